@@ -1,0 +1,60 @@
+import { latestTexts, offeredTools, toolResults } from '../test/world/model-view.ts';
+import type { Message, World } from './program.ts';
+
+/** What a program's loop over a query saw, up to its end or to what it threw. */
+export type Transcript = { messages: unknown[]; threw?: unknown };
+
+/** Reads a query to its end; `react` may act on a message before the next one is taken. */
+export async function transcribe(
+  messages: AsyncIterable<Message>,
+  react: (message: Message) => unknown = () => {},
+): Promise<Transcript> {
+  const seen: unknown[] = [];
+  try {
+    for await (const message of messages) {
+      seen.push(outline(message));
+      await react(message);
+    }
+    return { messages: seen };
+  } catch (error) {
+    return { messages: seen, threw: describeError(error) };
+  }
+}
+
+/** What the model was given, request by request: tool names, what the user said, what tools returned. */
+export function modelSide(world: World): unknown[] {
+  return world.api.requests.map((request) => ({
+    tools: offeredTools(request).map((tool) => tool.name),
+    said: latestTexts(request),
+    results: toolResults(request),
+  }));
+}
+
+/** The part of an error that a caller can rely on; class names are minified in the official package. */
+export function describeError(error: unknown): { isError: boolean; message: string } {
+  const isError = error instanceof Error;
+  return { isError, message: isError ? error.message : String(error) };
+}
+
+/** A message without what only the CLI's version decides. */
+export function outline(message: Message): unknown {
+  if (message.type === 'assistant') return { type: 'assistant', content: message.message.content };
+  if (message.type === 'user') {
+    const { content } = message.message;
+    return { type: 'user', content, tool_use_result: message.tool_use_result };
+  }
+  if (message.type === 'stream_event') return { type: 'stream_event', event: message.event };
+  if (message.type === 'result') {
+    return pick(message, ['type', 'subtype', 'is_error', 'result', 'num_turns', ...WHY_IT_ENDED]);
+  }
+  if (message.type === 'system' && message.subtype === 'init') {
+    return pick(message, ['type', 'subtype', 'model', 'permissionMode', 'tools', 'mcp_servers']);
+  }
+  return message;
+}
+
+const WHY_IT_ENDED = ['stop_reason', 'terminal_reason', 'permission_denials', 'errors'];
+
+function pick(from: object, keys: readonly string[]): unknown {
+  return Object.fromEntries(Object.entries(from).filter(([key]) => keys.includes(key)));
+}

@@ -1,0 +1,66 @@
+import { text, toolUse } from '../../test/world/model-reply.ts';
+import { modelSide, transcribe } from '../observe.ts';
+import { options, type Sdk, type World } from '../program.ts';
+
+export const script = [
+  toolUse('mcp__vault__secret', {}),
+  toolUse('mcp__vault__plain', {}),
+  text('I know nothing.'),
+];
+
+/** A hook after the call replaces what the model reads; another adds to it; both see the original. */
+export async function run(sdk: Sdk, world: World): Promise<unknown> {
+  const hooked: unknown[] = [];
+  const make = (name: string) =>
+    sdk.tool(name, `The ${name} one`, {}, async () => ({
+      content: [{ type: 'text', text: `${name} value` }],
+    }));
+  const vault = sdk.createSdkMcpServer({ name: 'vault', tools: [make('secret'), make('plain')] });
+  const query = sdk.query({
+    prompt: 'Tell me.',
+    options: {
+      ...options(world),
+      mcpServers: { vault },
+      allowedTools: ['mcp__vault'],
+      hooks: {
+        PostToolUse: [
+          {
+            matcher: '.*secret',
+            hooks: [
+              async (input, toolUseID) => {
+                hooked.push({ input, toolUseID });
+                return {
+                  hookSpecificOutput: {
+                    hookEventName: 'PostToolUse',
+                    updatedMCPToolOutput: [{ type: 'text', text: 'redacted' }],
+                  },
+                };
+              },
+            ],
+          },
+          {
+            matcher: '.*plain',
+            hooks: [
+              async (input, toolUseID) => {
+                hooked.push({ input, toolUseID });
+                return {
+                  hookSpecificOutput: { hookEventName: 'PostToolUse', additionalContext: 'It is old.' },
+                };
+              },
+            ],
+          },
+        ],
+      },
+    },
+  });
+  const seen = await transcribe(query);
+  return { hooked, seen, model: modelSide(world), systemTexts: systemTexts(world) };
+}
+
+function systemTexts(world: World): string[] {
+  const messages = world.api.requests.at(-1)?.messages ?? [];
+  return messages
+    .filter((message) => message.role === 'system')
+    .map((message) => JSON.stringify(message.content))
+    .filter((content) => content.includes('It is old.'));
+}

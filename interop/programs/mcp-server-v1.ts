@@ -1,0 +1,36 @@
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { z } from 'zod';
+import { text, toolUse } from '../../test/world/model-reply.ts';
+import { offeredTools } from '../../test/world/model-view.ts';
+import { modelSide, transcribe } from '../observe.ts';
+import { options, type Sdk, type World } from '../program.ts';
+
+export const script = [toolUse('mcp__hand__greet', { name: 'Ada' }), text('Greeted.')];
+
+/** A server built by hand with version 1 of the MCP SDK is served like one of `createSdkMcpServer()`. */
+export async function run(sdk: Sdk, world: World): Promise<unknown> {
+  const server = new McpServer({ name: 'by-hand', version: '1.0.0' });
+  server.registerTool(
+    'greet',
+    {
+      title: 'Greeter',
+      description: 'Greets',
+      inputSchema: { name: z.string() },
+      outputSchema: { greeting: z.string() },
+    },
+    async ({ name }) => ({
+      content: [{ type: 'text', text: `Hello, ${name}` }],
+      structuredContent: { greeting: `Hello, ${name}` },
+    }),
+  );
+  const query = sdk.query({
+    prompt: 'Greet Ada.',
+    options: {
+      ...options(world),
+      mcpServers: { hand: { type: 'sdk', name: 'hand', instance: server } },
+      allowedTools: ['mcp__hand'],
+    },
+  });
+  const seen = await transcribe(query);
+  return { seen, model: modelSide(world), offered: offeredTools(world.api.requests[0]) };
+}

@@ -1,0 +1,30 @@
+import type { McpSdkServerConfigWithInstance } from '@anthropic-ai/claude-agent-sdk';
+import { McpServer } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import { text, toolUse } from '../../test/world/model-reply.ts';
+import { offeredTools } from '../../test/world/model-view.ts';
+import { modelSide, transcribe } from '../observe.ts';
+import { options, type Sdk, type World } from '../program.ts';
+
+export const script = [toolUse('mcp__hand__greet', { name: 'Ada' }), text('Greeted.')];
+
+/** A server built by hand with version 2 of the MCP SDK; the official types know only version 1. */
+export async function run(sdk: Sdk, world: World): Promise<unknown> {
+  const server = new McpServer({ name: 'by-hand', version: '2.0.0' });
+  server.registerTool(
+    'greet',
+    { description: 'Greets', inputSchema: z.object({ name: z.string() }) },
+    async ({ name }) => ({ content: [{ type: 'text', text: `Hello, ${name}` }] }),
+  );
+  const instance = server as unknown as McpSdkServerConfigWithInstance['instance'];
+  const query = sdk.query({
+    prompt: 'Greet Ada.',
+    options: {
+      ...options(world),
+      mcpServers: { hand: { type: 'sdk', name: 'hand', instance } },
+      allowedTools: ['mcp__hand'],
+    },
+  });
+  const seen = await transcribe(query);
+  return { seen, model: modelSide(world), offered: offeredTools(world.api.requests[0]) };
+}

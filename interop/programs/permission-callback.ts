@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { text, toolUse } from '../../test/world/model-reply.ts';
+import { modelSide, transcribe } from '../observe.ts';
+import { options, type Sdk, type World } from '../program.ts';
+
+export const script = [
+  toolUse('mcp__mail__send', { to: 'allowed' }),
+  toolUse('mcp__mail__send', { to: 'changed' }),
+  toolUse('mcp__mail__send', { to: 'denied' }),
+  toolUse('mcp__mail__send', { to: 'thrown' }),
+  text('Some were sent.'),
+];
+
+/** The callback may let a call through, change its input, refuse it, or break; breaking refuses. */
+export async function run(sdk: Sdk, world: World): Promise<unknown> {
+  const calls: unknown[] = [];
+  const asked: unknown[] = [];
+  const send = sdk.tool('send', 'Send a mail', { to: z.string() }, async (args) => {
+    calls.push(args);
+    return { content: [{ type: 'text', text: `sent to ${args.to}` }] };
+  });
+  const mail = sdk.createSdkMcpServer({ name: 'mail', tools: [send] });
+  const query = sdk.query({
+    prompt: 'Send the mails.',
+    options: {
+      ...options(world),
+      mcpServers: { mail },
+      canUseTool: async (toolName, input, { signal, requestId, ...rest }) => {
+        asked.push({ toolName, input, isAborted: signal.aborted, hasRequestId: requestId !== '', ...rest });
+        if (input.to === 'allowed') return { behavior: 'allow', updatedInput: input };
+        if (input.to === 'changed') return { behavior: 'allow', updatedInput: { to: 'someone else' } };
+        if (input.to === 'denied') return { behavior: 'deny', message: 'not to them' };
+        throw new Error('the callback broke');
+      },
+    },
+  });
+  const seen = await transcribe(query);
+  return { calls, asked, seen, model: modelSide(world) };
+}

@@ -1,0 +1,37 @@
+/** One block of an assistant message, before it has its id. */
+export type ReplyBlock =
+  | { readonly type: 'text'; readonly parts: readonly string[] }
+  | { readonly type: 'tool_use'; readonly name: string; readonly input: object; readonly id?: string };
+
+/** What the scripted model answers to one request. */
+export type Reply =
+  | { readonly kind: 'message'; readonly blocks: readonly ReplyBlock[] }
+  | { readonly kind: 'error'; readonly status: number; readonly type: string; readonly message: string }
+  | { readonly kind: 'after'; readonly ready: Promise<unknown>; readonly reply: Reply };
+
+type MessageReply = Extract<Reply, { kind: 'message' }>;
+
+/** The model says something and ends its turn; each part is streamed as a delta of its own. */
+export function text(...parts: string[]): MessageReply {
+  return { kind: 'message', blocks: [{ type: 'text', parts }] };
+}
+
+/** The model calls one tool; without an id it gets `toolu_<request>_<block>`, e.g. `toolu_0001_0`. */
+export function toolUse(name: string, input: object, id?: string): MessageReply {
+  return { kind: 'message', blocks: [{ type: 'tool_use', name, input, ...(id && { id }) }] };
+}
+
+/** Several replies as the blocks of one assistant message, in order. */
+export function together(...replies: MessageReply[]): MessageReply {
+  return { kind: 'message', blocks: replies.flatMap((reply) => reply.blocks) };
+}
+
+/** The API refuses the request. Clients repeat refused requests, even after a 400; each one takes a reply. */
+export function error(status: number, message: string, type = 'invalid_request_error'): Reply {
+  return { kind: 'error', status, type, message };
+}
+
+/** The reply is withheld until the promise settles; one that never does is a model that hangs. */
+export function after(ready: Promise<unknown>, reply: Reply): Reply {
+  return { kind: 'after', ready, reply };
+}
