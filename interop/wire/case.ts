@@ -32,7 +32,7 @@ export interface Recording {
   readonly execArgv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly stdin: readonly string[];
-  /** Both directions in the recorder's order: `> subtype` read, `< subtype` sent, `end` for the end of stdin. */
+  /** What was read (`>`), the replies and results an SDK waits for (`<`), and the `end` of stdin. */
   readonly order: readonly string[];
   readonly spawned: unknown;
   /** What the program saw: message types, the value of `act`, or the error it ended with. */

@@ -42,8 +42,8 @@ function log(event) {
   if (logFile) appendFileSync(logFile, `${JSON.stringify(event)}\n`);
 }
 
-function send(frame) {
-  log({ kind: 'out', frame });
+function send(frame, cause) {
+  log({ kind: 'out', frame, cause });
   process.stdout.write(`${JSON.stringify(frame)}\n`);
 }
 
@@ -80,7 +80,7 @@ async function answer(id, request) {
   const reply = scenario.replies?.[subtype] ?? { response: REPLIES[subtype] };
   if (reply === 'silent') return;
   const kind = reply.error === undefined ? 'success' : 'error';
-  send({ type: 'control_response', response: { subtype: kind, request_id: id, ...reply } });
+  send({ type: 'control_response', response: { subtype: kind, request_id: id, ...reply } }, subtype);
   heard(`request:${subtype}`);
 }
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 type LogEvent =
   | { kind: 'start'; argv: string[]; execArgv: string[]; cwd: string; env: Record<string, string> }
   | { kind: 'in'; line: string }
-  | { kind: 'out'; frame: Record<string, unknown> }
+  | { kind: 'out'; frame: Record<string, unknown>; cause?: string }
   | { kind: 'end' };
 
 /** What the recorder CLI wrote down, before anything is normalised. */
@@ -43,10 +43,16 @@ function describe(event: LogEvent): string[] {
     case 'in':
       return [`> ${label(JSON.parse(event.line) as Record<string, unknown>)}`];
     case 'out':
-      return [`< ${label(event.frame)}`];
+      return landmark(event.frame, event.cause);
     case 'end':
       return ['end'];
   }
+}
+
+/** Only what an SDK is known to wait for: the rest depends on how the two processes were scheduled. */
+function landmark(frame: Record<string, unknown>, cause: string | undefined): string[] {
+  if (cause === 'initialize') return ['< initialize answered'];
+  return frame.type === 'result' ? ['< result'] : [];
 }
 
 function label(frame: Record<string, unknown>): string {

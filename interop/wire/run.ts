@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { Sdk } from './case.ts';
 import { CASES } from './cases.ts';
@@ -7,8 +8,9 @@ import { differences } from './differences.ts';
 import { record } from './record.ts';
 
 const KEPT = ['PATH', 'LANG', 'TMPDIR'];
-const OURS = new URL('../../src/entry/index.ts', import.meta.url);
 
+// node run.ts [--list] [--only PART]…           what the official package sends, as JSON
+// node run.ts --ours [--module FILE] [--only PART]…  where ours (or another module) differs from it
 await main();
 
 async function main(): Promise<void> {
@@ -29,8 +31,8 @@ async function main(): Promise<void> {
     for (const it of cases) recordings[it.name] = await record(official, it);
     return print(recordings);
   }
-  if (!existsSync(fileURLToPath(OURS))) throw new Error('there is no src/entry/index.ts to compare with');
-  const ours = (await import(OURS.href)) as Sdk;
+  if (!existsSync(values.module)) throw new Error(`there is no ${values.module} to compare with`);
+  const ours = (await import(pathToFileURL(resolve(values.module)).href)) as Sdk;
   scrubEnvironment();
   let different = 0;
   for (const it of cases) {
@@ -40,7 +42,7 @@ async function main(): Promise<void> {
     for (const line of found) console.log(`    ${line}`);
   }
   console.log(`${cases.length - different} of ${cases.length} cases are the same`);
-  process.exitCode = different === 0 ? 0 : 1;
+  process.exit(different === 0 ? 0 : 1);
 }
 
 /** Both SDKs read `process.env` and one writes to it when imported; what they inherit must be the same. */

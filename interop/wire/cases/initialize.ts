@@ -105,7 +105,7 @@ const ROWS: Readonly<Record<string, Options | ((sdk: Sdk) => Options)>> = {
   }),
   'sdk server tool policy': (sdk) => ({
     mcpServers: {
-      calc: { ...calc(sdk), timeout: 5, tools: [{ name: 'add', permission_policy: 'always_ask' }] },
+      calc: { ...calc(sdk), timeout: 5, tools: [{ name: 'add', permission_policy: 'always_ask' as const }] },
     },
   }),
   'sdk server always loaded': (sdk) => ({

@@ -113,7 +113,7 @@ export const MCP_CASES: readonly WireCase[] = [
           calls('m-list', { method: 'tools/list', jsonrpc: '2.0', id: 1 }),
         ],
       },
-      beforeResult: [{ until: 'reply:m-list' }, calls('m-call', toolCall('add', { a: 1, b: 1 }))],
+      beforeResult: [{ until: 'request:initialize' }, calls('m-call', toolCall('add', { a: 1, b: 1 }))],
     },
   },
   {

@@ -1,6 +1,7 @@
 import type { Options, WireCase } from '../case.ts';
 
 type Sandbox = NonNullable<Options['sandbox']>;
+type Settings = Exclude<NonNullable<Options['settings']>, string>;
 
 /** Inline settings with a sandbox of their own, and the `sandbox` option that is merged into it. */
 const ROWS: Readonly<Record<string, readonly [settings: Sandbox, option: Sandbox]>> = {
@@ -42,5 +43,5 @@ const ROWS: Readonly<Record<string, readonly [settings: Sandbox, option: Sandbox
 
 export const SANDBOX_CASES: readonly WireCase[] = Object.entries(ROWS).map(([name, [settings, sandbox]]) => ({
   name: `sandbox: ${name}`,
-  options: () => ({ settings: { model: 'm', sandbox: settings }, sandbox }),
+  options: (): Options => ({ settings: { model: 'm', sandbox: settings } as Settings, sandbox }),
 }));

@@ -6,6 +6,7 @@ import { FENCE, mcp, type Step } from '../scenario.ts';
 import { calc } from '../servers.ts';
 
 type Shape = Parameters<Sdk['tool']>[2];
+type Tools = NonNullable<Parameters<Sdk['createSdkMcpServer']>[0]['tools']>;
 type Extras = Parameters<Sdk['tool']>[4];
 
 const done = async () => ({ content: [] });
@@ -169,7 +170,7 @@ export const TOOL_CASES: readonly WireCase[] = [
   },
 ];
 
-function box(sdk: Sdk, tools: ReturnType<Sdk['tool']>[]): Options {
+function box(sdk: Sdk, tools: Tools): Options {
   return { mcpServers: { box: sdk.createSdkMcpServer({ name: 'box', tools }) } };
 }
 

@@ -1,0 +1,50 @@
+/**
+ * Cuts a stream of text chunks into lines at `\n` only: JSON may hold U+2028, which `readline` also splits on.
+ * A trailing `\r` is dropped, blank lines are skipped. A line longer than `maxLength` calls `onTooLong` once and is not delivered.
+ */
+export class LineSplitter {
+  #partial = '';
+  readonly #maxLength: number;
+  readonly #onLine: (line: string) => void;
+  readonly #onTooLong: (length: number) => void;
+
+  constructor(options: {
+    maxLength: number;
+    onLine: (line: string) => void;
+    onTooLong: (length: number) => void;
+  }) {
+    this.#maxLength = options.maxLength;
+    this.#onLine = options.onLine;
+    this.#onTooLong = options.onTooLong;
+  }
+
+  write(chunk: string): void {
+    let from = 0;
+    for (let at = chunk.indexOf('\n'); at !== -1; at = chunk.indexOf('\n', from)) {
+      const piece = chunk.slice(from, at);
+      from = at + 1;
+      const line = this.#partial === '' ? piece : this.#partial + piece;
+      this.#partial = '';
+      this.#deliver(line);
+    }
+    if (from === chunk.length) return;
+    this.#partial += from === 0 ? chunk : chunk.slice(from);
+    if (this.#partial.length > this.#maxLength) {
+      this.#onTooLong(this.#partial.length);
+      this.#partial = '';
+    }
+  }
+
+  /** The far end closed: what is left is a last line without a newline. */
+  end(): void {
+    const line = this.#partial;
+    this.#partial = '';
+    this.#deliver(line);
+  }
+
+  #deliver(raw: string): void {
+    const line = raw.endsWith('\r') ? raw.slice(0, -1) : raw;
+    if (line.length > this.#maxLength) this.#onTooLong(line.length);
+    else if (line.trim() !== '') this.#onLine(line);
+  }
+}

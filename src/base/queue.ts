@@ -1,0 +1,76 @@
+/**
+ * An unbounded first-in-first-out that one consumer drains with `for await`.
+ * `end` and `fail` take effect after everything pushed before them.
+ */
+export class Queue<T> implements AsyncIterableIterator<T> {
+  #items: T[] = [];
+  #head = 0;
+  #waiting: PromiseWithResolvers<IteratorResult<T>> | undefined;
+  #finished: { error: unknown } | 'ended' | undefined;
+
+  /** Items pushed after `end` or `fail` are dropped. */
+  push(item: T): void {
+    if (this.#finished) return;
+    if (this.#waiting) {
+      const waiting = this.#waiting;
+      this.#waiting = undefined;
+      waiting.resolve({ done: false, value: item });
+      return;
+    }
+    this.#items.push(item);
+  }
+
+  end(): void {
+    if (this.#finished) return;
+    this.#finished = 'ended';
+    this.#waiting?.resolve({ done: true, value: undefined });
+    this.#waiting = undefined;
+  }
+
+  fail(error: unknown): void {
+    if (this.#finished) return;
+    if (this.#waiting) {
+      this.#finished = 'ended';
+      this.#waiting.reject(error);
+      this.#waiting = undefined;
+    } else {
+      this.#finished = { error };
+    }
+  }
+
+  async next(): Promise<IteratorResult<T>> {
+    if (this.#head < this.#items.length) return { done: false, value: this.#shift() };
+    if (this.#finished === 'ended') return { done: true, value: undefined };
+    if (this.#finished) {
+      const { error } = this.#finished;
+      this.#finished = 'ended';
+      throw error;
+    }
+    this.#waiting ??= Promise.withResolvers();
+    return this.#waiting.promise;
+  }
+
+  /** Leaving a `for await` early ends the queue and frees what it held. */
+  async return(): Promise<IteratorResult<T>> {
+    this.end();
+    this.#items = [];
+    this.#head = 0;
+    return { done: true, value: undefined };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  #shift(): T {
+    const item = this.#items[this.#head++] as T;
+    if (this.#head > 1024 && this.#head * 2 > this.#items.length) {
+      this.#items = this.#items.slice(this.#head);
+      this.#head = 0;
+    } else if (this.#head === this.#items.length) {
+      this.#items.length = 0;
+      this.#head = 0;
+    }
+    return item;
+  }
+}

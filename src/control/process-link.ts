@@ -1,0 +1,153 @@
+import { LineWriter } from '../base/line-writer.ts';
+import { LineSplitter } from '../base/lines.ts';
+import { Queue } from '../base/queue.ts';
+import { redactText } from '../base/redact.ts';
+import { LineRing } from '../base/ring.ts';
+import type { Frame } from '../protocol/control-frame.ts';
+import { SdkError } from '../protocol/sdk-error.ts';
+import { decodeFrame, encodeFrame } from './frame-codec.ts';
+import type { AgentLink } from './link.ts';
+import type { SpawnedProcess } from './spawned-process.ts';
+
+export type ProcessLinkOptions = {
+  /** Longest line in characters the process may send. */
+  maxLineLength: number;
+  /** How long each step of the ending may take: stdin end, SIGTERM, SIGKILL. */
+  graceMs: number;
+  /** Settles when stderr is read to its end, so that a death can be told with its last words. */
+  stderrEnded?: Promise<void>;
+  /** Lines on stdout that are no frames. */
+  onNoise?: (line: string) => void;
+  /** Aborted when the gentle ending did not help, for custom spawners. */
+  onForce?: () => void;
+};
+
+/** A link to an agent CLI that speaks the protocol on its stdin and stdout. */
+export class ProcessLink implements AgentLink {
+  readonly frames = new Queue<Frame>();
+  readonly #process: SpawnedProcess;
+  readonly #options: ProcessLinkOptions;
+  readonly #writer: LineWriter;
+  readonly #stderr = new LineRing(20, 2_000);
+  readonly #exited = Promise.withResolvers<void>();
+  readonly #outEnded = Promise.withResolvers<void>();
+  #failure: SdkError | undefined;
+  #closing: Promise<void> | undefined;
+  #exit: { code: number | null; signal: string | null } | undefined;
+
+  constructor(process: SpawnedProcess, options: ProcessLinkOptions) {
+    this.#process = process;
+    this.#options = options;
+    this.#writer = new LineWriter(process.stdin);
+    this.#readOutput();
+    process.on('error', (cause) => {
+      this.#fail(new SdkError('spawn-failed', `The agent could not be started: ${cause.message}`, { cause }));
+      this.#exited.resolve();
+      this.#outEnded.resolve();
+    });
+    process.on('exit', (code, signal) => {
+      this.#exit = { code, signal };
+      this.#exited.resolve();
+      void this.#finish();
+    });
+    if (process.exitCode !== null) {
+      this.#exit = { code: process.exitCode, signal: null };
+      this.#exited.resolve();
+      void this.#finish();
+    }
+  }
+
+  /** One line of the process's stderr, kept for the message if it dies. */
+  noteStderr(line: string): void {
+    this.#stderr.push(line);
+  }
+
+  send(frame: Frame): Promise<void> {
+    return this.#writer.write(encodeFrame(frame));
+  }
+
+  end(): void {
+    this.#writer.end();
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.end();
+    if (await this.#exitsWithin(this.#options.graceMs)) return;
+    this.#options.onForce?.();
+    this.#process.kill('SIGTERM');
+    if (await this.#exitsWithin(this.#options.graceMs)) return;
+    this.#process.kill('SIGKILL');
+    await this.#exitsWithin(this.#options.graceMs);
+  }
+
+  #readOutput(): void {
+    const splitter = new LineSplitter({
+      maxLength: this.#options.maxLineLength,
+      onLine: (line) => {
+        const frame = decodeFrame(line);
+        if (frame) this.frames.push(frame);
+        else this.#options.onNoise?.(line);
+      },
+      onTooLong: (length) => {
+        this.#fail(
+          new SdkError(
+            'line-too-long',
+            `The agent sent a line of ${length} characters; maxLineLength is ${this.#options.maxLineLength}`,
+          ),
+        );
+        void this.close();
+      },
+    });
+    const { stdout } = this.#process;
+    stdout.setEncoding('utf8');
+    stdout.on('data', (chunk: string) => splitter.write(chunk));
+    stdout.once('end', () => {
+      splitter.end();
+      this.#outEnded.resolve();
+    });
+    stdout.once('close', () => this.#outEnded.resolve());
+    stdout.once('error', () => this.#outEnded.resolve());
+  }
+
+  /** Everything it wrote is delivered before its end is. A grandchild may hold stdout open: that is not waited for. */
+  async #finish(): Promise<void> {
+    await Promise.race([Promise.all([this.#outEnded.promise, this.#options.stderrEnded]), timer(500)]);
+    const { code, signal } = this.#exit ?? { code: null, signal: null };
+    if (this.#failure) return;
+    if (code === 0 || this.#closing !== undefined) this.frames.end();
+    else this.#fail(new ExitFault(code, signal, this.#stderr.lines.map(redactText)));
+  }
+
+  #fail(failure: SdkError): void {
+    this.#failure ??= failure;
+    this.frames.fail(this.#failure);
+  }
+
+  async #exitsWithin(ms: number): Promise<boolean> {
+    const late = timer(ms).then(() => 'late');
+    return (await Promise.race([this.#exited.promise, late])) !== 'late';
+  }
+}
+
+/** The process ended by itself with a code other than 0, or by a signal. */
+export class ExitFault extends SdkError {
+  readonly exitCode: number | null;
+
+  constructor(exitCode: number | null, signal: string | null, stderr: readonly string[]) {
+    const how = signal ? `was ended by ${signal}` : `exited with code ${exitCode}`;
+    super(
+      'process-exited',
+      `The agent process ${how}${stderr.length > 0 ? `. stderr: ${stderr.join('\n')}` : ''}`,
+    );
+    this.exitCode = exitCode;
+  }
+}
+
+function timer(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
+}

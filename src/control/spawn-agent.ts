@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { LineSplitter } from '../base/lines.ts';
+import { SdkError } from '../protocol/sdk-error.ts';
+import { ProcessLink, type ProcessLinkOptions } from './process-link.ts';
+import type { SpawnedProcess, SpawnRequest } from './spawned-process.ts';
+
+export type SpawnAgentOptions = Pick<ProcessLinkOptions, 'maxLineLength' | 'onNoise'> & {
+  graceMs?: number;
+  onStderr?: ((text: string) => void) | undefined;
+  spawn?: ((request: SpawnRequest) => SpawnedProcess) | undefined;
+};
+
+/** Starts an agent CLI and links to it. It ends with this process: by its stdin when we are killed, by a signal when we exit. */
+export function spawnAgent(request: Omit<SpawnRequest, 'signal'>, options: SpawnAgentOptions): ProcessLink {
+  const forced = new AbortController();
+  const stderrEnded = Promise.withResolvers<void>();
+  const child = options.spawn
+    ? options.spawn({ ...request, signal: forced.signal })
+    : spawnLocal(request, {
+        onLine: (line) => link.noteStderr(line),
+        onText: options.onStderr,
+        onEnd: stderrEnded.resolve,
+      });
+  if (options.spawn) stderrEnded.resolve();
+  const link = new ProcessLink(child, {
+    maxLineLength: options.maxLineLength,
+    graceMs: options.graceMs ?? 5_000,
+    stderrEnded: stderrEnded.promise,
+    onForce: () => forced.abort(),
+    ...(options.onNoise && { onNoise: options.onNoise }),
+  });
+  const killChild = () => child.kill('SIGTERM');
+  process.once('exit', killChild);
+  const forget = () => process.off('exit', killChild);
+  child.once('exit', forget);
+  child.once('error', forget);
+  return link;
+}
+
+function spawnLocal(
+  request: Omit<SpawnRequest, 'signal'>,
+  stderr: { onLine(line: string): void; onText?: ((text: string) => void) | undefined; onEnd(): void },
+): SpawnedProcess {
+  if (request.cwd !== undefined && !existsSync(request.cwd)) {
+    throw new SdkError('spawn-failed', `The agent cannot be started: cwd ${request.cwd} does not exist`);
+  }
+  const child = spawn(request.command, request.args, {
+    cwd: request.cwd,
+    env: request.env as NodeJS.ProcessEnv,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    windowsHide: true,
+  });
+  const splitter = new LineSplitter({ maxLength: 64 * 1024, onLine: stderr.onLine, onTooLong: () => {} });
+  child.stderr.setEncoding('utf8');
+  child.stderr.on('data', (text: string) => {
+    splitter.write(text);
+    try {
+      stderr.onText?.(text);
+    } catch {
+      // A listener that throws must not take the agent down.
+    }
+  });
+  child.stderr.on('close', () => {
+    splitter.end();
+    stderr.onEnd();
+  });
+  return child;
+}

@@ -1,0 +1,105 @@
+import { isRecord } from '../base/is-record.ts';
+
+/** One JSON object of the control protocol, as it stands on a line. */
+export type Frame = { readonly [key: string]: unknown };
+
+/** What a received frame is, once read. `malformed` keeps the id when there is one, so that it can be answered. */
+export type Incoming =
+  | { kind: 'request'; id: string; subtype: string; body: Frame }
+  | { kind: 'response'; id: string; outcome: ResponseOutcome }
+  | { kind: 'cancel'; id: string }
+  | { kind: 'keep-alive' }
+  | { kind: 'message'; message: Frame }
+  | { kind: 'malformed'; id: string | undefined; reason: string };
+
+export type ResponseOutcome =
+  | { ok: true; response: Frame; extra: Frame }
+  | { ok: false; error: string; errorCode: string | undefined };
+
+/** Reads one frame. Total: whatever arrives becomes one of the kinds; unknown types are messages (C1: `id` is read where `request_id` is missing). */
+export function readFrame(value: unknown): Incoming {
+  if (!isRecord(value)) return { kind: 'malformed', id: undefined, reason: 'a frame is a JSON object' };
+  switch (value.type) {
+    case 'control_request':
+      return readRequest(value);
+    case 'control_response':
+      return readResponse(value);
+    case 'control_cancel_request': {
+      const id = idOf(value);
+      return id === undefined
+        ? { kind: 'malformed', id, reason: 'a cancel names its request_id' }
+        : { kind: 'cancel', id };
+    }
+    case 'keep_alive':
+      return { kind: 'keep-alive' };
+    default:
+      return { kind: 'message', message: value };
+  }
+}
+
+/** Member order is the incumbent's, so that both sides' lines can be compared byte for byte. */
+export function requestFrame(id: string, request: Frame): Frame {
+  return { request_id: id, type: 'control_request', request };
+}
+
+export function successFrame(id: string, response: Frame | undefined): Frame {
+  return {
+    type: 'control_response',
+    response: response
+      ? { subtype: 'success', request_id: id, response }
+      : { subtype: 'success', request_id: id },
+  };
+}
+
+export function failureFrame(id: string, error: string, errorCode?: string): Frame {
+  return {
+    type: 'control_response',
+    response: errorCode
+      ? { subtype: 'error', request_id: id, error, error_code: errorCode }
+      : { subtype: 'error', request_id: id, error },
+  };
+}
+
+export function cancelFrame(id: string): Frame {
+  return { type: 'control_cancel_request', request_id: id };
+}
+
+function readRequest(frame: Frame): Incoming {
+  const id = idOf(frame);
+  if (id === undefined) return { kind: 'malformed', id, reason: 'a control_request needs a request_id' };
+  const body = frame.request;
+  if (!isRecord(body) || typeof body.subtype !== 'string') {
+    return { kind: 'malformed', id, reason: 'a control_request needs a request with a subtype' };
+  }
+  return { kind: 'request', id, subtype: body.subtype, body };
+}
+
+function readResponse(frame: Frame): Incoming {
+  const response = frame.response;
+  const id = isRecord(response) ? idOf(response) : undefined;
+  if (!isRecord(response) || id === undefined) {
+    return {
+      kind: 'malformed',
+      id: undefined,
+      reason: 'a control_response needs a response with a request_id',
+    };
+  }
+  if (response.subtype === 'success') {
+    const { subtype: _s, request_id: _r, response: inner, ...extra } = response;
+    return { kind: 'response', id, outcome: { ok: true, response: isRecord(inner) ? inner : {}, extra } };
+  }
+  return {
+    kind: 'response',
+    id,
+    outcome: {
+      ok: false,
+      error: typeof response.error === 'string' ? response.error : 'the agent gave no reason',
+      errorCode: typeof response.error_code === 'string' ? response.error_code : undefined,
+    },
+  };
+}
+
+function idOf(frame: Frame): string | undefined {
+  if (typeof frame.request_id === 'string') return frame.request_id;
+  return typeof frame.id === 'string' ? frame.id : undefined;
+}

@@ -1,0 +1,78 @@
+/** The protocol revisions a tool server speaks, newest first. */
+export const MCP_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07'] as const;
+
+/** C8: the client's revision when we speak it, else our newest. */
+export function negotiateVersion(requested: unknown): string {
+  return (MCP_VERSIONS as readonly unknown[]).includes(requested) ? (requested as string) : MCP_VERSIONS[0];
+}
+
+export type ContentAnnotations = {
+  audience?: ('user' | 'assistant')[];
+  priority?: number;
+  lastModified?: string;
+};
+type BlockBase = { annotations?: ContentAnnotations; _meta?: Record<string, unknown> };
+
+export type TextBlock = BlockBase & { type: 'text'; text: string };
+export type ImageBlock = BlockBase & { type: 'image'; data: string; mimeType: string };
+export type AudioBlock = BlockBase & { type: 'audio'; data: string; mimeType: string };
+export type ResourceContents =
+  | { uri: string; mimeType?: string; text: string; _meta?: Record<string, unknown> }
+  | { uri: string; mimeType?: string; blob: string; _meta?: Record<string, unknown> };
+export type EmbeddedResource = BlockBase & { type: 'resource'; resource: ResourceContents };
+export type ResourceLink = BlockBase & {
+  type: 'resource_link';
+  uri: string;
+  name: string;
+  title?: string;
+  description?: string;
+  mimeType?: string;
+};
+export type ContentBlock = TextBlock | ImageBlock | AudioBlock | EmbeddedResource | ResourceLink;
+
+/** What `tools/call` answers. A tool that failed is a result with `isError`: data for the model. */
+export type CallToolResult = {
+  content: ContentBlock[];
+  structuredContent?: Record<string, unknown>;
+  isError?: boolean;
+  _meta?: Record<string, unknown>;
+};
+
+/** Hints about a tool. They are the server's claims: nobody may rely on them for safety. */
+export type ToolAnnotations = {
+  title?: string;
+  readOnlyHint?: boolean;
+  destructiveHint?: boolean;
+  idempotentHint?: boolean;
+  openWorldHint?: boolean;
+};
+
+export type Icon = { src: string; mimeType?: string; sizes?: string[]; theme?: 'light' | 'dark' };
+
+/** A JSON Schema document whose root describes an object. */
+export type JsonSchema = { readonly [key: string]: unknown };
+
+/** One entry of `tools/list`. */
+export type ListedTool = {
+  name: string;
+  title?: string;
+  description?: string;
+  inputSchema: JsonSchema;
+  outputSchema?: JsonSchema;
+  annotations?: ToolAnnotations;
+  icons?: Icon[];
+  execution?: { taskSupport: 'forbidden' };
+  _meta?: Record<string, unknown>;
+};
+
+export type LogLevel = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency';
+export const LOG_LEVELS: readonly LogLevel[] = [
+  'debug',
+  'info',
+  'notice',
+  'warning',
+  'error',
+  'critical',
+  'alert',
+  'emergency',
+];

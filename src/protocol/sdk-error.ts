@@ -1,0 +1,114 @@
+/** Every code an `SdkError` can carry: what it means and what to do. `docs/errors.md` is generated from this table. */
+export const SDK_ERRORS = {
+  'bad-option': {
+    meaning: 'An option has a value that cannot be used.',
+    remedy: 'The message names the option and what it accepts; correct it there.',
+  },
+  'unsupported-option': {
+    meaning: 'An option of the official package that Toolplane refuses rather than ignores.',
+    remedy: 'Remove it; `docs/compatibility.md` lists what each refused option can be replaced with.',
+  },
+  'unsupported-method': {
+    meaning: 'A function of the official package that Toolplane does not offer.',
+    remedy: 'See `docs/compatibility.md` for the way to do the same here.',
+  },
+  'bad-tool': {
+    meaning: 'A tool definition is wrong: its name, description, handler or limits.',
+    remedy: 'Correct the `tool()` call that the message names.',
+  },
+  'duplicate-tool': {
+    meaning: 'Two tools of one server have the same name, or names that become the same for the model.',
+    remedy: 'Rename one of them.',
+  },
+  'bad-schema': {
+    meaning: 'A tool schema is no object schema, or its library gives no JSON Schema.',
+    remedy: 'Pass a zod shape, a Standard Schema that can give JSON Schema, or `{ type: "object", … }`.',
+  },
+  'bad-server': {
+    meaning: 'An entry of `mcpServers` cannot be used.',
+    remedy: 'The message names the key and the fault; each entry is one of sdk, stdio, http, sse, ws.',
+  },
+  'unknown-tool': {
+    meaning: '`server.call()` or `remove()` named a tool the server does not have.',
+    remedy: 'Use one of the names in the message.',
+  },
+  'no-agent': {
+    meaning: 'There is no agent to drive.',
+    remedy: 'Set `pathToClaudeCodeExecutable` to an agent CLI.',
+  },
+  'spawn-failed': {
+    meaning: 'The agent CLI could not be started.',
+    remedy: 'Check that the path exists and is executable, and that `cwd` exists.',
+  },
+  'process-exited': {
+    meaning: 'The agent CLI ended while something was still expected of it.',
+    remedy: 'Read the last lines of its stderr in the message; set `stderr` to see all of them.',
+  },
+  'control-failed': {
+    meaning: 'The agent answered a control request with a failure.',
+    remedy: 'The message is the agent’s own; `errorCode` has its code when it gave one.',
+  },
+  timeout: {
+    meaning: 'The agent did not answer a control request in time.',
+    remedy: 'Raise `controlTimeoutMs`, or look at `TOOLPLANE_DEBUG=frames` for what it was doing.',
+  },
+  closed: {
+    meaning: 'The query or client is closed.',
+    remedy: 'Open a new one; a closed one cannot be used again.',
+  },
+  'line-too-long': {
+    meaning: 'The agent sent a line longer than `maxLineLength`.',
+    remedy: 'Raise `maxLineLength`, or make the tool that produced it return less.',
+  },
+  unsendable: {
+    meaning: 'A value cannot be written as JSON (a cycle, a BigInt).',
+    remedy: 'Return plain data.',
+  },
+  'serve-failed': {
+    meaning: '`toolplane serve` found no tool server in the module.',
+    remedy: 'Export one: `export default createSdkMcpServer({ … })`.',
+  },
+  'script-mismatch': {
+    meaning: 'A scripted agent expected another frame than the one it got.',
+    remedy: 'Compare the two frames in the message; correct the script or the program under test.',
+  },
+} as const satisfies Record<string, { meaning: string; remedy: string }>;
+
+export type SdkErrorCode = keyof typeof SDK_ERRORS;
+
+/** A broken promise of the SDK half. Branch on `code`, never on the message. */
+export class SdkError extends Error {
+  override readonly name: string = 'SdkError';
+  readonly code: SdkErrorCode;
+  /** The key of the server concerned, when there is one. */
+  readonly server: string | undefined;
+  /** The agent's own code, when it answered a control request with a failure that has one. */
+  readonly errorCode: string | undefined;
+
+  constructor(
+    code: SdkErrorCode,
+    message: string,
+    options: ErrorOptions & { server?: string | undefined; errorCode?: string | undefined } = {},
+  ) {
+    super(message, options);
+    this.code = code;
+    this.server = options.server;
+    this.errorCode = options.errorCode;
+  }
+}
+
+/** The caller's own abort: not a failure, so not an `SdkError`. */
+export class AbortError extends Error {
+  override readonly name: string = 'AbortError';
+}
+
+/** What a person reads of any thrown value. */
+export function messageOf(thrown: unknown): string {
+  if (thrown instanceof Error) return thrown.message || thrown.name;
+  if (typeof thrown === 'string') return thrown;
+  try {
+    return JSON.stringify(thrown) ?? String(thrown);
+  } catch {
+    return String(thrown);
+  }
+}

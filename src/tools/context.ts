@@ -1,0 +1,75 @@
+import type { LogLevel } from '../protocol/mcp.ts';
+
+/** Application state that handlers read: a repository, a cache, the current user. */
+export type Assigns = { readonly [name: string]: unknown };
+
+/** What a handler knows about its call. */
+export interface ToolContext<State extends object = Assigns> {
+  /** The state given with this attachment: `attach(server, { assigns })`, or the query's own `assigns`. */
+  readonly assigns: State;
+  /** Aborts when the agent cancels the call, the time limit passes or the query closes. */
+  readonly signal: AbortSignal;
+  /** The key under which the agent knows this server. */
+  readonly server: string;
+  /** The model's id of this call, when the agent sends it. */
+  readonly toolUseId: string | undefined;
+  /** The JSON-RPC id of the call; absent in a direct call. */
+  readonly requestId: string | number | undefined;
+  /** The request's own `_meta`. */
+  readonly _meta: Readonly<Record<string, unknown>>;
+  /** Tells the agent how far the work is. Does nothing if the agent did not ask for progress. */
+  progress(done: number, options?: { total?: number; message?: string }): void;
+  /** Writes a log line to whoever listens: the agent (if the server has `logging: true`) and the attachment's `onLog`. */
+  log(level: LogLevel, data: unknown): void;
+}
+
+/** What a context needs from whoever runs the call. */
+export type CallPort = {
+  readonly server: string;
+  readonly assigns: Assigns;
+  onProgress?(progress: { progress: number; total?: number; message?: string }): void;
+  onLog?(level: LogLevel, data: unknown): void;
+};
+
+/** The context of one call. The abort signal is made only if somebody asks for it: most handlers do not. */
+export class CallContext implements ToolContext {
+  readonly assigns: Assigns;
+  readonly server: string;
+  readonly toolUseId: string | undefined;
+  readonly requestId: string | number | undefined;
+  readonly _meta: Readonly<Record<string, unknown>>;
+  readonly #port: CallPort;
+  #controller: AbortController | undefined;
+  #aborted: { reason: unknown } | undefined;
+
+  constructor(port: CallPort, meta: Record<string, unknown>, requestId?: string | number) {
+    this.#port = port;
+    this.assigns = port.assigns;
+    this.server = port.server;
+    this._meta = meta;
+    this.requestId = requestId;
+    const toolUseId = meta['claudecode/toolUseId'];
+    this.toolUseId = typeof toolUseId === 'string' ? toolUseId : undefined;
+  }
+
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#aborted) this.#controller.abort(this.#aborted.reason);
+    }
+    return this.#controller.signal;
+  }
+
+  progress(done: number, options: { total?: number; message?: string } = {}): void {
+    if (!this.#aborted) this.#port.onProgress?.({ progress: done, ...options });
+  }
+
+  log(level: LogLevel, data: unknown): void {
+    this.#port.onLog?.(level, data);
+  }
+
+  abort(reason: unknown): void {
+    this.#aborted ??= { reason };
+    this.#controller?.abort(reason);
+  }
+}

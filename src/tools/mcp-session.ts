@@ -1,0 +1,22 @@
+import type { RpcMessage, RpcResponse } from '../protocol/json-rpc.ts';
+import type { LogLevel } from '../protocol/mcp.ts';
+import type { Assigns } from './context.ts';
+import type { CallObserver } from './observer.ts';
+
+/** How a session reaches its user, and what it was attached with. */
+export type SessionPort = {
+  /** The key under which the user knows the server. */
+  readonly server: string;
+  readonly assigns: Assigns;
+  /** Carries notifications to the user; must not throw. */
+  send(message: RpcMessage): void;
+  onLog?(level: LogLevel, data: unknown): void;
+  readonly observer?: CallObserver | undefined;
+};
+
+/** Every MCP server behind a link is spoken to through this, ours or a foreign one. */
+export interface McpSession {
+  /** Takes one message. A request gives its answer; a notification or a response gives nothing. Never rejects. */
+  receive(message: unknown): Promise<RpcResponse | undefined>;
+  close(): void;
+}

@@ -1,0 +1,50 @@
+import type { CallToolResult } from '../protocol/mcp.ts';
+import { messageOf } from '../protocol/sdk-error.ts';
+import type { CallContext, ToolContext } from './context.ts';
+import { failedResult, wrapResult } from './result.ts';
+import type { CompiledTool } from './tool.ts';
+
+/** Checks the arguments, runs the handler, wraps what it gave. Never throws: whatever fails is a failed result. */
+export async function runTool(tool: CompiledTool, args: unknown, ctx: CallContext): Promise<CallToolResult> {
+  const { name, handler, timeoutMs } = tool.definition;
+  try {
+    const pending = tool.input.check(args);
+    const checked = pending instanceof Promise ? await pending : pending;
+    if (!checked.ok) {
+      return failedResult(
+        `MCP error -32602: Input validation error: Invalid arguments for tool ${name}: ${checked.message}`,
+      );
+    }
+    const returned = (handler as Handler)(checked.value, ctx);
+    const value = timeoutMs === undefined ? await returned : await within(timeoutMs, returned, name, ctx);
+    const result = wrapResult(value, { structured: tool.output !== undefined });
+    return tool.output && !result.isError ? await checkOutput(tool, result) : result;
+  } catch (thrown) {
+    return failedResult(thrown === undefined ? `Tool '${name}' threw undefined` : messageOf(thrown));
+  }
+}
+
+type Handler = (args: unknown, ctx: ToolContext) => unknown;
+
+async function checkOutput(tool: CompiledTool, result: CallToolResult): Promise<CallToolResult> {
+  const checked = await tool.output?.check(result.structuredContent);
+  if (!checked || checked.ok) return result;
+  return failedResult(
+    `MCP error -32602: Output validation error: Invalid structured content for tool ${tool.definition.name}: ${checked.message}`,
+  );
+}
+
+/** The handler is told by its signal; whether it listens or not, the call ends now. */
+async function within(ms: number, returned: unknown, name: string, ctx: CallContext): Promise<unknown> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    const reason = new Error(`Tool '${name}' did not finish within ${ms} ms`);
+    ctx.abort(reason);
+    late.reject(reason);
+  }, ms);
+  try {
+    return await Promise.race([returned, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,61 @@
+import { isRecord } from '../base/is-record.ts';
+import type { JsonSchema } from '../protocol/mcp.ts';
+import { messageOf, SdkError } from '../protocol/sdk-error.ts';
+import type { Checked, CompiledSchema } from './compiled-schema.ts';
+import { compileJsonSchema } from './json-schema.ts';
+import { isStandardSchema, type StandardSchema, type ToolSchema } from './standard-schema.ts';
+import { compileZodShape, isZodShape } from './zod-shape.ts';
+
+/** `direction` matters for schemas that transform: a tool takes input and gives output. */
+export function compileSchema(
+  schema: ToolSchema,
+  where: string,
+  direction: 'input' | 'output' = 'input',
+): CompiledSchema {
+  try {
+    if (isStandardSchema(schema)) return compileStandard(schema, direction);
+    if (isZodShape(schema)) return compileZodShape(schema, direction);
+    if (isRecord(schema)) return compileJsonSchema(objectRoot(schema));
+  } catch (cause) {
+    throw new SdkError('bad-schema', `${where}: ${messageOf(cause)}`, { cause });
+  }
+  throw new SdkError(
+    'bad-schema',
+    `${where}: the schema is ${schema === null ? 'null' : typeof schema}; pass a zod shape, a Standard Schema or a JSON Schema object`,
+  );
+}
+
+function compileStandard(schema: StandardSchema, direction: 'input' | 'output'): CompiledSchema {
+  const standard = schema['~standard'];
+  const toJson = standard.jsonSchema?.[direction];
+  if (!toJson) {
+    throw new Error(
+      `the ${standard.vendor} schema gives no JSON Schema; use a version or wrapper that implements Standard JSON Schema`,
+    );
+  }
+  return {
+    json: objectRoot(toJson({ target: 'draft-07' })),
+    check(value) {
+      const result = standard.validate(value);
+      return result instanceof Promise ? result.then(toChecked) : toChecked(result);
+    },
+  };
+}
+
+function toChecked(result: Awaited<ReturnType<StandardSchema['~standard']['validate']>>): Checked {
+  if (!result.issues) return { ok: true, value: result.value };
+  const lines = result.issues.map((issue) => {
+    const path = (issue.path ?? [])
+      .map((step) => String(typeof step === 'object' ? step.key : step))
+      .join('.');
+    return path ? `${path}: ${issue.message}` : issue.message;
+  });
+  return { ok: false, message: lines.join('; ') };
+}
+
+/** Arguments are always an object, and an agent drops a whole server for one schema that does not say so. */
+function objectRoot(schema: JsonSchema): JsonSchema {
+  if (schema.type === 'object') return schema;
+  if (schema.type === undefined) return { type: 'object', ...schema };
+  throw new Error(`the schema describes ${JSON.stringify(schema.type)}, but tool arguments are an object`);
+}

@@ -1,0 +1,119 @@
+import type { CallToolResult, JsonSchema } from '../protocol/mcp.ts';
+import { SdkError } from '../protocol/sdk-error.ts';
+import type { ToolPolicy } from '../protocol/server-entry.ts';
+import type { Assigns, ToolContext } from './context.ts';
+import { type ForeignServer, isForeignServer, openForeignSession } from './foreign-server.ts';
+import type { McpSession, SessionPort } from './mcp-session.ts';
+import type { ArgsOf, RawShape, StandardSchema } from './standard-schema.ts';
+import { type AnyTool, type ToolExtras, tool } from './tool.ts';
+import { type CallOptions, ToolServer, type ToolServerOptions } from './tool-server.ts';
+
+/** A server that lives in this process, as an entry of `mcpServers`. */
+export type SdkServerEntry = {
+  type: 'sdk';
+  name: string;
+  /** Our tool server, an `McpServer` of the official MCP SDK (v1 or v2), or a function that makes one per query. */
+  instance: ToolServer | ForeignServer | (() => ForeignServer);
+  /** Hard limit of one call in milliseconds, enforced by the agent. */
+  timeout?: number;
+  /** Per-tool permission policy, enforced by the agent. */
+  tools?: ToolPolicy[] | readonly AnyTool[];
+  /** The state handlers see in this attachment. */
+  assigns?: Assigns;
+};
+
+export type SdkServerOptions = ToolServerOptions & { timeout?: number };
+
+/** The official shape `{ type, name, instance }`, with the tool server's own verbs at hand. */
+export class SdkServer {
+  readonly type = 'sdk';
+  readonly name: string;
+  readonly instance: ToolServer;
+  declare readonly timeout?: number;
+
+  constructor(options: SdkServerOptions) {
+    this.instance = new ToolServer(options);
+    this.name = this.instance.name;
+    if (options.timeout !== undefined) this.timeout = options.timeout;
+  }
+
+  /** In the order they were declared. */
+  get tools(): readonly AnyTool[] {
+    return this.instance.tools;
+  }
+
+  /** Adds one tool, defined here; open conversations are told. Returns this server, for the next one. */
+  tool<Schema extends RawShape | StandardSchema, State extends object = Assigns>(
+    name: string,
+    description: string,
+    schema: Schema,
+    handler: (args: ArgsOf<Schema>, ctx: ToolContext<State>) => unknown,
+    extras?: ToolExtras,
+  ): this;
+  tool<Args extends object = Record<string, unknown>, State extends object = Assigns>(
+    name: string,
+    description: string,
+    schema: JsonSchema,
+    handler: (args: Args, ctx: ToolContext<State>) => unknown,
+    extras?: ToolExtras,
+  ): this;
+  tool(
+    name: string,
+    description: string,
+    schema: JsonSchema,
+    handler: (args: never, ctx: ToolContext<never>) => unknown,
+    extras?: ToolExtras,
+  ): this {
+    this.add(tool(name, description, schema, handler, extras));
+    return this;
+  }
+
+  add(...tools: AnyTool[]): void {
+    this.instance.add(...tools);
+  }
+
+  remove(name: string): void {
+    this.instance.remove(name);
+  }
+
+  /** Runs a tool as an agent's call would: for unit tests. */
+  call(name: string, args?: unknown, options?: CallOptions): Promise<CallToolResult> {
+    return this.instance.call(name, args, options);
+  }
+}
+
+/** A tool server in this process. The agent knows it by its key in `mcpServers`, whatever its own name is. */
+export function createSdkMcpServer(options: SdkServerOptions): SdkServer {
+  return new SdkServer(options);
+}
+
+/** The same, for those who like to chain: `toolServer('calc').tool(…).tool(…)`. */
+export function toolServer(name: string, options: Omit<SdkServerOptions, 'name'> = {}): SdkServer {
+  return new SdkServer({ ...options, name });
+}
+
+/** The server with this application state, for one query; the same server can be attached many times with different state. */
+export function attach(server: SdkServer | SdkServerEntry, options: { assigns: Assigns }): SdkServerEntry {
+  const { type, name, instance, timeout } = server;
+  const policy = server instanceof SdkServer ? undefined : server.tools;
+  return {
+    type,
+    name,
+    instance,
+    ...(timeout !== undefined && { timeout }),
+    ...(policy && { tools: policy }),
+    assigns: options.assigns,
+  };
+}
+
+/** Opens a session on whatever kind of instance an entry holds. */
+export function openSession(instance: SdkServerEntry['instance'], port: SessionPort): McpSession {
+  if (instance instanceof ToolServer) return instance.open(port);
+  if (isForeignServer(instance)) return openForeignSession(instance, port);
+  if (typeof instance === 'function') return openForeignSession(instance(), port);
+  throw new SdkError(
+    'bad-server',
+    `mcpServers["${port.server}"]: "instance" is no MCP server; pass what createSdkMcpServer() returns, or an McpServer`,
+    { server: port.server },
+  );
+}

@@ -1,0 +1,180 @@
+import {
+  CANCELLED,
+  INTERNAL,
+  INVALID_PARAMS,
+  INVALID_REQUEST,
+  METHOD_NOT_FOUND,
+  RpcFault,
+  type RpcId,
+  type RpcResponse,
+  readRpc,
+  rpcFailure,
+  rpcResult,
+} from '../protocol/json-rpc.ts';
+import { LOG_LEVELS, type LogLevel } from '../protocol/mcp.ts';
+import { messageOf } from '../protocol/sdk-error.ts';
+import { type Assigns, CallContext } from './context.ts';
+import type { McpSession, SessionPort } from './mcp-session.ts';
+import { METHODS } from './methods.ts';
+import type { Offering } from './offer.ts';
+import { failedResult } from './result.ts';
+import { runTool } from './run.ts';
+
+type Running = { readonly ctx: CallContext; readonly settle: (response: RpcResponse) => void };
+
+/** One user's conversation with a tool server: calls run at once, each request is answered exactly once. */
+export class ToolSession implements McpSession {
+  readonly #server: Offering;
+  readonly #port: SessionPort;
+  readonly #onClose: () => void;
+  readonly #running = new Map<RpcId, Running>();
+  #logLevel: LogLevel = 'info';
+  #closed = false;
+
+  constructor(server: Offering, port: SessionPort, onClose: () => void) {
+    this.#server = server;
+    this.#port = port;
+    this.#onClose = onClose;
+  }
+
+  async receive(message: unknown): Promise<RpcResponse | undefined> {
+    const read = readRpc(message);
+    switch (read.kind) {
+      case 'request':
+        return this.#answer(read.id, read.method, read.params);
+      case 'notification':
+        if (read.method === 'notifications/cancelled') this.#cancel(read.params);
+        return undefined;
+      case 'response':
+        return undefined;
+      case 'malformed':
+        return read.id === undefined ? undefined : rpcFailure(read.id, INVALID_REQUEST, read.reason);
+    }
+  }
+
+  notify(method: string, params?: Record<string, unknown>): void {
+    if (!this.#closed)
+      this.#port.send(params ? { jsonrpc: '2.0', method, params } : { jsonrpc: '2.0', method });
+  }
+
+  /** Calls still running are aborted and answered as such. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    const reason = new Error(`server '${this.#port.server}' is closed`);
+    for (const [id, running] of this.#running) {
+      running.ctx.abort(reason);
+      running.settle(rpcFailure(id, INTERNAL, reason.message));
+    }
+    this.#running.clear();
+    this.#onClose();
+  }
+
+  #answer(id: RpcId, method: string, params: Record<string, unknown>): RpcResponse | Promise<RpcResponse> {
+    if (this.#closed) return rpcFailure(id, INTERNAL, `server '${this.#port.server}' is closed`);
+    if (this.#running.has(id)) {
+      return rpcFailure(id, INVALID_REQUEST, `a request with id ${JSON.stringify(id)} is already in flight`);
+    }
+    if (method === 'tools/call') return this.#call(id, params);
+    return this.#respond(id, method, params);
+  }
+
+  async #respond(id: RpcId, method: string, params: Record<string, unknown>): Promise<RpcResponse> {
+    const handle = METHODS[method];
+    try {
+      const result = await handle?.(this.#server, params, this.#context(id, params));
+      if (result) return rpcResult(id, result);
+      if (method === 'logging/setLevel' && this.#server.options.logging) return this.#setLevel(id, params);
+      return rpcFailure(id, METHOD_NOT_FOUND, `Method not found: ${method}`);
+    } catch (thrown) {
+      const code = thrown instanceof RpcFault ? thrown.code : INTERNAL;
+      return rpcFailure(id, code, messageOf(thrown));
+    }
+  }
+
+  #call(id: RpcId, params: Record<string, unknown>): RpcResponse | Promise<RpcResponse> {
+    const { name, arguments: args = {} } = params;
+    const tool = typeof name === 'string' ? this.#server.find(name) : undefined;
+    if (!tool) {
+      const fault =
+        typeof name === 'string' ? `Tool '${name}' not found` : 'tools/call needs the name of a tool';
+      return this.#server.options.strictProtocolErrors || typeof name !== 'string'
+        ? rpcFailure(id, INVALID_PARAMS, fault)
+        : rpcResult(id, failedResult(fault));
+    }
+    const ctx = this.#context(id, params);
+    const observed = this.#port.observer?.start({
+      server: this.#port.server,
+      tool: tool.definition.name,
+      ctx,
+    });
+    return new Promise((resolve) => {
+      const settle = (response: RpcResponse) => {
+        observed?.end('error' in response ? 'cancelled' : response.result.isError ? 'error' : 'ok');
+        resolve(response);
+      };
+      this.#running.set(id, { ctx, settle });
+      const run = observed ? observed.run(() => runTool(tool, args, ctx)) : runTool(tool, args, ctx);
+      void run.then((result) => {
+        // A call that was cancelled has been answered; its late result is dropped.
+        if (this.#running.get(id)?.ctx !== ctx) return;
+        this.#running.delete(id);
+        settle(rpcResult(id, result));
+      });
+    });
+  }
+
+  #cancel(params: Record<string, unknown>): void {
+    const id = params.requestId as RpcId;
+    const running = this.#running.get(id);
+    if (!running) return;
+    this.#running.delete(id);
+    const reason = typeof params.reason === 'string' ? params.reason : 'cancelled';
+    running.ctx.abort(new DOMException(reason, 'AbortError'));
+    running.settle(rpcFailure(id, CANCELLED, `Request cancelled: ${reason}`));
+  }
+
+  #context(id: RpcId, params: Record<string, unknown>): CallContext {
+    const meta = (typeof params._meta === 'object' && params._meta) || {};
+    return new CallContext(new SessionCallPort(this, this.#port, meta), meta as Record<string, unknown>, id);
+  }
+
+  #setLevel(id: RpcId, params: Record<string, unknown>): RpcResponse {
+    if (!LOG_LEVELS.includes(params.level as LogLevel)) {
+      return rpcFailure(id, INVALID_PARAMS, `unknown level; known are ${LOG_LEVELS.join(', ')}`);
+    }
+    this.#logLevel = params.level as LogLevel;
+    return rpcResult(id, {});
+  }
+
+  log(level: LogLevel, data: unknown): void {
+    this.#port.onLog?.(level, data);
+    const isWanted = LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(this.#logLevel);
+    if (this.#server.options.logging && isWanted) {
+      this.notify('notifications/message', { level, logger: this.#server.name, data });
+    }
+  }
+}
+
+class SessionCallPort {
+  readonly server: string;
+  readonly assigns: Assigns;
+  readonly #session: ToolSession;
+  readonly #token: unknown;
+
+  constructor(session: ToolSession, port: SessionPort, meta: object) {
+    this.#session = session;
+    this.server = port.server;
+    this.assigns = port.assigns;
+    this.#token = (meta as { progressToken?: unknown }).progressToken;
+  }
+
+  onProgress(progress: object): void {
+    if (this.#token === undefined) return;
+    this.#session.notify('notifications/progress', { progressToken: this.#token, ...progress });
+  }
+
+  onLog(level: LogLevel, data: unknown): void {
+    this.#session.log(level, data);
+  }
+}

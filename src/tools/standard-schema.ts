@@ -1,0 +1,59 @@
+import type { JsonSchema } from '../protocol/mcp.ts';
+
+/** The part of Standard Schema (version 1, with its JSON Schema extension) that tools need; any library that follows it fits. */
+export type StandardSchema<Input = unknown, Output = Input> = {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+    readonly jsonSchema?: {
+      readonly input: (options: { target: string }) => Record<string, unknown>;
+      readonly output: (options: { target: string }) => Record<string, unknown>;
+    };
+  };
+};
+
+export type StandardResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly StandardIssue[] };
+
+export type StandardIssue = {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+};
+
+/** A plain object of field schemas, as `z.object()` takes it. */
+export type RawShape = { readonly [field: string]: StandardSchema };
+
+/** What `tool()` accepts as its schema. */
+export type ToolSchema = StandardSchema | RawShape | JsonSchema;
+
+/** The checked arguments a handler gets. */
+export type ArgsOf<Schema> = Schema extends StandardSchema
+  ? OutputOf<Schema>
+  : Schema extends RawShape
+    ? ShapeOutput<Schema>
+    : Record<string, unknown>;
+
+type OutputOf<Schema> = Schema extends {
+  readonly '~standard': { readonly types?: { readonly output: infer Output } | undefined };
+}
+  ? Output
+  : never;
+
+type ShapeOutput<Shape extends RawShape> = Flatten<
+  { [K in keyof Shape as undefined extends OutputOf<Shape[K]> ? never : K]: OutputOf<Shape[K]> } & {
+    [K in keyof Shape as undefined extends OutputOf<Shape[K]> ? K : never]?: OutputOf<Shape[K]>;
+  }
+>;
+
+type Flatten<T> = { [K in keyof T]: T[K] };
+
+export function isStandardSchema(value: unknown): value is StandardSchema {
+  return (
+    ((typeof value === 'object' && value !== null) || typeof value === 'function') &&
+    '~standard' in value &&
+    typeof value['~standard'] === 'object'
+  );
+}

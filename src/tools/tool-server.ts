@@ -1,0 +1,188 @@
+import { type CallToolResult, type ListedTool, MCP_VERSIONS } from '../protocol/mcp.ts';
+import { SdkError } from '../protocol/sdk-error.ts';
+import { normalizeName } from '../protocol/tool-name.ts';
+import { type Assigns, CallContext, type CallPort } from './context.ts';
+import type { SessionPort } from './mcp-session.ts';
+import type { PromptDefinition, ResourceDefinition } from './offer.ts';
+import { runTool } from './run.ts';
+import { ToolSession } from './session.ts';
+import { type AnyTool, type CompiledTool, compileTool } from './tool.ts';
+import { serveTransport, type Transport } from './transport.ts';
+
+export type ToolServerOptions = {
+  name: string;
+  version?: string;
+  /** Told to the model as this server's instructions. */
+  instructions?: string;
+  tools?: readonly AnyTool[];
+  resources?: readonly ResourceDefinition[];
+  prompts?: readonly PromptDefinition[];
+  /** Every tool of this server is always in the prompt, never behind a tool search. */
+  alwaysLoad?: boolean;
+  /** An unknown tool is a JSON-RPC error −32602 instead of a failed result the model can read (C2). */
+  strictProtocolErrors?: boolean;
+  /** `resources/list` and `prompts/list` answer empty lists though nothing is offered (C7). */
+  emptyStubs?: boolean;
+  /** Offer the logging capability, so that `ctx.log()` also reaches the agent. */
+  logging?: boolean;
+};
+
+/** What a direct call may carry. */
+export type CallOptions = {
+  assigns?: Assigns;
+  signal?: AbortSignal;
+  toolUseId?: string;
+  onProgress?: NonNullable<CallPort['onProgress']>;
+  onLog?: NonNullable<CallPort['onLog']>;
+};
+
+/** The tools of one server. Any number of sessions can be open on it at once; they share nothing but the handlers. */
+export class ToolServer {
+  readonly name: string;
+  readonly version: string;
+  readonly options: Readonly<ToolServerOptions>;
+  readonly resources: ReadonlyMap<string, ResourceDefinition>;
+  readonly prompts: ReadonlyMap<string, PromptDefinition>;
+  readonly #tools = new Map<string, CompiledTool>();
+  readonly #sessions = new Set<ToolSession>();
+  #listed: { tools: ListedTool[] } | undefined;
+  #announcing = false;
+
+  constructor(options: ToolServerOptions) {
+    if (typeof options?.name !== 'string' || options.name === '') {
+      throw new SdkError('bad-server', 'A tool server needs a name, a non-empty string');
+    }
+    this.name = options.name;
+    this.version = options.version ?? '1.0.0';
+    this.options = options;
+    this.resources = new Map((options.resources ?? []).map((resource) => [resource.uri, resource]));
+    this.prompts = new Map((options.prompts ?? []).map((prompt) => [prompt.name, prompt]));
+    for (const definition of options.tools ?? []) this.#add(definition);
+  }
+
+  /** In the order they were declared. */
+  get tools(): readonly AnyTool[] {
+    return [...this.#tools.values()].map((tool) => tool.definition);
+  }
+
+  find(name: string): CompiledTool | undefined {
+    return this.#tools.get(name);
+  }
+
+  /** Offers more tools; open sessions are told. All or none: a bad one adds nothing. */
+  add(...definitions: AnyTool[]): void {
+    const added: string[] = [];
+    try {
+      for (const definition of definitions) {
+        this.#add(definition);
+        added.push(definition.name);
+      }
+    } catch (fault) {
+      for (const name of added) this.#tools.delete(name);
+      throw fault;
+    }
+    if (added.length > 0) this.#changed();
+  }
+
+  /** Withdraws a tool; open sessions are told, calls that run go on. */
+  remove(name: string): void {
+    if (!this.#tools.delete(name)) throw this.#unknown(name);
+    this.#changed();
+  }
+
+  /** Runs a tool as a session would, arguments checked and result wrapped: for unit tests. */
+  async call(name: string, args: unknown = {}, options: CallOptions = {}): Promise<CallToolResult> {
+    const tool = this.#tools.get(name);
+    if (!tool) throw this.#unknown(name);
+    const { assigns = {}, signal, toolUseId, ...listeners } = options;
+    const meta = toolUseId === undefined ? {} : { 'claudecode/toolUseId': toolUseId };
+    const ctx = new CallContext({ server: this.name, assigns, ...listeners }, meta);
+    const abort = () => ctx.abort(signal?.reason);
+    if (signal?.aborted) abort();
+    signal?.addEventListener('abort', abort, { once: true });
+    try {
+      return await runTool(tool, args, ctx);
+    } finally {
+      signal?.removeEventListener('abort', abort);
+    }
+  }
+
+  /** One more user of this server. */
+  open(port: SessionPort): ToolSession {
+    const session = new ToolSession(this, port, () => this.#sessions.delete(session));
+    this.#sessions.add(session);
+    return session;
+  }
+
+  /** Serves one session on an MCP transport, as the official `McpServer` does; here any number may be connected. */
+  async connect(transport: Transport): Promise<void> {
+    await serveTransport((port) => this.open(port), transport, this.name);
+  }
+
+  /** Ends every open session. The server itself can be used again. */
+  async close(): Promise<void> {
+    for (const session of [...this.#sessions]) session.close();
+  }
+
+  isConnected(): boolean {
+    return this.#sessions.size > 0;
+  }
+
+  toolsList(): { tools: ListedTool[] } {
+    this.#listed ??= { tools: [...this.#tools.values()].map((tool) => tool.listed) };
+    return this.#listed;
+  }
+
+  initializeResult(protocolVersion: string = MCP_VERSIONS[0]): Record<string, unknown> {
+    const { instructions, logging } = this.options;
+    return {
+      protocolVersion,
+      capabilities: {
+        tools: { listChanged: true },
+        ...(this.resources.size > 0 && { resources: {} }),
+        ...(this.prompts.size > 0 && { prompts: {} }),
+        ...(logging && { logging: {} }),
+      },
+      serverInfo: { name: this.name, version: this.version },
+      ...(instructions !== undefined && { instructions }),
+    };
+  }
+
+  #add(definition: AnyTool): void {
+    const tool = compileTool(definition, { alwaysLoad: this.options.alwaysLoad === true });
+    const { name } = definition;
+    const wireName = normalizeName(name);
+    for (const known of this.#tools.keys()) {
+      if (known === name) {
+        throw new SdkError(
+          'duplicate-tool',
+          `server "${this.name}" has two tools named "${name}": rename one`,
+        );
+      }
+      if (normalizeName(known) === wireName) {
+        throw new SdkError(
+          'duplicate-tool',
+          `server "${this.name}": the tools "${known}" and "${name}" are both "${wireName}" to a model: rename one`,
+        );
+      }
+    }
+    this.#tools.set(name, tool);
+    this.#listed = undefined;
+  }
+
+  /** Changes made in one go are announced once. */
+  #changed(): void {
+    this.#listed = undefined;
+    if (this.#announcing) return;
+    this.#announcing = true;
+    queueMicrotask(() => {
+      this.#announcing = false;
+      for (const session of this.#sessions) session.notify('notifications/tools/list_changed');
+    });
+  }
+
+  #unknown(name: string): SdkError {
+    const known = [...this.#tools.keys()].map((tool) => `"${tool}"`).join(', ') || 'none';
+    return new SdkError('unknown-tool', `server "${this.name}" has no tool "${name}"; it has ${known}`);
+  }
+}

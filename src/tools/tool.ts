@@ -1,0 +1,122 @@
+import type { Icon, JsonSchema, ListedTool, ToolAnnotations } from '../protocol/mcp.ts';
+import { SdkError } from '../protocol/sdk-error.ts';
+import type { CompiledSchema } from './compiled-schema.ts';
+import type { Assigns, ToolContext } from './context.ts';
+import { compileSchema } from './schema.ts';
+import type { ArgsOf, RawShape, StandardSchema, ToolSchema } from './standard-schema.ts';
+
+/** What a tool may declare beside its schema and handler. */
+export type ToolExtras = {
+  annotations?: ToolAnnotations;
+  title?: string;
+  icons?: Icon[];
+  /** Words a tool search should also find this tool by. */
+  searchHint?: string;
+  /** Never defer this tool behind a tool search. */
+  alwaysLoad?: boolean;
+  /** How many characters of a result the agent may hand to the model whole. */
+  maxResultSizeChars?: number;
+  /** What `structuredContent` looks like; an object result is checked against it and sent as such. */
+  outputSchema?: ToolSchema;
+  /** A call that takes longer becomes a failed result. No limit by default: the agent has its own. */
+  timeoutMs?: number;
+  _meta?: Record<string, unknown>;
+};
+
+/** A tool as a value: nothing runs until a server offers it. `handler` can be called by itself in a test. */
+export type ToolDefinition<Args = never, State extends object = never> = ToolExtras & {
+  name: string;
+  description: string;
+  inputSchema: ToolSchema;
+  handler: (args: Args, ctx: ToolContext<State>) => unknown;
+};
+
+/** Any tool, whatever its arguments: what lists of tools hold. */
+export type AnyTool = ToolDefinition<never, never>;
+
+/** Defines a tool. The arguments' type comes from the schema; for a plain JSON Schema, from the handler's annotation. */
+export function tool<Schema extends RawShape | StandardSchema, State extends object = Assigns>(
+  name: string,
+  description: string,
+  schema: Schema,
+  handler: (args: ArgsOf<Schema>, ctx: ToolContext<State>) => unknown,
+  extras?: ToolExtras,
+): ToolDefinition<ArgsOf<Schema>, State> & { inputSchema: Schema };
+export function tool<Args extends object = Record<string, unknown>, State extends object = Assigns>(
+  name: string,
+  description: string,
+  schema: JsonSchema,
+  handler: (args: Args, ctx: ToolContext<State>) => unknown,
+  extras?: ToolExtras,
+): ToolDefinition<Args, State> & { inputSchema: JsonSchema };
+export function tool(
+  name: string,
+  description: string,
+  schema: ToolSchema,
+  handler: (args: never, ctx: ToolContext<never>) => unknown,
+  extras: ToolExtras = {},
+): AnyTool {
+  const definition: AnyTool = { name, description, inputSchema: schema, handler, ...extras };
+  checkDefinition(definition);
+  return definition;
+}
+
+/** A definition made ready to be listed and called. */
+export type CompiledTool = {
+  readonly definition: AnyTool;
+  readonly listed: ListedTool;
+  readonly input: CompiledSchema;
+  readonly output: CompiledSchema | undefined;
+};
+
+/** Everything that can be wrong with a definition is found here, before any agent sees it. */
+export function compileTool(definition: AnyTool, server: { alwaysLoad: boolean }): CompiledTool {
+  checkDefinition(definition);
+  const where = `tool "${definition.name}"`;
+  const input = compileSchema(definition.inputSchema, where);
+  const output =
+    definition.outputSchema && compileSchema(definition.outputSchema, `${where}, output`, 'output');
+  return { definition, input, output, listed: listTool(definition, input, output, server) };
+}
+
+function listTool(
+  definition: AnyTool,
+  input: CompiledSchema,
+  output: CompiledSchema | undefined,
+  server: { alwaysLoad: boolean },
+): ListedTool {
+  const { name, title, description, annotations, icons } = definition;
+  const meta: Record<string, unknown> = { ...definition._meta };
+  if (definition.searchHint !== undefined) meta['anthropic/searchHint'] = definition.searchHint;
+  if (definition.alwaysLoad || server.alwaysLoad) meta['anthropic/alwaysLoad'] = true;
+  if (definition.maxResultSizeChars !== undefined) {
+    meta['anthropic/maxResultSizeChars'] = definition.maxResultSizeChars;
+  }
+  return {
+    name,
+    ...(title !== undefined && { title }),
+    description,
+    inputSchema: input.json,
+    ...(annotations && { annotations }),
+    ...(icons && { icons }),
+    execution: { taskSupport: 'forbidden' },
+    ...(output && { outputSchema: output.json }),
+    ...(Object.keys(meta).length > 0 && { _meta: meta }),
+  };
+}
+
+function checkDefinition(definition: AnyTool): void {
+  const { name, description, handler, timeoutMs, maxResultSizeChars } = definition;
+  const refuse = (fault: string): never => {
+    throw new SdkError('bad-tool', `tool ${JSON.stringify(name)}: ${fault}`);
+  };
+  if (typeof name !== 'string' || name === '') refuse('its name must be a non-empty string');
+  if (name.length > 128) refuse(`its name has ${name.length} characters; 128 is the most an agent accepts`);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  if (/[\u0000-\u001f\u007f]/.test(name)) refuse('its name contains a control character');
+  if (typeof description !== 'string') refuse('its description must be a string');
+  if (typeof handler !== 'function') refuse('its handler must be a function');
+  for (const [option, value] of Object.entries({ timeoutMs, maxResultSizeChars })) {
+    if (value !== undefined && !(typeof value === 'number' && value > 0)) refuse(`${option} must be above 0`);
+  }
+}

@@ -1,0 +1,58 @@
+import { createRequire } from 'node:module';
+import * as z from 'zod';
+import { isRecord } from '../base/is-record.ts';
+import type { JsonSchema } from '../protocol/mcp.ts';
+import type { Checked, CompiledSchema } from './compiled-schema.ts';
+import type { RawShape } from './standard-schema.ts';
+
+/** A plain object whose every value is a zod schema, version 3 or 4; `{}` is a shape without fields. */
+export function isZodShape(value: unknown): value is RawShape {
+  if (!isRecord(value)) return false;
+  return Object.values(value).every((field) => isRecord(field) && ('_zod' in field || '_def' in field));
+}
+
+export function compileZodShape(shape: RawShape, direction: 'input' | 'output'): CompiledSchema {
+  const fields = Object.values(shape) as object[];
+  if (fields.every((field) => '_zod' in field)) return compileV4(z.object(shape as z.ZodRawShape), direction);
+  if (fields.some((field) => '_zod' in field)) throw new Error('the shape mixes zod 3 and zod 4 schemas');
+  return compileV3(shape);
+}
+
+function compileV4(schema: z.ZodObject, io: 'input' | 'output'): CompiledSchema {
+  const json = z.toJSONSchema(schema, { target: 'draft-7', io }) as JsonSchema;
+  let isAsync = false;
+  const toChecked = (parsed: z.ZodSafeParseResult<unknown>): Checked =>
+    parsed.success ? { ok: true, value: parsed.data } : { ok: false, message: parsed.error.message };
+  return {
+    json,
+    check(value) {
+      if (!isAsync) {
+        try {
+          return toChecked(schema.safeParse(value));
+        } catch (thrown) {
+          if (!(thrown instanceof z.core.$ZodAsyncError)) throw thrown;
+          isAsync = true;
+        }
+      }
+      return schema.safeParseAsync(value).then(toChecked);
+    },
+  };
+}
+
+/** Zod 3 is loaded only for those who still use it. */
+function compileV3(shape: RawShape): CompiledSchema {
+  const require = createRequire(import.meta.url);
+  const z3: typeof import('zod/v3') = require('zod/v3');
+  const { zodToJsonSchema }: typeof import('zod-to-json-schema') = require('zod-to-json-schema');
+  const schema = z3.object(shape as unknown as import('zod/v3').ZodRawShape);
+  const toJson = zodToJsonSchema as (schema: unknown, options: object) => Record<string, unknown>;
+  return {
+    json: toJson(schema, { strictUnions: true, pipeStrategy: 'input' }),
+    check: (value) =>
+      schema
+        .safeParseAsync(value)
+        .then((parsed) =>
+          parsed.success ? { ok: true, value: parsed.data } : { ok: false, message: parsed.error.message },
+        ),
+  };
+}
