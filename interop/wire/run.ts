@@ -8,8 +8,9 @@ import { differences } from './differences.ts';
 import { record } from './record.ts';
 
 const KEPT = ['PATH', 'LANG', 'TMPDIR'];
+const OURS = fileURLToPath(new URL('../../src/entry/index.ts', import.meta.url));
 
-// node run.ts [--list] [--only PART]…           what the official package sends, as JSON
+// node run.ts [--list] [--only PART]…                what the official package sends, as JSON
 // node run.ts --ours [--module FILE] [--only PART]…  where ours (or another module) differs from it
 await main();
 
@@ -18,6 +19,7 @@ async function main(): Promise<void> {
     options: {
       only: { type: 'string', multiple: true },
       ours: { type: 'boolean' },
+      module: { type: 'string', default: OURS },
       list: { type: 'boolean' },
     },
   });

@@ -15,10 +15,12 @@ export class LineWriter {
     this.#stream = stream;
     stream.on('error', (error) => this.#fail(error));
     stream.on('close', () => this.#fail(new Error('the stream is closed')));
-    stream.on('drain', () => {
+    const onRoom = () => {
       this.#drained?.resolve();
       this.#drained = undefined;
-    });
+    };
+    stream.on('drain', onRoom);
+    stream.on('finish', onRoom);
   }
 
   /** Never needs to be awaited: a failure is also kept, and met by the next write. */
@@ -33,10 +35,12 @@ export class LineWriter {
     return this.#flushed.promise;
   }
 
-  /** What was written before goes out first. */
+  /** What was written before goes out first; a line that comes later is refused here, since it would destroy the stream. */
   end(): void {
     this.#flush();
-    if (!this.#failure) this.#stream.end();
+    if (this.#failure) return;
+    this.#failure = new Error('the input was ended');
+    this.#stream.end();
   }
 
   #flush(): void {

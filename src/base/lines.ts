@@ -4,6 +4,8 @@
  */
 export class LineSplitter {
   #partial = '';
+  /** Inside a line that was already too long: the rest of it is dropped as it comes. */
+  #isSkipping = false;
   readonly #maxLength: number;
   readonly #onLine: (line: string) => void;
   readonly #onTooLong: (length: number) => void;
@@ -25,13 +27,16 @@ export class LineSplitter {
       from = at + 1;
       const line = this.#partial === '' ? piece : this.#partial + piece;
       this.#partial = '';
-      this.#deliver(line);
+      if (!this.#isSkipping) this.#deliver(line);
+      this.#isSkipping = false;
     }
-    if (from === chunk.length) return;
+    if (from === chunk.length || this.#isSkipping) return;
     this.#partial += from === 0 ? chunk : chunk.slice(from);
-    if (this.#partial.length > this.#maxLength) {
+    // One more than allowed may be the `\r` of the line's end.
+    if (this.#partial.length > this.#maxLength + 1) {
       this.#onTooLong(this.#partial.length);
       this.#partial = '';
+      this.#isSkipping = true;
     }
   }
 

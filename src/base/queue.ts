@@ -1,38 +1,33 @@
 /**
- * An unbounded first-in-first-out that one consumer drains with `for await`.
+ * An unbounded first-in-first-out that one consumer drains with `for await`; several `next()` at once are served in turn.
  * `end` and `fail` take effect after everything pushed before them.
  */
 export class Queue<T> implements AsyncIterableIterator<T> {
-  #items: T[] = [];
+  #items: (T | undefined)[] = [];
   #head = 0;
-  #waiting: PromiseWithResolvers<IteratorResult<T>> | undefined;
+  #waiting: PromiseWithResolvers<IteratorResult<T>>[] = [];
   #finished: { error: unknown } | 'ended' | undefined;
 
   /** Items pushed after `end` or `fail` are dropped. */
   push(item: T): void {
     if (this.#finished) return;
-    if (this.#waiting) {
-      const waiting = this.#waiting;
-      this.#waiting = undefined;
-      waiting.resolve({ done: false, value: item });
-      return;
-    }
-    this.#items.push(item);
+    const waiting = this.#waiting.shift();
+    if (waiting) waiting.resolve({ done: false, value: item });
+    else this.#items.push(item);
   }
 
   end(): void {
     if (this.#finished) return;
     this.#finished = 'ended';
-    this.#waiting?.resolve({ done: true, value: undefined });
-    this.#waiting = undefined;
+    for (const waiting of this.#waiting.splice(0)) waiting.resolve({ done: true, value: undefined });
   }
 
   fail(error: unknown): void {
     if (this.#finished) return;
-    if (this.#waiting) {
-      this.#finished = 'ended';
-      this.#waiting.reject(error);
-      this.#waiting = undefined;
+    const waiting = this.#waiting.shift();
+    if (waiting) {
+      waiting.reject(error);
+      this.end();
     } else {
       this.#finished = { error };
     }
@@ -46,13 +41,15 @@ export class Queue<T> implements AsyncIterableIterator<T> {
       this.#finished = 'ended';
       throw error;
     }
-    this.#waiting ??= Promise.withResolvers();
-    return this.#waiting.promise;
+    const waiting = Promise.withResolvers<IteratorResult<T>>();
+    this.#waiting.push(waiting);
+    return waiting.promise;
   }
 
   /** Leaving a `for await` early ends the queue and frees what it held. */
   async return(): Promise<IteratorResult<T>> {
     this.end();
+    this.#finished = 'ended';
     this.#items = [];
     this.#head = 0;
     return { done: true, value: undefined };
@@ -63,7 +60,9 @@ export class Queue<T> implements AsyncIterableIterator<T> {
   }
 
   #shift(): T {
-    const item = this.#items[this.#head++] as T;
+    const item = this.#items[this.#head] as T;
+    // A large item must not live on until the next tidying.
+    this.#items[this.#head++] = undefined;
     if (this.#head > 1024 && this.#head * 2 > this.#items.length) {
       this.#items = this.#items.slice(this.#head);
       this.#head = 0;

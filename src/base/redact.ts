@@ -1,26 +1,40 @@
-const SECRET_KEY =
-  /(^|[-_.])(token|secret|password|passwd|credential|authorization|cookie|api[-_]?key|access[-_]?key|private[-_]?key)s?($|[-_.])|token$|secret$|apikey$|password$/i;
-const SECRET_VALUE =
-  /\b(sk-[A-Za-z0-9_-]{8,}|gh[pousr]_[A-Za-z0-9]{16,}|xox[abprs]-[A-Za-z0-9-]{8,}|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*)|\b(Bearer|Basic)\s+[\w.~+/=-]{6,}/g;
+const SECRET_WORDS =
+  /(^|[-_. ])(tokens?|secrets?|passwords?|passwd|passphrase|credentials?|authorization|cookies?|(api|access|private)[-_]?keys?)($|[-_. ])|(token|secret|password|apikey)s?$/;
 
 /** Members whose every value is private: environment variables and request headers. */
 const SECRET_MAPS = new Set(['env', 'headers']);
 
-/** JSON text of a value for people's eyes: secrets by key name, by shape, and all of `env` and `headers` are masked. */
+/** What looks like a credential in free text, and what stays of it. */
+const SECRET_TEXT: readonly (readonly [RegExp, string])[] = [
+  [/\b(sk-|gh[pousr]_|github_pat_|xox[abprs]-)[\w-]{8,}/g, '$1[redacted]'],
+  [/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, 'eyJ[redacted]'],
+  [/\b(Bearer|Basic)\s+[\w.~+/=-]{6,}/gi, '$1 [redacted]'],
+  [/(:\/\/[^\s/:@]*:)[^\s/@]+@/g, '$1[redacted]@'],
+  [/((?:token|secret|password|passwd|api[-_]?key)=)[^\s&"',;]+/gi, '$1[redacted]'],
+  [/((?:token|secret|password|passwd|api[-_]?key)\\*"\s*:\s*\\*")[^"\\]+/gi, '$1[redacted]'],
+];
+
+/** JSON text of a value for people's eyes: secrets by key name, by shape, and all of `env` and `headers` are masked. Numbers stay: a count of tokens is no secret. */
 export function redactedJson(value: unknown): string {
   return JSON.stringify(value, (key, member: unknown) => {
     if (typeof member === 'bigint') return String(member);
-    if (typeof member === 'string') return SECRET_KEY.test(key) ? '[redacted]' : redactText(member);
-    if (SECRET_MAPS.has(key) && typeof member === 'object' && member !== null && !Array.isArray(member)) {
-      return Object.fromEntries(Object.keys(member).map((name) => [name, '[redacted]']));
-    }
-    return member;
+    if (SECRET_MAPS.has(key) || isSecretName(key)) return maskTexts(member);
+    return typeof member === 'string' ? redactText(member) : member;
   });
 }
 
 /** Masks what looks like a credential inside free text. */
 export function redactText(text: string): string {
-  return text.replace(SECRET_VALUE, (match, _bare, scheme?: string) =>
-    scheme ? `${scheme} [redacted]` : `${match.slice(0, 3)}[redacted]`,
-  );
+  return SECRET_TEXT.reduce((masked, [pattern, rest]) => masked.replace(pattern, rest), text);
+}
+
+function isSecretName(key: string): boolean {
+  return SECRET_WORDS.test(key.replace(/([a-z0-9])([A-Z])/g, '$1-$2').toLowerCase());
+}
+
+function maskTexts(value: unknown): unknown {
+  if (typeof value === 'string') return '[redacted]';
+  if (Array.isArray(value)) return value.map(maskTexts);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, maskTexts(member)]));
 }

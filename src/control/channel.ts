@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { startTimer } from '../base/timer.ts';
 import {
   cancelFrame,
   type Frame,
@@ -55,11 +56,14 @@ export class ControlChannel {
     this.#link = link;
     this.#handlers = handlers;
     this.done = this.#pump();
+    // Whoever needs it waits for it; the rest learns of a death by their own requests.
+    this.done.catch(() => {});
   }
 
   /** Asks the far end. Rejects on its failure, on `timeoutMs`, on abort (the far end is told), and at once when the link dies. */
   request(body: Frame & { subtype: string }, options: RequestOptions = {}): Promise<ControlAnswer> {
     if (this.#over) return Promise.reject(this.#over);
+    if (options.signal?.aborted) return Promise.reject(options.signal.reason);
     const id = `${this.#idPrefix}${(this.#nextId++).toString(36)}`;
     const settle = Promise.withResolvers<ControlAnswer>();
     const pending: Pending = { subtype: body.subtype, settle, stop: () => {} };
@@ -73,10 +77,14 @@ export class ControlChannel {
     return settle.promise;
   }
 
-  /** A request whose acknowledgement nobody waits for. */
+  /** A request whose acknowledgement nobody waits for. Never throws: what cannot be sent is a fault. */
   post(body: Frame): void {
     if (this.#over) return;
-    this.#link.send({ type: 'control_request', request_id: randomUUID(), request: body }).catch(() => {});
+    try {
+      this.#link.send({ type: 'control_request', request_id: randomUUID(), request: body }).catch(() => {});
+    } catch (cause) {
+      this.#handlers.fault?.(messageOf(cause));
+    }
   }
 
   /** Any other frame, in order with the rest. */
@@ -132,7 +140,8 @@ export class ControlChannel {
       const reply = frame();
       if (reply) this.#reply(reply, subtype, body);
     };
-    this.#handlers.request(subtype, body, serving).then(
+    const serve = async () => this.#handlers.request(subtype, body, serving);
+    serve().then(
       (reply) => finish(() => (reply === NO_REPLY ? undefined : successFrame(id, reply))),
       (thrown) =>
         finish(() =>
@@ -176,18 +185,17 @@ export class ControlChannel {
     const timer =
       timeoutMs === undefined
         ? undefined
-        : setTimeout(() => {
+        : startTimer(timeoutMs, () => {
             giveUp(
               new SdkError('timeout', `The agent did not answer "${pending.subtype}" within ${timeoutMs} ms`),
             );
-          }, timeoutMs);
+          });
     const onAbort = () => giveUp(signal?.reason);
     signal?.addEventListener('abort', onAbort, { once: true });
     pending.stop = () => {
       clearTimeout(timer);
       signal?.removeEventListener('abort', onAbort);
     };
-    if (signal?.aborted) queueMicrotask(onAbort);
   }
 
   #reject(id: string, reason: Error): void {
@@ -234,5 +242,6 @@ class Serving implements ServedRequest {
 }
 
 function linkFault(cause: unknown): SdkError {
+  if (cause instanceof SdkError) return cause;
   return new SdkError('closed', `The agent takes no more input: ${messageOf(cause)}`, { cause });
 }

@@ -22,6 +22,9 @@ export type ProcessLinkOptions = {
   onForce?: () => void;
 };
 
+/** How long a dead process's pipes may be silent before its end is believed. */
+const QUIET_MS = 500;
+
 /** A link to an agent CLI that speaks the protocol on its stdin and stdout. */
 export class ProcessLink implements AgentLink {
   readonly frames = new Queue<Frame>();
@@ -31,6 +34,9 @@ export class ProcessLink implements AgentLink {
   readonly #stderr = new LineRing(20, 2_000);
   readonly #exited = Promise.withResolvers<void>();
   readonly #outEnded = Promise.withResolvers<void>();
+  readonly #over = Promise.withResolvers<void>();
+  #chunks = 0;
+  #isEnded = false;
   #failure: SdkError | undefined;
   #closing: Promise<void> | undefined;
   #exit: { code: number | null; signal: string | null } | undefined;
@@ -41,6 +47,8 @@ export class ProcessLink implements AgentLink {
     this.#writer = new LineWriter(process.stdin);
     this.#readOutput();
     process.on('error', (cause) => {
+      // A custom spawner that hands our signal to node gets this for being forced; the exit follows.
+      if (this.#closing && cause.name === 'AbortError') return;
       this.#fail(new SdkError('spawn-failed', `The agent could not be started: ${cause.message}`, { cause }));
       this.#exited.resolve();
       this.#outEnded.resolve();
@@ -63,10 +71,24 @@ export class ProcessLink implements AgentLink {
   }
 
   send(frame: Frame): Promise<void> {
-    return this.#writer.write(encodeFrame(frame));
+    const sent = this.#send(encodeFrame(frame));
+    sent.catch(() => {});
+    return sent;
+  }
+
+  async #send(line: string): Promise<void> {
+    try {
+      await this.#writer.write(line);
+    } catch (cause) {
+      if (this.#isEnded) throw cause;
+      // Input that breaks is mostly the first sign of a death, whose own words say more.
+      await Promise.race([this.#over.promise, timer(QUIET_MS)]);
+      throw this.#failure ?? cause;
+    }
   }
 
   end(): void {
+    this.#isEnded = true;
     this.#writer.end();
   }
 
@@ -82,7 +104,7 @@ export class ProcessLink implements AgentLink {
     this.#process.kill('SIGTERM');
     if (await this.#exitsWithin(this.#options.graceMs)) return;
     this.#process.kill('SIGKILL');
-    await this.#exitsWithin(this.#options.graceMs);
+    if (!(await this.#exitsWithin(this.#options.graceMs))) this.frames.end();
   }
 
   #readOutput(): void {
@@ -105,7 +127,10 @@ export class ProcessLink implements AgentLink {
     });
     const { stdout } = this.#process;
     stdout.setEncoding('utf8');
-    stdout.on('data', (chunk: string) => splitter.write(chunk));
+    stdout.on('data', (chunk: string) => {
+      this.#chunks++;
+      splitter.write(chunk);
+    });
     stdout.once('end', () => {
       splitter.end();
       this.#outEnded.resolve();
@@ -114,18 +139,29 @@ export class ProcessLink implements AgentLink {
     stdout.once('error', () => this.#outEnded.resolve());
   }
 
-  /** Everything it wrote is delivered before its end is. A grandchild may hold stdout open: that is not waited for. */
   async #finish(): Promise<void> {
-    await Promise.race([Promise.all([this.#outEnded.promise, this.#options.stderrEnded]), timer(500)]);
+    await this.#drained();
     const { code, signal } = this.#exit ?? { code: null, signal: null };
     if (this.#failure) return;
     if (code === 0 || this.#closing !== undefined) this.frames.end();
     else this.#fail(new ExitFault(code, signal, this.#stderr.lines.map(redactText)));
+    this.#over.resolve();
+  }
+
+  /** Everything it wrote is delivered before its end is. A grandchild may hold stdout open: once it is silent it is not waited for. */
+  async #drained(): Promise<void> {
+    const ended = Promise.all([this.#outEnded.promise, this.#options.stderrEnded]).then(() => 'ended');
+    for (let seen = -1; seen !== this.#chunks; ) {
+      seen = this.#chunks;
+      // After a blocked event loop timers come before input: one more turn lets waiting input in.
+      if ((await Promise.race([ended, timer(QUIET_MS).then(turn)])) === 'ended') return;
+    }
   }
 
   #fail(failure: SdkError): void {
     this.#failure ??= failure;
     this.frames.fail(this.#failure);
+    this.#over.resolve();
   }
 
   async #exitsWithin(ms: number): Promise<boolean> {
@@ -139,13 +175,17 @@ export class ExitFault extends SdkError {
   readonly exitCode: number | null;
 
   constructor(exitCode: number | null, signal: string | null, stderr: readonly string[]) {
-    const how = signal ? `was ended by ${signal}` : `exited with code ${exitCode}`;
+    const how = signal ? `terminated by signal ${signal}` : `exited with code ${exitCode}`;
     super(
       'process-exited',
-      `The agent process ${how}${stderr.length > 0 ? `. stderr: ${stderr.join('\n')}` : ''}`,
+      `Claude Code process ${how}${stderr.length > 0 ? `. stderr: ${stderr.join('\n')}` : ''}`,
     );
     this.exitCode = exitCode;
   }
+}
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 function timer(ms: number): Promise<void> {

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { LineSplitter } from '../base/lines.ts';
-import { SdkError } from '../protocol/sdk-error.ts';
+import { messageOf, SdkError } from '../protocol/sdk-error.ts';
+import { killOnExit } from './kill-on-exit.ts';
 import { ProcessLink, type ProcessLinkOptions } from './process-link.ts';
 import type { SpawnedProcess, SpawnRequest } from './spawned-process.ts';
 
@@ -15,13 +16,15 @@ export type SpawnAgentOptions = Pick<ProcessLinkOptions, 'maxLineLength' | 'onNo
 export function spawnAgent(request: Omit<SpawnRequest, 'signal'>, options: SpawnAgentOptions): ProcessLink {
   const forced = new AbortController();
   const stderrEnded = Promise.withResolvers<void>();
-  const child = options.spawn
-    ? options.spawn({ ...request, signal: forced.signal })
-    : spawnLocal(request, {
-        onLine: (line) => link.noteStderr(line),
-        onText: options.onStderr,
-        onEnd: stderrEnded.resolve,
-      });
+  const start = () =>
+    options.spawn
+      ? options.spawn({ ...request, signal: forced.signal })
+      : spawnLocal(request, {
+          onLine: (line) => link.noteStderr(line),
+          onText: options.onStderr,
+          onEnd: stderrEnded.resolve,
+        });
+  const child = launch(start);
   if (options.spawn) stderrEnded.resolve();
   const link = new ProcessLink(child, {
     maxLineLength: options.maxLineLength,
@@ -30,12 +33,20 @@ export function spawnAgent(request: Omit<SpawnRequest, 'signal'>, options: Spawn
     onForce: () => forced.abort(),
     ...(options.onNoise && { onNoise: options.onNoise }),
   });
-  const killChild = () => child.kill('SIGTERM');
-  process.once('exit', killChild);
-  const forget = () => process.off('exit', killChild);
+  const forget = killOnExit(() => child.kill('SIGTERM'));
   child.once('exit', forget);
   child.once('error', forget);
   return link;
+}
+
+/** Some faults are thrown (arguments that are too long), others come as an event (a missing file). */
+function launch(start: () => SpawnedProcess): SpawnedProcess {
+  try {
+    return start();
+  } catch (cause) {
+    if (cause instanceof SdkError) throw cause;
+    throw new SdkError('spawn-failed', `The agent could not be started: ${messageOf(cause)}`, { cause });
+  }
 }
 
 function spawnLocal(

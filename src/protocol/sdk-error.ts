@@ -1,3 +1,5 @@
+import { isRecord } from '../base/is-record.ts';
+
 /** Every code an `SdkError` can carry: what it means and what to do. `docs/errors.md` is generated from this table. */
 export const SDK_ERRORS = {
   'bad-option': {
@@ -102,13 +104,14 @@ export class AbortError extends Error {
   override readonly name: string = 'AbortError';
 }
 
-/** What a person reads of any thrown value. */
+/** What a person reads of any thrown value. Total: handlers throw whatever they like. */
 export function messageOf(thrown: unknown): string {
-  if (thrown instanceof Error) return thrown.message || thrown.name;
   if (typeof thrown === 'string') return thrown;
   try {
-    return JSON.stringify(thrown) ?? String(thrown);
+    // Errors of another realm are no `Error` here, but have a message all the same.
+    if (isRecord(thrown) && typeof thrown.message === 'string') return thrown.message || String(thrown.name);
+    return (thrown instanceof Error ? undefined : JSON.stringify(thrown)) ?? String(thrown);
   } catch {
-    return String(thrown);
+    return typeof thrown === 'bigint' ? String(thrown) : `an unprintable ${typeof thrown}`;
   }
 }

@@ -41,6 +41,7 @@ export class CallContext implements ToolContext {
   readonly #port: CallPort;
   #controller: AbortController | undefined;
   #aborted: { reason: unknown } | undefined;
+  #isOver = false;
 
   constructor(port: CallPort, meta: Record<string, unknown>, requestId?: string | number) {
     this.#port = port;
@@ -60,16 +61,28 @@ export class CallContext implements ToolContext {
     return this.#controller.signal;
   }
 
-  progress(done: number, options: { total?: number; message?: string } = {}): void {
-    if (!this.#aborted) this.#port.onProgress?.({ progress: done, ...options });
+  /** A getter, so that a handler may take it out of the context: `(args, { progress }) => …`. */
+  get progress(): ToolContext['progress'] {
+    return (done, options = {}) => {
+      if (!this.#aborted && !this.#isOver) this.#port.onProgress?.({ progress: done, ...options });
+    };
   }
 
-  log(level: LogLevel, data: unknown): void {
-    this.#port.onLog?.(level, data);
+  get log(): ToolContext['log'] {
+    return (level, data) => this.#port.onLog?.(level, data);
+  }
+
+  get isAborted(): boolean {
+    return this.#aborted !== undefined;
   }
 
   abort(reason: unknown): void {
     this.#aborted ??= { reason };
     this.#controller?.abort(reason);
+  }
+
+  /** The call is answered: progress that comes later is dropped. */
+  finish(): void {
+    this.#isOver = true;
   }
 }

@@ -27,9 +27,11 @@ export function compileJsonSchema(json: JsonSchema): CompiledSchema {
 
 function compile(json: JsonSchema): ValidateFunction | { fault: string } {
   try {
-    const engine = dialect(json);
-    const validate = engine.compile(json);
-    engine.removeSchema(json);
+    // The engine knows only its own dialect by name.
+    const { $schema, ...schema } = json;
+    const engine = dialect($schema);
+    const validate = engine.compile(schema);
+    engine.removeSchema(schema);
     return validate;
   } catch (cause) {
     return { fault: messageOf(cause) };
@@ -40,13 +42,19 @@ function compile(json: JsonSchema): ValidateFunction | { fault: string } {
 const dialects = new Map<string, Ajv>();
 
 /** MCP's default dialect is 2020-12; draft 7 and older where `$schema` says so. */
-function dialect(json: JsonSchema): Ajv {
-  const name = /draft-0[4-7]/.test(String(json.$schema)) ? 'ajv' : 'ajv/dist/2020.js';
+function dialect(named: unknown): Ajv {
+  const name = /draft-0[4-7]/.test(String(named)) ? 'ajv' : 'ajv/dist/2020.js';
   const known = dialects.get(name);
   if (known) return known;
   const require = createRequire(import.meta.url);
   const { default: Engine } = require(name) as { default: typeof Ajv };
-  const engine = new Engine({ useDefaults: true, allErrors: true, strict: false, addUsedSchema: false });
+  const engine = new Engine({
+    useDefaults: true,
+    allErrors: true,
+    strict: false,
+    addUsedSchema: false,
+    logger: false,
+  });
   const { default: addFormats } = require('ajv-formats') as { default: (ajv: Ajv) => void };
   addFormats(engine);
   dialects.set(name, engine);

@@ -9,8 +9,9 @@ type Method = (
   ctx: CallContext,
 ) => Record<string, unknown> | undefined | Promise<Record<string, unknown>>;
 
-/** What a tool server answers beside `tools/call`; `undefined` means it has no such method. */
-export const METHODS: Record<string, Method> = {
+/** What a tool server answers beside `tools/call`; `undefined` means it has no such method. No prototype: `toString` is no method. */
+export const METHODS: { readonly [name: string]: Method | undefined } = {
+  __proto__: null as never,
   initialize: (server, params) => server.initializeResult(negotiateVersion(params.protocolVersion)),
   ping: () => ({}),
   'tools/list': (server) => server.toolsList(),

@@ -48,33 +48,47 @@ function jsonResult(value: object, options: { structured: boolean }): CallToolRe
   return options.structured ? { ...result, structuredContent: value as Record<string, unknown> } : result;
 }
 
-type WholeResult = { content?: unknown; isError?: unknown; is_error?: unknown; structuredContent?: unknown };
+type WholeResult = {
+  content?: unknown;
+  isError?: unknown;
+  is_error?: unknown;
+  structuredContent?: unknown;
+  _meta?: unknown;
+};
 
 /** A list of content blocks, or one of the members only a result has; other objects with a `content` are data. */
 function isWholeResult(value: object): value is WholeResult {
+  if ('isError' in value || 'is_error' in value || 'structuredContent' in value) return true;
   const { content } = value as WholeResult;
-  if (Array.isArray(content)) {
-    return content.length === 0 || content.some((block) => isRecord(block) && typeof block.type === 'string');
-  }
-  return content === undefined && ('isError' in value || 'is_error' in value || 'structuredContent' in value);
+  if (!Array.isArray(content)) return false;
+  return content.length === 0 || content.some((block) => isRecord(block) && typeof block.type === 'string');
 }
 
-/** Both spellings of the error flag are read, one is written (C3). */
+/** Both spellings of the error flag are read, the camel one wins, and only it is written (C3). */
 function passResult(value: WholeResult): CallToolResult {
-  const { content, is_error, ...rest } = value;
-  const blocks = (content ?? []) as unknown[];
-  const fault = blocks.map(blockFault).find((found) => found !== undefined);
+  const fault = resultFault(value);
   if (fault) return failedResult(`The tool returned a malformed result: ${fault}`);
-  if (content !== undefined && is_error === undefined) return value as CallToolResult;
-  const result = { content: blocks as ContentBlock[], ...rest } as CallToolResult;
-  if (content === undefined && rest.structuredContent !== undefined) {
-    result.content = jsonResult(rest.structuredContent as object, { structured: false }).content;
-  }
-  if ((rest.isError ?? is_error) === true) result.isError = true;
-  return result;
+  const { content, isError, is_error, ...rest } = value;
+  const flag = isError ?? is_error;
+  const result = { content: content ?? impliedContent(rest), ...rest } as CallToolResult;
+  return typeof flag === 'boolean' ? { ...result, isError: flag } : result;
 }
 
-const REQUIRED_MEMBERS: Record<string, readonly string[]> = {
+/** A result without content is told to the model as JSON text, so that nothing of it is lost. */
+function impliedContent({ structuredContent, _meta, ...data }: WholeResult): ContentBlock[] {
+  const told = structuredContent ?? data;
+  return Object.keys(told).length === 0 ? [] : jsonResult(told, { structured: false }).content;
+}
+
+function resultFault({ content = [], structuredContent = {}, _meta = {} }: WholeResult): string | undefined {
+  if (!Array.isArray(content)) return '"content" is not a list';
+  if (!isRecord(structuredContent)) return '"structuredContent" is not an object';
+  if (!isRecord(_meta)) return '"_meta" is not an object';
+  return content.map(blockFault).find((found) => found !== undefined);
+}
+
+const REQUIRED_MEMBERS: { readonly [type: string]: readonly string[] | undefined } = {
+  __proto__: null as never,
   text: ['text'],
   image: ['data', 'mimeType'],
   audio: ['data', 'mimeType'],
@@ -84,9 +98,16 @@ const REQUIRED_MEMBERS: Record<string, readonly string[]> = {
 function blockFault(block: unknown, index: number): string | undefined {
   const at = `content[${index}]`;
   if (!isRecord(block) || typeof block.type !== 'string') return `${at} has no type`;
-  if (block.type === 'resource') return isRecord(block.resource) ? undefined : `${at} has no resource`;
+  if (block.type === 'resource') return resourceFault(block.resource, at);
   const required = REQUIRED_MEMBERS[block.type];
   if (!required) return `${at} has the unknown type ${JSON.stringify(block.type)}`;
   const missing = required.find((member) => typeof block[member] !== 'string');
   return missing && `${at} (${block.type}) has no string "${missing}"`;
+}
+
+function resourceFault(resource: unknown, at: string): string | undefined {
+  if (!isRecord(resource)) return `${at} has no resource`;
+  if (typeof resource.uri !== 'string') return `${at} (resource) has no string "uri"`;
+  const hasBody = typeof resource.text === 'string' || typeof resource.blob === 'string';
+  return hasBody ? undefined : `${at} (resource) has no string "text" or "blob"`;
 }

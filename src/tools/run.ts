@@ -1,3 +1,4 @@
+import { startTimer } from '../base/timer.ts';
 import type { CallToolResult } from '../protocol/mcp.ts';
 import { messageOf } from '../protocol/sdk-error.ts';
 import type { CallContext, ToolContext } from './context.ts';
@@ -15,12 +16,16 @@ export async function runTool(tool: CompiledTool, args: unknown, ctx: CallContex
         `MCP error -32602: Input validation error: Invalid arguments for tool ${name}: ${checked.message}`,
       );
     }
+    // Taken back while the arguments were checked: what has not begun need not.
+    if (ctx.isAborted) throw ctx.signal.reason;
     const returned = (handler as Handler)(checked.value, ctx);
     const value = timeoutMs === undefined ? await returned : await within(timeoutMs, returned, name, ctx);
     const result = wrapResult(value, { structured: tool.output !== undefined });
     return tool.output && !result.isError ? await checkOutput(tool, result) : result;
   } catch (thrown) {
     return failedResult(thrown === undefined ? `Tool '${name}' threw undefined` : messageOf(thrown));
+  } finally {
+    ctx.finish();
   }
 }
 
@@ -37,11 +42,11 @@ async function checkOutput(tool: CompiledTool, result: CallToolResult): Promise<
 /** The handler is told by its signal; whether it listens or not, the call ends now. */
 async function within(ms: number, returned: unknown, name: string, ctx: CallContext): Promise<unknown> {
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
+  const timer = startTimer(ms, () => {
     const reason = new Error(`Tool '${name}' did not finish within ${ms} ms`);
     ctx.abort(reason);
     late.reject(reason);
-  }, ms);
+  });
   try {
     return await Promise.race([returned, late.promise]);
   } finally {

@@ -15,7 +15,7 @@ export function compileSchema(
   try {
     if (isStandardSchema(schema)) return compileStandard(schema, direction);
     if (isZodShape(schema)) return compileZodShape(schema, direction);
-    if (isRecord(schema)) return compileJsonSchema(objectRoot(schema));
+    if (isRecord(schema)) return compileJsonSchema(objectRoot(refuseFields(schema)));
   } catch (cause) {
     throw new SdkError('bad-schema', `${where}: ${messageOf(cause)}`, { cause });
   }
@@ -53,9 +53,19 @@ function toChecked(result: Awaited<ReturnType<StandardSchema['~standard']['valid
   return { ok: false, message: lines.join('; ') };
 }
 
+/** Fields of another library, or beside something that is no schema, would pass as unknown JSON Schema keywords that check nothing. */
+function refuseFields(schema: JsonSchema): JsonSchema {
+  const field = Object.keys(schema).find((key) => isStandardSchema(schema[key]));
+  if (field === undefined) return schema;
+  throw new Error(
+    `"${field}" is a schema among others that are no zod schemas; only zod fields make a plain shape, others go into their library's object`,
+  );
+}
+
 /** Arguments are always an object, and an agent drops a whole server for one schema that does not say so. */
 function objectRoot(schema: JsonSchema): JsonSchema {
   if (schema.type === 'object') return schema;
-  if (schema.type === undefined) return { type: 'object', ...schema };
-  throw new Error(`the schema describes ${JSON.stringify(schema.type)}, but tool arguments are an object`);
+  const { type, ...rest } = schema;
+  if (type === undefined) return { type: 'object', ...rest };
+  throw new Error(`the schema describes ${JSON.stringify(type)}, but tool arguments are an object`);
 }

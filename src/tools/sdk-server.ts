@@ -110,10 +110,23 @@ export function attach(server: SdkServer | SdkServerEntry, options: { assigns: A
 export function openSession(instance: SdkServerEntry['instance'], port: SessionPort): McpSession {
   if (instance instanceof ToolServer) return instance.open(port);
   if (isForeignServer(instance)) return openForeignSession(instance, port);
-  if (typeof instance === 'function') return openForeignSession(instance(), port);
+  if (typeof instance === 'function') return openOwnSession(instance, port);
   throw new SdkError(
     'bad-server',
     `mcpServers["${port.server}"]: "instance" is no MCP server; pass what createSdkMcpServer() returns, or an McpServer`,
     { server: port.server },
   );
+}
+
+/** What was made for one session ends with it. */
+function openOwnSession(make: () => ForeignServer, port: SessionPort): McpSession {
+  const server = make();
+  const session = openSession(server, port);
+  return {
+    receive: (message) => session.receive(message),
+    close: () => {
+      session.close();
+      server.close().catch(() => {});
+    },
+  };
 }

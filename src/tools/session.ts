@@ -76,19 +76,24 @@ export class ToolSession implements McpSession {
       return rpcFailure(id, INVALID_REQUEST, `a request with id ${JSON.stringify(id)} is already in flight`);
     }
     if (method === 'tools/call') return this.#call(id, params);
+    if (method === 'logging/setLevel' && this.#server.options.logging) return this.#setLevel(id, params);
     return this.#respond(id, method, params);
   }
 
-  async #respond(id: RpcId, method: string, params: Record<string, unknown>): Promise<RpcResponse> {
-    const handle = METHODS[method];
+  #respond(id: RpcId, method: string, params: Record<string, unknown>): RpcResponse | Promise<RpcResponse> {
+    const ctx = this.#context(id, params);
     try {
-      const result = await handle?.(this.#server, params, this.#context(id, params));
-      if (result) return rpcResult(id, result);
-      if (method === 'logging/setLevel' && this.#server.options.logging) return this.#setLevel(id, params);
-      return rpcFailure(id, METHOD_NOT_FOUND, `Method not found: ${method}`);
+      const result = METHODS[method]?.(this.#server, params, ctx);
+      if (!result) return rpcFailure(id, METHOD_NOT_FOUND, `Method not found: ${method}`);
+      if (!(result instanceof Promise)) return rpcResult(id, result);
+      return this.#track(id, ctx, () =>
+        result.then(
+          (value) => rpcResult(id, value),
+          (thrown) => faultOf(id, thrown),
+        ),
+      );
     } catch (thrown) {
-      const code = thrown instanceof RpcFault ? thrown.code : INTERNAL;
-      return rpcFailure(id, code, messageOf(thrown));
+      return faultOf(id, thrown);
     }
   }
 
@@ -108,18 +113,23 @@ export class ToolSession implements McpSession {
       tool: tool.definition.name,
       ctx,
     });
-    return new Promise((resolve) => {
-      const settle = (response: RpcResponse) => {
-        observed?.end('error' in response ? 'cancelled' : response.result.isError ? 'error' : 'ok');
-        resolve(response);
-      };
+    const run = () => runTool(tool, args, ctx);
+    const answered = this.#track(id, ctx, async () => rpcResult(id, await (observed?.run(run) ?? run())));
+    if (!observed) return answered;
+    return answered.then((response) => {
+      observed.end('error' in response ? 'cancelled' : response.result.isError ? 'error' : 'ok');
+      return response;
+    });
+  }
+
+  /** The answer of `work`, or of whoever takes the request back before; what comes late is dropped. */
+  #track(id: RpcId, ctx: CallContext, work: () => Promise<RpcResponse>): Promise<RpcResponse> {
+    return new Promise((settle) => {
       this.#running.set(id, { ctx, settle });
-      const run = observed ? observed.run(() => runTool(tool, args, ctx)) : runTool(tool, args, ctx);
-      void run.then((result) => {
-        // A call that was cancelled has been answered; its late result is dropped.
+      void work().then((response) => {
         if (this.#running.get(id)?.ctx !== ctx) return;
         this.#running.delete(id);
-        settle(rpcResult(id, result));
+        settle(response);
       });
     });
   }
@@ -154,6 +164,10 @@ export class ToolSession implements McpSession {
       this.notify('notifications/message', { level, logger: this.#server.name, data });
     }
   }
+}
+
+function faultOf(id: RpcId, thrown: unknown): RpcResponse {
+  return rpcFailure(id, thrown instanceof RpcFault ? thrown.code : INTERNAL, messageOf(thrown));
 }
 
 class SessionCallPort {

@@ -45,6 +45,7 @@ export class ToolServer {
   readonly prompts: ReadonlyMap<string, PromptDefinition>;
   readonly #tools = new Map<string, CompiledTool>();
   readonly #sessions = new Set<ToolSession>();
+  readonly #transports = new Map<ToolSession, Transport>();
   #listed: { tools: ListedTool[] } | undefined;
   #announcing = false;
 
@@ -109,19 +110,29 @@ export class ToolServer {
 
   /** One more user of this server. */
   open(port: SessionPort): ToolSession {
-    const session = new ToolSession(this, port, () => this.#sessions.delete(session));
+    const session = new ToolSession(this, port, () => {
+      this.#sessions.delete(session);
+      this.#transports.delete(session);
+    });
     this.#sessions.add(session);
     return session;
   }
 
   /** Serves one session on an MCP transport, as the official `McpServer` does; here any number may be connected. */
   async connect(transport: Transport): Promise<void> {
-    await serveTransport((port) => this.open(port), transport, this.name);
+    const open = (port: SessionPort) => {
+      const session = this.open(port);
+      this.#transports.set(session, transport);
+      return session;
+    };
+    await serveTransport(open, transport, this.name);
   }
 
-  /** Ends every open session. The server itself can be used again. */
+  /** Ends every open session and the transports they were connected by. The server itself can be used again. */
   async close(): Promise<void> {
+    const transports = [...this.#transports.values()];
     for (const session of [...this.#sessions]) session.close();
+    await Promise.all(transports.map((transport) => transport.close()));
   }
 
   isConnected(): boolean {

@@ -86,7 +86,10 @@ function listTool(
   server: { alwaysLoad: boolean },
 ): ListedTool {
   const { name, title, description, annotations, icons } = definition;
-  const meta: Record<string, unknown> = { ...definition._meta };
+  const meta: Record<string, unknown> = {
+    ...(server.alwaysLoad && { 'anthropic/alwaysLoad': true }),
+    ...definition._meta,
+  };
   if (definition.searchHint !== undefined) meta['anthropic/searchHint'] = definition.searchHint;
   if (definition.alwaysLoad || server.alwaysLoad) meta['anthropic/alwaysLoad'] = true;
   if (definition.maxResultSizeChars !== undefined) {

@@ -11,19 +11,33 @@ export type Transport = {
   onerror?: ((error: Error) => void) | undefined;
 };
 
-/** Puts a session behind a transport: what arrives is received, what is answered is sent. */
+/** Puts a session behind a transport: what arrives is received, what is answered is sent. Resolves once it is started. */
 export async function serveTransport(
   open: (port: SessionPort) => McpSession,
   transport: Transport,
   server: string,
 ): Promise<void> {
-  const send = (message: RpcMessage) => {
-    transport.send(message).catch((error: Error) => transport.onerror?.(error));
+  const send = async (message: RpcMessage) => {
+    try {
+      await transport.send(message);
+    } catch (cause) {
+      transport.onerror?.(cause as Error);
+    }
   };
-  const session = open({ server, assigns: {}, send });
+  const session = open({ server, assigns: {}, send: (message) => void send(message) });
   transport.onmessage = ((message: unknown) => {
     void session.receive(message).then((response) => response && send(response));
   }) as NonNullable<Transport['onmessage']>;
-  transport.onclose = () => session.close();
-  await transport.start();
+  // Whoever owns the transport may listen for its end too.
+  const closed = transport.onclose;
+  transport.onclose = () => {
+    closed?.();
+    session.close();
+  };
+  try {
+    await transport.start();
+  } catch (cause) {
+    session.close();
+    throw cause;
+  }
 }

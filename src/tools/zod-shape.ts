@@ -29,12 +29,14 @@ function compileV4(schema: z.ZodObject, io: 'input' | 'output'): CompiledSchema 
       if (!isAsync) {
         try {
           return toChecked(schema.safeParse(value));
-        } catch (thrown) {
-          if (!(thrown instanceof z.core.$ZodAsyncError)) throw thrown;
-          isAsync = true;
+        } catch {
+          // Asynchronous checks refuse this way, each copy of zod with a class of its own; what is really broken throws again.
         }
       }
-      return schema.safeParseAsync(value).then(toChecked);
+      return schema.safeParseAsync(value).then((parsed) => {
+        isAsync = true;
+        return toChecked(parsed);
+      });
     },
   };
 }

@@ -1,5 +1,5 @@
-import type { UserMessage, WireCase } from '../case.ts';
-import { ask } from '../scenario.ts';
+import type { Options, Sdk, UserMessage, WireCase } from '../case.ts';
+import { ask, FENCE } from '../scenario.ts';
 import { withCalc } from '../servers.ts';
 
 const SESSION = '00000000-0000-4000-8000-0000000000aa';
@@ -39,6 +39,18 @@ const lateAsk = ask('late', {
   tool_use_id: 'toolu_1',
 });
 
+/** Options that may keep the input of the CLI open after the last streamed message. */
+const LISTENERS: Readonly<Record<string, (sdk: Sdk) => Options>> = {
+  'an sdk server': withCalc,
+  'a stdio server': () => ({ mcpServers: { st: { command: 'node', args: [] } } }),
+  canUseTool: () => ({ canUseTool: async () => ({ behavior: 'allow' }) }),
+  hooks: () => ({ hooks: { Stop: [{ hooks: [async () => ({})] }] } }),
+  'empty hooks': () => ({ hooks: {} }),
+  onElicitation: () => ({ onElicitation: async () => ({ action: 'decline' }) }),
+  onUserDialog: () => ({ onUserDialog: async () => ({ behavior: 'cancelled' }) }),
+  permissionPromptToolName: () => ({ permissionPromptToolName: 'mcp__auth__ask' }),
+};
+
 /** Prompts, and when the input of the CLI is closed. */
 export const INPUT_CASES: readonly WireCase[] = [
   { name: 'input: empty text', prompt: '' },
@@ -53,6 +65,39 @@ export const INPUT_CASES: readonly WireCase[] = [
   },
   { name: 'input: no message', prompt: () => yields() },
   { name: 'input: a stream that fails', prompt: failing },
+  {
+    name: 'input: one streamed message, a request before the result',
+    prompt: () => yields(plain),
+    scenario: { beforeResult: [FENCE] },
+  },
+  {
+    name: 'input: two streamed messages, a request after the first result',
+    prompt: () => yields(plain, full),
+    scenario: { afterResult: [FENCE] },
+  },
+  ...Object.entries(LISTENERS).map(([name, options]) => ({
+    name: `input: streamed with ${name}, a request before the result`,
+    prompt: () => yields(plain),
+    options,
+    scenario: { beforeResult: [FENCE] },
+  })),
+  {
+    name: 'input: two streamed messages with an sdk server, a request after the first result',
+    prompt: () => yields(plain, full),
+    options: withCalc,
+    scenario: { afterResult: [FENCE] },
+  },
+  {
+    name: 'input: streamed, initialize never answered',
+    prompt: () => yields(plain),
+    scenario: { replies: { initialize: 'silent' }, beforeResult: [FENCE] },
+  },
+  {
+    name: 'input: streamed with an sdk server, running and idle',
+    prompt: () => yields(plain),
+    options: withCalc,
+    scenario: { beforeResult: [state('running')], afterResult: [FENCE, state('idle')] },
+  },
   { name: 'input: streamed with an sdk server', prompt: () => yields(plain), options: withCalc },
   {
     name: 'input: string with an sdk server, a request after the result',

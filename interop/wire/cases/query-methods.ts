@@ -110,6 +110,21 @@ export const QUERY_METHOD_CASES: readonly WireCase[] = [
     act: (query) => query.interrupt(),
   },
   {
+    name: 'method: initializationResult when initialize was refused',
+    scenario: { replies: { initialize: { error: 'not today', error_code: 'no' } } },
+    act: (query) => query.initializationResult(),
+  },
+  {
+    name: 'method: setModel when the CLI goes away',
+    scenario: { beforeReply: { set_model: [{ exit: 0 }] } },
+    act: (query) => query.setModel('x'),
+  },
+  {
+    name: 'method: setModel when the CLI goes away badly',
+    scenario: { beforeReply: { set_model: [{ exit: 5 }] } },
+    act: (query) => query.setModel('x'),
+  },
+  {
     name: 'method: setMcpServers after an sdk server',
     options: (sdk) => ({ mcpServers: { calc: calc(sdk), st: { command: 'node', args: [] } } }),
     act: (query) => query.setMcpServers({ other: { type: 'http', url: 'http://127.0.0.1:1/' } }),

@@ -1,0 +1,32 @@
+import { redactedJson } from '../base/redact.ts';
+import type { Frame } from '../protocol/control-frame.ts';
+import type { AgentLink } from './link.ts';
+
+/** The same link with every frame printed, secrets masked: `>` is what we send, `<` what the agent sends. */
+export function watchLink(link: AgentLink, print: (line: string) => void): AgentLink {
+  async function* frames(): AsyncGenerator<Frame> {
+    try {
+      for await (const frame of link.frames) {
+        print(`< ${redactedJson(frame)}`);
+        yield frame;
+      }
+      print('< end');
+    } catch (cause) {
+      print(`< ${String(cause)}`);
+      throw cause;
+    }
+  }
+  return {
+    frames: frames(),
+    send(frame) {
+      const sent = link.send(frame);
+      print(`> ${redactedJson(frame)}`);
+      return sent;
+    },
+    end() {
+      print('> end');
+      link.end();
+    },
+    close: () => link.close(),
+  };
+}

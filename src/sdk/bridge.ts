@@ -1,0 +1,87 @@
+import type { Frame } from '../protocol/control-frame.ts';
+import { METHOD_NOT_FOUND, type RpcMessage, readRpc, rpcFailure, rpcResult } from '../protocol/json-rpc.ts';
+import { messageOf, SdkError } from '../protocol/sdk-error.ts';
+import type { Assigns } from '../tools/context.ts';
+import type { McpSession } from '../tools/mcp-session.ts';
+import type { CallObserver } from '../tools/observer.ts';
+import { failedResult } from '../tools/result.ts';
+import { openSession, type SdkServerEntry } from '../tools/sdk-server.ts';
+
+/** What an acknowledged notification carries: it has no answer of its own (C10). */
+const ACKNOWLEDGED: Frame = { mcp_response: { jsonrpc: '2.0', result: {} } };
+
+export type BridgeOptions = {
+  readonly assigns: Assigns;
+  /** Carries what a server sends by itself to the agent. */
+  send(server: string, message: RpcMessage): void;
+  readonly observer?: CallObserver | undefined;
+};
+
+/** `mcp_message` in, a session of the named server behind it: the agent calls, this process answers (R3, R45). */
+export class Bridge {
+  readonly #options: BridgeOptions;
+  readonly #sessions = new Map<string, McpSession>();
+  readonly #entries = new Map<string, SdkServerEntry>();
+
+  constructor(servers: ReadonlyMap<string, SdkServerEntry>, options: BridgeOptions) {
+    this.#options = options;
+    this.set(servers);
+  }
+
+  /** Replaces the servers; one that stays the same keeps its session. */
+  set(servers: ReadonlyMap<string, SdkServerEntry>): void {
+    for (const [key, session] of this.#sessions) {
+      if (servers.get(key) === this.#entries.get(key)) continue;
+      session.close();
+      this.#sessions.delete(key);
+      this.#entries.delete(key);
+    }
+    for (const [key, entry] of servers) {
+      if (this.#sessions.has(key)) continue;
+      const port = {
+        server: key,
+        assigns: entry.assigns ?? this.#options.assigns,
+        send: (message: RpcMessage) => this.#options.send(key, message),
+        observer: this.#options.observer,
+      };
+      this.#sessions.set(key, openSession(entry.instance, port));
+      this.#entries.set(key, entry);
+    }
+  }
+
+  session(key: string): McpSession | undefined {
+    return this.#sessions.get(key);
+  }
+
+  /** Both spellings of the server's member are read (C4). An unknown server is a JSON-RPC error with the request's id. */
+  async serve(body: Frame): Promise<Frame> {
+    const key = body.server_name ?? body.serverName;
+    const session = this.#sessions.get(key as string);
+    if (!session) return unknownServer(key, body.message);
+    const response = await session.receive(body.message);
+    return response ? { mcp_response: response } : ACKNOWLEDGED;
+  }
+
+  /** Answers a call whose result could not be written as JSON: the model reads why, nothing else is disturbed. */
+  replace(body: Frame, cause: unknown): Frame | undefined {
+    const read = readRpc(body.message);
+    if (read.kind !== 'request') return undefined;
+    const fault = failedResult(`The tool's result cannot be sent: ${messageOf(cause)}`);
+    return { mcp_response: rpcResult(read.id, fault) };
+  }
+
+  close(): void {
+    for (const session of this.#sessions.values()) session.close();
+    this.#sessions.clear();
+    this.#entries.clear();
+  }
+}
+
+function unknownServer(key: unknown, message: unknown): Frame {
+  const read = readRpc(message);
+  const name = typeof key === 'string' ? key : JSON.stringify(key);
+  if (read.kind === 'request' || (read.kind === 'malformed' && read.id !== undefined)) {
+    return { mcp_response: rpcFailure(read.id as string, METHOD_NOT_FOUND, `Server '${name}' not found`) };
+  }
+  throw new SdkError('bad-server', `SDK MCP server not found: ${name}`);
+}

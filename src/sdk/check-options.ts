@@ -1,0 +1,77 @@
+import { nearest } from '../base/nearest.ts';
+import { HOOK_EVENTS } from '../protocol/hook.ts';
+import { SdkError } from '../protocol/sdk-error.ts';
+import { OPTION_TABLE } from './option-table.ts';
+import type { Options } from './options.ts';
+
+/** Finds the first thing wrong with the options, before anything is started. `undefined` is the same as not given. */
+export function checkOptions(options: Options): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined) continue;
+    const row = Object.hasOwn(OPTION_TABLE, name) ? OPTION_TABLE[name] : undefined;
+    if (!row) {
+      const guess = nearest(name, Object.keys(OPTION_TABLE));
+      throw new SdkError(
+        'bad-option',
+        `options.${name} is no option${guess ? `; did you mean "${guess}"?` : ''}`,
+      );
+    }
+    if (row.goes === 'refused') {
+      throw new SdkError('unsupported-option', `options.${name} is not supported: ${row.does}`);
+    }
+    if (!row.check.holds(value)) {
+      throw new SdkError('bad-option', `options.${name} must be ${row.check.what}; it is ${show(value)}`);
+    }
+  }
+  const fault = COMBINATIONS.find((rule) => rule.broken(options));
+  if (fault) throw new SdkError('bad-option', fault.message);
+  checkHooks(options.hooks);
+}
+
+const COMBINATIONS: readonly { broken(options: Options): unknown; message: string }[] = [
+  {
+    broken: ({ model, fallbackModel }) => fallbackModel && fallbackModel === model,
+    message: 'options.fallbackModel must be another model than options.model',
+  },
+  {
+    broken: ({ canUseTool, permissionPromptToolName }) => canUseTool && permissionPromptToolName,
+    message: 'options.canUseTool and options.permissionPromptToolName exclude each other: use one',
+  },
+  {
+    broken: ({ settings, sandbox }) =>
+      sandbox && typeof settings === 'string' && settings !== '' && !settings.trimStart().startsWith('{'),
+    message: 'options.sandbox cannot be merged into options.settings, a file path: put it into that file',
+  },
+  {
+    broken: ({ supportedDialogKinds, onUserDialog }) => supportedDialogKinds?.length && !onUserDialog,
+    message: 'options.supportedDialogKinds needs options.onUserDialog: nobody would answer those dialogs',
+  },
+];
+
+function checkHooks(hooks: Options['hooks']): void {
+  for (const [event, matchers] of Object.entries(hooks ?? {})) {
+    if (!(HOOK_EVENTS as readonly string[]).includes(event)) {
+      const guess = nearest(event, HOOK_EVENTS);
+      throw new SdkError(
+        'bad-option',
+        `options.hooks.${event} is no event${guess ? `; did you mean "${guess}"?` : ''}`,
+      );
+    }
+    if (!Array.isArray(matchers)) throw new SdkError('bad-option', `options.hooks.${event} must be a list`);
+    for (const [index, matcher] of matchers.entries()) {
+      if (!Array.isArray(matcher?.hooks) || !matcher.hooks.every((hook) => typeof hook === 'function')) {
+        throw new SdkError(
+          'bad-option',
+          `options.hooks.${event}[${index}].hooks must be a list of functions`,
+        );
+      }
+    }
+  }
+}
+
+function show(value: unknown): string {
+  if (typeof value === 'function') return 'a function';
+  if (typeof value === 'bigint') return `${value}n`;
+  const shown = JSON.stringify(value) ?? String(value);
+  return shown.length > 60 ? `${shown.slice(0, 60)}…` : shown;
+}

@@ -1,0 +1,261 @@
+import { Queue } from '../base/queue.ts';
+import { ControlChannel, type Reply, type ServedRequest } from '../control/channel.ts';
+import type { AgentLink } from '../control/link.ts';
+import { ExitFault } from '../control/process-link.ts';
+import { watchLink } from '../control/watched-link.ts';
+import type { SDKMessage, SDKUserMessage } from '../protocol/agent-message.ts';
+import type { Frame } from '../protocol/control-frame.ts';
+import { AbortError, messageOf, SdkError } from '../protocol/sdk-error.ts';
+import { buildArgv } from './argv.ts';
+import { Bridge } from './bridge.ts';
+import { checkOptions } from './check-options.ts';
+import { buildEnvironment, type Environment } from './environment.ts';
+import { type RegisteredHooks, registerHooks, runHook } from './hooks.ts';
+import { buildInitialize } from './initialize.ts';
+import { type Manifest, makeManifest } from './manifest.ts';
+import { describeServers, prepareServersForCli, type SplitServers, splitServers } from './mcp-servers.ts';
+import { openLink } from './open-link.ts';
+import type { AgentLaunch, McpServerConfig, Options } from './options.ts';
+import { askPermission } from './permission.ts';
+import { askDialog, askElicitation } from './questions.ts';
+import { openTelemetry } from './telemetry.ts';
+import { ToolUses } from './tool-uses.ts';
+import { BEFORE_FIRST, mayEnd, nextTurnState, type TurnEvent, type TurnState } from './turn-end.ts';
+import { optionWarnings } from './warnings.ts';
+
+/** What the SDK half gets from its surroundings, so that nothing below reads them. */
+export type SdkWorld = {
+  readonly version: string;
+  /** The environment a started agent inherits, read anew for each conversation. */
+  environment(): Environment;
+  /** The agent when the options name none. */
+  openDefault(launch: AgentLaunch, options: Options): AgentLink;
+  warn(warning: { code: string; message: string }): void;
+  /** Where frames are printed when somebody debugs. */
+  print(line: string): void;
+  /** Print frames though no option asks for it. */
+  readonly debug: boolean;
+};
+
+const MIN_INITIALIZE_MS = 60_000;
+
+/** One agent and everything it asks of this process: the part that `query()` and `AgentClient` share. */
+export class Conversation {
+  readonly messages = new Queue<SDKMessage>();
+  readonly #options: Options;
+  readonly #link: AgentLink;
+  readonly #channel: ControlChannel;
+  readonly #bridge: Bridge;
+  readonly #hooks: RegisteredHooks;
+  readonly #toolUses: ToolUses | undefined;
+  readonly #initializeMs: number;
+  #servers: SplitServers;
+  #turn: TurnState = BEFORE_FIRST;
+  #lastResult: Frame | undefined;
+  #aborted: AbortError | undefined;
+  /** The agent's answer to `initialize`. */
+  readonly initialized: Promise<Frame>;
+
+  constructor(options: Options, world: SdkWorld) {
+    checkOptions(options);
+    for (const warning of optionWarnings(options)) world.warn(warning);
+    options.abortController?.signal.throwIfAborted();
+    this.#options = options;
+    this.#servers = splitServers(options.mcpServers);
+    this.#hooks = registerHooks(options.hooks);
+    this.#toolUses = options.onToolUse && new ToolUses(options.onToolUse);
+    const telemetry = openTelemetry(world.version);
+    this.#bridge = new Bridge(this.#servers.sdk, {
+      assigns: options.assigns ?? {},
+      send: (server, message) =>
+        this.#channel.post({ subtype: 'mcp_message', server_name: server, message: message as Frame }),
+      observer: telemetry?.observer,
+    });
+    const inherited = world.environment();
+    const launch: AgentLaunch = {
+      argv: buildArgv(options, configText(this.#servers, options)),
+      cwd: options.cwd,
+      env: buildEnvironment(options, inherited),
+    };
+    telemetry?.inject(launch.env);
+    this.#initializeMs = initializeLimit(inherited.CLAUDE_CODE_STREAM_CLOSE_TIMEOUT);
+    const isWatched = world.debug || options.debug === true;
+    const onNoise = (line: string) => options.stderr?.(`[toolplane] not a frame: ${line}\n`);
+    const link = openLink(options, launch, world.openDefault, onNoise);
+    this.#link = isWatched ? watchLink(link, world.print) : link;
+    this.#channel = new ControlChannel(this.#link, {
+      request: (subtype, body, served) => this.#serve(subtype, body, served),
+      message: (message) => this.#receive(message),
+      replace: (subtype, body, cause) => (isMcp(subtype) ? this.#bridge.replace(body, cause) : undefined),
+    });
+    this.#channel.done.then(
+      () => this.#finish(undefined),
+      (cause) => this.#finish(cause),
+    );
+    options.abortController?.signal.addEventListener('abort', () => this.#abort(), { once: true });
+    this.initialized = this.#initialize(inherited.CLAUDE_AGENT_SDK_DISABLE_MCP_MANIFESTS !== '1');
+    this.initialized.catch((cause) => {
+      this.messages.fail(this.#aborted ?? cause);
+      void this.close();
+    });
+  }
+
+  /** Sends a user message, once the agent is initialised. Resolves when the link has room for more. */
+  async send(message: SDKUserMessage): Promise<void> {
+    await this.initialized;
+    this.#step({ kind: 'sent' });
+    await this.#channel.send(this.#options.verbatimPrompts ? { ...message, client_composed: true } : message);
+  }
+
+  /** No more messages will be sent: the agent may finish when it is done. */
+  endInput(): void {
+    this.#step({ kind: 'input-ended' });
+  }
+
+  /** Asks the agent; gives the body of its answer. */
+  async request(body: Frame & { subtype: string }): Promise<Frame> {
+    await this.initialized;
+    const timeoutMs = this.#options.controlTimeoutMs ?? 60_000;
+    return (await this.#channel.request(body, { timeoutMs })).response;
+  }
+
+  /** Sends `initialize` again, without manifests; requests the agent still waits on are delivered again. */
+  async reinitialize(): Promise<Frame> {
+    await this.initialized;
+    return this.#sendInitialize(new Map());
+  }
+
+  /** Replaces the servers of the running agent. The new in-process ones serve before the agent knows of them. */
+  async setServers(servers: Record<string, McpServerConfig>): Promise<Frame> {
+    const split = splitServers(servers);
+    const before = this.#servers;
+    this.#servers = split;
+    this.#bridge.set(split.sdk);
+    try {
+      return await this.request({ subtype: 'mcp_set_servers', servers: describeServers(split) });
+    } catch (cause) {
+      this.#servers = before;
+      this.#bridge.set(before.sdk);
+      throw cause;
+    }
+  }
+
+  /** Ends the agent; resolves once nothing of it is left. */
+  async close(): Promise<void> {
+    this.messages.end();
+    this.#bridge.close();
+    await this.#link.close();
+  }
+
+  /** Iterating ends with this failure; the agent is closed. */
+  fail(cause: unknown): void {
+    this.messages.fail(cause);
+    void this.close();
+  }
+
+  async #initialize(withManifests: boolean): Promise<Frame> {
+    const manifests = new Map<string, Manifest>();
+    if (withManifests) {
+      await Promise.all(
+        [...this.#servers.sdk].map(async ([key, entry]) => {
+          const session = this.#bridge.session(key);
+          const manifest = session && (await makeManifest(entry, session));
+          if (manifest) manifests.set(key, manifest);
+        }),
+      );
+    }
+    return this.#sendInitialize(manifests);
+  }
+
+  async #sendInitialize(manifests: ReadonlyMap<string, Manifest>): Promise<Frame> {
+    const body = buildInitialize(this.#options, this.#hooks.wire, this.#servers, manifests);
+    const { response, extra } = await this.#channel.request(body, { timeoutMs: this.#initializeMs });
+    if (needsBlockingHooks(this.#options) && response.hook_on_failure_supported !== true) {
+      throw new SdkError(
+        'control-failed',
+        'The agent does not honour onFailure: "block" on hook matchers, so a hook that fails would not block',
+      );
+    }
+    for (const pending of Object.values(extra)) {
+      if (Array.isArray(pending)) for (const frame of pending) this.#channel.redeliver(frame);
+    }
+    return response;
+  }
+
+  async #serve(subtype: string, body: Frame, served: ServedRequest): Promise<Reply> {
+    switch (subtype) {
+      case 'mcp_message':
+      case 'sdk_mcp_request':
+        return this.#bridge.serve(body);
+      case 'can_use_tool':
+        return askPermission(this.#options.canUseTool, body, served);
+      case 'hook_callback':
+        return runHook(this.#hooks, body, served.signal);
+      case 'elicitation':
+        return askElicitation(this.#options.onElicitation, body, served);
+      case 'request_user_dialog':
+        return askDialog(this.#options.onUserDialog, body, served);
+      default:
+        throw new SdkError('control-failed', `Unsupported control request subtype: ${subtype}`, {
+          errorCode: 'unsupported_request',
+        });
+    }
+  }
+
+  #receive(message: Frame): void {
+    if (message.type === 'result') this.#lastResult = message;
+    this.#toolUses?.note(message);
+    const isOwnBusiness = message.subtype === 'session_state_changed' && message.sdk_host_only === true;
+    if (!isOwnBusiness) this.messages.push(message as unknown as SDKMessage);
+    this.#step({ kind: 'received', message });
+  }
+
+  #step(event: TurnEvent): void {
+    this.#turn = nextTurnState(this.#turn, event);
+    if (mayEnd(this.#turn)) this.#link.end();
+  }
+
+  #abort(): void {
+    this.#aborted = new AbortError('Claude Code process aborted by user');
+    this.fail(this.#aborted);
+  }
+
+  #finish(cause: unknown): void {
+    this.#bridge.close();
+    if (this.#aborted) this.messages.fail(this.#aborted);
+    else if (cause === undefined) this.messages.end();
+    else this.messages.fail(explainExit(cause, this.#lastResult));
+    void this.#link.close();
+  }
+}
+
+function configText(servers: SplitServers, options: Options): string | undefined {
+  const prepared = prepareServersForCli(servers, { sdkServersOnArgv: options.sdkServersOnArgv === true });
+  return prepared && JSON.stringify({ mcpServers: prepared });
+}
+
+function isMcp(subtype: string): boolean {
+  return subtype === 'mcp_message' || subtype === 'sdk_mcp_request';
+}
+
+/** A minute at least: an agent with slow start-up hooks needs it. */
+function initializeLimit(override: string | undefined): number {
+  const ms = Number(override);
+  return Number.isFinite(ms) ? Math.max(ms, MIN_INITIALIZE_MS) : MIN_INITIALIZE_MS;
+}
+
+function needsBlockingHooks({ hooks }: Options): boolean {
+  return Object.values(hooks ?? {}).some((matchers) => matchers.some((it) => it.onFailure === 'block'));
+}
+
+/** An agent that ends with a failed result says more by it than by its exit code (P68). */
+function explainExit(cause: unknown, last: Frame | undefined): unknown {
+  if (!(cause instanceof ExitFault) || last?.is_error !== true) return cause;
+  const errors = Array.isArray(last.errors)
+    ? last.errors.filter((it) => typeof it === 'string' && it !== '')
+    : [];
+  const said = errors.length > 0 ? errors.join('; ') : last.result || last.subtype;
+  return new SdkError('process-exited', `Claude Code returned an error result: ${messageOf(said)}`, {
+    cause,
+  });
+}

@@ -1,0 +1,50 @@
+import type { Frame } from '../protocol/control-frame.ts';
+
+/** What is known about the end of the conversation. */
+export type TurnState = {
+  /** No more input will come. */
+  readonly inputEnded: boolean;
+  /** User messages sent, and results seen. */
+  readonly sent: number;
+  readonly results: number;
+  /** A result came after the last message was sent. */
+  readonly answered: boolean;
+  /** The agent's own word, if it gives one; `undefined` if it never did, `stale` if the last one is older than the last message or result. */
+  readonly state: 'running' | 'idle' | 'stale' | undefined;
+};
+
+export const BEFORE_FIRST: TurnState = {
+  inputEnded: false,
+  sent: 0,
+  results: 0,
+  answered: false,
+  state: undefined,
+};
+
+export type TurnEvent = { kind: 'sent' } | { kind: 'input-ended' } | { kind: 'received'; message: Frame };
+
+export function nextTurnState(now: TurnState, event: TurnEvent): TurnState {
+  switch (event.kind) {
+    case 'sent':
+      return { ...now, sent: now.sent + 1, answered: false, state: now.state && 'stale' };
+    case 'input-ended':
+      return { ...now, inputEnded: true };
+    case 'received': {
+      const { type, subtype, state } = event.message;
+      if (type === 'result') return { ...now, results: now.results + 1, answered: true };
+      if (type !== 'system' || subtype !== 'session_state_changed') return now;
+      return { ...now, state: state === 'idle' ? 'idle' : 'running' };
+    }
+  }
+}
+
+/**
+ * Whether our end of the link may close: the agent still calls tools, hooks and callbacks through it until it is done.
+ * An agent that reports its state is done when idle after a result; one that does not, when every message has its result.
+ */
+export function mayEnd(now: TurnState): boolean {
+  if (!now.inputEnded) return false;
+  if (now.sent === 0) return true;
+  if (now.state === undefined) return now.results >= now.sent;
+  return now.answered && now.state === 'idle';
+}
