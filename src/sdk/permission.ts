@@ -16,7 +16,9 @@ export async function askPermission(
   const decision: unknown = await canUseTool(String(body.tool_name), input, context);
   if (decision === null) return NO_REPLY;
   if (isDecision(decision)) return { ...decision, toolUseID };
+  const denial = isRecord(decision) && decision.behavior === 'deny' ? decision : {};
   return {
+    ...denial,
     behavior: 'deny',
     message: 'canUseTool returned no decision: return { behavior: "allow" } or { behavior: "deny", message }',
     toolUseID,

@@ -20,6 +20,7 @@ const WHOLE = new Set(['ripgrep', 'tlsTerminate']);
 function mergeSandbox(base: Settings, option: Settings): Settings {
   const merged = dropLoosening(base, option);
   for (const [key, value] of Object.entries(option)) {
+    if (value === undefined) continue;
     const known = merged[key];
     if (UNITED.has(key) && Array.isArray(known) && Array.isArray(value)) merged[key] = unite(known, value);
     else if (isRecord(known) && isRecord(value) && !WHOLE.has(key)) merged[key] = mergeSandbox(known, value);
@@ -43,8 +44,8 @@ function dropLoosening(base: Settings, option: Settings): Settings {
     (Array.isArray(denied) && denied.length > 0) ||
     network?.strictAllowlist === true;
   if (restrictsNetwork && isRecord(kept.network)) {
-    const { httpProxyPort: _h, socksProxyPort: _s, ...rest } = kept.network;
-    kept.network = rest;
+    const ports = ['httpProxyPort', 'socksProxyPort'].filter((port) => network?.[port] === undefined);
+    kept.network = Object.fromEntries(Object.entries(kept.network).filter(([key]) => !ports.includes(key)));
   }
   return kept;
 }

@@ -1,0 +1,35 @@
+import { Command, CommanderError } from 'commander';
+import { VERSION } from '../entry/version.ts';
+import { messageOf, SdkError } from '../protocol/sdk-error.ts';
+import { addServe } from './serve.ts';
+
+/** One row a command: each is a file of this folder. */
+const COMMANDS: readonly ((program: Command) => void)[] = [addServe];
+
+const EXIT_CODES = `
+Exit codes:
+  0  done
+  1  it failed; the reason is on stderr
+  2  the command was not understood`;
+
+/** Runs the command line and gives its exit code; never throws. */
+export async function runCommand(argv: readonly string[]): Promise<number> {
+  const program = new Command('toolplane')
+    .description('The open tool plane for AI agents.')
+    .version(VERSION, '-V, --version', 'print the version')
+    .showSuggestionAfterError()
+    .showHelpAfterError('(run with --help for what there is)')
+    .addHelpText('after', EXIT_CODES)
+    .exitOverride();
+  for (const add of COMMANDS) add(program);
+  for (const command of program.commands) command.exitOverride().showSuggestionAfterError();
+  try {
+    await program.parseAsync(argv);
+    return 0;
+  } catch (thrown) {
+    if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : 2;
+    process.stderr.write(`toolplane: ${messageOf(thrown)}\n`);
+    if (!(thrown instanceof SdkError) && thrown instanceof Error) process.stderr.write(`${thrown.stack}\n`);
+    return 1;
+  }
+}

@@ -1,0 +1,69 @@
+import { Console } from 'node:console';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Command } from 'commander';
+import { isRecord } from '../base/is-record.ts';
+import { messageOf, SdkError } from '../protocol/sdk-error.ts';
+import { isForeignServer } from '../tools/foreign-server.ts';
+import { openSession, type SdkServerEntry } from '../tools/sdk-server.ts';
+import { serveStdio } from '../tools/serve-stdio.ts';
+
+/** `toolplane serve <module>`: a module's tool server as a stdio MCP server in a process of its own (R36–R42). */
+export function addServe(program: Command): void {
+  program
+    .command('serve')
+    .description('Run the tool server a module exports as a stdio MCP server.')
+    .argument('<module>', 'path of the module')
+    .option('--export <name>', 'which export to serve; by default the first that is a tool server')
+    .addHelpText(
+      'after',
+      `
+The module exports what createSdkMcpServer() or toolServer() returns, or an McpServer of the MCP SDK:
+
+  export default toolServer('calc').tool('add', 'Add two numbers', { a: z.number(), b: z.number() }, …);
+
+Messages are one JSON-RPC object a line on stdin and stdout; what the module prints goes to stderr.`,
+    )
+    .action(async (path: string, options: { export?: string }) => {
+      // stdout belongs to the protocol: one stray line there would break it.
+      globalThis.console = new Console(process.stderr, process.stderr);
+      const { name, instance } = findServer(await load(path), path, options.export);
+      await serveStdio((port) => openSession(instance, port), name, {
+        input: process.stdin,
+        output: process.stdout,
+        onLog: (level, data) => console.error(`[${level}]`, data),
+      });
+    });
+}
+
+type Served = Pick<SdkServerEntry, 'instance'> & { name: string };
+
+async function load(path: string): Promise<Record<string, unknown>> {
+  const url = path.startsWith('file:') ? path : pathToFileURL(resolve(path)).href;
+  try {
+    return (await import(url)) as Record<string, unknown>;
+  } catch (cause) {
+    throw new SdkError('serve-failed', `${path} cannot be loaded: ${messageOf(cause)}`, { cause });
+  }
+}
+
+function findServer(module: Record<string, unknown>, path: string, wanted: string | undefined): Served {
+  const names = wanted === undefined ? ['default', ...Object.keys(module)] : [wanted];
+  for (const name of names) {
+    const served = asServer(module[name], name);
+    if (served) return served;
+  }
+  const which = wanted === undefined ? 'exports no tool server' : `has no tool server named "${wanted}"`;
+  const known = Object.keys(module).join(', ') || 'nothing';
+  throw new SdkError(
+    'serve-failed',
+    `${path} ${which} (it exports ${known}): export what createSdkMcpServer() returns`,
+  );
+}
+
+function asServer(value: unknown, name: string): Served | undefined {
+  if (isRecord(value) && value.type === 'sdk' && 'instance' in value) {
+    return { name: String(value.name), instance: value.instance as Served['instance'] };
+  }
+  return isForeignServer(value) ? { name, instance: value } : undefined;
+}

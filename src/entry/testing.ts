@@ -1,0 +1,4 @@
+// For users' own tests: an agent they script, offline and deterministic.
+export { ScriptedAgent } from '../control/scripted-link.ts';
+export type { Frame } from '../protocol/control-frame.ts';
+export { AgentScript, scriptAgent } from '../sdk/scripted-agent.ts';

@@ -1,0 +1,142 @@
+import { ScriptedAgent } from '../control/scripted-link.ts';
+import { type Frame, failureFrame, requestFrame, successFrame } from '../protocol/control-frame.ts';
+import type { RpcResponse } from '../protocol/json-rpc.ts';
+import type { CallToolResult } from '../protocol/mcp.ts';
+import { SdkError } from '../protocol/sdk-error.ts';
+import type { AgentLaunch, Options } from './options.ts';
+
+const SESSION = '00000000-0000-4000-8000-000000000000';
+
+/** What `initialize` is answered with unless a test says otherwise. */
+const READY: Frame = {
+  commands: [],
+  agents: [],
+  output_style: 'default',
+  available_output_styles: [],
+  models: [],
+  account: {},
+};
+
+/** A scripted agent with the words an agent uses: answer initialize, call a tool, ask permission, end a turn. */
+export class AgentScript {
+  readonly agent = new ScriptedAgent();
+  /** What the program would have started the agent with. */
+  launch: AgentLaunch | undefined;
+  #calls = 0;
+
+  /** Give this to `query()` or `AgentClient.open()`. */
+  get options(): Required<Pick<Options, 'link'>> {
+    return {
+      link: (launch) => {
+        this.launch = launch;
+        return this.agent.link;
+      },
+    };
+  }
+
+  /** Takes the program's `initialize`, answers it, and returns it. */
+  async start(answer: Frame = {}): Promise<Frame> {
+    const frame = await this.agent.take({ type: 'control_request', request: { subtype: 'initialize' } });
+    this.agent.say(successFrame(String(frame.request_id), { ...READY, ...answer }));
+    return frame.request as Frame;
+  }
+
+  /** Takes the next user message and returns its text. */
+  async prompt(): Promise<string> {
+    const frame = await this.agent.take({ type: 'user' });
+    const { content } = frame.message as { content: string | { text?: string }[] };
+    return typeof content === 'string' ? content : content.map((block) => block.text ?? '').join('');
+  }
+
+  /** Calls a tool of one of the program's servers, as the agent does when the model asks for it; gives its result. */
+  async callTool(server: string, name: string, args: Record<string, unknown> = {}): Promise<CallToolResult> {
+    const id = ++this.#calls;
+    const params = {
+      name,
+      arguments: args,
+      _meta: { 'claudecode/toolUseId': `toolu_${id}`, progressToken: id },
+    };
+    const response = await this.mcp(server, { jsonrpc: '2.0', id, method: 'tools/call', params });
+    if ('error' in response) throw new SdkError('control-failed', response.error.message);
+    return response.result as CallToolResult;
+  }
+
+  /** Sends one JSON-RPC message to a server of the program; gives the JSON-RPC answer. */
+  async mcp(server: string, message: Frame): Promise<RpcResponse> {
+    const { mcp_response } = await this.ask({ subtype: 'mcp_message', server_name: server, message });
+    return mcp_response as RpcResponse;
+  }
+
+  /** Asks the program anything: `can_use_tool`, `hook_callback`, `elicitation`. Gives the body of its answer, throws its failure. */
+  async ask(request: Frame & { subtype: string }): Promise<Frame> {
+    const id = `agent-${++this.#calls}`;
+    this.agent.say(requestFrame(id, request));
+    const frame = await this.agent.take({ type: 'control_response', response: { request_id: id } });
+    const response = frame.response as Frame;
+    if (response.subtype === 'error') throw new SdkError('control-failed', String(response.error));
+    return (response.response ?? {}) as Frame;
+  }
+
+  /** Takes a control request of the program (`interrupt`, `set_model`, …), answers it and returns it. */
+  async answer(subtype: string, outcome: Frame | { error: string } = {}): Promise<Frame> {
+    const frame = await this.agent.take({ type: 'control_request', request: { subtype } });
+    const id = String(frame.request_id);
+    const failure = typeof outcome.error === 'string' ? outcome.error : undefined;
+    this.agent.say(failure === undefined ? successFrame(id, outcome) : failureFrame(id, failure));
+    return frame.request as Frame;
+  }
+
+  /** The model says something. */
+  say(text: string): void {
+    this.agent.say({
+      type: 'assistant',
+      message: { id: 'msg', type: 'message', role: 'assistant', content: [{ type: 'text', text }] },
+      parent_tool_use_id: null,
+      session_id: SESSION,
+      uuid: SESSION,
+    });
+  }
+
+  /** Ends the turn. */
+  result(text: string, more: Frame = {}): void {
+    this.agent.say({
+      type: 'result',
+      subtype: 'success',
+      is_error: false,
+      duration_ms: 1,
+      duration_api_ms: 1,
+      num_turns: 1,
+      result: text,
+      stop_reason: 'end_turn',
+      total_cost_usd: 0,
+      usage: { input_tokens: 0, output_tokens: 0 },
+      modelUsage: {},
+      permission_denials: [],
+      session_id: SESSION,
+      uuid: SESSION,
+      ...more,
+    });
+  }
+
+  /** Waits until the program is done and closes, as an agent does at the end of its input. */
+  async finish(): Promise<void> {
+    await this.agent.ended();
+    this.agent.leave();
+  }
+}
+
+/** A scripted agent for one test. `play` runs beside the program; await the returned promise to see its failures. */
+export function scriptAgent(
+  play: (agent: AgentScript) => Promise<void>,
+): Required<Pick<Options, 'link'>> & { readonly played: Promise<void>; readonly script: AgentScript } {
+  const script = new AgentScript();
+  const played = play(script).then(
+    () => script.finish(),
+    (cause: Error) => {
+      script.agent.leave(cause);
+      throw cause;
+    },
+  );
+  played.catch(() => {});
+  return { link: script.options.link, played, script };
+}

@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import { nearest } from '../../src/base/nearest.ts';
+
+const KNOWN = ['allowedTools', 'disallowedTools', 'model', 'env'];
+
+test.each([
+  ['allowedtool', 'allowedTools'],
+  ['alowedTools', 'allowedTools'],
+  ['models', 'model'],
+  ['enf', 'env'],
+  ['frobnicate', undefined],
+  ['', undefined],
+])('%s is most likely %s', (word, meant) => {
+  expect(nearest(word, KNOWN)).toBe(meant);
+});
