@@ -1,23 +1,22 @@
 import { Queue } from '../base/queue.ts';
-import { ControlChannel, type Reply, type ServedRequest } from '../control/channel.ts';
+import { ControlChannel } from '../control/channel.ts';
 import type { AgentLink } from '../control/link.ts';
-import { ExitFault } from '../control/process-link.ts';
 import { watchLink } from '../control/watched-link.ts';
 import type { SDKMessage, SDKUserMessage } from '../protocol/agent-message.ts';
 import type { Frame } from '../protocol/control-frame.ts';
-import { AbortError, messageOf, SdkError } from '../protocol/sdk-error.ts';
+import { AbortError, SdkError } from '../protocol/sdk-error.ts';
+import { replaceReply, serveAgent } from './agent-requests.ts';
 import { buildArgv } from './argv.ts';
 import { Bridge } from './bridge.ts';
 import { checkOptions } from './check-options.ts';
 import { buildEnvironment, type Environment } from './environment.ts';
-import { type RegisteredHooks, registerHooks, runHook } from './hooks.ts';
+import { explainExit } from './exit-reason.ts';
+import { type RegisteredHooks, registerHooks } from './hooks.ts';
 import { buildInitialize } from './initialize.ts';
 import { type Manifest, makeManifest } from './manifest.ts';
 import { describeServers, prepareServersForCli, type SplitServers, splitServers } from './mcp-servers.ts';
 import { openLink } from './open-link.ts';
 import type { AgentLaunch, McpServerConfig, Options } from './options.ts';
-import { askPermission } from './permission.ts';
-import { askDialog, askElicitation } from './questions.ts';
 import { openTelemetry } from './telemetry.ts';
 import { ToolUses } from './tool-uses.ts';
 import { BEFORE_FIRST, mayEnd, nextTurnState, type TurnEvent, type TurnState } from './turn-end.ts';
@@ -83,10 +82,11 @@ export class Conversation {
     const onNoise = (line: string) => options.stderr?.(`[toolplane] not a frame: ${line}\n`);
     const link = openLink(options, launch, world.openDefault, onNoise);
     this.#link = isWatched ? watchLink(link, world.print) : link;
+    const servants = { bridge: this.#bridge, hooks: this.#hooks, options };
     this.#channel = new ControlChannel(this.#link, {
-      request: (subtype, body, served) => this.#serve(subtype, body, served),
+      request: (subtype, body, served) => serveAgent(servants, subtype, body, served),
       message: (message) => this.#receive(message),
-      replace: (subtype, body, cause) => (isMcp(subtype) ? this.#bridge.replace(body, cause) : undefined),
+      replace: (subtype, body, cause) => replaceReply(servants, subtype, body, cause),
     });
     this.#channel.done.then(
       () => this.#finish(undefined),
@@ -182,26 +182,6 @@ export class Conversation {
     return response;
   }
 
-  async #serve(subtype: string, body: Frame, served: ServedRequest): Promise<Reply> {
-    switch (subtype) {
-      case 'mcp_message':
-      case 'sdk_mcp_request':
-        return this.#bridge.serve(body);
-      case 'can_use_tool':
-        return askPermission(this.#options.canUseTool, body, served);
-      case 'hook_callback':
-        return runHook(this.#hooks, body, served.signal);
-      case 'elicitation':
-        return askElicitation(this.#options.onElicitation, body, served);
-      case 'request_user_dialog':
-        return askDialog(this.#options.onUserDialog, body, served);
-      default:
-        throw new SdkError('control-failed', `Unsupported control request subtype: ${subtype}`, {
-          errorCode: 'unsupported_request',
-        });
-    }
-  }
-
   #receive(message: Frame): void {
     if (message.type === 'result') this.#lastResult = message;
     this.#toolUses?.note(message);
@@ -234,10 +214,6 @@ function configText(servers: SplitServers, options: Options): string | undefined
   return prepared && JSON.stringify({ mcpServers: prepared });
 }
 
-function isMcp(subtype: string): boolean {
-  return subtype === 'mcp_message' || subtype === 'sdk_mcp_request';
-}
-
 /** A minute at least: an agent with slow start-up hooks needs it. */
 function initializeLimit(override: string | undefined): number {
   const ms = Number(override);
@@ -246,16 +222,4 @@ function initializeLimit(override: string | undefined): number {
 
 function needsBlockingHooks({ hooks }: Options): boolean {
   return Object.values(hooks ?? {}).some((matchers) => matchers.some((it) => it.onFailure === 'block'));
-}
-
-/** An agent that ends with a failed result says more by it than by its exit code (P68). */
-function explainExit(cause: unknown, last: Frame | undefined): unknown {
-  if (!(cause instanceof ExitFault) || last?.is_error !== true) return cause;
-  const errors = Array.isArray(last.errors)
-    ? last.errors.filter((it) => typeof it === 'string' && it !== '')
-    : [];
-  const said = errors.length > 0 ? errors.join('; ') : last.result || last.subtype;
-  return new SdkError('process-exited', `Claude Code returned an error result: ${messageOf(said)}`, {
-    cause,
-  });
 }

@@ -1,0 +1,8 @@
+// npm run build: the sources compiled to dist/, and nothing stale beside them.
+import { chmodSync, rmSync } from 'node:fs';
+import { bin, ROOT, step } from './step.ts';
+
+rmSync(`${ROOT}dist`, { recursive: true, force: true });
+const isBuilt = step('build', bin('tsc'), ['-p', 'tsconfig.build.json']);
+if (isBuilt) chmodSync(`${ROOT}dist/cli/main.js`, 0o755);
+process.exitCode = isBuilt ? 0 : 1;

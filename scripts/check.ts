@@ -1,0 +1,12 @@
+// npm run check: formatting and lint, types, dead code, packaging. Every step runs, so that one run tells all.
+import { bin, ROOT, step } from './step.ts';
+
+const outcomes = [
+  step('format and lint', bin('biome'), ['check', '--error-on-warnings', '.']),
+  step('types', bin('tsc'), []),
+  step('dead code', bin('knip'), []),
+  step('build', process.execPath, [`${ROOT}scripts/build.ts`]),
+  step('packaging', bin('publint'), ['--strict']),
+  step('types of the package', bin('attw'), ['--profile', 'esm-only', '--pack', '.']),
+];
+process.exitCode = outcomes.every(Boolean) ? 0 : 1;

@@ -1,0 +1,125 @@
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+/** Bottom to top, as ARCHITECTURE.md lists them. A folder may import itself and the folders before it, nothing after. */
+const LAYERS = /```layers\n(.*?)```/s
+  .exec(readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8'))?.[1]
+  ?.trim()
+  .split('\n')
+  .map((line) => line.split(/\s+/)[0] as string) as string[];
+
+/** Pairs the order alone would allow. */
+const APART = [
+  ['host', 'sdk'],
+  ['sdk', 'host'],
+] as const;
+
+const sources = globSync('src/**/*.ts', { cwd: ROOT });
+
+test('every source file is in a layer, and ARCHITECTURE.md lists the layers', () => {
+  expect(LAYERS.length).toBeGreaterThan(5);
+  expect(sources.filter((file) => layerOf(file) === undefined)).toEqual([]);
+});
+
+test('imports point down the layers', () => {
+  expect(
+    imports()
+      .filter(({ from, to }) => rank(to) > rank(from))
+      .map(show),
+  ).toEqual([]);
+});
+
+test('the two halves do not import each other', () => {
+  const across = imports().filter(({ from, to }) =>
+    APART.some(([left, right]) => isUnder(layerOf(from), left) && isUnder(layerOf(to), right)),
+  );
+  expect(across.map(show)).toEqual([]);
+});
+
+test('only entry and cli read the environment, and only they and links end processes', () => {
+  const readers = sources.filter((file) => {
+    const layer = layerOf(file);
+    return layer !== 'entry' && layer !== 'cli' && /process\.env\b/.test(text(file));
+  });
+  expect(readers).toEqual([]);
+});
+
+/** Deciding is apart from doing: these take plain data and give plain data. */
+const PURE = [
+  'src/base/is-record.ts',
+  'src/base/lines.ts',
+  'src/base/nearest.ts',
+  'src/base/redact.ts',
+  'src/base/ring.ts',
+  'src/protocol/**/*.ts',
+  'src/sdk/argv.ts',
+  'src/sdk/check-options.ts',
+  'src/sdk/environment.ts',
+  'src/sdk/hooks.ts',
+  'src/sdk/initialize.ts',
+  'src/sdk/mcp-servers.ts',
+  'src/sdk/option-check.ts',
+  'src/sdk/option-table.ts',
+  'src/sdk/settings.ts',
+  'src/sdk/tool-uses.ts',
+  'src/sdk/turn-end.ts',
+  'src/sdk/warnings.ts',
+  'src/tools/result.ts',
+];
+
+test('pure files touch nothing outside: no node modules, no network, no clock, no process', () => {
+  const files = PURE.flatMap((pattern) => globSync(pattern, { cwd: ROOT }));
+  expect(files.length).toBeGreaterThanOrEqual(PURE.length);
+  const impure = files.filter((file) =>
+    /from 'node:|\bfetch\(|\bprocess\.|Date\.now|performance\.now|setTimeout|Math\.random/.test(text(file)),
+  );
+  expect(impure).toEqual([]);
+});
+
+test('no source file is longer than 250 lines', () => {
+  const long = sources
+    .map((file) => ({ file, lines: text(file).split('\n').length - 1 }))
+    .filter(({ lines }) => lines > 250);
+  expect(long).toEqual([]);
+});
+
+test('no default exports and no wildcard re-exports', () => {
+  expect(sources.filter((file) => /^export (default|\*)/m.test(text(file)))).toEqual([]);
+});
+
+function imports(): { from: string; to: string }[] {
+  return sources.flatMap((from) => {
+    const found = text(from).matchAll(/(?:from|import|import\()\s*'(\.[^']+)'/g);
+    return [...found].map(([, target]) => ({
+      from,
+      to: normalize(join(dirname(from), target as string)),
+    }));
+  });
+}
+
+function layerOf(file: string): string | undefined {
+  const folder = relative('src', dirname(file));
+  return LAYERS.filter((layer) => isUnder(folder, layer)).sort((a, b) => b.length - a.length)[0];
+}
+
+function rank(file: string): number {
+  const layer = layerOf(file);
+  if (layer === undefined) throw new Error(`${file} is in no layer`);
+  return LAYERS.indexOf(layer);
+}
+
+function isUnder(folder: string | undefined, layer: string): boolean {
+  return folder === layer || folder?.startsWith(`${layer}/`) === true;
+}
+
+function text(file: string): string {
+  return readFileSync(join(ROOT, file), 'utf8');
+}
+
+function show({ from, to }: { from: string; to: string }): string {
+  return `${from} → ${to}`;
+}
