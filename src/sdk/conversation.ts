@@ -4,7 +4,8 @@ import type { AgentLink } from '../control/link.ts';
 import { watchLink } from '../control/watched-link.ts';
 import type { SDKMessage, SDKUserMessage } from '../protocol/agent-message.ts';
 import type { Frame } from '../protocol/control-frame.ts';
-import { AbortError, SdkError } from '../protocol/sdk-error.ts';
+import { AbortError, messageOf, SdkError } from '../protocol/sdk-error.ts';
+import { mcpToolName } from '../protocol/tool-name.ts';
 import { replaceReply, serveAgent } from './agent-requests.ts';
 import { buildArgv } from './argv.ts';
 import { Bridge } from './bridge.ts';
@@ -46,7 +47,7 @@ export class Conversation {
   readonly #channel: ControlChannel;
   readonly #bridge: Bridge;
   readonly #hooks: RegisteredHooks;
-  readonly #toolUses: ToolUses | undefined;
+  readonly #toolUses: ToolUses;
   readonly #initializeMs: number;
   #servers: SplitServers;
   #turn: TurnState = BEFORE_FIRST;
@@ -58,12 +59,15 @@ export class Conversation {
   constructor(options: Options, world: SdkWorld) {
     checkOptions(options);
     for (const warning of optionWarnings(options)) world.warn(warning);
-    options.abortController?.signal.throwIfAborted();
+    if (options.abortController?.signal.aborted) throw new AbortError('Operation aborted');
     this.#options = options;
     this.#servers = splitServers(options.mcpServers);
     this.#hooks = registerHooks(options.hooks);
-    this.#toolUses = options.onToolUse && new ToolUses(options.onToolUse);
     const telemetry = openTelemetry(world.version);
+    this.#toolUses = new ToolUses([
+      ...(options.onToolUse ? [{ finished: guarded('onToolUse', options.onToolUse, world) }] : []),
+      ...(telemetry ? [telemetry.watch((name) => this.#isOwnTool(name))] : []),
+    ]);
     this.#bridge = new Bridge(this.#servers.sdk, {
       assigns: options.assigns ?? {},
       send: (server, message) =>
@@ -79,7 +83,8 @@ export class Conversation {
     telemetry?.inject(launch.env);
     this.#initializeMs = initializeLimit(inherited.CLAUDE_CODE_STREAM_CLOSE_TIMEOUT);
     const isWatched = world.debug || options.debug === true;
-    const onNoise = (line: string) => options.stderr?.(`[toolplane] not a frame: ${line}\n`);
+    const stderr = options.stderr && guarded('stderr', options.stderr, world);
+    const onNoise = (line: string) => stderr?.(`[toolplane] not a frame: ${line}\n`);
     const link = openLink(options, launch, world.openDefault, onNoise);
     this.#link = isWatched ? watchLink(link, world.print) : link;
     const servants = { bridge: this.#bridge, hooks: this.#hooks, options };
@@ -92,7 +97,7 @@ export class Conversation {
       () => this.#finish(undefined),
       (cause) => this.#finish(cause),
     );
-    options.abortController?.signal.addEventListener('abort', () => this.#abort(), { once: true });
+    options.abortController?.signal.addEventListener('abort', this.#onAbort, { once: true });
     this.initialized = this.#initialize(inherited.CLAUDE_AGENT_SDK_DISABLE_MCP_MANIFESTS !== '1');
     this.initialized.catch((cause) => {
       this.messages.fail(this.#aborted ?? cause);
@@ -184,7 +189,7 @@ export class Conversation {
 
   #receive(message: Frame): void {
     if (message.type === 'result') this.#lastResult = message;
-    this.#toolUses?.note(message);
+    this.#toolUses.note(message);
     const isOwnBusiness = message.subtype === 'session_state_changed' && message.sdk_host_only === true;
     if (!isOwnBusiness) this.messages.push(message as unknown as SDKMessage);
     this.#step({ kind: 'received', message });
@@ -195,18 +200,35 @@ export class Conversation {
     if (mayEnd(this.#turn)) this.#link.end();
   }
 
-  #abort(): void {
+  readonly #onAbort = (): void => {
     this.#aborted = new AbortError('Claude Code process aborted by user');
     this.fail(this.#aborted);
+  };
+
+  #isOwnTool(name: string): boolean {
+    return [...this.#servers.sdk.keys()].some((key) => name.startsWith(mcpToolName(key, '')));
   }
 
   #finish(cause: unknown): void {
+    this.#options.abortController?.signal.removeEventListener('abort', this.#onAbort);
     this.#bridge.close();
     if (this.#aborted) this.messages.fail(this.#aborted);
     else if (cause === undefined) this.messages.end();
     else this.messages.fail(explainExit(cause, this.#lastResult));
     void this.#link.close();
   }
+}
+
+/** A listener of the user's: what it throws is told once, and disturbs nothing. */
+function guarded<T>(option: string, listener: (value: T) => void, world: SdkWorld): (value: T) => void {
+  return (value) => {
+    try {
+      listener(value);
+    } catch (cause) {
+      const message = `options.${option} threw: ${messageOf(cause)}`;
+      world.warn({ code: 'TOOLPLANE_LISTENER_THREW', message });
+    }
+  };
 }
 
 function configText(servers: SplitServers, options: Options): string | undefined {

@@ -2,10 +2,14 @@ import { createRequire } from 'node:module';
 import type { Context, Counter, Histogram, Span, TextMapGetter } from '@opentelemetry/api';
 import type { CallObserver, CallOutcome } from '../tools/observer.ts';
 import type { Environment } from './environment.ts';
+import type { ToolUseWatcher } from './tool-uses.ts';
 
 /** Tracing of one query's tool calls. Names, outcomes and durations; never arguments or results. */
 export type Telemetry = {
+  /** Calls this process runs: a span around the handler. */
   readonly observer: CallObserver;
+  /** Tools the agent runs elsewhere: a span from the model's request to the result. `isOwn` leaves out what the observer sees. */
+  watch(isOwn: (name: string) => boolean): ToolUseWatcher;
   /** The active trace, for a process that is started now; variables already set are kept. */
   inject(env: Environment): void;
 };
@@ -27,6 +31,7 @@ export function openTelemetry(version: string): Telemetry | undefined {
     description: 'How long tool handlers took',
   });
 
+  const open = new Map<string, { span: Span; since: number }>();
   const endCall = (span: Span, attributes: Record<string, string>, since: number, outcome: CallOutcome) => {
     const counted = { ...attributes, 'toolplane.outcome': outcome };
     calls.add(1, counted);
@@ -57,6 +62,22 @@ export function openTelemetry(version: string): Telemetry | undefined {
         };
       },
     },
+    watch: (isOwn) => ({
+      started({ toolUseId, name }) {
+        if (isOwn(name)) return;
+        const attributes = { 'gen_ai.tool.name': name, 'gen_ai.tool.call.id': toolUseId };
+        open.set(toolUseId, {
+          span: tracer.startSpan(`execute_tool ${name}`, { attributes }),
+          since: performance.now(),
+        });
+      },
+      finished({ toolUseId, name, isError }) {
+        const call = open.get(toolUseId);
+        if (!call) return;
+        open.delete(toolUseId);
+        endCall(call.span, { 'gen_ai.tool.name': name }, call.since, isError ? 'error' : 'ok');
+      },
+    }),
     inject(env) {
       const carrier: Record<string, string> = {};
       propagation.inject(context.active(), carrier);
