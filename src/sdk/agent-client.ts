@@ -11,24 +11,30 @@ import { QueryMethods } from './query-methods.ts';
  */
 export class AgentClient extends QueryMethods implements AsyncDisposable {
   #inTurn = false;
+  /** A turn was left before its result, which is still to come. */
+  #isOwed = false;
 
   /** Sends a message without waiting for anything; read what comes with `messages()`. */
   async send(prompt: string | SDKUserMessage): Promise<void> {
     await this.conversation.send(typeof prompt === 'string' ? userMessage(prompt) : prompt);
   }
 
-  /** One turn: every message up to its result, which is also the generator's return value. One at a time. */
+  /**
+   * One turn: every message up to its result, which is also the generator's return value. One at a time;
+   * a turn that was left early is read to its result before the next one begins.
+   */
   async *turn(prompt: string | SDKUserMessage): AsyncGenerator<SDKMessage, SDKResultMessage> {
     if (this.#inTurn)
       throw new SdkError('bad-option', 'A turn is running: finish it, or interrupt() it, first');
     this.#inTurn = true;
     try {
+      while (this.#isOwed) await this.#read();
       await this.send(prompt);
+      this.#isOwed = true;
       for (;;) {
-        const { done, value } = await this.conversation.messages.next();
-        if (done) throw new SdkError('closed', 'The agent ended before it gave a result');
-        yield value;
-        if (value.type === 'result') return value;
+        const message = await this.#read();
+        yield message;
+        if (message.type === 'result') return message;
       }
     } finally {
       this.#inTurn = false;
@@ -51,6 +57,13 @@ export class AgentClient extends QueryMethods implements AsyncDisposable {
       if (done) return;
       yield value;
     }
+  }
+
+  async #read(): Promise<SDKMessage> {
+    const { done, value } = await this.conversation.messages.next();
+    if (done) throw new SdkError('closed', 'The agent ended before it gave a result');
+    if (value.type === 'result') this.#isOwed = false;
+    return value;
   }
 
   /** Ends the agent; resolves once nothing of it is left. */

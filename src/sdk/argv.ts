@@ -41,7 +41,7 @@ const FLAGS: readonly Flag[] = [
   (o) => list('disallowedTools', o.disallowedTools),
   (o) => (Array.isArray(o.tools) ? [`--tools=${o.tools.join(',')}`] : o.tools ? ['--tools=default'] : []),
   (_, mcpConfig) => pair('mcp-config', mcpConfig),
-  (o) => pair('mcp-config', o.mcpConfig),
+  (o) => pair('mcp-config', o.mcpConfig || undefined),
   (o) => (o.settingSources ? [`--setting-sources=${o.settingSources.join(',')}`] : []),
   (o) => on('strict-mcp-config', o.strictMcpConfig),
   (o) => set('permission-mode', o.permissionMode),

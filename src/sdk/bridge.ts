@@ -22,14 +22,16 @@ export class Bridge {
   readonly #options: BridgeOptions;
   readonly #sessions = new Map<string, McpSession>();
   readonly #entries = new Map<string, SdkServerEntry>();
+  #closed = false;
 
   constructor(servers: ReadonlyMap<string, SdkServerEntry>, options: BridgeOptions) {
     this.#options = options;
     this.set(servers);
   }
 
-  /** Replaces the servers; one that stays the same keeps its session. */
+  /** Replaces the servers; one that stays the same keeps its session. Once closed, nothing opens any more. */
   set(servers: ReadonlyMap<string, SdkServerEntry>): void {
+    if (this.#closed) return;
     for (const [key, session] of this.#sessions) {
       if (servers.get(key) === this.#entries.get(key)) continue;
       session.close();
@@ -71,6 +73,7 @@ export class Bridge {
   }
 
   close(): void {
+    this.#closed = true;
     for (const session of this.#sessions.values()) session.close();
     this.#sessions.clear();
     this.#entries.clear();

@@ -1,3 +1,4 @@
+import { isRecord } from '../base/is-record.ts';
 import { nearest } from '../base/nearest.ts';
 import { HOOK_EVENTS } from '../protocol/hook.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
@@ -38,15 +39,25 @@ const COMBINATIONS: readonly { broken(options: Options): unknown; message: strin
     message: 'options.canUseTool and options.permissionPromptToolName exclude each other: use one',
   },
   {
-    broken: ({ settings, sandbox }) =>
-      sandbox && typeof settings === 'string' && settings !== '' && !settings.trimStart().startsWith('{'),
-    message: 'options.sandbox cannot be merged into options.settings, a file path: put it into that file',
+    broken: ({ settings, sandbox, extraArgs }) => sandbox && !isInline(settings || extraArgs?.settings),
+    message:
+      'options.sandbox can be merged into options.settings only if these are an object or JSON text: put it into the settings file',
   },
   {
     broken: ({ supportedDialogKinds, onUserDialog }) => supportedDialogKinds?.length && !onUserDialog,
     message: 'options.supportedDialogKinds needs options.onUserDialog: nobody would answer those dialogs',
   },
 ];
+
+/** Settings that are here, not in a file. */
+function isInline(settings: Options['settings'] | null): boolean {
+  if (typeof settings !== 'string') return true;
+  try {
+    return isRecord(JSON.parse(settings));
+  } catch {
+    return false;
+  }
+}
 
 function checkHooks(hooks: Options['hooks']): void {
   for (const [event, matchers] of Object.entries(hooks ?? {})) {

@@ -20,7 +20,7 @@ import { openLink } from './open-link.ts';
 import type { AgentLaunch, McpServerConfig, Options } from './options.ts';
 import { openTelemetry } from './telemetry.ts';
 import { ToolUses } from './tool-uses.ts';
-import { BEFORE_FIRST, mayEnd, nextTurnState, type TurnEvent, type TurnState } from './turn-end.ts';
+import { BEFORE_FIRST, ending, nextTurnState, type TurnEvent, type TurnState } from './turn-end.ts';
 import { optionWarnings } from './warnings.ts';
 
 /** What the SDK half gets from its surroundings, so that nothing below reads them. */
@@ -53,6 +53,7 @@ export class Conversation {
   #turn: TurnState = BEFORE_FIRST;
   #lastResult: Frame | undefined;
   #aborted: AbortError | undefined;
+  #confirming: Promise<void> | undefined;
   /** The agent's answer to `initialize`. */
   readonly initialized: Promise<Frame>;
 
@@ -98,11 +99,11 @@ export class Conversation {
       (cause) => this.#finish(cause),
     );
     options.abortController?.signal.addEventListener('abort', this.#onAbort, { once: true });
-    this.initialized = this.#initialize(inherited.CLAUDE_AGENT_SDK_DISABLE_MCP_MANIFESTS !== '1');
-    this.initialized.catch((cause) => {
-      this.messages.fail(this.#aborted ?? cause);
-      void this.close();
+    const withManifests = inherited.CLAUDE_AGENT_SDK_DISABLE_MCP_MANIFESTS !== '1';
+    this.initialized = this.#initialize(withManifests).catch((cause) => {
+      throw this.#aborted ?? cause;
     });
+    this.initialized.catch((cause) => this.fail(cause));
   }
 
   /** Sends a user message, once the agent is initialised. Resolves when the link has room for more. */
@@ -197,7 +198,18 @@ export class Conversation {
 
   #step(event: TurnEvent): void {
     this.#turn = nextTurnState(this.#turn, event);
-    if (mayEnd(this.#turn)) this.#link.end();
+    const end = ending(this.#turn);
+    if (end === 'over') this.#link.end();
+    else if (end === 'doubtful') this.#confirm();
+  }
+
+  /** Lines are read in order: an agent that answers this has read every message before it, and says so if it runs one. */
+  #confirm(): void {
+    const step = () => {
+      this.#confirming = undefined;
+      this.#step({ kind: 'confirmed' });
+    };
+    this.#confirming ??= this.request({ subtype: 'mcp_status' }).then(step, step);
   }
 
   readonly #onAbort = (): void => {
@@ -219,15 +231,14 @@ export class Conversation {
   }
 }
 
-/** A listener of the user's: what it throws is told once, and disturbs nothing. */
+/** A listener of the user's, asynchronous or not: what it throws is told once, and disturbs nothing. */
 function guarded<T>(option: string, listener: (value: T) => void, world: SdkWorld): (value: T) => void {
   return (value) => {
-    try {
-      listener(value);
-    } catch (cause) {
+    const listen = async (): Promise<void> => listener(value);
+    listen().catch((cause) => {
       const message = `options.${option} threw: ${messageOf(cause)}`;
       world.warn({ code: 'TOOLPLANE_LISTENER_THREW', message });
-    }
+    });
   };
 }
 

@@ -1,5 +1,5 @@
 import type { SDKMessage, SDKUserMessage } from '../protocol/agent-message.ts';
-import { AbortError, SdkError } from '../protocol/sdk-error.ts';
+import { SdkError } from '../protocol/sdk-error.ts';
 import { Conversation, type SdkWorld } from './conversation.ts';
 import type { Options } from './options.ts';
 import { QueryMethods } from './query-methods.ts';
@@ -59,6 +59,7 @@ export type QueryFunctions = {
 export function createQuery(world: SdkWorld): QueryFunctions {
   return {
     query({ prompt, options = {} }) {
+      checkPrompt(prompt);
       const conversation = new Conversation(options, world);
       feed(conversation, prompt);
       return new Query(conversation);
@@ -71,6 +72,7 @@ export function createQuery(world: SdkWorld): QueryFunctions {
       return {
         query(prompt) {
           if (isUsed) throw new SdkError('closed', 'This agent has had its prompt: start another');
+          checkPrompt(prompt);
           isUsed = true;
           feed(conversation, prompt);
           return new Query(conversation);
@@ -92,11 +94,12 @@ export function userMessage(text: string): SDKUserMessage {
   };
 }
 
+function checkPrompt(prompt: Prompt): void {
+  if (typeof prompt === 'string' || typeof prompt?.[Symbol.asyncIterator] === 'function') return;
+  throw new SdkError('bad-option', 'prompt must be a string or an async iterable of user messages');
+}
+
 function feed(conversation: Conversation, prompt: Prompt): void {
-  if (typeof prompt !== 'string' && typeof prompt?.[Symbol.asyncIterator] !== 'function') {
-    void conversation.close();
-    throw new SdkError('bad-option', 'prompt must be a string or an async iterable of user messages');
-  }
   pour(conversation, prompt).catch((cause) => conversation.fail(cause));
 }
 
@@ -115,7 +118,7 @@ async function within(conversation: Conversation, ms: number): Promise<void> {
     await Promise.race([conversation.initialized, late.promise]);
   } catch (cause) {
     await conversation.close();
-    throw cause instanceof AbortError ? cause : (cause as Error);
+    throw cause;
   } finally {
     clearTimeout(timer);
   }

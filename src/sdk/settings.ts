@@ -9,7 +9,7 @@ export function settingsText(options: Options): string | undefined {
   const base: Settings = typeof given === 'string' ? (JSON.parse(given) as Settings) : (given ?? {});
   const own = isRecord(base.sandbox) ? base.sandbox : {};
   const merged = mergeSandbox(own, sandbox);
-  if (merged.enabled === true && merged.failIfUnavailable === undefined) merged.failIfUnavailable = true;
+  if (sandbox.enabled === true && merged.failIfUnavailable === undefined) merged.failIfUnavailable = true;
   return JSON.stringify({ ...base, sandbox: merged });
 }
 

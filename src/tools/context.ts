@@ -21,6 +21,8 @@ export interface ToolContext<State extends object = Assigns> {
   progress(done: number, options?: { total?: number; message?: string }): void;
   /** Writes a log line to whoever listens: the agent (if the server has `logging: true`) and the attachment's `onLog`. */
   log(level: LogLevel, data: unknown): void;
+  /** Sends the agent any MCP notification of the server. */
+  sendNotification(notification: { method: string; params?: Record<string, unknown> }): Promise<void>;
 }
 
 /** What a context needs from whoever runs the call. */
@@ -29,6 +31,7 @@ export type CallPort = {
   readonly assigns: Assigns;
   onProgress?(progress: { progress: number; total?: number; message?: string }): void;
   onLog?(level: LogLevel, data: unknown): void;
+  onNotification?(method: string, params?: Record<string, unknown>): void;
 };
 
 /** The context of one call. The abort signal is made only if somebody asks for it: most handlers do not. */
@@ -70,6 +73,10 @@ export class CallContext implements ToolContext {
 
   get log(): ToolContext['log'] {
     return (level, data) => this.#port.onLog?.(level, data);
+  }
+
+  get sendNotification(): ToolContext['sendNotification'] {
+    return async ({ method, params }) => this.#port.onNotification?.(method, params);
   }
 
   get isAborted(): boolean {

@@ -4,7 +4,7 @@ import { messageOf, SdkError } from '../protocol/sdk-error.ts';
 import type { Checked, CompiledSchema } from './compiled-schema.ts';
 import { compileJsonSchema } from './json-schema.ts';
 import { isStandardSchema, type StandardSchema, type ToolSchema } from './standard-schema.ts';
-import { compileZodShape, isZodShape } from './zod-shape.ts';
+import { compileZod, compileZodShape, isZodSchema, isZodShape } from './zod-shape.ts';
 
 /** `direction` matters for schemas that transform: a tool takes input and gives output. */
 export function compileSchema(
@@ -13,6 +13,7 @@ export function compileSchema(
   direction: 'input' | 'output' = 'input',
 ): CompiledSchema {
   try {
+    if (isZodSchema(schema)) return withObjectRoot(compileZod(schema, direction));
     if (isStandardSchema(schema)) return compileStandard(schema, direction);
     if (isZodShape(schema)) return compileZodShape(schema, direction);
     if (isRecord(schema)) return compileJsonSchema(objectRoot(refuseFields(schema)));
@@ -51,6 +52,10 @@ function toChecked(result: Awaited<ReturnType<StandardSchema['~standard']['valid
     return path ? `${path}: ${issue.message}` : issue.message;
   });
   return { ok: false, message: lines.join('; ') };
+}
+
+function withObjectRoot(compiled: CompiledSchema): CompiledSchema {
+  return { ...compiled, json: objectRoot(compiled.json) };
 }
 
 /** Fields of another library, or beside something that is no schema, would pass as unknown JSON Schema keywords that check nothing. */

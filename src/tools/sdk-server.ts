@@ -17,7 +17,7 @@ export type SdkServerEntry = {
   /** Hard limit of one call in milliseconds, enforced by the agent. */
   timeout?: number;
   /** Per-tool permission policy, enforced by the agent. */
-  tools?: ToolPolicy[] | readonly AnyTool[];
+  tools?: ToolPolicy[];
   /** The state handlers see in this attachment. */
   assigns?: Assigns;
 };

@@ -54,7 +54,7 @@ export class ToolSession implements McpSession {
 
   notify(method: string, params?: Record<string, unknown>): void {
     if (!this.#closed)
-      this.#port.send(params ? { jsonrpc: '2.0', method, params } : { jsonrpc: '2.0', method });
+      this.#port.send(params ? { method, params, jsonrpc: '2.0' } : { method, jsonrpc: '2.0' });
   }
 
   /** Calls still running are aborted and answered as such. */
@@ -186,6 +186,10 @@ class SessionCallPort {
   onProgress(progress: object): void {
     if (this.#token === undefined) return;
     this.#session.notify('notifications/progress', { progressToken: this.#token, ...progress });
+  }
+
+  onNotification(method: string, params?: Record<string, unknown>): void {
+    this.#session.notify(method, params);
   }
 
   onLog(level: LogLevel, data: unknown): void {

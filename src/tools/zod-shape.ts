@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import * as z from 'zod';
 import { isRecord } from '../base/is-record.ts';
 import type { JsonSchema } from '../protocol/mcp.ts';
-import type { Checked, CompiledSchema } from './compiled-schema.ts';
+import type { CompiledSchema } from './compiled-schema.ts';
 import type { RawShape } from './standard-schema.ts';
 
 /** A plain object whose every value is a zod schema, version 3 or 4; `{}` is a shape without fields. */
@@ -13,30 +13,23 @@ export function isZodShape(value: unknown): value is RawShape {
 
 export function compileZodShape(shape: RawShape, direction: 'input' | 'output'): CompiledSchema {
   const fields = Object.values(shape) as object[];
-  if (fields.every((field) => '_zod' in field)) return compileV4(z.object(shape as z.ZodRawShape), direction);
+  if (fields.every((field) => '_zod' in field))
+    return compileZod(z.object(shape as z.ZodRawShape), direction);
   if (fields.some((field) => '_zod' in field)) throw new Error('the shape mixes zod 3 and zod 4 schemas');
   return compileV3(shape);
 }
 
-function compileV4(schema: z.ZodObject, io: 'input' | 'output'): CompiledSchema {
-  const json = z.toJSONSchema(schema, { target: 'draft-7', io }) as JsonSchema;
-  let isAsync = false;
-  const toChecked = (parsed: z.ZodSafeParseResult<unknown>): Checked =>
-    parsed.success ? { ok: true, value: parsed.data } : { ok: false, message: parsed.error.message };
+export function isZodSchema(value: unknown): value is z.core.$ZodType {
+  return isRecord(value) && '_zod' in value;
+}
+
+/** Always checked as if it were asynchronous: trying otherwise first would leave a rejecting refinement to nobody. */
+export function compileZod(schema: z.core.$ZodType, io: 'input' | 'output'): CompiledSchema {
   return {
-    json,
-    check(value) {
-      if (!isAsync) {
-        try {
-          return toChecked(schema.safeParse(value));
-        } catch {
-          // Asynchronous checks refuse this way, each copy of zod with a class of its own; what is really broken throws again.
-        }
-      }
-      return schema.safeParseAsync(value).then((parsed) => {
-        isAsync = true;
-        return toChecked(parsed);
-      });
+    json: z.toJSONSchema(schema, { target: 'draft-7', io }) as JsonSchema,
+    check: async (value) => {
+      const parsed = await z.safeParseAsync(schema, value);
+      return parsed.success ? { ok: true, value: parsed.data } : { ok: false, message: parsed.error.message };
     },
   };
 }

@@ -42,7 +42,7 @@ describe.each(KINDS)('%s', (_kind, schema) => {
   test('describes an object with its fields and what is required', () => {
     expect(compiled.json).toMatchObject({
       type: 'object',
-      properties: { n: { type: 'number' }, unit: { default: 'm' } },
+      properties: { n: { type: 'number' }, unit: {} },
       required: ['n'],
     });
   });
@@ -83,10 +83,11 @@ test('a union of objects at the root is told to be an object', () => {
 });
 
 test('issues of a Standard Schema name the place', async () => {
-  const compiled = compileSchema(z.object({ a: z.object({ b: z.array(z.number()) }) }), 'tool "t"');
+  const schema = v.object({ a: v.object({ b: v.array(v.number()) }) });
+  const compiled = compileSchema(toStandardJsonSchema(schema) as ToolSchema, 'tool "t"');
   expect(await compiled.check({ a: { b: [1, 'x'] } })).toEqual({
     ok: false,
-    message: 'a.b.1: Invalid input: expected number, received string',
+    message: 'a.b.1: Invalid type: Expected number but received "x"',
   });
 });
 
@@ -96,12 +97,19 @@ test('asynchronous refinements are waited for, in every library', async () => {
     { n: z.number().refine(isEven, 'odd') },
     { n: z3.number().refine(isEven, 'odd') },
     z.object({ n: z.number().refine(isEven, 'odd') }),
-    toStandardJsonSchema(
-      v.objectAsync({ n: v.pipeAsync(v.number(), v.checkAsync(isEven, 'odd')) }) as never,
-      {
-        errorMode: 'ignore',
+    {
+      '~standard': {
+        version: 1,
+        vendor: 'own',
+        validate: async (value) => {
+          const { n } = value as { n: number };
+          return (await isEven(n))
+            ? { value: { n } }
+            : { issues: [{ message: 'odd', path: [{ key: 'n' }] }] };
+        },
+        jsonSchema: { input: () => ({ type: 'object' }), output: () => ({ type: 'object' }) },
       },
-    ) as unknown as ToolSchema,
+    },
   ];
   for (const schema of schemas) {
     const compiled = compileSchema(schema, 'tool "t"');
@@ -109,6 +117,13 @@ test('asynchronous refinements are waited for, in every library', async () => {
       expect(await compiled.check({ n: 2 })).toEqual({ ok: true, value: { n: 2 } });
       expect(await compiled.check({ n: 3 })).toEqual({ ok: false, message: expect.stringContaining('odd') });
     }
+  }
+});
+
+test('a refinement that rejects fails the check, and nothing is left unhandled', async () => {
+  const broken = z.number().refine(() => Promise.reject(new Error('down')));
+  for (const schema of [{ n: broken }, z.object({ n: broken })]) {
+    await expect(compileSchema(schema, 'tool "t"').check({ n: 1 })).rejects.toThrow('down');
   }
 });
 

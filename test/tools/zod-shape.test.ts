@@ -82,19 +82,10 @@ describe('another copy of zod', () => {
   });
 });
 
-test('a refinement that throws is not taken for an asynchronous one', async () => {
+test('a refinement runs once for each check', async () => {
   let runs = 0;
-  const shape = {
-    n: z.number().refine((n) => {
-      runs++;
-      if (n < 0) throw new Error('negative');
-      return true;
-    }),
-  };
-  const { check } = compileZodShape(shape, 'input');
-  await expect(check({ n: -1 })).rejects.toThrow('negative');
-  runs = 0;
-  expect(check({ n: 1 })).toEqual({ ok: true, value: { n: 1 } });
+  const shape = { n: z.number().refine(async () => ++runs) };
+  await compileZodShape(shape, 'input').check({ n: 1 });
   expect(runs).toBe(1);
 });
 

@@ -1,0 +1,33 @@
+/** One file of `examples/`. */
+export type Example = {
+  readonly name: string;
+  /** `cli` needs the peers of `interop/` and a build; `nothing` runs after `npm ci`. */
+  readonly needs: 'nothing' | 'cli';
+  /** Shows something when a real model answers too. */
+  readonly isLive?: true;
+  /** What it prints differs from run to run, so it is not compared with `examples/output/`. */
+  readonly isVarying?: true;
+};
+
+/** In the order a newcomer reads them. */
+export const EXAMPLES: readonly Example[] = [
+  { name: 'demo', needs: 'nothing' },
+  { name: 'calculator', needs: 'cli', isLive: true },
+  { name: 'application-state', needs: 'cli', isLive: true },
+  { name: 'schemas', needs: 'nothing' },
+  { name: 'results', needs: 'nothing' },
+  { name: 'tool-context', needs: 'nothing' },
+  { name: 'live-tools', needs: 'nothing' },
+  { name: 'any-mcp-server', needs: 'cli', isLive: true },
+  { name: 'mixed-servers', needs: 'cli', isLive: true },
+  { name: 'streaming-prompt', needs: 'cli', isLive: true },
+  { name: 'streaming-conversation', needs: 'cli', isLive: true },
+  { name: 'permissions-and-hooks', needs: 'cli', isLive: true },
+  { name: 'own-test', needs: 'nothing', isVarying: true },
+  { name: 'telemetry', needs: 'nothing' },
+  { name: 'troubleshooting', needs: 'nothing' },
+  { name: 'errors', needs: 'nothing' },
+];
+
+/** Files of `examples/` that the examples use and that show nothing by themselves. */
+export const SUPPORT = ['agent.ts', 'stand-in-agent.mjs', 'temperature-tools.ts'];

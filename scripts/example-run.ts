@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import type { Example } from './example-list.ts';
+import { ROOT } from './step.ts';
+
+export type ExampleRun = { isDone: boolean; stdout: string; stderr: string; ms: number };
+
+export type ExampleSetting = {
+  /** `sources` needs no build; `build` is what a user installs. */
+  readonly on: 'sources' | 'build';
+  /** Variables of the environment to set, or to remove where undefined. */
+  readonly env?: Record<string, string | undefined>;
+};
+
+/** Ample for the slowest example on a busy machine. */
+const LIMIT_MS = 60_000;
+
+/** Runs one example as a process of its own. */
+export async function runExample({ name }: Example, { on, env = {} }: ExampleSetting): Promise<ExampleRun> {
+  const started = performance.now();
+  const condition = on === 'sources' ? ['--conditions=toolplane-source'] : [];
+  const child = spawn(process.execPath, [...condition, `examples/${name}.ts`], {
+    cwd: ROOT,
+    env: { ...process.env, ...PLAIN, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: Number(env.TOOLPLANE_LIVE ? 5 * LIMIT_MS : LIMIT_MS),
+    killSignal: 'SIGKILL',
+  });
+  const [stdout, stderr, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close') as Promise<[number | null]>,
+  ]);
+  return { isDone: code === 0, stdout, stderr, ms: Math.round(performance.now() - started) };
+}
+
+/** What the example is known to print; pages show it as it is. */
+export function knownOutput(name: string): string | undefined {
+  const path = outputPath(name);
+  return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
+}
+
+export function outputPath(name: string): string {
+  return `${ROOT}examples/output/${name}.txt`;
+}
+
+/** Nothing of the caller's terminal or debugging shows in what is printed. */
+const PLAIN = {
+  NO_COLOR: '1',
+  FORCE_COLOR: undefined,
+  NODE_V8_COVERAGE: undefined,
+  TOOLPLANE_DEBUG: undefined,
+  TOOLPLANE_LIVE: undefined,
+};
