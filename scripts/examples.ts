@@ -1,10 +1,11 @@
 // npm run examples: every example, on the build a user would install. `-- --update` records what they print.
-import { existsSync, globSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { EXAMPLES, type Example } from './example-list.ts';
 import { type ExampleRun, knownOutput, outputPath, runExample } from './example-run.ts';
+import { buildIfStale } from './fresh-build.ts';
 import { installPeers } from './peers.ts';
-import { ROOT, step } from './step.ts';
+import { ROOT } from './step.ts';
 
 const { values, positionals } = parseArgs({
   options: { update: { type: 'boolean' } },
@@ -37,12 +38,4 @@ function faultOf({ name, isVarying }: Example, run: ExampleRun): string | undefi
   }
   if (run.stdout === knownOutput(name)) return undefined;
   return `it printed something else than examples/output/${name}.txt (npm run examples -- --update records it):`;
-}
-
-function buildIfStale(): boolean {
-  const built = `${ROOT}dist/entry/index.js`;
-  const sources = globSync(['src/**/*.ts', 'tsconfig*.json'], { cwd: ROOT });
-  const changed = Math.max(...sources.map((file) => statSync(`${ROOT}${file}`).mtimeMs));
-  if (existsSync(built) && statSync(built).mtimeMs > changed) return true;
-  return step('build', process.execPath, [`${ROOT}scripts/build.ts`]);
 }

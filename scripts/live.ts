@@ -1,6 +1,7 @@
 // npm run live: the examples that make sense with a real model, against one. Costs money: a key is needed.
 import { EXAMPLES } from './example-list.ts';
 import { runExample } from './example-run.ts';
+import { buildIfStale } from './fresh-build.ts';
 import { installPeers } from './peers.ts';
 
 const HOW = `npm run live needs a key: ANTHROPIC_API_KEY=… npm run live
@@ -14,7 +15,7 @@ if (process.env.ANTHROPIC_API_KEY) {
 }
 
 async function runLive(): Promise<boolean> {
-  if (!installPeers()) return false;
+  if (!installPeers() || !buildIfStale()) return false;
   const live = EXAMPLES.filter((example) => example.isLive);
   let failed = 0;
   for (const example of live) {

@@ -1,0 +1,47 @@
+// Where the examples' agent comes from. By default a real agent CLI with a scripted model on loopback: offline,
+// no key. With TOOLPLANE_LIVE=1 and ANTHROPIC_API_KEY the same CLI, or the one TOOLPLANE_CLI names, with a real model.
+import type { Options } from 'toolplane';
+import type { Script } from '../test/world/messages-api.ts';
+import { findCli, openCliWorld } from '../test/world/real-cli.ts';
+
+export { text, together, toolUse } from '../test/world/model-reply.ts';
+
+/** Whether a real model answers: then what it says is its own, and only what tools did can be asserted. */
+export const isLive = process.env.TOOLPLANE_LIVE === '1';
+
+export type Agent = AsyncDisposable & { readonly options: Options };
+
+/** An agent to drive; `script` is what the model says unless a real one does. Spread `options` into a query's. */
+export async function openAgent(script: Script): Promise<Agent> {
+  return isLive ? liveAgent() : scriptedAgent(script);
+}
+
+async function scriptedAgent(script: Script): Promise<Agent> {
+  const world = await openCliWorld(script);
+  return {
+    options: {
+      ...ONLY_OUR_TOOLS,
+      pathToClaudeCodeExecutable: world.cli,
+      env: world.env,
+      cwd: world.cwd,
+      model: 'claude-sonnet-5',
+    },
+    [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
+  };
+}
+
+function liveAgent(): Agent {
+  if (!process.env.ANTHROPIC_API_KEY) throw new Error('TOOLPLANE_LIVE=1 needs ANTHROPIC_API_KEY');
+  return {
+    options: {
+      ...ONLY_OUR_TOOLS,
+      pathToClaudeCodeExecutable: process.env.TOOLPLANE_CLI ?? findCli(),
+      maxTurns: 20,
+      persistSession: false,
+    },
+    [Symbol.asyncDispose]: async () => {},
+  };
+}
+
+/** No built-in tools and nobody's settings, so that an example shows only what it brings. */
+const ONLY_OUR_TOOLS: Options = { tools: [], settingSources: [], strictMcpConfig: true };

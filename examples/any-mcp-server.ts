@@ -1,0 +1,48 @@
+// A server built with the official MCP SDK is used as it is: version 1 or 2, one instance or a factory.
+import assert from 'node:assert/strict';
+import { query } from 'toolplane';
+import { z } from 'zod';
+// The peers of interop/ stand in for your own node_modules: write '@modelcontextprotocol/server' there.
+import { McpServer } from '../interop/node_modules/@modelcontextprotocol/server/dist/index.mjs';
+import { openAgent, text, together, toolUse } from './agent.ts';
+
+// #region server
+function makeGreeter(greeting: string): McpServer {
+  const server = new McpServer({ name: 'greeter', version: '1.0.0' });
+  server.registerTool(
+    'greet',
+    { description: `Says "${greeting}"`, inputSchema: z.object({ name: z.string() }) },
+    async ({ name }) => ({ content: [{ type: 'text', text: `${greeting}, ${name}` }] }),
+  );
+  return server;
+}
+// #endregion
+
+await using agent = await openAgent([
+  together(toolUse('mcp__shared__greet', { name: 'Ada' }), toolUse('mcp__own__greet', { name: 'Ada' })),
+  text('Greeted twice.'),
+]);
+
+const uses: string[] = [];
+// #region query
+const conversation = query({
+  prompt: 'Greet Ada with both tools.',
+  options: {
+    ...agent.options, // { pathToClaudeCodeExecutable: '/path/to/claude' }
+    mcpServers: {
+      // An instance holds one session: all queries that use it share that.
+      shared: { type: 'sdk', name: 'shared', instance: makeGreeter('Hello') },
+      // A function makes a server for each query.
+      own: { type: 'sdk', name: 'own', instance: () => makeGreeter('Hei') },
+    },
+    allowedTools: ['mcp__shared', 'mcp__own'],
+    onToolUse: ({ name, result }) => uses.push(`${name} → ${JSON.stringify(result)}`),
+  },
+});
+for await (const _ of conversation);
+// #endregion
+
+console.log(uses.toSorted().join('\n'));
+assert.equal(uses.length, 2);
+assert.match(uses.join(), /Hello, Ada/);
+assert.match(uses.join(), /Hei, Ada/);

@@ -1,0 +1,124 @@
+// Every error code, provoked. docs/errors.md shows what each says.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import {
+  AgentClient,
+  createSdkMcpServer,
+  moduleServer,
+  type Options,
+  query,
+  SdkError,
+  type SdkErrorCode,
+  tool,
+  toolServer,
+} from 'toolplane';
+import { type AgentScript, scriptAgent } from 'toolplane/testing';
+import { z } from 'zod';
+
+/** One way to each error. */
+const PROVOKE: Record<SdkErrorCode, () => unknown> = {
+  'bad-option': () => ask({ maxTurns: 0 }),
+  'unsupported-option': () => ask({ sessionStore: {} } as Options),
+  'unsupported-method': async () => {
+    const { listSessions } = await import('toolplane');
+    (listSessions as () => void)();
+  },
+  'bad-tool': () => tool('', 'A tool without a name', {}, () => 'never'),
+  'duplicate-tool': () =>
+    toolServer('shop')
+      .tool('a b', '', {}, () => 1)
+      .tool('a_b', '', {}, () => 2),
+  'bad-schema': () => createSdkMcpServer({ name: 'shop', tools: [tool('price', '', z.string(), () => 1)] }),
+  'bad-server': () => ask({ mcpServers: { files: { command: '' } } }),
+  'unknown-tool': () =>
+    toolServer('shop')
+      .tool('price', '', {}, () => 1)
+      .call('prize'),
+  'no-agent': () => ask({}),
+  'spawn-failed': () => ask({ pathToClaudeCodeExecutable: '/no/such/claude' }),
+  'process-exited': () => ask(nodeAgent("console.error('no licence found'); process.exit(3)")),
+  'control-failed': () =>
+    withClient(
+      (agent) => agent.answer('set_model', { error: 'there is no such model' }),
+      (client) => client.setModel('no-such-model'),
+    ),
+  timeout: () =>
+    withClient(
+      (agent) => agent.agent.take(),
+      (client) => client.setModel('slow'),
+      { controlTimeoutMs: 20 },
+    ),
+  closed: () =>
+    withClient(
+      () => {},
+      async (client) => {
+        await client.close();
+        await client.ask('Are you there?');
+      },
+    ),
+  'line-too-long': () => ask({ ...nodeAgent("console.log('x'.repeat(5000))"), maxLineLength: 1024 }),
+  unsendable: () =>
+    withClient(
+      () => {},
+      (client) =>
+        client.send({
+          type: 'user',
+          message: { role: 'user', content: 7n as never },
+          parent_tool_use_id: null,
+        }),
+    ),
+  'serve-failed': () => {
+    const { command, args = [] } = moduleServer(new URL('./agent.ts', import.meta.url));
+    const { stderr } = spawnSync(command, [...process.execArgv, ...args], { encoding: 'utf8' });
+    throw new SdkError('serve-failed', stderr.replace(/^toolplane: |\n$/g, ''));
+  },
+  'script-mismatch': async () => {
+    const { link, played } = scriptAgent(async (agent) => {
+      await agent.start();
+      await agent.answer('interrupt');
+    });
+    await Promise.allSettled([ask({ link })]);
+    await played;
+  },
+};
+
+for (const [code, provoke] of Object.entries(PROVOKE)) {
+  const message = await messageOf(code, provoke);
+  const plain = message.replaceAll(/\S*\/(?=examples\/)/g, '').replaceAll(/"request_id":"[^"]*",/g, '');
+  console.log(`${code}: ${plain.replaceAll('\n', ' ')}`);
+}
+
+async function messageOf(code: string, provoke: () => unknown): Promise<string> {
+  // #region branch
+  try {
+    await provoke();
+  } catch (fault) {
+    if (fault instanceof SdkError && fault.code === code) return fault.message; // never match on the message
+    throw fault;
+  }
+  // #endregion
+  assert.fail(`nothing failed with ${code}`);
+}
+
+async function ask(options: Options): Promise<void> {
+  for await (const _ of query({ prompt: 'Hello', options }));
+}
+
+/** A process in the agent's place. */
+function nodeAgent(code: string): Options {
+  return { pathToClaudeCodeExecutable: process.execPath, executableArgs: ['-e', code, '--'] };
+}
+
+/** A client of a scripted agent, which plays `script` once it is up. */
+async function withClient(
+  script: (agent: AgentScript) => unknown,
+  use: (client: AgentClient) => Promise<unknown>,
+  options: Options = {},
+): Promise<void> {
+  const { link } = scriptAgent(async (agent) => {
+    await agent.start();
+    await script(agent);
+  });
+  await using client = await AgentClient.open({ ...options, link });
+  await use(client);
+}

@@ -1,0 +1,98 @@
+// How to test your own tools and programs: no agent, no model, no network. Run it with `node --test`, or by itself.
+// #region imports
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Options, query, type ToolContext, toolServer } from 'toolplane';
+import { scriptAgent } from 'toolplane/testing';
+import { z } from 'zod';
+
+// #endregion
+
+// #region program
+type State = { prices: Map<string, number> };
+
+const shop = toolServer('shop').tool(
+  'price',
+  'The price of an item',
+  { item: z.string() },
+  ({ item }, { assigns }: ToolContext<State>) => {
+    const price = assigns.prices.get(item);
+    if (price === undefined) throw new Error(`There is no ${item}`);
+    return price;
+  },
+);
+
+/** The program under test. `more` is how a test puts its own agent in. */
+async function askPrice(question: string, more: Options = {}): Promise<string | undefined> {
+  const assigns = { prices: new Map([['tea', 3]]) };
+  const options = { mcpServers: { shop }, allowedTools: ['mcp__shop'], assigns, ...more };
+  for await (const message of query({ prompt: question, options })) {
+    if (message.type === 'result' && message.subtype === 'success') return message.result;
+  }
+  return undefined;
+}
+// #endregion
+
+// #region tool
+test('a tool, called as an agent would call it', async () => {
+  const assigns = { prices: new Map([['tea', 3]]) };
+  assert.deepEqual(await shop.call('price', { item: 'tea' }, { assigns }), {
+    content: [{ type: 'text', text: '3' }],
+  });
+  assert.deepEqual(await shop.call('price', { item: 'gold' }, { assigns }), {
+    content: [{ type: 'text', text: 'There is no gold' }],
+    isError: true,
+  });
+});
+
+test('arguments are checked before the handler runs', async () => {
+  const { isError, content } = await shop.call('price', { item: 7 }, { assigns: { prices: new Map() } });
+  assert.equal(isError, true);
+  assert.match(JSON.stringify(content), /Invalid arguments for tool price/);
+});
+// #endregion
+
+// #region scripted
+test('a program, with an agent the test scripts', async () => {
+  const { link, played } = scriptAgent(async (agent) => {
+    await agent.start();
+    assert.equal(await agent.prompt(), 'What is tea?');
+    const { content } = await agent.callTool('shop', 'price', { item: 'tea' });
+    assert.deepEqual(content, [{ type: 'text', text: '3' }]);
+    agent.say('Three.');
+    agent.result('Tea costs 3.');
+  });
+  assert.equal(await askPrice('What is tea?', { link }), 'Tea costs 3.');
+  await played;
+});
+// #endregion
+
+// #region callbacks
+test('what the program answers when it is asked for permission', async () => {
+  const { link, played } = scriptAgent(async (agent) => {
+    await agent.start();
+    await agent.prompt();
+    const request = { tool_name: 'Bash', input: { command: 'rm -r /' }, tool_use_id: 'toolu_1' };
+    const answer = await agent.ask({ subtype: 'can_use_tool', ...request });
+    assert.deepEqual(answer, { behavior: 'deny', message: 'no shell here', toolUseID: 'toolu_1' });
+    agent.result('Then not.');
+  });
+  const canUseTool = async () => ({ behavior: 'deny' as const, message: 'no shell here' });
+  for await (const _ of query({ prompt: 'Clean up', options: { link, canUseTool } }));
+  await played;
+});
+// #endregion
+
+// #region launch
+test('what the agent would be started with', async () => {
+  const { link, played, script } = scriptAgent(async (agent) => {
+    const initialize = await agent.start();
+    assert.deepEqual(initialize.sdkMcpServers, ['shop']);
+    await agent.prompt();
+    agent.result('ok');
+  });
+  await askPrice('What is tea?', { link });
+  await played;
+  assert.ok(script.launch?.argv.includes('--allowedTools=mcp__shop'));
+});
+// #endregion

@@ -1,0 +1,78 @@
+// What to look at when something is wrong: the agent's stderr, every frame, a tool's failure, a server's status.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { AbortError, AgentClient, createSdkMcpServer, query, SdkError, tool } from 'toolplane';
+import { scriptAgent } from 'toolplane/testing';
+
+const standIn = fileURLToPath(new URL('./stand-in-agent.mjs', import.meta.url));
+const demo = fileURLToPath(new URL('./demo.ts', import.meta.url));
+
+// #region stderr
+const heard: string[] = [];
+const dying = query({
+  prompt: 'Hello',
+  options: {
+    pathToClaudeCodeExecutable: process.execPath,
+    executableArgs: ['-e', "console.error('no licence found'); process.exit(3)", '--'],
+    stderr: (text) => heard.push(text.trim()),
+  },
+});
+try {
+  for await (const _ of dying);
+} catch (fault) {
+  assert.ok(fault instanceof SdkError);
+  console.log(`${fault.code}: ${fault.message}`);
+}
+// #endregion
+console.log(`stderr: ${heard.join()}`);
+assert.deepEqual(heard, ['no licence found']);
+
+// #region frames
+const { link: watched } = scriptAgent(async (agent) => {
+  await agent.start();
+  await agent.prompt();
+  agent.result('Hello!');
+});
+for await (const _ of query({ prompt: 'My password=hunter2', options: { link: watched, debug: true } }));
+// #endregion
+
+// #region status
+const fail = tool('fail', 'Fails', {}, () => {
+  throw new Error('the disk is full');
+});
+const broken = createSdkMcpServer({ name: 'broken', tools: [fail] });
+const { link } = scriptAgent(async (agent) => {
+  await agent.start();
+  const mcpServers = [{ name: 'files', status: 'failed', error: 'spawn no-such-server ENOENT' }];
+  await agent.answer('mcp_status', { mcpServers });
+  await agent.prompt();
+  // A tool that fails is a result the model reads, not an exception here.
+  console.log(await agent.callTool('broken', 'fail'));
+  agent.result('It failed.');
+});
+await using client = await AgentClient.open({ link, mcpServers: { broken } });
+for (const { name, status, error } of await client.mcpServerStatus())
+  console.log(`${name}: ${status}: ${error}`);
+await client.ask('Try it.');
+// #endregion
+
+// #region abort
+const abortController = new AbortController();
+const aborted = query({ prompt: 'Hello', options: { pathToClaudeCodeExecutable: standIn, abortController } });
+abortController.abort();
+try {
+  for await (const _ of aborted);
+} catch (fault) {
+  console.log(fault instanceof AbortError, String(fault)); // the caller's own wish, so no SdkError
+}
+// #endregion
+
+// #region environment
+const { stderr } = spawnSync(process.execPath, [...process.execArgv, demo], {
+  env: { ...process.env, TOOLPLANE_DEBUG: 'frames' },
+  encoding: 'utf8',
+});
+for (const frame of stderr.split('\n').filter((line) => line.includes('tools/call'))) console.log(frame);
+// #endregion
+assert.match(stderr, /"method":"tools\/call"/);

@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs';
+import { GENERATED } from './doc-tables.ts';
+import { knownOutput } from './example-run.ts';
+import { ROOT } from './step.ts';
+
+/** `<!-- kind: what -->` … `<!-- /kind -->`: what stands between them is made, never written. */
+const BLOCK = /<!-- (snippet|output|generated): (\S+) -->\n.*?<!-- \/\1 -->/gs;
+
+type Kind = 'snippet' | 'output' | 'generated';
+
+/** The page with every block made anew. */
+export async function renderPage(page: string): Promise<string> {
+  const blocks = [...page.matchAll(BLOCK)];
+  const bodies = await Promise.all(blocks.map(([, kind, what]) => MAKE[kind as Kind](String(what))));
+  let next = 0;
+  return page.replace(BLOCK, (_, kind, what) => {
+    return `<!-- ${kind}: ${what} -->\n${bodies[next++]}\n<!-- /${kind} -->`;
+  });
+}
+
+const MAKE: Record<Kind, (what: string) => string | Promise<string>> = {
+  /** `examples/x.ts#region`: the parts of the file between that region's marks. */
+  snippet(what) {
+    const [file, name] = what.split('#') as [string, string | undefined];
+    if (!name) throw new Error(`snippet ${what} names no region`);
+    return fence('ts', region(readFileSync(`${ROOT}${file}`, 'utf8'), name, file));
+  },
+  /** `examples/x.ts`: what it prints, as the examples' own run holds it. */
+  output(what) {
+    const printed = knownOutput(what.replace(/^examples\/|\.ts$/g, ''));
+    if (printed === undefined)
+      throw new Error(`${what} has no known output; run: npm run examples -- --update`);
+    return fence('text', printed.trimEnd());
+  },
+  generated(what) {
+    const make = GENERATED[what];
+    if (!make) throw new Error(`nothing generates ${what}; known are ${Object.keys(GENERATED).join(', ')}`);
+    return make();
+  },
+};
+
+/** Parts of one name are joined by an empty line; marks of regions inside are left out. */
+export function region(source: string, name: string, file: string): string {
+  const parts: string[] = [];
+  const open: { name: string; lines: string[] }[] = [];
+  for (const line of source.split('\n')) {
+    const start = /^\s*\/\/ #region (\S+)$/.exec(line);
+    if (start) open.push({ name: String(start[1]), lines: [] });
+    else if (/^\s*\/\/ #endregion$/.test(line)) {
+      const closed = open.pop();
+      if (!closed) throw new Error(`${file}: an #endregion without its #region`);
+      if (closed.name === name) parts.push(outdent(closed.lines));
+    } else for (const { lines } of open) lines.push(line);
+  }
+  if (open.length > 0) throw new Error(`${file}: region ${open[0]?.name} is not closed`);
+  if (parts.length === 0) throw new Error(`${file} has no region ${name}`);
+  return parts.join('\n\n');
+}
+
+function outdent(lines: readonly string[]): string {
+  const indents = lines.filter((line) => line.trim() !== '').map((line) => line.search(/\S/));
+  const least = Math.min(...indents);
+  return lines
+    .map((line) => line.slice(least))
+    .join('\n')
+    .trim();
+}
+
+function fence(language: string, body: string): string {
+  return `\`\`\`${language}\n${body}\n\`\`\``;
+}

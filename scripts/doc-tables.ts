@@ -1,0 +1,106 @@
+import { existsSync } from 'node:fs';
+import { SDK_ERRORS } from '../src/protocol/sdk-error.ts';
+import { OFFICIAL_EXPORTS } from '../src/sdk/export-table.ts';
+import { OFFICIAL_OPTIONS, type OptionRow, OWN_OPTIONS } from '../src/sdk/option-table.ts';
+import { Query } from '../src/sdk/query.ts';
+import { QueryMethods } from '../src/sdk/query-methods.ts';
+import { knownOutput } from './example-run.ts';
+import { ROOT } from './step.ts';
+
+/** What pages are made of, by the name in their `generated` marks. */
+export const GENERATED: Readonly<Record<string, () => string | Promise<string>>> = {
+  'error-codes': errorCodes,
+  'official-options': () => optionTable(OFFICIAL_OPTIONS),
+  'own-options': () => optionTable(OWN_OPTIONS),
+  exports: exportTable,
+  methods: methodTable,
+  'wire-exceptions': wireExceptions,
+};
+
+/** A section a code; what each says is what `examples/errors.ts` provoked. */
+function errorCodes(): string {
+  const said = new Map(
+    (knownOutput('errors') ?? '').split('\n').map((line) => {
+      const [code = '', ...words] = line.split(': ');
+      return [code, words.join(': ')];
+    }),
+  );
+  return Object.entries(SDK_ERRORS)
+    .map(([code, { meaning, remedy }]) => {
+      const example = said.get(code);
+      if (!example) throw new Error(`examples/errors.ts does not provoke ${code}`);
+      return `## ${code}\n\n${meaning} ${remedy}\n\n\`\`\`text\n${example}\n\`\`\``;
+    })
+    .join('\n\n');
+}
+
+const ROUTES: Record<OptionRow['goes'], string> = {
+  argv: 'argument',
+  initialize: '`initialize`',
+  environment: 'environment',
+  process: 'process',
+  here: 'in this process',
+  refused: '**refused**',
+};
+
+function optionTable(options: Readonly<Record<string, OptionRow>>): string {
+  const rows = Object.entries(options).map(([name, { goes, check, does }]) => {
+    return [`\`${name}\``, ROUTES[goes], goes === 'refused' ? '' : check.what, does];
+  });
+  return table(['option', 'takes effect as', 'must be', 'what it does'], rows);
+}
+
+function exportTable(): string {
+  const rows = Object.entries(OFFICIAL_EXPORTS).map(([name, how]) => {
+    return how === 'offered' ? [`\`${name}\``, 'offered', ''] : [`\`${name}\``, '**refused**', how];
+  });
+  return table(['export', '', 'instead'], rows);
+}
+
+/** Methods are called once on a conversation that only notes what is asked of it. */
+async function methodTable(): Promise<string> {
+  const rows: string[][] = [];
+  for (const name of methodNames(QueryMethods)) rows.push([`\`${name}()\``, await requestOf(name)]);
+  for (const name of methodNames(Query)) rows.push([`\`${name}()\``, 'in this process']);
+  return table(['method', 'control request'], rows);
+}
+
+async function requestOf(name: string): Promise<string> {
+  const asked: string[] = [];
+  const conversation = {
+    initialized: Promise.resolve({}),
+    request: async ({ subtype }: { subtype: string }) => {
+      asked.push(`\`${subtype}\``);
+      return {};
+    },
+    setServers: async () => asked.push('`mcp_set_servers`'),
+    reinitialize: async () => asked.push('`initialize`, again'),
+  };
+  const methods = new QueryMethods(conversation as never) as unknown as Record<
+    string,
+    (it: string) => unknown
+  >;
+  await methods[name]?.('x');
+  return asked[0] ?? 'none: told by the answer to `initialize`';
+}
+
+function methodNames(of: { prototype: object }): string[] {
+  return Object.getOwnPropertyNames(of.prototype).filter((name) => name !== 'constructor');
+}
+
+/** What is sent otherwise than the official package sends it, and why: `interop/wire/exceptions.ts` keeps the list. */
+async function wireExceptions(): Promise<string> {
+  const file = `${ROOT}interop/wire/exceptions.ts`;
+  if (!existsSync(file)) return '<!-- made from interop/wire/exceptions.ts, once it is there -->';
+  const { EXCEPTIONS } = (await import(file)) as { EXCEPTIONS: readonly { what: string; reason: string }[] };
+  return table(
+    ['what', 'why'],
+    EXCEPTIONS.map(({ what, reason }) => [what, reason]),
+  );
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((it) => it.replaceAll('|', '\\|')).join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}

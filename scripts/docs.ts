@@ -1,0 +1,18 @@
+// npm run docs: brings the made parts of every page up to date. `-- --check` only says which are stale.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { renderPage } from './doc-blocks.ts';
+import { PAGES } from './doc-pages.ts';
+import { ROOT } from './step.ts';
+
+const { values } = parseArgs({ options: { check: { type: 'boolean' } } });
+
+for (const page of PAGES) {
+  const written = readFileSync(`${ROOT}${page}`, 'utf8');
+  const made = await renderPage(written);
+  if (made === written) continue;
+  console.log(`${values.check ? 'stale' : 'updated'}: ${page}`);
+  if (values.check) process.exitCode = 1;
+  else writeFileSync(`${ROOT}${page}`, made);
+}
+if (process.exitCode) console.error('Bring them up to date with: npm run docs');
