@@ -12,18 +12,14 @@ import {
 } from '../protocol/control-frame.ts';
 import { messageOf, SdkError } from '../protocol/sdk-error.ts';
 import type { AgentLink } from './link.ts';
+import { type ServedRequest, Serving } from './serving.ts';
+
+export type { ServedRequest } from './serving.ts';
 
 /** Somebody else answers this request, out of band. */
 export const NO_REPLY: unique symbol = Symbol('no reply');
 
 export type Reply = Frame | undefined | typeof NO_REPLY;
-
-/** A request of the far end while it is being served. */
-export type ServedRequest = {
-  readonly id: string;
-  /** Aborts when the far end takes its request back or the channel ends. */
-  readonly signal: AbortSignal;
-};
 
 export type ChannelHandlers = {
   /** Serves one request; what it throws becomes the failure reply. Requests are served concurrently. */
@@ -218,28 +214,6 @@ export class ControlChannel {
 }
 
 export type RequestOptions = { timeoutMs?: number | undefined; signal?: AbortSignal | undefined };
-
-/** The abort signal is made only for handlers that ask for it. */
-class Serving implements ServedRequest {
-  readonly id: string;
-  #controller: AbortController | undefined;
-  #reason: { reason: unknown } | undefined;
-
-  constructor(id: string) {
-    this.id = id;
-  }
-
-  get signal(): AbortSignal {
-    this.#controller ??= new AbortController();
-    if (this.#reason) this.#controller.abort(this.#reason.reason);
-    return this.#controller.signal;
-  }
-
-  abort(reason: unknown): void {
-    this.#reason = { reason };
-    this.#controller?.abort(reason);
-  }
-}
 
 function linkFault(cause: unknown): SdkError {
   if (cause instanceof SdkError) return cause;

@@ -20,10 +20,16 @@ export class ScriptedAgent {
   /** The program's end. */
   readonly link: AgentLink = {
     frames: this.#toProgram,
-    send: async (frame) => {
-      if (this.#ended) throw new SdkError('closed', 'The scripted agent takes no more input');
-      this.sent.push(JSON.parse(encodeFrame(frame)) as Frame);
+    send: (frame) => {
+      const line = encodeFrame(frame);
+      if (this.#ended) {
+        const refused = Promise.reject(new SdkError('closed', 'The scripted agent takes no more input'));
+        refused.catch(() => {});
+        return refused;
+      }
+      this.sent.push(JSON.parse(line) as Frame);
       this.#wake();
+      return Promise.resolve();
     },
     end: () => {
       this.#ended = true;

@@ -1,4 +1,5 @@
 import { isRecord } from '../base/is-record.ts';
+import { messageOf } from './sdk-error.ts';
 
 /** Strings and whole numbers; anything else in `id` is no id (a request with one is read as a notification). */
 export type RpcId = string | number;
@@ -55,6 +56,11 @@ export function rpcResult(id: RpcId, result: Record<string, unknown>): RpcResult
 export function rpcFailure(id: RpcId, code: number, message: string, data?: unknown): RpcFailure {
   const error = data === undefined ? { code, message } : { code, message, data };
   return { jsonrpc: '2.0', id, error };
+}
+
+/** What is answered instead of a result that cannot be written: every request gets its answer. */
+export function unsendable(result: RpcResult, cause: unknown): RpcFailure {
+  return rpcFailure(result.id, INTERNAL, `The result cannot be sent: ${messageOf(cause)}`);
 }
 
 /** Thrown inside a method handler to answer with that JSON-RPC error. */

@@ -9,11 +9,8 @@ import {
   rpcFailure,
 } from '../protocol/json-rpc.ts';
 import { messageOf } from '../protocol/sdk-error.ts';
-import type { SessionPort } from './mcp-session.ts';
+import { ServerQuestions, type SessionUser } from './server-questions.ts';
 import type { Transport } from './transport.ts';
-
-/** Whoever shares the session; its identity is what answers and progress are routed by. */
-export type SessionUser = { readonly port: SessionPort };
 
 /** A request of a user at the server. The shared `initialize` has no user: nobody's leaving takes it back. */
 type Call = {
@@ -40,8 +37,7 @@ export class Multiplexer {
   readonly #users = new Set<SessionUser>();
   /** Users' requests, by the id the server knows them by. */
   readonly #calls = new Map<number, Call>();
-  /** The server's own requests, by the id the asked user knows them by. */
-  readonly #asked = new Map<number, { user: SessionUser; id: RpcId }>();
+  readonly #questions = new ServerQuestions();
   #connection: Connection | undefined;
   #nextId = 0;
 
@@ -61,9 +57,7 @@ export class Multiplexer {
     for (const [inner, call] of this.#calls) {
       if (call.user === user) this.#takeBack(inner, call, {}, rpcFailure(call.id, INTERNAL, closed));
     }
-    for (const [outer, ask] of this.#asked) {
-      if (ask.user === user) this.response(user, rpcFailure(outer, INTERNAL, closed));
-    }
+    for (const id of this.#questions.leave(user)) this.#toServer(rpcFailure(id, INTERNAL, closed));
     if (this.#users.size === 0) this.#connection?.transport.onclose?.();
   }
 
@@ -103,12 +97,9 @@ export class Multiplexer {
     this.#toServer(withParams({ jsonrpc: '2.0', method }, params));
   }
 
-  /** Only the one who was asked can answer. */
   response(user: SessionUser, message: RpcResponse): void {
-    const ask = this.#asked.get(message.id as number);
-    if (ask?.user !== user) return;
-    this.#asked.delete(message.id as number);
-    this.#toServer({ ...message, jsonrpc: '2.0', id: ask.id });
+    const id = this.#questions.answer(user, message.id);
+    if (id !== undefined) this.#toServer({ ...message, jsonrpc: '2.0', id });
   }
 
   #connect(): Connection {
@@ -187,11 +178,7 @@ export class Multiplexer {
       const call = this.#calls.get(params.progressToken as number);
       call?.user?.port.send({ jsonrpc: '2.0', method, params: { ...params, progressToken: call.token } });
     } else if (method === 'notifications/cancelled') {
-      const ask = [...this.#asked].find(([, it]) => it.id === params.requestId);
-      if (!ask) return;
-      const [outer, { user }] = ask;
-      this.#asked.delete(outer);
-      user.port.send({ jsonrpc: '2.0', method, params: { ...params, requestId: outer } });
+      this.#questions.takeBack(params);
     } else {
       for (const user of this.#users) user.port.send(withParams({ jsonrpc: '2.0', method }, params));
     }
@@ -201,13 +188,8 @@ export class Multiplexer {
   #ask(request: RpcRequest, related: RpcId | undefined): void {
     const call = this.#calls.get(related as number) ?? [...this.#calls.values()].at(-1);
     const user = call?.user ?? [...this.#users][0];
-    if (!user) {
-      this.#toServer(rpcFailure(request.id, INTERNAL, 'nobody is connected'));
-      return;
-    }
-    const outer = this.#nextId++;
-    this.#asked.set(outer, { user, id: request.id });
-    user.port.send({ ...request, id: outer });
+    if (user) this.#questions.ask(user, request);
+    else this.#toServer(rpcFailure(request.id, INTERNAL, 'nobody is connected'));
   }
 
   #ended(connection: Connection): void {
@@ -217,7 +199,7 @@ export class Multiplexer {
       settle(rpcFailure(id, INTERNAL, `server '${server}' stopped`));
     }
     this.#calls.clear();
-    this.#asked.clear();
+    this.#questions.clear();
   }
 }
 

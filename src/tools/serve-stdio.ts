@@ -1,24 +1,44 @@
 import type { Readable, Writable } from 'node:stream';
 import { LineWriter } from '../base/line-writer.ts';
 import { LineSplitter } from '../base/lines.ts';
-import { PARSE_FAILED, type RpcMessage } from '../protocol/json-rpc.ts';
+import { startTimer } from '../base/timer.ts';
+import { PARSE_FAILED, type RpcMessage, unsendable } from '../protocol/json-rpc.ts';
 import type { McpSession, SessionPort } from './mcp-session.ts';
 
 /** Longest message a client may send, in characters. */
 const MAX_MESSAGE = 64 * 1024 * 1024;
 
-/** Serves one MCP session on a pair of streams, one JSON-RPC message a line. Resolves when the input has ended and every call is answered. */
+export type StdioStreams = {
+  input: Readable;
+  output: Writable;
+  onLog?: SessionPort['onLog'];
+  /** How long calls may go on after the input has ended. */
+  graceMs?: number;
+};
+
+/** Serves one MCP session on a pair of streams, one JSON-RPC message a line. Resolves when the input has ended and every answer is written. */
 export async function serveStdio(
   open: (port: SessionPort) => McpSession,
   server: string,
-  streams: { input: Readable; output: Writable; onLog?: SessionPort['onLog'] },
+  streams: StdioStreams,
 ): Promise<void> {
   const writer = new LineWriter(streams.output);
-  const send = (message: RpcMessage | object) => void writer.write(JSON.stringify(message)).catch(() => {});
+  let written = Promise.resolve();
+  const write = (message: object) => {
+    // A client that has gone is noticed by the end of the input.
+    written = writer.write(JSON.stringify(message)).catch(() => {});
+  };
+  const send = (message: RpcMessage) => {
+    try {
+      write(message);
+    } catch (cause) {
+      if ('result' in message) write(unsendable(message, cause));
+    }
+  };
   const session = open({ server, assigns: {}, send, ...(streams.onLog && { onLog: streams.onLog }) });
   const calls = new Set<Promise<void>>();
   const refuse = (message: string) =>
-    send({ jsonrpc: '2.0', id: null, error: { code: PARSE_FAILED, message } });
+    write({ jsonrpc: '2.0', id: null, error: { code: PARSE_FAILED, message } });
   const splitter = new LineSplitter({
     maxLength: MAX_MESSAGE,
     onLine(line) {
@@ -40,6 +60,10 @@ export async function serveStdio(
   streams.input.setEncoding('utf8');
   for await (const chunk of streams.input) splitter.write(chunk as string);
   splitter.end();
-  session.close();
+  // Who pipes its requests in closes at once and still wants the answers; who has gone is not waited for long.
+  const patience = startTimer(streams.graceMs ?? 5_000, () => session.close());
   await Promise.all(calls);
+  clearTimeout(patience);
+  session.close();
+  await written;
 }

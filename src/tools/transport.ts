@@ -1,4 +1,4 @@
-import type { RpcMessage } from '../protocol/json-rpc.ts';
+import { type RpcMessage, unsendable } from '../protocol/json-rpc.ts';
 import type { McpSession, SessionPort } from './mcp-session.ts';
 
 /** The transport of the official MCP SDKs, versions 1 and 2, as far as both agree. */
@@ -17,11 +17,12 @@ export async function serveTransport(
   transport: Transport,
   server: string,
 ): Promise<void> {
-  const send = async (message: RpcMessage) => {
+  const send = async (message: RpcMessage): Promise<void> => {
     try {
       await transport.send(message);
     } catch (cause) {
       transport.onerror?.(cause as Error);
+      if ('result' in message) await send(unsendable(message, cause));
     }
   };
   const session = open({ server, assigns: {}, send: (message) => void send(message) });

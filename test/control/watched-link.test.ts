@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { watchLink } from '../../src/control/watched-link.ts';
+import { collect } from '../world/collect.ts';
 import { FakeLink } from '../world/fake-link.ts';
 
 test('every frame is printed with its direction, secrets masked, and passes unchanged', async () => {
@@ -11,7 +12,7 @@ test('every frame is printed with its direction, secrets masked, and passes unch
   link.say({ type: 'y', token: 'hunter2' });
   watched.end();
   link.frames.end();
-  expect(await Array.fromAsync(watched.frames)).toEqual([{ type: 'y', token: 'hunter2' }]);
+  expect(await collect(watched.frames)).toEqual([{ type: 'y', token: 'hunter2' }]);
   expect(link.sent).toEqual([secret]);
   expect(printed).toEqual([
     '> {"type":"x","env":{"KEY":"[redacted]"}}',
@@ -27,7 +28,7 @@ test('a death is printed and passed on; what cannot be sent is refused as before
   const watched = watchLink(link, (line) => printed.push(line));
   expect(() => watched.send({ n: 1n })).toThrow(expect.objectContaining({ code: 'unsendable' }));
   link.frames.fail(new Error('died'));
-  await expect(Array.fromAsync(watched.frames)).rejects.toThrow('died');
+  await expect(collect(watched.frames)).rejects.toThrow('died');
   await watched.close();
   expect(printed).toEqual(['< Error: died']);
 });

@@ -49,6 +49,17 @@ test('progress and log work when taken out of the context', () => {
   expect(told).toEqual([{ progress: 1, total: 2, message: 'half' }, ['info', { a: 1 }]]);
 });
 
+test('a notification of one’s own goes out as it is', async () => {
+  const sent: unknown[] = [];
+  const { sendNotification } = new CallContext(port({ onNotification: (...it) => void sent.push(it) }), {});
+  await sendNotification({ method: 'notifications/x', params: { a: 1 } });
+  await sendNotification({ method: 'notifications/y' });
+  expect(sent).toEqual([
+    ['notifications/x', { a: 1 }],
+    ['notifications/y', undefined],
+  ]);
+});
+
 test('without listeners both do nothing', () => {
   const { progress, log } = new CallContext(port(), {});
   progress(1);

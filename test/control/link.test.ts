@@ -1,0 +1,77 @@
+import { fileURLToPath } from 'node:url';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { AgentLink } from '../../src/control/link.ts';
+import { ScriptedAgent } from '../../src/control/scripted-link.ts';
+import { spawnAgent } from '../../src/control/spawn-agent.ts';
+import { watchLink } from '../../src/control/watched-link.ts';
+import { collect } from '../world/collect.ts';
+
+const AGENT = fileURLToPath(new URL('../world/fixtures/agent.mjs', import.meta.url));
+
+/** At the far end of each is an agent that says every frame it is told, and closes when its input ends. */
+const LINKS: [string, () => AgentLink][] = [
+  ['process', toProcess],
+  ['scripted', toScript],
+  ['watched', () => watchLink(toScript(), () => {})],
+];
+
+function toProcess(): AgentLink {
+  const request = { command: process.execPath, args: [AGENT, 'echo'], env: {} };
+  return spawnAgent(request, { maxLineLength: 10_000 });
+}
+
+function toScript(): AgentLink {
+  const agent = new ScriptedAgent();
+  const echo = async () => {
+    for (;;) agent.say(await agent.take());
+  };
+  echo().catch(() => agent.leave());
+  return agent.link;
+}
+
+describe.each(LINKS)('a %s link', (_kind, open) => {
+  function start(): AgentLink {
+    const link = open();
+    onTestFinished(() => link.close());
+    return link;
+  }
+
+  test('carries frames in order, to the end', async () => {
+    const link = start();
+    for (let n = 0; n < 10; n++) void link.send({ n });
+    link.end();
+    expect(await collect(link.frames)).toEqual(Array.from({ length: 10 }, (_, n) => ({ n })));
+  });
+
+  test('carries what JSON carries, and nothing shared', async () => {
+    const link = start();
+    const frame = { at: new Date(0), gone: undefined, list: [undefined], text: 'é😀\u2028\n' };
+    await link.send(frame);
+    link.end();
+    expect(await collect(link.frames)).toStrictEqual([
+      { at: '1970-01-01T00:00:00.000Z', list: [null], text: 'é😀\u2028\n' },
+    ]);
+  });
+
+  test('throws at once for what is no JSON, and goes on', async () => {
+    const link = start();
+    expect(() => link.send({ n: 1n })).toThrow(expect.objectContaining({ code: 'unsendable' }));
+    await link.send({ n: 1 });
+    link.end();
+    expect(await collect(link.frames)).toEqual([{ n: 1 }]);
+  });
+
+  test('P93 takes nothing after its end, and whoever ignores that is not harmed', async () => {
+    const link = start();
+    link.end();
+    void link.send({ n: 1 });
+    await expect(link.send({ n: 2 })).rejects.toThrow();
+    expect(await collect(link.frames)).toEqual([]);
+  });
+
+  test('closes, more than once if need be, and its frames end', async () => {
+    const link = start();
+    await Promise.all([link.close(), link.close()]);
+    expect(await collect(link.frames)).toEqual([]);
+  });
+});

@@ -1,0 +1,25 @@
+import { EventEmitter } from 'node:events';
+import { PassThrough } from 'node:stream';
+import type { SpawnedProcess } from '../../src/control/spawned-process.ts';
+
+/** A process the test plays: it writes `stdout`, reads `stdin`, and exits when it likes. */
+export class FakeProcess extends EventEmitter implements SpawnedProcess {
+  readonly stdin = new PassThrough();
+  readonly stdout = new PassThrough();
+  readonly signals: NodeJS.Signals[] = [];
+  killed = false;
+  exitCode: number | null = null;
+  /** What it does about a signal. */
+  onSignal: (signal: NodeJS.Signals) => void = () => {};
+
+  kill(signal: NodeJS.Signals): boolean {
+    this.signals.push(signal);
+    this.onSignal(signal);
+    return true;
+  }
+
+  exit(code: number | null, signal: NodeJS.Signals | null = null): void {
+    this.exitCode = code;
+    this.emit('exit', code, signal);
+  }
+}
