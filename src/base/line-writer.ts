@@ -26,13 +26,16 @@ export class LineWriter {
   /** Never needs to be awaited: a failure is also kept, and met by the next write. */
   write(line: string): Promise<void> {
     if (this.#failure) return handled(Promise.reject(this.#failure));
-    this.#pending += `${line}\n`;
-    if (!this.#flushed) {
-      this.#flushed = Promise.withResolvers();
-      void handled(this.#flushed.promise);
-      process.nextTick(() => this.#flush());
-    }
+    this.post(line);
+    this.#flushed ??= handled(Promise.withResolvers<void>());
     return this.#flushed.promise;
+  }
+
+  /** The same without a promise. */
+  post(line: string): void {
+    if (this.#failure) return;
+    if (this.#pending === '') process.nextTick(this.#flush);
+    this.#pending += `${line}\n`;
   }
 
   /** What was written before goes out first; a line that comes later is refused here, since it would destroy the stream. */
@@ -43,21 +46,21 @@ export class LineWriter {
     this.#stream.end();
   }
 
-  #flush(): void {
-    const flushed = this.#flushed;
-    if (!flushed) return;
+  readonly #flush = (): void => {
+    if (this.#pending === '') return;
     const text = this.#pending;
+    const flushed = this.#flushed;
     this.#pending = '';
     this.#flushed = undefined;
     if (this.#failure) {
-      flushed.reject(this.#failure);
+      flushed?.reject(this.#failure);
     } else if (this.#stream.write(text)) {
-      flushed.resolve();
-    } else {
-      this.#drained ??= Promise.withResolvers();
+      flushed?.resolve();
+    } else if (flushed) {
+      this.#drained ??= handled(Promise.withResolvers<void>());
       this.#drained.promise.then(flushed.resolve, flushed.reject);
     }
-  }
+  };
 
   #fail(error: Error): void {
     this.#failure ??= error;
@@ -68,7 +71,8 @@ export class LineWriter {
   }
 }
 
-function handled<T>(promise: Promise<T>): Promise<T> {
+function handled<T extends Promise<unknown> | { promise: Promise<unknown> }>(it: T): T {
+  const promise = it instanceof Promise ? it : it.promise;
   promise.catch(() => {});
-  return promise;
+  return it;
 }

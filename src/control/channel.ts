@@ -23,7 +23,7 @@ export type Reply = Frame | undefined | typeof NO_REPLY;
 
 export type ChannelHandlers = {
   /** Serves one request; what it throws becomes the failure reply. Requests are served concurrently. */
-  request(subtype: string, body: Frame, served: ServedRequest): Promise<Reply>;
+  request(subtype: string, body: Frame, served: ServedRequest): Reply | Promise<Reply>;
   /** Every frame that is not the protocol's own. */
   message(message: Frame): void;
   /** A reply that cannot be written as JSON: what to say instead, or nothing for a plain failure. */
@@ -75,9 +75,8 @@ export class ControlChannel {
 
   /** A request whose acknowledgement nobody waits for. Never throws: what cannot be sent is a fault. */
   post(body: Frame): void {
-    if (this.#over) return;
     try {
-      this.#link.send({ type: 'control_request', request_id: randomUUID(), request: body }).catch(() => {});
+      this.#post({ type: 'control_request', request_id: randomUUID(), request: body });
     } catch (cause) {
       this.#handlers.fault?.(messageOf(cause));
     }
@@ -95,7 +94,9 @@ export class ControlChannel {
 
   async #pump(): Promise<void> {
     try {
-      for await (const frame of this.#link.frames) this.#receive(readFrame(frame));
+      const { frames } = this.#link;
+      if (frames.drainTo) await frames.drainTo((frame) => this.#receive(readFrame(frame)));
+      else for await (const frame of frames) this.#receive(readFrame(frame));
       this.#finish(new SdkError('closed', 'The agent closed the conversation'));
     } catch (cause) {
       this.#finish(cause as Error);
@@ -121,7 +122,7 @@ export class ControlChannel {
         break;
       case 'malformed':
         this.#handlers.fault?.(incoming.reason);
-        if (incoming.id !== undefined) this.#reply(failureFrame(incoming.id, incoming.reason));
+        if (incoming.id !== undefined) this.#post(failureFrame(incoming.id, incoming.reason));
     }
   }
 
@@ -129,34 +130,47 @@ export class ControlChannel {
     if (this.#serving.has(id)) return;
     const serving = new Serving(id);
     this.#serving.set(id, serving);
-    const finish = (frame: () => Frame | undefined) => {
-      // Taken back meanwhile: nobody waits for the answer any more.
-      if (this.#serving.get(id) !== serving) return;
-      this.#serving.delete(id);
-      const reply = frame();
-      if (reply) this.#reply(reply, subtype, body);
-    };
-    const serve = async () => this.#handlers.request(subtype, body, serving);
-    serve().then(
-      (reply) => finish(() => (reply === NO_REPLY ? undefined : successFrame(id, reply))),
-      (thrown) =>
-        finish(() =>
-          failureFrame(id, messageOf(thrown), thrown instanceof SdkError ? thrown.errorCode : undefined),
-        ),
-    );
+    try {
+      const reply = this.#handlers.request(subtype, body, serving);
+      if (reply instanceof Promise) {
+        reply.then(
+          (settled) => this.#served(serving, settled, subtype, body),
+          (thrown) => this.#failed(serving, thrown),
+        );
+      } else {
+        this.#served(serving, reply, subtype, body);
+      }
+    } catch (thrown) {
+      this.#failed(serving, thrown);
+    }
   }
 
-  #reply(frame: Frame, subtype?: string, body: Frame = {}): void {
-    if (this.#over) return;
+  /** False if the request was taken back meanwhile: nobody waits for its answer any more. */
+  #isAwaited(serving: Serving): boolean {
+    return this.#serving.get(serving.id) === serving && this.#serving.delete(serving.id);
+  }
+
+  #served(serving: Serving, reply: Reply, subtype: string, body: Frame): void {
+    if (!this.#isAwaited(serving) || reply === NO_REPLY) return;
     try {
-      this.#link.send(frame).catch(() => {});
+      this.#post(successFrame(serving.id, reply));
     } catch (cause) {
-      const id = (frame.response as { request_id: string }).request_id;
-      const instead = subtype && this.#handlers.replace?.(subtype, body, cause);
-      this.#link
-        .send(instead ? successFrame(id, instead) : failureFrame(id, messageOf(cause)))
-        .catch(() => {});
+      const instead = this.#handlers.replace?.(subtype, body, cause);
+      this.#post(instead ? successFrame(serving.id, instead) : failureFrame(serving.id, messageOf(cause)));
     }
+  }
+
+  #failed(serving: Serving, thrown: unknown): void {
+    if (!this.#isAwaited(serving)) return;
+    const code = thrown instanceof SdkError ? thrown.errorCode : undefined;
+    this.#post(failureFrame(serving.id, messageOf(thrown), code));
+  }
+
+  /** Throws only for what cannot be written as JSON. */
+  #post(frame: Frame): void {
+    if (this.#over) return;
+    if (this.#link.post) this.#link.post(frame);
+    else this.#link.send(frame).catch(() => {});
   }
 
   #settle(id: string, outcome: ResponseOutcome): void {
@@ -175,7 +189,7 @@ export class ControlChannel {
 
   #limit(id: string, pending: Pending, { timeoutMs, signal }: RequestOptions): void {
     const giveUp = (reason: unknown) => {
-      if (!this.#over) this.#link.send(cancelFrame(id)).catch(() => {});
+      this.#post(cancelFrame(id));
       this.#reject(id, reason as Error);
     };
     const timer =

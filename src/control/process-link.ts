@@ -76,6 +76,10 @@ export class ProcessLink implements AgentLink {
     return sent;
   }
 
+  post(frame: Frame): void {
+    this.#writer.post(encodeFrame(frame));
+  }
+
   async #send(line: string): Promise<void> {
     try {
       await this.#writer.write(line);

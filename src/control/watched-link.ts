@@ -23,6 +23,11 @@ export function watchLink(link: AgentLink, print: (line: string) => void): Agent
       print(`> ${redactedJson(frame)}`);
       return sent;
     },
+    post(frame) {
+      if (link.post) link.post(frame);
+      else link.send(frame).catch(() => {});
+      print(`> ${redactedJson(frame)}`);
+    },
     end() {
       print('> end');
       link.end();

@@ -14,7 +14,7 @@ export type Servants = {
   readonly options: Options;
 };
 
-type Serve = (servants: Servants, body: Frame, served: ServedRequest) => Promise<Reply>;
+type Serve = (servants: Servants, body: Frame, served: ServedRequest) => Reply | Promise<Reply>;
 
 /** Everything an agent may ask, by subtype; tool calls come under two names (R46, C4). */
 const REQUESTS: Readonly<Record<string, Serve>> = {
@@ -27,12 +27,12 @@ const REQUESTS: Readonly<Record<string, Serve>> = {
 };
 
 /** Serves one request of the agent; an unknown one is refused by name. */
-export async function serveAgent(
+export function serveAgent(
   servants: Servants,
   subtype: string,
   body: Frame,
   served: ServedRequest,
-): Promise<Reply> {
+): Reply | Promise<Reply> {
   const serve = Object.hasOwn(REQUESTS, subtype) ? REQUESTS[subtype] : undefined;
   if (serve) return serve(servants, body, served);
   throw new SdkError('control-failed', `Unsupported control request subtype: ${subtype}`, {

@@ -2,7 +2,7 @@ import type { Frame } from '../protocol/control-frame.ts';
 import { METHOD_NOT_FOUND, type RpcMessage, readRpc, rpcFailure, rpcResult } from '../protocol/json-rpc.ts';
 import { messageOf, SdkError } from '../protocol/sdk-error.ts';
 import type { Assigns } from '../tools/context.ts';
-import type { McpSession } from '../tools/mcp-session.ts';
+import type { McpSession, RpcAnswer } from '../tools/mcp-session.ts';
 import type { CallObserver } from '../tools/observer.ts';
 import { failedResult } from '../tools/result.ts';
 import { openSession, type SdkServerEntry } from '../tools/sdk-server.ts';
@@ -56,12 +56,12 @@ export class Bridge {
   }
 
   /** Both spellings of the server's member are read (C4). An unknown server is a JSON-RPC error with the request's id. */
-  async serve(body: Frame): Promise<Frame> {
+  serve(body: Frame): Frame | Promise<Frame> {
     const key = body.server_name ?? body.serverName;
     const session = this.#sessions.get(key as string);
     if (!session) return unknownServer(key, body.message);
-    const response = await session.receive(body.message);
-    return response ? { mcp_response: response } : ACKNOWLEDGED;
+    const answer = session.receive(body.message);
+    return answer instanceof Promise ? answer.then(carry) : carry(answer);
   }
 
   /** Answers a call whose result could not be written as JSON: the model reads why, nothing else is disturbed. */
@@ -78,6 +78,10 @@ export class Bridge {
     this.#sessions.clear();
     this.#entries.clear();
   }
+}
+
+function carry(answer: RpcAnswer): Frame {
+  return answer ? { mcp_response: answer } : ACKNOWLEDGED;
 }
 
 function unknownServer(key: unknown, message: unknown): Frame {

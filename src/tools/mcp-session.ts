@@ -14,9 +14,12 @@ export type SessionPort = {
   readonly observer?: CallObserver | undefined;
 };
 
+/** What a message is answered with, if it is one that is answered. */
+export type RpcAnswer = RpcResponse | undefined;
+
 /** Every MCP server behind a link is spoken to through this, ours or a foreign one. */
 export interface McpSession {
   /** Takes one message. A request gives its answer; a notification or a response gives nothing. Never rejects. */
-  receive(message: unknown): Promise<RpcResponse | undefined>;
+  receive(message: unknown): RpcAnswer | Promise<RpcAnswer>;
   close(): void;
 }

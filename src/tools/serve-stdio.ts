@@ -49,7 +49,7 @@ export async function serveStdio(
         refuse('the line is no JSON');
         return;
       }
-      const call = session.receive(message).then((response) => {
+      const call = Promise.resolve(session.receive(message)).then((response) => {
         if (response) send(response);
         calls.delete(call);
       });

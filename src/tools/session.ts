@@ -11,10 +11,10 @@ import {
   rpcFailure,
   rpcResult,
 } from '../protocol/json-rpc.ts';
-import { LOG_LEVELS, type LogLevel } from '../protocol/mcp.ts';
+import { type CallToolResult, LOG_LEVELS, type LogLevel } from '../protocol/mcp.ts';
 import { messageOf } from '../protocol/sdk-error.ts';
 import { type Assigns, CallContext } from './context.ts';
-import type { McpSession, SessionPort } from './mcp-session.ts';
+import type { McpSession, RpcAnswer, SessionPort } from './mcp-session.ts';
 import { METHODS } from './methods.ts';
 import type { Offering } from './offer.ts';
 import { failedResult } from './result.ts';
@@ -37,7 +37,7 @@ export class ToolSession implements McpSession {
     this.#onClose = onClose;
   }
 
-  async receive(message: unknown): Promise<RpcResponse | undefined> {
+  receive(message: unknown): RpcAnswer | Promise<RpcAnswer> {
     const read = readRpc(message);
     switch (read.kind) {
       case 'request':
@@ -114,7 +114,8 @@ export class ToolSession implements McpSession {
       ctx,
     });
     const run = () => runTool(tool, args, ctx);
-    const answered = this.#track(id, ctx, async () => rpcResult(id, await (observed?.run(run) ?? run())));
+    const toResponse = (result: CallToolResult) => rpcResult(id, result);
+    const answered = this.#track(id, ctx, () => (observed ? observed.run(run) : run()).then(toResponse));
     if (!observed) return answered;
     return answered.then((response) => {
       observed.end('error' in response ? 'cancelled' : response.result.isError ? 'error' : 'ok');

@@ -4,6 +4,7 @@ import {
   type ChannelHandlers,
   ControlChannel,
   NO_REPLY,
+  type Reply,
   type ServedRequest,
 } from '../../src/control/channel.ts';
 import type { Frame } from '../../src/protocol/control-frame.ts';
@@ -298,7 +299,7 @@ describe('serving', () => {
   });
 
   test('NO_REPLY writes nothing: somebody else answers', async () => {
-    const { link } = open({ request: async () => NO_REPLY });
+    const { link } = open({ request: async () => NO_REPLY as Reply });
     link.ask('r1', { subtype: 'x' });
     await settle();
     expect(link.sent).toEqual([]);

@@ -29,8 +29,8 @@ export function rpcUser(
     session,
     received,
     next: async () => (await queue.next()).value as RpcMessage,
-    ask: (method, params, id = nextId++) =>
+    ask: async (method, params, id = nextId++) =>
       session.receive({ jsonrpc: '2.0', id, method, ...(params && { params }) }),
-    tell: (method, params) => session.receive({ jsonrpc: '2.0', method, ...(params && { params }) }),
+    tell: async (method, params) => session.receive({ jsonrpc: '2.0', method, ...(params && { params }) }),
   };
 }
