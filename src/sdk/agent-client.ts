@@ -30,7 +30,6 @@ export class AgentClient extends QueryMethods implements AsyncDisposable {
     try {
       while (this.#isOwed) await this.#read();
       await this.send(prompt);
-      this.#isOwed = true;
       for (;;) {
         const message = await this.#read();
         yield message;
@@ -60,9 +59,11 @@ export class AgentClient extends QueryMethods implements AsyncDisposable {
   }
 
   async #read(): Promise<SDKMessage> {
+    // An agent that fails or ends owes nothing any more.
+    this.#isOwed = false;
     const { done, value } = await this.conversation.messages.next();
     if (done) throw new SdkError('closed', 'The agent ended before it gave a result');
-    if (value.type === 'result') this.#isOwed = false;
+    this.#isOwed = value.type !== 'result';
     return value;
   }
 

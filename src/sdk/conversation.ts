@@ -4,14 +4,14 @@ import type { AgentLink } from '../control/link.ts';
 import { watchLink } from '../control/watched-link.ts';
 import type { SDKMessage, SDKUserMessage } from '../protocol/agent-message.ts';
 import type { Frame } from '../protocol/control-frame.ts';
-import { AbortError, messageOf, SdkError } from '../protocol/sdk-error.ts';
-import { mcpToolName } from '../protocol/tool-name.ts';
+import { AbortError, SdkError } from '../protocol/sdk-error.ts';
 import { replaceReply, serveAgent } from './agent-requests.ts';
 import { buildArgv } from './argv.ts';
 import { Bridge } from './bridge.ts';
 import { checkOptions } from './check-options.ts';
 import { buildEnvironment, type Environment } from './environment.ts';
 import { explainExit } from './exit-reason.ts';
+import { guarded } from './guarded.ts';
 import { type RegisteredHooks, registerHooks } from './hooks.ts';
 import { buildInitialize } from './initialize.ts';
 import { type Manifest, makeManifest } from './manifest.ts';
@@ -66,8 +66,8 @@ export class Conversation {
     this.#hooks = registerHooks(options.hooks);
     const telemetry = openTelemetry(world.version);
     this.#toolUses = new ToolUses([
-      ...(options.onToolUse ? [{ finished: guarded('onToolUse', options.onToolUse, world) }] : []),
-      ...(telemetry ? [telemetry.watch((name) => this.#isOwnTool(name))] : []),
+      ...(options.onToolUse ? [{ finished: guarded('onToolUse', options.onToolUse, world.warn) }] : []),
+      ...(telemetry ? [telemetry.watcher] : []),
     ]);
     this.#bridge = new Bridge(this.#servers.sdk, {
       assigns: options.assigns ?? {},
@@ -84,7 +84,7 @@ export class Conversation {
     telemetry?.inject(launch.env);
     this.#initializeMs = initializeLimit(inherited.CLAUDE_CODE_STREAM_CLOSE_TIMEOUT);
     const isWatched = world.debug || options.debug === true;
-    const stderr = options.stderr && guarded('stderr', options.stderr, world);
+    const stderr = options.stderr && guarded('stderr', options.stderr, world.warn);
     const onNoise = (line: string) => stderr?.(`[toolplane] not a frame: ${line}\n`);
     const link = openLink(options, launch, world.openDefault, onNoise);
     this.#link = isWatched ? watchLink(link, world.print) : link;
@@ -131,18 +131,17 @@ export class Conversation {
     return this.#sendInitialize(new Map());
   }
 
-  /** Replaces the servers of the running agent. The new in-process ones serve before the agent knows of them. */
+  /** Replaces the servers of the running agent. The new in-process ones serve before the agent knows of them, the old ones until it has agreed. */
   async setServers(servers: Record<string, McpServerConfig>): Promise<Frame> {
     const split = splitServers(servers);
     const before = this.#servers;
-    this.#servers = split;
-    this.#bridge.set(split.sdk);
+    this.#bridge.set(new Map([...before.sdk, ...split.sdk]));
     try {
-      return await this.request({ subtype: 'mcp_set_servers', servers: describeServers(split) });
-    } catch (cause) {
-      this.#servers = before;
-      this.#bridge.set(before.sdk);
-      throw cause;
+      const result = await this.request({ subtype: 'mcp_set_servers', servers: describeServers(split) });
+      this.#servers = split;
+      return result;
+    } finally {
+      this.#bridge.set(this.#servers.sdk);
     }
   }
 
@@ -217,10 +216,6 @@ export class Conversation {
     this.fail(this.#aborted);
   };
 
-  #isOwnTool(name: string): boolean {
-    return [...this.#servers.sdk.keys()].some((key) => name.startsWith(mcpToolName(key, '')));
-  }
-
   #finish(cause: unknown): void {
     this.#options.abortController?.signal.removeEventListener('abort', this.#onAbort);
     this.#bridge.close();
@@ -229,17 +224,6 @@ export class Conversation {
     else this.messages.fail(explainExit(cause, this.#lastResult));
     void this.#link.close();
   }
-}
-
-/** A listener of the user's, asynchronous or not: what it throws is told once, and disturbs nothing. */
-function guarded<T>(option: string, listener: (value: T) => void, world: SdkWorld): (value: T) => void {
-  return (value) => {
-    const listen = async (): Promise<void> => listener(value);
-    listen().catch((cause) => {
-      const message = `options.${option} threw: ${messageOf(cause)}`;
-      world.warn({ code: 'TOOLPLANE_LISTENER_THREW', message });
-    });
-  };
 }
 
 function configText(servers: SplitServers, options: Options): string | undefined {

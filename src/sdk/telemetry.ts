@@ -8,8 +8,8 @@ import type { ToolUseWatcher } from './tool-uses.ts';
 export type Telemetry = {
   /** Calls this process runs: a span around the handler. */
   readonly observer: CallObserver;
-  /** Tools the agent runs elsewhere: a span from the model's request to the result. `isOwn` leaves out what the observer sees. */
-  watch(isOwn: (name: string) => boolean): ToolUseWatcher;
+  /** Tools the agent runs elsewhere: a span from the model's request to the result. */
+  readonly watcher: ToolUseWatcher;
   /** The active trace, for a process that is started now; variables already set are kept. */
   inject(env: Environment): void;
 };
@@ -31,7 +31,7 @@ export function openTelemetry(version: string): Telemetry | undefined {
     description: 'How long tool handlers took',
   });
 
-  const open = new Map<string, { span: Span; since: number }>();
+  const asked = new Map<string, number>();
   const endCall = (span: Span, attributes: Record<string, string>, since: number, outcome: CallOutcome) => {
     const counted = { ...attributes, 'toolplane.outcome': outcome };
     calls.add(1, counted);
@@ -44,6 +44,7 @@ export function openTelemetry(version: string): Telemetry | undefined {
   return {
     observer: {
       start({ server, tool, ctx }) {
+        if (ctx.toolUseId) asked.delete(ctx.toolUseId);
         const attributes = { 'gen_ai.tool.name': tool, 'toolplane.server': server };
         const parent: Context = propagation.extract(context.active(), ctx._meta, META_GETTER);
         const span = tracer.startSpan(
@@ -62,22 +63,22 @@ export function openTelemetry(version: string): Telemetry | undefined {
         };
       },
     },
-    watch: (isOwn) => ({
-      started({ toolUseId, name }) {
-        if (isOwn(name)) return;
-        const attributes = { 'gen_ai.tool.name': name, 'gen_ai.tool.call.id': toolUseId };
-        open.set(toolUseId, {
-          span: tracer.startSpan(`execute_tool ${name}`, { attributes }),
-          since: performance.now(),
-        });
-      },
+    watcher: {
+      started: ({ toolUseId }) => void asked.set(toolUseId, performance.now()),
       finished({ toolUseId, name, isError }) {
-        const call = open.get(toolUseId);
-        if (!call) return;
-        open.delete(toolUseId);
-        endCall(call.span, { 'gen_ai.tool.name': name }, call.since, isError ? 'error' : 'ok');
+        const since = asked.get(toolUseId);
+        // Run here, so the observer has it.
+        if (since === undefined) return;
+        asked.delete(toolUseId);
+        const attributes = { 'gen_ai.tool.name': name };
+        const span = tracer.startSpan(`execute_tool ${name}`, {
+          kind: SpanKind.INTERNAL,
+          startTime: performance.timeOrigin + since,
+          attributes: { ...attributes, 'gen_ai.tool.call.id': toolUseId },
+        });
+        endCall(span, attributes, since, isError ? 'error' : 'ok');
       },
-    }),
+    },
     inject(env) {
       const carrier: Record<string, string> = {};
       propagation.inject(context.active(), carrier);

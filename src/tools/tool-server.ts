@@ -47,7 +47,7 @@ export class ToolServer {
   readonly #sessions = new Set<ToolSession>();
   readonly #transports = new Map<ToolSession, Transport>();
   #listed: { tools: ListedTool[] } | undefined;
-  #announcing = false;
+  readonly #stale = new Set<ToolSession>();
 
   constructor(options: ToolServerOptions) {
     if (typeof options?.name !== 'string' || options.name === '') {
@@ -181,15 +181,17 @@ export class ToolServer {
     this.#listed = undefined;
   }
 
-  /** Changes made in one go are announced once. */
+  /** Changes made in one go are announced once, to the sessions that were open then: later ones list what is. */
   #changed(): void {
     this.#listed = undefined;
-    if (this.#announcing) return;
-    this.#announcing = true;
-    queueMicrotask(() => {
-      this.#announcing = false;
-      for (const session of this.#sessions) session.notify('notifications/tools/list_changed');
-    });
+    if (this.#stale.size === 0) queueMicrotask(() => this.#announce());
+    for (const session of this.#sessions) this.#stale.add(session);
+  }
+
+  #announce(): void {
+    const stale = [...this.#stale];
+    this.#stale.clear();
+    for (const session of stale) session.notify('notifications/tools/list_changed');
   }
 
   #unknown(name: string): SdkError {

@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import type { HookCallback } from '../../src/sdk/callbacks.ts';
+import { registerHooks, runHook } from '../../src/sdk/hooks.ts';
+
+const a: HookCallback = async () => ({ continue: true });
+const b: HookCallback = async (input, toolUseID) => ({
+  systemMessage: `${input.hook_event_name} ${toolUseID}`,
+});
+const signal = AbortSignal.abort('over');
+
+test('every callback has an id of its own, counted over all events; members not set are left out (R63, P82, E16)', () => {
+  const hooks = registerHooks({
+    PreToolUse: [{ matcher: 'Bash', hooks: [a, b], timeout: 5 }, { hooks: [a] }],
+    Notification: [],
+    Stop: [
+      { hooks: [b], onFailure: 'continue' },
+      { matcher: '', hooks: [] },
+    ],
+  });
+  expect(hooks).toEqual({
+    wire: {
+      PreToolUse: [
+        { matcher: 'Bash', hookCallbackIds: ['hook_0', 'hook_1'], timeout: 5 },
+        { hookCallbackIds: ['hook_2'] },
+      ],
+      Stop: [
+        { hookCallbackIds: ['hook_3'], onFailure: 'continue' },
+        { matcher: '', hookCallbackIds: [] },
+      ],
+    },
+    callbacks: new Map([
+      ['hook_0', a],
+      ['hook_1', b],
+      ['hook_2', a],
+      ['hook_3', b],
+    ]),
+  });
+});
+
+test.each([
+  [undefined, undefined],
+  [{}, {}],
+  [{ Stop: [] }, {}],
+])('hooks %j are %j on the wire (R64)', (given, wire) => {
+  expect(registerHooks(given)).toEqual({ wire, callbacks: new Map() });
+});
+
+test('a hook gets the input, the tool use and a signal; what it gives is the answer (P78)', async () => {
+  const seen: unknown[] = [];
+  const hooks = registerHooks({
+    PreToolUse: [
+      {
+        hooks: [
+          async (...args) => {
+            seen.push(args);
+            return { decision: 'block', hookSpecificOutput: { hookEventName: 'PreToolUse' } };
+          },
+        ],
+      },
+    ],
+  });
+  const input = { hook_event_name: 'PreToolUse', tool_name: 't' };
+  const answer = await runHook(hooks, { callback_id: 'hook_0', input, tool_use_id: 'toolu_1' }, signal);
+  expect([seen, answer]).toEqual([
+    [[input, 'toolu_1', { signal }]],
+    { decision: 'block', hookSpecificOutput: { hookEventName: 'PreToolUse' } },
+  ]);
+});
+
+test('without a tool use there is none', async () => {
+  const hooks = registerHooks({ Stop: [{ hooks: [b] }] });
+  expect(await runHook(hooks, { callback_id: 'hook_0', input: { hook_event_name: 'Stop' } }, signal)).toEqual(
+    {
+      systemMessage: 'Stop undefined',
+    },
+  );
+});
+
+test.each(['hook_9', 'toString', undefined])(
+  'an unknown id (%s) is refused by name (P78, G12)',
+  async (id) => {
+    await expect(
+      runHook(registerHooks({ Stop: [{ hooks: [a] }] }), { callback_id: id }, signal),
+    ).rejects.toThrow(`No hook callback found for ID: ${id}`);
+  },
+);

@@ -1,0 +1,381 @@
+import { expect, test, vi } from 'vitest';
+import type { SDKMessage, SDKUserMessage } from '../../src/protocol/agent-message.ts';
+import { AbortError } from '../../src/protocol/sdk-error.ts';
+import { createQuery, userMessage } from '../../src/sdk/query.ts';
+import { scriptAgent } from '../../src/sdk/scripted-agent.ts';
+import { createSdkMcpServer } from '../../src/tools/sdk-server.ts';
+import { tool } from '../../src/tools/tool.ts';
+import { collect } from '../world/collect.ts';
+import { fakeWorld, playQuery, playThrough, turn } from './fake-world.ts';
+
+const user = (content: string, more = {}): SDKUserMessage => ({
+  type: 'user',
+  message: { role: 'user', content },
+  parent_tool_use_id: null,
+  ...more,
+});
+async function* yields(...messages: SDKUserMessage[]): AsyncGenerator<SDKUserMessage> {
+  yield* messages;
+}
+const kinds = (messages: readonly SDKMessage[]) => messages.map((message) => message.type);
+const state = (name: string) => ({
+  type: 'system',
+  subtype: 'session_state_changed',
+  state: name,
+  sdk_host_only: true,
+});
+
+test('what the agent says arrives in order, whole, and the loop ends with the turn', async () => {
+  const { messages, script } = await playThrough(
+    turn(async (agent) => {
+      agent.say('one');
+      agent.agent.say({ type: 'never_heard_of', x: 1 });
+      agent.agent.say({ type: 'keep_alive' });
+      agent.say('two');
+    }),
+  );
+  expect(kinds(messages)).toEqual(['assistant', 'never_heard_of', 'assistant', 'result']);
+  expect(messages[1]).toEqual({ type: 'never_heard_of', x: 1 });
+  expect(script.agent.sent.map((frame) => frame.type)).toEqual(['control_request', 'user']);
+});
+
+test('a text is one user message (R26)', async () => {
+  const { script } = await playThrough(turn(), {}, 'hello');
+  expect(script.agent.sent[1]).toEqual({
+    type: 'user',
+    session_id: '',
+    message: { role: 'user', content: [{ type: 'text', text: 'hello' }] },
+    parent_tool_use_id: null,
+  });
+  expect(userMessage('hello')).toEqual(script.agent.sent[1]);
+});
+
+test('streamed messages go out as they are, in order, and each has its result', async () => {
+  const stream = yields(user('one', { uuid: 'u', unknown_member: 1 }), user('two'));
+  const { messages, script } = await playThrough(
+    async (agent) => {
+      await agent.start();
+      expect([await agent.prompt(), await agent.prompt()]).toEqual(['one', 'two']);
+      agent.result('first');
+      agent.result('second');
+    },
+    {},
+    stream,
+  );
+  expect(script.agent.sent.slice(1)).toEqual([user('one', { uuid: 'u', unknown_member: 1 }), user('two')]);
+  expect(messages.map((it) => it.type === 'result' && it.subtype === 'success' && it.result)).toEqual([
+    'first',
+    'second',
+  ]);
+});
+
+test.each([
+  ['a text', 'one'],
+  ['a stream', yields(user('one'))],
+])('verbatimPrompts marks every message of %s', async (_, prompt) => {
+  const { script } = await playThrough(turn(), { verbatimPrompts: true }, prompt);
+  expect(script.agent.sent[1]).toMatchObject({ type: 'user', client_composed: true });
+});
+
+test('no message at all: the agent is initialised and ends', async () => {
+  const { messages, script } = await playThrough(async (agent) => void (await agent.start()), {}, yields());
+  expect([messages, script.agent.sent.length]).toEqual([[], 1]);
+});
+
+test('the prompt waits until initialize is answered (R65, E15)', async () => {
+  const { script } = await playThrough(async (agent) => {
+    const { request_id } = await agent.agent.take({ request: { subtype: 'initialize' } });
+    // Answered in order: had the prompt been sent, it would stand before this answer.
+    await expect(agent.ask({ subtype: 'fence' })).rejects.toThrow('Unsupported');
+    agent.agent.say({ type: 'control_response', response: { subtype: 'success', request_id, response: {} } });
+    await agent.prompt();
+    agent.result('done');
+  });
+  expect(script.agent.sent.map((frame) => frame.type)).toEqual([
+    'control_request',
+    'control_response',
+    'user',
+  ]);
+});
+
+test('a refused initialize is the end: no prompt is sent, and the loop throws the reason', async () => {
+  const { query, script, played } = playQuery(async (agent) => {
+    await agent.answer('initialize', { error: 'not today' });
+  });
+  await expect(query.next()).rejects.toMatchObject({ code: 'control-failed', message: 'not today' });
+  expect(await query.next()).toEqual({ done: true, value: undefined });
+  await played;
+  expect(script.agent.sent).toHaveLength(1);
+});
+
+test('a stream that fails ends the query with that failure, and the agent (P63)', async () => {
+  async function* failing(): AsyncGenerator<SDKUserMessage> {
+    yield user('one');
+    throw new Error('input broke');
+  }
+  const { query, played } = playQuery(turn(), {}, failing());
+  await expect(collect(query)).rejects.toThrow('input broke');
+  await played;
+});
+
+test.each([42, null, undefined, ['x'], {}])(
+  'a prompt that is none (%j) is refused before anything is started',
+  (prompt) => {
+    let isStarted = false;
+    const link = () => {
+      isStarted = true;
+      throw new Error('started');
+    };
+    const { query } = createQuery(fakeWorld());
+    expect(() => query({ prompt: prompt as never, options: { link } })).toThrow(
+      expect.objectContaining({
+        code: 'bad-option',
+        message: 'prompt must be a string or an async iterable of user messages',
+      }),
+    );
+    expect(isStarted).toBe(false);
+  },
+);
+
+test('without an agent the default one is asked for; its refusal is thrown at once', () => {
+  expect(() => createQuery(fakeWorld()).query({ prompt: 'x' })).toThrow('there is no default agent in tests');
+});
+
+test('streamInput sends more while the query runs', async () => {
+  const more = Promise.withResolvers<void>();
+  async function* held(): AsyncGenerator<SDKUserMessage> {
+    yield user('one');
+    await more.promise;
+  }
+  const { query, script, played } = playQuery(
+    async (agent) => {
+      await agent.start();
+      await agent.prompt();
+      expect(await agent.prompt()).toBe('two');
+      agent.result('first');
+      agent.result('second');
+    },
+    {},
+    held(),
+  );
+  await query.streamInput(yields(user('two')));
+  more.resolve();
+  expect(kinds(await collect(query))).toEqual(['result', 'result']);
+  await played;
+  expect(script.agent.sent).toHaveLength(3);
+});
+
+test('the input stays open while the agent runs, though the result is there (P58, P61)', async () => {
+  const add = tool('add', 'Add', { type: 'object' }, () => 'served');
+  const calc = createSdkMcpServer({ name: 'calc', tools: [add] });
+  const { messages } = await playThrough(
+    async (agent) => {
+      await agent.start();
+      await agent.prompt();
+      agent.agent.say(state('running'));
+      agent.result('first');
+      expect(await agent.callTool('calc', 'add')).toEqual({ content: [{ type: 'text', text: 'served' }] });
+      agent.result('second');
+      agent.agent.say(state('idle'));
+    },
+    { mcpServers: { calc } },
+  );
+  expect(kinds(messages)).toEqual(['result', 'result']);
+});
+
+test('a message the agent may not have read yet is waited for: it is asked before its input ends', async () => {
+  const { messages, script } = await playThrough(
+    async (agent) => {
+      await agent.start();
+      await agent.prompt();
+      await agent.prompt();
+      agent.agent.say(state('running'));
+      agent.result('first');
+      agent.agent.say(state('idle'));
+      const { request_id } = await agent.agent.take({ request: { subtype: 'mcp_status' } });
+      agent.agent.say(state('running'));
+      agent.agent.say({ type: 'control_response', response: { subtype: 'success', request_id } });
+      agent.result('second');
+      agent.agent.say(state('idle'));
+    },
+    {},
+    yields(user('one'), user('two')),
+  );
+  expect(kinds(messages)).toEqual(['result', 'result']);
+  expect(script.agent.sent.filter((frame) => frame.type === 'control_request')).toHaveLength(2);
+});
+
+test('messages the agent took in one turn need one result', async () => {
+  const { messages } = await playThrough(
+    async (agent) => {
+      await agent.start();
+      await agent.prompt();
+      await agent.prompt();
+      agent.agent.say(state('running'));
+      agent.result('both');
+      agent.agent.say(state('idle'));
+      await agent.answer('mcp_status', { error: 'not known here' });
+    },
+    {},
+    yields(user('one'), user('two')),
+  );
+  expect(kinds(messages)).toEqual(['result']);
+});
+
+test('a state only the host is meant to see is not yielded; one for everybody is', async () => {
+  const { messages } = await playThrough(
+    turn(async ({ agent }) => {
+      agent.say({ ...state('running'), sdk_host_only: false });
+      agent.say(state('idle'));
+    }),
+  );
+  expect(messages[0]).toMatchObject({ subtype: 'session_state_changed', state: 'running' });
+  expect(messages).toHaveLength(2);
+});
+
+test('close() ends a waiting loop, and what was there already is still read, once (P65)', async () => {
+  const { query, played } = playQuery(async (agent) => {
+    await agent.start();
+    await agent.prompt();
+    agent.say('one');
+    agent.say('two');
+    await agent.answer('mcp_status');
+    await agent.agent.ended();
+  });
+  await query.mcpServerStatus();
+  query.close();
+  query.close();
+  expect(kinds(await collect(query))).toEqual(['assistant', 'assistant']);
+  expect(await collect(query)).toEqual([]);
+  await played;
+});
+
+test('close() wakes a loop that waits', async () => {
+  const { query, played } = playQuery(async (agent) => {
+    await agent.start();
+    await agent.prompt();
+  });
+  const waiting = query.next();
+  await query.initializationResult();
+  query.close();
+  expect(await waiting).toEqual({ done: true, value: undefined });
+  await played;
+});
+
+test('close() before the agent is initialised ends without a failure', async () => {
+  const { query } = playQuery(async (agent) => void (await agent.agent.take()));
+  query.close();
+  expect(await collect(query)).toEqual([]);
+  await expect(query.initializationResult()).rejects.toMatchObject({ code: 'closed' });
+});
+
+test('leaving the loop ends the agent', async () => {
+  const { query, script, played } = playQuery(turn(async (agent) => agent.say('one')));
+  for await (const message of query) {
+    expect(message.type).toBe('assistant');
+    break;
+  }
+  await script.agent.ended();
+  await played;
+});
+
+test('so does leaving it by an exception, throw(), or the end of a block', async () => {
+  const thrower = playQuery(turn());
+  await expect(thrower.query.throw(new Error('mine'))).rejects.toThrow('mine');
+  await thrower.script.agent.ended();
+  const block = playQuery(turn());
+  {
+    await using query = block.query;
+    expect(query[Symbol.asyncIterator]()).toBe(query);
+  }
+  await block.script.agent.ended();
+  await Promise.allSettled([thrower.played, block.played]);
+});
+
+test('an abort that came before throws at once, and nothing is started', () => {
+  const abortController = new AbortController();
+  abortController.abort();
+  let isStarted = false;
+  const link = () => {
+    isStarted = true;
+    throw new Error('started');
+  };
+  const { query } = createQuery(fakeWorld());
+  expect(() => query({ prompt: 'x', options: { abortController, link } })).toThrow(AbortError);
+  expect(isStarted).toBe(false);
+});
+
+test('an abort ends the loop with an AbortError and the agent with it', async () => {
+  const abortController = new AbortController();
+  const { query, script, played } = playQuery(
+    async (agent) => {
+      await agent.start();
+      await agent.prompt();
+      agent.say('one');
+    },
+    { abortController },
+  );
+  await query.next();
+  abortController.abort();
+  await expect(query.next()).rejects.toThrow(AbortError);
+  expect(await query.next()).toEqual({ done: true, value: undefined });
+  await script.agent.ended();
+  await played;
+});
+
+test('a controller shared by many queries keeps nothing of those that are over', async () => {
+  const abortController = new AbortController();
+  const added = vi.spyOn(abortController.signal, 'addEventListener');
+  const removed = vi.spyOn(abortController.signal, 'removeEventListener');
+  for (let n = 0; n < 3; n += 1) await playThrough(turn(), { abortController });
+  expect([added.mock.calls.length, removed.mock.calls.length]).toEqual([3, 3]);
+});
+
+test('startup() gives an agent that waits for its prompt, once (R26)', async () => {
+  const agent = scriptAgent(turn());
+  const { startup } = createQuery(fakeWorld());
+  await using warm = await startup({ options: { link: agent.link } });
+  expect(agent.script.agent.sent).toHaveLength(1);
+  expect(() => warm.query(7 as never)).toThrow('prompt must be');
+  expect(kinds(await collect(warm.query('hello')))).toEqual(['result']);
+  expect(() => warm.query('again')).toThrow(expect.objectContaining({ code: 'closed' }));
+  await agent.played;
+});
+
+test('startup() that is not used is closed with its block, or by close()', async () => {
+  for (const end of ['block', 'close'] as const) {
+    const agent = scriptAgent(async (it) => void (await it.start()));
+    const warm = await createQuery(fakeWorld()).startup({ options: { link: agent.link } });
+    if (end === 'block') await warm[Symbol.asyncDispose]();
+    else warm.close();
+    await agent.played;
+  }
+});
+
+test('startup() rejects with what kept the agent from starting, and ends it', async () => {
+  const agent = scriptAgent(async (it) => void (await it.answer('initialize', { error: 'not today' })));
+  const started = createQuery(fakeWorld()).startup({ options: { link: agent.link } });
+  await expect(started).rejects.toMatchObject({ code: 'control-failed', message: 'not today' });
+  await agent.script.agent.ended();
+});
+
+test('startup() does not wait longer than it is told', async () => {
+  const agent = scriptAgent(async (it) => void (await it.agent.take()));
+  const started = createQuery(fakeWorld()).startup({ options: { link: agent.link }, initializeTimeoutMs: 5 });
+  await expect(started).rejects.toMatchObject({
+    code: 'timeout',
+    message: 'The agent was not ready within 5 ms',
+  });
+  await agent.script.agent.ended();
+});
+
+test('an abort during startup() rejects it with an AbortError', async () => {
+  const abortController = new AbortController();
+  const agent = scriptAgent(async (it) => {
+    await it.agent.take();
+    abortController.abort();
+  });
+  const started = createQuery(fakeWorld()).startup({ options: { link: agent.link, abortController } });
+  await expect(started).rejects.toThrow(AbortError);
+  await agent.script.agent.ended();
+});

@@ -1,0 +1,134 @@
+import { expect, test } from 'vitest';
+import { query } from '../../src/entry/index.ts';
+import { scriptAgent } from '../../src/entry/testing.ts';
+import { AgentScript } from '../../src/sdk/scripted-agent.ts';
+import { createSdkMcpServer } from '../../src/tools/sdk-server.ts';
+import { tool } from '../../src/tools/tool.ts';
+import { collect } from '../world/collect.ts';
+
+const calc = createSdkMcpServer({
+  name: 'calc',
+  tools: [
+    tool<{ a: number; b: number }>('add', 'Add', { type: 'object' }, ({ a, b }) => a + b),
+    tool('id', 'Id', { type: 'object' }, (_, { toolUseId }) => toolUseId),
+  ],
+});
+
+test('a user’s own test: the tool is called through the whole channel, and its result is there (R130)', async () => {
+  const agent = scriptAgent(async (it) => {
+    expect(await it.start({ models: [] })).toMatchObject({ subtype: 'initialize', sdkMcpServers: ['calc'] });
+    expect(await it.prompt()).toBe('5 + 3?');
+    const sum = await it.callTool('calc', 'add', { a: 5, b: 3 });
+    it.say(`It is ${sum.content.map((block) => block.type === 'text' && block.text)}.`);
+    it.result('8');
+  });
+  const messages = await collect(
+    query({ prompt: '5 + 3?', options: { link: agent.link, mcpServers: { calc } } }),
+  );
+  await agent.played;
+  expect(messages).toMatchObject([
+    { type: 'assistant', message: { content: [{ text: 'It is 8.' }] } },
+    { type: 'result', subtype: 'success', result: '8' },
+  ]);
+  expect(agent.script.launch?.argv).toContain('--verbose');
+});
+
+test('each call has a tool use id of its own', async () => {
+  const agent = scriptAgent(async (it) => {
+    await it.start();
+    await it.prompt();
+    const ids = [await it.callTool('calc', 'id'), await it.callTool('calc', 'id')].map(
+      (result) => result.content,
+    );
+    expect(new Set(ids.map((content) => JSON.stringify(content))).size).toBe(2);
+    it.result('done');
+  });
+  await collect(query({ prompt: 'x', options: { link: agent.link, mcpServers: { calc } } }));
+  await agent.played;
+});
+
+test('a prompt of blocks is told as its text', async () => {
+  const agent = scriptAgent(async (it) => {
+    await it.start();
+    expect(await it.prompt()).toBe('one two');
+    it.result('done');
+  });
+  async function* input() {
+    const content = [
+      { type: 'text' as const, text: 'one ' },
+      { type: 'image' as const, source: {} },
+      { type: 'text' as const, text: 'two' },
+    ];
+    yield { type: 'user' as const, message: { role: 'user' as const, content }, parent_tool_use_id: null };
+  }
+  await collect(query({ prompt: input(), options: { link: agent.link } }));
+  await agent.played;
+});
+
+test('a protocol failure of a call is thrown; a failed tool is a result', async () => {
+  const agent = scriptAgent(async (it) => {
+    await it.start();
+    await it.prompt();
+    await expect(it.callTool('ghost', 'x')).rejects.toMatchObject({
+      code: 'control-failed',
+      message: "Server 'ghost' not found",
+    });
+    expect(await it.callTool('calc', 'nope')).toMatchObject({ isError: true });
+    it.result('done');
+  });
+  await collect(query({ prompt: 'x', options: { link: agent.link, mcpServers: { calc } } }));
+  await agent.played;
+});
+
+test('a script that expects something else fails both sides, and says what came', async () => {
+  const agent = scriptAgent(async (it) => {
+    await it.start();
+    await it.answer('interrupt');
+  });
+  await expect(collect(query({ prompt: 'x', options: { link: agent.link } }))).rejects.toThrow(
+    'The program sent',
+  );
+  await expect(agent.played).rejects.toMatchObject({
+    code: 'script-mismatch',
+    message: expect.stringMatching(/^The program sent \{"type":"user".*; expected \{.*"subtype":"interrupt"/),
+  });
+});
+
+test('a script that waits for what never comes fails when the program ends', async () => {
+  const agent = scriptAgent(async (it) => {
+    await it.start();
+    await it.prompt();
+    it.result('done');
+    await it.prompt();
+  });
+  await collect(query({ prompt: 'x', options: { link: agent.link } })).catch(() => {});
+  await expect(agent.played).rejects.toMatchObject({
+    code: 'script-mismatch',
+    message: 'The program ended; expected {"type":"user"}',
+  });
+});
+
+test('scripts stand alone: two at once do not disturb each other (G16)', async () => {
+  const run = async (name: string) => {
+    const agent = scriptAgent(async (it) => {
+      await it.start();
+      it.result(await it.prompt());
+    });
+    const messages = await collect(query({ prompt: name, options: { link: agent.link } }));
+    await agent.played;
+    return messages;
+  };
+  expect(await Promise.all([run('one'), run('two')])).toMatchObject([
+    [{ result: 'one' }],
+    [{ result: 'two' }],
+  ]);
+});
+
+test('finish() waits for the program to end its input, then closes', async () => {
+  const script = new AgentScript();
+  const finished = script.finish();
+  const { frames } = script.options.link({ argv: [], cwd: undefined, env: {} });
+  script.agent.link.end();
+  await finished;
+  expect(await collect(frames)).toEqual([]);
+});
