@@ -7,6 +7,6 @@ const outcomes = [
   step('dead code', bin('knip'), []),
   step('build', process.execPath, [`${ROOT}scripts/build.ts`]),
   step('packaging', bin('publint'), ['--strict']),
-  step('types of the package', bin('attw'), ['--profile', 'esm-only', '--pack', '.']),
+  step('types of the package', bin('attw'), ['--quiet', '--profile', 'esm-only', '--pack', '.']),
 ];
 process.exitCode = outcomes.every(Boolean) ? 0 : 1;
