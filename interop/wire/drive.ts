@@ -1,6 +1,6 @@
 import type { Options, Query, Sdk, UserMessage, WireCase } from './case.ts';
 
-const DEADLINE_MS = 10_000;
+const DEADLINE_MS = 4_000;
 
 /** Runs the case as a program would; an SDK that gets stuck is part of the recording, not a hang. */
 export async function drive(sdk: Sdk, wireCase: WireCase, options: () => Options): Promise<unknown> {

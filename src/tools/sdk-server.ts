@@ -1,10 +1,10 @@
-import type { CallToolResult, JsonSchema } from '../protocol/mcp.ts';
+import type { CallToolResult } from '../protocol/mcp.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
 import type { ToolPolicy } from '../protocol/server-entry.ts';
 import type { Assigns, ToolContext } from './context.ts';
 import { type ForeignServer, isForeignServer, openForeignSession } from './foreign-server.ts';
 import type { McpSession, SessionPort } from './mcp-session.ts';
-import type { ArgsOf, RawShape, StandardSchema } from './standard-schema.ts';
+import type { ArgsOf, PlainJsonSchema, RawShape, StandardSchema } from './standard-schema.ts';
 import { type AnyTool, type ToolExtras, tool } from './tool.ts';
 import { type CallOptions, ToolServer, type ToolServerOptions } from './tool-server.ts';
 
@@ -53,14 +53,14 @@ export class SdkServer {
   tool<Args extends object = Record<string, unknown>, State extends object = Assigns>(
     name: string,
     description: string,
-    schema: JsonSchema,
+    schema: PlainJsonSchema,
     handler: (args: Args, ctx: ToolContext<State>) => unknown,
     extras?: ToolExtras,
   ): this;
   tool(
     name: string,
     description: string,
-    schema: JsonSchema,
+    schema: PlainJsonSchema,
     handler: (args: never, ctx: ToolContext<never>) => unknown,
     extras?: ToolExtras,
   ): this {

@@ -26,6 +26,10 @@ export type StandardIssue = {
 /** A plain object of field schemas, as `z.object()` takes it. */
 export type RawShape = { readonly [field: string]: StandardSchema };
 
+/** A JSON Schema somebody wrote by hand: told from a shape of fields by a keyword at its root. */
+export type PlainJsonSchema = JsonSchema &
+  ({ readonly type: string } | { readonly properties: object } | { readonly $ref: string });
+
 /** What `tool()` accepts as its schema. */
 export type ToolSchema = StandardSchema | RawShape | JsonSchema;
 

@@ -1,9 +1,9 @@
-import type { Icon, JsonSchema, ListedTool, ToolAnnotations } from '../protocol/mcp.ts';
+import type { Icon, ListedTool, ToolAnnotations } from '../protocol/mcp.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
 import type { CompiledSchema } from './compiled-schema.ts';
 import type { Assigns, ToolContext } from './context.ts';
 import { compileSchema } from './schema.ts';
-import type { ArgsOf, RawShape, StandardSchema, ToolSchema } from './standard-schema.ts';
+import type { ArgsOf, PlainJsonSchema, RawShape, StandardSchema, ToolSchema } from './standard-schema.ts';
 
 /** What a tool may declare beside its schema and handler. */
 export type ToolExtras = {
@@ -45,10 +45,10 @@ export function tool<Schema extends RawShape | StandardSchema, State extends obj
 export function tool<Args extends object = Record<string, unknown>, State extends object = Assigns>(
   name: string,
   description: string,
-  schema: JsonSchema,
+  schema: PlainJsonSchema,
   handler: (args: Args, ctx: ToolContext<State>) => unknown,
   extras?: ToolExtras,
-): ToolDefinition<Args, State> & { inputSchema: JsonSchema };
+): ToolDefinition<Args, State> & { inputSchema: PlainJsonSchema };
 export function tool(
   name: string,
   description: string,

@@ -96,6 +96,8 @@ test('the builder infers as tool() does, and a server is an entry as it is', () 
 test('a field the schema does not have is refused by the compiler', () => {
   // @ts-expect-error there is no such field
   tool('t', 'T', { a: z.number() }, ({ missing }) => missing);
+  // @ts-expect-error the shape says number
+  tool('t', 'T', { a: z.number() }, ({ a }: { a: string }) => a);
 });
 
 test('messages are told apart by their type', () => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import {
   AgentClient,
@@ -16,6 +16,9 @@ import { text, toolUse } from '../world/model-reply.ts';
 import { latestTexts, offeredTools, toolResults } from '../world/model-view.ts';
 import { openCliWorld } from '../world/real-cli.ts';
 import { realAgent, results } from './real-agent.ts';
+
+// Every test starts a real agent, on a machine that may be busy.
+vi.setConfig({ testTimeout: 60_000 });
 
 const user = (content: string): SDKUserMessage => ({
   type: 'user',

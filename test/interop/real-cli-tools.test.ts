@@ -1,5 +1,5 @@
 import { pathToFileURL } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import {
   AgentClient,
@@ -20,12 +20,13 @@ import { offeredTools, toolResults } from '../world/model-view.ts';
 import { openCliWorld } from '../world/real-cli.ts';
 import { EVERYTHING, realAgent, results } from './real-agent.ts';
 
-test('a tool of this process is listed to the model, executed with the right arguments, and its result is read (R124, R125, R128)', {
-  timeout: 15_000,
-}, async () => {
+// Every test starts a real agent, on a machine that may be busy.
+vi.setConfig({ testTimeout: 60_000 });
+
+test('a tool of this process is listed to the model, executed with the right arguments, and its result is read (R124, R125, R128)', async () => {
   await using world = await openCliWorld([toolUse('mcp__calc__echo', { text: 'test123' }), text('Done.')]);
   const calls: unknown[] = [];
-  const began = performance.now();
+  const askedAt = world.api.request(1).then(() => performance.now());
   const calledAt = Promise.withResolvers<number>();
   const echo = tool('echo', 'Echoes', { text: z.string(), times: z.number().default(2) }, (args, ctx) => {
     calledAt.resolve(performance.now());
@@ -39,7 +40,7 @@ test('a tool of this process is listed to the model, executed with the right arg
       options: realAgent(world, { mcpServers: { calc }, allowedTools: ['mcp__calc'] }),
     }),
   );
-  expect((await calledAt.promise) - began).toBeLessThan(5000);
+  expect((await calledAt.promise) - (await askedAt)).toBeLessThan(5000);
   expect(calls).toEqual([
     {
       args: { text: 'test123', times: 2 },
