@@ -28,7 +28,7 @@ const uses: string[] = [];
 const conversation = query({
   prompt: 'Greet Ada with both tools.',
   options: {
-    ...agent.options, // { pathToClaudeCodeExecutable: '/path/to/claude' }
+    ...agent.options,
     mcpServers: {
       // An instance holds one session: all queries that use it share that.
       shared: { type: 'sdk', name: 'shared', instance: makeGreeter('Hello') },

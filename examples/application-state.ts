@@ -23,7 +23,7 @@ async function perAttachment(agent: Agent): Promise<void> {
   const conversation = query({
     prompt: 'Add "buy tea" to my to-dos at home and "answer Ada" to those at work.',
     options: {
-      ...agent.options, // { pathToClaudeCodeExecutable: '/path/to/claude' }
+      ...agent.options,
       mcpServers: {
         home: attach(todos, { assigns: { list: home } }),
         work: attach(todos, { assigns: { list: work } }),

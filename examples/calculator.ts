@@ -25,7 +25,7 @@ const uses: string[] = [];
 const conversation = query({
   prompt: 'Add 2 and 40. Then try to divide the sum by 0. Use the tools, and tell me both outcomes.',
   options: {
-    ...agent.options, // { pathToClaudeCodeExecutable: '/path/to/claude' }
+    ...agent.options,
     mcpServers: { calc: createSdkMcpServer({ name: 'calc', tools: [add, divide] }) },
     allowedTools: ['mcp__calc'],
     onToolUse: ({ name, isError }) => uses.push(`${name} ${isError ? 'failed' : 'succeeded'}`),

@@ -56,6 +56,16 @@ const PROVOKE: Record<SdkErrorCode, () => unknown> = {
         await client.ask('Are you there?');
       },
     ),
+  busy: () =>
+    withClient(
+      async (agent) => {
+        await agent.prompt();
+        agent.say('Let me think.');
+      },
+      async (client) => {
+        for await (const _ of client.turn('What is the answer?')) await client.ask('And the question?');
+      },
+    ),
   'line-too-long': () => ask({ ...nodeAgent("console.log('x'.repeat(5000))"), maxLineLength: 1024 }),
   unsendable: () =>
     withClient(

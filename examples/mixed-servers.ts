@@ -25,7 +25,7 @@ const oven = toolServer('oven').tool('reading', 'The oven’s thermometer, in Fa
 const conversation = query({
   prompt: 'Read the oven, convert the reading to Celsius, then echo "done". Use a tool for each.',
   options: {
-    ...agent.options, // { pathToClaudeCodeExecutable: '/path/to/claude' }
+    ...agent.options,
     mcpServers: {
       oven, // functions of this process
       temperature: moduleServer(new URL('./temperature-tools.ts', import.meta.url)), // a module of ours

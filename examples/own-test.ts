@@ -83,6 +83,31 @@ test('what the program answers when it is asked for permission', async () => {
 });
 // #endregion
 
+// #region progress
+test('what a tool tells while it works, and calls at once', async () => {
+  const bakery = toolServer('bakery').tool('bake', 'Bakes', { loaves: z.number() }, ({ loaves }, ctx) => {
+    ctx.progress(loaves, { total: loaves });
+    return `${loaves} loaves`;
+  });
+  const { link, played } = scriptAgent(async (agent) => {
+    await agent.start();
+    await agent.prompt();
+    const baked = await Promise.all([1, 2].map((loaves) => agent.callTool('bakery', 'bake', { loaves })));
+    assert.equal(baked.length, 2);
+    assert.deepEqual(agent.notifications[0], {
+      server: 'bakery',
+      method: 'notifications/progress',
+      params: { progressToken: 1, progress: 1, total: 1 },
+    });
+    bakery.remove('bake');
+    await agent.notification('notifications/tools/list_changed');
+    agent.result('Baked.');
+  });
+  for await (const _ of query({ prompt: 'Bake', options: { link, mcpServers: { bakery } } }));
+  await played;
+});
+// #endregion
+
 // #region launch
 test('what the agent would be started with', async () => {
   const { link, played, script } = scriptAgent(async (agent) => {

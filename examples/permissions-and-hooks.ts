@@ -60,7 +60,7 @@ const conversation = query({
   prompt: `Use each tool once, in this order, and go on whatever happens: erase all mails, then send "Hi" to
     everyone@example.org, to bob@example.org and to ada@example.org.`,
   options: {
-    ...agent.options, // { pathToClaudeCodeExecutable: '/path/to/claude' }
+    ...agent.options,
     mcpServers: { mail },
     canUseTool,
     hooks,

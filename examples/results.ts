@@ -12,6 +12,8 @@ const RETURNS: Record<string, () => unknown> = {
   'a big integer': () => 2n ** 64n,
   'an object': () => ({ city: 'Oslo', degrees: -3 }),
   'an array': () => [1, 2, 3],
+  'a map': () => new Map([['Oslo', -3]]),
+  'a set': () => new Set(['Oslo', 'Rome']),
   nothing: () => undefined,
   null: () => null,
   'a whole result': () => ({ content: [{ type: 'image', data: 'aGk=', mimeType: 'image/png' }] }),

@@ -31,7 +31,7 @@ await using agent = await openAgent([
 
 // #region turns
 await using client = await AgentClient.open({
-  ...agent.options, // { pathToClaudeCodeExecutable: '/path/to/claude' }
+  ...agent.options,
   mcpServers: { desk },
   allowedTools: ['mcp__desk'],
 });

@@ -23,7 +23,7 @@ const MAKE: Record<Kind, (what: string) => string | Promise<string>> = {
   snippet(what) {
     const [file, name] = what.split('#') as [string, string | undefined];
     if (!name) throw new Error(`snippet ${what} names no region`);
-    return fence('ts', region(readFileSync(`${ROOT}${file}`, 'utf8'), name, file));
+    return fence('ts', withOwnAgent(region(readFileSync(`${ROOT}${file}`, 'utf8'), name, file)));
   },
   /** `examples/x.ts`: what it prints, as the examples' own run holds it. */
   output(what) {
@@ -38,6 +38,11 @@ const MAKE: Record<Kind, (what: string) => string | Promise<string>> = {
     return make();
   },
 };
+
+/** The examples' agent is theirs; a reader names their own. */
+function withOwnAgent(code: string): string {
+  return code.replaceAll(/\.\.\.agent\.options,( \/\/ \{.*\}$)?/gm, "pathToClaudeCodeExecutable: 'claude',");
+}
 
 /** Parts of one name are joined by an empty line; marks of regions inside are left out. */
 export function region(source: string, name: string, file: string): string {

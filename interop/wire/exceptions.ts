@@ -52,6 +52,10 @@ export const EXCEPTIONS: readonly WireException[] = [
     reason: 'The prompt waits for the answer to initialize, and an acknowledged notification carries no id.',
   },
   {
+    cases: ['hook: throw'],
+    reason: 'A PreToolUse hook that fails denies the call, where agents would go on.',
+  },
+  {
     cases: ['input: a stream that fails'],
     reason: 'An input that breaks at once ends the agent before it has begun.',
   },

@@ -1,3 +1,6 @@
+const RETURN = 13;
+const SPACE = 32;
+
 /**
  * Cuts a stream of text chunks into lines at `\n` only: JSON may hold U+2028, which `readline` also splits on.
  * A trailing `\r` is dropped, blank lines are skipped. A line longer than `maxLength` calls `onTooLong` once and is not delivered.
@@ -48,8 +51,9 @@ export class LineSplitter {
   }
 
   #deliver(raw: string): void {
-    const line = raw.endsWith('\r') ? raw.slice(0, -1) : raw;
+    const line = raw.charCodeAt(raw.length - 1) === RETURN ? raw.slice(0, -1) : raw;
     if (line.length > this.#maxLength) this.#onTooLong(line.length);
-    else if (line.trim() !== '') this.#onLine(line);
+    // Nearly every line begins with a brace: then it need not be searched for blanks.
+    else if (line.charCodeAt(0) > SPACE || line.trim() !== '') this.#onLine(line);
   }
 }

@@ -1,17 +1,36 @@
 const SECRET_WORDS =
-  /(^|[-_. ])(tokens?|secrets?|passwords?|passwd|passphrase|credentials?|authorization|cookies?|(api|access|private)[-_]?keys?)($|[-_. ])|(token|secret|password|apikey)s?$/;
+  /(^|[-_. ])(tokens?|secrets?|passwords?|passwd|passphrase|credentials?|authorization|cookies?|(api|access|private)[-_]?keys?)($|[-_. ])|(token|secret|password|apikey)s?$|(^|[-_. ])(auth|pwd|bearer)$/;
+
+/** What is said about a secret is none: `apiKeySource`, `token_type`. */
+const ABOUT_SECRETS = /[-_. ](source|type|count|limit|usage|mode)s?$/;
 
 /** Members whose every value is private: environment variables and request headers. */
 const SECRET_MAPS = new Set(['env', 'headers']);
 
+const NAMES = 'token|secret|password|passwd|pwd|passphrase|api[-_]?key|access[-_]?key|private[-_]?key';
+
 /** What looks like a credential in free text, and what stays of it. */
 const SECRET_TEXT: readonly (readonly [RegExp, string])[] = [
-  [/\b(sk-|gh[pousr]_|github_pat_|xox[abprs]-)[\w-]{8,}/g, '$1[redacted]'],
+  [
+    /-----BEGIN ([A-Z0-9 ]*PRIVATE KEY)-----.*?(?:-----END \1-----|$)/gs,
+    '-----BEGIN $1-----[redacted]-----END $1-----',
+  ],
+  [/\b(sk-|gh[pousr]_|github_pat_|xox[abprs]-|glpat-)[\w-]{8,}/g, '$1[redacted]'],
+  [/\b(npm_)[A-Za-z0-9]{30,}/g, '$1[redacted]'],
+  [/\b(AKIA|ASIA)[A-Z0-9]{12,}/g, '$1[redacted]'],
+  [/\b(AIza)[\w-]{30,}/g, '$1[redacted]'],
   [/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, 'eyJ[redacted]'],
   [/\b(Bearer|Basic)\s+[\w.~+/=-]{6,}/gi, '$1 [redacted]'],
-  [/(:\/\/[^\s/:@]*:)[^\s/@]+@/g, '$1[redacted]@'],
-  [/((?:token|secret|password|passwd|api[-_]?key)=)[^\s&"',;]+/gi, '$1[redacted]'],
-  [/((?:token|secret|password|passwd|api[-_]?key)\\*"\s*:\s*\\*")[^"\\]+/gi, '$1[redacted]'],
+  // A password may contain an @: the last one before the path ends it.
+  [/(:\/\/[^\s/:@]*:)[^\s/"<>`]+@/g, '$1[redacted]@'],
+  [/([?&;](?:key|auth|sig|signature)=)[^\s&"'#;]+/gi, '$1[redacted]'],
+  // A value that begins with a slash is the working directory, PWD.
+  [/((?:token|secret|password|passwd|\bpwd(?!=\/)|api[-_]?key)=)[^\s&"',;]+/gi, '$1[redacted]'],
+  [new RegExp(`((?:${NAMES})"?\\s*[:=]\\s*")(?:\\\\.|[^"\\\\])+`, 'gi'), '$1[redacted]'],
+  // JSON inside a JSON string.
+  [new RegExp(`((?:${NAMES})\\\\+"\\s*:\\s*\\\\+")[^"\\\\]+`, 'gi'), '$1[redacted]'],
+  [new RegExp(`((?:${NAMES})'?\\s*[:=]\\s*')[^']+`, 'gi'), '$1[redacted]'],
+  [/((?:password|passwd|passphrase|api[-_]?key):\s*)[^\s"',;&}\\]+/gi, '$1[redacted]'],
 ];
 
 /** JSON text of a value for people's eyes: secrets by key name, by shape, and all of `env` and `headers` are masked. Numbers stay: a count of tokens is no secret. */
@@ -29,7 +48,8 @@ export function redactText(text: string): string {
 }
 
 function isSecretName(key: string): boolean {
-  return SECRET_WORDS.test(key.replace(/([a-z0-9])([A-Z])/g, '$1-$2').toLowerCase());
+  const words = key.replace(/([a-z0-9])([A-Z])/g, '$1-$2').toLowerCase();
+  return SECRET_WORDS.test(words) && !ABOUT_SECRETS.test(words);
 }
 
 function maskTexts(value: unknown): unknown {

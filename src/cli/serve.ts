@@ -1,4 +1,3 @@
-import { Console } from 'node:console';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Command } from 'commander';
@@ -7,6 +6,7 @@ import { messageOf, SdkError } from '../protocol/sdk-error.ts';
 import { isForeignServer } from '../tools/foreign-server.ts';
 import { openSession, type SdkServerEntry } from '../tools/sdk-server.ts';
 import { serveStdio } from '../tools/serve-stdio.ts';
+import { claimStdout, flushed } from './claim-stdout.ts';
 
 /** `toolplane serve <module>`: a module's tool server as a stdio MCP server in a process of its own (R36–R42). */
 export function addServe(program: Command): void {
@@ -25,14 +25,14 @@ The module exports what createSdkMcpServer() or toolServer() returns, or an McpS
 Messages are one JSON-RPC object a line on stdin and stdout; what the module prints goes to stderr.`,
     )
     .action(async (path: string, options: { export?: string }) => {
-      // stdout belongs to the protocol: one stray line there would break it.
-      globalThis.console = new Console(process.stderr, process.stderr);
+      const output = claimStdout();
       const { name, instance } = findServer(await load(path), path, options.export);
       await serveStdio((port) => openSession(instance, port), name, {
         input: process.stdin,
-        output: process.stdout,
+        output,
         onLog: (level, data) => console.error(`[${level}]`, data),
       });
+      await flushed(output);
     });
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { InFlight } from '../base/in-flight.ts';
 import { startTimer } from '../base/timer.ts';
 import {
   cancelFrame,
@@ -41,7 +42,7 @@ export class ControlChannel {
   readonly #link: AgentLink;
   readonly #handlers: ChannelHandlers;
   readonly #pending = new Map<string, Pending>();
-  readonly #serving = new Map<string, Serving>();
+  readonly #serving = new InFlight<string, Serving>();
   readonly #idPrefix = Math.random().toString(36).slice(2, 8);
   #nextId = 0;
   #over: Error | undefined;

@@ -2,7 +2,13 @@
 const alive = new Set<() => void>();
 
 const killAll = () => {
-  for (const kill of alive) kill();
+  for (const kill of alive) {
+    try {
+      kill();
+    } catch {
+      // A spawner's own kill that throws spares only its own process.
+    }
+  }
 };
 
 /** Calls `kill` if this process exits before the returned function was called. */

@@ -3,8 +3,9 @@ import { LineSplitter } from '../base/lines.ts';
 import { Queue } from '../base/queue.ts';
 import { redactText } from '../base/redact.ts';
 import { LineRing } from '../base/ring.ts';
+import { startTimer } from '../base/timer.ts';
 import type { Frame } from '../protocol/control-frame.ts';
-import { SdkError } from '../protocol/sdk-error.ts';
+import { messageOf, SdkError } from '../protocol/sdk-error.ts';
 import { decodeFrame, encodeFrame } from './frame-codec.ts';
 import type { AgentLink } from './link.ts';
 import type { SpawnedProcess } from './spawned-process.ts';
@@ -28,6 +29,8 @@ const QUIET_MS = 500;
 /** A link to an agent CLI that speaks the protocol on its stdin and stdout. */
 export class ProcessLink implements AgentLink {
   readonly frames = new Queue<Frame>();
+  /** Resolves when the process has exited, or could not be started. */
+  readonly gone: Promise<void>;
   readonly #process: SpawnedProcess;
   readonly #options: ProcessLinkOptions;
   readonly #writer: LineWriter;
@@ -37,6 +40,7 @@ export class ProcessLink implements AgentLink {
   readonly #over = Promise.withResolvers<void>();
   #chunks = 0;
   #isEnded = false;
+  #isForced = false;
   #failure: SdkError | undefined;
   #closing: Promise<void> | undefined;
   #exit: { code: number | null; signal: string | null } | undefined;
@@ -45,14 +49,9 @@ export class ProcessLink implements AgentLink {
     this.#process = process;
     this.#options = options;
     this.#writer = new LineWriter(process.stdin);
+    this.gone = this.#exited.promise;
     this.#readOutput();
-    process.on('error', (cause) => {
-      // A custom spawner that hands our signal to node gets this for being forced; the exit follows.
-      if (this.#closing && cause.name === 'AbortError') return;
-      this.#fail(new SdkError('spawn-failed', `The agent could not be started: ${cause.message}`, { cause }));
-      this.#exited.resolve();
-      this.#outEnded.resolve();
-    });
+    process.on('error', (cause) => this.#onError(cause));
     process.on('exit', (code, signal) => {
       this.#exit = { code, signal };
       this.#exited.resolve();
@@ -86,7 +85,7 @@ export class ProcessLink implements AgentLink {
     } catch (cause) {
       if (this.#isEnded) throw cause;
       // Input that breaks is mostly the first sign of a death, whose own words say more.
-      await Promise.race([this.#over.promise, timer(QUIET_MS)]);
+      await Promise.race([this.#over.promise, quiet()]);
       throw this.#failure ?? cause;
     }
   }
@@ -104,11 +103,40 @@ export class ProcessLink implements AgentLink {
   async #close(): Promise<void> {
     this.end();
     if (await this.#exitsWithin(this.#options.graceMs)) return;
+    this.#isForced = true;
     this.#options.onForce?.();
-    this.#process.kill('SIGTERM');
+    this.#kill('SIGTERM');
     if (await this.#exitsWithin(this.#options.graceMs)) return;
-    this.#process.kill('SIGKILL');
+    this.#kill('SIGKILL');
     if (!(await this.#exitsWithin(this.#options.graceMs))) this.frames.end();
+  }
+
+  #kill(signal: NodeJS.Signals): void {
+    try {
+      this.#process.kill(signal);
+    } catch (cause) {
+      this.noteStderr(`[toolplane] ${signal}: ${messageOf(cause)}`);
+    }
+  }
+
+  #onError(cause: Error): void {
+    if (!this.#isStarted()) {
+      this.#fail(new SdkError('spawn-failed', `The agent could not be started: ${cause.message}`, { cause }));
+      this.#exited.resolve();
+      this.#outEnded.resolve();
+    } else if (this.#closing || this.#exit) {
+      // A signal that could not be sent, or our own abort told to a custom spawner: the ending goes on.
+      this.noteStderr(`[toolplane] ${cause.message}`);
+    } else {
+      this.#fail(new SdkError('process-exited', `The agent's process failed: ${cause.message}`, { cause }));
+      void this.close();
+    }
+  }
+
+  /** One that was never started has no id and says nothing; it fails at once, before any signal is due. */
+  #isStarted(): boolean {
+    const { pid } = this.#process as { pid?: unknown };
+    return pid !== undefined || this.#chunks > 0 || this.#isForced || this.#exit !== undefined;
   }
 
   #readOutput(): void {
@@ -158,7 +186,7 @@ export class ProcessLink implements AgentLink {
     for (let seen = -1; seen !== this.#chunks; ) {
       seen = this.#chunks;
       // After a blocked event loop timers come before input: one more turn lets waiting input in.
-      if ((await Promise.race([ended, timer(QUIET_MS).then(turn)])) === 'ended') return;
+      if ((await Promise.race([ended, quiet().then(turn)])) === 'ended') return;
     }
   }
 
@@ -169,8 +197,11 @@ export class ProcessLink implements AgentLink {
   }
 
   async #exitsWithin(ms: number): Promise<boolean> {
-    const late = timer(ms).then(() => 'late');
-    return (await Promise.race([this.#exited.promise, late])) !== 'late';
+    const late = Promise.withResolvers<'late'>();
+    const timer = startTimer(ms, () => late.resolve('late')).unref();
+    const first = await Promise.race([this.#exited.promise, late.promise]);
+    clearTimeout(timer);
+    return first !== 'late';
   }
 }
 
@@ -192,6 +223,6 @@ function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-function timer(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref());
+function quiet(): Promise<void> {
+  return new Promise((resolve) => startTimer(QUIET_MS, resolve).unref());
 }

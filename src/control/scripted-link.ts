@@ -1,9 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isRecord } from '../base/is-record.ts';
 import { Queue } from '../base/queue.ts';
 import type { Frame } from '../protocol/control-frame.ts';
+import { readRpc } from '../protocol/json-rpc.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
 import { encodeFrame } from './frame-codec.ts';
 import type { AgentLink } from './link.ts';
+
+/** What a server of the program said by itself: progress, a log line, a list that changed. */
+export type ServerNotification = {
+  readonly server: string;
+  readonly method: string;
+  readonly params: Record<string, unknown>;
+};
 
 /**
  * The agent's side of a link, in a test's hands: what the program under test sends is read here, what the agent says is sent here.
@@ -12,9 +21,12 @@ import type { AgentLink } from './link.ts';
 export class ScriptedAgent {
   /** Every frame the program sent, in order. */
   readonly sent: Frame[] = [];
+  /** Every frame the agent said, in order. */
+  readonly said: Frame[] = [];
   readonly #toProgram = new Queue<Frame>();
   readonly #arrived: (() => void)[] = [];
-  #read = 0;
+  readonly #untaken: Frame[] = [];
+  readonly #awaited = new Set<string>();
   #ended = false;
 
   /** The program's end. */
@@ -27,7 +39,9 @@ export class ScriptedAgent {
         refused.catch(() => {});
         return refused;
       }
-      this.sent.push(JSON.parse(line) as Frame);
+      const sent = JSON.parse(line) as Frame;
+      this.sent.push(sent);
+      this.#untaken.push(sent);
       this.#wake();
       return Promise.resolve();
     },
@@ -42,19 +56,33 @@ export class ScriptedAgent {
     },
   };
 
-  /** Says something to the program. */
-  say(frame: Frame): void {
-    this.#toProgram.push(JSON.parse(encodeFrame(frame)) as Frame);
+  /** What the program's servers said by themselves so far, in order. */
+  get notifications(): ServerNotification[] {
+    return this.sent.map(notificationOf).filter((it) => it !== undefined);
   }
 
-  /** The next frame the program sends; fails if it sends no more, or if the frame has not the members expected. */
+  /** True once the program sends nothing more. */
+  get hasEnded(): boolean {
+    return this.#ended;
+  }
+
+  /** Says something to the program. */
+  say(frame: Frame): void {
+    const said = JSON.parse(encodeFrame(frame)) as Frame;
+    this.said.push(said);
+    this.#toProgram.push(said);
+  }
+
+  /**
+   * The next frame the program sends; fails if it sends no more, or if the frame has not the members expected.
+   * Answers that somebody awaits are left to them, notifications of servers to who expects an `mcp_message`.
+   */
   async take(expected: Frame = {}): Promise<Frame> {
-    while (this.#read >= this.sent.length) {
-      if (this.#ended)
-        throw new SdkError('script-mismatch', `The program ended; expected ${JSON.stringify(expected)}`);
-      await new Promise<void>((resolve) => this.#arrived.push(resolve));
-    }
-    const frame = this.sent[this.#read++] as Frame;
+    const wantsNotifications = includes(expected, { request: { subtype: 'mcp_message' } });
+    const frame = await this.#next(
+      (it) => !this.#awaited.has(answeredId(it) ?? '') && (wantsNotifications || !notificationOf(it)),
+      expected,
+    );
     if (!includes(frame, expected)) {
       throw new SdkError(
         'script-mismatch',
@@ -64,9 +92,27 @@ export class ScriptedAgent {
     return frame;
   }
 
+  /** The program's answer to the request with this id, whatever else it sends meanwhile. */
+  async takeAnswer(id: string): Promise<Frame> {
+    this.#awaited.add(id);
+    try {
+      const expected = { type: 'control_response', response: { request_id: id } };
+      return await this.#next((it) => answeredId(it) === id, expected);
+    } finally {
+      this.#awaited.delete(id);
+    }
+  }
+
+  /** The next notification with this method that nobody took yet, whatever else the program sends meanwhile. */
+  async takeNotification(method: string): Promise<ServerNotification> {
+    const expected = { request: { subtype: 'mcp_message', message: { method } } };
+    const frame = await this.#next((it) => notificationOf(it)?.method === method, expected);
+    return notificationOf(frame) as ServerNotification;
+  }
+
   /** Resolves when the program will send nothing more. */
   async ended(): Promise<void> {
-    while (!this.#ended) await new Promise<void>((resolve) => this.#arrived.push(resolve));
+    while (!this.#ended) await this.#arrival();
   }
 
   /** The agent closes: as expected, or by dying of `cause`. */
@@ -77,9 +123,36 @@ export class ScriptedAgent {
     else this.#toProgram.end();
   }
 
+  async #next(fits: (frame: Frame) => boolean, expected: Frame): Promise<Frame> {
+    for (;;) {
+      const index = this.#untaken.findIndex(fits);
+      if (index >= 0) return this.#untaken.splice(index, 1)[0] as Frame;
+      if (this.#ended)
+        throw new SdkError('script-mismatch', `The program ended; expected ${JSON.stringify(expected)}`);
+      await this.#arrival();
+    }
+  }
+
+  #arrival(): Promise<void> {
+    return new Promise((resolve) => this.#arrived.push(resolve));
+  }
+
   #wake(): void {
     for (const resume of this.#arrived.splice(0)) resume();
   }
+}
+
+function answeredId({ type, response }: Frame): string | undefined {
+  if (type !== 'control_response' || !isRecord(response)) return undefined;
+  return typeof response.request_id === 'string' ? response.request_id : undefined;
+}
+
+/** A question of a server is none: it wants an answer, so it is taken as any request. */
+function notificationOf({ type, request }: Frame): ServerNotification | undefined {
+  if (type !== 'control_request' || !isRecord(request) || request.subtype !== 'mcp_message') return undefined;
+  const read = readRpc(request.message);
+  if (read.kind !== 'notification') return undefined;
+  return { server: String(request.server_name), method: read.method, params: read.params };
 }
 
 /** Every member of `expected` is in `actual`; objects are compared member by member, everything else must be equal. */

@@ -8,6 +8,7 @@ import type { SpawnedProcess, SpawnRequest } from './spawned-process.ts';
 
 export type SpawnAgentOptions = Pick<ProcessLinkOptions, 'maxLineLength' | 'onNoise'> & {
   graceMs?: number;
+  /** What the agent writes on stderr, as it comes. It must not throw. */
   onStderr?: ((text: string) => void) | undefined;
   spawn?: ((request: SpawnRequest) => SpawnedProcess) | undefined;
 };
@@ -33,9 +34,7 @@ export function spawnAgent(request: Omit<SpawnRequest, 'signal'>, options: Spawn
     onForce: () => forced.abort(),
     ...(options.onNoise && { onNoise: options.onNoise }),
   });
-  const forget = killOnExit(() => child.kill('SIGTERM'));
-  child.once('exit', forget);
-  child.once('error', forget);
+  void link.gone.then(killOnExit(() => child.kill('SIGTERM')));
   return link;
 }
 
@@ -66,11 +65,7 @@ function spawnLocal(
   child.stderr.setEncoding('utf8');
   child.stderr.on('data', (text: string) => {
     splitter.write(text);
-    try {
-      stderr.onText?.(text);
-    } catch {
-      // A listener that throws must not take the agent down.
-    }
+    stderr.onText?.(text);
   });
   child.stderr.on('close', () => {
     splitter.end();

@@ -1,5 +1,5 @@
 import { SdkError } from '../protocol/sdk-error.ts';
-import type { SdkWorld } from '../sdk/conversation.ts';
+import type { SdkWorld } from '../sdk/world.ts';
 import { VERSION } from './version.ts';
 
 const DEBUG_WORDS = new Set(['1', 'true', 'frames', '*']);

@@ -58,6 +58,10 @@ export const SDK_ERRORS = {
     meaning: 'The query or client is closed.',
     remedy: 'Open a new one; a closed one cannot be used again.',
   },
+  busy: {
+    meaning: 'A turn was begun while another one runs; a client has one at a time.',
+    remedy: 'Read the running turn to its result first; `interrupt()` brings that about sooner.',
+  },
   'line-too-long': {
     meaning: 'The agent sent a line longer than `maxLineLength`.',
     remedy: 'Raise `maxLineLength`, or make the tool that produced it return less.',

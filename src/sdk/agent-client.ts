@@ -1,9 +1,10 @@
 import type { SDKMessage, SDKResultMessage, SDKUserMessage } from '../protocol/agent-message.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
-import { Conversation, type SdkWorld } from './conversation.ts';
+import { Conversation } from './conversation.ts';
 import type { Options } from './options.ts';
 import { userMessage } from './query.ts';
 import { QueryMethods } from './query-methods.ts';
+import type { SdkWorld } from './world.ts';
 
 /**
  * A lasting conversation: the agent stays up between turns.
@@ -11,24 +12,39 @@ import { QueryMethods } from './query-methods.ts';
  */
 export class AgentClient extends QueryMethods implements AsyncDisposable {
   #inTurn = false;
-  /** A turn was left before its result, which is still to come. */
-  #isOwed = false;
+  /** Results that are still to come, one for each message sent. */
+  #owed = 0;
 
   /** Sends a message without waiting for anything; read what comes with `messages()`. */
   async send(prompt: string | SDKUserMessage): Promise<void> {
-    await this.conversation.send(typeof prompt === 'string' ? userMessage(prompt) : prompt);
+    const message = typeof prompt === 'string' ? userMessage(prompt) : prompt;
+    const owes = message.shouldQuery === false ? 0 : 1;
+    this.#owed += owes;
+    try {
+      await this.conversation.send(message);
+    } catch (cause) {
+      this.#owed = Math.max(0, this.#owed - owes);
+      throw cause;
+    }
   }
 
   /**
    * One turn: every message up to its result, which is also the generator's return value. One at a time;
-   * a turn that was left early is read to its result before the next one begins.
+   * results that earlier messages still owe, of `send()` or of a turn left early, are read before it begins.
    */
   async *turn(prompt: string | SDKUserMessage): AsyncGenerator<SDKMessage, SDKResultMessage> {
-    if (this.#inTurn)
-      throw new SdkError('bad-option', 'A turn is running: finish it, or interrupt() it, first');
+    if (this.#inTurn) {
+      throw new SdkError(
+        'busy',
+        'A turn is running: finish it, or interrupt() it and read its result, first',
+      );
+    }
+    if (typeof prompt !== 'string' && prompt.shouldQuery === false) {
+      throw new SdkError('bad-option', 'A message with shouldQuery: false has no turn: send() it');
+    }
     this.#inTurn = true;
     try {
-      while (this.#isOwed) await this.#read();
+      while (this.#owed > 0) await this.#read();
       await this.send(prompt);
       for (;;) {
         const message = await this.#read();
@@ -52,19 +68,33 @@ export class AgentClient extends QueryMethods implements AsyncDisposable {
   /** Every message of the conversation, turn after turn, until it is closed. Leaving the loop does not end it. */
   async *messages(): AsyncGenerator<SDKMessage, void> {
     for (;;) {
-      const { done, value } = await this.conversation.messages.next();
-      if (done) return;
-      yield value;
+      const message = await this.#next();
+      if (!message) return;
+      yield message;
     }
   }
 
   async #read(): Promise<SDKMessage> {
-    // An agent that fails or ends owes nothing any more.
-    this.#isOwed = false;
-    const { done, value } = await this.conversation.messages.next();
-    if (done) throw new SdkError('closed', 'The agent ended before it gave a result');
-    this.#isOwed = value.type !== 'result';
-    return value;
+    const message = await this.#next();
+    if (!message) throw new SdkError('closed', 'The agent ended before it gave a result');
+    return message;
+  }
+
+  async #next(): Promise<SDKMessage | undefined> {
+    try {
+      const { done, value } = await this.conversation.messages.next();
+      if (!done) {
+        // Agents also give results nobody asked for, of work they began themselves.
+        if (value.type === 'result' && this.#owed > 0) this.#owed -= 1;
+        return value;
+      }
+    } catch (cause) {
+      this.#owed = 0;
+      throw cause;
+    }
+    // An agent that has ended owes nothing any more.
+    this.#owed = 0;
+    return undefined;
   }
 
   /** Ends the agent; resolves once nothing of it is left. */

@@ -1,7 +1,6 @@
 import type { Frame } from '../protocol/control-frame.ts';
 import { METHOD_NOT_FOUND, type RpcMessage, readRpc, rpcFailure, rpcResult } from '../protocol/json-rpc.ts';
 import { messageOf, SdkError } from '../protocol/sdk-error.ts';
-import type { Assigns } from '../tools/context.ts';
 import type { McpSession, RpcAnswer } from '../tools/mcp-session.ts';
 import type { CallObserver } from '../tools/observer.ts';
 import { failedResult } from '../tools/result.ts';
@@ -11,7 +10,7 @@ import { openSession, type SdkServerEntry } from '../tools/sdk-server.ts';
 const ACKNOWLEDGED: Frame = { mcp_response: { jsonrpc: '2.0', result: {} } };
 
 export type BridgeOptions = {
-  readonly assigns: Assigns;
+  readonly assigns: object;
   /** Carries what a server sends by itself to the agent. */
   send(server: string, message: RpcMessage): void;
   readonly observer?: CallObserver | undefined;
@@ -29,25 +28,37 @@ export class Bridge {
     this.set(servers);
   }
 
-  /** Replaces the servers; one that stays the same keeps its session. Once closed, nothing opens any more. */
+  /** Replaces the servers; one that stays the same keeps its session. All or none; once closed, nothing opens any more. */
   set(servers: ReadonlyMap<string, SdkServerEntry>): void {
     if (this.#closed) return;
+    const added = [...servers].filter(([key, entry]) => this.#entries.get(key) !== entry);
+    const opened = this.#open(added);
     for (const [key, session] of this.#sessions) {
       if (servers.get(key) === this.#entries.get(key)) continue;
       session.close();
       this.#sessions.delete(key);
       this.#entries.delete(key);
     }
-    for (const [key, entry] of servers) {
-      if (this.#sessions.has(key)) continue;
-      const port = {
-        server: key,
-        assigns: entry.assigns ?? this.#options.assigns,
-        send: (message: RpcMessage) => this.#options.send(key, message),
-        observer: this.#options.observer,
-      };
-      this.#sessions.set(key, openSession(entry.instance, port));
-      this.#entries.set(key, entry);
+    for (const [key, entry] of added) this.#entries.set(key, entry);
+    for (const [key, session] of opened) this.#sessions.set(key, session);
+  }
+
+  #open(entries: readonly (readonly [string, SdkServerEntry])[]): Map<string, McpSession> {
+    const opened = new Map<string, McpSession>();
+    try {
+      for (const [key, entry] of entries) {
+        const port = {
+          server: key,
+          assigns: entry.assigns ?? this.#options.assigns,
+          send: (message: RpcMessage) => this.#options.send(key, message),
+          observer: this.#options.observer,
+        };
+        opened.set(key, openSession(entry.instance, port));
+      }
+      return opened;
+    } catch (fault) {
+      for (const session of opened.values()) session.close();
+      throw fault;
     }
   }
 

@@ -16,6 +16,7 @@ export type CanUseTool = (
     description?: string;
     defaultToNo?: boolean;
     suppressAlwaysAllowRule?: boolean;
+    serverPolicyAskOnly?: boolean;
     toolUseID: string;
     agentID?: string;
     requestId: string;

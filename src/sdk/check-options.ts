@@ -1,5 +1,6 @@
 import { isRecord } from '../base/is-record.ts';
 import { nearest } from '../base/nearest.ts';
+import { redactText } from '../base/redact.ts';
 import { HOOK_EVENTS } from '../protocol/hook.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
 import { OPTION_TABLE } from './option-table.ts';
@@ -7,6 +8,8 @@ import type { Options } from './options.ts';
 
 /** Finds the first thing wrong with the options, before anything is started. `undefined` is the same as not given. */
 export function checkOptions(options: Options): void {
+  if (!isRecord(options))
+    throw new SdkError('bad-option', `options must be an object; it is ${show(options)}`);
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined) continue;
     const row = Object.hasOwn(OPTION_TABLE, name) ? OPTION_TABLE[name] : undefined;
@@ -80,9 +83,18 @@ function checkHooks(hooks: Options['hooks']): void {
   }
 }
 
+/** What was given, without the values of objects: they may be secrets. */
 function show(value: unknown): string {
-  if (typeof value === 'function') return 'a function';
-  if (typeof value === 'bigint') return `${value}n`;
-  const shown = JSON.stringify(value) ?? String(value);
-  return shown.length > 60 ? `${shown.slice(0, 60)}…` : shown;
+  if (value === null) return 'null';
+  if (Array.isArray(value))
+    return `a list of ${[...new Set(value.map((item) => typeof item))].join(', ') || 'nothing'}`;
+  if (typeof value === 'object') {
+    const members = Object.entries(value).map(([name, member]) => `${name}: ${typeof member}`);
+    return `an object { ${members.slice(0, 8).join(', ')}${members.length > 8 ? ', …' : ''} }`;
+  }
+  if (typeof value === 'string') {
+    const text = redactText(value);
+    return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
+  }
+  return typeof value === 'function' ? 'a function' : String(value);
 }

@@ -4,17 +4,18 @@ import type { AgentLink } from '../control/link.ts';
 import { watchLink } from '../control/watched-link.ts';
 import type { SDKMessage, SDKUserMessage } from '../protocol/agent-message.ts';
 import type { Frame } from '../protocol/control-frame.ts';
-import { AbortError, SdkError } from '../protocol/sdk-error.ts';
+import { AbortError } from '../protocol/sdk-error.ts';
 import { replaceReply, serveAgent } from './agent-requests.ts';
 import { buildArgv } from './argv.ts';
 import { Bridge } from './bridge.ts';
 import { checkOptions } from './check-options.ts';
-import { buildEnvironment, type Environment } from './environment.ts';
-import { explainExit } from './exit-reason.ts';
+import { buildEnvironment } from './environment.ts';
+import { exitReason } from './exit-reason.ts';
 import { guarded } from './guarded.ts';
+import { checkSupport, gatherManifests, initializeLimit } from './handshake.ts';
 import { type RegisteredHooks, registerHooks } from './hooks.ts';
 import { buildInitialize } from './initialize.ts';
-import { type Manifest, makeManifest } from './manifest.ts';
+import type { Manifest } from './manifest.ts';
 import { describeServers, prepareServersForCli, type SplitServers, splitServers } from './mcp-servers.ts';
 import { openLink } from './open-link.ts';
 import type { AgentLaunch, McpServerConfig, Options } from './options.ts';
@@ -22,22 +23,7 @@ import { openTelemetry } from './telemetry.ts';
 import { ToolUses } from './tool-uses.ts';
 import { BEFORE_FIRST, ending, nextTurnState, type TurnEvent, type TurnState } from './turn-end.ts';
 import { optionWarnings } from './warnings.ts';
-
-/** What the SDK half gets from its surroundings, so that nothing below reads them. */
-export type SdkWorld = {
-  readonly version: string;
-  /** The environment a started agent inherits, read anew for each conversation. */
-  environment(): Environment;
-  /** The agent when the options name none. */
-  openDefault(launch: AgentLaunch, options: Options): AgentLink;
-  warn(warning: { code: string; message: string }): void;
-  /** Where frames are printed when somebody debugs. */
-  print(line: string): void;
-  /** Print frames though no option asks for it. */
-  readonly debug: boolean;
-};
-
-const MIN_INITIALIZE_MS = 60_000;
+import type { SdkWorld } from './world.ts';
 
 /** One agent and everything it asks of this process: the part that `query()` and `AgentClient` share. */
 export class Conversation {
@@ -54,10 +40,14 @@ export class Conversation {
   #lastResult: Frame | undefined;
   #aborted: AbortError | undefined;
   #confirming: Promise<void> | undefined;
+  #changing: Promise<unknown> = Promise.resolve();
+  #isReady = false;
+  #isClosed = false;
   /** The agent's answer to `initialize`. */
   readonly initialized: Promise<Frame>;
 
-  constructor(options: Options, world: SdkWorld) {
+  /** `initializeTimeoutMs` may only raise the limit for the agent's first answer. */
+  constructor(options: Options, world: SdkWorld, initializeTimeoutMs = 0) {
     checkOptions(options);
     for (const warning of optionWarnings(options)) world.warn(warning);
     if (options.abortController?.signal.aborted) throw new AbortError('Operation aborted');
@@ -82,17 +72,24 @@ export class Conversation {
       env: buildEnvironment(options, inherited),
     };
     telemetry?.inject(launch.env);
-    this.#initializeMs = initializeLimit(inherited.CLAUDE_CODE_STREAM_CLOSE_TIMEOUT);
+    this.#initializeMs = Math.max(
+      initializeLimit(inherited.CLAUDE_CODE_STREAM_CLOSE_TIMEOUT),
+      initializeTimeoutMs,
+    );
     const isWatched = world.debug || options.debug === true;
     const stderr = options.stderr && guarded('stderr', options.stderr, world.warn);
-    const onNoise = (line: string) => stderr?.(`[toolplane] not a frame: ${line}\n`);
-    const link = openLink(options, launch, world.openDefault, onNoise);
+    const note = (text: string) => stderr?.(`[toolplane] ${text}\n`);
+    const onNoise = (line: string) => note(`not a frame: ${line}`);
+    const link = owned(this.#bridge, () =>
+      openLink(options, launch, world.openDefault, { onNoise, onStderr: stderr }),
+    );
     this.#link = isWatched ? watchLink(link, world.print) : link;
     const servants = { bridge: this.#bridge, hooks: this.#hooks, options };
     this.#channel = new ControlChannel(this.#link, {
       request: (subtype, body, served) => serveAgent(servants, subtype, body, served),
       message: (message) => this.#receive(message),
       replace: (subtype, body, cause) => replaceReply(servants, subtype, body, cause),
+      fault: note,
     });
     this.#channel.done.then(
       () => this.#finish(undefined),
@@ -109,7 +106,8 @@ export class Conversation {
   /** Sends a user message, once the agent is initialised. Resolves when the link has room for more. */
   async send(message: SDKUserMessage): Promise<void> {
     await this.initialized;
-    this.#step({ kind: 'sent' });
+    // A message that asks for no turn has no result either.
+    if (message.shouldQuery !== false) this.#step({ kind: 'sent' });
     await this.#channel.send(this.#options.verbatimPrompts ? { ...message, client_composed: true } : message);
   }
 
@@ -131,11 +129,19 @@ export class Conversation {
     return this.#sendInitialize(new Map());
   }
 
-  /** Replaces the servers of the running agent. The new in-process ones serve before the agent knows of them, the old ones until it has agreed. */
-  async setServers(servers: Record<string, McpServerConfig>): Promise<Frame> {
+  /**
+   * Replaces the servers of the running agent, one change after the other. New in-process ones serve before the agent
+   * knows of them, those that go until it has agreed; of two under one key the new one serves at once.
+   */
+  setServers(servers: Record<string, McpServerConfig>): Promise<Frame> {
+    const change = this.#changing.then(() => this.#setServers(servers));
+    this.#changing = change.catch(() => {});
+    return change;
+  }
+
+  async #setServers(servers: Record<string, McpServerConfig>): Promise<Frame> {
     const split = splitServers(servers);
-    const before = this.#servers;
-    this.#bridge.set(new Map([...before.sdk, ...split.sdk]));
+    this.#bridge.set(new Map([...this.#servers.sdk, ...split.sdk]));
     try {
       const result = await this.request({ subtype: 'mcp_set_servers', servers: describeServers(split) });
       this.#servers = split;
@@ -147,6 +153,7 @@ export class Conversation {
 
   /** Ends the agent; resolves once nothing of it is left. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.messages.end();
     this.#bridge.close();
     await this.#link.close();
@@ -155,32 +162,20 @@ export class Conversation {
   /** Iterating ends with this failure; the agent is closed. */
   fail(cause: unknown): void {
     this.messages.fail(cause);
-    void this.close();
+    this.close().catch(() => {});
   }
 
   async #initialize(withManifests: boolean): Promise<Frame> {
-    const manifests = new Map<string, Manifest>();
-    if (withManifests) {
-      await Promise.all(
-        [...this.#servers.sdk].map(async ([key, entry]) => {
-          const session = this.#bridge.session(key);
-          const manifest = session && (await makeManifest(entry, session));
-          if (manifest) manifests.set(key, manifest);
-        }),
-      );
-    }
-    return this.#sendInitialize(manifests);
+    return this.#sendInitialize(
+      withManifests ? await gatherManifests(this.#servers, this.#bridge) : new Map(),
+    );
   }
 
   async #sendInitialize(manifests: ReadonlyMap<string, Manifest>): Promise<Frame> {
     const body = buildInitialize(this.#options, this.#hooks.wire, this.#servers, manifests);
     const { response, extra } = await this.#channel.request(body, { timeoutMs: this.#initializeMs });
-    if (needsBlockingHooks(this.#options) && response.hook_on_failure_supported !== true) {
-      throw new SdkError(
-        'control-failed',
-        'The agent does not honour onFailure: "block" on hook matchers, so a hook that fails would not block',
-      );
-    }
+    checkSupport(this.#options, response);
+    this.#isReady = true;
     for (const pending of Object.values(extra)) {
       if (Array.isArray(pending)) for (const frame of pending) this.#channel.redeliver(frame);
     }
@@ -219,24 +214,30 @@ export class Conversation {
   #finish(cause: unknown): void {
     this.#options.abortController?.signal.removeEventListener('abort', this.#onAbort);
     this.#bridge.close();
-    if (this.#aborted) this.messages.fail(this.#aborted);
-    else if (cause === undefined) this.messages.end();
-    else this.messages.fail(explainExit(cause, this.#lastResult));
-    void this.#link.close();
+    const reason = exitReason({
+      cause: this.#aborted ?? cause,
+      isExpected: this.#isClosed,
+      isReady: this.#isReady,
+      turn: this.#turn,
+      lastResult: this.#lastResult,
+    });
+    if (reason === undefined) this.messages.end();
+    else this.messages.fail(reason);
+    this.#link.close().catch(() => {});
+  }
+}
+
+/** What is opened after the bridge and fails takes it along. */
+function owned<T>(bridge: Bridge, open: () => T): T {
+  try {
+    return open();
+  } catch (fault) {
+    bridge.close();
+    throw fault;
   }
 }
 
 function configText(servers: SplitServers, options: Options): string | undefined {
   const prepared = prepareServersForCli(servers, { sdkServersOnArgv: options.sdkServersOnArgv === true });
   return prepared && JSON.stringify({ mcpServers: prepared });
-}
-
-/** A minute at least: an agent with slow start-up hooks needs it. */
-function initializeLimit(override: string | undefined): number {
-  const ms = Number(override);
-  return Number.isFinite(ms) ? Math.max(ms, MIN_INITIALIZE_MS) : MIN_INITIALIZE_MS;
-}
-
-function needsBlockingHooks({ hooks }: Options): boolean {
-  return Object.values(hooks ?? {}).some((matchers) => matchers.some((it) => it.onFailure === 'block'));
 }

@@ -18,7 +18,12 @@ export function splitServers(servers: Readonly<Record<string, McpServerConfig>> 
   const external: Record<string, ExternalServerEntry> = {};
   const wireNames = new Map<string, string>();
   for (const [key, entry] of Object.entries(servers)) {
-    if (key === '') throw new SdkError('bad-server', 'mcpServers has an entry without a name');
+    if (key === '' || key === '__proto__') {
+      throw new SdkError(
+        'bad-server',
+        `mcpServers has an entry named ${JSON.stringify(key)}: give it another name`,
+      );
+    }
     const taken = wireNames.get(normalizeName(key));
     if (taken !== undefined) {
       throw new SdkError(

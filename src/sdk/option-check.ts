@@ -6,6 +6,10 @@ export type Check = { readonly what: string; holds(value: unknown): boolean };
 export const text: Check = { what: 'a string', holds: (value) => typeof value === 'string' };
 export const flag: Check = { what: 'true or false', holds: (value) => typeof value === 'boolean' };
 export const callback: Check = { what: 'a function', holds: (value) => typeof value === 'function' };
+export const abortController: Check = {
+  what: 'an AbortController',
+  holds: (value) => isRecord(value) && value.signal instanceof AbortSignal,
+};
 export const record: Check = { what: 'an object', holds: isRecord };
 export const texts: Check = { what: 'a list of strings', holds: (value) => isListOf(value, isText) };
 export const anything: Check = { what: 'anything', holds: () => true };
@@ -20,10 +24,22 @@ export const environment: Check = {
   holds: (value) => isRecord(value) && Object.values(value).every((it) => it === undefined || isText(it)),
 };
 
-/** Rules are joined with commas on their way, so one may hold a comma only inside its parentheses. */
+/** Names that are joined with commas on their way. */
+export const names: Check = {
+  what: 'a list of strings without commas',
+  holds: (value) => isListOf(value, (name) => isText(name) && !name.includes(',')),
+};
+
+/** Skills become rules, so their names may hold nothing that a rule is made of. */
+export const skillNames: Check = {
+  what: 'a list of skill names without commas and parentheses',
+  holds: (value) => isListOf(value, (name) => isText(name) && !/[(),]/.test(name)),
+};
+
+/** Rules are joined with commas on their way: one that is not whole could smuggle in another. */
 export const toolRules: Check = {
-  what: 'a list of tool rules, each without a comma outside its parentheses',
-  holds: (value) => isListOf(value, (rule) => isText(rule) && !rule.replace(/\(.*\)$/s, '').includes(',')),
+  what: 'a list of tool rules, each a name or a name with one balanced pair of parentheses at its end',
+  holds: (value) => isListOf(value, (rule) => isText(rule) && isWholeRule(rule)),
 };
 
 /** Names without the leading dashes; `null` for a flag without a value. */
@@ -76,6 +92,19 @@ export function kindOf(...types: readonly string[]): Check {
     what: `an object with type ${names}`,
     holds: (value) => isRecord(value) && types.includes(value.type as string),
   };
+}
+
+/** `Name` or `Name(content)`, where the parenthesis that opens after the name closes at the very end. */
+function isWholeRule(rule: string): boolean {
+  const open = rule.indexOf('(');
+  if (open === -1) return !/[),]/.test(rule);
+  if (/[),]/.test(rule.slice(0, open))) return false;
+  let depth = 0;
+  for (let at = open; at < rule.length; at++) {
+    if (rule[at] === '(') depth++;
+    else if (rule[at] === ')' && --depth === 0) return at === rule.length - 1;
+  }
+  return false;
 }
 
 function isListOf(value: unknown, holds: (item: unknown) => boolean): boolean {

@@ -1,5 +1,6 @@
 import { PERMISSION_MODES } from '../protocol/permission.ts';
 import {
+  abortController,
   anything,
   type Check,
   callback,
@@ -10,9 +11,11 @@ import {
   flagMap,
   kindOf,
   listOf,
+  names,
   numberFrom,
   oneOf,
   record,
+  skillNames,
   text,
   textMap,
   texts,
@@ -34,14 +37,14 @@ const row = (goes: OptionRoute, check: Check, does: string): OptionRow => ({ goe
 
 /** Every option of the official package: supported, or refused by name. The compatibility page is made from this table. */
 export const OFFICIAL_OPTIONS: Readonly<Record<keyof OfficialOptions, OptionRow>> = {
-  abortController: row('here', record, 'aborting it ends the query with an `AbortError`'),
+  abortController: row('here', abortController, 'aborting it ends the query with an `AbortError`'),
   additionalDirectories: row('argv', texts, '`--add-dir=…` each'),
   agent: row('argv', text, '`--agent=…`'),
   agentProgressSummaries: row('initialize', flag, '`agentProgressSummaries`'),
   agents: row('initialize', record, '`agents`'),
   allowDangerouslySkipPermissions: row('argv', flag, '`--allow-dangerously-skip-permissions`'),
   allowedTools: row('argv', toolRules, '`--allowedTools=…`'),
-  betas: row('argv', texts, '`--betas=…`'),
+  betas: row('argv', names, '`--betas=…`'),
   canUseTool: row('here', callback, 'answers `can_use_tool`; `--permission-prompt-tool=stdio`'),
   continue: row('argv', flag, '`--continue`'),
   cwd: row('process', text, 'the working directory of the agent'),
@@ -104,7 +107,7 @@ export const OFFICIAL_OPTIONS: Readonly<Record<keyof OfficialOptions, OptionRow>
   settings: row('argv', either(text, record), '`--settings …`'),
   skills: row(
     'initialize',
-    either(oneOf('all'), texts),
+    either(oneOf('all'), skillNames),
     '`skills`, and `Skill(…)` rules in `--allowedTools`',
   ),
   spawnClaudeCodeProcess: row('process', callback, 'starts the agent instead of a local spawn'),
@@ -125,7 +128,7 @@ export const OFFICIAL_OPTIONS: Readonly<Record<keyof OfficialOptions, OptionRow>
   title: row('initialize', text, '`title`'),
   toolAliases: row('initialize', textMap, '`toolAliases`'),
   toolConfig: row('environment', record, '`CLAUDE_CODE_QUESTION_PREVIEW_FORMAT`'),
-  tools: row('argv', either(texts, kindOf('preset')), '`--tools=…`'),
+  tools: row('argv', either(names, kindOf('preset')), '`--tools=…`'),
   verbatimPrompts: row('here', flag, '`client_composed` on every message'),
 };
 

@@ -3,7 +3,6 @@ import type { SpawnedProcess, SpawnRequest } from '../control/spawned-process.ts
 import type { HookEvent } from '../protocol/hook.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
 import type { ExternalServerEntry } from '../protocol/server-entry.ts';
-import type { Assigns } from '../tools/context.ts';
 import type { SdkServer, SdkServerEntry } from '../tools/sdk-server.ts';
 import type { CanUseTool, HookCallbackMatcher, OnElicitation, OnToolUse, OnUserDialog } from './callbacks.ts';
 
@@ -120,7 +119,7 @@ export type OfficialOptions = {
 /** What Toolplane adds. */
 export type OwnOptions = {
   /** Application state for the handlers of every in-process server of this query that was not attached with its own. */
-  assigns?: Assigns;
+  assigns?: object;
   /** Called for every tool use once its result is known. */
   onToolUse?: OnToolUse;
   /** A path to an MCP configuration file. Deprecated: use `mcpServers`. */

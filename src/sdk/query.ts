@@ -1,36 +1,56 @@
+import { startTimer } from '../base/timer.ts';
 import type { SDKMessage, SDKUserMessage } from '../protocol/agent-message.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
-import { Conversation, type SdkWorld } from './conversation.ts';
+import { Conversation } from './conversation.ts';
+import { Feed } from './feed.ts';
 import type { Options } from './options.ts';
 import { QueryMethods } from './query-methods.ts';
+import type { SdkWorld } from './world.ts';
 
 export type Prompt = string | AsyncIterable<SDKUserMessage>;
 
 /** A conversation as a stream of messages, with everything that can be asked of the agent while it runs. */
 export class Query extends QueryMethods implements AsyncGenerator<SDKMessage, void> {
-  /** Sends what the stream yields, in order, as long as the agent takes it. */
+  /** Streams that are being sent; they are left when the query is over. */
+  readonly #feeds = new Set<Feed>();
+
+  constructor(conversation: Conversation, prompt: Prompt) {
+    super(conversation);
+    const sent = typeof prompt === 'string' ? conversation.send(userMessage(prompt)) : this.#pour(prompt);
+    sent.then((how) => how !== 'left' && conversation.endInput()).catch((cause) => conversation.fail(cause));
+  }
+
+  /** Sends what the stream yields, in order, until it ends or the query is over. */
   async streamInput(stream: AsyncIterable<SDKUserMessage>): Promise<void> {
-    for await (const message of stream) await this.conversation.send(message);
+    await this.#pour(stream);
   }
 
   async next(): Promise<IteratorResult<SDKMessage, void>> {
-    return this.conversation.messages.next();
+    try {
+      const next = await this.conversation.messages.next();
+      if (next.done) this.#leaveInput();
+      return next;
+    } catch (cause) {
+      this.#leaveInput();
+      throw cause;
+    }
   }
 
-  /** Leaving the loop ends the agent. */
+  /** Leaving the loop ends the agent; messages that were not read are dropped. */
   async return(): Promise<IteratorResult<SDKMessage, void>> {
-    await this.conversation.close();
+    await this.conversation.messages.return();
+    await this.#end();
     return { done: true, value: undefined };
   }
 
   async throw(cause: unknown): Promise<IteratorResult<SDKMessage, void>> {
-    await this.conversation.close();
+    await this.return();
     throw cause;
   }
 
-  /** Ends the agent now; iteration ends. */
+  /** Ends the agent now. Iterating gives the messages that are here already, then ends. */
   close(): void {
-    void this.conversation.close();
+    this.#end().catch(ignore);
   }
 
   [Symbol.asyncIterator](): this {
@@ -38,7 +58,26 @@ export class Query extends QueryMethods implements AsyncGenerator<SDKMessage, vo
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.return();
+  }
+
+  async #end(): Promise<void> {
+    this.#leaveInput();
     await this.conversation.close();
+  }
+
+  async #pour(stream: AsyncIterable<SDKUserMessage>): Promise<'ended' | 'left'> {
+    const feed = new Feed(stream);
+    this.#feeds.add(feed);
+    try {
+      return await feed.pour((message) => this.conversation.send(message));
+    } finally {
+      this.#feeds.delete(feed);
+    }
+  }
+
+  #leaveInput(): void {
+    for (const feed of this.#feeds) feed.leave();
   }
 }
 
@@ -60,25 +99,22 @@ export function createQuery(world: SdkWorld): QueryFunctions {
   return {
     query({ prompt, options = {} }) {
       checkPrompt(prompt);
-      const conversation = new Conversation(options, world);
-      feed(conversation, prompt);
-      return new Query(conversation);
+      return new Query(new Conversation(options, world), prompt);
     },
     async startup({ options = {}, initializeTimeoutMs = 60_000 } = {}) {
-      const conversation = new Conversation(options, world);
+      checkLimit(initializeTimeoutMs);
+      const conversation = new Conversation(options, world, initializeTimeoutMs);
       await within(conversation, initializeTimeoutMs);
-      let isUsed = false;
-      const close = () => conversation.close();
+      let query: Query | undefined;
       return {
         query(prompt) {
-          if (isUsed) throw new SdkError('closed', 'This agent has had its prompt: start another');
+          if (query) throw new SdkError('closed', 'This agent has had its prompt: start another');
           checkPrompt(prompt);
-          isUsed = true;
-          feed(conversation, prompt);
-          return new Query(conversation);
+          query = new Query(conversation, prompt);
+          return query;
         },
-        close: () => void close(),
-        [Symbol.asyncDispose]: close,
+        close: () => void (query ? query.close() : conversation.close().catch(ignore)),
+        [Symbol.asyncDispose]: async () => (query ? query[Symbol.asyncDispose]() : conversation.close()),
       };
     },
   };
@@ -99,27 +135,25 @@ function checkPrompt(prompt: Prompt): void {
   throw new SdkError('bad-option', 'prompt must be a string or an async iterable of user messages');
 }
 
-function feed(conversation: Conversation, prompt: Prompt): void {
-  pour(conversation, prompt).catch((cause) => conversation.fail(cause));
-}
-
-async function pour(conversation: Conversation, prompt: Prompt): Promise<void> {
-  if (typeof prompt === 'string') await conversation.send(userMessage(prompt));
-  else for await (const message of prompt) await conversation.send(message);
-  conversation.endInput();
+function checkLimit(ms: unknown): void {
+  if (typeof ms === 'number' && ms >= 0) return;
+  throw new SdkError('bad-option', `initializeTimeoutMs must be a number, 0 or more; it is ${String(ms)}`);
 }
 
 async function within(conversation: Conversation, ms: number): Promise<void> {
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
+  const timer = startTimer(ms, () => {
     late.reject(new SdkError('timeout', `The agent was not ready within ${ms} ms`));
-  }, ms);
+  });
   try {
     await Promise.race([conversation.initialized, late.promise]);
   } catch (cause) {
-    await conversation.close();
+    await conversation.close().catch(ignore);
     throw cause;
   } finally {
     clearTimeout(timer);
   }
 }
+
+/** For an ending that failed: the query is over all the same, and nobody waits for it. */
+function ignore(): void {}

@@ -1,4 +1,4 @@
-import { ScriptedAgent } from '../control/scripted-link.ts';
+import { ScriptedAgent, type ServerNotification } from '../control/scripted-link.ts';
 import { type Frame, failureFrame, requestFrame, successFrame } from '../protocol/control-frame.ts';
 import type { RpcResponse } from '../protocol/json-rpc.ts';
 import type { CallToolResult } from '../protocol/mcp.ts';
@@ -23,6 +23,9 @@ export class AgentScript {
   /** What the program would have started the agent with. */
   launch: AgentLaunch | undefined;
   #calls = 0;
+  #requests = 0;
+  /** The last prompt taken, and how much had been said by then. */
+  #turn: { prompt: string; at: number } | undefined;
 
   /** Give this to `query()` or `AgentClient.open()`. */
   get options(): Required<Pick<Options, 'link'>> {
@@ -45,7 +48,19 @@ export class AgentScript {
   async prompt(): Promise<string> {
     const frame = await this.agent.take({ type: 'user' });
     const { content } = frame.message as { content: string | { text?: string }[] };
-    return typeof content === 'string' ? content : content.map((block) => block.text ?? '').join('');
+    const prompt = typeof content === 'string' ? content : content.map((block) => block.text ?? '').join('');
+    this.#turn = { prompt, at: this.agent.said.length };
+    return prompt;
+  }
+
+  /** What the program's servers said by themselves so far: progress, log lines, lists that changed. */
+  get notifications(): ServerNotification[] {
+    return this.agent.notifications;
+  }
+
+  /** Waits for the next notification with this method, such as `notifications/tools/list_changed`. */
+  notification(method: string): Promise<ServerNotification> {
+    return this.agent.takeNotification(method);
   }
 
   /** Calls a tool of one of the program's servers, as the agent does when the model asks for it; gives its result. */
@@ -67,11 +82,12 @@ export class AgentScript {
     return mcp_response as RpcResponse;
   }
 
-  /** Asks the program anything: `can_use_tool`, `hook_callback`, `elicitation`. Gives the body of its answer, throws its failure. */
+  /** Asks the program anything: `can_use_tool`, `hook_callback`, `elicitation`. Gives the body of its answer, throws its failure. Several may be asked at once. */
   async ask(request: Frame & { subtype: string }): Promise<Frame> {
-    const id = `agent-${++this.#calls}`;
+    const id = `agent-${++this.#requests}`;
+    const answered = this.agent.takeAnswer(id);
     this.agent.say(requestFrame(id, request));
-    const frame = await this.agent.take({ type: 'control_response', response: { request_id: id } });
+    const frame = await answered;
     const response = frame.response as Frame;
     if (response.subtype === 'error') throw new SdkError('control-failed', String(response.error));
     return (response.response ?? {}) as Frame;
@@ -118,25 +134,43 @@ export class AgentScript {
     });
   }
 
-  /** Waits until the program is done and closes, as an agent does at the end of its input. */
+  /** Waits until the program is done and closes, as an agent does at the end of its input. Fails if a prompt was left without its result, for which the program would wait for ever. */
   async finish(): Promise<void> {
+    const prompt = this.#unanswered();
+    if (prompt !== undefined && !this.agent.hasEnded) {
+      throw new SdkError(
+        'script-mismatch',
+        `The script ended without a result for the prompt ${JSON.stringify(prompt)}: end the turn with result()`,
+      );
+    }
     await this.agent.ended();
     this.agent.leave();
+  }
+
+  #unanswered(): string | undefined {
+    if (!this.#turn) return undefined;
+    const { prompt, at } = this.#turn;
+    return this.agent.said.slice(at).some((frame) => frame.type === 'result') ? undefined : prompt;
   }
 }
 
 /** A scripted agent for one test. `play` runs beside the program; await the returned promise to see its failures. */
 export function scriptAgent(
-  play: (agent: AgentScript) => Promise<void>,
+  play: (agent: AgentScript) => Promise<void> | void,
 ): Required<Pick<Options, 'link'>> & { readonly played: Promise<void>; readonly script: AgentScript } {
   const script = new AgentScript();
-  const played = play(script).then(
-    () => script.finish(),
-    (cause: Error) => {
-      script.agent.leave(cause);
-      throw cause;
-    },
-  );
+  const played = playThrough(script, play);
   played.catch(() => {});
   return { link: script.options.link, played, script };
+}
+
+/** The program learns of what went wrong, too: it must not wait for an agent that is no more. */
+async function playThrough(script: AgentScript, play: (agent: AgentScript) => Promise<void> | void) {
+  try {
+    await play(script);
+    await script.finish();
+  } catch (cause) {
+    script.agent.leave(cause as Error);
+    throw cause;
+  }
 }

@@ -28,8 +28,11 @@ export interface ToolContext<State extends object = Assigns> {
 /** What a context needs from whoever runs the call. */
 export type CallPort = {
   readonly server: string;
-  readonly assigns: Assigns;
-  onProgress?(progress: { progress: number; total?: number; message?: string }): void;
+  readonly assigns: object;
+  onProgress?(
+    progress: { progress: number; total?: number; message?: string },
+    meta: Readonly<Record<string, unknown>>,
+  ): void;
   onLog?(level: LogLevel, data: unknown): void;
   onNotification?(method: string, params?: Record<string, unknown>): void;
 };
@@ -48,7 +51,8 @@ export class CallContext implements ToolContext {
 
   constructor(port: CallPort, meta: Record<string, unknown>, requestId?: string | number) {
     this.#port = port;
-    this.assigns = port.assigns;
+    // What it is only the handler says, by the type it asks for.
+    this.assigns = port.assigns as Assigns;
     this.server = port.server;
     this._meta = meta;
     this.requestId = requestId;
@@ -67,7 +71,8 @@ export class CallContext implements ToolContext {
   /** A getter, so that a handler may take it out of the context: `(args, { progress }) => …`. */
   get progress(): ToolContext['progress'] {
     return (done, options = {}) => {
-      if (!this.#aborted && !this.#isOver) this.#port.onProgress?.({ progress: done, ...options });
+      if (!this.#aborted && !this.#isOver)
+        this.#port.onProgress?.({ progress: done, ...options }, this._meta);
     };
   }
 

@@ -1,13 +1,12 @@
 import type { RpcMessage, RpcResponse } from '../protocol/json-rpc.ts';
 import type { LogLevel } from '../protocol/mcp.ts';
-import type { Assigns } from './context.ts';
 import type { CallObserver } from './observer.ts';
 
 /** How a session reaches its user, and what it was attached with. */
 export type SessionPort = {
   /** The key under which the user knows the server. */
   readonly server: string;
-  readonly assigns: Assigns;
+  readonly assigns: object;
   /** Carries notifications to the user; must not throw. */
   send(message: RpcMessage): void;
   onLog?(level: LogLevel, data: unknown): void;

@@ -1,10 +1,11 @@
 import { isRecord } from '../base/is-record.ts';
 import type { CallToolResult, ContentBlock } from '../protocol/mcp.ts';
 import { messageOf } from '../protocol/sdk-error.ts';
+import { plainJson } from './plain-json.ts';
 
 /**
  * What a handler returned, as a result (C22): text for strings, numbers, booleans and big integers, JSON text for
- * objects and arrays, nothing for null and undefined, a failure for an `Error`; a whole result passes as it is.
+ * objects, arrays, maps and sets, nothing for null and undefined, a failure for an `Error`; a whole result passes as it is.
  */
 export function wrapResult(value: unknown, options: { structured: boolean }): CallToolResult {
   switch (typeof value) {
@@ -24,7 +25,7 @@ export function wrapResult(value: unknown, options: { structured: boolean }): Ca
     case 'object':
       if (value === null) return { content: [] };
       if (value instanceof Error) return failedResult(messageOf(value));
-      return isWholeResult(value) ? passResult(value) : jsonResult(value, options);
+      return isWholeResult(value) ? passResult(value) : dataResult(value, options);
   }
 }
 
@@ -37,54 +38,89 @@ function textResult(text: string): CallToolResult {
   return { content: [{ type: 'text', text }] };
 }
 
+/** Data that says it is a failure is one. */
+function dataResult(value: object, options: { structured: boolean }): CallToolResult {
+  const result = jsonResult(value, options);
+  const { isError, is_error } = value as WholeResult;
+  return (isError ?? is_error) === true ? { ...result, isError: true } : result;
+}
+
 function jsonResult(value: object, options: { structured: boolean }): CallToolResult {
-  let text: string;
   try {
-    text = JSON.stringify(value) ?? '';
+    const { text, data } = plainJson(value);
+    const result = textResult(text);
+    return options.structured ? { ...result, structuredContent: data as Record<string, unknown> } : result;
   } catch (cause) {
     return failedResult(`The tool returned data that cannot be written as JSON: ${messageOf(cause)}`);
   }
-  const result = textResult(text);
-  return options.structured ? { ...result, structuredContent: value as Record<string, unknown> } : result;
 }
 
 type WholeResult = {
-  content?: unknown;
+  content?: { readonly type: string; readonly [member: string]: unknown }[] | undefined;
   isError?: unknown;
   is_error?: unknown;
   structuredContent?: unknown;
   _meta?: unknown;
 };
 
-/** A list of content blocks, or one of the members only a result has; other objects with a `content` are data. */
+const SAYS_RESULT = new Set(['content', 'structuredContent', 'isError', 'is_error']);
+
+/** Blocks MCP knows, or nothing but members of a result (with typed blocks, if there is content); any other object is data. */
 function isWholeResult(value: object): value is WholeResult {
-  if ('isError' in value || 'is_error' in value || 'structuredContent' in value) return true;
-  const { content } = value as WholeResult;
-  if (!Array.isArray(content)) return false;
-  return content.length === 0 || content.some((block) => isRecord(block) && typeof block.type === 'string');
+  const { content } = value as { content?: unknown };
+  if (Array.isArray(content) && content.length > 0 && content.every(isKnownBlock)) return true;
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  return (
+    members.some(([key]) => SAYS_RESULT.has(key)) &&
+    members.every(([key, member]) =>
+      key === 'content' ? isBlocks(member) : key === '_meta' || SAYS_RESULT.has(key),
+    )
+  );
+}
+
+function isKnownBlock(block: unknown): boolean {
+  if (!isRecord(block) || typeof block.type !== 'string') return false;
+  return block.type === 'resource' || REQUIRED_MEMBERS[block.type] !== undefined;
+}
+
+function isBlocks(content: unknown): boolean {
+  return (
+    Array.isArray(content) && content.every((block) => isRecord(block) && typeof block.type === 'string')
+  );
 }
 
 /** Both spellings of the error flag are read, the camel one wins, and only it is written (C3). */
 function passResult(value: WholeResult): CallToolResult {
   const fault = resultFault(value);
   if (fault) return failedResult(`The tool returned a malformed result: ${fault}`);
+  if (value.content && value.is_error === undefined && isFlag(value.isError)) return value as CallToolResult;
   const { content, isError, is_error, ...rest } = value;
   const flag = isError ?? is_error;
   const result = { content: content ?? impliedContent(rest), ...rest } as CallToolResult;
   return typeof flag === 'boolean' ? { ...result, isError: flag } : result;
 }
 
+function isFlag(value: unknown): boolean {
+  return value === undefined || typeof value === 'boolean';
+}
+
 /** A result without content is told to the model as JSON text, so that nothing of it is lost. */
-function impliedContent({ structuredContent, _meta, ...data }: WholeResult): ContentBlock[] {
-  const told = structuredContent ?? data;
+function impliedContent({ structuredContent = {} }: WholeResult): ContentBlock[] {
+  const told = structuredContent as Record<string, unknown>;
   return Object.keys(told).length === 0 ? [] : jsonResult(told, { structured: false }).content;
 }
 
 function resultFault({ content = [], structuredContent = {}, _meta = {} }: WholeResult): string | undefined {
-  if (!Array.isArray(content)) return '"content" is not a list';
   if (!isRecord(structuredContent)) return '"structuredContent" is not an object';
+  if (structuredContent instanceof Map || structuredContent instanceof Set) {
+    return '"structuredContent" is a Map or a Set, not a plain object';
+  }
   if (!isRecord(_meta)) return '"_meta" is not an object';
-  return content.map(blockFault).find((found) => found !== undefined);
+  for (const [index, block] of content.entries()) {
+    const fault = blockFault(block, index);
+    if (fault) return fault;
+  }
+  return undefined;
 }
 
 const REQUIRED_MEMBERS: { readonly [type: string]: readonly string[] | undefined } = {
@@ -95,9 +131,9 @@ const REQUIRED_MEMBERS: { readonly [type: string]: readonly string[] | undefined
   resource_link: ['uri', 'name'],
 };
 
-function blockFault(block: unknown, index: number): string | undefined {
+function blockFault(block: NonNullable<WholeResult['content']>[number], index: number): string | undefined {
+  if (block.type === 'text' && typeof block.text === 'string') return undefined;
   const at = `content[${index}]`;
-  if (!isRecord(block) || typeof block.type !== 'string') return `${at} has no type`;
   if (block.type === 'resource') return resourceFault(block.resource, at);
   const required = REQUIRED_MEMBERS[block.type];
   if (!required) return `${at} has the unknown type ${JSON.stringify(block.type)}`;

@@ -16,13 +16,13 @@ export function compileSchema(
     if (isZodSchema(schema)) return withObjectRoot(compileZod(schema, direction));
     if (isStandardSchema(schema)) return compileStandard(schema, direction);
     if (isZodShape(schema)) return compileZodShape(schema, direction);
-    if (isRecord(schema)) return compileJsonSchema(objectRoot(refuseFields(schema)));
+    if (isRecord(schema)) return compileJsonSchema(objectRoot(refuseShape(schema)));
   } catch (cause) {
     throw new SdkError('bad-schema', `${where}: ${messageOf(cause)}`, { cause });
   }
   throw new SdkError(
     'bad-schema',
-    `${where}: the schema is ${schema === null ? 'null' : typeof schema}; pass a zod shape, a Standard Schema or a JSON Schema object`,
+    `${where}: the schema is ${kindOf(schema)}; pass a zod shape, a Standard Schema or a JSON Schema object`,
   );
 }
 
@@ -58,14 +58,34 @@ function withObjectRoot(compiled: CompiledSchema): CompiledSchema {
   return { ...compiled, json: objectRoot(compiled.json) };
 }
 
-/** Fields of another library, or beside something that is no schema, would pass as unknown JSON Schema keywords that check nothing. */
-function refuseFields(schema: JsonSchema): JsonSchema {
-  const field = Object.keys(schema).find((key) => isStandardSchema(schema[key]));
-  if (field === undefined) return schema;
+function kindOf(schema: unknown): string {
+  if (schema === null) return 'null';
+  return Array.isArray(schema) ? 'an array' : typeof schema;
+}
+
+/** Fields of another library, beside something that is no schema, or of words, would pass as unknown JSON Schema keywords that check nothing. */
+function refuseShape(schema: JsonSchema): JsonSchema {
+  const keys = Object.keys(schema);
+  const field = keys.find((key) => isStandardSchema(schema[key]));
+  if (field !== undefined) {
+    throw new Error(
+      `"${field}" is a schema among others that are no zod schemas; only zod fields make a plain shape, others go into their library's object`,
+    );
+  }
+  const word = keys.find((key) => typeof schema[key] === 'function');
+  if (word === undefined && keys.some((key) => KEYWORDS.has(key))) return schema;
   throw new Error(
-    `"${field}" is a schema among others that are no zod schemas; only zod fields make a plain shape, others go into their library's object`,
+    `looks like a shape, but "${word ?? keys[0]}" is no zod schema; write { ${word ?? keys[0]}: z.number() } or { type: "object", properties: … }`,
   );
 }
+
+/** What a JSON Schema can say at its root, in any draft. */
+const KEYWORDS = new Set(
+  `type properties required additionalProperties patternProperties propertyNames unevaluatedProperties
+  minProperties maxProperties dependencies dependentRequired dependentSchemas anyOf oneOf allOf not if then else
+  const enum $ref $dynamicRef $recursiveRef $defs definitions $schema $id id $anchor $dynamicAnchor $vocabulary
+  $comment title description default examples deprecated readOnly writeOnly`.split(/\s+/),
+);
 
 /** Arguments are always an object, and an agent drops a whole server for one schema that does not say so. */
 function objectRoot(schema: JsonSchema): JsonSchema {

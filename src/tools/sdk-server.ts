@@ -1,12 +1,14 @@
+import { isRecord } from '../base/is-record.ts';
 import type { CallToolResult } from '../protocol/mcp.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
 import type { ToolPolicy } from '../protocol/server-entry.ts';
 import type { Assigns, ToolContext } from './context.ts';
 import { type ForeignServer, isForeignServer, openForeignSession } from './foreign-server.ts';
 import type { McpSession, SessionPort } from './mcp-session.ts';
+import { type SdkServerOptions, show } from './server-options.ts';
 import type { ArgsOf, PlainJsonSchema, RawShape, StandardSchema } from './standard-schema.ts';
 import { type AnyTool, type ToolExtras, tool } from './tool.ts';
-import { type CallOptions, ToolServer, type ToolServerOptions } from './tool-server.ts';
+import { type CallOptions, ToolServer } from './tool-server.ts';
 
 /** A server that lives in this process, as an entry of `mcpServers`. */
 export type SdkServerEntry = {
@@ -19,10 +21,10 @@ export type SdkServerEntry = {
   /** Per-tool permission policy, enforced by the agent. */
   tools?: ToolPolicy[];
   /** The state handlers see in this attachment. */
-  assigns?: Assigns;
+  assigns?: object;
 };
 
-export type SdkServerOptions = ToolServerOptions & { timeout?: number };
+export type { SdkServerOptions } from './server-options.ts';
 
 /** The official shape `{ type, name, instance }`, with the tool server's own verbs at hand. */
 export class SdkServer {
@@ -93,8 +95,20 @@ export function toolServer(name: string, options: Omit<SdkServerOptions, 'name'>
 }
 
 /** The server with this application state, for one query; the same server can be attached many times with different state. */
-export function attach(server: SdkServer | SdkServerEntry, options: { assigns: Assigns }): SdkServerEntry {
+export function attach(server: SdkServer | SdkServerEntry, options: { assigns: object }): SdkServerEntry {
+  if (!isRecord(server) || server.type !== 'sdk' || !server.instance) {
+    throw new SdkError(
+      'bad-server',
+      `attach() needs what createSdkMcpServer() returns; it got ${show(server)}`,
+    );
+  }
   const { type, name, instance, timeout } = server;
+  if (typeof options?.assigns !== 'object' || options.assigns === null) {
+    throw new SdkError(
+      'bad-server',
+      `attach() of server "${name}" needs { assigns }, the state its handlers see`,
+    );
+  }
   const policy = server instanceof SdkServer ? undefined : server.tools;
   return {
     type,
@@ -126,7 +140,15 @@ function openOwnSession(make: () => ForeignServer, port: SessionPort): McpSessio
     receive: (message) => session.receive(message),
     close: () => {
       session.close();
-      server.close().catch(() => {});
+      closeQuietly(server);
     },
   };
+}
+
+/** Nobody is left to tell; and what only connects has nothing to close. */
+function closeQuietly(server: { close?: unknown }): void {
+  if (typeof server.close !== 'function') return;
+  try {
+    Promise.resolve(server.close()).catch(() => {});
+  } catch {}
 }

@@ -1,8 +1,9 @@
 import type { Readable, Writable } from 'node:stream';
+import { isRecord } from '../base/is-record.ts';
 import { LineWriter } from '../base/line-writer.ts';
 import { LineSplitter } from '../base/lines.ts';
 import { startTimer } from '../base/timer.ts';
-import { PARSE_FAILED, type RpcMessage, unsendable } from '../protocol/json-rpc.ts';
+import { INVALID_REQUEST, PARSE_FAILED, type RpcMessage, readRpc, unsendable } from '../protocol/json-rpc.ts';
 import type { McpSession, SessionPort } from './mcp-session.ts';
 
 /** Longest message a client may send, in characters. */
@@ -37,8 +38,8 @@ export async function serveStdio(
   };
   const session = open({ server, assigns: {}, send, ...(streams.onLog && { onLog: streams.onLog }) });
   const calls = new Set<Promise<void>>();
-  const refuse = (message: string) =>
-    write({ jsonrpc: '2.0', id: null, error: { code: PARSE_FAILED, message } });
+  const refuse = (message: string, code = PARSE_FAILED) =>
+    write({ jsonrpc: '2.0', id: null, error: { code, message } });
   const splitter = new LineSplitter({
     maxLength: MAX_MESSAGE,
     onLine(line) {
@@ -47,6 +48,11 @@ export async function serveStdio(
         message = JSON.parse(line);
       } catch {
         refuse('the line is no JSON');
+        return;
+      }
+      const fault = unanswerable(message);
+      if (fault !== undefined) {
+        refuse(fault, INVALID_REQUEST);
         return;
       }
       const call = Promise.resolve(session.receive(message)).then((response) => {
@@ -66,4 +72,15 @@ export async function serveStdio(
   clearTimeout(patience);
   session.close();
   await written;
+}
+
+/** What is wrong with a message that wants an answer but has no id to answer to. Answers are never answered. */
+function unanswerable(message: unknown): string | undefined {
+  if (Array.isArray(message)) return 'batches are not served: send one message a line';
+  const read = readRpc(message);
+  if (!isRecord(message)) return read.kind === 'malformed' ? read.reason : undefined;
+  if ('result' in message || 'error' in message) return undefined;
+  const isNotification = typeof message.method === 'string' && !('id' in message);
+  if (read.kind === 'notification' && !isNotification) return 'an id is a string or a whole number';
+  return read.kind === 'malformed' && read.id === undefined && !isNotification ? read.reason : undefined;
 }

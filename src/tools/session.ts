@@ -1,3 +1,4 @@
+import { InFlight } from '../base/in-flight.ts';
 import {
   CANCELLED,
   INTERNAL,
@@ -11,9 +12,9 @@ import {
   rpcFailure,
   rpcResult,
 } from '../protocol/json-rpc.ts';
-import { type CallToolResult, LOG_LEVELS, type LogLevel } from '../protocol/mcp.ts';
+import { LOG_LEVELS, type LogLevel } from '../protocol/mcp.ts';
 import { messageOf } from '../protocol/sdk-error.ts';
-import { type Assigns, CallContext } from './context.ts';
+import { CallContext, type CallPort } from './context.ts';
 import type { McpSession, RpcAnswer, SessionPort } from './mcp-session.ts';
 import { METHODS } from './methods.ts';
 import type { Offering } from './offer.ts';
@@ -27,7 +28,9 @@ export class ToolSession implements McpSession {
   readonly #server: Offering;
   readonly #port: SessionPort;
   readonly #onClose: () => void;
-  readonly #running = new Map<RpcId, Running>();
+  /** One for all calls: a call differs only by its context. */
+  readonly #callPort: CallPort;
+  readonly #running = new InFlight<RpcId, Running>();
   #logLevel: LogLevel = 'info';
   #closed = false;
 
@@ -35,6 +38,16 @@ export class ToolSession implements McpSession {
     this.#server = server;
     this.#port = port;
     this.#onClose = onClose;
+    this.#callPort = {
+      server: port.server,
+      assigns: port.assigns,
+      onProgress: (progress, { progressToken }) => {
+        if (progressToken !== undefined)
+          this.notify('notifications/progress', { progressToken, ...progress });
+      },
+      onNotification: (method, params) => this.notify(method, params),
+      onLog: (level, data) => this.#log(level, data),
+    };
   }
 
   receive(message: unknown): RpcAnswer | Promise<RpcAnswer> {
@@ -86,12 +99,7 @@ export class ToolSession implements McpSession {
       const result = METHODS[method]?.(this.#server, params, ctx);
       if (!result) return rpcFailure(id, METHOD_NOT_FOUND, `Method not found: ${method}`);
       if (!(result instanceof Promise)) return rpcResult(id, result);
-      return this.#track(id, ctx, () =>
-        result.then(
-          (value) => rpcResult(id, value),
-          (thrown) => faultOf(id, thrown),
-        ),
-      );
+      return this.#track(id, ctx, () => result);
     } catch (thrown) {
       return faultOf(id, thrown);
     }
@@ -114,8 +122,7 @@ export class ToolSession implements McpSession {
       ctx,
     });
     const run = () => runTool(tool, args, ctx);
-    const toResponse = (result: CallToolResult) => rpcResult(id, result);
-    const answered = this.#track(id, ctx, () => (observed ? observed.run(run) : run()).then(toResponse));
+    const answered = this.#track(id, ctx, observed ? () => observed.run(run) : run);
     if (!observed) return answered;
     return answered.then((response) => {
       observed.end('error' in response ? 'cancelled' : response.result.isError ? 'error' : 'ok');
@@ -124,14 +131,18 @@ export class ToolSession implements McpSession {
   }
 
   /** The answer of `work`, or of whoever takes the request back before; what comes late is dropped. */
-  #track(id: RpcId, ctx: CallContext, work: () => Promise<RpcResponse>): Promise<RpcResponse> {
+  #track(id: RpcId, ctx: CallContext, work: () => Promise<Record<string, unknown>>): Promise<RpcResponse> {
     return new Promise((settle) => {
       this.#running.set(id, { ctx, settle });
-      void work().then((response) => {
+      const finish = (response: RpcResponse) => {
         if (this.#running.get(id)?.ctx !== ctx) return;
         this.#running.delete(id);
         settle(response);
-      });
+      };
+      work().then(
+        (result) => finish(rpcResult(id, result)),
+        (thrown) => finish(faultOf(id, thrown)),
+      );
     });
   }
 
@@ -147,7 +158,7 @@ export class ToolSession implements McpSession {
 
   #context(id: RpcId, params: Record<string, unknown>): CallContext {
     const meta = (typeof params._meta === 'object' && params._meta) || {};
-    return new CallContext(new SessionCallPort(this, this.#port, meta), meta as Record<string, unknown>, id);
+    return new CallContext(this.#callPort, meta as Record<string, unknown>, id);
   }
 
   #setLevel(id: RpcId, params: Record<string, unknown>): RpcResponse {
@@ -158,7 +169,7 @@ export class ToolSession implements McpSession {
     return rpcResult(id, {});
   }
 
-  log(level: LogLevel, data: unknown): void {
+  #log(level: LogLevel, data: unknown): void {
     this.#port.onLog?.(level, data);
     const isWanted = LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(this.#logLevel);
     if (this.#server.options.logging && isWanted) {
@@ -169,31 +180,4 @@ export class ToolSession implements McpSession {
 
 function faultOf(id: RpcId, thrown: unknown): RpcResponse {
   return rpcFailure(id, thrown instanceof RpcFault ? thrown.code : INTERNAL, messageOf(thrown));
-}
-
-class SessionCallPort {
-  readonly server: string;
-  readonly assigns: Assigns;
-  readonly #session: ToolSession;
-  readonly #token: unknown;
-
-  constructor(session: ToolSession, port: SessionPort, meta: object) {
-    this.#session = session;
-    this.server = port.server;
-    this.assigns = port.assigns;
-    this.#token = (meta as { progressToken?: unknown }).progressToken;
-  }
-
-  onProgress(progress: object): void {
-    if (this.#token === undefined) return;
-    this.#session.notify('notifications/progress', { progressToken: this.#token, ...progress });
-  }
-
-  onNotification(method: string, params?: Record<string, unknown>): void {
-    this.#session.notify(method, params);
-  }
-
-  onLog(level: LogLevel, data: unknown): void {
-    this.#session.log(level, data);
-  }
 }

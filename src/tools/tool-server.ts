@@ -1,35 +1,18 @@
 import { type CallToolResult, type ListedTool, MCP_VERSIONS } from '../protocol/mcp.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
 import { normalizeName } from '../protocol/tool-name.ts';
-import { type Assigns, CallContext, type CallPort } from './context.ts';
+import { CallContext, type CallPort } from './context.ts';
 import type { SessionPort } from './mcp-session.ts';
 import type { PromptDefinition, ResourceDefinition } from './offer.ts';
 import { runTool } from './run.ts';
+import { checkServerOptions, type ToolServerOptions } from './server-options.ts';
 import { ToolSession } from './session.ts';
 import { type AnyTool, type CompiledTool, compileTool } from './tool.ts';
 import { serveTransport, type Transport } from './transport.ts';
 
-export type ToolServerOptions = {
-  name: string;
-  version?: string;
-  /** Told to the model as this server's instructions. */
-  instructions?: string;
-  tools?: readonly AnyTool[];
-  resources?: readonly ResourceDefinition[];
-  prompts?: readonly PromptDefinition[];
-  /** Every tool of this server is always in the prompt, never behind a tool search. */
-  alwaysLoad?: boolean;
-  /** An unknown tool is a JSON-RPC error −32602 instead of a failed result the model can read (C2). */
-  strictProtocolErrors?: boolean;
-  /** `resources/list` and `prompts/list` answer empty lists though nothing is offered (C7). */
-  emptyStubs?: boolean;
-  /** Offer the logging capability, so that `ctx.log()` also reaches the agent. */
-  logging?: boolean;
-};
-
 /** What a direct call may carry. */
 export type CallOptions = {
-  assigns?: Assigns;
+  assigns?: object;
   signal?: AbortSignal;
   toolUseId?: string;
   onProgress?: NonNullable<CallPort['onProgress']>;
@@ -50,9 +33,7 @@ export class ToolServer {
   readonly #stale = new Set<ToolSession>();
 
   constructor(options: ToolServerOptions) {
-    if (typeof options?.name !== 'string' || options.name === '') {
-      throw new SdkError('bad-server', 'A tool server needs a name, a non-empty string');
-    }
+    checkServerOptions(options);
     this.name = options.name;
     this.version = options.version ?? '1.0.0';
     this.options = options;

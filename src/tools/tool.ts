@@ -1,9 +1,18 @@
+import { isRecord } from '../base/is-record.ts';
+import { nearest } from '../base/nearest.ts';
 import type { Icon, ListedTool, ToolAnnotations } from '../protocol/mcp.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
 import type { CompiledSchema } from './compiled-schema.ts';
 import type { Assigns, ToolContext } from './context.ts';
 import { compileSchema } from './schema.ts';
-import type { ArgsOf, PlainJsonSchema, RawShape, StandardSchema, ToolSchema } from './standard-schema.ts';
+import {
+  type ArgsOf,
+  isStandardSchema,
+  type PlainJsonSchema,
+  type RawShape,
+  type StandardSchema,
+  type ToolSchema,
+} from './standard-schema.ts';
 
 /** What a tool may declare beside its schema and handler. */
 export type ToolExtras = {
@@ -58,6 +67,7 @@ export function tool(
 ): AnyTool {
   const definition: AnyTool = { name, description, inputSchema: schema, handler, ...extras };
   checkDefinition(definition);
+  checkExtras(name, extras);
   return definition;
 }
 
@@ -108,8 +118,34 @@ function listTool(
   };
 }
 
+const EXTRAS: Required<{ [K in keyof ToolExtras]: true }> = {
+  annotations: true,
+  title: true,
+  icons: true,
+  searchHint: true,
+  alwaysLoad: true,
+  maxResultSizeChars: true,
+  outputSchema: true,
+  timeoutMs: true,
+  _meta: true,
+};
+
+/** Only what `tool()` is given: a definition by hand may carry members of its author's own. */
+function checkExtras(name: string, extras: unknown): void {
+  const where = `tool ${JSON.stringify(name)}`;
+  if (!isRecord(extras)) throw new SdkError('bad-tool', `${where}: its extras must be an object`);
+  const unknown = Object.keys(extras).find((key) => extras[key] !== undefined && !Object.hasOwn(EXTRAS, key));
+  if (unknown === undefined) return;
+  const guess = nearest(unknown, Object.keys(EXTRAS));
+  const hint = guess ? `did you mean "${guess}"?` : `known are ${Object.keys(EXTRAS).join(', ')}`;
+  throw new SdkError('bad-tool', `${where}: "${unknown}" is no extra; ${hint}`);
+}
+
 function checkDefinition(definition: AnyTool): void {
-  const { name, description, handler, timeoutMs, maxResultSizeChars } = definition;
+  if (!isRecord(definition)) {
+    throw new SdkError('bad-tool', `${String(definition)} is no tool definition; pass what tool() returns`);
+  }
+  const { name, description, inputSchema, handler, timeoutMs, maxResultSizeChars } = definition;
   const refuse = (fault: string): never => {
     throw new SdkError('bad-tool', `tool ${JSON.stringify(name)}: ${fault}`);
   };
@@ -118,6 +154,9 @@ function checkDefinition(definition: AnyTool): void {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
   if (/[\u0000-\u001f\u007f]/.test(name)) refuse('its name contains a control character');
   if (typeof description !== 'string') refuse('its description must be a string');
+  if (typeof handler !== 'function' && typeof inputSchema === 'function' && !isStandardSchema(inputSchema)) {
+    refuse('its schema is missing: tool(name, description, schema, handler); {} stands for no arguments');
+  }
   if (typeof handler !== 'function') refuse('its handler must be a function');
   for (const [option, value] of Object.entries({ timeoutMs, maxResultSizeChars })) {
     if (value !== undefined && !(typeof value === 'number' && value > 0)) refuse(`${option} must be above 0`);

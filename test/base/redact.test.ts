@@ -26,6 +26,22 @@ test.each<[string, unknown, unknown]>([
     { usage: { input_tokens: 10 }, max_tokens: 5 },
     { usage: { input_tokens: 10 }, max_tokens: 5 },
   ],
+  [
+    'short names of secrets',
+    { auth: 'a', proxyAuth: 'b', pwd: 'c', db_pwd: 'd', bearer: 'e' },
+    {
+      auth: '[redacted]',
+      proxyAuth: '[redacted]',
+      pwd: '[redacted]',
+      db_pwd: '[redacted]',
+      bearer: '[redacted]',
+    },
+  ],
+  [
+    'what is said about a secret stays',
+    { apiKeySource: 'user', token_type: 'x', authMode: 'oauth', author: 'Ada', keyboard: 'qwerty' },
+    { apiKeySource: 'user', token_type: 'x', authMode: 'oauth', author: 'Ada', keyboard: 'qwerty' },
+  ],
   ['plain words stay', { tool: 'tokenizer', monkey: 'key' }, { tool: 'tokenizer', monkey: 'key' }],
   ['big integers are text', { n: 2n }, { n: '2' }],
 ])('%s', (_name, value, masked) => {
@@ -41,9 +57,47 @@ test.each([
   ['https://host/mcp?api_key=abc&x=1', 'https://host/mcp?api_key=[redacted]&x=1'],
   ['--token=abc --port=1', '--token=[redacted] --port=1'],
   ['{"password":"hunter2","n":1}', '{"password":"[redacted]","n":1}'],
-  ['Invalid token: expected a string', 'Invalid token: expected a string'],
+  ['aws AKIAIOSFODNN7EXAMPLE and ASIAIOSFODNN7EXAMPLE', 'aws AKIA[redacted] and ASIA[redacted]'],
+  [`google AIza${'Sy-_9'.repeat(7)} end`, 'google AIza[redacted] end'],
+  ['glpat-abcdEFGH1234_x', 'glpat-[redacted]'],
+  [`npm_${'aB3'.repeat(12)}`, 'npm_[redacted]'],
+  [
+    'a -----BEGIN RSA PRIVATE KEY-----\nMIIE\n+/=\n-----END RSA PRIVATE KEY----- b',
+    'a -----BEGIN RSA PRIVATE KEY-----[redacted]-----END RSA PRIVATE KEY----- b',
+  ],
+  [
+    '-----BEGIN PRIVATE KEY-----\nMIIE cut off',
+    '-----BEGIN PRIVATE KEY-----[redacted]-----END PRIVATE KEY-----',
+  ],
+  [`curl -H "x-api-key: abc" h`, `curl -H "x-api-key: [redacted]" h`],
+  ['X-Api-Key: abc\nHost: h', 'X-Api-Key: [redacted]\nHost: h'],
+  ['password: hunter2, then', 'password: [redacted], then'],
+  ['password=hunter2;x', 'password=[redacted];x'],
+  ['password = "correct horse" x', 'password = "[redacted]" x'],
+  ['Server=h;Uid=u;Pwd=hunter2;', 'Server=h;Uid=u;Pwd=[redacted];'],
+  ["{'api_key': 'abc', 'n': 1}", "{'api_key': '[redacted]', 'n': 1}"],
+  ['https://h/v1?key=abc&x=1', 'https://h/v1?key=[redacted]&x=1'],
+  ['https://h/v1?x=1&key=abc#top', 'https://h/v1?x=1&key=[redacted]#top'],
+  ['https://h/?access_token=abc', 'https://h/?access_token=[redacted]'],
+  ['https://u:p@ss@host/x?mail=a@b', 'https://u:[redacted]@host/x?mail=a@b'],
+  ['["https://u:p@h","a@b"]', '["https://u:[redacted]@h","a@b"]'],
+  ['{"token":"a \\" b"}', '{"token":"[redacted]"}'],
+  ['"{\\"token\\":\\"abc\\"}"', '"{\\"token\\":\\"[redacted]\\"}"'],
 ])('%s', (text, masked) => {
   expect(redactText(text)).toBe(masked);
+});
+
+test.each([
+  'Invalid token: expected a string',
+  'keyboard: qwerty, monkey=1, https://h/?monkey=1',
+  'apiKeySource: none',
+  '"apiKeySource":"user"',
+  'PWD=/home/ada npm_config_registry=https://registry.npmjs.org npm_package_version=1.0.0',
+  'AKIA is a prefix, AIza too',
+  '-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----',
+  'git@github.com:a/b and https://host:8080/a@b',
+])('ordinary text stays: %s', (text) => {
+  expect(redactText(text)).toBe(text);
 });
 
 /** A secret no other part of the value can contain by chance. */
@@ -58,6 +112,9 @@ const secretKey = fc.constantFrom(
   'private_key',
   'Authorization',
   'cookie',
+  'auth',
+  'db_pwd',
+  'bearer',
   'env',
   'headers',
 );
@@ -70,7 +127,13 @@ const planted = mark.chain((secret) => {
     `Basic ${secret}`,
     `eyJ${secret}.${secret}.${secret}`,
     `https://u:${secret}@h/`,
+    `https://u:p@${secret}@h/`,
     `https://h/?token=${secret}`,
+    `https://h/?a=b&key=${secret}`,
+    `glpat-${secret}`,
+    `x-api-key: ${secret}`,
+    `password: ${secret}`,
+    `{'api_key': '${secret}'}`,
     `{"secret": "${secret}"}`,
   );
   const texts = fc
@@ -108,7 +171,7 @@ test('a value without secrets is unchanged', () => {
     .jsonValue()
     .filter(
       (it) =>
-        !/token|secret|pass|key|cred|auth|cookie|env|head|sk-|gh|xox|eyJ|bearer|basic|:\/\//i.test(
+        !/token|secret|pass|pwd|key|cred|auth|cookie|env|head|sk-|gh|xox|eyJ|bearer|basic|:\/\//i.test(
           JSON.stringify(it),
         ),
     );

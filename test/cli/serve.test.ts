@@ -90,6 +90,25 @@ test('every request is answered before the end of the input ends the process', a
   expect(stderr).toContain('loading calc');
 });
 
+test('a module that writes to stdout and never rests does no harm: the protocol is clean, and the end is an end', async () => {
+  const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'big', arguments: {} } };
+  const { code, stdout, stderr } = await runCli(
+    ['serve', fixture('restless.ts')],
+    `${JSON.stringify(call)}\n`,
+  );
+  expect(code).toBe(0);
+  const [answer, ...rest] = stdout.trimEnd().split('\n');
+  expect(JSON.parse(answer ?? '').result.content[0].text).toHaveLength(1_000_000);
+  expect(rest).toEqual([]);
+  expect(stderr).toBe('at load\nby name\nby console\nin a call\n');
+});
+
+test('a module that never rests and exports no server ends too, with its reason', async () => {
+  const { code, stderr } = await runCli(['serve', fixture('restless.ts'), '--export', 'nope']);
+  expect(code).toBe(1);
+  expect(stderr).toContain('has no tool server named "nope"');
+});
+
 test('it ends with the signal that ends it', async () => {
   const child = startCli(['serve', fixture('calc.ts')]);
   child.stdin.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');

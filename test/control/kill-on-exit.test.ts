@@ -12,6 +12,17 @@ test('P94 what is alive when this process exits is killed, what has ended is not
   expect(kills.map((kill) => kill.mock.calls.length)).toEqual([0, 1]);
 });
 
+test('a kill that throws spares nobody else', () => {
+  const kill = vi.fn();
+  const refuse = () => {
+    throw new Error('not mine to kill');
+  };
+  const forgets = [refuse, kill].map((it) => killOnExit(it));
+  process.emit('exit', 0);
+  for (const forget of forgets) forget();
+  expect(kill).toHaveBeenCalledOnce();
+});
+
 test('any number of agents share one listener, and leave none behind', () => {
   const before = process.listenerCount('exit');
   const forgets = Array.from({ length: 50 }, () => killOnExit(() => {}));

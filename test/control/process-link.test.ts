@@ -251,4 +251,75 @@ describe('closing', () => {
       cause,
     });
   });
+
+  test.each([3_000_000_000, Number.POSITIVE_INFINITY])(
+    'a grace of %d ms is no reason to signal at once',
+    async (graceMs) => {
+      const { process, link } = open({ graceMs });
+      const closing = link.close();
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(process.signals).toEqual([]);
+      process.exit(0);
+      await closing;
+    },
+  );
+
+  test.each(['an error event', 'an exception'])(
+    'a signal that cannot be sent, told by %s, is no failure to start',
+    async (by) => {
+      const { process, link } = open();
+      process.onSignal = (signal) => {
+        const cause = new Error(`kill EPERM ${signal}`);
+        if (by === 'an exception') throw cause;
+        process.emit('error', cause);
+      };
+      const frames = collect(link.frames);
+      const closing = link.close();
+      await vi.advanceTimersByTimeAsync(3_000);
+      await closing;
+      expect(process.signals).toEqual(['SIGTERM', 'SIGKILL']);
+      expect(await frames).toEqual([]);
+    },
+  );
+});
+
+describe('an error of a process that was started is told as its end, and ends it', () => {
+  const cause = new Error('the container is gone');
+  const fault = {
+    code: 'process-exited',
+    message: "The agent's process failed: the container is gone",
+    cause,
+  };
+
+  test('when it has an id', async () => {
+    const { process, link } = open();
+    Object.assign(process, { pid: 42 }).emit('error', cause);
+    await expect(collect(link.frames)).rejects.toMatchObject(fault);
+    process.stdin.resume();
+    await once(process.stdin, 'end');
+  });
+
+  test('when it has said something', async () => {
+    const { process, link } = open();
+    process.stdout.write('{"n":1}\n');
+    expect(await link.frames.next()).toEqual({ done: false, value: { n: 1 } });
+    process.emit('error', cause);
+    await expect(collect(link.frames)).rejects.toMatchObject(fault);
+  });
+});
+
+test('it is gone when it has exited or could not be started, and not before', async () => {
+  const exited = open();
+  let isGone = false;
+  void exited.link.gone.then(() => {
+    isGone = true;
+  });
+  Object.assign(exited.process, { pid: 42 }).emit('error', new Error('kill EPERM'));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(isGone).toBe(false);
+  exited.process.exit(0);
+  await exited.link.gone;
+  const missing = open();
+  missing.process.emit('error', new Error('spawn nope ENOENT'));
+  await missing.link.gone;
 });

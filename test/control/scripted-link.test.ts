@@ -58,3 +58,57 @@ test('the agent leaves as expected, or dies', async () => {
   await expect(collect(dies.link.frames)).rejects.toThrow('died');
   await expect(dies.link.send({})).rejects.toMatchObject({ code: 'closed' });
 });
+
+const asks = (id: string, request: object) => ({ type: 'control_request', request_id: id, request });
+const answers = (id: string) => ({
+  type: 'control_response',
+  response: { subtype: 'success', request_id: id },
+});
+const tells = (id: string, method: string, params?: object) =>
+  asks(id, { subtype: 'mcp_message', server_name: 'calc', message: { jsonrpc: '2.0', method, params } });
+
+test('answers reach who awaits them, in any order; others are taken as they come', async () => {
+  const agent = new ScriptedAgent();
+  const [first, second] = [agent.takeAnswer('1'), agent.takeAnswer('2')];
+  const next = agent.take();
+  for (const id of ['2', 'other', '1']) await agent.link.send(answers(id));
+  expect(await Promise.all([first, second, next])).toEqual(['1', '2', 'other'].map(answers));
+});
+
+test('an answer that never comes fails when the program ends', async () => {
+  const agent = new ScriptedAgent();
+  const answer = agent.takeAnswer('1');
+  agent.link.end();
+  await expect(answer).rejects.toMatchObject({
+    code: 'script-mismatch',
+    message: 'The program ended; expected {"type":"control_response","response":{"request_id":"1"}}',
+  });
+});
+
+test('notifications are kept aside: only who expects one takes it', async () => {
+  const agent = new ScriptedAgent();
+  await agent.link.send(tells('1', 'notifications/progress', { progress: 1 }));
+  await agent.link.send(tells('2', 'notifications/tools/list_changed'));
+  await agent.link.send({ type: 'user' });
+  await agent.link.send(asks('3', { subtype: 'interrupt' }));
+  expect(await agent.take()).toEqual({ type: 'user' });
+  expect(await agent.take({ type: 'control_request' })).toMatchObject({ request_id: '3' });
+  expect(await agent.takeNotification('notifications/tools/list_changed')).toEqual({
+    server: 'calc',
+    method: 'notifications/tools/list_changed',
+    params: {},
+  });
+  expect(await agent.take({ request: { subtype: 'mcp_message' } })).toMatchObject({ request_id: '1' });
+  expect(agent.notifications.map(({ method, params }) => [method, params])).toEqual([
+    ['notifications/progress', { progress: 1 }],
+    ['notifications/tools/list_changed', {}],
+  ]);
+});
+
+test('a question of a server is no notification: it is taken as any request', async () => {
+  const agent = new ScriptedAgent();
+  const message = { jsonrpc: '2.0', id: 1, method: 'roots/list' };
+  await agent.link.send(asks('1', { subtype: 'mcp_message', server_name: 'calc', message }));
+  expect(agent.notifications).toEqual([]);
+  expect(await agent.take()).toMatchObject({ request: { message } });
+});

@@ -8,6 +8,7 @@ import {
   createSdkMcpServer,
   type Options,
   type SDKMessage,
+  type ToolContext,
   tool,
   toolServer,
 } from '../../src/entry/index.ts';
@@ -108,4 +109,29 @@ test('messages are told apart by their type', () => {
     return message.type;
   };
   expectTypeOf(read).returns.toExtend<string>();
+});
+
+interface Session {
+  readonly user: string;
+}
+
+class Archive {
+  readonly pages = 3;
+}
+
+test('application state may be an interface or an instance, and the handler has its type', async () => {
+  const server = toolServer('s')
+    .tool('who', '', {}, (_, { assigns }: ToolContext<Session>) => assigns.user)
+    .tool('pages', '', {}, (_, { assigns }: ToolContext<Archive>) => assigns.pages)
+    .tool('any', '', {}, (_, { assigns }) => {
+      expectTypeOf(assigns.user).toEqualTypeOf<unknown>();
+    });
+  const session: Session = { user: 'Ada' };
+  expect(await server.call('who', {}, { assigns: session })).toMatchObject({ content: [{ text: 'Ada' }] });
+  expect(await server.call('pages', {}, { assigns: new Archive() })).toMatchObject({
+    content: [{ text: '3' }],
+  });
+  expect(attach(server, { assigns: session }).assigns).toBe(session);
+  // @ts-expect-error state is an object
+  expect(() => attach(server, { assigns: 'Ada' })).toThrow('attach()');
 });

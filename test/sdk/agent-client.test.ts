@@ -65,7 +65,7 @@ test('a second turn at the same time is refused, and the first goes on', async (
   const { client, played } = await playClient(echo(1));
   const first = client.turn('one');
   await first.next();
-  await expect(client.ask('two')).rejects.toMatchObject({ code: 'bad-option' });
+  await expect(client.ask('two')).rejects.toMatchObject({ code: 'busy' });
   expect(await first.next()).toMatchObject({ value: { type: 'result', result: 'one' } });
   await first.next();
   await client.close();
@@ -80,6 +80,53 @@ test('a turn that was left early does not leave its result to the next one', asy
   }
   expect(await client.ask('two')).toMatchObject({ result: 'two' });
   for await (const message of client.turn('three')) if (message.type === 'result') break;
+  await client.close();
+  await played;
+});
+
+test('a turn waits for its own result, not for one that send() still owes', async () => {
+  const { client, played } = await playClient(echo(5));
+  await client.send('one');
+  const second = client.send('two');
+  expect(await client.ask('three')).toMatchObject({ result: 'three' });
+  await second;
+  const turn = client.turn('four');
+  await turn.next();
+  await client.send('five');
+  expect(results([...(await collect(turn))])).toEqual(['four']);
+  for await (const message of client.messages()) if (message.type === 'result') break;
+  await client.close();
+  await played;
+});
+
+test('results that messages() has read are owed no more', async () => {
+  const { client, played } = await playClient(echo(2));
+  await client.send('one');
+  for await (const message of client.messages()) if (message.type === 'result') break;
+  expect(await client.ask('two')).toMatchObject({ result: 'two' });
+  await client.close();
+  await played;
+});
+
+test('a message that could not be sent owes no result, nor does one that asks for none', async () => {
+  const { client, script, played } = await playClient(async (agent) => {
+    await agent.start();
+    await agent.prompt();
+    agent.result(await agent.prompt());
+  });
+  const note = (content: unknown, more = {}) => ({
+    type: 'user' as const,
+    message: { role: 'user' as const, content: content as string },
+    parent_tool_use_id: null,
+    ...more,
+  });
+  await expect(client.send(note(7n))).rejects.toMatchObject({ code: 'unsendable' });
+  await client.send(note('for later', { shouldQuery: false }));
+  await expect(client.ask(note('for later', { shouldQuery: false }))).rejects.toMatchObject({
+    code: 'bad-option',
+  });
+  expect(await client.ask('one')).toMatchObject({ result: 'one' });
+  expect(script.agent.sent).toHaveLength(3);
   await client.close();
   await played;
 });
@@ -148,7 +195,10 @@ test('an agent that ends in a turn fails it; what it died of is the reason', asy
     await agent.prompt();
     agent.agent.leave();
   });
-  await expect(left.client.ask('one')).rejects.toMatchObject({ code: 'closed' });
+  await expect(left.client.ask('one')).rejects.toMatchObject({
+    code: 'process-exited',
+    message: 'The agent ended before it gave a result',
+  });
   const died = await playClient(async (agent) => {
     await agent.start();
     await agent.prompt();

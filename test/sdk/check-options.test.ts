@@ -36,15 +36,19 @@ test.each(refused)('%s is refused by name, with what to do instead', (name, row)
 test.each<[unknown, string]>([
   [{ maxTurns: 0 }, 'options.maxTurns must be a whole number, 1 or more; it is 0'],
   [{ maxTurns: '3' }, 'options.maxTurns must be a whole number, 1 or more; it is "3"'],
-  [{ maxBudgetUsd: 5n }, 'options.maxBudgetUsd must be a number, 0 or more; it is 5n'],
+  [{ maxBudgetUsd: 5n }, 'options.maxBudgetUsd must be a number, 0 or more; it is 5'],
   [{ model: () => {} }, 'options.model must be a string; it is a function'],
   [{ model: null }, 'options.model must be a string; it is null'],
-  [{ stderr: 'x'.repeat(100) }, `options.stderr must be a function; it is "${'x'.repeat(59)}…`],
+  [{ stderr: 'x'.repeat(100) }, `options.stderr must be a function; it is "${'x'.repeat(60)}…"`],
   [
     { plugins: [{ type: 'remote', path: '/x' }] },
-    'options.plugins must be a list of { type: "local", path }; it is [{"type":"remote","path":"/x"}]',
+    'options.plugins must be a list of { type: "local", path }; it is a list of object',
   ],
-  [{ taskBudget: {} }, 'options.taskBudget must be { total: number }; it is {}'],
+  [{ taskBudget: {} }, 'options.taskBudget must be { total: number }; it is an object {  }'],
+  [
+    { env: { ANTHROPIC_API_KEY: 'sk-ant-supersecretvalue', PORT: 3 } },
+    'options.env must be an object whose values are strings or undefined; it is an object { ANTHROPIC_API_KEY: string, PORT: number }',
+  ],
 ])('%o: the message says what is accepted and what came', (options, message) => {
   expect(refusal(options)).toEqual({ code: 'bad-option', message });
 });

@@ -170,7 +170,7 @@ test('what a server says by itself reaches the agent: progress, and a list that 
     turn(async ({ agent }) => {
       const message = { ...calls(1), params: { name: 't', arguments: {}, _meta: { progressToken: 'p' } } };
       agent.say(asks('m-1', { subtype: 'mcp_message', server_name: 'calc', message }));
-      expect((await agent.take({ type: 'control_request' })).request).toEqual({
+      expect((await agent.take({ request: { subtype: 'mcp_message' } })).request).toEqual({
         subtype: 'mcp_message',
         server_name: 'calc',
         message: {
@@ -181,7 +181,7 @@ test('what a server says by itself reaches the agent: progress, and a list that 
       });
       await agent.take({ type: 'control_response' });
       calc.add(tool('more', 'More', { type: 'object' }, () => 1));
-      expect((await agent.take({ type: 'control_request' })).request).toEqual({
+      expect((await agent.take({ request: { subtype: 'mcp_message' } })).request).toEqual({
         subtype: 'mcp_message',
         server_name: 'calc',
         message: { jsonrpc: '2.0', method: 'notifications/tools/list_changed' },
@@ -789,4 +789,69 @@ test('options are checked and warned about before anything is started', async ()
   );
   const { world } = await playThrough(turn(), { mcpConfig: '/x.json' });
   expect(world.warnings.map((it) => it.code)).toEqual(['TOOLPLANE_MCP_CONFIG_DEPRECATED']);
+});
+
+test('a query that cannot open its link leaves no session behind', async () => {
+  const server = serverOf(() => 1);
+  const { query } = createQuery(fakeWorld());
+  expect(() => query({ prompt: 'x', options: { mcpServers: { server } } })).toThrow(
+    expect.objectContaining({ code: 'no-agent' }),
+  );
+  expect(server.instance.isConnected()).toBe(false);
+});
+
+test('a factory that fails takes the sessions opened before it along', () => {
+  const server = serverOf(() => 1);
+  const broken = () => {
+    throw new Error('no server today');
+  };
+  const { query } = createQuery(fakeWorld());
+  const { link } = scriptAgent(turn());
+  const mcpServers = { server, broken: { type: 'sdk' as const, name: 'broken', instance: broken } };
+  expect(() => query({ prompt: 'x', options: { link, mcpServers } })).toThrow('no server today');
+  expect(server.instance.isConnected()).toBe(false);
+});
+
+test.each([
+  [
+    'answered initialize',
+    async (agent: AgentScript) => agent.agent.leave(),
+    'it answered initialize: is it an agent CLI?',
+  ],
+  [
+    'gave a result',
+    async (agent: AgentScript) => {
+      await agent.start();
+      await agent.prompt();
+      agent.agent.leave();
+    },
+    'it gave a result',
+  ],
+])('an agent that ends before it %s is a failure, though it ended well', async (_, play, before) => {
+  const { link } = scriptAgent(play);
+  const { query } = createQuery(fakeWorld());
+  await expect(collect(query({ prompt: 'x', options: { link } }))).rejects.toMatchObject({
+    code: 'process-exited',
+    message: `The agent ended before ${before}`,
+  });
+});
+
+test('two changes of the servers at once are made one after the other', async () => {
+  const set: string[][] = [];
+  const { query, played } = playQuery(
+    turn(async (agent) => {
+      for (let change = 0; change < 2; change++) {
+        const request = await agent.answer('mcp_set_servers', { added: [], removed: [], errors: {} });
+        set.push(Object.keys(request.servers as Frame));
+      }
+      expect(await agent.callTool('b', 't')).toEqual(text('b'));
+    }),
+  );
+  await Promise.all([
+    query.setMcpServers({ a: serverOf(() => 'a') }),
+    query.setMcpServers({ b: serverOf(() => 'b') }),
+  ]);
+  await collect(query);
+  await played;
+  expect(set).toEqual([['a'], ['b']]);
 });

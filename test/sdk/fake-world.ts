@@ -1,12 +1,12 @@
 import type { SDKMessage } from '../../src/protocol/agent-message.ts';
 import { SdkError } from '../../src/protocol/sdk-error.ts';
 import { type AgentClient, createAgentClient } from '../../src/sdk/agent-client.ts';
-import type { SdkWorld } from '../../src/sdk/conversation.ts';
 import type { Environment } from '../../src/sdk/environment.ts';
 import { splitServers } from '../../src/sdk/mcp-servers.ts';
 import type { McpServerConfig, Options } from '../../src/sdk/options.ts';
 import { createQuery, type Prompt, type Query } from '../../src/sdk/query.ts';
 import { type AgentScript, scriptAgent } from '../../src/sdk/scripted-agent.ts';
+import type { SdkWorld } from '../../src/sdk/world.ts';
 import type { SdkServerEntry } from '../../src/tools/sdk-server.ts';
 import { collect } from '../world/collect.ts';
 

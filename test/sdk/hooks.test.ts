@@ -28,13 +28,61 @@ test('every callback has an id of its own, counted over all events; members not 
         { matcher: '', hookCallbackIds: [] },
       ],
     },
-    callbacks: new Map([
-      ['hook_0', a],
-      ['hook_1', b],
-      ['hook_2', a],
-      ['hook_3', b],
-    ]),
+    callbacks: expect.any(Map),
   });
+  expect([...hooks.callbacks].map(([id, { hook, event }]) => [id, hook, event])).toEqual([
+    ['hook_0', a, 'PreToolUse'],
+    ['hook_1', b, 'PreToolUse'],
+    ['hook_2', a, 'PreToolUse'],
+    ['hook_3', b, 'Stop'],
+  ]);
+});
+
+const failing = async () => {
+  throw new Error('oops');
+};
+const nonsense = (async () => 'deny') as unknown as typeof a;
+const call = (hooks: ReturnType<typeof registerHooks>) =>
+  runHook(hooks, { callback_id: 'hook_0', input: {} }, new AbortController().signal);
+
+test.each([
+  [
+    'PreToolUse',
+    {
+      hookSpecificOutput: {
+        hookEventName: 'PreToolUse',
+        permissionDecision: 'deny',
+        permissionDecisionReason: 'A PreToolUse hook failed: oops',
+      },
+    },
+  ],
+  [
+    'PermissionRequest',
+    {
+      hookSpecificOutput: {
+        hookEventName: 'PermissionRequest',
+        decision: { behavior: 'deny', message: 'A PermissionRequest hook failed: oops' },
+      },
+    },
+  ],
+  ['UserPromptSubmit', { decision: 'block', reason: 'A UserPromptSubmit hook failed: oops' }],
+] as const)('a %s hook that fails blocks what it guards', async (event, answer) => {
+  expect(await call(registerHooks({ [event]: [{ hooks: [failing] }] }))).toEqual(answer);
+});
+
+test('an output that is no object is a failure like any other', async () => {
+  expect(await call(registerHooks({ UserPromptSubmit: [{ hooks: [nonsense] }] }))).toEqual({
+    decision: 'block',
+    reason: 'A UserPromptSubmit hook failed: the hook returned a string, not an object',
+  });
+});
+
+test.each([
+  ['onFailure says so', { PreToolUse: [{ hooks: [failing], onFailure: 'continue' as const }] }],
+  ['onFailure makes it block', { PreToolUse: [{ hooks: [failing], onFailure: 'block' as const }] }],
+  ['the event guards nothing', { PostToolUse: [{ hooks: [failing] }] }],
+])('the agent judges a failure itself where %s', async (_, hooks) => {
+  await expect(call(registerHooks(hooks))).rejects.toThrow('oops');
 });
 
 test.each([

@@ -121,7 +121,12 @@ test.each<[string, unknown, string]>([
     { x: { type: 'sdk', name: 'x', instance: {} } },
     'mcpServers["x"]: an sdk server needs "instance"',
   ],
-  ['an empty key', { '': calc }, 'mcpServers has an entry without a name'],
+  ['an empty key', { '': calc }, 'mcpServers has an entry named ""'],
+  [
+    'a key no object can hold',
+    JSON.parse('{"__proto__":{"command":"x"}}'),
+    'mcpServers has an entry named "__proto__"',
+  ],
   [
     'two keys that are one to a model',
     { 'my server': calc, 'my.server': bare },

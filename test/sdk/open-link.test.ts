@@ -1,14 +1,18 @@
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import type { SpawnRequest } from '../../src/control/spawned-process.ts';
 import { commandFor, openLink } from '../../src/sdk/open-link.ts';
 import type { AgentLaunch, Options } from '../../src/sdk/options.ts';
 import { AgentScript } from '../../src/sdk/scripted-agent.ts';
+import { collect } from '../world/collect.ts';
+
+const HERE = fileURLToPath(new URL('.', import.meta.url)).replace(/[/\\]$/, '');
 
 const launch: AgentLaunch = { argv: ['--verbose'], cwd: '/somewhere', env: { A: 'b' } };
 const none = () => {
   throw new Error('no default');
 };
-const open = (options: Options) => openLink(options, launch, none, () => {});
+const open = (options: Options) => openLink(options, launch, none, { onNoise: () => {} });
 
 test.each<[string, Options, string, string[]]>([
   ['/a/claude', {}, '/a/claude', ['--verbose']],
@@ -18,7 +22,10 @@ test.each<[string, Options, string, string[]]>([
   ['/a/cli.ts', { executable: 'deno' }, 'deno', ['/a/cli.ts', '--verbose']],
   ['/a/cli.tsx', { executable: 'bun' }, 'bun', ['/a/cli.tsx', '--verbose']],
   ['/a/cli.jsx', { executableArgs: ['-x'] }, 'node', ['-x', '/a/cli.jsx', '--verbose']],
-  ['/a/cli.cjs', { executable: 'bun' }, '/a/cli.cjs', ['--verbose']],
+  ['/a/cli.cjs', { executable: 'bun' }, 'bun', ['/a/cli.cjs', '--verbose']],
+  ['/a/cli.mts', {}, 'node', ['/a/cli.mts', '--verbose']],
+  ['/a/cli.cts', {}, 'node', ['/a/cli.cts', '--verbose']],
+  ['/a/cli.mtsx', {}, '/a/cli.mtsx', ['--verbose']],
   ['/a/cli.exe', { executableArgs: ['-x'] }, '/a/cli.exe', ['-x', '--verbose']],
 ])('%s with %o is run as %s', (path, options, command, args) => {
   expect(commandFor(path, options, launch.argv)).toEqual({ command, args });
@@ -41,23 +48,62 @@ test('without an agent the default one is asked for', () => {
       asked.push(args);
       return script.agent.link;
     },
-    () => {},
+    { onNoise: () => {} },
   );
   expect([link, asked]).toEqual([script.agent.link, [[launch, options]]]);
 });
 
-test('a path that does not exist is refused by name, before anything is started (P92)', () => {
-  expect(() => open({ pathToClaudeCodeExecutable: '/nowhere/claude' })).toThrow(
+test.each([
+  ['/nowhere/claude', '/somewhere'],
+  ['/nowhere/cli.mjs', '/somewhere'],
+  ['./nowhere', HERE],
+  ['fixtures/../nowhere.sh', HERE],
+  ['nowhere.mjs', HERE],
+  ['./nowhere', undefined],
+])('%s, which does not exist in %s, is refused by name, before anything is started (P92)', (path, cwd) => {
+  const options: Options = { pathToClaudeCodeExecutable: path };
+  expect(() => openLink(options, { ...launch, cwd }, none, { onNoise: () => {} })).toThrow(
     expect.objectContaining({
       code: 'spawn-failed',
-      message: 'options.pathToClaudeCodeExecutable: /nowhere/claude does not exist',
+      message: `options.pathToClaudeCodeExecutable: ${path} does not exist`,
     }),
   );
 });
 
+test('a path is read from the cwd; a bare command is looked for on the PATH (P92)', async () => {
+  const script = '../world/fixtures/agent.mjs';
+  for (const [path, before] of [
+    [script, []],
+    ['node', [script]],
+  ] as const) {
+    const options: Options = { pathToClaudeCodeExecutable: path, executableArgs: [...before] };
+    const { PATH } = process.env;
+    const argv = ['introduce'];
+    const link = openLink(options, { argv, cwd: HERE, env: { PATH } }, none, { onNoise: () => {} });
+    const [introduced] = await collect(link.frames);
+    expect(introduced).toMatchObject({ type: 'introduced', cwd: HERE });
+  }
+});
+
+test('what the agent says on stderr and beside the protocol goes to who was named', async () => {
+  const heard: string[] = [];
+  const talk = "console.error('on stderr'); console.log('no frame')";
+  const options: Options = {
+    pathToClaudeCodeExecutable: process.execPath,
+    executableArgs: ['-e', talk, '--'],
+    stderr: () => expect.unreachable('the option itself is not guarded'),
+  };
+  const link = openLink(options, { ...launch, cwd: HERE }, none, {
+    onNoise: (line) => heard.push(`noise: ${line}`),
+    onStderr: (text) => heard.push(`stderr: ${text}`),
+  });
+  await collect(link.frames);
+  expect(heard.sort()).toEqual(['noise: no frame', 'stderr: on stderr\n']);
+});
+
 test('a cwd that does not exist is told apart from it (P92)', () => {
   const options: Options = { pathToClaudeCodeExecutable: process.execPath };
-  expect(() => openLink(options, { ...launch, cwd: '/nowhere' }, none, () => {})).toThrow(
+  expect(() => openLink(options, { ...launch, cwd: '/nowhere' }, none, { onNoise: () => {} })).toThrow(
     expect.objectContaining({
       code: 'spawn-failed',
       message: 'The agent cannot be started: cwd /nowhere does not exist',

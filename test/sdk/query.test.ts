@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { SDKMessage, SDKUserMessage } from '../../src/protocol/agent-message.ts';
 import { AbortError } from '../../src/protocol/sdk-error.ts';
 import { createQuery, userMessage } from '../../src/sdk/query.ts';
@@ -312,6 +312,7 @@ test('an abort ends the loop with an AbortError and the agent with it', async ()
       await agent.start();
       await agent.prompt();
       agent.say('one');
+      await agent.agent.ended();
     },
     { abortController },
   );
@@ -329,6 +330,27 @@ test('a controller shared by many queries keeps nothing of those that are over',
   const removed = vi.spyOn(abortController.signal, 'removeEventListener');
   for (let n = 0; n < 3; n += 1) await playThrough(turn(), { abortController });
   expect([added.mock.calls.length, removed.mock.calls.length]).toEqual([3, 3]);
+});
+
+test('a stderr listener that throws is told as a warning and does not take the agent down (P95)', async () => {
+  const world = fakeWorld();
+  const dying = createQuery(world).query({
+    prompt: 'hello',
+    options: {
+      pathToClaudeCodeExecutable: process.execPath,
+      executableArgs: ['-e', "console.error('last words'); process.exitCode = 3", '--'],
+      stderr: () => {
+        throw new Error('mine');
+      },
+    },
+  });
+  await expect(collect(dying)).rejects.toMatchObject({
+    code: 'process-exited',
+    message: 'Claude Code process exited with code 3. stderr: last words',
+  });
+  expect(world.warnings).toEqual([
+    { code: 'TOOLPLANE_LISTENER_THREW', message: 'options.stderr threw: mine' },
+  ]);
 });
 
 test('startup() gives an agent that waits for its prompt, once (R26)', async () => {
@@ -368,6 +390,37 @@ test('startup() does not wait longer than it is told', async () => {
   });
   await agent.script.agent.ended();
 });
+
+test.each([Number.POSITIVE_INFINITY, 2 ** 31])(
+  'startup() within %d ms waits longer than a moment',
+  async (ms) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const agent = scriptAgent(async (it) => {
+      const { request_id } = await it.agent.take({ request: { subtype: 'initialize' } });
+      await vi.advanceTimersByTimeAsync(50_000);
+      it.agent.say({ type: 'control_response', response: { subtype: 'success', request_id, response: {} } });
+    });
+    const { startup } = createQuery(fakeWorld());
+    await using _ = await startup({ options: { link: agent.link }, initializeTimeoutMs: ms });
+    expect(vi.getTimerCount()).toBe(0);
+  },
+);
+
+test.each(['60', Number.NaN, -1, null])(
+  'a limit for startup() that is none (%j) is refused by name',
+  async (ms) => {
+    const link = () => expect.unreachable('nothing is started');
+    const started = createQuery(fakeWorld()).startup({
+      options: { link },
+      initializeTimeoutMs: ms as number,
+    });
+    await expect(started).rejects.toMatchObject({
+      code: 'bad-option',
+      message: `initializeTimeoutMs must be a number, 0 or more; it is ${ms}`,
+    });
+  },
+);
 
 test('an abort during startup() rejects it with an AbortError', async () => {
   const abortController = new AbortController();

@@ -132,3 +132,97 @@ test('finish() waits for the program to end its input, then closes', async () =>
   await finished;
   expect(await collect(frames)).toEqual([]);
 });
+
+const busy = () =>
+  createSdkMcpServer({
+    name: 'busy',
+    logging: true,
+    tools: [
+      tool('steps', 'Tells how far it is', { type: 'object' }, (_, ctx) => {
+        ctx.progress(1, { total: 2 });
+        ctx.log('warning', 'slow');
+        return ctx.toolUseId;
+      }),
+    ],
+  });
+
+test('a tool may tell its progress and log: notifications are kept aside, calls and prompts do not meet them', async () => {
+  const server = busy();
+  const agent = scriptAgent(async (it) => {
+    await it.start();
+    await it.prompt();
+    expect(await it.callTool('busy', 'steps')).toEqual({ content: [{ type: 'text', text: 'toolu_1' }] });
+    expect(await it.callTool('busy', 'steps')).toEqual({ content: [{ type: 'text', text: 'toolu_2' }] });
+    server.add(tool('more', 'More', {}, () => 1));
+    expect(await it.notification('notifications/tools/list_changed')).toMatchObject({ server: 'busy' });
+    it.result('done');
+  });
+  await collect(query({ prompt: 'x', options: { link: agent.link, mcpServers: { busy: server } } }));
+  await agent.played;
+  expect(agent.script.notifications.map(({ method }) => method)).toEqual([
+    'notifications/progress',
+    'notifications/message',
+    'notifications/progress',
+    'notifications/message',
+    'notifications/tools/list_changed',
+  ]);
+  expect(agent.script.notifications[0]).toEqual({
+    server: 'busy',
+    method: 'notifications/progress',
+    params: { progressToken: 1, progress: 1, total: 2 },
+  });
+});
+
+test('calls and questions at once each get their own answer', async () => {
+  const agent = scriptAgent(async (it) => {
+    await it.start();
+    await it.prompt();
+    const permission = { tool_name: 'Bash', input: {}, tool_use_id: 'toolu_9' };
+    const [first, second, decision] = await Promise.all([
+      it.callTool('calc', 'add', { a: 1, b: 1 }),
+      it.callTool('calc', 'add', { a: 2, b: 2 }),
+      it.ask({ subtype: 'can_use_tool', ...permission }),
+    ]);
+    expect([first, second].map(({ content }) => content)).toEqual([
+      [{ type: 'text', text: '2' }],
+      [{ type: 'text', text: '4' }],
+    ]);
+    expect(decision).toMatchObject({ behavior: 'deny', message: 'no' });
+    it.result('done');
+  });
+  const canUseTool = async () => ({ behavior: 'deny' as const, message: 'no' });
+  await collect(query({ prompt: 'x', options: { link: agent.link, mcpServers: { calc }, canUseTool } }));
+  await agent.played;
+});
+
+test('a script that forgets the result fails both sides and says so', async () => {
+  const agent = scriptAgent(async (it) => {
+    await it.start();
+    await it.prompt();
+    it.say('Hello.');
+  });
+  const fault = {
+    code: 'script-mismatch',
+    message: 'The script ended without a result for the prompt "hi": end the turn with result()',
+  };
+  await expect(collect(query({ prompt: 'hi', options: { link: agent.link } }))).rejects.toMatchObject(fault);
+  await expect(agent.played).rejects.toMatchObject(fault);
+});
+
+test('a result said as a frame of one’s own ends the turn too', async () => {
+  const agent = scriptAgent(async (it) => {
+    await it.start();
+    await it.prompt();
+    it.agent.say({ type: 'result', subtype: 'error_max_turns', is_error: true, errors: [] });
+  });
+  await collect(query({ prompt: 'hi', options: { link: agent.link } })).catch(() => {});
+  await agent.played;
+});
+
+test('a script that throws at once fails both sides, not who made it', async () => {
+  const agent = scriptAgent(() => {
+    throw new Error('broken script');
+  });
+  await expect(collect(query({ prompt: 'hi', options: { link: agent.link } }))).rejects.toThrow();
+  await expect(agent.played).rejects.toThrow('broken script');
+});

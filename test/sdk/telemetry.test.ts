@@ -122,7 +122,7 @@ test('a span and a count for every call this process runs: name, server, outcome
       attributes: {
         'gen_ai.tool.name': 'bad',
         'toolplane.server': 'calc',
-        'gen_ai.tool.call.id': 'toolu_3',
+        'gen_ai.tool.call.id': 'toolu_2',
         'toolplane.outcome': 'error',
       },
       status: { code: SpanStatusCode.ERROR },

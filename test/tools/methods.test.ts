@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { PromptDefinition, ResourceDefinition } from '../../src/tools/offer.ts';
-import { ToolServer, type ToolServerOptions } from '../../src/tools/tool-server.ts';
+import type { ToolServerOptions } from '../../src/tools/server-options.ts';
+import { ToolServer } from '../../src/tools/tool-server.ts';
 import { rpcUser } from '../world/rpc-user.ts';
 
 const failure = (code: number, message: string) => ({ jsonrpc: '2.0', id: 1, error: { code, message } });

@@ -21,17 +21,15 @@ test.each<[string, unknown, unknown]>([
   ['R99 an error', new Error('no such user'), { ...text('no such user'), isError: true }],
   ['R101 a whole result', text('x'), text('x')],
   ['an empty result', { content: [] }, { content: [] }],
-  ['unknown members of a result', { ...text('x'), more: 1 }, { ...text('x'), more: 1 }],
+  ['a result with _meta', { ...text('x'), _meta: { a: 1 } }, { ...text('x'), _meta: { a: 1 } }],
+  ['a member that is undefined', { ...text('x'), more: undefined }, text('x')],
+  ['R98 a map', new Map([['a', 1]]), text('{"a":1}')],
+  ['R98 a set', new Set([1, 'a']), text('[1,"a"]')],
   ['C3 P33 isError', { ...text('x'), isError: true }, { ...text('x'), isError: true }],
   ['C3 is_error', { ...text('x'), is_error: true }, { ...text('x'), isError: true }],
   ['C3 both: camel wins', { ...text('x'), is_error: true, isError: false }, { ...text('x'), isError: false }],
   ['a flag that is no boolean', { ...text('x'), isError: 'yes' }, text('x')],
   ['only a flag', { isError: true }, { content: [], isError: true }],
-  [
-    'a flag beside data',
-    { is_error: true, reason: 'full' },
-    { ...text('{"reason":"full"}'), reason: 'full', isError: true },
-  ],
   [
     'only structured content',
     { structuredContent: { a: 1 } },
@@ -40,6 +38,29 @@ test.each<[string, unknown, unknown]>([
   ['structured content that is empty', { structuredContent: {} }, { content: [], structuredContent: {} }],
   ['data with a content member', { content: 'a page' }, text('{"content":"a page"}')],
   ['data with a list of contents', { content: [1, 2] }, text('{"content":[1,2]}')],
+  ['data with an empty list beside a count', { content: [], total: 0 }, text('{"content":[],"total":0}')],
+  [
+    'data with a list of typed things beside a count',
+    { content: [{ type: 'article' }], total: 1 },
+    text('{"content":[{"type":"article"}],"total":1}'),
+  ],
+  [
+    'data with texts among blocks',
+    { content: ['a', { type: 'text', text: 'b' }] },
+    text('{"content":["a",{"type":"text","text":"b"}]}'),
+  ],
+  [
+    'data with a flag',
+    { isError: true, reason: 'full' },
+    { ...text('{"isError":true,"reason":"full"}'), isError: true },
+  ],
+  [
+    'data with a flag and a page',
+    { content: 'oops', isError: true },
+    { ...text('{"content":"oops","isError":true}'), isError: true },
+  ],
+  ['data with _meta alone', { _meta: { a: 1 } }, text('{"_meta":{"a":1}}')],
+  ['an empty object', {}, text('{}')],
 ])('C22 %s', (_name, value, expected) => {
   expect(wrap(value)).toEqual(expected);
 });
@@ -77,10 +98,11 @@ test.each<[unknown, string]>([
   ],
   [{ content: [{ type: 'video' }] }, 'content[0] has the unknown type "video"'],
   [{ content: [{ type: 'constructor' }] }, 'content[0] has the unknown type "constructor"'],
-  [{ content: ['a', { type: 'text', text: 'b' }] }, 'content[0] has no type'],
-  [{ content: 'oops', isError: true }, '"content" is not a list'],
-  [{ content: null, isError: true }, '"content" is not a list'],
   [{ content: [], structuredContent: [1] }, '"structuredContent" is not an object'],
+  [
+    { content: [], structuredContent: new Map([['a', 1]]) },
+    '"structuredContent" is a Map or a Set, not a plain object',
+  ],
   [{ content: [], _meta: 'x' }, '"_meta" is not an object'],
 ])('P36 %j is a failed result that says what is wrong', (value, fault) => {
   expect(wrap(value)).toEqual(failedResult(`The tool returned a malformed result: ${fault}`));
@@ -102,6 +124,10 @@ test('an object is structured content when the tool declares an output', () => {
   expect(wrapResult({ a: 1 }, { structured: true })).toEqual({
     ...text('{"a":1}'),
     structuredContent: { a: 1 },
+  });
+  expect(wrapResult({ m: new Map([['a', 1]]) }, { structured: true })).toEqual({
+    ...text('{"m":{"a":1}}'),
+    structuredContent: { m: { a: 1 } },
   });
   expect(wrapResult('a', { structured: true })).toEqual(text('a'));
 });

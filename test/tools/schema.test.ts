@@ -142,7 +142,15 @@ test.each<[string, unknown, string]>([
   ['null', null, 'the schema is null; pass a zod shape'],
   ['undefined', undefined, 'the schema is undefined; pass a zod shape'],
   ['text', 'string', 'the schema is string; pass a zod shape'],
-  ['a list', [], 'the schema is object; pass a zod shape'],
+  ['a list', [], 'the schema is an array; pass a zod shape'],
+  [
+    'a shape of words',
+    { a: 'number', b: 'string' },
+    'looks like a shape, but "a" is no zod schema; write { a: z.number() } or { type: "object", properties: … }',
+  ],
+  ['a shape of constructors', { a: Number }, 'looks like a shape, but "a" is no zod schema'],
+  ['a keyword among constructors', { title: 'x', n: Number }, 'looks like a shape, but "n" is no zod schema'],
+  ['a shape of JSON Schemas', { a: { type: 'number' } }, 'looks like a shape, but "a" is no zod schema'],
   [
     'another root type',
     { type: 'string' },
@@ -174,4 +182,13 @@ test('a root type of undefined counts as missing', () => {
     type: 'object',
     properties: {},
   });
+});
+
+test.each([
+  [{ $ref: '#/$defs/a', $defs: { a: { type: 'object' } } }],
+  [{ anyOf: [{ required: ['a'] }] }],
+  [{ additionalProperties: false }],
+  [{ description: 'anything', 'x-own': 1 }],
+])('a JSON Schema is known by any of its keywords: %j', (schema) => {
+  expect(compileSchema(schema as ToolSchema, 'tool "t"').json).toEqual({ type: 'object', ...schema });
 });

@@ -84,6 +84,42 @@ describe('attach', () => {
   });
 });
 
+test.each<[string, unknown[], string]>([
+  [
+    'no state',
+    [toolServer('calc')],
+    'attach() of server "calc" needs { assigns }, the state its handlers see',
+  ],
+  [
+    'state by another name',
+    [toolServer('calc'), { assign: {} }],
+    'attach() of server "calc" needs { assigns }, the state its handlers see',
+  ],
+  [
+    'no server',
+    [undefined, { assigns: {} }],
+    'attach() needs what createSdkMcpServer() returns; it got undefined',
+  ],
+  [
+    'another object',
+    [{ command: 'x' }, { assigns: {} }],
+    'attach() needs what createSdkMcpServer() returns; it got another object',
+  ],
+])('attach refuses %s', (_name, args, message) => {
+  expect(() => (attach as unknown as (...all: unknown[]) => void)(...args)).toThrow(
+    expect.objectContaining({ code: 'bad-server', message }),
+  );
+});
+
+test('an option a server does not have is refused by name', () => {
+  expect(() => createSdkMcpServer({ name: 'calc', tool: [add] } as never)).toThrow(
+    expect.objectContaining({
+      code: 'bad-server',
+      message: 'server "calc": "tool" is no option; did you mean "tools"?',
+    }),
+  );
+});
+
 describe('openSession', () => {
   const ask = (instance: SdkServerEntry['instance'], method: string, params?: object) =>
     rpcUser((port) => openSession(instance, port), { server: 'key' }).ask(method, params, 1);
@@ -136,7 +172,17 @@ describe('openSession', () => {
     await closed.promise;
   });
 
-  test.each([[undefined], [null], [{}], [{ connect: 5 }], ['text']])(
+  test.each<[string, object]>([
+    ['cannot be closed', {}],
+    ['throws when it is closed', { close: () => raise() }],
+    ['gives nothing when it is closed', { close: () => undefined }],
+  ])('what a factory made that %s disturbs nobody', (_name, more) => {
+    const make = () => ({ connect: async () => {}, ...more }) as unknown as ForeignServer;
+    const session = openSession(make, { server: 'key', assigns: {}, send: () => {} });
+    expect(() => session.close()).not.toThrow();
+  });
+
+  test.each([[undefined], [null], [{}], [{ connect: 5 }], ['text'], [() => ({ close: async () => {} })]])(
     'refuses the instance %j by its key',
     (instance) => {
       expect(() => openSession(instance as never, { server: 'key', assigns: {}, send: () => {} })).toThrow(
@@ -150,3 +196,7 @@ describe('openSession', () => {
     },
   );
 });
+
+function raise(): never {
+  throw new Error('already gone');
+}

@@ -97,3 +97,38 @@ test('notifications go out as lines too', async () => {
     success(1, { content: [] }),
   ]);
 });
+
+test.each([
+  [
+    'a batch',
+    '[{"jsonrpc":"2.0","id":1,"method":"ping"}]',
+    'batches are not served: send one message a line',
+  ],
+  ['a number', '42', 'a JSON-RPC message is an object'],
+  ['null', 'null', 'a JSON-RPC message is an object'],
+  ['an id that is a fraction', '{"id":1.5,"method":"ping"}', 'an id is a string or a whole number'],
+  ['an id that is null', '{"id":null,"method":"ping"}', 'an id is a string or a whole number'],
+  [
+    'params and id that are none',
+    '{"id":1.5,"method":"ping","params":[]}',
+    'the params of ping are not an object',
+  ],
+  ['nothing at all', '{}', 'a JSON-RPC message has a method, a result or an error'],
+])('P9 %s is -32600 without an id, and the next line is served', async (_name, line, message) => {
+  const { input, lines } = serve([add]);
+  input.end(`${line}\n{"jsonrpc":"2.0","id":1,"method":"ping"}\n`);
+  expect(await lines()).toEqual([
+    { jsonrpc: '2.0', id: null, error: { code: -32600, message } },
+    success(1, {}),
+  ]);
+});
+
+test.each([
+  ['a failure without an id', '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"what?"}}'],
+  ['a result nobody asked for', '{"jsonrpc":"2.0","id":1.5,"result":{}}'],
+  ['a notification with odd params', '{"jsonrpc":"2.0","method":"notifications/x","params":[]}'],
+])('%s is not answered', async (_name, line) => {
+  const { input, lines } = serve([add]);
+  input.end(`${line}\n`);
+  expect(await lines()).toEqual([]);
+});

@@ -3,8 +3,9 @@ import * as z from 'zod';
 import { LOG_LEVELS } from '../../src/protocol/mcp.ts';
 import type { CallObserver } from '../../src/tools/observer.ts';
 import { failedResult } from '../../src/tools/result.ts';
+import type { ToolServerOptions } from '../../src/tools/server-options.ts';
 import { tool } from '../../src/tools/tool.ts';
-import { ToolServer, type ToolServerOptions } from '../../src/tools/tool-server.ts';
+import { ToolServer } from '../../src/tools/tool-server.ts';
 import { gate } from '../world/gate.ts';
 import { rpcUser } from '../world/rpc-user.ts';
 

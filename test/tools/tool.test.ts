@@ -133,6 +133,22 @@ test.each<[string, unknown[], string]>([
   ['a control character', ['a\u0000b', 'd', {}, nothing], 'its name contains a control character'],
   ['G7 no description', ['t', undefined, {}, nothing], 'tool "t": its description must be a string'],
   ['G7 no handler', ['t', 'd', {}, undefined], 'tool "t": its handler must be a function'],
+  [
+    'no schema',
+    ['t', 'd', nothing],
+    'tool "t": its schema is missing: tool(name, description, schema, handler); {} stands for no arguments',
+  ],
+  [
+    'an extra that is none',
+    ['t', 'd', {}, nothing, { timeout: 5 }],
+    'tool "t": "timeout" is no extra; did you mean "timeoutMs"?',
+  ],
+  [
+    'an extra like no other',
+    ['t', 'd', {}, nothing, { readOnlyHint: true }],
+    'tool "t": "readOnlyHint" is no extra; known are annotations, title,',
+  ],
+  ['extras that are none', ['t', 'd', {}, nothing, null], 'tool "t": its extras must be an object'],
   ['a limit of 0', ['t', 'd', {}, nothing, { timeoutMs: 0 }], 'tool "t": timeoutMs must be above 0'],
   [
     'a limit that is no number',
@@ -150,10 +166,23 @@ test.each<[string, unknown[], string]>([
   );
 });
 
-test('a definition written by hand is checked too', () => {
-  expect(() => compileTool({ name: 't' } as AnyTool, { alwaysLoad: false })).toThrow(
-    expect.objectContaining({ code: 'bad-tool' }),
-  );
+test.each([[{ name: 't' }], [undefined], [null], [nothing], [[]]])(
+  'a definition written by hand is checked too: case %#',
+  (definition) => {
+    expect(() => compileTool(definition as unknown as AnyTool, { alwaysLoad: false })).toThrow(
+      expect.objectContaining({ code: 'bad-tool' }),
+    );
+  },
+);
+
+test('a definition written by hand may carry members of its own', () => {
+  const own = { name: 't', description: 'd', inputSchema: {}, handler: nothing, owner: 'me' };
+  expect(list(own)).not.toHaveProperty('owner');
+});
+
+test('an extra that is undefined is as good as none', () => {
+  const extras = { timeout: undefined } as object;
+  expect(tool('t', 'd', {}, nothing, extras).name).toBe('t');
 });
 
 test.each([
