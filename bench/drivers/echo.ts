@@ -1,0 +1,34 @@
+// The floor under every round trip: the stand-in CLI against a driver that splits lines and answers each with the
+// same ready-made line. Arguments: the steps as JSON.
+import { spawn } from 'node:child_process';
+import { STAND_IN_CLI } from './stand-in.ts';
+import { type Step, stepsPrompt } from './steps.ts';
+
+const REPLY =
+  '{"type":"control_response","response":{"subtype":"success","request_id":"00000000-0000-4000-8000-000100000000","response":{"mcp_response":{"result":{"content":[{"type":"text","text":"100000040"}]},"jsonrpc":"2.0","id":100000000}}}}\n';
+
+const steps = JSON.parse(process.argv[2] ?? '[]') as Step[];
+const child = spawn('node', [STAND_IN_CLI], { stdio: ['pipe', 'pipe', 'pipe'] });
+const user = { type: 'user', message: { role: 'user', content: stepsPrompt(steps) } };
+child.stdin.write(`${JSON.stringify(user)}\n`);
+
+let rest = '';
+child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+  const text = rest + chunk;
+  let from = 0;
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', from)) {
+    take(text.slice(from, at));
+    from = at + 1;
+  }
+  rest = text.slice(from);
+});
+
+function take(line: string): void {
+  if (line.startsWith('{"type":"control_request"')) child.stdin.write(REPLY);
+  else if (line.startsWith('{"type":"result"')) finish(line);
+}
+
+function finish(line: string): void {
+  console.log((JSON.parse(line) as { result: string }).result);
+  child.stdin.end();
+}

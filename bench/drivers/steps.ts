@@ -1,0 +1,17 @@
+/** What the stand-in CLI is told to do, in order. Named steps are measured and reported under their name. */
+export type Step =
+  | { kind: 'verify'; calls: number }
+  | { kind: 'sequential'; calls: number; name: string }
+  | { kind: 'parallel'; calls: number; inFlight: number; name: string }
+  | { kind: 'mark'; name: string };
+
+export type StandInReport = {
+  handshake: { servers: number; manifests: number; roundTrips: number };
+  /** Median round trip in microseconds for sequential steps, calls a second for parallel ones. */
+  measured: Record<string, number>;
+};
+
+/** The text of the prompt that carries the steps to the stand-in. */
+export function stepsPrompt(steps: readonly Step[]): string {
+  return JSON.stringify({ steps });
+}

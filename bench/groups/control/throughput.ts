@@ -1,0 +1,49 @@
+import { contenders, type SdkName } from '../../contenders.ts';
+import type { CallsReport } from '../../drivers/calls.ts';
+import type { Step } from '../../drivers/steps.ts';
+import type { GroupContext } from '../../group.ts';
+import { median } from '../../median.ts';
+import { interleave } from '../../rounds.ts';
+import { compare, type Row } from '../../row.ts';
+
+const IN_FLIGHT = 64;
+const ROUNDS = { quick: 3, default: 9, full: 9 };
+const CALLS = { quick: 15_000, default: 60_000, full: 60_000 };
+
+/** How many calls a second go through when many are open at once, and what one costs the driver's process. */
+export async function measureThroughput(context: GroupContext): Promise<Row[]> {
+  const { effort, lab, packageDir, progress } = context;
+  const { ours, official } = contenders(packageDir);
+  const calls = CALLS[effort];
+  const steps = loadSteps(calls);
+  const reports = await interleave<SdkName, CallsReport>(
+    ROUNDS[effort],
+    {
+      ours: () => lab.drive('calls', [ours, steps]),
+      official: () => lab.drive('calls', [official, steps]),
+    },
+    (round) => progress(`throughput, round ${round} of ${ROUNDS[effort]}`),
+  );
+  const middles = (figure: (report: CallsReport) => number): [ours: number, official: number] => [
+    median(reports.ours.map(figure)),
+    median(reports.official.map(figure)),
+  ];
+  const rate = middles(({ measured }) => measured.load ?? Number.NaN);
+  const cpu = middles(({ marks }) => ((marks.to?.cpuUs ?? 0) - (marks.from?.cpuUs ?? Number.NaN)) / calls);
+  return [
+    compare(`tools/call ${IN_FLIGHT}-way throughput (calls/s)`, ...rate, { is: '>=', limit: 3 }),
+    compare('tools/call cpu per call (µs)', ...cpu, { is: '<=', limit: 0.5 }),
+  ];
+}
+
+/** The first and the last replies are checked one by one, so that a fast wrong answer is no success. */
+function loadSteps(calls: number): Step[] {
+  return [
+    { kind: 'verify', calls: 100 },
+    { kind: 'parallel', calls: 20_000, inFlight: IN_FLIGHT, name: 'warm-up' },
+    { kind: 'mark', name: 'from' },
+    { kind: 'parallel', calls, inFlight: IN_FLIGHT, name: 'load' },
+    { kind: 'mark', name: 'to' },
+    { kind: 'verify', calls: 100 },
+  ];
+}

@@ -1,0 +1,53 @@
+// npm run bench -- [--only GROUP] [--quick | --full] [--json] [--check]
+import { parseArgs } from 'node:util';
+import { buildPackage } from './build.ts';
+import type { Effort, Group } from './group.ts';
+import { control } from './groups/control.ts';
+import { start } from './groups/start.ts';
+import { Lab } from './lab.ts';
+import type { Row } from './row.ts';
+import { formatTable } from './table.ts';
+
+/** Every subject of the benchmark, in the order they run. */
+const GROUPS: Readonly<Record<string, Group>> = { control, start };
+
+const { values: flags } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+    full: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    check: { type: 'boolean', default: false },
+  },
+});
+const say = (text: string) => process.stderr.write(`${text}\n`);
+const progress = flags.json ? () => {} : say;
+
+const rows = await runGroups(chosen(flags.only), flags.full ? 'full' : flags.quick ? 'quick' : 'default');
+process.stdout.write(flags.json ? `${JSON.stringify(rows, null, 2)}\n` : formatTable(rows));
+if (flags.check && rows.some((row) => !row.pass)) process.exitCode = 1;
+
+function chosen(only: string | undefined): [string, Group][] {
+  const groups = Object.entries(GROUPS).filter(([name]) => only === undefined || name === only);
+  if (groups.length > 0) return groups;
+  say(`no group "${only}"; there are ${Object.keys(GROUPS).join(', ')}`);
+  process.exit(2);
+}
+
+async function runGroups(groups: readonly [string, Group][], effort: Effort): Promise<Row[]> {
+  using lab = new Lab();
+  progress('building');
+  using built = await buildPackage(lab);
+  const rows: Row[] = [];
+  for (const [name, group] of groups) {
+    const measured = await group({
+      effort,
+      lab,
+      packageDir: built.directory,
+      progress: (text) => progress(`${name}: ${text}`),
+      note: (text) => say(`${name}: ${text}`),
+    });
+    rows.push(...measured);
+  }
+  return rows;
+}
