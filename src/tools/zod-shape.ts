@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
-import * as z from 'zod';
+import { fileURLToPath } from 'node:url';
+import type * as Zod from 'zod';
 import { isRecord } from '../base/is-record.ts';
 import type { JsonSchema } from '../protocol/mcp.ts';
 import type { CompiledSchema } from './compiled-schema.ts';
@@ -14,17 +15,18 @@ export function isZodShape(value: unknown): value is RawShape {
 export function compileZodShape(shape: RawShape, direction: 'input' | 'output'): CompiledSchema {
   const fields = Object.values(shape) as object[];
   if (fields.every((field) => '_zod' in field))
-    return compileZod(z.object(shape as z.ZodRawShape), direction);
+    return compileZod(loadZod().object(shape as Zod.ZodRawShape), direction);
   if (fields.some((field) => '_zod' in field)) throw new Error('the shape mixes zod 3 and zod 4 schemas');
   return compileV3(shape);
 }
 
-export function isZodSchema(value: unknown): value is z.core.$ZodType {
+export function isZodSchema(value: unknown): value is Zod.core.$ZodType {
   return isRecord(value) && '_zod' in value;
 }
 
 /** Always checked as if it were asynchronous: trying otherwise first would leave a rejecting refinement to nobody. */
-export function compileZod(schema: z.core.$ZodType, io: 'input' | 'output'): CompiledSchema {
+export function compileZod(schema: Zod.core.$ZodType, io: 'input' | 'output'): CompiledSchema {
+  const z = loadZod();
   return {
     json: z.toJSONSchema(schema, { target: 'draft-7', io }) as JsonSchema,
     check: async (value) => {
@@ -33,6 +35,14 @@ export function compileZod(schema: z.core.$ZodType, io: 'input' | 'output'): Com
     },
   };
 }
+
+/** Loaded at the first zod schema, and then the very module its author imported: nobody pays for zod who does not use it. */
+function loadZod(): typeof Zod {
+  zod ??= createRequire(import.meta.url)(fileURLToPath(import.meta.resolve('zod'))) as typeof Zod;
+  return zod;
+}
+
+let zod: typeof Zod | undefined;
 
 /** Zod 3 is loaded only for those who still use it. */
 function compileV3(shape: RawShape): CompiledSchema {
