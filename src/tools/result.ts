@@ -93,15 +93,11 @@ function isBlocks(content: unknown): boolean {
 function passResult(value: WholeResult): CallToolResult {
   const fault = resultFault(value);
   if (fault) return failedResult(`The tool returned a malformed result: ${fault}`);
-  if (value.content && value.is_error === undefined && isFlag(value.isError)) return value as CallToolResult;
+  if (value.content && !('isError' in value) && !('is_error' in value)) return value as CallToolResult;
   const { content, isError, is_error, ...rest } = value;
   const flag = isError ?? is_error;
   const result = { content: content ?? impliedContent(rest), ...rest } as CallToolResult;
   return typeof flag === 'boolean' ? { ...result, isError: flag } : result;
-}
-
-function isFlag(value: unknown): boolean {
-  return value === undefined || typeof value === 'boolean';
 }
 
 /** A result without content is told to the model as JSON text, so that nothing of it is lost. */
