@@ -1,0 +1,67 @@
+import type { Anthropic } from '@anthropic-ai/sdk';
+import { anthropicParams } from './anthropic-request.ts';
+import { cutFault, faultOf } from './fault.ts';
+import type { Model, ModelEvent, ModelLimits, ModelRequest } from './model.ts';
+
+/** Where the Messages API is and what opens it: an API key, or a token sent as a bearer. */
+export type AnthropicOptions = ({ apiKey: string } | { authToken: string }) & {
+  baseUrl?: string;
+  headers?: Record<string, string>;
+  limits?: Partial<ModelLimits>;
+};
+
+const BASE_URL = 'https://api.anthropic.com';
+const LIMITS: ModelLimits = { toolName: 128, contextTokens: 200_000, outputTokens: 32_000 };
+
+/** Models behind Anthropic's Messages API; the client library is loaded with the first request. */
+export function anthropicModel(options: AnthropicOptions): Model {
+  const endpoint = options.baseUrl ?? BASE_URL;
+  let client: Promise<Anthropic> | undefined;
+  return {
+    name: 'anthropic',
+    limits: { ...LIMITS, ...options.limits },
+    async *stream(request) {
+      request.signal.throwIfAborted();
+      client ??= openClient(options, endpoint);
+      yield* events(await client, request, endpoint);
+    },
+  };
+}
+
+async function* events(
+  client: Anthropic,
+  request: ModelRequest,
+  endpoint: string,
+): AsyncGenerator<ModelEvent> {
+  const { signal } = request;
+  let isComplete = false;
+  try {
+    const stream = await client.messages.create(anthropicParams(request), { signal });
+    for await (const event of stream) {
+      isComplete = event.type === 'message_stop';
+      yield event as unknown as ModelEvent;
+    }
+  } catch (thrown) {
+    signal.throwIfAborted();
+    throw faultOf(thrown, endpoint, Date.now());
+  }
+  if (isComplete) return;
+  // The library ends an aborted stream as if it were finished.
+  signal.throwIfAborted();
+  throw cutFault(endpoint);
+}
+
+async function openClient(options: AnthropicOptions, baseURL: string): Promise<Anthropic> {
+  const { Anthropic } = await import('@anthropic-ai/sdk');
+  const credential = 'apiKey' in options ? { apiKey: options.apiKey } : { authToken: options.authToken };
+  // Everything the library would otherwise take from the environment is said here.
+  return new Anthropic({
+    ...credential,
+    baseURL,
+    webhookKey: null,
+    maxRetries: 0,
+    logLevel: 'off',
+    openTelemetry: false,
+    ...(options.headers && { defaultHeaders: options.headers }),
+  });
+}

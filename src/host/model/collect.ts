@@ -1,0 +1,129 @@
+import { isRecord } from '../../base/is-record.ts';
+import type { ModelBlock, Usage } from '../../protocol/agent-message.ts';
+import type { ModelDelta, ModelEvent } from './model.ts';
+
+/** A reply put together from its events; `isComplete` once the stream came to its end. */
+export type CollectedMessage = {
+  id: string;
+  model: string;
+  content: ModelBlock[];
+  stop_reason: string | null;
+  stop_sequence: string | null;
+  usage: Usage;
+  isComplete: boolean;
+};
+
+/** The member that marks the input of a tool use whose JSON could not be read; its value is what the model wrote. */
+const INVALID = '$invalid_json';
+
+type OpenBlock = { block: ModelBlock; parts: string[]; signature: string; citations: unknown[] };
+
+/** Folds the events of one reply into a message; blocks of an interrupted reply that mean nothing unfinished are left out. */
+export class MessageCollector {
+  #head = { id: '', model: '' };
+  #end: Pick<CollectedMessage, 'stop_reason' | 'stop_sequence'> = { stop_reason: null, stop_sequence: null };
+  #usage: Usage = { input_tokens: 0, output_tokens: 0 };
+  #isComplete = false;
+  readonly #done = new Map<number, ModelBlock>();
+  readonly #open = new Map<number, OpenBlock>();
+
+  /** Takes the next event; the block that it finished, if it did. */
+  add(event: ModelEvent): ModelBlock | undefined {
+    switch (event.type) {
+      case 'message_start':
+        this.#head = { id: event.message.id, model: event.message.model };
+        this.#count(event.message.usage);
+        return undefined;
+      case 'content_block_start':
+        this.#open.set(event.index, { block: event.content_block, parts: [], signature: '', citations: [] });
+        return undefined;
+      case 'content_block_delta': {
+        const open = this.#open.get(event.index);
+        if (open) addDelta(open, event.delta);
+        return undefined;
+      }
+      case 'content_block_stop': {
+        const open = this.#open.get(event.index);
+        if (!open) return undefined;
+        const block = finished(open);
+        this.#open.delete(event.index);
+        this.#done.set(event.index, block);
+        return block;
+      }
+      case 'message_delta':
+        this.#end = {
+          stop_reason: event.delta.stop_reason,
+          stop_sequence: event.delta.stop_sequence ?? null,
+        };
+        this.#count(event.usage);
+        return undefined;
+      case 'message_stop':
+        this.#isComplete = true;
+        return undefined;
+      default:
+        return undefined;
+    }
+  }
+
+  /** The message as far as it has come. */
+  get message(): CollectedMessage {
+    const partial = [...this.#open].filter(([, open]) => isPartialText(open));
+    const blocks = [...this.#done, ...partial.map(([index, open]) => [index, finished(open)] as const)];
+    const content = blocks.sort(([a], [b]) => a - b).map(([, block]) => block);
+    return { ...this.#head, content, ...this.#end, usage: { ...this.#usage }, isComplete: this.#isComplete };
+  }
+
+  #count(usage: Partial<Usage> | undefined): void {
+    // Later counts are totals, and a null there says "not counted", not zero.
+    const counted = Object.entries(usage ?? {}).filter(([, value]) => value !== null && value !== undefined);
+    this.#usage = { ...this.#usage, ...Object.fromEntries(counted) };
+  }
+}
+
+/** The message that a whole reply's events make. */
+export function collectMessage(events: Iterable<ModelEvent>): CollectedMessage {
+  const collector = new MessageCollector();
+  for (const event of events) collector.add(event);
+  return collector.message;
+}
+
+/** What the model wrote where a tool's input should be, if that was no JSON object. */
+export function invalidInput(input: unknown): string | undefined {
+  if (!isRecord(input)) return undefined;
+  const raw = input[INVALID];
+  return typeof raw === 'string' && Object.keys(input).length === 1 ? raw : undefined;
+}
+
+function addDelta(open: OpenBlock, delta: ModelDelta): void {
+  if (delta.type === 'text_delta') open.parts.push(delta.text);
+  else if (delta.type === 'thinking_delta') open.parts.push(delta.thinking);
+  else if (delta.type === 'input_json_delta') open.parts.push(delta.partial_json);
+  else if (delta.type === 'signature_delta') open.signature += delta.signature;
+  else if (delta.type === 'citations_delta') open.citations.push(delta.citation);
+}
+
+function finished({ block, parts, signature, citations }: OpenBlock): ModelBlock {
+  const streamed = parts.join('');
+  if (block.type === 'text') {
+    const text = { ...block, text: block.text + streamed };
+    return citations.length > 0 ? { ...text, citations } : text;
+  }
+  if (block.type === 'thinking') {
+    return { ...block, thinking: block.thinking + streamed, signature: (block.signature ?? '') + signature };
+  }
+  // Some endpoints send the whole input with the start and nothing after it; kinds we do not know stay as they came.
+  if (streamed === '') return block.type === 'tool_use' ? { ...block, input: block.input ?? {} } : block;
+  return { ...block, input: readInput(streamed) } as ModelBlock;
+}
+
+function readInput(json: string): Record<string, unknown> {
+  try {
+    const input: unknown = JSON.parse(json);
+    if (isRecord(input)) return input;
+  } catch {}
+  return { [INVALID]: json };
+}
+
+function isPartialText({ block, parts }: OpenBlock): boolean {
+  return block.type === 'text' && (block.text !== '' || parts.length > 0);
+}

@@ -1,0 +1,107 @@
+import { isRecord } from '../../base/is-record.ts';
+import type { UserBlock } from '../../protocol/agent-message.ts';
+import type { Model, ModelRequest, ModelTool } from './model.ts';
+import type { MessageReply } from './reply-events.ts';
+import { scriptedModel, text, toolUse } from './scripted.ts';
+
+const HELP =
+  'I am the rehearsal model and understand: "connect to <server>", "list tools", "call <tool> with {json}", "search <words>"; join steps with "then".';
+
+type Rule = readonly [pattern: RegExp, reply: (found: string[], tools: readonly ModelTool[]) => MessageReply];
+
+const RULES: readonly Rule[] = [
+  [
+    /\bconnect to (?:the )?["'`]?([^\s"'`,]+?)["'`]?(?:[\s,.!?]|$)/i,
+    ([name = ''], tools) => connect(name, tools),
+  ],
+  [/\b(?:list|show|what)\b.*\btools\b/i, (_, tools) => listing(tools)],
+  [
+    /\b(?:call|run|use) ["'`]?([\w.-]+)["'`]?(?:.*?(\{.*\}))?/is,
+    ([name = '', json], tools) => call(name, json, tools),
+  ],
+  [/\bsearch (?:for )?["'`]?(.+?)["'`]?[.!?]?$/is, ([words = ''], tools) => search(words, tools)],
+];
+
+/** A small model for trying things without a key: offline, and it follows a handful of fixed phrases. */
+export function rehearsalModel(): Model {
+  return scriptedModel((request) => rehearse(request), { name: 'rehearsal' });
+}
+
+/** What the rehearsal model answers: the next step of the latest prompt, or the results once all are done. */
+export function rehearse({ messages, tools }: Pick<ModelRequest, 'messages' | 'tools'>): MessageReply {
+  const asked = messages.findLastIndex(
+    (message) => message.role === 'user' && promptOf(message.content) !== '',
+  );
+  const prompt = messages[asked];
+  if (prompt?.role !== 'user') return text(HELP);
+  const done = messages.slice(asked).filter(({ role }) => role === 'assistant').length;
+  const steps = promptOf(prompt.content).split(/[,;.]?\s+(?:and\s+)?then\s+|\n+/i);
+  const step = steps[done];
+  return step === undefined ? quote(messages.slice(asked).flatMap(results)) : follow(step.trim(), tools);
+}
+
+function follow(step: string, tools: readonly ModelTool[]): MessageReply {
+  for (const [pattern, reply] of RULES) {
+    const found = pattern.exec(step);
+    if (found) return reply(found.slice(1), tools);
+  }
+  return text(HELP);
+}
+
+function connect(server: string, tools: readonly ModelTool[]): MessageReply {
+  const tool = tools.find(({ name }) => name === 'connect_mcp');
+  if (!tool) return text('There is no connect_mcp tool, so I cannot connect to anything.');
+  return toolUse(tool.name, { [firstField(tool) ?? 'server']: server });
+}
+
+function listing(tools: readonly ModelTool[]): MessageReply {
+  if (tools.length === 0) return text('I was given no tools.');
+  return text(`I was given ${tools.length} tools:\n`, tools.map(({ name }) => `- ${name}`).join('\n'));
+}
+
+function call(name: string, json: string | undefined, tools: readonly ModelTool[]): MessageReply {
+  const tool = tools.find((one) => one.name === name) ?? tools.find((one) => one.name.endsWith(`__${name}`));
+  if (!tool) return text(`There is no tool ${name}. `, 'Say "list tools" to see them.');
+  try {
+    const input: unknown = JSON.parse(json ?? '{}');
+    if (isRecord(input)) return toolUse(tool.name, input);
+  } catch {}
+  return text(`The input for ${name} is no JSON object: ${json}`);
+}
+
+function search(words: string, tools: readonly ModelTool[]): MessageReply {
+  // A server's own search says more than the search for tools.
+  const found = tools.filter(({ name }) => /search/i.test(name));
+  const tool = found.find(({ name }) => name.startsWith('mcp__')) ?? found[0];
+  if (!tool) return text('There is no tool to search with; connect to a server that has one.');
+  return toolUse(tool.name, { [firstField(tool) ?? 'query']: words });
+}
+
+function quote(said: readonly string[]): MessageReply {
+  return text('Done. ', ...(said.length > 0 ? said.map((result) => `The tool said: ${result}\n`) : [HELP]));
+}
+
+/** The field that a tool with one thing to say would say it in: its first required one. */
+function firstField({ input_schema }: ModelTool): string | undefined {
+  const required: unknown = Array.isArray(input_schema.required) ? input_schema.required[0] : undefined;
+  if (typeof required === 'string') return required;
+  return isRecord(input_schema.properties) ? Object.keys(input_schema.properties)[0] : undefined;
+}
+
+/** The last text a person wrote; what the host adds stands in tags. */
+function promptOf(content: readonly UserBlock[]): string {
+  const texts = content.flatMap((block) => (block.type === 'text' ? [block.text.trim()] : []));
+  return texts.findLast((one) => one !== '' && !one.startsWith('<')) ?? '';
+}
+
+function results({ content }: ModelRequest['messages'][number]): string[] {
+  return content.flatMap((block) => {
+    if (block.type !== 'tool_result') return [];
+    const parts = typeof block.content === 'string' ? [block.content] : (block.content ?? []).map(textOf);
+    return [`${block.is_error ? '(failed) ' : ''}${parts.join('\n')}`];
+  });
+}
+
+function textOf(block: UserBlock): string {
+  return block.type === 'text' ? block.text : `[${block.type}]`;
+}

@@ -1,0 +1,72 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Model, type ModelEvent, ModelFault, type ModelRequest } from './model.ts';
+import { type RetryPolicy, retryStep } from './retry-step.ts';
+
+/** A model that failed and is asked again, or whose fallback is asked now. */
+export type RetryEvent = {
+  readonly fault: ModelFault;
+  readonly failures: number;
+  readonly maxFailures: number;
+  readonly delayMs: number;
+  /** The model name that the next try asks for. */
+  readonly model: string;
+  readonly isFallback: boolean;
+};
+
+/** The policy's numbers, the fallback, and what a test replaces: time and chance. */
+export type RetryOptions = Partial<Omit<RetryPolicy, 'fallbackAfter'>> & {
+  /** Asked as `name` once `after` tries have failed; its own limits are not consulted. */
+  fallback?: { model: Model; name: string; after?: number };
+  onRetry?: (event: RetryEvent) => void;
+  /** Rejects once the signal aborts. */
+  sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>;
+  random?: () => number;
+};
+
+const DEFAULTS = { maxFailures: 10, firstDelayMs: 500, longestDelayMs: 60_000 };
+
+/** The same model, asked again while it is overloaded, limited or unreachable; once a reply has begun, its fault is passed on. */
+export function withRetry(model: Model, options: RetryOptions = {}): Model {
+  const { fallback, onRetry, random = Math.random } = options;
+  const sleep = options.sleep ?? ((ms, signal) => wait(ms, undefined, { signal }));
+  const policy: RetryPolicy = { ...DEFAULTS, ...options };
+  const firstPolicy: RetryPolicy = fallback ? { ...policy, fallbackAfter: fallback.after ?? 3 } : policy;
+
+  async function* stream(request: ModelRequest): AsyncGenerator<ModelEvent> {
+    const { signal } = request;
+    let asked = { model, request, isFallback: false };
+    for (let failures = 1; ; failures++) {
+      let hasBegun = false;
+      try {
+        for await (const event of asked.model.stream(asked.request)) {
+          hasBegun = true;
+          yield event;
+        }
+        return;
+      } catch (fault) {
+        signal.throwIfAborted();
+        if (hasBegun || !(fault instanceof ModelFault)) throw fault;
+        const step = retryStep(fault, failures, asked.isFallback ? policy : firstPolicy, random());
+        if (step.kind === 'give-up') throw fault;
+        if (step.kind === 'fallback' && fallback) {
+          asked = { model: fallback.model, request: { ...request, model: fallback.name }, isFallback: true };
+        }
+        const delayMs = step.kind === 'again' ? step.delayMs : 0;
+        const { maxFailures } = policy;
+        const { isFallback } = asked;
+        onRetry?.({ fault, failures, maxFailures, delayMs, model: asked.request.model, isFallback });
+        if (delayMs > 0) await unlessAborted(sleep(delayMs, signal), signal);
+      }
+    }
+  }
+  return { name: model.name, limits: model.limits, stream };
+}
+
+/** Whatever a sleep rejects with, an abort is told by its own reason. */
+async function unlessAborted(sleep: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  try {
+    await sleep;
+  } finally {
+    signal.throwIfAborted();
+  }
+}
