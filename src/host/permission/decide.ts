@@ -1,0 +1,117 @@
+import type { ToolAnnotations } from '../../protocol/mcp.ts';
+import type { PermissionMode } from '../../protocol/permission.ts';
+import { matchesCall, type ToolCall } from './match.ts';
+import { isInWorkspace, isProtected, type Workspace } from './path.ts';
+import { type Rule, ruleText } from './rule.ts';
+import { editsFiles, subjectOf } from './subject.ts';
+
+/** Everything a decision depends on. */
+export type Situation = {
+  readonly call: ToolCall;
+  readonly rules: readonly Rule[];
+  readonly mode: PermissionMode;
+  /** Whether the launch flag that `bypassPermissions` needs was given; without it that mode is `default`. */
+  readonly bypassLaunched: boolean;
+  /** Whether a person vouched for the server; built-ins and in-process servers are trusted. */
+  readonly trusted: boolean;
+  readonly annotations?: ToolAnnotations;
+  /** The tool's definition says that a person must be there, whatever rules allow. */
+  readonly needsPerson?: boolean;
+  readonly workspace: Workspace;
+};
+
+/** Why a decision is as it is: the rule, mode or annotation it rests on, and a sentence for people. */
+export type Reason = {
+  readonly rule?: Rule;
+  readonly mode?: PermissionMode;
+  readonly annotation?: 'readOnlyHint' | 'destructiveHint' | 'requiresUserInteraction';
+  readonly text: string;
+};
+
+/** May the call run, must it not, or has a person to say. */
+export type Decision = { readonly kind: 'allow' | 'deny' | 'ask'; readonly reason: Reason };
+
+/**
+ * Deny rules, then ask rules, then allow rules, then the mode; annotations only relax, and only for trusted servers.
+ * Bypassing skips a person's own ask rules, but neither a deny rule nor an ask rule of `policySettings` or
+ * `serverPolicy`: those were made by somebody else than the one who bypasses.
+ */
+export function decide(situation: Situation): Decision {
+  const decision = decideAsking(situation);
+  if (decision.kind !== 'ask' || situation.mode !== 'dontAsk') return decision;
+  const text = `mode dontAsk denies what would be asked: ${decision.reason.text}`;
+  return { kind: 'deny', reason: { ...decision.reason, mode: 'dontAsk', text } };
+}
+
+function decideAsking(situation: Situation): Decision {
+  const { call, rules, workspace } = situation;
+  const bypassing = situation.mode === 'bypassPermissions' && situation.bypassLaunched;
+  const find = (effect: Rule['effect'], accepts: (rule: Rule) => boolean = () => true) =>
+    rules.find((rule) => rule.effect === effect && accepts(rule) && matchesCall(rule, call, workspace));
+
+  const denied = find('deny');
+  if (denied) return byRule('deny', denied);
+  const asked = find('ask', (rule) => !bypassing || OTHERS.has(rule.source));
+  if (asked) return byRule('ask', asked);
+  if (situation.needsPerson === true) {
+    const text = `${call.name} requires a person whenever it runs`;
+    return { kind: 'ask', reason: { annotation: 'requiresUserInteraction', text } };
+  }
+  const allowed = find('allow');
+  if (allowed) return byRule('allow', allowed);
+  return bypassing
+    ? { kind: 'allow', reason: { mode: 'bypassPermissions', text: 'mode bypassPermissions asks nobody' } }
+    : byMode(situation);
+}
+
+const OTHERS: ReadonlySet<string> = new Set(['policySettings', 'serverPolicy']);
+
+function byRule(kind: Decision['kind'], rule: Rule): Decision {
+  return { kind, reason: { rule, text: `${kind} rule "${ruleText(rule)}" of ${rule.source}` } };
+}
+
+function byMode(situation: Situation): Decision {
+  const { call, mode, workspace, trusted } = situation;
+  const subject = subjectOf(call.name, call.input);
+  const path = subject?.kind === 'path' && call.server === undefined ? subject.value : undefined;
+  const outside = path !== undefined && !isInWorkspace(path, workspace);
+  const { readOnlyHint, destructiveHint } = situation.annotations ?? {};
+  const readOnly = trusted && readOnlyHint === true && destructiveHint !== true;
+
+  if (readOnly && !outside) {
+    return { kind: 'allow', reason: { mode, annotation: 'readOnlyHint', text: `${call.name} only reads` } };
+  }
+  if (mode === 'plan' && !readOnly) {
+    return {
+      kind: 'deny',
+      reason: { mode, text: `mode plan runs only what is known to read: ${call.name} is not` },
+    };
+  }
+  if (outside) return { kind: 'ask', reason: { mode, text: `${path} is outside the workspace` } };
+  if (mode === 'acceptEdits' && path !== undefined && editsFiles(call.name)) {
+    if (isProtected(path, workspace)) {
+      return {
+        kind: 'ask',
+        reason: { mode, text: `${path} decides what runs later, so mode acceptEdits asks` },
+      };
+    }
+    return {
+      kind: 'allow',
+      reason: { mode, text: `mode acceptEdits allows edits of workspace files: ${path}` },
+    };
+  }
+  return { kind: 'ask', reason: { mode, ...whyAsk(situation) } };
+}
+
+/** A tool that does not say it is read-only is taken to be destructive, as MCP's default is. */
+function whyAsk({ call, trusted, annotations, mode }: Situation): Reason {
+  const unlaunched = mode === 'bypassPermissions' ? ' (bypassPermissions was not enabled at launch)' : '';
+  if (annotations?.readOnlyHint === true && annotations.destructiveHint !== true) {
+    const text = `${call.name} says it only reads, but ${trusted ? 'that is not enough' : 'its server is not trusted'}`;
+    return { annotation: 'readOnlyHint', text: text + unlaunched };
+  }
+  if (annotations?.destructiveHint !== false) {
+    return { annotation: 'destructiveHint', text: `${call.name} may be destructive${unlaunched}` };
+  }
+  return { annotation: 'readOnlyHint', text: `${call.name} does not say that it only reads${unlaunched}` };
+}

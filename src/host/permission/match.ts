@@ -1,0 +1,77 @@
+import { mcpToolName, normalizeName } from '../../protocol/tool-name.ts';
+import { matchesPath, type Workspace } from './path.ts';
+import { hasServerPattern, type Rule } from './rule.ts';
+import { commandParts, isSimpleCommand } from './shell.ts';
+import { type Subject, speaksAbout, subjectOf } from './subject.ts';
+
+/** A tool as rules know it: the name the model sees, which may be an alias, and where an MCP tool comes from. */
+export type ToolRef = {
+  readonly name: string;
+  /** The key of the server; always present for an MCP tool. */
+  readonly server?: string;
+  /** The tool's own name at that server. */
+  readonly tool?: string;
+};
+
+/** One call to be decided. */
+export type ToolCall = ToolRef & { readonly input: Readonly<Record<string, unknown>> };
+
+/** Whether the rule speaks about this call; what cannot be compared is not allowed, but is denied or asked about. */
+export function matchesCall(rule: Rule, call: ToolCall, workspace: Workspace): boolean {
+  if (!matchesTool(rule, call)) return false;
+  if (rule.content === undefined) return true;
+  const subject = subjectOf(call.name, call.input);
+  if (!subject) return rule.effect !== 'allow';
+  return matchesSubject(rule.content, rule.effect === 'allow', subject, workspace);
+}
+
+/** Whether the rule is about this tool at all, whatever its content says. */
+export function matchesTool(rule: Rule, ref: ToolRef): boolean {
+  if (rule.tool === '*' || rule.tool === ref.name) return true;
+  if (ref.server === undefined) {
+    return rule.content !== undefined && speaksAbout(rule.tool, ref.name);
+  }
+  if (!rule.tool.startsWith('mcp__')) return false;
+  const pattern = rule.tool.split('*').map(normalizeName).join('*');
+  const server = `mcp__${normalizeName(ref.server)}`;
+  const full = mcpToolName(ref.server, ref.tool ?? '');
+  if (pattern === server || pattern === full) return true;
+  if (hasServerPattern(pattern)) return matchesStars(pattern, full) || matchesStars(pattern, ref.name);
+  // Compared after the server's whole name: `mcp__a__*` is not about a server called `a__b`.
+  const prefix = `${server}__`;
+  return pattern.startsWith(prefix) && matchesStars(pattern, full);
+}
+
+function matchesSubject(content: string, allows: boolean, subject: Subject, workspace: Workspace): boolean {
+  switch (subject.kind) {
+    case 'word':
+      return matchesStars(content, subject.value);
+    case 'path':
+      return matchesPath(content, subject.value, workspace);
+    case 'command':
+      return allows
+        ? allowsCommand(content, subject.value)
+        : commandParts(subject.value).some((part) => matchesCommand(content, part));
+  }
+}
+
+/** The very text a person approved is approved whatever it holds; a pattern is only about one simple command. */
+function allowsCommand(content: string, command: string): boolean {
+  if (content === command.trim()) return true;
+  return content.includes('*') && isSimpleCommand(command) && matchesCommand(content, command.trim());
+}
+
+/** `git log:*` and `git log *` are the words themselves or with more after them. */
+function matchesCommand(content: string, command: string): boolean {
+  const prefix = /^(.*?)(?::\*| \*)$/s.exec(content)?.[1];
+  if (prefix === undefined) return matchesStars(content, command);
+  return matchesStars(prefix, command) || matchesStars(`${prefix} *`, command);
+}
+
+function matchesStars(pattern: string, text: string): boolean {
+  const source = pattern
+    .split('*')
+    .map((literal) => literal.replace(/[\\^$.|?+()[\]{}]/g, '\\$&'))
+    .join('.*');
+  return new RegExp(`^${source}$`, 's').test(text);
+}
