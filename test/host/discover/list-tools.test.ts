@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest';
+import { connect } from '../../../src/host/connect/connect.ts';
+import { listTools } from '../../../src/host/discover/list-tools.ts';
+import { INTERNAL, readRpc, rpcFailure, rpcResult } from '../../../src/protocol/json-rpc.ts';
+import type { McpSession } from '../../../src/tools/mcp-session.ts';
+import { everything, portTo, testWorld } from '../connect/servers.ts';
+
+const signal = new AbortController().signal;
+const good = (name: string) => ({ name, inputSchema: { type: 'object' } });
+
+type Page = { tools?: unknown; nextCursor?: string };
+
+/** A server that lists whatever the test says, however wrong. */
+async function openListing(pageAt: (cursor: unknown) => Page, capabilities: object = { tools: {} }) {
+  const asked: unknown[] = [];
+  const receive: McpSession['receive'] = (message) => {
+    const read = readRpc(message);
+    if (read.kind !== 'request') return undefined;
+    if (read.method === 'initialize') {
+      const { protocolVersion } = read.params;
+      return rpcResult(read.id, { protocolVersion, capabilities, serverInfo: { name: 'odd', version: '1' } });
+    }
+    if (read.method !== 'tools/list') return rpcFailure(read.id, INTERNAL, 'not here');
+    asked.push(read.params.cursor);
+    return rpcResult(read.id, pageAt(read.params.cursor));
+  };
+  const port = portTo({ open: () => ({ receive, close: () => {} }) });
+  const connection = await connect(
+    'odd',
+    { type: 'sdk', name: 'odd' },
+    testWorld({ openPort: () => port }),
+    signal,
+  );
+  return { connection, asked, [Symbol.asyncDispose]: () => connection.close() };
+}
+
+test('all tools of a real server are found', async () => {
+  const connection = await connect('all', everything, testWorld(), signal);
+  const { tools, diagnostics } = await listTools(connection);
+  await connection.close();
+  expect(tools.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(['echo', 'get-sum', 'get-tiny-image']),
+  );
+  expect(diagnostics).toEqual([]);
+});
+
+describe('pages', () => {
+  test('are asked for one after another', async () => {
+    const pages: Record<string, Page> = {
+      first: { tools: [good('a')], nextCursor: 'two' },
+      two: { tools: [good('b')], nextCursor: 'three' },
+      three: { tools: [good('c')] },
+    };
+    await using far = await openListing((cursor) => pages[String(cursor ?? 'first')] ?? {});
+    const { tools, diagnostics } = await listTools(far.connection);
+    expect(tools.map(({ name }) => name)).toEqual(['a', 'b', 'c']);
+    expect(far.asked).toEqual([undefined, 'two', 'three']);
+    expect(diagnostics).toEqual([]);
+  });
+
+  test('that run in circles end, and what they held is kept', async () => {
+    await using far = await openListing((cursor) => ({ tools: [good(`t${cursor}`)], nextCursor: 'again' }));
+    const { tools, diagnostics } = await listTools(far.connection);
+    expect(tools.map(({ name }) => name)).toEqual(['tundefined', 'tagain']);
+    expect(diagnostics).toMatchObject([
+      { server: 'odd', fault: expect.stringContaining('"again" came twice') },
+    ]);
+  });
+
+  test('that never stop are cut off', async () => {
+    let count = 0;
+    await using far = await openListing(() => ({ tools: [good(`t${count}`)], nextCursor: `${++count}` }));
+    const { tools, diagnostics } = await listTools(far.connection, { maxPages: 3 });
+    expect(tools).toHaveLength(3);
+    expect(diagnostics).toMatchObject([{ fault: expect.stringContaining('more than 3 pages') }]);
+  });
+
+  test('without tools are a fault, not a failure', async () => {
+    await using far = await openListing(() => ({ tools: 'none' }));
+    expect(await listTools(far.connection)).toMatchObject({ tools: [], diagnostics: [{ server: 'odd' }] });
+  });
+});
+
+test('a bad tool is set aside with its fault, and the others are kept', async () => {
+  const bad = [
+    { name: 'bare' },
+    { name: 'list', inputSchema: { type: 'array' } },
+    { inputSchema: { type: 'object' } },
+    'text',
+    { ...good('told'), description: 5 },
+  ];
+  await using far = await openListing(() => ({ tools: [good('a'), ...bad, good('a'), good('z')] }));
+  const { tools, diagnostics } = await listTools(far.connection);
+  expect(tools).toEqual([good('a'), good('z')]);
+  expect(diagnostics.map(({ tool, fault }) => [tool, fault])).toEqual([
+    ['bare', '"inputSchema" must be an object'],
+    ['list', '"inputSchema" must have the type "object"'],
+    ['#3', '"name" must be a non-empty string'],
+    ['#4', 'it is no object'],
+    ['told', '"description" must be a string'],
+    ['a', 'it is listed twice; the first is used'],
+  ]);
+});
+
+test('a server without tools is not asked for them', async () => {
+  await using far = await openListing(() => ({ tools: [good('a')] }), {});
+  expect(await listTools(far.connection)).toEqual({ tools: [], diagnostics: [] });
+  expect(far.asked).toEqual([]);
+});
