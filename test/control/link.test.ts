@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { AgentLink } from '../../src/control/link.ts';
+import { memoryLinks } from '../../src/control/memory-link.ts';
 import { ScriptedAgent } from '../../src/control/scripted-link.ts';
 import { spawnAgent } from '../../src/control/spawn-agent.ts';
 import { watchLink } from '../../src/control/watched-link.ts';
@@ -11,6 +12,7 @@ const AGENT = fileURLToPath(new URL('../world/fixtures/agent.mjs', import.meta.u
 /** At the far end of each is an agent that says every frame it is told, and closes when its input ends. */
 const LINKS: [string, () => AgentLink][] = [
   ['process', toProcess],
+  ['memory', toMemory],
   ['scripted', toScript],
   ['watched', () => watchLink(toScript(), () => {})],
 ];
@@ -18,6 +20,16 @@ const LINKS: [string, () => AgentLink][] = [
 function toProcess(): AgentLink {
   const request = { command: process.execPath, args: [AGENT, 'echo'], env: {} };
   return spawnAgent(request, { maxLineLength: 10_000 });
+}
+
+function toMemory(): AgentLink {
+  const { program, agent } = memoryLinks();
+  const echo = async () => {
+    for await (const frame of agent.frames) await agent.send(frame);
+    await agent.close();
+  };
+  echo().catch(() => agent.close());
+  return program;
 }
 
 function toScript(): AgentLink {

@@ -1,0 +1,43 @@
+import { Queue } from '../base/queue.ts';
+import type { Frame } from '../protocol/control-frame.ts';
+import { SdkError } from '../protocol/sdk-error.ts';
+import { encodeFrame } from './frame-codec.ts';
+import type { AgentLink } from './link.ts';
+
+/**
+ * Two ends in one process. What crosses is copied through JSON, so that nothing is shared and nothing but JSON gets
+ * through: it behaves as a process does, without one.
+ */
+export function memoryLinks(): { readonly program: AgentLink; readonly agent: AgentLink } {
+  const toAgent = new Queue<Frame>();
+  const toProgram = new Queue<Frame>();
+  return { program: end(toProgram, toAgent), agent: end(toAgent, toProgram) };
+}
+
+function end(incoming: Queue<Frame>, outgoing: Queue<Frame>): AgentLink {
+  let isEnded = false;
+  const push = (frame: Frame): boolean => {
+    const text = encodeFrame(frame);
+    if (!isEnded) outgoing.push(JSON.parse(text) as Frame);
+    return !isEnded;
+  };
+  const endOutgoing = () => {
+    isEnded = true;
+    outgoing.end();
+  };
+  return {
+    frames: incoming,
+    send(frame) {
+      if (push(frame)) return Promise.resolve();
+      const refused = Promise.reject(new SdkError('closed', 'The link takes no more frames'));
+      refused.catch(() => {});
+      return refused;
+    },
+    post: (frame) => void push(frame),
+    end: endOutgoing,
+    async close() {
+      endOutgoing();
+      incoming.end();
+    },
+  };
+}

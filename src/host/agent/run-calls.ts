@@ -1,0 +1,86 @@
+import { messageOf } from '../../protocol/sdk-error.ts';
+import { failedOutcome, type PreparedCall, type ToolCall, type ToolOutcome } from './tool-call.ts';
+
+export const INTERRUPTED = 'The call was interrupted before it gave a result; it may have run.';
+const NOT_STARTED = 'The call was interrupted before it was started.';
+
+/** What happens to calls, in the order it happens. */
+export type CallEvents = {
+  started(call: ToolCall): void;
+  finished(call: ToolCall, outcome: ToolOutcome): void;
+};
+
+/**
+ * Prepares the calls of one message in order, runs neighbours that allow it side by side, and gives one outcome a call
+ * in the calls' own order, whatever happens: a throw, a rejection or an interrupt is an outcome too.
+ */
+export async function runCalls(
+  calls: readonly ToolCall[],
+  prepare: (call: ToolCall, signal: AbortSignal) => Promise<PreparedCall>,
+  events: CallEvents,
+  signal: AbortSignal,
+): Promise<ToolOutcome[]> {
+  const outcomes: Promise<ToolOutcome>[] = [];
+  let beside: Promise<unknown>[] = [];
+  for (const call of calls) {
+    const prepared = signal.aborted ? answered(NOT_STARTED) : await prepareSafely(call, prepare, signal);
+    const isAlone = prepared.kind === 'run' && prepared.beside === 'none';
+    if (isAlone) {
+      await Promise.all(beside);
+      beside = [];
+    }
+    const outcome = perform(call, prepared, events, signal);
+    outcomes.push(outcome);
+    if (isAlone) await outcome;
+    else beside.push(outcome);
+  }
+  return Promise.all(outcomes);
+}
+
+async function perform(
+  call: ToolCall,
+  prepared: PreparedCall,
+  events: CallEvents,
+  signal: AbortSignal,
+): Promise<ToolOutcome> {
+  if (prepared.kind === 'answered' || signal.aborted) {
+    const outcome = prepared.kind === 'answered' ? prepared.outcome : failedOutcome(NOT_STARTED);
+    events.finished(call, outcome);
+    return outcome;
+  }
+  events.started(call);
+  const outcome = await untilAborted(prepared.run(signal), signal).catch((thrown) =>
+    failedOutcome(signal.aborted ? INTERRUPTED : messageOf(thrown)),
+  );
+  events.finished(call, outcome);
+  return outcome;
+}
+
+async function prepareSafely(
+  call: ToolCall,
+  prepare: (call: ToolCall, signal: AbortSignal) => Promise<PreparedCall>,
+  signal: AbortSignal,
+): Promise<PreparedCall> {
+  try {
+    return await untilAborted(prepare(call, signal), signal);
+  } catch (thrown) {
+    return answered(signal.aborted ? NOT_STARTED : messageOf(thrown));
+  }
+}
+
+function answered(text: string): PreparedCall {
+  return { kind: 'answered', outcome: failedOutcome(text) };
+}
+
+/** The work's own end, or the signal's, whichever comes first. */
+async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = () => aborted.reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
