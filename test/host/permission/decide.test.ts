@@ -64,7 +64,7 @@ describe('modes', () => {
     ['acceptEdits writes', situation(file('Write', '/w/a'), { mode: 'acceptEdits' }), 'allow'],
     ['acceptEdits in added places', situation(file('Write', '/extra/a'), { mode: 'acceptEdits' }), 'allow'],
     ['acceptEdits outside', situation(file('Write', '../a'), { mode: 'acceptEdits' }), 'ask'],
-    ['acceptEdits of a neighbour', situation(file('Write', '/work/a'), { mode: 'acceptEdits' }), 'ask'],
+    ['acceptEdits of a neighbour', situation(file('Write', '/wide/a'), { mode: 'acceptEdits' }), 'ask'],
     ['acceptEdits of .git', situation(file('Write', '.git/hooks/x'), { mode: 'acceptEdits' }), 'ask'],
     ['acceptEdits of .mcp.json', situation(file('Edit', '.mcp.json'), { mode: 'acceptEdits' }), 'ask'],
     ['acceptEdits without a path', situation({ name: 'Edit', input: {} }, { mode: 'acceptEdits' }), 'ask'],
