@@ -1,9 +1,11 @@
+import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { AgentLink } from '../../src/control/link.ts';
 import { memoryLinks } from '../../src/control/memory-link.ts';
 import { ScriptedAgent } from '../../src/control/scripted-link.ts';
 import { spawnAgent } from '../../src/control/spawn-agent.ts';
+import { streamLink } from '../../src/control/stream-link.ts';
 import { watchLink } from '../../src/control/watched-link.ts';
 import { collect } from '../world/collect.ts';
 
@@ -14,6 +16,7 @@ const LINKS: [string, () => AgentLink][] = [
   ['process', toProcess],
   ['memory', toMemory],
   ['scripted', toScript],
+  ['stream', toStream],
   ['watched', () => watchLink(toScript(), () => {})],
 ];
 
@@ -30,6 +33,12 @@ function toMemory(): AgentLink {
   };
   echo().catch(() => agent.close());
   return program;
+}
+
+function toStream(): AgentLink {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  output.pipe(input);
+  return streamLink({ input, output }, { maxLineLength: 10_000 });
 }
 
 function toScript(): AgentLink {
