@@ -3,8 +3,9 @@ import { fileURLToPath } from 'node:url';
 import type * as Zod from 'zod';
 import { isRecord } from '../base/is-record.ts';
 import type { JsonSchema } from '../protocol/mcp.ts';
-import type { CompiledSchema } from './compiled-schema.ts';
+import type { Checked, CompiledSchema } from './compiled-schema.ts';
 import type { RawShape } from './standard-schema.ts';
+import { isSurelySync } from './zod-sync.ts';
 
 /** A plain object whose every value is a zod schema, version 3 or 4; `{}` is a shape without fields. */
 export function isZodShape(value: unknown): value is RawShape {
@@ -24,16 +25,19 @@ export function isZodSchema(value: unknown): value is Zod.core.$ZodType {
   return isRecord(value) && '_zod' in value;
 }
 
-/** Always checked as if it were asynchronous: trying otherwise first would leave a rejecting refinement to nobody. */
+/** Checked as if it were asynchronous unless it surely is not: trying otherwise first would leave a rejecting refinement to nobody. */
 export function compileZod(schema: Zod.core.$ZodType, io: 'input' | 'output'): CompiledSchema {
   const z = loadZod();
   return {
     json: z.toJSONSchema(schema, { target: 'draft-7', io }) as JsonSchema,
-    check: async (value) => {
-      const parsed = await z.safeParseAsync(schema, value);
-      return parsed.success ? { ok: true, value: parsed.data } : { ok: false, message: parsed.error.message };
-    },
+    check: isSurelySync(schema)
+      ? (value) => toChecked(z.safeParse(schema, value))
+      : (value) => z.safeParseAsync(schema, value).then(toChecked),
   };
+}
+
+function toChecked(parsed: Zod.ZodSafeParseResult<unknown>): Checked {
+  return parsed.success ? { ok: true, value: parsed.data } : { ok: false, message: parsed.error.message };
 }
 
 /** Loaded at the first zod schema, and then the very module its author imported: nobody pays for zod who does not use it. */
