@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 
 /**
- * Writes lines to a stream in the order given. Lines of one turn of the event loop leave in one write;
+ * Writes lines to a stream in the order given. Lines that come in one burst leave in one write;
  * the promise of a line settles once the stream has room again.
  */
 export class LineWriter {
@@ -34,7 +34,7 @@ export class LineWriter {
   /** The same without a promise. */
   post(line: string): void {
     if (this.#failure) return;
-    if (this.#pending === '') process.nextTick(this.#flush);
+    if (this.#pending === '') queueMicrotask(this.#flush);
     this.#pending += `${line}\n`;
   }
 
