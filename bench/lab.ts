@@ -1,7 +1,9 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { TASKSET } from './processors.ts';
 
@@ -15,6 +17,9 @@ export type RunOptions = {
   /** The only processor the child and its children may use. */
   processor?: number | undefined;
 };
+
+/** A driver that stays, so that several can be measured by turns while all of them are warm. */
+export type Conversation<Report> = AsyncDisposable & { ask(question: unknown): Promise<Report> };
 
 /** Longest a single child may take, in milliseconds. */
 const LIMIT_MS = 20 * 60_000;
@@ -30,9 +35,7 @@ export class Lab implements Disposable {
   ): Promise<string> {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     const options = { cwd, env: this.#environment(), timeout: LIMIT_MS, maxBuffer: 1 << 26 };
-    const node = [process.execPath, ...nodeArgs, ...args];
-    const bound = processor === undefined ? node : [TASKSET, '-c', String(processor), ...node];
-    const [command = '', ...rest] = bound;
+    const [command = '', ...rest] = bound([process.execPath, ...nodeArgs, ...args], processor);
     execFile(command, rest, options, (fault, stdout, stderr) => {
       if (fault) reject(new Error(`${fault.message}\n${stdout}${stderr}`, { cause: fault }));
       else resolve(stdout);
@@ -42,8 +45,37 @@ export class Lab implements Disposable {
 
   /** Runs a program of `drivers/`, which prints its report as JSON. */
   async drive<Report>(driver: string, args: readonly unknown[], options?: RunOptions): Promise<Report> {
-    const file = fileURLToPath(new URL(`drivers/${driver}.ts`, import.meta.url));
-    return JSON.parse(await this.run([file, ...args.map((arg) => JSON.stringify(arg))], options)) as Report;
+    return JSON.parse(await this.run(driverArgs(driver, args), options)) as Report;
+  }
+
+  /** Starts a program of `drivers/` that answers each line it is given with a report, as long as it is asked. */
+  converse<Report>(
+    driver: string,
+    args: readonly unknown[],
+    { nodeArgs = [], processor }: RunOptions = {},
+  ): Conversation<Report> {
+    const node = [process.execPath, ...nodeArgs, ...driverArgs(driver, args)];
+    const [command = '', ...rest] = bound(node, processor);
+    const child = spawn(command, rest, {
+      cwd: this.#home,
+      env: this.#environment(),
+      timeout: LIMIT_MS,
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+    return {
+      async ask(question) {
+        child.stdin.write(`${JSON.stringify(question)}\n`);
+        const { value, done } = await lines.next();
+        if (done) throw new Error(`the driver "${driver}" ended before it reported`);
+        return JSON.parse(value) as Report;
+      },
+      async [Symbol.asyncDispose]() {
+        const gone = child.exitCode === null ? once(child, 'exit') : undefined;
+        child.stdin.end();
+        await gone;
+      },
+    };
   }
 
   /** Wall time of a whole process, in milliseconds. */
@@ -62,4 +94,13 @@ export class Lab implements Disposable {
     const path = [dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter);
     return { PATH: path, HOME: this.#home, TMPDIR: this.#home };
   }
+}
+
+function driverArgs(driver: string, args: readonly unknown[]): string[] {
+  const file = fileURLToPath(new URL(`drivers/${driver}.ts`, import.meta.url));
+  return [file, ...args.map((arg) => JSON.stringify(arg))];
+}
+
+function bound(command: readonly string[], processor: number | undefined): readonly string[] {
+  return processor === undefined ? command : [TASKSET, '-c', String(processor), ...command];
 }

@@ -1,7 +1,8 @@
-// Serves calls of one tool through one of the packages and prints what both sides measured.
-// Arguments: the contender and the steps, as JSON. With --expose-gc the heap is measured at each mark.
+// Serves calls of one tool through one of the packages. Argument: the contender as JSON. Each line on stdin is a list
+// of steps as JSON, answered by a line with what both sides measured. With --expose-gc the heap is measured at each mark.
+import { createInterface } from 'node:readline';
 import { readHeap } from './heap.ts';
-import { addTool, loadSdk } from './sdk.ts';
+import { addTool, loadSdk, type UserTurn } from './sdk.ts';
 import { STAND_IN_CLI } from './stand-in.ts';
 import { type StandInReport, type Step, stepsPrompt } from './steps.ts';
 
@@ -10,14 +11,13 @@ export type Mark = { cpuUs: number; heapBytes: number };
 
 export type CallsReport = StandInReport & { marks: Record<string, Mark> };
 
-const [, , contender, steps] = process.argv;
-const { sdk, z } = await loadSdk(contender);
+const { sdk, z } = await loadSdk(process.argv[2]);
 const tools = [addTool(sdk, { a: z.number(), b: z.number() })];
 const calc = sdk.createSdkMcpServer({ name: 'calc', tools });
 const marks: Record<string, Mark> = {};
 
 const messages = sdk.query({
-  prompt: stepsPrompt(JSON.parse(steps ?? '[]') as Step[]),
+  prompt: turns(),
   options: { pathToClaudeCodeExecutable: STAND_IN_CLI, mcpServers: { calc } },
 });
 for await (const message of messages) {
@@ -25,6 +25,13 @@ for await (const message of messages) {
   if (message.type !== 'result') continue;
   const report: CallsReport = { ...(JSON.parse(message.result ?? '') as StandInReport), marks };
   console.log(JSON.stringify(report));
+}
+
+async function* turns(): AsyncGenerator<UserTurn> {
+  for await (const line of createInterface(process.stdin)) {
+    const content = stepsPrompt(JSON.parse(line) as Step[]);
+    yield { type: 'user', message: { role: 'user', content }, parent_tool_use_id: null, session_id: '' };
+  }
 }
 
 function takeMark(): Mark {

@@ -1,16 +1,20 @@
 // The floor under every round trip: the stand-in CLI against a driver that splits lines and answers each with the
-// same ready-made line. Arguments: the steps as JSON.
+// same ready-made line. Each line on stdin is a list of steps as JSON, answered by a line with the report.
 import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
 import { STAND_IN_CLI } from './stand-in.ts';
 import { type Step, stepsPrompt } from './steps.ts';
 
 const REPLY =
   '{"type":"control_response","response":{"subtype":"success","request_id":"00000000-0000-4000-8000-000100000000","response":{"mcp_response":{"result":{"content":[{"type":"text","text":"100000040"}]},"jsonrpc":"2.0","id":100000000}}}}\n';
 
-const steps = JSON.parse(process.argv[2] ?? '[]') as Step[];
 const child = spawn('node', [STAND_IN_CLI], { stdio: ['pipe', 'pipe', 'pipe'] });
-const user = { type: 'user', message: { role: 'user', content: stepsPrompt(steps) } };
-child.stdin.write(`${JSON.stringify(user)}\n`);
+createInterface(process.stdin)
+  .on('line', (line) => {
+    const content = stepsPrompt(JSON.parse(line) as Step[]);
+    child.stdin.write(`${JSON.stringify({ type: 'user', message: { role: 'user', content } })}\n`);
+  })
+  .on('close', () => child.stdin.end());
 
 let rest = '';
 child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
@@ -25,10 +29,9 @@ child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
 
 function take(line: string): void {
   if (line.startsWith('{"type":"control_request"')) child.stdin.write(REPLY);
-  else if (line.startsWith('{"type":"result"')) finish(line);
+  else if (line.startsWith('{"type":"result"')) report(line);
 }
 
-function finish(line: string): void {
+function report(line: string): void {
   console.log((JSON.parse(line) as { result: string }).result);
-  child.stdin.end();
 }

@@ -4,7 +4,7 @@ import type { Contender } from '../contenders.ts';
 /** The part both packages share, as far as the drivers use it. */
 export type Sdk = {
   query(params: {
-    prompt: string;
+    prompt: string | AsyncIterable<UserTurn>;
     options: { pathToClaudeCodeExecutable: string; mcpServers: Record<string, SdkServer> };
   }): AsyncIterable<Message>;
   createSdkMcpServer(options: { name: string; tools: readonly Tool[] }): SdkServer;
@@ -14,6 +14,13 @@ export type Sdk = {
 export type Shape = Record<string, z.ZodType>;
 export type Zod = Pick<typeof z, 'number'>;
 type Message = { type: string; subtype?: string; name?: string; result?: string };
+/** A message of the user, as both packages take it in a stream. */
+export type UserTurn = {
+  type: 'user';
+  message: { role: 'user'; content: string };
+  parent_tool_use_id: null;
+  session_id: string;
+};
 type Tool = { name: string };
 type SdkServer = { type: 'sdk'; name: string };
 type Sum = { a: number; b: number };

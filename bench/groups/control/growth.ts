@@ -1,5 +1,5 @@
 import { contenders } from '../../contenders.ts';
-import type { CallsReport } from '../../drivers/calls.ts';
+import { driveCalls } from '../../drive-calls.ts';
 import type { Step } from '../../drivers/steps.ts';
 import type { GroupContext } from '../../group.ts';
 import { limit, type Row } from '../../row.ts';
@@ -13,9 +13,7 @@ export async function measureGrowth({ effort, lab, packageDir, progress }: Group
   const counted = calls.toLocaleString('en');
   progress(`heap growth over ${counted} calls`);
   const { ours } = contenders(packageDir);
-  const { marks } = await lab.drive<CallsReport>('calls', [ours, growthSteps(calls)], {
-    nodeArgs: ['--expose-gc'],
-  });
+  const { marks } = await driveCalls(lab, ours, growthSteps(calls), { nodeArgs: ['--expose-gc'] });
   const grown = ((marks.to?.heapBytes ?? Number.NaN) - (marks.from?.heapBytes ?? Number.NaN)) / 1024 / 1024;
   return [limit(`${counted} calls: heap growth MB after GC`, grown, 'none', { is: '<', limit: 5 })];
 }

@@ -1,4 +1,5 @@
 import { contenders, type SdkName } from '../../contenders.ts';
+import { driveCalls } from '../../drive-calls.ts';
 import type { CallsReport } from '../../drivers/calls.ts';
 import type { Step } from '../../drivers/steps.ts';
 import type { GroupContext } from '../../group.ts';
@@ -19,8 +20,8 @@ export async function measureThroughput(context: GroupContext): Promise<Row[]> {
   const reports = await interleave<SdkName, CallsReport>(
     ROUNDS[effort],
     {
-      ours: () => lab.drive('calls', [ours, steps]),
-      official: () => lab.drive('calls', [official, steps]),
+      ours: () => driveCalls(lab, ours, steps),
+      official: () => driveCalls(lab, official, steps),
     },
     (round) => progress(`throughput, round ${round} of ${ROUNDS[effort]}`),
   );
