@@ -10,22 +10,31 @@ export class LineSplitter {
   /** Inside a line that was already too long: the rest of it is dropped as it comes. */
   #isSkipping = false;
   readonly #maxLength: number;
+  readonly #keepsEnds: boolean;
   readonly #onLine: (line: string) => void;
   readonly #onTooLong: (length: number) => void;
 
   constructor(options: {
     maxLength: number;
+    /** Lines may come with their line end: who reads JSON does not mind, and cutting it off costs half as much as reading. */
+    keepsEnds?: boolean;
     onLine: (line: string) => void;
     onTooLong: (length: number) => void;
   }) {
     this.#maxLength = options.maxLength;
+    this.#keepsEnds = options.keepsEnds === true;
     this.#onLine = options.onLine;
     this.#onTooLong = options.onTooLong;
   }
 
   write(chunk: string): void {
     let from = 0;
-    for (let at = chunk.indexOf('\n'); at !== -1; at = chunk.indexOf('\n', from)) {
+    let at = chunk.indexOf('\n');
+    if (at === chunk.length - 1 && this.#isWhole(chunk)) {
+      this.#onLine(chunk);
+      return;
+    }
+    for (; at !== -1; at = chunk.indexOf('\n', from)) {
       const piece = chunk.slice(from, at);
       from = at + 1;
       const line = this.#partial === '' ? piece : this.#partial + piece;
@@ -48,6 +57,17 @@ export class LineSplitter {
     const line = this.#partial;
     this.#partial = '';
     this.#deliver(line);
+  }
+
+  /** Most chunks are one short line, with nothing before it. */
+  #isWhole(chunk: string): boolean {
+    return (
+      this.#keepsEnds &&
+      this.#partial === '' &&
+      !this.#isSkipping &&
+      chunk.length <= this.#maxLength &&
+      chunk.charCodeAt(0) > SPACE
+    );
   }
 
   #deliver(raw: string): void {

@@ -20,7 +20,10 @@ export type { ServedRequest } from './serving.ts';
 /** Somebody else answers this request, out of band. */
 export const NO_REPLY: unique symbol = Symbol('no reply');
 
-export type Reply = Frame | undefined | typeof NO_REPLY;
+/** The handler answers by the request's own `reply`, which spares the promise of an answer. */
+export const REPLIES_LATER: unique symbol = Symbol('replies later');
+
+export type Reply = Frame | undefined | typeof NO_REPLY | typeof REPLIES_LATER;
 
 export type ChannelHandlers = {
   /** Serves one request; what it throws becomes the failure reply. Requests are served concurrently. */
@@ -129,7 +132,7 @@ export class ControlChannel {
 
   #serve(id: string, subtype: string, body: Frame): void {
     if (this.#serving.has(id)) return;
-    const serving = new Serving(id);
+    const serving: Serving = new Serving(id, (reply) => this.#served(serving, reply, subtype, body));
     this.#serving.set(id, serving);
     try {
       const reply = this.#handlers.request(subtype, body, serving);
@@ -152,7 +155,7 @@ export class ControlChannel {
   }
 
   #served(serving: Serving, reply: Reply, subtype: string, body: Frame): void {
-    if (!this.#isAwaited(serving) || reply === NO_REPLY) return;
+    if (reply === REPLIES_LATER || !this.#isAwaited(serving) || reply === NO_REPLY) return;
     try {
       this.#post(successFrame(serving.id, reply));
     } catch (cause) {

@@ -1,3 +1,4 @@
+import { LineText } from '../base/line-text.ts';
 import { LineWriter } from '../base/line-writer.ts';
 import { LineSplitter } from '../base/lines.ts';
 import { Queue } from '../base/queue.ts';
@@ -142,10 +143,11 @@ export class ProcessLink implements AgentLink {
   #readOutput(): void {
     const splitter = new LineSplitter({
       maxLength: this.#options.maxLineLength,
+      keepsEnds: true,
       onLine: (line) => {
         const frame = decodeFrame(line);
         if (frame) this.frames.push(frame);
-        else this.#options.onNoise?.(line);
+        else this.#options.onNoise?.(line.trimEnd());
       },
       onTooLong: (length) => {
         this.#fail(
@@ -158,12 +160,13 @@ export class ProcessLink implements AgentLink {
       },
     });
     const { stdout } = this.#process;
-    stdout.setEncoding('utf8');
-    stdout.on('data', (chunk: string) => {
+    const text = new LineText();
+    stdout.on('data', (chunk: Buffer | string) => {
       this.#chunks++;
-      splitter.write(chunk);
+      splitter.write(text.write(chunk));
     });
     stdout.once('end', () => {
+      splitter.write(text.end());
       splitter.end();
       this.#outEnded.resolve();
     });

@@ -17,14 +17,14 @@ export type Servants = {
 type Serve = (servants: Servants, body: Frame, served: ServedRequest) => Reply | Promise<Reply>;
 
 /** Everything an agent may ask, by subtype; tool calls come under two names (R46, C4). */
-const REQUESTS: Readonly<Record<string, Serve>> = {
-  mcp_message: ({ bridge }, body) => bridge.serve(body),
-  sdk_mcp_request: ({ bridge }, body) => bridge.serve(body),
-  can_use_tool: ({ options }, body, served) => askPermission(options.canUseTool, body, served),
-  hook_callback: ({ hooks }, body, served) => runHook(hooks, body, served.signal),
-  elicitation: ({ options }, body, served) => askElicitation(options.onElicitation, body, served),
-  request_user_dialog: ({ options }, body, served) => askDialog(options.onUserDialog, body, served),
-};
+const REQUESTS: ReadonlyMap<string, Serve> = new Map<string, Serve>([
+  ['mcp_message', ({ bridge }, body, served) => bridge.serve(body, served)],
+  ['sdk_mcp_request', ({ bridge }, body, served) => bridge.serve(body, served)],
+  ['can_use_tool', ({ options }, body, served) => askPermission(options.canUseTool, body, served)],
+  ['hook_callback', ({ hooks }, body, served) => runHook(hooks, body, served.signal)],
+  ['elicitation', ({ options }, body, served) => askElicitation(options.onElicitation, body, served)],
+  ['request_user_dialog', ({ options }, body, served) => askDialog(options.onUserDialog, body, served)],
+]);
 
 /** Serves one request of the agent; an unknown one is refused by name. */
 export function serveAgent(
@@ -33,7 +33,7 @@ export function serveAgent(
   body: Frame,
   served: ServedRequest,
 ): Reply | Promise<Reply> {
-  const serve = Object.hasOwn(REQUESTS, subtype) ? REQUESTS[subtype] : undefined;
+  const serve = REQUESTS.get(subtype);
   if (serve) return serve(servants, body, served);
   throw new SdkError('control-failed', `Unsupported control request subtype: ${subtype}`, {
     errorCode: 'unsupported_request',

@@ -1,3 +1,4 @@
+import { REPLIES_LATER, type Reply, type ServedRequest } from '../control/channel.ts';
 import type { Frame } from '../protocol/control-frame.ts';
 import { METHOD_NOT_FOUND, type RpcMessage, readRpc, rpcFailure, rpcResult } from '../protocol/json-rpc.ts';
 import { messageOf, SdkError } from '../protocol/sdk-error.ts';
@@ -67,12 +68,13 @@ export class Bridge {
   }
 
   /** Both spellings of the server's member are read (C4). An unknown server is a JSON-RPC error with the request's id. */
-  serve(body: Frame): Frame | Promise<Frame> {
+  serve(body: Frame, served: ServedRequest): Reply | Promise<Reply> {
     const key = body.server_name ?? body.serverName;
     const session = this.#sessions.get(key as string);
     if (!session) return unknownServer(key, body.message);
-    const answer = session.receive(body.message);
-    return answer instanceof Promise ? answer.then(carry) : carry(answer);
+    if (!session.take) return session.receive(body.message).then(carry);
+    session.take(body.message, (answer) => served.reply(carry(answer)));
+    return REPLIES_LATER;
   }
 
   /** Answers a call whose result could not be written as JSON: the model reads why, nothing else is disturbed. */

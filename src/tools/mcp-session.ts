@@ -19,6 +19,8 @@ export type RpcAnswer = RpcResponse | undefined;
 /** Every MCP server behind a link is spoken to through this, ours or a foreign one. */
 export interface McpSession {
   /** Takes one message. A request gives its answer; a notification or a response gives nothing. Never rejects. */
-  receive(message: unknown): RpcAnswer | Promise<RpcAnswer>;
+  receive(message: unknown): Promise<RpcAnswer>;
+  /** The same without a promise, where a session can: `answer` is called exactly once and must not throw. */
+  take?(message: unknown, answer: (response: RpcAnswer) => void): void;
   close(): void;
 }

@@ -112,11 +112,12 @@ function resultFault({ content = [], structuredContent = {}, _meta = {} }: Whole
     return '"structuredContent" is a Map or a Set, not a plain object';
   }
   if (!isRecord(_meta)) return '"_meta" is not an object';
-  for (const [index, block] of content.entries()) {
-    const fault = blockFault(block, index);
-    if (fault) return fault;
-  }
-  return undefined;
+  let fault: string | undefined;
+  content.some((block, index) => {
+    fault = blockFault(block, index);
+    return fault !== undefined;
+  });
+  return fault;
 }
 
 const REQUIRED_MEMBERS: { readonly [type: string]: readonly string[] | undefined } = {

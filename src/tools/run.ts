@@ -5,28 +5,38 @@ import type { CallContext, ToolContext } from './context.ts';
 import { failedResult, wrapResult } from './result.ts';
 import type { CompiledTool } from './tool.ts';
 
-/** Checks the arguments, runs the handler, wraps what it gave. Never throws: whatever fails is a failed result. */
-export async function runTool(tool: CompiledTool, args: unknown, ctx: CallContext): Promise<CallToolResult> {
+/**
+ * Checks the arguments, runs the handler, wraps what it gave and settles the call with it, once: whatever fails is a
+ * failed result. A callback, since a promise of the result would cost every call one more trip through the queue.
+ */
+export async function runTool(
+  tool: CompiledTool,
+  args: unknown,
+  ctx: CallContext,
+  settle: (result: CallToolResult) => void,
+): Promise<void> {
   const { name, handler, timeoutMs } = tool.definition;
+  let result: CallToolResult;
   try {
     const pending = tool.input.check(args);
     const checked = pending instanceof Promise ? await pending : pending;
-    if (!checked.ok) {
-      return failedResult(
+    if (checked.ok) {
+      // Taken back while the arguments were checked: what has not begun need not.
+      if (ctx.isAborted) throw ctx.signal.reason;
+      const returned = (handler as Handler)(checked.value, ctx);
+      const value = timeoutMs === undefined ? await returned : await within(timeoutMs, returned, name, ctx);
+      result = wrapResult(value, { structured: tool.output !== undefined });
+      if (tool.output && !result.isError) result = await checkOutput(tool, result);
+    } else {
+      result = failedResult(
         `MCP error -32602: Input validation error: Invalid arguments for tool ${name}: ${checked.message}`,
       );
     }
-    // Taken back while the arguments were checked: what has not begun need not.
-    if (ctx.isAborted) throw ctx.signal.reason;
-    const returned = (handler as Handler)(checked.value, ctx);
-    const value = timeoutMs === undefined ? await returned : await within(timeoutMs, returned, name, ctx);
-    const result = wrapResult(value, { structured: tool.output !== undefined });
-    return tool.output && !result.isError ? await checkOutput(tool, result) : result;
   } catch (thrown) {
-    return failedResult(thrown === undefined ? `Tool '${name}' threw undefined` : messageOf(thrown));
-  } finally {
-    ctx.finish();
+    result = failedResult(thrown === undefined ? `Tool '${name}' threw undefined` : messageOf(thrown));
   }
+  ctx.finish();
+  settle(result);
 }
 
 type Handler = (args: unknown, ctx: ToolContext) => unknown;

@@ -55,7 +55,7 @@ export async function serveStdio(
         refuse(fault, INVALID_REQUEST);
         return;
       }
-      const call = Promise.resolve(session.receive(message)).then((response) => {
+      const call = session.receive(message).then((response) => {
         if (response) send(response);
         calls.delete(call);
       });

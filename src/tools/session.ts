@@ -17,11 +17,13 @@ import { messageOf } from '../protocol/sdk-error.ts';
 import { CallContext, type CallPort } from './context.ts';
 import type { McpSession, RpcAnswer, SessionPort } from './mcp-session.ts';
 import { METHODS } from './methods.ts';
+import type { ObservedCall } from './observer.ts';
 import type { Offering } from './offer.ts';
 import { failedResult } from './result.ts';
 import { runTool } from './run.ts';
 
-type Running = { readonly ctx: CallContext; readonly settle: (response: RpcResponse) => void };
+type Answer = (response: RpcAnswer) => void;
+type Running = { readonly ctx: CallContext; readonly answer: (response: RpcResponse) => void };
 
 /** One user's conversation with a tool server: calls run at once, each request is answered exactly once. */
 export class ToolSession implements McpSession {
@@ -50,18 +52,25 @@ export class ToolSession implements McpSession {
     };
   }
 
-  receive(message: unknown): RpcAnswer | Promise<RpcAnswer> {
+  receive(message: unknown): Promise<RpcAnswer> {
+    return new Promise((resolve) => this.take(message, resolve));
+  }
+
+  take(message: unknown, answer: Answer): void {
     const read = readRpc(message);
     switch (read.kind) {
       case 'request':
-        return this.#answer(read.id, read.method, read.params);
+        this.#serve(read.id, read.method, read.params, answer);
+        break;
       case 'notification':
         if (read.method === 'notifications/cancelled') this.#cancel(read.params);
-        return undefined;
+        answer(undefined);
+        break;
       case 'response':
-        return undefined;
+        answer(undefined);
+        break;
       case 'malformed':
-        return read.id === undefined ? undefined : rpcFailure(read.id, INVALID_REQUEST, read.reason);
+        answer(read.id === undefined ? undefined : rpcFailure(read.id, INVALID_REQUEST, read.reason));
     }
   }
 
@@ -77,43 +86,53 @@ export class ToolSession implements McpSession {
     const reason = new Error(`server '${this.#port.server}' is closed`);
     for (const [id, running] of this.#running) {
       running.ctx.abort(reason);
-      running.settle(rpcFailure(id, INTERNAL, reason.message));
+      running.answer(rpcFailure(id, INTERNAL, reason.message));
     }
     this.#running.clear();
     this.#onClose();
   }
 
-  #answer(id: RpcId, method: string, params: Record<string, unknown>): RpcResponse | Promise<RpcResponse> {
-    if (this.#closed) return rpcFailure(id, INTERNAL, `server '${this.#port.server}' is closed`);
-    if (this.#running.has(id)) {
-      return rpcFailure(id, INVALID_REQUEST, `a request with id ${JSON.stringify(id)} is already in flight`);
+  #serve(id: RpcId, method: string, params: Record<string, unknown>, answer: Answer): void {
+    if (this.#closed) {
+      answer(rpcFailure(id, INTERNAL, `server '${this.#port.server}' is closed`));
+    } else if (this.#running.has(id)) {
+      const fault = `a request with id ${JSON.stringify(id)} is already in flight`;
+      answer(rpcFailure(id, INVALID_REQUEST, fault));
+    } else if (method === 'tools/call') {
+      this.#call(id, params, answer);
+    } else if (method === 'logging/setLevel' && this.#server.options.logging) {
+      answer(this.#setLevel(id, params));
+    } else {
+      this.#respond(id, method, params, answer);
     }
-    if (method === 'tools/call') return this.#call(id, params);
-    if (method === 'logging/setLevel' && this.#server.options.logging) return this.#setLevel(id, params);
-    return this.#respond(id, method, params);
   }
 
-  #respond(id: RpcId, method: string, params: Record<string, unknown>): RpcResponse | Promise<RpcResponse> {
+  #respond(id: RpcId, method: string, params: Record<string, unknown>, answer: Answer): void {
     const ctx = this.#context(id, params);
     try {
       const result = METHODS[method]?.(this.#server, params, ctx);
-      if (!result) return rpcFailure(id, METHOD_NOT_FOUND, `Method not found: ${method}`);
-      if (!(result instanceof Promise)) return rpcResult(id, result);
-      return this.#track(id, ctx, () => result);
+      if (!result) {
+        answer(rpcFailure(id, METHOD_NOT_FOUND, `Method not found: ${method}`));
+      } else if (result instanceof Promise) {
+        const running = this.#start(id, ctx, answer);
+        result.then(
+          (settled) => this.#finish(running, rpcResult(id, settled)),
+          (thrown) => this.#finish(running, faultOf(id, thrown)),
+        );
+      } else {
+        answer(rpcResult(id, result));
+      }
     } catch (thrown) {
-      return faultOf(id, thrown);
+      answer(faultOf(id, thrown));
     }
   }
 
-  #call(id: RpcId, params: Record<string, unknown>): RpcResponse | Promise<RpcResponse> {
+  #call(id: RpcId, params: Record<string, unknown>, answer: Answer): void {
     const { name, arguments: args = {} } = params;
     const tool = typeof name === 'string' ? this.#server.find(name) : undefined;
     if (!tool) {
-      const fault =
-        typeof name === 'string' ? `Tool '${name}' not found` : 'tools/call needs the name of a tool';
-      return this.#server.options.strictProtocolErrors || typeof name !== 'string'
-        ? rpcFailure(id, INVALID_PARAMS, fault)
-        : rpcResult(id, failedResult(fault));
+      answer(this.#unknownTool(id, name));
+      return;
     }
     const ctx = this.#context(id, params);
     const observed = this.#port.observer?.start({
@@ -121,29 +140,30 @@ export class ToolSession implements McpSession {
       tool: tool.definition.name,
       ctx,
     });
-    const run = () => runTool(tool, args, ctx);
-    const answered = this.#track(id, ctx, observed ? () => observed.run(run) : run);
-    if (!observed) return answered;
-    return answered.then((response) => {
-      observed.end('error' in response ? 'cancelled' : response.result.isError ? 'error' : 'ok');
-      return response;
-    });
+    const running = this.#start(id, ctx, observed ? observedAnswer(observed, answer) : answer);
+    const run = () => runTool(tool, args, ctx, (result) => this.#finish(running, rpcResult(id, result)));
+    void (observed ? observed.run(run) : run());
   }
 
-  /** The answer of `work`, or of whoever takes the request back before; what comes late is dropped. */
-  #track(id: RpcId, ctx: CallContext, work: () => Promise<Record<string, unknown>>): Promise<RpcResponse> {
-    return new Promise((settle) => {
-      this.#running.set(id, { ctx, settle });
-      const finish = (response: RpcResponse) => {
-        if (this.#running.get(id)?.ctx !== ctx) return;
-        this.#running.delete(id);
-        settle(response);
-      };
-      work().then(
-        (result) => finish(rpcResult(id, result)),
-        (thrown) => finish(faultOf(id, thrown)),
-      );
-    });
+  #unknownTool(id: RpcId, name: unknown): RpcResponse {
+    const isName = typeof name === 'string';
+    const fault = isName ? `Tool '${name}' not found` : 'tools/call needs the name of a tool';
+    return this.#server.options.strictProtocolErrors || !isName
+      ? rpcFailure(id, INVALID_PARAMS, fault)
+      : rpcResult(id, failedResult(fault));
+  }
+
+  #start(id: RpcId, ctx: CallContext, answer: Running['answer']): Running {
+    const running = { ctx, answer };
+    this.#running.set(id, running);
+    return running;
+  }
+
+  /** Whoever takes the request back before has answered it; what comes late is dropped. */
+  #finish(running: Running, response: RpcResponse): void {
+    if (this.#running.get(response.id) !== running) return;
+    this.#running.delete(response.id);
+    running.answer(response);
   }
 
   #cancel(params: Record<string, unknown>): void {
@@ -153,7 +173,7 @@ export class ToolSession implements McpSession {
     this.#running.delete(id);
     const reason = typeof params.reason === 'string' ? params.reason : 'cancelled';
     running.ctx.abort(new DOMException(reason, 'AbortError'));
-    running.settle(rpcFailure(id, CANCELLED, `Request cancelled: ${reason}`));
+    running.answer(rpcFailure(id, CANCELLED, `Request cancelled: ${reason}`));
   }
 
   #context(id: RpcId, params: Record<string, unknown>): CallContext {
@@ -176,6 +196,13 @@ export class ToolSession implements McpSession {
       this.notify('notifications/message', { level, logger: this.#server.name, data });
     }
   }
+}
+
+function observedAnswer(observed: ObservedCall, answer: Answer): (response: RpcResponse) => void {
+  return (response) => {
+    observed.end('error' in response ? 'cancelled' : response.result.isError ? 'error' : 'ok');
+    answer(response);
+  };
 }
 
 function faultOf(id: RpcId, thrown: unknown): RpcResponse {

@@ -83,7 +83,7 @@ export class ToolServer {
     if (signal?.aborted) abort();
     signal?.addEventListener('abort', abort, { once: true });
     try {
-      return await runTool(tool, args, ctx);
+      return await new Promise((settle) => void runTool(tool, args, ctx, settle));
     } finally {
       signal?.removeEventListener('abort', abort);
     }

@@ -27,7 +27,7 @@ export async function serveTransport(
   };
   const session = open({ server, assigns: {}, send: (message) => void send(message) });
   transport.onmessage = ((message: unknown) => {
-    void Promise.resolve(session.receive(message)).then((response) => response && send(response));
+    void session.receive(message).then((response) => response && send(response));
   }) as NonNullable<Transport['onmessage']>;
   // Whoever owns the transport may listen for its end too.
   const closed = transport.onclose;

@@ -43,6 +43,23 @@ test.each<[string, string[], string[]]>([
   expect(split(chunks)).toEqual({ lines, tooLong: 0 });
 });
 
+test('where ends may be kept, lines are the same but for their ends, however they are cut', () => {
+  fc.assert(
+    fc.property(fc.array(line, { maxLength: 8 }), fc.constantFrom('\n', '\r\n'), places, (lines, end, at) => {
+      const seen: string[] = [];
+      const splitter = new LineSplitter({
+        maxLength: 1_000,
+        keepsEnds: true,
+        onLine: (it) => seen.push(it.replace(/\r?\n$/, '')),
+        onTooLong: () => seen.push('too long'),
+      });
+      for (const chunk of cut(lines.map((it) => it + end).join(''), at)) splitter.write(chunk);
+      splitter.end();
+      expect(seen).toEqual(lines);
+    }),
+  );
+});
+
 test('any chunking of any lines gives the same lines', () => {
   fc.assert(
     fc.property(fc.array(line, { maxLength: 8 }), fc.constantFrom('\n', '\r\n'), places, (lines, end, at) => {

@@ -212,7 +212,7 @@ test('one that cannot start is no client', async () => {
   const refusing = scriptAgent(async (it) => void (await it.answer('initialize', { error: 'not today' })));
   await expect(createAgentClient(fakeWorld())({ link: refusing.link })).rejects.toThrow('not today');
   await refusing.script.agent.ended();
-  await expect(createAgentClient(fakeWorld())()).rejects.toMatchObject({ code: 'no-agent' });
+  await expect(createAgentClient(fakeWorld())()).rejects.toMatchObject({ code: 'spawn-failed' });
   const abortController = new AbortController();
   const aborted = scriptAgent(async (it) => {
     await it.agent.take();

@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest';
+import type { Frame } from '../../src/protocol/control-frame.ts';
 import { replaceReply, type Servants, serveAgent } from '../../src/sdk/agent-requests.ts';
 import { Bridge } from '../../src/sdk/bridge.ts';
 import { registerHooks } from '../../src/sdk/hooks.ts';
 import { splitServers } from '../../src/sdk/mcp-servers.ts';
 import type { Options } from '../../src/sdk/options.ts';
 import { createSdkMcpServer } from '../../src/tools/sdk-server.ts';
+import { answerOf } from '../world/served.ts';
 
-const served = { id: 'ask-1', signal: new AbortController().signal };
+const served = { id: 'ask-1', signal: new AbortController().signal, reply() {} };
 const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
 
 function servants(options: Options = {}): Servants {
@@ -46,9 +48,8 @@ test.each<[string, object, Options, object]>([
   ['elicitation', {}, {}, { action: 'decline' }],
   ['request_user_dialog', {}, {}, { behavior: 'cancelled' }],
 ])('%s is served (R43, R46, C4)', async (subtype, body, options, reply) => {
-  expect(await serveAgent(servants(options), subtype, body as Record<string, unknown>, served)).toEqual(
-    reply,
-  );
+  const answer = answerOf((it) => serveAgent(servants(options), subtype, body as Frame, it));
+  expect(await answer).toEqual(reply);
 });
 
 test.each(['frobnicate', 'initialize', 'toString', '__proto__'])('%s is refused by name (R43)', (subtype) => {

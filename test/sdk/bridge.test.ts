@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
+import type { Frame } from '../../src/protocol/control-frame.ts';
 import type { RpcMessage } from '../../src/protocol/json-rpc.ts';
 import { Bridge } from '../../src/sdk/bridge.ts';
 import { splitServers } from '../../src/sdk/mcp-servers.ts';
 import type { McpServerConfig } from '../../src/sdk/options.ts';
 import { attach, createSdkMcpServer, toolServer } from '../../src/tools/sdk-server.ts';
 import { gate } from '../world/gate.ts';
+import { answerOf } from '../world/served.ts';
 
 type Sent = { server: string; message: RpcMessage };
 
@@ -13,6 +15,8 @@ function bridge(servers: Record<string, McpServerConfig>, assigns = {}): Bridge 
   const send = (server: string, message: RpcMessage) => void sent.push({ server, message });
   return Object.assign(new Bridge(splitServers(servers).sdk, { assigns, send }), { sent });
 }
+
+const ask = (it: Bridge, body: Frame) => answerOf((served) => it.serve(body, served));
 
 const calls = (name: string, id: number | string = 1) => ({
   jsonrpc: '2.0',
@@ -34,17 +38,17 @@ const who = () =>
 
 test('a server is reached by its key, and knows itself by it (C24, R41)', async () => {
   const it = bridge({ calc: who(), 'my calc': who() });
-  expect(await it.serve({ server_name: 'my calc', message: calls('who') })).toEqual(answer('my calc {}'));
-  expect(await it.serve({ serverName: 'calc', message: calls('who', 'x') })).toEqual(answer('calc {}', 'x'));
+  expect(await ask(it, { server_name: 'my calc', message: calls('who') })).toEqual(answer('my calc {}'));
+  expect(await ask(it, { serverName: 'calc', message: calls('who', 'x') })).toEqual(answer('calc {}', 'x'));
 });
 
 test('the state of an attachment comes before the state of the query (R103)', async () => {
   const server = who();
   const it = bridge({ query: server, own: attach(server, { assigns: { user: 'Bob' } }) }, { user: 'Ada' });
-  expect(await it.serve({ server_name: 'query', message: calls('who') })).toEqual(
+  expect(await ask(it, { server_name: 'query', message: calls('who') })).toEqual(
     answer('query {"user":"Ada"}'),
   );
-  expect(await it.serve({ server_name: 'own', message: calls('who') })).toEqual(answer('own {"user":"Bob"}'));
+  expect(await ask(it, { server_name: 'own', message: calls('who') })).toEqual(answer('own {"user":"Bob"}'));
 });
 
 test.each([
@@ -52,7 +56,7 @@ test.each([
   ['a stray answer', { jsonrpc: '2.0', id: 9, result: {} }],
   ['a message that cannot be answered', {}],
 ])('%s is acknowledged without an id (C10, P6)', async (_, message) => {
-  expect(await bridge({ calc: who() }).serve({ server_name: 'calc', message })).toEqual({
+  expect(await ask(bridge({ calc: who() }), { server_name: 'calc', message })).toEqual({
     mcp_response: { jsonrpc: '2.0', result: {} },
   });
 });
@@ -64,7 +68,7 @@ test.each([
 ])(
   'an unknown server (%s) is a JSON-RPC error with the id of the request (R83, P7, G9)',
   async (server_name, message, id, text) => {
-    expect(await bridge({ calc: who() }).serve({ server_name, message })).toEqual({
+    expect(await ask(bridge({ calc: who() }), { server_name, message })).toEqual({
       mcp_response: { jsonrpc: '2.0', id, error: { code: -32601, message: text } },
     });
   },
@@ -72,9 +76,12 @@ test.each([
 
 test('a notification to an unknown server is refused, since it can have no answer', () => {
   const message = { jsonrpc: '2.0', method: 'notifications/initialized' };
-  expect(() => bridge({}).serve({ server_name: 'ghost', message })).toThrow(
-    expect.objectContaining({ code: 'bad-server', message: 'SDK MCP server not found: ghost' }),
-  );
+  expect(() =>
+    bridge({}).serve(
+      { server_name: 'ghost', message },
+      { id: 'r', signal: new AbortController().signal, reply() {} },
+    ),
+  ).toThrow(expect.objectContaining({ code: 'bad-server', message: 'SDK MCP server not found: ghost' }));
 });
 
 test('what a server says by itself goes out under its key', async () => {
@@ -93,8 +100,8 @@ test('replacing the servers keeps the session of one that stays, and ends the ot
   const staying = toolServer('s').tool('wait', 'W', { type: 'object' }, () => stays.pass());
   const going = toolServer('g').tool('wait', 'W', { type: 'object' }, () => goes.pass());
   const it = bridge({ staying, going });
-  const first = it.serve({ server_name: 'staying', message: calls('wait') });
-  const second = it.serve({ server_name: 'going', message: calls('wait') });
+  const first = ask(it, { server_name: 'staying', message: calls('wait') });
+  const second = ask(it, { server_name: 'going', message: calls('wait') });
   await Promise.all([stays.reached, goes.reached]);
   it.set(splitServers({ staying, late: who() }).sdk);
   expect(await second).toEqual({
@@ -102,7 +109,7 @@ test('replacing the servers keeps the session of one that stays, and ends the ot
   });
   stays.open('done');
   expect(await first).toEqual(answer('done'));
-  expect(await it.serve({ server_name: 'late', message: calls('who') })).toEqual(answer('late {}'));
+  expect(await ask(it, { server_name: 'late', message: calls('who') })).toEqual(answer('late {}'));
   expect([staying.instance.isConnected(), going.instance.isConnected()]).toEqual([true, false]);
 });
 
@@ -113,7 +120,7 @@ test('closing ends every session, and nothing opens after it (P13, P15)', async 
   it.close();
   it.set(splitServers({ calc: server }).sdk);
   expect(server.instance.isConnected()).toBe(false);
-  expect(await it.serve({ server_name: 'calc', message: calls('who') })).toEqual({
+  expect(await ask(it, { server_name: 'calc', message: calls('who') })).toEqual({
     mcp_response: { jsonrpc: '2.0', id: 1, error: { code: -32601, message: "Server 'calc' not found" } },
   });
 });

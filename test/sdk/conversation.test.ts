@@ -795,7 +795,7 @@ test('a query that cannot open its link leaves no session behind', async () => {
   const server = serverOf(() => 1);
   const { query } = createQuery(fakeWorld());
   expect(() => query({ prompt: 'x', options: { mcpServers: { server } } })).toThrow(
-    expect.objectContaining({ code: 'no-agent' }),
+    expect.objectContaining({ code: 'spawn-failed' }),
   );
   expect(server.instance.isConnected()).toBe(false);
 });

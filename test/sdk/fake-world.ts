@@ -24,7 +24,7 @@ export function fakeWorld(environment: Environment = {}, more: Partial<SdkWorld>
     debug: false,
     environment: () => ({ ...environment }),
     openDefault: () => {
-      throw new SdkError('no-agent', 'there is no default agent in tests');
+      throw new SdkError('spawn-failed', 'there is no default agent in tests');
     },
     warn: (warning) => void warnings.push(warning),
     print: (line) => void printed.push(line),

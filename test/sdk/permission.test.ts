@@ -5,7 +5,7 @@ import type { CanUseTool } from '../../src/sdk/callbacks.ts';
 import { askPermission } from '../../src/sdk/permission.ts';
 
 const signal = new AbortController().signal;
-const served = { id: 'ask-1', signal };
+const served = { id: 'ask-1', signal, reply() {} };
 const body = { tool_name: 'mcp__calc__add', input: { a: 1 }, tool_use_id: 'toolu_1' };
 const NO_DECISION = {
   behavior: 'deny',

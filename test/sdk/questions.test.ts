@@ -3,7 +3,7 @@ import { NO_REPLY } from '../../src/control/channel.ts';
 import { askDialog, askElicitation } from '../../src/sdk/questions.ts';
 
 const signal = new AbortController().signal;
-const served = { id: 'q-1', signal };
+const served = { id: 'q-1', signal, reply() {} };
 const CANCELLED = { behavior: 'cancelled' };
 const DECLINED = { action: 'decline' };
 

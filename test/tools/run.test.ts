@@ -1,13 +1,18 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
+import type { CallToolResult } from '../../src/protocol/mcp.ts';
 import { CallContext } from '../../src/tools/context.ts';
 import { failedResult } from '../../src/tools/result.ts';
-import { runTool } from '../../src/tools/run.ts';
-import { compileTool, type ToolExtras, tool } from '../../src/tools/tool.ts';
+import { runTool as settleTool } from '../../src/tools/run.ts';
+import { type CompiledTool, compileTool, type ToolExtras, tool } from '../../src/tools/tool.ts';
 import { gate } from '../world/gate.ts';
 
 const context = () => new CallContext({ server: 'calc', assigns: {} }, {});
 const text = (it: string) => ({ content: [{ type: 'text', text: it }] });
+
+function runTool(compiled: CompiledTool, args: unknown, ctx: CallContext): Promise<CallToolResult> {
+  return new Promise((settle) => void settleTool(compiled, args, ctx, settle));
+}
 
 function run(handler: (args: never, ctx: never) => unknown, extras: ToolExtras = {}, ctx = context()) {
   const definition = tool('t', '', {}, handler as never, extras);

@@ -13,7 +13,7 @@ type Page = { tools?: unknown; nextCursor?: string };
 /** A server that lists whatever the test says, however wrong. */
 async function openListing(pageAt: (cursor: unknown) => Page, capabilities: object = { tools: {} }) {
   const asked: unknown[] = [];
-  const receive: McpSession['receive'] = (message) => {
+  const receive: McpSession['receive'] = async (message) => {
     const read = readRpc(message);
     if (read.kind !== 'request') return undefined;
     if (read.method === 'initialize') {
