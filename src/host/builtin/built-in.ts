@@ -1,0 +1,52 @@
+import type { ListedTool } from '../../protocol/mcp.ts';
+import type { ToolOutcome } from '../agent/tool-call.ts';
+import type { Workspace } from '../permission/path.ts';
+import type { FileMemory } from './file-memory.ts';
+import type { WakeQueue } from './wake-queue.ts';
+
+/** One built-in tool: what a model is told of it, and what a call does. A file each, and a row in `table.ts`. */
+export type BuiltIn = {
+  readonly listed: ListedTool;
+  /** Calls that may run beside their neighbours though they change something: each has its own corner. */
+  readonly beside?: 'others';
+  /** The member of the input that names a file or directory: `realInput` resolves it before permission is decided. */
+  readonly pathMember?: string;
+  /** Never rejects for what the model can mend: that is a failed outcome. */
+  run(
+    input: Readonly<Record<string, unknown>>,
+    world: BuiltInWorld,
+    signal: AbortSignal,
+  ): Promise<ToolOutcome>;
+};
+
+/** What built-in tools take from the session they run in. */
+export type BuiltInWorld = {
+  readonly workspace: Workspace;
+  /** What commands inherit. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** False for what a deny rule hides: searches leave it out. */
+  isReadable(path: string): boolean;
+  /** What this conversation has read, and in which state. */
+  readonly files: FileMemory;
+  readonly wake: WakeQueue;
+  /** Dials a server that waits to be asked for. */
+  connect(name: string, signal: AbortSignal): Promise<ConnectOutcome>;
+  /** The kinds of sub-agents there are, for `Task`. */
+  readonly agents: Readonly<Record<string, { readonly description: string }>>;
+  /** Runs a sub-agent to its end and gives its last words. */
+  delegate(request: Delegation, signal: AbortSignal): Promise<ToolOutcome>;
+};
+
+/** What came of dialling; `tools` are the names they have in the pool from the next round on. */
+export type ConnectOutcome =
+  | { readonly kind: 'connected'; readonly tools: readonly string[] }
+  | { readonly kind: 'already-connected' }
+  | { readonly kind: 'unknown'; readonly available: readonly string[] }
+  | { readonly kind: 'failed'; readonly fault: string };
+
+export type Delegation = {
+  readonly description: string;
+  readonly prompt: string;
+  readonly type: string;
+  readonly model?: string;
+};

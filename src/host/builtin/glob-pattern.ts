@@ -1,0 +1,100 @@
+import { expandBraces } from './expand-braces.ts';
+
+/** A pattern for paths below some root, each given as its segments. */
+export type GlobPattern = {
+  matches(path: readonly string[]): boolean;
+  /** Whether something below the directory could match: the others need not be looked into. */
+  reachesInto(directory: readonly string[]): boolean;
+  /** Whether a segment of the pattern is just this name. */
+  names(segment: string): boolean;
+};
+
+/**
+ * Reads a glob: `*` and `?` stay within a segment and take leading dots, `**` as a segment is any number of segments,
+ * `[a-z]`, `[!x]`, `{a,b}`, and `\` takes the next character as it is. A string is what is wrong with the pattern.
+ * Matching takes time by length of pattern times length of path, whatever the pattern.
+ */
+export function parseGlob(pattern: string): GlobPattern | string {
+  if (pattern.length > LONGEST_PATTERN) return `it is longer than ${LONGEST_PATTERN} characters`;
+  const alternatives = expandBraces(pattern);
+  if (typeof alternatives === 'string') return alternatives;
+  const globs = alternatives.map((it) =>
+    it.split('/').filter((segment) => segment !== '' && segment !== '.'),
+  );
+  if (globs.some((segments) => segments.includes('..'))) return 'it must not lead upwards with ".."';
+  if (globs.some((segments) => segments.length === 0)) return 'it names nothing';
+  const compiled = globs.map((segments) => segments.map(compileSegment));
+  return {
+    matches: (path) => compiled.some((segments) => matchesSequence(segments, path, matchesSegment)),
+    reachesInto: (directory) => compiled.some((segments) => reaches(segments, directory)),
+    names: (segment) => globs.some((segments) => segments.includes(segment)),
+  };
+}
+
+const LONGEST_PATTERN = 1000;
+
+/** Any number of items, as an element of a pattern. */
+const ANY = Symbol('any');
+
+type Character = (character: string) => boolean;
+type Segment = readonly (Character | typeof ANY)[] | typeof ANY;
+
+function compileSegment(segment: string): Segment {
+  if (segment === '**') return ANY;
+  const tokens = segment.match(/\*+|\\.|\[[!^]?\]?[^\]]*\]|./gsu) ?? [];
+  return tokens.map((token) => {
+    if (token.startsWith('*')) return ANY;
+    if (token === '?') return () => true;
+    if (token.length > 2 && token.startsWith('[')) return characterClass(token.slice(1, -1));
+    const literal = token.length > 1 && token.startsWith('\\') ? token.slice(1) : token;
+    return (character) => character === literal;
+  });
+}
+
+function characterClass(body: string): Character {
+  const isNegated = /^[!^]/.test(body);
+  const ranges = [...(isNegated ? body.slice(1) : body).matchAll(/(.)-(.)|(.)/gsu)].map(
+    ([, low, high, one]) => [low ?? one ?? '', high ?? one ?? ''] as const,
+  );
+  return (character) => ranges.some(([low, high]) => low <= character && character <= high) !== isNegated;
+}
+
+function matchesSegment(segment: Exclude<Segment, typeof ANY>, name: string): boolean {
+  return matchesSequence(segment, [...name], (accepts, character) => accepts(character));
+}
+
+/** Only the last ANY ever needs to take more: whatever an earlier one would take, the last one can. */
+function matchesSequence<P, T>(
+  pattern: readonly (P | typeof ANY)[],
+  items: readonly T[],
+  matchesOne: (element: P, item: T) => boolean,
+): boolean {
+  let at = 0;
+  let retry: { readonly after: number; from: number } | undefined;
+  for (let item = 0; item < items.length; ) {
+    const element = pattern[at];
+    if (at < pattern.length && element === ANY) {
+      at += 1;
+      retry = { after: at, from: item };
+    } else if (at < pattern.length && matchesOne(element as P, items[item] as T)) {
+      at += 1;
+      item += 1;
+    } else if (retry) {
+      retry.from += 1;
+      item = retry.from;
+      at = retry.after;
+    } else {
+      return false;
+    }
+  }
+  return pattern.slice(at).every((element) => element === ANY);
+}
+
+function reaches(pattern: readonly Segment[], directory: readonly string[]): boolean {
+  for (const [depth, name] of directory.entries()) {
+    const segment = pattern[depth];
+    if (segment === ANY) return true;
+    if (segment === undefined || depth === pattern.length - 1 || !matchesSegment(segment, name)) return false;
+  }
+  return true;
+}

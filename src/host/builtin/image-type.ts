@@ -1,0 +1,14 @@
+export type ImageType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+
+/** What kind of image the bytes are, by their first ones: a name may lie, and a model's interface refuses a wrong type. */
+export function imageType(bytes: Buffer): ImageType | undefined {
+  const head = bytes.subarray(0, 12).toString('latin1');
+  return SIGNATURES.find(([signature]) => signature.test(head))?.[1];
+}
+
+const SIGNATURES: readonly (readonly [RegExp, ImageType])[] = [
+  [/^\x89PNG\r\n/, 'image/png'],
+  [/^\xff\xd8\xff/, 'image/jpeg'],
+  [/^GIF8[79]a/, 'image/gif'],
+  [/^RIFF.{4}WEBP/s, 'image/webp'],
+];

@@ -1,0 +1,72 @@
+import { failedOutcome, type ToolOutcome } from '../agent/tool-call.ts';
+import { absolutePath } from '../permission/path.ts';
+import { defineBuiltIn } from './define.ts';
+import { type ImageType, imageType } from './image-type.ts';
+import { numberLines } from './number-lines.ts';
+
+/** What models take of one image; in base64 it grows by a third. */
+const LARGEST_IMAGE = 3_750_000;
+
+export const READ = defineBuiltIn({
+  name: 'Read',
+  description:
+    'Reads a file. Text comes as numbered lines (number, tab, line), at most 2000 lines a call: give offset and limit for ' +
+    'more. PNG, JPEG, GIF and WebP files come as an image. A file must be read before Edit or Write may change it.',
+  annotations: { title: 'Read a file', readOnlyHint: true },
+  required: {
+    file_path: {
+      type: 'string',
+      minLength: 1,
+      description: 'The file; a relative path starts at the working directory.',
+    },
+  },
+  optional: {
+    offset: { type: 'integer', minimum: 1, description: 'The first line to give, counted from 1.' },
+    limit: { type: 'integer', minimum: 1, description: 'How many lines to give; 2000 when left out.' },
+  },
+  pathMember: 'file_path',
+  async run({ file_path, offset = 1, limit }, world, signal) {
+    const path = absolutePath(file_path, world.workspace);
+    const { readReal } = await import('./read-real.ts');
+    const file = await readReal(path, signal);
+    if (file.kind === 'refused') return failedOutcome(file.fault);
+    if (file.kind === 'missing') {
+      const { missingFault } = await import('./missing-file.ts');
+      return failedOutcome(await missingFault(path, world));
+    }
+    const image = imageType(file.bytes);
+    const outcome = image
+      ? imageOutcome(path, file.bytes, image)
+      : textOutcome(path, file.bytes, { offset, limit });
+    if (!outcome.isError) world.files.remember(path, file.digest);
+    return outcome;
+  },
+});
+
+function imageOutcome(path: string, bytes: Buffer, type: ImageType): ToolOutcome {
+  if (bytes.length > LARGEST_IMAGE) {
+    return failedOutcome(
+      `${path} is an image of ${bytes.length} bytes, more than ${LARGEST_IMAGE}: make it smaller first`,
+    );
+  }
+  const source = { type: 'base64', media_type: type, data: bytes.toString('base64') };
+  return { content: [{ type: 'image', source }], isError: false };
+}
+
+function textOutcome(
+  path: string,
+  bytes: Buffer,
+  part: { readonly offset: number; readonly limit: number | undefined },
+): ToolOutcome {
+  if (bytes.length === 0) return { content: `${path} is empty: it has no bytes`, isError: false };
+  if (bytes.subarray(0, 8192).includes(0)) {
+    return failedOutcome(
+      `${path} is a binary file: look at it with Bash, with a program that knows its format`,
+    );
+  }
+  const numbered = numberLines(bytes.toString('utf8'), part);
+  if (numbered.kind === 'beyond') {
+    return failedOutcome(`${path} has ${numbered.lines} lines: offset ${part.offset} is beyond its end`);
+  }
+  return { content: numbered.text, isError: false };
+}

@@ -1,0 +1,62 @@
+/** Something that happened while the agent slept or worked: a message pushed by a server, a task that ended. */
+export type WakeEvent = { readonly source: string; readonly text: string };
+
+/** Beyond this the oldest are dropped, and the next take says so. */
+const MOST_KEPT = 1000;
+
+/** The host's one queue of events an agent is woken for. They are kept until somebody takes them. */
+export class WakeQueue {
+  #kept: WakeEvent[] = [];
+  #dropped = 0;
+  readonly #sleepers = new Set<(events: readonly WakeEvent[]) => void>();
+
+  /** Wakes everybody who waits, at once; all of them are given the event. */
+  push(event: WakeEvent): void {
+    this.#kept.push(event);
+    if (this.#kept.length > MOST_KEPT) {
+      this.#kept.shift();
+      this.#dropped += 1;
+    }
+    if (this.#sleepers.size === 0) return;
+    const events = this.take();
+    for (const wake of this.#sleepers) wake(events);
+    this.#sleepers.clear();
+  }
+
+  /** What has come since the last time, oldest first. */
+  take(): readonly WakeEvent[] {
+    const events = this.#kept;
+    if (this.#dropped > 0) {
+      events.unshift({
+        source: 'toolplane',
+        text: `${this.#dropped} earlier events were dropped: too many waited`,
+      });
+    }
+    this.#kept = [];
+    this.#dropped = 0;
+    return events;
+  }
+
+  /** For a taker that could tell nobody: they are kept for the next, once, however many give them back. */
+  giveBack(events: readonly WakeEvent[]): void {
+    this.#kept.unshift(...events.filter((event) => !this.#kept.includes(event)));
+  }
+
+  /** Takes what there is, or waits for the next event; none when the signal is aborted first. */
+  async wait(signal: AbortSignal): Promise<readonly WakeEvent[]> {
+    if (signal.aborted) return [];
+    if (this.#kept.length > 0) return this.take();
+    const { promise, resolve } = Promise.withResolvers<readonly WakeEvent[]>();
+    const giveUp = () => {
+      this.#sleepers.delete(resolve);
+      resolve([]);
+    };
+    this.#sleepers.add(resolve);
+    signal.addEventListener('abort', giveUp, { once: true });
+    try {
+      return await promise;
+    } finally {
+      signal.removeEventListener('abort', giveUp);
+    }
+  }
+}

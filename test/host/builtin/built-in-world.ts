@@ -1,0 +1,53 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { ToolOutcome } from '../../../src/host/agent/tool-call.ts';
+import type { BuiltIn, BuiltInWorld } from '../../../src/host/builtin/built-in.ts';
+import { FileMemory } from '../../../src/host/builtin/file-memory.ts';
+import { WakeQueue } from '../../../src/host/builtin/wake-queue.ts';
+
+/** A directory of its own for one test, with the files given, gone when the test is over. */
+export function directoryWith(files: Readonly<Record<string, string | Buffer>> = {}): string {
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'built-in-')));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  for (const [name, content] of Object.entries(files)) put(join(directory, name), content);
+  return directory;
+}
+
+export function put(path: string, content: string | Buffer): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, content);
+}
+
+/** A session's surroundings in which nothing is hidden and nothing can be dialled. */
+export function worldIn(cwd: string, parts: Partial<BuiltInWorld> = {}): BuiltInWorld {
+  return {
+    workspace: { cwd, home: cwd, directories: [] },
+    env: { PATH: process.env.PATH, HOME: cwd },
+    isReadable: () => true,
+    files: new FileMemory(),
+    wake: new WakeQueue(),
+    connect: async () => ({ kind: 'unknown', available: [] }),
+    agents: {},
+    delegate: async () => ({ content: 'nobody is there', isError: true }),
+    ...parts,
+  };
+}
+
+/** One call with nothing that ends it early. */
+export function call(
+  tool: BuiltIn,
+  input: Readonly<Record<string, unknown>>,
+  world: BuiltInWorld,
+): Promise<ToolOutcome> {
+  return tool.run(input, world, new AbortController().signal);
+}
+
+export function done(content: string): ToolOutcome {
+  return { content, isError: false };
+}
+
+export function failed(content: string): ToolOutcome {
+  return { content, isError: true };
+}

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import type { ToolOutcome } from '../../../src/host/agent/tool-call.ts';
+import type { ConnectOutcome } from '../../../src/host/builtin/built-in.ts';
+import { CONNECT_MCP } from '../../../src/host/builtin/connect-mcp.ts';
+import { call, directoryWith, done, failed, worldIn } from './built-in-world.ts';
+
+test.each<[ConnectOutcome, ToolOutcome]>([
+  [
+    { kind: 'connected', tools: ['mcp__docs__search', 'mcp__docs__read'] },
+    done("Connected to 'docs'. Discovered: mcp__docs__search, mcp__docs__read"),
+  ],
+  [{ kind: 'connected', tools: [] }, done("Connected to 'docs'. Discovered: (none)")],
+  [{ kind: 'already-connected' }, done("MCP server 'docs' already connected")],
+  [{ kind: 'unknown', available: ['a', 'b'] }, failed("Unknown server 'docs'. Available: a, b")],
+  [{ kind: 'failed', fault: 'it did not answer' }, failed("Could not connect to 'docs': it did not answer")],
+])('%j', async (outcome, told) => {
+  const dialled: string[] = [];
+  const world = worldIn(directoryWith(), {
+    connect: async (name) => {
+      dialled.push(name);
+      return outcome;
+    },
+  });
+  expect(await call(CONNECT_MCP, { name: 'docs' }, world)).toEqual(told);
+  expect(dialled).toEqual(['docs']);
+});
