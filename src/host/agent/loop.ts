@@ -1,6 +1,12 @@
 import type { ModelBlock, Usage, UserBlock } from '../../protocol/agent-message.ts';
 import { type CollectedMessage, invalidInput, MessageCollector } from '../model/collect.ts';
-import type { Model, ModelEvent, ModelMessage, ModelRequest } from '../model/model.ts';
+import {
+  type Model,
+  type ModelEvent,
+  ModelFault,
+  type ModelMessage,
+  type ModelRequest,
+} from '../model/model.ts';
 import { INTERRUPTED, runCalls } from './run-calls.ts';
 import {
   failedOutcome,
@@ -26,7 +32,23 @@ export type LoopConfig = {
   round(): Round | Promise<Round>;
   /** Decides about one call: permissions, hooks, which tool. */
   prepare(call: ToolCall, signal: AbortSignal): Promise<PreparedCall>;
+  /** Hears of the calls of one reply once all have come to something. */
+  batchDone?(
+    calls: readonly ToolCall[],
+    outcomes: readonly ToolOutcome[],
+    signal: AbortSignal,
+  ): Promise<BatchEnd>;
+  /** A text the model must hear before the loop may end, if somebody wants it to go on. */
+  beforeEnd?(signal: AbortSignal): Promise<string | undefined>;
+  /** Makes the conversation shorter if it has to be; whether it did. Asked before every request. */
+  makeRoom?(messages: ModelMessage[], round: Round, why: RoomReason, signal: AbortSignal): Promise<boolean>;
 };
+
+/** What is to follow a batch of calls: texts for the model beside the results, or the end. */
+export type BatchEnd = { readonly texts: readonly string[]; readonly stop?: string };
+
+/** The window may be filling, or the model has refused a request for its length. */
+export type RoomReason = 'filling' | 'too-long';
 
 /** Every observable step, as a past fact. */
 export type LoopEvent =
@@ -34,12 +56,15 @@ export type LoopEvent =
   | { kind: 'replied'; message: CollectedMessage }
   | { kind: 'call-started'; call: ToolCall }
   | { kind: 'call-finished'; call: ToolCall; outcome: ToolOutcome }
-  | { kind: 'results-added'; content: readonly UserBlock[] };
+  | { kind: 'results-added'; content: readonly UserBlock[] }
+  | { kind: 'text-added'; content: readonly UserBlock[] };
 
 export type LoopEnd = {
-  readonly reason: 'done' | 'max-turns' | 'interrupted';
+  readonly reason: 'done' | 'max-turns' | 'interrupted' | 'stopped';
   readonly turns: number;
   readonly usage: Usage;
+  /** Why somebody stopped it. */
+  readonly why?: string;
 };
 
 /** How often a reply that was cut off by its length is continued before the loop takes it as it is. */
@@ -69,13 +94,16 @@ export async function loop(
     const calls = reply.content.filter(isToolUse);
     if (calls.length === 0) {
       if (signal.aborted) return { reason: 'interrupted', turns, usage };
-      if (reply.stop_reason !== 'max_tokens' || continuations++ >= MOST_CONTINUATIONS) {
-        return { reason: 'done', turns, usage };
-      }
-      context.messages.push({ role: 'user', content: [{ type: 'text', text: CONTINUE }] });
+      const isCut = reply.stop_reason === 'max_tokens' && continuations++ < MOST_CONTINUATIONS;
+      const goOn = isCut ? CONTINUE : await config.beforeEnd?.(signal);
+      if (goOn === undefined) return { reason: 'done', turns, usage };
+      const message = { role: 'user' as const, content: [{ type: 'text' as const, text: goOn }] };
+      context.messages.push(message);
+      emit({ kind: 'text-added', content: message.content });
       continue;
     }
-    await answerCalls(calls, context, config, emit, signal);
+    const stop = await answerCalls(calls, context, config, emit, signal);
+    if (stop !== undefined) return { reason: 'stopped', turns, usage, why: stop };
   }
 }
 
@@ -86,19 +114,17 @@ async function takeReply(
   emit: (event: LoopEvent) => void,
   signal: AbortSignal,
 ): Promise<CollectedMessage> {
+  const { messages } = context;
   const collector = new MessageCollector();
   try {
-    const request: ModelRequest = {
-      ...(await config.round()),
-      model: config.modelName,
-      messages: context.messages,
-      maxTokens: config.maxTokens,
-      ...(config.thinking && { thinking: config.thinking }),
-      signal,
-    };
-    for await (const event of config.model.stream(request)) {
-      collector.add(event);
-      emit({ kind: 'streamed', event });
+    const round = await config.round();
+    await config.makeRoom?.(messages, round, 'filling', signal);
+    try {
+      await stream(messages, round, config, collector, emit, signal);
+    } catch (thrown) {
+      const isTooLong = thrown instanceof ModelFault && thrown.code === 'too-long';
+      if (!isTooLong || !(await config.makeRoom?.(messages, round, 'too-long', signal))) throw thrown;
+      await stream(messages, round, config, collector, emit, signal);
     }
   } catch (thrown) {
     if (!signal.aborted) throw thrown;
@@ -106,13 +132,37 @@ async function takeReply(
   return collector.message;
 }
 
+async function stream(
+  messages: readonly ModelMessage[],
+  round: Round,
+  config: LoopConfig,
+  collector: MessageCollector,
+  emit: (event: LoopEvent) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const { model, modelName, maxTokens, thinking } = config;
+  const request: ModelRequest = {
+    ...round,
+    model: modelName,
+    messages,
+    maxTokens,
+    ...(thinking && { thinking }),
+    signal,
+  };
+  for await (const event of model.stream(request)) {
+    collector.add(event);
+    emit({ kind: 'streamed', event });
+  }
+}
+
+/** Gives why the loop is to end, if it is. */
 async function answerCalls(
   calls: readonly ToolCall[],
   context: LoopContext,
   config: LoopConfig,
   emit: (event: LoopEvent) => void,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<string | undefined> {
   const outcomes = await runCalls(
     calls,
     (call, within) => prepareCall(call, config, within),
@@ -125,8 +175,11 @@ async function answerCalls(
   const content = calls.map((call, index) =>
     resultBlock(call, outcomes[index] ?? failedOutcome(INTERRUPTED)),
   );
+  const end = signal.aborted ? undefined : await config.batchDone?.(calls, outcomes, signal);
+  for (const text of end?.texts ?? []) content.push({ type: 'text', text });
   context.messages.push({ role: 'user', content });
   emit({ kind: 'results-added', content });
+  return end?.stop;
 }
 
 async function prepareCall(call: ToolCall, config: LoopConfig, signal: AbortSignal): Promise<PreparedCall> {
