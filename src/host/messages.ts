@@ -1,12 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import type { Usage, UserBlock } from '../protocol/agent-message.ts';
 import type { Frame } from '../protocol/control-frame.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
-import type { LoopEnd } from './agent/loop.ts';
 import type { CollectedMessage } from './model/collect.ts';
-
-/** What every message of a session carries. */
-export type Envelope = { readonly session_id: string };
+import type { TurnEnd } from './worker.ts';
 
 export type InitFacts = {
   readonly cwd: string;
@@ -15,78 +11,75 @@ export type InitFacts = {
   readonly servers: readonly { name: string; status: string; source?: string }[];
   readonly permissionMode: PermissionMode;
   readonly version: string;
+  readonly commands: readonly string[];
+  readonly agents: readonly string[];
 };
 
 /** The start of a turn: what the agent has at hand. */
-export function initMessage(facts: InitFacts, envelope: Envelope): Frame {
+export function initMessage(facts: InitFacts): Frame {
   return {
     type: 'system',
     subtype: 'init',
     cwd: facts.cwd,
-    ...envelope,
     tools: facts.tools,
     mcp_servers: facts.servers,
     model: facts.model,
     permissionMode: facts.permissionMode,
-    slash_commands: [],
+    slash_commands: facts.commands,
     apiKeySource: 'none',
     claude_code_version: facts.version,
     output_style: 'default',
     skills: [],
     plugins: [],
-    agents: [],
-    uuid: randomUUID(),
+    agents: facts.agents,
   };
 }
 
-export function assistantMessage(reply: CollectedMessage, envelope: Envelope): Frame {
+export function assistantMessage(reply: CollectedMessage, parent: string | null): Frame {
   const { id, model, content, stop_reason, stop_sequence, usage } = reply;
   return {
     type: 'assistant',
     message: { id, type: 'message', role: 'assistant', model, content, stop_reason, stop_sequence, usage },
-    parent_tool_use_id: null,
-    ...envelope,
-    uuid: randomUUID(),
+    parent_tool_use_id: parent,
   };
 }
 
-export function resultsMessage(content: readonly UserBlock[], envelope: Envelope): Frame {
+export function resultsMessage(content: readonly UserBlock[], parent: string | null): Frame {
   return {
     type: 'user',
     message: { role: 'user', content },
-    parent_tool_use_id: null,
-    ...envelope,
-    uuid: randomUUID(),
+    parent_tool_use_id: parent,
   };
 }
 
-export type TurnFacts = {
-  readonly end:
-    | LoopEnd
-    | { readonly reason: 'failed'; readonly fault: string; readonly usage: Usage; readonly turns: number };
+export type TurnFacts = TurnEnd & {
   /** The last text the model said. */
   readonly text: string;
   readonly durationMs: number;
-  readonly denials: readonly { tool_name: string; tool_use_id: string; tool_input: unknown }[];
+  /** Of that, how long models were waited for. */
+  readonly modelMs: number;
+  readonly modelUsage: Readonly<Record<string, Usage>>;
 };
 
 /** The end of a turn, in the subtypes the protocol has for it. */
-export function resultMessage({ end, text, durationMs, denials }: TurnFacts, envelope: Envelope): Frame {
+export function resultMessage({ end, text, denials, ...facts }: TurnFacts): Frame {
   const common = {
-    duration_ms: Math.round(durationMs),
-    duration_api_ms: Math.round(durationMs),
+    duration_ms: Math.round(facts.durationMs),
+    duration_api_ms: Math.round(facts.modelMs),
     num_turns: end.turns,
     stop_reason: end.reason === 'done' ? 'end_turn' : null,
     total_cost_usd: 0,
     usage: end.usage,
-    modelUsage: {},
+    modelUsage: Object.fromEntries(
+      Object.entries(facts.modelUsage).map(([name, usage]) => [name, usageOf(usage)]),
+    ),
     permission_denials: denials,
-    ...envelope,
-    uuid: randomUUID(),
   };
   switch (end.reason) {
     case 'done':
       return { type: 'result', subtype: 'success', is_error: false, result: text, ...common };
+    case 'stopped':
+      return { type: 'result', subtype: 'success', is_error: false, result: text || end.why, ...common };
     case 'max-turns':
       return failure('error_max_turns', `Reached maximum number of turns (${end.turns})`, common);
     case 'interrupted':
@@ -94,6 +87,18 @@ export function resultMessage({ end, text, durationMs, denials }: TurnFacts, env
     case 'failed':
       return failure('error_during_execution', end.fault, common);
   }
+}
+
+function usageOf(usage: Usage): Frame {
+  return {
+    inputTokens: usage.input_tokens,
+    outputTokens: usage.output_tokens,
+    cacheReadInputTokens: usage.cache_read_input_tokens ?? 0,
+    cacheCreationInputTokens: usage.cache_creation_input_tokens ?? 0,
+    webSearchRequests: 0,
+    costUSD: 0,
+    contextWindow: 0,
+  };
 }
 
 function failure(subtype: string, text: string, common: Frame): Frame {

@@ -19,13 +19,12 @@ export class ProgramPorts {
       },
       listen: (receive) => {
         this.#listeners.set(server, receive);
-        return () => void this.#listeners.delete(server);
+        return () => {
+          // Somebody else may have come to the same name meanwhile.
+          if (this.#listeners.get(server) === receive) this.#listeners.delete(server);
+        };
       },
     };
-  }
-
-  has(server: string): boolean {
-    return this.#listeners.has(server);
   }
 
   /** What a server sent by itself. */

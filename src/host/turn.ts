@@ -1,92 +1,127 @@
-import { isRecord } from '../base/is-record.ts';
-import type { ControlChannel } from '../control/channel.ts';
-import type { PermissionMode } from '../protocol/permission.ts';
 import { messageOf } from '../protocol/sdk-error.ts';
-import { type LoopEvent, loop } from './agent/loop.ts';
-import type { ToolCall } from './agent/tool-call.ts';
-import { askProgram } from './ask-program.ts';
-import type { TurnFacts } from './messages.ts';
-import type { Model, ModelMessage } from './model/model.ts';
-import { type Decision, decide } from './permission/decide.ts';
-import type { Workspace } from './permission/path.ts';
-import type { Rule } from './permission/rule.ts';
-import { assemble, type Pool, type PooledTool } from './pool/assemble.ts';
-import { prepareCall } from './run-tool.ts';
-import type { Servers } from './servers.ts';
+import { type BatchEnd, type LoopConfig, type LoopEvent, loop, type Round } from './agent/loop.ts';
+import { failedOutcome, type PreparedCall, type ToolCall } from './agent/tool-call.ts';
+import { type Permit, permit } from './call/permit.ts';
+import { type PoolCall, toolFields } from './call/pool-call.ts';
+import { runCall } from './call/run-call.ts';
+import type { Pool } from './pool/assemble.ts';
+import type { SessionWorld } from './session-world.ts';
+import { isBesideOthers, permitWorld, poolCall, runWorld } from './turn-worlds.ts';
+import type { Denial, TurnEnd, Worker } from './worker.ts';
 
-/** What one turn works with. The mode is asked for at every call: it may be changed while the turn runs. */
-export type TurnWorld = {
-  readonly model: Model;
-  readonly modelName: string;
-  readonly system: string;
-  readonly maxTurns?: number;
-  readonly rules: readonly Rule[];
-  readonly workspace: Workspace;
-  readonly channel: ControlChannel;
-  readonly servers: Servers;
-  mode(): PermissionMode;
-  /** Whether a server lives in the program: those are trusted. */
-  isOwn(server: string): boolean;
-};
-
-/** All tools there are now, as this model can take them. */
-export function poolOf(servers: Servers, model: Model): Pool {
-  return assemble({ builtIns: [], servers: servers.tools, maxNameLength: model.limits.toolName });
-}
-
-/** Runs the loop for one user message; never rejects. */
+/** Runs the loop for one user message; never rejects. `interrupt` ends the turn when somebody's answer demands it. */
 export async function runTurn(
-  messages: ModelMessage[],
-  world: TurnWorld,
+  worker: Worker,
+  world: SessionWorld,
   emit: (event: LoopEvent) => void,
-  signal: AbortSignal,
-): Promise<Pick<TurnFacts, 'end' | 'denials'>> {
-  const { model, modelName, maxTurns, servers } = world;
-  const denials: TurnFacts['denials'][number][] = [];
-  let pool = poolOf(servers, model);
-  const round = () => {
-    pool = poolOf(servers, model);
-    const tools = pool.tools.map(({ name, description, inputSchema }) => ({
-      name,
-      description,
-      input_schema: inputSchema,
+  turn: { readonly signal: AbortSignal; interrupt(): void },
+): Promise<TurnEnd> {
+  const denials: Denial[] = [];
+  let notes: string[] = [];
+  let stop: string | undefined;
+  const hear = {
+    note: (text: string) => void notes.push(text),
+    stop: (why: string) => {
+      stop ??= why;
+    },
+  };
+  const permitting = permitWorld(world, hear);
+  const running = runWorld(worker, world, hear);
+  let pool = worker.pool();
+
+  const prepare = async (made: ToolCall, signal: AbortSignal): Promise<PreparedCall> => {
+    const tool = pool.byName.get(made.name);
+    if (!tool) return answered(`No such tool available: ${made.name}`);
+    const call = poolCall(made, tool, world);
+    const permitted = await permit(call, permitting, signal);
+    if (permitted.kind === 'allowed') {
+      return {
+        kind: 'run',
+        beside: isBesideOthers(call) ? 'others' : 'none',
+        run: (within) => runCall({ ...call, input: permitted.input }, running, within),
+      };
+    }
+    denials.push({ tool_name: made.name, tool_use_id: made.id, tool_input: made.input });
+    await tellDenied(call, permitted, world, signal);
+    if (permitted.interrupt) turn.interrupt();
+    return answered(permitted.text);
+  };
+
+  const batchDone = async (calls: readonly ToolCall[], outcomes: readonly unknown[], signal: AbortSignal) => {
+    const tool_calls = calls.map(({ id, name, input }, at) => ({
+      tool_name: name,
+      tool_input: input,
+      tool_use_id: id,
+      tool_response: outcomes[at],
     }));
-    return { system: world.system, tools, ...(pool.cacheAfter >= 0 && { cacheAfterTool: pool.cacheAfter }) };
+    const effect = await world.hooks.run('PostToolBatch', { ...worker.who, tool_calls } as never, signal);
+    const said = effect.additionalContext === undefined ? notes : [...notes, effect.additionalContext];
+    // Tagged, so that nobody takes it for words of the user.
+    const texts = said.map((text) => `<hook>\n${text}\n</hook>`);
+    notes = [];
+    const why = stop ?? effect.stop;
+    return { texts, ...(why !== undefined && { stop: why }) } satisfies BatchEnd;
   };
-  const isOwn = ({ origin }: PooledTool) => origin.kind === 'mcp' && world.isOwn(origin.server);
-  const prepare = (call: ToolCall, within: AbortSignal) => {
-    const rules = {
-      pool,
-      servers,
-      decide: (it: ToolCall, tool: PooledTool) => decideCall(it, tool, world, isOwn(tool)),
-      ask: (it: ToolCall, tool: PooledTool, asking: AbortSignal) =>
-        askProgram(world.channel, it, tool, { isOwn: isOwn(tool), signal: asking }),
-      onDenied: (it: ToolCall) =>
-        denials.push({ tool_name: it.name, tool_use_id: it.id, tool_input: it.input }),
-    };
-    return prepareCall(call, rules, within);
+
+  const config: LoopConfig = {
+    model: world.model,
+    modelName: worker.modelName(),
+    maxTokens: world.model.limits.outputTokens,
+    round: () => {
+      pool = worker.pool();
+      return roundOf(pool, worker.system());
+    },
+    prepare,
+    batchDone,
+    ...(worker.beforeEnd && {
+      beforeEnd: (signal) => worker.beforeEnd?.(signal) ?? Promise.resolve(undefined),
+    }),
+    ...(worker.makeRoom && { makeRoom: worker.makeRoom }),
+    ...(worker.maxTurns !== undefined && { maxTurns: worker.maxTurns }),
   };
-  const config = { model, modelName, maxTokens: model.limits.outputTokens, round, prepare };
   try {
-    const limited = maxTurns === undefined ? config : { ...config, maxTurns };
-    return { end: await loop({ messages }, limited, emit, signal), denials };
+    return { end: await loop({ messages: worker.messages }, config, emit, turn.signal), denials };
   } catch (cause) {
     const usage = { input_tokens: 0, output_tokens: 0 };
     return { end: { reason: 'failed', fault: messageOf(cause), turns: 1, usage }, denials };
   }
 }
 
-function decideCall(call: ToolCall, tool: PooledTool, world: TurnWorld, trusted: boolean): Decision {
-  const { origin, listed } = tool;
-  const input = isRecord(call.input) ? call.input : {};
-  const ref = origin.kind === 'mcp' ? { server: origin.server, tool: origin.tool } : {};
-  return decide({
-    call: { name: call.name, ...ref, input },
-    rules: world.rules,
-    mode: world.mode(),
-    bypassLaunched: false,
-    trusted,
-    ...(listed.annotations && { annotations: listed.annotations }),
-    workspace: world.workspace,
-  });
+/** What a round tells the model beside the conversation. */
+export function roundOf(pool: Pool, system: string): Round {
+  const tools = pool.tools.map(({ name, description, inputSchema }) => ({
+    name,
+    description,
+    input_schema: inputSchema,
+  }));
+  return { system, tools, ...(pool.cacheAfter >= 0 && { cacheAfterTool: pool.cacheAfter }) };
+}
+
+async function tellDenied(
+  call: PoolCall,
+  { text, by }: Extract<Permit, { kind: 'refused' }>,
+  world: SessionWorld,
+  signal: AbortSignal,
+): Promise<void> {
+  const tool = { tool_name: call.tool.name, tool_use_id: call.id };
+  // Whoever said no knows it already.
+  if (by.answeredBy === undefined) {
+    world.say({
+      type: 'system',
+      subtype: 'permission_denied',
+      ...tool,
+      message: text,
+      decision_reason: by.text,
+    });
+  }
+  await world.hooks.run(
+    'PermissionDenied',
+    { ...toolFields(call), tool_use_id: call.id, reason: by.text },
+    signal,
+    call.id,
+  );
+}
+
+function answered(text: string): PreparedCall {
+  return { kind: 'answered', outcome: failedOutcome(text) };
 }

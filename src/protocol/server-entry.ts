@@ -12,6 +12,8 @@ type Common = {
   /** Hard limit of one tool call in milliseconds, enforced by the agent; below 1000 it is ignored there. */
   timeout?: number;
   alwaysLoad?: boolean;
+  /** Dialled only once the agent asks for it by `connect_mcp`; understood by Toolplane's own host. */
+  start?: 'on-demand';
 };
 
 export type StdioServerEntry = Common & {

@@ -41,6 +41,7 @@ function drive(
       version: '0',
       workspace: { cwd: '/w', home: '/h', directories: [] },
       rules: [],
+      builtIns: [],
       connect: { env: {}, connectTimeoutMs: 5_000, clientInfo: { name: 'toolplane', version: '0' } },
       ...host,
     });

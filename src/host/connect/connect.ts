@@ -1,12 +1,14 @@
+import { isRecord } from '../../base/is-record.ts';
 import { Scope } from '../../base/scope.ts';
 import { startTimer } from '../../base/timer.ts';
 import { AbortError } from '../../protocol/sdk-error.ts';
+import { ANYTHING } from './anything.ts';
 import { type Connection, connectionOf } from './connection.ts';
 import type { Dialed } from './dial.ts';
 import { explainConnect } from './explain.ts';
 import { HostError } from './host-error.ts';
 import { dial } from './transports.ts';
-import type { ConnectWorld, ServerEntry } from './world.ts';
+import type { ConnectWorld, ServerEntry, ServerOffer } from './world.ts';
 
 /** Connects to one server. When it rejects, nothing of the attempt is left; an abort rejects with an `AbortError`. */
 export async function connect(
@@ -21,9 +23,13 @@ export async function connect(
     await using scope = new Scope();
     attempt.signal.throwIfAborted();
     const { Client } = await import('@modelcontextprotocol/client');
-    const client = scope.own(new Client(world.clientInfo, { capabilities: world.capabilities ?? {} }), (it) =>
-      it.close(),
-    );
+    const { capabilities, answers } = world.offerTo?.(name, entry) ?? NOTHING;
+    const client = scope.own(new Client(world.clientInfo, { capabilities }), (it) => it.close());
+    for (const [method, answer] of Object.entries(answers)) {
+      client.setRequestHandler(method, { params: ANYTHING }, (params, { mcpReq }) =>
+        answer(isRecord(params) ? params : {}, mcpReq.signal),
+      );
+    }
     dialed = scope.own(await dial(name, entry, world), (it) => it.close());
     // Not every step of the client's listens to the signal.
     await Promise.race([client.connect(dialed.transport, { signal: attempt.signal }), attempt.ended]);
@@ -38,6 +44,8 @@ export async function connect(
     throw explainConnect(name, failure, dialed?.lastWords() ?? '');
   }
 }
+
+const NOTHING: ServerOffer = { capabilities: {}, answers: {} };
 
 /** Ends with the caller's signal or its own time, whichever comes first. */
 class Attempt implements Disposable {

@@ -2,6 +2,7 @@ import type { Client, Implementation, Progress, ServerCapabilities } from '@mode
 import type { Scope } from '../../base/scope.ts';
 import type { CallToolResult } from '../../protocol/mcp.ts';
 import { AbortError } from '../../protocol/sdk-error.ts';
+import { ANYTHING } from './anything.ts';
 import { explain } from './explain.ts';
 import { HostError } from './host-error.ts';
 import { Signal } from './signal.ts';
@@ -31,6 +32,8 @@ export type Connection = {
     args: Record<string, unknown>,
     options?: CallOptions,
   ): Promise<Partial<CallToolResult>>;
+  /** Any other request; what it gives is as the server sent it, and it rejects as a call does. */
+  ask(method: string, params: Record<string, unknown>, options?: CallOptions): Promise<unknown>;
   onListChanged(listener: () => void): () => void;
   /** Hears of the end, whoever brought it about. */
   onClose(listener: () => void): () => void;
@@ -85,6 +88,7 @@ export function connectionOf(name: string, client: Client, scope: Scope): Connec
         });
       }
     },
+    ask: (method, params, options = {}) => ask(method, params, options),
     onListChanged: listChanged.on,
     onClose: closed.on,
     close() {
@@ -100,12 +104,3 @@ function sayTime(ms: number): string {
 
 const LONGEST_MS = 2 ** 31 - 1;
 const LIST_MS = 60_000;
-
-/** The official client rejects a whole answer for one bad part; whoever asked reads it here. */
-const ANYTHING = {
-  '~standard': {
-    version: 1 as const,
-    vendor: 'toolplane',
-    validate: (value: unknown) => ({ value }),
-  },
-};

@@ -4,6 +4,7 @@ import type { Dial, Dialed } from './dial.ts';
 import { dialHttp } from './dial-http.ts';
 import { dialStdio } from './dial-stdio.ts';
 import { HostError } from './host-error.ts';
+import { replayed } from './replayed.ts';
 import type { ConnectWorld, SdkServerEntry, ServerEntry } from './world.ts';
 
 /** How each kind of server is reached. */
@@ -23,10 +24,11 @@ export function dial(name: string, entry: ServerEntry, world: ConnectWorld): Pro
   return (TRANSPORTS[type as keyof typeof TRANSPORTS] as Dial<ServerEntry>)(name, entry, world);
 }
 
-async function dialSdk(name: string, _entry: SdkServerEntry, world: ConnectWorld): Promise<Dialed> {
+async function dialSdk(name: string, entry: SdkServerEntry, world: ConnectWorld): Promise<Dialed> {
   if (!world.openPort) {
     throw new HostError('bad-config', name, 'it is an in-process server, but no program is connected');
   }
-  const transport = new ChannelTransport(world.openPort(name));
+  const port = world.openPort(name);
+  const transport = new ChannelTransport(entry.manifest ? replayed(port, entry.manifest) : port);
   return { transport, close: () => transport.close(), lastWords: () => '' };
 }

@@ -1,9 +1,22 @@
 import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/client';
-import type { ExternalServerEntry } from '../../protocol/server-entry.ts';
+import type { ExternalServerEntry, ToolPolicy } from '../../protocol/server-entry.ts';
 import type { SdkPort } from './channel-transport.ts';
 
 /** A server in the program that drives the host. */
-export type SdkServerEntry = { type: 'sdk'; name: string; timeout?: number };
+export type SdkServerEntry = {
+  type: 'sdk';
+  name: string;
+  timeout?: number;
+  tools?: ToolPolicy[];
+  /** What the program's SDK asked its server beforehand: the handshake need not be made again. */
+  manifest?: ServerManifest;
+};
+
+/** The answers to `initialize` and `tools/list`, as the server gave them. */
+export type ServerManifest = {
+  readonly initializeResult: Record<string, unknown>;
+  readonly toolsListResult?: Record<string, unknown>;
+};
 
 /** Anything the host can be told to connect to. */
 export type ServerEntry = ExternalServerEntry | SdkServerEntry;
@@ -16,10 +29,22 @@ export type ConnectWorld = {
   cwd?: string;
   connectTimeoutMs: number;
   clientInfo: Implementation;
-  /** What servers may ask of us; nothing by default. */
-  capabilities?: ClientCapabilities;
+  /** What a server may ask of us, and who answers; nothing by default. */
+  offerTo?: (server: string, entry: ServerEntry) => ServerOffer;
   /** The way to an in-process server; without it there are none. */
   openPort?: (server: string) => SdkPort;
   /** Hears each line a server process writes to stderr. */
   onStderr?: (server: string, line: string) => void;
 };
+
+/** What one server is offered: the capabilities it is told of, and an answer for each method they stand for. */
+export type ServerOffer = {
+  readonly capabilities: ClientCapabilities;
+  readonly answers: Readonly<Record<string, ServerAnswer>>;
+};
+
+/** Answers one request of a server; what it throws becomes the request's error. */
+export type ServerAnswer = (
+  params: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+) => Promise<Record<string, unknown>>;

@@ -1,0 +1,126 @@
+import type { PermissionUpdate } from '../../protocol/permission.ts';
+import type { SessionHooks } from '../hook/session-hooks.ts';
+import { type Asker, askPeople, type Question } from '../permission/ask.ts';
+import type { Decision, Reason } from '../permission/decide.ts';
+import { type PoolCall, ruleCall, toolFields } from './pool-call.ts';
+import { suggest } from './suggest.ts';
+import { weigh } from './weigh.ts';
+
+/** What one call may do, why, and who said so. */
+export type Permit =
+  | { readonly kind: 'allowed'; readonly input: PoolCall['input']; readonly by: PermitReason }
+  | {
+      readonly kind: 'refused';
+      /** What the model is told. */
+      readonly text: string;
+      readonly by: PermitReason;
+      /** The whole turn is to end. */
+      readonly interrupt?: true;
+    };
+
+/** For explaining: the sentence, and the rule or mode it rests on, or the one who answered. */
+export type PermitReason = Reason & { readonly answeredBy?: string };
+
+export type PermitWorld = {
+  readonly hooks: SessionHooks;
+  /** The call with its paths as the file system sees them, or why that cannot be. */
+  resolve(call: PoolCall): Promise<PoolCall | { readonly fault: string }>;
+  decide(call: PoolCall): Decision;
+  readonly askers: readonly Asker[];
+  applyUpdates(updates: readonly PermissionUpdate[]): Promise<void>;
+  /** Around a question: the session waits for somebody. */
+  waiting<T>(work: Promise<T>): Promise<T>;
+  /** A hook has something to tell the model. */
+  note(text: string): void;
+  /** A hook wants the agent to stop. */
+  stop(why: string): void;
+};
+
+/** Hooks first, then rules and mode, then people: the first clear word of whoever may say it. Never rejects. */
+export async function permit(asked: PoolCall, world: PermitWorld, signal: AbortSignal): Promise<Permit> {
+  const { hooks } = world;
+  const fields = { ...toolFields(asked), tool_use_id: asked.id };
+  const before = await hooks.run('PreToolUse', fields, signal, asked.id);
+  if (before.additionalContext !== undefined) world.note(before.additionalContext);
+  if (before.stop !== undefined) {
+    world.stop(before.stop);
+    return refused(before.stop, { text: before.stop });
+  }
+  const call = await world.resolve(before.updatedInput ? { ...asked, input: before.updatedInput } : asked);
+  if ('fault' in call) return refused(call.fault, { text: call.fault });
+  const decision = weigh(world.decide(call), before);
+  const { reason } = decision;
+  switch (decision.kind) {
+    case 'allow':
+      return allowed(call, reason);
+    case 'deny':
+      return refused(
+        before.decision === 'deny' ? `PreToolUse:${call.tool.name} hook error: ${reason.text}` : reason.text,
+        reason,
+      );
+    case 'ask':
+      return world.waiting(ask(call, reason, world, signal));
+  }
+}
+
+async function ask(call: PoolCall, reason: Reason, world: PermitWorld, signal: AbortSignal): Promise<Permit> {
+  const question: Question = {
+    call: ruleCall(call, call.input),
+    toolUseId: call.id,
+    reason,
+    suggestions: suggest(call),
+  };
+  const hook = hookAsker(call, question, world.hooks);
+  const askers = hook ? [hook, ...world.askers] : world.askers;
+  void world.hooks.run(
+    'Notification',
+    {
+      message: `Permission is needed to use ${call.tool.name}`,
+      notification_type: 'permission_prompt',
+    },
+    signal,
+  );
+  const { result, from } = await askPeople(askers, question, signal);
+  const by: PermitReason = { ...reason, ...(from !== undefined && { answeredBy: from }) };
+  if (result.behavior === 'deny') {
+    return { ...refused(result.message, by), ...(result.interrupt && { interrupt: true as const }) };
+  }
+  if (result.updatedPermissions) await world.applyUpdates(result.updatedPermissions);
+  return result.updatedInput
+    ? changed({ ...call, input: result.updatedInput }, by, world)
+    : allowed(call, by);
+}
+
+/** Whoever answered may have changed the input, but not into something that is denied. */
+async function changed(call: PoolCall, by: PermitReason, world: PermitWorld): Promise<Permit> {
+  const resolved = await world.resolve(call);
+  if ('fault' in resolved) return refused(resolved.fault, by);
+  const decision = world.decide(resolved);
+  return decision.kind === 'deny' ? refused(decision.reason.text, decision.reason) : allowed(resolved, by);
+}
+
+function allowed({ input }: PoolCall, by: PermitReason): Permit {
+  return { kind: 'allowed', input, by };
+}
+
+/** `PermissionRequest` hooks answer beside people; without an opinion they leave it to them. */
+function hookAsker(call: PoolCall, { suggestions }: Question, hooks: SessionHooks): Asker | undefined {
+  if (!hooks.has('PermissionRequest')) return undefined;
+  return {
+    name: 'PermissionRequest hook',
+    ask: async (_, signal) => {
+      const fields = { ...toolFields(call), permission_suggestions: [...suggestions] };
+      const effect = await hooks.run('PermissionRequest', fields, signal, call.id);
+      if (effect.decision === 'deny') {
+        return { behavior: 'deny', message: effect.reason ?? 'A PermissionRequest hook denied it' };
+      }
+      if (effect.decision !== 'allow') throw new Error('it has no opinion');
+      const { updatedInput, updatedPermissions } = effect;
+      return { behavior: 'allow', updatedInput, updatedPermissions };
+    },
+  };
+}
+
+function refused(text: string, by: PermitReason): Extract<Permit, { kind: 'refused' }> {
+  return { kind: 'refused', text, by };
+}

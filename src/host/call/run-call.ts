@@ -1,0 +1,107 @@
+import { isRecord } from '../../base/is-record.ts';
+import type { UserBlock } from '../../protocol/agent-message.ts';
+import { failedOutcome, type ToolOutcome } from '../agent/tool-call.ts';
+import type { BuiltInWorld } from '../builtin/built-in.ts';
+import type { Connection } from '../connect/connection.ts';
+import type { HookEffect } from '../hook/hook-effect.ts';
+import type { SessionHooks } from '../hook/session-hooks.ts';
+import { failureToModel, toModel } from '../result/to-model.ts';
+import { type PoolCall, toolFields } from './pool-call.ts';
+
+export type RunWorld = {
+  readonly hooks: SessionHooks;
+  /** What a built-in tool works with, for this call. */
+  builtInWorld(call: PoolCall): BuiltInWorld;
+  connection(server: string): Connection | undefined;
+  /** Longest one call of the server may take. */
+  timeoutMs(server: string): number | undefined;
+  onProgress(call: PoolCall, progress: object): void;
+  /** Keeps what a model cannot read, and gives the path. */
+  readonly save: (data: string, mimeType: string) => Promise<string>;
+  note(text: string): void;
+  stop(why: string): void;
+};
+
+/** Runs a call that is allowed, and lets hooks look at what came of it. Never rejects. */
+export async function runCall(call: PoolCall, world: RunWorld, signal: AbortSignal): Promise<ToolOutcome> {
+  const since = performance.now();
+  const outcome = await run(call, world, signal);
+  const about = { ...toolFields(call), tool_use_id: call.id };
+  const duration_ms = Math.round(performance.now() - since);
+  const effect = outcome.isError
+    ? await world.hooks.run(
+        'PostToolUseFailure',
+        { ...about, error: textOf(outcome), is_interrupt: signal.aborted },
+        signal,
+        call.id,
+      )
+    : await world.hooks.run(
+        'PostToolUse',
+        { ...about, tool_response: outcome.content, duration_ms },
+        signal,
+        call.id,
+      );
+  return afterHooks(outcome, effect, world);
+}
+
+function afterHooks(outcome: ToolOutcome, effect: HookEffect, world: RunWorld): ToolOutcome {
+  const { additionalContext, stop, decision, reason, updatedOutput } = effect;
+  if (additionalContext !== undefined) world.note(additionalContext);
+  // The call has run; what a hook objects to is told to the model.
+  if (decision === 'deny' && reason !== undefined) world.note(reason);
+  if (stop !== undefined) world.stop(stop);
+  return updatedOutput ? { content: contentOf(updatedOutput.value), isError: outcome.isError } : outcome;
+}
+
+async function run(call: PoolCall, world: RunWorld, signal: AbortSignal): Promise<ToolOutcome> {
+  const { origin, name } = call.tool;
+  if (origin.kind === 'builtin') {
+    const { builtIn } = call;
+    if (!builtIn) return failedOutcome(`${name} is not available in this session`);
+    try {
+      return await builtIn.run(call.input, world.builtInWorld(call), signal);
+    } catch (thrown) {
+      return toOutcome(failureToModel(thrown));
+    }
+  }
+  const connection = world.connection(origin.server);
+  if (!connection) return failedOutcome(`Server "${origin.server}" is not connected`);
+  const timeoutMs = world.timeoutMs(origin.server);
+  try {
+    const result = await connection.callTool(
+      origin.tool,
+      { ...call.input },
+      {
+        signal,
+        meta: { 'claudecode/toolUseId': call.id },
+        onProgress: (progress) => world.onProgress(call, progress),
+        ...(timeoutMs !== undefined && { timeoutMs }),
+      },
+    );
+    const source = { name, server: origin.server, save: world.save };
+    return toOutcome(await toModel(result, source));
+  } catch (failure) {
+    return toOutcome(failureToModel(failure));
+  }
+}
+
+function toOutcome({ content, isError }: { content: unknown; isError: boolean }): ToolOutcome {
+  return { content: content as string | UserBlock[], isError };
+}
+
+function textOf({ content }: ToolOutcome): string {
+  if (typeof content === 'string') return content;
+  return content.map((block) => (block.type === 'text' ? block.text : `[${block.type}]`)).join('\n');
+}
+
+/** A hook may give a text, blocks, a whole MCP result, or any data. */
+function contentOf(value: unknown): string | UserBlock[] {
+  if (typeof value === 'string') return value;
+  const given: unknown = isRecord(value) && 'content' in value ? value.content : value;
+  if (typeof given === 'string') return given;
+  const isBlocks =
+    Array.isArray(given) &&
+    given.length > 0 &&
+    given.every((it) => isRecord(it) && typeof it.type === 'string');
+  return isBlocks ? (given as UserBlock[]) : JSON.stringify(value);
+}

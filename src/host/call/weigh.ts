@@ -1,0 +1,21 @@
+import type { HookEffect } from '../hook/hook-effect.ts';
+import type { Decision } from '../permission/decide.ts';
+
+/**
+ * The decision once a hook has spoken. A hook may always be stricter. It may spare a person's question, but not one that
+ * a rule or the tool itself demands, and it never opens what is denied.
+ */
+export function weigh(decision: Decision, { decision: hook, reason }: HookEffect): Decision {
+  if (hook === 'deny') return byHook('deny', reason ?? 'a PreToolUse hook denied it');
+  if (hook === 'ask' && decision.kind === 'allow') return byHook('ask', reason ?? 'a PreToolUse hook asks');
+  const isDemanded =
+    decision.reason.rule !== undefined || decision.reason.annotation === 'requiresUserInteraction';
+  if (hook === 'allow' && decision.kind === 'ask' && !isDemanded) {
+    return byHook('allow', reason ?? 'a PreToolUse hook allowed it');
+  }
+  return decision;
+}
+
+function byHook(kind: Decision['kind'], text: string): Decision {
+  return { kind, reason: { text } };
+}

@@ -1,0 +1,187 @@
+import { isRecord } from '../base/is-record.ts';
+import type { Reply } from '../control/channel.ts';
+import type { Frame } from '../protocol/control-frame.ts';
+import { PERMISSION_MODES, type PermissionMode } from '../protocol/permission.ts';
+import { SdkError } from '../protocol/sdk-error.ts';
+import { contextUsage } from './agent/context-usage.ts';
+import { readAgents } from './agent-definition.ts';
+import type { ServerEntry, ServerManifest } from './connect/world.ts';
+import { readCallbackHooks } from './hook/session-hooks.ts';
+import { modeOf } from './permission/rule-store.ts';
+import { promptCommands } from './prompt-commands.ts';
+import { serverStatus } from './server-status.ts';
+import type { Session } from './session.ts';
+import { OWN_PROMPT } from './system-prompt.ts';
+
+type Serve = (session: Session, body: Frame) => Reply | Promise<Reply>;
+
+/** Everything a program may ask of a session, by subtype. */
+const REQUESTS: ReadonlyMap<string, Serve> = new Map<string, Serve>([
+  ['initialize', initialize],
+  ['interrupt', (session) => ({ still_queued: session.interrupt() })],
+  ['set_permission_mode', setMode],
+  ['set_model', setModel],
+  ['mcp_status', (session) => ({ mcpServers: serverStatus(session.servers.all) })],
+  ['mcp_message', deliver],
+  ['mcp_set_servers', setServers],
+  ['mcp_toggle', toggle],
+  ['mcp_reconnect', reconnect],
+  ['mcp_call', callTool],
+  ['get_context_usage', usage],
+  ['supported_commands', (session) => ({ commands: commandsOf(session) })],
+  ['end_session', endSession],
+]);
+
+/** Serves one request of the program; an unknown one is refused by name. */
+export function serveRequest(session: Session, subtype: string, body: Frame): Reply | Promise<Reply> {
+  const serve = REQUESTS.get(subtype);
+  if (serve) return serve(session, body);
+  throw new SdkError('control-failed', `Unsupported control request subtype: ${subtype}`, {
+    errorCode: 'unsupported_request',
+  });
+}
+
+function initialize(session: Session, body: Frame): Frame {
+  session.hooks.add(readCallbackHooks(body.hooks));
+  Object.assign(session.agents, readAgents(body.agents));
+  session.servers.add(programServers(body), 'sdk');
+  if (Array.isArray(body.systemPrompt)) session.systemPrompt = body.systemPrompt.map(String).join('\n\n');
+  else if (session.systemPrompt === '') session.systemPrompt = OWN_PROMPT;
+  if (typeof body.appendSystemPrompt === 'string') session.appendSystemPrompt = body.appendSystemPrompt;
+  return {
+    commands: commandsOf(session),
+    agents: Object.entries(session.agents).map(([name, { description, model }]) => ({
+      name,
+      description,
+      ...(model && { model }),
+    })),
+    output_style: 'default',
+    available_output_styles: ['default'],
+    models: [{ value: session.modelName, displayName: session.modelName, description: '' }],
+    account: {},
+    pid: process.pid,
+    current_permission_mode: modeOf(session.world.rules.current()),
+    session_state: session.state.state,
+  };
+}
+
+/** The servers in the program, with the handshakes and limits it sent along. */
+function programServers(body: Frame): Record<string, ServerEntry> {
+  const names = Array.isArray(body.sdkMcpServers) ? body.sdkMcpServers.map(String) : [];
+  const configs = isRecord(body.sdkMcpServerConfigs) ? body.sdkMcpServerConfigs : {};
+  const manifests = isRecord(body.sdkMcpServerManifests) ? body.sdkMcpServerManifests : {};
+  return Object.fromEntries(
+    names.map((name) => {
+      const config = isRecord(configs[name]) ? configs[name] : {};
+      const manifest = manifests[name];
+      const isManifest = isRecord(manifest) && isRecord(manifest.initializeResult);
+      const entry = {
+        type: 'sdk' as const,
+        name,
+        ...(typeof config.timeout === 'number' && { timeout: config.timeout }),
+        ...(Array.isArray(config.tools) && { tools: config.tools }),
+        ...(isManifest && { manifest: manifest as unknown as ServerManifest }),
+      };
+      return [name, entry];
+    }),
+  );
+}
+
+async function setMode(session: Session, { mode }: Frame): Promise<Reply> {
+  if (!(PERMISSION_MODES as readonly unknown[]).includes(mode)) {
+    throw new SdkError('control-failed', `There is no permission mode ${JSON.stringify(mode)}`);
+  }
+  if (mode === 'bypassPermissions' && !session.world.mayBypass) {
+    throw new SdkError(
+      'control-failed',
+      'Mode bypassPermissions was not enabled at launch: start with allowDangerouslySkipPermissions',
+      { errorCode: 'bypass_not_launched' },
+    );
+  }
+  await session.world.rules.apply([
+    { type: 'setMode', mode: mode as PermissionMode, destination: 'session' },
+  ]);
+  return { mode };
+}
+
+function setModel(session: Session, { model }: Frame): undefined {
+  session.modelName = typeof model === 'string' && model !== 'default' ? model : session.options.modelName;
+}
+
+function deliver(session: Session, body: Frame): undefined {
+  session.ports.deliver(String(body.server_name ?? body.serverName), body.message);
+}
+
+async function setServers(session: Session, { servers }: Frame): Promise<Reply> {
+  if (!isRecord(servers)) throw new SdkError('control-failed', 'mcp_set_servers needs "servers", an object');
+  return session.servers.replace(servers as Record<string, ServerEntry>);
+}
+
+async function toggle(session: Session, { serverName, enabled }: Frame): Promise<Reply> {
+  const name = String(serverName);
+  if (!(await session.servers.toggle(name, enabled === true))) throw notFound(name);
+  return undefined;
+}
+
+async function reconnect(session: Session, { serverName }: Frame): Promise<Reply> {
+  const name = String(serverName);
+  const state = await session.servers.reconnect(name);
+  if (!state) throw notFound(name);
+  if (state.kind === 'failed')
+    throw new SdkError('control-failed', `${name}: ${state.fault}`, { server: name });
+  return undefined;
+}
+
+function notFound(name: string): SdkError {
+  return new SdkError('control-failed', `Server not found: ${name}`, { server: name });
+}
+
+/** A call of the program's own, without the model: the program may do what it likes with its servers. */
+async function callTool(session: Session, body: Frame): Promise<Reply> {
+  const name = String(body.tool);
+  const tool = session.pool().byName.get(name);
+  const server = tool?.origin.kind === 'mcp' ? tool.origin : undefined;
+  const connection = server && session.servers.connection(server.server);
+  if (!server || !connection) {
+    throw new SdkError('control-failed', `There is no tool ${name} of a connected server`);
+  }
+  const args = isRecord(body.arguments) ? body.arguments : {};
+  return (await connection.callTool(server.tool, { ...args })) as Frame;
+}
+
+function usage(session: Session): Frame {
+  const { model } = session.options;
+  const { lastUsage, messages } = session.conversation;
+  return contextUsage({
+    model: session.modelName,
+    system: session.systemPrompt,
+    tools: session.pool().tools.map(({ name, description, inputSchema, origin }) => ({
+      name,
+      description,
+      input_schema: inputSchema,
+      ...(origin.kind === 'mcp' && { server: origin.server }),
+    })),
+    messages,
+    limits: model.limits,
+    compacts: 'by-itself',
+    ...(lastUsage && { lastUsage }),
+  }) as unknown as Frame;
+}
+
+function commandsOf(session: Session): { name: string; description: string; argumentHint: string }[] {
+  const own = [
+    { name: 'clear', description: 'Forget the conversation', argumentHint: '' },
+    { name: 'compact', description: 'Make the conversation shorter', argumentHint: '[what to keep in mind]' },
+  ];
+  const prompts = promptCommands(session.servers.all).map(({ name, description, argumentHint }) => ({
+    name,
+    description,
+    argumentHint,
+  }));
+  return [...own, ...prompts];
+}
+
+function endSession(session: Session): undefined {
+  session.interrupt();
+  setImmediate(() => session.end());
+}

@@ -1,0 +1,33 @@
+import type { ControlChannel } from '../control/channel.ts';
+import type { McpServerProvenance } from '../protocol/hook.ts';
+import { messageOf } from '../protocol/sdk-error.ts';
+import type { Asker } from './permission/ask.ts';
+
+/** Asks the program, through `can_use_tool`. A request that fails is a no: the program is there and did not say yes. */
+export function programAsker(
+  channel: ControlChannel,
+  provenanceOf: (server: string) => McpServerProvenance,
+): Asker {
+  return {
+    name: 'canUseTool',
+    ask: async ({ call, toolUseId, reason, suggestions }, signal) => {
+      const body = {
+        subtype: 'can_use_tool',
+        tool_name: call.name,
+        ...(call.server !== undefined && { mcp_server: provenanceOf(call.server) }),
+        input: call.input,
+        ...(suggestions.length > 0 && { permission_suggestions: suggestions }),
+        decision_reason: reason.text,
+        ...(reason.rule && { decision_reason_type: 'rule' }),
+        ...(reason.annotation === 'requiresUserInteraction' && { requires_user_interaction: true }),
+        tool_use_id: toolUseId,
+      };
+      try {
+        return (await channel.request(body, { signal })).response;
+      } catch (cause) {
+        if (signal.aborted) throw cause;
+        return { behavior: 'deny', message: `Tool permission request failed: ${messageOf(cause)}` };
+      }
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import type { ToolAnnotations } from '../protocol/mcp.ts';
+import type { Server, ServerState } from './servers.ts';
+
+/** One server as `mcp_status` and `system/init` tell of it. */
+export type ServerStatus = {
+  readonly name: string;
+  readonly status: 'connected' | 'failed' | 'pending' | 'disabled';
+  readonly serverInfo?: { readonly name: string; readonly version: string };
+  readonly error?: string;
+  readonly config?: object;
+  readonly scope?: string;
+  readonly source: string;
+  readonly tools?: readonly { readonly name: string; readonly annotations?: object }[];
+};
+
+export function serverStatus(servers: ReadonlyMap<string, Server>): ServerStatus[] {
+  return [...servers].map(([name, { state, entry, origin }]) => ({
+    name,
+    status: WORDS[state.kind],
+    ...(state.kind === 'connected' && {
+      ...(state.connection.serverInfo && { serverInfo: state.connection.serverInfo }),
+      tools: state.tools.map((tool) => ({ name: tool.name, ...marks(tool.annotations) })),
+    }),
+    ...(state.kind === 'failed' && { error: state.fault }),
+    ...(entry.type !== 'sdk' && { config: withoutSecrets(entry), scope: 'dynamic' }),
+    source: origin === 'sdk' ? 'sdk' : 'dynamic',
+  }));
+}
+
+const WORDS = {
+  waiting: 'pending',
+  pending: 'pending',
+  connected: 'connected',
+  failed: 'failed',
+  disabled: 'disabled',
+} as const satisfies Record<ServerState['kind'], ServerStatus['status']>;
+
+/** Only what is claimed is told. */
+function marks({ readOnlyHint, destructiveHint, openWorldHint }: ToolAnnotations = {}): {
+  annotations?: object;
+} {
+  const claims = {
+    ...(readOnlyHint === true && { readOnly: true }),
+    ...(destructiveHint === true && { destructive: true }),
+    ...(openWorldHint === true && { openWorld: true }),
+  };
+  return Object.keys(claims).length > 0 ? { annotations: claims } : {};
+}
+
+/** Headers and variables may hold keys; a status is shown, logged and pasted. */
+function withoutSecrets(entry: object): object {
+  const { headers: _, env: __, ...rest } = entry as { headers?: unknown; env?: unknown };
+  return rest;
+}

@@ -1,0 +1,50 @@
+import type { PermissionMode } from '../protocol/permission.ts';
+import type { AgentDefinition } from './agent-definition.ts';
+import type { ConnectWorld, ServerEntry } from './connect/world.ts';
+import type { RegisteredHook } from './hook/match-hooks.ts';
+import type { Model, ModelMessage } from './model/model.ts';
+import type { Asker } from './permission/ask.ts';
+import type { Workspace } from './permission/path.ts';
+import type { Rule } from './permission/rule.ts';
+import type { Transcript } from './transcript/transcript.ts';
+
+/** What one session is started with. */
+export type SessionOptions = {
+  readonly model: Model;
+  readonly modelName: string;
+  readonly version: string;
+  readonly workspace: Workspace;
+  readonly rules: readonly Rule[];
+  readonly permissionMode?: PermissionMode;
+  /** Whether mode `bypassPermissions` may be used at all. */
+  readonly mayBypass?: boolean;
+  readonly maxTurns?: number;
+  readonly systemPrompt?: string;
+  readonly appendSystemPrompt?: string;
+  /** Servers the session dials itself. */
+  readonly servers?: Readonly<Record<string, ServerEntry>>;
+  readonly connect: Omit<ConnectWorld, 'openPort' | 'offerTo'>;
+  readonly includePartialMessages?: boolean;
+  /** Which built-in tools there are; all by default. */
+  readonly builtIns?: readonly string[];
+  /** Shell hooks, beside the callbacks of the program. */
+  readonly hooks?: readonly RegisteredHook[];
+  readonly agents?: Readonly<Record<string, AgentDefinition>>;
+  /** Sub-agents get no tools of servers. */
+  readonly leadOnly?: boolean;
+  /** Whether the program answers permission questions; true by default. */
+  readonly asksProgram?: boolean;
+  /** Other ways to reach a person. */
+  readonly askers?: readonly Asker[];
+  /** Whether the program wants to be told when the session is busy. */
+  readonly tellsState?: boolean;
+  readonly sessionId?: string;
+  /** Where the conversation is kept; nowhere by default. */
+  readonly transcript?: Transcript;
+  /** What was said before this session was resumed. */
+  readonly messages?: readonly ModelMessage[];
+  /** Where tools' binary results go; a temporary directory by default. */
+  readonly resultsDirectory?: string;
+  /** Hears what the person should know and no message carries. */
+  readonly note?: (text: string) => void;
+};

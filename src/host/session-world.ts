@@ -1,0 +1,39 @@
+import type { Frame } from '../protocol/control-frame.ts';
+import type { McpServerProvenance } from '../protocol/hook.ts';
+import type { AgentDefinition } from './agent-definition.ts';
+import type { BuiltIn } from './builtin/built-in.ts';
+import type { FileMemory } from './builtin/file-memory.ts';
+import type { WakeQueue } from './builtin/wake-queue.ts';
+import type { SessionHooks } from './hook/session-hooks.ts';
+import type { Model } from './model/model.ts';
+import type { Asker } from './permission/ask.ts';
+import type { Workspace } from './permission/path.ts';
+import type { Rule } from './permission/rule.ts';
+import type { RuleStore } from './permission/rule-store.ts';
+import type { Servers } from './servers.ts';
+
+/** What the lead and every sub-agent of a session share. */
+export type SessionWorld = {
+  readonly model: Model;
+  readonly servers: Servers;
+  readonly hooks: SessionHooks;
+  readonly rules: RuleStore;
+  /** Rules that servers' entries make for their own tools. */
+  policyRules(): readonly Rule[];
+  readonly mayBypass: boolean;
+  readonly askers: readonly Asker[];
+  readonly builtIns: readonly BuiltIn[];
+  readonly agents: Readonly<Record<string, AgentDefinition>>;
+  /** Sub-agents get no tools of servers. */
+  readonly isLeadOnly: boolean;
+  workspace(): Workspace;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly files: FileMemory;
+  readonly wake: WakeQueue;
+  readonly save: (data: string, mimeType: string) => Promise<string>;
+  provenance(server: string): McpServerProvenance;
+  /** A message for the program; the session's own members are added. */
+  say(message: Frame): void;
+  /** While it lasts, the session waits for somebody. */
+  waiting<T>(work: Promise<T>): Promise<T>;
+};

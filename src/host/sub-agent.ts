@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import type { LoopEvent } from './agent/loop.ts';
+import { failedOutcome, type ToolOutcome } from './agent/tool-call.ts';
+import type { Delegation } from './builtin/built-in.ts';
+import type { PoolCall } from './call/pool-call.ts';
+import type { ConnectWorld, ServerEntry } from './connect/world.ts';
+import type { ModelMessage } from './model/model.ts';
+import { poolSource } from './pool-cache.ts';
+import { Servers } from './servers.ts';
+import type { SessionWorld } from './session-world.ts';
+import { runTurn } from './turn.ts';
+import type { Denial, Worker } from './worker.ts';
+
+export type SubAgentWorld = {
+  readonly session: SessionWorld;
+  readonly connect: ConnectWorld;
+  /** The model of the one who delegates. */
+  modelName(): string;
+  /** Tells the program what a sub-agent says and does, under the call that started it. */
+  report(event: LoopEvent, parent: string): void;
+  denied(denials: readonly Denial[]): void;
+};
+
+/** How often a hook may send a sub-agent on. */
+const MOST_CONTINUATIONS = 3;
+
+/** Runs a sub-agent to its end: on the session's live connections, and on servers of its own that end with it. */
+export async function runSubAgent(
+  call: PoolCall,
+  { prompt, type, model }: Delegation,
+  world: SubAgentWorld,
+  signal: AbortSignal,
+): Promise<ToolOutcome> {
+  const { session } = world;
+  const definition = session.agents[type];
+  if (!definition) return failedOutcome(`There is no sub-agent of type "${type}"`);
+  const who = { agent_id: randomUUID(), agent_type: type };
+  await using ownServers = new Servers(world.connect);
+  const own = definition.mcpServers?.filter((it) => typeof it !== 'string') ?? [];
+  for (const entries of own) ownServers.add(entries as Record<string, ServerEntry>, 'dynamic');
+  await ownServers.ready();
+
+  const started = await session.hooks.run('SubagentStart', who, signal);
+  const context = started.additionalContext === undefined ? [] : [started.additionalContext];
+  const messages: ModelMessage[] = [
+    { role: 'user', content: [prompt, ...context].map((text) => ({ type: 'text', text })) },
+  ];
+  let said = '';
+  let continuations = 0;
+  const worker: Worker = {
+    messages,
+    modelName: () => model ?? definition.model ?? world.modelName(),
+    system: () => definition.prompt,
+    pool: poolSource(session, { definition, ownServers }),
+    ...(definition.maxTurns !== undefined && { maxTurns: definition.maxTurns }),
+    parentToolUseId: call.id,
+    who,
+    connection: (server) => ownServers.connection(server) ?? session.servers.connection(server),
+    connectServer: async () => ({ kind: 'failed', fault: 'sub-agents connect no servers' }),
+    delegate: async () => failedOutcome('Sub-agents do not delegate'),
+    beforeEnd: async (within) => {
+      const fields = { ...who, stop_hook_active: continuations > 0, agent_transcript_path: '' };
+      const { decision, reason } = await session.hooks.run('SubagentStop', fields, within);
+      return decision === 'deny' && continuations++ < MOST_CONTINUATIONS ? (reason ?? 'Go on.') : undefined;
+    },
+  };
+  const interrupted = new AbortController();
+  const turn = {
+    signal: AbortSignal.any([signal, interrupted.signal]),
+    interrupt: () => interrupted.abort(),
+  };
+  const { end, denials } = await runTurn(
+    worker,
+    session,
+    (event) => {
+      if (event.kind === 'replied') said = lastText(event) || said;
+      world.report(event, call.id);
+    },
+    turn,
+  );
+  world.denied(denials);
+  if (end.reason === 'failed') return failedOutcome(`The sub-agent failed: ${end.fault}`);
+  const note = end.reason === 'max-turns' ? `\n(It was stopped after ${end.turns} turns.)` : '';
+  return { content: `${said || '(It said nothing.)'}${note}`, isError: end.reason === 'interrupted' };
+}
+
+function lastText({ message }: Extract<LoopEvent, { kind: 'replied' }>): string {
+  return message.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('');
+}

@@ -1,0 +1,114 @@
+import { isRecord } from '../base/is-record.ts';
+import type { ToolCall } from './agent/tool-call.ts';
+import { realInput } from './builtin/real-path.ts';
+import type { PermitWorld } from './call/permit.ts';
+import { type PoolCall, ruleCall } from './call/pool-call.ts';
+import type { RunWorld } from './call/run-call.ts';
+import { type Decision, decide } from './permission/decide.ts';
+import { matchesCall } from './permission/match.ts';
+import { modeOf } from './permission/rule-store.ts';
+import type { PooledTool } from './pool/assemble.ts';
+import type { SessionWorld } from './session-world.ts';
+import type { Worker } from './worker.ts';
+
+/** What hooks say beside their decisions. */
+type Hear = Pick<PermitWorld, 'note' | 'stop'>;
+
+/** A model's call, with what the session knows of its tool. */
+export function poolCall(made: ToolCall, tool: PooledTool, world: SessionWorld): PoolCall {
+  const { origin } = tool;
+  const input = isRecord(made.input) ? made.input : {};
+  if (origin.kind === 'builtin') {
+    const builtIn = world.builtIns.find(({ listed }) => listed.name === origin.tool);
+    return { id: made.id, tool, input, isTrusted: true, ...(builtIn && { builtIn }) };
+  }
+  const provenance = world.provenance(origin.server);
+  return { id: made.id, tool, input, isTrusted: provenance.source === 'sdk', provenance };
+}
+
+/** Reading tools of trusted servers, and those built-ins that say so. */
+export function isBesideOthers({ tool, isTrusted, builtIn }: PoolCall): boolean {
+  return builtIn?.beside === 'others' || (isTrusted && tool.listed.annotations?.readOnlyHint === true);
+}
+
+export function permitWorld(world: SessionWorld, hear: Hear): PermitWorld {
+  return {
+    ...hear,
+    hooks: world.hooks,
+    askers: world.askers,
+    waiting: (work) => world.waiting(work),
+    resolve: async (call) => {
+      if (!call.builtIn) return call;
+      const real = await realInput(call.builtIn, call.input, world.workspace());
+      if (real.kind === 'unresolved') return { fault: real.fault };
+      return real.input === call.input ? call : { ...call, input: real.input, written: call.input };
+    },
+    decide: (call) => decideCall(call, world),
+    applyUpdates: async (updates) => void (await world.rules.apply(updates)),
+  };
+}
+
+export function runWorld(worker: Worker, world: SessionWorld, hear: Hear): RunWorld {
+  const startedAt = new Map<string, number>();
+  return {
+    ...hear,
+    hooks: world.hooks,
+    connection: (server) => worker.connection(server),
+    timeoutMs: (server) => world.servers.all.get(server)?.entry.timeout,
+    save: world.save,
+    onProgress: (call, progress) => {
+      const since = startedAt.get(call.id) ?? performance.now();
+      startedAt.set(call.id, since);
+      world.say({
+        type: 'tool_progress',
+        tool_use_id: call.id,
+        tool_name: call.tool.name,
+        parent_tool_use_id: worker.parentToolUseId,
+        elapsed_time_seconds: Math.round((performance.now() - since) / 1000),
+        progress,
+      });
+    },
+    builtInWorld: (call) => ({
+      workspace: world.workspace(),
+      env: world.env,
+      files: world.files,
+      wake: world.wake,
+      agents: world.agents,
+      isReadable: (path) => !isHidden(path, world),
+      connect: worker.connectServer,
+      delegate: (request, signal) => worker.delegate(call, request, signal),
+    }),
+  };
+}
+
+/** A path that was written one way and is another is decided on both ways; the stricter decision counts. */
+function decideCall(call: PoolCall, world: SessionWorld): Decision {
+  const decision = decideOn(call, call.input, world);
+  if (!call.written) return decision;
+  const asWritten = decideOn(call, call.written, world);
+  return STRICTNESS[asWritten.kind] > STRICTNESS[decision.kind] ? asWritten : decision;
+}
+
+const STRICTNESS: Readonly<Record<Decision['kind'], number>> = { allow: 0, ask: 1, deny: 2 };
+
+function decideOn(call: PoolCall, input: PoolCall['input'], world: SessionWorld): Decision {
+  const { listed } = call.tool;
+  const set = world.rules.current();
+  return decide({
+    call: ruleCall(call, input),
+    rules: [...set.rules, ...world.policyRules()],
+    mode: modeOf(set),
+    bypassLaunched: world.mayBypass,
+    trusted: call.isTrusted,
+    ...(listed.annotations && { annotations: listed.annotations }),
+    ...(listed._meta?.['anthropic/requiresUserInteraction'] === true && { needsPerson: true }),
+    workspace: world.workspace(),
+  });
+}
+
+/** What a deny rule for `Read` is about, searches do not show. */
+function isHidden(path: string, world: SessionWorld): boolean {
+  const call = { name: 'Read', input: { file_path: path } };
+  const { rules } = world.rules.current();
+  return rules.some((rule) => rule.effect === 'deny' && matchesCall(rule, call, world.workspace()));
+}

@@ -1,0 +1,43 @@
+import type { Usage } from '../protocol/agent-message.ts';
+import type { LoopConfig, LoopEnd } from './agent/loop.ts';
+import type { BuiltInWorld } from './builtin/built-in.ts';
+import type { PoolCall } from './call/pool-call.ts';
+import type { Connection } from './connect/connection.ts';
+import type { ModelMessage } from './model/model.ts';
+import type { Pool } from './pool/assemble.ts';
+
+/** One agent at work: the lead, or a sub-agent. */
+export type Worker = {
+  readonly messages: ModelMessage[];
+  modelName(): string;
+  system(): string;
+  pool(): Pool;
+  readonly maxTurns?: number;
+  /** The call that started it, for a sub-agent. */
+  readonly parentToolUseId: string | null;
+  /** Members that hooks are told about who works. */
+  readonly who: { readonly agent_id?: string; readonly agent_type?: string };
+  connection(server: string): Connection | undefined;
+  readonly makeRoom?: LoopConfig['makeRoom'];
+  /** A text the worker must hear before it may end. */
+  beforeEnd?(signal: AbortSignal): Promise<string | undefined>;
+  readonly connectServer: BuiltInWorld['connect'];
+  delegate(
+    call: PoolCall,
+    ...args: Parameters<BuiltInWorld['delegate']>
+  ): ReturnType<BuiltInWorld['delegate']>;
+};
+
+export type TurnEnd = {
+  readonly end:
+    | LoopEnd
+    | { readonly reason: 'failed'; readonly fault: string; readonly turns: number; readonly usage: Usage };
+  readonly denials: readonly Denial[];
+};
+
+/** A call that was not let through. */
+export type Denial = {
+  readonly tool_name: string;
+  readonly tool_use_id: string;
+  readonly tool_input: unknown;
+};
