@@ -97,6 +97,8 @@ export class ControlChannel {
   }
 
   async #pump(): Promise<void> {
+    // Frames may be waiting already, and whoever makes the channel does not have it yet.
+    await Promise.resolve();
     try {
       const { frames } = this.#link;
       if (frames.drainTo) await frames.drainTo((frame) => this.#receive(readFrame(frame)));

@@ -8,11 +8,25 @@ import type { AgentLink } from './link.ts';
  * Two ends in one process. What crosses is copied through JSON, so that nothing is shared and nothing but JSON gets
  * through: it behaves as a process does, without one.
  */
-export function memoryLinks(): { readonly program: AgentLink; readonly agent: AgentLink } {
+export function memoryLinks(): MemoryLinks {
   const toAgent = new Queue<Frame>();
   const toProgram = new Queue<Frame>();
-  return { program: end(toProgram, toAgent), agent: end(toAgent, toProgram) };
+  return {
+    program: end(toProgram, toAgent),
+    agent: end(toAgent, toProgram),
+    fail(cause) {
+      toProgram.fail(cause);
+      toAgent.end();
+    },
+  };
 }
+
+export type MemoryLinks = {
+  readonly program: AgentLink;
+  readonly agent: AgentLink;
+  /** The agent died, or never came: the program's frames throw this after what was said before. */
+  fail(cause: unknown): void;
+};
 
 function end(incoming: Queue<Frame>, outgoing: Queue<Frame>): AgentLink {
   let isEnded = false;

@@ -1,5 +1,6 @@
 import { isRecord } from '../base/is-record.ts';
 import type { ServerEntry } from './connect/world.ts';
+import { readEntry } from './read-entry.ts';
 
 /** A kind of sub-agent. */
 export type AgentDefinition = {
@@ -27,23 +28,39 @@ export const GENERAL_PURPOSE: Readonly<Record<string, AgentDefinition>> = {
 
 /** Reads `agents` of `initialize` or of a flag; entries that are none are left out. */
 export function readAgents(value: unknown): Record<string, AgentDefinition> {
-  const agents: Record<string, AgentDefinition> = {};
+  const agents: [string, AgentDefinition][] = [];
   for (const [name, given] of Object.entries(isRecord(value) ? value : {})) {
     if (!isRecord(given) || typeof given.prompt !== 'string') continue;
     const { description, prompt, model, maxTurns, mcpServers } = given;
     const tools = strings(given.tools);
     const disallowedTools = strings(given.disallowedTools);
-    agents[name] = {
+    const agent: AgentDefinition = {
       description: typeof description === 'string' ? description : name,
       prompt,
       ...(tools && { tools }),
       ...(disallowedTools && { disallowedTools }),
       ...(typeof model === 'string' && model !== 'inherit' && { model }),
       ...(typeof maxTurns === 'number' && { maxTurns }),
-      ...(Array.isArray(mcpServers) && { mcpServers: mcpServers as AgentDefinition['mcpServers'] & object }),
+      ...(Array.isArray(mcpServers) && { mcpServers: mcpServers.flatMap(readServers) }),
     };
+    agents.push([name, agent]);
   }
-  return agents;
+  return Object.fromEntries(agents);
+}
+
+/** A name of a server of the session, or entries. One that lives in the program is the session's, too; what is no entry is left out. */
+function readServers(value: unknown): (string | Record<string, ServerEntry>)[] {
+  if (typeof value === 'string') return [value];
+  return Object.entries(isRecord(value) ? value : {}).flatMap<string | Record<string, ServerEntry>>(
+    ([key, given]) => {
+      if (isRecord(given) && given.type === 'sdk') return [key];
+      try {
+        return [{ [key]: readEntry(key, given) }];
+      } catch {
+        return [];
+      }
+    },
+  );
 }
 
 function strings(value: unknown): string[] | undefined {

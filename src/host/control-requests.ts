@@ -1,19 +1,21 @@
 import { isRecord } from '../base/is-record.ts';
-import type { Reply } from '../control/channel.ts';
+import type { Reply, ServedRequest } from '../control/channel.ts';
 import type { Frame } from '../protocol/control-frame.ts';
 import { PERMISSION_MODES, type PermissionMode } from '../protocol/permission.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
 import { contextUsage } from './agent/context-usage.ts';
 import { readAgents } from './agent-definition.ts';
-import type { ServerEntry, ServerManifest } from './connect/world.ts';
+import type { ServerEntry } from './connect/world.ts';
 import { readCallbackHooks } from './hook/session-hooks.ts';
 import { modeOf } from './permission/rule-store.ts';
 import { promptCommands } from './prompt-commands.ts';
+import { promptNow } from './prompt-now.ts';
+import { sdkEntry } from './read-entry.ts';
 import { serverStatus } from './server-status.ts';
 import type { Session } from './session.ts';
 import { OWN_PROMPT } from './system-prompt.ts';
 
-type Serve = (session: Session, body: Frame) => Reply | Promise<Reply>;
+type Serve = (session: Session, body: Frame, served: Pick<ServedRequest, 'signal'>) => Reply | Promise<Reply>;
 
 /** Everything a program may ask of a session, by subtype. */
 const REQUESTS: ReadonlyMap<string, Serve> = new Map<string, Serve>([
@@ -33,16 +35,21 @@ const REQUESTS: ReadonlyMap<string, Serve> = new Map<string, Serve>([
 ]);
 
 /** Serves one request of the program; an unknown one is refused by name. */
-export function serveRequest(session: Session, subtype: string, body: Frame): Reply | Promise<Reply> {
+export function serveRequest(
+  session: Session,
+  subtype: string,
+  body: Frame,
+  served: Pick<ServedRequest, 'signal'>,
+): Reply | Promise<Reply> {
   const serve = REQUESTS.get(subtype);
-  if (serve) return serve(session, body);
+  if (serve) return serve(session, body, served);
   throw new SdkError('control-failed', `Unsupported control request subtype: ${subtype}`, {
     errorCode: 'unsupported_request',
   });
 }
 
 function initialize(session: Session, body: Frame): Frame {
-  session.hooks.add(readCallbackHooks(body.hooks));
+  session.hooks.setCallbacks(readCallbackHooks(body.hooks));
   Object.assign(session.agents, readAgents(body.agents));
   session.servers.add(programServers(body), 'sdk');
   if (Array.isArray(body.systemPrompt)) session.systemPrompt = body.systemPrompt.map(String).join('\n\n');
@@ -68,23 +75,15 @@ function initialize(session: Session, body: Frame): Frame {
 /** The servers in the program, with the handshakes and limits it sent along. */
 function programServers(body: Frame): Record<string, ServerEntry> {
   const names = Array.isArray(body.sdkMcpServers) ? body.sdkMcpServers.map(String) : [];
-  const configs = isRecord(body.sdkMcpServerConfigs) ? body.sdkMcpServerConfigs : {};
-  const manifests = isRecord(body.sdkMcpServerManifests) ? body.sdkMcpServerManifests : {};
+  const configs = mapOf(body.sdkMcpServerConfigs);
+  const manifests = mapOf(body.sdkMcpServerManifests);
   return Object.fromEntries(
-    names.map((name) => {
-      const config = isRecord(configs[name]) ? configs[name] : {};
-      const manifest = manifests[name];
-      const isManifest = isRecord(manifest) && isRecord(manifest.initializeResult);
-      const entry = {
-        type: 'sdk' as const,
-        name,
-        ...(typeof config.timeout === 'number' && { timeout: config.timeout }),
-        ...(Array.isArray(config.tools) && { tools: config.tools }),
-        ...(isManifest && { manifest: manifest as unknown as ServerManifest }),
-      };
-      return [name, entry];
-    }),
+    names.map((name) => [name, sdkEntry(name, configs.get(name), manifests.get(name))]),
   );
+}
+
+function mapOf(value: unknown): Map<string, unknown> {
+  return new Map(Object.entries(isRecord(value) ? value : {}));
 }
 
 async function setMode(session: Session, { mode }: Frame): Promise<Reply> {
@@ -114,12 +113,12 @@ function deliver(session: Session, body: Frame): undefined {
 
 async function setServers(session: Session, { servers }: Frame): Promise<Reply> {
   if (!isRecord(servers)) throw new SdkError('control-failed', 'mcp_set_servers needs "servers", an object');
-  return session.servers.replace(servers as Record<string, ServerEntry>);
+  return session.servers.replace(servers);
 }
 
 async function toggle(session: Session, { serverName, enabled }: Frame): Promise<Reply> {
   const name = String(serverName);
-  if (!(await session.servers.toggle(name, enabled === true))) throw notFound(name);
+  if (!(await session.servers.toggle(name, enabled === true ? 'enabled' : 'disabled'))) throw notFound(name);
   return undefined;
 }
 
@@ -137,7 +136,11 @@ function notFound(name: string): SdkError {
 }
 
 /** A call of the program's own, without the model: the program may do what it likes with its servers. */
-async function callTool(session: Session, body: Frame): Promise<Reply> {
+async function callTool(
+  session: Session,
+  body: Frame,
+  { signal }: Pick<ServedRequest, 'signal'>,
+): Promise<Reply> {
   const name = String(body.tool);
   const tool = session.pool().byName.get(name);
   const server = tool?.origin.kind === 'mcp' ? tool.origin : undefined;
@@ -146,7 +149,9 @@ async function callTool(session: Session, body: Frame): Promise<Reply> {
     throw new SdkError('control-failed', `There is no tool ${name} of a connected server`);
   }
   const args = isRecord(body.arguments) ? body.arguments : {};
-  return (await connection.callTool(server.tool, { ...args })) as Frame;
+  const timeoutMs = session.servers.all.get(server.server)?.entry.timeout;
+  const options = { signal, ...(timeoutMs !== undefined && { timeoutMs }) };
+  return (await connection.callTool(server.tool, { ...args }, options)) as Frame;
 }
 
 function usage(session: Session): Frame {
@@ -154,7 +159,7 @@ function usage(session: Session): Frame {
   const { lastUsage, messages } = session.conversation;
   return contextUsage({
     model: session.modelName,
-    system: session.systemPrompt,
+    system: promptNow(session),
     tools: session.pool().tools.map(({ name, description, inputSchema, origin }) => ({
       name,
       description,
@@ -183,5 +188,6 @@ function commandsOf(session: Session): { name: string; description: string; argu
 
 function endSession(session: Session): undefined {
   session.interrupt();
+  // After the answer has left.
   setImmediate(() => session.end());
 }

@@ -44,7 +44,8 @@ export class Conversation {
   observe(event: LoopEvent, uuid: string): void {
     if (event.kind === 'replied') {
       const { content, model, usage } = event.message;
-      this.#counted = { usage, upTo: this.messages.length };
+      // A reply that was cut off was not counted to its end.
+      if (event.message.isComplete) this.#counted = { usage, upTo: this.messages.length };
       if (content.length > 0) this.#keep({ type: 'assistant', content, model, usage, uuid });
     } else if (event.kind === 'results-added') {
       this.#keep({ type: 'results', content: event.content, uuid });
@@ -54,8 +55,11 @@ export class Conversation {
   }
 
   clear(): void {
+    const preTokens = estimateTokens({ messages: this.messages });
     this.messages.length = 0;
     this.#counted = undefined;
+    // So that resuming brings nothing back.
+    this.#keep({ type: 'compaction', trigger: 'manual', preTokens, summary: '', messages: [] });
   }
 
   readonly makeRoom: NonNullable<LoopConfig['makeRoom']> = async (messages, round, why, signal) => {
@@ -82,8 +86,7 @@ export class Conversation {
       system,
       signal,
       ...(instructions !== undefined && { instructions }),
-    });
-    say({ type: 'system', subtype: 'status', status: null });
+    }).finally(() => say({ type: 'system', subtype: 'status', status: null }));
     if (done.how === 'unchanged') return false;
     this.messages.splice(0, this.messages.length, ...done.messages);
     this.#counted = undefined;

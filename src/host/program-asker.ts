@@ -1,29 +1,29 @@
 import type { ControlChannel } from '../control/channel.ts';
-import type { McpServerProvenance } from '../protocol/hook.ts';
 import { messageOf } from '../protocol/sdk-error.ts';
 import type { Asker } from './permission/ask.ts';
 
 /** Asks the program, through `can_use_tool`. A request that fails is a no: the program is there and did not say yes. */
-export function programAsker(
-  channel: ControlChannel,
-  provenanceOf: (server: string) => McpServerProvenance,
-): Asker {
+export function programAsker(channel: () => ControlChannel): Asker {
   return {
     name: 'canUseTool',
-    ask: async ({ call, toolUseId, reason, suggestions }, signal) => {
+    ask: async ({ call, toolUseId, reason, suggestions, provenance, agentId }, signal) => {
       const body = {
         subtype: 'can_use_tool',
         tool_name: call.name,
-        ...(call.server !== undefined && { mcp_server: provenanceOf(call.server) }),
+        ...(provenance && { mcp_server: provenance }),
         input: call.input,
         ...(suggestions.length > 0 && { permission_suggestions: suggestions }),
         decision_reason: reason.text,
         ...(reason.rule && { decision_reason_type: 'rule' }),
-        ...(reason.annotation === 'requiresUserInteraction' && { requires_user_interaction: true }),
+        ...(reason.annotation === 'requiresUserInteraction' && {
+          requires_user_interaction: true,
+          suppress_always_allow_rule: true,
+        }),
         tool_use_id: toolUseId,
+        ...(agentId !== undefined && { agent_id: agentId }),
       };
       try {
-        return (await channel.request(body, { signal })).response;
+        return (await channel().request(body, { signal })).response;
       } catch (cause) {
         if (signal.aborted) throw cause;
         return { behavior: 'deny', message: `Tool permission request failed: ${messageOf(cause)}` };

@@ -31,6 +31,8 @@ export function offerTo(server: string, entry: ServerEntry, world: OfferWorld): 
   };
 }
 
+const ACTIONS: ReadonlySet<string> = new Set(['accept', 'decline', 'cancel']);
+
 type Elicited = { action: string; content?: unknown };
 
 /** Hooks may answer first and change the answer last; a question that reaches nobody is cancelled. */
@@ -71,7 +73,7 @@ async function askPerson(
 }
 
 function elicitedBy({ decision, elicitation }: HookEffect): Elicited | undefined {
-  if (elicitation) return elicitation;
+  if (elicitation) return ACTIONS.has(elicitation.action) ? elicitation : { action: 'cancel' };
   return decision === 'deny' ? { action: 'decline' } : undefined;
 }
 
@@ -81,6 +83,7 @@ async function sample(
   { model, modelName }: OfferWorld,
   signal: AbortSignal,
 ): Promise<Record<string, unknown>> {
+  const { outputTokens } = model.limits;
   const given: unknown[] = Array.isArray(params.messages) ? params.messages : [];
   const collector = new MessageCollector();
   const request = {
@@ -88,7 +91,7 @@ async function sample(
     system: typeof params.systemPrompt === 'string' ? params.systemPrompt : '',
     tools: [],
     messages: given.map(readMessage),
-    maxTokens: Math.min(Number(params.maxTokens) || model.limits.outputTokens, model.limits.outputTokens),
+    maxTokens: isCount(params.maxTokens) ? Math.min(params.maxTokens, outputTokens) : outputTokens,
     signal,
   };
   for await (const event of model.stream(request)) collector.add(event);
@@ -100,6 +103,10 @@ async function sample(
     model: collector.message.model,
     stopReason: stop_reason === 'max_tokens' ? 'maxTokens' : 'endTurn',
   };
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
 }
 
 function readMessage(value: unknown): ModelMessage {

@@ -1,5 +1,6 @@
+import { redactedJson, redactText } from '../base/redact.ts';
 import type { ToolAnnotations } from '../protocol/mcp.ts';
-import type { Server, ServerState } from './servers.ts';
+import type { Server, ServerState } from './server-slot.ts';
 
 /** One server as `mcp_status` and `system/init` tell of it. */
 export type ServerStatus = {
@@ -21,7 +22,7 @@ export function serverStatus(servers: ReadonlyMap<string, Server>): ServerStatus
       ...(state.connection.serverInfo && { serverInfo: state.connection.serverInfo }),
       tools: state.tools.map((tool) => ({ name: tool.name, ...marks(tool.annotations) })),
     }),
-    ...(state.kind === 'failed' && { error: state.fault }),
+    ...(state.kind === 'failed' && { error: redactText(state.fault) }),
     ...(entry.type !== 'sdk' && { config: withoutSecrets(entry), scope: 'dynamic' }),
     source: origin === 'sdk' ? 'sdk' : 'dynamic',
   }));
@@ -47,8 +48,8 @@ function marks({ readOnlyHint, destructiveHint, openWorldHint }: ToolAnnotations
   return Object.keys(claims).length > 0 ? { annotations: claims } : {};
 }
 
-/** Headers and variables may hold keys; a status is shown, logged and pasted. */
+/** Headers and variables may hold keys, arguments and addresses too; a status is shown, logged and pasted. */
 function withoutSecrets(entry: object): object {
   const { headers: _, env: __, ...rest } = entry as { headers?: unknown; env?: unknown };
-  return rest;
+  return JSON.parse(redactedJson(rest)) as object;
 }

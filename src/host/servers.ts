@@ -1,39 +1,9 @@
 import type { ListedTool } from '../protocol/mcp.ts';
 import { messageOf } from '../protocol/sdk-error.ts';
-import { connect } from './connect/connect.ts';
 import type { Connection } from './connect/connection.ts';
 import type { ConnectWorld, ServerEntry } from './connect/world.ts';
-import { listPrompts, type Prompt } from './discover/list-prompts.ts';
-import { listTools } from './discover/list-tools.ts';
-
-/** Who named a server: the start of the session, the program at its beginning or later. */
-export type ServerOrigin = 'config' | 'sdk' | 'dynamic';
-
-/** One server as a session knows it; one that waits is dialled when the agent asks for it. */
-export type ServerState =
-  | { readonly kind: 'waiting' }
-  | { readonly kind: 'pending' }
-  | {
-      readonly kind: 'connected';
-      readonly connection: Connection;
-      readonly tools: readonly ListedTool[];
-      readonly prompts: readonly Prompt[];
-    }
-  | { readonly kind: 'failed'; readonly fault: string }
-  | { readonly kind: 'disabled' };
-
-/** A server with everything known about it. */
-export type Server = {
-  readonly entry: ServerEntry;
-  readonly origin: ServerOrigin;
-  readonly state: ServerState;
-};
-
-type Held = { -readonly [K in keyof Server]: Server[K] } & {
-  /** Ends the present attempt or connection. */
-  life: AbortController;
-  opening: Promise<void>;
-};
+import { readEntry } from './read-entry.ts';
+import { type Server, type ServerOrigin, ServerSlot, type ServerState } from './server-slot.ts';
 
 /** What replacing the program's servers came to. */
 export type Replaced = { added: string[]; removed: string[]; errors: Record<string, string> };
@@ -41,15 +11,15 @@ export type Replaced = { added: string[]; removed: string[]; errors: Record<stri
 /** The servers of one session: each connects by itself, and one that fails takes no other along. */
 export class Servers implements AsyncDisposable {
   readonly #world: ConnectWorld;
-  readonly #held = new Map<string, Held>();
-  readonly #onChange: () => void;
+  readonly #slots = new Map<string, ServerSlot>();
+  /** Those that are gone, until nothing is left of them. */
+  readonly #leaving = new Set<Promise<void>>();
+  #replacing: Promise<unknown> = Promise.resolve();
   #version = 0;
   #isEnded = false;
 
-  /** `onChange` hears of every change of state or tools. */
-  constructor(world: ConnectWorld, onChange: () => void = () => {}) {
+  constructor(world: ConnectWorld) {
     this.#world = world;
-    this.#onChange = onChange;
   }
 
   /** Another number after every change: what was made of an equal one is still right. */
@@ -58,150 +28,128 @@ export class Servers implements AsyncDisposable {
   }
 
   get all(): ReadonlyMap<string, Server> {
-    return this.#held;
+    return this.#slots;
   }
 
-  /** Starts connecting, except to those that wait to be asked for; `ready()` tells when all have come or failed. */
+  /**
+   * Starts connecting, except to those that wait to be asked for; `ready()` tells when all have come or failed. One whose
+   * entry is the same stays as it is.
+   */
   add(entries: Readonly<Record<string, ServerEntry>>, origin: ServerOrigin): void {
+    if (this.#isEnded) return;
     for (const [key, entry] of Object.entries(entries)) {
-      void this.#drop(key);
-      const waits = 'start' in entry && entry.start === 'on-demand';
-      const state: ServerState = { kind: waits ? 'waiting' : 'pending' };
-      const held: Held = { entry, origin, state, life: new AbortController(), opening: Promise.resolve() };
-      this.#held.set(key, held);
-      if (waits) this.#changed();
-      else this.#open(key, held);
+      const held = this.#slots.get(key);
+      if (held && isSame(held.entry, entry)) continue;
+      this.#drop(key);
+      const slot = new ServerSlot(key, { entry, origin }, this.#world, () => void this.#version++);
+      this.#slots.set(key, slot);
+      this.#version++;
+      if (!('start' in entry && entry.start === 'on-demand')) void slot.open();
     }
   }
 
-  /** The program's servers are these from now on; one whose entry is the same stays as it is. */
-  async replace(entries: Readonly<Record<string, ServerEntry>>): Promise<Replaced> {
-    const mine = [...this.#held].filter(([, { origin }]) => origin !== 'config');
-    const removed = mine.filter(([key]) => !Object.hasOwn(entries, key)).map(([key]) => key);
-    await Promise.all(removed.map((key) => this.#drop(key)));
-    const fresh = Object.entries(entries).filter(
-      ([key, entry]) => !isSame(this.#held.get(key)?.entry, entry),
+  /** The program's servers are these from now on. What is no entry is told of and changes nothing. */
+  replace(values: Readonly<Record<string, unknown>>): Promise<Replaced> {
+    const replaced = this.#replacing.then(() => this.#replace(values));
+    this.#replacing = replaced;
+    return replaced;
+  }
+
+  async #replace(values: Readonly<Record<string, unknown>>): Promise<Replaced> {
+    const errors = new Map<string, string>();
+    const added: string[] = [];
+    const removed = [...this.#slots].flatMap(([key, { origin }]) =>
+      origin === 'config' || Object.hasOwn(values, key) ? [] : [key],
     );
-    for (const [key, entry] of fresh) this.add({ [key]: entry }, entry.type === 'sdk' ? 'sdk' : 'dynamic');
-    await this.ready();
-    const errors: Record<string, string> = {};
-    for (const [key] of fresh) {
-      const state = this.#held.get(key)?.state;
-      if (state?.kind === 'failed') errors[key] = state.fault;
+    for (const key of removed) this.#drop(key);
+    const kept: ServerSlot[] = [];
+    for (const [key, value] of Object.entries(values)) {
+      try {
+        const entry = readEntry(key, value);
+        const held = this.#slots.get(key);
+        if (held && isSame(held.entry, entry)) kept.push(held);
+        else added.push(key);
+        this.add({ [key]: entry }, entry.type === 'sdk' ? 'sdk' : 'dynamic');
+      } catch (cause) {
+        errors.set(key, messageOf(cause));
+      }
     }
-    return { added: fresh.map(([key]) => key), removed, errors };
+    // The same name in the program may stand for another server now.
+    await Promise.all(kept.map((slot) => (slot.entry.type === 'sdk' ? slot.refresh() : undefined)));
+    await Promise.all([...added.map((key) => this.#slots.get(key)?.settled()), ...this.#leaving]);
+    for (const key of added) {
+      const state = this.#slots.get(key)?.state;
+      if (state?.kind === 'failed') errors.set(key, state.fault);
+    }
+    return { added, removed, errors: Object.fromEntries(errors) };
   }
 
-  /** Dials one that waits, or has failed; what it is then. */
+  /** Dials one that waits, or has failed; what it is then. Undefined for one nobody named. */
   async connect(key: string): Promise<ServerState | undefined> {
-    const held = this.#held.get(key);
-    if (!held) return undefined;
-    if (held.state.kind === 'waiting' || held.state.kind === 'failed') this.#open(key, held);
-    await held.opening;
-    return held.state;
+    const slot = this.#slots.get(key);
+    if (slot?.state.kind !== 'disabled') await slot?.open();
+    return slot?.state;
+  }
+
+  /** Ends the connection and makes another; what it is then. Undefined for one nobody named. */
+  async reconnect(key: string): Promise<ServerState | undefined> {
+    const slot = this.#slots.get(key);
+    await slot?.reopen();
+    return slot?.state;
   }
 
   /** False for a server nobody named. */
-  async reconnect(key: string): Promise<ServerState | undefined> {
-    const held = this.#held.get(key);
-    if (!held) return undefined;
-    await this.#end(held);
-    this.#open(key, held);
-    await held.opening;
-    return held.state;
-  }
-
-  async toggle(key: string, isEnabled: boolean): Promise<boolean> {
-    const held = this.#held.get(key);
-    if (!held) return false;
-    if (isEnabled) {
-      if (held.state.kind === 'disabled') this.#open(key, held);
-      await held.opening;
-    } else if (held.state.kind !== 'disabled') {
-      await this.#end(held);
-      this.#enter(held, { kind: 'disabled' });
-    }
-    return true;
+  async toggle(key: string, to: 'enabled' | 'disabled'): Promise<boolean> {
+    const slot = this.#slots.get(key);
+    if (to === 'disabled') await slot?.disable();
+    else if (slot?.state.kind === 'disabled') await slot.open();
+    return slot !== undefined;
   }
 
   /** Settles when nobody is being dialled any more. */
   async ready(): Promise<void> {
-    await Promise.all([...this.#held.values()].map(({ opening }) => opening));
+    await Promise.all([...this.#slots.values()].map((slot) => slot.settled()));
+  }
+
+  /** Settles when no server is being asked for a list that has changed. */
+  async listed(): Promise<void> {
+    await Promise.all([...this.#slots.values()].map((slot) => slot.listed()));
   }
 
   /** The tools of every connected server, by its key. */
   get tools(): Map<string, readonly ListedTool[]> {
-    const connected = [...this.#held].flatMap(([key, { state }]) =>
+    const connected = [...this.#slots].flatMap(([key, { state }]) =>
       state.kind === 'connected' ? [[key, state.tools] as const] : [],
     );
     return new Map(connected);
   }
 
   connection(key: string): Connection | undefined {
-    const state = this.#held.get(key)?.state;
+    const state = this.#slots.get(key)?.state;
     return state?.kind === 'connected' ? state.connection : undefined;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isEnded = true;
-    await Promise.all([...this.#held.values()].map((held) => this.#end(held)));
+    await Promise.all([...this.#slots.values()].map((slot) => slot.end()));
+    await Promise.all(this.#leaving);
   }
 
-  #open(key: string, held: Held): void {
-    held.life = new AbortController();
-    this.#enter(held, { kind: 'pending' });
-    held.opening = this.#dial(key, held, held.life.signal);
-  }
-
-  async #dial(key: string, held: Held, signal: AbortSignal): Promise<void> {
-    let connection: Connection | undefined;
-    try {
-      const opened = await connect(key, held.entry, this.#world, signal);
-      connection = opened;
-      const list = async () => {
-        const [{ tools }, prompts] = await Promise.all([
-          listTools(opened, { signal }),
-          listPrompts(opened, signal),
-        ]);
-        if (!signal.aborted) this.#enter(held, { kind: 'connected', connection: opened, tools, prompts });
-      };
-      await list();
-      opened.onListChanged(() => void list().catch(() => {}));
-      opened.onClose(() => {
-        if (!signal.aborted) this.#enter(held, { kind: 'failed', fault: 'the connection closed' });
-      });
-    } catch (cause) {
-      await connection?.close().catch(() => {});
-      if (!signal.aborted) this.#enter(held, { kind: 'failed', fault: messageOf(cause) });
-    }
-  }
-
-  async #drop(key: string): Promise<void> {
-    const held = this.#held.get(key);
-    if (!held) return;
-    this.#held.delete(key);
-    await this.#end(held);
-    this.#changed();
-  }
-
-  async #end(held: Held): Promise<void> {
-    held.life.abort();
-    await held.opening;
-    if (held.state.kind === 'connected') await held.state.connection.close().catch(() => {});
-  }
-
-  #enter(held: Held, state: ServerState): void {
-    held.state = state;
-    this.#changed();
-  }
-
-  #changed(): void {
-    if (this.#isEnded) return;
+  #drop(key: string): void {
+    const slot = this.#slots.get(key);
+    if (!slot) return;
+    this.#slots.delete(key);
     this.#version++;
-    this.#onChange();
+    const gone = slot.end().then(() => void this.#leaving.delete(gone));
+    this.#leaving.add(gone);
   }
 }
 
-function isSame(a: ServerEntry | undefined, b: ServerEntry): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
+/** Whether two entries lead to the same server; what was known of it beforehand makes no difference. */
+function isSame(a: ServerEntry, b: ServerEntry): boolean {
+  return textOf(a) === textOf(b);
+}
+
+function textOf(entry: ServerEntry): string {
+  return JSON.stringify({ ...entry, manifest: undefined });
 }

@@ -38,6 +38,8 @@ export type SessionOptions = {
   readonly askers?: readonly Asker[];
   /** Whether the program wants to be told when the session is busy. */
   readonly tellsState?: boolean;
+  /** Whether the program wants to be told why each call was allowed or denied. */
+  readonly tellsDecisions?: boolean;
   readonly sessionId?: string;
   /** Where the conversation is kept; nowhere by default. */
   readonly transcript?: Transcript;
@@ -45,6 +47,10 @@ export type SessionOptions = {
   readonly messages?: readonly ModelMessage[];
   /** Where tools' binary results go; a temporary directory by default. */
   readonly resultsDirectory?: string;
+  /** Ends the session before the program does. */
+  readonly signal?: AbortSignal;
+  /** Appends the servers' claims to descriptions of tools: `(readOnly)`, `(destructive)`. */
+  readonly marks?: boolean;
   /** Hears what the person should know and no message carries. */
   readonly note?: (text: string) => void;
 };

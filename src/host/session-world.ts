@@ -1,5 +1,4 @@
 import type { Frame } from '../protocol/control-frame.ts';
-import type { McpServerProvenance } from '../protocol/hook.ts';
 import type { AgentDefinition } from './agent-definition.ts';
 import type { BuiltIn } from './builtin/built-in.ts';
 import type { FileMemory } from './builtin/file-memory.ts';
@@ -8,7 +7,6 @@ import type { SessionHooks } from './hook/session-hooks.ts';
 import type { Model } from './model/model.ts';
 import type { Asker } from './permission/ask.ts';
 import type { Workspace } from './permission/path.ts';
-import type { Rule } from './permission/rule.ts';
 import type { RuleStore } from './permission/rule-store.ts';
 import type { Servers } from './servers.ts';
 
@@ -18,12 +16,12 @@ export type SessionWorld = {
   readonly servers: Servers;
   readonly hooks: SessionHooks;
   readonly rules: RuleStore;
-  /** Rules that servers' entries make for their own tools. */
-  policyRules(): readonly Rule[];
   readonly mayBypass: boolean;
   readonly askers: readonly Asker[];
   readonly builtIns: readonly BuiltIn[];
   readonly agents: Readonly<Record<string, AgentDefinition>>;
+  /** Whether descriptions carry what servers claim of their tools. */
+  readonly hasMarks: boolean;
   /** Sub-agents get no tools of servers. */
   readonly isLeadOnly: boolean;
   workspace(): Workspace;
@@ -31,7 +29,6 @@ export type SessionWorld = {
   readonly files: FileMemory;
   readonly wake: WakeQueue;
   readonly save: (data: string, mimeType: string) => Promise<string>;
-  provenance(server: string): McpServerProvenance;
   /** A message for the program; the session's own members are added. */
   say(message: Frame): void;
   /** While it lasts, the session waits for somebody. */

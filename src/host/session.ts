@@ -37,6 +37,8 @@ export type Session = {
   count(event: LoopEvent): void;
   /** What hooks have to say about the beginning; nothing the second time. */
   start(signal: AbortSignal): Promise<HookEffect>;
+  /** Work that may outlast its turn; the session ends after it. */
+  during<T>(work: Promise<T>): Promise<T>;
   /** Ends the running turn; those that wait run after it. Gives the ids of those. */
   interrupt(): string[];
   /** Ends as if the program had gone. */

@@ -3,9 +3,9 @@ import type { LoopEvent } from './agent/loop.ts';
 import { failedOutcome, type ToolOutcome } from './agent/tool-call.ts';
 import type { Delegation } from './builtin/built-in.ts';
 import type { PoolCall } from './call/pool-call.ts';
-import type { ConnectWorld, ServerEntry } from './connect/world.ts';
+import type { ConnectWorld } from './connect/world.ts';
 import type { ModelMessage } from './model/model.ts';
-import { poolSource } from './pool-cache.ts';
+import { poolSource, serversFor } from './pool-cache.ts';
 import { Servers } from './servers.ts';
 import type { SessionWorld } from './session-world.ts';
 import { runTurn } from './turn.ts';
@@ -19,6 +19,8 @@ export type SubAgentWorld = {
   /** Tells the program what a sub-agent says and does, under the call that started it. */
   report(event: LoopEvent, parent: string): void;
   denied(denials: readonly Denial[]): void;
+  /** Ends the turn of the one who delegates, too: whoever said so wants everything to stop. */
+  interrupt(): void;
 };
 
 /** How often a hook may send a sub-agent on. */
@@ -32,13 +34,16 @@ export async function runSubAgent(
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
   const { session } = world;
-  const definition = session.agents[type];
+  const definition = Object.hasOwn(session.agents, type) ? session.agents[type] : undefined;
   if (!definition) return failedOutcome(`There is no sub-agent of type "${type}"`);
   const who = { agent_id: randomUUID(), agent_type: type };
   await using ownServers = new Servers(world.connect);
   const own = definition.mcpServers?.filter((it) => typeof it !== 'string') ?? [];
-  for (const entries of own) ownServers.add(entries as Record<string, ServerEntry>, 'dynamic');
+  for (const entries of own) ownServers.add(entries, 'dynamic');
+  const giveUp = () => void ownServers[Symbol.asyncDispose]();
+  signal.addEventListener('abort', giveUp, { once: true });
   await ownServers.ready();
+  signal.removeEventListener('abort', giveUp);
 
   const started = await session.hooks.run('SubagentStart', who, signal);
   const context = started.additionalContext === undefined ? [] : [started.additionalContext];
@@ -55,19 +60,16 @@ export async function runSubAgent(
     ...(definition.maxTurns !== undefined && { maxTurns: definition.maxTurns }),
     parentToolUseId: call.id,
     who,
-    connection: (server) => ownServers.connection(server) ?? session.servers.connection(server),
+    listed: async () => void (await Promise.all([session.servers.listed(), ownServers.listed()])),
+    servers: () => serversFor(session, { ownServers }),
     connectServer: async () => ({ kind: 'failed', fault: 'sub-agents connect no servers' }),
     delegate: async () => failedOutcome('Sub-agents do not delegate'),
     beforeEnd: async (within) => {
       const fields = { ...who, stop_hook_active: continuations > 0, agent_transcript_path: '' };
-      const { decision, reason } = await session.hooks.run('SubagentStop', fields, within);
-      return decision === 'deny' && continuations++ < MOST_CONTINUATIONS ? (reason ?? 'Go on.') : undefined;
+      const { decision, reason, stop } = await session.hooks.run('SubagentStop', fields, within);
+      const isSentOn = decision === 'deny' && stop === undefined && continuations++ < MOST_CONTINUATIONS;
+      return isSentOn ? reason || 'Go on.' : undefined;
     },
-  };
-  const interrupted = new AbortController();
-  const turn = {
-    signal: AbortSignal.any([signal, interrupted.signal]),
-    interrupt: () => interrupted.abort(),
   };
   const { end, denials } = await runTurn(
     worker,
@@ -76,7 +78,7 @@ export async function runSubAgent(
       if (event.kind === 'replied') said = lastText(event) || said;
       world.report(event, call.id);
     },
-    turn,
+    { signal, interrupt: () => world.interrupt() },
   );
   world.denied(denials);
   if (end.reason === 'failed') return failedOutcome(`The sub-agent failed: ${end.fault}`);

@@ -1,4 +1,5 @@
 import { isRecord } from '../base/is-record.ts';
+import type { PermissionUpdate } from '../protocol/permission.ts';
 import type { ToolCall } from './agent/tool-call.ts';
 import { realInput } from './builtin/real-path.ts';
 import type { PermitWorld } from './call/permit.ts';
@@ -6,8 +7,10 @@ import { type PoolCall, ruleCall } from './call/pool-call.ts';
 import type { RunWorld } from './call/run-call.ts';
 import { type Decision, decide } from './permission/decide.ts';
 import { matchesCall } from './permission/match.ts';
+import type { Rule } from './permission/rule.ts';
 import { modeOf } from './permission/rule-store.ts';
 import type { PooledTool } from './pool/assemble.ts';
+import { policyRules } from './server-policy.ts';
 import type { SessionWorld } from './session-world.ts';
 import type { Worker } from './worker.ts';
 
@@ -15,15 +18,16 @@ import type { Worker } from './worker.ts';
 type Hear = Pick<PermitWorld, 'note' | 'stop'>;
 
 /** A model's call, with what the session knows of its tool. */
-export function poolCall(made: ToolCall, tool: PooledTool, world: SessionWorld): PoolCall {
+export function poolCall(made: ToolCall, tool: PooledTool, worker: Worker, world: SessionWorld): PoolCall {
   const { origin } = tool;
   const input = isRecord(made.input) ? made.input : {};
   if (origin.kind === 'builtin') {
     const builtIn = world.builtIns.find(({ listed }) => listed.name === origin.tool);
     return { id: made.id, tool, input, isTrusted: true, ...(builtIn && { builtIn }) };
   }
-  const provenance = world.provenance(origin.server);
-  return { id: made.id, tool, input, isTrusted: provenance.source === 'sdk', provenance };
+  const source = worker.servers().get(origin.server)?.origin === 'sdk' ? 'sdk' : 'dynamic';
+  const provenance = { name: origin.server, source };
+  return { id: made.id, tool, input, isTrusted: source === 'sdk', provenance };
 }
 
 /** Reading tools of trusted servers, and those built-ins that say so. */
@@ -31,10 +35,12 @@ export function isBesideOthers({ tool, isTrusted, builtIn }: PoolCall): boolean 
   return builtIn?.beside === 'others' || (isTrusted && tool.listed.annotations?.readOnlyHint === true);
 }
 
-export function permitWorld(world: SessionWorld, hear: Hear): PermitWorld {
+export function permitWorld(worker: Worker, world: SessionWorld, hear: Hear): PermitWorld {
   return {
     ...hear,
     hooks: world.hooks,
+    who: worker.who,
+    mode: () => modeOf(world.rules.current()),
     askers: world.askers,
     waiting: (work) => world.waiting(work),
     resolve: async (call) => {
@@ -43,31 +49,35 @@ export function permitWorld(world: SessionWorld, hear: Hear): PermitWorld {
       if (real.kind === 'unresolved') return { fault: real.fault };
       return real.input === call.input ? call : { ...call, input: real.input, written: call.input };
     },
-    decide: (call) => decideCall(call, world),
-    applyUpdates: async (updates) => void (await world.rules.apply(updates)),
+    decide: (call) => decideCall(call, worker, world),
+    applyUpdates: async (updates) => {
+      const isOpen = ({ type, ...update }: PermissionUpdate) =>
+        type !== 'setMode' || !('mode' in update) || update.mode !== 'bypassPermissions' || world.mayBypass;
+      await world.rules.apply(updates.filter(isOpen));
+    },
   };
 }
 
 export function runWorld(worker: Worker, world: SessionWorld, hear: Hear): RunWorld {
-  const startedAt = new Map<string, number>();
   return {
     ...hear,
     hooks: world.hooks,
-    connection: (server) => worker.connection(server),
-    timeoutMs: (server) => world.servers.all.get(server)?.entry.timeout,
+    who: worker.who,
+    connection: (server) => {
+      const state = worker.servers().get(server)?.state;
+      return state?.kind === 'connected' ? state.connection : undefined;
+    },
+    timeoutMs: (server) => worker.servers().get(server)?.entry.timeout,
     save: world.save,
-    onProgress: (call, progress) => {
-      const since = startedAt.get(call.id) ?? performance.now();
-      startedAt.set(call.id, since);
+    onProgress: (call, progress, elapsedMs) =>
       world.say({
         type: 'tool_progress',
         tool_use_id: call.id,
         tool_name: call.tool.name,
         parent_tool_use_id: worker.parentToolUseId,
-        elapsed_time_seconds: Math.round((performance.now() - since) / 1000),
+        elapsed_time_seconds: Math.round(elapsedMs / 1000),
         progress,
-      });
-    },
+      }),
     builtInWorld: (call) => ({
       workspace: world.workspace(),
       env: world.env,
@@ -82,22 +92,27 @@ export function runWorld(worker: Worker, world: SessionWorld, hear: Hear): RunWo
 }
 
 /** A path that was written one way and is another is decided on both ways; the stricter decision counts. */
-function decideCall(call: PoolCall, world: SessionWorld): Decision {
-  const decision = decideOn(call, call.input, world);
+function decideCall(call: PoolCall, worker: Worker, world: SessionWorld): Decision {
+  const rules = [...world.rules.current().rules, ...policyRules(worker.servers())];
+  const decision = decideOn(call, call.input, rules, world);
   if (!call.written) return decision;
-  const asWritten = decideOn(call, call.written, world);
+  const asWritten = decideOn(call, call.written, rules, world);
   return STRICTNESS[asWritten.kind] > STRICTNESS[decision.kind] ? asWritten : decision;
 }
 
 const STRICTNESS: Readonly<Record<Decision['kind'], number>> = { allow: 0, ask: 1, deny: 2 };
 
-function decideOn(call: PoolCall, input: PoolCall['input'], world: SessionWorld): Decision {
+function decideOn(
+  call: PoolCall,
+  input: PoolCall['input'],
+  rules: readonly Rule[],
+  world: SessionWorld,
+): Decision {
   const { listed } = call.tool;
-  const set = world.rules.current();
   return decide({
     call: ruleCall(call, input),
-    rules: [...set.rules, ...world.policyRules()],
-    mode: modeOf(set),
+    rules,
+    mode: modeOf(world.rules.current()),
     bypassLaunched: world.mayBypass,
     trusted: call.isTrusted,
     ...(listed.annotations && { annotations: listed.annotations }),

@@ -1,13 +1,19 @@
+import { within } from '../base/within.ts';
 import { messageOf } from '../protocol/sdk-error.ts';
+import { addUsage, NO_USAGE } from './agent/add-usage.ts';
 import { type BatchEnd, type LoopConfig, type LoopEvent, loop, type Round } from './agent/loop.ts';
 import { failedOutcome, type PreparedCall, type ToolCall } from './agent/tool-call.ts';
 import { type Permit, permit } from './call/permit.ts';
 import { type PoolCall, toolFields } from './call/pool-call.ts';
 import { runCall } from './call/run-call.ts';
+import type { ModelTool } from './model/model.ts';
 import type { Pool } from './pool/assemble.ts';
 import type { SessionWorld } from './session-world.ts';
 import { isBesideOthers, permitWorld, poolCall, runWorld } from './turn-worlds.ts';
 import type { Denial, TurnEnd, Worker } from './worker.ts';
+
+/** How long a round waits for a server that said its tools have changed; then it goes on with those it knew. */
+const LIST_PATIENCE_MS = 2_000;
 
 /** Runs the loop for one user message; never rejects. `interrupt` ends the turn when somebody's answer demands it. */
 export async function runTurn(
@@ -25,14 +31,15 @@ export async function runTurn(
       stop ??= why;
     },
   };
-  const permitting = permitWorld(world, hear);
+  const permitting = permitWorld(worker, world, hear);
   const running = runWorld(worker, world, hear);
   let pool = worker.pool();
 
   const prepare = async (made: ToolCall, signal: AbortSignal): Promise<PreparedCall> => {
     const tool = pool.byName.get(made.name);
     if (!tool) return answered(`No such tool available: ${made.name}`);
-    const call = poolCall(made, tool, world);
+    if (stop !== undefined) return answered(`The agent was stopped before this call: ${stop}`);
+    const call = poolCall(made, tool, worker, world);
     const permitted = await permit(call, permitting, signal);
     if (permitted.kind === 'allowed') {
       return {
@@ -42,7 +49,7 @@ export async function runTurn(
       };
     }
     denials.push({ tool_name: made.name, tool_use_id: made.id, tool_input: made.input });
-    await tellDenied(call, permitted, world, signal);
+    await tellDenied(call, permitted, worker, world, signal);
     if (permitted.interrupt) turn.interrupt();
     return answered(permitted.text);
   };
@@ -67,7 +74,8 @@ export async function runTurn(
     model: world.model,
     modelName: worker.modelName(),
     maxTokens: world.model.limits.outputTokens,
-    round: () => {
+    round: async () => {
+      await within(LIST_PATIENCE_MS, worker.listed(), turn.signal);
       pool = worker.pool();
       return roundOf(pool, worker.system());
     },
@@ -79,27 +87,43 @@ export async function runTurn(
     ...(worker.makeRoom && { makeRoom: worker.makeRoom }),
     ...(worker.maxTurns !== undefined && { maxTurns: worker.maxTurns }),
   };
+  let turns = 0;
+  let usage = NO_USAGE;
+  const count = (event: LoopEvent) => {
+    if (event.kind === 'replied') {
+      turns++;
+      usage = addUsage(usage, event.message.usage);
+    }
+    emit(event);
+  };
   try {
-    return { end: await loop({ messages: worker.messages }, config, emit, turn.signal), denials };
+    return { end: await loop({ messages: worker.messages }, config, count, turn.signal), denials };
   } catch (cause) {
-    const usage = { input_tokens: 0, output_tokens: 0 };
-    return { end: { reason: 'failed', fault: messageOf(cause), turns: 1, usage }, denials };
+    return { end: { reason: 'failed', fault: messageOf(cause), turns, usage }, denials };
   }
 }
 
-/** What a round tells the model beside the conversation. */
+/** What a round tells the model beside the conversation; of one pool always the same. */
 export function roundOf(pool: Pool, system: string): Round {
-  const tools = pool.tools.map(({ name, description, inputSchema }) => ({
+  const tools = modelTools.get(pool) ?? toModelTools(pool);
+  modelTools.set(pool, tools);
+  return { system, tools, ...(pool.cacheAfter >= 0 && { cacheAfterTool: pool.cacheAfter }) };
+}
+
+const modelTools = new WeakMap<Pool, readonly ModelTool[]>();
+
+function toModelTools({ tools }: Pool): ModelTool[] {
+  return tools.map(({ name, description, inputSchema }) => ({
     name,
     description,
     input_schema: inputSchema,
   }));
-  return { system, tools, ...(pool.cacheAfter >= 0 && { cacheAfterTool: pool.cacheAfter }) };
 }
 
 async function tellDenied(
   call: PoolCall,
   { text, by }: Extract<Permit, { kind: 'refused' }>,
+  { who }: Worker,
   world: SessionWorld,
   signal: AbortSignal,
 ): Promise<void> {
@@ -116,7 +140,7 @@ async function tellDenied(
   }
   await world.hooks.run(
     'PermissionDenied',
-    { ...toolFields(call), tool_use_id: call.id, reason: by.text },
+    { ...who, ...toolFields(call), tool_use_id: call.id, reason: by.text },
     signal,
     call.id,
   );

@@ -1,10 +1,10 @@
 import type { Usage } from '../protocol/agent-message.ts';
 import type { LoopConfig, LoopEnd } from './agent/loop.ts';
 import type { BuiltInWorld } from './builtin/built-in.ts';
-import type { PoolCall } from './call/pool-call.ts';
-import type { Connection } from './connect/connection.ts';
+import type { PoolCall, Who } from './call/pool-call.ts';
 import type { ModelMessage } from './model/model.ts';
 import type { Pool } from './pool/assemble.ts';
+import type { Server } from './server-slot.ts';
 
 /** One agent at work: the lead, or a sub-agent. */
 export type Worker = {
@@ -12,12 +12,15 @@ export type Worker = {
   modelName(): string;
   system(): string;
   pool(): Pool;
+  /** Settles when what servers offer is known again after they said it changed. */
+  listed(): Promise<void>;
+  /** The servers its tools are called at, by key. */
+  servers(): ReadonlyMap<string, Server>;
   readonly maxTurns?: number;
   /** The call that started it, for a sub-agent. */
   readonly parentToolUseId: string | null;
   /** Members that hooks are told about who works. */
-  readonly who: { readonly agent_id?: string; readonly agent_type?: string };
-  connection(server: string): Connection | undefined;
+  readonly who: Who;
   readonly makeRoom?: LoopConfig['makeRoom'];
   /** A text the worker must hear before it may end. */
   beforeEnd?(signal: AbortSignal): Promise<string | undefined>;

@@ -96,3 +96,18 @@ describe.each(LINKS)('a %s link', (_kind, open) => {
     expect(await collect(link.frames)).toEqual([]);
   });
 });
+
+test('an agent in memory that dies: its last words arrive, then the reason; nothing more reaches it', async () => {
+  const { program, agent, fail } = memoryLinks();
+  await agent.send({ n: 1 });
+  fail(new Error('out of luck'));
+  await agent.send({ n: 2 });
+  await program.send({ n: 3 });
+  const seen: unknown[] = [];
+  const reading = (async () => {
+    for await (const frame of program.frames) seen.push(frame);
+  })();
+  await expect(reading).rejects.toThrow('out of luck');
+  expect(seen).toEqual([{ n: 1 }]);
+  expect(await collect(agent.frames)).toEqual([]);
+});

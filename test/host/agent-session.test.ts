@@ -1,62 +1,8 @@
-import { expect, onTestFinished, test } from 'vitest';
-import * as z from 'zod';
-import { memoryLinks } from '../../src/control/memory-link.ts';
-import { AgentSession, type SessionOptions } from '../../src/host/agent-session.ts';
-import { type ModelScript, scriptedModel, text, together, toolUse } from '../../src/host/model/scripted.ts';
-import { parseRule, type Rule } from '../../src/host/permission/rule.ts';
-import type { SDKMessage } from '../../src/protocol/agent-message.ts';
-import type { Options } from '../../src/sdk/options.ts';
-import { createQuery, type Prompt, type Query } from '../../src/sdk/query.ts';
+import { expect, test } from 'vitest';
+import { text, together, toolUse } from '../../src/host/model/scripted.ts';
 import { toolServer } from '../../src/tools/sdk-server.ts';
-import { fakeWorld } from '../sdk/fake-world.ts';
 import { collect } from '../world/collect.ts';
-
-const calc = () =>
-  toolServer('calc')
-    .tool('add', 'Add two numbers', { a: z.number(), b: z.number() }, ({ a, b }) => a + b)
-    .tool('boom', 'Fails', {}, () => {
-      throw new Error('kaboom');
-    });
-
-function allow(...rules: string[]): Rule[] {
-  return rules.flatMap((rule) => {
-    const parsed = parseRule(rule, 'allow', 'cliArg');
-    return parsed.ok ? [parsed.rule] : [];
-  });
-}
-
-/** Our SDK half, the memory link and our host half, in one process. */
-function drive(
-  script: ModelScript,
-  { prompt = 'go', ...options }: Options & { prompt?: Prompt } = {},
-  host: Partial<SessionOptions> = {},
-): { query: Query; model: ReturnType<typeof scriptedModel>; session: () => AgentSession } {
-  const model = scriptedModel(script);
-  let session: AgentSession | undefined;
-  const link = () => {
-    const { program, agent } = memoryLinks();
-    session = new AgentSession(agent, {
-      model,
-      modelName: 'm',
-      version: '0',
-      workspace: { cwd: '/w', home: '/h', directories: [] },
-      rules: [],
-      builtIns: [],
-      connect: { env: {}, connectTimeoutMs: 5_000, clientInfo: { name: 'toolplane', version: '0' } },
-      ...host,
-    });
-    return program;
-  };
-  const query = createQuery(fakeWorld()).query({ prompt, options: { ...options, link } });
-  onTestFinished(async () => {
-    query.close();
-    await session?.done;
-  });
-  return { query, model, session: () => session as AgentSession };
-}
-
-const kinds = (messages: readonly SDKMessage[]) =>
-  messages.map((message) => ('subtype' in message ? `${message.type} ${message.subtype}` : message.type));
+import { allow, calc, drive, kinds } from './drive.ts';
 
 test('a tool of the program is offered to the model, called, and its result is in the next request (R1–R4)', async () => {
   const { query, model, session } = drive(

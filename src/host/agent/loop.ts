@@ -7,6 +7,7 @@ import {
   type ModelMessage,
   type ModelRequest,
 } from '../model/model.ts';
+import { addUsage, NO_USAGE } from './add-usage.ts';
 import { INTERRUPTED, runCalls } from './run-calls.ts';
 import {
   failedOutcome,
@@ -81,12 +82,14 @@ export async function loop(
   emit: (event: LoopEvent) => void,
   signal: AbortSignal,
 ): Promise<LoopEnd> {
-  let usage: Usage = { input_tokens: 0, output_tokens: 0 };
+  let usage = NO_USAGE;
   let continuations = 0;
   for (let turns = 0; ; ) {
     if (signal.aborted) return { reason: 'interrupted', turns, usage };
-    if (turns === config.maxTurns) return { reason: 'max-turns', turns, usage };
+    if (turns >= (config.maxTurns ?? Infinity)) return { reason: 'max-turns', turns, usage };
     const reply = await takeReply(context, config, emit, signal);
+    // Nothing had come yet: that is no reply.
+    if (signal.aborted && reply.id === '') return { reason: 'interrupted', turns, usage };
     turns++;
     usage = addUsage(usage, reply.usage);
     if (reply.content.length > 0) context.messages.push({ role: 'assistant', content: reply.content });
@@ -191,12 +194,4 @@ async function prepareCall(call: ToolCall, config: LoopConfig, signal: AbortSign
 
 function isToolUse(block: ModelBlock): block is Extract<ModelBlock, { type: 'tool_use' }> {
   return block.type === 'tool_use';
-}
-
-function addUsage(a: Usage, b: Usage): Usage {
-  const sum: Usage = { ...a };
-  for (const [name, value] of Object.entries(b)) {
-    if (typeof value === 'number') sum[name] = ((sum[name] as number | undefined) ?? 0) + value;
-  }
-  return sum;
 }

@@ -1,8 +1,8 @@
-import type { PermissionUpdate } from '../../protocol/permission.ts';
+import type { PermissionMode, PermissionUpdate } from '../../protocol/permission.ts';
 import type { SessionHooks } from '../hook/session-hooks.ts';
 import { type Asker, askPeople, type Question } from '../permission/ask.ts';
 import type { Decision, Reason } from '../permission/decide.ts';
-import { type PoolCall, ruleCall, toolFields } from './pool-call.ts';
+import { type PoolCall, ruleCall, toolFields, type Who } from './pool-call.ts';
 import { suggest } from './suggest.ts';
 import { weigh } from './weigh.ts';
 
@@ -23,6 +23,9 @@ export type PermitReason = Reason & { readonly answeredBy?: string };
 
 export type PermitWorld = {
   readonly hooks: SessionHooks;
+  /** Who calls, as hooks are told; nobody is the lead. */
+  readonly who: Who;
+  mode(): PermissionMode;
   /** The call with its paths as the file system sees them, or why that cannot be. */
   resolve(call: PoolCall): Promise<PoolCall | { readonly fault: string }>;
   decide(call: PoolCall): Decision;
@@ -39,16 +42,16 @@ export type PermitWorld = {
 /** Hooks first, then rules and mode, then people: the first clear word of whoever may say it. Never rejects. */
 export async function permit(asked: PoolCall, world: PermitWorld, signal: AbortSignal): Promise<Permit> {
   const { hooks } = world;
-  const fields = { ...toolFields(asked), tool_use_id: asked.id };
+  const fields = { ...world.who, ...toolFields(asked), tool_use_id: asked.id };
   const before = await hooks.run('PreToolUse', fields, signal, asked.id);
   if (before.additionalContext !== undefined) world.note(before.additionalContext);
   if (before.stop !== undefined) {
     world.stop(before.stop);
     return refused(before.stop, { text: before.stop });
   }
-  const call = await world.resolve(before.updatedInput ? { ...asked, input: before.updatedInput } : asked);
+  const call = await world.resolve(before.updatedInput ? withInput(asked, before.updatedInput) : asked);
   if ('fault' in call) return refused(call.fault, { text: call.fault });
-  const decision = weigh(world.decide(call), before);
+  const decision = weigh(world.decide(call), before, world.mode());
   const { reason } = decision;
   switch (decision.kind) {
     case 'allow':
@@ -69,12 +72,15 @@ async function ask(call: PoolCall, reason: Reason, world: PermitWorld, signal: A
     toolUseId: call.id,
     reason,
     suggestions: suggest(call),
+    ...(call.provenance && { provenance: call.provenance }),
+    ...(world.who.agent_id !== undefined && { agentId: world.who.agent_id }),
   };
-  const hook = hookAsker(call, question, world.hooks);
+  const hook = hookAsker(call, question, world);
   const askers = hook ? [hook, ...world.askers] : world.askers;
   void world.hooks.run(
     'Notification',
     {
+      ...world.who,
       message: `Permission is needed to use ${call.tool.name}`,
       notification_type: 'permission_prompt',
     },
@@ -86,9 +92,7 @@ async function ask(call: PoolCall, reason: Reason, world: PermitWorld, signal: A
     return { ...refused(result.message, by), ...(result.interrupt && { interrupt: true as const }) };
   }
   if (result.updatedPermissions) await world.applyUpdates(result.updatedPermissions);
-  return result.updatedInput
-    ? changed({ ...call, input: result.updatedInput }, by, world)
-    : allowed(call, by);
+  return result.updatedInput ? changed(withInput(call, result.updatedInput), by, world) : allowed(call, by);
 }
 
 /** Whoever answered may have changed the input, but not into something that is denied. */
@@ -99,20 +103,30 @@ async function changed(call: PoolCall, by: PermitReason, world: PermitWorld): Pr
   return decision.kind === 'deny' ? refused(decision.reason.text, decision.reason) : allowed(resolved, by);
 }
 
+/** What was written before no longer matters. */
+function withInput({ written: _, ...call }: PoolCall, input: PoolCall['input']): PoolCall {
+  return { ...call, input };
+}
+
 function allowed({ input }: PoolCall, by: PermitReason): Permit {
   return { kind: 'allowed', input, by };
 }
 
 /** `PermissionRequest` hooks answer beside people; without an opinion they leave it to them. */
-function hookAsker(call: PoolCall, { suggestions }: Question, hooks: SessionHooks): Asker | undefined {
+function hookAsker(
+  call: PoolCall,
+  { suggestions }: Question,
+  { hooks, who }: PermitWorld,
+): Asker | undefined {
   if (!hooks.has('PermissionRequest')) return undefined;
   return {
     name: 'PermissionRequest hook',
     ask: async (_, signal) => {
-      const fields = { ...toolFields(call), permission_suggestions: [...suggestions] };
+      const fields = { ...who, ...toolFields(call), permission_suggestions: [...suggestions] };
       const effect = await hooks.run('PermissionRequest', fields, signal, call.id);
       if (effect.decision === 'deny') {
-        return { behavior: 'deny', message: effect.reason ?? 'A PermissionRequest hook denied it' };
+        const message = effect.reason ?? 'A PermissionRequest hook denied it';
+        return { behavior: 'deny', message, interrupt: effect.interrupt };
       }
       if (effect.decision !== 'allow') throw new Error('it has no opinion');
       const { updatedInput, updatedPermissions } = effect;

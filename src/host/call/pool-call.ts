@@ -18,6 +18,9 @@ export type PoolCall = {
   readonly provenance?: McpServerProvenance;
 };
 
+/** Which agent calls, as hooks are told; the lead says nothing. */
+export type Who = { readonly agent_id?: string; readonly agent_type?: string };
+
 /** The call as rules know it. */
 export function ruleCall({ tool }: PoolCall, input: PoolCall['input']): RuleCall {
   const { origin, name } = tool;

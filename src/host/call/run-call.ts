@@ -5,17 +5,20 @@ import type { BuiltInWorld } from '../builtin/built-in.ts';
 import type { Connection } from '../connect/connection.ts';
 import type { HookEffect } from '../hook/hook-effect.ts';
 import type { SessionHooks } from '../hook/session-hooks.ts';
+import { blockToModel, type ResultSource } from '../result/block.ts';
 import { failureToModel, toModel } from '../result/to-model.ts';
-import { type PoolCall, toolFields } from './pool-call.ts';
+import { type PoolCall, toolFields, type Who } from './pool-call.ts';
 
 export type RunWorld = {
   readonly hooks: SessionHooks;
+  /** Who calls, as hooks are told; nobody is the lead. */
+  readonly who: Who;
   /** What a built-in tool works with, for this call. */
   builtInWorld(call: PoolCall): BuiltInWorld;
   connection(server: string): Connection | undefined;
   /** Longest one call of the server may take. */
   timeoutMs(server: string): number | undefined;
-  onProgress(call: PoolCall, progress: object): void;
+  onProgress(call: PoolCall, progress: object, elapsedMs: number): void;
   /** Keeps what a model cannot read, and gives the path. */
   readonly save: (data: string, mimeType: string) => Promise<string>;
   note(text: string): void;
@@ -25,9 +28,10 @@ export type RunWorld = {
 /** Runs a call that is allowed, and lets hooks look at what came of it. Never rejects. */
 export async function runCall(call: PoolCall, world: RunWorld, signal: AbortSignal): Promise<ToolOutcome> {
   const since = performance.now();
-  const outcome = await run(call, world, signal);
-  const about = { ...toolFields(call), tool_use_id: call.id };
-  const duration_ms = Math.round(performance.now() - since);
+  const elapsed = () => Math.round(performance.now() - since);
+  const outcome = await run(call, world, elapsed, signal);
+  const about = { ...world.who, ...toolFields(call), tool_use_id: call.id };
+  const duration_ms = elapsed();
   const effect = outcome.isError
     ? await world.hooks.run(
         'PostToolUseFailure',
@@ -41,19 +45,30 @@ export async function runCall(call: PoolCall, world: RunWorld, signal: AbortSign
         signal,
         call.id,
       );
-  return afterHooks(outcome, effect, world);
+  return afterHooks(call, outcome, effect, world);
 }
 
-function afterHooks(outcome: ToolOutcome, effect: HookEffect, world: RunWorld): ToolOutcome {
+async function afterHooks(
+  call: PoolCall,
+  outcome: ToolOutcome,
+  effect: HookEffect,
+  world: RunWorld,
+): Promise<ToolOutcome> {
   const { additionalContext, stop, decision, reason, updatedOutput } = effect;
   if (additionalContext !== undefined) world.note(additionalContext);
   // The call has run; what a hook objects to is told to the model.
   if (decision === 'deny' && reason !== undefined) world.note(reason);
   if (stop !== undefined) world.stop(stop);
-  return updatedOutput ? { content: contentOf(updatedOutput.value), isError: outcome.isError } : outcome;
+  if (!updatedOutput) return outcome;
+  return { content: await contentOf(updatedOutput.value, sourceOf(call, world)), isError: outcome.isError };
 }
 
-async function run(call: PoolCall, world: RunWorld, signal: AbortSignal): Promise<ToolOutcome> {
+async function run(
+  call: PoolCall,
+  world: RunWorld,
+  elapsed: () => number,
+  signal: AbortSignal,
+): Promise<ToolOutcome> {
   const { origin, name } = call.tool;
   if (origin.kind === 'builtin') {
     const { builtIn } = call;
@@ -74,12 +89,11 @@ async function run(call: PoolCall, world: RunWorld, signal: AbortSignal): Promis
       {
         signal,
         meta: { 'claudecode/toolUseId': call.id },
-        onProgress: (progress) => world.onProgress(call, progress),
+        onProgress: (progress) => world.onProgress(call, progress, elapsed()),
         ...(timeoutMs !== undefined && { timeoutMs }),
       },
     );
-    const source = { name, server: origin.server, save: world.save };
-    return toOutcome(await toModel(result, source));
+    return toOutcome(await toModel(result, sourceOf(call, world)));
   } catch (failure) {
     return toOutcome(failureToModel(failure));
   }
@@ -94,8 +108,12 @@ function textOf({ content }: ToolOutcome): string {
   return content.map((block) => (block.type === 'text' ? block.text : `[${block.type}]`)).join('\n');
 }
 
-/** A hook may give a text, blocks, a whole MCP result, or any data. */
-function contentOf(value: unknown): string | UserBlock[] {
+function sourceOf({ tool: { name, origin } }: PoolCall, { save }: RunWorld): ResultSource {
+  return { name, server: origin.kind === 'mcp' ? origin.server : name, save };
+}
+
+/** A hook may give a text, blocks in MCP's or the model's form, a whole MCP result, or any data. */
+async function contentOf(value: unknown, source: ResultSource): Promise<string | UserBlock[]> {
   if (typeof value === 'string') return value;
   const given: unknown = isRecord(value) && 'content' in value ? value.content : value;
   if (typeof given === 'string') return given;
@@ -103,5 +121,9 @@ function contentOf(value: unknown): string | UserBlock[] {
     Array.isArray(given) &&
     given.length > 0 &&
     given.every((it) => isRecord(it) && typeof it.type === 'string');
-  return isBlocks ? (given as UserBlock[]) : JSON.stringify(value);
+  if (!isBlocks) return JSON.stringify(value);
+  const blocks = given.map((it: Record<string, unknown>) =>
+    it.type === 'image' && isRecord(it.source) ? [it] : blockToModel(it, source),
+  );
+  return (await Promise.all(blocks)).flat() as UserBlock[];
 }

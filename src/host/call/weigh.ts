@@ -1,13 +1,22 @@
+import type { PermissionMode } from '../../protocol/permission.ts';
 import type { HookEffect } from '../hook/hook-effect.ts';
 import type { Decision } from '../permission/decide.ts';
 
 /**
  * The decision once a hook has spoken. A hook may always be stricter. It may spare a person's question, but not one that
- * a rule or the tool itself demands, and it never opens what is denied.
+ * a rule or the tool itself demands, and it never opens what is denied. Mode `dontAsk` asks nobody, whoever wants it to.
  */
-export function weigh(decision: Decision, { decision: hook, reason }: HookEffect): Decision {
+export function weigh(
+  decision: Decision,
+  { decision: hook, reason }: HookEffect,
+  mode: PermissionMode,
+): Decision {
   if (hook === 'deny') return byHook('deny', reason ?? 'a PreToolUse hook denied it');
-  if (hook === 'ask' && decision.kind === 'allow') return byHook('ask', reason ?? 'a PreToolUse hook asks');
+  if (hook === 'ask' && decision.kind === 'allow') {
+    const text = reason ?? 'a PreToolUse hook asks';
+    if (mode !== 'dontAsk') return byHook('ask', text);
+    return { kind: 'deny', reason: { mode, text: `mode dontAsk denies what would be asked: ${text}` } };
+  }
   const isDemanded =
     decision.reason.rule !== undefined || decision.reason.annotation === 'requiresUserInteraction';
   if (hook === 'allow' && decision.kind === 'ask' && !isDemanded) {

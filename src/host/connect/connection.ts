@@ -34,6 +34,7 @@ export type Connection = {
   ): Promise<Partial<CallToolResult>>;
   /** Any other request; what it gives is as the server sent it, and it rejects as a call does. */
   ask(method: string, params: Record<string, unknown>, options?: CallOptions): Promise<unknown>;
+  /** Hears of changes of the tools or prompts it offers. */
   onListChanged(listener: () => void): () => void;
   /** Hears of the end, whoever brought it about. */
   onClose(listener: () => void): () => void;
@@ -45,6 +46,7 @@ export function connectionOf(name: string, client: Client, scope: Scope): Connec
   const listChanged = new Signal();
   const closed = new Signal();
   client.setNotificationHandler('notifications/tools/list_changed', () => listChanged.emit());
+  client.setNotificationHandler('notifications/prompts/list_changed', () => listChanged.emit());
   let isClosed = client.transport === undefined;
   client.onclose = () => {
     isClosed = true;

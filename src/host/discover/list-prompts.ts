@@ -9,17 +9,30 @@ export type Prompt = {
 };
 
 const LIST_MS = 10_000;
+/** How many pages are asked for at most: a server may never stop. */
+const MAX_PAGES = 20;
 
 /** The prompts of one server; one that cannot list them has none, and its tools are used all the same. */
-export async function listPrompts(connection: Connection, signal: AbortSignal): Promise<Prompt[]> {
+export async function listPrompts(
+  connection: Pick<Connection, 'capabilities' | 'ask'>,
+  signal: AbortSignal,
+): Promise<Prompt[]> {
   if (connection.capabilities.prompts === undefined) return [];
+  const found: Prompt[] = [];
+  let cursor: string | undefined;
   try {
-    const answer = await connection.ask('prompts/list', {}, { signal, timeoutMs: LIST_MS });
-    const prompts: unknown = isRecord(answer) ? answer.prompts : undefined;
-    return Array.isArray(prompts) ? prompts.flatMap(readPrompt) : [];
+    for (let page = 1; page <= MAX_PAGES; page++) {
+      const params = cursor === undefined ? {} : { cursor };
+      const answer = await connection.ask('prompts/list', params, { signal, timeoutMs: LIST_MS });
+      const { prompts, nextCursor }: Record<string, unknown> = isRecord(answer) ? answer : {};
+      if (Array.isArray(prompts)) found.push(...prompts.flatMap(readPrompt));
+      if (typeof nextCursor !== 'string' || nextCursor === cursor) break;
+      cursor = nextCursor;
+    }
   } catch {
-    return [];
+    // What was listed before is there all the same.
   }
+  return found;
 }
 
 function readPrompt(value: unknown): Prompt[] {

@@ -13,6 +13,8 @@ export type HookEffect = {
   readonly elicitation?: { readonly action: string; readonly content?: unknown };
   readonly additionalContext?: string;
   readonly systemMessage?: string;
+  /** With a denial of a permission: the turn is to end as well. */
+  readonly interrupt?: true;
   /** The agent is to stop altogether, and why. */
   readonly stop?: string;
 };
@@ -47,6 +49,7 @@ export function readHookOutput(output: unknown): HookEffect {
     ...(typeof specific.action === 'string' && {
       elicitation: { action: specific.action, content: specific.content },
     }),
+    ...(request.interrupt === true && { interrupt: true as const }),
     ...(additionalContext !== undefined && { additionalContext }),
     ...(systemMessage !== undefined && { systemMessage }),
     ...(output.continue === false && { stop: text(output.stopReason) ?? 'a hook stopped the agent' }),
@@ -69,6 +72,7 @@ export function mergeEffects(effects: readonly HookEffect[]): HookEffect {
     elicitation: last(effects, 'elicitation'),
     additionalContext: joined(effects, 'additionalContext'),
     systemMessage: joined(effects, 'systemMessage'),
+    interrupt: decision === 'deny' ? last(deciding, 'interrupt') : undefined,
     stop: effects.find((one) => one.stop !== undefined)?.stop,
   };
   return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== undefined)) as HookEffect;

@@ -12,27 +12,36 @@ export type EventFields<Event extends HookEvent> = Omit<
 > &
   Partial<Pick<BaseHookInput, 'agent_id' | 'agent_type'>>;
 
+/** Words of hooks beyond this are cut: they stay in the conversation, and are paid for with every request. */
+const LONGEST_WORDS = 10_000;
+
 /** The hooks of one session. An event nobody listens to costs nothing. */
 export class SessionHooks {
-  readonly #hooks: RegisteredHook[];
+  #hooks: readonly RegisteredHook[];
   readonly #base: () => BaseHookInput;
   readonly #world: HookWorld;
   readonly #onFailure: (failure: HookFailure) => void;
+  readonly #onMessage: (message: string) => void;
 
   constructor(options: {
     readonly hooks: readonly RegisteredHook[];
     base(): BaseHookInput;
     readonly world: HookWorld;
     onFailure(failure: HookFailure): void;
+    /** Hears what hooks want the person to know. */
+    onMessage(message: string): void;
   }) {
     this.#hooks = [...options.hooks];
     this.#base = () => options.base();
     this.#world = options.world;
     this.#onFailure = (failure) => options.onFailure(failure);
+    this.#onMessage = (message) => options.onMessage(message);
   }
 
-  add(hooks: readonly RegisteredHook[]): void {
-    this.#hooks.push(...hooks);
+  /** The callbacks of the program are these from now on; shell commands stay. */
+  setCallbacks(callbacks: readonly RegisteredHook[]): void {
+    const commands = this.#hooks.filter(({ target }) => target.kind === 'command');
+    this.#hooks = [...commands, ...callbacks];
   }
 
   has(event: HookEvent): boolean {
@@ -50,9 +59,19 @@ export class SessionHooks {
     const input = { ...this.#base(), hook_event_name: event, ...fields } as unknown as HookInput;
     const during = { signal, ...(toolUseId !== undefined && { toolUseId }) };
     const { effect, failures } = await runHooks(this.#hooks, input, this.#world, during);
-    for (const failure of failures) this.#onFailure(failure);
-    return effect;
+    // Whoever is no longer asked has not failed.
+    for (const failure of signal.aborted ? [] : failures) this.#onFailure(failure);
+    if (effect.systemMessage !== undefined) this.#onMessage(effect.systemMessage);
+    return {
+      ...effect,
+      ...(effect.additionalContext !== undefined && { additionalContext: cut(effect.additionalContext) }),
+      ...(effect.reason !== undefined && { reason: cut(effect.reason) }),
+    };
   }
+}
+
+function cut(words: string): string {
+  return words.length > LONGEST_WORDS ? `${words.slice(0, LONGEST_WORDS)}… [cut]` : words;
 }
 
 /** Reads `hooks` of `initialize`: callbacks of the program, by event; time-outs are in seconds. */
@@ -67,11 +86,12 @@ export function readCallbackHooks(value: unknown): RegisteredHook[] {
 function readMatcher(event: HookEvent, value: unknown): RegisteredHook[] {
   if (!isRecord(value) || !Array.isArray(value.hookCallbackIds)) return [];
   const { matcher, timeout, onFailure } = value;
-  return value.hookCallbackIds.map((id) => ({
+  const ids = value.hookCallbackIds.filter((id) => typeof id === 'string');
+  return ids.map((id) => ({
     event,
     ...(typeof matcher === 'string' && { matcher }),
-    ...(typeof timeout === 'number' && { timeoutMs: timeout * 1000 }),
+    ...(typeof timeout === 'number' && timeout > 0 && { timeoutMs: timeout * 1000 }),
     ...((onFailure === 'block' || onFailure === 'continue') && { onFailure: onFailure as OnFailure }),
-    target: { kind: 'callback', id: String(id) },
+    target: { kind: 'callback', id },
   }));
 }

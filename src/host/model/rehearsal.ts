@@ -2,14 +2,20 @@ import { isRecord } from '../../base/is-record.ts';
 import type { UserBlock } from '../../protocol/agent-message.ts';
 import type { Model, ModelRequest, ModelTool } from './model.ts';
 import type { MessageReply } from './reply-events.ts';
-import { scriptedModel, text, toolUse } from './scripted.ts';
+import { scriptedModel, text, together, toolUse } from './scripted.ts';
 
 const HELP =
   'I am the rehearsal model and understand: "connect to <server>", "list tools", "call <tool> with {json}", "search <words>"; join steps with "then".';
 
-type Rule = readonly [pattern: RegExp, reply: (found: string[], tools: readonly ModelTool[]) => MessageReply];
+type Rule = readonly [
+  pattern: RegExp,
+  reply: (found: string[], tools: readonly ModelTool[], system: string) => MessageReply,
+];
+
+const CONNECT_ALL = /\bconnect (?:to )?(?:both|all)\b/i;
 
 const RULES: readonly Rule[] = [
+  [CONNECT_ALL, (_, tools, system) => connectAll(tools, system)],
   [
     /\bconnect to (?:the )?["'`]?([^\s"'`,]+?)["'`]?(?:[\s,.!?]|$)/i,
     ([name = ''], tools) => connect(name, tools),
@@ -19,6 +25,7 @@ const RULES: readonly Rule[] = [
     /\b(?:call|run|use) ["'`]?([\w.-]+)["'`]?(?:.*?(\{.*\}))?/is,
     ([name = '', json], tools) => call(name, json, tools),
   ],
+  [/\btrigger (?:an? |the )?([\w-]+)/i, ([what = ''], tools) => trigger(what, tools)],
   [/\bsearch (?:for )?["'`]?(.+?)["'`]?[.!?]?$/is, ([words = ''], tools) => search(words, tools)],
 ];
 
@@ -28,22 +35,35 @@ export function rehearsalModel(): Model {
 }
 
 /** What the rehearsal model answers: the next step of the latest prompt, or the results once all are done. */
-export function rehearse({ messages, tools }: Pick<ModelRequest, 'messages' | 'tools'>): MessageReply {
+export function rehearse({
+  messages,
+  tools,
+  system = '',
+}: Pick<ModelRequest, 'messages' | 'tools'> & { system?: string }): MessageReply {
   const asked = messages.findLastIndex(
     (message) => message.role === 'user' && promptOf(message.content) !== '',
   );
   const prompt = messages[asked];
   if (prompt?.role !== 'user') return text(HELP);
   const done = messages.slice(asked).filter(({ role }) => role === 'assistant').length;
-  const steps = promptOf(prompt.content).split(/[,;.]?\s+(?:and\s+)?then\s+|\n+/i);
-  const step = steps[done];
-  return step === undefined ? quote(messages.slice(asked).flatMap(results)) : follow(step.trim(), tools);
+  const steps = promptOf(prompt.content).split(STEP_EDGE);
+  // With nobody left to connect that step is done already.
+  const isDone =
+    done === 0 && steps.length > 1 && CONNECT_ALL.test(steps[0] ?? '') && waiting(system).length === 0;
+  const step = steps[isDone ? 1 : done];
+  return step === undefined
+    ? quote(messages.slice(asked).flatMap(results))
+    : follow(step.trim(), tools, system);
 }
 
-function follow(step: string, tools: readonly ModelTool[]): MessageReply {
+/** "then", a new line, a dash, or "and" before a verb that is understood. */
+const STEP_EDGE =
+  /[,;.]?\s+(?:and\s+)?then\s+|\n+|\s+[—–-]+\s+|\s+and\s+(?=(?:search|call|run|use|list|show|trigger|connect)\b)/i;
+
+function follow(step: string, tools: readonly ModelTool[], system: string): MessageReply {
   for (const [pattern, reply] of RULES) {
     const found = pattern.exec(step);
-    if (found) return reply(found.slice(1), tools);
+    if (found) return reply(found.slice(1), tools, system);
   }
   return text(HELP);
 }
@@ -54,9 +74,42 @@ function connect(server: string, tools: readonly ModelTool[]): MessageReply {
   return toolUse(tool.name, { [firstField(tool) ?? 'server']: server });
 }
 
+function connectAll(tools: readonly ModelTool[], system: string): MessageReply {
+  const names = waiting(system);
+  if (names.length === 0) return text('There is no server left to connect.');
+  return together(...names.map((name) => connect(name, tools)));
+}
+
+/** The system prompt says who can be called. */
+function waiting(system: string): string[] {
+  return /connect_mcp connects one by its name.*?: (.*)\.$/m.exec(system)?.[1]?.split(', ') ?? [];
+}
+
+/** The tool that triggers something, with values made up where it needs any. */
+function trigger(what: string, tools: readonly ModelTool[]): MessageReply {
+  const tool =
+    tools.find(({ name }) => /^mcp__.*trigger/i.test(name)) ?? tools.find(({ name }) => name.includes(what));
+  return tool ? toolUse(tool.name, madeUp(tool)) : text(`There is no tool to trigger a ${what} with.`);
+}
+
+function madeUp({ input_schema }: ModelTool): Record<string, unknown> {
+  const properties = isRecord(input_schema.properties) ? input_schema.properties : {};
+  const required: unknown[] = Array.isArray(input_schema.required) ? input_schema.required : [];
+  const value = (schema: unknown): unknown => {
+    if (!isRecord(schema)) return 'demo';
+    if (Array.isArray(schema.enum)) return schema.enum[0];
+    return schema.default ?? { number: 1, integer: 1, boolean: true }[String(schema.type)] ?? 'demo';
+  };
+  return Object.fromEntries(required.map((name) => [String(name), value(properties[String(name)])]));
+}
+
 function listing(tools: readonly ModelTool[]): MessageReply {
   if (tools.length === 0) return text('I was given no tools.');
-  return text(`I was given ${tools.length} tools:\n`, tools.map(({ name }) => `- ${name}`).join('\n'));
+  const line = ({ name, description }: ModelTool) => {
+    const marks = description.match(/\((?:readOnly|destructive)\)/g)?.join(' ') ?? '';
+    return `- ${name} ${marks}`.trimEnd();
+  };
+  return text(`I was given ${tools.length} tools:\n`, tools.map(line).join('\n'));
 }
 
 function call(name: string, json: string | undefined, tools: readonly ModelTool[]): MessageReply {

@@ -1,3 +1,4 @@
+import type { McpServerProvenance } from '../../protocol/hook.ts';
 import type { PermissionResult, PermissionUpdate } from '../../protocol/permission.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { readAnswer } from './answer.ts';
@@ -11,6 +12,10 @@ export type Question = {
   readonly reason: Reason;
   /** What "always allow" would change. */
   readonly suggestions: readonly PermissionUpdate[];
+  /** Where an MCP tool comes from. */
+  readonly provenance?: McpServerProvenance;
+  /** Which sub-agent calls; nobody is the lead. */
+  readonly agentId?: string;
 };
 
 /** One way to reach a person: the terminal, `can_use_tool`, an inbox channel. */

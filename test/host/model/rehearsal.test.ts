@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { collectMessage } from '../../../src/host/model/collect.ts';
 import type { ModelMessage } from '../../../src/host/model/model.ts';
 import { rehearsalModel, rehearse } from '../../../src/host/model/rehearsal.ts';
-import { text, toolUse } from '../../../src/host/model/scripted.ts';
+import { text, together, toolUse } from '../../../src/host/model/scripted.ts';
 import { collect } from '../../world/collect.ts';
 import { modelRequest, modelTool } from './requests.ts';
 
@@ -52,6 +52,63 @@ test('steps joined by "then" are taken one after the other', () => {
   expect(rehearse({ messages: [prompt], tools: TOOLS })).toEqual(toolUse('connect_mcp', { name: 'docs' }));
   expect(rehearse({ messages: [prompt, ...used('t1', 'connected')], tools: TOOLS })).toEqual(
     toolUse('mcp__docs__search', { words: 'pools' }),
+  );
+});
+
+const SYSTEM =
+  '# Servers you can connect\nconnect_mcp connects one by its name; its tools are there from then on: docs, deploy.';
+const TRIGGER = {
+  ...modelTool('mcp__deploy__trigger', {}),
+  input_schema: {
+    type: 'object',
+    properties: {
+      service: { type: 'string' },
+      where: { enum: ['staging', 'production'] },
+      count: { type: 'number' },
+    },
+    required: ['service', 'where', 'count'],
+  },
+};
+
+test.each<[string, ReturnType<typeof rehearse>[]]>([
+  [
+    'Connect to the docs MCP server and search for something',
+    [toolUse('connect_mcp', { name: 'docs' }), toolUse('mcp__docs__search', { words: 'something' })],
+  ],
+  [
+    'Connect to the deploy server and trigger a deployment',
+    [
+      toolUse('connect_mcp', { name: 'deploy' }),
+      toolUse('mcp__deploy__trigger', { service: 'demo', where: 'staging', count: 1 }),
+    ],
+  ],
+  [
+    'Connect both servers — what tools are now available?',
+    [
+      together(toolUse('connect_mcp', { name: 'docs' }), toolUse('connect_mcp', { name: 'deploy' })),
+      text('I was given 2 tools:\n', '- connect_mcp\n- mcp__docs__search (readOnly)'),
+    ],
+  ],
+])('a person types "%s"', (prompt, replies) => {
+  const marked = { ...modelTool('mcp__docs__search', { words: {} }), description: 'Search (readOnly)' };
+  const tools = prompt.includes('deploy ')
+    ? [...TOOLS, TRIGGER]
+    : [modelTool('connect_mcp', { name: {} }), marked];
+  const messages = [user(prompt)];
+  for (const [index, reply] of replies.entries()) {
+    expect(rehearse({ messages, tools, system: SYSTEM })).toEqual(reply);
+    messages.push(...used(`t${index}`, 'ok'));
+  }
+});
+
+test('nothing left to connect, nothing to trigger', () => {
+  const both = [user('Connect both servers — what tools are now available?')];
+  expect(rehearse({ messages: both, tools: [], system: '' })).toEqual(text('I was given no tools.'));
+  expect(rehearse({ messages: [user('connect all servers')], tools: TOOLS, system: '' })).toEqual(
+    text('There is no server left to connect.'),
+  );
+  expect(rehearse({ messages: [user('trigger a deployment')], tools: TOOLS })).toEqual(
+    text('There is no tool to trigger a deployment with.'),
   );
 });
 

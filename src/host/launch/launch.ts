@@ -1,0 +1,60 @@
+import { realpath, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { AgentLink } from '../../control/link.ts';
+import { SdkError } from '../../protocol/sdk-error.ts';
+import { AgentSession } from '../agent-session.ts';
+import { chooseModel } from './choose-model.ts';
+import { loadFlagFiles } from './flag-files.ts';
+import { openConversation } from './open-conversation.ts';
+import { parseFlags } from './parse-flags.ts';
+import { planSession, type Surroundings } from './plan-session.ts';
+
+/** What an agent is started with, as a process or in one. */
+export type Launch = Surroundings & {
+  readonly argv: readonly string[];
+  readonly now: () => Date;
+  /** Hears what has no effect, one line each. */
+  readonly note: (text: string) => void;
+  /** Ends the session before the program does. */
+  readonly signal: AbortSignal;
+};
+
+/** Starts a session. Rejects with one `SdkError` that names everything wrong with the flags, and then nothing was started. */
+export async function launch(link: AgentLink, given: Launch): Promise<AgentSession> {
+  const { note, now, signal } = given;
+  const cwd = await directory(given.cwd);
+  const parsed = parseFlags(given.argv);
+  const { flags } = parsed;
+  const files = await loadFlagFiles(flags, cwd);
+  const env = { ...given.env, ...files.settings.env, ...files.managed.env };
+  const plan = planSession(flags, files, { ...given, cwd, env });
+  const faults = [...parsed.faults, ...files.faults, ...plan.faults];
+  if (faults.length > 0) throw refusal(faults);
+  for (const text of [...parsed.notes, ...files.notes, ...plan.notes]) note(text);
+
+  const root = env.TOOLPLANE_HOME || join(given.home, '.toolplane');
+  const opened = await openConversation(flags, { root, cwd, now, note });
+  if ('fault' in opened) throw refusal([opened.fault]);
+
+  const model = flags.model ?? files.managed.model ?? files.settings.model;
+  const chosen = chooseModel({ ...flags, ...(model !== undefined && { model }) }, env, { cwd });
+  return new AgentSession(link, {
+    ...plan.options,
+    ...opened.kept,
+    model: chosen.model,
+    modelName: chosen.modelName,
+    note,
+    signal,
+  });
+}
+
+function refusal(faults: readonly string[]): SdkError {
+  return new SdkError('bad-option', faults.join('; '));
+}
+
+/** Permissions compare paths as texts, so the directory's own one counts. */
+async function directory(cwd: string): Promise<string> {
+  const found = await stat(cwd).catch(() => undefined);
+  if (!found?.isDirectory()) throw new SdkError('spawn-failed', `${cwd} is no directory to run an agent in`);
+  return realpath(cwd);
+}

@@ -1,0 +1,77 @@
+/** The variables that a model is chosen by; whoever may read the environment hands them over. */
+export type ModelEnvironment = Readonly<Record<string, string | undefined>>;
+
+/** Where a model is and what it is called there. */
+export type ModelPlace =
+  | {
+      readonly kind: 'anthropic';
+      readonly name: string;
+      readonly credential: { readonly apiKey: string } | { readonly authToken: string };
+      readonly baseUrl?: string;
+    }
+  | { readonly kind: 'openai'; readonly name: string; readonly apiKey?: string; readonly baseUrl?: string }
+  | { readonly kind: 'rehearsal' }
+  | { readonly kind: 'scripted'; readonly file: string }
+  | { readonly kind: 'missing'; readonly lookedFor: string };
+
+/** Short names that people use, for the models they mean now. */
+export const MODEL_ALIASES: Readonly<Record<string, string>> = {
+  default: 'claude-sonnet-5-5',
+  sonnet: 'claude-sonnet-5-5',
+  opus: 'claude-opus-5-5',
+  haiku: 'claude-haiku-5-5',
+};
+
+/** The name a session begins with: the first that is given, or nothing. */
+export function firstName(...given: readonly (string | undefined)[]): string {
+  return given.find((name) => name !== undefined && name !== '') ?? '';
+}
+
+/**
+ * Finds a model by what a person calls it: `anthropic:<name>`, `openai:<name>`, `rehearsal`, `scripted:<file>`. A plain
+ * name, or none, is one of the provider that the environment has settings for, Anthropic first.
+ */
+export function placeOf(given: string, env: ModelEnvironment): ModelPlace {
+  const [, prefix, rest = ''] = /^(anthropic|openai|scripted):([\s\S]*)$/.exec(given) ?? [];
+  if (given === 'rehearsal') return { kind: 'rehearsal' };
+  if (prefix === 'scripted') return { kind: 'scripted', file: rest };
+  if (prefix === 'anthropic') return anthropic(rest, env) ?? missing(ANTHROPIC, given);
+  if (prefix === 'openai') return openai(rest, env) ?? missing(OPENAI, given);
+  return anthropic(given, env) ?? openai(given, env) ?? missing([...ANTHROPIC, ...OPENAI], given);
+}
+
+const ANTHROPIC = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL'];
+const OPENAI = ['OPENAI_API_KEY', 'OPENAI_BASE_URL'];
+
+function anthropic(given: string, env: ModelEnvironment): ModelPlace | undefined {
+  const { ANTHROPIC_API_KEY: key, ANTHROPIC_AUTH_TOKEN: token, ANTHROPIC_BASE_URL: baseUrl } = env;
+  if (!key && !token && !baseUrl) return undefined;
+  if (baseUrl && !URL.canParse(baseUrl)) return badUrl('ANTHROPIC_BASE_URL');
+  const alias = given === '' ? 'default' : given;
+  const name = Object.hasOwn(MODEL_ALIASES, alias) ? (MODEL_ALIASES[alias] as string) : given;
+  // An endpoint of one's own may need no key, but the header has to say something.
+  const credential = !key && token ? { authToken: token } : { apiKey: key || 'none' };
+  return { kind: 'anthropic', name, credential, ...(baseUrl && { baseUrl }) };
+}
+
+function openai(name: string, env: ModelEnvironment): ModelPlace | undefined {
+  const { OPENAI_API_KEY: apiKey, OPENAI_BASE_URL: baseUrl } = env;
+  if (!apiKey && !baseUrl) return undefined;
+  if (baseUrl && !URL.canParse(baseUrl)) return badUrl('OPENAI_BASE_URL');
+  if (name === '') {
+    const lookedFor =
+      'OpenAI is set up, but no model is named: set --model or TOOLPLANE_MODEL to openai:<name>';
+    return { kind: 'missing', lookedFor };
+  }
+  return { kind: 'openai', name, ...(apiKey && { apiKey }), ...(baseUrl && { baseUrl }) };
+}
+
+function badUrl(variable: string): ModelPlace {
+  return { kind: 'missing', lookedFor: `There is no model: ${variable} is no full URL` };
+}
+
+function missing(variables: readonly string[], given: string): ModelPlace {
+  const which = given === '' ? 'There is no model' : `There is no way to the model "${given}"`;
+  const lookedFor = `${which}: none of ${variables.join(', ')} is set; set one, or use --model rehearsal, which works offline`;
+  return { kind: 'missing', lookedFor };
+}

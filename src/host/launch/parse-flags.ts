@@ -1,0 +1,95 @@
+import { nearest } from '../../base/nearest.ts';
+import { redactText } from '../../base/redact.ts';
+import type { ValueForm } from './flag-kind.ts';
+import { type AgentFlags, FLAGS, type FlagRow } from './flag-table.ts';
+
+/** What a command line says, what is wrong with it, and what of it has no effect; no value stands in either text. */
+export type ParsedFlags = {
+  readonly flags: AgentFlags;
+  readonly faults: readonly string[];
+  readonly notes: readonly string[];
+};
+
+/** Reads an agent's arguments; total. Of a flag given twice the last value counts, the items of lists add up. */
+export function parseFlags(argv: readonly string[]): ParsedFlags {
+  const flags: Record<string, unknown> = {};
+  const faults: string[] = [];
+  const notes = new Set<string>();
+  for (const given of readArguments(argv)) {
+    if (given.kind === 'fault') {
+      faults.push(given.text);
+      continue;
+    }
+    const { name, row } = given;
+    const { use, kind, member } = row;
+    if (use.as === 'refused') faults.push(`${name} is not supported: ${use.instead}`);
+    const values = given.values.map((value) => kind.read(value, given.form));
+    if (values.includes(undefined)) {
+      if (use.as !== 'refused') faults.push(`${name} takes ${kind.what}`);
+      continue;
+    }
+    if (use.as === 'unused' && !isNothing(values)) notes.add(`${name} has no effect: ${use.why}`);
+    if (member === undefined) continue;
+    flags[member] =
+      kind.takes === 'many'
+        ? [...((flags[member] as unknown[] | undefined) ?? []), ...values.flat()]
+        : values.at(-1);
+  }
+  return { flags: flags as AgentFlags, faults, notes: [...notes] };
+}
+
+type Given =
+  | { kind: 'flag'; name: string; row: FlagRow; values: string[]; form: ValueForm }
+  | { kind: 'fault'; text: string };
+
+function* readArguments(argv: readonly string[]): Generator<Given> {
+  let at = 0;
+  while (at < argv.length) {
+    const argument = argv[at++] as string;
+    const [, name, key, joined] = /^(--?([^=]*))(?:=([\s\S]*))?$/.exec(argument) ?? [];
+    if (name === undefined || key === undefined || key === '') {
+      yield { kind: 'fault', text: `argument ${at} is no flag: prompts are sent over stdin` };
+      continue;
+    }
+    const row =
+      Object.hasOwn(FLAGS, key) && name.startsWith('--') === key.length > 1 ? FLAGS[key] : undefined;
+    // What follows an unknown flag is most likely its value, and no second fault.
+    if (!row) {
+      if (joined === undefined) at = endOfValues(argv, at);
+      yield { kind: 'fault', text: unknown(name) };
+      continue;
+    }
+    const { takes, what } = row.kind;
+    const end =
+      takes === 'none' ? at : Math.min(endOfValues(argv, at), takes === 'one' ? at + 1 : argv.length);
+    const values = joined === undefined ? argv.slice(at, end) : [joined];
+    if (joined === undefined) at = end;
+    if (takes === 'none') {
+      yield joined === undefined
+        ? { kind: 'flag', name, row, values: [''], form: 'apart' }
+        : { kind: 'fault', text: `${name} takes ${what}` };
+    } else if (values.length === 0) {
+      yield { kind: 'fault', text: `${name} takes ${what}, and none follows` };
+    } else {
+      yield { kind: 'flag', name, row, values, form: joined === undefined ? 'apart' : 'joined' };
+    }
+  }
+}
+
+/** A value that begins with a dash is written `--name=value`, so a dash is always the next flag. */
+function endOfValues(argv: readonly string[], from: number): number {
+  const next = argv.findIndex((argument, index) => index >= from && /^-./.test(argument));
+  return next < 0 ? argv.length : next;
+}
+
+function unknown(name: string): string {
+  const guess = nearest(
+    name,
+    Object.keys(FLAGS).map((key) => (key.length > 1 ? `--${key}` : `-${key}`)),
+  );
+  return `${redactText(name)} is no flag of this agent${guess ? `; did you mean ${guess}?` : ''}`;
+}
+
+function isNothing(values: readonly unknown[]): boolean {
+  return values.every((value) => Array.isArray(value) && value.length === 0);
+}

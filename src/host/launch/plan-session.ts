@@ -1,0 +1,104 @@
+import type { PermissionMode } from '../../protocol/permission.ts';
+import { readAgents } from '../agent-definition.ts';
+import { absolutePath } from '../permission/path.ts';
+import type { SessionOptions } from '../session-options.ts';
+import type { FlagFiles } from './flag-files.ts';
+import type { AgentFlags } from './flag-table.ts';
+import { readRules } from './read-settings.ts';
+
+/** Where an agent is started; all paths are absolute. */
+export type Surroundings = {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly home: string;
+  readonly version: string;
+};
+
+/** What a session needs beside its model. */
+export type SessionPlan = {
+  readonly options: Omit<SessionOptions, 'model' | 'modelName'>;
+  readonly faults: readonly string[];
+  readonly notes: readonly string[];
+};
+
+const CONNECT_TIMEOUT_MS = 30_000;
+const NO_PROMPT_TOOL = '--permission-prompt-tool takes only stdio: answer canUseTool in the program';
+
+/** Flags and files as a session takes them. Where both say something, the flag counts, but policy beats it. */
+export function planSession(flags: AgentFlags, files: FlagFiles, around: Surroundings): SessionPlan {
+  const { env, cwd, home, version } = around;
+  const both = [files.settings, files.managed];
+  const allowed = readRules(flags.allowedTools ?? [], 'allow', 'cliArg');
+  const denied = readRules(flags.disallowedTools ?? [], 'deny', 'cliArg');
+  const mode = modeOf(flags, files);
+  const agents = readAgents(flags.agents);
+  const misread = Object.keys(flags.agents ?? {}).filter((name) => !Object.hasOwn(agents, name));
+  const added = [...(flags.addDirs ?? []), ...both.flatMap((it) => it.directories)];
+  const options: SessionPlan['options'] = {
+    version,
+    workspace: {
+      cwd,
+      home,
+      directories: added.map((path) => absolutePath(path, { cwd, home, directories: [] })),
+    },
+    rules: [...allowed.rules, ...denied.rules, ...both.flatMap((it) => it.rules)],
+    servers: files.servers,
+    connect: {
+      env,
+      cwd,
+      connectTimeoutMs: CONNECT_TIMEOUT_MS,
+      clientInfo: { name: 'toolplane', version },
+    },
+    hooks: both.flatMap((it) => it.hooks),
+    agents,
+    mayBypass: mode.mayBypass,
+    asksProgram: flags.permissionPrompts !== 'none',
+    tellsState: env.CLAUDE_CODE_SDK_READS_SESSION_STATE === '1',
+    tellsDecisions: flags.tellDecisions === true,
+    marks: flags.toolMarks === true,
+    leadOnly: flags.leadOnly === true,
+    includePartialMessages: flags.includePartialMessages === true,
+    systemPrompt: flags.systemPrompt ?? files.systemPrompt ?? '',
+    appendSystemPrompt: joined(flags.appendSystemPrompt, files.appendSystemPrompt),
+    ...(mode.mode && { permissionMode: mode.mode }),
+    ...(flags.maxTurns !== undefined && { maxTurns: flags.maxTurns }),
+    ...(flags.tools && !flags.tools.includes('default') && { builtIns: flags.tools }),
+  };
+  return {
+    options,
+    faults: [
+      ...prefixed('--disallowedTools', denied.faults),
+      ...mode.faults,
+      ...((flags.permissionPromptTool ?? 'stdio') === 'stdio' ? [] : [NO_PROMPT_TOOL]),
+      ...misread.map((name) => `--agents: "${name}" must be { "description": text, "prompt": text }`),
+    ],
+    notes: prefixed('--allowedTools', allowed.notes),
+  };
+}
+
+function joined(...parts: readonly (string | undefined)[]): string {
+  return parts.filter((part) => part !== undefined && part !== '').join('\n\n');
+}
+
+type ChosenMode = {
+  readonly mode?: PermissionMode;
+  readonly mayBypass: boolean;
+  readonly faults: readonly string[];
+};
+
+function modeOf(flags: AgentFlags, { settings, managed }: FlagFiles): ChosenMode {
+  const flag = flags.skipPermissions ? 'bypassPermissions' : flags.permissionMode;
+  const mode = managed.defaultMode ?? flag ?? settings.defaultMode;
+  const isAllowed = flags.mayBypass === true || flags.skipPermissions === true;
+  const isForbidden = managed.forbidsBypass === true || settings.forbidsBypass === true;
+  const mayBypass = isAllowed && !isForbidden;
+  if (mode !== 'bypassPermissions' || mayBypass) return { ...(mode && { mode }), mayBypass, faults: [] };
+  const fault = isForbidden
+    ? 'mode bypassPermissions is forbidden by "permissions.disableBypassPermissionsMode"'
+    : 'mode bypassPermissions needs --allow-dangerously-skip-permissions as well';
+  return { mayBypass, faults: [fault] };
+}
+
+function prefixed(flag: string, texts: readonly string[]): string[] {
+  return texts.map((text) => `${flag}: ${text}`);
+}

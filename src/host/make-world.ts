@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ControlChannel } from '../control/channel.ts';
+import { FileMemory } from './builtin/file-memory.ts';
+import { BUILT_INS } from './builtin/table.ts';
+import { WakeQueue } from './builtin/wake-queue.ts';
+import type { ConnectWorld } from './connect/world.ts';
+import { SessionHooks } from './hook/session-hooks.ts';
+import { spawnShell } from './hook/spawn-shell.ts';
+import { memoryRuleStore, modeOf, type RuleStore } from './permission/rule-store.ts';
+import { programAsker } from './program-asker.ts';
+import type { ProgramPorts } from './program-ports.ts';
+import { saveFile } from './result/save-file.ts';
+import { offerTo } from './server-offers.ts';
+import type { SessionOptions } from './session-options.ts';
+import type { SessionWorld } from './session-world.ts';
+import type { StateTeller } from './state-teller.ts';
+
+/** The rules and directories a session begins with. */
+export function makeRules({ rules, permissionMode, workspace }: SessionOptions): RuleStore {
+  return memoryRuleStore({
+    rules,
+    modes: permissionMode ? { cliArg: permissionMode } : {},
+    directories: workspace.directories.map((path) => ({ path, source: 'cliArg' as const })),
+  });
+}
+
+/** The hooks of a session: those of the program are called over the channel, those of settings in a shell. */
+export function makeHooks(
+  options: SessionOptions,
+  { id, rules, channel }: { id: string; rules: RuleStore; channel(): ControlChannel },
+): SessionHooks {
+  const { workspace, connect, hooks = [], transcript, note } = options;
+  return new SessionHooks({
+    hooks,
+    base: () => ({
+      session_id: id,
+      transcript_path: transcript?.path ?? '',
+      cwd: workspace.cwd,
+      permission_mode: modeOf(rules.current()),
+    }),
+    world: {
+      callback: async (callback, input, toolUseId, signal) => {
+        const body = {
+          subtype: 'hook_callback',
+          callback_id: callback,
+          input,
+          tool_use_id: toolUseId ?? randomUUID(),
+        };
+        return (await channel().request(body, { signal })).response;
+      },
+      spawn: spawnShell({ cwd: workspace.cwd, env: { ...connect.env } }),
+    },
+    onFailure: ({ hook, message }) => note?.(`a ${hook.event} hook failed: ${message}`),
+    onMessage: (message) => note?.(message),
+  });
+}
+
+/** How a session reaches servers, and who answers what they ask. */
+export function makeConnectWorld(
+  { connect, model, workspace }: SessionOptions,
+  session: {
+    readonly modelName: string;
+    readonly hooks: SessionHooks;
+    readonly ports: ProgramPorts;
+    readonly state: StateTeller;
+    readonly channel: ControlChannel;
+  },
+): ConnectWorld {
+  return {
+    ...connect,
+    openPort: (server) => session.ports.open(server),
+    offerTo: (server, entry) =>
+      offerTo(server, entry, {
+        channel: () => session.channel,
+        hooks: session.hooks,
+        model,
+        modelName: () => session.modelName,
+        cwd: workspace.cwd,
+        waiting: (work) => session.state.waiting(work),
+      }),
+  };
+}
+
+/** What a session's lead and sub-agents share. */
+export function makeWorld(
+  options: SessionOptions,
+  session: Pick<SessionWorld, 'servers' | 'hooks' | 'rules' | 'agents' | 'say' | 'waiting'> & {
+    readonly id: string;
+    channel(): ControlChannel;
+  },
+): SessionWorld {
+  const { workspace, asksProgram = true, askers = [], builtIns } = options;
+  const { id, channel, ...shared } = session;
+  const resultsDirectory = options.resultsDirectory ?? join(tmpdir(), `toolplane-${id}`);
+  return {
+    ...shared,
+    model: options.model,
+    mayBypass: options.mayBypass === true,
+    askers: [...(asksProgram ? [programAsker(channel)] : []), ...askers],
+    builtIns: BUILT_INS.filter(({ listed }) => !builtIns || builtIns.includes(listed.name)),
+    hasMarks: options.marks === true,
+    isLeadOnly: options.leadOnly === true,
+    workspace: () => ({
+      ...workspace,
+      directories: session.rules.current().directories.map(({ path }) => path),
+    }),
+    env: options.connect.env,
+    files: new FileMemory(),
+    wake: new WakeQueue(),
+    save: (data, mimeType) => saveFile(resultsDirectory, data, mimeType),
+  };
+}

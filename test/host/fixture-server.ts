@@ -1,0 +1,18 @@
+import { fileURLToPath } from 'node:url';
+import type { StdioServerEntry } from '../../src/protocol/server-entry.ts';
+
+/** `fixtures/server.mjs` as a process. */
+export function fixture(more: Partial<StdioServerEntry> = {}): StdioServerEntry {
+  const path = fileURLToPath(new URL('fixtures/server.mjs', import.meta.url));
+  return { command: process.execPath, args: [path], ...more };
+}
+
+/** Whether there is such a process. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,173 @@
+import { describe, expect, test } from 'vitest';
+import type { FlagFiles } from '../../../src/host/launch/flag-files.ts';
+import type { AgentFlags } from '../../../src/host/launch/flag-table.ts';
+import { planSession } from '../../../src/host/launch/plan-session.ts';
+import { EMPTY_SETTINGS } from '../../../src/host/launch/read-settings.ts';
+
+const NOTHING: FlagFiles = {
+  servers: {},
+  settings: EMPTY_SETTINGS,
+  managed: EMPTY_SETTINGS,
+  faults: [],
+  notes: [],
+};
+const AROUND = { env: { PATH: '/bin' }, cwd: '/w', home: '/h', version: '1' };
+
+const plan = (flags: AgentFlags, files: Partial<FlagFiles> = {}) =>
+  planSession(flags, { ...NOTHING, ...files }, AROUND);
+
+test('nothing given', () => {
+  expect(plan({})).toEqual({
+    options: {
+      version: '1',
+      workspace: { cwd: '/w', home: '/h', directories: [] },
+      rules: [],
+      servers: {},
+      connect: {
+        env: { PATH: '/bin' },
+        cwd: '/w',
+        connectTimeoutMs: 30_000,
+        clientInfo: { name: 'toolplane', version: '1' },
+      },
+      hooks: [],
+      agents: {},
+      mayBypass: false,
+      asksProgram: true,
+      includePartialMessages: false,
+      tellsState: false,
+      tellsDecisions: false,
+      marks: false,
+      leadOnly: false,
+      systemPrompt: '',
+      appendSystemPrompt: '',
+    },
+    faults: [],
+    notes: [],
+  });
+});
+
+test('everything given: flags, then settings, then policy', () => {
+  const rule = { tool: 'Bash', effect: 'deny', source: 'policySettings' } as const;
+  const hook = { event: 'Stop', target: { kind: 'command', command: 'true' } } as const;
+  const { options, faults, notes } = plan(
+    {
+      allowedTools: ['Read', 'Nonsense(x)'],
+      disallowedTools: ['Edit'],
+      addDirs: ['/one', 'sub', '~/more'],
+      maxTurns: 3,
+      includePartialMessages: true,
+      permissionMode: 'plan',
+      permissionPrompts: 'none',
+      tools: ['Read'],
+      agents: { helper: { description: 'd', prompt: 'p' } },
+      appendSystemPrompt: 'And brief.',
+    },
+    {
+      servers: { a: { command: 'a' } },
+      settings: { ...EMPTY_SETTINGS, directories: ['/two'], hooks: [hook], defaultMode: 'acceptEdits' },
+      managed: { ...EMPTY_SETTINGS, rules: [rule], hooks: [hook] },
+      systemPrompt: 'Be kind.',
+      appendSystemPrompt: 'Bye.',
+    },
+  );
+  expect(options).toMatchObject({
+    workspace: { directories: ['/one', '/w/sub', '/h/more', '/two'] },
+    rules: [
+      { tool: 'Read', effect: 'allow', source: 'cliArg' },
+      { tool: 'Edit', effect: 'deny', source: 'cliArg' },
+      rule,
+    ],
+    servers: { a: { command: 'a' } },
+    permissionMode: 'plan',
+    maxTurns: 3,
+    includePartialMessages: true,
+    systemPrompt: 'Be kind.',
+    appendSystemPrompt: 'And brief.\n\nBye.',
+    hooks: [hook, hook],
+    agents: { helper: { description: 'd', prompt: 'p' } },
+    builtIns: ['Read'],
+    asksProgram: false,
+  });
+  expect(faults).toEqual([]);
+  expect(notes).toEqual([expect.stringMatching(/^--allowedTools: .*Nonsense takes no pattern/)]);
+});
+
+test('flags and variables of our own', () => {
+  const env = { CLAUDE_CODE_SDK_READS_SESSION_STATE: '1' };
+  const { options } = planSession({ toolMarks: true, leadOnly: true, tellDecisions: true }, NOTHING, {
+    ...AROUND,
+    env,
+  });
+  expect(options).toMatchObject({ marks: true, leadOnly: true, tellsState: true, tellsDecisions: true });
+});
+
+test('a rule of --disallowedTools that cannot be read is a fault', () => {
+  expect(plan({ disallowedTools: ['Nonsense(x)'] }).faults).toEqual([
+    expect.stringMatching(/^--disallowedTools: .*Nonsense takes no pattern/),
+  ]);
+});
+
+test.each([
+  ['stdio', []],
+  ['mcp__ask__me', ['--permission-prompt-tool takes only stdio: answer canUseTool in the program']],
+])('--permission-prompt-tool %s', (permissionPromptTool, faults) => {
+  expect(plan({ permissionPromptTool }).faults).toEqual(faults);
+});
+
+test.each<[string, readonly string[], readonly string[] | undefined]>([
+  ['all by default', ['default'], undefined],
+  ['none', [], []],
+  ['some', ['Read', 'Bash'], ['Read', 'Bash']],
+])('built-in tools: %s', (_, tools, builtIns) => {
+  expect(plan({ tools }).options.builtIns).toEqual(builtIns);
+});
+
+test('an agent that is none is a fault', () => {
+  expect(plan({ agents: { good: { prompt: 'p' }, bad: {} } }).faults).toEqual([
+    '--agents: "bad" must be { "description": text, "prompt": text }',
+  ]);
+});
+
+describe('the mode', () => {
+  test.each<[AgentFlags, boolean]>([
+    [{ mayBypass: true }, true],
+    [{ skipPermissions: true }, true],
+    [{ permissionMode: 'plan' }, false],
+  ])('%j: whether it may be bypassed later is %s', (flags, mayBypass) => {
+    expect(plan(flags).options.mayBypass).toBe(mayBypass);
+  });
+
+  const mode = (defaultMode: 'plan' | 'acceptEdits' | 'bypassPermissions') => ({
+    ...EMPTY_SETTINGS,
+    defaultMode,
+  });
+
+  test.each<[string, AgentFlags, Partial<FlagFiles>, string | undefined]>([
+    ['settings', {}, { settings: mode('plan') }, 'plan'],
+    ['the flag before settings', { permissionMode: 'default' }, { settings: mode('plan') }, 'default'],
+    ['policy before the flag', { permissionMode: 'default' }, { managed: mode('plan') }, 'plan'],
+    ['bypass, allowed', { permissionMode: 'bypassPermissions', mayBypass: true }, {}, 'bypassPermissions'],
+    ['skipping', { skipPermissions: true }, {}, 'bypassPermissions'],
+    ['nothing', {}, {}, undefined],
+  ])('%s', (_, flags, files, expected) => {
+    const { options, faults } = plan(flags, files);
+    expect({ mode: options.permissionMode, faults }).toEqual({ mode: expected, faults: [] });
+  });
+
+  test.each<[AgentFlags, Partial<FlagFiles>, RegExp]>([
+    [{ permissionMode: 'bypassPermissions' }, {}, /needs --allow-dangerously-skip-permissions/],
+    [{}, { settings: mode('bypassPermissions') }, /needs --allow-dangerously-skip-permissions/],
+    [
+      { skipPermissions: true },
+      { managed: { ...EMPTY_SETTINGS, forbidsBypass: true } },
+      /is forbidden by "permissions.disableBypassPermissionsMode"/,
+    ],
+  ])('%j %j is refused', (flags, files, fault) => {
+    const { options, faults } = plan(flags, files);
+    expect({ mode: options.permissionMode, mayBypass: options.mayBypass }).toEqual({
+      mode: undefined,
+      mayBypass: false,
+    });
+    expect(faults).toEqual([expect.stringMatching(fault)]);
+  });
+});
