@@ -34,7 +34,6 @@ const PROVOKE: Record<SdkErrorCode, () => unknown> = {
     toolServer('shop')
       .tool('price', '', {}, () => 1)
       .call('prize'),
-  'no-agent': () => ask({}),
   'spawn-failed': () => ask({ pathToClaudeCodeExecutable: '/no/such/claude' }),
   'process-exited': () => ask(nodeAgent("console.error('no licence found'); process.exit(3)")),
   'control-failed': () =>

@@ -8,8 +8,8 @@ if (first === '--version' || first === '-V') {
 } else {
   const { runCommand } = await import('./program.ts');
   process.exitCode = await runCommand(process.argv);
-  if (first === 'serve') {
-    // A served module may hold a timer or a socket for ever; who it served has gone.
+  if (first === 'serve' || first === 'agent') {
+    // A served module, or a server's connection, may hold a timer or a socket for ever; who it served has gone.
     const { flushed } = await import('./claim-stdout.ts');
     await flushed(process.stderr);
     process.exit();

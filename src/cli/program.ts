@@ -1,10 +1,14 @@
 import { Command, CommanderError } from 'commander';
 import { VERSION } from '../entry/version.ts';
 import { messageOf, SdkError } from '../protocol/sdk-error.ts';
+import { addAgent } from './agent.ts';
+import { addChat } from './chat.ts';
+import { ExitCode } from './exit-code.ts';
+import { addRun } from './run.ts';
 import { addServe } from './serve.ts';
 
 /** One row a command: each is a file of this folder. */
-const COMMANDS: readonly ((program: Command) => void)[] = [addServe];
+const COMMANDS: readonly ((program: Command) => void)[] = [addChat, addRun, addAgent, addServe];
 
 const EXIT_CODES = `
 Exit codes:
@@ -20,16 +24,27 @@ export async function runCommand(argv: readonly string[]): Promise<number> {
     .showSuggestionAfterError()
     .showHelpAfterError('(run with --help for what there is)')
     .addHelpText('after', EXIT_CODES)
+    .enablePositionalOptions()
     .exitOverride();
   for (const add of COMMANDS) add(program);
   for (const command of program.commands) command.exitOverride().showSuggestionAfterError();
   try {
-    await program.parseAsync(argv);
+    await program.parseAsync(withCommand(argv));
     return 0;
   } catch (thrown) {
+    if (thrown instanceof ExitCode) return thrown.code;
     if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : 2;
     process.stderr.write(`toolplane: ${messageOf(thrown)}\n`);
     if (!(thrown instanceof SdkError) && thrown instanceof Error) process.stderr.write(`${thrown.stack}\n`);
     return 1;
   }
 }
+
+/** Flags without a command are those of the chat. */
+function withCommand([node = '', script = '', ...args]: readonly string[]): string[] {
+  const [first] = args;
+  const isOwn = first !== undefined && (!first.startsWith('-') || OWN_FLAGS.has(first));
+  return isOwn ? [node, script, ...args] : [node, script, 'chat', ...args];
+}
+
+const OWN_FLAGS: ReadonlySet<string> = new Set(['-h', '--help', '-V', '--version']);

@@ -34,12 +34,8 @@ export const SDK_ERRORS = {
     meaning: '`server.call()` or `remove()` named a tool the server does not have.',
     remedy: 'Use one of the names in the message.',
   },
-  'no-agent': {
-    meaning: 'There is no agent to drive.',
-    remedy: 'Set `pathToClaudeCodeExecutable` to an agent CLI.',
-  },
   'spawn-failed': {
-    meaning: 'The agent CLI could not be started.',
+    meaning: 'The agent could not be started.',
     remedy: 'Check that the path exists and is executable, and that `cwd` exists.',
   },
   'process-exited': {

@@ -17,7 +17,7 @@ import { type RegisteredHooks, registerHooks } from './hooks.ts';
 import { buildInitialize } from './initialize.ts';
 import type { Manifest } from './manifest.ts';
 import { describeServers, prepareServersForCli, type SplitServers, splitServers } from './mcp-servers.ts';
-import { openLink } from './open-link.ts';
+import { isDefaultAgent, openLink } from './open-link.ts';
 import type { AgentLaunch, McpServerConfig, Options } from './options.ts';
 import { openTelemetry } from './telemetry.ts';
 import { ToolUses } from './tool-uses.ts';
@@ -166,8 +166,9 @@ export class Conversation {
   }
 
   async #initialize(withManifests: boolean): Promise<Frame> {
+    const which = isDefaultAgent(this.#options) ? 'ours' : 'all';
     return this.#sendInitialize(
-      withManifests ? await gatherManifests(this.#servers, this.#bridge) : new Map(),
+      withManifests ? await gatherManifests(this.#servers, this.#bridge, which) : new Map(),
     );
   }
 

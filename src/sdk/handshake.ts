@@ -1,5 +1,6 @@
 import type { Frame } from '../protocol/control-frame.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
+import { ToolServer } from '../tools/tool-server.ts';
 import type { Bridge } from './bridge.ts';
 import { type Manifest, makeManifest } from './manifest.ts';
 import type { SplitServers } from './mcp-servers.ts';
@@ -13,10 +14,18 @@ export function initializeLimit(override: string | undefined): number {
   return Number.isFinite(ms) ? Math.max(ms, MIN_INITIALIZE_MS) : MIN_INITIALIZE_MS;
 }
 
-/** The handshakes of all in-process servers, made side by side; one that takes too long is left to the agent. */
-export async function gatherManifests(servers: SplitServers, bridge: Bridge): Promise<Map<string, Manifest>> {
+/**
+ * The handshakes of in-process servers, made side by side; one that takes too long is left to the agent. Our own host
+ * makes those of foreign servers itself: it offers them more than a handshake made beforehand could promise.
+ */
+export async function gatherManifests(
+  servers: SplitServers,
+  bridge: Bridge,
+  which: 'all' | 'ours',
+): Promise<Map<string, Manifest>> {
+  const entries = [...servers.sdk].filter(([, it]) => which === 'all' || it.instance instanceof ToolServer);
   const manifests = await Promise.all(
-    [...servers.sdk].map(async ([key, entry]) => {
+    entries.map(async ([key, entry]) => {
       const session = bridge.session(key);
       return [key, session && (await makeManifest(entry, session))] as const;
     }),

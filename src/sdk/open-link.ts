@@ -25,7 +25,7 @@ export function openLink(
 ): AgentLink {
   if (options.link) return options.link(launch);
   const { pathToClaudeCodeExecutable: path, spawnClaudeCodeProcess: spawn } = options;
-  if (!path && !spawn) return openDefault(launch, options);
+  if (isDefaultAgent(options)) return openDefault(launch, options);
   if (path && !spawn && isMissing(path, launch.cwd)) {
     throw new SdkError('spawn-failed', `options.pathToClaudeCodeExecutable: ${path} does not exist`);
   }
@@ -39,6 +39,15 @@ export function openLink(
       ...(options.closeGraceMs !== undefined && { graceMs: options.closeGraceMs }),
     },
   );
+}
+
+/** Whether the options leave it to us which agent there is. */
+export function isDefaultAgent({
+  link,
+  pathToClaudeCodeExecutable,
+  spawnClaudeCodeProcess,
+}: Options): boolean {
+  return !link && !pathToClaudeCodeExecutable && !spawnClaudeCodeProcess;
 }
 
 /** A script runs on a JavaScript runtime, anything else by itself. */

@@ -73,7 +73,11 @@ export const OFFICIAL_OPTIONS: Readonly<Record<keyof OfficialOptions, OptionRow>
   onElicitation: row('here', callback, 'answers `elicitation`; without it the answer is decline'),
   onUserDialog: row('here', callback, 'answers `request_user_dialog`'),
   outputFormat: row('argv', kindOf('json_schema'), '`--json-schema=…` and `jsonSchema`'),
-  pathToClaudeCodeExecutable: row('process', text, 'the agent to start'),
+  pathToClaudeCodeExecutable: row(
+    'process',
+    text,
+    'the agent to start; without it ours runs in this process',
+  ),
   perTaskStopAffordance: row('initialize', flag, '`perTaskStopAffordance`'),
   permissionMode: row('argv', oneOf(...PERMISSION_MODES), '`--permission-mode=…`'),
   permissionPromptToolName: row('argv', text, '`--permission-prompt-tool=…`'),

@@ -29,7 +29,7 @@ test.each([
   ],
   ['a missing argument', ['serve'], /missing required argument 'module'/],
   ['an argument too many', ['serve', 'one', 'two'], /too many arguments/],
-  ['no command at all', [], /Usage: toolplane/],
+  ['a flag of no command', ['--modle', 'x'], /unknown option '--modle'[\s\S]*Did you mean --model\?/],
 ])('%s is not understood: exit code 2, told on stderr', async (_, args, message) => {
   const { code, stdout, stderr } = await runCli(args);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { AgentClient, query } from '../../src/entry/index.ts';
 import { VERSION } from '../../src/entry/version.ts';
 import { realWorld } from '../../src/entry/world.ts';
 
@@ -20,15 +19,6 @@ const PROGRAM = `
 async function run(env: Record<string, string>): Promise<{ stdout: string; stderr: string }> {
   return promisify(execFile)(process.execPath, ['--input-type=module', '-e', PROGRAM], { env });
 }
-
-test('without an agent there is one error that names the option to set', async () => {
-  const refusal = {
-    code: 'no-agent',
-    message: expect.stringContaining('options.pathToClaudeCodeExecutable is not set'),
-  };
-  expect(() => query({ prompt: 'x' })).toThrow(expect.objectContaining(refusal));
-  await expect(AgentClient.open()).rejects.toMatchObject(refusal);
-});
 
 test('the real surroundings', () => {
   const world = realWorld();

@@ -1,0 +1,169 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { PERMISSION_MODES } from '../protocol/permission.ts';
+import type { Options } from '../sdk/options.ts';
+import { readMcpConfigs } from './read-mcp-config.ts';
+
+/** One flag of the commands that start an agent, and the option of the SDK it stands for. */
+type FlagRow = {
+  readonly flags: string;
+  readonly does: string;
+  readonly choices?: readonly string[];
+  readonly parse?: (value: string, before: unknown) => unknown;
+  // biome-ignore lint/suspicious/noExplicitAny: what commander's parser gave
+  readonly option: (value: any) => Options;
+};
+
+const ROWS: readonly FlagRow[] = [
+  {
+    flags: '-m, --model <name>',
+    does: 'the model, such as opus, openai:<name> or rehearsal (offline, needs no key)',
+    option: (model: string) => ({ model }),
+  },
+  {
+    flags: '--fallback-model <name>',
+    does: 'the model when the first is overloaded',
+    option: (fallbackModel: string) => ({ fallbackModel }),
+  },
+  {
+    flags: '--mcp-config <file>',
+    does: 'servers: a file with "mcpServers", or its text; may be repeated',
+    parse: several,
+    option: (given: string[]) => ({ mcpServers: readMcpConfigs(given) }),
+  },
+  {
+    flags: '--strict-mcp-config',
+    does: 'no servers but those of --mcp-config',
+    option: (strictMcpConfig: boolean) => ({ strictMcpConfig }),
+  },
+  {
+    flags: '--permission-mode <mode>',
+    does: 'what runs without a question',
+    choices: PERMISSION_MODES,
+    option: (permissionMode) => ({ permissionMode }),
+  },
+  {
+    flags: '--allow-dangerously-skip-permissions',
+    does: 'lets the mode bypassPermissions be chosen',
+    option: (allowDangerouslySkipPermissions: boolean) => ({ allowDangerouslySkipPermissions }),
+  },
+  {
+    flags: '--allowed-tools, --allowedTools <rules>',
+    does: 'what may run without a question, such as mcp__docs,Read; may be repeated',
+    parse: rules,
+    option: (allowedTools: string[]) => ({ allowedTools }),
+  },
+  {
+    flags: '--disallowed-tools, --disallowedTools <rules>',
+    does: 'what may never run; may be repeated',
+    parse: rules,
+    option: (disallowedTools: string[]) => ({ disallowedTools }),
+  },
+  {
+    flags: '--tools <names>',
+    does: 'the built-in tools to offer',
+    parse: rules,
+    option: (tools: string[]) => ({ tools }),
+  },
+  {
+    flags: '-c, --continue',
+    does: 'go on with the last conversation of this directory',
+    option: (on: boolean) => ({ continue: on }),
+  },
+  {
+    flags: '-r, --resume <session>',
+    does: 'go on with this conversation',
+    option: (resume: string) => ({ resume }),
+  },
+  {
+    flags: '--fork-session',
+    does: 'leave the conversation that is resumed as it is',
+    option: (forkSession: boolean) => ({ forkSession }),
+  },
+  {
+    flags: '--add-dir <directory>',
+    does: 'another directory to work in; may be repeated',
+    parse: several,
+    option: (additionalDirectories: string[]) => ({ additionalDirectories }),
+  },
+  {
+    flags: '--max-turns <n>',
+    does: 'how often the model may be asked for one prompt',
+    parse: count,
+    option: (maxTurns: number) => ({ maxTurns }),
+  },
+  {
+    flags: '--max-thinking-tokens <n>',
+    does: 'how long the model may think',
+    parse: count,
+    option: (maxThinkingTokens: number) => ({ maxThinkingTokens }),
+  },
+  {
+    flags: '--settings <file>',
+    does: 'a settings file, or its text',
+    option: (settings: string) => ({ settings }),
+  },
+  {
+    flags: '--agent-executable <path>',
+    does: 'drive this agent CLI instead of the agent of this package',
+    option: (pathToClaudeCodeExecutable: string) => ({ pathToClaudeCodeExecutable }),
+  },
+  {
+    flags: '--debug',
+    does: 'print every control frame to stderr',
+    option: (debug: boolean) => ({ debug }),
+  },
+];
+
+/** What commander read, by the flags' names. */
+export type FlagValues = Readonly<Record<string, unknown>>;
+
+/** Gives a command the flags of an agent. */
+export function addAgentFlags(command: Command): Command {
+  for (const { flags, does, choices, parse } of ROWS) {
+    const option = new Option(flags, does);
+    if (choices) option.choices(choices);
+    if (parse) option.argParser(parse);
+    command.addOption(option);
+  }
+  return command
+    .option('--system-prompt <text>', 'instead of the agent’s own system prompt')
+    .option('--append-system-prompt <text>', 'after the system prompt');
+}
+
+/** The options that the flags stand for; a file that cannot be read throws. */
+export function agentOptions(values: FlagValues): Options {
+  const given = ROWS.flatMap(({ flags, option }) => {
+    const value = values[new Option(flags).attributeName()];
+    return value === undefined ? [] : [option(value)];
+  });
+  const options = Object.assign({}, ...given, { systemPrompt: systemPrompt(values) }) as Options;
+  return options.pathToClaudeCodeExecutable === undefined ? { ...options, extraArgs: OWN_FLAGS } : options;
+}
+
+/** What only our own agent understands: it says more to people than programs for another agent expect. */
+const OWN_FLAGS = { 'tool-marks': null, 'tell-decisions': null };
+
+/** Without a word about it the agent's own prompt is in force. */
+function systemPrompt({
+  systemPrompt: own,
+  appendSystemPrompt: append,
+}: FlagValues): Options['systemPrompt'] {
+  const added = typeof append === 'string' ? append : undefined;
+  if (typeof own === 'string') return added === undefined ? own : [own, added];
+  return { type: 'preset', preset: 'claude_code', ...(added !== undefined && { append: added }) };
+}
+
+function several(value: string, before: unknown): string[] {
+  return [...((before as string[] | undefined) ?? []), value];
+}
+
+/** A comma inside parentheses belongs to its rule. */
+function rules(value: string, before: unknown): string[] {
+  const items = value.split(/,(?![^(]*\))/).map((item) => item.trim());
+  return [...((before as string[] | undefined) ?? []), ...items.filter((item) => item !== '')];
+}
+
+function count(value: string): number {
+  if (!/^[1-9]\d*$/.test(value)) throw new InvalidArgumentError('It takes a whole number, 1 or more.');
+  return Number(value);
+}

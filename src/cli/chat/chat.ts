@@ -1,0 +1,223 @@
+import { VERSION } from '../../entry/version.ts';
+import type { SDKMessage } from '../../protocol/agent-message.ts';
+import { messageOf } from '../../protocol/sdk-error.ts';
+import type { Options } from '../../sdk/options.ts';
+import type { McpServerStatus } from '../../sdk/query-methods.ts';
+import { type CommandWorld, readCommand } from './commands.ts';
+import { ChatConversation, type OpenAgent } from './conversation.ts';
+import { LineEditor } from './line-editor.ts';
+import { commandNames } from './notice.ts';
+import { Person } from './person.ts';
+import { line, type Piece } from './piece.ts';
+import { Questions } from './questions.ts';
+import { Screen } from './screen.ts';
+import { show, type ViewEvent } from './show.ts';
+import { statusLine } from './status-line.ts';
+import type { Terminal } from './terminal.ts';
+import { claimsAbout } from './tool-list.ts';
+import { EMPTY_VIEW, type View } from './view.ts';
+
+/** The exit code of what a signal ended. */
+const INTERRUPTED = 130;
+
+/** A chat: reads a line, has it answered, again and again until somebody leaves. */
+export class Chat implements AsyncDisposable {
+  readonly #terminal: Terminal;
+  readonly #open: OpenAgent;
+  readonly #screen: Screen;
+  readonly #editor: LineEditor;
+  readonly #person: Person;
+  #options: Options = {};
+  #view: View = EMPTY_VIEW;
+  #servers: readonly McpServerStatus[] = [];
+  #conversation: ChatConversation | undefined;
+  #turn: 'none' | 'running' | 'stopping' = 'none';
+  readonly #left = Promise.withResolvers<number>();
+  readonly #closed = new AbortController();
+
+  constructor(terminal: Terminal, open: OpenAgent) {
+    this.#terminal = terminal;
+    this.#open = open;
+    this.#screen = new Screen(terminal);
+    this.#editor = new LineEditor(terminal, (key) => this.#stray(key));
+    this.#person = new Person({
+      questions: new Questions(this.#editor, (pieces) => this.#print(pieces)),
+      presence: terminal.isInteractive ? 'here' : 'away',
+      now: terminal.now,
+      claims: (tool) => claimsAbout(this.#servers, tool),
+      happened: (event) => this.#happened(event),
+    });
+  }
+
+  /** Reads one line for somebody who has to know something before the chat begins; `undefined` if there came none. */
+  async ask(pieces: readonly Piece[], prompt: string): Promise<string | undefined> {
+    this.#print(pieces);
+    const end = await this.#editor.read(prompt, 'answer');
+    return end.kind === 'text' ? end.text : undefined;
+  }
+
+  /** The same as Ctrl-C, for signals. */
+  interrupt(): void {
+    this.#editor.interrupt();
+  }
+
+  /** Ends the chat with this exit code, whatever goes on. */
+  leave(code: number): void {
+    this.#left.resolve(code);
+  }
+
+  /** Gives the exit code once somebody leaves; rejects if the agent fails. */
+  async run(options: Options): Promise<number> {
+    this.#options = {
+      ...options,
+      includePartialMessages: true,
+      canUseTool: this.#person.canUseTool,
+      onElicitation: this.#person.onElicitation,
+      abortController: this.#closed,
+      stderr: (text) => this.#print([line([text.trimEnd(), 'dim'])]),
+    };
+    return Promise.race([
+      this.#begin()
+        .then(() => this.#greet())
+        .then(() => this.#talk()),
+      this.#left.promise,
+    ]);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#screen.freshLine();
+    this.#editor[Symbol.dispose]();
+    await this.#conversation?.[Symbol.asyncDispose]();
+    // An agent that is still being opened.
+    this.#closed.abort();
+  }
+
+  #greet(): void {
+    if (!this.#terminal.isInteractive) return;
+    const { model } = this.#options;
+    const by = model === undefined ? '' : ` · model ${model}`;
+    this.#print([line([`Toolplane ${VERSION}${by} · /help tells what can be typed, Ctrl-D leaves`, 'dim'])]);
+  }
+
+  async #talk(): Promise<number> {
+    let isWarned = false;
+    for (;;) {
+      this.#screen.freshLine();
+      const end = await this.#editor.read('› ', 'message');
+      if (end.kind === 'ended' || end.kind === 'withdrawn') return 0;
+      if (end.kind === 'interrupted') {
+        if (!this.#terminal.isInteractive) return INTERRUPTED;
+        if (isWarned) return 0;
+        isWarned = true;
+        this.#print([line(['Ctrl-C again, Ctrl-D or /quit leaves.', 'dim'])]);
+        continue;
+      }
+      isWarned = false;
+      if (end.text.trim() !== '' && (await this.#take(end.text)) === 'leave') return 0;
+    }
+  }
+
+  async #take(text: string): Promise<'leave' | undefined> {
+    const read = readCommand(text, this.#view.commands);
+    if (read.kind === 'unknown') this.#print(read.pieces);
+    if (read.kind === 'prompt') await this.#answer(text);
+    if (read.kind !== 'own') return undefined;
+    try {
+      const outcome = await read.command.run(this.#world(), read.argument);
+      if (outcome === 'leave') return outcome;
+      this.#print(outcome);
+    } catch (cause) {
+      this.#print([line([messageOf(cause), 'bad'])]);
+    }
+    return undefined;
+  }
+
+  async #answer(text: string): Promise<void> {
+    const since = this.#terminal.now();
+    using _ticking = this.#terminal.every(1000, () => {
+      if (this.#editor.isReading) return;
+      this.#screen.status(statusLine(this.#view, since, this.#terminal.now()));
+    });
+    this.#happened({ kind: 'prompted' });
+    this.#turn = 'running';
+    try {
+      await this.#talking().turn(text);
+    } finally {
+      this.#turn = 'none';
+    }
+  }
+
+  /** Ctrl-C, or the end of the input, while nobody reads a line. */
+  #stray(key: 'interrupted' | 'ended'): void {
+    // Lines that come through a pipe end long before they are answered.
+    if (key === 'ended' && !this.#terminal.isInteractive) return;
+    if (key === 'ended' || this.#turn !== 'running') {
+      this.leave(key === 'ended' ? 0 : INTERRUPTED);
+      return;
+    }
+    this.#turn = 'stopping';
+    this.#print([line(['Interrupting. Ctrl-C again leaves at once.', 'dim'])]);
+    this.#talking()
+      .client.interrupt()
+      .catch((cause) => this.#print([line([messageOf(cause), 'bad'])]));
+  }
+
+  async #begin(): Promise<void> {
+    this.#conversation = await ChatConversation.open(this.#open, this.#options, (it) => this.#receive(it));
+    const commands = commandNames(await this.#conversation.client.supportedCommands());
+    this.#view = { ...this.#view, commands };
+  }
+
+  async #restart(): Promise<void> {
+    await this.#conversation?.[Symbol.asyncDispose]();
+    this.#view = EMPTY_VIEW;
+    const { continue: _continue, resume: _resume, ...options } = this.#options;
+    this.#options = options;
+    await this.#begin();
+  }
+
+  #world(): CommandWorld {
+    return {
+      client: this.#talking().client,
+      view: this.#view,
+      restart: () => this.#restart(),
+      keep: (choice) => {
+        this.#options = { ...this.#options, ...choice };
+      },
+    };
+  }
+
+  #talking(): ChatConversation {
+    if (!this.#conversation) throw new Error('the chat has not begun');
+    return this.#conversation;
+  }
+
+  #receive(message: SDKMessage): void {
+    this.#happened({ kind: 'received', message, at: this.#terminal.now() });
+    if (message.type === 'system' && message.subtype === 'init') this.#learnServers();
+  }
+
+  /** Keeps what servers claim about their tools at hand, so that no question waits for it. */
+  #learnServers(): void {
+    this.#conversation?.client.mcpServerStatus().then(
+      (servers) => {
+        this.#servers = servers;
+      },
+      () => {},
+    );
+  }
+
+  #happened(event: ViewEvent): void {
+    const { view, pieces } = show(this.#view, event);
+    this.#view = view;
+    this.#print(pieces);
+  }
+
+  #print(pieces: readonly Piece[]): void {
+    if (pieces.length === 0) return;
+    this.#editor.above(() => {
+      this.#screen.print(pieces);
+      if (this.#editor.isReading) this.#screen.freshLine();
+    });
+  }
+}

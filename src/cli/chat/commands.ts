@@ -1,0 +1,127 @@
+import { nearest } from '../../base/nearest.ts';
+import { PERMISSION_MODES, type PermissionMode } from '../../protocol/permission.ts';
+import type { AgentClient } from '../../sdk/agent-client.ts';
+import { explain } from './explain.ts';
+import { line, type Piece } from './piece.ts';
+import { serverList } from './server-list.ts';
+import { toolList } from './tool-list.ts';
+import { usageText } from './usage-text.ts';
+import type { View } from './view.ts';
+
+/** What commands work with. */
+export type CommandWorld = {
+  readonly client: AgentClient;
+  readonly view: View;
+  /** Begins anew: nothing of what was said is remembered. */
+  restart(): Promise<void>;
+  /** Keeps a choice for conversations begun anew. */
+  keep(choice: { model?: string; permissionMode?: PermissionMode }): void;
+};
+
+export type Command = {
+  readonly takes: string;
+  readonly does: string;
+  run(
+    world: CommandWorld,
+    argument: string,
+  ): Promise<readonly Piece[] | 'leave'> | readonly Piece[] | 'leave';
+};
+
+/** The chat's own commands, by name; one row each. */
+export const COMMANDS: Readonly<Record<string, Command>> = {
+  help: { takes: '', does: 'what can be typed', run: ({ view }) => helpText(view.commands) },
+  mcp: {
+    takes: '[reconnect <server>]',
+    does: 'the servers and how they are',
+    async run({ client }, argument) {
+      const [, server] = /^reconnect\s+(.+)$/.exec(argument) ?? [];
+      if (server !== undefined) await client.reconnectMcpServer(server);
+      return serverList(await client.mcpServerStatus());
+    },
+  },
+  tools: {
+    takes: '',
+    does: 'the tools by server, with what servers claim about them',
+    run: async ({ client, view }) => toolList(await client.mcpServerStatus(), view.init.tools),
+  },
+  cost: {
+    takes: '',
+    does: 'tokens, turns and money so far',
+    run: async ({ client, view }) =>
+      // Not every agent gives an account of its window.
+      usageText(view.totals, await client.getContextUsage({ detail: 'summary' }).catch(() => undefined)),
+  },
+  explain: {
+    takes: '[tool|last]',
+    does: 'why a call was allowed, asked about or denied',
+    run: ({ view }, argument) => explain(view.calls, argument),
+  },
+  model: { takes: '[name]', does: 'which model answers, or another one', run: chooseModel },
+  mode: { takes: '[mode]', does: `the permission mode: ${PERMISSION_MODES.join(', ')}`, run: chooseMode },
+  clear: {
+    takes: '',
+    does: 'begin anew',
+    async run({ restart }) {
+      await restart();
+      return [line(['A new conversation.', 'dim'])];
+    },
+  },
+  quit: { takes: '', does: 'leave, as Ctrl-D does', run: () => 'leave' },
+};
+
+/** What a line begins with a slash for: a command of the chat, one of the agent (sent as it is), or neither. */
+export function readCommand(
+  text: string,
+  agentCommands: readonly string[],
+):
+  | { readonly kind: 'own'; readonly command: Command; readonly argument: string }
+  | { readonly kind: 'prompt' }
+  | { readonly kind: 'unknown'; readonly pieces: readonly Piece[] } {
+  const [, name, argument = ''] = /^\/(\S+)\s*([\s\S]*)$/.exec(text) ?? [];
+  if (name === undefined) return { kind: 'prompt' };
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (command) return { kind: 'own', command, argument: argument.trim() };
+  // MCP prompts may have come after the agent last told its commands.
+  if (agentCommands.includes(name) || name.startsWith('mcp__')) return { kind: 'prompt' };
+  const guess = nearest(name, [...Object.keys(COMMANDS), ...agentCommands]);
+  const hint = guess ? `Did you mean /${guess}?` : '/help tells what there is.';
+  return { kind: 'unknown', pieces: [line([`There is no command /${name}. ${hint}`, 'warn'])] };
+}
+
+function helpText(agentCommands: readonly string[]): Piece[] {
+  const rows = Object.entries(COMMANDS).map(
+    ([name, { takes, does }]) => [`/${name} ${takes}`, does] as const,
+  );
+  const widest = Math.max(...rows.map(([usage]) => usage.length));
+  return [
+    ...rows.map(([usage, does]) => line('  ', [usage.padEnd(widest), 'strong'], `  ${does}`)),
+    ...(agentCommands.length > 0
+      ? [line(['  from the agent: ', 'dim'], agentCommands.map((name) => `/${name}`).join(' '))]
+      : []),
+    line(['  A backslash at the end of a line continues it. Ctrl-C interrupts, Ctrl-D leaves.', 'dim']),
+  ];
+}
+
+async function chooseModel({ client, view, keep }: CommandWorld, name: string): Promise<Piece[]> {
+  if (name !== '') {
+    await client.setModel(name);
+    keep({ model: name });
+    return [line(`The next answer is by ${name}.`)];
+  }
+  const known = (await client.supportedModels()) ?? [];
+  const names = known.flatMap(({ value }) => (typeof value === 'string' ? [value] : []));
+  return [
+    line(`Model: ${view.init.model ?? 'the first turn will tell'}`),
+    ...(names.length > 0 ? [line([`  there are ${names.join(', ')}`, 'dim'])] : []),
+  ];
+}
+
+async function chooseMode({ client, view, keep }: CommandWorld, mode: string): Promise<Piece[]> {
+  if (mode === '') return [line(`Permission mode: ${view.init.mode ?? 'default'}`)];
+  const known = PERMISSION_MODES.find((it) => it.toLowerCase() === mode.toLowerCase());
+  if (!known)
+    return [line([`There is no mode ${mode}: choose one of ${PERMISSION_MODES.join(', ')}`, 'warn'])];
+  await client.setPermissionMode(known);
+  keep({ permissionMode: known });
+  return [line(`Permission mode: ${known}`)];
+}

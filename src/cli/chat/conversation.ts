@@ -1,0 +1,60 @@
+import type { SDKMessage, SDKResultMessage } from '../../protocol/agent-message.ts';
+import { SdkError } from '../../protocol/sdk-error.ts';
+import type { AgentClient } from '../../sdk/agent-client.ts';
+import type { Options } from '../../sdk/options.ts';
+
+export type OpenAgent = (options: Options) => Promise<AgentClient>;
+
+/** One agent and the reading of its messages, which goes on between turns too. */
+export class ChatConversation implements AsyncDisposable {
+  readonly client: AgentClient;
+  readonly #pump: Promise<void>;
+  #turn: PromiseWithResolvers<SDKResultMessage> | undefined;
+  #end: { cause: unknown } | undefined;
+
+  private constructor(client: AgentClient, onMessage: (message: SDKMessage) => void) {
+    this.client = client;
+    this.#pump = this.#read(onMessage);
+  }
+
+  static async open(
+    open: OpenAgent,
+    options: Options,
+    onMessage: (message: SDKMessage) => void,
+  ): Promise<ChatConversation> {
+    return new ChatConversation(await open(options), onMessage);
+  }
+
+  /** Sends a prompt; gives the result its turn ends with. One at a time. */
+  async turn(prompt: string): Promise<SDKResultMessage> {
+    if (this.#end) throw this.#end.cause;
+    const turn = Promise.withResolvers<SDKResultMessage>();
+    turn.promise.catch(() => {});
+    this.#turn = turn;
+    try {
+      await this.client.send(prompt);
+      return await turn.promise;
+    } finally {
+      this.#turn = undefined;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.client.close();
+    await this.#pump;
+  }
+
+  async #read(onMessage: (message: SDKMessage) => void): Promise<void> {
+    let cause: unknown = new SdkError('closed', 'The agent has ended');
+    try {
+      for await (const message of this.client.messages()) {
+        onMessage(message);
+        if (message.type === 'result') this.#turn?.resolve(message);
+      }
+    } catch (thrown) {
+      cause = thrown;
+    }
+    this.#end = { cause };
+    this.#turn?.reject(cause);
+  }
+}

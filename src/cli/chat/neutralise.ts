@@ -1,0 +1,29 @@
+/**
+ * Text of a model, a tool or a server as a terminal may be given it: it can neither move the cursor nor change colours,
+ * titles or the clipboard, nor hide or reorder what a person reads. Each dangerous character becomes a visible one, so
+ * a sequence that comes in pieces is as harmless as a whole one. Newlines and tabs stay.
+ */
+export function neutralise(text: string): string {
+  return text.replace(/\r(?=\n|$)/g, '').replace(DANGEROUS, picture);
+}
+
+/** The same on one line: any white space becomes one space. */
+export function onOneLine(text: string): string {
+  return neutralise(text.replace(/\s+/g, ' ').trim());
+}
+
+/**
+ * C0 and C1 controls (CSI and OSC have one-character forms there), DEL, separators that break lines, marks that reorder
+ * text or cannot be seen, tag characters, and halves of surrogate pairs.
+ */
+const DANGEROUS =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]|\p{Cs}/gu;
+
+function picture(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  if (code < 0x20) return String.fromCodePoint(0x2400 + code);
+  if (code === 0x7f) return '\u2421';
+  if (code >= 0xd800 && code <= 0xdfff) return '\ufffd';
+  return `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`;
+}

@@ -1,0 +1,92 @@
+import { isRecord } from '../../base/is-record.ts';
+import type { SDKMessage } from '../../protocol/agent-message.ts';
+import { changeCall } from './call-log.ts';
+import { line, type Piece } from './piece.ts';
+import { elapsed } from './tool-text.ts';
+import type { Shown, View } from './view.ts';
+
+type Notice = Readonly<Record<string, unknown>>;
+
+/** Messages that are neither the model's, nor a tool's, nor a turn's end. Kinds nobody knows here change nothing. */
+export function noticePieces(view: View, message: SDKMessage): Shown {
+  const notice = message as Notice;
+  const take = notice.type === 'system' ? NOTICES[String(notice.subtype)] : undefined;
+  return take ? take(view, notice) : { view, pieces: [] };
+}
+
+const NOTICES: Readonly<Record<string, (view: View, notice: Notice) => Shown>> = {
+  init,
+  commands_changed: (view, { commands }) => ({
+    view: { ...view, commands: commandNames(commands) },
+    pieces: [],
+  }),
+  permission_denied: (view, notice) => decided(view, notice, 'deny'),
+  permission_decided: (view, notice) => decided(view, notice, notice.behavior === 'allow' ? 'allow' : 'deny'),
+  api_retry: (view, { attempt, max_retries, retry_delay_ms }) => ({
+    view,
+    pieces: [
+      line([
+        `The model did not answer; trying again in ${elapsed(Number(retry_delay_ms))} (${attempt} of ${max_retries})`,
+        'warn',
+      ]),
+    ],
+  }),
+  compact_boundary: (view) => ({ view, pieces: [line(['The conversation was shortened', 'dim'])] }),
+  informational: (view, { content, level }) => ({
+    view,
+    pieces: level === 'info' ? [] : told(content, level === 'warning' ? 'warn' : 'dim'),
+  }),
+  notification: (view, { text }) => ({ view, pieces: told(text, 'dim') }),
+  local_command_output: (view, { content }) => ({
+    view: { ...view, hasText: true },
+    pieces: told(content, 'plain'),
+  }),
+};
+
+/** The names in a list of slash commands, which agents give as names or as objects. */
+export function commandNames(commands: unknown): string[] {
+  if (!Array.isArray(commands)) return [];
+  return commands.flatMap((it) => {
+    const name = isRecord(it) ? it.name : it;
+    return typeof name === 'string' ? [name.replace(/^\//, '')] : [];
+  });
+}
+
+/** The start of a turn; of the servers only those are told that are in trouble and were not before. */
+function init(view: View, notice: Notice): Shown {
+  const servers: Record<string, string> = {};
+  for (const it of Array.isArray(notice.mcp_servers) ? notice.mcp_servers : []) {
+    if (isRecord(it)) servers[String(it.name)] = String(it.status);
+  }
+  const troubled = Object.entries(servers).filter(
+    ([name, status]) => TROUBLES.has(status) && view.servers[name] !== status,
+  );
+  const commands = commandNames(notice.slash_commands);
+  const { model, permissionMode: mode } = notice;
+  return {
+    view: {
+      ...view,
+      servers,
+      commands: commands.length > 0 ? commands : view.commands,
+      init: {
+        tools: Array.isArray(notice.tools) ? notice.tools.map(String) : [],
+        ...(typeof model === 'string' && { model }),
+        ...(typeof mode === 'string' && { mode }),
+      },
+    },
+    pieces: troubled.map(([name, status]) => line([`Server ${name}: ${status} (/mcp says more)`, 'warn'])),
+  };
+}
+
+const TROUBLES: ReadonlySet<string> = new Set(['failed', 'needs-auth']);
+
+function decided(view: View, notice: Notice, behavior: 'allow' | 'deny'): Shown {
+  const { tool_use_id: id, decision_reason: reason, message } = notice;
+  const why = typeof reason === 'string' ? reason : typeof message === 'string' ? message : undefined;
+  const verdict = { behavior, by: 'agent' as const, ...(why !== undefined && { reason: why }) };
+  return { view: { ...view, calls: changeCall(view.calls, String(id), { verdict }) }, pieces: [] };
+}
+
+function told(text: unknown, tone: 'dim' | 'warn' | 'plain'): Piece[] {
+  return typeof text === 'string' && text !== '' ? [line([text, tone])] : [];
+}

@@ -1,0 +1,112 @@
+import type { PermissionResult, PermissionUpdate } from '../../protocol/permission.ts';
+import type { CanUseTool } from '../../sdk/callbacks.ts';
+import { ruleTexts } from '../rule-text.ts';
+import type { Verdict } from './call-log.ts';
+import { line, type Piece, type Span } from './piece.ts';
+import type { Asking } from './questions.ts';
+
+/** One call that somebody has to allow. */
+export type PermissionRequest = {
+  readonly tool: string;
+  readonly input: Record<string, unknown>;
+  readonly context: Omit<Parameters<CanUseTool>[2], 'signal'>;
+  /** What its server claims about the tool: `reads only`, `destructive`. */
+  readonly claims: readonly string[];
+};
+
+export type PermissionAnswer = { readonly result: PermissionResult; readonly verdict: Verdict };
+
+/** Asks until there is an answer. Ctrl-C, or the end of the input, is a no; the turn goes on and the model is told. */
+export async function askPermission(request: PermissionRequest, asking: Asking): Promise<PermissionAnswer> {
+  const always = alwaysUpdates(request);
+  asking.print(permissionQuestion(request, FIRST_LINES));
+  asking.print([choices(always)]);
+  for (;;) {
+    const end = await asking.ask('allow? ');
+    if (end.kind === 'withdrawn') return denied(WITHDRAWN, 'agent');
+    if (end.kind !== 'text') return denied(DISMISSED, 'you');
+    const [, word = '', reason = ''] = /^\s*(\S*)\s*([\s\S]*?)\s*$/.exec(end.text) ?? [];
+    const choice = word.toLowerCase();
+    if (choice === 'y' || choice === 'yes') return allowed('once', undefined);
+    if ((choice === 'a' || choice === 'always') && always) return allowed('always', always);
+    if (choice === 'n' || choice === 'no') return denied(reason || REFUSED, 'you');
+    if (choice === 'v' || choice === 'view')
+      asking.print(permissionQuestion(request, Number.POSITIVE_INFINITY));
+    asking.print([choices(always)]);
+  }
+}
+
+/** What a person must know to decide: who wants to run what, with what, and why it is asked. */
+export function permissionQuestion(
+  { tool, input, context, claims }: PermissionRequest,
+  most: number,
+): Piece[] {
+  const { mcpServer, decisionReason, description, title, blockedPath } = context;
+  const from = mcpServer ? ` of server ${mcpServer.name} (${mcpServer.source})` : '';
+  const rows = JSON.stringify(input, null, 2).split('\n');
+  const hidden = rows.length - most;
+  const shown = hidden > 0 ? rows.slice(0, most) : rows;
+  return [
+    line(
+      ['? ', 'warn'],
+      title ?? 'The model wants to run ',
+      ...(title ? [': '] : []),
+      [tool, 'strong'],
+      from,
+    ),
+    ...(description ? [line([`  ${description}`, 'dim'])] : []),
+    ...shown.map((row) => line(`  ${row}`)),
+    ...(hidden > 0 ? [line([`  … ${hidden} more lines; v shows all`, 'warn'])] : []),
+    ...(claims.length > 0 ? [line([`  its server says: ${claims.join(', ')}`, 'dim'])] : []),
+    ...(blockedPath ? [line([`  path: ${blockedPath}`, 'dim'])] : []),
+    ...(decisionReason ? [line([`  asked because: ${decisionReason}`, 'dim'])] : []),
+  ];
+}
+
+const FIRST_LINES = 15;
+const REFUSED = 'The user said no.';
+const DISMISSED = 'The user dismissed the question.';
+const WITHDRAWN = 'The question was withdrawn.';
+
+/** What "always" changes: the agent's own suggestions, or a rule for this tool and session; nothing if it may not. */
+function alwaysUpdates({ tool, context }: PermissionRequest): PermissionUpdate[] | undefined {
+  const { suggestions, suppressAlwaysAllowRule, serverPolicyAskOnly } = context;
+  if (suppressAlwaysAllowRule || serverPolicyAskOnly) return undefined;
+  if (suggestions && suggestions.length > 0) return suggestions;
+  return [{ type: 'addRules', rules: [{ toolName: tool }], behavior: 'allow', destination: 'session' }];
+}
+
+function choices(always: readonly PermissionUpdate[] | undefined): Piece {
+  const more: Span[] = always ? [['a', 'strong'], ` always: ${whatAlways(always)}   `] : [];
+  return line(['  y', 'strong'], ' once   ', ...more, ['n', 'strong'], ' no (n and why)');
+}
+
+const PLACES: Readonly<Record<string, string>> = {
+  session: 'in this chat',
+  cliArg: 'in this chat',
+  localSettings: 'in this project, for you',
+  projectSettings: 'in this project, for all',
+  userSettings: 'everywhere',
+};
+
+function whatAlways(updates: readonly PermissionUpdate[]): string {
+  return updates
+    .map((update) => {
+      const place = PLACES[update.destination] ?? update.destination;
+      if (update.type === 'setMode') return `mode ${update.mode} ${place}`;
+      if ('directories' in update) return `${update.directories.join(', ')} ${place}`;
+      return `${ruleTexts([update]).join(', ')} ${place}`;
+    })
+    .join('; ');
+}
+
+function allowed(how: 'once' | 'always', updates: PermissionUpdate[] | undefined): PermissionAnswer {
+  return {
+    result: { behavior: 'allow', ...(updates && { updatedPermissions: updates }) },
+    verdict: { behavior: 'allow', by: 'you', how },
+  };
+}
+
+function denied(message: string, by: Verdict['by']): PermissionAnswer {
+  return { result: { behavior: 'deny', message }, verdict: { behavior: 'deny', by, reason: message } };
+}

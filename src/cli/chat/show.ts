@@ -1,0 +1,117 @@
+import type { SDKMessage } from '../../protocol/agent-message.ts';
+import { addCall, changeCall, findCall, type Verdict } from './call-log.ts';
+import { noticePieces } from './notice.ts';
+import { cutLine, line, type Piece } from './piece.ts';
+import { resultPieces } from './result.ts';
+import { elapsed, inputSummary, resultSummary } from './tool-text.ts';
+import { addResult } from './totals.ts';
+import type { Shown, View } from './view.ts';
+
+/** What happened: a message came, or the person at the terminal did something. */
+export type ViewEvent =
+  | { readonly kind: 'prompted' }
+  | { readonly kind: 'received'; readonly message: SDKMessage; readonly at: number }
+  | { readonly kind: 'asked'; readonly id: string; readonly reason?: string; readonly server?: string }
+  | { readonly kind: 'decided'; readonly id: string; readonly verdict: Verdict; readonly at: number };
+
+/** What an event changes, and what it makes to print. */
+export function show(view: View, event: ViewEvent): Shown {
+  switch (event.kind) {
+    case 'prompted':
+      return quiet({ ...view, hasText: false });
+    case 'asked': {
+      const { id, reason, server } = event;
+      const asked = { ...(reason !== undefined && { reason }), ...(server !== undefined && { server }) };
+      return quiet({ ...view, calls: changeCall(view.calls, id, { asked }) });
+    }
+    case 'decided': {
+      const { id, verdict, at } = event;
+      // How long a person thought is not how long the tool took.
+      return quiet({ ...view, calls: changeCall(view.calls, id, { verdict, since: at }) });
+    }
+    case 'received':
+      return receive(view, event.message, event.at);
+  }
+}
+
+function receive(view: View, message: SDKMessage, at: number): Shown {
+  switch (message.type) {
+    case 'stream_event':
+      return message.parent_tool_use_id === null ? stream(view, message.event) : quiet(view);
+    case 'assistant':
+      return say(view, message, at);
+    case 'user':
+      return takeResults(view, message, at);
+    case 'result':
+      return {
+        view: { ...view, totals: addResult(view.totals, message) },
+        pieces: resultPieces(message, view.hasText),
+      };
+    default:
+      return noticePieces(view, message);
+  }
+}
+
+function stream(view: View, event: Record<string, unknown>): Shown {
+  if (event.type === 'message_start') {
+    const { id } = event.message as { id?: string };
+    return quiet({ ...view, ...(id !== undefined && { streaming: id }) });
+  }
+  const delta = event.type === 'content_block_delta' ? (event.delta as { text?: unknown }) : undefined;
+  if (typeof delta?.text !== 'string' || delta.text === '') return quiet(view);
+  const id = view.streaming ?? '';
+  const streamed = view.streamed.has(id) ? view.streamed : new Set([...view.streamed, id]);
+  return { view: { ...view, streamed, hasText: true }, pieces: [{ kind: 'flow', text: delta.text }] };
+}
+
+function say(view: View, message: Extract<SDKMessage, { type: 'assistant' }>, at: number): Shown {
+  const isNested = message.parent_tool_use_id !== null;
+  const wasStreamed = view.streamed.has(message.message.id);
+  const pieces: Piece[] = [];
+  let { calls, hasText } = view;
+  for (const block of message.message.content) {
+    if (block.type === 'text' && !isNested && !wasStreamed && block.text !== '') {
+      pieces.push(line(block.text));
+      hasText = true;
+    }
+    if (block.type === 'tool_use') {
+      const { id, name, input } = block;
+      calls = addCall(calls, { id, name, input, isNested, since: at, outcome: 'running' });
+      pieces.push(
+        cutLine(isNested ? '  ' : '', ['● ', 'accent'], [name, 'strong'], [` ${inputSummary(input)}`, 'dim']),
+      );
+    }
+  }
+  return { view: { ...view, calls, hasText }, pieces };
+}
+
+const OUTCOMES = {
+  ok: ['✓ ', 'good'],
+  failed: ['✗ failed ', 'bad'],
+  denied: ['⊘ denied ', 'warn'],
+} as const;
+
+function takeResults(view: View, message: Extract<SDKMessage, { type: 'user' }>, at: number): Shown {
+  const { content } = message.message;
+  const pieces: Piece[] = [];
+  let { calls } = view;
+  for (const block of typeof content === 'string' ? [] : content) {
+    const call = block.type === 'tool_result' ? findCall(calls, block.tool_use_id) : undefined;
+    if (block.type !== 'tool_result' || call?.outcome !== 'running') continue;
+    const outcome = call.verdict?.behavior === 'deny' ? 'denied' : block.is_error ? 'failed' : 'ok';
+    calls = changeCall(calls, call.id, { outcome });
+    pieces.push(
+      cutLine(
+        call.isNested ? '    ' : '  ',
+        OUTCOMES[outcome],
+        [`${call.name} ${elapsed(at - call.since)} `, 'dim'],
+        resultSummary(block.content),
+      ),
+    );
+  }
+  return { view: { ...view, calls }, pieces };
+}
+
+function quiet(view: View): Shown {
+  return { view, pieces: [] };
+}

@@ -1,0 +1,53 @@
+import { messageOf } from '../../protocol/sdk-error.ts';
+import type { Options } from '../../sdk/options.ts';
+import { missingModel, openAgent } from '../open-agent.ts';
+import { Chat } from './chat.ts';
+import { neutralise } from './neutralise.ts';
+import { line } from './piece.ts';
+import { processTerminal } from './terminal.ts';
+
+/** A chat in the terminal of this process; gives its exit code. */
+export async function startChat(given: Options, env: NodeJS.ProcessEnv): Promise<number> {
+  const missing = missingModel(given, env);
+  const terminal = processTerminal(env);
+  if (missing !== undefined && !terminal.isInteractive) {
+    process.stderr.write(`toolplane: ${missing}\n`);
+    return 1;
+  }
+  const talk = new Chat(terminal, openAgent);
+  using _signals = heeded({
+    SIGINT: () => talk.interrupt(),
+    // The terminal must be left as it was found.
+    SIGTERM: () => talk.leave(143),
+    SIGHUP: () => talk.leave(129),
+  });
+  try {
+    const options = missing === undefined ? given : await offerRehearsal(talk, given, missing);
+    return options ? await talk.run(options) : 1;
+  } catch (cause) {
+    process.stderr.write(`toolplane: ${neutralise(messageOf(cause))}\n`);
+    return 1;
+  } finally {
+    await talk[Symbol.asyncDispose]();
+  }
+}
+
+/** The rehearsal model is no model: nobody should find out by its answers. */
+async function offerRehearsal(talk: Chat, given: Options, missing: string): Promise<Options | undefined> {
+  const question = [
+    line([missing, 'warn']),
+    line('The rehearsal model follows a few fixed phrases, offline.'),
+  ];
+  const answer = await talk.ask(question, 'rehearse? (y or n) ');
+  return /^\s*y(es)?\s*$/i.test(answer ?? '') ? { ...given, model: 'rehearsal' } : undefined;
+}
+
+function heeded(signals: Partial<Record<NodeJS.Signals, () => void>>): Disposable {
+  const all = Object.entries(signals);
+  for (const [name, listener] of all) process.on(name, listener);
+  return {
+    [Symbol.dispose]() {
+      for (const [name, listener] of all) process.off(name, listener);
+    },
+  };
+}

@@ -1,0 +1,11 @@
+import { runningCalls } from './call-log.ts';
+import { elapsed } from './tool-text.ts';
+import type { View } from './view.ts';
+
+/** What goes on in a turn that began at `since`: the oldest running call, or the model at work. */
+export function statusLine(view: View, since: number, now: number): string {
+  const [oldest, ...others] = runningCalls(view.calls);
+  const what = oldest ? `${oldest.name} ${elapsed(now - oldest.since)}` : `thinking ${elapsed(now - since)}`;
+  const more = others.length > 0 ? ` and ${others.length} more` : '';
+  return `${what}${more} · Ctrl-C interrupts`;
+}

@@ -1,0 +1,54 @@
+import { mcpToolName } from '../../protocol/tool-name.ts';
+import type { McpServerStatus } from '../../sdk/query-methods.ts';
+import { line, type Piece } from './piece.ts';
+
+type Annotations = Readonly<Record<string, boolean>>;
+
+/** What a server claims about a tool, in words; agents tell the hints with or without `Hint`. */
+export function claimsOf(annotations: Annotations | undefined): string[] {
+  const isTrue = (name: string) => annotations?.[name] === true || annotations?.[`${name}Hint`] === true;
+  return [
+    ...(isTrue('readOnly') ? ['reads only'] : []),
+    ...(isTrue('destructive') ? ['destructive'] : []),
+    ...(isTrue('idempotent') ? ['idempotent'] : []),
+    ...(isTrue('openWorld') ? ['open world'] : []),
+  ];
+}
+
+/** The claims about the tool that a model knows by this name. */
+export function claimsAbout(servers: readonly McpServerStatus[], tool: string): string[] {
+  for (const { name, tools = [] } of servers) {
+    const found = tools.find((it) => mcpToolName(name, it.name) === tool);
+    if (found) return claimsOf(found.annotations);
+  }
+  return [];
+}
+
+/** `/tools`: the names a model knows, by server; `offered` is what the last turn began with. */
+export function toolList(servers: readonly McpServerStatus[], offered: readonly string[]): Piece[] {
+  const listed = servers.flatMap(({ name, tools = [] }) =>
+    tools.length === 0
+      ? []
+      : [line([name, 'strong']), ...tools.map((it) => row(mcpToolName(name, it.name), it))],
+  );
+  const own = offered.filter((name) => !name.startsWith('mcp__'));
+  const builtIn = own.length === 0 ? [] : [line(['built in', 'strong']), ...own.map((name) => row(name, {}))];
+  const all = [...builtIn, ...listed];
+  return all.length > 0 ? all : [line('There are no tools.')];
+}
+
+function row(
+  name: string,
+  { description, annotations }: { description?: string; annotations?: Annotations },
+): Piece {
+  const claims = claimsOf(annotations);
+  return {
+    kind: 'line',
+    overflow: 'cut',
+    spans: [
+      `  ${name} `,
+      [claims.map((claim) => `(${claim})`).join(' '), 'warn'],
+      [description ? ` ${description}` : '', 'dim'],
+    ],
+  };
+}

@@ -1,0 +1,31 @@
+import { type CallLog, NO_CALLS } from './call-log.ts';
+import type { Piece } from './piece.ts';
+import { NOTHING_USED, type Totals } from './totals.ts';
+
+/** Everything the chat knows of its conversation. */
+export type View = {
+  readonly init: { readonly model?: string; readonly mode?: string; readonly tools: readonly string[] };
+  /** Slash commands of the agent, without the slash. */
+  readonly commands: readonly string[];
+  readonly servers: Readonly<Record<string, string>>;
+  readonly calls: CallLog;
+  readonly totals: Totals;
+  /** The message whose text is being streamed, and those whose text was shown that way. */
+  readonly streaming?: string;
+  readonly streamed: ReadonlySet<string>;
+  /** Whether the model said anything since the last prompt. */
+  readonly hasText: boolean;
+};
+
+export const EMPTY_VIEW: View = {
+  init: { tools: [] },
+  commands: [],
+  servers: {},
+  calls: NO_CALLS,
+  totals: NOTHING_USED,
+  streamed: new Set(),
+  hasText: false,
+};
+
+/** What a change makes of the view, and what it makes to print. */
+export type Shown = { readonly view: View; readonly pieces: readonly Piece[] };

@@ -1,0 +1,66 @@
+import { text } from 'node:stream/consumers';
+import { type Command, Option } from 'commander';
+import { addAgentFlags, agentOptions, type FlagValues } from './agent-flags.ts';
+import { ExitCode } from './exit-code.ts';
+import { OUTPUT_FORMATS, type OutputFormat } from './run/output.ts';
+
+const HELP = `
+The prompt is the words given, or what comes through stdin:
+
+  toolplane run "Which files are there?"
+  git diff | toolplane run "Review this:" -      a - stands for stdin
+
+Nobody is asked for permission: what would be asked is denied, and told on stderr with the rule that allows it.
+
+Exit codes:
+  0    the turn succeeded
+  1    it failed
+  2    the command was not understood
+  130  it was interrupted`;
+
+/** `toolplane run "prompt"`: one turn for scripts. */
+export function addRun(program: Command): void {
+  addAgentFlags(program.command('run'))
+    .description('Have one prompt answered, for scripts.')
+    .argument('[prompt...]', 'the prompt; - is stdin')
+    .addOption(
+      new Option(
+        '-o, --output-format <format>',
+        'what is printed: the last text, the result, or every message',
+      )
+        .choices(OUTPUT_FORMATS)
+        .default('text'),
+    )
+    .option('--json', 'short for --output-format json')
+    .option('--include-partial-messages', 'with stream-json: pieces of messages too')
+    .option('--verbose', 'tell on stderr which tools run')
+    .addHelpText('after', HELP)
+    .action(async (words: string[], values: FlagValues, command: Command) => {
+      const prompt = await readPrompt(words);
+      if (prompt.trim() === '') command.error('error: there is no prompt', { exitCode: 2 });
+      const { startRun } = await import('./run/start.ts');
+      const code = await startRun(
+        {
+          prompt,
+          format: values.json ? 'json' : (values.outputFormat as OutputFormat),
+          verbosity: values.verbose ? 'verbose' : 'quiet',
+          options: { ...agentOptions(values), ...partials(values) },
+        },
+        process.env,
+      );
+      if (code !== 0) throw new ExitCode(code);
+    });
+}
+
+function partials({ includePartialMessages }: FlagValues): { includePartialMessages?: true } {
+  return includePartialMessages ? { includePartialMessages: true } : {};
+}
+
+/** Stdin is read where a - stands, or if there are no words; never from a person, who would not know what is waited for. */
+async function readPrompt(words: readonly string[]): Promise<string> {
+  if (words.length > 0 && !words.includes('-')) return words.join(' ');
+  if (process.stdin.isTTY && words.length === 0) return '';
+  const input = await text(process.stdin);
+  const said = words.filter((word) => word !== '-').join(' ');
+  return said === '' ? input : `${said}\n\n${input}`;
+}

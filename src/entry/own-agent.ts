@@ -1,0 +1,60 @@
+import { homedir } from 'node:os';
+import { resolve } from 'node:path';
+import { startTimer } from '../base/timer.ts';
+import type { AgentLink } from '../control/link.ts';
+import { memoryLinks } from '../control/memory-link.ts';
+import { messageOf, SdkError } from '../protocol/sdk-error.ts';
+import { guarded } from '../sdk/guarded.ts';
+import type { AgentLaunch, Options } from '../sdk/options.ts';
+import type { SdkWorld } from '../sdk/world.ts';
+import { VERSION } from './version.ts';
+
+const DEFAULT_GRACE_MS = 5_000;
+
+/** The agent of this package, in this process. It is loaded now and not before, so that importing the package costs nothing. */
+export function openOwnAgent(launched: AgentLaunch, options: Options, warn: SdkWorld['warn']): AgentLink {
+  const { program, agent, fail } = memoryLinks();
+  const stop = new AbortController();
+  const stderr = options.stderr && guarded('stderr', options.stderr, warn);
+  const run = async () => {
+    const { launch } = await load();
+    const session = await launch(agent, {
+      argv: launched.argv,
+      env: launched.env,
+      cwd: resolve(launched.cwd ?? '.'),
+      home: launched.env.HOME ?? homedir(),
+      version: VERSION,
+      now: () => new Date(),
+      note: (text) => stderr?.(`[toolplane] ${text}\n`),
+      signal: stop.signal,
+    });
+    await session.done;
+  };
+  const over = run().catch(fail);
+  return {
+    ...program,
+    async close() {
+      stop.abort();
+      await program.close();
+      await atMost(options.closeGraceMs ?? DEFAULT_GRACE_MS, over);
+    },
+  };
+}
+
+async function load(): Promise<typeof import('../host/launch/launch.ts')> {
+  try {
+    return await import('../host/launch/launch.ts');
+  } catch (cause) {
+    throw new SdkError('spawn-failed', `The agent of toolplane cannot be loaded: ${messageOf(cause)}`, {
+      cause,
+    });
+  }
+}
+
+/** Waits, but not for ever: a tool that does not end must not keep the program. */
+async function atMost(ms: number, work: Promise<void>): Promise<void> {
+  const { promise, resolve: giveUp } = Promise.withResolvers<void>();
+  const timer = startTimer(ms, giveUp);
+  await Promise.race([work, promise]);
+  clearTimeout(timer);
+}

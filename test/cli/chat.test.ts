@@ -1,0 +1,171 @@
+import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { expect, onTestFinished, test } from 'vitest';
+import { CTRL_C, CTRL_D, UP } from './chat/fake-terminal.ts';
+import { CLI, runCli, startCli } from './run-cli.ts';
+import { TWO_SERVERS } from './two-servers.ts';
+
+/** `script` of util-linux gives a command a terminal of its own; it is on every Debian. */
+const SCRIPT = 'script';
+const hasScript = spawnSync(SCRIPT, ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux');
+
+class TerminalProcess {
+  readonly #child: ChildProcessWithoutNullStreams;
+  #printed = '';
+  #seen = 0;
+  readonly closed: Promise<unknown[]>;
+
+  constructor(args: readonly string[], env: Record<string, string> = {}) {
+    const command = [process.execPath, CLI, ...args]
+      .map((it) => `'${it.replaceAll("'", "'\\''")}'`)
+      .join(' ');
+    this.#child = spawn(SCRIPT, ['-qec', command, '/dev/null'], {
+      env: { PATH: process.env.PATH, TERM: 'xterm', SHELL: '/bin/sh', ...env },
+    });
+    this.closed = once(this.#child, 'close');
+    this.#child.stdout.setEncoding('utf8').on('data', (text) => {
+      this.#printed += text;
+    });
+    onTestFinished(() => void this.#child.kill());
+  }
+
+  type(keys: string): void {
+    this.#child.stdin.write(keys);
+  }
+
+  async until(text: string): Promise<string> {
+    for (;;) {
+      const at = this.#printed.indexOf(text, this.#seen);
+      if (at >= 0) {
+        const passed = this.#printed.slice(this.#seen, at + text.length);
+        this.#seen = at + text.length;
+        return passed;
+      }
+      await Promise.race([once(this.#child.stdout, 'data'), this.#gone(text)]);
+    }
+  }
+
+  async #gone(text: string): Promise<never> {
+    await this.closed;
+    throw new Error(`it ended without ${JSON.stringify(text)}: ${this.#printed}`);
+  }
+}
+
+const REHEARSE = ['--model', 'rehearsal', '--mcp-config', TWO_SERVERS];
+
+test.runIf(hasScript)(
+  'in a real terminal: connect and search, connect and deploy, then what tools there are',
+  async () => {
+    const chat = new TerminalProcess(REHEARSE);
+    await chat.until('› ');
+    chat.type('Connect to the docs MCP server, then search for tool pools\r');
+    expect(await chat.until('allow? ')).toContain('connect_mcp');
+    chat.type('y\r');
+    expect(await chat.until('allow? ')).toContain('mcp__docs__search');
+    chat.type('y\r');
+    await chat.until('The tool said: 1 page about tool pools');
+    await chat.until('› ');
+    chat.type('Connect to the deploy server, then call trigger with {"service":"api"}\r');
+    await chat.until('allow? ');
+    chat.type('y\r');
+    const question = await chat.until('allow? ');
+    expect(question).toContain('mcp__deploy__trigger');
+    expect(question).toContain('"service": "api"');
+    expect(question).toContain('its server says: destructive');
+    chat.type('n not today\r');
+    await chat.until('denied');
+    await chat.until('› ');
+    chat.type('call trigger with {"service":"api"}\r');
+    await chat.until('allow? ');
+    chat.type('a\r');
+    await chat.until('api is live');
+    await chat.until('› ');
+    chat.type(`${UP}\r`);
+    expect(await chat.until('Done.')).not.toContain('allow? ');
+    await chat.until('› ');
+    chat.type('What tools are now available?\r');
+    await chat.until('I was given');
+    const tools = await chat.until('› ');
+    expect(tools).toContain('- mcp__docs__search');
+    expect(tools).toContain('- mcp__deploy__trigger');
+    chat.type('/mcp\r');
+    await chat.until('connected');
+    await chat.until('connected');
+    await chat.until('› ');
+    chat.type(CTRL_D);
+    expect(await chat.closed).toEqual([0, null]);
+  },
+);
+
+test.runIf(hasScript)(
+  'in a real terminal: Ctrl-C ends the turn, then leaves; NO_COLOR is kept to',
+  async () => {
+    const chat = new TerminalProcess([...REHEARSE, '--allowedTools', 'mcp__deploy'], { NO_COLOR: '1' });
+    await chat.until('› ');
+    chat.type('call wait\r');
+    await chat.until('● mcp__deploy__wait');
+    chat.type(CTRL_C);
+    await chat.until('Interrupting');
+    await chat.until('✗ ');
+    const rest = await chat.until('› ');
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are made of them
+    expect(rest).not.toMatch(/\u001b\[\d+m/);
+    chat.type(CTRL_C);
+    await chat.until('Ctrl-C again, Ctrl-D or /quit leaves.');
+    await chat.until('› ');
+    chat.type(CTRL_C);
+    expect(await chat.closed).toEqual([0, null]);
+  },
+);
+
+test.runIf(hasScript)(
+  'in a real terminal: without a model the rehearsal is offered, not assumed',
+  async () => {
+    const refused = new TerminalProcess([]);
+    await refused.until('none of ANTHROPIC_API_KEY');
+    await refused.until('rehearse? ');
+    refused.type('n\r');
+    expect(await refused.closed).toEqual([1, null]);
+    const taken = new TerminalProcess([]);
+    await taken.until('rehearse? ');
+    taken.type('y\r');
+    await taken.until('model rehearsal');
+    taken.type(CTRL_D);
+    expect(await taken.closed).toEqual([0, null]);
+  },
+);
+
+test.each([[['chat']], [[]]])(
+  'toolplane %j without a model and a person says what is missing: exit code 1',
+  async (args) => {
+    const { code, stdout, stderr } = await runCli(args);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^toolplane: There is no model: none of ANTHROPIC_API_KEY, .*--model rehearsal/);
+  },
+);
+
+test('lines through a pipe are answered one after the other, without escape sequences', async () => {
+  const input = 'what tools are there?\ncall trigger with {"service":"api"}\n/explain last\n';
+  const { code, stdout, stderr } = await runCli(REHEARSE, input);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(/mcp__deploy__trigger[\s\S]*⊘ denied mcp__deploy__trigger[\s\S]*it was denied/);
+  expect(stdout).not.toContain('\u001b');
+});
+
+test('a signal to end ends it', async () => {
+  const child = startCli(REHEARSE);
+  child.stdin.write('what tools are there?\n');
+  const closed = once(child, 'close');
+  // One that ended too early has another code.
+  await Promise.race([once(child.stdout, 'data'), closed]);
+  child.kill('SIGTERM');
+  expect(await closed).toEqual([143, null]);
+});
+
+test('an agent that cannot start is one line and exit code 1', async () => {
+  const { code, stderr } = await runCli(['--agent-executable', './no-such-agent']);
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: 'toolplane: options.pathToClaudeCodeExecutable: ./no-such-agent does not exist\n',
+  });
+});

@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest';
+import { askPermission, type PermissionRequest } from '../../../src/cli/chat/permission.ts';
+import { answering } from './asked.ts';
+
+const request = (context: Partial<PermissionRequest['context']> = {}, input = {}): PermissionRequest => ({
+  tool: 'mcp__docs__search',
+  input,
+  context: { toolUseID: 't1', requestId: 'r1', ...context },
+  claims: [],
+});
+
+test.each([['y'], ['yes'], [' Y ']])('%j allows it once', async (typed) => {
+  expect(await askPermission(request(), answering(typed))).toEqual({
+    result: { behavior: 'allow' },
+    verdict: { behavior: 'allow', by: 'you', how: 'once' },
+  });
+});
+
+test('always, without a suggestion of the agent, is a rule for this tool in this chat', async () => {
+  const person = answering('a');
+  expect((await askPermission(request(), person)).result).toEqual({
+    behavior: 'allow',
+    updatedPermissions: [
+      {
+        type: 'addRules',
+        rules: [{ toolName: 'mcp__docs__search' }],
+        behavior: 'allow',
+        destination: 'session',
+      },
+    ],
+  });
+  expect(person.shown.join('\n')).toContain('a always: mcp__docs__search in this chat');
+});
+
+test.each([[{ suppressAlwaysAllowRule: true }], [{ serverPolicyAskOnly: true }]])(
+  'always is neither offered nor taken with %j',
+  async (context) => {
+    const person = answering('a', 'y');
+    expect((await askPermission(request(context), person)).result).toEqual({ behavior: 'allow' });
+    expect(person.shown.join('\n')).not.toContain('always');
+  },
+);
+
+test.each([
+  ['n', 'The user said no.'],
+  ['no', 'The user said no.'],
+  ['n  not on a Friday ', 'not on a Friday'],
+])('%j denies it', async (typed, message) => {
+  expect(await askPermission(request(), answering(typed))).toEqual({
+    result: { behavior: 'deny', message },
+    verdict: { behavior: 'deny', by: 'you', reason: message },
+  });
+});
+
+test.each([[''], ['yolo'], ['ay'], ['allow']])('%j is no answer: it is asked again', async (typed) => {
+  const person = answering(typed, 'n');
+  expect((await askPermission(request(), person)).result.behavior).toBe('deny');
+  expect(person.shown.filter((it) => it === 'allow? ')).toHaveLength(2);
+});
+
+test.each([
+  ['interrupted', 'you'],
+  ['ended', 'you'],
+  ['withdrawn', 'agent'],
+] as const)('a question that was %s is a no', async (end, by) => {
+  const { result, verdict } = await askPermission(request(), answering(end));
+  expect([result.behavior, verdict.by]).toEqual(['deny', by]);
+});
+
+test('a long input says that it goes on, and can be seen whole', async () => {
+  const input = { lines: Array.from({ length: 40 }, (_, n) => `line ${n}`) };
+  const person = answering('v', 'n');
+  await askPermission(request({}, input), person);
+  const first = person.shown.slice(0, person.shown.indexOf('allow? '));
+  expect(first.join('\n')).toMatch(/line 12[\s\S]*… 29 more lines; v shows all/);
+  expect(first.join('\n')).not.toContain('line 30');
+  expect(person.shown.join('\n')).toContain('line 39');
+});
+
+test('who asks, what is claimed and why it is asked can be read', async () => {
+  const person = answering('n');
+  const context = {
+    mcpServer: { name: 'docs', source: 'project' },
+    decisionReason: 'no rule',
+    description: 'Searches',
+  };
+  await askPermission({ ...request(context), claims: ['reads only'] }, person);
+  expect(person.shown.slice(0, 5)).toEqual([
+    '? The model wants to run mcp__docs__search of server docs (project)',
+    '  Searches',
+    '  {}',
+    '  its server says: reads only',
+    '  asked because: no rule',
+  ]);
+});

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { serverList } from '../../../src/cli/chat/server-list.ts';
+import { text } from './text.ts';
+
+test('every server with its state, its tools and what is wrong with it', () => {
+  const servers = [
+    {
+      name: 'docs',
+      status: 'connected' as const,
+      tools: [{ name: 'search' }],
+      serverInfo: { name: 'd', version: '2' },
+    },
+    { name: 'deployment', status: 'failed' as const, error: 'spawn deploy ENOENT' },
+  ];
+  expect(text(serverList(servers))).toEqual([
+    '  docs        connected  1 tool  d 2',
+    '  deployment  failed',
+    '    spawn deploy ENOENT',
+  ]);
+});
+
+test('no servers is told with the way to have some', () => {
+  expect(text(serverList([]))).toEqual(['There are no servers. Name some with --mcp-config <file>.']);
+});

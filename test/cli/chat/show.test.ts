@@ -1,0 +1,195 @@
+import { expect, test } from 'vitest';
+import { cutLine, line } from '../../../src/cli/chat/piece.ts';
+import { show, type ViewEvent } from '../../../src/cli/chat/show.ts';
+import { EMPTY_VIEW, type View } from '../../../src/cli/chat/view.ts';
+import type { SDKMessage } from '../../../src/protocol/agent-message.ts';
+import type { Frame } from '../../../src/protocol/control-frame.ts';
+import { delta, messageStart, system, toolResult, toolUse } from './open-chat.ts';
+
+const got = (message: Frame, at = 0): ViewEvent => ({
+  kind: 'received',
+  message: message as unknown as SDKMessage,
+  at,
+});
+const said = (text: string, more: Frame = {}) => ({
+  ...toolUse('x', 'x'),
+  ...more,
+  message: { id: 'msg', content: [{ type: 'text', text }] },
+});
+
+/** All that a series of events prints, and the view it leaves. */
+function play(...events: ViewEvent[]): { view: View; pieces: unknown[] } {
+  let view = EMPTY_VIEW;
+  const pieces = events.flatMap((event) => {
+    const shown = show(view, event);
+    view = shown.view;
+    return [...shown.pieces];
+  });
+  return { view, pieces };
+}
+
+test('text that was streamed is not shown again; text that was not, is', () => {
+  const streamed = play(got(messageStart('msg')), got(delta('Hi')), got(said('Hi')));
+  expect(streamed.pieces).toEqual([{ kind: 'flow', text: 'Hi' }]);
+  expect(play(got(said('Hi'))).pieces).toEqual([line('Hi')]);
+});
+
+test('what a nested agent says is not the model’s word, but its calls are shown, indented', () => {
+  const nested = { parent_tool_use_id: 't0' };
+  const { pieces } = play(
+    got({ ...delta('inner'), ...nested }),
+    got(said('inner', nested)),
+    got({ ...toolUse('t1', 'Read', { path: '/x' }), ...nested }),
+    got(toolResult('t1', 'text'), 12_000),
+  );
+  expect(pieces).toEqual([
+    cutLine('  ', ['● ', 'accent'], ['Read', 'strong'], [' path: /x', 'dim']),
+    cutLine('    ', ['✓ ', 'good'], ['Read 12 s ', 'dim'], 'text'),
+  ]);
+});
+
+test('calls side by side each end by their own result; a result without a call is not shown', () => {
+  const { pieces, view } = play(
+    got(toolUse('t1', 'one'), 0),
+    got(toolUse('t2', 'two'), 0),
+    got(toolResult('t2', 'second'), 100),
+    got(toolResult('t9', 'nobody asked'), 100),
+    got(toolResult('t1', 'first'), 65_000),
+    got(toolResult('t1', 'again'), 65_000),
+  );
+  expect(pieces.slice(2)).toEqual([
+    cutLine('  ', ['✓ ', 'good'], ['two 0.1 s ', 'dim'], 'second'),
+    cutLine('  ', ['✓ ', 'good'], ['one 1 min 05 s ', 'dim'], 'first'),
+  ]);
+  expect(view.calls.calls.map(({ id, outcome }) => [id, outcome])).toEqual([
+    ['t1', 'ok'],
+    ['t2', 'ok'],
+  ]);
+});
+
+test('a call that was denied is not called failed, whoever denied it and however early', () => {
+  const verdict = { behavior: 'deny', by: 'you', reason: 'no' } as const;
+  const early = play(
+    { kind: 'asked', id: 't1', reason: 'why not' },
+    { kind: 'decided', id: 't1', verdict, at: 5_000 },
+    got(toolUse('t1', 'one'), 5_000),
+    got(toolResult('t1', 'no', { is_error: true }), 5_000),
+  );
+  expect(early.pieces.at(-1)).toEqual(cutLine('  ', ['⊘ denied ', 'warn'], ['one 0.0 s ', 'dim'], 'no'));
+  expect(early.view.calls.calls[0]).toMatchObject({
+    asked: { reason: 'why not' },
+    verdict,
+    outcome: 'denied',
+  });
+  const byRule = play(
+    got(toolUse('t1', 'one')),
+    got(
+      system('permission_denied', {
+        tool_use_id: 't1',
+        tool_name: 'one',
+        message: 'no',
+        decision_reason: 'a rule',
+      }),
+    ),
+    got(toolResult('t1', 'no', { is_error: true })),
+  );
+  expect(byRule.view.calls.calls[0]).toMatchObject({
+    outcome: 'denied',
+    verdict: { behavior: 'deny', by: 'agent', reason: 'a rule' },
+  });
+});
+
+test('how long a person thought about a call is not how long it took', () => {
+  const { pieces } = play(
+    got(toolUse('t1', 'one'), 0),
+    { kind: 'decided', id: 't1', verdict: { behavior: 'allow', by: 'you', how: 'once' }, at: 60_000 },
+    got(toolResult('t1', 'ok'), 62_000),
+  );
+  expect(pieces.at(-1)).toEqual(cutLine('  ', ['✓ ', 'good'], ['one 2.0 s ', 'dim'], 'ok'));
+});
+
+const result = (more: Frame) =>
+  got({
+    type: 'result',
+    subtype: 'success',
+    is_error: false,
+    result: 'text',
+    num_turns: 2,
+    total_cost_usd: 0.5,
+    usage: {
+      input_tokens: 10,
+      output_tokens: 5,
+      cache_read_input_tokens: 100,
+      cache_creation_input_tokens: null,
+    },
+    ...more,
+  });
+
+test('a result is shown only if the model said nothing else, or the turn failed', () => {
+  expect(play(got(said('text')), result({})).pieces).toEqual([line('text')]);
+  expect(play(got(said('text')), { kind: 'prompted' }, result({})).pieces).toEqual([
+    line('text'),
+    line('text'),
+  ]);
+  expect(play(result({ is_error: true, result: 'overloaded' })).pieces).toEqual([
+    line(['✗ overloaded', 'bad']),
+  ]);
+  expect(play(result({ subtype: 'error_max_turns', is_error: true, errors: [] })).pieces).toEqual([
+    line(['✗ The turn took as many rounds as it may', 'bad']),
+  ]);
+});
+
+test('what turns used adds up, except money, which is told for all so far', () => {
+  expect(play(result({}), result({ total_cost_usd: 0.75 })).view.totals).toEqual({
+    prompts: 2,
+    turns: 4,
+    inputTokens: 220,
+    cachedTokens: 200,
+    outputTokens: 10,
+    usd: 0.75,
+  });
+});
+
+test('a server in trouble is told once, until its trouble changes', () => {
+  const init = (status: string) =>
+    got(
+      system('init', {
+        tools: ['Read'],
+        mcp_servers: [{ name: 'docs', status }],
+        model: 'm',
+        permissionMode: 'plan',
+        slash_commands: ['mcp__docs__x'],
+      }),
+    );
+  const { pieces, view } = play(init('failed'), init('failed'), init('connected'), init('needs-auth'));
+  expect(pieces).toEqual([
+    line(['Server docs: failed (/mcp says more)', 'warn']),
+    line(['Server docs: needs-auth (/mcp says more)', 'warn']),
+  ]);
+  expect(view).toMatchObject({
+    init: { model: 'm', mode: 'plan', tools: ['Read'] },
+    commands: ['mcp__docs__x'],
+  });
+});
+
+test.each([
+  [
+    system('api_retry', { attempt: 1, max_retries: 10, retry_delay_ms: 500 }),
+    'The model did not answer; trying again in 0.5 s (1 of 10)',
+  ],
+  [system('compact_boundary', { compact_metadata: {} }), 'The conversation was shortened'],
+  [system('notification', { text: 'news' }), 'news'],
+  [system('local_command_output', { content: 'output' }), 'output'],
+])('%j is told', (message, text) => {
+  expect(play(got(message)).pieces).toMatchObject([{ spans: [[text, expect.anything()]] }]);
+});
+
+test.each([
+  [system('status', { status: null })],
+  [system('of_tomorrow')],
+  [{ type: 'of_tomorrow' }],
+  [system('informational', { content: 'detail', level: 'info' })],
+  [{ type: 'user', message: { role: 'user', content: 'typed' }, parent_tool_use_id: null }],
+])('%j changes nothing', (message) => {
+  expect(play(got(message))).toEqual({ view: EMPTY_VIEW, pieces: [] });
+});

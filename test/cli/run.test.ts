@@ -1,0 +1,179 @@
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect, onTestFinished, test } from 'vitest';
+import { runCli, startCli } from './run-cli.ts';
+import { TWO_SERVERS } from './two-servers.ts';
+
+const REHEARSE = ['run', '--model', 'rehearsal'];
+const WITH_SERVERS = [...REHEARSE, '--mcp-config', TWO_SERVERS];
+
+/** A model that gives these replies. */
+async function scripted(...replies: unknown[]): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'toolplane-run-'));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const file = join(directory, 'replies.json');
+  await writeFile(file, JSON.stringify(replies));
+  return `scripted:${file}`;
+}
+
+test('the last text is on stdout, and nothing else anywhere', async () => {
+  const { code, stdout, stderr } = await runCli(['run', '--model', await scripted('Hello.'), 'hi']);
+  expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: 'Hello.\n', stderr: '' });
+});
+
+test.each([
+  ['stdin', [], 'list tools'],
+  ['- for stdin', ['-'], 'list tools'],
+  ['words', ['list', 'tools'], 'not read'],
+])('the prompt is %s', async (_, words, input) => {
+  const { code, stdout } = await runCli([...WITH_SERVERS, ...words], input);
+  expect(code).toBe(0);
+  expect(stdout).toContain('mcp__docs__search');
+});
+
+test('words come before what a - brings', async () => {
+  const search = (query: string) => `call search with {"query":"${query}"}`;
+  const args = [...WITH_SERVERS, '--allowedTools', 'mcp__docs', search('one'), '-'];
+  const { stdout } = await runCli(args, search('two'));
+  expect(stdout).toMatch(/page about one[\s\S]*page about two/);
+});
+
+test('--json is the result as one object', async () => {
+  const { code, stdout } = await runCli(['run', '--json', '--model', await scripted('Hello.'), 'hi']);
+  expect(code).toBe(0);
+  expect(stdout.trimEnd().split('\n')).toHaveLength(1);
+  expect(JSON.parse(stdout)).toMatchObject({ type: 'result', subtype: 'success', result: 'Hello.' });
+});
+
+test('stream-json is every message, one a line, pieces only on demand', async () => {
+  const args = ['run', '--output-format', 'stream-json', '--model', await scripted('Hello.', 'Hello.'), 'hi'];
+  const kinds = async (more: string[]) => {
+    const { stdout } = await runCli([...args, ...more]);
+    const messages = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { type: string });
+    return [...new Set(messages.map(({ type }) => type))];
+  };
+  expect(await kinds([])).toEqual(['system', 'assistant', 'result']);
+  expect(await kinds(['--include-partial-messages'])).toEqual([
+    'system',
+    'stream_event',
+    'assistant',
+    'result',
+  ]);
+});
+
+test('what would be asked is denied, and told with the rule that allows it; with the rule it runs', async () => {
+  const prompt = 'call trigger with {"service":"api"}';
+  const denied = await runCli([...WITH_SERVERS, prompt]);
+  expect(denied.stderr).toBe(
+    "toolplane: mcp__deploy__trigger was denied, nobody could be asked: allow it with --allowedTools 'mcp__deploy__trigger'\n",
+  );
+  expect(denied.stdout).not.toContain('api is live');
+  const allowed = await runCli([...WITH_SERVERS, '--allowedTools', 'mcp__deploy__trigger', prompt]);
+  expect({ ...allowed, stdout: allowed.stdout.trim() }).toEqual({
+    code: 0,
+    stdout: 'Done. The tool said: api is live',
+    stderr: '',
+  });
+});
+
+test('--verbose tells on stderr which tools run and how they end', async () => {
+  const { stderr } = await runCli([...WITH_SERVERS, '--verbose', 'call trigger with {"service":"api"}']);
+  expect(stderr).toMatch(
+    /^● mcp__deploy__trigger service: api\n {2}⊘ denied mcp__deploy__trigger \d\.\d s /m,
+  );
+});
+
+test('a turn that fails is exit code 1, with the reason on stderr or in the JSON', async () => {
+  const args = ['run', '--model', await scripted(), 'hi'];
+  const plain = await runCli(args);
+  expect({ code: plain.code, stdout: plain.stdout }).toEqual({ code: 1, stdout: '' });
+  expect(plain.stderr).toMatch(/^toolplane: .*has no reply for request 1\n$/);
+  const json = await runCli([...args, '--json']);
+  expect(json.code).toBe(1);
+  expect(JSON.parse(json.stdout)).toMatchObject({ type: 'result', is_error: true });
+});
+
+test('as many rounds as allowed, and no more', async () => {
+  const call = { tool: 'mcp__docs__search', input: { query: 'x' } };
+  const args = ['run', '--mcp-config', TWO_SERVERS, '--allowedTools', 'mcp__docs', '--max-turns', '1'];
+  const { code, stderr } = await runCli([...args, '--model', await scripted(call, call, 'done'), 'go']);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/maximum number of turns \(1\)/);
+});
+
+test('escape sequences of a model reach no terminal through stderr', async () => {
+  const call = { tool: 'mcp__docs__\u001b[2J', input: {} };
+  const { stderr } = await runCli(['run', '--verbose', '--model', await scripted(call, 'done'), 'go']);
+  expect(stderr).toContain('● mcp__docs__␛[2J');
+  expect(stderr).not.toContain('\u001b');
+});
+
+test('without a model it says which settings it looked for', async () => {
+  const { code, stdout, stderr } = await runCli(['run', 'hi']);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toMatch(/^toolplane: There is no model: none of ANTHROPIC_API_KEY, .*--model rehearsal/);
+});
+
+test.each([
+  ['no prompt', ['run'], /there is no prompt/],
+  ['an empty prompt', ['run', '  '], /there is no prompt/],
+  [
+    'an unknown format',
+    ['run', 'hi', '--output-format', 'xml'],
+    /Allowed choices are text, json, stream-json/,
+  ],
+  ['an unknown mode', ['run', 'hi', '--permission-mode', 'yolo'], /Allowed choices are default/],
+  ['no number', ['run', 'hi', '--max-turns', 'many'], /whole number, 1 or more/],
+  ['an unknown flag', ['run', 'hi', '--modle', 'x'], /Did you mean --model\?/],
+])('%s is misuse: exit code 2', async (_, args, message) => {
+  const { code, stdout, stderr } = await runCli(args);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(message);
+});
+
+test('an interrupt ends the turn with exit code 130', async () => {
+  const child = startCli([...WITH_SERVERS, '--verbose', '--allowedTools', 'mcp__deploy', 'call wait']);
+  child.stdin.end();
+  const closed = once(child, 'close');
+  const output = text(child.stdout);
+  let told = '';
+  child.stderr.setEncoding('utf8').on('data', (chunk) => {
+    told += chunk;
+  });
+  while (!told.includes('● mcp__deploy__wait') && child.exitCode === null) {
+    await Promise.race([once(child.stderr, 'data'), closed]);
+  }
+  child.kill('SIGINT');
+  expect(await closed).toEqual([130, null]);
+  expect(await output).toBe('');
+});
+
+test('a reader that leaves is no failure to speak of', async () => {
+  const child = startCli([
+    'run',
+    '--output-format',
+    'stream-json',
+    '--model',
+    await scripted('Hello.'),
+    'hi',
+  ]);
+  child.stdin.end();
+  child.stdout.destroy();
+  const [stderr] = await Promise.all([text(child.stderr), once(child, 'close')]);
+  expect(stderr).toBe('');
+});
+
+test('nor is one that does not want to be told what goes on', async () => {
+  const child = startCli([...WITH_SERVERS, '--verbose', 'call trigger with {"service":"api"}']);
+  child.stdin.end();
+  child.stderr.destroy();
+  const [stdout, closed] = await Promise.all([text(child.stdout), once(child, 'close')]);
+  expect(closed).toEqual([0, null]);
+  expect(stdout).toContain('Done.');
+});

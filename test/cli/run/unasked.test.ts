@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { Unasked } from '../../../src/cli/run/unasked.ts';
+import type { PermissionUpdate } from '../../../src/protocol/permission.ts';
+
+const context = (suggestions?: PermissionUpdate[]) => ({
+  signal: new AbortController().signal,
+  toolUseID: 't1',
+  requestId: 'r1',
+  ...(suggestions && { suggestions }),
+});
+const suggest = (ruleContent: string, behavior: 'allow' | 'deny' = 'allow'): PermissionUpdate => ({
+  type: 'addRules',
+  rules: [{ toolName: 'Bash', ruleContent }],
+  behavior,
+  destination: 'session',
+});
+
+test('every call is denied and each thing is told once, with the narrowest rule known', async () => {
+  const denied: string[] = [];
+  const unasked = new Unasked((id, reason) => denied.push(`${id}: ${reason}`));
+  expect(await unasked.canUseTool('mcp__a__b', {}, context())).toMatchObject({ behavior: 'deny' });
+  await unasked.canUseTool('mcp__a__b', {}, context());
+  await unasked.canUseTool('Bash', {}, context([suggest("echo 'x'"), suggest('rm', 'deny')]));
+  await unasked.canUseTool('Bash', {}, context([suggest('ls:*')]));
+  const { signal } = new AbortController();
+  expect(
+    await unasked.onElicitation({ serverName: 'crm', message: '?' }, { signal, requestId: 'r' }),
+  ).toEqual({
+    action: 'decline',
+  });
+  expect(unasked.lines).toEqual([
+    "mcp__a__b was denied, nobody could be asked: allow it with --allowedTools 'mcp__a__b'",
+    "Bash was denied, nobody could be asked: allow it with --allowedTools 'Bash(echo '\\''x'\\'')' --allowedTools 'Bash(ls:*)'",
+    'server crm asked something and was declined',
+  ]);
+  expect(denied).toHaveLength(4);
+});

@@ -1,0 +1,114 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, test, vi } from 'vitest';
+import * as z from 'zod';
+import { AgentClient, moduleServer, query, toolServer } from '../../src/entry/index.ts';
+import { openAgentWorld } from '../cli/agent-world.ts';
+import { fixture } from '../cli/run-cli.ts';
+import { gone, isAlive } from '../interop/real-agent.ts';
+import { collect } from '../world/collect.ts';
+import { after, text, toolUse } from '../world/model-reply.ts';
+import { toolResults } from '../world/model-view.ts';
+
+/** Nothing of this machine, and nothing left on it. */
+const BARE = { env: {}, tools: [], persistSession: false };
+
+const ENTRY = fileURLToPath(new URL('../../src/entry/index.ts', import.meta.url));
+
+test('without a path the agent of this package runs in this process', async () => {
+  const calc = toolServer('calc').tool('add', 'Add', { a: z.number(), b: z.number() }, ({ a, b }) => a + b);
+  const options = { model: 'rehearsal', mcpServers: { calc }, allowedTools: ['mcp__calc'], ...BARE };
+  const messages = await collect(query({ prompt: 'call add with {"a": 2, "b": 40}', options }));
+  expect(messages[0]).toMatchObject({ subtype: 'init', cwd: process.cwd(), tools: ['mcp__calc__add'] });
+  expect(messages.at(-1)).toMatchObject({ result: expect.stringContaining('The tool said: 42') });
+});
+
+test('a client of it has several turns', async () => {
+  await using client = await AgentClient.open({ ...BARE, model: 'rehearsal' });
+  expect(await client.ask('list tools')).toMatchObject({ result: 'I was given no tools.' });
+  expect(await client.ask('list tools')).toMatchObject({ result: 'I was given no tools.' });
+});
+
+test('options.env replaces the environment, options.cwd is where it runs', async () => {
+  await using world = await openAgentWorld([text('hello')]);
+  vi.stubEnv('TOOLPLANE_MODEL', 'rehearsal');
+  const messages = await collect(query({ prompt: 'hi', options: { env: world.env, cwd: world.cwd } }));
+  vi.unstubAllEnvs();
+  expect(messages[0]).toMatchObject({ cwd: world.cwd, model: 'claude-sonnet-5-5' });
+  expect(messages.at(-1)).toMatchObject({ result: 'hello' });
+});
+
+test('without options.env the environment of the program counts', async () => {
+  vi.stubEnv('TOOLPLANE_MODEL', 'rehearsal');
+  const messages = await collect(query({ prompt: 'list tools', options: { persistSession: false } }));
+  vi.unstubAllEnvs();
+  expect(messages[0]).toMatchObject({ model: 'rehearsal' });
+});
+
+test('without a model the turn says what was looked for', async () => {
+  const messages = await collect(query({ prompt: 'hi', options: BARE }));
+  expect(messages.at(-1)).toMatchObject({
+    subtype: 'error_during_execution',
+    errors: [expect.stringContaining('--model rehearsal, which works offline')],
+  });
+});
+
+test.each([
+  [{ maxBudgetUsd: 1 }, 'bad-option', '--max-budget-usd is not supported'],
+  [{ extraArgs: { modle: 'x' } }, 'bad-option', 'did you mean --model?'],
+  [{ settings: '/nowhere/settings.json' }, 'bad-option', '--settings /nowhere/settings.json cannot be read'],
+  [{ cwd: '/nowhere' }, 'spawn-failed', '/nowhere is no directory'],
+])('%j fails the query with the reason', async (options, code, message) => {
+  const failure = { name: 'SdkError', code, message: expect.stringContaining(message) };
+  await expect(collect(query({ prompt: 'hi', options: { ...BARE, ...options } }))).rejects.toMatchObject(
+    failure,
+  );
+  await expect(AgentClient.open({ ...BARE, ...options })).rejects.toMatchObject(failure);
+});
+
+test('what has no effect is told to options.stderr', async () => {
+  const said: string[] = [];
+  const stderr = (line: string) => void said.push(line);
+  await collect(query({ prompt: 'hi', options: { model: 'rehearsal', effort: 'low', stderr, ...BARE } }));
+  expect(said).toEqual(['[toolplane] --effort has no effect: the model chooses its effort itself\n']);
+});
+
+test('closed in the middle of a turn, nothing of it is left', async () => {
+  const never = Promise.withResolvers<void>();
+  await using world = await openAgentWorld((_, n) =>
+    n === 1 ? toolUse('mcp__files__pid', {}) : after(never.promise, text('too late')),
+  );
+  const client = await AgentClient.open({
+    env: world.env,
+    cwd: world.cwd,
+    mcpServers: { files: moduleServer(fixture('calc.ts')) },
+    allowedTools: ['mcp__files'],
+  });
+  const asking = client.ask('go').catch((cause: unknown) => cause);
+  const [result] = toolResults(await world.api.request(2));
+  const [block] = (result?.content ?? []) as { text: string }[];
+  const pid = Number(block?.text);
+  expect(isAlive(pid)).toBe(true);
+  await client.close();
+  expect(await asking).toMatchObject({ code: 'closed' });
+  await gone(pid);
+  never.resolve();
+});
+
+test('importing the package loads nothing of the host; a program that used it ends by itself', async () => {
+  const program = `
+    import { registerHooks } from 'node:module';
+    const loaded = [];
+    registerHooks({ load(url, context, next) { loaded.push(url); return next(url, context); } });
+    const { query } = await import(${JSON.stringify(ENTRY)});
+    const before = loaded.filter((url) => url.includes('/src/host/')).length;
+    for await (const _ of query({ prompt: 'list tools', options: { model: 'rehearsal', persistSession: false } }));
+    const after = loaded.filter((url) => url.includes('/src/host/')).length;
+    const heavy = loaded.filter((url) => /node_modules.(openai|@anthropic-ai)/.test(url)).length;
+    console.log(JSON.stringify({ before, hasLoaded: after > 0, heavy }));`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], {
+    env: {},
+  });
+  expect(JSON.parse(stdout)).toEqual({ before: 0, hasLoaded: true, heavy: 0 });
+});
