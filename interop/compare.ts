@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { openCliWorld } from '../test/world/real-cli.ts';
 import { normalise } from './normalise.ts';
 import type { Program, Sdk } from './program.ts';
@@ -7,11 +8,17 @@ import type { Program, Sdk } from './program.ts';
 /** The packages a program can run with. */
 export type PackageName = 'official' | 'ours';
 
+/** The agents a program can drive: the real CLI, or our host as a process. */
+export type AgentName = 'cli' | 'host';
+
 /** Runs one program in a fresh world; two runs that behave alike give equal values. */
-export async function observe(program: Program, sdk: Sdk): Promise<unknown> {
-  await using world = await openCliWorld(program.script);
-  return normalise(await program.run(sdk, world), world);
+export async function observe(program: Program, sdk: Sdk, agent: AgentName = 'cli'): Promise<unknown> {
+  await using world = await openCliWorld(program.script, { TOOLPLANE_NODE: process.execPath });
+  const given = agent === 'cli' ? world : { ...world, cli: OWN_HOST };
+  return normalise(await program.run(sdk, given as typeof world), world);
 }
+
+const OWN_HOST = fileURLToPath(new URL('../bin/toolplane-agent', import.meta.url));
 
 /** The names of all programs, sorted. */
 export async function programNames(): Promise<string[]> {

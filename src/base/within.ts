@@ -1,0 +1,16 @@
+import { startTimer } from './timer.ts';
+
+/** Waits for the work, but no longer than so many milliseconds nor beyond the signal; the work itself goes on. Rejects as it does. */
+export async function within(ms: number, work: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const giveUp = () => resolve();
+  const timer = startTimer(ms, giveUp);
+  signal.addEventListener('abort', giveUp, { once: true });
+  try {
+    await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', giveUp);
+  }
+}
