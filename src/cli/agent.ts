@@ -6,6 +6,7 @@ import { VERSION } from '../entry/version.ts';
 import { describeFlags } from '../host/launch/describe-flags.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
 import { claimStdout, flushed } from './claim-stdout.ts';
+import { ExitCode } from './exit-code.ts';
 
 /** The longest line a program may send, in characters: a prompt with images is long. */
 const MAX_LINE_LENGTH = 64 * 1024 * 1024;
@@ -45,6 +46,7 @@ async function runAgent(argv: readonly string[], output: Writable): Promise<void
       signal: stop.signal,
     });
     await session.done;
+    if (session.hasFailed) throw new ExitCode(1);
   } catch (cause) {
     if (!(cause instanceof SdkError) || cause.code !== 'bad-option') throw cause;
     note(cause.message);

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { startTimer } from '../base/timer.ts';
 import type { AgentLink } from '../control/link.ts';
 import { memoryLinks } from '../control/memory-link.ts';
+import { ExitFault } from '../control/process-link.ts';
 import { messageOf, SdkError } from '../protocol/sdk-error.ts';
 import { guarded } from '../sdk/guarded.ts';
 import type { AgentLaunch, Options } from '../sdk/options.ts';
@@ -29,6 +30,8 @@ export function openOwnAgent(launched: AgentLaunch, options: Options, warn: SdkW
       signal: stop.signal,
     });
     await session.done;
+    // As a process of its own would end.
+    if (session.hasFailed) fail(new ExitFault(1, null, []));
   };
   const over = run().catch(fail);
   return {

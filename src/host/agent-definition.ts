@@ -30,7 +30,8 @@ export const GENERAL_PURPOSE: Readonly<Record<string, AgentDefinition>> = {
 export function readAgents(value: unknown): Record<string, AgentDefinition> {
   const agents: [string, AgentDefinition][] = [];
   for (const [name, given] of Object.entries(isRecord(value) ? value : {})) {
-    if (!isRecord(given) || typeof given.prompt !== 'string') continue;
+    // A record cannot hold everything that JSON can.
+    if (name === '__proto__' || !isRecord(given) || typeof given.prompt !== 'string') continue;
     const { description, prompt, model, maxTurns, mcpServers } = given;
     const tools = strings(given.tools);
     const disallowedTools = strings(given.disallowedTools);

@@ -53,6 +53,9 @@ export class AgentSession implements Session {
   readonly #onAbort = () => this.end();
   readonly #ended = Promise.withResolvers<void>();
   #isStarted = false;
+  #hasFailed = false;
+  /** The user message that is being worked on, as hooks are told. */
+  #promptId: string = randomUUID();
   /** Settles when the program is gone and everything is closed; rejects with what the link died of. */
   readonly done: Promise<void>;
 
@@ -73,7 +76,7 @@ export class AgentSession implements Session {
     });
     this.#turns = new TurnQueue((line, turn) => this.#take(line, turn), this.state);
     this.ports = new ProgramPorts((body, signal) => this.channel.request(body, { signal }));
-    this.hooks = makeHooks(options, { id: this.id, rules, channel });
+    this.hooks = makeHooks(options, { id: this.id, rules, promptId: () => this.#promptId, channel });
     this.connectWorld = makeConnectWorld(options, this);
     this.servers = new Servers(this.connectWorld);
     this.servers.add(options.servers ?? {}, 'config');
@@ -100,8 +103,14 @@ export class AgentSession implements Session {
     if (options.signal?.aborted) this.end();
   }
 
+  /** Whether the last turn ended in a fault: what an agent's exit code says. */
+  get hasFailed(): boolean {
+    return this.#hasFailed;
+  }
+
   /** A message for the program. */
   say(message: Frame): void {
+    if (message.type === 'result') this.#hasFailed = message.is_error === true;
     const sent = { ...message, session_id: this.id, uuid: message.uuid ?? randomUUID() };
     // Past the channel, which is over once the program has said its last: what it asked before is still answered.
     this.#link.send(sent).catch(() => {});
@@ -143,6 +152,7 @@ export class AgentSession implements Session {
   }
 
   async #take({ content, uuid = randomUUID(), wantsTurn }: UserLine, turn: AbortController): Promise<void> {
+    this.#promptId = uuid;
     if (wantsTurn) await takeTurn(this, content, uuid, turn).catch((fault) => this.say(brokenTurn(fault)));
     else if (content.length > 0) this.conversation.add(content, uuid);
   }

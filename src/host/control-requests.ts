@@ -186,8 +186,7 @@ function commandsOf(session: Session): { name: string; description: string; argu
   return [...own, ...prompts];
 }
 
+/** The answer leaves before anything ends. */
 function endSession(session: Session): undefined {
-  session.interrupt();
-  // After the answer has left.
-  setImmediate(() => session.end());
+  session.end();
 }

@@ -29,16 +29,17 @@ export function makeRules({ rules, permissionMode, workspace }: SessionOptions):
 /** The hooks of a session: those of the program are called over the channel, those of settings in a shell. */
 export function makeHooks(
   options: SessionOptions,
-  { id, rules, channel }: { id: string; rules: RuleStore; channel(): ControlChannel },
+  session: { readonly id: string; readonly rules: RuleStore; promptId(): string; channel(): ControlChannel },
 ): SessionHooks {
   const { workspace, connect, hooks = [], transcript, note } = options;
   return new SessionHooks({
     hooks,
     base: () => ({
-      session_id: id,
+      session_id: session.id,
       transcript_path: transcript?.path ?? '',
       cwd: workspace.cwd,
-      permission_mode: modeOf(rules.current()),
+      prompt_id: session.promptId(),
+      permission_mode: modeOf(session.rules.current()),
     }),
     world: {
       callback: async (callback, input, toolUseId, signal) => {
@@ -48,7 +49,7 @@ export function makeHooks(
           input,
           tool_use_id: toolUseId ?? randomUUID(),
         };
-        return (await channel().request(body, { signal })).response;
+        return (await session.channel().request(body, { signal })).response;
       },
       spawn: spawnShell({ cwd: workspace.cwd, env: { ...connect.env } }),
     },
@@ -100,6 +101,7 @@ export function makeWorld(
     mayBypass: options.mayBypass === true,
     askers: [...(asksProgram ? [programAsker(channel)] : []), ...askers],
     builtIns: BUILT_INS.filter(({ listed }) => !builtIns || builtIns.includes(listed.name)),
+    tellsDecisions: options.tellsDecisions === true,
     hasMarks: options.marks === true,
     isLeadOnly: options.leadOnly === true,
     workspace: () => ({

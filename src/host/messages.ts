@@ -1,7 +1,7 @@
-import type { Usage, UserBlock } from '../protocol/agent-message.ts';
+import type { ModelBlock, Usage, UserBlock } from '../protocol/agent-message.ts';
 import type { Frame } from '../protocol/control-frame.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
-import type { CollectedMessage } from './model/collect.ts';
+import type { ReplyHead } from './model/collect.ts';
 import type { TurnEnd } from './worker.ts';
 
 export type InitFacts = {
@@ -35,26 +35,32 @@ export function initMessage(facts: InitFacts): Frame {
   };
 }
 
-export function assistantMessage(reply: CollectedMessage, parent: string | null): Frame {
-  const { id, model, content, stop_reason, stop_sequence, usage } = reply;
+/** One block of a reply: programs get a message for each, as it is finished. */
+export function assistantMessage(block: ModelBlock, reply: ReplyHead, parent: string | null): Frame {
+  const { id, model, usage } = reply;
+  const rest = { stop_reason: null, stop_sequence: null, usage };
   return {
     type: 'assistant',
-    message: { id, type: 'message', role: 'assistant', model, content, stop_reason, stop_sequence, usage },
+    message: { id, type: 'message', role: 'assistant', model, content: [block], ...rest },
     parent_tool_use_id: parent,
   };
 }
 
-export function resultsMessage(content: readonly UserBlock[], parent: string | null): Frame {
+/** `told` is what a program may want of a result that the model was not given. */
+export function resultsMessage(content: readonly UserBlock[], parent: string | null, told?: unknown): Frame {
   return {
     type: 'user',
     message: { role: 'user', content },
     parent_tool_use_id: parent,
+    ...(told !== undefined && { tool_use_result: told }),
   };
 }
 
 export type TurnFacts = TurnEnd & {
   /** The last text the model said. */
   readonly text: string;
+  /** How the last reply ended. */
+  readonly stopReason: string | null;
   readonly durationMs: number;
   /** Of that, how long models were waited for. */
   readonly modelMs: number;
@@ -67,7 +73,8 @@ export function resultMessage({ end, text, denials, ...facts }: TurnFacts): Fram
     duration_ms: Math.round(facts.durationMs),
     duration_api_ms: Math.round(facts.modelMs),
     num_turns: end.turns,
-    stop_reason: end.reason === 'done' ? 'end_turn' : null,
+    stop_reason: facts.stopReason,
+    terminal_reason: TERMINAL[end.reason],
     total_cost_usd: 0,
     usage: end.usage,
     modelUsage: Object.fromEntries(
@@ -88,6 +95,14 @@ export function resultMessage({ end, text, denials, ...facts }: TurnFacts): Fram
       return failure('error_during_execution', end.fault, common);
   }
 }
+
+const TERMINAL: Readonly<Record<TurnEnd['end']['reason'], string>> = {
+  done: 'completed',
+  stopped: 'hook_stopped',
+  'max-turns': 'max_turns',
+  interrupted: 'aborted_tools',
+  failed: 'api_error',
+};
 
 function usageOf(usage: Usage): Frame {
   return {

@@ -6,11 +6,13 @@ import type { Asker } from './permission/ask.ts';
 export function programAsker(channel: () => ControlChannel): Asker {
   return {
     name: 'canUseTool',
-    ask: async ({ call, toolUseId, reason, suggestions, provenance, agentId }, signal) => {
+    ask: async (question, signal) => {
+      const { call, toolUseId, reason, suggestions, provenance, agentId, displayName } = question;
       const body = {
         subtype: 'can_use_tool',
         tool_name: call.name,
         ...(provenance && { mcp_server: provenance }),
+        ...(displayName !== undefined && { display_name: displayName }),
         input: call.input,
         ...(suggestions.length > 0 && { permission_suggestions: suggestions }),
         decision_reason: reason.text,
@@ -26,7 +28,7 @@ export function programAsker(channel: () => ControlChannel): Asker {
         return (await channel().request(body, { signal })).response;
       } catch (cause) {
         if (signal.aborted) throw cause;
-        return { behavior: 'deny', message: `Tool permission request failed: ${messageOf(cause)}` };
+        return { behavior: 'deny', message: `Tool permission request failed: Error: ${messageOf(cause)}` };
       }
     },
   };

@@ -1,4 +1,7 @@
+import { randomUUID } from 'node:crypto';
+import type { UserBlock } from '../protocol/agent-message.ts';
 import type { LoopEvent } from './agent/loop.ts';
+import type { ToolOutcome } from './agent/tool-call.ts';
 import { assistantMessage, resultsMessage } from './messages.ts';
 import type { Session } from './session.ts';
 import type { Denial } from './worker.ts';
@@ -7,8 +10,14 @@ import type { Denial } from './worker.ts';
 export class Report {
   text = '';
   modelMs = 0;
+  /** How the last reply ended. */
+  stopReason: string | null = null;
   readonly denials: Denial[] = [];
   readonly #session: Session;
+  /** How many blocks of the present reply were told, by who replies. */
+  readonly #told = new Map<string | null, number>();
+  readonly #outcomes = new Map<string, ToolOutcome>();
+  #lastId = '';
   #askedAt = performance.now();
   #isOver = false;
 
@@ -21,34 +30,79 @@ export class Report {
     this.#isOver = true;
   }
 
-  tell(event: LoopEvent, parent: string | null, uuid?: string): void {
+  /** Tells of one event; the id of the last message that it took, which names what was said on disk too. */
+  tell(event: LoopEvent, parent: string | null): string {
     this.#session.count(event);
-    if (this.#isOver) return;
-    const say = (message: object) => this.#session.say({ ...message, ...(uuid && { uuid }) });
+    if (!this.#isOver) this.#tell(event, parent);
+    return this.#lastId;
+  }
+
+  #tell(event: LoopEvent, parent: string | null): void {
+    const isPartial = this.#session.options.includePartialMessages === true;
     switch (event.kind) {
+      case 'requested':
+        this.#told.set(parent, 0);
+        if (isPartial && parent === null) {
+          this.#session.say({ type: 'system', subtype: 'status', status: 'requesting' });
+        }
+        break;
+      case 'block-finished':
+        this.#told.set(parent, (this.#told.get(parent) ?? 0) + 1);
+        this.#say(assistantMessage(event.block, event.reply, parent));
+        break;
       case 'streamed':
-        if (this.#session.options.includePartialMessages) {
-          say({ type: 'stream_event', event: event.event, parent_tool_use_id: parent, uuid: undefined });
+        if (isPartial) {
+          this.#session.say({ type: 'stream_event', event: event.event, parent_tool_use_id: parent });
         }
         break;
       case 'replied':
         if (parent === null) this.#hear(event);
-        if (event.message.content.length > 0) say(assistantMessage(event.message, parent));
+        // What an interrupt cut off was never finished.
+        for (const block of event.message.content.slice(this.#told.get(parent) ?? 0)) {
+          this.#say(assistantMessage(block, event.message, parent));
+        }
+        break;
+      case 'call-finished':
+        this.#outcomes.set(event.call.id, event.outcome);
         break;
       case 'results-added':
       case 'text-added':
         if (parent === null) this.#askedAt = performance.now();
-        say(resultsMessage(event.content, parent));
+        this.#tellResults(event.content, parent);
         break;
       case 'call-started':
-      case 'call-finished':
         break;
     }
   }
 
+  /** Each result is a message of its own; what hooks said beside them is one more. */
+  #tellResults(content: readonly UserBlock[], parent: string | null): void {
+    const beside = content.filter((block) => block.type !== 'tool_result');
+    for (const block of content) {
+      if (block.type !== 'tool_result') continue;
+      const outcome = this.#outcomes.get(block.tool_use_id);
+      this.#outcomes.delete(block.tool_use_id);
+      this.#say(resultsMessage([block], parent, outcome && toldOf(outcome)));
+    }
+    if (beside.length > 0) this.#say(resultsMessage(beside, parent));
+  }
+
+  #say(message: object): void {
+    this.#lastId = randomUUID();
+    this.#session.say({ ...message, uuid: this.#lastId });
+  }
+
   #hear({ message }: Extract<LoopEvent, { kind: 'replied' }>): void {
+    this.stopReason = message.stop_reason;
     this.modelMs += performance.now() - this.#askedAt;
     const texts = message.content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
     if (texts.length > 0) this.text = texts.join('');
   }
+}
+
+function toldOf({ told, content, isError }: ToolOutcome): unknown {
+  if (!isError) return told ?? content;
+  const texts =
+    typeof content === 'string' ? [content] : content.map((it) => (it.type === 'text' ? it.text : ''));
+  return `Error: ${texts.join('\n')}`;
 }

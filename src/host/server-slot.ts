@@ -143,7 +143,7 @@ export class ServerSlot implements Server {
     try {
       const connection = await connect(this.#key, this.#entryNow(), this.#world, signal);
       this.#connection = connection;
-      connection.onClose(() => this.#lose(connection, signal));
+      connection.onClose(() => this.#lose(signal));
       connection.onListChanged(this.#listener(connection, signal));
       await this.#list(connection, signal);
     } catch (cause) {
@@ -161,13 +161,11 @@ export class ServerSlot implements Server {
     return rest;
   }
 
-  #lose(connection: Connection, signal: AbortSignal): void {
+  #lose(signal: AbortSignal): void {
     if (signal.aborted) return;
     this.#life.abort();
     this.#enter({ kind: 'failed', fault: 'the connection closed' });
-    void this.#change(async () => {
-      if (this.#connection === connection) await this.#close();
-    });
+    void this.#change(() => this.#close());
   }
 
   /** Lists again after a change, one list at a time: an older answer never replaces a newer one. */

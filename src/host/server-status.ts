@@ -9,9 +9,10 @@ export type ServerStatus = {
   readonly serverInfo?: { readonly name: string; readonly version: string };
   readonly error?: string;
   readonly config?: object;
-  readonly scope?: string;
+  readonly transport: string;
+  readonly scope: string;
   readonly source: string;
-  readonly tools?: readonly { readonly name: string; readonly annotations?: object }[];
+  readonly tools?: readonly { readonly name: string; readonly annotations: object }[];
 };
 
 export function serverStatus(servers: ReadonlyMap<string, Server>): ServerStatus[] {
@@ -20,10 +21,12 @@ export function serverStatus(servers: ReadonlyMap<string, Server>): ServerStatus
     status: WORDS[state.kind],
     ...(state.kind === 'connected' && {
       ...(state.connection.serverInfo && { serverInfo: state.connection.serverInfo }),
-      tools: state.tools.map((tool) => ({ name: tool.name, ...marks(tool.annotations) })),
+      tools: state.tools.map((tool) => ({ name: tool.name, annotations: marks(tool.annotations) })),
     }),
     ...(state.kind === 'failed' && { error: redactText(state.fault) }),
-    ...(entry.type !== 'sdk' && { config: withoutSecrets(entry), scope: 'dynamic' }),
+    ...(entry.type !== 'sdk' && { config: withoutSecrets(entry) }),
+    transport: entry.type ?? 'stdio',
+    scope: 'dynamic',
     source: origin === 'sdk' ? 'sdk' : 'dynamic',
   }));
 }
@@ -37,15 +40,12 @@ const WORDS = {
 } as const satisfies Record<ServerState['kind'], ServerStatus['status']>;
 
 /** Only what is claimed is told. */
-function marks({ readOnlyHint, destructiveHint, openWorldHint }: ToolAnnotations = {}): {
-  annotations?: object;
-} {
-  const claims = {
+function marks({ readOnlyHint, destructiveHint, openWorldHint }: ToolAnnotations = {}): object {
+  return {
     ...(readOnlyHint === true && { readOnly: true }),
     ...(destructiveHint === true && { destructive: true }),
     ...(openWorldHint === true && { openWorld: true }),
   };
-  return Object.keys(claims).length > 0 ? { annotations: claims } : {};
 }
 
 /** Headers and variables may hold keys, arguments and addresses too; a status is shown, logged and pasted. */

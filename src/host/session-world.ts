@@ -20,6 +20,8 @@ export type SessionWorld = {
   readonly askers: readonly Asker[];
   readonly builtIns: readonly BuiltIn[];
   readonly agents: Readonly<Record<string, AgentDefinition>>;
+  /** Whether the program is told why each call was allowed or denied. */
+  readonly tellsDecisions: boolean;
   /** Whether descriptions carry what servers claim of their tools. */
   readonly hasMarks: boolean;
   /** Sub-agents get no tools of servers. */

@@ -42,6 +42,7 @@ export async function takeTurn(
       ...done,
       denials,
       text: 'blocks' in asked ? report.text : asked.text,
+      stopReason: report.stopReason,
       durationMs: performance.now() - since,
       modelMs: report.modelMs,
       modelUsage: session.modelUsage,
@@ -52,7 +53,15 @@ export async function takeTurn(
 /** What is said when a turn broke by a fault of ours: the program must not wait for ever. */
 export function brokenTurn(fault: unknown): Frame {
   const end = { reason: 'failed' as const, fault: messageOf(fault), turns: 0, usage: NO_USAGE };
-  return resultMessage({ end, denials: [], text: '', durationMs: 0, modelMs: 0, modelUsage: {} });
+  return resultMessage({
+    end,
+    denials: [],
+    text: '',
+    stopReason: null,
+    durationMs: 0,
+    modelMs: 0,
+    modelUsage: {},
+  });
 }
 
 async function run(
@@ -98,9 +107,7 @@ async function run(
     worker,
     session.world,
     (event) => {
-      const id = crypto.randomUUID();
-      conversation.observe(event, id);
-      report.tell(event, null, id);
+      conversation.observe(event, report.tell(event, null));
     },
     { signal: turn.signal, interrupt: () => turn.abort() },
   );

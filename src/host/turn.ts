@@ -1,4 +1,5 @@
 import { within } from '../base/within.ts';
+import type { Frame } from '../protocol/control-frame.ts';
 import { messageOf } from '../protocol/sdk-error.ts';
 import { addUsage, NO_USAGE } from './agent/add-usage.ts';
 import { type BatchEnd, type LoopConfig, type LoopEvent, loop, type Round } from './agent/loop.ts';
@@ -41,6 +42,7 @@ export async function runTurn(
     if (stop !== undefined) return answered(`The agent was stopped before this call: ${stop}`);
     const call = poolCall(made, tool, worker, world);
     const permitted = await permit(call, permitting, signal);
+    if (world.tellsDecisions) world.say(decidedMessage(call, permitted));
     if (permitted.kind === 'allowed') {
       return {
         kind: 'run',
@@ -120,6 +122,18 @@ function toModelTools({ tools }: Pool): ModelTool[] {
   }));
 }
 
+/** For whoever explains afterwards why a call ran or did not. */
+function decidedMessage(call: PoolCall, { kind, by }: Permit): Frame {
+  return {
+    type: 'system',
+    subtype: 'permission_decided',
+    tool_use_id: call.id,
+    tool_name: call.tool.name,
+    behavior: kind === 'allowed' ? 'allow' : 'deny',
+    decision_reason: by.answeredBy === undefined ? by.text : `${by.answeredBy} answered: ${by.text}`,
+  };
+}
+
 async function tellDenied(
   call: PoolCall,
   { text, by }: Extract<Permit, { kind: 'refused' }>,
@@ -128,8 +142,8 @@ async function tellDenied(
   signal: AbortSignal,
 ): Promise<void> {
   const tool = { tool_name: call.tool.name, tool_use_id: call.id };
-  // Whoever said no knows it already.
-  if (by.answeredBy === undefined) {
+  // Whoever said no knows it already; hooks and refused paths are told by the result.
+  if (by.answeredBy === undefined && (by.rule || by.mode || by.annotation)) {
     world.say({
       type: 'system',
       subtype: 'permission_denied',

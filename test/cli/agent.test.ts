@@ -90,7 +90,12 @@ test('without a model it starts, and the turn says what was looked for', async (
     options: ownAgent(world, { env: { HOME: world.cwd, TOOLPLANE_NODE: process.execPath } }),
   });
   expect(await running.initializationResult()).toMatchObject({ output_style: 'default' });
-  expect((await collect(running)).at(-1)).toMatchObject({
+  const messages: unknown[] = [];
+  const reading = (async () => {
+    for await (const message of running) messages.push(message);
+  })();
+  await expect(reading).rejects.toThrow('--model rehearsal, which works offline');
+  expect(messages.at(-1)).toMatchObject({
     subtype: 'error_during_execution',
     errors: [expect.stringContaining('--model rehearsal, which works offline')],
   });

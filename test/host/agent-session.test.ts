@@ -51,7 +51,7 @@ test.each([
   [
     'throws about',
     async () => Promise.reject(new Error('oops')),
-    'Tool permission request failed: oops',
+    'Tool permission request failed: Error: oops',
     true,
   ],
 ])('canUseTool %s a call that no rule allows', async (_, canUseTool, content, is_error) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AgentDefinition } from '../../src/host/agent-definition.ts';
-import type { ModelRequest } from '../../src/host/model/model.ts';
-import { text, together, toolUse } from '../../src/host/model/scripted.ts';
+import type { Model, ModelRequest } from '../../src/host/model/model.ts';
+import { scriptedModel, text, together, toolUse } from '../../src/host/model/scripted.ts';
 import type { SDKMessage } from '../../src/protocol/agent-message.ts';
 import { toolServer } from '../../src/tools/sdk-server.ts';
 import { collect } from '../world/collect.ts';
@@ -184,6 +184,7 @@ test.each([
 
 test.each([
   [2, 2],
+  [1.5, 2],
   [0, 0],
 ])('maxTurns %d of a kind ends it, and the lead is told', async (maxTurns, replies) => {
   const { query, model } = drive(
@@ -286,6 +287,35 @@ test('an interrupt reaches sub-agents and their servers, and nothing is said aft
   await collect(query);
   await session().done;
   expect(isAlive(pid)).toBe(false);
+});
+
+test('a sub-agent whose model does not listen to the interrupt says nothing after the result', async () => {
+  const speaking = gate();
+  const script = scriptedModel((request, n) => {
+    if (!isLead(request)) return text('too late');
+    return n === 1 ? task() : text('second');
+  });
+  const spoken = Promise.withResolvers<void>();
+  const model: Model = {
+    ...script,
+    async *stream(request) {
+      if (isLead(request)) return yield* script.stream(request);
+      const events = await collect(script.stream({ ...request, signal: new AbortController().signal }));
+      await speaking.pass();
+      yield* events;
+      spoken.resolve();
+    },
+  };
+  const { send, ask, result, seen } = raw([], { model, builtIns: ['Task'], rules: allow('Task') });
+  await send({ type: 'user', message: { role: 'user', content: 'one' } });
+  await speaking.reached;
+  await ask('interrupt');
+  await result(1);
+  const before = seen.length;
+  speaking.open();
+  await spoken.promise;
+  await ask('mcp_status');
+  expect(seen.slice(before).filter(({ type }) => type === 'assistant')).toEqual([]);
 });
 
 test('deny with interrupt inside a sub-agent ends the whole turn', async () => {

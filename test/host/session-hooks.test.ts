@@ -66,7 +66,13 @@ test('the events of one asked call come in their order, each with what it is abo
     'PostToolBatch',
     'Stop',
   ]);
-  const base = { session_id: session().id, transcript_path: '', cwd: '/w', permission_mode: 'default' };
+  const base = {
+    session_id: session().id,
+    transcript_path: '',
+    cwd: '/w',
+    prompt_id: heard[0]?.prompt_id,
+    permission_mode: 'default',
+  };
   const tool = {
     tool_name: 'mcp__calc__add',
     tool_input: { a: 1, b: 2 },
@@ -90,7 +96,7 @@ test('the events of one asked call come in their order, each with what it is abo
         type: 'addRules',
         rules: [{ toolName: 'mcp__calc__add' }],
         behavior: 'allow',
-        destination: 'localSettings',
+        destination: 'session',
       },
     ],
   });

@@ -265,6 +265,8 @@ test('another asker races the program; a faulty one is not the last word', async
   expect(results(model.requests[1])).toEqual({ t1: '3' });
 });
 
+const NOBODY = 'Permission is needed and there is nobody to ask; the rule "mcp__calc__add" would allow it.';
+
 test('nobody to ask: denied, told in a message, to a hook, and counted in the result', async () => {
   const heard: unknown[] = [];
   const { query, model } = drive(
@@ -287,11 +289,11 @@ test('nobody to ask: denied, told in a message, to a hook, and counted in the re
     { asksProgram: false },
   );
   const messages = await collect(query);
-  expect(results(model.requests[1]).t1).toBe('!Permission is needed and there is nobody to ask.');
+  expect(results(model.requests[1]).t1).toBe(`!${NOBODY}`);
   expect(messages.find((it) => 'subtype' in it && it.subtype === 'permission_denied')).toMatchObject({
     tool_name: 'mcp__calc__add',
     tool_use_id: 't1',
-    message: 'Permission is needed and there is nobody to ask.',
+    message: NOBODY,
   });
   expect(heard).toMatchObject([{ tool_name: 'mcp__calc__add', tool_input: { a: 1, b: 2 } }]);
   expect(resultOf(messages)).toMatchObject({ permission_denials: [{ tool_name: 'mcp__calc__add' }] });

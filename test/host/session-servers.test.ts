@@ -4,6 +4,7 @@ import { text, together, toolUse } from '../../src/host/model/scripted.ts';
 import type { Frame } from '../../src/protocol/control-frame.ts';
 import { toolServer } from '../../src/tools/sdk-server.ts';
 import { collect } from '../world/collect.ts';
+import { gate } from '../world/gate.ts';
 import { allow, calc, drive, raw, resultOf, results, said, texts, untilResult } from './drive.ts';
 import { fixture, isAlive } from './fixture-server.ts';
 
@@ -76,6 +77,13 @@ test('mcp_toggle ends the process and starts another; both at once end as the la
   await Promise.all([true, false, true].map((enabled) => ask('mcp_toggle', { serverName: 'fix', enabled })));
   expect(await namesOf(ask)).toEqual(['fix connected']);
   expect(await pidOf(ask)).not.toBe(first);
+  for (const ways of [
+    [false, true, false],
+    [true, false],
+  ]) {
+    await Promise.all(ways.map((enabled) => ask('mcp_toggle', { serverName: 'fix', enabled })));
+    expect(await namesOf(ask)).toEqual(['fix disabled']);
+  }
   expect(await ask('mcp_toggle', { serverName: 'nope', enabled: true })).toMatchObject({
     error: 'Server not found: nope',
   });
@@ -110,6 +118,42 @@ test('a server that is replaced while it reconnects leaves no process behind', a
   expect(await ask('mcp_call', { tool: 'mcp__fix__pid' })).toMatchObject({ subtype: 'error' });
 });
 
+test('a server of the program takes the name of another: the process ends with the session at the latest', async () => {
+  const { ask, session } = raw([], { servers: { fix: fixture() } });
+  await session.servers.ready();
+  const pid = await pidOf(ask);
+  await ask('initialize', { sdkMcpServers: ['fix'] });
+  session.end();
+  await session.done;
+  expect(isAlive(pid)).toBe(false);
+});
+
+test('mcp_call: what takes too long, or is taken back, is told to the server', async () => {
+  const { ask, send, session } = raw([], { servers: { fix: fixture({ timeout: 100 }), slow: fixture() } });
+  await session.servers.ready();
+  expect(await ask('mcp_call', { tool: 'mcp__fix__wait' })).toMatchObject({
+    subtype: 'error',
+    error: 'MCP server "fix": tool "wait" timed out after 100 ms',
+  });
+  const request = { subtype: 'mcp_call', tool: 'mcp__slow__wait' };
+  await send({ type: 'control_request', request_id: 'taken', request });
+  await send({ type: 'control_cancel_request', request_id: 'taken' });
+  for (const server of ['fix', 'slow']) {
+    expect(await ask('mcp_call', { tool: `mcp__${server}__cancelled` })).toMatchObject({
+      response: { content: [{ text: '1' }] },
+    });
+  }
+});
+
+test('a server that changes its prompts: the commands are there', async () => {
+  const { ask, session } = raw([], { servers: { fix: fixture() } });
+  await session.servers.ready();
+  await ask('mcp_call', { tool: 'mcp__fix__learn' });
+  await session.servers.listed();
+  const { response } = (await ask('supported_commands')) as { response: { commands: { name: string }[] } };
+  expect(response.commands.map(({ name }) => name)).toContain('mcp__fix__learned');
+});
+
 test('mcp_status: claims as marks, why it failed, and no secrets', async () => {
   const { ask, session } = raw([], {
     servers: {
@@ -130,11 +174,12 @@ test('mcp_status: claims as marks, why it failed, and no secrets', async () => {
         status: 'connected',
         serverInfo: { name: 'fixture', version: '7' },
         source: 'dynamic',
+        transport: 'stdio',
         tools: expect.arrayContaining([
           { name: 'echo', annotations: { readOnly: true } },
           { name: 'pid', annotations: { openWorld: true } },
           { name: 'die', annotations: { destructive: true } },
-          { name: 'wait' },
+          { name: 'wait', annotations: {} },
         ]),
       },
       { name: 'bad', status: 'failed', error: expect.stringContaining('bad'), config: { type: 'http' } },
@@ -190,7 +235,9 @@ test('connect_mcp dials a server that waits; its tools are there in the next rou
   );
   const [init] = await collect(query);
   expect(init).toMatchObject({ mcp_servers: [{ name: 'fix', status: 'pending' }, { name: 'calc' }] });
-  const connected = ['die', 'echo', 'grow', 'pid', 'steps', 'wait'].map((it) => `mcp__fix__${it}`);
+  const connected = ['cancelled', 'die', 'echo', 'grow', 'learn', 'pid', 'steps', 'wait'].map(
+    (it) => `mcp__fix__${it}`,
+  );
   expect(results(model.requests[2])).toEqual({
     c1: `Connected to 'fix'. Discovered: ${connected.join(', ')}`,
     c2: "!Unknown server 'none'. Available: fix, calc",
@@ -479,19 +526,28 @@ test('an interrupt ends a turn that waits for a server; the next turn works', as
   expect(session.servers.all.get('slow')?.state.kind).toBe('disabled');
 });
 
-test('many calls of one turn leave no listeners behind that node would warn of', async () => {
+test('many calls side by side are nothing node would warn of', async () => {
   const warnings: string[] = [];
   const onWarning = ({ message }: Error) => void warnings.push(message);
   process.on('warning', onWarning);
-  const { query } = drive(
-    (_, n) =>
-      n <= 3
-        ? together(...Array.from({ length: 15 }, (_it, at) => toolUse('mcp__calc__add', { a: n, b: at })))
-        : text('ok'),
-    { mcpServers: { calc: calc() } },
-    { rules: allow('mcp__calc') },
+  const all = gate();
+  let running = 0;
+  const server = toolServer('s').tool(
+    'look',
+    'Looks',
+    {},
+    async () => {
+      if (++running === 15) all.open();
+      await all.pass();
+      return 'seen';
+    },
+    { annotations: { readOnlyHint: true } },
   );
-  expect(resultOf(await collect(query))).toMatchObject({ num_turns: 4 });
+  const { query } = drive(
+    (_, n) => (n === 1 ? together(...Array.from({ length: 15 }, () => toolUse('mcp__s__look'))) : text('ok')),
+    { mcpServers: { s: server } },
+  );
+  expect(resultOf(await collect(query))).toMatchObject({ num_turns: 2 });
   await new Promise((resolve) => setImmediate(resolve));
   process.off('warning', onWarning);
   expect(warnings).toEqual([]);

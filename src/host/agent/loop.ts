@@ -1,5 +1,5 @@
 import type { ModelBlock, Usage, UserBlock } from '../../protocol/agent-message.ts';
-import { type CollectedMessage, invalidInput, MessageCollector } from '../model/collect.ts';
+import { type CollectedMessage, invalidInput, MessageCollector, type ReplyHead } from '../model/collect.ts';
 import {
   type Model,
   type ModelEvent,
@@ -53,6 +53,8 @@ export type RoomReason = 'filling' | 'too-long';
 
 /** Every observable step, as a past fact. */
 export type LoopEvent =
+  | { kind: 'requested' }
+  | { kind: 'block-finished'; block: ModelBlock; reply: ReplyHead }
   | { kind: 'streamed'; event: ModelEvent }
   | { kind: 'replied'; message: CollectedMessage }
   | { kind: 'call-started'; call: ToolCall }
@@ -152,8 +154,10 @@ async function stream(
     ...(thinking && { thinking }),
     signal,
   };
+  emit({ kind: 'requested' });
   for await (const event of model.stream(request)) {
-    collector.add(event);
+    const block = collector.add(event);
+    if (block) emit({ kind: 'block-finished', block, reply: collector.head });
     emit({ kind: 'streamed', event });
   }
 }

@@ -4,7 +4,12 @@ import type { UserBlock } from '../../protocol/agent-message.ts';
 export type ToolCall = { readonly id: string; readonly name: string; readonly input: unknown };
 
 /** What a call came to, as the model is told it. */
-export type ToolOutcome = { readonly content: string | UserBlock[]; readonly isError: boolean };
+export type ToolOutcome = {
+  readonly content: string | UserBlock[];
+  readonly isError: boolean;
+  /** What the program is told beside it, where that is more. */
+  readonly told?: unknown;
+};
 
 /** A call once permissions and hooks have spoken: to be run, or already answered. */
 export type PreparedCall =

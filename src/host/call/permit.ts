@@ -2,6 +2,7 @@ import type { PermissionMode, PermissionUpdate } from '../../protocol/permission
 import type { SessionHooks } from '../hook/session-hooks.ts';
 import { type Asker, askPeople, type Question } from '../permission/ask.ts';
 import type { Decision, Reason } from '../permission/decide.ts';
+import { displayName } from './display-name.ts';
 import { type PoolCall, ruleCall, toolFields, type Who } from './pool-call.ts';
 import { suggest } from './suggest.ts';
 import { weigh } from './weigh.ts';
@@ -70,6 +71,7 @@ async function ask(call: PoolCall, reason: Reason, world: PermitWorld, signal: A
   const question: Question = {
     call: ruleCall(call, call.input),
     toolUseId: call.id,
+    displayName: displayName(call),
     reason,
     suggestions: suggest(call),
     ...(call.provenance && { provenance: call.provenance }),

@@ -7,6 +7,7 @@ import type { HookEffect } from '../hook/hook-effect.ts';
 import type { SessionHooks } from '../hook/session-hooks.ts';
 import { blockToModel, type ResultSource } from '../result/block.ts';
 import { failureToModel, toModel } from '../result/to-model.ts';
+import { toProgram } from '../result/to-program.ts';
 import { type PoolCall, toolFields, type Who } from './pool-call.ts';
 
 export type RunWorld = {
@@ -93,7 +94,8 @@ async function run(
         ...(timeoutMs !== undefined && { timeoutMs }),
       },
     );
-    return toOutcome(await toModel(result, sourceOf(call, world)));
+    const outcome = toOutcome(await toModel(result, sourceOf(call, world)));
+    return { ...outcome, told: toProgram(result, outcome) };
   } catch (failure) {
     return toOutcome(failureToModel(failure));
   }

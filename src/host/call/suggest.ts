@@ -11,5 +11,5 @@ export function suggest({ tool, input }: PoolCall): PermissionUpdate[] {
   const subject = tool.origin.kind === 'builtin' ? subjectOf(tool.name, input) : undefined;
   const ruleContent = subject?.kind === 'path' ? undefined : subject?.value;
   const rule = { toolName: tool.name, ...(ruleContent !== undefined && { ruleContent }) };
-  return [{ type: 'addRules', rules: [rule], behavior: 'allow', destination: 'localSettings' }];
+  return [{ type: 'addRules', rules: [rule], behavior: 'allow', destination: 'session' }];
 }

@@ -52,7 +52,8 @@ export function planSession(flags: AgentFlags, files: FlagFiles, around: Surroun
     hooks: both.flatMap((it) => it.hooks),
     agents,
     mayBypass: mode.mayBypass,
-    asksProgram: flags.permissionPrompts !== 'none',
+    // A program that answers questions says so; one that does not is not asked.
+    asksProgram: flags.permissionPromptTool !== undefined && flags.permissionPrompts !== 'none',
     tellsState: env.CLAUDE_CODE_SDK_READS_SESSION_STATE === '1',
     tellsDecisions: flags.tellDecisions === true,
     marks: flags.toolMarks === true,

@@ -13,6 +13,9 @@ export type CollectedMessage = {
   isComplete: boolean;
 };
 
+/** What is known of a reply from its beginning. */
+export type ReplyHead = Pick<CollectedMessage, 'id' | 'model' | 'usage'>;
+
 /** The member that marks the input of a tool use whose JSON could not be read; its value is what the model wrote. */
 const INVALID = '$invalid_json';
 
@@ -63,6 +66,10 @@ export class MessageCollector {
       default:
         return undefined;
     }
+  }
+
+  get head(): ReplyHead {
+    return { ...this.#head, usage: this.#usage };
   }
 
   /** The message as far as it has come. */

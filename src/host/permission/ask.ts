@@ -9,6 +9,8 @@ import type { ToolCall } from './match.ts';
 export type Question = {
   readonly call: ToolCall;
   readonly toolUseId: string;
+  /** What the tool is called where people read it. */
+  readonly displayName?: string;
   readonly reason: Reason;
   /** What "always allow" would change. */
   readonly suggestions: readonly PermissionUpdate[];
@@ -48,7 +50,7 @@ export async function askPeople(
 
   const first = Promise.any(askers.map((asker) => askOne(asker, question, settled.signal, failures))).then(
     (won): Answered => ({ ...won, failures: [...failures] }),
-    (): Answered => ({ result: denied(nobody(failures)), failures }),
+    (): Answered => ({ result: denied(nobody(question.call.name, failures)), failures }),
   );
   try {
     return await Promise.race([first, aborted]);
@@ -77,8 +79,10 @@ async function askOne(
 
 const ABORTED = 'The question was withdrawn before anybody answered.';
 
-function nobody(failures: readonly { asker: string; message: string }[]): string {
-  if (failures.length === 0) return 'Permission is needed and there is nobody to ask.';
+function nobody(tool: string, failures: readonly { asker: string; message: string }[]): string {
+  if (failures.length === 0) {
+    return `Permission is needed and there is nobody to ask; the rule "${tool}" would allow it.`;
+  }
   const each = failures.map(({ asker, message }) => `${asker}: ${message}`).join('; ');
   return `Permission is needed and nobody could be asked (${each}).`;
 }

@@ -32,7 +32,7 @@ test('nothing given', () => {
       hooks: [],
       agents: {},
       mayBypass: false,
-      asksProgram: true,
+      asksProgram: false,
       includePartialMessages: false,
       tellsState: false,
       tellsDecisions: false,
@@ -111,7 +111,9 @@ test.each([
   ['stdio', []],
   ['mcp__ask__me', ['--permission-prompt-tool takes only stdio: answer canUseTool in the program']],
 ])('--permission-prompt-tool %s', (permissionPromptTool, faults) => {
-  expect(plan({ permissionPromptTool }).faults).toEqual(faults);
+  const { options, ...planned } = plan({ permissionPromptTool });
+  expect(planned.faults).toEqual(faults);
+  expect(options.asksProgram).toBe(true);
 });
 
 test.each<[string, readonly string[], readonly string[] | undefined]>([

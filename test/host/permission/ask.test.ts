@@ -74,7 +74,7 @@ test.each([
 });
 
 test('with nobody to ask the call is denied', async () => {
-  const message = 'Permission is needed and there is nobody to ask.';
+  const message = `Permission is needed and there is nobody to ask; the rule "${question.call.name}" would allow it.`;
   expect(await askPeople([], question, live())).toEqual({
     result: { behavior: 'deny', message },
     failures: [],
