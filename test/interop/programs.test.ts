@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { loadPackage, loadProgram, observe, programNames } from '../../interop/compare.ts';
+import { HOST_DIFFERENCES, withoutKnown } from '../../interop/host-differences.ts';
 import type { Sdk } from '../../interop/program.ts';
+
+// Every program on the pairs {official, ours} × {real CLI, our host}, compared with the official package on the real CLI.
 
 let official: Sdk;
 let ours: Sdk;
@@ -15,11 +18,23 @@ beforeAll(async () => {
 afterAll(() => vi.restoreAllMocks());
 
 test.each(await programNames())(
-  '%s: both ends see the same with either package',
-  { timeout: 60_000 },
+  '%s: both ends see the same with either package and either agent',
+  { timeout: 90_000 },
   async (name) => {
     const program = await loadProgram(name);
-    const [theirs, mine] = await Promise.all([observe(program, official), observe(program, ours)]);
-    expect(mine).toEqual(theirs);
+    const [real, onCli, theirs, mine] = await Promise.all([
+      observe(program, official, 'cli'),
+      observe(program, ours, 'cli'),
+      observe(program, official, 'host'),
+      observe(program, ours, 'host'),
+    ]);
+    expect(onCli).toEqual(real);
+    expect(withoutKnown(theirs, name)).toEqual(withoutKnown(real, name));
+    expect(withoutKnown(mine, name)).toEqual(withoutKnown(real, name));
+    for (const known of HOST_DIFFERENCES.filter(({ programs }) => programs.includes(name))) {
+      const others = HOST_DIFFERENCES.filter((it) => it !== known);
+      const isNeeded = `not needed: ${known.why}`;
+      expect(withoutKnown(theirs, name, others), isNeeded).not.toEqual(withoutKnown(real, name, others));
+    }
   },
 );
