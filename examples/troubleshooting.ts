@@ -6,7 +6,7 @@ import { AbortError, AgentClient, createSdkMcpServer, query, SdkError, tool } fr
 import { scriptAgent } from 'toolplane/testing';
 
 const standIn = fileURLToPath(new URL('./stand-in-agent.mjs', import.meta.url));
-const demo = fileURLToPath(new URL('./demo.ts', import.meta.url));
+const program = fileURLToPath(new URL('./quick-start.ts', import.meta.url));
 
 // #region stderr
 const heard: string[] = [];
@@ -69,10 +69,12 @@ try {
 // #endregion
 
 // #region environment
-const { stderr } = spawnSync(process.execPath, [...process.execArgv, demo], {
+const { stderr } = spawnSync(process.execPath, [...process.execArgv, program], {
   env: { ...process.env, TOOLPLANE_DEBUG: 'frames' },
   encoding: 'utf8',
 });
-for (const frame of stderr.split('\n').filter((line) => line.includes('tools/call'))) console.log(frame);
+const frames = stderr.split('\n').filter((line) => line.includes('tools/call'));
 // #endregion
+// The id is another one in every run.
+for (const frame of frames) console.log(frame.replace(/"request_id":"\w+"/, '"request_id":"1"'));
 assert.match(stderr, /"method":"tools\/call"/);

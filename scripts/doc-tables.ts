@@ -1,10 +1,13 @@
 import { EXCEPTIONS } from '../interop/wire/exceptions.ts';
-import { SDK_ERRORS } from '../src/protocol/sdk-error.ts';
+import { serveRequest } from '../src/host/control-requests.ts';
+import { SDK_ERRORS, SdkError } from '../src/protocol/sdk-error.ts';
 import { OFFICIAL_EXPORTS } from '../src/sdk/export-table.ts';
 import { OFFICIAL_OPTIONS, type OptionRow, OWN_OPTIONS } from '../src/sdk/option-table.ts';
 import { Query } from '../src/sdk/query.ts';
 import { QueryMethods } from '../src/sdk/query-methods.ts';
+import { AGENT_TABLES } from './doc-agent-tables.ts';
 import { knownOutput } from './example-run.ts';
+import { table } from './markdown-table.ts';
 
 /** What pages are made of, by the name in their `generated` marks. */
 export const GENERATED: Readonly<Record<string, () => string | Promise<string>>> = {
@@ -14,6 +17,7 @@ export const GENERATED: Readonly<Record<string, () => string | Promise<string>>>
   exports: exportTable,
   methods: methodTable,
   'wire-exceptions': wireExceptions,
+  ...AGENT_TABLES,
 };
 
 /** A section a code; what each says is what `examples/errors.ts` provoked. */
@@ -59,28 +63,44 @@ function exportTable(): string {
 /** Methods are called once on a conversation that only notes what is asked of it. */
 async function methodTable(): Promise<string> {
   const rows: string[][] = [];
-  for (const name of methodNames(QueryMethods)) rows.push([`\`${name}()\``, await requestOf(name)]);
-  for (const name of methodNames(Query)) rows.push([`\`${name}()\``, 'in this process']);
-  return table(['method', 'control request'], rows);
+  for (const name of methodNames(QueryMethods)) {
+    const subtype = await requestOf(name);
+    const isServed = subtype === undefined || ownAgentServes(subtype);
+    const request = subtype === undefined ? 'none: told by the answer to `initialize`' : `\`${subtype}\``;
+    rows.push([`\`${name}()\``, request, isServed ? 'yes' : '**refused**']);
+  }
+  for (const name of methodNames(Query)) rows.push([`\`${name}()\``, 'none', 'yes']);
+  return table(['method', 'control request', 'our own agent'], rows);
 }
 
-async function requestOf(name: string): Promise<string> {
+/** What it does not serve it refuses before it looks at anything else. */
+function ownAgentServes(subtype: string): boolean {
+  try {
+    Promise.resolve(serveRequest({} as never, subtype, {}, AbortSignal.abort() as never)).catch(() => {});
+    return true;
+  } catch (thrown) {
+    return !(thrown instanceof SdkError && thrown.errorCode === 'unsupported_request');
+  }
+}
+
+/** Undefined for a method that asks nothing. */
+async function requestOf(name: string): Promise<string | undefined> {
   const asked: string[] = [];
   const conversation = {
     initialized: Promise.resolve({}),
     request: async ({ subtype }: { subtype: string }) => {
-      asked.push(`\`${subtype}\``);
+      asked.push(subtype);
       return {};
     },
-    setServers: async () => asked.push('`mcp_set_servers`'),
-    reinitialize: async () => asked.push('`initialize`, again'),
+    setServers: async () => asked.push('mcp_set_servers'),
+    reinitialize: async () => asked.push('initialize'),
   };
   const methods = new QueryMethods(conversation as never) as unknown as Record<
     string,
     (it: string) => unknown
   >;
   await methods[name]?.('x');
-  return asked[0] ?? 'none: told by the answer to `initialize`';
+  return asked[0];
 }
 
 function methodNames(of: { prototype: object }): string[] {
@@ -90,10 +110,4 @@ function methodNames(of: { prototype: object }): string[] {
 /** What is sent otherwise than the official package sends it, and why: `interop/wire/exceptions.ts` keeps the list. */
 function wireExceptions(): string {
   return EXCEPTIONS.map(({ reason }) => `- ${reason}`).join('\n');
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((it) => it.replaceAll('|', '\\|')).join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }

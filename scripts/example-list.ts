@@ -12,6 +12,7 @@ export type Example = {
 /** In the order a newcomer reads them. */
 export const EXAMPLES: readonly Example[] = [
   { name: 'demo', needs: 'nothing' },
+  { name: 'quick-start', needs: 'nothing' },
   { name: 'calculator', needs: 'cli', isLive: true },
   { name: 'application-state', needs: 'cli', isLive: true },
   { name: 'schemas', needs: 'nothing' },
@@ -23,6 +24,13 @@ export const EXAMPLES: readonly Example[] = [
   { name: 'streaming-prompt', needs: 'cli', isLive: true },
   { name: 'streaming-conversation', needs: 'cli', isLive: true },
   { name: 'permissions-and-hooks', needs: 'cli', isLive: true },
+  { name: 'own-agent', needs: 'nothing' },
+  { name: 'any-model', needs: 'nothing' },
+  { name: 'sub-agents', needs: 'nothing' },
+  { name: 'on-demand-servers', needs: 'nothing' },
+  { name: 'sessions', needs: 'nothing' },
+  { name: 'shell-hooks', needs: 'nothing' },
+  { name: 'command-line', needs: 'nothing' },
   { name: 'own-test', needs: 'nothing', isVarying: true },
   { name: 'telemetry', needs: 'nothing' },
   { name: 'troubleshooting', needs: 'nothing' },
@@ -30,4 +38,4 @@ export const EXAMPLES: readonly Example[] = [
 ];
 
 /** Files of `examples/` that the examples use and that show nothing by themselves. */
-export const SUPPORT = ['agent.ts', 'stand-in-agent.mjs', 'temperature-tools.ts'];
+export const SUPPORT = ['agent.ts', 'loopback-model.ts', 'stand-in-agent.mjs', 'temperature-tools.ts'];

@@ -1,0 +1,53 @@
+// A conversation that is kept on disk, gone on with, and copied.
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Options, query } from 'toolplane';
+import { openLoopbackModel } from './loopback-model.ts';
+
+/** A model that repeats everything it was told. */
+await using endpoint = await openLoopbackModel(({ messages }) => {
+  const heard = messages.filter(({ role }) => role === 'user').map(({ content }) => content);
+  return { say: `You said: ${heard.join(' / ')}` };
+});
+const directory = await mkdtemp(join(tmpdir(), 'toolplane-example-'));
+const home = join(directory, 'home');
+
+/** One turn; gives the id of its session. */
+async function say(prompt: string, more: Options = {}): Promise<string> {
+  const options: Options = {
+    model: 'openai:parrot',
+    // #region home
+    env: { ...process.env, TOOLPLANE_HOME: home, OPENAI_BASE_URL: endpoint.baseUrl },
+    // #endregion
+    cwd: directory,
+    tools: [],
+    ...more,
+  };
+  let session = '';
+  for await (const message of query({ prompt, options })) {
+    if (message.type !== 'result') continue;
+    session = message.session_id;
+    assert.equal(message.subtype, 'success');
+    if (message.subtype === 'success') console.log(message.result);
+  }
+  return session;
+}
+
+// #region sessions
+const first = await say('My name is Ada.');
+const resumed = await say('I like tea.', { resume: first }); // the same session, one turn longer
+const forked = await say('I like coffee.', { resume: first, forkSession: true }); // a copy; the first stays as it is
+const latest = await say('That is all.', { continue: true }); // the one of this directory written to last
+await say('Forget this.', { persistSession: false }); // kept nowhere
+// #endregion
+
+const folders = await readdir(join(home, 'projects'));
+const files = await readdir(join(home, 'projects', String(folders[0])));
+console.log({ sessions: files.length, isSame: resumed === first, isOther: forked !== first });
+await rm(directory, { recursive: true });
+
+assert.deepEqual(files.toSorted(), [`${first}.jsonl`, `${forked}.jsonl`].toSorted());
+assert.equal(resumed, first);
+assert.equal(latest, forked);

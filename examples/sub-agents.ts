@@ -1,0 +1,77 @@
+// An agent that hands work to another: with fewer tools, and with a server that lives only as long as the work does.
+import assert from 'node:assert/strict';
+import { fileURLToPath } from 'node:url';
+import { query, toolServer } from 'toolplane';
+import { z } from 'zod';
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+/** Any stdio server will do; this one is `servers/docs.ts`, run by `toolplane serve`. */
+const docs = {
+  command: process.execPath,
+  args: [...process.execArgv, here('../src/cli/main.ts'), 'serve', here('./servers/docs.ts')],
+};
+const shop = toolServer('shop')
+  .tool('count_stock', 'How many of an item are in stock', { item: z.string() }, () => 7)
+  .tool('order', 'Order more of an item', { item: z.string() }, ({ item }) => `${item} ordered`);
+
+/** What the lead is asked to hand over, in words the rehearsal model follows. */
+const delegate = (subagent_type: string, prompt: string) =>
+  `Call Task with ${JSON.stringify({ description: 'a small task', prompt, subagent_type })}`;
+
+const said: string[] = [];
+
+async function ask(prompt: string, extraArgs: Record<string, null> = {}): Promise<void> {
+  // #region query
+  const conversation = query({
+    prompt,
+    options: {
+      model: 'rehearsal',
+      persistSession: false,
+      extraArgs,
+      mcpServers: { shop },
+      agents: {
+        counter: {
+          description: 'Counts what is in stock',
+          prompt: 'You count. You change nothing.',
+          tools: ['mcp__shop__count_stock'], // of all tools only this one
+        },
+        librarian: {
+          description: 'Looks things up',
+          prompt: 'You search the documentation.',
+          mcpServers: [{ docs }], // started for it, ended with it; no server of the session
+        },
+      },
+      allowedTools: ['Task', 'mcp__shop', 'mcp__docs'],
+    },
+  });
+  for await (const message of conversation) {
+    if (message.type !== 'assistant') continue;
+    const who = message.parent_tool_use_id === null ? 'lead' : 'sub-agent';
+    for (const block of message.message.content) {
+      if (block.type === 'tool_use') said.push(`${who} calls ${block.name}`);
+      if (block.type === 'text') said.push(`${who} says ${block.text.trim()}`);
+    }
+  }
+  // #endregion
+}
+
+await ask(delegate('counter', 'Call count_stock with {"item": "teapot"}'));
+await ask(delegate('counter', 'Call order with {"item": "teapot"}'));
+await ask(delegate('librarian', 'Search for deploying'));
+// #region lead-only
+await ask(delegate('general-purpose', 'Call count_stock with {"item": "teapot"}'), { 'lead-only': null });
+// #endregion
+console.log(said.join('\n'));
+
+assert.deepEqual(
+  said.filter((line) => line.includes('calls')),
+  [
+    'lead calls Task',
+    'sub-agent calls mcp__shop__count_stock',
+    'lead calls Task',
+    'lead calls Task',
+    'sub-agent calls mcp__docs__search',
+    'lead calls Task',
+  ],
+);

@@ -1,0 +1,232 @@
+import { Command } from 'commander';
+import { addAgentFlags } from '../src/cli/agent-flags.ts';
+import { COMMANDS } from '../src/cli/chat/commands.ts';
+import { BUILT_INS } from '../src/host/builtin/table.ts';
+import { FAILURE_POLICY } from '../src/host/hook/failure-policy.ts';
+import { FLAGS, type FlagUse } from '../src/host/launch/flag-table.ts';
+import { MODEL_ALIASES } from '../src/host/launch/model-name.ts';
+import { decide } from '../src/host/permission/decide.ts';
+import { matchesCall, type ToolCall } from '../src/host/permission/match.ts';
+import type { Workspace } from '../src/host/permission/path.ts';
+import { parseRule } from '../src/host/permission/rule.ts';
+import type { ToolAnnotations } from '../src/protocol/mcp.ts';
+import { PERMISSION_MODES } from '../src/protocol/permission.ts';
+import { table } from './markdown-table.ts';
+
+/** What the pages about Toolplane's own agent are made of: its tables, and what its deciders say. */
+export const AGENT_TABLES: Readonly<Record<string, () => string>> = {
+  'agent-flags': agentFlags,
+  'built-in-tools': builtInTools,
+  'chat-commands': chatCommands,
+  'command-flags': commandFlags,
+  'hook-failures': hookFailures,
+  'model-aliases': modelAliases,
+  'permission-modes': permissionModes,
+  'permission-rules': permissionRules,
+};
+
+function agentFlags(): string {
+  const rows = Object.entries(FLAGS).map(([name, { kind, use }]) => {
+    return [`\`${name.length > 1 ? '--' : '-'}${name}\``, kind.what, fateOf(use)];
+  });
+  return table(['flag', 'takes', 'what becomes of it'], rows);
+}
+
+function fateOf(use: FlagUse): string {
+  switch (use.as) {
+    case 'used':
+      return 'used';
+    case 'harmless':
+      return `accepted: ${use.why}`;
+    case 'unused':
+      return `no effect, which is told: ${use.why}`;
+    case 'refused':
+      return `**refused**: ${use.instead}`;
+  }
+}
+
+/** The first sentence of what the model is told. */
+function builtInTools(): string {
+  const rows = BUILT_INS.map(({ listed: { name, description = '', annotations } }) => {
+    return [`\`${name}\``, `${description.split('. ')[0]}.`, annotations?.readOnlyHint ? 'no' : 'yes'];
+  });
+  return table(['tool', 'what it does', 'is asked about'], rows);
+}
+
+function chatCommands(): string {
+  const rows = Object.entries(COMMANDS).map(([name, { takes, does }]) => [
+    `\`/${`${name} ${takes}`.trimEnd()}\``,
+    does,
+  ]);
+  return table(['command', 'what it does'], rows);
+}
+
+function commandFlags(): string {
+  const rows = addAgentFlags(new Command()).options.map(({ flags, description, argChoices }) => [
+    `\`${flags}\``,
+    (argChoices ? `${description}: ${argChoices.join(', ')}` : description).replaceAll('<', '&lt;'),
+  ]);
+  return table(['flag', 'what it does'], rows);
+}
+
+function hookFailures(): string {
+  const events = (consequence: string) =>
+    Object.entries(FAILURE_POLICY)
+      .filter(([, it]) => it === consequence)
+      .map(([event]) => `\`${event}\``)
+      .join(', ');
+  return table(
+    ['a hook that fails', 'events'],
+    [
+      ['blocks what it was called for', events('block')],
+      ['changes nothing', events('continue')],
+    ],
+  );
+}
+
+function modelAliases(): string {
+  return Object.entries(MODEL_ALIASES)
+    .map(([alias, name]) => `\`${alias}\` is \`${name}\``)
+    .join(', ');
+}
+
+const WORKSPACE: Workspace = { cwd: '/home/ada/shop', home: '/home/ada', directories: [] };
+const READS: ToolAnnotations = { readOnlyHint: true };
+const NOTES: ToolCall = { name: 'mcp__notes__list', server: 'notes', tool: 'list', input: {} };
+
+/** Calls that no rule speaks about, one a column. */
+const UNRULED: readonly (readonly [string, ToolCall, ToolAnnotations, 'trusted' | 'untrusted'])[] = [
+  ['`Read`, `Glob`, `Grep` inside', { name: 'Read', input: { file_path: 'a.ts' } }, READS, 'trusted'],
+  ['outside', { name: 'Read', input: { file_path: '/etc/hosts' } }, READS, 'trusted'],
+  ['`Write`, `Edit` inside', { name: 'Edit', input: { file_path: 'a.ts' } }, {}, 'trusted'],
+  ['of a `.git` file', { name: 'Edit', input: { file_path: '.git/config' } }, {}, 'trusted'],
+  ['`Bash`', { name: 'Bash', input: { command: 'ls' } }, {}, 'trusted'],
+  ['read-only tool of this process', NOTES, READS, 'trusted'],
+  ['of an external server', NOTES, READS, 'untrusted'],
+  ['any other tool', NOTES, {}, 'trusted'],
+];
+
+/** What each mode makes of them, as `decide()` says. */
+function permissionModes(): string {
+  const rows = PERMISSION_MODES.map((mode) => [
+    `\`${mode}\``,
+    ...UNRULED.map(([, call, annotations, trust]) => {
+      const trusted = trust === 'trusted';
+      return decide({
+        call,
+        annotations,
+        trusted,
+        mode,
+        bypassLaunched: true,
+        rules: [],
+        workspace: WORKSPACE,
+      }).kind;
+    }),
+  ]);
+  return table(['mode', ...UNRULED.map(([what]) => what)], rows);
+}
+
+const bash = (command: string): ToolCall => ({ name: 'Bash', input: { command } });
+const file = (name: string, file_path: string): ToolCall => ({ name, input: { file_path } });
+const mcp = (server: string, tool: string): ToolCall => ({
+  name: `mcp__${server}__${tool}`,
+  server,
+  tool,
+  input: {},
+});
+
+/** Rules as people write them, each with calls to try it on. */
+const TRIED: readonly (readonly [string, readonly (readonly [string, ToolCall])[]])[] = [
+  ['Bash', [['`ls`', bash('ls')]]],
+  [
+    'Bash(git log *)',
+    [
+      ['`git log`', bash('git log')],
+      ['`git log -3`', bash('git log -3')],
+      ['`git push`', bash('git push')],
+      ['`git log; rm x`', bash('git log; rm x')],
+    ],
+  ],
+  [
+    'Bash(npm test)',
+    [
+      ['`npm test`', bash('npm test')],
+      ['`npm test x`', bash('npm test x')],
+    ],
+  ],
+  [
+    'Read(src/**)',
+    [
+      ['`Read` of `src/a/b.ts`', file('Read', 'src/a/b.ts')],
+      ['`Grep` in `src/a`', { name: 'Grep', input: { path: 'src/a' } }],
+      ['`Read` of `package.json`', file('Read', 'package.json')],
+    ],
+  ],
+  [
+    'Edit(*.md)',
+    [
+      ['`Edit` of `docs/a.md`', file('Edit', 'docs/a.md')],
+      ['`Write` of `a.md`', file('Write', 'a.md')],
+      ['`Edit` of `a.ts`', file('Edit', 'a.ts')],
+    ],
+  ],
+  [
+    'Read(~/notes)',
+    [
+      ['`Read` of `~/notes/a`', file('Read', '~/notes/a')],
+      ['`Read` of `~/keys`', file('Read', '~/keys')],
+    ],
+  ],
+  [
+    'Read(//etc/hosts)',
+    [
+      ['`Read` of `/etc/hosts`', file('Read', '/etc/hosts')],
+      ['`Read` of `etc/hosts`', file('Read', 'etc/hosts')],
+    ],
+  ],
+  [
+    'mcp__docs',
+    [
+      ['`mcp__docs__search`', mcp('docs', 'search')],
+      ['`mcp__docs2__search`', mcp('docs2', 'search')],
+    ],
+  ],
+  [
+    'mcp__docs__get_*',
+    [
+      ['`mcp__docs__get_page`', mcp('docs', 'get_page')],
+      ['`mcp__docs__search`', mcp('docs', 'search')],
+    ],
+  ],
+  ['mcp__*', [['`mcp__docs__search`', mcp('docs', 'search')]]],
+  [
+    'Task(counter)',
+    [
+      ['`Task` for `counter`', { name: 'Task', input: { subagent_type: 'counter' } }],
+      ['`Task` for another', { name: 'Task', input: { subagent_type: 'writer' } }],
+    ],
+  ],
+  [
+    'connect_mcp(docs)',
+    [
+      ['`connect_mcp` to `docs`', { name: 'connect_mcp', input: { name: 'docs' } }],
+      ['to another', { name: 'connect_mcp', input: { name: 'deploy' } }],
+    ],
+  ],
+];
+
+/** Each rule as an allow rule, tried on its calls. */
+function permissionRules(): string {
+  const rows = TRIED.map(([text, calls]) => {
+    const parsed = parseRule(text, 'allow', 'cliArg');
+    if (!parsed.ok) throw new Error(parsed.diagnostic.message);
+    const matching = calls.filter(([, call]) => matchesCall(parsed.rule, call, WORKSPACE));
+    const others = calls.filter((it) => !matching.includes(it));
+    return [
+      `\`${text}\``,
+      matching.map(([what]) => what).join(', '),
+      others.map(([what]) => what).join(', '),
+    ];
+  });
+  return table(['rule', 'allows', 'does not allow'], rows);
+}
