@@ -17,6 +17,10 @@ export function openOwnAgent(launched: AgentLaunch, options: Options, warn: SdkW
   const { program, agent, fail } = memoryLinks();
   const stop = new AbortController();
   const stderr = options.stderr && guarded('stderr', options.stderr, warn);
+  const note = (text: string) => {
+    if (stderr) stderr(`[toolplane] ${text}\n`);
+    else warn({ code: 'TOOLPLANE_AGENT', message: text });
+  };
   const run = async () => {
     const { launch } = await load();
     const session = await launch(agent, {
@@ -26,7 +30,7 @@ export function openOwnAgent(launched: AgentLaunch, options: Options, warn: SdkW
       home: launched.env.HOME ?? homedir(),
       version: VERSION,
       now: () => new Date(),
-      note: (text) => stderr?.(`[toolplane] ${text}\n`),
+      note,
       signal: stop.signal,
     });
     await session.done;

@@ -15,7 +15,7 @@ export function moduleServer(
   return {
     type: 'stdio',
     command: process.execPath,
-    args: [cliPath(), 'serve', path, ...name],
+    args: [...SOURCES, cliPath(), 'serve', path, ...name],
     ...(options.env && { env: options.env }),
     ...(options.timeout !== undefined && { timeout: options.timeout }),
   };
@@ -33,8 +33,10 @@ function modulePath(url: URL | string): string {
   return fileURLToPath(text);
 }
 
-/** The command beside this file, with the same ending: sources run sources. */
+/** Sources run sources: the command beside this file has the same ending, and so has what its module imports of us. */
+const ENDING = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
+const SOURCES: readonly string[] = ENDING === '.ts' ? ['--conditions=toolplane-source'] : [];
+
 function cliPath(): string {
-  const ending = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
-  return fileURLToPath(new URL(`../cli/main${ending}`, import.meta.url));
+  return fileURLToPath(new URL(`../cli/main${ENDING}`, import.meta.url));
 }

@@ -6,7 +6,8 @@ const CLI = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const serves = (...args: string[]) => ({
   type: 'stdio',
   command: process.execPath,
-  args: [CLI, 'serve', ...args],
+  // Sources run sources.
+  args: ['--conditions=toolplane-source', CLI, 'serve', ...args],
 });
 
 test.each<[string, () => object, object]>([

@@ -3,11 +3,13 @@ import { join } from 'node:path';
 import type { AgentLink } from '../../control/link.ts';
 import { SdkError } from '../../protocol/sdk-error.ts';
 import { AgentSession } from '../agent-session.ts';
+import type { RetryEvent } from '../model/retry.ts';
 import { chooseModel } from './choose-model.ts';
 import { loadFlagFiles } from './flag-files.ts';
 import { openConversation } from './open-conversation.ts';
 import { parseFlags } from './parse-flags.ts';
 import { planSession, type Surroundings } from './plan-session.ts';
+import { retryMessage } from './retry-message.ts';
 
 /** What an agent is started with, as a process or in one. */
 export type Launch = Surroundings & {
@@ -37,8 +39,10 @@ export async function launch(link: AgentLink, given: Launch): Promise<AgentSessi
   if ('fault' in opened) throw refusal([opened.fault]);
 
   const model = flags.model ?? files.managed.model ?? files.settings.model;
-  const chosen = chooseModel({ ...flags, ...(model !== undefined && { model }) }, env, { cwd });
-  return new AgentSession(link, {
+  let session: AgentSession | undefined;
+  const retry = { onRetry: (event: RetryEvent) => session?.say(retryMessage(event)) };
+  const chosen = chooseModel({ ...flags, ...(model !== undefined && { model }) }, env, { cwd, retry });
+  session = new AgentSession(link, {
     ...plan.options,
     ...opened.kept,
     model: chosen.model,
@@ -46,6 +50,7 @@ export async function launch(link: AgentLink, given: Launch): Promise<AgentSessi
     note,
     signal,
   });
+  return session;
 }
 
 function refusal(faults: readonly string[]): SdkError {

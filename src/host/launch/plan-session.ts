@@ -73,7 +73,10 @@ export function planSession(flags: AgentFlags, files: FlagFiles, around: Surroun
       ...((flags.permissionPromptTool ?? 'stdio') === 'stdio' ? [] : [NO_PROMPT_TOOL]),
       ...misread.map((name) => `--agents: "${name}" must be { "description": text, "prompt": text }`),
     ],
-    notes: prefixed('--allowedTools', allowed.notes),
+    notes: [
+      ...prefixed('--allowedTools', allowed.notes),
+      ...(mode.mode === 'auto' ? ['mode auto is taken as default: nobody judges calls here'] : []),
+    ],
   };
 }
 
