@@ -44,6 +44,7 @@ export class AgentSession implements Session {
   readonly state: StateTeller;
   readonly modelUsage: Record<string, Usage> = {};
   readonly agents: Record<string, AgentDefinition>;
+  toldCommands = 'clear,compact';
   modelName: string;
   systemPrompt: string;
   appendSystemPrompt: string;
@@ -87,6 +88,7 @@ export class AgentSession implements Session {
       transcript: options.transcript,
       messages: options.messages ?? [],
       say,
+      spent: (model, usage) => this.spend(model, usage),
     });
     const { id, servers, hooks, agents } = this;
     const waiting: SessionWorld['waiting'] = (work) => this.state.waiting(work);
@@ -141,8 +143,10 @@ export class AgentSession implements Session {
   }
 
   count(event: LoopEvent): void {
-    if (event.kind !== 'replied') return;
-    const { model, usage } = event.message;
+    if (event.kind === 'replied') this.spend(event.message.model, event.message.usage);
+  }
+
+  spend(model: string, usage: Usage): void {
     this.modelUsage[model] = addUsage(this.modelUsage[model] ?? NO_USAGE, usage);
   }
 

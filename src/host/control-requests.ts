@@ -5,15 +5,16 @@ import { PERMISSION_MODES, type PermissionMode } from '../protocol/permission.ts
 import { SdkError } from '../protocol/sdk-error.ts';
 import { contextUsage } from './agent/context-usage.ts';
 import { readAgents } from './agent-definition.ts';
+import { commandsOf } from './commands-of.ts';
 import type { ServerEntry } from './connect/world.ts';
 import { readCallbackHooks } from './hook/session-hooks.ts';
 import { modeOf } from './permission/rule-store.ts';
-import { promptCommands } from './prompt-commands.ts';
 import { promptNow } from './prompt-now.ts';
 import { sdkEntry } from './read-entry.ts';
 import { serverStatus } from './server-status.ts';
 import type { Session } from './session.ts';
 import { OWN_PROMPT } from './system-prompt.ts';
+import { withoutEffect } from './without-effect.ts';
 
 type Serve = (session: Session, body: Frame, served: Pick<ServedRequest, 'signal'>) => Reply | Promise<Reply>;
 
@@ -55,6 +56,7 @@ function initialize(session: Session, body: Frame): Frame {
   if (Array.isArray(body.systemPrompt)) session.systemPrompt = body.systemPrompt.map(String).join('\n\n');
   else if (session.systemPrompt === '') session.systemPrompt = OWN_PROMPT;
   if (typeof body.appendSystemPrompt === 'string') session.appendSystemPrompt = body.appendSystemPrompt;
+  for (const text of withoutEffect(body)) session.options.note?.(text);
   return {
     commands: commandsOf(session),
     agents: Object.entries(session.agents).map(([name, { description, model }]) => ({
@@ -171,19 +173,6 @@ function usage(session: Session): Frame {
     compacts: 'by-itself',
     ...(lastUsage && { lastUsage }),
   }) as unknown as Frame;
-}
-
-function commandsOf(session: Session): { name: string; description: string; argumentHint: string }[] {
-  const own = [
-    { name: 'clear', description: 'Forget the conversation', argumentHint: '' },
-    { name: 'compact', description: 'Make the conversation shorter', argumentHint: '[what to keep in mind]' },
-  ];
-  const prompts = promptCommands(session.servers.all).map(({ name, description, argumentHint }) => ({
-    name,
-    description,
-    argumentHint,
-  }));
-  return [...own, ...prompts];
 }
 
 /** The answer leaves before anything ends. */

@@ -17,6 +17,8 @@ export type ConversationOptions = {
   /** What was said before this session was resumed. */
   readonly messages: readonly ModelMessage[];
   say(message: Frame): void;
+  /** Hears what making it shorter took. */
+  spent(model: string, usage: Usage): void;
 };
 
 /** What was said so far: kept on disk as it grows, and made shorter before it outgrows the model's window. */
@@ -87,6 +89,9 @@ export class Conversation {
       signal,
       ...(instructions !== undefined && { instructions }),
     }).finally(() => say({ type: 'system', subtype: 'status', status: null }));
+    if (done.usage.input_tokens + done.usage.output_tokens > 0) {
+      this.#options.spent(modelName(), done.usage);
+    }
     if (done.how === 'unchanged') return false;
     this.messages.splice(0, this.messages.length, ...done.messages);
     this.#counted = undefined;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ControlChannel } from '../control/channel.ts';
+import type { Usage } from '../protocol/agent-message.ts';
 import { FileMemory } from './builtin/file-memory.ts';
 import { BUILT_INS } from './builtin/table.ts';
 import { WakeQueue } from './builtin/wake-queue.ts';
@@ -67,6 +68,7 @@ export function makeConnectWorld(
     readonly ports: ProgramPorts;
     readonly state: StateTeller;
     readonly channel: ControlChannel;
+    spend(model: string, usage: Usage): void;
   },
 ): ConnectWorld {
   return {
@@ -80,6 +82,7 @@ export function makeConnectWorld(
         modelName: () => session.modelName,
         cwd: workspace.cwd,
         waiting: (work) => session.state.waiting(work),
+        spent: (name, usage) => session.spend(name, usage),
       }),
   };
 }

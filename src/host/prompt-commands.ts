@@ -29,12 +29,15 @@ export function promptCommands(servers: ReadonlyMap<string, Server>): PromptComm
   );
 }
 
+/** What a command became: a prompt for the model, or a word to the user about what is wrong with it. */
+export type Expanded = { readonly blocks: readonly UserBlock[] } | { readonly fault: string };
+
 /** The words of `/mcp__server__prompt one "two words"` filled into the prompt; undefined if it is no such command. */
 export async function expandCommand(
   text: string,
   servers: ReadonlyMap<string, Server>,
   signal: AbortSignal,
-): Promise<UserBlock[] | undefined> {
+): Promise<Expanded | undefined> {
   const [, name, rest = ''] = /^\/(\S+)\s*(.*)$/s.exec(text.trim()) ?? [];
   const command = promptCommands(servers).find((it) => it.name === name);
   const state = command && servers.get(command.server)?.state;
@@ -44,12 +47,17 @@ export async function expandCommand(
   // What is over belongs to the last argument, so that a sentence needs no quotes.
   const values = names.map((_, at) => (at === names.length - 1 ? words.slice(at).join(' ') : words[at]));
   const given = names.flatMap((it, at) => (values[at] ? [[it, values[at]] as const] : []));
+  const missing = command.prompt.arguments.find(({ required }, at) => required && !values[at]);
+  if (missing) {
+    return { fault: `/${command.name} needs <${missing.name}>: /${command.name} ${command.argumentHint}` };
+  }
   try {
     const params = { name: command.prompt.name, arguments: Object.fromEntries(given) };
-    return blocksOf(await state.connection.ask('prompts/get', params, { signal }), command);
+    return { blocks: blocksOf(await state.connection.ask('prompts/get', params, { signal }), command) };
   } catch (cause) {
-    const text = `The prompt ${command.prompt.name} of ${command.server} could not be had: ${messageOf(cause)}`;
-    return [{ type: 'text', text }];
+    return {
+      fault: `The prompt ${command.prompt.name} of ${command.server} could not be had: ${messageOf(cause)}`,
+    };
   }
 }
 

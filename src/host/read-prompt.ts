@@ -27,8 +27,11 @@ export async function readPrompt(
   const own = await ownCommand(session, text, signal);
   if (own) return own;
   const expanded = text.startsWith('/') ? await expandCommand(text, session.servers.all, signal) : undefined;
+  if (expanded && 'fault' in expanded) return signal.aborted ? interrupted() : done(expanded.fault);
   const contexts = [started.additionalContext, submitted.additionalContext].filter((it) => it !== undefined);
-  return { blocks: [...(expanded ?? given), ...contexts.map((it) => ({ type: 'text' as const, text: it }))] };
+  return {
+    blocks: [...(expanded?.blocks ?? given), ...contexts.map((it) => ({ type: 'text' as const, text: it }))],
+  };
 }
 
 /** Commands of the host itself; what each did, in words. */

@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url';
 import { isRecord } from '../base/is-record.ts';
 import type { ControlChannel } from '../control/channel.ts';
-import type { UserBlock } from '../protocol/agent-message.ts';
+import type { Usage, UserBlock } from '../protocol/agent-message.ts';
 import type { ServerAnswer, ServerEntry, ServerOffer } from './connect/world.ts';
 import type { HookEffect } from './hook/hook-effect.ts';
 import type { SessionHooks } from './hook/session-hooks.ts';
@@ -15,6 +15,8 @@ export type OfferWorld = {
   modelName(): string;
   readonly cwd: string;
   waiting<T>(work: Promise<T>): Promise<T>;
+  /** Hears what a server's question took. */
+  spent(model: string, usage: Usage): void;
 };
 
 /** What each server may ask: people always; the model only if it lives in the program, since it spends the person's tokens. */
@@ -80,7 +82,7 @@ function elicitedBy({ decision, elicitation }: HookEffect): Elicited | undefined
 /** One reply of the session's model to a server's own conversation, without tools. */
 async function sample(
   params: Readonly<Record<string, unknown>>,
-  { model, modelName }: OfferWorld,
+  { model, modelName, spent }: OfferWorld,
   signal: AbortSignal,
 ): Promise<Record<string, unknown>> {
   const { outputTokens } = model.limits;
@@ -95,7 +97,8 @@ async function sample(
     signal,
   };
   for await (const event of model.stream(request)) collector.add(event);
-  const { content, stop_reason } = collector.message;
+  const { content, stop_reason, usage } = collector.message;
+  spent(collector.message.model, usage);
   const text = content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('');
   return {
     role: 'assistant',

@@ -28,6 +28,8 @@ export type Session = {
   readonly modelUsage: Readonly<Record<string, Usage>>;
   /** All tools there are now, as the lead is offered them. */
   pool(): Pool;
+  /** The names of the commands that the program knows of. */
+  toldCommands: string;
   modelName: string;
   systemPrompt: string;
   appendSystemPrompt: string;
@@ -35,6 +37,8 @@ export type Session = {
   say(message: Frame): void;
   /** Adds what a reply used. */
   count(event: LoopEvent): void;
+  /** The same for what was asked of a model outside the conversation. */
+  spend(model: string, usage: Usage): void;
   /** What hooks have to say about the beginning; nothing the second time. */
   start(signal: AbortSignal): Promise<HookEffect>;
   /** Work that may outlast its turn; the session ends after it. */

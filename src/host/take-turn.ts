@@ -4,9 +4,9 @@ import type { Frame } from '../protocol/control-frame.ts';
 import { messageOf } from '../protocol/sdk-error.ts';
 import { NO_USAGE } from './agent/add-usage.ts';
 import type { ConnectOutcome } from './builtin/built-in.ts';
+import { commandsOf } from './commands-of.ts';
 import { initMessage, resultMessage } from './messages.ts';
 import { modeOf } from './permission/rule-store.ts';
-import { promptCommands } from './prompt-commands.ts';
 import { promptNow } from './prompt-now.ts';
 import { readPrompt } from './read-prompt.ts';
 import { Report } from './report.ts';
@@ -32,6 +32,7 @@ export async function takeTurn(
   const { signal } = turn;
   await within(PATIENCE_MS, session.servers.ready(), signal);
   session.say(initMessage(initFacts(session)));
+  tellCommands(session);
   const asked = await readPrompt(session, given, signal);
   const report = new Report(session);
   const done = 'blocks' in asked ? await run(session, asked.blocks, uuid, report, turn) : asked.end;
@@ -62,6 +63,15 @@ export function brokenTurn(fault: unknown): Frame {
     modelMs: 0,
     modelUsage: {},
   });
+}
+
+/** Servers' prompts come and go with them; programs know the commands of the beginning only. */
+function tellCommands(session: Session): void {
+  const commands = commandsOf(session);
+  const names = commands.map(({ name }) => name).join();
+  if (names === session.toldCommands) return;
+  session.toldCommands = names;
+  session.say({ type: 'system', subtype: 'commands_changed', commands });
 }
 
 async function run(
@@ -152,7 +162,7 @@ function initFacts(session: Session) {
     servers: serverStatus(servers.all).map(({ name, status, source }) => ({ name, status, source })),
     permissionMode: modeOf(session.world.rules.current()),
     version: options.version,
-    commands: ['clear', 'compact', ...promptCommands(servers.all).map(({ name }) => name)],
+    commands: commandsOf(session).map(({ name }) => name),
     agents: Object.keys(session.agents),
   };
 }

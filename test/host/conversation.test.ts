@@ -13,6 +13,7 @@ const PAST: readonly ModelMessage[] = [1, 2, 3].flatMap((n): ModelMessage[] => [
 
 function conversation(messages: readonly ModelMessage[] = PAST) {
   const said: object[] = [];
+  const spent: unknown[] = [];
   const hooks = new SessionHooks({
     hooks: [],
     base: () => ({ session_id: 's', transcript_path: '', cwd: '/' }),
@@ -30,8 +31,9 @@ function conversation(messages: readonly ModelMessage[] = PAST) {
     transcript: undefined,
     messages,
     say: (message) => said.push(message),
+    spent: (name, usage) => spent.push([name, usage.output_tokens]),
   });
-  return { it, said, model };
+  return { it, said, model, spent };
 }
 
 const replied = (input_tokens: number, isComplete: boolean) => ({
@@ -61,8 +63,9 @@ test.each([
 });
 
 test('what was made shorter is told, and what cannot be is left', async () => {
-  const { it, said } = conversation();
+  const { it, said, spent } = conversation();
   expect(await it.compact('manual', '', never)).toBe(true);
+  expect(spent).toEqual([['m', 5]]);
   expect(it.messages.length).toBeLessThan(PAST.length);
   expect(said).toMatchObject([
     { status: 'compacting' },
@@ -71,7 +74,7 @@ test('what was made shorter is told, and what cannot be is left', async () => {
   ]);
   const short = conversation([]);
   expect(await short.it.compact('manual', '', never)).toBe(false);
-  expect(short.model.requests).toEqual([]);
+  expect({ requests: short.model.requests, spent: short.spent }).toEqual({ requests: [], spent: [] });
 });
 
 test('the program is told the end of a compaction that was interrupted, too', async () => {

@@ -44,18 +44,26 @@ test('every prompt of a connected server is a command', () => {
 });
 
 test.each([
-  ['/mcp__my_docs__find_it', {}],
   ['/mcp__my_docs__find_it a', { what: 'a' }],
   ['  /mcp__my_docs__find_it   a   b  ', { what: 'a', where: 'b' }],
   ['/mcp__my_docs__find_it "a b" c d', { what: 'a b', where: 'c d' }],
   ['/mcp__my_docs__find_it a\nin\nlines', { what: 'a', where: 'in lines' }],
   ['/mcp__my_docs__plain too much', {}],
-  ['/mcp__my_docs__find_it "" b', { where: 'b' }],
 ])('%j is asked with %j', async (text, expected) => {
   const { servers, asked } = docs(message({ type: 'text', text: 'ok' }));
-  expect(await expandCommand(text, servers, never)).toEqual([{ type: 'text', text: 'ok' }]);
+  expect(await expandCommand(text, servers, never)).toEqual({ blocks: [{ type: 'text', text: 'ok' }] });
   expect(asked).toMatchObject([{ method: 'prompts/get', params: { arguments: expected } }]);
 });
+
+test.each(['/mcp__my_docs__find_it', '/mcp__my_docs__find_it "" b'])(
+  '%j lacks what the prompt needs: the user is told, nobody else is asked',
+  async (text) => {
+    const { servers, asked } = docs({});
+    const fault = '/mcp__my_docs__find_it needs <what>: /mcp__my_docs__find_it <what> [where]';
+    expect(await expandCommand(text, servers, never)).toEqual({ fault });
+    expect(asked).toEqual([]);
+  },
+);
 
 test.each(['/mcp__my_docs__none', '/mcp__down__x', '/clear', 'mcp__my_docs__plain', '', '/', '/constructor'])(
   '%j is no command of a server',
@@ -72,9 +80,15 @@ test.each([
   ['nothing', { messages: [] }, '(/mcp__my_docs__plain gave nothing)'],
   ['garbage', 7, '(/mcp__my_docs__plain gave nothing)'],
   ['a message that is none', { messages: [null, { content: 'x' }] }, '(/mcp__my_docs__plain gave nothing)'],
-  ['a refusal', new Error('not today'), 'The prompt plain of my docs could not be had: not today'],
 ])('a prompt that gives %s', async (_, answer, text) => {
-  expect(await expandCommand('/mcp__my_docs__plain', docs(answer).servers, never)).toEqual([
-    { type: 'text', text },
-  ]);
+  expect(await expandCommand('/mcp__my_docs__plain', docs(answer).servers, never)).toEqual({
+    blocks: [{ type: 'text', text }],
+  });
+});
+
+test('a server that refuses its prompt is told to the user', async () => {
+  const { servers } = docs(new Error('not today'));
+  expect(await expandCommand('/mcp__my_docs__plain', servers, never)).toEqual({
+    fault: 'The prompt plain of my docs could not be had: not today',
+  });
 });

@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, realpath } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { RegisteredHook } from '../../src/host/hook/match-hooks.ts';
@@ -9,6 +8,7 @@ import type { Options } from '../../src/sdk/options.ts';
 import { toolServer } from '../../src/tools/sdk-server.ts';
 import { collect } from '../world/collect.ts';
 import { allow, asks, calc, drive, raw, resultOf, results, said, texts } from './drive.ts';
+import { temporaryRoot } from './transcript/sessions.ts';
 
 const ADD = toolUse('mcp__calc__add', { a: 1, b: 2 }, 't1');
 
@@ -241,7 +241,7 @@ test.each([
     const { query, model } = drive(
       [ADD, text('ok')],
       { mcpServers: { calc: calc() }, hooks },
-      { rules: allow('mcp__calc'), resultsDirectory: await mkdtemp(join(tmpdir(), 'results-')) },
+      { rules: allow('mcp__calc'), resultsDirectory: await temporaryRoot() },
     );
     await collect(query);
     expect(results(model.requests[1]).t1?.startsWith(expected)).toBe(true);
@@ -402,7 +402,7 @@ test('shell hooks run beside callbacks; the stricter word counts', async () => {
 });
 
 test('SessionStart of a shell speaks to the model; SessionEnd runs when all is over', async () => {
-  const cwd = await realpath(await mkdtemp(join(tmpdir(), 'hooks-')));
+  const cwd = await realpath(await temporaryRoot());
   const { query, model, session } = drive(
     [text('ok')],
     {},

@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, realpath, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, realpath, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
@@ -10,6 +9,7 @@ import { toolServer } from '../../src/tools/sdk-server.ts';
 import { collect } from '../world/collect.ts';
 import { gate } from '../world/gate.ts';
 import { allow, asks, calc, deny, drive, raw, resultOf, results, said, untilResult } from './drive.ts';
+import { temporaryRoot } from './transcript/sessions.ts';
 
 const ADD = toolUse('mcp__calc__add', { a: 1, b: 2 }, 't1');
 const yes: CanUseTool = async () => ({ behavior: 'allow' });
@@ -35,7 +35,7 @@ test.each([
 });
 
 async function folder(): Promise<string> {
-  return realpath(await mkdtemp(join(tmpdir(), 'permissions-')));
+  return realpath(await temporaryRoot());
 }
 
 const EDITOR = { builtIns: ['Write', 'Read', 'Grep', 'Glob'] };

@@ -145,6 +145,44 @@ test('mcp_call: what takes too long, or is taken back, is told to the server', a
   }
 });
 
+test('a server that says its tools have changed and does not list them keeps those it had', async () => {
+  const { ask, session } = raw([], { servers: { fix: fixture() } });
+  await session.servers.ready();
+  const before = session.servers.tools.get('fix');
+  await ask('mcp_call', { tool: 'mcp__fix__sulk' });
+  await session.servers.listed();
+  expect(session.servers.tools.get('fix')).toBe(before);
+  expect(await namesOf(ask)).toEqual(['fix connected']);
+});
+
+test('another server of the program under the same name that knows nothing of the old one is greeted anew', async () => {
+  const { ask, asked, answer } = raw([]);
+  const served: unknown[] = [];
+  let isNew = false;
+  void (async () => {
+    for (let n = 1; ; n++) {
+      const { request_id, request } = await asked('mcp_message', n);
+      const { method, id } = request.message as { method: string; id?: number };
+      served.push(method);
+      if (method === 'initialize') isNew = false;
+      const serverInfo = { name: 'x', version: '1' };
+      const handshake = { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo };
+      const result = method === 'initialize' ? handshake : { tools: [] };
+      const body = isNew ? { error: { code: -32600, message: 'not initialized' } } : { result };
+      await answer(request_id, { mcp_response: { jsonrpc: '2.0', id, ...body } });
+    }
+  })();
+  const servers = { s: { type: 'sdk', name: 's' } };
+  await ask('mcp_set_servers', { servers });
+  const handshake = ['initialize', 'notifications/initialized', 'tools/list'];
+  const spoken = () => served.filter((it) => it !== 'server/discover');
+  expect(spoken()).toEqual(handshake);
+  isNew = true;
+  expect(await ask('mcp_set_servers', { servers })).toMatchObject({ response: { added: [], errors: {} } });
+  expect(spoken()).toEqual([...handshake, 'tools/list', ...handshake]);
+  expect(await namesOf(ask)).toEqual(['s connected']);
+});
+
 test('a server that changes its prompts: the commands are there', async () => {
   const { ask, session } = raw([], { servers: { fix: fixture() } });
   await session.servers.ready();
@@ -235,7 +273,7 @@ test('connect_mcp dials a server that waits; its tools are there in the next rou
   );
   const [init] = await collect(query);
   expect(init).toMatchObject({ mcp_servers: [{ name: 'fix', status: 'pending' }, { name: 'calc' }] });
-  const connected = ['cancelled', 'die', 'echo', 'grow', 'learn', 'pid', 'steps', 'wait'].map(
+  const connected = ['cancelled', 'die', 'echo', 'grow', 'learn', 'pid', 'steps', 'sulk', 'wait'].map(
     (it) => `mcp__fix__${it}`,
   );
   expect(results(model.requests[2])).toEqual({
@@ -393,7 +431,9 @@ test('a server of the program may ask people, the model and for the roots', asyn
     },
     { rules: allow('mcp__c') },
   );
-  await collect(query);
+  const result = resultOf(await collect(query));
+  // Two replies of the conversation, and the one the server asked for.
+  expect(result).toMatchObject({ num_turns: 2, modelUsage: { m: { outputTokens: 15 } } });
   const { elicit, sample, roots } = results(model.requests.at(-1));
   expect(JSON.parse(elicit ?? '')).toEqual({ action: 'accept', content: { name: 'Ada' } });
   expect(JSON.parse(sample ?? '')).toMatchObject({
@@ -514,7 +554,12 @@ test('prompts of a server are slash commands, from all pages, with their words f
 
 test('an interrupt ends a turn that waits for a server; the next turn works', async () => {
   const slow = { command: process.execPath, args: ['-e', 'process.stdin.on("end", process.exit).resume()'] };
-  const { ask, send, result, session } = raw([text('second')], { servers: { slow } });
+  const hook = { event: 'SessionStart', target: { kind: 'command', command: 'echo started' } } as const;
+  const { ask, send, result, session, model } = raw([text('second')], {
+    servers: { slow },
+    hooks: [hook],
+    workspace: { cwd: '/', home: '/h', directories: [] },
+  });
   await send(user('one'));
   await ask('interrupt');
   expect(await result()).toMatchObject({ subtype: 'error_during_execution' });
@@ -524,9 +569,11 @@ test('an interrupt ends a turn that waits for a server; the next turn works', as
   await send(user('two'));
   expect(await result(2)).toMatchObject({ subtype: 'success', result: 'second' });
   expect(session.servers.all.get('slow')?.state.kind).toBe('disabled');
+  // What the first turn did not come to is made up for.
+  expect(texts(model.requests[0])).toEqual(['two', 'started']);
 });
 
-test('many calls side by side are nothing node would warn of', async () => {
+test('reading calls of one reply run side by side, as many as there are', async () => {
   const warnings: string[] = [];
   const onWarning = ({ message }: Error) => void warnings.push(message);
   process.on('warning', onWarning);

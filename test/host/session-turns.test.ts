@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { memoryLinks } from '../../src/control/memory-link.ts';
 import { AgentSession } from '../../src/host/agent-session.ts';
@@ -27,6 +25,7 @@ import {
   untilResult,
 } from './drive.ts';
 import { fixture, isAlive } from './fixture-server.ts';
+import { temporaryRoot } from './transcript/sessions.ts';
 
 const user = (content: unknown, more: Frame = {}): Frame => ({
   type: 'user',
@@ -270,7 +269,7 @@ test('a resumed session goes on where it was, and says so to hooks', async () =>
 });
 
 async function transcript(sessionId = randomUUID()) {
-  const root = await mkdtemp(join(tmpdir(), 'transcripts-'));
+  const root = await temporaryRoot();
   const faults: string[] = [];
   const kept = new Transcript({
     root,
@@ -581,6 +580,22 @@ test('a link that dies in the middle of a turn takes it along; no process is lef
   died.reject(new Error('the wire was cut'));
   await expect(session.done).rejects.toThrow('the wire was cut');
   expect(isAlive(pid)).toBe(false);
+});
+
+test("a link that dies while nobody waits for the session is no one else's trouble", async () => {
+  const closed = Promise.withResolvers<void>();
+  const { agent } = memoryLinks();
+  const frames = {
+    async *[Symbol.asyncIterator]() {
+      yield* [];
+      throw new Error('the wire was cut');
+    },
+  };
+  const close = async () => closed.resolve();
+  new AgentSession({ ...agent, frames, close }, sessionOptions(scriptedModel([])));
+  await closed.promise;
+  // An unhandled rejection would fail the run by now.
+  await new Promise((resolve) => setImmediate(resolve));
 });
 
 test('closing a query in the middle of a turn lets tools of the program know', async () => {

@@ -1,8 +1,8 @@
-import { mkdtemp, readdir, readFile, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, extname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { saveFile } from '../../../src/host/result/save-file.ts';
+import { temporaryRoot } from '../transcript/sessions.ts';
 
 test.each([
   ['image/png', '.png'],
@@ -13,7 +13,7 @@ test.each([
   ['text/../../x', '.bin'],
   ['', '.bin'],
 ])('%j is kept as a %s of its own, for its owner only', async (mimeType, extension) => {
-  const root = await mkdtemp(join(tmpdir(), 'results-'));
+  const root = await temporaryRoot();
   const directory = join(root, 'made', 'here');
   const path = await saveFile(directory, Buffer.from('data').toString('base64'), mimeType);
   expect({ folder: dirname(path), extension: extname(path) }).toEqual({ folder: directory, extension });
