@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { PERMISSION_MODES } from '../protocol/permission.ts';
 import type { Options } from '../sdk/options.ts';
+import { readAgents } from './read-agents.ts';
 import { readMcpConfigs } from './read-mcp-config.ts';
 
 /** One flag of the commands that start an agent, and the option of the SDK it stands for. */
@@ -37,7 +38,7 @@ const ROWS: readonly FlagRow[] = [
   },
   {
     flags: '--permission-mode <mode>',
-    does: 'what runs without a question',
+    does: 'what runs without a question (auto is the same as default with our own agent)',
     choices: PERMISSION_MODES,
     option: (permissionMode) => ({ permissionMode }),
   },
@@ -78,6 +79,22 @@ const ROWS: readonly FlagRow[] = [
     flags: '--fork-session',
     does: 'leave the conversation that is resumed as it is',
     option: (forkSession: boolean) => ({ forkSession }),
+  },
+  {
+    flags: '--no-session-persistence',
+    does: 'do not keep the conversation, so that it cannot be resumed',
+    // A flag that begins with no- is true unless it is given.
+    option: (isKept: boolean) => (isKept ? {} : { persistSession: false }),
+  },
+  {
+    flags: '--agents <file>',
+    does: 'sub-agents by name, each with "description" and "prompt": a JSON file, or its text',
+    option: (given: string) => ({ agents: readAgents(given) }),
+  },
+  {
+    flags: '--lead-only',
+    does: 'keep the servers to the lead: sub-agents have only their own (our own agent)',
+    option: () => ({ extraArgs: { 'lead-only': null } }),
   },
   {
     flags: '--add-dir <directory>',
@@ -137,7 +154,8 @@ export function agentOptions(values: FlagValues): Options {
     return value === undefined ? [] : [option(value)];
   });
   const options = Object.assign({}, ...given, { systemPrompt: systemPrompt(values) }) as Options;
-  return options.pathToClaudeCodeExecutable === undefined ? { ...options, extraArgs: OWN_FLAGS } : options;
+  if (options.pathToClaudeCodeExecutable !== undefined) return options;
+  return { ...options, extraArgs: { ...OWN_FLAGS, ...options.extraArgs } };
 }
 
 /** What only our own agent understands: it says more to people than programs for another agent expect. */

@@ -33,7 +33,7 @@ export function addRun(program: Command): void {
     )
     .option('--json', 'short for --output-format json')
     .option('--include-partial-messages', 'with stream-json: pieces of messages too')
-    .option('--verbose', 'tell on stderr which tools run')
+    .option('--verbose', 'tell on stderr which tools run, and which session it was')
     .addHelpText('after', HELP)
     .action(async (words: string[], values: FlagValues, command: Command) => {
       const prompt = await readPrompt(words);

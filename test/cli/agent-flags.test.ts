@@ -33,6 +33,16 @@ test.each<[string[], object]>([
   [['--tools', 'Read,Grep'], { tools: ['Read', 'Grep'] }],
   [['-c'], { continue: true }],
   [['--resume', 'id', '--fork-session'], { resume: 'id', forkSession: true }],
+  [['--no-session-persistence'], { persistSession: false }],
+  [
+    ['--agents', '{"scout":{"description":"Looks","prompt":"Look."}}'],
+    { agents: { scout: { description: 'Looks', prompt: 'Look.' } } },
+  ],
+  [['--lead-only'], { extraArgs: { ...OWN_PROMPT.extraArgs, 'lead-only': null } }],
+  [
+    ['--lead-only', '--agent-executable', 'other'],
+    { pathToClaudeCodeExecutable: 'other', extraArgs: { 'lead-only': null } },
+  ],
   [['--add-dir', 'a', '--add-dir', 'b'], { additionalDirectories: ['a', 'b'] }],
   [['--max-turns', '3', '--max-thinking-tokens', '1024'], { maxTurns: 3, maxThinkingTokens: 1024 }],
   [
@@ -70,4 +80,9 @@ test('servers of several configurations are merged, the later ones win', () => {
     ...OWN_PROMPT,
     mcpServers: { a: one, b: two },
   });
+});
+
+test('the help says what mode auto is here', () => {
+  const help = addAgentFlags(new Command('x')).configureHelp({ helpWidth: 500 }).helpInformation();
+  expect(help).toMatch(/--permission-mode <mode> .*auto is the same as default with our own agent/);
 });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
 import { CTRL_C, CTRL_D, UP } from './chat/fake-terminal.ts';
 import { CLI, runCli, startCli } from './run-cli.ts';
-import { TWO_SERVERS } from './two-servers.ts';
+import { TWO_SERVERS, TWO_WAITING } from './two-servers.ts';
 
 /** `script` of util-linux gives a command a terminal of its own; it is on every Debian. */
 const SCRIPT = 'script';
@@ -96,6 +96,42 @@ test.runIf(hasScript)(
     expect(await chat.closed).toEqual([0, null]);
   },
 );
+
+const BOTH = 'Connect both servers — what tools are now available?';
+
+test.runIf(hasScript)(
+  'in a real terminal: both servers are connected at once, and asked again there is nothing left but to list the tools',
+  async () => {
+    const chat = new TerminalProcess(['--model', 'rehearsal', '--mcp-config', TWO_WAITING]);
+    await chat.until('› ');
+    chat.type('/mcp\r');
+    await chat.until('waits (connect_mcp connects it)');
+    await chat.until('waits (connect_mcp connects it)');
+    await chat.until('› ');
+    chat.type(`${BOTH}\r`);
+    const question = await chat.until('allow? ');
+    expect(question.match(/● /g)).toHaveLength(2);
+    chat.type('y\r');
+    await chat.until('allow? ');
+    chat.type('y\r');
+    const marked = /- mcp__deploy__trigger \(destructive\)[\s\S]*- mcp__docs__search \(readOnly\)/;
+    await chat.until('I was given');
+    expect(await chat.until('› ')).toMatch(marked);
+    chat.type(`${BOTH}\r`);
+    expect(await chat.until('I was given')).not.toContain('allow? ');
+    expect(await chat.until('› ')).toMatch(marked);
+    chat.type(CTRL_D);
+    expect(await chat.closed).toEqual([0, null]);
+  },
+);
+
+test('in a pipe too, with servers that are connected from the start', async () => {
+  const { code, stdout } = await runCli(REHEARSE, `${BOTH}\n`);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^I was given \d+ tools:\n/);
+  expect(stdout).toContain('\n- mcp__deploy__trigger (destructive)\n');
+  expect(stdout).toContain('\n- mcp__docs__search (readOnly)\n');
+});
 
 test.runIf(hasScript)(
   'in a real terminal: Ctrl-C ends the turn, then leaves; NO_COLOR is kept to',

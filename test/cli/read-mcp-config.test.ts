@@ -1,20 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readMcpConfigs } from '../../src/cli/read-mcp-config.ts';
-
-function file(content: string): string {
-  const directory = mkdtempSync(join(tmpdir(), 'toolplane-config-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
-  const path = join(directory, 'mcp.json');
-  writeFileSync(path, content);
-  return path;
-}
+import { jsonFile } from './json-file.ts';
 
 test('a file or a text names servers', () => {
   const text = '{"mcpServers":{"a":{"command":"x"}}}';
-  expect(readMcpConfigs([file(`\ufeff${text}`)])).toEqual({ a: { command: 'x' } });
+  expect(readMcpConfigs([jsonFile(`\ufeff${text}`)])).toEqual({ a: { command: 'x' } });
   expect(readMcpConfigs([`  ${text}`])).toEqual({ a: { command: 'x' } });
   expect(readMcpConfigs([])).toEqual({});
 });
@@ -25,12 +15,12 @@ test.each([
     () => 'no-such-file.json',
     /^--mcp-config no-such-file\.json cannot be read: ENOENT/,
   ],
-  ['a file that is no JSON', () => file('{'), /^--mcp-config .*mcp\.json is no JSON: /],
+  ['a file that is no JSON', () => jsonFile('{'), /^--mcp-config .*flag\.json is no JSON: /],
   ['a text that is no JSON', () => '{"a', /^--mcp-config is no JSON: /],
   [
     'a file without servers',
-    () => file('{"servers":{}}'),
-    /mcp\.json: there is no "mcpServers" object in it$/,
+    () => jsonFile('{"servers":{}}'),
+    /flag\.json: there is no "mcpServers" object in it$/,
   ],
   ['a list of servers', () => '{"mcpServers":[]}', /there is no "mcpServers" object in it$/],
 ])('%s is named', (_, given, message) => {

@@ -8,16 +8,21 @@ export const CLI = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.ur
 export const fixture = (name: string): string => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
 
 /** The command as a process, with an environment of its own. */
-export function startCli(args: readonly string[]): ChildProcessWithoutNullStreams {
-  return spawn(process.execPath, [CLI, ...args], { env: { PATH: process.env.PATH } });
+export function startCli(args: readonly string[], place: Place = {}): ChildProcessWithoutNullStreams {
+  const { cwd, env } = place;
+  return spawn(process.execPath, [CLI, ...args], { cwd, env: { PATH: process.env.PATH, ...env } });
 }
+
+/** Where it runs, if that matters. */
+export type Place = { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> };
 
 /** What it printed and how it ended, given this input. */
 export async function runCli(
   args: readonly string[],
   input = '',
+  place: Place = {},
 ): Promise<{ code: number; stdout: string; stderr: string }> {
-  const child = startCli(args);
+  const child = startCli(args, place);
   child.stdin.end(input);
   const [stdout, stderr, [code]] = await Promise.all([
     text(child.stdout),

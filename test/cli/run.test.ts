@@ -177,3 +177,28 @@ test('nor is one that does not want to be told what goes on', async () => {
   expect(closed).toEqual([0, null]);
   expect(stdout).toContain('Done.');
 });
+
+test('--verbose ends with the session, which can be resumed by it; one that is not kept is not told', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'toolplane-run-'));
+  onTestFinished(() => rm(home, { recursive: true }));
+  const place = { cwd: home, env: { HOME: home } };
+  const run = (...more: string[]) => runCli([...REHEARSE, '--verbose', ...more, 'list tools'], '', place);
+  const first = await run();
+  const [, id = ''] = /^session ([\w-]{36}): --resume \1 goes on with it\n$/m.exec(first.stderr) ?? [];
+  expect(first.stderr.endsWith(`--resume ${id} goes on with it\n`)).toBe(true);
+  const second = await run('--resume', id);
+  expect({ code: second.code, stderr: second.stderr }).toEqual({ code: 0, stderr: first.stderr });
+  const unkept = await run('--no-session-persistence');
+  expect({ code: unkept.code, stderr: unkept.stderr }).toEqual({ code: 0, stderr: '' });
+  expect((await run('--continue', '--json')).stdout).toContain(id);
+});
+
+test('--agents are those that the model can delegate to', async () => {
+  const agents = JSON.stringify({ scout: { description: 'Looks around', prompt: 'Look.' } });
+  const args = ['run', '--agents', agents, '--output-format', 'stream-json', '--model'];
+  const { stdout } = await runCli([...args, await scripted('Hello.'), '--lead-only', 'hi']);
+  expect(JSON.parse(stdout.split('\n')[0] ?? '')).toMatchObject({
+    subtype: 'init',
+    agents: expect.arrayContaining(['scout']),
+  });
+});

@@ -93,10 +93,12 @@ function helpText(agentCommands: readonly string[]): Piece[] {
     ([name, { takes, does }]) => [`/${name} ${takes}`, does] as const,
   );
   const widest = Math.max(...rows.map(([usage]) => usage.length));
+  // Of two with one name the chat's own is what runs.
+  const others = agentCommands.filter((name) => !Object.hasOwn(COMMANDS, name));
   return [
     ...rows.map(([usage, does]) => line('  ', [usage.padEnd(widest), 'strong'], `  ${does}`)),
-    ...(agentCommands.length > 0
-      ? [line(['  from the agent: ', 'dim'], agentCommands.map((name) => `/${name}`).join(' '))]
+    ...(others.length > 0
+      ? [line(['  from the agent: ', 'dim'], others.map((name) => `/${name}`).join(' '))]
       : []),
     line(['  A backslash at the end of a line continues it. Ctrl-C interrupts, Ctrl-D leaves.', 'dim']),
   ];

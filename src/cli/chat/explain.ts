@@ -39,6 +39,6 @@ function verdictText({ verdict, asked }: Call): string {
   }
   const { behavior, by, how, reason } = verdict;
   const did = behavior === 'allow' ? 'allowed' : 'denied';
-  const who = by === 'you' ? `by you${how ? `, ${how}` : ''}` : 'by the agent';
-  return `${did} ${who}${reason ? `: ${reason}` : ''}`;
+  const who = by === 'you' ? ` by you${how ? `, ${how}` : ''}` : by === 'agent' ? ' by the agent' : '';
+  return `${did}${who}${reason ? `: ${reason}` : ''}`;
 }

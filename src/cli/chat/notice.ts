@@ -1,6 +1,6 @@
 import { isRecord } from '../../base/is-record.ts';
 import type { SDKMessage } from '../../protocol/agent-message.ts';
-import { changeCall } from './call-log.ts';
+import { changeCall, knownOf, settleCall } from './call-log.ts';
 import { line, type Piece } from './piece.ts';
 import { elapsed } from './tool-text.ts';
 import type { Shown, View } from './view.ts';
@@ -8,20 +8,21 @@ import type { Shown, View } from './view.ts';
 type Notice = Readonly<Record<string, unknown>>;
 
 /** Messages that are neither the model's, nor a tool's, nor a turn's end. Kinds nobody knows here change nothing. */
-export function noticePieces(view: View, message: SDKMessage): Shown {
+export function noticePieces(view: View, message: SDKMessage, at: number): Shown {
   const notice = message as Notice;
   const take = notice.type === 'system' ? NOTICES[String(notice.subtype)] : undefined;
-  return take ? take(view, notice) : { view, pieces: [] };
+  return take ? take(view, notice, at) : { view, pieces: [] };
 }
 
-const NOTICES: Readonly<Record<string, (view: View, notice: Notice) => Shown>> = {
+const NOTICES: Readonly<Record<string, (view: View, notice: Notice, at: number) => Shown>> = {
   init,
   commands_changed: (view, { commands }) => ({
     view: { ...view, commands: commandNames(commands) },
     pieces: [],
   }),
-  permission_denied: (view, notice) => decided(view, notice, 'deny'),
-  permission_decided: (view, notice) => decided(view, notice, notice.behavior === 'allow' ? 'allow' : 'deny'),
+  permission_denied: (view, notice, at) => decided(view, notice, 'deny', at),
+  permission_decided: (view, notice, at) =>
+    decided(view, notice, notice.behavior === 'allow' ? 'allow' : 'deny', at),
   api_retry: (view, { attempt, max_retries, retry_delay_ms }) => ({
     view,
     pieces: [
@@ -80,11 +81,20 @@ function init(view: View, notice: Notice): Shown {
 
 const TROUBLES: ReadonlySet<string> = new Set(['failed', 'needs-auth']);
 
-function decided(view: View, notice: Notice, behavior: 'allow' | 'deny'): Shown {
-  const { tool_use_id: id, decision_reason: reason, message } = notice;
+function decided(view: View, notice: Notice, behavior: 'allow' | 'deny', at: number): Shown {
+  const { tool_use_id, decision_reason: reason, message } = notice;
+  const id = String(tool_use_id);
   const why = typeof reason === 'string' ? reason : typeof message === 'string' ? message : undefined;
   const verdict = { behavior, by: 'agent' as const, ...(why !== undefined && { reason: why }) };
-  return { view: { ...view, calls: changeCall(view.calls, String(id), { verdict }) }, pieces: [] };
+  // A call begins when it is decided: those before it in the reply may have taken their time.
+  const calls = changeCall(settleCall(view.calls, id, verdict), id, { since: at });
+  const { verdict: kept, asked } = knownOf(calls, id);
+  if (kept === verdict || why === undefined || asked?.reason !== undefined) {
+    return { view: { ...view, calls }, pieces: [] };
+  }
+  // What was answered here was asked for the reason that the agent gives.
+  const known = { ...asked, reason: why.replace(/^canUseTool answered: /, '') };
+  return { view: { ...view, calls: changeCall(calls, id, { asked: known }) }, pieces: [] };
 }
 
 function told(text: unknown, tone: 'dim' | 'warn' | 'plain'): Piece[] {

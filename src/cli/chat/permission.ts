@@ -23,7 +23,7 @@ export async function askPermission(request: PermissionRequest, asking: Asking):
   asking.print([choices(always)]);
   for (;;) {
     const end = await asking.ask('allow? ');
-    if (end.kind === 'withdrawn') return denied(WITHDRAWN, 'agent');
+    if (end.kind === 'withdrawn') return denied(WITHDRAWN, 'withdrawn');
     if (end.kind !== 'text') return denied(DISMISSED, 'you');
     const [, word = '', reason = ''] = /^\s*(\S*)\s*([\s\S]*?)\s*$/.exec(end.text) ?? [];
     const choice = word.toLowerCase();
@@ -42,7 +42,7 @@ export function permissionQuestion(
   most: number,
 ): Piece[] {
   const { mcpServer, decisionReason, description, title, blockedPath } = context;
-  const from = mcpServer ? ` of server ${mcpServer.name} (${mcpServer.source})` : '';
+  const from = mcpServer ? ` of server ${mcpServer.name}${sourceText(mcpServer.source)}` : '';
   const rows = JSON.stringify(input, null, 2).split('\n');
   const hidden = rows.length - most;
   const shown = hidden > 0 ? rows.slice(0, most) : rows;
@@ -63,12 +63,28 @@ export function permissionQuestion(
   ];
 }
 
+/** Where a server was named, as people know it; one of this command's own flags needs no word. */
+function sourceText(source: string): string {
+  const words = SOURCES.get(source) ?? source;
+  return words === '' ? '' : ` (${words})`;
+}
+
+const SOURCES: ReadonlyMap<string, string> = new Map([
+  ['dynamic', ''],
+  ['sdk', 'in this program'],
+  ['project', 'from this project'],
+  ['local', 'from this project, for you'],
+  ['user', 'from your settings'],
+  ['enterprise', 'from your organisation'],
+  ['managed', 'from your organisation'],
+]);
+
 const FIRST_LINES = 15;
 const REFUSED = 'The user said no.';
 const DISMISSED = 'The user dismissed the question.';
 const WITHDRAWN = 'The question was withdrawn.';
 
-/** What "always" changes: the agent's own suggestions, or a rule for this tool and session; nothing if it may not. */
+/** What "always" changes: the agent's own suggestions, or a rule for this tool and conversation; nothing if it may not. */
 function alwaysUpdates({ tool, context }: PermissionRequest): PermissionUpdate[] | undefined {
   const { suggestions, suppressAlwaysAllowRule, serverPolicyAskOnly } = context;
   if (suppressAlwaysAllowRule || serverPolicyAskOnly) return undefined;
@@ -82,8 +98,8 @@ function choices(always: readonly PermissionUpdate[] | undefined): Piece {
 }
 
 const PLACES: Readonly<Record<string, string>> = {
-  session: 'in this chat',
-  cliArg: 'in this chat',
+  session: 'for this conversation',
+  cliArg: 'for this conversation',
   localSettings: 'in this project, for you',
   projectSettings: 'in this project, for all',
   userSettings: 'everywhere',

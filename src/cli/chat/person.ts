@@ -36,7 +36,7 @@ export class Person {
       happened({
         kind: 'decided',
         id,
-        verdict: { behavior: 'deny', by: 'agent', reason: NOBODY },
+        verdict: { behavior: 'deny', by: 'nobody', reason: NOBODY },
         at: now(),
       });
       return { behavior: 'deny', message: NOBODY };

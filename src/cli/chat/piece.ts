@@ -7,6 +7,8 @@ export type Span = string | readonly [text: string, tone: Tone];
 export type Piece =
   /** Goes on where the last flow ended: a model's text as it comes. */
   | { readonly kind: 'flow'; readonly text: string }
+  /** What comes next begins on a line of its own. */
+  | { readonly kind: 'break' }
   /** Stands on lines of its own; `cut` ones take one line, whatever the width. */
   | { readonly kind: 'line'; readonly spans: readonly Span[]; readonly overflow: 'wrap' | 'cut' };
 

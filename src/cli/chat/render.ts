@@ -7,6 +7,7 @@ export type Look = { readonly columns: number; readonly colours: boolean };
 
 /** A piece as text for a terminal. Everything is neutralised here, then coloured: no other escape sequence leaves. */
 export function render(piece: Piece, look: Look): string {
+  if (piece.kind === 'break') return '';
   if (piece.kind === 'flow') return neutralise(piece.text);
   const spans = piece.spans.map(split);
   if (piece.overflow === 'wrap') {

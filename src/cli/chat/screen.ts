@@ -20,7 +20,8 @@ export class Screen {
     const look = this.#look();
     for (const piece of pieces) {
       const text = render(piece, look);
-      if (piece.kind === 'flow') this.#write(text);
+      if (piece.kind === 'break') this.freshLine();
+      else if (piece.kind === 'flow') this.#write(text);
       else this.#write(`${this.#isAtLineStart ? '' : '\n'}${text}\n`);
     }
   }

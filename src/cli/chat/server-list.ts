@@ -15,15 +15,25 @@ export function serverList(servers: readonly McpServerStatus[]): Piece[] {
     return [line('There are no servers. Name some with --mcp-config <file>.')];
   }
   const widest = Math.max(...servers.map(({ name }) => name.length));
-  return servers.flatMap(({ name, status, tools, serverInfo, error }) => {
+  return servers.flatMap((server) => {
+    const { name, status, tools, serverInfo, error } = server;
     const count = tools ? `  ${tools.length} ${tools.length === 1 ? 'tool' : 'tools'}` : '';
     const version = serverInfo ? `  ${serverInfo.name} ${serverInfo.version}` : '';
     return [
-      line('  ', [name.padEnd(widest), 'strong'], '  ', [status, TONES[status] ?? 'plain'], count, [
-        version,
-        'dim',
-      ]),
+      line(
+        '  ',
+        [name.padEnd(widest), 'strong'],
+        '  ',
+        [stateText(server), TONES[status] ?? 'plain'],
+        count,
+        [version, 'dim'],
+      ),
       ...(error ? [line([`    ${error}`, 'bad'])] : []),
     ];
   });
+}
+
+/** A server that nobody asked for yet is not late. */
+function stateText({ status, config }: McpServerStatus): string {
+  return status === 'pending' && config?.start === 'on-demand' ? 'waits (connect_mcp connects it)' : status;
 }

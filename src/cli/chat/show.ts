@@ -1,7 +1,8 @@
 import type { SDKMessage } from '../../protocol/agent-message.ts';
-import { addCall, changeCall, findCall, type Verdict } from './call-log.ts';
+import { addCall, changeCall, findCall, settleCall, type Verdict } from './call-log.ts';
 import { noticePieces } from './notice.ts';
 import { cutLine, line, type Piece } from './piece.ts';
+import { progressOf } from './progress.ts';
 import { resultPieces } from './result.ts';
 import { elapsed, inputSummary, resultSummary } from './tool-text.ts';
 import { addResult } from './totals.ts';
@@ -27,7 +28,7 @@ export function show(view: View, event: ViewEvent): Shown {
     case 'decided': {
       const { id, verdict, at } = event;
       // How long a person thought is not how long the tool took.
-      return quiet({ ...view, calls: changeCall(view.calls, id, { verdict, since: at }) });
+      return quiet({ ...view, calls: changeCall(settleCall(view.calls, id, verdict), id, { since: at }) });
     }
     case 'received':
       return receive(view, event.message, event.at);
@@ -47,8 +48,10 @@ function receive(view: View, message: SDKMessage, at: number): Shown {
         view: { ...view, totals: addResult(view.totals, message) },
         pieces: resultPieces(message, view.hasText),
       };
+    case 'tool_progress':
+      return quiet({ ...view, calls: takeProgress(view.calls, message) });
     default:
-      return noticePieces(view, message);
+      return noticePieces(view, message, at);
   }
 }
 
@@ -56,6 +59,16 @@ function stream(view: View, event: Record<string, unknown>): Shown {
   if (event.type === 'message_start') {
     const { id } = event.message as { id?: string };
     return quiet({ ...view, ...(id !== undefined && { streaming: id }) });
+  }
+  if (event.type === 'message_delta') {
+    const { stop_reason } = event.delta as { stop_reason?: unknown };
+    return quiet({ ...view, wasCutOff: stop_reason === 'max_tokens' });
+  }
+  if (event.type === 'content_block_start') {
+    const { type } = event.content_block as { type?: unknown };
+    if (type !== 'text') return quiet(view);
+    // What was cut off by its length goes on in the middle of a word.
+    return { view: { ...view, wasCutOff: false }, pieces: view.wasCutOff ? [] : [{ kind: 'break' }] };
   }
   const delta = event.type === 'content_block_delta' ? (event.delta as { text?: unknown }) : undefined;
   if (typeof delta?.text !== 'string' || delta.text === '') return quiet(view);
@@ -110,6 +123,12 @@ function takeResults(view: View, message: Extract<SDKMessage, { type: 'user' }>,
     );
   }
   return { view: { ...view, calls }, pieces };
+}
+
+function takeProgress(calls: View['calls'], message: Readonly<Record<string, unknown>>): View['calls'] {
+  const id = String(message.tool_use_id);
+  const progress = progressOf(message.progress);
+  return progress && findCall(calls, id) ? changeCall(calls, id, { progress }) : calls;
 }
 
 function quiet(view: View): Shown {

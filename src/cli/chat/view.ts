@@ -13,6 +13,8 @@ export type View = {
   /** The message whose text is being streamed, and those whose text was shown that way. */
   readonly streaming?: string;
   readonly streamed: ReadonlySet<string>;
+  /** Whether the last reply ended because it was too long, so that the next one goes on with it. */
+  readonly wasCutOff: boolean;
   /** Whether the model said anything since the last prompt. */
   readonly hasText: boolean;
 };
@@ -24,6 +26,7 @@ export const EMPTY_VIEW: View = {
   calls: NO_CALLS,
   totals: NOTHING_USED,
   streamed: new Set(),
+  wasCutOff: false,
   hasText: false,
 };
 

@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import type { SDKResultMessage } from '../../protocol/agent-message.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import type { AgentClient } from '../../sdk/agent-client.ts';
 import type { Options } from '../../sdk/options.ts';
@@ -37,9 +38,11 @@ export async function startRun(run: Run, env: NodeJS.ProcessEnv): Promise<number
       stderr: tell,
     });
     using interrupts = interruptedBySignal(client, ended);
-    const code = await takeTurn(client, run, activity, output);
+    const result = await takeTurn(client, run, activity, output);
     for (const text of unasked.lines) fail(text);
-    return interrupts.count > 0 ? INTERRUPTED : code;
+    if (result && run.options.persistSession !== false) tell(sessionText(result));
+    if (interrupts.count > 0) return INTERRUPTED;
+    return result && succeeded(result) ? 0 : 1;
   } catch (cause) {
     if (ended.signal.aborted) return ended.signal.reason === INTERRUPTED ? INTERRUPTED : 1;
     return fail(messageOf(cause));
@@ -48,21 +51,25 @@ export async function startRun(run: Run, env: NodeJS.ProcessEnv): Promise<number
 
 const INTERRUPTED = 130;
 
+function sessionText({ session_id }: SDKResultMessage): string {
+  return `session ${session_id}: --resume ${session_id} goes on with it`;
+}
+
 async function takeTurn(
   client: AgentClient,
   run: Run,
   activity: Activity,
   output: Writable,
-): Promise<number> {
+): Promise<SDKResultMessage | undefined> {
   for await (const message of client.turn(run.prompt)) {
     activity.received(message);
     const text = outputOf(run.format, message);
     if (text !== '') await written(output, text);
     if (message.type !== 'result') continue;
-    if (succeeded(message)) return 0;
-    for (const reason of failureTexts(message)) fail(reason);
+    if (!succeeded(message)) for (const reason of failureTexts(message)) fail(reason);
+    return message;
   }
-  return 1;
+  return undefined;
 }
 
 /** The first signal interrupts the turn, which still has a result; the second ends everything. */

@@ -24,6 +24,20 @@ test('a call is shown with its input, then how it ended and how long it took', a
   await terminal.until('● mcp__calc__add a: 2, b: 40\n');
   terminal.pass(3_000);
   await terminal.until('mcp__calc__add 3.0 s · Ctrl-C interrupts');
+  agent.agent.say({
+    type: 'tool_progress',
+    tool_use_id: 't1',
+    tool_name: 'mcp__calc__add',
+    parent_tool_use_id: null,
+    elapsed_time_seconds: 3,
+    progress: { progress: 1, total: 2, message: 'carrying' },
+    session_id: 's',
+    uuid: 'u',
+  });
+  agent.agent.say(system('notification', { text: 'on it goes' }));
+  await terminal.until('on it goes\n');
+  terminal.pass(0);
+  await terminal.until('mcp__calc__add 3.0 s · 50 % carrying · Ctrl-C interrupts');
   agent.agent.say(toolResult('t1', '42'));
   await terminal.until('✓ mcp__calc__add 3.0 s 42\n');
   agent.agent.say(toolUse('t2', 'mcp__calc__div'));

@@ -9,11 +9,13 @@ test.each([
   ['/explain  last ', 'own'],
   ['/mcp__docs__summary all', 'prompt'],
   ['/review', 'prompt'],
+  ['/compact the plan', 'prompt'],
+  ['/clear', 'own'],
   ['/ not a command', 'prompt'],
   ['/toolz', 'unknown'],
   ['/constructor', 'unknown'],
 ])('%j is %s', (typed, kind) => {
-  expect(readCommand(typed, ['review'])).toMatchObject({ kind });
+  expect(readCommand(typed, ['review', 'clear', 'compact'])).toMatchObject({ kind });
 });
 
 test('an unknown command names the nearest one', () => {
@@ -31,12 +33,12 @@ test('arguments are what follows', () => {
   });
 });
 
-test('/help lists every command, and those of the agent', async () => {
+test('/help lists every command once, and those that only the agent has', async () => {
   const { terminal } = await openChat();
   terminal.type('/help\r');
   const shown = await terminal.until('› ');
-  for (const name of Object.keys(COMMANDS)) expect(shown).toContain(`/${name} `);
-  expect(shown).toContain('from the agent: /mcp__docs__summary');
+  for (const name of Object.keys(COMMANDS)) expect(shown.split(`/${name} `)).toHaveLength(2);
+  expect(shown).toContain('from the agent: /compact /mcp__docs__summary\n');
 });
 
 test('/mcp reconnect asks for it, then shows how the servers are', async () => {

@@ -26,6 +26,15 @@ test.each<[string, Partial<Call>, string[]]>([
     ['x: it was denied', '  denied by the agent: deny rule "x"'],
   ],
   [
+    'denied because nobody was there',
+    {
+      outcome: 'denied',
+      asked: { reason: 'r' },
+      verdict: { behavior: 'deny', by: 'nobody', reason: 'Alone.' },
+    },
+    ['x: it was denied', '  asked: r', '  denied: Alone.'],
+  ],
+  [
     'not asked about',
     { outcome: 'failed' },
     [

@@ -26,7 +26,8 @@ export async function openChat(
   left.catch(() => {});
   const [agent] = agents;
   if (!agent) throw new Error('the chat opened no agent');
-  await agent.start({ commands: [{ name: 'mcp__docs__summary' }], models: [{ value: 'opus' }] });
+  const commands = ['clear', 'compact', 'mcp__docs__summary'].map((name) => ({ name }));
+  await agent.start({ commands, models: [{ value: 'opus' }] });
   if (terminal.isInteractive) await terminal.until('› ');
   return { terminal, agent, agents, left };
 }

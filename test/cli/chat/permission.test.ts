@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { askPermission, type PermissionRequest } from '../../../src/cli/chat/permission.ts';
+import type { PermissionUpdate } from '../../../src/protocol/permission.ts';
 import { answering } from './asked.ts';
 
 const request = (context: Partial<PermissionRequest['context']> = {}, input = {}): PermissionRequest => ({
@@ -16,7 +17,7 @@ test.each([['y'], ['yes'], [' Y ']])('%j allows it once', async (typed) => {
   });
 });
 
-test('always, without a suggestion of the agent, is a rule for this tool in this chat', async () => {
+test('always, without a suggestion of the agent, is a rule for this tool in this conversation', async () => {
   const person = answering('a');
   expect((await askPermission(request(), person)).result).toEqual({
     behavior: 'allow',
@@ -29,7 +30,7 @@ test('always, without a suggestion of the agent, is a rule for this tool in this
       },
     ],
   });
-  expect(person.shown.join('\n')).toContain('a always: mcp__docs__search in this chat');
+  expect(person.shown.join('\n')).toContain('a always: mcp__docs__search for this conversation');
 });
 
 test.each([[{ suppressAlwaysAllowRule: true }], [{ serverPolicyAskOnly: true }]])(
@@ -61,7 +62,7 @@ test.each([[''], ['yolo'], ['ay'], ['allow']])('%j is no answer: it is asked aga
 test.each([
   ['interrupted', 'you'],
   ['ended', 'you'],
-  ['withdrawn', 'agent'],
+  ['withdrawn', 'withdrawn'],
 ] as const)('a question that was %s is a no', async (end, by) => {
   const { result, verdict } = await askPermission(request(), answering(end));
   expect([result.behavior, verdict.by]).toEqual(['deny', by]);
@@ -86,10 +87,42 @@ test('who asks, what is claimed and why it is asked can be read', async () => {
   };
   await askPermission({ ...request(context), claims: ['reads only'] }, person);
   expect(person.shown.slice(0, 5)).toEqual([
-    '? The model wants to run mcp__docs__search of server docs (project)',
+    '? The model wants to run mcp__docs__search of server docs (from this project)',
     '  Searches',
     '  {}',
     '  its server says: reads only',
     '  asked because: no rule',
   ]);
+});
+
+test.each([
+  ['dynamic', ''],
+  ['sdk', ' (in this program)'],
+  ['user', ' (from your settings)'],
+  ['constructor', ' (constructor)'],
+])('a server from %s', async (source, words) => {
+  const person = answering('n');
+  await askPermission(request({ mcpServer: { name: 'docs', source } }), person);
+  expect(person.shown[0]).toBe(`? The model wants to run mcp__docs__search of server docs${words}`);
+});
+
+test.each<[PermissionUpdate, string]>([
+  [
+    { type: 'setMode', mode: 'acceptEdits', destination: 'session' },
+    'mode acceptEdits for this conversation',
+  ],
+  [
+    {
+      type: 'addRules',
+      rules: [{ toolName: 'Bash', ruleContent: 'ls' }],
+      behavior: 'allow',
+      destination: 'session',
+    },
+    'Bash(ls) for this conversation',
+  ],
+  [{ type: 'addDirectories', directories: ['/x'], destination: 'userSettings' }, '/x everywhere'],
+])('always says what %j changes and for how long', async (suggestion, words) => {
+  const person = answering('n');
+  await askPermission(request({ suggestions: [suggestion] }), person);
+  expect(person.shown).toContain(`  y once   a always: ${words}   n no (n and why)`);
 });

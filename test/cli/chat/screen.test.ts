@@ -13,8 +13,14 @@ function screenOf(options = {}) {
 test('a line begins on a line of its own, a flow goes on', () => {
   const { terminal, screen } = screenOf();
   screen.print([{ kind: 'flow', text: 'a' }, { kind: 'flow', text: 'b' }, line('c'), line('d')]);
+  screen.print([
+    { kind: 'break' },
+    { kind: 'flow', text: 'e' },
+    { kind: 'break' },
+    { kind: 'flow', text: 'f' },
+  ]);
   screen.freshLine();
-  expect(terminal.printed).toBe('ab\nc\nd\n');
+  expect(terminal.printed).toBe('ab\nc\nd\ne\nf\n');
 });
 
 test('the status goes before the next thing, and is not longer than a row', () => {

@@ -11,11 +11,17 @@ test('every server with its state, its tools and what is wrong with it', () => {
       serverInfo: { name: 'd', version: '2' },
     },
     { name: 'deployment', status: 'failed' as const, error: 'spawn deploy ENOENT' },
+    { name: 'late', status: 'pending' as const, config: { command: 'x' } },
+    { name: 'wiki', status: 'pending' as const, config: { command: 'x', start: 'on-demand' } },
+    { name: 'blog', status: 'disabled' as const, config: { command: 'x', start: 'on-demand' } },
   ];
   expect(text(serverList(servers))).toEqual([
     '  docs        connected  1 tool  d 2',
     '  deployment  failed',
     '    spawn deploy ENOENT',
+    '  late        pending',
+    '  wiki        waits (connect_mcp connects it)',
+    '  blog        disabled',
   ]);
 });
 

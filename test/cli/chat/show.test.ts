@@ -99,10 +99,89 @@ test('a call that was denied is not called failed, whoever denied it and however
   });
 });
 
+const decision = (behavior: string, decision_reason: string, at = 0) =>
+  got(system('permission_decided', { tool_use_id: 't1', tool_name: 'one', behavior, decision_reason }), at);
+
+test.each(['you', 'nobody'] as const)(
+  'what %s decided here stands; the agent only says why it asked',
+  (by) => {
+    const verdict = { behavior: 'deny', by, reason: 'no' } as const;
+    const asked = (reason?: string) => ({ kind: 'asked' as const, id: 't1', ...(reason && { reason }) });
+    const decided = { kind: 'decided' as const, id: 't1', verdict, at: 0 };
+    const told = decision('deny', 'canUseTool answered: one may be destructive');
+    const call = (...events: ViewEvent[]) => play(...events).view.calls.calls[0];
+    expect(call(got(toolUse('t1', 'one')), asked(), decided, told)).toMatchObject({
+      verdict,
+      asked: { reason: 'one may be destructive' },
+    });
+    expect(call(got(toolUse('t1', 'one')), asked('a rule'), decided, told)).toMatchObject({
+      verdict,
+      asked: { reason: 'a rule' },
+    });
+    expect(call(asked(), decided, told, got(toolUse('t1', 'one')))).toMatchObject({ verdict });
+  },
+);
+
+test('a question that was withdrawn decides nothing: the agent’s own verdict counts, whichever comes first', () => {
+  const withdrawn = {
+    kind: 'decided' as const,
+    id: 't1',
+    verdict: { behavior: 'deny', by: 'withdrawn' } as const,
+    at: 0,
+  };
+  const allowed = decision('allow', 'PermissionRequest hook answered: fine');
+  const verdict = { behavior: 'allow', by: 'agent', reason: 'PermissionRequest hook answered: fine' };
+  for (const events of [
+    [withdrawn, allowed],
+    [allowed, withdrawn],
+  ]) {
+    expect(play(got(toolUse('t1', 'one')), ...events).view.calls.calls[0]).toMatchObject({ verdict });
+  }
+});
+
+test('blocks of text begin on lines of their own, unless one goes on with what was cut off', () => {
+  const event = (type: string, more: Frame) => got({ ...delta(''), event: { type, ...more } });
+  const start = (type: string) => event('content_block_start', { content_block: { type } });
+  const stop = (stop_reason: string) => event('message_delta', { delta: { stop_reason } });
+  const one = [got(messageStart('m1')), start('text'), got(delta('One'))];
+  const flow = (text: string) => ({ kind: 'flow', text });
+  expect(play(...one, start('tool_use'), start('text'), got(delta('Two'))).pieces).toEqual([
+    { kind: 'break' },
+    flow('One'),
+    { kind: 'break' },
+    flow('Two'),
+  ]);
+  expect(
+    play(...one, stop('max_tokens'), got(messageStart('m2')), start('text'), got(delta('th'))).pieces,
+  ).toEqual([{ kind: 'break' }, flow('One'), flow('th')]);
+});
+
+test('progress is kept for the call it is of, and for no other', () => {
+  const progress = (tool_use_id: string, told: unknown) =>
+    got({ type: 'tool_progress', tool_use_id, tool_name: 'one', elapsed_time_seconds: 1, progress: told });
+  const { view, pieces } = play(
+    got(toolUse('t1', 'one')),
+    progress('t1', { progress: 1, total: 4 }),
+    progress('t1', undefined),
+    progress('t9', { progress: 1 }),
+  );
+  expect(view.calls).toMatchObject({ calls: [{ id: 't1', progress: { done: 1, total: 4 } }], early: {} });
+  expect(pieces).toHaveLength(1);
+});
+
 test('how long a person thought about a call is not how long it took', () => {
   const { pieces } = play(
     got(toolUse('t1', 'one'), 0),
     { kind: 'decided', id: 't1', verdict: { behavior: 'allow', by: 'you', how: 'once' }, at: 60_000 },
+    got(toolResult('t1', 'ok'), 62_000),
+  );
+  expect(pieces.at(-1)).toEqual(cutLine('  ', ['✓ ', 'good'], ['one 2.0 s ', 'dim'], 'ok'));
+});
+
+test('nor is how long it waited for its neighbour: a call begins when it is decided', () => {
+  const { pieces } = play(
+    got(toolUse('t1', 'one'), 0),
+    decision('allow', 'a rule', 60_000),
     got(toolResult('t1', 'ok'), 62_000),
   );
   expect(pieces.at(-1)).toEqual(cutLine('  ', ['✓ ', 'good'], ['one 2.0 s ', 'dim'], 'ok'));

@@ -16,5 +16,8 @@ test('the oldest call that runs, how many more, or that the model thinks', () =>
   const status = (calls: typeof two) => statusLine({ ...EMPTY_VIEW, calls }, 500, 5_000);
   expect(status(NO_CALLS)).toBe('thinking 4.5 s · Ctrl-C interrupts');
   expect(status(two)).toBe('one 4.0 s and 1 more · Ctrl-C interrupts');
+  expect(status(changeCall(two, 'one', { progress: { done: 1, total: 3, message: 'reading' } }))).toBe(
+    'one 4.0 s · 33 % reading and 1 more · Ctrl-C interrupts',
+  );
   expect(status(changeCall(two, 'one', { outcome: 'ok' }))).toBe('two 3.0 s · Ctrl-C interrupts');
 });

@@ -1,0 +1,96 @@
+import { expect, onTestFinished, test } from 'vitest';
+import * as z from 'zod';
+import { Chat } from '../../../src/cli/chat/chat.ts';
+import { openAgent } from '../../../src/cli/open-agent.ts';
+import { toolServer } from '../../../src/entry/index.ts';
+import type { Options } from '../../../src/sdk/options.ts';
+import type { Script } from '../../world/messages-api.ts';
+import { text, together, toolUse } from '../../world/model-reply.ts';
+import { openAgentWorld } from '../agent-world.ts';
+import { jsonFile } from '../json-file.ts';
+import { FakeTerminal } from './fake-terminal.ts';
+
+const calc = () =>
+  toolServer('calc').tool('add', 'Add', { a: z.number(), b: z.number() }, ({ a, b }) => a + b);
+
+/** A chat with our own agent, whose model says what the script does. */
+async function talk(
+  terminal: FakeTerminal,
+  script: Script,
+  options: Options = {},
+): Promise<{ left: Promise<number> }> {
+  const world = await openAgentWorld(script);
+  onTestFinished(() => world[Symbol.asyncDispose]());
+  const chat = new Chat(terminal, openAgent);
+  onTestFinished(() => chat[Symbol.asyncDispose]());
+  const { cwd, env } = world;
+  const own = { extraArgs: { 'tell-decisions': null }, mcpServers: { calc: calc() }, tools: [] };
+  const left = chat.run({ cwd, env, ...own, ...options });
+  left.catch(() => {});
+  return { left };
+}
+
+test('a reply of several blocks: its texts, its calls side by side, each result by itself', async () => {
+  const terminal = new FakeTerminal({ isInteractive: false });
+  const script = [
+    together(
+      text('Let me ', 'add.'),
+      toolUse('mcp__calc__add', { a: 2, b: 40 }),
+      toolUse('mcp__calc__add', { a: 1, b: 'one' }),
+    ),
+    together(text('The first is 42.'), text('The second has no sum.')),
+  ];
+  const { left } = await talk(terminal, script, { allowedTools: ['mcp__calc'] });
+  terminal.input.end('go\n');
+  expect(await left).toBe(0);
+  expect(terminal.printed.split('\n')).toEqual([
+    'Let me add.',
+    '● mcp__calc__add a: 2, b: 40',
+    '● mcp__calc__add a: 1, b: one',
+    '  ✓ mcp__calc__add 0.0 s 42',
+    expect.stringMatching(/^ {2}✗ failed mcp__calc__add 0\.0 s \S/),
+    'The first is 42.',
+    'The second has no sum.',
+    '',
+  ]);
+});
+
+test('who answered is who /explain names; /compact is the agent’s, /clear the chat’s', async () => {
+  const terminal = new FakeTerminal();
+  const call = (a: number) => ({ tool: 'mcp__calc__add', input: { a, b: 1 } });
+  const replies = [call(1), call(2), call(3), 'Done.', 'We added.'];
+  await talk(terminal, [], { model: `scripted:${jsonFile(JSON.stringify(replies))}` });
+  await terminal.until('› ');
+  terminal.type('go\r');
+  const question = await terminal.until('allow? ');
+  expect(question).toContain('mcp__calc__add of server calc (in this program)\n');
+  expect(question).toContain('a always: mcp__calc__add for this conversation   ');
+  terminal.type('y\r');
+  await terminal.until('✓ mcp__calc__add');
+  await terminal.until('allow? ');
+  terminal.type('n not two\r');
+  await terminal.until('⊘ denied mcp__calc__add');
+  await terminal.until('allow? ');
+  terminal.type('a\r');
+  await terminal.until('Done.');
+  await terminal.until('› ');
+  terminal.type('/explain add\r');
+  await terminal.until('mcp__calc__add: it ran\n');
+  const asked = '  asked: mcp__calc__add may be destructive\n';
+  expect(await terminal.until('› ')).toContain(
+    [
+      `${asked}  allowed by you, once\n`,
+      `mcp__calc__add: it was denied\n${asked}  denied by you: not two\n`,
+      `mcp__calc__add: it ran\n${asked}  allowed by you, always\n`,
+    ].join(''),
+  );
+  terminal.type('/help\r');
+  const help = await terminal.until('› ');
+  expect(help.match(/\/clear\b/g)).toHaveLength(1);
+  expect(help).toContain('from the agent: /compact\n');
+  terminal.type('/compact the sums\r');
+  await terminal.until('The conversation was made shorter.\n');
+  await terminal.until('› ');
+  terminal.type('/clear\r');
+  await terminal.until('A new conversation.');
+});
