@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { UserBlock } from '../protocol/agent-message.ts';
 import type { LoopEvent } from './agent/loop.ts';
-import type { ToolOutcome } from './agent/tool-call.ts';
+import { resultBlock, type ToolCall, type ToolOutcome } from './agent/tool-call.ts';
 import { assistantMessage, resultsMessage } from './messages.ts';
 import type { Session } from './session.ts';
 import type { Denial } from './worker.ts';
@@ -16,7 +16,9 @@ export class Report {
   readonly #session: Session;
   /** How many blocks of the present reply were told, by who replies. */
   readonly #told = new Map<string | null, number>();
-  readonly #outcomes = new Map<string, ToolOutcome>();
+  /** Calls whose results are still to be told, in the model's order, by who called. */
+  readonly #awaited = new Map<string | null, string[]>();
+  readonly #outcomes = new Map<string, { call: ToolCall; outcome: ToolOutcome }>();
   #lastId = '';
   #askedAt = performance.now();
   #isOver = false;
@@ -61,9 +63,14 @@ export class Report {
         for (const block of event.message.content.slice(this.#told.get(parent) ?? 0)) {
           this.#say(assistantMessage(block, event.message, parent));
         }
+        this.#awaited.set(
+          parent,
+          event.message.content.flatMap((it) => (it.type === 'tool_use' ? [it.id] : [])),
+        );
         break;
       case 'call-finished':
-        this.#outcomes.set(event.call.id, event.outcome);
+        this.#outcomes.set(event.call.id, event);
+        this.#tellFinished(parent);
         break;
       case 'results-added':
       case 'text-added':
@@ -75,15 +82,31 @@ export class Report {
     }
   }
 
-  /** Each result is a message of its own; what hooks said beside them is one more. */
-  #tellResults(content: readonly UserBlock[], parent: string | null): void {
-    const beside = content.filter((block) => block.type !== 'tool_result');
-    for (const block of content) {
-      if (block.type !== 'tool_result') continue;
-      const outcome = this.#outcomes.get(block.tool_use_id);
-      this.#outcomes.delete(block.tool_use_id);
-      this.#say(resultsMessage([block], parent, outcome && toldOf(outcome)));
+  /** Each result is a message of its own, told as soon as those before it are. */
+  #tellFinished(parent: string | null): void {
+    const awaited = this.#awaited.get(parent) ?? [];
+    for (let next = awaited[0]; next !== undefined; next = awaited[0]) {
+      const finished = this.#outcomes.get(next);
+      if (!finished) return;
+      awaited.shift();
+      this.#outcomes.delete(next);
+      this.#say(
+        resultsMessage([resultBlock(finished.call, finished.outcome)], parent, toldOf(finished.outcome)),
+      );
     }
+  }
+
+  /** What an interrupt left untold, then what hooks said beside the results. */
+  #tellResults(content: readonly UserBlock[], parent: string | null): void {
+    const awaited = new Set(this.#awaited.get(parent));
+    this.#awaited.delete(parent);
+    for (const block of content) {
+      if (block.type !== 'tool_result' || !awaited.has(block.tool_use_id)) continue;
+      const finished = this.#outcomes.get(block.tool_use_id);
+      this.#outcomes.delete(block.tool_use_id);
+      this.#say(resultsMessage([block], parent, finished && toldOf(finished.outcome)));
+    }
+    const beside = content.filter((block) => block.type !== 'tool_result');
     if (beside.length > 0) this.#say(resultsMessage(beside, parent));
   }
 
