@@ -32,7 +32,7 @@ export function makeHooks(
   options: SessionOptions,
   session: { readonly id: string; readonly rules: RuleStore; promptId(): string; channel(): ControlChannel },
 ): SessionHooks {
-  const { workspace, connect, hooks = [], transcript, note } = options;
+  const { workspace, connect, shellEnv = connect.env, hooks = [], transcript, note } = options;
   return new SessionHooks({
     hooks,
     base: () => ({
@@ -52,7 +52,7 @@ export function makeHooks(
         };
         return (await session.channel().request(body, { signal })).response;
       },
-      spawn: spawnShell({ cwd: workspace.cwd, env: { ...connect.env } }),
+      spawn: spawnShell({ cwd: workspace.cwd, env: { ...shellEnv } }),
     },
     onFailure: ({ hook, message }) => note?.(`a ${hook.event} hook failed: ${message}`),
     onMessage: (message) => note?.(message),
@@ -111,7 +111,7 @@ export function makeWorld(
       ...workspace,
       directories: session.rules.current().directories.map(({ path }) => path),
     }),
-    env: options.connect.env,
+    env: options.shellEnv ?? options.connect.env,
     files: new FileMemory(),
     wake: new WakeQueue(),
     save: (data, mimeType) => saveFile(resultsDirectory, data, mimeType),

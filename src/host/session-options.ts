@@ -24,6 +24,8 @@ export type SessionOptions = {
   /** Servers the session dials itself. */
   readonly servers?: Readonly<Record<string, ServerEntry>>;
   readonly connect: Omit<ConnectWorld, 'openPort' | 'offerTo'>;
+  /** What the commands of tools and hooks inherit; by default what connecting may use. */
+  readonly shellEnv?: Readonly<Record<string, string | undefined>>;
   readonly includePartialMessages?: boolean;
   /** Which built-in tools there are; all by default. */
   readonly builtIns?: readonly string[];

@@ -62,6 +62,14 @@ test('a turn that runs when the input ends is told to its end', async () => {
   expect(last).toMatchObject({ type: 'result', subtype: 'success', result: 'Late, but here.' });
 });
 
+test('a command the model runs does not find the key of the model', async () => {
+  await using world = await openAgentWorld([toolUse('Bash', { command: 'env' }), text('Done.')]);
+  await collect(query({ prompt: 'go', options: ownAgent(world, { allowedTools: ['Bash'] }) }));
+  const [seen] = world.api.requests.flatMap(toolResults);
+  expect(JSON.stringify(seen)).toContain('PATH=');
+  expect(JSON.stringify(seen)).not.toContain('dummy');
+});
+
 test('what no rule allows is asked of canUseTool', async () => {
   await using world = await openAgentWorld([toolUse('mcp__calc__now', {}), text('ok')]);
   const calc = toolServer('calc').tool('now', 'Tells the time', {}, () => 'noon');

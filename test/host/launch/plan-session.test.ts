@@ -30,6 +30,7 @@ test('nothing given', () => {
         clientInfo: { name: 'toolplane', version: '1' },
       },
       hooks: [],
+      shellEnv: { PATH: '/bin' },
       agents: {},
       mayBypass: false,
       asksProgram: false,
@@ -90,6 +91,12 @@ test('everything given: flags, then settings, then policy', () => {
   });
   expect(faults).toEqual([]);
   expect(notes).toEqual([expect.stringMatching(/^--allowedTools: .*Nonsense takes no pattern/)]);
+});
+
+test('commands of tools and hooks do not find the keys of models', () => {
+  const env = { PATH: '/bin', ANTHROPIC_API_KEY: 'a', ANTHROPIC_AUTH_TOKEN: 'b', OPENAI_API_KEY: 'c' };
+  const { options } = planSession({}, NOTHING, { ...AROUND, env });
+  expect(options.shellEnv).toEqual({ PATH: '/bin' });
 });
 
 test('flags and variables of our own', () => {
