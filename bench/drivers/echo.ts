@@ -1,12 +1,9 @@
-// The floor under every round trip: the stand-in CLI against a driver that splits lines and answers each with the
-// same ready-made line. Each line on stdin is a list of steps as JSON, answered by a line with the report.
+// The floor under every round trip: the stand-in CLI against a driver that splits lines and sends each one back as it
+// is. Each line on stdin is a list of steps as JSON, answered by a line with the report.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { STAND_IN_CLI } from './stand-in.ts';
 import { type Step, stepsPrompt } from './steps.ts';
-
-const REPLY =
-  '{"type":"control_response","response":{"subtype":"success","request_id":"00000000-0000-4000-8000-000100000000","response":{"mcp_response":{"result":{"content":[{"type":"text","text":"100000040"}]},"jsonrpc":"2.0","id":100000000}}}}\n';
 
 const child = spawn('node', [STAND_IN_CLI], { stdio: ['pipe', 'pipe', 'pipe'] });
 createInterface(process.stdin)
@@ -28,7 +25,7 @@ child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
 });
 
 function take(line: string): void {
-  if (line.startsWith('{"type":"control_request"')) child.stdin.write(REPLY);
+  if (line.startsWith('{"type":"control_request"')) child.stdin.write(`${line}\n`);
   else if (line.startsWith('{"type":"result"')) report(line);
 }
 

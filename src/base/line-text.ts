@@ -15,7 +15,7 @@ export class LineText {
     if (typeof chunk === 'string') return chunk;
     const wasBetween = this.#isBetweenLines;
     this.#isBetweenLines = chunk[chunk.length - 1] === NEWLINE;
-    return wasBetween && this.#isBetweenLines ? chunk.toString('utf8') : this.#decoder.write(chunk);
+    return wasBetween && this.#isBetweenLines ? chunk.toString() : this.#decoder.write(chunk);
   }
 
   /** What is left of a character that never ended. */

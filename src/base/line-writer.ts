@@ -1,5 +1,7 @@
 import type { Writable } from 'node:stream';
 
+const SETTLED = Promise.resolve();
+
 /**
  * Writes lines to a stream in the order given. Lines that come in one burst leave in one write;
  * the promise of a line settles once the stream has room again.
@@ -34,7 +36,8 @@ export class LineWriter {
   /** The same without a promise. */
   post(line: string): void {
     if (this.#failure) return;
-    if (this.#pending === '') queueMicrotask(this.#flush);
+    // `queueMicrotask` would make a resource for tracing each time.
+    if (this.#pending === '') void SETTLED.then(this.#flush);
     this.#pending += `${line}\n`;
   }
 

@@ -134,34 +134,38 @@ export class ControlChannel {
 
   #serve(id: string, subtype: string, body: Frame): void {
     if (this.#serving.has(id)) return;
-    const serving: Serving = new Serving(id, (reply) => this.#served(serving, reply, subtype, body));
+    const serving = new Serving(id, subtype, body, this.#answer);
     this.#serving.set(id, serving);
     try {
       const reply = this.#handlers.request(subtype, body, serving);
       if (reply instanceof Promise) {
         reply.then(
-          (settled) => this.#served(serving, settled, subtype, body),
+          (settled) => this.#served(serving, settled),
           (thrown) => this.#failed(serving, thrown),
         );
       } else {
-        this.#served(serving, reply, subtype, body);
+        this.#served(serving, reply);
       }
     } catch (thrown) {
       this.#failed(serving, thrown);
     }
   }
 
-  /** False if the request was taken back meanwhile: nobody waits for its answer any more. */
+  /** False if the request was taken back meanwhile, or answered before. */
   #isAwaited(serving: Serving): boolean {
-    return this.#serving.get(serving.id) === serving && this.#serving.delete(serving.id);
+    if (serving.isOver) return false;
+    serving.isOver = true;
+    return this.#serving.delete(serving.id);
   }
 
-  #served(serving: Serving, reply: Reply, subtype: string, body: Frame): void {
+  readonly #answer = (serving: Serving, reply: Frame): void => this.#served(serving, reply);
+
+  #served(serving: Serving, reply: Reply): void {
     if (reply === REPLIES_LATER || !this.#isAwaited(serving) || reply === NO_REPLY) return;
     try {
       this.#post(successFrame(serving.id, reply));
     } catch (cause) {
-      const instead = this.#handlers.replace?.(subtype, body, cause);
+      const instead = this.#handlers.replace?.(serving.subtype, serving.body, cause);
       this.#post(instead ? successFrame(serving.id, instead) : failureFrame(serving.id, messageOf(cause)));
     }
   }

@@ -12,13 +12,24 @@ export type ServedRequest = {
 /** The abort signal is made only for handlers that ask for it. */
 export class Serving implements ServedRequest {
   readonly id: string;
-  readonly reply: (response: Frame) => void;
+  readonly subtype: string;
+  readonly body: Frame;
+  /** Answered or taken back: nobody waits for it any more. */
+  isOver = false;
+  readonly #answer: (serving: Serving, response: Frame) => void;
   #controller: AbortController | undefined;
   #reason: { reason: unknown } | undefined;
 
-  constructor(id: string, reply: (response: Frame) => void) {
+  /** `answer` is one function for all requests of a channel. */
+  constructor(id: string, subtype: string, body: Frame, answer: (serving: Serving, response: Frame) => void) {
     this.id = id;
-    this.reply = reply;
+    this.subtype = subtype;
+    this.body = body;
+    this.#answer = answer;
+  }
+
+  reply(response: Frame): void {
+    this.#answer(this, response);
   }
 
   get signal(): AbortSignal {
@@ -28,6 +39,7 @@ export class Serving implements ServedRequest {
   }
 
   abort(reason: unknown): void {
+    this.isOver = true;
     this.#reason = { reason };
     this.#controller?.abort(reason);
   }

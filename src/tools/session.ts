@@ -12,7 +12,7 @@ import {
   rpcFailure,
   rpcResult,
 } from '../protocol/json-rpc.ts';
-import { LOG_LEVELS, type LogLevel } from '../protocol/mcp.ts';
+import { type CallToolResult, LOG_LEVELS, type LogLevel } from '../protocol/mcp.ts';
 import { messageOf } from '../protocol/sdk-error.ts';
 import { CallContext, type CallPort } from './context.ts';
 import type { McpSession, RpcAnswer, SessionPort } from './mcp-session.ts';
@@ -23,7 +23,11 @@ import { failedResult } from './result.ts';
 import { runTool } from './run.ts';
 
 type Answer = (response: RpcAnswer) => void;
-type Running = { readonly ctx: CallContext; readonly answer: (response: RpcResponse) => void };
+type Running = {
+  readonly ctx: CallContext;
+  readonly answer: (response: RpcResponse) => void;
+  isOver: boolean;
+};
 
 /** One user's conversation with a tool server: calls run at once, each request is answered exactly once. */
 export class ToolSession implements McpSession {
@@ -85,6 +89,7 @@ export class ToolSession implements McpSession {
     this.#closed = true;
     const reason = new Error(`server '${this.#port.server}' is closed`);
     for (const [id, running] of this.#running) {
+      running.isOver = true;
       running.ctx.abort(reason);
       running.answer(rpcFailure(id, INTERNAL, reason.message));
     }
@@ -141,8 +146,9 @@ export class ToolSession implements McpSession {
       ctx,
     });
     const running = this.#start(id, ctx, observed ? observedAnswer(observed, answer) : answer);
-    const run = () => runTool(tool, args, ctx, (result) => this.#finish(running, rpcResult(id, result)));
-    void (observed ? observed.run(run) : run());
+    const settle = (result: CallToolResult) => this.#finish(running, rpcResult(id, result));
+    if (observed) void observed.run(() => runTool(tool, args, ctx, settle));
+    else void runTool(tool, args, ctx, settle);
   }
 
   #unknownTool(id: RpcId, name: unknown): RpcResponse {
@@ -154,14 +160,15 @@ export class ToolSession implements McpSession {
   }
 
   #start(id: RpcId, ctx: CallContext, answer: Running['answer']): Running {
-    const running = { ctx, answer };
+    const running = { ctx, answer, isOver: false };
     this.#running.set(id, running);
     return running;
   }
 
   /** Whoever takes the request back before has answered it; what comes late is dropped. */
   #finish(running: Running, response: RpcResponse): void {
-    if (this.#running.get(response.id) !== running) return;
+    if (running.isOver) return;
+    running.isOver = true;
     this.#running.delete(response.id);
     running.answer(response);
   }
@@ -170,6 +177,7 @@ export class ToolSession implements McpSession {
     const id = params.requestId as RpcId;
     const running = this.#running.get(id);
     if (!running) return;
+    running.isOver = true;
     this.#running.delete(id);
     const reason = typeof params.reason === 'string' ? params.reason : 'cancelled';
     running.ctx.abort(new DOMException(reason, 'AbortError'));
