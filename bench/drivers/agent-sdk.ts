@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Contender } from '../contenders.ts';
 
-type Message = { type: string; subtype?: string; result?: string };
+export type Message = { type: string; subtype?: string; status?: string | null; result?: string };
 type Query = AsyncIterable<Message>;
 type Server = { type: 'sdk'; name: string };
 type Tool = { name: string };

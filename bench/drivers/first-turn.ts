@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from '../../test/world/model-reply.ts';
 import { openCliWorld } from '../../test/world/real-cli.ts';
 import { median } from '../median.ts';
-import { loadAgentSdk } from './agent-sdk.ts';
+import { loadAgentSdk, type Message } from './agent-sdk.ts';
 
 export type OwnFirstTurn = { warm: number; second: number };
 export type CliFirstTurn = { init: number };
@@ -17,16 +17,21 @@ const [, , contender, agent] = process.argv;
 const sdk = await loadAgentSdk(contender);
 console.log(JSON.stringify(JSON.parse(agent ?? '""') === 'cli' ? await startCli() : await startOwn()));
 
-/** From the call to the model's first reply, which comes after the first request. */
+/** From the call to the first request of the model, of which programs that want partial messages are told. */
 async function startOwn(): Promise<OwnFirstTurn> {
   const file = join(mkdtempSync(join(tmpdir(), 'script-')), 'replies.json');
   writeFileSync(file, JSON.stringify(['Hello.']));
-  const options = { model: `scripted:${file}`, persistSession: false, tools: [] };
+  const options = {
+    model: `scripted:${file}`,
+    persistSession: false,
+    tools: [],
+    includePartialMessages: true,
+  };
   const warmQuery = await sdk.startup({ options });
-  const warm = await timeTo('assistant', () => warmQuery.query('hi'));
+  const warm = await timeTo('requesting', () => warmQuery.query('hi'));
   const times: number[] = [];
   for (let round = 0; round < SECOND_ROUNDS; round++) {
-    times.push(await timeTo('assistant', () => sdk.query({ prompt: 'hi', options })));
+    times.push(await timeTo('requesting', () => sdk.query({ prompt: 'hi', options })));
   }
   return { warm, second: median(times) };
 }
@@ -35,14 +40,15 @@ async function startCli(): Promise<CliFirstTurn> {
   await using world = await openCliWorld(() => text('Hello.'));
   const { cli: pathToClaudeCodeExecutable, env, cwd } = world;
   const options = { pathToClaudeCodeExecutable, env, cwd, settingSources: [], tools: [] };
-  return { init: await timeTo('system', () => sdk.query({ prompt: 'hi', options })) };
+  return { init: await timeTo('init', () => sdk.query({ prompt: 'hi', options })) };
 }
 
-async function timeTo(type: string, start: () => AsyncIterable<{ type: string }>): Promise<number> {
+/** To the first message whose subtype or status is this. */
+async function timeTo(word: string, start: () => AsyncIterable<Message>): Promise<number> {
   const since = performance.now();
   let first: number | undefined;
   for await (const message of start()) {
-    if (message.type === type) first ??= performance.now() - since;
+    if (message.subtype === word || message.status === word) first ??= performance.now() - since;
   }
   return first ?? Number.NaN;
 }

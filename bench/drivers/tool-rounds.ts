@@ -1,20 +1,20 @@
-// How long an agent takes from one model request to the next when the reply calls a tool of the program. Arguments: the
+// How long an agent takes from the end of a model's reply that calls a tool of the program to its next request. Arguments: the
 // contender as JSON, "own" or "cli", and how many tools there are. Prints the median in milliseconds.
-import { text, toolUse } from '../../test/world/model-reply.ts';
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
 import { openCliWorld } from '../../test/world/real-cli.ts';
 import { median } from '../median.ts';
 import { adders, loadAgentSdk } from './agent-sdk.ts';
 
-const ROUNDS = 60;
-const WARM_UP = 10;
+const ROUNDS = 120;
+const WARM_UP = 30;
 
 const [, , contender, agent, tools] = process.argv;
 const sdk = await loadAgentSdk(contender);
-const times: number[] = [];
-await using world = await openCliWorld((_, n) => {
-  times.push(performance.now());
-  return n > ROUNDS ? text('Enough.') : toolUse('mcp__calc__add_0', { a: n, b: 40 });
-});
+const workerData = { rounds: ROUNDS, tool: 'mcp__calc__add_0' };
+const endpoint = new Worker(new URL('./endpoint.ts', import.meta.url), { workerData });
+const [url] = (await once(endpoint, 'message')) as [string];
+await using world = await openCliWorld([], { ANTHROPIC_BASE_URL: url });
 const { cli, env, cwd } = world;
 const isCli = JSON.parse(agent ?? '""') === 'cli';
 const run = sdk.query({
@@ -33,5 +33,6 @@ const run = sdk.query({
 for await (const message of run) {
   if (message.type === 'result' && message.result !== 'Enough.') throw new Error(JSON.stringify(message));
 }
-const gaps = times.slice(1).map((time, index) => time - (times[index] ?? Number.NaN));
+endpoint.postMessage('gaps');
+const [gaps] = (await once(endpoint, 'message')) as [number[]];
 console.log(JSON.stringify(median(gaps.slice(WARM_UP))));

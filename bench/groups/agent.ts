@@ -32,8 +32,8 @@ async function measureStart({ effort, lab, packageDir, progress }: GroupContext)
   const init = `real CLI, spawn to init: ${median((cli as CliFirstTurn[]).map((it) => it.init)).toFixed(0)}`;
   const figure = (name: keyof OwnFirstTurn) => median((own as OwnFirstTurn[]).map((it) => it[name]));
   return [
-    limit('query() to the first reply, warm (ms)', figure('warm'), init, { is: '<=', limit: 10 }),
-    limit('a second query() to the first reply (ms)', figure('second'), init, { is: '<=', limit: 2 }),
+    limit('query() to the first model request, warm (ms)', figure('warm'), init, { is: '<=', limit: 10 }),
+    limit('a second query() to the first model request (ms)', figure('second'), init, { is: '<=', limit: 2 }),
   ];
 }
 
@@ -50,7 +50,7 @@ async function measureRounds({ effort, lab, packageDir, progress }: GroupContext
     (round) => progress(`tool rounds, round ${round}`),
   );
   return [
-    compare('tool round: one model request to the next, same endpoint (ms)', median(own), median(cli), {
+    compare('tool round: model reply to the next request, same endpoint (ms)', median(own), median(cli), {
       is: '<=',
       limit: 0.1,
     }),

@@ -1,0 +1,47 @@
+// A model endpoint in a thread of its own, so that its work is not counted: every reply calls a tool, and the time from
+// the end of a reply to the beginning of the next request is noted.
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text as readText } from 'node:stream/consumers';
+import { parentPort, workerData } from 'node:worker_threads';
+import { isSideRequest, parseMessagesRequest } from '../../test/world/messages-request.ts';
+import { wireEvents, wireMessage } from '../../test/world/messages-wire.ts';
+import { text, toolUse } from '../../test/world/model-reply.ts';
+
+/** How often it calls the tool before it says that it is enough. */
+const { rounds, tool } = workerData as { rounds: number; tool: string };
+
+const gaps: number[] = [];
+let replies = 0;
+let repliedAt = Number.NaN;
+
+const server = createServer(async (incoming, response) => {
+  const arrivedAt = performance.now();
+  const request = parseMessagesRequest(await readText(incoming));
+  if (incoming.url?.includes('count_tokens') || !request) {
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"input_tokens":10}');
+  } else if (isSideRequest(request)) {
+    say(response, request.model, 0, text('{"title":"Side request"}'));
+  } else {
+    gaps.push(arrivedAt - repliedAt);
+    replies += 1;
+    const reply = replies > rounds ? text('Enough.') : toolUse(tool, { a: replies, b: 40 });
+    say(response, request.model, replies, reply);
+    repliedAt = performance.now();
+  }
+});
+
+function say(response: ServerResponse, model: string, n: number, { blocks }: ReturnType<typeof text>): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream', 'request-id': `req_${n}` });
+  const events = wireEvents(wireMessage(n, model, blocks), blocks);
+  response.end(events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''));
+}
+
+server.listen(0, '127.0.0.1', () => {
+  parentPort?.postMessage(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+});
+parentPort?.once('message', () => {
+  parentPort?.postMessage(gaps.slice(1));
+  server.closeAllConnections();
+  server.close();
+});
