@@ -6,8 +6,8 @@ import { openCliWorld } from '../../test/world/real-cli.ts';
 import { median } from '../median.ts';
 import { adders, loadAgentSdk } from './agent-sdk.ts';
 
-const ROUNDS = 120;
-const WARM_UP = 30;
+const ROUNDS = 200;
+const WARM_UP = 80;
 
 const [, , contender, agent, tools] = process.argv;
 const sdk = await loadAgentSdk(contender);

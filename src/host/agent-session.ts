@@ -28,6 +28,8 @@ export type { SessionOptions } from './session-options.ts';
 
 /** How long hooks may take when everything else is over. */
 const FAREWELL_MS = 1_500;
+/** How often a program that has ended its input is asked for a sign of life while a turn runs. */
+const PROBE_MS = 1_000;
 
 /** The far side of the control protocol: one agent that a program drives over a link, whoever wrote the program's SDK. */
 export class AgentSession implements Session {
@@ -79,7 +81,9 @@ export class AgentSession implements Session {
     this.ports = new ProgramPorts((body, signal) => this.channel.request(body, { signal }));
     this.hooks = makeHooks(options, { id: this.id, rules, promptId: () => this.#promptId, channel });
     this.connectWorld = makeConnectWorld(options, this);
-    this.servers = new Servers(this.connectWorld);
+    this.servers = new Servers(this.connectWorld, (server, state) => {
+      if (state === 'connected' || state === 'failed') this.#nudge(`server ${server}`, `it is ${state}`);
+    });
     this.servers.add(options.servers ?? {}, 'config');
     this.conversation = new Conversation({
       model: options.model,
@@ -115,7 +119,8 @@ export class AgentSession implements Session {
     if (message.type === 'result') this.#hasFailed = message.is_error === true;
     const sent = { ...message, session_id: this.id, uuid: message.uuid ?? randomUUID() };
     // Past the channel, which is over once the program has said its last: what it asked before is still answered.
-    this.#link.send(sent).catch(() => {});
+    // A program that can no longer hear has gone.
+    this.#link.send(sent).catch(() => this.end());
   }
 
   interrupt(): string[] {
@@ -152,7 +157,14 @@ export class AgentSession implements Session {
 
   #receive(message: Frame): void {
     const line = readUserLine(message);
-    if (line) this.#turns.push(line);
+    if (!line) return;
+    this.#turns.push(line);
+    this.#nudge('the user', 'a message is waiting');
+  }
+
+  /** Wakes an agent that sleeps. */
+  #nudge(source: string, text: string): void {
+    this.world?.wake.nudge({ source, text });
   }
 
   async #take({ content, uuid = randomUUID(), wantsTurn }: UserLine, turn: AbortController): Promise<void> {
@@ -165,14 +177,19 @@ export class AgentSession implements Session {
   async #live(link: AgentLink): Promise<void> {
     try {
       await Promise.race([this.channel.done, this.#ended.promise]);
-      await this.#turns.done();
+      // Whoever has said its last may still listen, or be dead: only writing tells.
+      const probe = setInterval(
+        () => void link.send({ type: 'keep_alive' }).catch(() => this.end()),
+        PROBE_MS,
+      );
+      await this.#turns.done().finally(() => clearInterval(probe));
     } finally {
       this.#turns.end();
       this.options.signal?.removeEventListener('abort', this.#onAbort);
       await this.#turns.done();
       await Promise.all(this.#lasting);
       await this.hooks.run('SessionEnd', { reason: 'other' }, AbortSignal.timeout(FAREWELL_MS));
-      await this.servers[Symbol.asyncDispose]();
+      await Promise.all([this.servers, this.world.leftOvers].map((it) => it[Symbol.asyncDispose]()));
       await this.options.transcript?.[Symbol.asyncDispose]();
       await link.close();
     }

@@ -16,10 +16,20 @@ export class Servers implements AsyncDisposable {
   readonly #leaving = new Set<Promise<void>>();
   #replacing: Promise<unknown> = Promise.resolve();
   #version = 0;
+  #dialledAt = performance.now();
   #isEnded = false;
 
-  constructor(world: ConnectWorld) {
+  readonly #onState: (key: string, kind: ServerState['kind']) => void;
+
+  /** `onState` hears of every change of a server, also if only its tools changed. */
+  constructor(world: ConnectWorld, onState: (key: string, kind: ServerState['kind']) => void = () => {}) {
     this.#world = world;
+    this.#onState = onState;
+  }
+
+  /** When somebody was last dialled, by the clock of `performance`. */
+  get dialledAt(): number {
+    return this.#dialledAt;
   }
 
   /** Another number after every change: what was made of an equal one is still right. */
@@ -41,7 +51,11 @@ export class Servers implements AsyncDisposable {
       const held = this.#slots.get(key);
       if (held && isSame(held.entry, entry)) continue;
       this.#drop(key);
-      const slot = new ServerSlot(key, { entry, origin }, this.#world, () => void this.#version++);
+      const slot: ServerSlot = new ServerSlot(key, { entry, origin }, this.#world, () => {
+        this.#version++;
+        if (slot.state.kind === 'pending') this.#dialledAt = performance.now();
+        this.#onState(key, slot.state.kind);
+      });
       this.#slots.set(key, slot);
       this.#version++;
       if (!('start' in entry && entry.start === 'on-demand')) void slot.open();

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { within } from '../base/within.ts';
 import type { LoopEvent } from './agent/loop.ts';
 import { failedOutcome, type ToolOutcome } from './agent/tool-call.ts';
 import type { Delegation } from './builtin/built-in.ts';
@@ -23,6 +24,8 @@ export type SubAgentWorld = {
   interrupt(): void;
 };
 
+/** How long it waits for servers of its own; those that come later are there in a later round. */
+const PATIENCE_MS = 5_000;
 /** How often a hook may send a sub-agent on. */
 const MOST_CONTINUATIONS = 3;
 
@@ -40,13 +43,11 @@ export async function runSubAgent(
   await using ownServers = new Servers(world.connect);
   const own = definition.mcpServers?.filter((it) => typeof it !== 'string') ?? [];
   for (const entries of own) ownServers.add(entries, 'dynamic');
-  const giveUp = () => void ownServers[Symbol.asyncDispose]();
-  signal.addEventListener('abort', giveUp, { once: true });
-  await ownServers.ready();
-  signal.removeEventListener('abort', giveUp);
+  await within(PATIENCE_MS, ownServers.ready(), signal);
 
   const started = await session.hooks.run('SubagentStart', who, signal);
-  const context = started.additionalContext === undefined ? [] : [started.additionalContext];
+  const hooked = started.additionalContext === undefined ? [] : [started.additionalContext];
+  const context = [...unconnected(ownServers), ...hooked];
   const messages: ModelMessage[] = [
     { role: 'user', content: [prompt, ...context].map((text) => ({ type: 'text', text })) },
   ];
@@ -84,6 +85,17 @@ export async function runSubAgent(
   if (end.reason === 'failed') return failedOutcome(`The sub-agent failed: ${end.fault}`);
   const note = end.reason === 'max-turns' ? `\n(It was stopped after ${end.turns} turns.)` : '';
   return { content: `${said || '(It said nothing.)'}${note}`, isError: end.reason === 'interrupted' };
+}
+
+/** What is missing is told to the sub-agent, which can report it. */
+function unconnected(servers: Servers): string[] {
+  const missing = [...servers.all].flatMap(([name, { state }]) => {
+    if (state.kind === 'connected') return [];
+    return [`${name}: ${state.kind === 'failed' ? state.fault : 'it is not ready yet'}`];
+  });
+  return missing.length === 0
+    ? []
+    : [`<servers>\nThese could not be connected: ${missing.join('; ')}\n</servers>`];
 }
 
 function lastText({ message }: Extract<LoopEvent, { kind: 'replied' }>): string {

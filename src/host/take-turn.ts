@@ -30,7 +30,9 @@ export async function takeTurn(
 ): Promise<void> {
   const since = performance.now();
   const { signal } = turn;
-  await within(PATIENCE_MS, session.servers.ready(), signal);
+  // Counted from the dialling: a server that hangs delays one turn, not every one.
+  const patience = PATIENCE_MS - (since - session.servers.dialledAt);
+  if (patience > 0) await within(patience, session.servers.ready(), signal);
   session.say(initMessage(initFacts(session)));
   tellCommands(session);
   const asked = await readPrompt(session, given, signal);

@@ -23,6 +23,13 @@ export class WakeQueue {
     this.#sleepers.clear();
   }
 
+  /** Something that matters only to those who sleep now: it is not kept. */
+  nudge(event: WakeEvent): void {
+    const sleepers = [...this.#sleepers];
+    this.#sleepers.clear();
+    for (const wake of sleepers) wake([event]);
+  }
+
   /** What has come since the last time, oldest first. */
   take(): readonly WakeEvent[] {
     const events = this.#kept;

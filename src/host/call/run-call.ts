@@ -6,6 +6,7 @@ import type { Connection } from '../connect/connection.ts';
 import type { HookEffect } from '../hook/hook-effect.ts';
 import type { SessionHooks } from '../hook/session-hooks.ts';
 import { blockToModel, type ResultSource } from '../result/block.ts';
+import { limitResult, resultLimit } from '../result/limit.ts';
 import { failureToModel, toModel } from '../result/to-model.ts';
 import { toProgram } from '../result/to-program.ts';
 import { type PoolCall, toolFields, type Who } from './pool-call.ts';
@@ -94,7 +95,8 @@ async function run(
         ...(timeoutMs !== undefined && { timeoutMs }),
       },
     );
-    const outcome = toOutcome(await toModel(result, sourceOf(call, world)));
+    const content = await toModel(result, sourceOf(call, world));
+    const outcome = toOutcome(await limitResult(content, resultLimit(call.tool.listed._meta), world.save));
     return { ...outcome, told: toProgram(result, outcome) };
   } catch (failure) {
     return toOutcome(failureToModel(failure));

@@ -1,17 +1,6 @@
 /** The variables that a model is chosen by; whoever may read the environment hands them over. */
 export type ModelEnvironment = Readonly<Record<string, string | undefined>>;
 
-/** The variables that open a model's door: what an agent runs for its model must not find them. */
-const MODEL_KEYS: ReadonlySet<string> = new Set([
-  'ANTHROPIC_API_KEY',
-  'ANTHROPIC_AUTH_TOKEN',
-  'OPENAI_API_KEY',
-]);
-
-export function withoutModelKeys(env: ModelEnvironment): ModelEnvironment {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !MODEL_KEYS.has(name)));
-}
-
 /** Where a model is and what it is called there. */
 export type ModelPlace =
   | {

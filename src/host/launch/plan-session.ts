@@ -4,8 +4,8 @@ import { absolutePath } from '../permission/path.ts';
 import type { SessionOptions } from '../session-options.ts';
 import type { FlagFiles } from './flag-files.ts';
 import type { AgentFlags } from './flag-table.ts';
-import { withoutModelKeys } from './model-name.ts';
 import { readRules } from './read-settings.ts';
+import { shellEnvironment } from './shell-environment.ts';
 
 /** Where an agent is started; all paths are absolute. */
 export type Surroundings = {
@@ -50,7 +50,7 @@ export function planSession(flags: AgentFlags, files: FlagFiles, around: Surroun
       connectTimeoutMs: CONNECT_TIMEOUT_MS,
       clientInfo: { name: 'toolplane', version },
     },
-    shellEnv: withoutModelKeys(env),
+    shellEnv: shellEnvironment(env),
     hooks: both.flatMap((it) => it.hooks),
     agents,
     mayBypass: mode.mayBypass,
