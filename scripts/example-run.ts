@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Example } from './example-list.ts';
 import { ROOT } from './step.ts';
@@ -17,13 +19,14 @@ export type ExampleSetting = {
 /** Ample for the slowest example on a busy machine. */
 const LIMIT_MS = 60_000;
 
-/** Runs one example as a process of its own. */
+/** Runs one example as a process of its own, with a home for its sessions that goes with it. */
 export async function runExample({ name }: Example, { on, env = {} }: ExampleSetting): Promise<ExampleRun> {
+  const home = mkdtempSync(join(tmpdir(), 'toolplane-home-'));
   const started = performance.now();
   const condition = on === 'sources' ? ['--conditions=toolplane-source'] : [];
   const child = spawn(process.execPath, [...condition, `examples/${name}.ts`], {
     cwd: ROOT,
-    env: { ...process.env, ...PLAIN, ...env },
+    env: { ...process.env, ...PLAIN, TOOLPLANE_HOME: home, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: Number(env.TOOLPLANE_LIVE ? 5 * LIMIT_MS : LIMIT_MS),
     killSignal: 'SIGKILL',
@@ -33,6 +36,7 @@ export async function runExample({ name }: Example, { on, env = {} }: ExampleSet
     text(child.stderr),
     once(child, 'close') as Promise<[number | null]>,
   ]);
+  rmSync(home, { recursive: true, force: true });
   return { isDone: code === 0, stdout, stderr, ms: Math.round(performance.now() - started) };
 }
 

@@ -1,36 +1,75 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 
-/** Sends a signal to a process and all it started in its group; false when none of them is there any more. */
-export function signalGroup(leader: number, signal: 'SIGTERM' | 'SIGKILL' | 0): boolean {
-  try {
-    return process.kill(-leader, signal);
-  } catch (thrown) {
-    // A member that took another user's rights is there, though not ours to end.
-    return (thrown as NodeJS.ErrnoException).code === 'EPERM';
+/** What a group gets between being asked and being made to end. */
+const GRACE_MS = 1000;
+/** What was made to end is gone as soon as the system gets to it. */
+const LAST_MS = 300;
+const LOOK_EVERY_MS = 25;
+
+/** A process that leads a group, and all it started there; whoever left the group on purpose (`setsid`) is not in it. */
+export class ProcessGroup {
+  readonly leader: number;
+  /** Those that ran at the last look: while one of them does, nobody has to search for others. */
+  #known: readonly string[];
+
+  constructor(leader: number) {
+    this.leader = leader;
+    this.#known = [String(leader)];
+  }
+
+  /** False when nobody of the group is there any more. */
+  signal(signal: 'SIGTERM' | 'SIGKILL' | 0): boolean {
+    try {
+      return process.kill(-this.leader, signal);
+    } catch (thrown) {
+      // A member that took another user's rights is there, though not ours to end.
+      return (thrown as NodeJS.ErrnoException).code === 'EPERM';
+    }
+  }
+
+  /**
+   * What has ended is there until its parent has collected it, which the first process of a container does late or
+   * never: where the system tells, such members do not count.
+   */
+  isRunning(): boolean {
+    if (!this.signal(0)) return false;
+    if (this.#known.some((id) => this.#has(id) === 'running')) return true;
+    const members = processes().filter((id) => this.#has(id) !== undefined);
+    this.#known = members.filter((id) => this.#has(id) === 'running');
+    return members.length === 0 || this.#known.length > 0;
+  }
+
+  async isGone(withinMs: number): Promise<boolean> {
+    for (let waited = 0; waited < withinMs; waited += LOOK_EVERY_MS) {
+      if (!this.isRunning()) return true;
+      await delay(LOOK_EVERY_MS);
+    }
+    return !this.isRunning();
+  }
+
+  /** Asks all of it to end, and after a second makes it. */
+  async end(): Promise<void> {
+    this.signal('SIGTERM');
+    if (await this.isGone(GRACE_MS)) return;
+    this.signal('SIGKILL');
+    await this.isGone(LAST_MS);
+  }
+
+  #has(id: string): 'running' | 'ended' | undefined {
+    // After the name, which is in parentheses and may hold anything: state, parent, group.
+    const [state = '', , group] = statOf(id)
+      .replace(/^.*\) /s, '')
+      .split(' ');
+    if (Number(group) !== this.leader) return undefined;
+    return state === 'Z' || state === 'X' ? 'ended' : 'running';
   }
 }
 
-/**
- * Whether anything in the group still runs. What has ended is there until its parent has collected it, which the first
- * process of a container does late or never: where the system tells, such members do not count.
- */
-export function isGroupRunning(leader: number): boolean {
-  if (!signalGroup(leader, 0)) return false;
-  const members = processes().filter(({ group }) => group === leader);
-  return members.length === 0 || members.some(({ state }) => state !== 'Z' && state !== 'X');
-}
-
 /** Linux has them as files; elsewhere there are none. */
-function processes(): { readonly state: string; readonly group: number }[] {
+function processes(): string[] {
   try {
-    const ids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-    return ids.flatMap((id) => {
-      // After the name, which is in parentheses and may hold anything: state, parent, group.
-      const [state, , group] = statOf(id)
-        .replace(/^.*\) /s, '')
-        .split(' ');
-      return state && group ? [{ state, group: Number(group) }] : [];
-    });
+    return readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   } catch {
     return [];
   }
@@ -40,7 +79,7 @@ function statOf(id: string): string {
   try {
     return readFileSync(`/proc/${id}/stat`, 'utf8');
   } catch {
-    // It ended since it was listed.
+    // It has ended and was collected.
     return '';
   }
 }

@@ -1,8 +1,11 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { PERMISSION_MODES } from '../protocol/permission.ts';
+import { SdkError } from '../protocol/sdk-error.ts';
 import type { Options } from '../sdk/options.ts';
+import { neutralise } from './chat/neutralise.ts';
 import { readAgents } from './read-agents.ts';
 import { readMcpConfigs } from './read-mcp-config.ts';
+import { readRules } from './read-rules.ts';
 
 /** One flag of the commands that start an agent, and the option of the SDK it stands for. */
 type FlagRow = {
@@ -51,13 +54,15 @@ const ROWS: readonly FlagRow[] = [
     flags: '--allowed-tools, --allowedTools <rules>',
     does: 'what may run without a question, such as mcp__docs,Read; may be repeated',
     parse: rules,
-    option: (allowedTools: string[]) => ({ allowedTools }),
+    option: (allowedTools: string[]) => ({ allowedTools: readRules('--allowedTools', allowedTools) }),
   },
   {
     flags: '--disallowed-tools, --disallowedTools <rules>',
     does: 'what may never run; may be repeated',
     parse: rules,
-    option: (disallowedTools: string[]) => ({ disallowedTools }),
+    option: (disallowedTools: string[]) => ({
+      disallowedTools: readRules('--disallowedTools', disallowedTools),
+    }),
   },
   {
     flags: '--tools <names>',
@@ -147,8 +152,17 @@ export function addAgentFlags(command: Command): Command {
     .option('--append-system-prompt <text>', 'after the system prompt');
 }
 
-/** The options that the flags stand for; a file that cannot be read throws. */
-export function agentOptions(values: FlagValues): Options {
+/** The options that the flags of this command stand for. A value that cannot be used is told, and ends the command with 2. */
+export function agentOptions(command: Command): Options {
+  try {
+    return readOptions(command.opts());
+  } catch (cause) {
+    if (!(cause instanceof SdkError)) throw cause;
+    return command.error(`error: ${neutralise(cause.message)}`, { exitCode: 2 });
+  }
+}
+
+function readOptions(values: FlagValues): Options {
   const given = ROWS.flatMap(({ flags, option }) => {
     const value = values[new Option(flags).attributeName()];
     return value === undefined ? [] : [option(value)];

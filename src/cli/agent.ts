@@ -31,7 +31,7 @@ export function addAgent(program: Command): void {
 async function runAgent(argv: readonly string[], output: Writable): Promise<void> {
   const { launch } = await import('../host/launch/launch.ts');
   const stop = new AbortController();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort());
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => stop.abort());
   const note = (text: string) => void process.stderr.write(`toolplane agent: ${text}\n`);
   const link = streamLink({ input: process.stdin, output }, { maxLineLength: MAX_LINE_LENGTH, onNoise });
   try {

@@ -1,5 +1,6 @@
 import { isRecord } from '../base/is-record.ts';
-import { SdkError } from '../protocol/sdk-error.ts';
+import { messageOf, SdkError } from '../protocol/sdk-error.ts';
+import { checkExternalEntry } from '../protocol/server-entry.ts';
 import type { Options } from '../sdk/options.ts';
 import { readJsonFlag } from './json-flag.ts';
 
@@ -11,6 +12,15 @@ export function readMcpConfigs(given: readonly string[]): NonNullable<Options['m
 function readMcpConfig(given: string): Record<string, unknown> {
   const { value, where } = readJsonFlag('--mcp-config', given, 'bad-server');
   const servers = isRecord(value) ? value.mcpServers : undefined;
-  if (isRecord(servers)) return servers;
-  throw new SdkError('bad-server', `${where}: there is no "mcpServers" object in it`);
+  if (!isRecord(servers)) throw new SdkError('bad-server', `${where}: there is no "mcpServers" object in it`);
+  for (const [key, entry] of Object.entries(servers)) checkEntry(key, entry, where);
+  return servers;
+}
+
+function checkEntry(key: string, entry: unknown, where: string): void {
+  try {
+    checkExternalEntry(key, entry);
+  } catch (cause) {
+    throw new SdkError('bad-server', `${where}: ${messageOf(cause)}`, { cause, server: key });
+  }
 }

@@ -16,7 +16,7 @@ Exit codes:
   0    the turn succeeded
   1    it failed
   2    the command was not understood
-  130  it was interrupted`;
+  130  it was interrupted (129, 143: hung up, terminated)`;
 
 /** `toolplane run "prompt"`: one turn for scripts. */
 export function addRun(program: Command): void {
@@ -44,7 +44,7 @@ export function addRun(program: Command): void {
           prompt,
           format: values.json ? 'json' : (values.outputFormat as OutputFormat),
           verbosity: values.verbose ? 'verbose' : 'quiet',
-          options: { ...agentOptions(values), ...partials(values) },
+          options: { ...agentOptions(command), ...partials(values) },
         },
         process.env,
       );

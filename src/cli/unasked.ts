@@ -1,5 +1,5 @@
-import type { CanUseTool, OnElicitation } from '../../sdk/callbacks.ts';
-import { ruleTexts } from '../rule-text.ts';
+import type { CanUseTool, OnElicitation } from '../sdk/callbacks.ts';
+import { ruleTexts } from './rule-text.ts';
 
 const NOBODY = 'Permission is needed and nobody is there to give it.';
 

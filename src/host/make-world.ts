@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { ControlChannel } from '../control/channel.ts';
 import type { Usage } from '../protocol/agent-message.ts';
 import { FileMemory } from './builtin/file-memory.ts';
+import { LeftOvers } from './builtin/left-overs.ts';
 import { BUILT_INS } from './builtin/table.ts';
 import { WakeQueue } from './builtin/wake-queue.ts';
 import type { ConnectWorld } from './connect/world.ts';
@@ -114,6 +115,7 @@ export function makeWorld(
     env: options.shellEnv ?? options.connect.env,
     files: new FileMemory(),
     wake: new WakeQueue(),
+    leftOvers: new LeftOvers(),
     save: (data, mimeType) => saveFile(resultsDirectory, data, mimeType),
   };
 }

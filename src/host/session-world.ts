@@ -2,6 +2,7 @@ import type { Frame } from '../protocol/control-frame.ts';
 import type { AgentDefinition } from './agent-definition.ts';
 import type { BuiltIn } from './builtin/built-in.ts';
 import type { FileMemory } from './builtin/file-memory.ts';
+import type { LeftOvers } from './builtin/left-overs.ts';
 import type { WakeQueue } from './builtin/wake-queue.ts';
 import type { SessionHooks } from './hook/session-hooks.ts';
 import type { Model } from './model/model.ts';
@@ -30,6 +31,7 @@ export type SessionWorld = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly files: FileMemory;
   readonly wake: WakeQueue;
+  readonly leftOvers: LeftOvers;
   readonly save: (data: string, mimeType: string) => Promise<string>;
   /** A message for the program; the session's own members are added. */
   say(message: Frame): void;

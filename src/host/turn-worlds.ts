@@ -41,6 +41,7 @@ export function permitWorld(worker: Worker, world: SessionWorld, hear: Hear): Pe
     hooks: world.hooks,
     who: worker.who,
     mode: () => modeOf(world.rules.current()),
+    workspace: () => world.workspace(),
     askers: world.askers,
     waiting: (work) => world.waiting(work),
     resolve: async (call) => {
@@ -83,8 +84,9 @@ export function runWorld(worker: Worker, world: SessionWorld, hear: Hear): RunWo
       env: world.env,
       files: world.files,
       wake: world.wake,
+      leftOvers: world.leftOvers,
       agents: world.agents,
-      isReadable: (path) => !isHidden(path, world),
+      isReadable: (path) => !isHidden(path, call, world),
       connect: worker.connectServer,
       delegate: (request, signal) => worker.delegate(call, request, signal),
     }),
@@ -121,9 +123,13 @@ function decideOn(
   });
 }
 
-/** What a deny rule for `Read` is about, searches do not show. */
-function isHidden(path: string, world: SessionWorld): boolean {
-  const call = { name: 'Read', input: { file_path: path } };
-  const { rules } = world.rules.current();
-  return rules.some((rule) => rule.effect === 'deny' && matchesCall(rule, call, world.workspace()));
+/** What a deny rule for `Read` or for the tool itself is about, searches do not show. */
+function isHidden(path: string, { tool, builtIn }: PoolCall, world: SessionWorld): boolean {
+  const member = builtIn?.pathMember;
+  const calls = [
+    { name: 'Read', input: { file_path: path } },
+    ...(member === undefined ? [] : [{ name: tool.name, input: { [member]: path } }]),
+  ];
+  const denied = world.rules.current().rules.filter(({ effect }) => effect === 'deny');
+  return denied.some((rule) => calls.some((call) => matchesCall(rule, call, world.workspace())));
 }

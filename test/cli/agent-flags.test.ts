@@ -9,7 +9,7 @@ function optionsOf(...args: string[]) {
     .exitOverride()
     .configureOutput({ writeErr: () => {} });
   command.parse(args, { from: 'user' });
-  return agentOptions(command.opts());
+  return agentOptions(command);
 }
 const OWN_PROMPT = {
   systemPrompt: { type: 'preset', preset: 'claude_code' },

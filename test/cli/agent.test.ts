@@ -7,6 +7,7 @@ import * as z from 'zod';
 import { moduleServer, type Options, query, toolServer } from '../../src/entry/index.ts';
 import { gone, isAlive } from '../interop/real-agent.ts';
 import { collect } from '../world/collect.ts';
+import { lifeline } from '../world/lifeline.ts';
 import { after, text, toolUse } from '../world/model-reply.ts';
 import { type SeenResult, toolResults } from '../world/model-view.ts';
 import { AGENT, type AgentWorld, openAgentWorld } from './agent-world.ts';
@@ -178,7 +179,18 @@ test('a line that is no JSON is told and skipped', async () => {
   });
 });
 
-test.each(['SIGTERM', 'SIGINT'] as const)('%s closes it cleanly', async (signal) => {
+test.each(['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL'] as const)('%s ends what it runs', async (signal) => {
+  const { hold, started, ended } = lifeline();
+  const content = `Call Bash with ${JSON.stringify({ command: `${hold} sleep 600` })}`;
+  const agent = start('--allowedTools', 'Bash');
+  agent.stdout.resume();
+  agent.stdin.write(`${JSON.stringify({ type: 'user', message: { role: 'user', content } })}\n`);
+  await started;
+  agent.kill(signal);
+  await Promise.all([ended, once(agent, 'exit')]);
+});
+
+test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('%s closes it cleanly', async (signal) => {
   const agent = start();
   agent.stdin.write(PROMPT);
   await resultOf(agent);
@@ -191,9 +203,9 @@ function numberIn(result: SeenResult | undefined): number {
   return Number(block?.text);
 }
 
-function start() {
+function start(...flags: string[]) {
   const env = { PATH: process.env.PATH, TOOLPLANE_NODE: process.execPath };
-  return spawn(AGENT, ['--model', 'rehearsal', '--no-session-persistence'], { env, stdio: 'pipe' });
+  return spawn(AGENT, ['--model', 'rehearsal', '--no-session-persistence', ...flags], { env, stdio: 'pipe' });
 }
 
 async function resultOf(agent: ReturnType<typeof start>): Promise<void> {

@@ -1,55 +1,13 @@
-import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { CTRL_C, CTRL_D, UP } from './chat/fake-terminal.ts';
-import { CLI, runCli, startCli } from './run-cli.ts';
+import { jsonFile } from './json-file.ts';
+import { runCli, startCli } from './run-cli.ts';
+import { hasScript, TerminalProcess } from './terminal-process.ts';
 import { TWO_SERVERS, TWO_WAITING } from './two-servers.ts';
-
-/** `script` of util-linux gives a command a terminal of its own; it is on every Debian. */
-const SCRIPT = 'script';
-const hasScript = spawnSync(SCRIPT, ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux');
-
-class TerminalProcess {
-  readonly #child: ChildProcessWithoutNullStreams;
-  #printed = '';
-  #seen = 0;
-  readonly closed: Promise<unknown[]>;
-
-  constructor(args: readonly string[], env: Record<string, string> = {}) {
-    const command = [process.execPath, CLI, ...args]
-      .map((it) => `'${it.replaceAll("'", "'\\''")}'`)
-      .join(' ');
-    this.#child = spawn(SCRIPT, ['-qec', command, '/dev/null'], {
-      env: { PATH: process.env.PATH, TERM: 'xterm', SHELL: '/bin/sh', ...env },
-    });
-    this.closed = once(this.#child, 'close');
-    this.#child.stdout.setEncoding('utf8').on('data', (text) => {
-      this.#printed += text;
-    });
-    onTestFinished(() => void this.#child.kill());
-  }
-
-  type(keys: string): void {
-    this.#child.stdin.write(keys);
-  }
-
-  async until(text: string): Promise<string> {
-    for (;;) {
-      const at = this.#printed.indexOf(text, this.#seen);
-      if (at >= 0) {
-        const passed = this.#printed.slice(this.#seen, at + text.length);
-        this.#seen = at + text.length;
-        return passed;
-      }
-      await Promise.race([once(this.#child.stdout, 'data'), this.#gone(text)]);
-    }
-  }
-
-  async #gone(text: string): Promise<never> {
-    await this.closed;
-    throw new Error(`it ended without ${JSON.stringify(text)}: ${this.#printed}`);
-  }
-}
 
 const REHEARSE = ['--model', 'rehearsal', '--mcp-config', TWO_SERVERS];
 
@@ -183,7 +141,11 @@ test.each([[['chat']], [[]]])(
 test('lines through a pipe are answered one after the other, without escape sequences', async () => {
   const input = 'what tools are there?\ncall trigger with {"service":"api"}\n/explain last\n';
   const { code, stdout, stderr } = await runCli(REHEARSE, input);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr:
+      "toolplane: mcp__deploy__trigger was denied, nobody could be asked: allow it with --allowedTools 'mcp__deploy__trigger'\n",
+  });
   expect(stdout).toMatch(/mcp__deploy__trigger[\s\S]*⊘ denied mcp__deploy__trigger[\s\S]*it was denied/);
   expect(stdout).not.toContain('\u001b');
 });
@@ -204,4 +166,57 @@ test('an agent that cannot start is one line and exit code 1', async () => {
     code: 1,
     stderr: 'toolplane: options.pathToClaudeCodeExecutable: ./no-such-agent does not exist\n',
   });
+});
+
+test.runIf(hasScript).each([
+  ['at its prompt', undefined],
+  ['in a turn', 'call wait'],
+])('a terminal that goes away %s ends it as a hang-up does, with the hooks of its end', async (_, prompt) => {
+  const directory = mkdtempSync(join(tmpdir(), 'toolplane-chat-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const code = join(directory, 'code');
+  const ended = join(directory, 'ended');
+  const hooks = { SessionEnd: [{ hooks: [{ type: 'command', command: `touch '${ended}'` }] }] };
+  const args = [...REHEARSE, '--allowedTools', 'mcp__deploy', '--settings', JSON.stringify({ hooks })];
+  const chat = new TerminalProcess(args, {}, code);
+  await chat.until('› ');
+  if (prompt !== undefined) {
+    chat.type(`${prompt}\r`);
+    await chat.until('● ');
+  }
+  chat.hangUp();
+  await expect.poll(() => existsSync(code) && readFileSync(code, 'utf8'), { timeout: 15_000 }).toBe('129\n');
+  expect(existsSync(ended)).toBe(true);
+});
+
+test.runIf(hasScript)('a terminal that goes away at the first question ends it too', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'toolplane-chat-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const code = join(directory, 'code');
+  const chat = new TerminalProcess([], {}, code);
+  await chat.until('rehearse? ');
+  chat.hangUp();
+  await expect.poll(() => existsSync(code) && readFileSync(code, 'utf8'), { timeout: 15_000 }).toBe('129\n');
+});
+
+test('a pipe with a turn that failed is exit code 1', async () => {
+  const { code, stdout } = await runCli(['--model', `scripted:${jsonFile('["Hello."]')}`], 'one\ntwo\n');
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^Hello\.\n.*has no reply for request 2\n$/);
+});
+
+const BROKEN = JSON.stringify({ mcpServers: { lost: { command: 'no-such-server' } } });
+
+test('a server that failed is told once, with its fault', async () => {
+  const { stdout } = await runCli(['--model', 'rehearsal', '--mcp-config', BROKEN], 'hello\nhello\n');
+  expect(stdout.match(/^server lost: failed: its command is not found: no-such-server$/gm)).toHaveLength(1);
+});
+
+test.each([
+  ['a rule', ['--disallowedTools', 'Bash(rm *'], "error: --disallowedTools 'Bash(rm *' is no rule"],
+  ['a file', ['--mcp-config', './nope'], 'error: --mcp-config ./nope cannot be read'],
+])('%s that cannot be used is named with its flag: exit code 2', async (_, args, message) => {
+  const { code, stdout, stderr } = await runCli(['--model', 'rehearsal', ...args]);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain(message);
 });

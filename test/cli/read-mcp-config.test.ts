@@ -23,6 +23,11 @@ test.each([
     /flag\.json: there is no "mcpServers" object in it$/,
   ],
   ['a list of servers', () => '{"mcpServers":[]}', /there is no "mcpServers" object in it$/],
+  [
+    'a server that cannot be',
+    () => '{"mcpServers":{"a":{"type":"foo"}}}',
+    /^--mcp-config: mcpServers\["a"\]: unknown type "foo"/,
+  ],
 ])('%s is named', (_, given, message) => {
   expect(() => readMcpConfigs([given()])).toThrow(message);
 });

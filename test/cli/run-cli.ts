@@ -7,10 +7,13 @@ export const CLI = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.ur
 
 export const fixture = (name: string): string => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
 
+/** What every command is given: sessions go where those of the tests are. */
+export const CLI_ENV = { PATH: process.env.PATH, TOOLPLANE_HOME: process.env.TOOLPLANE_HOME };
+
 /** The command as a process, with an environment of its own. */
 export function startCli(args: readonly string[], place: Place = {}): ChildProcessWithoutNullStreams {
   const { cwd, env } = place;
-  return spawn(process.execPath, [CLI, ...args], { cwd, env: { PATH: process.env.PATH, ...env } });
+  return spawn(process.execPath, [CLI, ...args], { cwd, env: { ...CLI_ENV, ...env } });
 }
 
 /** Where it runs, if that matters. */

@@ -1,10 +1,15 @@
 import { once } from 'node:events';
+import { globSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
+import { lifeline } from '../world/lifeline.ts';
+import { error, text as say } from '../world/model-reply.ts';
+import { openAgentWorld } from './agent-world.ts';
 import { runCli, startCli } from './run-cli.ts';
+import { hasScript, TerminalProcess } from './terminal-process.ts';
 import { TWO_SERVERS } from './two-servers.ts';
 
 const REHEARSE = ['run', '--model', 'rehearsal'];
@@ -114,6 +119,40 @@ test('escape sequences of a model reach no terminal through stderr', async () =>
   expect(stderr).not.toContain('\u001b');
 });
 
+test.runIf(hasScript)('nor through stdout, which a pipe is given as it is', async () => {
+  const args = ['run', '--model', await scripted('\u001b]0;evil\u0007\u202e\u009b2J', 'no')];
+  const terminal = new TerminalProcess([...args, 'go']);
+  await terminal.until('␛]0;evil␇<U+202E><U+009B>2J\r\n');
+  expect(await terminal.closed).toEqual([0, null]);
+  const { stdout } = await runCli([...args, 'go']);
+  expect(stdout).toBe('\u001b]0;evil\u0007\u202e\u009b2J\n');
+});
+
+test('a server that failed is told on stderr with its fault', async () => {
+  const servers = JSON.stringify({ mcpServers: { lost: { command: 'no-such-server' } } });
+  const { code, stderr } = await runCli([...REHEARSE, '--mcp-config', servers, 'list tools']);
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr: 'toolplane: server lost: failed: its command is not found: no-such-server\n',
+  });
+});
+
+test('a model that is asked again is told on stderr', async () => {
+  await using world = await openAgentWorld([error(529, 'busy', 'overloaded_error'), say('Hello.')]);
+  const { code, stdout, stderr } = await runCli(['run', '--model', 'm', 'hi'], '', world);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: 'Hello.\n' });
+  expect(stderr).toMatch(
+    /^toolplane: The model did not answer \(529 overloaded\); trying again in \d\.\d s \(1 of \d+\)\n$/,
+  );
+});
+
+test('sessions of commands that tests start are in the home of the tests', async () => {
+  const { stdout } = await runCli(['run', '--json', '--model', await scripted('Hello.'), 'hi']);
+  const { session_id } = JSON.parse(stdout) as { session_id: string };
+  const files = globSync(`projects/*/${session_id}.jsonl`, { cwd: process.env.TOOLPLANE_HOME });
+  expect(files).toHaveLength(1);
+});
+
 test('without a model it says which settings it looked for', async () => {
   const { code, stdout, stderr } = await runCli(['run', 'hi']);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -130,6 +169,8 @@ test.each([
   ],
   ['an unknown mode', ['run', 'hi', '--permission-mode', 'yolo'], /Allowed choices are default/],
   ['no number', ['run', 'hi', '--max-turns', 'many'], /whole number, 1 or more/],
+  ['no rule', ['run', 'hi', '--disallowedTools', 'Bash(rm *'], /--disallowedTools 'Bash\(rm \*' is no rule/],
+  ['no file', ['run', 'hi', '--mcp-config', './nope'], /--mcp-config \.\/nope cannot be read: ENOENT/],
   ['an unknown flag', ['run', 'hi', '--modle', 'x'], /Did you mean --model\?/],
 ])('%s is misuse: exit code 2', async (_, args, message) => {
   const { code, stdout, stderr } = await runCli(args);
@@ -152,6 +193,21 @@ test('an interrupt ends the turn with exit code 130', async () => {
   child.kill('SIGINT');
   expect(await closed).toEqual([130, null]);
   expect(await output).toBe('');
+});
+
+test.each([
+  ['SIGTERM', 143],
+  ['SIGHUP', 129],
+] as const)('%s ends it with exit code %i, and the command that runs', async (signal, code) => {
+  const { hold, started, ended } = lifeline();
+  const model = await scripted({ tool: 'Bash', input: { command: `${hold} sleep 600` } }, 'done');
+  const child = startCli(['run', '--allowedTools', 'Bash', '--model', model, 'go']);
+  child.stdin.end();
+  const output = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  await started;
+  child.kill(signal);
+  expect(await output).toEqual(['', '', [code, null]]);
+  await ended;
 });
 
 test('a reader that leaves is no failure to speak of', async () => {

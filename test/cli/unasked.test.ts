@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { Unasked } from '../../../src/cli/run/unasked.ts';
-import type { PermissionUpdate } from '../../../src/protocol/permission.ts';
+import { Unasked } from '../../src/cli/unasked.ts';
+import type { PermissionUpdate } from '../../src/protocol/permission.ts';
 
 const context = (suggestions?: PermissionUpdate[]) => ({
   signal: new AbortController().signal,

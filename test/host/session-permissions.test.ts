@@ -139,6 +139,27 @@ test('"always allow" for the session: the next call is not asked about', async (
   });
 });
 
+test('"always allow" for one file outside is about that file only, also by way of a link', async () => {
+  const outside = await folder();
+  await writeFile(join(outside, 'one'), 'first');
+  await writeFile(join(outside, 'two'), 'second');
+  await symlink('one', join(outside, 'link'));
+  const asked: unknown[] = [];
+  const read = (name: string, id: string) => toolUse('Read', { file_path: join(outside, name) }, id);
+  const { query } = drive(
+    [read('link', 't1'), read('link', 't2'), read('one', 't3'), read('two', 't4'), text('ok')],
+    {
+      canUseTool: async (_, { file_path }, { suggestions = [] }) => {
+        asked.push(file_path);
+        return { behavior: 'allow', updatedPermissions: suggestions };
+      },
+    },
+    { ...EDITOR, ...at(await folder()) },
+  );
+  await collect(query);
+  expect(asked).toEqual([join(outside, 'one'), join(outside, 'two')]);
+});
+
 test('nobody switches to bypassPermissions by an answer if it was not launched', async () => {
   let asked = 0;
   const { query, session } = drive([ADD, toolUse('mcp__calc__add', { a: 1, b: 1 }), text('ok')], {
@@ -420,7 +441,10 @@ test('a link that leads out of the workspace is asked about', async () => {
   expect(asked).toEqual([{ file_path: join(outside, 'x') }]);
 });
 
-test('what a deny rule for Read is about, Grep and Glob do not show', async () => {
+test.each([
+  ['Read', ['Read(secret.txt)']],
+  ['the tools themselves', ['Grep(secret.txt)', 'Glob(secret.txt)']],
+])('what a deny rule for %s is about, Grep and Glob do not show', async (_, rules) => {
   const cwd = await folder();
   await writeFile(join(cwd, 'open.txt'), 'needle one\n');
   await writeFile(join(cwd, 'secret.txt'), 'needle two\n');
@@ -433,7 +457,7 @@ test('what a deny rule for Read is about, Grep and Glob do not show', async () =
       text('ok'),
     ],
     { canUseTool: yes },
-    { ...EDITOR, ...at(cwd), rules: deny('Read(secret.txt)') },
+    { ...EDITOR, ...at(cwd), rules: deny(...rules) },
   );
   await collect(query);
   const { grep, glob } = results(model.requests[1]);

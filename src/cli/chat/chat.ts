@@ -3,6 +3,7 @@ import type { SDKMessage } from '../../protocol/agent-message.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import type { Options } from '../../sdk/options.ts';
 import type { McpServerStatus } from '../../sdk/query-methods.ts';
+import { Unasked } from '../unasked.ts';
 import { type CommandWorld, readCommand } from './commands.ts';
 import { ChatConversation, type OpenAgent } from './conversation.ts';
 import { LineEditor } from './line-editor.ts';
@@ -10,6 +11,7 @@ import { commandNames } from './notice.ts';
 import { Person } from './person.ts';
 import { line, type Piece } from './piece.ts';
 import { Questions } from './questions.ts';
+import { succeeded } from './result.ts';
 import { Screen } from './screen.ts';
 import { show, type ViewEvent } from './show.ts';
 import { statusLine } from './status-line.ts';
@@ -19,6 +21,7 @@ import { EMPTY_VIEW, type View } from './view.ts';
 
 /** The exit code of what a signal ended. */
 const INTERRUPTED = 130;
+const HUNG_UP = 129;
 
 /** A chat: reads a line, has it answered, again and again until somebody leaves. */
 export class Chat implements AsyncDisposable {
@@ -27,6 +30,10 @@ export class Chat implements AsyncDisposable {
   readonly #screen: Screen;
   readonly #editor: LineEditor;
   readonly #person: Person;
+  readonly #unasked = new Unasked((id, reason) => {
+    const verdict = { behavior: 'deny', by: 'nobody', reason } as const;
+    this.#happened({ kind: 'decided', id, verdict, at: this.#terminal.now() });
+  });
   #options: Options = {};
   #view: View = EMPTY_VIEW;
   #servers: readonly McpServerStatus[] = [];
@@ -34,19 +41,32 @@ export class Chat implements AsyncDisposable {
   #turn: 'none' | 'running' | 'stopping' = 'none';
   readonly #left = Promise.withResolvers<number>();
   readonly #closed = new AbortController();
+  #hasFailedTurn = false;
 
   constructor(terminal: Terminal, open: OpenAgent) {
     this.#terminal = terminal;
     this.#open = open;
     this.#screen = new Screen(terminal);
     this.#editor = new LineEditor(terminal, (key) => this.#stray(key));
+    // For good: leaving a terminal that has gone fails once more.
+    for (const stream of [terminal.input, terminal.output]) stream.on('error', () => this.leave(HUNG_UP));
     this.#person = new Person({
       questions: new Questions(this.#editor, (pieces) => this.#print(pieces)),
-      presence: terminal.isInteractive ? 'here' : 'away',
+      away: terminal.isInteractive ? undefined : this.#unasked,
       now: terminal.now,
       claims: (tool) => claimsAbout(this.#servers, tool),
       happened: (event) => this.#happened(event),
     });
+  }
+
+  /** What nobody could be asked, one line each, with the flag that allows it. */
+  get unasked(): readonly string[] {
+    return this.#unasked.lines;
+  }
+
+  /** The exit code, once something ends the chat whatever goes on. */
+  get left(): Promise<number> {
+    return this.#left.promise;
   }
 
   /** Reads one line for somebody who has to know something before the chat begins; `undefined` if there came none. */
@@ -104,7 +124,7 @@ export class Chat implements AsyncDisposable {
     for (;;) {
       this.#screen.freshLine();
       const end = await this.#editor.read('› ', 'message');
-      if (end.kind === 'ended' || end.kind === 'withdrawn') return 0;
+      if (end.kind === 'ended' || end.kind === 'withdrawn') return this.#outcome();
       if (end.kind === 'interrupted') {
         if (!this.#terminal.isInteractive) return INTERRUPTED;
         if (isWarned) return 0;
@@ -113,8 +133,13 @@ export class Chat implements AsyncDisposable {
         continue;
       }
       isWarned = false;
-      if (end.text.trim() !== '' && (await this.#take(end.text)) === 'leave') return 0;
+      if (end.text.trim() !== '' && (await this.#take(end.text)) === 'leave') return this.#outcome();
     }
+  }
+
+  /** A person has seen what failed; a script has only the exit code. */
+  #outcome(): number {
+    return this.#hasFailedTurn && !this.#terminal.isInteractive ? 1 : 0;
   }
 
   async #take(text: string): Promise<'leave' | undefined> {
@@ -141,7 +166,7 @@ export class Chat implements AsyncDisposable {
     this.#happened({ kind: 'prompted' });
     this.#turn = 'running';
     try {
-      await this.#talking().turn(text);
+      if (!succeeded(await this.#talking().turn(text))) this.#hasFailedTurn = true;
     } finally {
       this.#turn = 'none';
     }
@@ -197,13 +222,15 @@ export class Chat implements AsyncDisposable {
     if (message.type === 'system' && message.subtype === 'init') this.#learnServers();
   }
 
-  /** Keeps what servers claim about their tools at hand, so that no question waits for it. */
+  /** Keeps what servers claim about their tools at hand, so that no question waits for it, and tells which are in trouble. */
   #learnServers(): void {
     this.#conversation?.client.mcpServerStatus().then(
       (servers) => {
         this.#servers = servers;
+        this.#happened({ kind: 'learned', servers });
       },
-      () => {},
+      // An agent that does not say what is wrong has said of whom.
+      () => this.#happened({ kind: 'learned', servers: this.#view.servers }),
     );
   }
 

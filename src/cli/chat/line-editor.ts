@@ -59,6 +59,8 @@ export class LineEditor implements Disposable {
     this.#readline.on('line', (text) => this.#takeLine(text));
     this.#readline.on('SIGINT', () => this.interrupt());
     this.#readline.on('close', () => this.#end());
+    // It passes on what goes wrong with the input, which its owner hears of itself.
+    this.#readline.on('error', () => {});
     this.#readline.on('history', (history: string[]) => {
       if (this.#reads.at(-1)?.kind === 'answer') history.shift();
     });

@@ -2,7 +2,8 @@ import { isRecord } from '../../base/is-record.ts';
 import type { SDKMessage } from '../../protocol/agent-message.ts';
 import { changeCall, knownOf, settleCall } from './call-log.ts';
 import { line, type Piece } from './piece.ts';
-import { elapsed } from './tool-text.ts';
+import { retryText } from './retry-text.ts';
+import { serversOf } from './server-faults.ts';
 import type { Shown, View } from './view.ts';
 
 type Notice = Readonly<Record<string, unknown>>;
@@ -23,15 +24,7 @@ const NOTICES: Readonly<Record<string, (view: View, notice: Notice, at: number) 
   permission_denied: (view, notice, at) => decided(view, notice, 'deny', at),
   permission_decided: (view, notice, at) =>
     decided(view, notice, notice.behavior === 'allow' ? 'allow' : 'deny', at),
-  api_retry: (view, { attempt, max_retries, retry_delay_ms }) => ({
-    view,
-    pieces: [
-      line([
-        `The model did not answer; trying again in ${elapsed(Number(retry_delay_ms))} (${attempt} of ${max_retries})`,
-        'warn',
-      ]),
-    ],
-  }),
+  api_retry: (view, notice) => ({ view, pieces: [line([retryText(notice), 'warn'])] }),
   compact_boundary: (view) => ({ view, pieces: [line(['The conversation was shortened', 'dim'])] }),
   informational: (view, { content, level }) => ({
     view,
@@ -53,21 +46,14 @@ export function commandNames(commands: unknown): string[] {
   });
 }
 
-/** The start of a turn; of the servers only those are told that are in trouble and were not before. */
+/** The start of a turn. */
 function init(view: View, notice: Notice): Shown {
-  const servers: Record<string, string> = {};
-  for (const it of Array.isArray(notice.mcp_servers) ? notice.mcp_servers : []) {
-    if (isRecord(it)) servers[String(it.name)] = String(it.status);
-  }
-  const troubled = Object.entries(servers).filter(
-    ([name, status]) => TROUBLES.has(status) && view.servers[name] !== status,
-  );
   const commands = commandNames(notice.slash_commands);
   const { model, permissionMode: mode } = notice;
   return {
     view: {
       ...view,
-      servers,
+      servers: serversOf(notice),
       commands: commands.length > 0 ? commands : view.commands,
       init: {
         tools: Array.isArray(notice.tools) ? notice.tools.map(String) : [],
@@ -75,11 +61,9 @@ function init(view: View, notice: Notice): Shown {
         ...(typeof mode === 'string' && { mode }),
       },
     },
-    pieces: troubled.map(([name, status]) => line([`Server ${name}: ${status} (/mcp says more)`, 'warn'])),
+    pieces: [],
   };
 }
-
-const TROUBLES: ReadonlySet<string> = new Set(['failed', 'needs-auth']);
 
 function decided(view: View, notice: Notice, behavior: 'allow' | 'deny', at: number): Shown {
   const { tool_use_id, decision_reason: reason, message } = notice;

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { CanUseTool, OnElicitation } from '../../sdk/callbacks.ts';
+import type { Unasked } from '../unasked.ts';
 import { askElicitation } from './elicitation.ts';
 import { askPermission } from './permission.ts';
 import type { Questions } from './questions.ts';
@@ -7,14 +8,14 @@ import type { ViewEvent } from './show.ts';
 
 type PersonWorld = {
   readonly questions: Questions;
-  readonly presence: 'here' | 'away';
+  /** Answers instead if nobody is at the terminal. */
+  readonly away: Pick<Unasked, 'canUseTool' | 'onElicitation'> | undefined;
   now(): number;
   /** What a server claims about the tool. */
   claims(tool: string): readonly string[];
   happened(event: ViewEvent): void;
 };
 
-const NOBODY = 'Permission is needed and nobody is there to give it.';
 const WITHDRAWN = 'The question was withdrawn.';
 
 /** The person at the terminal as an agent asks them; one who is away says no. */
@@ -26,21 +27,13 @@ export class Person {
   }
 
   readonly canUseTool: CanUseTool = async (tool, input, { signal, ...context }) => {
-    const { questions, presence, now, claims, happened } = this.#world;
+    const { questions, away, now, claims, happened } = this.#world;
     // What the model said before it wanted this comes first.
     await setImmediate();
     const { toolUseID: id, decisionReason: reason, mcpServer } = context;
     const about = { ...(reason !== undefined && { reason }), ...(mcpServer && { server: mcpServer.name }) };
     happened({ kind: 'asked', id, ...about });
-    if (presence === 'away') {
-      happened({
-        kind: 'decided',
-        id,
-        verdict: { behavior: 'deny', by: 'nobody', reason: NOBODY },
-        at: now(),
-      });
-      return { behavior: 'deny', message: NOBODY };
-    }
+    if (away) return away.canUseTool(tool, input, { signal, ...context });
     const request = { tool, input, context, claims: claims(tool) };
     const answer = await questions.hold((asking) => askPermission(request, asking), signal);
     if (!answer) return { behavior: 'deny', message: WITHDRAWN };
@@ -48,9 +41,10 @@ export class Person {
     return answer.result;
   };
 
-  readonly onElicitation: OnElicitation = async (request, { signal }) => {
-    if (this.#world.presence === 'away') return { action: 'decline' };
-    const answer = await this.#world.questions.hold((asking) => askElicitation(request, asking), signal);
+  readonly onElicitation: OnElicitation = async (request, context) => {
+    const { questions, away } = this.#world;
+    if (away) return away.onElicitation(request, context);
+    const answer = await questions.hold((asking) => askElicitation(request, asking), context.signal);
     return answer ?? { action: 'cancel' };
   };
 }

@@ -22,3 +22,9 @@ const WORDS: Readonly<Record<string, string>> = {
   error_max_budget_usd: 'The budget is used up',
   error_during_execution: 'The turn was interrupted or failed',
 };
+
+export function succeeded(
+  result: SDKResultMessage,
+): result is Extract<SDKResultMessage, { subtype: 'success' }> {
+  return result.subtype === 'success' && !result.is_error;
+}

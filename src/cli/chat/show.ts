@@ -4,6 +4,7 @@ import { noticePieces } from './notice.ts';
 import { cutLine, line, type Piece } from './piece.ts';
 import { progressOf } from './progress.ts';
 import { resultPieces } from './result.ts';
+import { type ServerHealth, serverFaults } from './server-faults.ts';
 import { elapsed, inputSummary, resultSummary } from './tool-text.ts';
 import { addResult } from './totals.ts';
 import type { Shown, View } from './view.ts';
@@ -12,6 +13,7 @@ import type { Shown, View } from './view.ts';
 export type ViewEvent =
   | { readonly kind: 'prompted' }
   | { readonly kind: 'received'; readonly message: SDKMessage; readonly at: number }
+  | { readonly kind: 'learned'; readonly servers: readonly ServerHealth[] }
   | { readonly kind: 'asked'; readonly id: string; readonly reason?: string; readonly server?: string }
   | { readonly kind: 'decided'; readonly id: string; readonly verdict: Verdict; readonly at: number };
 
@@ -20,6 +22,10 @@ export function show(view: View, event: ViewEvent): Shown {
   switch (event.kind) {
     case 'prompted':
       return quiet({ ...view, hasText: false });
+    case 'learned': {
+      const { faults, lines } = serverFaults(view.faults, event.servers);
+      return { view: { ...view, faults }, pieces: lines.map((text) => line([text, 'warn'])) };
+    }
     case 'asked': {
       const { id, reason, server } = event;
       const asked = { ...(reason !== undefined && { reason }), ...(server !== undefined && { server }) };

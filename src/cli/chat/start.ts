@@ -11,9 +11,10 @@ export async function startChat(given: Options, env: NodeJS.ProcessEnv): Promise
   const missing = missingModel(given, env);
   const terminal = processTerminal(env);
   if (missing !== undefined && !terminal.isInteractive) {
-    process.stderr.write(`toolplane: ${missing}\n`);
-    return 1;
+    return fail(missing);
   }
+  // A terminal that has gone takes stderr along.
+  process.stderr.on('error', () => {});
   const talk = new Chat(terminal, openAgent);
   using _signals = heeded({
     SIGINT: () => talk.interrupt(),
@@ -22,12 +23,12 @@ export async function startChat(given: Options, env: NodeJS.ProcessEnv): Promise
     SIGHUP: () => talk.leave(129),
   });
   try {
-    const options = missing === undefined ? given : await offerRehearsal(talk, given, missing);
-    return options ? await talk.run(options) : 1;
+    const begun = missing === undefined ? Promise.resolve(given) : offerRehearsal(talk, given, missing);
+    return await Promise.race([begun.then((options) => (options ? talk.run(options) : 1)), talk.left]);
   } catch (cause) {
-    process.stderr.write(`toolplane: ${neutralise(messageOf(cause))}\n`);
-    return 1;
+    return fail(messageOf(cause));
   } finally {
+    for (const text of talk.unasked) fail(text);
     await talk[Symbol.asyncDispose]();
   }
 }
@@ -50,4 +51,9 @@ function heeded(signals: Partial<Record<NodeJS.Signals, () => void>>): Disposabl
       for (const [name, listener] of all) process.off(name, listener);
     },
   };
+}
+
+function fail(text: string): 1 {
+  process.stderr.write(`toolplane: ${neutralise(text)}\n`);
+  return 1;
 }

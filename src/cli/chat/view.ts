@@ -1,5 +1,6 @@
 import { type CallLog, NO_CALLS } from './call-log.ts';
 import type { Piece } from './piece.ts';
+import type { ServerHealth } from './server-faults.ts';
 import { NOTHING_USED, type Totals } from './totals.ts';
 
 /** Everything the chat knows of its conversation. */
@@ -7,7 +8,10 @@ export type View = {
   readonly init: { readonly model?: string; readonly mode?: string; readonly tools: readonly string[] };
   /** Slash commands of the agent, without the slash. */
   readonly commands: readonly string[];
-  readonly servers: Readonly<Record<string, string>>;
+  /** As the last turn began with them. */
+  readonly servers: readonly ServerHealth[];
+  /** What is wrong with servers, by name, as far as it was told. */
+  readonly faults: Readonly<Record<string, string>>;
   readonly calls: CallLog;
   readonly totals: Totals;
   /** The message whose text is being streamed, and those whose text was shown that way. */
@@ -22,7 +26,8 @@ export type View = {
 export const EMPTY_VIEW: View = {
   init: { tools: [] },
   commands: [],
-  servers: {},
+  servers: [],
+  faults: {},
   calls: NO_CALLS,
   totals: NOTHING_USED,
   streamed: new Set(),

@@ -1,4 +1,5 @@
-import type { SDKMessage, SDKResultMessage } from '../../protocol/agent-message.ts';
+import type { SDKMessage } from '../../protocol/agent-message.ts';
+import { succeeded } from '../chat/result.ts';
 
 export const OUTPUT_FORMATS = ['text', 'json', 'stream-json'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
@@ -13,10 +14,4 @@ export function outputOf(format: OutputFormat, message: SDKMessage): string {
     case 'text':
       return message.type === 'result' && succeeded(message) ? `${message.result}\n` : '';
   }
-}
-
-export function succeeded(
-  result: SDKResultMessage,
-): result is Extract<SDKResultMessage, { subtype: 'success' }> {
-  return result.subtype === 'success' && !result.is_error;
 }

@@ -1,14 +1,17 @@
 import type { Writable } from 'node:stream';
+import type { WriteStream } from 'node:tty';
 import type { SDKResultMessage } from '../../protocol/agent-message.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import type { AgentClient } from '../../sdk/agent-client.ts';
 import type { Options } from '../../sdk/options.ts';
 import { neutralise } from '../chat/neutralise.ts';
-import { failureTexts } from '../chat/result.ts';
+import { failureTexts, succeeded } from '../chat/result.ts';
+import { retryText } from '../chat/retry-text.ts';
 import { missingModel, openAgent } from '../open-agent.ts';
+import { Unasked } from '../unasked.ts';
 import { Activity } from './activity.ts';
-import { type OutputFormat, outputOf, succeeded } from './output.ts';
-import { Unasked } from './unasked.ts';
+import { type OutputFormat, outputOf } from './output.ts';
+import { ServerWatch } from './server-watch.ts';
 
 export type Run = {
   readonly prompt: string;
@@ -29,6 +32,7 @@ export async function startRun(run: Run, env: NodeJS.ProcessEnv): Promise<number
   const ended = new AbortController();
   const output = quietOutput(process.stdout, () => ended.abort());
   quietOutput(process.stderr, () => {});
+  using _ends = endedBySignal(ended);
   try {
     await using client = await openAgent({
       ...run.options,
@@ -41,15 +45,20 @@ export async function startRun(run: Run, env: NodeJS.ProcessEnv): Promise<number
     const result = await takeTurn(client, run, activity, output);
     for (const text of unasked.lines) fail(text);
     if (result && run.options.persistSession !== false) tell(sessionText(result));
+    if (ended.signal.aborted) return exitCodeOf(ended.signal);
     if (interrupts.count > 0) return INTERRUPTED;
     return result && succeeded(result) ? 0 : 1;
   } catch (cause) {
-    if (ended.signal.aborted) return ended.signal.reason === INTERRUPTED ? INTERRUPTED : 1;
+    if (ended.signal.aborted) return exitCodeOf(ended.signal);
     return fail(messageOf(cause));
   }
 }
 
 const INTERRUPTED = 130;
+
+function exitCodeOf({ reason }: AbortSignal): number {
+  return typeof reason === 'number' ? reason : 1;
+}
 
 function sessionText({ session_id }: SDKResultMessage): string {
   return `session ${session_id}: --resume ${session_id} goes on with it`;
@@ -59,13 +68,17 @@ async function takeTurn(
   client: AgentClient,
   run: Run,
   activity: Activity,
-  output: Writable,
+  output: WriteStream,
 ): Promise<SDKResultMessage | undefined> {
+  const servers = new ServerWatch(client, fail);
   for await (const message of client.turn(run.prompt)) {
     activity.received(message);
+    servers.received(message);
+    if (message.type === 'system' && message.subtype === 'api_retry') fail(retryText(message));
     const text = outputOf(run.format, message);
-    if (text !== '') await written(output, text);
+    if (text !== '') await written(output, output.isTTY ? neutralise(text) : text);
     if (message.type !== 'result') continue;
+    await servers.settled();
     if (!succeeded(message)) for (const reason of failureTexts(message)) fail(reason);
     return message;
   }
@@ -92,10 +105,20 @@ function interruptedBySignal(
   };
 }
 
+/** Whoever sends these waits for no result: everything ends, and the exit code says by which signal. */
+function endedBySignal(ended: AbortController): Disposable {
+  const onTerminate = () => ended.abort(143);
+  const onHangUp = () => ended.abort(129);
+  process.on('SIGTERM', onTerminate).on('SIGHUP', onHangUp);
+  return {
+    [Symbol.dispose]: () => void process.off('SIGTERM', onTerminate).off('SIGHUP', onHangUp),
+  };
+}
+
 /** A reader that has left is no failure to speak of; there is only nobody to write for. */
-function quietOutput(output: Writable, onGone: () => void): Writable {
+function quietOutput<Output extends Writable>(output: Output, onGone: () => void): Output {
   return output.on('error', (cause: NodeJS.ErrnoException) => {
-    if (cause.code !== 'EPIPE') throw cause;
+    if (cause.code !== 'EPIPE' && cause.code !== 'EIO') throw cause;
     onGone();
   });
 }

@@ -1,7 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { failedOutcome, type PreparedCall, type ToolCall, type ToolOutcome } from './tool-call.ts';
 
 export const INTERRUPTED = 'The call was interrupted before it gave a result; it may have run.';
+/** What a call that was cut off gets to say what it did until then. */
+const LAST_WORDS_MS = 1_500;
 const NOT_STARTED = 'The call was interrupted before it was started.';
 
 /** What happens to calls, in the order it happens. */
@@ -49,7 +52,7 @@ async function perform(
     return outcome;
   }
   events.started(call);
-  const outcome = await untilAborted(prepared.run(signal), signal).catch((thrown) =>
+  const outcome = await untilSettled(prepared.run(signal), signal).catch((thrown) =>
     failedOutcome(signal.aborted ? INTERRUPTED : messageOf(thrown)),
   );
   events.finished(call, outcome);
@@ -70,6 +73,20 @@ async function prepareSafely(
 
 function answered(text: string): PreparedCall {
   return { kind: 'answered', outcome: failedOutcome(text) };
+}
+
+/** The work's own end, also for a while after the signal: who was cut off may have done something worth telling. */
+async function untilSettled<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  try {
+    return await untilAborted(work, signal);
+  } catch (thrown) {
+    if (!signal.aborted) throw thrown;
+    const settled = new AbortController();
+    const late = delay(LAST_WORDS_MS, undefined, { signal: settled.signal }).then(() => {
+      throw thrown;
+    });
+    return await Promise.race([work, late]).finally(() => settled.abort());
+  }
 }
 
 /** The work's own end, or the signal's, whichever comes first. */

@@ -17,7 +17,7 @@ export type PreparedCall =
       readonly kind: 'run';
       /** Calls that may run side by side with their neighbours: read-only or independent ones. */
       readonly beside: 'others' | 'none';
-      /** Must not reject; what fails is an outcome. Whatever it does after `signal` aborts is not waited for. */
+      /** Must not reject; what fails is an outcome. What it comes to more than a moment after `signal` aborted is not heard. */
       run(signal: AbortSignal): Promise<ToolOutcome>;
     }
   | { readonly kind: 'answered'; readonly outcome: ToolOutcome };

@@ -21,9 +21,9 @@ export const BASH = defineBuiltIn({
     },
     description: { type: 'string', description: 'What it does in five to ten words, for whoever watches.' },
   },
-  async run({ command, timeout = USUAL_LIMIT_MS }, { workspace, env }, signal) {
+  async run({ command, timeout = USUAL_LIMIT_MS }, { workspace, env, leftOvers }, signal) {
     const { runShell } = await import('./run-shell.ts');
-    const end = await runShell(command, { cwd: workspace.cwd, env, limitMs: timeout }, signal);
+    const end = await runShell(command, { cwd: workspace.cwd, env, limitMs: timeout, leftOvers }, signal);
     const { text, isError } = told(end, timeout);
     const notes = [
       ...(text === undefined ? [] : [text]),

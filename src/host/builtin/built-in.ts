@@ -2,6 +2,7 @@ import type { ListedTool } from '../../protocol/mcp.ts';
 import type { ToolOutcome } from '../agent/tool-call.ts';
 import type { Workspace } from '../permission/path.ts';
 import type { FileMemory } from './file-memory.ts';
+import type { LeftOvers } from './left-overs.ts';
 import type { WakeQueue } from './wake-queue.ts';
 
 /** One built-in tool: what a model is told of it, and what a call does. A file each, and a row in `table.ts`. */
@@ -29,6 +30,7 @@ export type BuiltInWorld = {
   /** What this conversation has read, and in which state. */
   readonly files: FileMemory;
   readonly wake: WakeQueue;
+  readonly leftOvers: LeftOvers;
   /** Dials a server that waits to be asked for. */
   connect(name: string, signal: AbortSignal): Promise<ConnectOutcome>;
   /** The kinds of sub-agents there are, for `Task`. */

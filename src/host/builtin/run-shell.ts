@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isGroupRunning, signalGroup } from '../../base/process-group.ts';
+import { ProcessGroup } from '../../base/process-group.ts';
+import { killOnDeath } from '../../control/kill-on-death.ts';
 import { killOnExit } from '../../control/kill-on-exit.ts';
 import { HeadTail } from './head-tail.ts';
+import type { LeftOvers } from './left-overs.ts';
 
 export type ShellEnd = {
   /** Both streams, in the order they were written. */
@@ -21,23 +23,23 @@ type Surroundings = {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly limitMs: number;
+  readonly leftOvers: LeftOvers;
 };
 
 const MOST_OUTPUT = 30_000;
-/** What a group gets between being asked and being made to end. */
-const GRACE_MS = 1000;
 /** What is in the pipe when the command has ended comes at once; who holds it open longer runs in the background. */
 const DRAIN_MS = 300;
-const LOOK_EVERY_MS = 25;
 
 /**
  * The command writes both streams into one pipe, which keeps their order. It is a pipe of the shell, since what node
  * makes is a socket, which no program can open as /dev/stdout. The exit code comes by descriptor 3: the shell itself
- * ends only with the last who holds the pipe. `cat` outlives being asked to end, for what is said while ending.
+ * ends only with the last who holds the pipe. `cat` outlives being asked to end, for what is said while ending. By the
+ * same descriptor the shell hears that its end is seen to, before which it starts nothing.
  */
 const START =
+  'read -r _ <&3 || exit; ' +
   'command -v bash >/dev/null && shell=bash || shell=sh; ' +
-  '{ $shell -c "$0" 2>&1 3>&-; echo $? >&3; } | (trap "" TERM; exec cat 3>&-)';
+  'trap "" TERM; { trap - TERM; $shell -c "$0" 2>&1 3>&-; echo $? >&3; } | exec cat 3>&-';
 
 /**
  * Runs a command in a process group of its own. On a time-out or an abort the whole group is ended before this
@@ -54,24 +56,26 @@ export async function runShell(
   const child = start(command, around);
   child.stdout?.setEncoding('utf8').on('data', (text: string) => output.push(text));
   const { fault, ended, how } = endOf(child);
-  const group = child.pid;
-  if (group === undefined) {
+  if (child.pid === undefined) {
     return { output: '', how: { kind: 'not-started', fault: `${await fault} in ${around.cwd}` } };
   }
-  const release = killOnExit(() => signalGroup(group, 'SIGKILL'));
+  const group = new ProcessGroup(child.pid);
+  const release = endWithHost(group);
+  (child.stdio[3] as Socket).write('go\n');
   await unlessAborted(ended, cutOff);
   if (cutOff.aborted) {
-    await endGroup(group);
+    await group.end();
     release();
     child.stdout?.destroy();
     return { output: String(output), how: { kind: signal.aborted ? 'aborted' : 'timed-out' } };
   }
-  if (await isGone(group, DRAIN_MS)) {
+  if (await group.isGone(DRAIN_MS)) {
     release();
     return { output: String(output), how: how() };
   }
-  letGo(child, group, release);
-  return { output: String(output), how: how(), leftRunning: group };
+  letGo(child);
+  around.leftOvers.add(group, release);
+  return { output: String(output), how: how(), leftRunning: group.leader };
 }
 
 function start(command: string, { cwd, env }: Surroundings): ChildProcess {
@@ -83,6 +87,14 @@ function start(command: string, { cwd, env }: Surroundings): ChildProcess {
   });
 }
 
+/** At its exit the host still has time to do it itself; at any other death it is done for it. */
+function endWithHost(group: ProcessGroup): () => void {
+  const releases = [killOnExit(() => group.signal('SIGKILL')), killOnDeath(-group.leader)];
+  return () => {
+    for (const release of releases) release();
+  };
+}
+
 function endOf(child: ChildProcess) {
   const fault = Promise.withResolvers<string>();
   const over = Promise.withResolvers<void>();
@@ -90,13 +102,16 @@ function endOf(child: ChildProcess) {
   let code = '';
   let shell: ShellEnd['how'] = { kind: 'killed', signal: 'a signal' };
   child.once('error', ({ message }) => fault.resolve(message));
+  // A shell that was killed before it was let go does not hear it.
+  child.stdio[3]?.on('error', () => {});
   child.stdio[3]?.on('data', (bytes: Buffer) => {
     code += bytes.toString();
     if (code.endsWith('\n')) over.resolve();
   });
   child.once('exit', (status, signal) => {
-    shell =
-      status === null ? { kind: 'killed', signal: signal ?? 'a signal' } : { kind: 'exited', code: status };
+    if (signal !== null) shell = { kind: 'killed', signal };
+    // Without a code of the command, the good end of the rest says only that somebody ended who would have told it.
+    else if (status) shell = { kind: 'exited', code: status };
     over.resolve();
   });
   child.once('close', () => closed.resolve());
@@ -117,34 +132,9 @@ async function unlessAborted(work: Promise<unknown>, signal: AbortSignal): Promi
   signal.removeEventListener('abort', onAbort);
 }
 
-/** Asks all of the group to end, and after the grace makes them. */
-async function endGroup(group: number): Promise<void> {
-  signalGroup(group, 'SIGTERM');
-  if (await isGone(group, GRACE_MS)) return;
-  signalGroup(group, 'SIGKILL');
-  await isGone(group, DRAIN_MS);
-}
-
-async function isGone(group: number, withinMs: number): Promise<boolean> {
-  for (let waited = 0; waited < withinMs; waited += LOOK_EVERY_MS) {
-    if (!isGroupRunning(group)) return true;
-    await delay(LOOK_EVERY_MS);
-  }
-  return !isGroupRunning(group);
-}
-
-/**
- * What was left running may write on, heard by nobody: closing its pipe would kill it. It must not outlive this
- * process, and a group that has ended must be forgotten before another program is given its number.
- */
-function letGo(child: ChildProcess, group: number, release: () => void): void {
+/** What was left running may write on, heard by nobody: closing its pipe would kill it. */
+function letGo(child: ChildProcess): void {
   child.stdout?.removeAllListeners('data').resume();
   for (const pipe of [child.stdio[1], child.stdio[3]]) (pipe as Socket).unref();
   child.unref();
-  const look = setInterval(() => {
-    if (isGroupRunning(group)) return;
-    clearInterval(look);
-    release();
-  }, 1000);
-  look.unref();
 }

@@ -2,6 +2,7 @@ import type { PermissionMode, PermissionUpdate } from '../../protocol/permission
 import type { SessionHooks } from '../hook/session-hooks.ts';
 import { type Asker, askPeople, type Question } from '../permission/ask.ts';
 import type { Decision, Reason } from '../permission/decide.ts';
+import type { Workspace } from '../permission/path.ts';
 import { displayName } from './display-name.ts';
 import { type PoolCall, ruleCall, toolFields, type Who } from './pool-call.ts';
 import { suggest } from './suggest.ts';
@@ -27,6 +28,7 @@ export type PermitWorld = {
   /** Who calls, as hooks are told; nobody is the lead. */
   readonly who: Who;
   mode(): PermissionMode;
+  workspace(): Workspace;
   /** The call with its paths as the file system sees them, or why that cannot be. */
   resolve(call: PoolCall): Promise<PoolCall | { readonly fault: string }>;
   decide(call: PoolCall): Decision;
@@ -73,7 +75,7 @@ async function ask(call: PoolCall, reason: Reason, world: PermitWorld, signal: A
     toolUseId: call.id,
     displayName: displayName(call),
     reason,
-    suggestions: suggest(call),
+    suggestions: suggest(call, world.workspace()),
     ...(call.provenance && { provenance: call.provenance }),
     ...(world.who.agent_id !== undefined && { agentId: world.who.agent_id }),
   };

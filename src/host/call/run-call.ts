@@ -1,5 +1,6 @@
 import { isRecord } from '../../base/is-record.ts';
 import type { UserBlock } from '../../protocol/agent-message.ts';
+import { INTERRUPTED } from '../agent/run-calls.ts';
 import { failedOutcome, type ToolOutcome } from '../agent/tool-call.ts';
 import type { BuiltInWorld } from '../builtin/built-in.ts';
 import type { Connection } from '../connect/connection.ts';
@@ -78,7 +79,7 @@ async function run(
     try {
       return await builtIn.run(call.input, world.builtInWorld(call), signal);
     } catch (thrown) {
-      return toOutcome(failureToModel(thrown));
+      return failureOf(thrown, signal);
     }
   }
   const connection = world.connection(origin.server);
@@ -99,8 +100,12 @@ async function run(
     const outcome = toOutcome(await limitResult(content, resultLimit(call.tool.listed._meta), world.save));
     return { ...outcome, told: toProgram(result, outcome) };
   } catch (failure) {
-    return toOutcome(failureToModel(failure));
+    return failureOf(failure, signal);
   }
+}
+
+function failureOf(thrown: unknown, signal: AbortSignal): ToolOutcome {
+  return signal.aborted ? failedOutcome(INTERRUPTED) : toOutcome(failureToModel(thrown));
 }
 
 function toOutcome({ content, isError }: { content: unknown; isError: boolean }): ToolOutcome {

@@ -1,6 +1,7 @@
 import { LineSplitter } from '../../base/lines.ts';
 import { redactText } from '../../base/redact.ts';
 import { LineRing } from '../../base/ring.ts';
+import { killOnDeath } from '../../control/kill-on-death.ts';
 import type { StdioServerEntry } from '../../protocol/server-entry.ts';
 import type { Dialed } from './dial.ts';
 import { leastEnvironment } from './least-environment.ts';
@@ -30,12 +31,22 @@ export async function dialStdio(name: string, entry: StdioServerEntry, world: Co
     onTooLong: () => {},
   });
   transport.stderr?.on('data', (chunk: Buffer) => lines.write(chunk.toString()));
-  transport.stderr?.on('end', () => lines.end());
+  let release = () => {};
+  transport.stderr?.on('end', () => {
+    lines.end();
+    release();
+  });
+  const start = transport.start.bind(transport);
+  transport.start = async () => {
+    await start();
+    // A server that does not heed the end of its input outlives no host either.
+    if (transport.pid !== null) release = killOnDeath(transport.pid);
+  };
   // Its second call would return before the process has ended: everyone awaits the first.
   const closeOnce = transport.close.bind(transport);
   let closing: Promise<void> | undefined;
   transport.close = () => {
-    closing ??= closeOnce();
+    closing ??= closeOnce().finally(() => release());
     return closing;
   };
   return {

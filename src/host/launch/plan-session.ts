@@ -77,6 +77,7 @@ export function planSession(flags: AgentFlags, files: FlagFiles, around: Surroun
     ],
     notes: [
       ...prefixed('--allowedTools', allowed.notes),
+      ...prefixed('--disallowedTools', denied.notes),
       ...(mode.mode === 'auto' ? ['mode auto is taken as default: nobody judges calls here'] : []),
     ],
   };

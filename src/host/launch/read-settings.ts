@@ -4,6 +4,7 @@ import { PERMISSION_MODES, type PermissionBehavior, type PermissionMode } from '
 import type { RegisteredHook } from '../hook/match-hooks.ts';
 import { parseRule, type Rule, type RuleSource } from '../permission/rule.ts';
 import { readHookSettings } from './hook-settings.ts';
+import { misspeltTool } from './misspelt-tool.ts';
 
 /** What of a settings file is used. */
 export type LaunchSettings = {
@@ -74,18 +75,25 @@ export function readSettings(raw: unknown, where: string, source: RuleSource): R
 
 export const EMPTY_SETTINGS: LaunchSettings = { rules: [], directories: [], hooks: [], env: {} };
 
-/** A rule that cannot be read is a fault if it would forbid or ask, and only told if it would have allowed. */
+/**
+ * A rule that cannot be read is a fault if it would forbid or ask, and only told if it would have allowed. One about a
+ * tool nobody knows is kept and told.
+ */
 export function readRules(
   texts: readonly string[],
   effect: PermissionBehavior,
   source: RuleSource,
 ): { readonly rules: Rule[]; readonly faults: string[]; readonly notes: string[] } {
   const parsed = texts.map((text) => parseRule(text, effect, source));
+  const rules = parsed.flatMap((it) => (it.ok ? [it.rule] : []));
   const messages = parsed.flatMap((it) => (it.ok ? [] : [it.diagnostic.message]));
   return {
-    rules: parsed.flatMap((it) => (it.ok ? [it.rule] : [])),
+    rules,
     faults: effect === 'allow' ? [] : messages,
-    notes: effect === 'allow' ? messages.map((message) => `${message}; it allows nothing`) : [],
+    notes: [
+      ...(effect === 'allow' ? messages.map((message) => `${message}; it allows nothing`) : []),
+      ...rules.flatMap((rule) => misspeltTool(rule) ?? []),
+    ],
   };
 }
 

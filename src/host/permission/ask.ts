@@ -4,6 +4,7 @@ import { messageOf } from '../../protocol/sdk-error.ts';
 import { readAnswer } from './answer.ts';
 import type { Reason } from './decide.ts';
 import type { ToolCall } from './match.ts';
+import { ruleText } from './rule.ts';
 
 /** What a person is shown. */
 export type Question = {
@@ -50,7 +51,7 @@ export async function askPeople(
 
   const first = Promise.any(askers.map((asker) => askOne(asker, question, settled.signal, failures))).then(
     (won): Answered => ({ ...won, failures: [...failures] }),
-    (): Answered => ({ result: denied(nobody(question.call.name, failures)), failures }),
+    (): Answered => ({ result: denied(nobody(question, failures)), failures }),
   );
   try {
     return await Promise.race([first, aborted]);
@@ -79,12 +80,27 @@ async function askOne(
 
 const ABORTED = 'The question was withdrawn before anybody answered.';
 
-function nobody(tool: string, failures: readonly { asker: string; message: string }[]): string {
+function nobody(question: Question, failures: readonly { asker: string; message: string }[]): string {
   if (failures.length === 0) {
-    return `Permission is needed and there is nobody to ask; the rule "${tool}" would allow it.`;
+    const told = ['Permission is needed and there is nobody to ask', ...whatWouldAllow(question)];
+    return `${told.join('; ')}.`;
   }
   const each = failures.map(({ asker, message }) => `${asker}: ${message}`).join('; ');
   return `Permission is needed and nobody could be asked (${each}).`;
+}
+
+/** Against a rule that asks, no other rule helps. */
+function whatWouldAllow({ reason, suggestions }: Question): string[] {
+  if (reason.rule?.effect === 'ask') return [`${reason.text} demands it`];
+  const named = suggestions.flatMap((update) => {
+    if (update.type === 'setMode') return [`mode ${update.mode}`];
+    if (!('rules' in update)) return [];
+    return update.rules.map(
+      ({ toolName: tool, ruleContent }) =>
+        `the rule "${ruleText({ tool, ...(ruleContent !== undefined && { content: ruleContent }) })}"`,
+    );
+  });
+  return named.length === 0 ? [] : [`${named.join(' and ')} would allow it`];
 }
 
 function denied(message: string): PermissionResult {

@@ -1,7 +1,8 @@
 import { mcpToolName, normalizeName } from '../../protocol/tool-name.ts';
+import { commandParts } from './command-parts.ts';
 import { matchesPath, type Workspace } from './path.ts';
 import { hasServerPattern, type Rule } from './rule.ts';
-import { commandParts, isSimpleCommand } from './shell.ts';
+import { isSimpleCommand } from './shell.ts';
 import { type Subject, speaksAbout, subjectOf } from './subject.ts';
 
 /** A tool as rules know it: the name the model sees, which may be an alias, and where an MCP tool comes from. */
@@ -57,8 +58,9 @@ function matchesSubject(content: string, allows: boolean, subject: Subject, work
 
 /** The very text a person approved is approved whatever it holds; a pattern is only about one simple command. */
 function allowsCommand(content: string, command: string): boolean {
-  if (content === command.trim()) return true;
-  return content.includes('*') && isSimpleCommand(command) && matchesCommand(content, command.trim());
+  const text = command.trim();
+  if (content === text || content === literalStars(text)) return true;
+  return content.includes('*') && isSimpleCommand(command) && matchesCommand(content, text);
 }
 
 /** `git log:*` and `git log *` are the words themselves or with more after them. */
@@ -68,10 +70,16 @@ function matchesCommand(content: string, command: string): boolean {
   return matchesStars(prefix, command) || matchesStars(`${prefix} *`, command);
 }
 
+/** The text as a pattern that means nothing but itself: `\*` is a star. */
+export function literalStars(text: string): string {
+  return text.replaceAll('*', '\\*');
+}
+
 function matchesStars(pattern: string, text: string): boolean {
   const source = pattern
-    .split('*')
-    .map((literal) => literal.replace(/[\\^$.|?+()[\]{}]/g, '\\$&'))
+    .split(/(?<!\\)\*/)
+    .map((literal) => literal.replaceAll('\\*', '*'))
+    .map((literal) => literal.replace(/[\\^$.*|?+()[\]{}]/g, '\\$&'))
     .join('.*');
   return new RegExp(`^${source}$`, 's').test(text);
 }

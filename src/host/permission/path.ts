@@ -41,25 +41,28 @@ const PROTECTED = new Set(['.git', '.claude', '.toolplane', '.mcp.json', '.vscod
 
 /**
  * Whether a pattern names the path or a directory above it. `./x` and `x/y` start at `cwd`, as does `/x`;
- * `//x` at the root, `~/x` at home; a pattern without a slash matches at any depth.
+ * `//x` at the root, `~/x` at home; a pattern without a slash matches at any depth. `\*` and `\?` are no pattern.
  */
 export function matchesPath(pattern: string, path: string, workspace: Workspace): boolean {
   const literal = { ...workspace, cwd: quoted(workspace.cwd), home: quoted(workspace.home) };
   return globRegExp(anchored(pattern, literal)).test(absolutePath(path, workspace));
 }
 
-/** A `*` in the name of the workspace itself is no pattern. */
-function quoted(path: string): string {
-  return path.replaceAll('*', STAR).replaceAll('?', QUESTION);
+/** The pattern that names this path and what is below it, wherever rules are read. */
+export function patternOf(path: string, workspace: Workspace): string {
+  const pattern = `/${quoted(absolutePath(path, workspace))}`;
+  // Rules are trimmed, and a slash at the end says nothing: it keeps a blank that belongs to the name.
+  return /\s$/.test(pattern) ? `${pattern}/` : pattern;
 }
 
-const STAR = '\uE000';
-const QUESTION = '\uE001';
+function quoted(path: string): string {
+  return path.replace(/[\\*?]/g, '\\$&');
+}
 
 function anchored(pattern: string, workspace: Workspace): string {
-  const trimmed = pattern.length > 1 ? pattern.replace(/\/+$/, '') : pattern;
+  const trimmed = pattern.replace(/(?<=[^/])\/+$/, '');
   if (trimmed.startsWith('//')) return absolutePath(trimmed.slice(1), workspace);
-  if (trimmed.startsWith('~/')) return absolutePath(trimmed, workspace);
+  if (trimmed === '~' || trimmed.startsWith('~/')) return absolutePath(trimmed, workspace);
   if (trimmed.includes('/')) return absolutePath(`./${trimmed}`, workspace);
   if (trimmed === '.' || trimmed === '..') return absolutePath(trimmed, workspace);
   return absolutePath(`./**/${trimmed}`, workspace);
@@ -67,11 +70,13 @@ function anchored(pattern: string, workspace: Workspace): string {
 
 /** `**` spans directories, `*` and `?` stay in one; what is below a match matches too. */
 function globRegExp(glob: string): RegExp {
-  const source = glob.replace(/\/\*\*(?=\/|$)|\*\*|[*?]|[\\^$.|+()[\]{}]/g, (token, at: number) => {
+  const source = glob.replace(GLOB_TOKEN, (token, at: number) => {
     if (token === '/**') return at + 3 === glob.length ? '/.+' : '(?:/[^/]+)*';
     if (token === '**' || token === '*') return '[^/]*';
-    return token === '?' ? '[^/]' : `\\${token}`;
+    if (token === '?') return '[^/]';
+    return `\\${token.at(-1)}`;
   });
-  const literal = source.replaceAll(STAR, '\\*').replaceAll(QUESTION, '\\?');
-  return new RegExp(`^${literal === '/' ? '' : literal}(?:/.*)?$`, 's');
+  return new RegExp(`^${source === '/' ? '' : source}(?:/.*)?$`, 's');
 }
+
+const GLOB_TOKEN = /\\[\\*?]|\/\*\*(?=\/|$)|\*\*|[*?]|[\\^$.|+()[\]{}]/g;

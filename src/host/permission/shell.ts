@@ -24,35 +24,35 @@ export function isSimpleCommand(command: string): boolean {
   return quote === '';
 }
 
-/**
- * Everything in a command that might run as a command of its own, generously: quotes are looked through, and what
- * wraps a command (`sudo`, `env A=1`, `bash -c`, a path) is also taken off. For refusing, never for allowing.
- */
-export function commandParts(command: string): string[] {
-  const joined = command.replace(/\\\r?\n/g, '').replace(/\$IFS\b|\$\{IFS\}/g, ' ');
-  const bare = joined.replace(/\d*[<>]+[&|]?\s*[^\s;&|<>(){}`]+/g, ' ');
-  const pieces = [joined, bare].flatMap((text) => text.split(/[;&|<>(){}\n\r`]/));
-  return [command, ...new Set(pieces.flatMap((piece) => unwrapped(piece)))];
-}
-
-function unwrapped(piece: string): string[] {
-  const words = piece
-    .replace(/["'\\]/g, '')
-    .split(/\s+/)
-    .filter((word) => word !== '');
-  const found = [piece.trim()];
-  for (let at = 0; at < words.length; at++) {
-    const word = words[at] as string;
-    const name = word.slice(word.lastIndexOf('/') + 1);
-    const rest = words.slice(at + 1);
-    found.push([word, ...rest].join(' '), [name, ...rest].join(' '));
-    if (!WRAPPERS.has(name) && !/^(?:-.*|\w+\+?=.*|\d+[smhd]?|[$!])$/.test(word)) break;
+/** The words of each command in a text, as the shell would hand them over: without quotes. Nothing is expanded. */
+export function shellWords(text: string): string[][] {
+  const commands: string[][] = [];
+  let words: string[] = [];
+  let word: string | undefined;
+  const endWord = () => {
+    if (word !== undefined) words.push(word);
+    word = undefined;
+  };
+  for (const [token] of text.matchAll(TOKEN)) {
+    if (/^\s/.test(token) && !/[\n\r]/.test(token)) endWord();
+    else if (SEPARATOR.test(token)) {
+      endWord();
+      if (words.length > 0) commands.push(words);
+      words = [];
+    } else word = (word ?? '') + unquoted(token);
   }
-  return found;
+  endWord();
+  return words.length > 0 ? [...commands, words] : commands;
 }
 
-const WRAPPERS = new Set(
-  'sudo doas env command builtin exec eval time nohup nice timeout xargs stdbuf setsid bash sh zsh dash ksh if then elif else do while until'.split(
-    ' ',
-  ),
-);
+/** A quote that is never closed reaches to the end. */
+const TOKEN =
+  /\$?'[^']*(?:'|$)|\$?"(?:[^"\\]+|\\.)*(?:"|\\?$)|\\.|[\n\r;&|<>(){}`]|[^\S\n\r]+|[^\s"'\\;&|<>(){}`$]+|./gs;
+const SEPARATOR = /^[\n\r;&|<>(){}`]$/;
+
+function unquoted(token: string): string {
+  const quote = /^\$?(["'])/.exec(token);
+  if (!quote) return token.startsWith('\\') ? token.slice(1) : token;
+  const inner = token.slice(quote[0].length).replace(quote[1] === '"' ? /"$/ : /'$/, '');
+  return quote[1] === '"' ? inner.replace(/\\(["\\$`])/g, '$1') : inner;
+}

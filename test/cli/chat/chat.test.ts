@@ -168,6 +168,15 @@ test('Ctrl-D in a turn leaves too', async () => {
   expect(await left).toBe(0);
 });
 
+test.each(['input', 'output'] as const)(
+  'a terminal whose %s is gone is left as by a hang-up',
+  async (side) => {
+    const { terminal, left } = await openChat();
+    terminal[side].destroy(Object.assign(new Error('gone'), { code: 'EIO' }));
+    expect(await left).toBe(129);
+  },
+);
+
 test('an agent that ends takes the chat along, and says why', async () => {
   const { terminal, agent, left } = await openChat();
   terminal.type('hello\r');

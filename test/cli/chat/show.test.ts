@@ -229,32 +229,55 @@ test('what turns used adds up, except money, which is told for all so far', () =
   });
 });
 
-test('a server in trouble is told once, until its trouble changes', () => {
-  const init = (status: string) =>
-    got(
-      system('init', {
-        tools: ['Read'],
-        mcp_servers: [{ name: 'docs', status }],
-        model: 'm',
-        permissionMode: 'plan',
-        slash_commands: ['mcp__docs__x'],
-      }),
-    );
-  const { pieces, view } = play(init('failed'), init('failed'), init('connected'), init('needs-auth'));
-  expect(pieces).toEqual([
-    line(['Server docs: failed (/mcp says more)', 'warn']),
-    line(['Server docs: needs-auth (/mcp says more)', 'warn']),
-  ]);
-  expect(view).toMatchObject({
-    init: { model: 'm', mode: 'plan', tools: ['Read'] },
-    commands: ['mcp__docs__x'],
+test('the start of a turn tells what there is', () => {
+  const init = system('init', {
+    tools: ['Read'],
+    mcp_servers: [{ name: 'docs', status: 'failed' }],
+    model: 'm',
+    permissionMode: 'plan',
+    slash_commands: ['mcp__docs__x'],
   });
+  expect(play(got(init))).toMatchObject({
+    pieces: [],
+    view: {
+      init: { model: 'm', mode: 'plan', tools: ['Read'] },
+      servers: [{ name: 'docs', status: 'failed' }],
+      commands: ['mcp__docs__x'],
+    },
+  });
+});
+
+test('a server in trouble is told once, until its trouble changes', () => {
+  const learned = (status: string, error?: string) =>
+    ({ kind: 'learned', servers: [{ name: 'docs', status, ...(error && { error }) }] }) as const;
+  const { pieces } = play(
+    learned('failed', 'MCP server "docs": it left'),
+    learned('failed', 'MCP server "docs": it left'),
+    learned('failed', 'it is not there'),
+    learned('connected'),
+    learned('needs-auth'),
+  );
+  expect(pieces).toEqual([
+    line(['server docs: failed: it left', 'warn']),
+    line(['server docs: failed: it is not there', 'warn']),
+    line(['server docs: needs-auth', 'warn']),
+  ]);
 });
 
 test.each([
   [
     system('api_retry', { attempt: 1, max_retries: 10, retry_delay_ms: 500 }),
     'The model did not answer; trying again in 0.5 s (1 of 10)',
+  ],
+  [
+    system('api_retry', {
+      attempt: 2,
+      max_retries: 10,
+      retry_delay_ms: 500,
+      error_status: 529,
+      error: 'overloaded',
+    }),
+    'The model did not answer (529 overloaded); trying again in 0.5 s (2 of 10)',
   ],
   [system('compact_boundary', { compact_metadata: {} }), 'The conversation was shortened'],
   [system('notification', { text: 'news' }), 'news'],

@@ -1,7 +1,9 @@
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync, watch } from 'node:fs';
 import { expect, test } from 'vitest';
 import { BASH } from '../../../src/host/builtin/bash.ts';
+import { lifeline, startHost } from '../../world/lifeline.ts';
 import { call, directoryWith, done, failed, worldIn } from './built-in-world.ts';
 
 test.each<[string, string, string]>([
@@ -38,6 +40,8 @@ test.each<[string, string, string]>([
   ['a command that is not there', 'no-such-program', expect.stringMatching(/not found\nExit code 127$/)],
   ['a command that was killed', 'kill -9 $$', expect.stringMatching(/Exit code 137$/)],
   ['a command that kills all of its group', 'kill -9 0', 'Ended by SIGKILL'],
+  ['a command that asks all of its group to end', 'echo said; kill 0', 'said\nEnded by a signal'],
+  ['a command that asks itself to end', 'kill $$; echo not said', expect.stringMatching(/Exit code 143$/)],
   [
     'a command too long',
     `: ${'x'.repeat(3_000_000)}`,
@@ -104,13 +108,48 @@ test('what was left running does not keep the host alive, and ends with it', asy
   const tool = new URL('../../../src/host/builtin/bash.ts', import.meta.url).href;
   const script = `
     const { BASH } = await import(${JSON.stringify(tool)});
-    const world = { workspace: { cwd: ${JSON.stringify(cwd)} }, env: process.env };
+    const { LeftOvers } = await import(${JSON.stringify(new URL('left-overs.ts', tool).href)});
+    const leftOvers = new LeftOvers();
+    const world = { workspace: { cwd: ${JSON.stringify(cwd)} }, env: process.env, leftOvers };
     await BASH.run({ command: 'sleep 600 & echo $! > child' }, world, new AbortController().signal);
   `;
   const { status } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { timeout: 15_000 });
   expect(status).toBe(0);
   // It was sent its end by a process that did not wait for it.
   await expect.poll(() => isRunning(pidIn(cwd)), { timeout: 5000 }).toBe(false);
+});
+
+test.each([
+  ['a command that runs', 'sleep 600'],
+  ['what a command left running', 'sleep 600 > /dev/null 2>&1 &'],
+])('%s ends with a host that is killed', async (_, command) => {
+  const { hold, started, ended } = lifeline();
+  const host = startHost(`
+    const { BASH } = await import('#host/builtin/bash.ts');
+    const { LeftOvers } = await import('#host/builtin/left-overs.ts');
+    const world = { workspace: { cwd: '/' }, env: process.env, leftOvers: new LeftOvers() };
+    const input = { command: ${JSON.stringify(hold + command)} };
+    const running = BASH.run(input, world, new AbortController().signal);
+    if (input.command.endsWith('&')) await running;
+    console.log('ready');
+    setInterval(() => {}, 1000);
+  `);
+  await Promise.all([started, once(host.stdout as NodeJS.ReadableStream, 'data')]);
+  host.kill('SIGKILL');
+  await ended;
+});
+
+test('what was left running ends with the session, and a stubborn one too', async () => {
+  const world = worldIn(directoryWith());
+  const [meek, stubborn] = [lifeline(), lifeline()];
+  await call(BASH, { command: `${meek.hold} sleep 600 &` }, world);
+  await call(
+    BASH,
+    { command: `${stubborn.hold} (trap "" TERM; while :; do sleep 0.05; done) > /dev/null 2>&1 &` },
+    world,
+  );
+  await world.leftOvers[Symbol.asyncDispose]();
+  await Promise.all([meek.ended, stubborn.ended]);
 });
 
 function pidIn(cwd: string): number {

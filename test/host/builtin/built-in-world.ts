@@ -5,6 +5,7 @@ import { onTestFinished } from 'vitest';
 import type { ToolOutcome } from '../../../src/host/agent/tool-call.ts';
 import type { BuiltIn, BuiltInWorld } from '../../../src/host/builtin/built-in.ts';
 import { FileMemory } from '../../../src/host/builtin/file-memory.ts';
+import { LeftOvers } from '../../../src/host/builtin/left-overs.ts';
 import { WakeQueue } from '../../../src/host/builtin/wake-queue.ts';
 
 /** A directory of its own for one test, with the files given, gone when the test is over. */
@@ -28,6 +29,7 @@ export function worldIn(cwd: string, parts: Partial<BuiltInWorld> = {}): BuiltIn
     isReadable: () => true,
     files: new FileMemory(),
     wake: new WakeQueue(),
+    leftOvers: new LeftOvers(),
     connect: async () => ({ kind: 'unknown', available: [] }),
     agents: {},
     delegate: async () => ({ content: 'nobody is there', isError: true }),

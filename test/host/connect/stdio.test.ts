@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
+import { lifeline, startHost } from '../../world/lifeline.ts';
 import { failure, open } from './attempt.ts';
 import { everything, script, testWorld } from './servers.ts';
 
@@ -102,6 +104,21 @@ describe('a stdio server', () => {
     const silent = script('console.error(process.pid); process.stdin.resume()');
     expect(await failure(silent, world, abort.signal)).toMatchObject({ name: 'AbortError' });
     expect(pids.map(isAlive)).toEqual([false]);
+  });
+
+  test('that does not heed the end of its input ends after its host, whatever that died of', async () => {
+    const { hold, started, ended } = lifeline();
+    const args = ['-c', `${hold} exec sleep 600`];
+    const host = startHost(`
+      const { dialStdio } = await import('#host/connect/dial-stdio.ts');
+      const world = { env: process.env, connectTimeoutMs: 1000, clientInfo: { name: 'test', version: '1' } };
+      const entry = { command: 'sh', args: ${JSON.stringify(args)} };
+      await (await dialStdio('deaf', entry, world)).transport.start();
+      console.log('ready');
+    `);
+    await Promise.all([started, once(host.stdout as NodeJS.ReadableStream, 'data')]);
+    host.kill('SIGKILL');
+    await ended;
   });
 
   test('is not started when the signal has been aborted before', async () => {

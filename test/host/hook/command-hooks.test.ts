@@ -61,3 +61,22 @@ test('a command that cannot be started is a failure', async () => {
   const world = { ...silent, spawn: spawnShell({ cwd: '/nowhere/at/all', env: {} }) };
   expect((await run([command('true')], preToolUse('Bash'), world)).failures).toHaveLength(1);
 });
+
+test('a command is over when its shell is, whatever it left in the background', async () => {
+  const hook = {
+    ...command('sleep 600 & echo $! >&2; echo remember', 'UserPromptSubmit'),
+    timeoutMs: 20_000,
+  };
+  const left = Promise.withResolvers<number>();
+  const world: HookWorld = {
+    ...silent,
+    spawn: async (...given) => {
+      const end = await spawn(...given);
+      left.resolve(Number(end.stderr));
+      return end;
+    },
+  };
+  const { effect, failures } = await run([hook], prompt, world);
+  expect({ effect, failures }).toEqual({ effect: { additionalContext: 'remember' }, failures: [] });
+  expect(process.kill(await left.promise, 'SIGKILL')).toBe(true);
+});

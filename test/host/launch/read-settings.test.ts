@@ -81,3 +81,9 @@ test('an allow rule that cannot be read is told, and allows nothing', () => {
   expect({ rules: settings.rules, faults }).toEqual({ rules: [], faults: [] });
   expect(notes).toEqual([expect.stringMatching(/^f: rule "\*" would allow .*; it allows nothing$/)]);
 });
+
+test.each(['allow', 'ask', 'deny'] as const)('an %s rule about no known tool is kept and told', (effect) => {
+  const { settings, notes } = readSettings({ permissions: { [effect]: ['Bsh', 'WebFetch'] } }, 'f', 'cliArg');
+  expect(settings.rules.map(({ tool }) => tool)).toEqual(['Bsh', 'WebFetch']);
+  expect(notes).toEqual(['f: rule "Bsh" is about no tool there is; did you mean "Bash"?']);
+});

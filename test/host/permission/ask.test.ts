@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { type Asker, askPeople, type Question } from '../../../src/host/permission/ask.ts';
-import { mcpCall } from './situation.ts';
+import type { PermissionUpdate } from '../../../src/protocol/permission.ts';
+import { mcpCall, rule } from './situation.ts';
 
 const question: Question = {
   call: mcpCall('s', 't'),
@@ -73,13 +74,41 @@ test.each([
   expect(alone.failures.map(({ asker }) => asker).sort()).toEqual(['broken', 'odd']);
 });
 
-test('with nobody to ask the call is denied', async () => {
-  const message = `Permission is needed and there is nobody to ask; the rule "${question.call.name}" would allow it.`;
-  expect(await askPeople([], question, live())).toEqual({
-    result: { behavior: 'deny', message },
-    failures: [],
-  });
+const rules = (...contents: string[]): PermissionUpdate => ({
+  type: 'addRules',
+  rules: contents.map((ruleContent) => ({ toolName: 'Read', ruleContent })),
+  behavior: 'allow',
+  destination: 'session',
 });
+
+test.each([
+  ['a rule', { suggestions: [rules('//a')] }, '; the rule "Read(//a)" would allow it'],
+  [
+    'two',
+    { suggestions: [rules('//a', '//b')] },
+    '; the rule "Read(//a)" and the rule "Read(//b)" would allow it',
+  ],
+  [
+    'a mode',
+    { suggestions: [{ type: 'setMode', mode: 'acceptEdits', destination: 'session' }] },
+    '; mode acceptEdits would allow it',
+  ],
+  ['nothing', { suggestions: [] }, ''],
+  [
+    'nothing, for a rule asks',
+    { suggestions: [rules('//a')], reason: { rule: rule('Read', 'ask'), text: 'ask rule "Read"' } },
+    '; ask rule "Read" demands it',
+  ],
+] satisfies [string, Partial<Question>, string][])(
+  'with nobody to ask the call is denied, with what would allow it: %s',
+  async (_, changes, advice) => {
+    const message = `Permission is needed and there is nobody to ask${advice}.`;
+    expect(await askPeople([], { ...question, ...changes }, live())).toEqual({
+      result: { behavior: 'deny', message },
+      failures: [],
+    });
+  },
+);
 
 test('an abort denies and tells every asker', async () => {
   const asker = silent('terminal');

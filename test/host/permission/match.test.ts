@@ -59,6 +59,13 @@ describe('paths', () => {
     ['~/.ssh/**', '~/.ssh/id', true],
     ['**', '/etc/passwd', false],
     ['**', 'a/b', true],
+    ['//', '/etc/passwd', true],
+    ['~', '/home/me/a', true],
+    ['//a\\*', '/a*', true],
+    ['//a\\*', '/ab', false],
+    ['//a\\?', '/ab', false],
+    ['//a\\\\b', '/a\\b', true],
+    ['//a\\b', '/a\\b', true],
   ])('Read(%s) of %s: %s', (pattern, path, expected) => {
     expect(matches(`Read(${pattern})`, 'allow', file('Read', path))).toBe(expected);
   });

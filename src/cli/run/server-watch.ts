@@ -1,0 +1,41 @@
+import type { SDKMessage } from '../../protocol/agent-message.ts';
+import type { AgentClient } from '../../sdk/agent-client.ts';
+import { type ServerHealth, serverFaults, serversOf } from '../chat/server-faults.ts';
+
+/** Tells which servers cannot be used, each fault once: those that failed before the turn and those that do until its end. */
+export class ServerWatch {
+  readonly #client: Pick<AgentClient, 'mcpServerStatus'>;
+  readonly #tell: (line: string) => void;
+  #faults: Readonly<Record<string, string>> = {};
+  #named: readonly ServerHealth[] = [];
+  #asking: Promise<void> = Promise.resolve();
+
+  constructor(client: Pick<AgentClient, 'mcpServerStatus'>, tell: (line: string) => void) {
+    this.#client = client;
+    this.#tell = tell;
+  }
+
+  received(message: SDKMessage): void {
+    if (message.type !== 'system' || message.subtype !== 'init') return;
+    this.#named = serversOf(message);
+    if (this.#named.some(isUnwell)) this.#asking = this.#ask();
+  }
+
+  /** Resolves when everything is told; the turn is over. */
+  async settled(): Promise<void> {
+    await this.#asking;
+    if (this.#named.some(({ status }) => status === 'pending')) await this.#ask();
+  }
+
+  async #ask(): Promise<void> {
+    // An agent that does not say what is wrong has said of whom.
+    const servers = await this.#client.mcpServerStatus().catch(() => this.#named);
+    const { faults, lines } = serverFaults(this.#faults, servers);
+    this.#faults = faults;
+    for (const line of lines) this.#tell(line);
+  }
+}
+
+function isUnwell({ status }: ServerHealth): boolean {
+  return status !== 'connected' && status !== 'pending' && status !== 'disabled';
+}

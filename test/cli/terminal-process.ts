@@ -1,0 +1,62 @@
+import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { onTestFinished } from 'vitest';
+import { CLI, CLI_ENV } from './run-cli.ts';
+
+/** `script` of util-linux gives a command a terminal of its own; it is on every Debian. */
+const SCRIPT = 'script';
+export const hasScript = spawnSync(SCRIPT, ['--version'], { encoding: 'utf8' }).stdout?.includes(
+  'util-linux',
+);
+
+/** The command in a terminal of its own, which goes away with the test. */
+export class TerminalProcess {
+  readonly #child: ChildProcessWithoutNullStreams;
+  #printed = '';
+  #seen = 0;
+  readonly closed: Promise<unknown[]>;
+
+  /** `codeFile` is where the exit code goes, for a process that outlives its terminal. */
+  constructor(args: readonly string[], env: Record<string, string> = {}, codeFile?: string) {
+    const command = [process.execPath, CLI, ...args].map(quoted).join(' ');
+    const kept = codeFile === undefined ? command : `trap '' HUP; ${command}; echo $? > ${quoted(codeFile)}`;
+    this.#child = spawn(SCRIPT, ['-qec', kept, '/dev/null'], {
+      env: { ...CLI_ENV, TERM: 'xterm', SHELL: '/bin/sh', ...env },
+    });
+    this.closed = once(this.#child, 'close');
+    this.#child.stdout.setEncoding('utf8').on('data', (text) => {
+      this.#printed += text;
+    });
+    onTestFinished(() => void this.#child.kill());
+  }
+
+  type(keys: string): void {
+    this.#child.stdin.write(keys);
+  }
+
+  /** The terminal goes away, as when its window is closed. */
+  hangUp(): void {
+    this.#child.kill('SIGKILL');
+  }
+
+  async until(text: string): Promise<string> {
+    for (;;) {
+      const at = this.#printed.indexOf(text, this.#seen);
+      if (at >= 0) {
+        const passed = this.#printed.slice(this.#seen, at + text.length);
+        this.#seen = at + text.length;
+        return passed;
+      }
+      await Promise.race([once(this.#child.stdout, 'data'), this.#gone(text)]);
+    }
+  }
+
+  async #gone(text: string): Promise<never> {
+    await this.closed;
+    throw new Error(`it ended without ${JSON.stringify(text)}: ${this.#printed}`);
+  }
+}
+
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,73 @@
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { expect, onTestFinished, test } from 'vitest';
+import { killOnDeath } from '../../src/control/kill-on-death.ts';
+import { lifeline, startHost } from '../world/lifeline.ts';
+
+const DEATHS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL'] as const;
+
+/** A host with a child that leads a group; `then` is what it does with `child` and `killOnDeath`. */
+function hostOf(command: string, then: string) {
+  return startHost(`
+    const { spawn } = await import('node:child_process');
+    const { killOnDeath } = await import('#control/kill-on-death.ts');
+    const child = spawn('sh', ['-c', ${JSON.stringify(command)}], { detached: true, stdio: 'ignore' });
+    ${then}
+    console.log(child.pid);
+    setInterval(() => {}, 1000);
+  `);
+}
+
+test.each(DEATHS)('a host that dies of %s does so as ever, and takes the group along', async (signal) => {
+  const { hold, started, ended } = lifeline();
+  const host = hostOf(`${hold} sleep 600 & wait`, 'killOnDeath(-child.pid);');
+  await Promise.all([started, once(host.stdout as NodeJS.ReadableStream, 'data')]);
+  host.kill(signal);
+  expect(await once(host, 'exit')).toEqual([null, signal]);
+  await ended;
+});
+
+test('a process that heeds neither the end of its input nor being asked is made to end', async () => {
+  const { hold, started, ended } = lifeline();
+  const host = hostOf(`trap "" TERM; ${hold} while :; do sleep 0.05; done`, 'killOnDeath(child.pid);');
+  await Promise.all([started, once(host.stdout as NodeJS.ReadableStream, 'data')]);
+  host.kill('SIGKILL');
+  await ended;
+});
+
+test('what was released stays, though the host watches others', async () => {
+  const [kept, other] = [lifeline(), lifeline()];
+  const host = hostOf(
+    `${kept.hold} sleep 600`,
+    `const other = spawn('sh', ['-c', ${JSON.stringify(`${other.hold} sleep 600`)}], { detached: true });
+     const release = killOnDeath(-child.pid);
+     killOnDeath(-other.pid);
+     release();`,
+  );
+  const [[pid]] = await Promise.all([
+    once(host.stdout as NodeJS.ReadableStream, 'data'),
+    kept.started,
+    other.started,
+  ]);
+  onTestFinished(() => void process.kill(-Number(pid), 'SIGKILL'));
+  host.kill('SIGKILL');
+  await other.ended;
+  expect(process.kill(-Number(pid), 0)).toBe(true);
+});
+
+test('one watcher for all, no listeners for signals, and none of it left when nothing is watched', async () => {
+  const listeners = () => DEATHS.slice(0, 3).map((signal) => process.listenerCount(signal));
+  const before = listeners();
+  const nobody = 2 ** 22 + 1;
+  const releases = [nobody, nobody + 1, nobody + 2].map((id) => killOnDeath(id));
+  expect(watchers()).toBe(1);
+  expect(listeners()).toEqual(before);
+  for (const release of releases) release();
+  await expect.poll(watchers).toBe(0);
+});
+
+function watchers(): number {
+  const { stdout } = spawnSync('ps', ['-A', '-o', 'ppid=,args='], { encoding: 'utf8' });
+  return stdout.split('\n').filter((line) => Number.parseInt(line, 10) === process.pid && /held=/.test(line))
+    .length;
+}
