@@ -37,7 +37,8 @@ export async function openConversation(flags: KeepFlags, keeping: Keeping): Prom
   const place = (sessionId: string): TranscriptOptions => ({ root, cwd, sessionId, now, onUnwritable: note });
   if (flags.resume === undefined && !flags.continue) {
     const sessionId = flags.sessionId ?? randomUUID();
-    if (await findSession(root, cwd, sessionId))
+    // An id that was made just now is nobody's.
+    if (flags.sessionId !== undefined && (await findSession(root, cwd, sessionId)))
       return { fault: `--session-id ${sessionId} is in use: --resume it` };
     const transcript = flags.noPersistence ? {} : { transcript: new Transcript(place(sessionId)) };
     return { kept: { sessionId, messages: [], ...transcript } };
