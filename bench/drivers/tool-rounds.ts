@@ -6,8 +6,8 @@ import { openCliWorld } from '../../test/world/real-cli.ts';
 import { median } from '../median.ts';
 import { adders, loadAgentSdk } from './agent-sdk.ts';
 
-const ROUNDS = 200;
-const WARM_UP = 80;
+const ROUNDS = 100;
+const WARM_UP = 40;
 
 const [, , contender, agent, tools] = process.argv;
 const sdk = await loadAgentSdk(contender);
