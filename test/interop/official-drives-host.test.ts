@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { PassThrough } from 'node:stream';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import * as z from 'zod';
 import { official } from '../../interop/official.ts';
 import { streamLink } from '../../src/control/stream-link.ts';
@@ -85,6 +85,34 @@ test('a string prompt and an sdk server: the tool is offered, called, and its re
   expect(results(model)).toEqual([
     { type: 'tool_result', tool_use_id: 't1', content: [{ type: 'text', text: '42' }] },
   ]);
+});
+
+test('without manifests the host shakes hands itself, over the same channel', async () => {
+  vi.stubEnv('CLAUDE_AGENT_SDK_DISABLE_MCP_MANIFESTS', '1');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const allowed = parseRule('mcp__calc', 'allow', 'cliArg');
+  const { model, messages } = await run(
+    [toolUse('mcp__calc__add', { a: 2, b: 40 }, 't1'), text('It is 42.')],
+    { mcpServers: { calc: calc() } },
+    { rules: allowed.ok ? [allowed.rule] : [] },
+  );
+  expect(messages.at(-1)?.result).toBe('It is 42.');
+  expect(model.requests[0]?.tools.map(({ name }) => name)).toContain('mcp__calc__add');
+});
+
+test('two queries at once, each with a server of its own', async () => {
+  const allowed = parseRule('mcp__calc', 'allow', 'cliArg');
+  const rules = allowed.ok ? [allowed.rule] : [];
+  const one = (a: number) =>
+    run(
+      [toolUse('mcp__calc__add', { a, b: 1 }, 't1'), text(`done ${a}`)],
+      { mcpServers: { calc: calc() } },
+      { rules },
+    );
+  const [first, second] = await Promise.all([one(10), one(20)]);
+  expect([first, second].map(({ messages }) => messages.at(-1)?.result)).toEqual(['done 10', 'done 20']);
+  expect(JSON.stringify(results(first.model))).toContain('"11"');
+  expect(JSON.stringify(results(second.model))).toContain('"21"');
 });
 
 test.each([
