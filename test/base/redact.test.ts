@@ -92,7 +92,7 @@ test.each([
   'keyboard: qwerty, monkey=1, https://h/?monkey=1',
   'apiKeySource: none',
   '"apiKeySource":"user"',
-  'PWD=/home/ada npm_config_registry=https://registry.npmjs.org npm_package_version=1.0.0',
+  'PWD=/home/ada npm_config_registry=https://packages.example npm_package_version=1.0.0',
   'AKIA is a prefix, AIza too',
   '-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----',
   'git@github.com:a/b and https://host:8080/a@b',
