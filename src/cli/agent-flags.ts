@@ -13,8 +13,8 @@ type FlagRow = {
   readonly does: string;
   readonly choices?: readonly string[];
   readonly parse?: (value: string, before: unknown) => unknown;
-  // biome-ignore lint/suspicious/noExplicitAny: what commander's parser gave
-  readonly option: (value: any) => Options;
+  /** Takes what `parse` gave, or the text. */
+  readonly option: (value: never) => Options;
 };
 
 const ROWS: readonly FlagRow[] = [
@@ -165,7 +165,7 @@ export function agentOptions(command: Command): Options {
 function readOptions(values: FlagValues): Options {
   const given = ROWS.flatMap(({ flags, option }) => {
     const value = values[new Option(flags).attributeName()];
-    return value === undefined ? [] : [option(value)];
+    return value === undefined ? [] : [option(value as never)];
   });
   const options = Object.assign({}, ...given, { systemPrompt: systemPrompt(values) }) as Options;
   if (options.pathToClaudeCodeExecutable !== undefined) return options;

@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { chmod, cp, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -40,13 +40,16 @@ async function run(file: string, env: Record<string, string>, args: string[] = [
   });
 }
 
-/** Whether this machine has a Node where the executable looks last, so that it never finds none. */
-function hasUsualNode(): boolean {
-  return ['/usr/local/bin/node', '/opt/homebrew/bin/node', '/usr/bin/node'].some((path) => {
-    const { stdout } = spawnSync(path, ['--version'], { encoding: 'utf8' });
-    const [, major = 0, minor = 0] = /^v(\d+)\.(\d+)/.exec(stdout ?? '') ?? [];
-    return Number(major) > 22 || (Number(major) === 22 && Number(minor) >= 19);
-  });
+const USUAL_PLACES = ['/usr/local/bin/node', '/opt/homebrew/bin/node', '/usr/bin/node'];
+
+/** The executable looks for the places of the whole machine below `root` instead: what is there is the test's. */
+async function confine(agent: string, root: string): Promise<void> {
+  let script = await readFile(agent, 'utf8');
+  for (const path of USUAL_PLACES) {
+    expect(script.split(` ${path}`)).toHaveLength(2);
+    script = script.replace(` ${path}`, ` '${root}${path}'`);
+  }
+  await writeFile(agent, script);
 }
 
 test('the file is what the package says', async () => {
@@ -66,12 +69,20 @@ test('an old Node on the PATH is passed over for a modern one behind it', async 
   });
 });
 
-test.skipIf(hasUsualNode())('only old ones: one line that says what to do, exit code 1', async () => {
+test.each(USUAL_PLACES)('with only old ones on the PATH, %s is looked for', async (path) => {
+  const { root, agent } = await place({ 'old/node': 'v18.20.0', [path]: 'v22.19.0' });
+  await confine(agent, root);
+  expect((await run(agent, { PATH: join(root, 'old') })).stdout).toMatch(/^v22\.19\.0: /);
+});
+
+test('only old ones: one line that says what to do, exit code 1', async () => {
   const { root, agent } = await place({
     'old/node': 'v18.20.0',
     'odd/node': 'what?',
     'near/node': 'v22.18.9',
+    '/usr/bin/node': 'v20.20.2',
   });
+  await confine(agent, root);
   const PATH = ['old', 'odd', 'near'].map((it) => join(root, it)).join(':');
   expect(await run(agent, { PATH })).toEqual({
     code: 1,

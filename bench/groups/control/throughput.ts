@@ -1,13 +1,11 @@
 import { contenders, type SdkName } from '../../contenders.ts';
-import { driveCalls } from '../../drive-calls.ts';
+import { driveCalls, IN_FLIGHT, loadSteps } from '../../drive-calls.ts';
 import type { CallsReport } from '../../drivers/calls.ts';
-import type { Step } from '../../drivers/steps.ts';
 import type { GroupContext } from '../../group.ts';
 import { median } from '../../median.ts';
 import { interleave } from '../../rounds.ts';
 import { compare, type Row } from '../../row.ts';
 
-const IN_FLIGHT = 64;
 const ROUNDS = { quick: 3, default: 9, full: 9 };
 const CALLS = { quick: 15_000, default: 60_000, full: 60_000 };
 
@@ -34,17 +32,5 @@ export async function measureThroughput(context: GroupContext): Promise<Row[]> {
   return [
     compare(`tools/call ${IN_FLIGHT}-way throughput (calls/s)`, ...rate, { is: '>=', limit: 3 }),
     compare('tools/call cpu per call (µs)', ...cpu, { is: '<=', limit: 0.5 }),
-  ];
-}
-
-/** The first and the last replies are checked one by one, so that a fast wrong answer is no success. */
-function loadSteps(calls: number): Step[] {
-  return [
-    { kind: 'verify', calls: 100 },
-    { kind: 'parallel', calls: 20_000, inFlight: IN_FLIGHT, name: 'warm-up' },
-    { kind: 'mark', name: 'from' },
-    { kind: 'parallel', calls, inFlight: IN_FLIGHT, name: 'load' },
-    { kind: 'mark', name: 'to' },
-    { kind: 'verify', calls: 100 },
   ];
 }

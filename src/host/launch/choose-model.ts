@@ -79,10 +79,11 @@ function missingModel(lookedFor: string): Model {
   return {
     name: 'none',
     limits: LIMITS,
-    // biome-ignore lint/correctness/useYield: it has nothing to say
-    async *stream() {
-      throw new ModelFault('unauthorized', lookedFor);
-    },
+    stream: () => ({
+      [Symbol.asyncIterator]: () => ({
+        next: () => Promise.reject(new ModelFault('unauthorized', lookedFor)),
+      }),
+    }),
   };
 }
 

@@ -109,7 +109,10 @@ function listing(tools: readonly ModelTool[]): MessageReply {
     const marks = description.match(/\((?:readOnly|destructive)\)/g)?.join(' ') ?? '';
     return `- ${name} ${marks}`.trimEnd();
   };
-  return text(`I was given ${tools.length} tools:\n`, tools.map(line).join('\n'));
+  return text(
+    `I was given ${tools.length} ${tools.length === 1 ? 'tool' : 'tools'}:\n`,
+    tools.map(line).join('\n'),
+  );
 }
 
 function call(name: string, json: string | undefined, tools: readonly ModelTool[]): MessageReply {
