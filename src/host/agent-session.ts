@@ -22,6 +22,7 @@ import type { SessionWorld } from './session-world.ts';
 import { StateTeller } from './state-teller.ts';
 import { brokenTurn, takeTurn } from './take-turn.ts';
 import { TurnQueue } from './turn-queue.ts';
+import { unmatchedRules } from './unmatched-rules.ts';
 import { readUserLine, type UserLine } from './user-line.ts';
 
 export type { SessionOptions } from './session-options.ts';
@@ -143,6 +144,7 @@ export class AgentSession implements Session {
   async start(signal: AbortSignal): Promise<HookEffect> {
     if (this.#isStarted || signal.aborted) return {};
     this.#isStarted = true;
+    for (const text of unmatchedRules(this)) this.options.note?.(text);
     const source = this.options.messages?.length ? 'resume' : 'startup';
     return this.hooks.run('SessionStart', { source }, signal);
   }
