@@ -12,8 +12,37 @@ type Common = {
   /** Hard limit of one tool call in milliseconds, enforced by the agent; below 1000 it is ignored there. */
   timeout?: number;
   alwaysLoad?: boolean;
-  /** Dialled only once the agent asks for it by `connect_mcp`; understood by Toolplane's own host. */
+} & HostSettings;
+
+/** What only Toolplane's own host understands; other agents read past it. */
+type HostSettings = {
+  /** Dialled only once somebody asks for it. */
   start?: 'on-demand';
+  /** `ready()` fails without it. */
+  required?: boolean;
+  /** What it says of its tools is believed: those it calls read-only or idempotent are repeated after a lost connection. */
+  trust?: boolean;
+  /** Longest time from dialling to the first list of tools. */
+  connectTimeoutMs?: number;
+  /** Longest time one call may stay silent; progress begins it anew. */
+  idleTimeoutMs?: number;
+  /** Hard limits of single tools, by the server's own name for them; they beat `timeout`. */
+  toolTimeoutsMs?: Record<string, number>;
+  /** Which protocol it speaks, where asking it does harm; by default it is asked. */
+  era?: 'auto' | 'legacy' | 'modern';
+  /** Longest message taken from it; by default 16 MiB. */
+  maxFrameBytes?: number;
+};
+
+/** How a server on the network is reached and told who we are. */
+type Remote = {
+  url: string;
+  headers?: Record<string, string>;
+  /** A command that prints a JSON object of headers; run before a connection is made, and again when it is refused. */
+  headersHelper?: string;
+  /** PEM texts or paths of PEM files. */
+  tls?: { ca?: string; cert?: string; key?: string; serverName?: string };
+  tools?: ToolPolicy[];
 };
 
 export type StdioServerEntry = Common & {
@@ -21,23 +50,30 @@ export type StdioServerEntry = Common & {
   command: string;
   args?: string[];
   env?: Record<string, string>;
+  /** Where it runs; by default where the host does. */
+  cwd?: string;
 };
-export type SseServerEntry = Common & {
-  type: 'sse';
-  url: string;
-  headers?: Record<string, string>;
-  tools?: ToolPolicy[];
+export type SseServerEntry = Common & Remote & { type: 'sse' };
+export type HttpServerEntry = Common & Remote & { type: 'http' };
+export type WsServerEntry = Common & Remote & { type: 'ws' };
+/** Streamable HTTP if it is spoken there, else the older HTTP with server-sent events. */
+export type UrlServerEntry = Common & Remote & { type?: undefined };
+/** A running editor; `url` and `authToken` are what its lock file says. Without `url` the lock file is looked for. */
+export type IdeServerEntry = Common & {
+  type: 'sse-ide' | 'ws-ide';
+  url?: string;
+  ideName?: string;
+  authToken?: string;
 };
-export type HttpServerEntry = Common & {
-  type: 'http';
-  url: string;
-  headers?: Record<string, string>;
-  tools?: ToolPolicy[];
-};
-export type WsServerEntry = Common & { type: 'ws'; url: string; headers?: Record<string, string> };
 
 /** A server the agent dials by itself. */
-export type ExternalServerEntry = StdioServerEntry | SseServerEntry | HttpServerEntry | WsServerEntry;
+export type ExternalServerEntry =
+  | StdioServerEntry
+  | SseServerEntry
+  | HttpServerEntry
+  | WsServerEntry
+  | UrlServerEntry
+  | IdeServerEntry;
 
 /** Checks one external entry and returns it as it was given: the agent reads the rest (R31). */
 export function checkExternalEntry(key: string, entry: unknown): ExternalServerEntry {

@@ -33,7 +33,8 @@ export async function connect(
     dialed = scope.own(await dial(name, entry, world), (it) => it.close());
     // Not every step of the client's listens to the signal.
     await Promise.race([client.connect(dialed.transport, { signal: attempt.signal }), attempt.ended]);
-    return connectionOf(name, client, scope.keep());
+    const { stderr } = dialed;
+    return connectionOf(name, client, stderr, scope.keep());
   } catch (failure) {
     if (signal.aborted) throw new AbortError(`Connecting to "${name}" was aborted`, { cause: failure });
     if (attempt.signal.aborted) {
@@ -41,7 +42,7 @@ export async function connect(
       throw new HostError('timeout', name, fault, { cause: failure });
     }
     if (failure instanceof HostError) throw failure;
-    throw explainConnect(name, failure, dialed?.lastWords() ?? '');
+    throw explainConnect(name, failure, dialed?.stderr().join(' | ') ?? '');
   }
 }
 

@@ -10,8 +10,10 @@ import { Signal } from './signal.ts';
 /** How one call is made. */
 export type CallOptions = {
   signal?: AbortSignal;
-  /** Without it a call may take as long as it likes. */
+  /** The longest it may take in all; without it a call may take as long as it likes. */
   timeoutMs?: number;
+  /** The longest it may stay silent; progress begins the time anew. */
+  idleTimeoutMs?: number;
   onProgress?: (progress: Progress) => void;
   /** Goes with the request as `_meta`. */
   meta?: Record<string, unknown>;
@@ -24,6 +26,12 @@ export type Connection = {
   readonly serverInfo: Implementation | undefined;
   readonly instructions: string | undefined;
   readonly capabilities: ServerCapabilities;
+  readonly era: 'legacy' | 'modern';
+  readonly protocolVersion: string;
+  /** The last lines its process wrote to stderr, without secrets. */
+  stderr(): readonly string[];
+  /** Asks for a sign of life, by what its era has for that; rejects as a call does. */
+  ping(signal: AbortSignal): Promise<void>;
   /** One page as the server sent it, unread: one bad tool must not cost the others. */
   listTools(cursor?: string, signal?: AbortSignal): Promise<unknown>;
   /** Rejects with a `HostError`, an `AbortError`, or the server's own JSON-RPC error. */
@@ -36,14 +44,23 @@ export type Connection = {
   ask(method: string, params: Record<string, unknown>, options?: CallOptions): Promise<unknown>;
   /** Hears of changes of the tools or prompts it offers. */
   onListChanged(listener: () => void): () => void;
+  /** Hears that the transport met with something that is nobody's answer: a stream that broke, a process that complains. */
+  onTrouble(listener: () => void): () => void;
   /** Hears of the end, whoever brought it about. */
   onClose(listener: () => void): () => void;
   close(): Promise<void>;
 };
 
 /** Wraps a client that is connected; `scope` is what closing it closes. */
-export function connectionOf(name: string, client: Client, scope: Scope): Connection {
+export function connectionOf(
+  name: string,
+  client: Client,
+  stderr: () => readonly string[],
+  scope: Scope,
+): Connection {
   const listChanged = new Signal();
+  const trouble = new Signal();
+  client.onerror = () => trouble.emit();
   const closed = new Signal();
   client.setNotificationHandler('notifications/tools/list_changed', () => listChanged.emit());
   client.setNotificationHandler('notifications/prompts/list_changed', () => listChanged.emit());
@@ -72,6 +89,12 @@ export function connectionOf(name: string, client: Client, scope: Scope): Connec
     serverInfo: client.getServerVersion(),
     instructions: client.getInstructions(),
     capabilities: client.getServerCapabilities() ?? {},
+    era: client.getProtocolEra() ?? 'legacy',
+    protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
+    stderr,
+    async ping(signal) {
+      await ask('ping', {}, { signal });
+    },
     listTools: (cursor, signal) =>
       ask('tools/list', cursor === undefined ? {} : { cursor }, {
         timeoutMs: LIST_MS,
@@ -92,6 +115,7 @@ export function connectionOf(name: string, client: Client, scope: Scope): Connec
     },
     ask: (method, params, options = {}) => ask(method, params, options),
     onListChanged: listChanged.on,
+    onTrouble: trouble.on,
     onClose: closed.on,
     close() {
       closing ??= scope[Symbol.asyncDispose]();

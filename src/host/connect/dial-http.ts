@@ -21,6 +21,6 @@ export async function dialHttp(name: string, { url, headers }: HttpServerEntry):
       clearTimeout(timer);
       await transport.close().catch(() => {});
     },
-    lastWords: () => '',
+    stderr: () => [],
   };
 }

@@ -52,6 +52,6 @@ export async function dialStdio(name: string, entry: StdioServerEntry, world: Co
   return {
     transport,
     close: () => transport.close().catch(() => {}),
-    lastWords: () => redactText(said.lines.join(' | ')),
+    stderr: () => said.lines.map(redactText),
   };
 }

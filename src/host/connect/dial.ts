@@ -6,8 +6,8 @@ export type Dialed = {
   transport: Transport;
   /** Never rejects; resolves once nothing is left. */
   close(): Promise<void>;
-  /** The end of what a process wrote to stderr. */
-  lastWords(): string;
+  /** The last lines a process wrote to stderr, without secrets. */
+  stderr(): readonly string[];
 };
 
 /** Makes the transport for an entry; nothing runs before the transport is started. */

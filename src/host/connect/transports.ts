@@ -30,5 +30,5 @@ async function dialSdk(name: string, entry: SdkServerEntry, world: ConnectWorld)
   }
   const port = world.openPort(name);
   const transport = new ChannelTransport(entry.manifest ? replayed(port, entry.manifest) : port);
-  return { transport, close: () => transport.close(), lastWords: () => '' };
+  return { transport, close: () => transport.close(), stderr: () => [] };
 }

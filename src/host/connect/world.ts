@@ -8,6 +8,8 @@ export type SdkServerEntry = {
   name: string;
   timeout?: number;
   tools?: ToolPolicy[];
+  /** The server itself, where it lives in this process: what `createSdkMcpServer()` holds, an `McpServer`, or what makes one. */
+  instance?: unknown;
   /** What the program's SDK asked its server beforehand: the handshake need not be made again. */
   manifest?: ServerManifest;
 };
@@ -35,6 +37,28 @@ export type ConnectWorld = {
   openPort?: (server: string) => SdkPort;
   /** Hears each line a server process writes to stderr. */
   onStderr?: (server: string, line: string) => void;
+  /** Hears of what a server sent that is no message of the protocol; nothing else comes of it. */
+  onNoise?: (server: string, what: string) => void;
+  /** Hears what a server logs by the protocol. */
+  onLog?: (server: string, entry: ServerLog) => void;
+  /** Which era each server turned out to speak; by default it is asked at every dial. */
+  eras?: EraMemory;
+  /** Longest message taken from a server whose entry does not say; by default 16 MiB. */
+  maxFrameBytes?: number;
+};
+
+/** One entry of a server's log. */
+export type ServerLog = { level: string; logger?: string; data: unknown };
+
+/** What a server was found to speak, and, if it is the stateless protocol, what it said of itself. */
+export type EraVerdict =
+  | { readonly era: 'legacy' }
+  | { readonly era: 'modern'; readonly discover: Readonly<Record<string, unknown>> };
+
+/** Remembers eras by what makes a server the same one: a key made of its entry. */
+export type EraMemory = {
+  recall(key: string): EraVerdict | undefined;
+  remember(key: string, verdict: EraVerdict | undefined): void;
 };
 
 /** What one server is offered: the capabilities it is told of, and an answer for each method they stand for. */

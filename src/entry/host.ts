@@ -1,0 +1,24 @@
+// "toolplane/host": the host half alone. It never loads the SDK half.
+import { Host } from '../host/host.ts';
+import type { HostOptions } from '../host/host-options.ts';
+import { VERSION } from './version.ts';
+
+/** A host whose servers are being dialled from now on; `await using` ends them. */
+export function createHost(options: HostOptions = {}): Host {
+  return new Host(options, { env: process.env, cwd: process.cwd(), version: VERSION });
+}
+
+export { HostError, type HostErrorCode } from '../host/connect/host-error.ts';
+export type { Host } from '../host/host.ts';
+export type {
+  HostAnswer,
+  HostCallOptions,
+  HostEvent,
+  HostHandlers,
+  HostOptions,
+  HostServerEntry,
+  HostTool,
+  Ready,
+  ServerStatus,
+  ServersSet,
+} from '../host/host-options.ts';
