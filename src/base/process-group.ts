@@ -5,6 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 const GRACE_MS = 1000;
 /** What was made to end is gone as soon as the system gets to it. */
 const LAST_MS = 300;
+/** The first looks come sooner: most groups end at once. */
+const FIRST_LOOK_MS = 2;
 const LOOK_EVERY_MS = 25;
 
 /** A process that leads a group, and all it started there; whoever left the group on purpose (`setsid`) is not in it. */
@@ -19,7 +21,7 @@ export class ProcessGroup {
   }
 
   /** False when nobody of the group is there any more. */
-  signal(signal: 'SIGTERM' | 'SIGKILL' | 0): boolean {
+  signal(signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL' | 0): boolean {
     try {
       return process.kill(-this.leader, signal);
     } catch (thrown) {
@@ -41,9 +43,10 @@ export class ProcessGroup {
   }
 
   async isGone(withinMs: number): Promise<boolean> {
-    for (let waited = 0; waited < withinMs; waited += LOOK_EVERY_MS) {
+    for (let waited = 0, pause = FIRST_LOOK_MS; waited < withinMs; waited += pause) {
       if (!this.isRunning()) return true;
-      await delay(LOOK_EVERY_MS);
+      await delay(pause);
+      pause = Math.min(2 * pause, LOOK_EVERY_MS);
     }
     return !this.isRunning();
   }

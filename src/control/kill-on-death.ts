@@ -3,7 +3,8 @@ import type { Socket } from 'node:net';
 
 /**
  * A shell that hears by the end of its input that this process is gone, also by a signal that nobody can catch. Groups
- * are ended at once; a process of its own account has seen the end of its input too and gets a second to heed it.
+ * are ended at once; a process of its own account, and a group that is held gently (`g`), has seen the end of its input
+ * too: it gets a second to heed it, and one more after being asked.
  */
 const WATCH = `
 held=
@@ -15,7 +16,7 @@ while read -r what id; do
 done
 late=
 for one in $held; do
-  case $one in -*) kill -s KILL -- "$one" ;; *) late="$late $one" ;; esac
+  case $one in -*) kill -s KILL -- "$one" ;; *) late="$late \${one#g}" ;; esac
 done
 [ -z "$late" ] && exit
 for how in TERM KILL; do
@@ -23,26 +24,49 @@ for how in TERM KILL; do
   for one in $late; do kill -s $how -- "$one"; done
 done`;
 
-const held = new Set<number>();
+/** What the watcher knows each of them by. */
+const held = new Set<string>();
+/** Those who are about to start something. */
+let armed = 0;
 let watcher: ChildProcess | undefined;
 
 /**
  * Ends a process (its id), or a group (its leader's, negative), if this process dies before the returned function was
- * called, whatever it dies of. Signals and their listeners stay as they are: one other process watches for all, as
- * long as there is something to watch.
+ * called, whatever it dies of. A group is ended at once, or `gently`, as a process is: asked after a second, made to
+ * after another. Signals and their listeners stay as they are: one other process watches for all, as long as there is
+ * something to watch.
  */
-export function killOnDeath(id: number): () => void {
+export function killOnDeath(id: number, how: 'at-once' | 'gently' = 'at-once'): () => void {
   if (process.platform === 'win32') return () => {};
-  held.add(id);
-  if (watcher) tell(watcher, `hold ${id}\n`);
+  const one = how === 'gently' && id < 0 ? `g${id}` : String(id);
+  held.add(one);
+  if (watcher) tell(watcher, `hold ${one}\n`);
   else watcher = startWatcher();
   return () => {
-    if (!held.delete(id) || !watcher) return;
-    tell(watcher, `drop ${id}\n`);
-    if (held.size > 0) return;
-    watcher.stdin?.end();
-    watcher = undefined;
+    if (!held.delete(one) || !watcher) return;
+    tell(watcher, `drop ${one}\n`);
+    dismissIdle();
   };
+}
+
+/**
+ * Has the watcher there before there is something to watch, until the returned function is called: starting it takes a
+ * moment, in which this process might die.
+ */
+export function armKillOnDeath(): () => void {
+  if (process.platform === 'win32') return () => {};
+  watcher ??= startWatcher();
+  armed++;
+  return () => {
+    armed--;
+    dismissIdle();
+  };
+}
+
+function dismissIdle(): void {
+  if (held.size > 0 || armed > 0) return;
+  watcher?.stdin?.end();
+  watcher = undefined;
 }
 
 function startWatcher(): ChildProcess {
@@ -60,7 +84,7 @@ function startWatcher(): ChildProcess {
   // Whoever ended it ended the watch only.
   child.stdin?.on('error', () => {});
   (child.stdin as Socket | undefined)?.unref();
-  for (const id of held) tell(child, `hold ${id}\n`);
+  for (const one of held) tell(child, `hold ${one}\n`);
   return child;
 }
 

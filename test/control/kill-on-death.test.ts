@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
-import { killOnDeath } from '../../src/control/kill-on-death.ts';
+import { armKillOnDeath, killOnDeath } from '../../src/control/kill-on-death.ts';
 import { lifeline, startHost } from '../world/lifeline.ts';
 
 const DEATHS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL'] as const;
@@ -25,6 +25,16 @@ test.each(DEATHS)('a host that dies of %s does so as ever, and takes the group a
   host.kill(signal);
   expect(await once(host, 'exit')).toEqual([null, signal]);
   await ended;
+});
+
+test('a group that is held gently is asked before it is made to end', async () => {
+  const [first, asked] = [lifeline(), lifeline()];
+  const onAsked = `trap '${asked.hold} exec 9>&-' TERM; ${first.hold}`;
+  const host = hostOf(`${onAsked} while :; do sleep 0.05; done`, "killOnDeath(-child.pid, 'gently');");
+  await Promise.all([first.started, once(host.stdout as NodeJS.ReadableStream, 'data')]);
+  host.kill('SIGKILL');
+  await asked.started;
+  await first.ended;
 });
 
 test('a process that heeds neither the end of its input nor being asked is made to end', async () => {
@@ -63,6 +73,16 @@ test('one watcher for all, no listeners for signals, and none of it left when no
   expect(watchers()).toBe(1);
   expect(listeners()).toEqual(before);
   for (const release of releases) release();
+  await expect.poll(watchers).toBe(0);
+});
+
+test('who is about to start something has the watcher there before', async () => {
+  const disarm = armKillOnDeath();
+  expect(watchers()).toBe(1);
+  const release = killOnDeath(2 ** 22 + 1, 'gently');
+  disarm();
+  expect(watchers()).toBe(1);
+  release();
   await expect.poll(watchers).toBe(0);
 });
 

@@ -1,0 +1,38 @@
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { StdioServerEntry } from '../../../protocol/server-entry.ts';
+import type { Dialed } from '../dial.ts';
+import { HostError } from '../host-error.ts';
+import type { ConnectWorld } from '../world.ts';
+import { leastEnvironment } from './least-environment.ts';
+import { NoiseTeller } from './noise.ts';
+import { POSIX_PROCESSES } from './posix-processes.ts';
+import { StdioTransport } from './stdio-transport.ts';
+import { MAX_FRAME_BYTES } from './too-large.ts';
+import { windowsProcesses } from './windows-processes.ts';
+
+/** Reaches a server by running it, with the least environment and its stderr listened to. */
+export async function dialStdio(name: string, entry: StdioServerEntry, world: ConnectWorld): Promise<Dialed> {
+  const noise = new NoiseTeller((what) => world.onNoise?.(name, what));
+  const transport = new StdioTransport({
+    processes: process.platform === 'win32' ? windowsProcesses() : POSIX_PROCESSES,
+    command: {
+      command: entry.command,
+      args: entry.args ?? [],
+      env: leastEnvironment(world.env, entry.env, process.platform),
+      cwd: await directoryOf(name, entry, world),
+    },
+    maxFrameBytes: entry.maxFrameBytes ?? world.maxFrameBytes ?? MAX_FRAME_BYTES,
+    onStderr: (line) => world.onStderr?.(name, line),
+    onNoise: (what) => noise.hear(what),
+  });
+  return { transport, close: () => transport.close(), stderr: () => transport.lastLines };
+}
+
+/** Looked at beforehand: the system says of a missing directory that the command is missing. */
+async function directoryOf(name: string, entry: StdioServerEntry, world: ConnectWorld): Promise<string> {
+  const path = resolve(world.cwd ?? '.', entry.cwd ?? '.');
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isDirectory()) return path;
+  throw new HostError('bad-config', name, `its cwd ${path} is no directory`);
+}

@@ -1,0 +1,51 @@
+import { redactText } from '../../../base/redact.ts';
+import { LineRing } from '../../../base/ring.ts';
+import { ByteLines } from './byte-lines.ts';
+
+const KEPT_LINES = 20;
+const WIDTH = 500;
+/** Longest line that is handed on whole; of a longer one only the beginning is. */
+const LONGEST = 100_000;
+
+/** What a server writes to stderr: each line is handed on, the last ones are kept. */
+export class StderrLines {
+  readonly #kept = new LineRing(KEPT_LINES, WIDTH);
+  readonly #lines: ByteLines;
+  #head: string | undefined;
+
+  constructor(onLine: (line: string) => void) {
+    const hear = (line: string) => {
+      this.#kept.push(line);
+      onLine(line);
+    };
+    this.#lines = new ByteLines({
+      maxBytes: LONGEST,
+      onLine: (text) => {
+        const line = text.trimEnd();
+        if (line !== '') hear(line);
+      },
+      onLongPiece: (bytes) => {
+        this.#head ??= Buffer.from(bytes.subarray(0, 2 * WIDTH)).toString();
+      },
+      onLongEnd: () => {
+        hear(`${this.#head}…`);
+        this.#head = undefined;
+      },
+    });
+  }
+
+  write(chunk: Buffer): void {
+    this.#lines.write(chunk);
+  }
+
+  /** Nothing more comes: a last line may lack its newline. `epitaph` tells how the process ended, where that is news. */
+  end(epitaph?: string): void {
+    this.#lines.end();
+    if (epitaph !== undefined) this.#kept.push(epitaph);
+  }
+
+  /** Without secrets. */
+  get kept(): readonly string[] {
+    return this.#kept.lines.map(redactText);
+  }
+}
