@@ -77,41 +77,89 @@ export type ExternalServerEntry =
 
 /** Checks one external entry and returns it as it was given: the agent reads the rest (R31). */
 export function checkExternalEntry(key: string, entry: unknown): ExternalServerEntry {
-  const refuse = (fault: string): never => {
-    throw new SdkError('bad-server', `mcpServers["${key}"]: ${fault}`, { server: key });
-  };
-  if (!isRecord(entry))
-    return refuse('it must be an object: an sdk server, or a stdio, http, sse or ws entry');
-  const type = entry.type ?? 'stdio';
-  if (type === 'stdio') {
-    if (typeof entry.command !== 'string' || entry.command === '') {
-      return refuse('a stdio server needs "command", a non-empty string');
-    }
-    if (entry.args !== undefined && !isStringList(entry.args))
-      return refuse('"args" must be a list of strings');
-    if (entry.env !== undefined && !isStringMap(entry.env)) return refuse('"env" must map names to strings');
-  } else if (type === 'sse' || type === 'http' || type === 'ws') {
-    const schemes = type === 'ws' ? ['ws:', 'wss:'] : ['http:', 'https:'];
-    if (typeof entry.url !== 'string' || !URL.canParse(entry.url))
-      return refuse(`a ${type} server needs "url", a full URL`);
-    if (!schemes.includes(new URL(entry.url).protocol)) {
-      return refuse(`the url of a ${type} server starts with ${schemes.join('// or ')}//`);
-    }
-    if (entry.headers !== undefined && !isStringMap(entry.headers))
-      return refuse('"headers" must map names to strings');
-  } else {
-    return refuse(`unknown type ${JSON.stringify(type)}; known are sdk, stdio, http, sse, ws`);
-  }
-  if (entry.timeout !== undefined && !(typeof entry.timeout === 'number' && entry.timeout > 0)) {
-    return refuse('"timeout" is a number of milliseconds above 0');
-  }
-  return entry as ExternalServerEntry;
+  const fault = isRecord(entry)
+    ? (faultOfKind(entry) ?? faultOfMembers(entry))
+    : 'it must be an object: an sdk server, or a stdio, http, sse or ws entry';
+  if (fault === undefined) return entry as ExternalServerEntry;
+  throw new SdkError('bad-server', `mcpServers["${key}"]: ${fault}`, { server: key });
 }
 
-function isStringList(value: unknown): boolean {
-  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+/** What is wrong with where the server is. */
+function faultOfKind(entry: Record<string, unknown>): string | undefined {
+  const { type, url } = entry;
+  if (type === undefined && entry.command === undefined) {
+    if (url === undefined) return 'a stdio server needs "command", any other "url", and it has neither';
+    return faultOfUrl('http', url, WEB);
+  }
+  switch (type ?? 'stdio') {
+    case 'stdio':
+      return isText(entry.command) ? undefined : 'a stdio server needs "command", a non-empty string';
+    case 'sse':
+    case 'http':
+      return faultOfUrl(String(type), url, WEB);
+    case 'ws':
+      return faultOfUrl('ws', url, SOCKET);
+    case 'sse-ide':
+    case 'ws-ide':
+      return url === undefined ? undefined : faultOfUrl(String(type), url, type === 'ws-ide' ? SOCKET : WEB);
+  }
+  return `unknown type ${JSON.stringify(type)}; known are sdk, stdio, http, sse, ws, sse-ide, ws-ide`;
 }
 
-function isStringMap(value: unknown): boolean {
-  return isRecord(value) && Object.values(value).every((item) => typeof item === 'string');
+const WEB = ['http:', 'https:'];
+const SOCKET = ['ws:', 'wss:'];
+
+function faultOfUrl(kind: string, url: unknown, schemes: readonly string[]): string | undefined {
+  if (typeof url !== 'string' || !URL.canParse(url)) return `a ${kind} server needs "url", a full URL`;
+  if (schemes.includes(new URL(url).protocol)) return undefined;
+  return `the url of a ${kind} server starts with ${schemes.join('// or ')}//`;
+}
+
+function faultOfMembers(entry: Record<string, unknown>): string | undefined {
+  for (const [name, [isFine, rule]] of Object.entries(MEMBERS)) {
+    if (entry[name] !== undefined && !isFine(entry[name])) return `"${name}" ${rule}`;
+  }
+  return undefined;
+}
+
+type Check = readonly [(value: unknown) => boolean, string];
+
+const isText = (value: unknown) => typeof value === 'string' && value !== '';
+const isAbove0 = (value: unknown) => typeof value === 'number' && value > 0;
+const isMapOf = (isFine: (value: unknown) => boolean) => (value: unknown) =>
+  isRecord(value) && !Array.isArray(value) && Object.values(value).every(isFine);
+const isString = (value: unknown) => typeof value === 'string';
+const oneOf =
+  (...known: readonly unknown[]) =>
+  (value: unknown) =>
+    known.includes(value);
+
+const TEXT: Check = [isText, 'must be a non-empty string'];
+const TIME: Check = [isAbove0, 'is a number of milliseconds above 0'];
+const FLAG: Check = [oneOf(true, false), 'is true or false'];
+
+/** What each member may be, where it is given; a member that is not here is for others to read. */
+const MEMBERS: Readonly<Record<string, Check>> = {
+  args: [(value) => Array.isArray(value) && value.every(isString), 'must be a list of strings'],
+  env: [isMapOf(isString), 'must map names to strings'],
+  cwd: TEXT,
+  headers: [isMapOf(isString), 'must map names to strings'],
+  headersHelper: TEXT,
+  tls: [isTls, 'may have ca, cert, key and serverName, each a string; verification cannot be turned off'],
+  ideName: TEXT,
+  authToken: TEXT,
+  start: [oneOf('on-demand'), 'is "on-demand" or left out'],
+  required: FLAG,
+  trust: FLAG,
+  era: [oneOf('auto', 'legacy', 'modern'), 'is "auto", "legacy" or "modern"'],
+  timeout: TIME,
+  connectTimeoutMs: TIME,
+  idleTimeoutMs: TIME,
+  toolTimeoutsMs: [isMapOf(isAbove0), 'must map names of tools to milliseconds above 0'],
+  maxFrameBytes: [isAbove0, 'is a number of bytes above 0'],
+};
+
+function isTls(value: unknown): boolean {
+  const known = oneOf('ca', 'cert', 'key', 'serverName');
+  return isMapOf(isText)(value) && Object.keys(value as object).every(known);
 }

@@ -7,15 +7,36 @@ test.each<[string, object]>([
   ['R21 sse', { type: 'sse', url: 'https://h/sse', headers: { a: 'b' } }],
   ['R22 http', { type: 'http', url: 'http://h/mcp', tools: [{ name: 't' }] }],
   ['R156 ws', { type: 'ws', url: 'wss://h' }],
+  ['R155 a url without a type', { url: 'https://h/mcp', headersHelper: 'tool', tls: { ca: '/ca.pem' } }],
+  ['R157 an editor that is looked for', { type: 'ws-ide' }],
+  ['R157 an editor that is named', { type: 'sse-ide', url: 'http://127.0.0.1:1/sse', authToken: 't' }],
+  [
+    'what only our host reads',
+    {
+      command: 'x',
+      cwd: '/d',
+      start: 'on-demand',
+      required: true,
+      trust: false,
+      era: 'legacy',
+      connectTimeoutMs: 1,
+      idleTimeoutMs: 1,
+      toolTimeoutsMs: { t: 1 },
+      maxFrameBytes: 1,
+    },
+  ],
   ['R31 unknown members pass', { command: 'x', future: true }],
 ])('%s is passed on as it was given', (_name, entry) => {
   expect(checkExternalEntry('k', entry)).toBe(entry);
 });
 
+const TLS = '"tls" may have ca, cert, key and serverName, each a string; verification cannot be turned off';
+
 test.each<[unknown, string]>([
   [null, 'it must be an object: an sdk server, or a stdio, http, sse or ws entry'],
   ['node x', 'it must be an object: an sdk server, or a stdio, http, sse or ws entry'],
-  [{}, 'a stdio server needs "command", a non-empty string'],
+  [{}, 'a stdio server needs "command", any other "url", and it has neither'],
+  [{ type: 'stdio' }, 'a stdio server needs "command", a non-empty string'],
   [{ command: '' }, 'a stdio server needs "command", a non-empty string'],
   [{ command: 123 }, 'a stdio server needs "command", a non-empty string'],
   [{ command: 'x', args: 'a' }, '"args" must be a list of strings'],
@@ -27,7 +48,26 @@ test.each<[unknown, string]>([
   [{ type: 'http', url: 'ftp://h' }, 'the url of a http server starts with http:// or https://'],
   [{ type: 'ws', url: 'http://h' }, 'the url of a ws server starts with ws:// or wss://'],
   [{ type: 'http', url: 'http://h', headers: ['a'] }, '"headers" must map names to strings'],
-  [{ type: 'grpc' }, 'unknown type "grpc"; known are sdk, stdio, http, sse, ws'],
+  [{ type: 'grpc' }, 'unknown type "grpc"; known are sdk, stdio, http, sse, ws, sse-ide, ws-ide'],
+  [{ url: 'h' }, 'a http server needs "url", a full URL'],
+  [{ url: 'ws://h' }, 'the url of a http server starts with http:// or https://'],
+  [{ type: 'ws-ide', url: 'http://h' }, 'the url of a ws-ide server starts with ws:// or wss://'],
+  [{ type: 'sse-ide', url: 1 }, 'a sse-ide server needs "url", a full URL'],
+  [{ command: 'x', cwd: '' }, '"cwd" must be a non-empty string'],
+  [{ url: 'http://h', headersHelper: ['a'] }, '"headersHelper" must be a non-empty string'],
+  [{ url: 'http://h', tls: { ca: 1 } }, TLS],
+  [{ url: 'http://h', tls: { rejectUnauthorized: 'no' } }, TLS],
+  [{ url: 'http://h', tls: 'ca.pem' }, TLS],
+  [{ type: 'ws-ide', authToken: 5 }, '"authToken" must be a non-empty string'],
+  [{ command: 'x', start: 'late' }, '"start" is "on-demand" or left out'],
+  [{ command: 'x', required: 'yes' }, '"required" is true or false'],
+  [{ command: 'x', era: 'old' }, '"era" is "auto", "legacy" or "modern"'],
+  [{ command: 'x', connectTimeoutMs: '1' }, '"connectTimeoutMs" is a number of milliseconds above 0'],
+  [
+    { command: 'x', toolTimeoutsMs: { t: 0 } },
+    '"toolTimeoutsMs" must map names of tools to milliseconds above 0',
+  ],
+  [{ command: 'x', maxFrameBytes: -1 }, '"maxFrameBytes" is a number of bytes above 0'],
 ])('%j is refused by the key and the fault', (entry, fault) => {
   expect(() => checkExternalEntry('k', entry)).toThrow(
     expect.objectContaining({ code: 'bad-server', server: 'k', message: `mcpServers["k"]: ${fault}` }),

@@ -1,22 +1,42 @@
-import type { HttpServerEntry, StdioServerEntry } from '../../protocol/server-entry.ts';
-import { ChannelTransport } from './channel-transport.ts';
+import type {
+  HttpServerEntry,
+  IdeServerEntry,
+  SseServerEntry,
+  StdioServerEntry,
+  WsServerEntry,
+} from '../../protocol/server-entry.ts';
 import type { Dial, Dialed } from './dial.ts';
-import { dialHttp } from './dial-http.ts';
-import { dialStdio } from './dial-stdio.ts';
 import { HostError } from './host-error.ts';
-import { replayed } from './replayed.ts';
+import { dialHttp } from './http/dial-http.ts';
+import { dialSse } from './http/dial-sse.ts';
+import { dialIde } from './ide/dial-ide.ts';
+import { dialSdk } from './in-process/dial-sdk.ts';
+import { dialStdio } from './stdio/dial-stdio.ts';
 import type { ConnectWorld, SdkServerEntry, ServerEntry } from './world.ts';
+import { dialWs } from './ws/dial-ws.ts';
 
 /** How each kind of server is reached. */
 export const TRANSPORTS: {
   stdio: Dial<StdioServerEntry>;
   http: Dial<HttpServerEntry>;
+  sse: Dial<SseServerEntry>;
+  ws: Dial<WsServerEntry>;
+  'sse-ide': Dial<IdeServerEntry>;
+  'ws-ide': Dial<IdeServerEntry>;
   sdk: Dial<SdkServerEntry>;
-} = { stdio: dialStdio, http: dialHttp, sdk: dialSdk };
+} = {
+  stdio: dialStdio,
+  http: dialHttp,
+  sse: dialSse,
+  ws: (name, entry, world) => dialWs(name, entry, world),
+  'sse-ide': dialIde,
+  'ws-ide': dialIde,
+  sdk: dialSdk,
+};
 
-/** Reaches a server by the kind of its entry. */
+/** Reaches a server by the kind of its entry; of an entry that could be several, by the first. */
 export function dial(name: string, entry: ServerEntry, world: ConnectWorld): Promise<Dialed> {
-  const type = entry.type ?? 'stdio';
+  const type = kindOf(entry);
   if (!Object.hasOwn(TRANSPORTS, type)) {
     const known = Object.keys(TRANSPORTS).join(', ');
     throw new HostError('bad-config', name, `servers of type "${type}" cannot be reached; use ${known}`);
@@ -24,11 +44,15 @@ export function dial(name: string, entry: ServerEntry, world: ConnectWorld): Pro
   return (TRANSPORTS[type as keyof typeof TRANSPORTS] as Dial<ServerEntry>)(name, entry, world);
 }
 
-async function dialSdk(name: string, entry: SdkServerEntry, world: ConnectWorld): Promise<Dialed> {
-  if (!world.openPort) {
-    throw new HostError('bad-config', name, 'it is an in-process server, but no program is connected');
-  }
-  const port = world.openPort(name);
-  const transport = new ChannelTransport(entry.manifest ? replayed(port, entry.manifest) : port);
-  return { transport, close: () => transport.close(), stderr: () => [] };
+/** The entries to try, in order: a URL without a type may be of either HTTP, and one that answers 400, 404 or 405 is not of the first. */
+export function alternatives(entry: ServerEntry): ServerEntry[] {
+  if (entry.type !== undefined || !('url' in entry)) return [entry];
+  return [
+    { ...entry, type: 'http' },
+    { ...entry, type: 'sse' },
+  ];
+}
+
+function kindOf(entry: ServerEntry): string {
+  return entry.type ?? ('url' in entry ? 'http' : 'stdio');
 }

@@ -1,0 +1,45 @@
+import { startTimer } from '../../../base/timer.ts';
+import type { HttpServerEntry } from '../../../protocol/server-entry.ts';
+import type { Dialed } from '../dial.ts';
+import type { ConnectWorld } from '../world.ts';
+import { openHttp } from './open-http.ts';
+import { WatchedTransport } from './watched-transport.ts';
+
+/** How long a server may take to end our session before we leave anyway. */
+const FAREWELL_MS = 1000;
+
+/** A stream that was cut is opened again for about a minute; whoever asks for signs of life finds out the rest. */
+const RECONNECTION = {
+  initialReconnectionDelay: 1000,
+  maxReconnectionDelay: 30_000,
+  reconnectionDelayGrowFactor: 1.5,
+  maxRetries: 8,
+};
+
+/** Reaches a server by streamable HTTP. */
+export async function dialHttp(name: string, entry: HttpServerEntry, world: ConnectWorld): Promise<Dialed> {
+  const watch = {
+    onTooLong: (...dropped: Parameters<WatchedTransport['fail']>) => transport.fail(...dropped),
+  };
+  const { fetch, url, prepare, pool } = await openHttp('streamable', name, entry, world, watch);
+  const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
+  const inner = new StreamableHTTPClientTransport(url, {
+    fetch,
+    // Ours follows fewer.
+    redirectPolicy: 'follow',
+    reconnectionOptions: RECONNECTION,
+  });
+  const transport = new WatchedTransport(inner, { prepare });
+  return {
+    transport,
+    async close() {
+      const timer = startTimer(FAREWELL_MS, () => void inner.close());
+      // A server that does not know of sessions, or is gone, is left all the same.
+      await inner.terminateSession().catch(() => {});
+      clearTimeout(timer);
+      await transport.close().catch(() => {});
+      await pool.destroy().catch(() => {});
+    },
+    stderr: () => [],
+  };
+}

@@ -1,0 +1,108 @@
+import { isRecord } from '../../../base/is-record.ts';
+import { redactText } from '../../../base/redact.ts';
+import { messageOf } from '../../../protocol/sdk-error.ts';
+import { HostError } from '../host-error.ts';
+
+/** What is known of a request over the network that failed. */
+export type HttpFaultFacts = {
+  /** The system's or undici's word for what went wrong, or one of ours. */
+  code:
+    | 'http-status'
+    | 'bad-answer'
+    | 'too-large'
+    | 'cross-origin'
+    | 'stream-ended'
+    | 'proxy'
+    | (string & {});
+  status?: number;
+  /** When the server said it may be asked again, in milliseconds from now. */
+  retryAfterMs?: number;
+  /** Whether any of it can have reached the server. */
+  wasSent: boolean;
+  /** The request named a session: after a 400 or 404 the server does not know it any more. */
+  hadSession?: boolean;
+  /** The body of a refusal in JSON, which may hold an error of the protocol. */
+  text?: string;
+  cause?: unknown;
+};
+
+/** A request that failed on its way or was answered with something of no use. The message has no secrets. */
+export class HttpFault extends Error {
+  override readonly name = 'HttpFault';
+  readonly code: string;
+  readonly status: number | undefined;
+  readonly retryAfterMs: number | undefined;
+  readonly wasSent: boolean;
+  readonly hadSession: boolean;
+  readonly text: string | undefined;
+
+  constructor(message: string, facts: HttpFaultFacts) {
+    super(message, facts.cause === undefined ? {} : { cause: facts.cause });
+    this.code = facts.code;
+    this.status = facts.status;
+    this.retryAfterMs = facts.retryAfterMs;
+    this.wasSent = facts.wasSent;
+    this.hadSession = facts.hadSession === true;
+    this.text = facts.text;
+  }
+}
+
+/** What a failure of the network means; what has no code of the system's stays what it is. */
+export function networkFault(failure: unknown): unknown {
+  const { code } = isRecord(failure) ? failure : {};
+  if (failure instanceof HttpFault || failure instanceof HostError || typeof code !== 'string')
+    return failure;
+  const said = redactText(messageOf(failure) || code);
+  const message = said.includes(code) || code.startsWith('UND_ERR') ? said : `${said} (${code})`;
+  return new HttpFault(message, { code, wasSent: !isBeforeSending(code), cause: failure });
+}
+
+/** With a proxy between, it is the proxy that is away or refuses us when no connection was made. */
+export function proxyFault(fault: unknown, { host }: URL): unknown {
+  if (!(fault instanceof HttpFault) || !NO_CONNECTION.has(fault.code)) return fault;
+  const message = `the proxy ${host} that the environment names cannot be used: ${fault.message}`;
+  return new HttpFault(message, { code: 'proxy', wasSent: false });
+}
+
+/** A web page or a long complaint, cut to what fits in one line. */
+export function excerpt(text: string): string {
+  const plain = redactText(text.slice(0, 2000).replace(/<(script|style)[\s\S]*?<\/\1>|<[^>]*>/gi, ' '))
+    .replace(/\s+/g, ' ')
+    .trim();
+  return plain.length > EXCERPT ? `${plain.slice(0, EXCERPT)}…` : plain;
+}
+
+const EXCERPT = 200;
+
+/** The pool aborts by itself only when a proxy refuses the tunnel. */
+const NO_CONNECTION: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_PRX_CONN',
+  'UND_ERR_PRX_TLS',
+  'UND_ERR_ABORTED',
+]);
+
+/** Nobody was there, or was not who the certificate says. */
+function isBeforeSending(code: string): boolean {
+  return (
+    BEFORE_SENDING.has(code) || /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/.test(code)
+  );
+}
+
+const BEFORE_SENDING: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_DESTROYED',
+  'UND_ERR_CLOSED',
+  'UND_ERR_PRX_CONN',
+  'UND_ERR_PRX_TLS',
+  'UND_ERR_INVALID_ARG',
+  'ERR_INVALID_URL',
+]);

@@ -1,0 +1,55 @@
+import type { Dispatcher } from 'undici';
+import { redactText } from '../../../base/redact.ts';
+import type { HttpServerEntry } from '../../../protocol/server-entry.ts';
+import { HostError } from '../host-error.ts';
+import type { ConnectWorld } from '../world.ts';
+import { EntryHeaders } from './entry-headers.ts';
+import { createFetch } from './fetch.ts';
+import { runHeadersHelper } from './headers-helper.ts';
+import type { HttpKind } from './judge-answer.ts';
+import { openPool } from './pool.ts';
+import type { HttpWatch } from './watch.ts';
+
+/** What an entry says of where a server is and who we are. */
+export type HttpEntry = Omit<HttpServerEntry, 'type'>;
+
+/** The longest message taken where nobody says. */
+const LIMIT_BYTES = 16 * 1024 * 1024;
+
+type OpenHttp = { fetch: typeof globalThis.fetch; url: URL; prepare: () => unknown; pool: Dispatcher };
+
+/** What every transport over HTTP needs; `pool` is the caller's to destroy, and `prepare` asks for the headers. */
+export async function openHttp(
+  kind: HttpKind,
+  name: string,
+  entry: HttpEntry,
+  world: ConnectWorld,
+  watch: Omit<HttpWatch, 'limit'>,
+): Promise<OpenHttp> {
+  const url = urlOf(name, entry.url);
+  const headers = headersOf(name, entry, world);
+  const { pool, via } = await openPool(name, entry, world);
+  const limited = { ...watch, limit: frameLimit(entry, world) };
+  const fetch = createFetch({ kind, pool, via, url, headers, watch: limited });
+  return { fetch, url, prepare: () => headers.get(), pool };
+}
+
+/** The longest message taken from a server, in bytes. */
+export function frameLimit(entry: { maxFrameBytes?: number }, world: ConnectWorld): number {
+  return entry.maxFrameBytes ?? world.maxFrameBytes ?? LIMIT_BYTES;
+}
+
+/** Refuses what is no full URL, and one with a password in it, which would end up in logs. */
+export function urlOf(name: string, text: string): URL {
+  if (!URL.canParse(text)) throw new HostError('bad-config', name, `"${redactText(text)}" is no full URL`);
+  const url = new URL(text);
+  if (url.username === '' && url.password === '') return url;
+  throw new HostError('bad-config', name, 'its "url" names a user; use "headers" for credentials');
+}
+
+/** The headers of an entry, its helper's among them. */
+export function headersOf(name: string, entry: HttpEntry, world: ConnectWorld): EntryHeaders {
+  const { url, headers, headersHelper } = entry;
+  if (headersHelper === undefined) return new EntryHeaders(headers);
+  return new EntryHeaders(headers, () => runHeadersHelper(name, { url, headersHelper }, world));
+}

@@ -1,0 +1,171 @@
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import type { RawData, WebSocket } from 'ws';
+import { redactText } from '../../../base/redact.ts';
+import { readRpc } from '../../../protocol/json-rpc.ts';
+import { HttpFault, networkFault } from '../http/http-fault.ts';
+import { tooLarge } from '../http/judge-answer.ts';
+
+/** Limits of one socket. */
+export type WsLimits = {
+  /** How often the far side is asked for a sign of life; it is dead when it missed two. */
+  heartbeatMs: number;
+  /** The longest message taken, in bytes. */
+  limit: number;
+};
+
+/** One message a frame over a WebSocket. A socket that is half open is noticed and ended. */
+export class WsTransport implements Transport {
+  onclose?: Transport['onclose'];
+  onerror?: Transport['onerror'];
+  onmessage?: Transport['onmessage'];
+  readonly #open: () => Promise<WebSocket>;
+  readonly #limits: WsLimits;
+  readonly #renew: () => Promise<boolean>;
+  #socket: WebSocket | undefined;
+  #heartbeat: NodeJS.Timeout | undefined;
+  #missed = 0;
+  #isClosed = false;
+
+  /** `open` gives a socket that is still connecting, or rejects; `renew` is asked whether to try again after a refusal. */
+  constructor(open: () => Promise<WebSocket>, limits: WsLimits, renew = async () => false) {
+    this.#open = open;
+    this.#limits = limits;
+    this.#renew = renew;
+  }
+
+  async start(): Promise<void> {
+    try {
+      await this.#connect();
+    } catch (failure) {
+      const isRefused = failure instanceof HttpFault && (failure.status === 401 || failure.status === 403);
+      if (!isRefused || this.#isClosed || !(await this.#renew())) throw failure;
+      await this.#connect();
+    }
+  }
+
+  async #connect(): Promise<void> {
+    const socket = await this.#open();
+    this.#socket = socket;
+    const opened = Promise.withResolvers<void>();
+    let isOpen = false;
+    socket.on('open', () => {
+      isOpen = true;
+      opened.resolve();
+    });
+    // Whoever is let in may speak at once.
+    socket.on('message', (data) => this.#receive(data));
+    socket.on('pong', () => this.#hear());
+    socket.on('unexpected-response', (request, { statusCode: status = 0 }) => {
+      request.destroy();
+      const facts = { code: 'http-status', status, wasSent: true };
+      opened.reject(new HttpFault(`it answered ${status} instead of opening a WebSocket`, facts));
+      socket.terminate();
+    });
+    socket.on('error', (failure) => {
+      if (isOpen) this.onerror?.(this.#faultOf(failure));
+      else opened.reject(unopened(failure));
+    });
+    socket.on('close', (code, reason) => {
+      opened.reject(closedFault('the socket was closed'));
+      if (isOpen) this.#end(code, reason.toString());
+    });
+    if (this.#isClosed) socket.terminate();
+    await opened.promise;
+    this.#heartbeat = setInterval(() => this.#beat(socket), this.#limits.heartbeatMs).unref();
+  }
+
+  send(message: JSONRPCMessage): Promise<void> {
+    const socket = this.#socket;
+    if (!socket || this.#isClosed) return Promise.reject(unsent());
+    return new Promise((resolve, reject) => {
+      socket.send(JSON.stringify(message), (failure) =>
+        failure ? reject(networkFault(failure)) : resolve(),
+      );
+    });
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    clearInterval(this.#heartbeat);
+    const socket = this.#socket;
+    if (socket && socket.readyState !== socket.CLOSED) {
+      const closed = new Promise((resolve) => socket.once('close', resolve));
+      const timer = setTimeout(() => socket.terminate(), FAREWELL_MS);
+      socket.close(1000);
+      await closed;
+      clearTimeout(timer);
+    }
+    this.onclose?.();
+  }
+
+  #receive(data: RawData): void {
+    this.#hear();
+    let message: unknown;
+    try {
+      message = JSON.parse(textOf(data));
+    } catch (cause) {
+      this.onerror?.(new Error('It sent a frame that is no JSON', { cause }));
+      return;
+    }
+    const read = readRpc(message);
+    if (read.kind === 'malformed') this.onerror?.(new Error(read.reason));
+    else this.onmessage?.(message as JSONRPCMessage);
+  }
+
+  #hear(): void {
+    this.#missed = 0;
+  }
+
+  #beat(socket: WebSocket): void {
+    if (this.#missed++ < 2) {
+      socket.ping();
+      return;
+    }
+    this.#lose(closedFault('it gave no sign of life'));
+    socket.terminate();
+  }
+
+  #end(code: number, reason: string): void {
+    const why = reason === '' ? '' : `: ${redactText(reason)}`;
+    this.#lose(closedFault(`it closed the socket with code ${code}${why}`));
+  }
+
+  /** The first reason stands. */
+  #lose(fault: HttpFault): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    clearInterval(this.#heartbeat);
+    this.onerror?.(fault);
+    this.onclose?.();
+  }
+
+  #faultOf(failure: Error): Error {
+    const { code } = failure as NodeJS.ErrnoException;
+    if (code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') this.#lose(tooLarge(this.#limits.limit));
+    const fault = networkFault(failure);
+    return fault instanceof Error ? fault : failure;
+  }
+}
+
+const FAREWELL_MS = 1000;
+
+function unsent(): HttpFault {
+  return new HttpFault('the socket is closed', { code: 'stream-ended', wasSent: false });
+}
+
+function closedFault(message: string): HttpFault {
+  return new HttpFault(message, { code: 'stream-ended', wasSent: true });
+}
+
+/** A failure before the handshake was done has a code of the system, or is one of the handshake. */
+function unopened(failure: Error): unknown {
+  const fault = networkFault(failure);
+  if (fault instanceof HttpFault) return fault;
+  return new HttpFault(failure.message, { code: 'ws-handshake', wasSent: false, cause: failure });
+}
+
+function textOf(data: RawData): string {
+  if (Array.isArray(data)) return Buffer.concat(data).toString('utf8');
+  return data instanceof ArrayBuffer ? Buffer.from(data).toString('utf8') : data.toString('utf8');
+}

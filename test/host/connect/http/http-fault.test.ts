@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { excerpt, HttpFault, networkFault } from '../../../../src/host/connect/http/http-fault.ts';
+
+const failed = (code: string, message = 'no') => Object.assign(new Error(message), { code });
+
+test.each([
+  ['ECONNREFUSED', false],
+  ['ENOTFOUND', false],
+  ['UND_ERR_CONNECT_TIMEOUT', false],
+  ['SELF_SIGNED_CERT_IN_CHAIN', false],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', false],
+  ['ECONNRESET', true],
+  ['UND_ERR_SOCKET', true],
+  ['EPIPE', true],
+])('after %s the request was sent: %s', (code, wasSent) => {
+  expect(networkFault(failed(code))).toMatchObject({ name: 'HttpFault', code, wasSent, hadSession: false });
+});
+
+test('what has no code of the system, and a fault that is one already, stay what they are', () => {
+  const plain = new TypeError('x');
+  const fault = new HttpFault('y', { code: 'too-large', wasSent: true });
+  expect([networkFault(plain), networkFault(fault)]).toEqual([plain, fault]);
+});
+
+test('a message names the code and no secret', () => {
+  const { message } = networkFault(failed('ECONNRESET', 'bad Bearer abcdef123456')) as Error;
+  expect(message).toBe('bad Bearer [redacted] (ECONNRESET)');
+});
+
+test.each([
+  ['<html><style>p{}</style><h1>Log  in</h1>\n<script>x("</h1>")</script>here</html>', 'Log in here'],
+  ['token=verysecret1 wrong', 'token=[redacted] wrong'],
+  ['x'.repeat(300), `${'x'.repeat(200)}…`],
+  ['', ''],
+])('of %j a person is shown %j', (text, shown) => {
+  expect(excerpt(text)).toBe(shown);
+});
