@@ -1,14 +1,15 @@
-import { isRecord } from '../../base/is-record.ts';
-import { Scope } from '../../base/scope.ts';
-import { startTimer } from '../../base/timer.ts';
 import { AbortError } from '../../protocol/sdk-error.ts';
-import { ANYTHING } from './anything.ts';
-import { type Connection, connectionOf } from './connection.ts';
-import type { Dialed } from './dial.ts';
-import { explainConnect } from './explain.ts';
+import { Attempt } from './attempt.ts';
+import type { Connection } from './connection.ts';
+import { eraKey } from './era.ts';
+import { establish, type Traces } from './establish.ts';
+import { explainConnect } from './explain-connect.ts';
+import { readFailure } from './failure-facts.ts';
 import { HostError } from './host-error.ts';
-import { dial } from './transports.ts';
-import type { ConnectWorld, ServerEntry, ServerOffer } from './world.ts';
+import { redialAs } from './redial.ts';
+import { sayStage } from './say-stage.ts';
+import { alternatives } from './transports.ts';
+import type { ConnectWorld, EraVerdict, ServerEntry } from './world.ts';
 
 /** Connects to one server. When it rejects, nothing of the attempt is left; an abort rejects with an `AbortError`. */
 export async function connect(
@@ -17,68 +18,84 @@ export async function connect(
   world: ConnectWorld,
   signal: AbortSignal,
 ): Promise<Connection> {
-  using attempt = new Attempt(world.connectTimeoutMs, signal);
-  let dialed: Dialed | undefined;
+  using attempt = new Attempt(limitOf(entry, world), signal);
+  const traces: Traces = {};
+  let first: HostError | undefined;
+  for (const candidate of alternatives(entry)) {
+    try {
+      return await inItsEra(name, candidate, world, attempt, traces);
+    } catch (failure) {
+      if (signal.aborted) throw new AbortError(`Connecting to "${name}" was aborted`, { cause: failure });
+      if (attempt.signal.aborted) throw tooLate(name, attempt.limitMs, traces, failure);
+      const fault = explainConnect(name, failure, {
+        isProcess: traces.wire?.isProcessLike === true,
+        isUnanswered: traces.wire?.unanswered !== undefined,
+        stderr: traces.dialed?.stderr() ?? [],
+      });
+      // What the first way met with is what a person should look at, unless the second leads to a sign-in.
+      if (first && fault.code !== 'unauthorized') throw first;
+      if (first || !isAnotherWay(failure)) throw fault;
+      first = fault;
+    }
+  }
+  throw first ?? new HostError('bad-config', name, 'there is no way to reach it; check its entry');
+}
+
+/** Dials as the server was found to speak before, and once more if that turns out to be wrong. */
+async function inItsEra(
+  name: string,
+  entry: ServerEntry,
+  world: ConnectWorld,
+  attempt: Attempt,
+  traces: Traces,
+): Promise<Connection> {
+  const key = eraKey(entry, world.cwd);
+  const remember = (verdict: EraVerdict | undefined) => {
+    if (key !== undefined) world.eras?.remember(key, verdict);
+  };
+  const dialAs = async (known: EraVerdict | undefined): Promise<Connection> => {
+    delete traces.wire;
+    const connection = await establish(name, entry, world, known, attempt, traces);
+    remember(verdictOf(connection, traces));
+    return connection;
+  };
+  const known = key === undefined ? undefined : world.eras?.recall(key);
   try {
-    await using scope = new Scope();
-    attempt.signal.throwIfAborted();
-    const { Client } = await import('@modelcontextprotocol/client');
-    const { capabilities, answers } = world.offerTo?.(name, entry) ?? NOTHING;
-    const client = scope.own(new Client(world.clientInfo, { capabilities }), (it) => it.close());
-    for (const [method, answer] of Object.entries(answers)) {
-      client.setRequestHandler(method, { params: ANYTHING }, (params, { mcpReq }) =>
-        answer(isRecord(params) ? params : {}, mcpReq.signal),
-      );
-    }
-    dialed = scope.own(await dial(name, entry, world), (it) => it.close());
-    // Not every step of the client's listens to the signal.
-    await Promise.race([client.connect(dialed.transport, { signal: attempt.signal }), attempt.ended]);
-    const { stderr } = dialed;
-    return connectionOf(name, client, stderr, scope.keep());
+    return await dialAs(known);
   } catch (failure) {
-    if (signal.aborted) throw new AbortError(`Connecting to "${name}" was aborted`, { cause: failure });
-    if (attempt.signal.aborted) {
-      const fault = `it was not ready within ${world.connectTimeoutMs} ms`;
-      throw new HostError('timeout', name, fault, { cause: failure });
-    }
-    if (failure instanceof HostError) throw failure;
-    throw explainConnect(name, failure, dialed?.stderr().join(' | ') ?? '');
+    const verdict = redialAs({ failure, known, wire: traces.wire });
+    // One that has no time left is not dialled now; but the next dial need not fail of the same.
+    if (attempt.signal.aborted && verdict !== undefined)
+      remember(verdict === 'unknown' ? undefined : verdict);
+    if (attempt.signal.aborted || verdict === undefined || !isOpenEra(entry)) throw failure;
+    return dialAs(verdict === 'unknown' ? undefined : verdict);
   }
 }
 
-const NOTHING: ServerOffer = { capabilities: {}, answers: {} };
+/** Whether the entry leaves the era to us. */
+function isOpenEra(entry: ServerEntry): boolean {
+  return !('era' in entry) || entry.era === undefined || entry.era === 'auto';
+}
 
-/** Ends with the caller's signal or its own time, whichever comes first. */
-class Attempt implements Disposable {
-  readonly #controller = new AbortController();
-  readonly #ended = Promise.withResolvers<never>();
-  readonly #timer: NodeJS.Timeout;
-  readonly #caller: AbortSignal;
+function verdictOf({ era }: Connection, { wire }: Traces): EraVerdict {
+  if (wire?.lateDiscovery)
+    return { era: 'modern', discover: { supportedVersions: wire.lateDiscovery.supportedVersions } };
+  return era === 'modern' ? { era, discover: {} } : { era };
+}
 
-  constructor(limitMs: number, caller: AbortSignal) {
-    this.#caller = caller;
-    this.#ended.promise.catch(() => {});
-    this.#timer = startTimer(limitMs, this.#end);
-    caller.addEventListener('abort', this.#end);
-    if (caller.aborted) this.#end();
-  }
+function limitOf(entry: ServerEntry, world: ConnectWorld): number {
+  return ('connectTimeoutMs' in entry ? entry.connectTimeoutMs : undefined) ?? world.connectTimeoutMs;
+}
 
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
+/** Whether something answered there, but not by streamable HTTP. */
+function isAnotherWay(failure: unknown): boolean {
+  const { status, code } = readFailure(failure);
+  return OTHER_WAY.has(status) || code === 'CLIENT_HTTP_UNEXPECTED_CONTENT' || code === 'bad-answer';
+}
 
-  /** Rejects when the attempt is over, never resolves. */
-  get ended(): Promise<never> {
-    return this.#ended.promise;
-  }
+const OTHER_WAY: ReadonlySet<number | undefined> = new Set([400, 404, 405]);
 
-  [Symbol.dispose](): void {
-    clearTimeout(this.#timer);
-    this.#caller.removeEventListener('abort', this.#end);
-  }
-
-  readonly #end = (): void => {
-    this.#controller.abort();
-    this.#ended.reject(this.#controller.signal.reason);
-  };
+function tooLate(name: string, limitMs: number, { wire, dialed }: Traces, cause: unknown): HostError {
+  const fault = sayStage(limitMs, wire, dialed?.stderr() ?? []);
+  return new HostError('timeout', name, fault, { cause, hasRun: 'no' });
 }

@@ -1,50 +1,71 @@
 import { isRecord } from '../../base/is-record.ts';
-import { messageOf } from '../../protocol/sdk-error.ts';
-import { HostError } from './host-error.ts';
+import { explainStatus } from './explain-status.ts';
+import { readFailure } from './failure-facts.ts';
+import { HostError, type HostErrorCode, type HostErrorOptions } from './host-error.ts';
+import { NETWORK_FAULTS } from './network-faults.ts';
+import { SIGN_IN } from './sign-in.ts';
+import { TOO_LARGE } from './stdio/too-large.ts';
 
-/** What a failed call of the official client means. A JSON-RPC error stays what it is: the server's own words. */
-export function explain(server: string, failure: unknown): unknown {
-  if (failure instanceof HostError || isRpcError(failure)) return failure;
-  const fail = (code: HostError['code'], fault: string) =>
-    new HostError(code, server, fault, { cause: failure });
-  const { code, status, name } = read(failure);
-  if (status === 401 || status === 403 || name === 'UnauthorizedError') {
-    return fail('unauthorized', 'it refused our credentials; check "headers" of its entry');
+/** What is known of the request besides its failure. */
+export type FailureContext = { readonly hadSession?: boolean };
+
+/** What a failed request means. A JSON-RPC error stays what it is: the server's own words. */
+export function explain(server: string, failure: unknown, context: FailureContext = {}): Error {
+  if (failure instanceof HostError) return failure;
+  if (isRpcError(failure)) {
+    if (failure.code !== TOO_LARGE) return failure;
+    return new HostError('too-large', server, failure.message, { cause: failure });
+  }
+  const facts = readFailure(failure);
+  const { retryAfterMs, wasSent } = facts;
+  const fail = (code: HostErrorCode, fault: string, more: HostErrorOptions = {}) =>
+    new HostError(code, server, fault, {
+      cause: failure,
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+      ...more,
+      ...(wasSent === false && { hasRun: 'no' }),
+    });
+  if (facts.isUnauthorized) return fail('unauthorized', SIGN_IN, { hasRun: 'no' });
+  const code = facts.code ?? '';
+  if (code === 'too-large') return fail('too-large', facts.said);
+  if (SPOKEN.has(code)) return fail('unreachable', facts.said, { isTerminal: code === 'proxy' });
+  if (code === 'stream-ended') return fail('closed', facts.said, { isTerminal: true });
+  if (facts.status !== undefined) {
+    const told = explainStatus(facts, facts.status, facts.hadSession ?? context.hadSession === true);
+    return told instanceof Error ? told : fail(told.code, told.fault, told);
+  }
+  const known = NETWORK_FAULTS[code];
+  if (known) {
+    const hasRun = known.hasRun === 'no' || facts.syscall === 'connect' ? 'no' : 'maybe';
+    return fail(known.code, `${known.fault} (${code})`, { isTerminal: known.isTerminal, hasRun });
   }
   if (code === 'REQUEST_TIMEOUT') return fail('timeout', 'it did not answer in time');
-  if (CLOSED.has(code)) return fail('closed', 'the connection is closed');
-  return fail('unreachable', rootMessage(failure));
+  if (CLOSED.has(code) || facts.isAborted)
+    return fail('closed', 'the connection is closed', { isTerminal: true });
+  if (code === 'CLIENT_HTTP_UNEXPECTED_CONTENT') return fail('unreachable', sayContent(facts.contentType));
+  return fail('unreachable', `${facts.said}; see whether it runs and its entry is right`);
 }
 
-/** What a failed connect means: as `explain`, but a process that is gone was never there. */
-export function explainConnect(server: string, failure: unknown, lastWords: string): HostError {
-  const fail = (code: HostError['code'], fault: string) =>
-    new HostError(code, server, fault, { cause: failure });
-  const { code, syscall } = read(failure);
-  if (String(syscall).startsWith('spawn')) {
-    const why = code === 'ENOENT' ? 'is not found' : `cannot be run (${String(code)})`;
-    return fail('spawn-failed', `its command ${why}: ${String(syscall).slice('spawn '.length)}`);
-  }
-  const known = explain(server, failure);
-  if (!(known instanceof HostError)) return fail('unreachable', `it refused to start: ${messageOf(failure)}`);
-  if (known.code !== 'closed') return known;
-  const said = lastWords === '' ? '' : `; it said: ${lastWords}`;
-  return fail('spawn-failed', `it ended before it was ready${said}`);
+/** Faults of our own transports that say what to do. */
+const SPOKEN: ReadonlySet<string> = new Set(['bad-answer', 'cross-origin', 'proxy', 'ws-handshake']);
+
+const CLOSED: ReadonlySet<string> = new Set([
+  'CONNECTION_CLOSED',
+  'NOT_CONNECTED',
+  'SEND_FAILED',
+  'ERR_STREAM_DESTROYED',
+  'ERR_STREAM_PREMATURE_CLOSE',
+  'ERR_STREAM_WRITE_AFTER_END',
+]);
+
+/** Codes of JSON-RPC are numbers, those of the client's own failures are words; the old numbers of the web mean nothing. */
+export function isRpcError(failure: unknown): failure is Error & { code: number } {
+  if (!(failure instanceof Error) || failure instanceof DOMException || !isRecord(failure)) return false;
+  return typeof failure.code === 'number';
 }
 
-const CLOSED: ReadonlySet<unknown> = new Set(['CONNECTION_CLOSED', 'NOT_CONNECTED']);
-
-/** Codes of JSON-RPC are numbers, those of the client's own failures are words. */
-function isRpcError(failure: unknown): boolean {
-  return failure instanceof Error && typeof read(failure).code === 'number';
-}
-
-function read(failure: unknown): Record<string, unknown> {
-  return isRecord(failure) ? failure : {};
-}
-
-/** `fetch failed` says nothing; its cause says why. */
-function rootMessage(failure: unknown): string {
-  const { cause } = read(failure);
-  return cause === undefined ? messageOf(failure) : `${messageOf(failure)}: ${messageOf(cause)}`;
+function sayContent(contentType: string | undefined): string {
+  return contentType?.includes('html')
+    ? 'a web page is there and no MCP server; check "url"'
+    : `it answered with ${contentType ?? 'no content type'} and not as an MCP server does; check "url"`;
 }

@@ -1,25 +1,48 @@
-/** Why a server cannot be reached or used. */
-export type HostErrorCode =
-  /** Its entry cannot be used as it is. */
-  | 'bad-config'
-  /** Its command cannot be run, or ended before it was ready. */
-  | 'spawn-failed'
-  /** Nobody answers there, or not as an MCP server does. */
-  | 'unreachable'
-  /** It wants credentials we do not have. */
-  | 'unauthorized'
-  /** It stayed silent, or was not done in time. */
-  | 'timeout'
-  /** The connection ended. */
-  | 'closed'
-  /** It does not know our session any more; a new one is made. */
-  | 'session-lost'
-  /** One message was longer than is taken. */
-  | 'too-large'
-  /** Nobody named a server so. */
-  | 'unknown-server'
-  /** Somebody turned it off. */
-  | 'disabled';
+/** Why a server cannot be reached or used: what each code means and what to do. `docs/connections.md` shows this table. */
+export const HOST_ERRORS = {
+  'bad-config': {
+    meaning: 'An entry or an option cannot be used as it is.',
+    remedy: 'The message names it and what it accepts; it is not tried again before it is changed.',
+  },
+  'spawn-failed': {
+    meaning: 'The command cannot be run, or ended before it was ready.',
+    remedy: 'Read the last lines it wrote, in the message and in `status().stderr`; run the command by hand.',
+  },
+  unreachable: {
+    meaning: 'Nobody answers there, or not as an MCP server does.',
+    remedy: 'Check the URL, and that the server runs; it is dialled again by itself.',
+  },
+  unauthorized: {
+    meaning: 'It wants credentials that were not given, or refused them.',
+    remedy: 'Set `headers` or `headersHelper` of its entry, then `reconnect()` it.',
+  },
+  timeout: {
+    meaning: 'It stayed silent, or was not done in time.',
+    remedy: 'The message names the limit; raise it if the work may take longer.',
+  },
+  closed: {
+    meaning: 'The connection ended while something was asked of it, or the host is closed.',
+    remedy: 'Nothing: it is made anew. If a call may have run, see what it did before you call it again.',
+  },
+  'session-lost': {
+    meaning: 'The server does not know our session any more; it was restarted, perhaps.',
+    remedy: 'Nothing: a new session is made and the call is sent again.',
+  },
+  'too-large': {
+    meaning: 'One message was longer than is taken.',
+    remedy: 'Have the tool return less, or raise `maxFrameBytes`.',
+  },
+  'unknown-server': {
+    meaning: 'There is no server of that name.',
+    remedy: 'Use one of the names in the message.',
+  },
+  disabled: {
+    meaning: 'Somebody turned the server off.',
+    remedy: '`toggle(name, true)` turns it on.',
+  },
+} as const satisfies Record<string, { meaning: string; remedy: string }>;
+
+export type HostErrorCode = keyof typeof HOST_ERRORS;
 
 /** What is known of a request that failed. */
 export type HostErrorOptions = ErrorOptions & {
@@ -35,14 +58,14 @@ export type HostErrorOptions = ErrorOptions & {
 export class HostError extends Error {
   override readonly name: string = 'HostError';
   readonly code: HostErrorCode;
-  /** The key of the server concerned. */
+  /** The key of the server concerned; empty if it is none. */
   readonly server: string;
   readonly isTerminal: boolean;
   readonly hasRun: 'no' | 'maybe';
   readonly retryAfterMs: number | undefined;
 
   constructor(code: HostErrorCode, server: string, fault: string, options: HostErrorOptions = {}) {
-    super(`MCP server "${server}": ${fault}`, options);
+    super(server === '' ? fault : `MCP server "${server}": ${fault}`, options);
     this.code = code;
     this.server = server;
     this.isTerminal = options.isTerminal === true;

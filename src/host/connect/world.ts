@@ -10,6 +10,8 @@ export type SdkServerEntry = {
   tools?: ToolPolicy[];
   /** The server itself, where it lives in this process: what `createSdkMcpServer()` holds, an `McpServer`, or what makes one. */
   instance?: unknown;
+  /** The state the handlers of `instance` see. */
+  assigns?: object;
   /** What the program's SDK asked its server beforehand: the handshake need not be made again. */
   manifest?: ServerManifest;
 };
@@ -22,6 +24,11 @@ export type ServerManifest = {
 
 /** Anything the host can be told to connect to. */
 export type ServerEntry = ExternalServerEntry | SdkServerEntry;
+
+/** Whether what a server says of its tools is believed: it lives in the program, or a person said so. */
+export function isTrustedEntry(entry: ServerEntry): boolean {
+  return entry.type === 'sdk' || entry.trust === true;
+}
 
 /** What connecting takes from its surroundings. */
 export type ConnectWorld = {
@@ -59,6 +66,8 @@ export type EraVerdict =
 export type EraMemory = {
   recall(key: string): EraVerdict | undefined;
   remember(key: string, verdict: EraVerdict | undefined): void;
+  /** Writes now what is still to be written, where anything is. */
+  flush?(): Promise<void>;
 };
 
 /** What one server is offered: the capabilities it is told of, and an answer for each method they stand for. */

@@ -1,6 +1,7 @@
 import { isRecord } from '../../base/is-record.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
 import type { Connection } from '../connect/connection.ts';
+import { readHeaderParams } from '../connect/param-headers.ts';
 import { readTool } from './read-tool.ts';
 
 /** Something a server listed that cannot be offered; everything else it listed is. */
@@ -18,7 +19,7 @@ const MAX_PAGES = 100;
 
 /** Asks for all pages and reads every tool on its own; rejects only if the server does not answer. */
 export async function listTools(
-  connection: Pick<Connection, 'name' | 'capabilities' | 'listTools'>,
+  connection: Pick<Connection, 'name' | 'capabilities' | 'listTools' | 'mirrorsParams'>,
   { signal, maxPages = MAX_PAGES }: { signal?: AbortSignal; maxPages?: number } = {},
 ): Promise<Discovered> {
   const tools = new Map<string, ListedTool>();
@@ -37,7 +38,11 @@ export async function listTools(
       const read = readTool(item, `#${count++}`);
       if ('fault' in read) note(read.name, read.fault);
       else if (tools.has(read.tool.name)) note(read.tool.name, 'it is listed twice; the first is used');
-      else tools.set(read.tool.name, read.tool);
+      else {
+        const marks = connection.mirrorsParams ? readHeaderParams(read.tool.inputSchema) : [];
+        if ('fault' in marks) note(read.tool.name, marks.fault);
+        else tools.set(read.tool.name, read.tool);
+      }
     }
     if (typeof nextCursor !== 'string') break;
     if (asked.has(nextCursor)) {

@@ -1,5 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
 import { fileURLToPath } from 'node:url';
 import {
   createMcpHandler,
@@ -63,8 +65,12 @@ export async function startHttpServer(authorization: string) {
     const response = await handler.fetch(
       new Request(new URL(incoming.url ?? '/', url), { ...init, ...body }),
     );
-    outgoing.writeHead(response.status, Object.fromEntries(response.headers));
-    outgoing.end(Buffer.from(await response.arrayBuffer()));
+    outgoing.writeHead(response.status, Object.fromEntries(response.headers)).flushHeaders();
+    if (response.body)
+      Readable.fromWeb(response.body as ReadableStream)
+        .on('error', () => {})
+        .pipe(outgoing);
+    else outgoing.end();
   });
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;

@@ -107,3 +107,18 @@ test('a server without tools is not asked for them', async () => {
   expect(await listTools(far.connection)).toEqual({ tools: [], diagnostics: [] });
   expect(far.asked).toEqual([]);
 });
+
+test('a tool whose marked arguments cannot travel as headers is set aside where they must', async () => {
+  const marked = (name: unknown) => ({
+    name: `t-${name}`,
+    inputSchema: { type: 'object', properties: { a: { type: 'string', 'x-mcp-header': name } } },
+  });
+  const tools = [marked('Region'), marked('not a token'), good('plain')];
+  const connection = { name: 'web', capabilities: { tools: {} }, listTools: async () => ({ tools }) };
+  const found = await listTools({ ...connection, mirrorsParams: true });
+  expect(found.tools.map(({ name }) => name)).toEqual(['t-Region', 'plain']);
+  expect(found.diagnostics).toMatchObject([
+    { tool: 't-not a token', fault: expect.stringContaining('header') },
+  ]);
+  expect((await listTools(connection)).tools).toHaveLength(3);
+});

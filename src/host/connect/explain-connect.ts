@@ -1,0 +1,48 @@
+import { messageOf } from '../../protocol/sdk-error.ts';
+import { explain, isRpcError } from './explain.ts';
+import { readFailure } from './failure-facts.ts';
+import { HostError } from './host-error.ts';
+
+/** What is left of an attempt. */
+export type LastWords = {
+  readonly isProcess: boolean;
+  /** Whether it owed us an answer. */
+  readonly isUnanswered: boolean;
+  /** What its process wrote last. */
+  readonly stderr: readonly string[];
+};
+
+/** What a failed connect means: as `explain`, but a process that is gone was never there. */
+export function explainConnect(server: string, failure: unknown, last: LastWords): HostError {
+  if (failure instanceof HostError && failure.code !== 'closed') return failure;
+  const fail = (code: HostError['code'], fault: string) =>
+    new HostError(code, server, fault, { cause: failure, hasRun: 'no' });
+  const { code, syscall = '', said } = readFailure(failure);
+  if (syscall.startsWith('spawn')) {
+    const command = syscall.slice('spawn '.length);
+    return code === 'ENOENT'
+      ? fail('spawn-failed', `its command is not found: ${command}; install it or give its full path`)
+      : fail(
+          'spawn-failed',
+          `its command cannot be run (${code}): ${command}; check the file and its rights`,
+        );
+  }
+  const known = isRpcError(failure) ? failure : explain(server, failure);
+  if (!(known instanceof HostError)) return fail('unreachable', `it refused to start: ${sayRefusal(known)}`);
+  const hasDied = code === 'ERA_NEGOTIATION_FAILED' && last.isUnanswered;
+  if (last.isProcess && (known.code === 'closed' || hasDied)) {
+    const words = last.stderr.length === 0 ? '' : `; it said: ${last.stderr.join(' | ')}`;
+    return fail('spawn-failed', `it ended before it was ready${words}`);
+  }
+  if (code === 'ERA_NEGOTIATION_FAILED') {
+    return fail('unreachable', `${said}; if it is an older server, set "era" of its entry to "legacy"`);
+  }
+  return known;
+}
+
+const UNSUPPORTED_VERSION = -32022;
+
+function sayRefusal(failure: Error): string {
+  if (!isRpcError(failure) || failure.code !== UNSUPPORTED_VERSION) return messageOf(failure);
+  return 'it speaks no version of the protocol that we do; update it, or this program';
+}

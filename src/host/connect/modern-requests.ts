@@ -1,0 +1,131 @@
+import { isRecord } from '../../base/is-record.ts';
+import { startTimer } from '../../base/timer.ts';
+import { AbortError } from '../../protocol/sdk-error.ts';
+import type { CallOptions } from './call-options.ts';
+import { HostError } from './host-error.ts';
+import { askThrough, isInputRequired } from './input-required.ts';
+import { type HeaderParam, paramHeaders, readHeaderParams } from './param-headers.ts';
+import type { Question, Requests } from './requests.ts';
+import { sayTimeout } from './say-timeout.ts';
+import { ServerFault } from './server-fault.ts';
+import type { ServerAnswer } from './world.ts';
+
+const HEADER_MISMATCH = -32020;
+/** How many pages are read at most to learn which headers a tool wants now. */
+const MAX_PAGES = 100;
+
+/** Requests of the stateless protocol: with the headers tools want, and with the server's own questions answered on the way. */
+export class ModernRequests {
+  readonly #server: string;
+  readonly #requests: Requests;
+  readonly #answers: Readonly<Record<string, ServerAnswer>>;
+  /** Where there are no headers, there is nothing to mirror. */
+  readonly #mirrors: boolean;
+  readonly #params = new Map<string, readonly HeaderParam[]>();
+
+  constructor(
+    server: string,
+    requests: Requests,
+    { answers, mirrors }: { answers: Readonly<Record<string, ServerAnswer>>; mirrors: boolean },
+  ) {
+    this.#server = server;
+    this.#requests = requests;
+    this.#answers = answers;
+    this.#mirrors = mirrors;
+  }
+
+  async ask(question: Question, options: CallOptions): Promise<Record<string, unknown>> {
+    const started = performance.now();
+    const first = await this.#requests.ask(question, options);
+    const result = isInputRequired(first) ? await this.#askThrough(question, first, options, started) : first;
+    const { resultType, ...rest } = result;
+    if (resultType !== undefined && resultType !== 'complete') {
+      const fault = `it answered "${question.method}" with a result of type ${JSON.stringify(resultType)}, which is not supported`;
+      throw new HostError('unreachable', this.#server, fault);
+    }
+    if (this.#mirrors && question.method === 'tools/list') this.#note(rest.tools);
+    return rest;
+  }
+
+  /** Calls with the headers of the tool as it was listed; if the server wants others, it is listed anew. */
+  async callTool(
+    name: string,
+    args: Record<string, unknown>,
+    options: CallOptions,
+  ): Promise<Record<string, unknown>> {
+    const params = { name, arguments: args };
+    const question = () => {
+      const marked = this.#params.get(name);
+      const headers = marked ? paramHeaders(marked, args) : {};
+      return { method: 'tools/call', params, ...(Object.keys(headers).length > 0 && { headers }) };
+    };
+    try {
+      return await this.ask(question(), options);
+    } catch (failure) {
+      if (!this.#mirrors || !(failure instanceof ServerFault) || failure.code !== HEADER_MISMATCH)
+        throw failure;
+      await this.#relist(options);
+      return this.ask(question(), options);
+    }
+  }
+
+  async #relist({ signal, timeoutMs }: CallOptions): Promise<void> {
+    const options = { ...(signal && { signal }), ...(timeoutMs !== undefined && { timeoutMs }) };
+    let cursor: unknown;
+    for (let page = 1; page <= MAX_PAGES; page++) {
+      const params = cursor === undefined ? {} : { cursor };
+      const { nextCursor } = await this.ask({ method: 'tools/list', params }, options);
+      if (typeof nextCursor !== 'string' || nextCursor === cursor) return;
+      cursor = nextCursor;
+    }
+  }
+
+  #note(tools: unknown): void {
+    for (const tool of Array.isArray(tools) ? tools : []) {
+      if (!isRecord(tool) || typeof tool.name !== 'string') continue;
+      const found = readHeaderParams(tool.inputSchema);
+      if ('fault' in found || found.length === 0) this.#params.delete(tool.name);
+      else this.#params.set(tool.name, found);
+    }
+  }
+
+  /** The limit in all holds for all rounds, people's answers included; silence counts only while the server is asked. */
+  async #askThrough(
+    question: Question,
+    first: Record<string, unknown>,
+    options: CallOptions,
+    started: number,
+  ): Promise<Record<string, unknown>> {
+    const { signal, timeoutMs } = options;
+    const over = new AbortController();
+    const ended = Promise.withResolvers<never>();
+    ended.promise.catch(() => {});
+    const end = (failure: Error) => {
+      over.abort(failure);
+      ended.reject(failure);
+    };
+    const abort = () => end(new AbortError('The request was aborted', { cause: signal?.reason }));
+    const left = timeoutMs === undefined ? undefined : timeoutMs - (performance.now() - started);
+    const timer =
+      left === undefined || timeoutMs === undefined
+        ? undefined
+        : startTimer(Math.max(left, 0), () => {
+            const subject =
+              question.method === 'tools/call' ? `tool "${question.params.name}"` : `"${question.method}"`;
+            end(new HostError('timeout', this.#server, sayTimeout(subject, 'total', timeoutMs)));
+          });
+    signal?.addEventListener('abort', abort);
+    if (signal?.aborted) abort();
+    const { timeoutMs: _, ...each } = options;
+    const ask = (params: Record<string, unknown>) =>
+      this.#requests.ask({ ...question, params }, { ...each, signal: over.signal });
+    try {
+      const answered = askThrough(this.#server, question.params, first, this.#answers, ask, over.signal);
+      answered.catch(() => {});
+      return await Promise.race([answered, ended.promise]);
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import { isRecord } from '../../base/is-record.ts';
+
+/** An argument that also travels as a header, and the header's name. */
+export type HeaderParam = { readonly path: readonly string[]; readonly header: string };
+
+/** Which arguments a schema marks with `x-mcp-header`, or what is wrong with the marks: such a tool cannot be called. */
+export function readHeaderParams(schema: unknown): readonly HeaderParam[] | { readonly fault: string } {
+  const found: HeaderParam[] = [];
+  const names = new Set<string>();
+  const fault = visit(schema, [], 'reachable', (param) => {
+    const name = param.header.toLowerCase();
+    if (names.has(name)) return `"${MARK}" names "${param.header}" twice`;
+    names.add(name);
+    found.push(param);
+    return undefined;
+  });
+  return fault === undefined ? found : { fault };
+}
+
+/** The headers of one call; an argument that is absent or no plain value has none. */
+export function paramHeaders(
+  params: readonly HeaderParam[],
+  args: Readonly<Record<string, unknown>>,
+): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const { path, header } of params) {
+    const text = textOf(path.reduce<unknown>((it, key) => (isRecord(it) ? it[key] : undefined), args));
+    if (text !== undefined) headers[`Mcp-Param-${header}`] = encode(text);
+  }
+  return headers;
+}
+
+const MARK = 'x-mcp-header';
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const PLAIN: ReadonlySet<unknown> = new Set(['string', 'integer', 'boolean']);
+
+function visit(
+  node: unknown,
+  path: readonly string[],
+  place: 'reachable' | 'hidden',
+  note: (param: HeaderParam) => string | undefined,
+): string | undefined {
+  if (Array.isArray(node)) return first(node, (item) => visit(item, path, 'hidden', note));
+  if (!isRecord(node)) return undefined;
+  if (MARK in node) {
+    const fault = markFault(node, path, place) ?? note({ path, header: node[MARK] as string });
+    if (fault !== undefined) return fault;
+  }
+  return first(Object.entries(node), ([key, value]) => {
+    if (DATA.has(key)) return undefined;
+    if (!MAPS.has(key)) return visit(value, path, 'hidden', note);
+    if (!isRecord(value)) return undefined;
+    const next = key === 'properties' ? place : 'hidden';
+    return first(Object.entries(value), ([name, child]) => visit(child, [...path, name], next, note));
+  });
+}
+
+/** Members whose values are data and no schemas: a mark in there marks nothing. */
+const DATA: ReadonlySet<string> = new Set(['const', 'default', 'enum', 'examples', 'required', MARK]);
+/** Members that map names to schemas: a mark there is the name of one. */
+const MAPS: ReadonlySet<string> = new Set([
+  'properties',
+  'patternProperties',
+  'dependentSchemas',
+  '$defs',
+  'definitions',
+]);
+
+function markFault(
+  node: Record<string, unknown>,
+  path: readonly string[],
+  place: 'reachable' | 'hidden',
+): string | undefined {
+  const name = node[MARK];
+  const where = path.length === 0 ? 'the schema itself' : `"${path.join('.')}"`;
+  if (place === 'hidden' || path.length === 0)
+    return `${where} may not have "${MARK}": only properties of properties may`;
+  if (typeof name !== 'string' || !TOKEN.test(name))
+    return `"${MARK}" of ${where} is not the name of a header`;
+  if (!PLAIN.has(node.type))
+    return `${where} may not have "${MARK}": its type is not string, integer or boolean`;
+  return undefined;
+}
+
+function first<T>(items: readonly T[], find: (item: T) => string | undefined): string | undefined {
+  for (const item of items) {
+    const found = find(item);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function textOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'boolean') return String(value);
+  if (typeof value !== 'number' || !Number.isFinite(value)) return undefined;
+  return Number.isInteger(value) && !Number.isSafeInteger(value) ? undefined : String(value);
+}
+
+/** What a header cannot hold as it is travels as base64, and so does what would be taken for that. */
+function encode(text: string): string {
+  const isPlain = /^[\t\x20-\x7e]+$/.test(text) && text === text.trim() && !/^=\?base64\?.*\?=$/.test(text);
+  return isPlain ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;
+}

@@ -1,0 +1,207 @@
+import type { JSONRPCMessage, Progress } from '@modelcontextprotocol/client';
+import { isRecord } from '../../base/is-record.ts';
+import { startTimer } from '../../base/timer.ts';
+import { AbortError } from '../../protocol/sdk-error.ts';
+import type { CallOptions } from './call-options.ts';
+import { explain } from './explain.ts';
+import { HostError } from './host-error.ts';
+import { type Limit, sayTimeout } from './say-timeout.ts';
+import { ServerFault } from './server-fault.ts';
+import type { Wire } from './wire.ts';
+
+/** One request; `headers` go with it where requests have headers. */
+export type Question = {
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+type Waiting = {
+  readonly question: Question;
+  readonly resolve: (result: Record<string, unknown>) => void;
+  readonly reject: (failure: unknown) => void;
+  readonly options: CallOptions;
+  total?: NodeJS.Timeout;
+  idle?: NodeJS.Timeout;
+  abort?: () => void;
+  stream?: AbortController;
+};
+
+/** The requests of one connection: each is answered, aborted, timed out or lost with the connection, exactly once. */
+export class Requests {
+  readonly #server: string;
+  readonly #wire: Wire;
+  readonly #waiting = new Map<number, Waiting>();
+  #last = 0;
+  #envelope: Readonly<Record<string, unknown>> | undefined;
+  #requestMeta: Readonly<Record<string, unknown>> | undefined;
+  #isOver = false;
+
+  constructor(server: string, wire: Wire) {
+    this.#server = server;
+    this.#wire = wire;
+  }
+
+  /** From now on every message carries this `_meta`, as the stateless protocol wants it, and every request the rest too. */
+  speakModern(
+    envelope: Readonly<Record<string, unknown>>,
+    rest: Readonly<Record<string, unknown>> = {},
+  ): void {
+    this.#envelope = envelope;
+    this.#requestMeta = { ...envelope, ...rest };
+  }
+
+  /** Resolves with the result as it was sent; rejects with a `HostError`, an `AbortError` or a `ServerFault`. */
+  ask(question: Question, options: CallOptions): Promise<Record<string, unknown>> {
+    return new Promise((resolve, reject) => {
+      if (this.#isOver) return reject(this.#closed('no'));
+      if (options.signal?.aborted) return reject(aborted(options.signal));
+      const id = ++this.#last;
+      const waiting: Waiting = { question, resolve, reject, options };
+      this.#waiting.set(id, waiting);
+      this.#watch(id, waiting);
+      this.#send(id, waiting);
+    });
+  }
+
+  /** Takes answers and progress of our own requests, also those nobody waits for any more. */
+  take(message: Record<string, unknown>): 'taken' | 'passed' {
+    const { method } = message;
+    if (method === undefined) {
+      // Some servers give numbers back as text.
+      const id = Number(message.id);
+      if (!(id >= 1 && id <= this.#last)) return 'passed';
+      this.#answer(id, message);
+      return 'taken';
+    }
+    if (method !== 'notifications/progress' || !isRecord(message.params)) return 'passed';
+    const waiting = this.#waiting.get(Number(message.params.progressToken));
+    if (!waiting) return 'passed';
+    waiting.idle?.refresh();
+    try {
+      waiting.options.onProgress?.(message.params as unknown as Progress);
+    } catch {
+      // What its listener throws is no fault of the server's.
+    }
+    return 'taken';
+  }
+
+  /** The connection is over: whatever waits is told so at once. */
+  end(): void {
+    this.#isOver = true;
+    for (const [id, waiting] of [...this.#waiting]) {
+      this.#forget(id, waiting);
+      waiting.reject(this.#closed('maybe'));
+    }
+  }
+
+  #watch(id: number, waiting: Waiting): void {
+    const { signal, timeoutMs, idleTimeoutMs } = waiting.options;
+    if (timeoutMs !== undefined && timeoutMs !== Number.POSITIVE_INFINITY) {
+      waiting.total = startTimer(timeoutMs, () => this.#expire(id, waiting, 'total', timeoutMs));
+    }
+    if (idleTimeoutMs !== undefined && idleTimeoutMs !== Number.POSITIVE_INFINITY) {
+      waiting.idle = startTimer(idleTimeoutMs, () => this.#expire(id, waiting, 'idle', idleTimeoutMs));
+    }
+    if (!signal) return;
+    waiting.abort = () => this.#drop(id, waiting, 'aborted', aborted(signal));
+    signal.addEventListener('abort', waiting.abort);
+  }
+
+  #send(id: number, waiting: Waiting): void {
+    const { method, params, headers } = waiting.question;
+    const { meta, onProgress, idleTimeoutMs } = waiting.options;
+    const token = onProgress || idleTimeoutMs !== undefined ? { progressToken: id } : undefined;
+    const fixed = this.#requestMeta;
+    const given = isRecord(params._meta) ? params._meta : undefined;
+    const _meta = fixed || meta || token ? { ...fixed, ...given, ...meta, ...token } : undefined;
+    const message = {
+      jsonrpc: '2.0',
+      id,
+      method,
+      params: _meta ? { ...params, _meta } : params,
+    } as JSONRPCMessage;
+    const failed = (failure: unknown) => {
+      this.#wire.told(failure);
+      if (!this.#forget(id, waiting)) return;
+      waiting.reject(explain(this.#server, failure, { hadSession: this.#wire.sessionId !== undefined }));
+    };
+    try {
+      if (!this.#wire.hasPerRequestStream) {
+        this.#wire.send(message).catch(failed);
+        return;
+      }
+      waiting.stream = new AbortController();
+      const sent = this.#wire.send(message, {
+        requestSignal: waiting.stream.signal,
+        // The answer came before, or never will.
+        onRequestStreamEnd: () => this.#forget(id, waiting) && waiting.reject(this.#cut()),
+        ...(headers && { headers }),
+      });
+      sent.catch(failed);
+    } catch (failure) {
+      failed(failure);
+    }
+  }
+
+  #answer(id: number, message: Record<string, unknown>): void {
+    const waiting = this.#waiting.get(id);
+    if (!waiting || !this.#forget(id, waiting)) return;
+    if (message.error === undefined || message.error === null) {
+      waiting.resolve(isRecord(message.result) ? message.result : {});
+      return;
+    }
+    const {
+      code,
+      message: words,
+      data,
+    }: Record<string, unknown> = isRecord(message.error) ? message.error : {};
+    const fault = new ServerFault(typeof code === 'number' ? code : 0, String(words ?? ''), data);
+    waiting.reject(explain(this.#server, fault));
+  }
+
+  #expire(id: number, waiting: Waiting, limit: Limit, ms: number): void {
+    const { method, params } = waiting.question;
+    const fault = sayTimeout(method === 'tools/call' ? `tool "${params.name}"` : `"${method}"`, limit, ms);
+    this.#drop(id, waiting, 'timed out', new HostError('timeout', this.#server, fault));
+  }
+
+  #drop(id: number, waiting: Waiting, reason: string, failure: Error): void {
+    if (!this.#forget(id, waiting)) return;
+    waiting.reject(failure);
+    // Closing the stream of one request is how the stateless protocol takes it back.
+    if (!this.#envelope || !waiting.stream) this.#cancel(id, reason);
+    waiting.stream?.abort();
+  }
+
+  #cancel(requestId: number, reason: string): void {
+    const params = { requestId, reason, ...(this.#envelope && { _meta: this.#envelope }) };
+    try {
+      this.#wire.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params }).catch(() => {});
+    } catch {
+      // It cannot be told any more.
+    }
+  }
+
+  /** False if it was settled before. */
+  #forget(id: number, { total, idle, abort, options }: Waiting): boolean {
+    if (!this.#waiting.delete(id)) return false;
+    clearTimeout(total);
+    clearTimeout(idle);
+    if (abort) options.signal?.removeEventListener('abort', abort);
+    return true;
+  }
+
+  #closed(hasRun: 'no' | 'maybe'): HostError {
+    return new HostError('closed', this.#server, 'the connection is closed', { isTerminal: true, hasRun });
+  }
+
+  #cut(): HostError {
+    const fault = 'the stream ended before the answer came; see what the call did before you repeat it';
+    return new HostError('closed', this.#server, fault, { isTerminal: true });
+  }
+}
+
+function aborted(signal: AbortSignal): AbortError {
+  return new AbortError('The request was aborted', { cause: signal.reason });
+}

@@ -1,0 +1,137 @@
+import type {
+  JSONRPCMessage,
+  MessageExtraInfo,
+  Transport,
+  TransportSendOptions,
+} from '@modelcontextprotocol/client';
+import { isRecord } from '../../base/is-record.ts';
+
+/** Sees each message before the official client does; what it takes goes no further. */
+export type Tap = (message: Record<string, unknown>) => 'taken' | 'passed';
+
+/** A transport with our own requests beside those of the official client, and an account of how far the handshake came. */
+export class Wire implements Transport {
+  onmessage?: (message: JSONRPCMessage, extra?: MessageExtraInfo) => void;
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  /** Sees what comes in. */
+  tap: Tap = () => 'passed';
+  /** Hears of what the transport complains of, failed requests excepted: whoever asked is told of those. */
+  onTrouble: () => void = () => {};
+  readonly #inner: Transport;
+  readonly #told = new WeakSet<object>();
+  readonly #asked = new Map<unknown, string>();
+  #lateDiscovery: Record<string, unknown> | undefined;
+  #isOpen = false;
+  #isClosed = false;
+
+  constructor(inner: Transport) {
+    this.#inner = inner;
+    // By these two the official client knows a process, which it probes in place and for a short time.
+    if (!isProcessLike(inner)) return;
+    Object.defineProperties(this, {
+      pid: { get: () => inner.pid },
+      stderr: { get: () => inner.stderr },
+    });
+  }
+
+  get isProcessLike(): boolean {
+    return isProcessLike(this.#inner);
+  }
+
+  /** Whether the transport was started: a process runs, an address was named. */
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** What was asked last in the handshake and not answered yet. */
+  get unanswered(): string | undefined {
+    return [...this.#asked.values()].at(-1);
+  }
+
+  /** Whether it was asked for its era and has not answered that. */
+  get isProbeUnanswered(): boolean {
+    return [...this.#asked.values()].includes(PROBE);
+  }
+
+  /** What it said of itself when nobody waited for that any more. */
+  get lateDiscovery(): Record<string, unknown> | undefined {
+    return this.#lateDiscovery;
+  }
+
+  get sessionId(): string | undefined {
+    return this.#inner.sessionId;
+  }
+
+  get hasPerRequestStream(): boolean {
+    return this.#inner.hasPerRequestStream === true;
+  }
+
+  async start(): Promise<void> {
+    this.#inner.onmessage = (message, extra) => this.#receive(message, extra);
+    this.#inner.onclose = () => {
+      this.#isClosed = true;
+      this.onclose?.();
+    };
+    this.#inner.onerror = (error) => {
+      // A failed request is complained of first and rejected with the same error afterwards.
+      setImmediate(() => {
+        if (!this.#told.has(error) && !this.#isClosed) this.onTrouble();
+      });
+      this.onerror?.(error);
+    };
+    await this.#inner.start();
+    this.#isOpen = true;
+  }
+
+  send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
+    if ('method' in message && 'id' in message && HANDSHAKE.has(message.method)) {
+      this.#asked.set(message.id, message.method);
+    }
+    return this.#inner.send(message, options);
+  }
+
+  /** Somebody was told of this failure: it is no trouble of its own. */
+  told(failure: unknown): void {
+    if (typeof failure === 'object' && failure !== null) this.#told.add(failure);
+  }
+
+  close(): Promise<void> {
+    return this.#inner.close();
+  }
+
+  setProtocolVersion(version: string): void {
+    this.#inner.setProtocolVersion?.(version);
+  }
+
+  setSupportedProtocolVersions(versions: string[]): void {
+    this.#inner.setSupportedProtocolVersions?.(versions);
+  }
+
+  #receive(message: JSONRPCMessage, extra: MessageExtraInfo | undefined): void {
+    if (!isRecord(message)) return;
+    if (this.tap(message) === 'taken') return;
+    if (this.#asked.size > 0 && !('method' in message)) this.#note(message);
+    this.onmessage?.(message, extra);
+  }
+
+  #note(message: Record<string, unknown>): void {
+    const isProbe = this.#asked.get(message.id) === PROBE;
+    const isLate = isProbe && this.unanswered !== PROBE;
+    this.#asked.delete(message.id);
+    if (isLate && isRecord(message.result) && Array.isArray(message.result.supportedVersions)) {
+      this.#lateDiscovery = message.result;
+    }
+  }
+}
+
+const PROBE = 'server/discover';
+const HANDSHAKE: ReadonlySet<string> = new Set([PROBE, 'initialize']);
+
+function isProcessLike(transport: Transport): transport is Transport & { pid: unknown; stderr: unknown } {
+  return 'pid' in transport && 'stderr' in transport;
+}

@@ -1,0 +1,61 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
+import { fileURLToPath } from 'node:url';
+import { createMcpHandler } from '../../../interop/node_modules/@modelcontextprotocol/server/dist/index.mjs';
+import type { StdioServerEntry } from '../../../src/protocol/server-entry.ts';
+import { makeModern } from './modern-tools.ts';
+
+/** The newer protocol over stdio. */
+export const stdioModern: StdioServerEntry = {
+  command: process.execPath,
+  args: [fileURLToPath(new URL('modern-stdio.ts', import.meta.url))],
+};
+
+type Heard = { method: string; name: string | undefined; headers: Record<string, unknown> };
+
+/** The newer protocol over HTTP on loopback; `heard` is what came, by method. */
+export async function startModernHttp() {
+  const handler = createMcpHandler(makeModern, { legacy: 'reject' });
+  const heard: Heard[] = [];
+  const streams = new Set<ServerResponse>();
+  const http = createServer(async (incoming, outgoing) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of incoming) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks);
+    const { method, params } = JSON.parse(body.toString() || '{}');
+    heard.push({ method, name: params?.name, headers: incoming.headers });
+    const gone = new AbortController();
+    outgoing.once('close', () => gone.abort());
+    const headers = incoming.headers as Record<string, string>;
+    const init = { method: incoming.method as string, headers, signal: gone.signal };
+    const response = await handler.fetch(
+      new Request(`http://127.0.0.1${incoming.url}`, body.length > 0 ? { ...init, body } : init),
+    );
+    if (method === 'subscriptions/listen') streams.add(outgoing);
+    outgoing.writeHead(response.status, Object.fromEntries(response.headers)).flushHeaders();
+    if (response.body)
+      Readable.fromWeb(response.body as ReadableStream)
+        .on('error', () => {})
+        .pipe(outgoing);
+    else outgoing.end();
+  });
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`,
+    heard,
+    /** Tells those who listen that the tools have changed. */
+    change: () => handler.notify.toolsChanged(),
+    /** Cuts the streams of those who listen. */
+    cut() {
+      for (const stream of streams) stream.destroy();
+      streams.clear();
+    },
+    async [Symbol.asyncDispose]() {
+      await handler.close();
+      http.closeAllConnections();
+      await new Promise((resolve) => http.close(resolve));
+    },
+  };
+}
