@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readEntry, sdkEntry } from '../../src/host/read-entry.ts';
+import { readEntry, sdkEntry } from '../../../src/host/servers/read-entry.ts';
 
 const initializeResult = { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: 's' } };
 const toolsListResult = { tools: [] };

@@ -1,0 +1,42 @@
+import type { Connection } from '../connect/connection.ts';
+import { Pulse } from './pulse.ts';
+import { Relist } from './relist.ts';
+import type { SlotWorld } from './slot-world.ts';
+import type { Introduction } from './state.ts';
+
+/** A connection that is in use. */
+export type Live = { readonly connection: Connection; readonly pulse: Pulse; readonly relist: Relist };
+
+type Care = {
+  /** Whether it is asked for signs of life. */
+  readonly heartbeat: boolean;
+  /** Lists what it offers now. */
+  readonly list: () => Promise<void>;
+  readonly lose: (failure: unknown) => void;
+  /** Aborted at the end of the connection. */
+  readonly signal: AbortSignal;
+};
+
+/** Listens to a connection: to its changes, and whether it is alive. */
+export function attend(
+  connection: Connection,
+  { clock, heartbeat }: Pick<SlotWorld, 'clock' | 'heartbeat'>,
+  care: Care,
+): Live {
+  const relist = new Relist(clock);
+  connection.onListChanged(() => relist.changed(care.list, care.signal));
+  const pulse = new Pulse(connection, care.heartbeat ? heartbeat : undefined, care.lose);
+  return { connection, pulse, relist };
+}
+
+/** What it said of itself, as it is told to people. */
+export function introductionOf(connection: Connection, tools: number): Introduction {
+  const { era, protocolVersion, serverInfo, instructions } = connection;
+  return {
+    era,
+    protocolVersion,
+    tools,
+    ...(serverInfo && { serverInfo }),
+    ...(instructions !== undefined && { instructions }),
+  };
+}

@@ -1,0 +1,46 @@
+import { within } from '../../base/within.ts';
+import type { ListedTool } from '../../protocol/mcp.ts';
+import type { Connection } from '../connect/connection.ts';
+import { HostError } from '../connect/host-error.ts';
+import type { ServerEntry } from '../connect/world.ts';
+import type { ServerSlot } from './server-slot.ts';
+
+/** One server as those who call its tools need it, whatever happens to its connection meanwhile. */
+export type CallTarget = {
+  readonly entry: ServerEntry;
+  /** The listed tool, if it is known. */
+  tool(name: string): ListedTool | undefined;
+  /**
+   * A live connection: waits while one is being made or made anew, and dials one that waits to be asked for or for its
+   * next retry; rejects with a `HostError` that explains (failed, disabled, needs-auth), or as the signal says.
+   */
+  connected(signal?: AbortSignal): Promise<Connection>;
+  /** Whether this is the connection the next call would be made on. */
+  holds(connection: Connection): boolean;
+  /** What a call came to: a terminal failure is counted, anything else ends the count. */
+  report(connection: Connection, failure?: unknown): void;
+};
+
+export function targetOf(key: string, slot: ServerSlot): CallTarget {
+  return {
+    entry: slot.entry,
+    tool: (name) => slot.tools?.find((tool) => tool.name === name),
+    holds: (connection) => slot.connection === connection,
+    report: (connection, failure) => slot.report(connection, failure),
+    async connected(signal = NEVER) {
+      signal.throwIfAborted();
+      const now = slot.connection;
+      if (now) return now;
+      if (slot.state.kind === 'waiting') void slot.open();
+      else slot.again('asked');
+      await within(Number.POSITIVE_INFINITY, slot.rested(), signal);
+      signal.throwIfAborted();
+      const { connection } = slot;
+      if (connection) return connection;
+      const { code, fault } = slot.whyNot() ?? { code: 'closed' as const, fault: 'it was lost as it came' };
+      throw new HostError(code, key, fault, { hasRun: 'no' });
+    },
+  };
+}
+
+const NEVER = new AbortController().signal;

@@ -1,0 +1,23 @@
+import type { CallToolResult } from '../../../protocol/mcp.ts';
+import type { CallTarget } from '../call-target.ts';
+import { callTool, type ToolCall } from './call-tool.ts';
+import type { Journal } from './journal.ts';
+import { type LimitSources, timeLimits } from './time-limits.ts';
+
+/** A call whose limits are still to be found. */
+export type ServerCall = Omit<ToolCall, 'limits'> & { readonly timeoutMs?: number | undefined };
+
+/** Calls a tool within the limits that its call, its server's entry and the host set. */
+export function callServer(
+  target: CallTarget,
+  { timeoutMs, ...call }: ServerCall,
+  journal: Journal,
+  host: LimitSources['host'] = {},
+): Promise<Partial<CallToolResult>> {
+  const limits = timeLimits(call.tool, {
+    call: { timeoutMs, hearsProgress: call.onProgress !== undefined },
+    entry: target.entry,
+    host,
+  });
+  return callTool(target, { ...call, limits }, journal);
+}

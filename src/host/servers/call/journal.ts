@@ -1,0 +1,57 @@
+/** One call, written down before it is sent: after a crash or a lost connection it tells what may have run. */
+export type CallRecord = {
+  readonly id: number;
+  readonly server: string;
+  readonly tool: string;
+  /** In milliseconds since 1970. */
+  readonly startedAt: number;
+  /** How often it was sent, or was about to be. */
+  attempts: number;
+  /** Absent while it runs. */
+  outcome?: CallOutcome;
+  endedAt?: number;
+};
+
+/** `lost` may have run; `failed` was answered, refused or never sent. */
+export type CallOutcome = 'answered' | 'failed' | 'aborted' | 'timed-out' | 'lost';
+
+/** Where calls are written down. Arguments and results are not: they may hold secrets. */
+export type Journal = {
+  begin(server: string, tool: string): CallRecord;
+  /** It is sent now, for the first time or once more. */
+  sent(record: CallRecord): void;
+  end(record: CallRecord, outcome: CallOutcome): void;
+  /** Those that run, and the last ones that ended; oldest first. */
+  readonly records: readonly CallRecord[];
+};
+
+/** Keeps those that run and the last `capacity` that ended. */
+export function memoryJournal(capacity = 1_000, now: () => number = Date.now): Journal {
+  const running = new Set<CallRecord>();
+  const ended: CallRecord[] = [];
+  let oldest = 0;
+  let lastId = 0;
+  return {
+    begin(server, tool) {
+      const record: CallRecord = { id: ++lastId, server, tool, startedAt: now(), attempts: 0 };
+      running.add(record);
+      return record;
+    },
+    sent(record) {
+      record.attempts++;
+    },
+    end(record, outcome) {
+      record.outcome = outcome;
+      record.endedAt = now();
+      running.delete(record);
+      if (ended.length < capacity) ended.push(record);
+      else {
+        ended[oldest] = record;
+        oldest = (oldest + 1) % capacity;
+      }
+    },
+    get records() {
+      return [...ended.slice(oldest), ...ended.slice(0, oldest), ...running];
+    },
+  };
+}

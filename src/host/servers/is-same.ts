@@ -1,0 +1,15 @@
+import type { ServerEntry } from '../connect/world.ts';
+
+/** Whether two entries lead to the same server; what was known of it beforehand makes no difference. */
+export function isSame(a: ServerEntry, b: ServerEntry): boolean {
+  return instanceOf(a) === instanceOf(b) && textOf(a) === textOf(b);
+}
+
+/** A server in this process is the same if it is the same object. */
+function instanceOf(entry: ServerEntry): unknown {
+  return entry.type === 'sdk' ? entry.instance : undefined;
+}
+
+function textOf(entry: ServerEntry): string {
+  return JSON.stringify({ ...entry, manifest: undefined, instance: undefined, assigns: undefined });
+}

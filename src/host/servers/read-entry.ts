@@ -1,0 +1,64 @@
+import { isRecord } from '../../base/is-record.ts';
+import { messageOf } from '../../protocol/sdk-error.ts';
+import { checkExternalEntry, type ToolPolicy } from '../../protocol/server-entry.ts';
+import { HostError } from '../connect/host-error.ts';
+import type { SdkServerEntry, ServerEntry, ServerManifest } from '../connect/world.ts';
+
+/** Reads one entry that came from outside; throws what is wrong with it. */
+export function readEntry(key: string, value: unknown): ServerEntry {
+  return isRecord(value) && value.type === 'sdk' ? sdkEntry(key, value) : checkExternalEntry(key, value);
+}
+
+/** A server in the program. Its limits are obeyed, and its handshake is believed if it is one. */
+export function sdkEntry(key: string, config: unknown, manifest?: unknown): SdkServerEntry {
+  const { timeout, tools }: Record<string, unknown> = isRecord(config) ? config : {};
+  const read = readManifest(manifest);
+  return {
+    type: 'sdk',
+    name: key,
+    ...(typeof timeout === 'number' && timeout > 0 && { timeout }),
+    ...(Array.isArray(tools) && { tools: tools as ToolPolicy[] }),
+    ...(read && { manifest: read }),
+  };
+}
+
+/** As `readEntry`, for entries of this very process: a server may come along as an object. */
+export function readOwnEntry(key: string, value: unknown): ServerEntry {
+  if (!isRecord(value) || value.type !== 'sdk') return checkExternalEntry(key, value);
+  const { timeout, instance, assigns } = value;
+  return {
+    type: 'sdk',
+    name: key,
+    ...(typeof timeout === 'number' && timeout > 0 && { timeout }),
+    ...(instance !== undefined && { instance }),
+    ...(isRecord(assigns) && { assigns }),
+  };
+}
+
+/** Judges an entry nobody has looked at yet, when it is dialled: a bad one harms no other. */
+export function usableEntry(key: string, entry: ServerEntry): ServerEntry {
+  if (isRecord(entry) && entry.type === 'sdk') return entry;
+  try {
+    return checkExternalEntry(key, entry);
+  } catch (cause) {
+    const fault = messageOf(cause).replace(`mcpServers["${key}"]: `, '');
+    throw new HostError('bad-config', key, fault, { cause, hasRun: 'no' });
+  }
+}
+
+/** What the program said of a server beforehand holds for the first time it is dialled. */
+export function withoutManifest(entry: ServerEntry): ServerEntry {
+  if (!isRecord(entry) || entry.type !== 'sdk') return entry;
+  const { manifest: _, ...rest } = entry;
+  return rest;
+}
+
+/** Undefined for what would not pass for a handshake: the server is asked itself then. */
+function readManifest(value: unknown): ServerManifest | undefined {
+  if (!isRecord(value) || !isRecord(value.initializeResult)) return undefined;
+  const { initializeResult, toolsListResult } = value;
+  const { protocolVersion, capabilities, serverInfo } = initializeResult;
+  if (typeof protocolVersion !== 'string' || !isRecord(capabilities) || !isRecord(serverInfo))
+    return undefined;
+  return { initializeResult, ...(isRecord(toolsListResult) && { toolsListResult }) };
+}

@@ -1,0 +1,248 @@
+import { redactText } from '../../base/redact.ts';
+import { LineRing } from '../../base/ring.ts';
+import type { ListedTool } from '../../protocol/mcp.ts';
+import type { Connection } from '../connect/connection.ts';
+import { HostError } from '../connect/host-error.ts';
+import type { ConnectWorld, ServerEntry } from '../connect/world.ts';
+import { attend, introductionOf, type Live } from './attend.ts';
+import type { Lane } from './dial-queue.ts';
+import { laneOf } from './lane-of.ts';
+import { OfferKeeper } from './offer-keeper.ts';
+import { type Listing, listAll, openServer } from './open-server.ts';
+import { withoutManifest } from './read-entry.ts';
+import { type KnownServer, type Server, type ServerView, viewOf } from './server.ts';
+import type { SlotListener, SlotWorld } from './slot-world.ts';
+import { isBusy } from './state.ts';
+import { StateKeeper } from './state-keeper.ts';
+import { type ServerStatus, statusOf } from './status.ts';
+import { troubleOf } from './trouble.ts';
+import { whyNot } from './why-not.ts';
+
+/** The life of one server. Whatever is asked of it is done one after the other, and the last wish wins. */
+export class ServerSlot implements KnownServer {
+  readonly entry: ServerEntry;
+  readonly origin: Server['origin'];
+  readonly lane: Lane;
+  readonly #key: string;
+  readonly #given: SlotWorld;
+  readonly #world: ConnectWorld;
+  readonly #keeper: StateKeeper;
+  readonly #offers: OfferKeeper;
+  #stderr = newRing();
+  #live: Live | undefined;
+  /** Ends the present attempt or connection. */
+  #life = new AbortController();
+  #changes: Promise<void> = Promise.resolve();
+  /** Grows with everything that is asked for: a dial that is no longer wanted is not made. */
+  #wish = 0;
+  #isFresh = true;
+
+  constructor(
+    key: string,
+    { entry, origin }: Omit<Server, 'state'>,
+    given: SlotWorld,
+    listener: SlotListener,
+  ) {
+    this.entry = entry;
+    this.origin = origin;
+    this.lane = laneOf(entry);
+    this.#key = key;
+    this.#given = given;
+    this.#offers = new OfferKeeper(given.clock, given.graceMs, listener);
+    this.#keeper = new StateKeeper(given, {
+      changed: (before, state) => {
+        this.#offers.follow(state);
+        listener.state(before, state);
+      },
+      retryDue: () => this.again('retry-due'),
+    });
+    const onStderr = (server: string, line: string) => {
+      this.#stderr.push(line);
+      given.world.onStderr?.(server, line);
+    };
+    this.#world = { ...given.world, onStderr };
+  }
+
+  get state(): ServerView {
+    return viewOf(this.#keeper.state, this.#live?.connection, this.#offers.offer);
+  }
+
+  get status(): ServerStatus {
+    return statusOf(this.#keeper.state, this.connection?.stderr());
+  }
+
+  /** While it is connected. */
+  get connection(): Connection | undefined {
+    const { state, isOver } = this.#keeper;
+    return state.kind === 'connected' && !isOver ? this.#live?.connection : undefined;
+  }
+
+  get isWished(): boolean {
+    return this.#keeper.isWished;
+  }
+
+  /** What it offers, also for a while after it was lost. */
+  get tools(): readonly ListedTool[] | undefined {
+    return this.#offers.offer?.tools;
+  }
+
+  /** Why it cannot be called now, if it cannot. */
+  whyNot(): ReturnType<typeof whyNot> {
+    if (this.#keeper.isOver) return { code: 'closed', fault: 'it was taken away' };
+    return whyNot(this.#key, this.#keeper.state, this.#given.clock.now());
+  }
+
+  /** What a call on that connection came to. */
+  report(connection: Connection, failure?: unknown): void {
+    if (connection === this.#live?.connection) this.#live.pulse.report(failure);
+  }
+
+  /** Dials, unless that is being done or has succeeded. */
+  open(): Promise<void> {
+    const { state } = this.#keeper;
+    return isBusy(state) || state.kind === 'connected' ? this.rested() : this.reopen();
+  }
+
+  /** Ends what there is and dials anew. */
+  reopen(why: 'renewed' | 'enabled' = 'renewed'): Promise<void> {
+    this.#wishAnew();
+    this.#keeper.enter({ kind: why });
+    this.#redial();
+    return this.rested();
+  }
+
+  /** Dials one that waits for its next retry; anything else stays as it is. */
+  again(why: 'asked' | 'woken' | 'retry-due'): void {
+    if (isBusy(this.#keeper.state)) return;
+    this.#keeper.enter({ kind: why });
+    if (isBusy(this.#keeper.state)) this.#redial();
+  }
+
+  disable(): Promise<void> {
+    this.#wishAnew();
+    this.#keeper.enter({ kind: 'disabled' });
+    return this.#change(() => this.#close());
+  }
+
+  /** Asks again what it offers; one that does not answer is dialled anew. */
+  async refresh(): Promise<void> {
+    const live = this.#live;
+    const { signal } = this.#life;
+    if (this.#keeper.state.kind !== 'connected' || !live) return this.settled();
+    try {
+      this.#learn(await listAll(live.connection, signal), signal);
+    } catch {
+      if (!signal.aborted) await this.reopen();
+    }
+  }
+
+  /** Ends it for good. */
+  end(): Promise<void> {
+    this.#wishAnew();
+    this.#keeper.end();
+    this.#offers.end();
+    return this.#change(() => this.#close());
+  }
+
+  /** Settles when the dial somebody wished for has come to something; retries are nobody's wish. */
+  settled(): Promise<void> {
+    return this.#keeper.isWished ? this.rested() : Promise.resolve();
+  }
+
+  /** Settles when it is not being dialled. */
+  rested(): Promise<void> {
+    return this.#keeper.rested();
+  }
+
+  /** Settles when nothing is being listed anew. */
+  listed(): Promise<void> | undefined {
+    return this.#live?.relist.done();
+  }
+
+  #wishAnew(): void {
+    this.#life.abort();
+    this.#wish++;
+  }
+
+  #change(work: () => Promise<void>): Promise<void> {
+    this.#changes = this.#changes.then(work);
+    return this.#changes;
+  }
+
+  #redial(): void {
+    const wish = this.#wish;
+    void this.#change(async () => {
+      await this.#close();
+      if (wish === this.#wish && !this.#keeper.isOver) await this.#dial();
+    });
+  }
+
+  async #close(): Promise<void> {
+    const live = this.#live;
+    this.#life.abort();
+    live?.pulse.end();
+    // What it was at the end can still be read after it.
+    if (!this.#keeper.isOver) this.#live = undefined;
+    await live?.connection.close().catch(() => {});
+  }
+
+  async #dial(): Promise<void> {
+    this.#life = new AbortController();
+    const { signal } = this.#life;
+    const { queue, connect, clock } = this.#given;
+    let isClosed = false;
+    const onOpen = (connection: Connection) =>
+      connection.onClose(() => {
+        isClosed = true;
+        this.#lose(closed(this.#key), signal);
+      });
+    try {
+      const { connection, listing } = await queue.run(this.lane, signal, () => {
+        this.#stderr = newRing();
+        this.#keeper.enter({ kind: 'dialled' });
+        const entry = this.#isFresh ? this.entry : withoutManifest(this.entry);
+        this.#isFresh = false;
+        return openServer(this.#key, entry, { connect, world: this.#world, clock, onOpen }, signal);
+      });
+      this.#live = attend(connection, this.#given, {
+        heartbeat: this.lane === 'remote',
+        list: async () => this.#learn(await listAll(connection, signal), signal),
+        lose: (failure) => this.#lose(failure, signal),
+        signal,
+      });
+      if (isClosed) throw closed(this.#key);
+      this.#learn(listing, signal);
+    } catch (failure) {
+      if (signal.aborted) return;
+      const stderr = this.#stderr.lines.map(redactText);
+      await this.#close();
+      this.#keeper.enter({ kind: 'refused', trouble: troubleOf(failure), stderr });
+    }
+  }
+
+  #lose(failure: unknown, signal: AbortSignal): void {
+    if (signal.aborted || this.#keeper.state.kind !== 'connected') return;
+    this.#life.abort();
+    const stderr = this.#live?.connection.stderr() ?? [];
+    this.#keeper.enter({ kind: 'lost', trouble: troubleOf(failure), stderr });
+    void this.#change(() => this.#close());
+  }
+
+  #learn(listing: Listing, signal: AbortSignal): void {
+    if (signal.aborted || !this.#live) return;
+    this.#offers.take(listing);
+    const tools = listing.offer.tools.length;
+    const isKnown = this.#keeper.state.kind === 'connected';
+    const said = introductionOf(this.#live.connection, tools);
+    this.#keeper.enter(isKnown ? { kind: 'listed', tools } : { kind: 'came', said });
+  }
+}
+
+/** What a process said last: so many lines, each so long at most. */
+function newRing(): LineRing {
+  return new LineRing(5, 500);
+}
+
+function closed(key: string): HostError {
+  return new HostError('closed', key, 'the connection closed', { isTerminal: true });
+}

@@ -1,0 +1,239 @@
+import { isRecord } from '../../base/is-record.ts';
+import type { ListedTool } from '../../protocol/mcp.ts';
+import { messageOf } from '../../protocol/sdk-error.ts';
+import { connect } from '../connect/connect.ts';
+import type { Connection } from '../connect/connection.ts';
+import type { ConnectWorld, ServerEntry } from '../connect/world.ts';
+import { type CallTarget, targetOf } from './call-target.ts';
+import { SYSTEM_CLOCK } from './clock.ts';
+import { DIALLING, DialQueue } from './dial-queue.ts';
+import { Heartbeat } from './heartbeat.ts';
+import { isSame } from './is-same.ts';
+import { laneOf } from './lane-of.ts';
+import { readEntry } from './read-entry.ts';
+import { awaitReady, type Ready } from './ready.ts';
+import { RETRY } from './retry.ts';
+import type { KnownServer, ServerOrigin, ServerView } from './server.ts';
+import { ServerSlot } from './server-slot.ts';
+import type { ServersOptions } from './servers-options.ts';
+import type { SlotWorld } from './slot-world.ts';
+import type { ServerState } from './state.ts';
+
+/** What replacing the program's servers came to. */
+export type Replaced = { added: string[]; removed: string[]; errors: Record<string, string> };
+
+const HEARTBEAT_MS = 30_000;
+const GRACE_MS = 5_000;
+/** Servers that come and go hurry the others no more often than this. */
+const WAKE_MS = 10_000;
+
+/** Many servers over time: each connects by itself and is kept alive, and one that fails takes no other along. */
+export class Servers implements AsyncDisposable {
+  readonly #given: SlotWorld;
+  readonly #options: ServersOptions;
+  readonly #slots = new Map<string, ServerSlot>();
+  /** Those whose first dial has not come to anything yet. */
+  readonly #starting = new Set<ServerSlot>();
+  /** Those that are gone, until nothing is left of them. */
+  readonly #leaving = new Set<Promise<void>>();
+  #version = 0;
+  #dialledAt = performance.now();
+  #wokenAt = Number.NEGATIVE_INFINITY;
+  #isEnded = false;
+
+  constructor(world: ConnectWorld, options: ServersOptions = {}) {
+    const clock = options.clock ?? SYSTEM_CLOCK;
+    this.#options = options;
+    this.#given = {
+      world,
+      clock,
+      connect: options.connect ?? connect,
+      queue: new DialQueue({ ...DIALLING, ...options.dialling }, clock),
+      heartbeat: new Heartbeat(options.heartbeatMs ?? HEARTBEAT_MS, clock, () => this.#wake()),
+      random: options.random ?? Math.random,
+      retry: { ...RETRY, ...options.retry },
+      graceMs: options.graceMs ?? GRACE_MS,
+    };
+  }
+
+  /** When somebody's wish was last dialled, by the clock of `performance`. */
+  get dialledAt(): number {
+    return this.#dialledAt;
+  }
+
+  /** Another number after every change: what was made of an equal one is still right. */
+  get version(): number {
+    return this.#version;
+  }
+
+  get all(): ReadonlyMap<string, KnownServer> {
+    return this.#slots;
+  }
+
+  /**
+   * Starts connecting, except to those that wait to be asked for; `settled()` tells when all have come or failed. One
+   * whose entry is the same stays as it is.
+   */
+  add(entries: Readonly<Record<string, ServerEntry>>, origin: ServerOrigin): void {
+    if (this.#isEnded) return;
+    const fresh = Object.entries(entries).flatMap(([key, entry]) => {
+      const held = this.#slots.get(key);
+      if (held && isSame(held.entry, entry)) return [];
+      this.#drop(key);
+      const slot = this.#make(key, entry, origin);
+      this.#slots.set(key, slot);
+      this.#version++;
+      return isRecord(entry) && 'start' in entry && entry.start === 'on-demand' ? [] : [slot];
+    });
+    for (const slot of fresh) this.#starting.add(slot);
+    for (const slot of fresh) void slot.open();
+    if (fresh.length > 0) this.#tellProgress();
+  }
+
+  /** The program's servers are these from now on. What is no entry is told of and changes nothing. */
+  async replace(values: Readonly<Record<string, unknown>>): Promise<Replaced> {
+    const errors = new Map<string, string>();
+    const added = new Map<string, ServerSlot | undefined>();
+    const removed = [...this.#slots].flatMap(([key, { origin }]) =>
+      origin === 'config' || Object.hasOwn(values, key) ? [] : [key],
+    );
+    for (const key of removed) this.#drop(key);
+    const kept: ServerSlot[] = [];
+    for (const [key, value] of Object.entries(values)) {
+      try {
+        const entry = (this.#options.readEntry ?? readEntry)(key, value);
+        const held = this.#slots.get(key);
+        this.add({ [key]: entry }, entry.type === 'sdk' ? 'sdk' : 'dynamic');
+        const slot = this.#slots.get(key);
+        if (held && held === slot) kept.push(held);
+        else added.set(key, slot);
+      } catch (cause) {
+        errors.set(key, messageOf(cause));
+      }
+    }
+    // The same name in the program may stand for another server now.
+    await Promise.all(kept.map((slot) => (slot.entry.type === 'sdk' ? slot.refresh() : undefined)));
+    await Promise.all([...[...added.values()].map((slot) => slot?.settled()), ...this.#leaving]);
+    for (const [key, slot] of added) {
+      const state = slot?.state;
+      if (state && 'fault' in state) errors.set(key, state.fault);
+    }
+    return { added: [...added.keys()], removed, errors: Object.fromEntries(errors) };
+  }
+
+  /** Dials one that waits, or has failed; what it is then. Undefined for one nobody named. */
+  async connect(key: string): Promise<ServerView | undefined> {
+    const slot = this.#slots.get(key);
+    if (slot?.state.kind !== 'disabled') await slot?.open();
+    return slot?.state;
+  }
+
+  /** Ends the connection and makes another; what it is then. Undefined for one nobody named. */
+  async reconnect(key: string): Promise<ServerView | undefined> {
+    const slot = this.#slots.get(key);
+    await slot?.reopen();
+    return slot?.state;
+  }
+
+  /** False for a server nobody named. */
+  async toggle(key: string, to: 'enabled' | 'disabled'): Promise<boolean> {
+    const slot = this.#slots.get(key);
+    if (to === 'disabled') await slot?.disable();
+    else if (slot?.state.kind === 'disabled') await slot.reopen('enabled');
+    return slot !== undefined;
+  }
+
+  /** Settles when each dial that somebody wished for has come to something. */
+  async settled(): Promise<void> {
+    await Promise.all([...this.#slots.values()].map((slot) => slot.settled()));
+  }
+
+  /** As `settled`, for some or all and not forever; rejects if one that is required, or named here, is not connected. */
+  ready(options: Ready = {}): Promise<void> {
+    return awaitReady(this.#slots, options);
+  }
+
+  /** Settles when no server is being asked for a list that has changed. */
+  async listed(): Promise<void> {
+    await Promise.all([...this.#slots.values()].map((slot) => slot.listed()));
+  }
+
+  /** The tools of every server that is connected, or was a moment ago, by its key. */
+  get tools(): Map<string, readonly ListedTool[]> {
+    return new Map([...this.#slots].flatMap(([key, { tools }]) => (tools ? [[key, tools] as const] : [])));
+  }
+
+  connection(key: string): Connection | undefined {
+    return this.#slots.get(key)?.connection;
+  }
+
+  /** The server as those who call its tools need it. Undefined for one nobody named. */
+  target(key: string): CallTarget | undefined {
+    const slot = this.#slots.get(key);
+    return slot && targetOf(key, slot);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isEnded = true;
+    this.#given.heartbeat.end();
+    await Promise.all([...this.#slots.values()].map((slot) => slot.end()));
+    await Promise.all(this.#leaving);
+  }
+
+  #make(key: string, entry: ServerEntry, origin: ServerOrigin): ServerSlot {
+    // Nothing changes for a server in the program unless the program changes it.
+    const retry = laneOf(entry) === undefined ? { ...this.#given.retry, attempts: 0 } : this.#given.retry;
+    const slot: ServerSlot = new ServerSlot(
+      key,
+      { entry, origin },
+      { ...this.#given, retry },
+      {
+        state: (before, state) => this.#follow(key, slot, before, state),
+        tools: () => {
+          this.#version++;
+          this.#options.onTools?.(key);
+        },
+        warning: (message) => this.#options.onWarning?.(key, message),
+      },
+    );
+    return slot;
+  }
+
+  #follow(key: string, slot: ServerSlot, before: ServerState, state: ServerState): void {
+    this.#version++;
+    if (slot.isWished) this.#dialledAt = performance.now();
+    this.#options.onState?.(key, state, slot.status);
+    const isBack = state.kind === 'connected' && before.kind === 'connecting' && before.cause !== undefined;
+    if (isBack && slot.lane === 'remote') this.#wakeSoonEnough();
+    if (!slot.isWished && this.#starting.delete(slot)) this.#tellProgress();
+  }
+
+  /** Where one server is back, others may be: nobody waits out a long pause. */
+  #wakeSoonEnough(): void {
+    const now = this.#given.clock.now();
+    if (now - this.#wokenAt < WAKE_MS) return;
+    this.#wokenAt = now;
+    this.#wake();
+  }
+
+  #wake(): void {
+    for (const slot of this.#slots.values()) if (slot.lane === 'remote') slot.again('woken');
+  }
+
+  #tellProgress(): void {
+    const started = [...this.#slots].filter(([, slot]) => slot.state.kind !== 'waiting');
+    const waitingFor = started.flatMap(([key, slot]) => (this.#starting.has(slot) ? [key] : []));
+    const total = started.length;
+    this.#options.onProgress?.({ settled: total - waitingFor.length, total, waitingFor });
+  }
+
+  #drop(key: string): void {
+    const slot = this.#slots.get(key);
+    if (!slot) return;
+    this.#slots.delete(key);
+    this.#starting.delete(slot);
+    this.#version++;
+    const gone = slot.end().then(() => void this.#leaving.delete(gone));
+    this.#leaving.add(gone);
+  }
+}

@@ -1,0 +1,173 @@
+import { afterLoss, isStormy, NO_PAST, type Past, type RetryPolicy, retryWait } from './retry.ts';
+import type { Trouble } from './trouble.ts';
+
+/** What a server said of itself when it came. */
+export type Introduction = {
+  readonly era: 'legacy' | 'modern';
+  readonly protocolVersion: string;
+  readonly serverInfo?: { readonly name: string; readonly version: string };
+  /** What it wants those who use it to know. */
+  readonly instructions?: string;
+  /** How many tools it offers. */
+  readonly tools: number;
+};
+
+type Facts = {
+  /** When it came to this, in milliseconds since 1970. */
+  readonly since: number;
+  /** Dials since it was last connected, the present one included. */
+  readonly attempt: number;
+  readonly past: Past;
+  /** What its process said last, when it did not come or was lost. */
+  readonly stderr: readonly string[];
+  /** What it spoke when it last came. */
+  readonly era?: Introduction['era'];
+  readonly cause?: Trouble;
+};
+
+/** One server, as far as it has come. */
+export type ServerState =
+  | (Facts & { readonly kind: 'pending'; readonly awaits: 'asking' | 'slot' })
+  | (Facts & { readonly kind: 'connecting' })
+  | (Facts & { readonly kind: 'connected'; readonly said: Introduction })
+  | (Facts & { readonly kind: 'needs-auth'; readonly cause: Trouble })
+  /** Without `nextRetryAt` it is dialled again only when somebody wishes it. */
+  | (Facts & { readonly kind: 'failed'; readonly cause: Trouble; readonly nextRetryAt?: number })
+  | (Facts & { readonly kind: 'disabled' });
+
+/** What happened to it. */
+export type ServerEvent =
+  /** Somebody needs it. */
+  | { readonly kind: 'asked' }
+  /** A person, or a program for one, wants a new connection, whatever there is and was. */
+  | { readonly kind: 'renewed' }
+  /** Its turn to be dialled came. */
+  | { readonly kind: 'dialled' }
+  | { readonly kind: 'came'; readonly said: Introduction }
+  | { readonly kind: 'refused'; readonly trouble: Trouble; readonly stderr: readonly string[] }
+  | { readonly kind: 'lost'; readonly trouble: Trouble; readonly stderr: readonly string[] }
+  | { readonly kind: 'listed'; readonly tools: number }
+  | { readonly kind: 'retry-due' }
+  /** The machine or the network came back: waiting on is pointless. */
+  | { readonly kind: 'woken' }
+  | { readonly kind: 'disabled' }
+  | { readonly kind: 'enabled' };
+
+/** When it happened, a number in [0, 1) to spread retries with, and how those are made. */
+export type Moment = { readonly now: number; readonly luck: number; readonly retry: RetryPolicy };
+
+export function beginning(now: number): ServerState {
+  return { kind: 'pending', awaits: 'asking', since: now, attempt: 0, past: NO_PAST, stderr: [] };
+}
+
+/** What a server is after something happened; the same state if that means nothing to it. */
+export function next(state: ServerState, event: ServerEvent, moment: Moment): ServerState {
+  switch (event.kind) {
+    case 'asked':
+      return isAsleep(state) || waitsToRetry(state) ? queued(state, moment) : state;
+    case 'renewed':
+      return queued({ ...state, attempt: 0, past: { ...NO_PAST, hasCome: state.past.hasCome } }, moment);
+    case 'enabled':
+      return state.kind === 'disabled' ? queued(state, moment) : state;
+    case 'retry-due':
+      return state.kind === 'failed' && state.nextRetryAt !== undefined ? queued(state, moment) : state;
+    case 'woken':
+      return waitsToRetry(state) && !isToWait(state, moment) ? queued(state, moment) : state;
+    case 'dialled':
+      if (state.kind !== 'pending' || state.awaits !== 'slot') return state;
+      return { ...factsOf(state), kind: 'connecting', since: moment.now, attempt: state.attempt + 1 };
+    case 'came':
+      return state.kind === 'connecting' ? arrived(state, event.said, moment) : state;
+    case 'refused': {
+      if (state.kind !== 'connecting') return state;
+      const past = { ...state.past, failures: state.past.failures + 1 };
+      return fallen({ ...factsOf(state), past, stderr: event.stderr }, event.trouble, moment);
+    }
+    case 'lost': {
+      if (state.kind !== 'connected') return state;
+      const past = afterLoss(state.past, moment.now - state.since);
+      return fallen({ ...factsOf(state), past, stderr: event.stderr }, event.trouble, moment);
+    }
+    case 'listed':
+      if (state.kind !== 'connected' || state.said.tools === event.tools) return state;
+      return { ...state, said: { ...state.said, tools: event.tools } };
+    case 'disabled':
+      if (state.kind === 'disabled') return state;
+      return {
+        ...withoutCause(factsOf(state)),
+        kind: 'disabled',
+        since: moment.now,
+        attempt: 0,
+        past: NO_PAST,
+      };
+  }
+}
+
+/** Whether it is being dialled, or is about to be. */
+export function isBusy(state: ServerState): boolean {
+  return state.kind === 'connecting' || (state.kind === 'pending' && state.awaits === 'slot');
+}
+
+/** Whether it waits for somebody who needs it. */
+export function isAsleep(state: ServerState): boolean {
+  return state.kind === 'pending' && state.awaits === 'asking';
+}
+
+/** Whether it waits to be dialled again and may be sooner. One that keeps coming and going is left its pause. */
+function waitsToRetry(state: ServerState): boolean {
+  return state.kind === 'failed' && state.nextRetryAt !== undefined && !isStormy(state.past);
+}
+
+/** Whether the server itself has said that it is not to be asked yet. */
+function isToWait({ since, cause }: ServerState, { now }: Moment): boolean {
+  return now < since + (cause?.retryAfterMs ?? 0);
+}
+
+function queued(state: ServerState, { now }: Moment): ServerState {
+  return { ...factsOf(state), kind: 'pending', awaits: 'slot', since: now };
+}
+
+function arrived(state: ServerState, said: Introduction, { now }: Moment): ServerState {
+  const past = { ...state.past, hasCome: true };
+  return {
+    ...withoutCause(factsOf(state)),
+    kind: 'connected',
+    since: now,
+    attempt: 0,
+    past,
+    stderr: [],
+    era: said.era,
+    said,
+  };
+}
+
+function fallen(facts: Facts, cause: Trouble, moment: Moment): ServerState {
+  const { now } = moment;
+  if (cause.code === 'unauthorized') return { ...facts, kind: 'needs-auth', since: now, cause };
+  const failed = { ...facts, kind: 'failed' as const, since: now, cause };
+  return mayRetry(facts, cause, moment)
+    ? { ...failed, nextRetryAt: now + waitFor(facts, cause, moment) }
+    : failed;
+}
+
+function mayRetry({ attempt, past }: Facts, { retry }: Trouble, { retry: policy }: Moment): boolean {
+  if (retry === 'never') return false;
+  // The first dial of all is no retry.
+  const retries = past.hasCome ? attempt : attempt - 1;
+  const isStarting = retry === 'seldom' && !past.hasCome;
+  return retries < Math.min(policy.attempts, isStarting ? policy.startAttempts : Number.POSITIVE_INFINITY);
+}
+
+function waitFor({ past }: Facts, { retry, retryAfterMs = 0 }: Trouble, { luck, retry: policy }: Moment) {
+  const isAtOnce = retry === 'at-once' && past.failures <= 1 && !isStormy(past);
+  const wait = isAtOnce ? 0 : retryWait(past, luck, policy);
+  return Math.max(wait, retryAfterMs);
+}
+
+function factsOf({ since, attempt, past, stderr, era, cause }: ServerState): Facts {
+  return { since, attempt, past, stderr, ...(era && { era }), ...(cause && { cause }) };
+}
+
+function withoutCause({ cause: _, ...rest }: Facts): Facts {
+  return rest;
+}

@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest';
+import type { CallOptions, Connection } from '../../../../src/host/connect/connection.ts';
+import { HostError } from '../../../../src/host/connect/host-error.ts';
+import { callTool, type ToolCall } from '../../../../src/host/servers/call/call-tool.ts';
+import { memoryJournal } from '../../../../src/host/servers/call/journal.ts';
+import type { CallTarget } from '../../../../src/host/servers/call-target.ts';
+import { AbortError } from '../../../../src/protocol/sdk-error.ts';
+
+const refused = () =>
+  new HostError('unreachable', 'srv', 'nobody listens', { isTerminal: true, hasRun: 'no' });
+const lost = () => new HostError('closed', 'srv', 'the connection is closed', { isTerminal: true });
+const ok = { content: [{ type: 'text' as const, text: 'ok' }] };
+
+/** A server whose attempts go as the script says. */
+function scripted(script: (unknown | typeof ok)[], more: Partial<CallTarget> = {}) {
+  const seen: CallOptions[] = [];
+  const reports: unknown[] = [];
+  const connection = {
+    async callTool(_tool: string, _args: object, options: CallOptions) {
+      seen.push(options);
+      const next = script.shift();
+      if (next === ok) return ok;
+      throw next;
+    },
+  } as unknown as Connection;
+  const target: CallTarget = {
+    entry: { command: 'x' },
+    tool: () => undefined,
+    connected: async () => connection,
+    holds: () => true,
+    report: (_, failure) => void reports.push(failure),
+    ...more,
+  };
+  return { target, seen, reports, journal: memoryJournal() };
+}
+
+const call: ToolCall = { server: 'srv', tool: 'act', args: {}, limits: { totalMs: 10_000 } };
+
+test('an answer is given as it is, journalled and reported', async () => {
+  const { target, reports, journal } = scripted([ok]);
+  expect(await callTool(target, call, journal)).toBe(ok);
+  expect(reports).toEqual([undefined]);
+  expect(journal.records).toMatchObject([{ server: 'srv', tool: 'act', attempts: 1, outcome: 'answered' }]);
+});
+
+test('a call that never got there is made again, in what is left of its time', async () => {
+  const { target, seen, journal } = scripted([refused(), ok]);
+  expect(await callTool(target, call, journal)).toBe(ok);
+  expect(seen).toHaveLength(2);
+  expect(seen[0]?.timeoutMs).toBe(10_000);
+  expect(seen[1]?.timeoutMs).toBeLessThanOrEqual(9_900);
+  expect(journal.records).toMatchObject([{ attempts: 2, outcome: 'answered' }]);
+});
+
+test('a call that may have run is not made again, and the caller is told', async () => {
+  const { target, seen, journal } = scripted([lost(), ok]);
+  await expect(callTool(target, call, journal)).rejects.toMatchObject({
+    code: 'closed',
+    message:
+      'MCP server "srv": the connection was lost during "act" (the connection is closed); the call may have run, so it was not repeated: see what it did before you call it again',
+  });
+  expect(seen).toHaveLength(1);
+  expect(journal.records).toMatchObject([{ attempts: 1, outcome: 'lost' }]);
+});
+
+test.each([
+  ['a trusted server calls it read-only', { trust: true }, { readOnlyHint: true }, 2],
+  ['a trusted server calls it idempotent', { trust: true }, { idempotentHint: true }, 2],
+  ['any other server says so', {}, { readOnlyHint: true, idempotentHint: true }, 1],
+  ['a trusted server says nothing', { trust: true }, {}, 1],
+])('a lost call is repeated where that does no harm: %s', async (_, entry, annotations, attempts) => {
+  const { target, seen, journal } = scripted([lost(), ok], {
+    entry: { command: 'x', ...entry },
+    tool: (name) => ({ name, inputSchema: { type: 'object' }, annotations }),
+  });
+  await callTool(target, call, journal).catch(() => {});
+  expect(seen).toHaveLength(attempts);
+});
+
+test("the server's own refusal is no lost connection", async () => {
+  const refusal = Object.assign(new Error('no such tool'), { code: -32602 });
+  const { target, seen, reports, journal } = scripted([refusal, ok]);
+  await expect(callTool(target, call, journal)).rejects.toBe(refusal);
+  expect(seen).toHaveLength(1);
+  expect(reports).toEqual([refusal]);
+  expect(journal.records).toMatchObject([{ outcome: 'failed' }]);
+});
+
+test('a server that cannot be had rejects with its own reason, and nothing was sent', async () => {
+  const why = new HostError('disabled', 'srv', 'it is turned off');
+  const { target, journal } = scripted([], { connected: () => Promise.reject(why) });
+  await expect(callTool(target, call, journal)).rejects.toBe(why);
+  expect(journal.records).toMatchObject([{ attempts: 0, outcome: 'failed' }]);
+});
+
+test('an abort ends the pause before the next attempt at once', async () => {
+  const stop = new AbortController();
+  const failure = new HostError('unreachable', 'srv', 'busy', {
+    isTerminal: true,
+    hasRun: 'no',
+    retryAfterMs: 5_000,
+  });
+  const { target, seen, journal } = scripted([failure, ok], { report: () => stop.abort() });
+  const since = performance.now();
+  await expect(callTool(target, { ...call, signal: stop.signal }, journal)).rejects.toBeInstanceOf(
+    AbortError,
+  );
+  expect(performance.now() - since).toBeLessThan(1_000);
+  expect(seen).toHaveLength(1);
+  expect(journal.records).toMatchObject([{ outcome: 'aborted' }]);
+});
