@@ -1,4 +1,5 @@
 import { EXCEPTIONS } from '../interop/wire/exceptions.ts';
+import { HOST_ERRORS } from '../src/host/connect/host-error.ts';
 import { serveRequest } from '../src/host/control-requests.ts';
 import { SDK_ERRORS, SdkError } from '../src/protocol/sdk-error.ts';
 import { OFFICIAL_EXPORTS } from '../src/sdk/export-table.ts';
@@ -12,6 +13,7 @@ import { table } from './markdown-table.ts';
 /** What pages are made of, by the name in their `generated` marks. */
 export const GENERATED: Readonly<Record<string, () => string | Promise<string>>> = {
   'error-codes': errorCodes,
+  'host-errors': hostErrors,
   'official-options': () => optionTable(OFFICIAL_OPTIONS),
   'own-options': () => optionTable(OWN_OPTIONS),
   exports: exportTable,
@@ -35,6 +37,15 @@ function errorCodes(): string {
       return `## ${code}\n\n${meaning} ${remedy}\n\n\`\`\`text\n${example}\n\`\`\``;
     })
     .join('\n\n');
+}
+
+function hostErrors(): string {
+  const rows = Object.entries(HOST_ERRORS).map(([code, { meaning, remedy }]) => [
+    `\`${code}\``,
+    meaning,
+    remedy,
+  ]);
+  return table(['code', 'meaning', 'what to do'], rows);
 }
 
 const ROUTES: Record<OptionRow['goes'], string> = {

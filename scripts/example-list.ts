@@ -28,6 +28,8 @@ export const EXAMPLES: readonly Example[] = [
   { name: 'any-model', needs: 'nothing' },
   { name: 'sub-agents', needs: 'nothing' },
   { name: 'on-demand-servers', needs: 'nothing' },
+  { name: 'host', needs: 'nothing' },
+  { name: 'long-calls', needs: 'nothing' },
   { name: 'sessions', needs: 'nothing' },
   { name: 'shell-hooks', needs: 'nothing' },
   { name: 'command-line', needs: 'nothing' },

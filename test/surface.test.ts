@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import * as host from '../src/entry/host.ts';
 import * as main from '../src/entry/index.ts';
 import * as testing from '../src/entry/testing.ts';
 
@@ -44,6 +45,16 @@ test('what "toolplane" exports', () => {
       "tool",
       "toolServer",
       "unarchiveSession",
+    ]
+  `);
+});
+
+test('what "toolplane/host" exports', () => {
+  expect(Object.keys(host).sort()).toMatchInlineSnapshot(`
+    [
+      "HostError",
+      "NotReadyError",
+      "createHost",
     ]
   `);
 });

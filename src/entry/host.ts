@@ -18,7 +18,8 @@ export type {
   HostOptions,
   HostServerEntry,
   HostTool,
-  Ready,
-  ServerStatus,
-  ServersSet,
 } from '../host/host-options.ts';
+export type { CallRecord } from '../host/servers/call/journal.ts';
+export { NotReadyError, type Ready } from '../host/servers/ready.ts';
+export type { Replaced } from '../host/servers/servers.ts';
+export type { ServerStatus } from '../host/servers/status.ts';

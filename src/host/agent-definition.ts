@@ -1,6 +1,6 @@
 import { isRecord } from '../base/is-record.ts';
 import type { ServerEntry } from './connect/world.ts';
-import { readEntry } from './read-entry.ts';
+import { readEntry } from './servers/read-entry.ts';
 
 /** A kind of sub-agent. */
 export type AgentDefinition = {

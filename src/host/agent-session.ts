@@ -15,7 +15,7 @@ import { makeConnectWorld, makeHooks, makeRules, makeWorld } from './make-world.
 import type { Pool } from './pool/assemble.ts';
 import { poolSource } from './pool-cache.ts';
 import { ProgramPorts } from './program-ports.ts';
-import { Servers } from './servers.ts';
+import { Servers } from './servers/servers.ts';
 import type { Session } from './session.ts';
 import type { SessionOptions } from './session-options.ts';
 import type { SessionWorld } from './session-world.ts';
@@ -82,8 +82,12 @@ export class AgentSession implements Session {
     this.ports = new ProgramPorts((body, signal) => this.channel.request(body, { signal }));
     this.hooks = makeHooks(options, { id: this.id, rules, promptId: () => this.#promptId, channel });
     this.connectWorld = makeConnectWorld(options, this);
-    this.servers = new Servers(this.connectWorld, (server, state) => {
-      if (state === 'connected' || state === 'failed') this.#nudge(`server ${server}`, `it is ${state}`);
+    this.servers = new Servers(this.connectWorld, {
+      onState: (server, { kind, attempt }) => {
+        // That one more retry has failed is no news.
+        if (kind === 'connected' || (kind === 'failed' && attempt < 2))
+          this.#nudge(`server ${server}`, `it is ${kind}`);
+      },
     });
     this.servers.add(options.servers ?? {}, 'config');
     this.conversation = new Conversation({
@@ -192,6 +196,7 @@ export class AgentSession implements Session {
       await Promise.all(this.#lasting);
       await this.hooks.run('SessionEnd', { reason: 'other' }, AbortSignal.timeout(FAREWELL_MS));
       await Promise.all([this.servers, this.world.leftOvers].map((it) => it[Symbol.asyncDispose]()));
+      await this.connectWorld.eras?.flush?.();
       await this.options.transcript?.[Symbol.asyncDispose]();
       await link.close();
     }

@@ -10,8 +10,9 @@ import type { ServerEntry } from './connect/world.ts';
 import { readCallbackHooks } from './hook/session-hooks.ts';
 import { modeOf } from './permission/rule-store.ts';
 import { promptNow } from './prompt-now.ts';
-import { sdkEntry } from './read-entry.ts';
 import { serverStatus } from './server-status.ts';
+import { callServer } from './servers/call/call-server.ts';
+import { sdkEntry } from './servers/read-entry.ts';
 import type { Session } from './session.ts';
 import { OWN_PROMPT } from './system-prompt.ts';
 import { withoutEffect } from './without-effect.ts';
@@ -128,8 +129,7 @@ async function reconnect(session: Session, { serverName }: Frame): Promise<Reply
   const name = String(serverName);
   const state = await session.servers.reconnect(name);
   if (!state) throw notFound(name);
-  if (state.kind === 'failed')
-    throw new SdkError('control-failed', `${name}: ${state.fault}`, { server: name });
+  if ('fault' in state) throw new SdkError('control-failed', `${name}: ${state.fault}`, { server: name });
   return undefined;
 }
 
@@ -146,14 +146,13 @@ async function callTool(
   const name = String(body.tool);
   const tool = session.pool().byName.get(name);
   const server = tool?.origin.kind === 'mcp' ? tool.origin : undefined;
-  const connection = server && session.servers.connection(server.server);
-  if (!server || !connection) {
+  const target = server && session.servers.target(server.server);
+  if (!target) {
     throw new SdkError('control-failed', `There is no tool ${name} of a connected server`);
   }
   const args = isRecord(body.arguments) ? body.arguments : {};
-  const timeoutMs = session.servers.all.get(server.server)?.entry.timeout;
-  const options = { signal, ...(timeoutMs !== undefined && { timeoutMs }) };
-  return (await connection.callTool(server.tool, { ...args }, options)) as Frame;
+  const call = { ...server, args: { ...args }, signal };
+  return (await callServer(target, call, session.world.journal)) as Frame;
 }
 
 function usage(session: Session): Frame {

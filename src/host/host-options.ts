@@ -1,11 +1,17 @@
 import type { Progress } from '@modelcontextprotocol/client';
-import type { CallToolResult, ListedTool } from '../protocol/mcp.ts';
+import type { ListedTool } from '../protocol/mcp.ts';
 import type { ExternalServerEntry } from '../protocol/server-entry.ts';
-import type { HostErrorCode } from './connect/host-error.ts';
 import type { SdkServerEntry, ServerAnswer, ServerLog } from './connect/world.ts';
+import type { StartProgress } from './servers/servers-options.ts';
+import type { ServerStatus } from './servers/status.ts';
 
 /** A server as the user of a host names it. */
-export type HostServerEntry = ExternalServerEntry | SdkServerEntry;
+export type HostServerEntry = ExternalServerEntry | InProcessEntry;
+
+/** A server of this program: `toolServer()`, what `createSdkMcpServer()` gives, or any `McpServer` as `instance`. */
+export type InProcessEntry = Pick<SdkServerEntry, 'type' | 'name' | 'instance' | 'assigns'> & {
+  readonly timeout?: number;
+};
 
 /** How a host is made. Every limit is in milliseconds and has a default that suits a person at work. */
 export type HostOptions = {
@@ -40,6 +46,8 @@ export type HostOptions = {
   maxFrameBytes?: number;
   /** Answers what servers ask; what has no handler is refused. */
   handlers?: HostHandlers;
+  /** Where it is kept which protocol each server speaks, so that none is asked twice; by default only in memory. */
+  cacheDirectory?: string;
   /** Where server processes run. */
   cwd?: string;
   /** Where the few variables come from that server processes inherit, proxies included; by default the program's own. */
@@ -76,46 +84,12 @@ export type HostCallOptions = {
   meta?: Record<string, unknown>;
 };
 
-/** One server, as far as it has come. */
-export type ServerStatus = {
-  readonly state: 'pending' | 'connecting' | 'connected' | 'needs-auth' | 'failed' | 'disabled';
-  /** When it came to this, in milliseconds since 1970. */
-  readonly since: number;
-  /** Dials since it was last connected, the present one included. */
-  readonly attempt: number;
-  /** Why it is not connected, or what it was lost of before: in words that say what to do. */
-  readonly cause?: { readonly code: HostErrorCode; readonly message: string };
-  /** When it is dialled again, in milliseconds since 1970. */
-  readonly nextRetryAt?: number;
-  /** The last lines its process wrote to stderr, without secrets. */
-  readonly stderr: readonly string[];
-  readonly era?: 'legacy' | 'modern';
-  readonly protocolVersion?: string;
-  readonly serverInfo?: { readonly name: string; readonly version: string };
-  /** How many tools it offers. */
-  readonly tools?: number;
-};
-
 /** What happens in a host, as it happens. */
 export type HostEvent =
   | { type: 'state'; server: string; status: ServerStatus }
-  /** How far the start is: of `total` servers that are to be dialled, so many have come or failed. */
-  | { type: 'progress'; settled: number; total: number; waitingFor: readonly string[] }
+  | ({ type: 'progress' } & StartProgress)
   | { type: 'tools'; server: string }
   | { type: 'log'; server: string; entry: ServerLog }
   | { type: 'stderr'; server: string; line: string }
   /** Something that was tolerated and that a person may want to know. */
   | { type: 'warning'; server: string; message: string };
-
-export type Ready = {
-  /** Those to wait for; by default all that are dialled at the start. */
-  servers?: readonly string[];
-  /** The longest wait in milliseconds; by default until each has come or failed. */
-  deadline?: number;
-  signal?: AbortSignal;
-};
-
-/** What replacing a host's servers came to. */
-export type ServersSet = { added: string[]; removed: string[]; errors: Record<string, string> };
-
-export type { CallToolResult };

@@ -1,26 +1,17 @@
 import { Broadcast } from '../base/broadcast.ts';
-import { within } from '../base/within.ts';
+import { isRecord } from '../base/is-record.ts';
+import type { CallToolResult } from '../protocol/mcp.ts';
+import { checkHostOptions } from './check-host-options.ts';
 import { HostError } from './connect/host-error.ts';
-import type { ConnectWorld, ServerEntry } from './connect/world.ts';
-import type {
-  CallToolResult,
-  HostCallOptions,
-  HostEvent,
-  HostOptions,
-  HostServerEntry,
-  HostTool,
-  Ready,
-  ServerStatus,
-  ServersSet,
-} from './host-options.ts';
-import { Servers } from './servers.ts';
-
-/** What a host takes from its surroundings. */
-export type HostWorld = {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly cwd: string;
-  readonly version: string;
-};
+import type { EraMemory, ServerEntry } from './connect/world.ts';
+import type { HostCallOptions, HostEvent, HostOptions, HostServerEntry, HostTool } from './host-options.ts';
+import { type HostWorld, hostConnectWorld } from './host-world.ts';
+import { callServer } from './servers/call/call-server.ts';
+import { type CallRecord, memoryJournal } from './servers/call/journal.ts';
+import { readOwnEntry } from './servers/read-entry.ts';
+import type { Ready } from './servers/ready.ts';
+import { type Replaced, Servers } from './servers/servers.ts';
+import type { ServerStatus } from './servers/status.ts';
 
 /** Many MCP servers as one: dialled, kept alive, called and closed. */
 export class Host implements AsyncDisposable {
@@ -28,19 +19,39 @@ export class Host implements AsyncDisposable {
   readonly events = new Broadcast<HostEvent>();
   readonly #servers: Servers;
   readonly #options: HostOptions;
+  readonly #eras: EraMemory | undefined;
+  readonly #journal = memoryJournal();
+  #closing: Promise<void> | undefined;
 
   constructor(options: HostOptions, world: HostWorld) {
+    checkHostOptions(options);
     this.#options = options;
-    this.#servers = new Servers(connectWorld(options, world), (server) =>
-      this.events.emit({ type: 'state', server, status: this.status()[server] as ServerStatus }),
-    );
-    this.#servers.add((options.mcpServers ?? {}) as Record<string, ServerEntry>, 'dynamic');
+    let isMade = false;
+    // Whoever listens as soon as there is a host hears of everything.
+    const emit = (event: HostEvent) => {
+      if (isMade) this.events.emit(event);
+      else queueMicrotask(() => this.events.emit(event));
+    };
+    const { dialling = {}, retry = {}, heartbeatMs } = options;
+    const connectWorld = hostConnectWorld(options, world, { emit });
+    this.#eras = connectWorld.eras;
+    this.#servers = new Servers(connectWorld, {
+      dialling,
+      retry,
+      ...(heartbeatMs !== undefined && { heartbeatMs }),
+      readEntry: readOwnEntry,
+      onState: (server, _, status) => emit({ type: 'state', server, status }),
+      onTools: (server) => emit({ type: 'tools', server }),
+      onWarning: (server, message) => emit({ type: 'warning', server, message }),
+      onProgress: (progress) => emit({ type: 'progress', ...progress }),
+    });
+    this.#servers.add(entriesOf(options.mcpServers ?? {}), 'dynamic');
+    isMade = true;
   }
 
-  /** Resolves when the servers have come or failed; rejects if a required one, or one that is named, has not come. */
-  async ready({ deadline = Number.POSITIVE_INFINITY, signal = NEVER }: Ready = {}): Promise<void> {
-    await within(deadline, this.#servers.ready(), signal);
-    signal.throwIfAborted();
+  /** Resolves when the servers have come or failed; rejects if a required one, or one that is named, is not connected. */
+  ready(options: Ready = {}): Promise<void> {
+    return this.#servers.ready(options);
   }
 
   /** The tools of all connected servers, by server and then as the server lists them. */
@@ -49,82 +60,91 @@ export class Host implements AsyncDisposable {
     return [...this.#servers.tools].flatMap(([server, tools]) => tools.map((tool) => ({ ...tool, server })));
   }
 
+  /** Waits for a server that is being dialled. Rejects with a `HostError`, an `AbortError`, or the server's own error. */
   async callTool(
     server: string,
     tool: string,
     args: Record<string, unknown> = {},
-    { signal, timeoutMs, onProgress, meta }: HostCallOptions = {},
+    options: HostCallOptions = {},
   ): Promise<CallToolResult> {
-    await this.#servers.connect(server);
-    const connection = this.#servers.connection(server);
-    if (!connection) throw new HostError('unknown-server', server, 'it is not connected');
-    const total = onProgress ? undefined : timeoutMs;
-    const idle = onProgress ? timeoutMs : undefined;
-    return (await connection.callTool(tool, args, {
-      timeoutMs: total ?? this.#options.callTimeoutMs ?? CALL_MS,
-      ...(idle !== undefined && { idleTimeoutMs: idle }),
-      ...(signal && { signal }),
-      ...(onProgress && { onProgress }),
-      ...(meta && { meta }),
-    })) as CallToolResult;
+    const target = this.#servers.target(server);
+    if (!target) throw this.#unknown(server);
+    const call = { server, tool, args, ...options };
+    return (await callServer(target, call, this.#journal, this.#options)) as CallToolResult;
   }
 
   /** Every server by its name. */
   status(): Record<string, ServerStatus> {
-    return Object.fromEntries(
-      [...this.#servers.all].map(([name, { state }]) => [
-        name,
-        {
-          state: state.kind === 'waiting' ? 'pending' : state.kind === 'pending' ? 'connecting' : state.kind,
-          since: 0,
-          attempt: 0,
-          stderr: [],
-          ...(state.kind === 'failed' && { cause: { code: 'unreachable' as const, message: state.fault } }),
-        },
-      ]),
-    );
+    return Object.fromEntries([...this.#servers.all].map(([name, { status }]) => [name, status]));
+  }
+
+  /** Calls that run and the last ones that ended, oldest first: what may have run when a connection was lost. */
+  get calls(): readonly Readonly<CallRecord>[] {
+    return this.#journal.records;
   }
 
   /** Ends the connection and makes another; gives what came of it. */
   async reconnect(name: string): Promise<ServerStatus> {
-    if (!(await this.#servers.reconnect(name))) throw unknownServer(name);
-    return this.status()[name] as ServerStatus;
+    if (!(await this.#servers.reconnect(name))) throw this.#unknown(name);
+    return this.#statusOf(name);
   }
 
+  /** Turns a server off or on; gives what came of it. */
   async toggle(name: string, enabled: boolean): Promise<ServerStatus> {
-    if (!(await this.#servers.toggle(name, enabled ? 'enabled' : 'disabled'))) throw unknownServer(name);
-    return this.status()[name] as ServerStatus;
+    if (!(await this.#servers.toggle(name, enabled ? 'enabled' : 'disabled'))) throw this.#unknown(name);
+    return this.#statusOf(name);
   }
 
-  /** The servers are these from now on: those that are the same stay as they are. */
-  setServers(servers: Readonly<Record<string, HostServerEntry>>): Promise<ServersSet> {
-    return this.#servers.replace(servers as Record<string, ServerEntry>);
+  /** The servers are these from now on; those whose entry is the same are not touched. Resolves when the new ones have come or failed. */
+  setServers(servers: Readonly<Record<string, HostServerEntry>>): Promise<Replaced> {
+    if (this.#closing !== undefined) throw closed();
+    return this.#servers.replace(servers);
   }
 
   /** Ends everything; resolves once nothing is left. */
-  async close(): Promise<void> {
-    await this.#servers[Symbol.asyncDispose]();
-    this.events.end();
+  close(): Promise<void> {
+    this.#closing ??= this.#end();
+    return this.#closing;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
+
+  async #end(): Promise<void> {
+    await this.#servers[Symbol.asyncDispose]();
+    await this.#eras?.flush?.();
+    this.events.end();
+  }
+
+  #statusOf(name: string): ServerStatus {
+    const server = this.#servers.all.get(name);
+    if (!server) throw this.#unknown(name);
+    return server.status;
+  }
+
+  #unknown(name: string): HostError {
+    if (this.#closing !== undefined) return closed();
+    const known = [...this.#servers.all.keys()];
+    const there = known.length > 0 ? `; there are ${known.join(', ')}` : '';
+    return new HostError('unknown-server', name, `nobody named it${there}`);
+  }
 }
 
-const NEVER = new AbortController().signal;
-const CALL_MS = 100_000_000;
-const CONNECT_MS = 30_000;
-
-function unknownServer(name: string): HostError {
-  return new HostError('unknown-server', name, 'nobody named it');
+/** What is no entry is left as it is: dialling it says what is wrong, and harms no other. */
+function entriesOf(given: Readonly<Record<string, HostServerEntry>>): Record<string, ServerEntry> {
+  return Object.fromEntries(
+    Object.entries(given).map(([key, value]) => [
+      key,
+      isRecord(value) && value.type === 'sdk' ? readOwnEntry(key, value) : asEntry(value),
+    ]),
+  );
 }
 
-function connectWorld(options: HostOptions, world: HostWorld): ConnectWorld {
-  return {
-    env: options.env ?? world.env,
-    cwd: options.cwd ?? world.cwd,
-    connectTimeoutMs: options.connectTimeoutMs ?? CONNECT_MS,
-    clientInfo: options.clientInfo ?? { name: 'toolplane', version: world.version },
-  };
+function asEntry(value: unknown): ServerEntry {
+  return (isRecord(value) ? value : {}) as ServerEntry;
+}
+
+function closed(): HostError {
+  return new HostError('closed', '', 'The host is closed; make another with createHost()');
 }

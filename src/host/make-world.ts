@@ -15,6 +15,7 @@ import { programAsker } from './program-asker.ts';
 import type { ProgramPorts } from './program-ports.ts';
 import { saveFile } from './result/save-file.ts';
 import { offerTo } from './server-offers.ts';
+import { memoryJournal } from './servers/call/journal.ts';
 import type { SessionOptions } from './session-options.ts';
 import type { SessionWorld } from './session-world.ts';
 import type { StateTeller } from './state-teller.ts';
@@ -113,6 +114,7 @@ export function makeWorld(
       directories: session.rules.current().directories.map(({ path }) => path),
     }),
     env: options.shellEnv ?? options.connect.env,
+    journal: memoryJournal(),
     files: new FileMemory(),
     wake: new WakeQueue(),
     leftOvers: new LeftOvers(),

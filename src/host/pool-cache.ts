@@ -5,8 +5,8 @@ import type { Rule } from './permission/rule.ts';
 import { removingRule } from './permission/unmatched.ts';
 import { assemble, type Origin, type Pool } from './pool/assemble.ts';
 import { policyRules } from './server-policy.ts';
-import type { Server } from './server-slot.ts';
-import type { Servers } from './servers.ts';
+import type { Server } from './servers/server.ts';
+import type { Servers } from './servers/servers.ts';
 import type { SessionWorld } from './session-world.ts';
 
 /** Who is offered tools: the lead, or a sub-agent of some kind with servers of its own. */

@@ -3,7 +3,7 @@ import type { UserBlock } from '../protocol/agent-message.ts';
 import { messageOf } from '../protocol/sdk-error.ts';
 import { normalizeName } from '../protocol/tool-name.ts';
 import type { Prompt } from './discover/list-prompts.ts';
-import type { Server } from './server-slot.ts';
+import type { Server } from './servers/server.ts';
 
 /** A slash command that stands for a prompt of a server. */
 export type PromptCommand = {

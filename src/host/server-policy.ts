@@ -1,6 +1,6 @@
 import { isRecord } from '../base/is-record.ts';
 import type { Rule } from './permission/rule.ts';
-import type { Server } from './server-slot.ts';
+import type { Server } from './servers/server.ts';
 
 /** What the entries of servers say about their own tools, as rules; what is no policy says nothing. */
 export function policyRules(servers: ReadonlyMap<string, Pick<Server, 'entry'>>): Rule[] {

@@ -1,11 +1,11 @@
 import { redactedJson, redactText } from '../base/redact.ts';
 import type { ToolAnnotations } from '../protocol/mcp.ts';
-import type { Server, ServerState } from './server-slot.ts';
+import type { Server, ServerView } from './servers/server.ts';
 
 /** One server as `mcp_status` and `system/init` tell of it. */
 export type ServerStatus = {
   readonly name: string;
-  readonly status: 'connected' | 'failed' | 'pending' | 'disabled';
+  readonly status: 'connected' | 'failed' | 'needs-auth' | 'pending' | 'disabled';
   readonly serverInfo?: { readonly name: string; readonly version: string };
   readonly error?: string;
   readonly config?: object;
@@ -23,7 +23,7 @@ export function serverStatus(servers: ReadonlyMap<string, Server>): ServerStatus
       ...(state.connection.serverInfo && { serverInfo: state.connection.serverInfo }),
       tools: state.tools.map((tool) => ({ name: tool.name, annotations: marks(tool.annotations) })),
     }),
-    ...(state.kind === 'failed' && { error: redactText(state.fault) }),
+    ...('fault' in state && { error: redactText(state.fault) }),
     ...(entry.type !== 'sdk' && { config: withoutSecrets(entry) }),
     transport: entry.type ?? 'stdio',
     scope: 'dynamic',
@@ -36,8 +36,9 @@ const WORDS = {
   pending: 'pending',
   connected: 'connected',
   failed: 'failed',
+  'needs-auth': 'needs-auth',
   disabled: 'disabled',
-} as const satisfies Record<ServerState['kind'], ServerStatus['status']>;
+} as const satisfies Record<ServerView['kind'], ServerStatus['status']>;
 
 /** Only what is claimed is told. */
 function marks({ readOnlyHint, destructiveHint, openWorldHint }: ToolAnnotations = {}): object {

@@ -9,12 +9,15 @@ import type { Model } from './model/model.ts';
 import type { Asker } from './permission/ask.ts';
 import type { Workspace } from './permission/path.ts';
 import type { RuleStore } from './permission/rule-store.ts';
-import type { Servers } from './servers.ts';
+import type { Journal } from './servers/call/journal.ts';
+import type { Servers } from './servers/servers.ts';
 
 /** What the lead and every sub-agent of a session share. */
 export type SessionWorld = {
   readonly model: Model;
   readonly servers: Servers;
+  /** Calls of servers' tools, written down before they are sent. */
+  readonly journal: Journal;
   readonly hooks: SessionHooks;
   readonly rules: RuleStore;
   readonly mayBypass: boolean;

@@ -8,7 +8,7 @@ import type { HookEffect } from './hook/hook-effect.ts';
 import type { SessionHooks } from './hook/session-hooks.ts';
 import type { Pool } from './pool/assemble.ts';
 import type { ProgramPorts } from './program-ports.ts';
-import type { Servers } from './servers.ts';
+import type { Servers } from './servers/servers.ts';
 import type { SessionOptions } from './session-options.ts';
 import type { SessionWorld } from './session-world.ts';
 import type { StateTeller } from './state-teller.ts';

@@ -7,7 +7,7 @@ import type { PoolCall } from './call/pool-call.ts';
 import type { ConnectWorld } from './connect/world.ts';
 import type { ModelMessage } from './model/model.ts';
 import { poolSource, serversFor } from './pool-cache.ts';
-import { Servers } from './servers.ts';
+import { Servers } from './servers/servers.ts';
 import type { SessionWorld } from './session-world.ts';
 import { runTurn } from './turn.ts';
 import type { Denial, Worker } from './worker.ts';
@@ -43,7 +43,7 @@ export async function runSubAgent(
   await using ownServers = new Servers(world.connect);
   const own = definition.mcpServers?.filter((it) => typeof it !== 'string') ?? [];
   for (const entries of own) ownServers.add(entries, 'dynamic');
-  await within(PATIENCE_MS, ownServers.ready(), signal);
+  await within(PATIENCE_MS, ownServers.settled(), signal);
 
   const started = await session.hooks.run('SubagentStart', who, signal);
   const hooked = started.additionalContext === undefined ? [] : [started.additionalContext];
@@ -63,6 +63,7 @@ export async function runSubAgent(
     who,
     listed: async () => void (await Promise.all([session.servers.listed(), ownServers.listed()])),
     servers: () => serversFor(session, { ownServers }),
+    target: (server) => ownServers.target(server) ?? session.servers.target(server),
     connectServer: async () => ({ kind: 'failed', fault: 'sub-agents connect no servers' }),
     delegate: async () => failedOutcome('Sub-agents do not delegate'),
     beforeEnd: async (within) => {
@@ -91,7 +92,7 @@ export async function runSubAgent(
 function unconnected(servers: Servers): string[] {
   const missing = [...servers.all].flatMap(([name, { state }]) => {
     if (state.kind === 'connected') return [];
-    return [`${name}: ${state.kind === 'failed' ? state.fault : 'it is not ready yet'}`];
+    return [`${name}: ${'fault' in state ? state.fault : 'it is not ready yet'}`];
   });
   return missing.length === 0
     ? []

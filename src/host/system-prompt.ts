@@ -1,4 +1,4 @@
-import type { Server } from './server-slot.ts';
+import type { Server } from './servers/server.ts';
 
 export type PromptParts = {
   /** What the program wants said; empty says nothing. */

@@ -32,7 +32,7 @@ export async function takeTurn(
   const { signal } = turn;
   // Counted from the dialling: a server that hangs delays one turn, not every one.
   const patience = PATIENCE_MS - (since - session.servers.dialledAt);
-  if (patience > 0) await within(patience, session.servers.ready(), signal);
+  if (patience > 0) await within(patience, session.servers.settled(), signal);
   session.say(initMessage(initFacts(session)));
   tellCommands(session);
   const asked = await readPrompt(session, given, signal);
@@ -95,6 +95,7 @@ async function run(
     who: {},
     listed: () => session.servers.listed(),
     servers: () => session.servers.all,
+    target: (server) => session.servers.target(server),
     makeRoom: conversation.makeRoom,
     beforeEnd: stopHooks(session, report),
     connectServer: (name) => connectServer(session, name),
@@ -149,6 +150,7 @@ async function connectServer(session: Session, name: string): Promise<ConnectOut
       return { kind: 'connected', tools: tools.map((tool) => tool.name) };
     }
     case 'failed':
+    case 'needs-auth':
       return { kind: 'failed', fault: state.fault };
     default:
       return { kind: 'failed', fault: `it is ${state?.kind}` };

@@ -5,12 +5,15 @@ import { realInput } from './builtin/real-path.ts';
 import type { PermitWorld } from './call/permit.ts';
 import { type PoolCall, ruleCall } from './call/pool-call.ts';
 import type { RunWorld } from './call/run-call.ts';
+import { HostError } from './connect/host-error.ts';
+import { isTrustedEntry } from './connect/world.ts';
 import { type Decision, decide } from './permission/decide.ts';
 import { matchesCall } from './permission/match.ts';
 import type { Rule } from './permission/rule.ts';
 import { modeOf } from './permission/rule-store.ts';
 import type { PooledTool } from './pool/assemble.ts';
 import { policyRules } from './server-policy.ts';
+import { callServer } from './servers/call/call-server.ts';
 import type { SessionWorld } from './session-world.ts';
 import type { Worker } from './worker.ts';
 
@@ -25,9 +28,10 @@ export function poolCall(made: ToolCall, tool: PooledTool, worker: Worker, world
     const builtIn = world.builtIns.find(({ listed }) => listed.name === origin.tool);
     return { id: made.id, tool, input, isTrusted: true, ...(builtIn && { builtIn }) };
   }
-  const source = worker.servers().get(origin.server)?.origin === 'sdk' ? 'sdk' : 'dynamic';
-  const provenance = { name: origin.server, source };
-  return { id: made.id, tool, input, isTrusted: source === 'sdk', provenance };
+  const server = worker.servers().get(origin.server);
+  const source = server?.origin === 'sdk' ? 'sdk' : 'dynamic';
+  const isTrusted = server !== undefined && isTrustedEntry(server.entry);
+  return { id: made.id, tool, input, isTrusted, provenance: { name: origin.server, source } };
 }
 
 /** Reading tools of trusted servers, and those built-ins that say so. */
@@ -64,11 +68,11 @@ export function runWorld(worker: Worker, world: SessionWorld, hear: Hear): RunWo
     ...hear,
     hooks: world.hooks,
     who: worker.who,
-    connection: (server) => {
-      const state = worker.servers().get(server)?.state;
-      return state?.kind === 'connected' ? state.connection : undefined;
+    callServer: async (server, tool, args, options) => {
+      const target = worker.target(server);
+      if (!target) throw new HostError('unknown-server', server, 'it is gone');
+      return callServer(target, { server, tool, args, ...options }, world.journal);
     },
-    timeoutMs: (server) => worker.servers().get(server)?.entry.timeout,
     save: world.save,
     onProgress: (call, progress, elapsedMs) =>
       world.say({

@@ -4,7 +4,8 @@ import type { BuiltInWorld } from './builtin/built-in.ts';
 import type { PoolCall, Who } from './call/pool-call.ts';
 import type { ModelMessage } from './model/model.ts';
 import type { Pool } from './pool/assemble.ts';
-import type { Server } from './server-slot.ts';
+import type { CallTarget } from './servers/call-target.ts';
+import type { Server } from './servers/server.ts';
 
 /** One agent at work: the lead, or a sub-agent. */
 export type Worker = {
@@ -16,6 +17,8 @@ export type Worker = {
   listed(): Promise<void>;
   /** The servers its tools are called at, by key. */
   servers(): ReadonlyMap<string, Server>;
+  /** One of them, for a call. */
+  target(server: string): CallTarget | undefined;
   readonly maxTurns?: number;
   /** The call that started it, for a sub-agent. */
   readonly parentToolUseId: string | null;

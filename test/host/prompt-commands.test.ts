@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { expandCommand, promptCommands } from '../../src/host/prompt-commands.ts';
-import type { Server } from '../../src/host/server-slot.ts';
+import type { Server } from '../../src/host/servers/server.ts';
 
 type Asked = { method: string; params: Record<string, unknown> };
 

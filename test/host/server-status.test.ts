@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { ServerEntry } from '../../src/host/connect/world.ts';
-import type { Server, ServerState } from '../../src/host/server-slot.ts';
 import { serverStatus } from '../../src/host/server-status.ts';
+import type { Server, ServerView } from '../../src/host/servers/server.ts';
 
 const statusOf = (
-  state: ServerState,
+  state: ServerView,
   entry: ServerEntry = { command: 'x' },
   origin: Server['origin'] = 'config',
 ) => serverStatus(new Map([['s', { entry, origin, state }]]))[0];

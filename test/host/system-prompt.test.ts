@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import type { Server, ServerState } from '../../src/host/server-slot.ts';
+import type { Server, ServerView } from '../../src/host/servers/server.ts';
 import { systemPrompt } from '../../src/host/system-prompt.ts';
 
-function servers(states: Record<string, ServerState | string>): ReadonlyMap<string, Server> {
+function servers(states: Record<string, ServerView | string>): ReadonlyMap<string, Server> {
   return new Map(
     Object.entries(states).map(([name, state]) => {
       const connection = { instructions: state } as never;
-      const known: ServerState =
+      const known: ServerView =
         typeof state === 'string' ? { kind: 'connected', connection, tools: [], prompts: [] } : state;
       return [name, { entry: { command: 'x' }, origin: 'config', state: known }];
     }),

@@ -1,9 +1,10 @@
 import { isRecord } from '../../base/is-record.ts';
 import type { UserBlock } from '../../protocol/agent-message.ts';
+import type { CallToolResult } from '../../protocol/mcp.ts';
 import { INTERRUPTED } from '../agent/run-calls.ts';
 import { failedOutcome, type ToolOutcome } from '../agent/tool-call.ts';
 import type { BuiltInWorld } from '../builtin/built-in.ts';
-import type { Connection } from '../connect/connection.ts';
+import type { CallOptions } from '../connect/connection.ts';
 import type { HookEffect } from '../hook/hook-effect.ts';
 import type { SessionHooks } from '../hook/session-hooks.ts';
 import { blockToModel, type ResultSource } from '../result/block.ts';
@@ -18,9 +19,13 @@ export type RunWorld = {
   readonly who: Who;
   /** What a built-in tool works with, for this call. */
   builtInWorld(call: PoolCall): BuiltInWorld;
-  connection(server: string): Connection | undefined;
-  /** Longest one call of the server may take. */
-  timeoutMs(server: string): number | undefined;
+  /** Calls a tool of a server, however its connection stands; rejects with what is to be told. */
+  callServer(
+    server: string,
+    tool: string,
+    args: Record<string, unknown>,
+    options: Pick<CallOptions, 'signal' | 'meta' | 'onProgress'>,
+  ): Promise<Partial<CallToolResult>>;
   onProgress(call: PoolCall, progress: object, elapsedMs: number): void;
   /** Keeps what a model cannot read, and gives the path. */
   readonly save: (data: string, mimeType: string) => Promise<string>;
@@ -82,18 +87,15 @@ async function run(
       return failureOf(thrown, signal);
     }
   }
-  const connection = world.connection(origin.server);
-  if (!connection) return failedOutcome(`Server "${origin.server}" is not connected`);
-  const timeoutMs = world.timeoutMs(origin.server);
   try {
-    const result = await connection.callTool(
+    const result = await world.callServer(
+      origin.server,
       origin.tool,
       { ...call.input },
       {
         signal,
         meta: { 'claudecode/toolUseId': call.id },
         onProgress: (progress) => world.onProgress(call, progress, elapsed()),
-        ...(timeoutMs !== undefined && { timeoutMs }),
       },
     );
     const content = await toModel(result, sourceOf(call, world));

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import type { AgentLink } from '../../control/link.ts';
 import { SdkError } from '../../protocol/sdk-error.ts';
 import { AgentSession } from '../agent-session.ts';
+import { fileEras } from '../connect/file-eras.ts';
+import { memoryEras } from '../connect/memory-eras.ts';
 import type { RetryEvent } from '../model/retry.ts';
 import { chooseModel } from './choose-model.ts';
 import { loadFlagFiles } from './flag-files.ts';
@@ -39,12 +41,15 @@ export async function launch(link: AgentLink, given: Launch): Promise<AgentSessi
   if ('fault' in opened) throw refusal([opened.fault]);
 
   const model = flags.model ?? files.managed.model ?? files.settings.model;
+  const eras = join(root, 'cache', 'eras.json');
   let session: AgentSession | undefined;
   const retry = { onRetry: (event: RetryEvent) => session?.say(retryMessage(event)) };
   const chosen = chooseModel({ ...flags, ...(model !== undefined && { model }) }, env, { cwd, retry });
   session = new AgentSession(link, {
     ...plan.options,
     ...opened.kept,
+    // A session that leaves nothing on disk leaves this neither.
+    connect: { ...plan.options.connect, eras: opened.kept.transcript ? fileEras(eras) : memoryEras() },
     model: chosen.model,
     modelName: chosen.modelName,
     note,

@@ -1,0 +1,37 @@
+import { join } from 'node:path';
+import type { Broadcast } from '../base/broadcast.ts';
+import { fileEras } from './connect/file-eras.ts';
+import { memoryEras } from './connect/memory-eras.ts';
+import type { ConnectWorld } from './connect/world.ts';
+import { hostOffer } from './host-offers.ts';
+import type { HostEvent, HostOptions } from './host-options.ts';
+
+/** What a host takes from its surroundings. */
+export type HostWorld = {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly version: string;
+};
+
+const CONNECT_MS = 30_000;
+
+/** How the servers of a host are reached, and who hears and answers them. */
+export function hostConnectWorld(
+  options: HostOptions,
+  { env, cwd, version }: HostWorld,
+  events: Pick<Broadcast<HostEvent>, 'emit'>,
+): ConnectWorld {
+  const { cacheDirectory, handlers = {}, maxFrameBytes } = options;
+  return {
+    env: options.env ?? env,
+    cwd: options.cwd ?? cwd,
+    connectTimeoutMs: options.connectTimeoutMs ?? CONNECT_MS,
+    clientInfo: options.clientInfo ?? { name: 'toolplane', version },
+    eras: cacheDirectory === undefined ? memoryEras() : fileEras(join(cacheDirectory, 'eras.json')),
+    offerTo: (server) => hostOffer(server, handlers),
+    onStderr: (server, line) => events.emit({ type: 'stderr', server, line }),
+    onNoise: (server, what) => events.emit({ type: 'warning', server, message: what }),
+    onLog: (server, entry) => events.emit({ type: 'log', server, entry }),
+    ...(maxFrameBytes !== undefined && { maxFrameBytes }),
+  };
+}
