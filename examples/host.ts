@@ -1,0 +1,58 @@
+// Many MCP servers as one, without an agent: connected, called, lost, back again, and explained.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { toolServer } from 'toolplane';
+import { createHost, HostError } from 'toolplane/host';
+import { z } from 'zod';
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const serve = (file: string) => [...process.execArgv, here('../src/cli/main.ts'), 'serve', here(file)];
+
+const web = spawn(process.execPath, [...process.execArgv, here('./servers/deploy-http.ts')], {
+  stdio: ['pipe', 'pipe', 'inherit'],
+});
+const [url] = (await once(createInterface(web.stdout), 'line')) as [string];
+
+const shop = toolServer('shop').tool('price', 'What an item costs', { item: z.string() }, () => '30 crowns');
+
+// #region host
+await using host = createHost({
+  mcpServers: {
+    docs: { command: process.execPath, args: serve('./servers/docs.ts'), required: true },
+    fragile: { command: process.execPath, args: serve('./servers/fragile.ts') },
+    deploy: { url }, // no type: streamable HTTP is tried, then the older one
+    shop, // in this process
+    broken: { command: 'no-such-command' },
+  },
+});
+
+await host.ready({ deadline: 20_000 }); // one that is broken keeps nobody waiting
+
+for (const { server, name } of await host.listTools()) console.log(`${server}: ${name}`);
+const { content } = await host.callTool('docs', 'search', { query: 'deploying' });
+console.log(content);
+// #endregion
+
+// #region lost
+try {
+  await host.callTool('fragile', 'crash');
+} catch (fault) {
+  assert(fault instanceof HostError);
+  console.log(fault.message);
+}
+console.log((await host.callTool('fragile', 'hello')).content); // it was started again meanwhile
+// #endregion
+
+// #region explain
+for (const [name, { state, era, cause }] of Object.entries(host.status())) {
+  const why = state === 'connected' ? `${era} era` : cause?.message;
+  console.log(`${name}: ${state}, ${why}`);
+}
+// #endregion
+
+assert.equal(host.status().broken?.state, 'failed');
+assert.equal(host.status().fragile?.state, 'connected');
+web.stdin.end();
