@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { buildPackage } from './build.ts';
 import type { Effort, Group } from './group.ts';
 import { agent } from './groups/agent.ts';
+import { connect } from './groups/connect.ts';
 import { control } from './groups/control.ts';
 import { start } from './groups/start.ts';
 import { Lab } from './lab.ts';
@@ -10,7 +11,7 @@ import type { Row } from './row.ts';
 import { formatTable } from './table.ts';
 
 /** Every subject of the benchmark, in the order they run. */
-const GROUPS: Readonly<Record<string, Group>> = { control, agent, start };
+const GROUPS: Readonly<Record<string, Group>> = { control, connect, agent, start };
 
 const { values: flags } = parseArgs({
   options: {

@@ -1,0 +1,71 @@
+import { isAuthorization } from './sets.ts';
+
+/** One check of a scenario, as the suite writes it down. */
+export type Check = {
+  id: string;
+  name?: string;
+  status: string;
+  errorMessage?: string;
+  description?: string;
+};
+
+/** One scenario as the suite ran it; without checks the suite itself could not run it. */
+export type Outcome = {
+  scenario: string;
+  checks: readonly Check[] | undefined;
+  stdout: string;
+  stderr: string;
+};
+
+/** How one scenario of one set fared. `pass` is null where nothing was judged; `note` then says why. */
+export type Row = { name: string; pass: boolean | null; note: string };
+
+/** A row and how many of the scenario's checks succeeded. */
+export type Judged = Row & { checks: number };
+
+/** A scenario passes with at least one check, none of which failed or warned, and a client that came to its end. */
+export function judge(set: string, { scenario, checks, stdout, stderr }: Outcome): Judged {
+  const name = `${set} ${scenario}`;
+  if (isAuthorization(scenario)) return { name, pass: null, note: 'not counted: waits for OAuth', checks: 0 };
+  if (!checks) return { name, pass: false, note: 'the suite could not run it', checks: 0 };
+  const of = (status: string) => checks.filter((check) => check.status === status);
+  const passed = of('SUCCESS').length;
+  const wrong = [...of('FAILURE'), ...of('WARNING')];
+  const isDone = stdout.includes('DONE');
+  const faults = [
+    ...wrong.map(sayCheck),
+    ...(isDone ? [] : [`the client ended early: ${lastWords(stderr)}`]),
+  ];
+  if (faults.length > 0) return { name, pass: false, note: sayFaults(passed, faults), checks: passed };
+  if (passed === 0) return { name, pass: null, note: 'not counted: it made no check', checks: 0 };
+  const skipped = of('SKIPPED').length;
+  return {
+    name,
+    pass: true,
+    note: `${passed} checks${skipped > 0 ? `, ${skipped} skipped` : ''}`,
+    checks: passed,
+  };
+}
+
+function sayFaults(passed: number, faults: readonly string[]): string {
+  const more = faults.length > TOLD ? [`and ${faults.length - TOLD} more`] : [];
+  return [`${passed} checks passed`, ...faults.slice(0, TOLD), ...more].join('; ');
+}
+
+function sayCheck({ id, name = id, errorMessage, description }: Check): string {
+  const label = name === id ? id : `${id} (${name})`;
+  return `${label}: ${(errorMessage ?? description ?? 'no reason given').split('\n')[0]}`;
+}
+
+/** As many faults of a scenario are told one by one. */
+const TOLD = 4;
+
+/** What the client said last, which is the message of the error that ended it. */
+function lastWords(stderr: string): string {
+  const lines = stderr.split('\n').map((line) => line.trim());
+  return (
+    lines.find((line) => /^\w*Error\b/.test(line)) ??
+    lines.findLast((line) => line !== '') ??
+    'it said nothing'
+  );
+}
