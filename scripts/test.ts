@@ -1,4 +1,5 @@
 // npm test: everything. Installs what it needs, checks, tests, runs the examples, ends with the totals.
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +14,26 @@ const totals = { passed: 0, failed: 0 };
 function counted(isDone: boolean): void {
   if (isDone) totals.passed++;
   else totals.failed++;
+}
+
+/** A command that judges by itself: each of its rows is a test, except those it does not count. */
+function countRows(title: string, args: readonly string[]): void {
+  console.log(`\n── ${title}`);
+  const { stdout } = spawnSync(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'ignore'] });
+  try {
+    const rows = JSON.parse(stdout.toString()) as { name: string; pass: boolean | null; note: string }[];
+    const failed = rows.filter(({ pass }) => pass === false);
+    for (const { name, note } of failed) console.error(`✗ ${name}: ${note}`);
+    const passed = rows.filter(({ pass }) => pass === true).length;
+    console.log(
+      `${passed} passed, ${failed.length} failed, ${rows.length - passed - failed.length} not counted`,
+    );
+    totals.passed += passed;
+    totals.failed += passed === 0 ? failed.length + 1 : failed.length;
+  } catch (cause) {
+    console.error(`✗ ${title} gave no rows: ${cause}`);
+    totals.failed++;
+  }
 }
 
 counted(installPeers());
@@ -36,6 +57,8 @@ try {
   totals.failed++;
 }
 counted(step('examples', process.execPath, [`${ROOT}scripts/examples.ts`]));
+countRows('conformance', [`${ROOT}conformance/run.ts`, '--json']);
+countRows('chaos', [`${ROOT}chaos/run.ts`, '--json', '--quick', '--ours']);
 rmSync(scratch, { recursive: true, force: true });
 
 console.log(`\n${totals.passed} passed, ${totals.failed} failed`);

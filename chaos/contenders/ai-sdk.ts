@@ -1,0 +1,62 @@
+import type { Contender, Limits, Result, Target } from '../contender.ts';
+import { eachByItself, type Link } from './each-by-itself.ts';
+
+/** `@ai-sdk/mcp`, with the transports it brings along. */
+export const aiSdk: Contender = {
+  open: (targets, limits) => eachByItself(targets, (target, signal) => connect(target, limits, signal)),
+};
+
+/** The part of the library that is driven here; it lives among the peers, not among our own dependencies. */
+type Library = {
+  createMCPClient(config: {
+    transport: unknown;
+    initializationOptions: RequestOptions;
+    onUncaughtError: (cause: unknown) => void;
+  }): Promise<{
+    tools(): Promise<Record<string, unknown>>;
+    callTool(call: {
+      name: string;
+      arguments: Record<string, unknown>;
+      options: RequestOptions;
+    }): Promise<Result>;
+    close(): Promise<void>;
+  }>;
+};
+type RequestOptions = { signal?: AbortSignal; timeout?: number };
+type StdioLibrary = { StdioMCPTransport: new (config: unknown) => unknown };
+
+const PEERS = new URL('../../interop/node_modules/', import.meta.url);
+const PACKAGE = new URL('@ai-sdk/mcp/dist/', PEERS);
+
+async function connect(target: Target, { connectMs }: Limits, signal: AbortSignal): Promise<Link> {
+  const { createMCPClient } = (await import(new URL('index.js', PACKAGE).href)) as Library;
+  const client = await createMCPClient({
+    transport: await dial(target),
+    initializationOptions: { timeout: connectMs, signal },
+    onUncaughtError: () => {},
+  });
+  try {
+    await client.tools();
+  } catch (cause) {
+    await client.close();
+    throw cause;
+  }
+  return {
+    tools: async () => Object.keys(await client.tools()),
+    call: (name, args, { signal, timeoutMs }) =>
+      client.callTool({
+        name,
+        arguments: args,
+        options: { ...(signal && { signal }), ...(timeoutMs !== undefined && { timeout: timeoutMs }) },
+      }),
+    close: () => client.close(),
+  };
+}
+
+async function dial(target: Target): Promise<unknown> {
+  if (target.kind === 'ws') throw new Error('it has no WebSocket transport');
+  if (target.kind !== 'stdio') return { type: target.kind, url: target.url, headers: { ...target.headers } };
+  const { StdioMCPTransport } = (await import(new URL('mcp-stdio/index.js', PACKAGE).href)) as StdioLibrary;
+  const { command, args, env } = target;
+  return new StdioMCPTransport({ command, args: [...args], env: { ...env } });
+}

@@ -1,0 +1,33 @@
+import type { CallOptions, Result, Session, Target } from '../contender.ts';
+
+/** One connection of a library that knows only one server at a time. */
+export type Link = {
+  tools(): Promise<string[]>;
+  call(tool: string, args: Record<string, unknown>, options: CallOptions): Promise<Result>;
+  close(): Promise<void>;
+};
+
+/**
+ * What a careful programmer writes around such a library: all servers are connected at once, each one's failure is kept
+ * for whoever asks for it, and closing ends what is still being connected.
+ */
+export function eachByItself(
+  targets: Readonly<Record<string, Target>>,
+  connect: (target: Target, signal: AbortSignal) => Promise<Link>,
+): Session {
+  const life = new AbortController();
+  const links = new Map(
+    Object.entries(targets).map(([name, target]) => [name, connect(target, life.signal)]),
+  );
+  for (const link of links.values()) link.catch(() => {});
+  const link = (server: string) => links.get(server) ?? Promise.reject(new Error(`no server "${server}"`));
+  return {
+    ready: async (server) => void (await link(server)),
+    tools: async (server) => (await link(server)).tools(),
+    call: async (server, tool, args = {}, options = {}) => (await link(server)).call(tool, args, options),
+    close: async () => {
+      life.abort();
+      await Promise.allSettled([...links.values()].map(async (opened) => (await opened).close()));
+    },
+  };
+}

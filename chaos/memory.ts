@@ -1,0 +1,20 @@
+/** Watches how much memory this process takes above what it had. */
+export class Memory implements Disposable {
+  readonly #before = process.memoryUsage.rss();
+  #peak = this.#before;
+  readonly #timer = setInterval(() => this.#look(), 20);
+
+  /** The most it has grown by so far, in MiB. */
+  get grownMib(): number {
+    this.#look();
+    return Math.round((this.#peak - this.#before) / (1 << 20));
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+
+  #look(): void {
+    this.#peak = Math.max(this.#peak, process.memoryUsage.rss());
+  }
+}

@@ -1,0 +1,5 @@
+// A process that a server starts and forgets.
+import { note } from './stdio-server.mjs';
+
+note('started');
+setTimeout(() => process.exit(99), 60_000);

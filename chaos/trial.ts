@@ -1,0 +1,79 @@
+// One client before one fault, in a process of its own: node trial.ts FAULT CONTENDER DIRECTORY [--quick]
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Scope } from '../src/base/scope.ts';
+import type { ServerStatus } from '../src/entry/host.ts';
+import type { Session } from './contender.ts';
+import { CONTENDERS, type ContenderName } from './contenders/table.ts';
+import { lacking } from './explained.ts';
+import type { Fault, Stage } from './fault.ts';
+import { FAULTS } from './faults/table.ts';
+import { check, eventually, outcome, reasonOf, short } from './judge.ts';
+import { PATIENCE } from './patience.ts';
+import { setStage } from './stage.ts';
+import type { TrialMessage, Verdict } from './verdict.ts';
+
+const [faultName = '', contenderName = '', directory = '', quick] = process.argv.slice(2);
+
+// What a client throws at nobody would end its user's program.
+process.on('uncaughtException', (cause) =>
+  tell({ pass: false, note: `uncaught: ${short(reasonOf(cause))}` }),
+);
+
+send({ patience: PATIENCE });
+tell(await judge(FAULTS[faultName] as Fault, contenderName as ContenderName));
+
+async function judge(fault: Fault, name: ContenderName): Promise<Verdict> {
+  await using scope = new Scope();
+  const isQuick = quick === '--quick';
+  const contender = await CONTENDERS[name]();
+  const { stage, opened } = setStage({ name, contender, directory, isQuick, scope });
+  let verdict = await play(fault, stage, opened);
+  const closing = await outcome(10_000, Promise.all([...opened].map((session) => session.close())));
+  if (verdict.pass) verdict = await judgeEnd(verdict, stage, closing.kind);
+  return verdict;
+}
+
+async function play(fault: Fault, stage: Stage, opened: ReadonlySet<Session>): Promise<Verdict> {
+  try {
+    const note = await fault.play(stage);
+    const words: string[] = [];
+    for (const session of opened) words.push(...(await explain(session, fault.remains ?? [])));
+    return { pass: true, note: short(words[0] ?? note ?? '', 400) };
+  } catch (cause) {
+    return { pass: false, note: short(reasonOf(cause), 400) };
+  }
+}
+
+/** What a client that can tell says of each broken server; words that do not suffice fail the play. */
+async function explain({ status }: Session, remains: readonly string[]): Promise<string[]> {
+  if (!status) return [];
+  const told = (server: string, now: ServerStatus | undefined) => {
+    const lack = lacking(server, now);
+    check(lack === undefined, lack ?? '');
+    return `${now?.state}: ${now?.cause?.message}`;
+  };
+  // A server that comes and goes may be there just now.
+  const words = remains.map((server) =>
+    eventually(3_000, 'status()', async () => told(server, status()[server])),
+  );
+  const others = Object.entries(status()).filter(
+    ([, { state }]) => state === 'failed' || state === 'needs-auth',
+  );
+  return [...(await Promise.all(words)), ...others.map(([server, now]) => told(server, now))];
+}
+
+/** Whatever the fault was, close() ends and no process of a server outlives it. */
+async function judgeEnd(verdict: Verdict, stage: Stage, closing: string): Promise<Verdict> {
+  if (closing === 'silent') return { pass: false, note: 'close() does not end within 10 s' };
+  const left = await stage.events.left(3_000);
+  return left === 0 ? verdict : { pass: false, note: `${left} processes are left 3 s after close()` };
+}
+
+function tell(verdict: Verdict): void {
+  send({ verdict }, () => process.exit(0));
+  void sleep(1_000).then(() => process.exit(0));
+}
+
+function send(message: TrialMessage, sent: () => void = () => {}): void {
+  process.send?.(message, sent);
+}
