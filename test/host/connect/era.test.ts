@@ -15,7 +15,7 @@ describe('how a server is asked for its era', () => {
       { type: 'stdio' },
       'process',
       undefined,
-      { negotiation: { mode: 'auto', probe: { timeoutMs: 3000 } } },
+      { negotiation: { mode: 'auto', probe: { timeoutMs: 6000 } } },
     ],
     ['a process that answered before', { type: 'stdio' }, 'process', modern, auto],
     ['a process that did not', { type: 'stdio' }, 'process', legacy, { ...auto, prior: { kind: 'legacy' } }],
