@@ -23,6 +23,8 @@ export type Connection = {
   readonly mirrorsParams?: boolean;
   /** The last lines its process wrote to stderr, without secrets. */
   stderr(): readonly string[];
+  /** Whether it works on a call: who works may have no time for anything else. */
+  isBusy(): boolean;
   /** Asks for a sign of life, by what its era has for that; rejects as a call does. */
   ping(signal: AbortSignal): Promise<void>;
   /** One page as the server sent it, unread: one bad tool must not cost the others. */
@@ -78,6 +80,7 @@ export function connectionOf(name: string, parts: Parts): Connection {
     protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
     mirrorsParams: mirrors,
     stderr,
+    isBusy: () => requests.isBusy,
     async ping(signal) {
       await ask({ method: era === 'modern' ? 'server/discover' : 'ping', params: {} }, { signal });
     },

@@ -32,7 +32,7 @@ export function explainConnect(server: string, failure: unknown, last: LastWords
   const hasDied = code === 'ERA_NEGOTIATION_FAILED' && last.isUnanswered;
   if (last.isProcess && (known.code === 'closed' || hasDied)) {
     const words = last.stderr.length === 0 ? '' : `; it said: ${last.stderr.join(' | ')}`;
-    return fail('spawn-failed', `it ended before it was ready${words}`);
+    return fail('spawn-failed', `it ended before it was ready${words}; run its command by hand to see more`);
   }
   if (code === 'ERA_NEGOTIATION_FAILED') {
     return fail('unreachable', `${said}; if it is an older server, set "era" of its entry to "legacy"`);

@@ -1,6 +1,7 @@
 import type { JSONRPCMessage, Progress } from '@modelcontextprotocol/client';
 import { isRecord } from '../../base/is-record.ts';
 import { startTimer } from '../../base/timer.ts';
+import { INTERNAL } from '../../protocol/json-rpc.ts';
 import { AbortError } from '../../protocol/sdk-error.ts';
 import type { CallOptions } from './call-options.ts';
 import { explain } from './explain.ts';
@@ -108,6 +109,12 @@ export class Requests {
     signal.addEventListener('abort', waiting.abort);
   }
 
+  /** Whether a call is being worked on. */
+  get isBusy(): boolean {
+    for (const { question } of this.#waiting.values()) if (question.method === 'tools/call') return true;
+    return false;
+  }
+
   #send(id: number, waiting: Waiting): void {
     const { method, params, headers } = waiting.question;
     const { meta, onProgress, idleTimeoutMs } = waiting.options;
@@ -148,7 +155,10 @@ export class Requests {
     const waiting = this.#waiting.get(id);
     if (!waiting || !this.#forget(id, waiting)) return;
     if (message.error === undefined || message.error === null) {
-      waiting.resolve(isRecord(message.result) ? message.result : {});
+      const { result } = message;
+      const fault = faultOfResult(waiting.question.method, result);
+      if (fault === undefined) waiting.resolve(result as Record<string, unknown>);
+      else waiting.reject(new ServerFault(INTERNAL, `MCP server "${this.#server}": ${fault}`));
       return;
     }
     const {
@@ -200,6 +210,14 @@ export class Requests {
     const fault = 'the stream ended before the answer came; see what the call did before you repeat it';
     return new HostError('closed', this.#server, fault, { isTerminal: true });
   }
+}
+
+/** Only what would break whoever reads it; unknown members are welcome. */
+function faultOfResult(method: string, result: unknown): string | undefined {
+  if (!isRecord(result)) return 'its answer is neither a result nor an error';
+  if (method !== 'tools/call' || result.content === undefined || Array.isArray(result.content))
+    return undefined;
+  return 'the "content" of its result is no list; whoever made the server has to mend that';
 }
 
 function aborted(signal: AbortSignal): AbortError {

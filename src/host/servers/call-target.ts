@@ -4,6 +4,7 @@ import type { Connection } from '../connect/connection.ts';
 import { HostError } from '../connect/host-error.ts';
 import type { ServerEntry } from '../connect/world.ts';
 import type { ServerSlot } from './server-slot.ts';
+import type { WhyNot } from './why-not.ts';
 
 /** One server as those who call its tools need it, whatever happens to its connection meanwhile. */
 export type CallTarget = {
@@ -37,10 +38,11 @@ export function targetOf(key: string, slot: ServerSlot): CallTarget {
       signal.throwIfAborted();
       const { connection } = slot;
       if (connection) return connection;
-      const { code, fault } = slot.whyNot() ?? { code: 'closed' as const, fault: 'it was lost as it came' };
-      throw new HostError(code, key, fault, { hasRun: 'no' });
+      const { code, fault, ...more } = slot.whyNot() ?? LOST;
+      throw new HostError(code, key, fault, { hasRun: 'no', ...more });
     },
   };
 }
 
+const LOST: WhyNot = { code: 'closed', fault: 'it was lost as it came' };
 const NEVER = new AbortController().signal;

@@ -8,8 +8,9 @@ export type Patient = {
   beat(failure?: unknown): void;
 };
 
-/** How long a server may take to give a sign of life. */
-const PING_MS = 10_000;
+/** How long a server may take to give a sign of life: as long as until the next question, within these. */
+const SHORTEST_PING_MS = 1_000;
+const LONGEST_PING_MS = 10_000;
 /** After a missed one the next is asked for soon: it is either back or gone. */
 const AGAIN_MS = 1_000;
 /** Trouble comes in bursts; one question answers for all of it. */
@@ -106,8 +107,9 @@ export class Heartbeat {
   }
 
   async #answer(patient: Patient, asking: AbortController): Promise<unknown> {
+    const limitMs = Math.min(LONGEST_PING_MS, Math.max(SHORTEST_PING_MS, this.#everyMs));
     const tooLate = Promise.withResolvers<'too-late'>();
-    const stop = this.#clock.after(PING_MS, () => tooLate.resolve('too-late'), 'background');
+    const stop = this.#clock.after(limitMs, () => tooLate.resolve('too-late'), 'background');
     try {
       const came = await Promise.race([patient.ping(asking.signal), tooLate.promise]);
       return came === 'too-late' ? new Error('it gives no sign of life') : undefined;

@@ -5,6 +5,8 @@ import { isUnauthorized } from './trouble.ts';
 
 /** So many failures of the connection in a row, and it is given up (R181). */
 const STRIKES = 3;
+/** A server that works on a call and cannot answer meanwhile is left in peace for about five minutes. */
+const STRIKES_AT_WORK = 30;
 
 /** Whether one connection is still good for anything, judged by what came of calls and signs of life. */
 export class Pulse implements Patient {
@@ -13,6 +15,10 @@ export class Pulse implements Patient {
   readonly #onDead: (failure: unknown) => void;
   readonly #unlisten: () => void;
   #strikes = 0;
+  /** Questions in a row that it has not answered. */
+  #silences = 0;
+  /** A call has ended without an answer: who does not answer calls either is not at work. */
+  #hasTimedOut = false;
 
   /** Without a heartbeat it is not asked for signs of life. `onDead` is told the last failure. */
   constructor(connection: Connection, heartbeat: Heartbeat | undefined, onDead: (failure: unknown) => void) {
@@ -26,10 +32,16 @@ export class Pulse implements Patient {
   /** What a call came to: a terminal failure is counted, anything else ends the count. */
   report(failure?: unknown): void {
     const isFault = failure instanceof HostError;
-    if (isFault && (failure.isTerminal || isFatal(failure))) this.#strike(failure);
-    else this.#strikes = 0;
-    // A call that timed out, or that its caller took back, is no sign of life.
-    if (failure === undefined || isAnswer(failure)) this.#heartbeat?.seen(this);
+    if (isFault && (failure.isTerminal || isFatal(failure))) {
+      this.#strike(failure);
+      return;
+    }
+    this.#strikes = 0;
+    if (failure === undefined || isAnswer(failure)) this.#live();
+    if (isFault && failure.code === 'timeout') {
+      this.#hasTimedOut = true;
+      this.#heartbeat?.suspect(this);
+    }
   }
 
   ping(signal: AbortSignal): Promise<void> {
@@ -37,8 +49,10 @@ export class Pulse implements Patient {
   }
 
   beat(failure?: unknown): void {
-    if (failure === undefined) this.#strikes = 0;
-    else this.#strike(failure instanceof HostError ? failure : this.#silent(failure));
+    if (failure === undefined) this.#live();
+    else if (failure instanceof HostError) this.#strike(failure);
+    else if (++this.#silences >= (this.#isAtWork() ? STRIKES_AT_WORK : STRIKES))
+      this.#onDead(this.#silent(failure));
   }
 
   end(): void {
@@ -47,7 +61,23 @@ export class Pulse implements Patient {
   }
 
   #silent(cause: unknown): HostError {
-    return new HostError('timeout', this.#connection.name, 'it gives no sign of life any more', { cause });
+    return new HostError(
+      'timeout',
+      this.#connection.name,
+      'it gives no sign of life any more; see whether it still runs',
+      { cause },
+    );
+  }
+
+  #live(): void {
+    this.#strikes = 0;
+    this.#silences = 0;
+    this.#hasTimedOut = false;
+    this.#heartbeat?.seen(this);
+  }
+
+  #isAtWork(): boolean {
+    return this.#connection.isBusy() && !this.#hasTimedOut;
   }
 
   #strike(failure: HostError): void {

@@ -6,6 +6,7 @@ import { HostError } from '../connect/host-error.ts';
 import type { ConnectWorld, ServerEntry } from '../connect/world.ts';
 import { attend, introductionOf, type Live } from './attend.ts';
 import type { Lane } from './dial-queue.ts';
+import { endedFault } from './ended-fault.ts';
 import { laneOf } from './lane-of.ts';
 import { OfferKeeper } from './offer-keeper.ts';
 import { type Listing, listAll, openServer } from './open-server.ts';
@@ -194,7 +195,7 @@ export class ServerSlot implements KnownServer {
     const onOpen = (connection: Connection) =>
       connection.onClose(() => {
         isClosed = true;
-        this.#lose(closed(this.#key), signal);
+        this.#lose(endedFault(this.#key, this.lane, connection.stderr()), signal);
       });
     try {
       const { connection, listing } = await queue.run(this.lane, signal, () => {
@@ -210,13 +211,15 @@ export class ServerSlot implements KnownServer {
         lose: (failure) => this.#lose(failure, signal),
         signal,
       });
-      if (isClosed) throw closed(this.#key);
+      if (isClosed) throw endedFault(this.#key, this.lane, connection.stderr());
       this.#learn(listing, signal);
     } catch (failure) {
       if (signal.aborted) return;
       const stderr = this.#stderr.lines.map(redactText);
       await this.#close();
-      this.#keeper.enter({ kind: 'refused', trouble: troubleOf(failure), stderr });
+      const hasEnded = failure instanceof HostError && failure.code === 'closed';
+      const fault = hasEnded ? endedFault(this.#key, this.lane, stderr) : failure;
+      this.#keeper.enter({ kind: 'refused', trouble: troubleOf(fault), stderr });
     }
   }
 
@@ -241,8 +244,4 @@ export class ServerSlot implements KnownServer {
 /** What a process said last: so many lines, each so long at most. */
 function newRing(): LineRing {
   return new LineRing(5, 500);
-}
-
-function closed(key: string): HostError {
-  return new HostError('closed', key, 'the connection closed', { isTerminal: true });
 }

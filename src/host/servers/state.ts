@@ -64,7 +64,7 @@ export function beginning(now: number): ServerState {
 export function next(state: ServerState, event: ServerEvent, moment: Moment): ServerState {
   switch (event.kind) {
     case 'asked':
-      return isAsleep(state) || waitsToRetry(state) ? queued(state, moment) : state;
+      return isAsleep(state) || mayHurry(state, moment) ? queued(state, moment) : state;
     case 'renewed':
       return queued({ ...state, attempt: 0, past: { ...NO_PAST, hasCome: state.past.hasCome } }, moment);
     case 'enabled':
@@ -72,7 +72,7 @@ export function next(state: ServerState, event: ServerEvent, moment: Moment): Se
     case 'retry-due':
       return state.kind === 'failed' && state.nextRetryAt !== undefined ? queued(state, moment) : state;
     case 'woken':
-      return waitsToRetry(state) && !isToWait(state, moment) ? queued(state, moment) : state;
+      return mayHurry(state, moment) ? queued(state, moment) : state;
     case 'dialled':
       if (state.kind !== 'pending' || state.awaits !== 'slot') return state;
       return { ...factsOf(state), kind: 'connecting', since: moment.now, attempt: state.attempt + 1 };
@@ -113,14 +113,10 @@ export function isAsleep(state: ServerState): boolean {
   return state.kind === 'pending' && state.awaits === 'asking';
 }
 
-/** Whether it waits to be dialled again and may be sooner. One that keeps coming and going is left its pause. */
-function waitsToRetry(state: ServerState): boolean {
-  return state.kind === 'failed' && state.nextRetryAt !== undefined && !isStormy(state.past);
-}
-
-/** Whether the server itself has said that it is not to be asked yet. */
-function isToWait({ since, cause }: ServerState, { now }: Moment): boolean {
-  return now < since + (cause?.retryAfterMs ?? 0);
+/** Whether it waits to be dialled again and may be sooner. One that keeps coming and going is left its pause, and so is one that asked for it. */
+function mayHurry(state: ServerState, { now }: Moment): boolean {
+  if (state.kind !== 'failed' || state.nextRetryAt === undefined || isStormy(state.past)) return false;
+  return now >= state.since + (state.cause.retryAfterMs ?? 0);
 }
 
 function queued(state: ServerState, { now }: Moment): ServerState {

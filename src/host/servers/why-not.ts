@@ -2,12 +2,17 @@ import type { HostErrorCode } from '../connect/host-error.ts';
 import { isStormy } from './retry.ts';
 import { isAsleep, type ServerState } from './state.ts';
 
+type Failed = Extract<ServerState, { kind: 'failed' }>;
+
+/** `retryAfterMs` is there if the server itself asked to be left alone for so long. */
+export type WhyNot = {
+  readonly code: HostErrorCode;
+  readonly fault: string;
+  readonly retryAfterMs?: number;
+};
+
 /** Why a server is not connected, in words that say what to do; undefined for one that is. */
-export function whyNot(
-  key: string,
-  state: ServerState,
-  now: number,
-): { readonly code: HostErrorCode; readonly fault: string } | undefined {
+export function whyNot(key: string, state: ServerState, now: number): WhyNot | undefined {
   switch (state.kind) {
     case 'connected':
       return undefined;
@@ -17,7 +22,11 @@ export function whyNot(
       return { code: 'unauthorized', fault: `${faultOf(state, key)}; reconnect it once that is mended` };
     case 'failed': {
       const storm = isStormy(state.past) ? 'it keeps coming and going; the last time: ' : '';
-      return { code: state.cause.code, fault: `${storm}${faultOf(state, key)}; ${nextDial(state, now)}` };
+      return {
+        code: state.cause.code,
+        fault: `${storm}${faultOf(state, key)}; ${nextDial(state, now)}`,
+        ...askedFor(state, now),
+      };
     }
     case 'pending':
     case 'connecting': {
@@ -27,7 +36,12 @@ export function whyNot(
   }
 }
 
-function nextDial({ nextRetryAt }: Extract<ServerState, { kind: 'failed' }>, now: number): string {
+function askedFor({ cause, nextRetryAt }: Failed, now: number): Pick<WhyNot, 'retryAfterMs'> {
+  if (cause.retryAfterMs === undefined || nextRetryAt === undefined) return {};
+  return { retryAfterMs: Math.max(0, nextRetryAt - now) };
+}
+
+function nextDial({ nextRetryAt }: Failed, now: number): string {
   if (nextRetryAt === undefined) return 'reconnect it to try again';
   return `it is dialled again in ${Math.max(1, Math.ceil((nextRetryAt - now) / 1000))} s`;
 }

@@ -58,13 +58,24 @@ test('what servers get slightly wrong is understood', async () => {
   expect(seen).toEqual([1]);
 });
 
-test('an answer that is no object is an empty one, an error keeps its code and data', async () => {
+test.each([
+  ['no object', 7, 'neither a result nor an error'],
+  ['nothing', null, 'neither a result nor an error'],
+  ['a result whose content is no list', { content: 'text' }, 'is no list'],
+])('an answer that is %s fails the one call, and no other', async (_, result, words) => {
   const { transport, requests } = await open();
   const odd = requests.ask(call(), {});
+  const good = requests.ask(call(), {});
+  transport.say({ id: 1, result });
+  transport.say({ id: 2, result: { other: 1 } });
+  await expect(odd).rejects.toMatchObject({ code: -32603, message: expect.stringContaining(words) });
+  expect(await good).toEqual({ other: 1 });
+});
+
+test('an error keeps its code and data', async () => {
+  const { transport, requests } = await open();
   const refused = requests.ask(call(), {});
-  transport.say({ id: 1, result: 7 });
-  transport.say({ id: 2, error: { code: -32602, message: 'no', data: { a: 1 } } });
-  expect(await odd).toEqual({});
+  transport.say({ id: 1, error: { code: -32602, message: 'no', data: { a: 1 } } });
   await expect(refused).rejects.toMatchObject({ code: -32602, message: 'no', data: { a: 1 } });
 });
 

@@ -47,6 +47,13 @@ export class FakeConnection implements Connection {
     return ['last words'];
   }
 
+  /** Whether a call is being worked on. */
+  atWork = false;
+
+  isBusy(): boolean {
+    return this.atWork;
+  }
+
   async ping(signal: AbortSignal): Promise<void> {
     this.pings++;
     await this.answer(signal);

@@ -86,6 +86,36 @@ describe('a connection', () => {
     expect(fleet.state('a')).toMatchObject({ state: 'connected' });
   });
 
+  test('that works on a call and cannot answer meanwhile is left in peace for minutes', async () => {
+    const { fleet, clock } = await one();
+    const first = fleet.now('a');
+    first.answer = () => new Promise(() => {});
+    first.atWork = true;
+    await clock.advance(240_000);
+    expect(fleet.state('a')).toMatchObject({ state: 'connected' });
+    await clock.advance(240_000);
+    expect(first.isClosed).toBe(true);
+  });
+
+  test('that let a call time out and then gives no sign of life is not at work', async () => {
+    const { fleet, target, clock } = await one();
+    const first = fleet.now('a');
+    first.answer = () => new Promise(() => {});
+    first.atWork = true;
+    target.report(first, new HostError('timeout', 'a', 'slow'));
+    await clock.advance(40_000);
+    expect(first.isClosed).toBe(true);
+  });
+
+  test('that is over before a call was sent is made anew at once, without a second and third failure', async () => {
+    const { fleet, target, clock } = await one();
+    const first = fleet.now('a');
+    target.report(first, new HostError('closed', 'a', 'gone', { isTerminal: true, hasRun: 'no' }));
+    expect(target.holds(first)).toBe(false);
+    await clock.advance(250);
+    expect(fleet.state('a')).toMatchObject({ state: 'connected' });
+  });
+
   test('that hangs when asked is found dead too, and said to be silent', async () => {
     const { fleet, clock } = await one();
     fleet.now('a').answer = () => new Promise(() => {});
@@ -93,7 +123,10 @@ describe('a connection', () => {
     await clock.advance(30_000 + 3 * 10_000 + 2 * 1_000);
     expect(fleet.state('a')).toMatchObject({
       state: 'failed',
-      cause: { code: 'timeout', message: 'MCP server "a": it gives no sign of life any more' },
+      cause: {
+        code: 'timeout',
+        message: 'MCP server "a": it gives no sign of life any more; see whether it still runs',
+      },
     });
   });
 
@@ -110,6 +143,20 @@ describe('a connection', () => {
     await clock.advance(100_000);
     expect(fleet.now('a').pings).toBe(0);
   });
+});
+
+test('a server that asked for a pause is not hurried by calls, which are told how long it is', async () => {
+  const { fleet, target, clock } = await one();
+  fleet.set('a', refuse('unreachable', { retryAfterMs: 20_000 }));
+  fleet.now('a').die();
+  await clock.advance(500);
+  const dials = fleet.timesOf('a').length;
+  await expect(target.connected()).rejects.toMatchObject({ code: 'unreachable', retryAfterMs: 19_750 });
+  await clock.advance(19_000);
+  await expect(target.connected()).rejects.toMatchObject({ code: 'unreachable' });
+  expect(fleet.timesOf('a')).toHaveLength(dials);
+  await clock.advance(2_000);
+  expect(fleet.timesOf('a').length).toBeGreaterThan(dials);
 });
 
 test('a crashed process is started again, and its last words are kept', async () => {

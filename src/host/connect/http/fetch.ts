@@ -41,7 +41,8 @@ export function createFetch({ kind, pool, via, url: home, headers, watch }: Fetc
       if (next === undefined) return { answer, url };
       await answer.body.dump().catch(() => {});
       if (next instanceof HttpFault) throw next;
-      if (followed === MOST_REDIRECTS) throw redirectFault(answer.statusCode, 'it redirects without end');
+      if (followed === MOST_REDIRECTS)
+        throw redirectFault(answer.statusCode, 'it redirects without end; check "url"');
       url = next;
     }
   };

@@ -11,6 +11,7 @@ export type MessageReader = {
 
 const BYTE_ORDER_MARK = 0xfeff;
 const SPACE = 32;
+const NO_ANSWER = 'its answer is neither a result nor an error';
 
 /**
  * Reads one line: a message, a batch of them (2025-03-26), or noise; blank lines are nothing. A log line may be JSON
@@ -40,7 +41,7 @@ function deliver(value: unknown, { onMessage }: MessageReader): boolean {
  * asked would wait for ever: it is put right, or fails its request.
  */
 function tidy(value: Record<string, unknown>, read: IncomingRpc): unknown {
-  if (read.kind === 'malformed') return undefined;
+  if (read.kind === 'malformed') return withoutAnswer(value);
   if (read.kind === 'response') return tidyResponse(read.id, value);
   const { jsonrpc, method, params } = value;
   const wanted = (read.kind === 'request' ? 3 : 2) + (params === undefined ? 0 : 1);
@@ -49,10 +50,16 @@ function tidy(value: Record<string, unknown>, read: IncomingRpc): unknown {
   return { jsonrpc, ...id, method, ...(params === undefined ? {} : { params }) };
 }
 
+/** What has an id and says nothing is an answer all the same. */
+function withoutAnswer({ id, method }: Record<string, unknown>): unknown {
+  const isOurs = typeof id === 'number' || typeof id === 'string';
+  return isOurs && method === undefined ? rpcFailure(id, INTERNAL, NO_ANSWER) : undefined;
+}
+
 function tidyResponse(id: RpcId, value: Record<string, unknown>): unknown {
   const { jsonrpc, result, error } = value;
   if (isRecord(result)) return Object.keys(value).length === 3 ? value : { jsonrpc, id, result };
-  if (!isRecord(error)) return rpcFailure(id, INTERNAL, 'its answer is neither a result nor an error');
+  if (!isRecord(error)) return rpcFailure(id, INTERNAL, NO_ANSWER);
   const code = Number.isInteger(error.code) ? (error.code as number) : INTERNAL;
   const message = typeof error.message === 'string' ? error.message : JSON.stringify(error);
   return rpcFailure(id, code, message, error.data);

@@ -118,7 +118,7 @@ export class WsTransport implements Transport {
   }
 
   #beat(socket: WebSocket): void {
-    if (this.#missed++ < 2) {
+    if (this.#missed++ < MOST_MISSED) {
       socket.ping();
       return;
     }
@@ -149,6 +149,8 @@ export class WsTransport implements Transport {
 }
 
 const FAREWELL_MS = 1000;
+/** The host asks by itself whether an idle server lives; here only one that works for minutes and never was there is found out. */
+const MOST_MISSED = 20;
 
 function unsent(): HttpFault {
   return new HttpFault('the socket is closed', { code: 'stream-ended', wasSent: false });

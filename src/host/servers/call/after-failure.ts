@@ -23,7 +23,7 @@ export type NextStep =
 /** Three failures close a connection; the one attempt more is made on a new one. */
 const MOST_ATTEMPTS = 4;
 /** Whoever asks to be left alone for longer than this gets no second try within the call. */
-const LONGEST_PAUSE_MS = 5_000;
+export const LONGEST_PAUSE_MS = 5_000;
 const FIRST_PAUSE_MS = 100;
 
 /**

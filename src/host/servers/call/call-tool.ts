@@ -5,7 +5,7 @@ import type { CallOptions, Connection } from '../../connect/connection.ts';
 import { HostError } from '../../connect/host-error.ts';
 import { isTrustedEntry } from '../../connect/world.ts';
 import type { CallTarget } from '../call-target.ts';
-import { afterFailure, mayRepeat, type NextStep } from './after-failure.ts';
+import { afterFailure, LONGEST_PAUSE_MS, mayRepeat, type NextStep } from './after-failure.ts';
 import type { CallOutcome, Journal } from './journal.ts';
 import type { TimeLimits } from './time-limits.ts';
 
@@ -35,7 +35,7 @@ export async function callTool(
   let outcome: CallOutcome = 'failed';
   try {
     for (let attempt = 1; ; attempt++) {
-      const connection = await target.connected(signal);
+      const connection = await reach(target, call, performance.now() - since);
       const elapsedMs = attempt === 1 ? 0 : performance.now() - since;
       journal.sent(record);
       try {
@@ -58,6 +58,23 @@ export async function callTool(
     throw failure;
   } finally {
     journal.end(record, outcome);
+  }
+}
+
+/** A connection; one pause that the server asked for is kept to, if it is short. */
+async function reach(
+  target: CallTarget,
+  { signal, limits }: ToolCall,
+  elapsedMs: number,
+): Promise<Connection> {
+  try {
+    return await target.connected(signal);
+  } catch (failure) {
+    const pauseMs = failure instanceof HostError ? failure.retryAfterMs : undefined;
+    if (pauseMs === undefined || pauseMs > LONGEST_PAUSE_MS || pauseMs >= limits.totalMs - elapsedMs)
+      throw failure;
+    await pause(pauseMs, signal);
+    return target.connected(signal);
   }
 }
 

@@ -76,7 +76,7 @@ describe('R153: a stdio server', () => {
     expect(thrown).toMatchObject({
       code: 'spawn-failed',
       message:
-        'MCP server "srv": it ended before it was ready; it said: no config, token=[redacted] | (exited with code 3)',
+        'MCP server "srv": it ended before it was ready; it said: no config, token=[redacted] | (exited with code 3); run its command by hand to see more',
     });
   });
 

@@ -38,12 +38,18 @@ test.each([
   expect(read(line)).toEqual({ messages: [], noise: [line] });
 });
 
-test.each(['{"jsonrpc":"2.0","id":1}', '{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"m"}}'])(
-  'nobody can be meant by %s',
-  (line) => {
-    expect(read(line)).toEqual({ messages: [], noise: [line] });
-  },
-);
+test('nobody can be meant by an answer without an id', () => {
+  const line = '{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"m"}}';
+  expect(read(line)).toEqual({ messages: [], noise: [line] });
+});
+
+test('an answer that says nothing fails its request', () => {
+  const error = { code: -32603, message: 'its answer is neither a result nor an error' };
+  expect(read('{"jsonrpc":"2.0","id":1}')).toEqual({
+    messages: [{ jsonrpc: '2.0', id: 1, error }],
+    noise: [],
+  });
+});
 
 test.each(['', ' ', '\r', '\t \r'])('a blank line is nothing: %j', (line) => {
   expect(read(line)).toEqual({ messages: [], noise: [] });

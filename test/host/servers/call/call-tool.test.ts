@@ -109,3 +109,21 @@ test('an abort ends the pause before the next attempt at once', async () => {
   expect(seen).toHaveLength(1);
   expect(journal.records).toMatchObject([{ outcome: 'aborted' }]);
 });
+
+test.each([
+  ['a short pause that the server asked for is kept to', 50, 'answered'],
+  ['a long one is told', 60_000, 'rejected'],
+])('%s', async (_, retryAfterMs, outcome) => {
+  let asked = 0;
+  const { target, journal } = scripted([ok]);
+  const busy = new HostError('unreachable', 'srv', 'it is busy', { hasRun: 'no', retryAfterMs });
+  const { connected } = target;
+  const patient: CallTarget = {
+    ...target,
+    connected: (signal) => (++asked === 1 ? Promise.reject(busy) : connected(signal)),
+  };
+  const result = callTool(patient, call, journal);
+  if (outcome === 'answered') expect(await result).toBe(ok);
+  else await expect(result).rejects.toBe(busy);
+  expect(asked).toBe(outcome === 'answered' ? 2 : 1);
+});
