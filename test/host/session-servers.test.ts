@@ -138,6 +138,8 @@ test('mcp_call: what takes too long, or is taken back, is told to the server', a
   });
   const request = { subtype: 'mcp_call', tool: 'mcp__slow__wait' };
   await send({ type: 'control_request', request_id: 'taken', request });
+  // What is sent later is answered later: the call has begun.
+  await ask('mcp_call', { tool: 'mcp__slow__pid' });
   await send({ type: 'control_cancel_request', request_id: 'taken' });
   for (const server of ['fix', 'slow']) {
     expect(await ask('mcp_call', { tool: `mcp__${server}__cancelled` })).toMatchObject({
