@@ -208,7 +208,11 @@ const BROKEN = JSON.stringify({ mcpServers: { lost: { command: 'no-such-server' 
 
 test('a server that failed is told once, with its fault', async () => {
   const { stdout } = await runCli(['--model', 'rehearsal', '--mcp-config', BROKEN], 'hello\nhello\n');
-  expect(stdout.match(/^server lost: failed: its command is not found: no-such-server; install it or give its full path$/gm)).toHaveLength(1);
+  expect(
+    stdout.match(
+      /^server lost: failed: its command is not found: no-such-server; install it or give its full path$/gm,
+    ),
+  ).toHaveLength(1);
 });
 
 test.each([

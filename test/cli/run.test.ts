@@ -133,7 +133,8 @@ test('a server that failed is told on stderr with its fault', async () => {
   const { code, stderr } = await runCli([...REHEARSE, '--mcp-config', servers, 'list tools']);
   expect({ code, stderr }).toEqual({
     code: 0,
-    stderr: 'toolplane: server lost: failed: its command is not found: no-such-server; install it or give its full path\n',
+    stderr:
+      'toolplane: server lost: failed: its command is not found: no-such-server; install it or give its full path\n',
   });
 });
 
