@@ -6,16 +6,19 @@ import { SIGN_IN } from './sign-in.ts';
 
 type Told = Pick<HostErrorOptions, 'isTerminal' | 'hasRun'> & { code: HostErrorCode; fault: string };
 
-/** What an HTTP status that is no success means; a JSON-RPC error in its body is the server's own answer. */
+/**
+ * What an HTTP status that is no success means; a JSON-RPC error in its body is the server's own answer. A lost session
+ * is a guess: tools answer 404 too.
+ */
 export function explainStatus(
-  { text, retryAfterMs }: Pick<FailureFacts, 'text' | 'retryAfterMs'>,
+  server: string,
+  { text, said, retryAfterMs }: Pick<FailureFacts, 'text' | 'said' | 'retryAfterMs'>,
   status: number,
   hadSession: boolean,
 ): Told | ServerFault {
   if (status === 401 || status === 403) return { code: 'unauthorized', fault: SIGN_IN, hasRun: 'no' };
-  const answered = readRpcError(text);
-  const isLost = answered === undefined || LOST.has(answered.code);
-  if (hadSession && (status === 404 || status === 410 || status === 400) && isLost) {
+  const answered = readRpcError(server, text);
+  if (hadSession && mayBeLost(status, answered, text ?? said)) {
     const fault = `it does not know our session any more (HTTP ${status}); a new one is made`;
     return { code: 'session-lost', fault, isTerminal: true, hasRun: 'no' };
   }
@@ -33,30 +36,43 @@ export function explainStatus(
     return { code: 'unreachable', fault, hasRun: 'no' };
   }
   const isAway = status === 404 || status === 405 || status === 410;
-  const fault = isAway
-    ? `no MCP server is there (HTTP ${status}); check "url" and "type"`
-    : `it refused the request (HTTP ${status}); check "url" and "headers"`;
-  return { code: 'unreachable', fault, hasRun: 'no' };
+  if (isAway) {
+    const fault = `no MCP server is there (HTTP ${status}); check "url" and "type"`;
+    return { code: 'unreachable', fault, hasRun: 'no' };
+  }
+  // It may be a tool's own word for what came of it.
+  const fault = `it refused the request (HTTP ${status}); check "url" and "headers"`;
+  return { code: 'unreachable', fault };
 }
 
 const STATUS: Readonly<Record<number, Omit<Told, 'code'>>> = {
   408: { fault: 'it waited too long for the request', hasRun: 'no' },
   429: { fault: 'it is asked too often', hasRun: 'no' },
   502: { fault: 'the server behind its gateway is away', isTerminal: true },
-  503: { fault: 'it is not available', isTerminal: true, hasRun: 'no' },
+  // Gateways send it for a server that has taken the request, too.
+  503: { fault: 'it is not available', isTerminal: true },
   504: { fault: 'the server behind its gateway does not answer', isTerminal: true },
 };
 
-/** By these servers say that they do not know a session. */
-const LOST: ReadonlySet<number> = new Set([-32000, -32001]);
+/** By these servers say that they do not know a session; the last is what those in Python use. */
+const LOST: ReadonlySet<number> = new Set([-32000, -32001, -32600]);
 
-function readRpcError(text: string | undefined): ServerFault | undefined {
+/** What is not there any more may be the session; a request that is refused has to name it as the reason. */
+function mayBeLost(status: number, answered: ServerFault | undefined, words: string): boolean {
+  if (status === 404 || status === 410) return true;
+  if (status !== 400 || (answered && !LOST.has(answered.code))) return false;
+  return /session/i.test(answered?.message ?? words);
+}
+
+function readRpcError(server: string, text: string | undefined): ServerFault | undefined {
   if (text === undefined) return undefined;
   try {
     const body: unknown = JSON.parse(text);
     const { code, message, data }: Record<string, unknown> =
       isRecord(body) && isRecord(body.error) ? body.error : {};
-    return typeof code === 'number' ? new ServerFault(code, String(message ?? ''), data) : undefined;
+    return typeof code === 'number'
+      ? new ServerFault(server, code, typeof message === 'string' ? message : '', data)
+      : undefined;
   } catch {
     return undefined;
   }

@@ -20,6 +20,8 @@ const certificate = (fault: string): NetworkFault => ({
   isTerminal: false,
   hasRun: 'no',
 });
+/** Records that cannot be read come at the handshake as a rule, but at any time after it as well. */
+const garbled = (fault: string): NetworkFault => ({ ...certificate(fault), hasRun: 'maybe' });
 
 const UNTRUSTED = certificate('its certificate is signed by nobody known here; add its CA under tls.ca');
 
@@ -28,8 +30,9 @@ export const NETWORK_FAULTS: Readonly<Record<string, NetworkFault>> = {
   ECONNREFUSED: away('nobody listens there; start the server or check "url"', 'no'),
   ENOTFOUND: away('its host name is unknown; check "url" and the network', 'no'),
   EAI_AGAIN: away('its host name cannot be looked up now; check the network', 'no'),
-  EHOSTUNREACH: away('there is no way to its host; check the network', 'no'),
-  ENETUNREACH: away('there is no way to its network; check the network', 'no'),
+  // A connection that was good ends so too, when its packets find no way any more.
+  EHOSTUNREACH: away('there is no way to its host; check the network', 'maybe'),
+  ENETUNREACH: away('there is no way to its network; check the network', 'maybe'),
   UND_ERR_CONNECT_TIMEOUT: away('its host does not answer; check "url" and the network', 'no'),
   ETIMEDOUT: away('its host stopped answering; check the network', 'maybe'),
   UND_ERR_HEADERS_TIMEOUT: away('it took the request and never answered', 'maybe'),
@@ -50,6 +53,6 @@ export const NETWORK_FAULTS: Readonly<Record<string, NetworkFault>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: certificate(
     'its certificate is for another host; check "url" or set tls.serverName',
   ),
-  EPROTO: certificate('it does not speak TLS as we do; check "url" and its port'),
-  ERR_SSL_WRONG_VERSION_NUMBER: certificate('it does not speak TLS there; check "url" and its port'),
+  EPROTO: garbled('it does not speak TLS as we do; check "url" and its port'),
+  ERR_SSL_WRONG_VERSION_NUMBER: garbled('it does not speak TLS there; check "url" and its port'),
 };

@@ -2,13 +2,14 @@ import { startTimer } from '../../../base/timer.ts';
 import type { HttpServerEntry } from '../../../protocol/server-entry.ts';
 import type { Dialed } from '../dial.ts';
 import type { ConnectWorld } from '../world.ts';
+import { lastingFetch } from './lasting-fetch.ts';
 import { openHttp } from './open-http.ts';
 import { WatchedTransport } from './watched-transport.ts';
 
 /** How long a server may take to end our session before we leave anyway. */
 const FAREWELL_MS = 1000;
 
-/** A stream that was cut is opened again for about a minute; whoever asks for signs of life finds out the rest. */
+/** A stream that was cut before it held the answer to its request is opened again for about a minute. */
 const RECONNECTION = {
   initialReconnectionDelay: 1000,
   maxReconnectionDelay: 30_000,
@@ -21,10 +22,10 @@ export async function dialHttp(name: string, entry: HttpServerEntry, world: Conn
   const watch = {
     onTooLong: (...dropped: Parameters<WatchedTransport['fail']>) => transport.fail(...dropped),
   };
-  const { fetch, url, prepare, pool } = await openHttp('streamable', name, entry, world, watch);
+  const { fetch, url, prepare, close } = await openHttp('streamable', name, entry, world, watch);
   const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
   const inner = new StreamableHTTPClientTransport(url, {
-    fetch,
+    fetch: lastingFetch(fetch, (fault) => transport.fail(undefined, fault as Error)),
     // Ours follows fewer.
     redirectPolicy: 'follow',
     reconnectionOptions: RECONNECTION,
@@ -38,7 +39,7 @@ export async function dialHttp(name: string, entry: HttpServerEntry, world: Conn
       await inner.terminateSession().catch(() => {});
       clearTimeout(timer);
       await transport.close().catch(() => {});
-      await pool.destroy().catch(() => {});
+      await close();
     },
     stderr: () => [],
   };

@@ -20,7 +20,7 @@ export async function dialSse(name: string, entry: HttpEntry, world: ConnectWorl
       void transport.lose(streamFault);
     },
   };
-  const { fetch, url, prepare, pool } = await openHttp('sse', name, entry, world, watch);
+  const { fetch, url, prepare, close } = await openHttp('sse', name, entry, world, watch);
   const { SSEClientTransport } = await import('@modelcontextprotocol/client');
   const noted: typeof fetch = async (input, init) => {
     try {
@@ -37,7 +37,7 @@ export async function dialSse(name: string, entry: HttpEntry, world: ConnectWorl
     transport,
     async close() {
       await transport.close().catch(() => {});
-      await pool.destroy().catch(() => {});
+      await close();
     },
     stderr: () => [],
   };

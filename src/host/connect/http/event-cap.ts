@@ -18,7 +18,7 @@ export class EventCap {
     this.#onTooLong = onTooLong;
   }
 
-  /** What may go on now: nothing until an event is over. */
+  /** What may go on now: nothing until an event is over, then all of it as one. */
   feed(chunk: Uint8Array): Uint8Array[] {
     const passed: Uint8Array[] = [];
     let from = 0;
@@ -67,7 +67,7 @@ export class EventCap {
 
   #endEvent(passed: Uint8Array[]): void {
     if (this.#dropped) this.#onTooLong(idIn(this.#dropped.head, Buffer.from(this.#dropped.tail).toString()));
-    else passed.push(...this.#held);
+    else passed.push(this.#held.length === 1 ? (this.#held[0] as Uint8Array) : Buffer.concat(this.#held));
     this.#held = [];
     this.#size = 0;
     this.#dropped = undefined;

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { EventCap } from './event-cap.ts';
 import { networkFault } from './http-fault.ts';
+import { tidyEvent } from './tidy-event.ts';
 
 /** What becomes of a stream of events. */
 export type EventStreamWatch = {
@@ -12,7 +13,10 @@ export type EventStreamWatch = {
   onEnd?(failure?: unknown): void;
 };
 
-/** The body of an answer as the stream the official transports read, without the events that are too long. */
+/**
+ * The body of an answer as the stream the official transports read: without the events that are too long, and with
+ * messages put right.
+ */
 export function eventStream(body: Readable, watch: EventStreamWatch): ReadableStream<Uint8Array> {
   const instead: Uint8Array[] = [];
   const cap = new EventCap(watch.limit, (id) => {
@@ -25,7 +29,7 @@ export function eventStream(body: Readable, watch: EventStreamWatch): ReadableSt
   const next = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
     for (;;) {
       const { done, value } = await chunks.next();
-      const passed = done ? cap.flush() : cap.feed(value);
+      const passed = done ? cap.flush() : cap.feed(value).map(tidyEvent);
       for (const part of [...passed, ...instead.splice(0)]) controller.enqueue(part);
       if (done) controller.close();
       if (done) watch.onEnd?.();

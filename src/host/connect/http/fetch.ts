@@ -53,8 +53,8 @@ export function createFetch({ kind, pool, via, url: home, headers, watch }: Fetc
       const extra = isHome ? await headers.get() : {};
       const all = merged(init.headers, extra);
       let sent = await send(target, init, all);
-      const { statusCode } = sent.answer;
-      if (isHome && (statusCode === 401 || statusCode === 403)) {
+      // Whoever answers 403 knew who we are, and may have looked into the request.
+      if (isHome && sent.answer.statusCode === 401) {
         const renewed = await headers.renew(extra);
         if (renewed) {
           await sent.answer.body.dump().catch(() => {});

@@ -1,7 +1,9 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
 import { isRecord } from '../../../base/is-record.ts';
 import { ProcessGroup } from '../../../base/process-group.ts';
 import { startTimer } from '../../../base/timer.ts';
+import { armKillOnDeath, killOnDeath } from '../../../control/kill-on-death.ts';
 import { HostError } from '../host-error.ts';
 import { leastEnvironment } from '../stdio/least-environment.ts';
 import type { ConnectWorld } from '../world.ts';
@@ -9,54 +11,90 @@ import type { ConnectWorld } from '../world.ts';
 const LIMIT_MS = 10_000;
 const LIMIT_BYTES = 64 * 1024;
 
-/** Runs an entry's `headersHelper` with the least environment; rejects without showing what it printed. */
+/** How long a helper may take, and who calls it off. */
+type HelperLimits = { limitMs?: number; signal?: AbortSignal };
+
+/**
+ * Runs an entry's `headersHelper` with the least environment; rejects without showing what it printed. When it settles,
+ * nothing is left of what the helper started.
+ */
 export async function runHeadersHelper(
   name: string,
   { url, headersHelper }: { url: string; headersHelper: string },
   world: ConnectWorld,
-  limitMs = LIMIT_MS,
+  { limitMs = LIMIT_MS, signal }: HelperLimits = {},
 ): Promise<Record<string, string>> {
-  const own = { TOOLPLANE_SERVER: name, TOOLPLANE_URL: url };
-  const isPosix = process.platform !== 'win32';
-  const child = spawn(headersHelper, {
-    shell: true,
-    detached: isPosix,
-    windowsHide: true,
-    env: leastEnvironment(world.env, own),
-    stdio: ['ignore', 'pipe', 'ignore'],
+  const fail = (fault: string) => new HostError('bad-config', name, `its "headersHelper" ${fault}`);
+  if (signal?.aborted) throw fail(STOPPED);
+  const { child, end: endGroup } = startHelper(headersHelper, {
+    env: leastEnvironment(world.env, { TOOLPLANE_SERVER: name, TOOLPLANE_URL: url }, process.platform),
     ...(world.cwd !== undefined && { cwd: world.cwd }),
   });
-  let printed = '';
-  let end: number | 'late' | 'long' | 'unrunnable' | undefined;
-  const stop = (why: 'late' | 'long') => {
-    end ??= why;
-    if (isPosix && child.pid !== undefined) new ProcessGroup(child.pid).signal('SIGKILL');
-    else child.kill('SIGKILL');
-    child.stdout.destroy();
-  };
-  const timer = startTimer(limitMs, () => stop('late'));
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    printed += text;
-    if (printed.length > LIMIT_BYTES) stop('long');
-  });
-  await new Promise<void>((resolve) => {
-    child.on('error', () => {
-      end ??= 'unrunnable';
-      resolve();
-    });
-    child.on('close', (code) => {
-      end ??= code ?? 'unrunnable';
-      resolve();
-    });
-  });
-  clearTimeout(timer);
-  const fail = (fault: string) => new HostError('bad-config', name, `its "headersHelper" ${fault}`);
+  const { printed, end } = await outputOf(child, limitMs, signal);
+  await endGroup();
+  if (end === 'stopped') throw fail(STOPPED);
   if (end === 'late') throw fail(`did not finish within ${limitMs} ms`);
   if (end === 'long') throw fail(`printed more than ${LIMIT_BYTES} bytes`);
   if (end !== 0) throw fail(typeof end === 'number' ? `ended with exit code ${end}` : 'could not be run');
   const headers = parseHelperOutput(printed);
   if (typeof headers === 'string') throw fail(headers);
   return headers;
+}
+
+const STOPPED = 'was stopped, since the connection is not wanted any more';
+/** What was made to end is gone as soon as the system gets to it. */
+const LAST_MS = 1000;
+
+type Helper = ChildProcessByStdio<null, Readable, null>;
+type HelperEnd = number | 'stopped' | 'late' | 'long' | 'unrunnable';
+
+/** All it starts ends with this process at the latest; `end` ends it now, and waits for that. */
+function startHelper(
+  command: string,
+  surroundings: { env: Record<string, string>; cwd?: string },
+): { child: Helper; end: () => Promise<void> } {
+  const isPosix = process.platform !== 'win32';
+  const disarm = armKillOnDeath();
+  try {
+    const stdio: ['ignore', 'pipe', 'ignore'] = ['ignore', 'pipe', 'ignore'];
+    const more = { shell: true, detached: isPosix, windowsHide: true, stdio };
+    const child = spawn(command, { ...surroundings, ...more });
+    if (!isPosix || child.pid === undefined) return { child, end: async () => {} };
+    const group = new ProcessGroup(child.pid);
+    const release = killOnDeath(-child.pid);
+    const end = async () => {
+      if (group.signal('SIGKILL')) await group.isGone(LAST_MS);
+      release();
+    };
+    return { child, end };
+  } finally {
+    disarm();
+  }
+}
+
+/** Resolves when it has ended and printed all, or is not waited for any longer. */
+async function outputOf(
+  child: Helper,
+  limitMs: number,
+  signal: AbortSignal | undefined,
+): Promise<{ printed: string; end: HelperEnd }> {
+  const { promise, resolve } = Promise.withResolvers<HelperEnd>();
+  let printed = '';
+  const stop = () => resolve('stopped');
+  const timer = startTimer(limitMs, () => resolve('late'));
+  signal?.addEventListener('abort', stop);
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    printed += text;
+    if (printed.length > LIMIT_BYTES) resolve('long');
+  });
+  child.on('error', () => resolve('unrunnable'));
+  child.on('close', (code) => resolve(code ?? 'unrunnable'));
+  const end = await promise;
+  clearTimeout(timer);
+  signal?.removeEventListener('abort', stop);
+  child.kill('SIGKILL');
+  child.stdout.destroy();
+  return { printed, end };
 }
 
 /** The headers a helper printed, or what is wrong with them; that says names but never values. */

@@ -19,7 +19,7 @@ export type HttpFaultFacts = {
   retryAfterMs?: number;
   /** Whether any of it can have reached the server. */
   wasSent: boolean;
-  /** The request named a session: after a 400 or 404 the server does not know it any more. */
+  /** The request named a session: after a 400 or 404 the server may not know it any more. */
   hadSession?: boolean;
   /** The body of a refusal in JSON, which may hold an error of the protocol. */
   text?: string;
@@ -54,7 +54,7 @@ export function networkFault(failure: unknown): unknown {
     return failure;
   const said = redactText(messageOf(failure) || code);
   const message = said.includes(code) || code.startsWith('UND_ERR') ? said : `${said} (${code})`;
-  return new HttpFault(message, { code, wasSent: !isBeforeSending(code), cause: failure });
+  return new HttpFault(message, { code, wasSent: !isBeforeSending(code, failure), cause: failure });
 }
 
 /** With a proxy between, it is the proxy that is away or refuses us when no connection was made. */
@@ -85,21 +85,26 @@ const NO_CONNECTION: ReadonlySet<string> = new Set([
   'UND_ERR_ABORTED',
 ]);
 
-/** Nobody was there, or was not who the certificate says. */
-function isBeforeSending(code: string): boolean {
-  return (
-    BEFORE_SENDING.has(code) || /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/.test(code)
-  );
+/** Nobody was there, or was not who the certificate says. Most codes also come of a connection that was good before. */
+function isBeforeSending(code: string, failure: unknown): boolean {
+  const syscall = syscallOf(failure);
+  if (syscall !== undefined) return syscall === 'connect' || syscall === 'getaddrinfo';
+  return BEFORE_SENDING.has(code) || /^(CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/.test(code);
+}
+
+/** Of several addresses of a host, none of which was good, all say the same. */
+function syscallOf(failure: unknown): string | undefined {
+  const { syscall, errors }: Record<string, unknown> = isRecord(failure) ? failure : {};
+  if (typeof syscall === 'string') return syscall;
+  return Array.isArray(errors) && errors.length > 0 ? syscallOf(errors.at(-1)) : undefined;
 }
 
 const BEFORE_SENDING: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
   'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
   'UND_ERR_CONNECT_TIMEOUT',
-  'UND_ERR_DESTROYED',
   'UND_ERR_CLOSED',
   'UND_ERR_PRX_CONN',
   'UND_ERR_PRX_TLS',

@@ -1,3 +1,5 @@
+import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import { tidyLoose } from '../tidy-message.ts';
 import { excerpt, HttpFault } from './http-fault.ts';
 
 /** One answer of a server, as far as it decides what becomes of the request. */
@@ -28,8 +30,12 @@ export function judgeAnswer(kind: HttpKind, answer: Answer): HttpFault | undefin
   return useless(answer, JSON_TYPE);
 }
 
-/** Reads an answer in JSON; throws the fault of one that is no answer to the request. */
-export function readJsonAnswer(text: string, status: number, id: number | string | undefined): unknown {
+/** Reads an answer in JSON as the official client takes it; throws the fault of one that is no answer to the request. */
+export function readJsonAnswer(
+  text: string,
+  status: number,
+  id: number | string | undefined,
+): JSONRPCMessage | JSONRPCMessage[] {
   const fail = (why: string, cause?: unknown) =>
     new HttpFault(`it answered ${status}, but ${why}`, { code: 'bad-answer', status, wasSent: true, cause });
   let data: unknown;
@@ -38,13 +44,29 @@ export function readJsonAnswer(text: string, status: number, id: number | string
   } catch (cause) {
     throw fail('its JSON is broken', cause);
   }
-  if (Array.isArray(data)) return data;
-  const { jsonrpc, id: own, method } = Object(data) as Record<string, unknown>;
-  if (jsonrpc !== '2.0') throw fail('what it sent is no JSON-RPC message; check "url"');
-  if (method === undefined && id !== undefined && String(own) !== String(id)) {
-    throw fail(`to another request (${JSON.stringify(own) ?? 'no id'} instead of ${JSON.stringify(id)})`);
+  if (Array.isArray(data)) {
+    const batch = data.map(tidyLoose).filter((it) => it !== undefined);
+    if (batch.some((it) => !('method' in it) && isAnswerTo(it.id, id))) return batch;
+    throw fail('no answer to the request is in the list it sent');
   }
-  return data;
+  const { id: own, method, result, error } = Object(data) as Record<string, unknown>;
+  const hasAnswer = method === undefined && (result !== undefined || error !== undefined);
+  if (hasAnswer && !isAnswerTo(own, id)) {
+    throw fail(`to another request (${sayId(own)} instead of ${sayId(id)})`);
+  }
+  const message = tidyLoose(data);
+  if (message === undefined) throw fail('what it sent is no JSON-RPC message; check "url"');
+  if ('method' in message) throw fail('what it sent is no answer to the request; check "url"');
+  return message;
+}
+
+/** Some give numbers back as text. */
+function isAnswerTo(own: unknown, id: number | string | undefined): boolean {
+  return id === undefined || ((typeof own === 'number' || typeof own === 'string') && `${own}` === `${id}`);
+}
+
+function sayId(id: unknown): string {
+  return typeof id === 'number' || typeof id === 'string' ? JSON.stringify(id).slice(0, 50) : 'no id';
 }
 
 /** What is said of a message that is longer than taken. */

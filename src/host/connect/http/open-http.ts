@@ -1,4 +1,3 @@
-import type { Dispatcher } from 'undici';
 import { redactText } from '../../../base/redact.ts';
 import type { HttpServerEntry } from '../../../protocol/server-entry.ts';
 import { HostError } from '../host-error.ts';
@@ -16,9 +15,16 @@ export type HttpEntry = Omit<HttpServerEntry, 'type'>;
 /** The longest message taken where nobody says. */
 const LIMIT_BYTES = 16 * 1024 * 1024;
 
-type OpenHttp = { fetch: typeof globalThis.fetch; url: URL; prepare: () => unknown; pool: Dispatcher };
+type OpenHttp = {
+  fetch: typeof globalThis.fetch;
+  url: URL;
+  /** Asks for the headers. */
+  prepare(): unknown;
+  /** Resolves when neither connections nor a helper are left. */
+  close(): Promise<void>;
+};
 
-/** What every transport over HTTP needs; `pool` is the caller's to destroy, and `prepare` asks for the headers. */
+/** What every transport over HTTP needs; the caller closes it. */
 export async function openHttp(
   kind: HttpKind,
   name: string,
@@ -31,7 +37,14 @@ export async function openHttp(
   const { pool, via } = await openPool(name, entry, world);
   const limited = { ...watch, limit: frameLimit(entry, world) };
   const fetch = createFetch({ kind, pool, via, url, headers, watch: limited });
-  return { fetch, url, prepare: () => headers.get(), pool };
+  return {
+    fetch,
+    url,
+    prepare: () => headers.get(),
+    async close() {
+      await Promise.all([headers.close(), pool.destroy().catch(() => {})]);
+    },
+  };
 }
 
 /** The longest message taken from a server, in bytes. */
@@ -50,6 +63,12 @@ export function urlOf(name: string, text: string): URL {
 /** The headers of an entry, its helper's among them. */
 export function headersOf(name: string, entry: HttpEntry, world: ConnectWorld): EntryHeaders {
   const { url, headers, headersHelper } = entry;
+  world.secrets?.add(Object.values(headers ?? {}));
   if (headersHelper === undefined) return new EntryHeaders(headers);
-  return new EntryHeaders(headers, () => runHeadersHelper(name, { url, headersHelper }, world));
+  const helped = { url, headersHelper };
+  return new EntryHeaders(headers, async (signal) => {
+    const own = await runHeadersHelper(name, helped, world, { signal });
+    world.secrets?.add(Object.values(own));
+    return own;
+  });
 }

@@ -34,7 +34,9 @@ export async function readAnswer(
   const isPlain = isOk && status !== 202 && type === JSON_TYPE && text !== '' && asked.method === 'POST';
   if (!isPlain) {
     const wantsAnswer = requestIdOf(asked.body) !== undefined;
-    const wait = retryAfterMs(headers.get('retry-after') ?? undefined, Date.now());
+    // By the server's own clock, which may not be ours.
+    const now = Date.parse(headers.get('date') ?? '');
+    const wait = retryAfterMs(headers.get('retry-after') ?? undefined, now);
     const { method, hadSession } = asked;
     const answer = { method, hadSession, wantsAnswer, status, type, text, retryAfterMs: wait };
     const fault = judgeAnswer(kind, answer);

@@ -102,7 +102,7 @@ export class WatchedTransport implements Transport {
   }
 
   /** The answer to a request was of no use; without an id nobody knows whose it was. */
-  fail(id: number | string | undefined, fault: HttpFault): void {
+  fail(id: number | string | undefined, fault: Error): void {
     const settle = id === undefined ? undefined : this.#waiting.get(String(id));
     if (!settle) {
       this.onerror?.(fault);

@@ -9,11 +9,14 @@ import { type TlsOptions, tlsOptions } from '../http/tls-options.ts';
 import { WatchedTransport } from '../http/watched-transport.ts';
 import type { ConnectWorld } from '../world.ts';
 import { openTunnel } from './tunnel.ts';
-import { WsTransport } from './ws-transport.ts';
+import { mostTaken, WsTransport } from './ws-transport.ts';
 
 const HEARTBEAT_MS = 15_000;
 
-/** Reaches a server by WebSocket, subprotocol `mcp`. Headers that were refused are asked for once more. */
+/**
+ * Reaches a server by WebSocket, subprotocol `mcp`. Headers that were refused are asked for once more, and tried if they
+ * are others.
+ */
 export async function dialWs(
   name: string,
   entry: Omit<WsServerEntry, 'type'>,
@@ -28,13 +31,19 @@ export async function dialWs(
   const inner = new WsTransport(
     async () => {
       sent = await headers.get();
-      return open(sent, limits.limit);
+      return open(sent, mostTaken(limits.limit));
     },
     limits,
     async () => (await headers.renew(sent)) !== undefined,
   );
   const transport = new WatchedSocket(inner);
-  return { transport, close: () => transport.close().catch(() => {}), stderr: () => [] };
+  return {
+    transport,
+    async close() {
+      await Promise.all([transport.close().catch(() => {}), headers.close()]);
+    },
+    stderr: () => [],
+  };
 }
 
 /** How a socket to the server is begun, through the proxy the environment names for it. */

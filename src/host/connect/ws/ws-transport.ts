@@ -1,9 +1,10 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { RawData, WebSocket } from 'ws';
 import { redactText } from '../../../base/redact.ts';
-import { readRpc } from '../../../protocol/json-rpc.ts';
 import { HttpFault, networkFault } from '../http/http-fault.ts';
-import { tooLarge } from '../http/judge-answer.ts';
+import { sayTooLarge, tooLarge } from '../stdio/too-large.ts';
+import { tidyLoose } from '../tidy-message.ts';
+import { readLongMessage } from './long-message.ts';
 
 /** Limits of one socket. */
 export type WsLimits = {
@@ -12,6 +13,14 @@ export type WsLimits = {
   /** The longest message taken, in bytes. */
   limit: number;
 };
+
+/**
+ * What a socket takes, in bytes: it ends at once of more, so it takes some more than is wanted, and one message that is
+ * too long costs its own call alone.
+ */
+export function mostTaken(limit: number): number {
+  return Math.max(4 * limit, LEAST_TAKEN);
+}
 
 /** One message a frame over a WebSocket. A socket that is half open is noticed and ended. */
 export class WsTransport implements Transport {
@@ -37,7 +46,7 @@ export class WsTransport implements Transport {
     try {
       await this.#connect();
     } catch (failure) {
-      const isRefused = failure instanceof HttpFault && (failure.status === 401 || failure.status === 403);
+      const isRefused = failure instanceof HttpFault && failure.status === 401;
       if (!isRefused || this.#isClosed || !(await this.#renew())) throw failure;
       await this.#connect();
     }
@@ -101,16 +110,32 @@ export class WsTransport implements Transport {
 
   #receive(data: RawData): void {
     this.#hear();
-    let message: unknown;
+    const bytes = bytesOf(data);
+    if (bytes.length > this.#limits.limit) {
+      this.#pass(bytes);
+      return;
+    }
+    let value: unknown;
     try {
-      message = JSON.parse(textOf(data));
+      value = JSON.parse(bytes.toString('utf8'));
     } catch (cause) {
       this.onerror?.(new Error('It sent a frame that is no JSON', { cause }));
       return;
     }
-    const read = readRpc(message);
-    if (read.kind === 'malformed') this.onerror?.(new Error(read.reason));
-    else this.onmessage?.(message as JSONRPCMessage);
+    for (const member of Array.isArray(value) ? value : [value]) {
+      const message = tidyLoose(member);
+      if (message) this.onmessage?.(message);
+      else this.onerror?.(new Error('It sent a frame that is no JSON-RPC message'));
+    }
+  }
+
+  /** Of a message that is too long only the id is read: an answer fails its own request. */
+  #pass(bytes: Buffer): void {
+    const { limit } = this.#limits;
+    const { answered, refusals } = readLongMessage(bytes, limit);
+    for (const id of answered) this.onmessage?.(tooLarge(id, bytes.length, limit));
+    for (const refusal of refusals) void this.send(refusal).catch(() => {});
+    if (answered.length === 0) this.onerror?.(new Error(sayTooLarge(bytes.length, limit)));
   }
 
   #hear(): void {
@@ -142,13 +167,15 @@ export class WsTransport implements Transport {
 
   #faultOf(failure: Error): Error {
     const { code } = failure as NodeJS.ErrnoException;
-    if (code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') this.#lose(tooLarge(this.#limits.limit));
+    if (code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH')
+      this.#lose(closedFault(sayMuchTooLong(this.#limits.limit)));
     const fault = networkFault(failure);
     return fault instanceof Error ? fault : failure;
   }
 }
 
 const FAREWELL_MS = 1000;
+const LEAST_TAKEN = 16 * 1024 * 1024;
 /** The host asks by itself whether an idle server lives; here only one that works for minutes and never was there is found out. */
 const MOST_MISSED = 20;
 
@@ -167,7 +194,12 @@ function unopened(failure: Error): unknown {
   return new HttpFault(failure.message, { code: 'ws-handshake', wasSent: false, cause: failure });
 }
 
-function textOf(data: RawData): string {
-  if (Array.isArray(data)) return Buffer.concat(data).toString('utf8');
-  return data instanceof ArrayBuffer ? Buffer.from(data).toString('utf8') : data.toString('utf8');
+function sayMuchTooLong(limit: number): string {
+  const size = `more than ${mostTaken(limit)} bytes`;
+  return `it sent a message of ${size}, which ends the connection; raise "maxFrameBytes" of its entry or have the tool return less`;
+}
+
+function bytesOf(data: RawData): Buffer {
+  if (Array.isArray(data)) return Buffer.concat(data);
+  return data instanceof ArrayBuffer ? Buffer.from(data) : data;
 }

@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { reach } from '../reach.ts';
@@ -31,6 +31,12 @@ test('503 with Retry-After says when to come back, and is not repeated', async (
   expect(calls).toBe(2);
 });
 
+test('503 until a date is measured by the clock of the server', async () => {
+  const headers = { date: 'Wed, 21 Oct 2015 07:28:00 GMT', 'retry-after': 'Wed, 21 Oct 2015 07:28:05 GMT' };
+  const { failure } = await callFailure((_, response) => response.writeHead(503, headers).end());
+  expect(failure).toMatchObject({ status: 503, retryAfterMs: 5000 });
+});
+
 test.each([400, 404])('%i to a request with a session says that it had one', async (status) => {
   const twist: Twist = (_, response) => response.writeHead(status).end('no such session');
   expect((await callFailure(twist, 1000, true)).failure).toMatchObject({ status, hadSession: true });
@@ -47,9 +53,44 @@ test.each<[string, Twist]>([
   ['a 202', (_, response) => response.writeHead(202).end()],
   ['broken JSON', (_, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{')],
   ['another id', (_, response) => sendJson(response, { jsonrpc: '2.0', id: 999, result: {} })],
-])('%s fails the one call as a bad answer', async (_name, twist) => {
+  ['an empty list', (_, response) => sendJson(response, [])],
+  [
+    'a list without the answer',
+    (_, response) => sendJson(response, [{ jsonrpc: '2.0', id: 999, result: {} }]),
+  ],
+  ['a notification', (_, response) => sendJson(response, { jsonrpc: '2.0', method: 'notifications/x' })],
+  ['a request', (_, response) => sendJson(response, { jsonrpc: '2.0', id: 77, method: 'ping' })],
+])('%s fails the one call as a bad answer, in one line', async (_name, twist) => {
   const { failure } = await callFailure(twist);
-  expect(failure).toMatchObject({ code: 'bad-answer', wasSent: true });
+  expect(failure).toMatchObject({
+    code: 'bad-answer',
+    wasSent: true,
+    message: expect.stringMatching(/^.+$/),
+  });
+});
+
+describe('an answer in a shape of its own', () => {
+  const shapes: [string, (id: unknown) => unknown][] = [
+    ['an empty error', (id) => ({ jsonrpc: '2.0', id, result: { content: [] }, error: null })],
+    ['no version', (id) => ({ id, result: { content: [] } })],
+    ['empty metadata', (id) => ({ jsonrpc: '2.0', id, result: { content: [], _meta: null } })],
+    ['a list around it', (id) => [{ jsonrpc: '2.0', id, result: { content: [] } }]],
+  ];
+  const answers: [string, (response: ServerResponse, message: unknown) => void][] = [
+    ['in JSON', sendJson],
+    ['in a stream that stays open', (response, message) => openEvents(response)(message)],
+  ];
+
+  test.each(answers.flatMap(([how, send]) => shapes.map(([what, shape]) => ({ how, what, send, shape }))))(
+    'is taken with $what, $how',
+    async ({ send, shape }) => {
+      await using web = await startWeb(({ message }, response) =>
+        message.method === 'tools/call' ? send(response, shape(message.id)) : false,
+      );
+      await using far = await reach({ type: 'http', url: web.url });
+      expect(await far.call('t')).toEqual({ content: [] });
+    },
+  );
 });
 
 describe('a message that is too long', () => {
@@ -161,6 +202,19 @@ describe('headers of a helper', () => {
     const before = web.seen.length;
     await expect(far.call('t')).rejects.toMatchObject({ status: 401 });
     expect(web.seen.slice(before).map(({ headers }) => headers['x-key'])).toEqual(['k2', 'k3']);
+  });
+
+  test.each([
+    [401, 'the same are printed again'],
+    [403, 'it is refused all the same'],
+  ])('are not sent once more after %i: %s', async (status) => {
+    await using web = await startWeb(({ message }, response) =>
+      message.method === 'tools/call' ? response.writeHead(status).end() : false,
+    );
+    const print = status === 401 ? `echo '{"X-Key":"same"}'` : `echo "{\\"X-Key\\":\\"$$\\"}"`;
+    await using far = await reach({ type: 'http', url: web.url, headersHelper: print });
+    await expect(far.call('t')).rejects.toMatchObject({ status });
+    expect(web.calls()).toHaveLength(1);
   });
 
   test('that fail are one fault before anything is sent', async () => {

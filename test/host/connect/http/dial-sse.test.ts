@@ -74,6 +74,16 @@ test('an event that is too long fails its call alone', async () => {
   expect((await far.call('t')).content).toEqual([{ type: 'text', text: '{}' }]);
 });
 
+test('an answer with a member too many is taken', async () => {
+  await using web = await startSse('/m', ({ message: { id, method } }, stream) => {
+    if (method !== 'tools/call') return false;
+    const reply = { jsonrpc: '2.0', id, result: { content: [] }, error: null };
+    return stream.write(`data: ${JSON.stringify(reply)}\r\n\r\n`);
+  });
+  await using far = await reach({ type: 'sse', url: web.url });
+  expect(await far.call('t')).toEqual({ content: [] });
+});
+
 test('an endpoint of another origin is refused', async () => {
   await using web = await startSse('http://127.0.0.1:1/message');
   expect(String(await unreached({ type: 'sse', url: web.url }))).toContain('origin');

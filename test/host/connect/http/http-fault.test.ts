@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { excerpt, HttpFault, networkFault } from '../../../../src/host/connect/http/http-fault.ts';
 
-const failed = (code: string, message = 'no') => Object.assign(new Error(message), { code });
+const failed = (code: string, message = 'no', more: object = {}) =>
+  Object.assign(new Error(message), { code, ...more });
 
 test.each([
   ['ECONNREFUSED', false],
@@ -14,6 +15,24 @@ test.each([
   ['EPIPE', true],
 ])('after %s the request was sent: %s', (code, wasSent) => {
   expect(networkFault(failed(code))).toMatchObject({ name: 'HttpFault', code, wasSent, hadSession: false });
+});
+
+test.each([
+  ['EHOSTUNREACH', 'connect', false],
+  ['EHOSTUNREACH', 'read', true],
+  ['ENETUNREACH', 'write', true],
+  ['ENETUNREACH', undefined, true],
+  ['ETIMEDOUT', 'connect', false],
+  ['ECONNRESET', 'read', true],
+  ['ENOTFOUND', 'getaddrinfo', false],
+  ['EPROTO', 'write', true],
+  ['ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC', undefined, true],
+  ['UND_ERR_DESTROYED', undefined, true],
+])('after %s of %s the request may have been sent: %s', (code, syscall, wasSent) => {
+  const more = syscall === undefined ? {} : { syscall };
+  expect(networkFault(failed(code, 'no', more))).toMatchObject({ code, wasSent });
+  const several = Object.assign(new AggregateError([failed(code, 'no', more)]), { code });
+  expect(networkFault(several)).toMatchObject({ code, wasSent });
 });
 
 test('what has no code of the system, and a fault that is one already, stay what they are', () => {

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { type Answer, judgeAnswer, readJsonAnswer } from '../../../../src/host/connect/http/judge-answer.ts';
 
+const NO_ANSWER = 'its answer is neither a result nor an error';
+
 const ok: Answer = {
   method: 'POST',
   wantsAnswer: true,
@@ -70,13 +72,42 @@ test.each<['streamable' | 'sse', Partial<Answer>, object]>([
 test.each([
   ['{"jsonrpc":"2.0","id":1,"result":{}}', 1],
   ['{"jsonrpc":"2.0","id":"1","result":{}}', 1],
-  ['{"jsonrpc":"2.0","method":"notifications/x"}', 1],
-  ['[]', 1],
+  ['[{"jsonrpc":"2.0","method":"notifications/x"},{"jsonrpc":"2.0","id":1,"result":{}}]', 1],
 ])('%s is read as an answer to %s', (text, id) => {
   expect(readJsonAnswer(text, 200, id)).toEqual(JSON.parse(text));
 });
 
 test.each([
+  ['{"jsonrpc":"2.0","id":1,"result":{},"error":null}', { result: {} }],
+  ['{"id":1,"result":{"_meta":null}}', { result: {} }],
+  ['{"jsonrpc":"2.0","id":1,"result":null}', { error: { code: -32603, message: NO_ANSWER } }],
+  ['{"jsonrpc":"2.0","id":1}', { error: { code: -32603, message: NO_ANSWER } }],
+  [
+    '{"jsonrpc":"2.0","id":1,"error":{"code":"E","message":"no"}}',
+    { error: { code: -32603, message: 'no' } },
+  ],
+])('%s is put right', (text, read) => {
+  expect(readJsonAnswer(text, 200, 1)).toEqual({ jsonrpc: '2.0', id: 1, ...read });
+});
+
+test.each([
+  ['[]', 'it answered 200, but no answer to the request is in the list it sent'],
+  [
+    '[{"jsonrpc":"2.0","id":9,"result":{}},7]',
+    'it answered 200, but no answer to the request is in the list it sent',
+  ],
+  [
+    '{"jsonrpc":"2.0","method":"notifications/x"}',
+    'it answered 200, but what it sent is no answer to the request; check "url"',
+  ],
+  [
+    '{"jsonrpc":"2.0","id":1,"method":"ping"}',
+    'it answered 200, but what it sent is no answer to the request; check "url"',
+  ],
+  [
+    '{"jsonrpc":"2.0","id":{"toString":1},"result":{}}',
+    'it answered 200, but to another request (no id instead of 1)',
+  ],
   ['{"jsonrpc":"2.0","id":2,"result":{}}', 'it answered 200, but to another request (2 instead of 1)'],
   ['{"jsonrpc":"2.0","error":{"code":1}}', 'it answered 200, but to another request (no id instead of 1)'],
   ['{"ok":true}', 'it answered 200, but what it sent is no JSON-RPC message; check "url"'],

@@ -13,12 +13,21 @@ test.each([
   expect(requestIdOf(body)).toBe(id);
 });
 
+test.each([
+  ['{"jsonrpc":"2.0","id":12,"method":"m", the rest', 12],
+  ['the rest, "a":1,"id":12}', 12],
+])('the quick way does not read all of %s', (body, id) => {
+  expect(quickRequestIdOf(body)).toBe(id);
+});
+
 test('of a request the quick way finds the same, whatever its parameters', () => {
   const id = fc.oneof(fc.nat(), fc.string());
   fc.assert(
     fc.property(fc.jsonValue(), id, fc.boolean(), (params, it, isLast) => {
-      const body = JSON.stringify(isLast ? { method: 'm', params, id: it } : { id: it, method: 'm', params });
-      expect(quickRequestIdOf(body)).toBe(it);
+      const body = isLast
+        ? { method: 'm', params, jsonrpc: '2.0', id: it }
+        : { jsonrpc: '2.0', id: it, method: 'm', params };
+      expect(quickRequestIdOf(JSON.stringify(body))).toBe(it);
     }),
   );
 });

@@ -16,3 +16,8 @@ test.each([
 ])('Retry-After: %s is %s ms', (value, ms) => {
   expect(retryAfterMs(value, NOW)).toBe(ms);
 });
+
+test('a date says nothing to who does not know the time', () => {
+  expect(retryAfterMs('Wed, 21 Oct 2026 07:28:05 GMT', Number.NaN)).toBeUndefined();
+  expect(retryAfterMs('2', Number.NaN)).toBe(2000);
+});

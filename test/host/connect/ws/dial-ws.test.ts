@@ -44,14 +44,39 @@ describe('a server behind a WebSocket (R156)', () => {
   });
 });
 
+test('a message that is too long fails its own call, and no other', async () => {
+  await using web = await startWs();
+  await using far = await reach({ type: 'ws', url: web.url, maxFrameBytes: 1000 });
+  const other = far.call('act', { what: 'wait' });
+  await expect(far.call('act', { what: 'long' })).rejects.toMatchObject({
+    code: -31413,
+    message: expect.stringMatching(
+      /it sent a message of 5\d+ bytes, the limit is 1000; raise "maxFrameBytes"/,
+    ),
+  });
+  expect((await far.call('act', { what: 'go' })).content).toEqual(text('go'));
+  expect((await other).content).toEqual(text('wait'));
+});
+
+test.each([
+  ['a member too many', (id: unknown) => ({ jsonrpc: '2.0', id, result: { content: [] }, error: null })],
+  ['no version', (id: unknown) => ({ id, result: { content: [] } })],
+  ['a list around it', (id: unknown) => [{ jsonrpc: '2.0', id, result: { content: [] } }]],
+  ['metadata of null', (id: unknown) => ({ jsonrpc: '2.0', id, result: { content: [], _meta: null } })],
+])('an answer with %s is taken', async (_name, shape) => {
+  await using web = await startWs({ frames: 'text', answer: shape });
+  await using far = await reach({ type: 'ws', url: web.url });
+  expect(await far.call('act', { what: 'shaped' })).toEqual({ content: [] });
+});
+
 describe('the end of a socket', () => {
   test.each([
     ['close', 'stream-ended', 'it closed the socket with code 4001: token=[redacted] tired'],
     ['terminate', 'stream-ended', 'it closed the socket with code 1006'],
     [
-      'long',
-      'too-large',
-      'it sent a message of more than 1000 bytes; raise "maxFrameBytes" of its entry to take it',
+      'much too long',
+      'stream-ended',
+      'it sent a message of more than 16777216 bytes, which ends the connection; raise "maxFrameBytes" of its entry or have the tool return less',
     ],
   ])('(%s) is told to the call with its reason, then the connection is over', async (what, code, message) => {
     await using web = await startWs();
@@ -106,9 +131,14 @@ describe('a socket that does not open', () => {
   });
 
   test('opens with the headers the helper gives the second time', async () => {
-    let asked = 0;
-    await using web = await startWs({ admits: () => ++asked === 2 });
-    await using far = await reach({ type: 'ws', url: web.url, headersHelper: 'echo {}' });
+    const first: { key?: unknown } = {};
+    const admits = (headers: Record<string, unknown>) => {
+      first.key ??= headers['x-key'];
+      return headers['x-key'] !== first.key;
+    };
+    await using web = await startWs({ admits });
+    const helper = 'echo "{\\"X-Key\\":\\"$$\\"}"';
+    await using far = await reach({ type: 'ws', url: web.url, headersHelper: helper });
     expect((await far.call('act', { what: 'hi' })).content).toEqual(text('hi'));
   });
 

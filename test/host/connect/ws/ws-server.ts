@@ -14,10 +14,12 @@ type Served = {
   tls?: ServerOptions;
   /** How messages are sent. */
   frames?: 'text' | 'binary';
+  /** What a call of `act` with "shaped" is answered with. */
+  answer?: (id: unknown) => unknown;
 };
 
 /** An official server behind a WebSocket. Its tool `act` does to the socket what it is told. */
-export async function startWs({ admits = () => true, tls, frames = 'text' }: Served = {}) {
+export async function startWs({ admits = () => true, tls, frames = 'text', answer }: Served = {}) {
   const seen: { headers: IncomingHttpHeaders; protocol: string }[] = [];
   const sockets: WebSocket[] = [];
   const web = tls && createSecureServer(tls);
@@ -31,7 +33,7 @@ export async function startWs({ admits = () => true, tls, frames = 'text' }: Ser
   server.on('connection', async (socket, { headers }) => {
     seen.push({ headers, protocol: socket.protocol });
     sockets.push(socket);
-    await mcpServer(socket).connect(transportOf(socket, frames));
+    await mcpServer(socket, answer).connect(transportOf(socket, frames));
   });
   await new Promise<void>((resolve) => {
     if (web) web.listen(0, '127.0.0.1', resolve);
@@ -51,17 +53,27 @@ export async function startWs({ admits = () => true, tls, frames = 'text' }: Ser
   };
 }
 
-function mcpServer(socket: WebSocket) {
+function mcpServer(socket: WebSocket, answer: Served['answer']) {
+  const gone = Promise.withResolvers<void>();
   const server = new McpServer({ name: 'socket', version: '1' });
-  server.registerTool('act', { inputSchema: z.object({ what: z.string() }) }, async ({ what }) => {
-    if (what === 'close') socket.close(4001, 'token=verysecret1 tired');
-    if (what === 'terminate') socket.terminate();
-    if (what === 'garbage') socket.send('no json');
-    const text = what === 'long' ? 'x'.repeat(5000) : what;
-    return { content: [{ type: 'text', text }] };
-  });
+  server.registerTool(
+    'act',
+    { inputSchema: z.object({ what: z.string() }) },
+    async ({ what }, { mcpReq }) => {
+      if (what === 'close') socket.close(4001, 'token=verysecret1 tired');
+      if (what === 'terminate') socket.terminate();
+      if (what === 'garbage') socket.send('no json');
+      if (what === 'shaped') socket.send(JSON.stringify(answer?.(mcpReq.id)));
+      if (what === 'wait') await gone.promise;
+      if (what === 'go') gone.resolve();
+      const text = 'x'.repeat(LENGTHS[what] ?? 0) || what;
+      return { content: [{ type: 'text', text }] };
+    },
+  );
   return server;
 }
+
+const LENGTHS: Readonly<Record<string, number>> = { long: 5000, 'much too long': 17_000_000 };
 
 function transportOf(socket: WebSocket, frames: 'text' | 'binary'): Transport {
   const transport: Transport = {
