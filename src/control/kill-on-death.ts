@@ -29,6 +29,10 @@ const held = new Set<string>();
 /** Those who are about to start something. */
 let armed = 0;
 let watcher: ChildProcess | undefined;
+/** When a watcher that was gone was replaced last, by `performance.now()`. */
+let replacedAt = Number.NEGATIVE_INFINITY;
+/** One that is ended as soon as it is there is not started over and over. */
+const APART_MS = 1000;
 
 /**
  * Ends a process (its id), or a group (its leader's, negative), if this process dies before the returned function was
@@ -64,9 +68,29 @@ export function armKillOnDeath(): () => void {
 }
 
 function dismissIdle(): void {
-  if (held.size > 0 || armed > 0) return;
+  if (isWanted()) return;
   watcher?.stdin?.end();
   watcher = undefined;
+}
+
+function isWanted(): boolean {
+  return held.size > 0 || armed > 0;
+}
+
+/** The watcher is gone, and what it watched is still there. */
+function replaceWatcher(): void {
+  if (!isWanted()) return;
+  const wait = Math.max(0, replacedAt + APART_MS - performance.now());
+  setTimeout(() => {
+    if (watcher || !isWanted()) return;
+    replacedAt = performance.now();
+    try {
+      watcher = startWatcher();
+    } catch {
+      // There is no room for another process now.
+      replaceWatcher();
+    }
+  }, wait).unref();
 }
 
 function startWatcher(): ChildProcess {
@@ -78,7 +102,9 @@ function startWatcher(): ChildProcess {
     stdio: ['pipe', 'ignore', 'ignore'],
   });
   const onGone = () => {
-    if (watcher === child) watcher = undefined;
+    if (watcher !== child) return;
+    watcher = undefined;
+    replaceWatcher();
   };
   child.once('error', onGone).once('exit', onGone).unref();
   // Whoever ended it ended the watch only.

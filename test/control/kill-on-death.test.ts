@@ -86,8 +86,25 @@ test('who is about to start something has the watcher there before', async () =>
   await expect.poll(watchers).toBe(0);
 });
 
+test('a watcher that somebody ended is replaced, and knows what there is to watch', async () => {
+  const { hold, started, ended } = lifeline();
+  const host = hostOf(`${hold} sleep 600 & wait`, 'killOnDeath(-child.pid);');
+  await Promise.all([started, once(host.stdout as NodeJS.ReadableStream, 'data')]);
+  const [first] = watchersOf(host.pid as number);
+  process.kill(first as number, 'SIGKILL');
+  await expect.poll(() => watchersOf(host.pid as number), { timeout: 5000 }).toEqual([expect.any(Number)]);
+  expect(watchersOf(host.pid as number)).not.toContain(first);
+  host.kill('SIGKILL');
+  await ended;
+});
+
 function watchers(): number {
-  const { stdout } = spawnSync('ps', ['-A', '-o', 'ppid=,args='], { encoding: 'utf8' });
-  return stdout.split('\n').filter((line) => Number.parseInt(line, 10) === process.pid && /held=/.test(line))
-    .length;
+  return watchersOf(process.pid).length;
+}
+
+/** Those that still run: one that has ended has no command line left. */
+function watchersOf(pid: number): number[] {
+  const { stdout } = spawnSync('ps', ['-A', '-o', 'ppid=,pid=,args='], { encoding: 'utf8' });
+  const lines = stdout.split('\n').filter((line) => Number.parseInt(line, 10) === pid && /held=/.test(line));
+  return lines.map((line) => Number(line.trim().split(/\s+/)[1]));
 }

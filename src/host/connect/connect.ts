@@ -8,6 +8,7 @@ import { readFailure } from './failure-facts.ts';
 import { HostError } from './host-error.ts';
 import { redialAs } from './redial.ts';
 import { sayStage } from './say-stage.ts';
+import { Secrets, secretsOf } from './secrets.ts';
 import { alternatives } from './transports.ts';
 import type { ConnectWorld, EraVerdict, ServerEntry } from './world.ts';
 
@@ -20,10 +21,12 @@ export async function connect(
 ): Promise<Connection> {
   using attempt = new Attempt(limitOf(entry, world), signal);
   const traces: Traces = {};
+  const secrets = new Secrets(secretsOf(entry));
+  const own = { ...world, secrets };
   let first: HostError | undefined;
   for (const candidate of alternatives(entry)) {
     try {
-      return await inItsEra(name, candidate, world, attempt, traces);
+      return await inItsEra(name, candidate, own, attempt, traces);
     } catch (failure) {
       if (signal.aborted) throw new AbortError(`Connecting to "${name}" was aborted`, { cause: failure });
       if (attempt.signal.aborted) throw tooLate(name, attempt.limitMs, traces, failure);
@@ -31,6 +34,7 @@ export async function connect(
         isProcess: traces.wire?.isProcessLike === true,
         isUnanswered: traces.wire?.unanswered !== undefined,
         stderr: traces.dialed?.stderr() ?? [],
+        secrets,
       });
       // What the first way met with is what a person should look at, unless the second leads to a sign-in.
       if (first && fault.code !== 'unauthorized') throw first;

@@ -23,6 +23,8 @@ export type Connection = {
   readonly mirrorsParams?: boolean;
   /** The last lines its process wrote to stderr, without secrets. */
   stderr(): readonly string[];
+  /** When its last message came, answers and progress included, by `performance.now()`; 0 if none did. */
+  heardAt(): number;
   /** Whether it works on a call: who works may have no time for anything else. */
   isBusy(): boolean;
   /** Asks for a sign of life, by what its era has for that; rejects as a call does. */
@@ -80,6 +82,7 @@ export function connectionOf(name: string, parts: Parts): Connection {
     protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
     mirrorsParams: mirrors,
     stderr,
+    heardAt: () => wire.heardAt,
     isBusy: () => requests.isBusy,
     async ping(signal) {
       await ask({ method: era === 'modern' ? 'server/discover' : 'ping', params: {} }, { signal });

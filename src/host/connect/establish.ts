@@ -46,7 +46,7 @@ export async function establish(
   traces.dialed = dialed;
   const wire = new Wire(dialed.transport);
   traces.wire = wire;
-  const requests = new Requests(name, wire);
+  const requests = new Requests(name, wire, world.secrets);
   const notices = new Notices(world.onLog && ((it) => world.onLog?.(name, it)));
   wire.tap = (message) => {
     if (requests.take(message) === 'taken') return 'taken';

@@ -2,19 +2,23 @@ import { messageOf } from '../../protocol/sdk-error.ts';
 import { explain, isRpcError } from './explain.ts';
 import { readFailure } from './failure-facts.ts';
 import { HostError } from './host-error.ts';
+import { Secrets } from './secrets.ts';
 
 /** What is left of an attempt. */
 export type LastWords = {
   readonly isProcess: boolean;
   /** Whether it owed us an answer. */
   readonly isUnanswered: boolean;
-  /** What its process wrote last. */
+  /** What its process wrote last, without secrets. */
   readonly stderr: readonly string[];
+  /** What must not be shown though the server says it. */
+  readonly secrets?: Secrets;
 };
 
 /** What a failed connect means: as `explain`, but a process that is gone was never there. */
 export function explainConnect(server: string, failure: unknown, last: LastWords): HostError {
   if (failure instanceof HostError && failure.code !== 'closed') return failure;
+  const { secrets = new Secrets() } = last;
   const fail = (code: HostError['code'], fault: string) =>
     new HostError(code, server, fault, { cause: failure, hasRun: 'no' });
   const { code, syscall = '', said } = readFailure(failure);
@@ -27,15 +31,19 @@ export function explainConnect(server: string, failure: unknown, last: LastWords
           `its command cannot be run (${code}): ${command}; check the file and its rights`,
         );
   }
-  const known = isRpcError(failure) ? failure : explain(server, failure);
-  if (!(known instanceof HostError)) return fail('unreachable', `it refused to start: ${sayRefusal(known)}`);
+  const known = isRpcError(failure) ? failure : explain(server, failure, { secrets });
+  if (!(known instanceof HostError))
+    return fail('unreachable', `it refused to start: ${secrets.brief(sayRefusal(known))}`);
   const hasDied = code === 'ERA_NEGOTIATION_FAILED' && last.isUnanswered;
   if (last.isProcess && (known.code === 'closed' || hasDied)) {
     const words = last.stderr.length === 0 ? '' : `; it said: ${last.stderr.join(' | ')}`;
     return fail('spawn-failed', `it ended before it was ready${words}; run its command by hand to see more`);
   }
   if (code === 'ERA_NEGOTIATION_FAILED') {
-    return fail('unreachable', `${said}; if it is an older server, set "era" of its entry to "legacy"`);
+    return fail(
+      'unreachable',
+      `${secrets.brief(said)}; if it is an older server, set "era" of its entry to "legacy"`,
+    );
   }
   return known;
 }

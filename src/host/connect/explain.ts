@@ -3,23 +3,32 @@ import { explainStatus } from './explain-status.ts';
 import { readFailure } from './failure-facts.ts';
 import { HostError, type HostErrorCode, type HostErrorOptions } from './host-error.ts';
 import { NETWORK_FAULTS } from './network-faults.ts';
+import { Secrets } from './secrets.ts';
 import { SIGN_IN } from './sign-in.ts';
 import { TOO_LARGE } from './stdio/too-large.ts';
 
 /** What is known of the request besides its failure. */
-export type FailureContext = { readonly hadSession?: boolean };
+export type FailureContext = {
+  readonly hadSession?: boolean;
+  /** What must not be shown though the server says it. */
+  readonly secrets?: Secrets;
+};
+
+const NONE = new Secrets();
 
 /** What a failed request means. A JSON-RPC error stays what it is: the server's own words. */
 export function explain(server: string, failure: unknown, context: FailureContext = {}): Error {
   if (failure instanceof HostError) return failure;
+  const { secrets = NONE } = context;
   if (isRpcError(failure)) {
     if (failure.code !== TOO_LARGE) return failure;
-    return new HostError('too-large', server, failure.message, { cause: failure });
+    return new HostError('too-large', server, secrets.brief(failure.message), { cause: failure });
   }
   const facts = readFailure(failure);
   const { retryAfterMs, wasSent } = facts;
+  const said = secrets.brief(facts.said);
   const fail = (code: HostErrorCode, fault: string, more: HostErrorOptions = {}) =>
-    new HostError(code, server, fault, {
+    new HostError(code, server, secrets.mask(fault), {
       cause: failure,
       ...(retryAfterMs !== undefined && { retryAfterMs }),
       ...more,
@@ -27,12 +36,17 @@ export function explain(server: string, failure: unknown, context: FailureContex
     });
   if (facts.isUnauthorized) return fail('unauthorized', SIGN_IN, { hasRun: 'no' });
   const code = facts.code ?? '';
-  if (code === 'too-large') return fail('too-large', facts.said);
-  if (SPOKEN.has(code)) return fail('unreachable', facts.said, { isTerminal: code === 'proxy' });
-  if (code === 'stream-ended') return fail('closed', facts.said, { isTerminal: true });
+  if (code === 'too-large') return fail('too-large', said);
+  if (SPOKEN.has(code)) return fail('unreachable', said, { isTerminal: code === 'proxy' });
+  if (code === 'not-reading') {
+    return fail('unreachable', `${said}; it hangs, or is given more than it can take`, { isTerminal: true });
+  }
+  if (code === 'stream-ended') return fail('closed', said, { isTerminal: true });
   if (facts.status !== undefined) {
-    const told = explainStatus(facts, facts.status, facts.hadSession ?? context.hadSession === true);
-    return told instanceof Error ? told : fail(told.code, told.fault, told);
+    const told = explainStatus(server, facts, facts.status, facts.hadSession ?? context.hadSession === true);
+    if (told instanceof Error) return told;
+    const words = facts.text?.trim() ? `; it said: ${secrets.brief(facts.text)}` : '';
+    return fail(told.code, told.code === 'unreachable' ? `${told.fault}${words}` : told.fault, told);
   }
   const known = NETWORK_FAULTS[code];
   if (known) {
@@ -42,8 +56,10 @@ export function explain(server: string, failure: unknown, context: FailureContex
   if (code === 'REQUEST_TIMEOUT') return fail('timeout', 'it did not answer in time');
   if (CLOSED.has(code) || facts.isAborted)
     return fail('closed', 'the connection is closed', { isTerminal: true });
-  if (code === 'CLIENT_HTTP_UNEXPECTED_CONTENT') return fail('unreachable', sayContent(facts.contentType));
-  return fail('unreachable', `${facts.said}; see whether it runs and its entry is right`);
+  if (code === 'CLIENT_HTTP_UNEXPECTED_CONTENT') {
+    return fail('unreachable', sayContent(facts.contentType && secrets.brief(facts.contentType)));
+  }
+  return fail('unreachable', `${said}; see whether it runs and its entry is right`);
 }
 
 /** Faults of our own transports that say what to do. */

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { isRecord } from '../../base/is-record.ts';
 import { HostError } from './host-error.ts';
+import { sayValue } from './tidy-message.ts';
 import type { ServerAnswer } from './world.ts';
 
 /** What a server wants to know before it goes on. */
@@ -75,9 +76,9 @@ async function answerOne(
   signal: AbortSignal,
 ): Promise<Record<string, unknown>> {
   const { method, params }: Record<string, unknown> = isRecord(request) ? request : {};
-  const answer = Object.hasOwn(answers, String(method)) ? answers[String(method)] : undefined;
+  const answer = typeof method === 'string' && Object.hasOwn(answers, method) ? answers[method] : undefined;
   if (!answer) {
-    const fault = `it asks for ${JSON.stringify(method)}, which nobody here answers; give the host a handler for it`;
+    const fault = `it asks for ${sayValue(method).slice(0, 100)}, which nobody here answers; give the host a handler for it`;
     throw new HostError('unreachable', server, fault);
   }
   return answer(isRecord(params) ? params : {}, signal);

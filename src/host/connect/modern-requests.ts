@@ -8,6 +8,7 @@ import { type HeaderParam, paramHeaders, readHeaderParams } from './param-header
 import type { Question, Requests } from './requests.ts';
 import { sayTimeout } from './say-timeout.ts';
 import { ServerFault } from './server-fault.ts';
+import { sayValue } from './tidy-message.ts';
 import type { ServerAnswer } from './world.ts';
 
 const HEADER_MISMATCH = -32020;
@@ -40,7 +41,7 @@ export class ModernRequests {
     const result = isInputRequired(first) ? await this.#askThrough(question, first, options, started) : first;
     const { resultType, ...rest } = result;
     if (resultType !== undefined && resultType !== 'complete') {
-      const fault = `it answered "${question.method}" with a result of type ${JSON.stringify(resultType)}, which is not supported`;
+      const fault = `it answered "${question.method}" with a result of type ${sayValue(resultType).slice(0, 100)}, which is not supported`;
       throw new HostError('unreachable', this.#server, fault);
     }
     if (this.#mirrors && question.method === 'tools/list') this.#note(rest.tools);
@@ -59,21 +60,24 @@ export class ModernRequests {
       const headers = marked ? paramHeaders(marked, args) : {};
       return { method: 'tools/call', params, ...(Object.keys(headers).length > 0 && { headers }) };
     };
+    const started = performance.now();
     try {
       return await this.ask(question(), options);
     } catch (failure) {
       if (!this.#mirrors || !(failure instanceof ServerFault) || failure.code !== HEADER_MISMATCH)
         throw failure;
-      await this.#relist(options);
-      return this.ask(question(), options);
+      const left = () => within(options, started);
+      await this.#relist(left);
+      return this.ask(question(), left());
     }
   }
 
-  async #relist({ signal, timeoutMs }: CallOptions): Promise<void> {
-    const options = { ...(signal && { signal }), ...(timeoutMs !== undefined && { timeoutMs }) };
+  async #relist(left: () => CallOptions): Promise<void> {
     let cursor: unknown;
     for (let page = 1; page <= MAX_PAGES; page++) {
       const params = cursor === undefined ? {} : { cursor };
+      const { signal, timeoutMs } = left();
+      const options = { ...(signal && { signal }), ...(timeoutMs !== undefined && { timeoutMs }) };
       const { nextCursor } = await this.ask({ method: 'tools/list', params }, options);
       if (typeof nextCursor !== 'string' || nextCursor === cursor) return;
       cursor = nextCursor;
@@ -128,4 +132,11 @@ export class ModernRequests {
       signal?.removeEventListener('abort', abort);
     }
   }
+}
+
+/** The same options with what is left of their time; the limit in all holds for everything one call takes. */
+function within(options: CallOptions, started: number): CallOptions {
+  const { timeoutMs } = options;
+  if (timeoutMs === undefined) return options;
+  return { ...options, timeoutMs: Math.max(1, timeoutMs - (performance.now() - started)) };
 }

@@ -7,7 +7,7 @@ export type HeaderParam = { readonly path: readonly string[]; readonly header: s
 export function readHeaderParams(schema: unknown): readonly HeaderParam[] | { readonly fault: string } {
   const found: HeaderParam[] = [];
   const names = new Set<string>();
-  const fault = visit(schema, [], 'reachable', (param) => {
+  const fault = visited(schema, (param) => {
     const name = param.header.toLowerCase();
     if (names.has(name)) return `"${MARK}" names "${param.header}" twice`;
     names.add(name);
@@ -15,6 +15,15 @@ export function readHeaderParams(schema: unknown): readonly HeaderParam[] | { re
     return undefined;
   });
   return fault === undefined ? found : { fault };
+}
+
+/** A schema is a server's to write: one that nests too deep to be visited is at fault as any other. */
+function visited(schema: unknown, note: (param: HeaderParam) => string | undefined): string | undefined {
+  try {
+    return visit(schema, [], 'reachable', note);
+  } catch {
+    return 'its schema nests too deep';
+  }
 }
 
 /** The headers of one call; an argument that is absent or no plain value has none. */

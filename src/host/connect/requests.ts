@@ -7,7 +7,9 @@ import type { CallOptions } from './call-options.ts';
 import { explain } from './explain.ts';
 import { HostError } from './host-error.ts';
 import { type Limit, sayTimeout } from './say-timeout.ts';
+import { Secrets } from './secrets.ts';
 import { ServerFault } from './server-fault.ts';
+import { isSessionLost, SessionCheck } from './session-check.ts';
 import type { Wire } from './wire.ts';
 
 /** One request; `headers` go with it where requests have headers. */
@@ -37,10 +39,14 @@ export class Requests {
   #envelope: Readonly<Record<string, unknown>> | undefined;
   #requestMeta: Readonly<Record<string, unknown>> | undefined;
   #isOver = false;
+  readonly #secrets: Secrets;
+  readonly #session: SessionCheck;
 
-  constructor(server: string, wire: Wire) {
+  constructor(server: string, wire: Wire, secrets: Secrets = new Secrets()) {
     this.#server = server;
     this.#wire = wire;
+    this.#secrets = secrets;
+    this.#session = new SessionCheck(server, secrets, () => this.ask(PING, { timeoutMs: PING_MS }));
   }
 
   /** From now on every message carries this `_meta`, as the stateless protocol wants it, and every request the rest too. */
@@ -68,15 +74,14 @@ export class Requests {
   /** Takes answers and progress of our own requests, also those nobody waits for any more. */
   take(message: Record<string, unknown>): 'taken' | 'passed' {
     const { method } = message;
-    if (method === undefined) {
-      // Some servers give numbers back as text.
-      const id = Number(message.id);
+    if (typeof method !== 'string') {
+      const id = idOf(message.id);
       if (!(id >= 1 && id <= this.#last)) return 'passed';
       this.#answer(id, message);
       return 'taken';
     }
     if (method !== 'notifications/progress' || !isRecord(message.params)) return 'passed';
-    const waiting = this.#waiting.get(Number(message.params.progressToken));
+    const waiting = this.#waiting.get(idOf(message.params.progressToken));
     if (!waiting) return 'passed';
     waiting.idle?.refresh();
     try {
@@ -130,8 +135,12 @@ export class Requests {
     } as JSONRPCMessage;
     const failed = (failure: unknown) => {
       this.#wire.told(failure);
-      if (!this.#forget(id, waiting)) return;
-      waiting.reject(explain(this.#server, failure, { hadSession: this.#wire.sessionId !== undefined }));
+      if (!this.#waiting.has(id)) return;
+      const hadSession = this.#wire.sessionId !== undefined;
+      const fault = explain(this.#server, failure, { hadSession, secrets: this.#secrets });
+      const settle = (sure: Error) => this.#forget(id, waiting) && waiting.reject(sure);
+      if (this.#envelope || method === PING.method || !isSessionLost(fault)) settle(fault);
+      else void this.#session.confirm(fault, method).then(settle);
     };
     try {
       if (!this.#wire.hasPerRequestStream) {
@@ -158,16 +167,12 @@ export class Requests {
       const { result } = message;
       const fault = faultOfResult(waiting.question.method, result);
       if (fault === undefined) waiting.resolve(result as Record<string, unknown>);
-      else waiting.reject(new ServerFault(INTERNAL, `MCP server "${this.#server}": ${fault}`));
+      else waiting.reject(new ServerFault(this.#server, INTERNAL, `MCP server "${this.#server}": ${fault}`));
       return;
     }
-    const {
-      code,
-      message: words,
-      data,
-    }: Record<string, unknown> = isRecord(message.error) ? message.error : {};
-    const fault = new ServerFault(typeof code === 'number' ? code : 0, String(words ?? ''), data);
-    waiting.reject(explain(this.#server, fault));
+    waiting.reject(
+      explain(this.#server, faultOfError(this.#server, message.error), { secrets: this.#secrets }),
+    );
   }
 
   #expire(id: number, waiting: Waiting, limit: Limit, ms: number): void {
@@ -210,6 +215,22 @@ export class Requests {
     const fault = 'the stream ended before the answer came; see what the call did before you repeat it';
     return new HostError('closed', this.#server, fault, { isTerminal: true });
   }
+}
+
+const PING: Question = { method: 'ping', params: {} };
+/** How long a server may take to say whether it knows our session. */
+const PING_MS = 5000;
+
+/** Some servers give numbers back as text; what is neither is nobody's. */
+function idOf(value: unknown): number {
+  return typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN;
+}
+
+/** Whatever the error looks like: somebody waits for it. */
+function faultOfError(server: string, error: unknown): ServerFault {
+  const { code, message, data }: Record<string, unknown> = isRecord(error) ? error : { message: error };
+  const words = typeof message === 'string' ? message : '';
+  return new ServerFault(server, typeof code === 'number' ? code : 0, words, data);
 }
 
 /** Only what would break whoever reads it; unknown members are welcome. */

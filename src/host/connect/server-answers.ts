@@ -3,9 +3,10 @@ import { isRecord } from '../../base/is-record.ts';
 import { INTERNAL, INVALID_PARAMS, RpcFault } from '../../protocol/json-rpc.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { withDefaults } from './elicited-defaults.ts';
+import { sayValue } from './tidy-message.ts';
 import type { ServerAnswer, ServerOffer } from './world.ts';
 
-/** Declares what is answered and nothing else, and lets nothing of an answer's failure out but its words. */
+/** Declares what is answered and nothing else, lets nothing of an answer's failure out but its words, and bounds how many are worked on at once. Made anew for each connection. */
 export function readyOffer({ capabilities, answers }: ServerOffer): ServerOffer {
   const declared: ClientCapabilities = { ...capabilities };
   for (const [method, capability] of CAPABILITIES) {
@@ -13,9 +14,10 @@ export function readyOffer({ capabilities, answers }: ServerOffer): ServerOffer 
     else delete declared[capability];
   }
   if (declared.elicitation) declared.elicitation = modesOf(declared.elicitation);
+  const running = { count: 0 };
   const guarded = Object.entries(answers).map(([method, answer]) => {
     const careful = method === 'elicitation/create' ? elicitation(answer, declared) : answer;
-    return [method, guard(careful)] as const;
+    return [method, guard(careful, running)] as const;
   });
   return { capabilities: declared, answers: Object.fromEntries(guarded) };
 }
@@ -39,7 +41,10 @@ function elicitation(answer: ServerAnswer, { elicitation: modes = {} }: ClientCa
   return async (params, signal) => {
     const mode = params.mode ?? 'form';
     if ((mode !== 'form' && mode !== 'url') || !modes[mode]) {
-      throw new RpcFault(INVALID_PARAMS, `elicitation of mode ${JSON.stringify(mode)} is not offered here`);
+      throw new RpcFault(
+        INVALID_PARAMS,
+        `elicitation of mode ${sayValue(mode).slice(0, 100)} is not offered here`,
+      );
     }
     const given = await answer(params, signal);
     if (mode !== 'form' || given.action !== 'accept') return given;
@@ -48,13 +53,22 @@ function elicitation(answer: ServerAnswer, { elicitation: modes = {} }: ClientCa
   };
 }
 
-function guard(answer: ServerAnswer): ServerAnswer {
+/** How many questions of one server are worked on at once. */
+const MOST_AT_ONCE = 64;
+
+function guard(answer: ServerAnswer, running: { count: number }): ServerAnswer {
   return async (params, signal) => {
+    if (running.count >= MOST_AT_ONCE) {
+      throw new RpcFault(INTERNAL, `only ${MOST_AT_ONCE} requests are answered at once; ask again later`);
+    }
+    running.count++;
     try {
       return await answer(params, signal);
     } catch (failure) {
       if (failure instanceof RpcFault) throw failure;
       throw new RpcFault(INTERNAL, messageOf(failure));
+    } finally {
+      running.count--;
     }
   };
 }

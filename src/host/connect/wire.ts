@@ -18,10 +18,14 @@ export class Wire implements Transport {
   tap: Tap = () => 'passed';
   /** Hears of what the transport complains of, failed requests excepted: whoever asked is told of those. */
   onTrouble: () => void = () => {};
+  /** When the last message came, by `performance.now()`; 0 if none did. */
+  heardAt = 0;
   readonly #inner: Transport;
   readonly #told = new WeakSet<object>();
   readonly #asked = new Map<unknown, string>();
   #lateDiscovery: Record<string, unknown> | undefined;
+  /** Answers of ours that are not written yet. */
+  #replies = 0;
   #isOpen = false;
   #isClosed = false;
 
@@ -92,7 +96,9 @@ export class Wire implements Transport {
     if ('method' in message && 'id' in message && HANDSHAKE.has(message.method)) {
       this.#asked.set(message.id, message.method);
     }
-    return this.#inner.send(message, options);
+    const sent = this.#inner.send(message, options);
+    if (!('method' in message)) this.#count(sent);
+    return sent;
   }
 
   /** Somebody was told of this failure: it is no trouble of its own. */
@@ -113,10 +119,23 @@ export class Wire implements Transport {
   }
 
   #receive(message: JSONRPCMessage, extra: MessageExtraInfo | undefined): void {
+    this.heardAt = performance.now();
     if (!isRecord(message)) return;
-    if (this.tap(message) === 'taken') return;
-    if (this.#asked.size > 0 && !('method' in message)) this.#note(message);
-    this.onmessage?.(message, extra);
+    try {
+      if (this.tap(message) === 'taken') return;
+      if (this.#replies >= MOST_REPLIES && 'method' in message && 'id' in message) return;
+      if (this.#asked.size > 0 && !('method' in message)) this.#note(message);
+      this.onmessage?.(message, extra);
+    } catch {
+      // Whatever a server says, whoever brings it must not fall over it.
+      this.onTrouble();
+    }
+  }
+
+  #count(sent: Promise<void>): void {
+    const done = () => this.#replies--;
+    this.#replies++;
+    sent.then(done, done);
   }
 
   #note(message: Record<string, unknown>): void {
@@ -130,6 +149,8 @@ export class Wire implements Transport {
 }
 
 const PROBE = 'server/discover';
+/** Whoever asks and does not read the answers is not answered any more, until it has read some. */
+const MOST_REPLIES = 64;
 const HANDSHAKE: ReadonlySet<string> = new Set([PROBE, 'initialize']);
 
 function isProcessLike(transport: Transport): transport is Transport & { pid: unknown; stderr: unknown } {

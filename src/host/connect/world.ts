@@ -1,6 +1,7 @@
 import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/client';
 import type { ExternalServerEntry, ToolPolicy } from '../../protocol/server-entry.ts';
 import type { SdkPort } from './channel-transport.ts';
+import type { Secrets } from './secrets.ts';
 
 /** A server in the program that drives the host. */
 export type SdkServerEntry = {
@@ -12,6 +13,11 @@ export type SdkServerEntry = {
   instance?: unknown;
   /** The state the handlers of `instance` see. */
   assigns?: object;
+  start?: 'on-demand';
+  required?: boolean;
+  connectTimeoutMs?: number;
+  idleTimeoutMs?: number;
+  toolTimeoutsMs?: Record<string, number>;
   /** What the program's SDK asked its server beforehand: the handshake need not be made again. */
   manifest?: ServerManifest;
 };
@@ -52,6 +58,8 @@ export type ConnectWorld = {
   eras?: EraMemory;
   /** Longest message taken from a server whose entry does not say; by default 16 MiB. */
   maxFrameBytes?: number;
+  /** What the one server that is dialled was entrusted with; whoever learns of more adds it. Nobody gives this to `connect`. */
+  secrets?: Secrets;
 };
 
 /** One entry of a server's log. */

@@ -52,6 +52,17 @@ describe('while connecting', () => {
     expect(told.message).toMatch(words);
   });
 
+  test.each([
+    ['refuses', failure({ code: -32600 }, 'no\n'.repeat(1_000_000))],
+    ['is of an unknown era', new SdkError(SdkErrorCode.EraNegotiationFailed, 'no\n'.repeat(1_000_000))],
+    ['fails otherwise', failure({ code: 'odd' }, 'no\n'.repeat(1_000_000))],
+  ])('of one that %s at length only the beginning is said, on one line', (_, thrown) => {
+    const { message } = explainConnect('srv', thrown, { ...last, isUnanswered: false });
+    expect(message).toMatch(/no no no.*…/);
+    expect(message.length).toBeLessThan(450);
+    expect(message).not.toContain('\n');
+  });
+
   test('a server that is said to be of another era is told so', () => {
     const thrown = new SdkError(SdkErrorCode.EraNegotiationFailed, 'it did not offer it');
     expect(explainConnect('srv', thrown, { ...last, isUnanswered: false })).toMatchObject({

@@ -38,8 +38,10 @@ const NETWORK: Row[] = [
   ['refused', system('ECONNREFUSED', { syscall: 'connect' }), 'unreachable', true, 'no'],
   ['an unknown host', system('ENOTFOUND'), 'unreachable', true, 'no'],
   ['no name service', system('EAI_AGAIN'), 'unreachable', true, 'no'],
-  ['no way to the host', system('EHOSTUNREACH'), 'unreachable', true, 'no'],
-  ['no network', system('ENETUNREACH'), 'unreachable', true, 'no'],
+  ['no way to the host', system('EHOSTUNREACH', { syscall: 'connect' }), 'unreachable', true, 'no'],
+  ['no network', system('ENETUNREACH', { syscall: 'connect' }), 'unreachable', true, 'no'],
+  ['no way to the host any more', system('EHOSTUNREACH', { syscall: 'read' }), 'unreachable', true, 'maybe'],
+  ['no network any more', system('ENETUNREACH', { syscall: 'write' }), 'unreachable', true, 'maybe'],
   ['nobody answers the dial', system('ETIMEDOUT', { syscall: 'connect' }), 'unreachable', true, 'no'],
   ['nobody answers any more', system('ETIMEDOUT', { syscall: 'read' }), 'unreachable', true, 'maybe'],
   ['the dial takes too long', system('UND_ERR_CONNECT_TIMEOUT'), 'unreachable', true, 'no'],
@@ -94,11 +96,19 @@ const STATUS: Row[] = [
   ['a refused sign-in', new UnauthorizedError('no'), 'unauthorized', false, 'no'],
   ['404', status(404), 'unreachable', false, 'no'],
   ['404 with a session', fault({ status: 404, hadSession: true }), 'session-lost', true, 'no'],
-  ['400 with a session', fault({ status: 400, hadSession: true }), 'session-lost', true, 'no'],
+  ['410 with a session', fault({ status: 410, hadSession: true }), 'session-lost', true, 'no'],
+  ['400 with a session', fault({ status: 400, hadSession: true }), 'unreachable', false, 'maybe'],
+  [
+    '400 that speaks of the session',
+    fault({ status: 400, hadSession: true }, 'it answered 400: Unknown Mcp-Session-Id'),
+    'session-lost',
+    true,
+    'no',
+  ],
   ['429', status(429), 'unreachable', false, 'no'],
   ['500', status(500), 'unreachable', false, 'maybe'],
   ['502', status(502), 'unreachable', true, 'maybe'],
-  ['503', status(503), 'unreachable', true, 'no'],
+  ['503', status(503), 'unreachable', true, 'maybe'],
   ['504', status(504), 'unreachable', true, 'maybe'],
   ['a redirect', status(302), 'unreachable', false, 'no'],
 ];
@@ -149,15 +159,17 @@ describe('the server’s own words', () => {
   });
 
   test('are found in the body of a refusal', () => {
-    const body = (code: number) => JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code, message: 'no' } });
+    const body = (code: number, message = 'no') =>
+      JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code, message } });
+    const told = (text: string) => explain('srv', status(400, text), { hadSession: true });
     expect(explain('srv', status(400, body(-32602)))).toMatchObject({ name: 'ServerFault', code: -32602 });
-    expect(explain('srv', status(400, body(-32602)), { hadSession: true })).toMatchObject({ code: -32602 });
-    expect(explain('srv', status(400, body(-32000)), { hadSession: true })).toMatchObject({
-      code: 'session-lost',
-    });
-    expect(explain('srv', status(400, '<html>'), { hadSession: true })).toMatchObject({
-      code: 'session-lost',
-    });
+    expect(told(body(-32602, 'no session of that theatre'))).toMatchObject({ code: -32602 });
+    expect(told(body(-32000, 'Payment declined'))).toMatchObject({ name: 'ServerFault', code: -32000 });
+    for (const code of [-32000, -32001, -32600]) {
+      expect(told(body(code, 'No valid session ID'))).toMatchObject({ code: 'session-lost' });
+    }
+    expect(told('{"error":"unknown session"}')).toMatchObject({ code: 'session-lost' });
+    expect(told('<html>')).toMatchObject({ code: 'unreachable' });
   });
 });
 

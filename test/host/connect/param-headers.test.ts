@@ -82,3 +82,8 @@ describe('headers', () => {
     expect(paramHeaders(marked, { a: value })['Mcp-Param-A']).toMatch(/^=\?base64\?.*\?=$/);
   });
 });
+
+test('a schema that nests too deep to be visited is at fault, and harms nobody', () => {
+  const schema: unknown = JSON.parse(`${'{"not":'.repeat(100_000)}{}${'}'.repeat(100_000)}`);
+  expect(readHeaderParams(schema)).toEqual({ fault: 'its schema nests too deep' });
+});

@@ -72,6 +72,88 @@ test.each([
   expect(await good).toEqual({ other: 1 });
 });
 
+const ODD = { toString: 1, valueOf: 1 };
+
+/** A value that nests too deep to be written. */
+function deep(): unknown {
+  return JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
+}
+
+test.each([
+  ['an object that is no text', { code: 1, message: ODD }, { code: 1, message: '' }],
+  ['odd throughout', { code: ODD, message: null, data: 1 }, { code: 0, message: '', data: 1 }],
+  ['a text', 'no', { code: 0, message: 'no' }],
+  ['a list', [ODD], { code: 0, message: '' }],
+  ['deep', { code: 1, message: deep() }, { code: 1, message: '' }],
+])('an error that is %s settles its call', async (_, error, fault) => {
+  const { transport, requests } = await open();
+  const asked = requests.ask(call(), {});
+  transport.say({ id: 1, error });
+  await expect(asked).rejects.toMatchObject(fault);
+});
+
+test.each([
+  ['an id that is an object', { id: ODD, result: {} }],
+  ['an id that is a list', { id: [1], result: {} }],
+  ['an id that is true', { id: true, result: {} }],
+  ['an id that is deep', { id: deep(), result: {} }],
+  ['progress of an object', { method: 'notifications/progress', params: { progressToken: ODD } }],
+  ['progress of a list', { method: 'notifications/progress', params: { progressToken: [1] } }],
+])('%s is nobody’s, and harms nobody', async (_, message) => {
+  const { transport, requests } = await open();
+  let heard = 0;
+  const asked = requests.ask(call(), { onProgress: () => heard++ });
+  transport.say(message);
+  expect(heard).toBe(0);
+  transport.say({ id: 1, method: null, result: { n: 1 } });
+  expect(await asked).toEqual({ n: 1 });
+});
+
+test('what falls over a message is trouble, and the next message comes through', async () => {
+  const { transport, wire, requests, troubles } = await open();
+  wire.onmessage = () => {
+    throw new RangeError('Maximum call stack size exceeded');
+  };
+  const asked = requests.ask(call(), {});
+  transport.say({ id: 'x', method: 'roots/list' });
+  expect(troubles()).toBe(1);
+  transport.say({ id: 1, result: {} });
+  expect(await asked).toEqual({});
+});
+
+test('every message is a sign of life', async () => {
+  const { transport, wire, requests } = await open();
+  expect(wire.heardAt).toBe(0);
+  const asked = requests.ask(call(), {});
+  const messages = [{ method: 'notifications/x' }, { id: 1, result: {} }, { id: 1, result: {} }];
+  for (const message of messages) {
+    wire.heardAt = 0;
+    const before = performance.now();
+    transport.say(message);
+    expect(wire.heardAt).toBeGreaterThanOrEqual(before);
+  }
+  await asked;
+});
+
+test('a server that reads none of our answers is not answered any more until it does', async () => {
+  const { transport, wire, passed } = await open();
+  const room = Promise.withResolvers<void>();
+  transport.sendsLike = () => room.promise;
+  const ping = (id: number) => {
+    transport.say({ id: `p${id}`, method: 'ping' });
+    const last = passed.at(-1) as { id: string };
+    if (last.id === `p${id}`) void wire.send({ jsonrpc: '2.0', id: last.id, result: {} });
+  };
+  for (let id = 1; id <= 1000; id++) ping(id);
+  expect(passed).toHaveLength(64);
+  transport.say({ method: 'notifications/x' });
+  expect(passed).toHaveLength(65);
+  room.resolve();
+  await new Promise(setImmediate);
+  ping(1001);
+  expect(passed).toHaveLength(66);
+});
+
 test('an error keeps its code and data', async () => {
   const { transport, requests } = await open();
   const refused = requests.ask(call(), {});

@@ -120,6 +120,31 @@ describe('what cannot be answered is refused', () => {
   );
 });
 
+test('at most 64 questions of one server are worked on at once; the rest is refused', async () => {
+  const begun: PromiseWithResolvers<Record<string, unknown>>[] = [];
+  const sampling: ServerAnswer = () => {
+    const one = Promise.withResolvers<Record<string, unknown>>();
+    begun.push(one);
+    return one.promise;
+  };
+  const answer = readyOffer({ capabilities: {}, answers: { 'sampling/createMessage': sampling } }).answers[
+    'sampling/createMessage'
+  ] as ServerAnswer;
+  const { signal } = new AbortController();
+  const asked = Array.from({ length: 100 }, () => answer({}, signal));
+  const refused = await Promise.allSettled(asked.slice(64));
+  expect(begun).toHaveLength(64);
+  expect(refused.every(({ status }) => status === 'rejected')).toBe(true);
+  await expect(asked[64]).rejects.toThrow('only 64 requests are answered at once; ask again later');
+  begun[0]?.resolve({});
+  begun[1]?.reject(new Error('no'));
+  await Promise.allSettled(asked.slice(0, 2));
+  void answer({}, signal);
+  void answer({}, signal);
+  await expect(answer({}, signal)).rejects.toThrow('only 64');
+  expect(begun).toHaveLength(66);
+});
+
 describe('only what is answered is declared', () => {
   test.each([
     ['nothing', {}, {}],

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { StdioServerEntry } from '../../../protocol/server-entry.ts';
 import type { Dialed } from '../dial.ts';
 import { HostError } from '../host-error.ts';
+import { Secrets, secretsOf } from '../secrets.ts';
 import type { ConnectWorld } from '../world.ts';
 import { leastEnvironment } from './least-environment.ts';
 import { NoiseTeller } from './noise.ts';
@@ -13,7 +14,8 @@ import { windowsProcesses } from './windows-processes.ts';
 
 /** Reaches a server by running it, with the least environment and its stderr listened to. */
 export async function dialStdio(name: string, entry: StdioServerEntry, world: ConnectWorld): Promise<Dialed> {
-  const noise = new NoiseTeller((what) => world.onNoise?.(name, what));
+  const { secrets = new Secrets(secretsOf(entry)) } = world;
+  const noise = new NoiseTeller((what) => world.onNoise?.(name, what), secrets);
   const transport = new StdioTransport({
     processes: process.platform === 'win32' ? windowsProcesses() : POSIX_PROCESSES,
     command: {
@@ -23,6 +25,7 @@ export async function dialStdio(name: string, entry: StdioServerEntry, world: Co
       cwd: await directoryOf(name, entry, world),
     },
     maxFrameBytes: entry.maxFrameBytes ?? world.maxFrameBytes ?? MAX_FRAME_BYTES,
+    secrets,
     onStderr: (line) => world.onStderr?.(name, line),
     onNoise: (what) => noise.hear(what),
   });

@@ -13,3 +13,11 @@ export function notConnected(): Error {
     wasSent: false,
   });
 }
+
+/** It is alive, but what we sent before still waits for it. */
+export function notReading(backlog: number): Error {
+  return Object.assign(new Error(`it does not read its input: ${backlog} bytes wait for it`), {
+    code: 'not-reading',
+    wasSent: false,
+  });
+}

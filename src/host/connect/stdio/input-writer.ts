@@ -1,21 +1,24 @@
 import type { Writable } from 'node:stream';
-import { faultOfInput, notConnected } from './input-fault.ts';
+import { faultOfInput, notConnected, notReading } from './input-fault.ts';
 
 const DONE = Promise.resolve();
 
 /**
  * Writes lines to a server in the order given: the first at once, since somebody waits for its answer, and those that
  * come in the same burst together after it. A promise settles once there is room for more; none needs to be awaited.
+ * While more than `maxBacklog` bytes wait to be read, nothing is added to them.
  */
 export class InputWriter {
   readonly #stream: Writable;
+  readonly #maxBacklog: number;
   #burst: Promise<void> | undefined;
   #held = '';
   #room: PromiseWithResolvers<void> | undefined;
   #fault: Error | undefined;
 
-  constructor(stream: Writable) {
+  constructor(stream: Writable, maxBacklog = Number.POSITIVE_INFINITY) {
     this.#stream = stream;
+    this.#maxBacklog = maxBacklog;
     stream.on('error', (error) => this.#fail(faultOfInput(error)));
     stream.on('close', () => this.#fail(notConnected()));
     stream.on('drain', () => {
@@ -54,6 +57,8 @@ export class InputWriter {
 
   #put(text: string): Promise<void> {
     if (this.#fault) return handled(Promise.reject(this.#fault));
+    const backlog = this.#stream.writableLength;
+    if (backlog > this.#maxBacklog) return handled(Promise.reject(notReading(backlog)));
     if (this.#stream.write(text)) return DONE;
     this.#room ??= Promise.withResolvers<void>();
     return handled(this.#room.promise);

@@ -23,7 +23,14 @@ export function messageLines(options: MessageLinesOptions): ByteLines {
   let scanner: MessageScanner | undefined;
   return new ByteLines({
     maxBytes,
-    onLine: (text) => readMessages(text, options),
+    onLine(text) {
+      try {
+        readMessages(text, options);
+      } catch {
+        // The lines after it are others' answers.
+        onNoise(text);
+      }
+    },
     onLongPiece(bytes) {
       scanner ??= new MessageScanner();
       scanner.write(bytes);

@@ -1,4 +1,4 @@
-import { redactText } from '../../../base/redact.ts';
+import { Secrets } from '../secrets.ts';
 
 const FIRST = 10;
 const WIDTH = 200;
@@ -9,11 +9,13 @@ const WIDTH = 200;
  */
 export class NoiseTeller {
   readonly #tell: (what: string) => void;
+  readonly #secrets: Pick<Secrets, 'mask'>;
   #count = 0;
   #next = 1;
 
-  constructor(tell: (what: string) => void) {
+  constructor(tell: (what: string) => void, secrets: Pick<Secrets, 'mask'> = new Secrets()) {
     this.#tell = tell;
+    this.#secrets = secrets;
   }
 
   hear(what: string): void {
@@ -21,8 +23,12 @@ export class NoiseTeller {
     if (this.#count < this.#next) return;
     this.#next = this.#count < FIRST ? this.#count + 1 : this.#count * 2;
     // A secret that is cut in two is not known for one any more: what is cut off is looked at too, up to a point.
-    const safe = redactText(what.slice(0, 5 * WIDTH));
+    const safe = this.#secrets.mask(what.slice(0, 5 * WIDTH));
     const short = safe.length > WIDTH ? `${safe.slice(0, WIDTH)}…` : safe;
-    this.#tell(this.#count > FIRST ? `${short} (number ${this.#count} of its kind)` : short);
+    try {
+      this.#tell(this.#count > FIRST ? `${short} (number ${this.#count} of its kind)` : short);
+    } catch {
+      // What a listener throws is no fault of the server's.
+    }
   }
 }

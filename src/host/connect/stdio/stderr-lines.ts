@@ -1,5 +1,5 @@
-import { redactText } from '../../../base/redact.ts';
 import { LineRing } from '../../../base/ring.ts';
+import type { Secrets } from '../secrets.ts';
 import { ByteLines } from './byte-lines.ts';
 
 const KEPT_LINES = 20;
@@ -7,16 +7,22 @@ const WIDTH = 500;
 /** Longest line that is handed on whole; of a longer one only the beginning is. */
 const LONGEST = 100_000;
 
-/** What a server writes to stderr: each line is handed on, the last ones are kept. */
+/** What a server writes to stderr: each line is handed on without secrets, the last ones are kept. */
 export class StderrLines {
   readonly #kept = new LineRing(KEPT_LINES, WIDTH);
   readonly #lines: ByteLines;
   #head: string | undefined;
 
-  constructor(onLine: (line: string) => void) {
-    const hear = (line: string) => {
+  constructor(onLine: (line: string) => void, secrets: Pick<Secrets, 'mask'>) {
+    const hear = (text: string) => {
+      // Before it is cut: half a secret is not known for one.
+      const line = secrets.mask(text);
       this.#kept.push(line);
-      onLine(line);
+      try {
+        onLine(line);
+      } catch {
+        // What a listener throws is no fault of the server's.
+      }
     };
     this.#lines = new ByteLines({
       maxBytes: LONGEST,
@@ -46,6 +52,6 @@ export class StderrLines {
 
   /** Without secrets. */
   get kept(): readonly string[] {
-    return this.#kept.lines.map(redactText);
+    return this.#kept.lines;
   }
 }

@@ -1,6 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { startTimer } from '../../../base/timer.ts';
+import { messageOf } from '../../../protocol/sdk-error.ts';
+import type { Secrets } from '../secrets.ts';
 import { endProcess } from './end-process.ts';
 import { faultOfInput, notConnected } from './input-fault.ts';
 import { InputWriter } from './input-writer.ts';
@@ -15,6 +17,8 @@ export type StdioTransportOptions = {
   readonly command: Command;
   readonly processes: Processes;
   readonly maxFrameBytes: number;
+  /** Nothing of it is shown. */
+  readonly secrets: Pick<Secrets, 'mask'>;
   onStderr(line: string): void;
   onNoise(what: string): void;
 };
@@ -39,7 +43,7 @@ export class StdioTransport implements Transport {
 
   constructor(options: StdioTransportOptions) {
     this.#options = options;
-    this.#stderr = new StderrLines(options.onStderr);
+    this.#stderr = new StderrLines(options.onStderr, options.secrets);
   }
 
   get pid(): number | null {
@@ -63,7 +67,7 @@ export class StdioTransport implements Transport {
     this.#starting = processes.start(command);
     const process = await this.#starting;
     this.#child = process.child;
-    this.#writer = new InputWriter(process.child.stdin);
+    this.#writer = new InputWriter(process.child.stdin, this.#options.maxFrameBytes);
     this.#listen(process);
   }
 
@@ -93,9 +97,19 @@ export class StdioTransport implements Transport {
       onReply: (reply) => void this.send(reply as JSONRPCMessage).catch(() => {}),
       onNoise: this.#options.onNoise,
     });
-    child.stdout.on('data', (chunk: Buffer) => lines.write(chunk));
+    child.stdout.on('data', (chunk: Buffer) => {
+      try {
+        lines.write(chunk);
+      } catch (thrown) {
+        this.#misread(thrown);
+      }
+    });
     child.stdout.once('end', () => {
-      lines.end();
+      try {
+        lines.end();
+      } catch (thrown) {
+        this.#misread(thrown);
+      }
       lost();
     });
     child.stderr.on('data', (chunk: Buffer) => this.#stderr.write(chunk));
@@ -107,6 +121,11 @@ export class StdioTransport implements Transport {
     for (const stream of [child.stdout, child.stderr]) stream.on('error', lost);
     child.once('exit', lost);
     child.once('close', () => this.#drained.resolve());
+  }
+
+  /** Whatever a server writes, this process goes on. */
+  #misread(thrown: unknown): void {
+    this.#options.onNoise(`it wrote something that cannot be read: ${messageOf(thrown)}`);
   }
 
   #deliver(message: JSONRPCMessage): void {

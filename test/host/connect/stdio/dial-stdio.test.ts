@@ -110,3 +110,33 @@ describe('R153: a stdio server', () => {
     expect(thrown).toMatchObject({ name: 'AbortError' });
   });
 });
+
+test('a server that reads none of its input is not given more and more of it', async () => {
+  const entry = {
+    ...script(`
+      process.stdin.once('readable', () => {
+        const { id, params } = JSON.parse(String(process.stdin.read()).split('\\n')[0]);
+        const result = { protocolVersion: params.protocolVersion, capabilities: {}, serverInfo: { name: 'deaf', version: '1' } };
+        console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
+        setInterval(() => {}, 1000);
+      });
+    `),
+    era: 'legacy' as const,
+    maxFrameBytes: 1_000_000,
+  };
+  await using far = await open(entry);
+  const ask = () => far.connection.callTool('t', { text: 'x'.repeat(600_000) });
+  const waiting = [];
+  for (let count = 0; count < 2; count++) {
+    waiting.push(ask().catch(() => {}));
+    await new Promise(setImmediate);
+  }
+  await expect(ask()).rejects.toMatchObject({
+    code: 'unreachable',
+    isTerminal: true,
+    hasRun: 'no',
+    message: expect.stringMatching(/it does not read its input: \d+ bytes wait for it; it hangs/),
+  });
+  await far.connection.close();
+  await Promise.all(waiting);
+});

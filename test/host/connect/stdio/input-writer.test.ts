@@ -42,6 +42,23 @@ test('a line waits until there is room for more', async () => {
   await sent;
 });
 
+test('nothing is added to what a server does not read, and one message may be as long as it likes', async () => {
+  const { stream, written, pass } = sink(4);
+  const writer = new InputWriter(stream, 100);
+  const first = writer.write('x'.repeat(1000));
+  await new Promise(setImmediate);
+  await expect(writer.write('y')).rejects.toMatchObject({
+    code: 'not-reading',
+    wasSent: false,
+    message: 'it does not read its input: 1001 bytes wait for it',
+  });
+  pass();
+  await first;
+  void writer.write('z');
+  await new Promise(setImmediate);
+  expect(written.map((it) => it[0])).toEqual(['x', 'z']);
+});
+
 test('the end comes after what was written, and nothing after the end', async () => {
   const { stream, written } = sink();
   const writer = new InputWriter(stream);

@@ -57,3 +57,36 @@ test('a long line without an id is noise, and the next one is read as ever', () 
   expect(noise).toEqual([expect.stringContaining('a message of 50 bytes, the limit is 40')]);
   expect(messages).toEqual([{ jsonrpc: '2.0', id: 1, result: {} }]);
 });
+
+test.each([
+  ['a list', (deep: string) => `[${deep}]`, 'a value that nests too deep'],
+  ['no list', (deep: string) => deep.replace('[', '{"a":').replace(/\]$/, '}'), '{"a":'],
+])('%s that nests too deep to be written is noise, and what comes after it is read', (_, line, told) => {
+  const { lines, messages, noise } = reader(4 * MIB);
+  const deep = `${'['.repeat(400_000)}${']'.repeat(400_000)}`;
+  lines.write(Buffer.from(`${line(deep)}\n{"jsonrpc":"2.0","id":1,"result":{}}\n`));
+  expect(noise).toEqual([expect.stringContaining(told)]);
+  expect(messages).toEqual([{ jsonrpc: '2.0', id: 1, result: {} }]);
+});
+
+test('an error that nests too deep to be written fails its request', () => {
+  const { lines, messages } = reader(4 * MIB);
+  const deep = `${'['.repeat(400_000)}${']'.repeat(400_000)}`;
+  lines.write(Buffer.from(`{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":${deep}}}\n`));
+  expect(messages).toMatchObject([{ id: 1, error: { code: 1, message: 'a value that nests too deep' } }]);
+});
+
+test('whoever throws over a message does not keep the next from being read', () => {
+  const noise: string[] = [];
+  const lines = messageLines({
+    maxBytes: MIB,
+    onMessage: () => {
+      throw new Error('listener');
+    },
+    onReply: () => {},
+    onNoise: (it) => noise.push(it),
+  });
+  const line = '{"jsonrpc":"2.0","id":1,"result":{}}';
+  lines.write(Buffer.from(`${line}\n${line}\n`));
+  expect(noise).toEqual([line, line]);
+});

@@ -16,6 +16,13 @@ test('a secret across the cut is not told either', () => {
   expect(told([`${'x'.repeat(195)} Bearer abcdefghijklmnop`])[0]).not.toContain('abc');
 });
 
+test('whoever hears of it may throw', () => {
+  const teller = new NoiseTeller(() => {
+    throw new Error('listener');
+  });
+  expect(() => teller.hear('x')).not.toThrow();
+});
+
 test('a flood is told at its beginning, and when it has doubled', () => {
   const heard = told(Array.from({ length: 1_000_000 }, () => 'x'));
   expect(heard.slice(0, 12)).toEqual([

@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest';
+import { Secrets, secretsOf } from '../../../src/host/connect/secrets.ts';
+import { failure, open } from './attempt.ts';
+import { startWeb } from './http/web.ts';
+import { rawServer } from './raw-servers.ts';
+import { script, testWorld } from './servers.ts';
+
+const OWN = 'zq81-my-own-words-7741';
+
+describe('what a server was entrusted with is masked', () => {
+  test.each([
+    ['as it is', [OWN], `you sent ${OWN}!`, 'you sent [redacted]!'],
+    ['wherever it stands', ['abcdef'], 'abcdef:abcdef', '[redacted]:[redacted]'],
+    ['without its scheme', ['Digest 0123456789'], 'got 0123456789', 'got [redacted]'],
+    ['line by line', ['first line\nsecond line'], 'bad: second line', 'bad: [redacted]'],
+    ['as JSON writes it', ['pass"word"\\'], '{"a":"pass\\"word\\"\\\\"}', '{"a":"[redacted]"}'],
+    ['as URLs write it', ['a b/c d'], 'GET /?x=a%20b%2Fc%20d', 'GET /?x=[redacted]'],
+    ['though somebody cut it', [OWN], `it said "${OWN.slice(0, 9)}…"; check`, 'it said "[redacted]…"; check'],
+    ['the longest first', ['secret', 'secret-and-more'], 'secret-and-more', '[redacted]'],
+    ['but not short words', ['true', 'info', ''], 'it is true', 'it is true'],
+    ['beside what looks like a credential', [OWN], 'Bearer abcdefgh', 'Bearer [redacted]'],
+  ])('%s', (_, values, text, masked) => {
+    expect(new Secrets(values).mask(text)).toBe(masked);
+  });
+
+  test('also what is learnt later', () => {
+    const secrets = new Secrets();
+    secrets.add([OWN]);
+    expect(secrets.mask(OWN)).toBe('[redacted]');
+  });
+
+  test('brief is one line, not long, and has no half of a secret', () => {
+    const brief = new Secrets([OWN]).brief(`a\n  b ${'x'.repeat(288)} ${OWN} and more`);
+    expect(brief).toHaveLength(301);
+    expect(brief).toMatch(/^a b x+ \[redact…$/);
+  });
+
+  test('all of env and headers, and the token', () => {
+    const entry = { command: 'x', env: { A: '1' }, headers: { b: '2' }, authToken: '3' };
+    expect(secretsOf(entry)).toEqual(['1', '2', '3']);
+    expect(new Secrets(secretsOf({ type: 'sdk', name: 'x' })).mask('x')).toBe('x');
+  });
+});
+
+describe('no value of the entry is shown, though the server says it', () => {
+  test('in what it writes to stderr, nor in why it could not be started', async () => {
+    const lines: string[] = [];
+    const entry = {
+      ...script('console.error("login failed with " + process.env.MY_KEY); process.exit(3)'),
+      env: { MY_KEY: OWN },
+      era: 'legacy' as const,
+    };
+    const thrown = (await failure(entry, testWorld({ onStderr: (_, line) => lines.push(line) }))) as Error;
+    expect(thrown.message).toContain('login failed with [redacted]');
+    expect(lines).toEqual(['login failed with [redacted]']);
+  });
+
+  test('in noise, nor in the lines that are kept', async () => {
+    const noise: string[] = [];
+    const entry = {
+      ...rawServer(`(message, send, greet) => {
+        if (message.method !== 'initialize') return;
+        console.log(process.env.MY_KEY);
+        console.error(process.env.MY_KEY);
+        greet(message);
+      }`),
+      env: { MY_KEY: OWN },
+      era: 'legacy' as const,
+    };
+    await using far = await open(entry, testWorld({ onNoise: (_, what) => noise.push(what) }));
+    await expect.poll(() => far.connection.stderr()).toContain('[redacted]');
+    expect(noise).toEqual(['[redacted]']);
+  });
+
+  test.each(['initialize', 'tools/call'])('in why "%s" failed', async (refused) => {
+    await using web = await startWeb(({ message, headers }, response) => {
+      if (message.method !== refused) return false;
+      return response.writeHead(200, { 'content-type': 'text/plain' }).end(`you sent ${headers['x-key']}`);
+    });
+    const entry = { type: 'http', url: web.url, era: 'legacy', headers: { 'x-key': OWN } } as const;
+    const thrown = await (async () => {
+      if (refused === 'initialize') return failure(entry);
+      await using far = await open(entry);
+      return await far.connection.callTool('t', {}).catch((fault: unknown) => fault);
+    })();
+    const message = expect.stringContaining('you sent [redacted]');
+    expect(thrown).toMatchObject({ name: 'HostError', message });
+  });
+
+  test('also if its helper printed it', async () => {
+    await using web = await startWeb(({ message, headers }, response) => {
+      if (message.method !== 'tools/call') return false;
+      return response.writeHead(200, { 'content-type': 'text/plain' }).end(`you sent ${headers['x-key']}`);
+    });
+    const headersHelper = `echo '{"x-key":"${OWN}"}'`;
+    await using far = await open({ type: 'http', url: web.url, era: 'legacy', headersHelper });
+    await expect(far.connection.callTool('t', {})).rejects.toMatchObject({
+      name: 'HostError',
+      message: expect.stringContaining('you sent [redacted]'),
+    });
+  });
+
+  test('in its refusal to be greeted, which is one line and not long', async () => {
+    await using web = await startWeb(({ message, headers }, response) => {
+      if (message.method !== 'initialize') return false;
+      const error = { code: -32000, message: `${headers['x-key']}\n`.repeat(100_000) };
+      response.writeHead(200, { 'content-type': 'application/json' });
+      return response.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, error }));
+    });
+    const entry = { type: 'http', url: web.url, era: 'legacy', headers: { 'x-key': OWN } } as const;
+    const { message } = (await failure(entry)) as Error;
+    expect(message).toMatch(/^MCP server "srv": it refused to start: \[redacted\] \[redacted\].*…$/);
+    expect(message.length).toBeLessThan(400);
+  });
+});
