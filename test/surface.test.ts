@@ -54,6 +54,7 @@ test('what "toolplane/host" exports', () => {
     [
       "HostError",
       "NotReadyError",
+      "ServerFault",
       "createHost",
     ]
   `);

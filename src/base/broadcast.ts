@@ -1,45 +1,99 @@
-import { Queue } from './queue.ts';
+/** How much a slow reader may miss, and how it is told. */
+export type Backlog<T> = {
+  /** From so many unread events on, minor ones are dropped. */
+  readonly limit: number;
+  isMinor(event: T): boolean;
+  /** What a reader is told instead of what was dropped. */
+  dropped(count: number): T;
+};
 
 /** Events for whoever listens: by a function, or by `for await` from then on. A listener that throws harms no other. */
 export class Broadcast<T> implements AsyncIterable<T> {
   readonly #listeners = new Set<(event: T) => void>();
-  readonly #queues = new Set<Queue<T>>();
-  readonly #onFault: (fault: unknown) => void;
+  readonly #readers = new Set<Reader<T>>();
+  readonly #backlog: Backlog<T> | undefined;
+  #isOver = false;
 
-  constructor(onFault: (fault: unknown) => void = () => {}) {
-    this.#onFault = onFault;
+  constructor(backlog?: Backlog<T>) {
+    this.#backlog = backlog;
   }
 
   /** Stops with `using`, or by `[Symbol.dispose]()`. */
   on(listener: (event: T) => void): Disposable {
-    this.#listeners.add(listener);
+    if (typeof listener !== 'function')
+      throw new TypeError('on() takes the function that hears of every event');
+    if (!this.#isOver) this.#listeners.add(listener);
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
   }
 
   emit(event: T): void {
-    for (const queue of this.#queues) queue.push(event);
+    for (const reader of this.#readers) reader.push(event);
     for (const listener of [...this.#listeners]) {
       try {
         listener(event);
       } catch (fault) {
-        this.#onFault(fault);
+        process.emitWarning(
+          fault instanceof Error ? fault : new Error(`A listener failed: ${String(fault)}`),
+        );
       }
     }
   }
 
-  /** Ends every iteration once it has seen what came before. */
+  /** Ends every iteration once it has seen what came before; one that begins later ends at once. */
   end(): void {
-    for (const queue of this.#queues) queue.end();
+    this.#isOver = true;
+    for (const reader of this.#readers) reader.end();
     this.#listeners.clear();
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
-    const queue = new Queue<T>();
-    this.#queues.add(queue);
+    if (this.#isOver) return;
+    const reader = new Reader(this.#backlog);
+    this.#readers.add(reader);
     try {
-      yield* queue;
+      yield* reader.read();
     } finally {
-      this.#queues.delete(queue);
+      this.#readers.delete(reader);
+    }
+  }
+}
+
+/** What one iteration has not read yet. */
+class Reader<T> {
+  readonly #backlog: Backlog<T> | undefined;
+  #unread: T[] = [];
+  #dropped = 0;
+  #isOver = false;
+  #wake = Promise.withResolvers<void>();
+
+  constructor(backlog: Backlog<T> | undefined) {
+    this.#backlog = backlog;
+  }
+
+  push(event: T): void {
+    const { limit = Number.POSITIVE_INFINITY, isMinor } = this.#backlog ?? {};
+    if (this.#unread.length >= limit && isMinor?.(event)) this.#dropped++;
+    else this.#unread.push(event);
+    this.#wake.resolve();
+  }
+
+  end(): void {
+    this.#isOver = true;
+    this.#wake.resolve();
+  }
+
+  async *read(): AsyncGenerator<T, void, undefined> {
+    for (;;) {
+      for (let event = this.#unread.shift(); event !== undefined; event = this.#unread.shift()) yield event;
+      if (this.#dropped > 0 && this.#backlog) {
+        const count = this.#dropped;
+        this.#dropped = 0;
+        yield this.#backlog.dropped(count);
+      }
+      if (this.#unread.length > 0) continue;
+      if (this.#isOver) return;
+      this.#wake = Promise.withResolvers();
+      await this.#wake.promise;
     }
   }
 }

@@ -9,15 +9,19 @@ export function createHost(options: HostOptions = {}): Host {
 }
 
 export { HostError, type HostErrorCode } from '../host/connect/host-error.ts';
+export { ServerFault } from '../host/connect/server-fault.ts';
+export type { ServerLog } from '../host/connect/world.ts';
 export type { Host } from '../host/host.ts';
 export type {
   HostAnswer,
   HostCallOptions,
   HostEvent,
+  HostEvents,
   HostHandlers,
   HostOptions,
   HostServerEntry,
   HostTool,
+  InProcessEntry,
 } from '../host/host-options.ts';
 export type { CallRecord } from '../host/servers/call/journal.ts';
 export { NotReadyError, type Ready } from '../host/servers/ready.ts';

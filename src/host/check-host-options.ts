@@ -1,7 +1,8 @@
 import { isRecord } from '../base/is-record.ts';
 import { nearest } from '../base/nearest.ts';
 import { HostError } from './connect/host-error.ts';
-import type { HostOptions } from './host-options.ts';
+import type { HostCallOptions, HostOptions } from './host-options.ts';
+import type { Ready } from './servers/ready.ts';
 
 /** A claim about a value, in words a person reads after "must be". */
 type Check = readonly [what: string, holds: (value: unknown) => boolean];
@@ -27,9 +28,38 @@ const CHECKS: Readonly<Record<keyof HostOptions, Check>> = {
   clientInfo: RECORD,
 };
 
+const FUNCTION: Check = ['a function', (value) => typeof value === 'function'];
+const SIGNAL: Check = ['an AbortSignal', (value) => value instanceof AbortSignal];
+const ROOTS: Check = [
+  'a list of { uri } with file: URLs, or a function that gives one',
+  (value) => typeof value === 'function' || (Array.isArray(value) && value.every(isRoot)),
+];
+
+function isRoot(value: unknown): boolean {
+  return isRecord(value) && typeof value.uri === 'string' && value.uri.startsWith('file:');
+}
+
+const CALL: Readonly<Record<keyof HostCallOptions, Check>> = {
+  signal: SIGNAL,
+  timeoutMs: ABOVE_0,
+  onProgress: FUNCTION,
+  meta: RECORD,
+};
+
+const READY: Readonly<Record<keyof Ready, Check>> = {
+  servers: [
+    'a list of names',
+    (value) => Array.isArray(value) && value.every((name) => typeof name === 'string'),
+  ],
+  deadline: FROM_0,
+  signal: SIGNAL,
+};
+
 const PARTS: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
   dialling: { local: ABOVE_0, remote: ABOVE_0, yieldAfterMs: ABOVE_0 },
   retry: { firstMs: ABOVE_0, ceilingMs: ABOVE_0, attempts: FROM_0 },
+  handlers: { elicitation: FUNCTION, sampling: FUNCTION, roots: ROOTS },
+  clientInfo: { name: TEXT, version: TEXT, title: TEXT, websiteUrl: TEXT, icons: ['a list', Array.isArray] },
 };
 
 /** Refuses what cannot be meant; entries of servers are judged one by one later, so that a bad one harms no other. */
@@ -40,6 +70,22 @@ export function checkHostOptions(options: unknown): void {
     const part = options[name];
     if (isRecord(part)) check(part, checks, `${name}.`);
   }
+}
+
+/** As `checkHostOptions`, for one call. */
+export function checkCallOptions(args: unknown, options: unknown): void {
+  if (!isRecord(args)) throw refusal('The arguments of a call are an object');
+  if (!isRecord(options)) throw refusal('The options of a call are an object');
+  check(options, CALL, '');
+}
+
+export function checkReady(options: unknown): void {
+  if (!isRecord(options)) throw refusal('ready() takes an object of options');
+  check(options, READY, '');
+}
+
+export function checkServers(servers: unknown): void {
+  if (!isRecord(servers)) throw refusal('setServers() takes an object of entries by their names');
 }
 
 function check(given: object, checks: Readonly<Record<string, Check>>, prefix: string): void {

@@ -5,7 +5,7 @@ import type { HostAnswer, HostHandlers } from './host-options.ts';
 export function hostOffer(server: string, { elicitation, sampling, roots }: HostHandlers): ServerOffer {
   const answering =
     (answer: HostAnswer): ServerAnswer =>
-    (params, signal) =>
+    async (params, signal) =>
       answer(params, { server, signal });
   return {
     capabilities: {

@@ -1,7 +1,8 @@
 import type { Progress } from '@modelcontextprotocol/client';
+import type { Broadcast } from '../base/broadcast.ts';
 import type { ListedTool } from '../protocol/mcp.ts';
 import type { ExternalServerEntry } from '../protocol/server-entry.ts';
-import type { SdkServerEntry, ServerAnswer, ServerLog } from './connect/world.ts';
+import type { SdkServerEntry, ServerLog } from './connect/world.ts';
 import type { StartProgress } from './servers/servers-options.ts';
 import type { ServerStatus } from './servers/status.ts';
 
@@ -9,7 +10,7 @@ import type { ServerStatus } from './servers/status.ts';
 export type HostServerEntry = ExternalServerEntry | InProcessEntry;
 
 /** A server of this program: `toolServer()`, what `createSdkMcpServer()` gives, or any `McpServer` as `instance`. */
-export type InProcessEntry = Pick<SdkServerEntry, 'type' | 'name' | 'instance' | 'assigns'> & {
+export type InProcessEntry = Omit<SdkServerEntry, 'tools' | 'manifest' | 'timeout'> & {
   readonly timeout?: number;
 };
 
@@ -70,7 +71,7 @@ export type HostHandlers = {
 export type HostAnswer = (
   params: Readonly<Record<string, unknown>>,
   context: { readonly server: string; readonly signal: AbortSignal },
-) => ReturnType<ServerAnswer>;
+) => Record<string, unknown> | Promise<Record<string, unknown>>;
 
 /** A tool with the server it belongs to; `name` is the server's own. */
 export type HostTool = ListedTool & { readonly server: string };
@@ -83,6 +84,9 @@ export type HostCallOptions = {
   /** Goes with the request as `_meta`. */
   meta?: Record<string, unknown>;
 };
+
+/** Where a host tells what happens: `on(listener)` until it is disposed of, or `for await` until the host is closed. */
+export type HostEvents = Pick<Broadcast<HostEvent>, 'on' | typeof Symbol.asyncIterator>;
 
 /** What happens in a host, as it happens. */
 export type HostEvent =

@@ -1,37 +1,47 @@
 import { Broadcast } from '../base/broadcast.ts';
-import { isRecord } from '../base/is-record.ts';
+import { within } from '../base/within.ts';
 import type { CallToolResult } from '../protocol/mcp.ts';
-import { checkHostOptions } from './check-host-options.ts';
+import { unknownMembers } from '../protocol/server-entry.ts';
+import { checkCallOptions, checkHostOptions, checkReady, checkServers } from './check-host-options.ts';
 import { HostError } from './connect/host-error.ts';
 import type { EraMemory, ServerEntry } from './connect/world.ts';
-import type { HostCallOptions, HostEvent, HostOptions, HostServerEntry, HostTool } from './host-options.ts';
+import { EVENT_BACKLOG } from './event-backlog.ts';
+import type {
+  HostCallOptions,
+  HostEvent,
+  HostEvents,
+  HostOptions,
+  HostServerEntry,
+  HostTool,
+} from './host-options.ts';
 import { type HostWorld, hostConnectWorld } from './host-world.ts';
 import { callServer } from './servers/call/call-server.ts';
 import { type CallRecord, memoryJournal } from './servers/call/journal.ts';
-import { readOwnEntry } from './servers/read-entry.ts';
+import { ownEntry } from './servers/read-entry.ts';
 import type { Ready } from './servers/ready.ts';
 import { type Replaced, Servers } from './servers/servers.ts';
-import type { ServerStatus } from './servers/status.ts';
+import { closedStatus, type ServerStatus } from './servers/status.ts';
+
+/** How long what is remembered may take to be written. */
+const FLUSH_MS = 1_000;
 
 /** Many MCP servers as one: dialled, kept alive, called and closed. */
 export class Host implements AsyncDisposable {
-  /** What happens, by `on(listener)` or `for await`. */
-  readonly events = new Broadcast<HostEvent>();
+  readonly #events = new Broadcast<HostEvent>(EVENT_BACKLOG);
   readonly #servers: Servers;
   readonly #options: HostOptions;
   readonly #eras: EraMemory | undefined;
   readonly #journal = memoryJournal();
+  readonly #over = new AbortController();
+  #emit: (event: HostEvent) => void;
   #closing: Promise<void> | undefined;
 
   constructor(options: HostOptions, world: HostWorld) {
     checkHostOptions(options);
     this.#options = options;
-    let isMade = false;
     // Whoever listens as soon as there is a host hears of everything.
-    const emit = (event: HostEvent) => {
-      if (isMade) this.events.emit(event);
-      else queueMicrotask(() => this.events.emit(event));
-    };
+    this.#emit = (event) => queueMicrotask(() => this.#events.emit(event));
+    const emit = (event: HostEvent) => this.#emit(event);
     const { dialling = {}, retry = {}, heartbeatMs } = options;
     const connectWorld = hostConnectWorld(options, world, { emit });
     this.#eras = connectWorld.eras;
@@ -39,34 +49,56 @@ export class Host implements AsyncDisposable {
       dialling,
       retry,
       ...(heartbeatMs !== undefined && { heartbeatMs }),
-      readEntry: readOwnEntry,
+      readEntry: ownEntry,
       onState: (server, _, status) => emit({ type: 'state', server, status }),
       onTools: (server) => emit({ type: 'tools', server }),
       onWarning: (server, message) => emit({ type: 'warning', server, message }),
       onProgress: (progress) => emit({ type: 'progress', ...progress }),
     });
-    this.#servers.add(entriesOf(options.mcpServers ?? {}), 'dynamic');
-    isMade = true;
+    const entries = Object.entries(options.mcpServers ?? {}).map(([key, value]) => {
+      this.#warnOf(key, value);
+      return [key, ownEntry(key, value)] as const;
+    });
+    this.#servers.add(Object.fromEntries(entries) as Record<string, ServerEntry>, 'dynamic');
+    this.#emit = (event) => this.#events.emit(event);
+  }
+
+  /** What happens, by `on(listener)` or `for await`. */
+  get events(): HostEvents {
+    return this.#events;
   }
 
   /** Resolves when the servers have come or failed; rejects if a required one, or one that is named, is not connected. */
-  ready(options: Ready = {}): Promise<void> {
-    return this.#servers.ready(options);
+  async ready(options: Ready = {}): Promise<void> {
+    this.#checkOpen();
+    checkReady(options);
+    const { signal } = this.#over;
+    try {
+      await this.#servers.ready({
+        ...options,
+        signal: options.signal ? AbortSignal.any([options.signal, signal]) : signal,
+      });
+    } finally {
+      this.#checkOpen();
+    }
   }
 
   /** The tools of all connected servers, by server and then as the server lists them. */
   async listTools(): Promise<HostTool[]> {
+    this.#checkOpen();
     await this.#servers.listed();
     return [...this.#servers.tools].flatMap(([server, tools]) => tools.map((tool) => ({ ...tool, server })));
   }
 
-  /** Waits for a server that is being dialled. Rejects with a `HostError`, an `AbortError`, or the server's own error. */
+  /** Waits for a server that is being dialled. Rejects with a `HostError`, an `AbortError`, or the server's own `ServerFault`. */
   async callTool(
     server: string,
     tool: string,
     args: Record<string, unknown> = {},
     options: HostCallOptions = {},
   ): Promise<CallToolResult> {
+    this.#checkOpen();
+    checkCallOptions(args, options);
     const target = this.#servers.target(server);
     if (!target) throw this.#unknown(server);
     const call = { server, tool, args, ...options };
@@ -75,7 +107,8 @@ export class Host implements AsyncDisposable {
 
   /** Every server by its name. */
   status(): Record<string, ServerStatus> {
-    return Object.fromEntries([...this.#servers.all].map(([name, { status }]) => [name, status]));
+    const told = (status: ServerStatus) => (this.#closing === undefined ? status : closedStatus(status));
+    return Object.fromEntries([...this.#servers.all].map(([name, { status }]) => [name, told(status)]));
   }
 
   /** Calls that run and the last ones that ended, oldest first: what may have run when a connection was lost. */
@@ -83,21 +116,25 @@ export class Host implements AsyncDisposable {
     return this.#journal.records;
   }
 
-  /** Ends the connection and makes another; gives what came of it. */
+  /** Ends the connection and makes another, also of one that was turned off; gives what came of it. */
   async reconnect(name: string): Promise<ServerStatus> {
+    this.#checkOpen();
     if (!(await this.#servers.reconnect(name))) throw this.#unknown(name);
     return this.#statusOf(name);
   }
 
   /** Turns a server off or on; gives what came of it. */
   async toggle(name: string, enabled: boolean): Promise<ServerStatus> {
+    this.#checkOpen();
     if (!(await this.#servers.toggle(name, enabled ? 'enabled' : 'disabled'))) throw this.#unknown(name);
     return this.#statusOf(name);
   }
 
   /** The servers are these from now on; those whose entry is the same are not touched. Resolves when the new ones have come or failed. */
-  setServers(servers: Readonly<Record<string, HostServerEntry>>): Promise<Replaced> {
-    if (this.#closing !== undefined) throw closed();
+  async setServers(servers: Readonly<Record<string, HostServerEntry>>): Promise<Replaced> {
+    this.#checkOpen();
+    checkServers(servers);
+    for (const [key, value] of Object.entries(servers)) this.#warnOf(key, value);
     return this.#servers.replace(servers);
   }
 
@@ -112,39 +149,38 @@ export class Host implements AsyncDisposable {
   }
 
   async #end(): Promise<void> {
+    this.#over.abort();
     await this.#servers[Symbol.asyncDispose]();
-    await this.#eras?.flush?.();
-    this.events.end();
+    await within(FLUSH_MS, this.#eras?.flush?.() ?? Promise.resolve(), NEVER);
+    this.#events.end();
+  }
+
+  /** A member nobody knows is most likely a typo. */
+  #warnOf(server: string, entry: unknown): void {
+    if (typeof entry !== 'object' || entry === null) return;
+    for (const { name, meant } of unknownMembers(entry)) {
+      const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
+      this.#emit({ type: 'warning', server, message: `"${name}" of its entry means nothing here${hint}` });
+    }
+  }
+
+  #checkOpen(): void {
+    if (this.#closing !== undefined)
+      throw new HostError('closed', '', 'The host is closed; make another with createHost()');
   }
 
   #statusOf(name: string): ServerStatus {
+    this.#checkOpen();
     const server = this.#servers.all.get(name);
     if (!server) throw this.#unknown(name);
     return server.status;
   }
 
   #unknown(name: string): HostError {
-    if (this.#closing !== undefined) return closed();
     const known = [...this.#servers.all.keys()];
     const there = known.length > 0 ? `; there are ${known.join(', ')}` : '';
     return new HostError('unknown-server', name, `nobody named it${there}`);
   }
 }
 
-/** What is no entry is left as it is: dialling it says what is wrong, and harms no other. */
-function entriesOf(given: Readonly<Record<string, HostServerEntry>>): Record<string, ServerEntry> {
-  return Object.fromEntries(
-    Object.entries(given).map(([key, value]) => [
-      key,
-      isRecord(value) && value.type === 'sdk' ? readOwnEntry(key, value) : asEntry(value),
-    ]),
-  );
-}
-
-function asEntry(value: unknown): ServerEntry {
-  return (isRecord(value) ? value : {}) as ServerEntry;
-}
-
-function closed(): HostError {
-  return new HostError('closed', '', 'The host is closed; make another with createHost()');
-}
+const NEVER = new AbortController().signal;

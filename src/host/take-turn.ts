@@ -18,6 +18,8 @@ import type { TurnEnd, Worker } from './worker.ts';
 
 /** How long a turn waits for servers that are still being dialled; those that come later are there in a later round. */
 const PATIENCE_MS = 5_000;
+/** How long a turn waits for servers that were lost and may be back. */
+const WAKE_MS = 500;
 /** How often a hook may send the agent on. */
 const MOST_CONTINUATIONS = 8;
 
@@ -33,6 +35,7 @@ export async function takeTurn(
   // Counted from the dialling: a server that hangs delays one turn, not every one.
   const patience = PATIENCE_MS - (since - session.servers.dialledAt);
   if (patience > 0) await within(patience, session.servers.settled(), signal);
+  await within(WAKE_MS, session.servers.wake(), signal);
   session.say(initMessage(initFacts(session)));
   tellCommands(session);
   const asked = await readPrompt(session, given, signal);

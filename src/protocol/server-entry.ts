@@ -1,4 +1,5 @@
 import { isRecord } from '../base/is-record.ts';
+import { nearest } from '../base/nearest.ts';
 import { SdkError } from './sdk-error.ts';
 
 /** A permission policy for one tool of a server, enforced by the agent. */
@@ -87,6 +88,8 @@ export function checkExternalEntry(key: string, entry: unknown): ExternalServerE
 /** What is wrong with where the server is. */
 function faultOfKind(entry: Record<string, unknown>): string | undefined {
   const { type, url } = entry;
+  if (entry.command !== undefined && url !== undefined && (type === undefined || type === 'stdio'))
+    return 'it has both "command" and "url"; a server has one of them';
   if (type === undefined && entry.command === undefined) {
     if (url === undefined) return 'a stdio server needs "command", any other "url", and it has neither';
     return faultOfUrl('http', url, WEB);
@@ -103,15 +106,37 @@ function faultOfKind(entry: Record<string, unknown>): string | undefined {
     case 'ws-ide':
       return url === undefined ? undefined : faultOfUrl(String(type), url, type === 'ws-ide' ? SOCKET : WEB);
   }
-  return `unknown type ${JSON.stringify(type)}; known are sdk, stdio, http, sse, ws, sse-ide, ws-ide`;
+  const meant =
+    MEANT[
+      String(type)
+        .toLowerCase()
+        .replaceAll(/[^a-z]/g, '')
+    ];
+  const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
+  return `unknown type ${JSON.stringify(type)}; known are sdk, stdio, http, sse, ws, sse-ide, ws-ide${hint}`;
 }
+
+/** What others call the types. */
+const MEANT: Readonly<Record<string, string>> = {
+  streamablehttp: 'http',
+  httpstream: 'http',
+  https: 'http',
+  remote: 'http',
+  local: 'stdio',
+  command: 'stdio',
+  websocket: 'ws',
+  wss: 'ws',
+  httpsse: 'sse',
+};
 
 const WEB = ['http:', 'https:'];
 const SOCKET = ['ws:', 'wss:'];
 
 function faultOfUrl(kind: string, url: unknown, schemes: readonly string[]): string | undefined {
   if (typeof url !== 'string' || !URL.canParse(url)) return `a ${kind} server needs "url", a full URL`;
-  if (schemes.includes(new URL(url).protocol)) return undefined;
+  const { protocol } = new URL(url);
+  if (schemes.includes(protocol)) return undefined;
+  if (SOCKET.includes(protocol)) return `"url" is one of a WebSocket; its "type" is "ws"`;
   return `the url of a ${kind} server starts with ${schemes.join('// or ')}//`;
 }
 
@@ -158,6 +183,26 @@ const MEMBERS: Readonly<Record<string, Check>> = {
   toolTimeoutsMs: [isMapOf(isAbove0), 'must map names of tools to milliseconds above 0'],
   maxFrameBytes: [isAbove0, 'is a number of bytes above 0'],
 };
+
+/** Members that mean nothing here, each with the one that may be meant: a typo must not go unnoticed. */
+export function unknownMembers(entry: object): { readonly name: string; readonly meant?: string }[] {
+  const known = [
+    'type',
+    'command',
+    'url',
+    'name',
+    'tools',
+    'alwaysLoad',
+    'instance',
+    'assigns',
+    ...Object.keys(MEMBERS),
+  ];
+  return Object.keys(entry).flatMap((name) => {
+    if (known.includes(name)) return [];
+    const meant = nearest(name, known) ?? nearest(`${name}Ms`, known);
+    return [{ name, ...(meant !== undefined && { meant }) }];
+  });
+}
 
 function isTls(value: unknown): boolean {
   const known = oneOf('ca', 'cert', 'key', 'serverName');

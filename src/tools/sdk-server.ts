@@ -123,6 +123,8 @@ export function attach(server: SdkServer | SdkServerEntry, options: { assigns: o
 /** Opens a session on whatever kind of instance an entry holds. */
 export function openSession(instance: SdkServerEntry['instance'], port: SessionPort): McpSession {
   if (instance instanceof ToolServer) return instance.open(port);
+  // What createSdkMcpServer() returns is an entry already; whoever makes an entry of it means the same.
+  if (instance instanceof SdkServer) return instance.instance.open(port);
   if (isForeignServer(instance)) return openForeignSession(instance, port);
   if (typeof instance === 'function') return openOwnSession(instance, port);
   throw new SdkError(

@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { createHost, type HostEvent, type HostServerEntry } from '../../src/entry/host.ts';
+import {
+  createHost,
+  type Host,
+  type HostEvent,
+  type HostServerEntry,
+  ServerFault,
+} from '../../src/entry/host.ts';
 import { toolServer } from '../../src/entry/index.ts';
 import { fixture } from './fixture-server.ts';
 
@@ -64,15 +70,87 @@ test('one that is turned off is not called; turned on it is there again', async 
   expect(await host.callTool('shop', 'price')).toMatchObject({ content: [{ text: '30 crowns' }] });
 });
 
-test('other servers: the same object stays, the others come and go', async () => {
+test('other servers: the same object stays, the others come and go, a bad one is told of', async () => {
   const kept = shop();
   await using host = createHost({ mcpServers: { kept, gone: shop() } });
   await host.ready();
   const { since } = host.status().kept ?? {};
   const set = await host.setServers({ kept, fresh: shop(), bad: { command: '' } });
-  expect(set).toMatchObject({ added: ['fresh'], removed: ['gone'], errors: { bad: expect.any(String) } });
-  expect(Object.keys(host.status())).toEqual(['kept', 'fresh']);
-  expect(host.status().kept?.since).toBe(since);
+  expect(set).toMatchObject({
+    added: ['fresh', 'bad'],
+    removed: ['gone'],
+    errors: { bad: expect.stringContaining('"command"') },
+  });
+  expect(host.status()).toMatchObject({
+    kept: { state: 'connected', since },
+    fresh: { state: 'connected' },
+    bad: { state: 'failed', cause: { code: 'bad-config' } },
+  });
+  expect(host.status()).not.toHaveProperty('gone');
+});
+
+test.each([
+  ['the entry itself', () => shop()],
+  ['its tool server', () => ({ type: 'sdk' as const, name: 'x', instance: shop().instance })],
+  ['an entry made of it', () => ({ type: 'sdk' as const, name: 'x', instance: shop() })],
+  ['a function that makes one', () => ({ type: 'sdk' as const, name: 'x', instance: () => shop() })],
+])('a server of this program: %s', async (_, entry) => {
+  await using host = createHost({ mcpServers: { shop: entry() } });
+  await host.ready({ servers: ['shop'] });
+  expect(await host.callTool('shop', 'price')).toMatchObject({ content: [{ text: '30 crowns' }] });
+});
+
+test('what every entry may say holds for those of this program too', async () => {
+  const instance = () => {
+    throw new Error('boom');
+  };
+  await using host = createHost({
+    mcpServers: { shop: { type: 'sdk', name: 'x', instance, required: true } },
+  });
+  await expect(host.ready()).rejects.toMatchObject({
+    server: 'shop',
+    message: expect.stringContaining('boom'),
+  });
+});
+
+test('one that is required is asked for by ready(), also if it is on demand', async () => {
+  const entry = { ...fixture(), start: 'on-demand', required: true } as const;
+  await using host = createHost({ mcpServers: { fix: entry } });
+  expect(host.status().fix?.state).toBe('pending');
+  await host.ready();
+  expect(host.status().fix?.state).toBe('connected');
+});
+
+test('a member of an entry that nobody knows is warned of, with the one that may be meant', async () => {
+  await using host = createHost({ mcpServers: { fix: { ...fixture(), requried: true } as HostServerEntry } });
+  const warnings: string[] = [];
+  using _ = host.events.on((event) => {
+    if (event.type === 'warning') warnings.push(`${event.server}: ${event.message}`);
+  });
+  await host.ready();
+  expect(warnings).toEqual(['fix: "requried" of its entry means nothing here; did you mean "required"?']);
+});
+
+test.each([
+  ['ready', (host: Host) => host.ready({ server: ['a'] } as never), 'did you mean "servers"'],
+  ['ready', (host: Host) => host.ready({ deadline: 'x' } as never), '"deadline" must be a number'],
+  ['callTool', (host: Host) => host.callTool('shop', 'price', {}, { timeout: 5 } as never), 'timeoutMs'],
+  ['callTool', (host: Host) => host.callTool('shop', 'price', {}, { signal: {} } as never), 'AbortSignal'],
+  ['callTool', (host: Host) => host.callTool('shop', 'price', [] as never), 'are an object'],
+  ['setServers', (host: Host) => host.setServers(null as never), 'takes an object of entries'],
+])('%s refuses what cannot be meant (%#)', async (_, use, words) => {
+  await using host = createHost({ mcpServers: { shop: shop() } });
+  await expect(use(host)).rejects.toMatchObject({
+    code: 'bad-config',
+    message: expect.stringContaining(words),
+  });
+});
+
+test("an error of the server's own is a ServerFault that says which server", async () => {
+  await using host = createHost({ mcpServers: { fix: fixture() } });
+  const failure = await host.callTool('fix', 'no-such-tool').catch((it: unknown) => it);
+  expect(failure).toBeInstanceOf(ServerFault);
+  expect(failure).toMatchObject({ code: -32603, message: 'no tool no-such-tool', server: 'fix' });
 });
 
 test('after its end a host does nothing more, and says so', async () => {
@@ -82,8 +160,25 @@ test('after its end a host does nothing more, and says so', async () => {
   const reading = (async () => {
     for await (const event of host.events) events.push(event);
   })();
-  await Promise.all([host.close(), host.close()]);
+  const hanging = createHost({
+    mcpServers: { hang: { command: process.execPath, args: ['-e', 'setInterval(() => {}, 1000)'] } },
+  });
+  const waiting = expect(hanging.ready()).rejects.toMatchObject({ code: 'closed' });
+  await Promise.all([host.close(), host.close(), hanging.close(), waiting]);
   await reading;
-  await expect(host.callTool('shop', 'price')).rejects.toMatchObject({ code: 'closed' });
-  await expect((async () => host.setServers({}))()).rejects.toMatchObject({ code: 'closed' });
+  for await (const event of host.events) events.push(event);
+  expect(host.status()).toMatchObject({ shop: { state: 'disabled', cause: { code: 'closed' } } });
+  for (const use of [
+    () => host.ready(),
+    () => host.listTools(),
+    () => host.callTool('shop', 'price'),
+    () => host.reconnect('shop'),
+    () => host.toggle('shop', true),
+    () => host.setServers({}),
+  ]) {
+    await expect(use()).rejects.toMatchObject({
+      code: 'closed',
+      message: expect.stringContaining('createHost()'),
+    });
+  }
 });

@@ -161,7 +161,7 @@ test('a server of a kind under the name of a trusted one is not trusted, and its
   ]);
   expect(results(model.requests[2])).toEqual({
     t1: '!no',
-    t2: '!MCP server "s": tool "wait" timed out after 100 ms; raise "timeout" of its entry or callTimeoutMs if it may take longer',
+    t2: '!MCP server "s": tool "wait" timed out after 100 ms; raise "timeout" of its entry if it may take longer',
   });
 });
 

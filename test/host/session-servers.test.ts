@@ -134,7 +134,7 @@ test('mcp_call: what takes too long, or is taken back, is told to the server', a
   expect(await ask('mcp_call', { tool: 'mcp__fix__wait' })).toMatchObject({
     subtype: 'error',
     error:
-      'MCP server "fix": tool "wait" timed out after 100 ms; raise "timeout" of its entry or callTimeoutMs if it may take longer',
+      'MCP server "fix": tool "wait" timed out after 100 ms; raise "timeout" of its entry if it may take longer',
   });
   const request = { subtype: 'mcp_call', tool: 'mcp__slow__wait' };
   await send({ type: 'control_request', request_id: 'taken', request });
@@ -513,7 +513,7 @@ test('a call that takes longer than its server may is told so; the server lives 
   );
   await collect(query);
   expect(results(model.requests[2])).toEqual({
-    t1: '!MCP server "fix": tool "wait" timed out after 100 ms; raise "timeout" of its entry or callTimeoutMs if it may take longer',
+    t1: '!MCP server "fix": tool "wait" timed out after 100 ms; raise "timeout" of its entry if it may take longer',
     t2: 'still here',
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkExternalEntry } from '../../src/protocol/server-entry.ts';
+import { checkExternalEntry, unknownMembers } from '../../src/protocol/server-entry.ts';
 
 test.each<[string, object]>([
   ['R20 stdio without a type', { command: 'node' }],
@@ -49,8 +49,13 @@ test.each<[unknown, string]>([
   [{ type: 'ws', url: 'http://h' }, 'the url of a ws server starts with ws:// or wss://'],
   [{ type: 'http', url: 'http://h', headers: ['a'] }, '"headers" must map names to strings'],
   [{ type: 'grpc' }, 'unknown type "grpc"; known are sdk, stdio, http, sse, ws, sse-ide, ws-ide'],
+  [{ command: 'x', url: 'http://h' }, 'it has both "command" and "url"; a server has one of them'],
+  [
+    { type: 'streamable-http', url: 'http://h' },
+    'unknown type "streamable-http"; known are sdk, stdio, http, sse, ws, sse-ide, ws-ide; did you mean "http"?',
+  ],
   [{ url: 'h' }, 'a http server needs "url", a full URL'],
-  [{ url: 'ws://h' }, 'the url of a http server starts with http:// or https://'],
+  [{ url: 'ws://h' }, '"url" is one of a WebSocket; its "type" is "ws"'],
   [{ type: 'ws-ide', url: 'http://h' }, 'the url of a ws-ide server starts with ws:// or wss://'],
   [{ type: 'sse-ide', url: 1 }, 'a sse-ide server needs "url", a full URL'],
   [{ command: 'x', cwd: '' }, '"cwd" must be a non-empty string'],
@@ -72,4 +77,15 @@ test.each<[unknown, string]>([
   expect(() => checkExternalEntry('k', entry)).toThrow(
     expect.objectContaining({ code: 'bad-server', server: 'k', message: `mcpServers["k"]: ${fault}` }),
   );
+});
+
+test('members nobody knows are found, with those that may be meant', () => {
+  expect(
+    unknownMembers({ command: 'x', args: [], enviroment: {}, timeoutMs: 5, connectTimeout: 1, zzz: 1 }),
+  ).toEqual([
+    { name: 'enviroment' },
+    { name: 'timeoutMs', meant: 'timeout' },
+    { name: 'connectTimeout', meant: 'connectTimeoutMs' },
+    { name: 'zzz' },
+  ]);
 });

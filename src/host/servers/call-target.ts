@@ -1,5 +1,6 @@
 import { within } from '../../base/within.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
+import { AbortError } from '../../protocol/sdk-error.ts';
 import type { Connection } from '../connect/connection.ts';
 import { HostError } from '../connect/host-error.ts';
 import type { ServerEntry } from '../connect/world.ts';
@@ -11,6 +12,8 @@ export type CallTarget = {
   readonly entry: ServerEntry;
   /** The listed tool, if it is known. */
   tool(name: string): ListedTool | undefined;
+  /** The connection there is now, if there is one. */
+  live(): Connection | undefined;
   /**
    * A live connection: waits while one is being made or made anew, and dials one that waits to be asked for or for its
    * next retry; rejects with a `HostError` that explains (failed, disabled, needs-auth), or as the signal says.
@@ -27,21 +30,26 @@ export function targetOf(key: string, slot: ServerSlot): CallTarget {
     entry: slot.entry,
     tool: (name) => slot.tools?.find((tool) => tool.name === name),
     holds: (connection) => slot.connection === connection,
+    live: () => slot.connection,
     report: (connection, failure) => slot.report(connection, failure),
     async connected(signal = NEVER) {
-      signal.throwIfAborted();
+      throwIfAborted(signal);
       const now = slot.connection;
       if (now) return now;
       if (slot.state.kind === 'waiting') void slot.open();
       else slot.again('asked');
       await within(Number.POSITIVE_INFINITY, slot.rested(), signal);
-      signal.throwIfAborted();
+      throwIfAborted(signal);
       const { connection } = slot;
       if (connection) return connection;
       const { code, fault, ...more } = slot.whyNot() ?? LOST;
       throw new HostError(code, key, fault, { hasRun: 'no', ...more });
     },
   };
+}
+
+function throwIfAborted({ aborted, reason }: AbortSignal): void {
+  if (aborted) throw new AbortError('The request was aborted', { cause: reason });
 }
 
 const LOST: WhyNot = { code: 'closed', fault: 'it was lost as it came' };

@@ -114,11 +114,18 @@ export class Heartbeat {
       const came = await Promise.race([patient.ping(asking.signal), tooLate.promise]);
       return came === 'too-late' ? new Error('it gives no sign of life') : undefined;
     } catch (failure) {
-      // Whoever refuses the question has answered it.
-      return failure instanceof HostError ? failure : undefined;
+      return isSignOfLife(failure) ? undefined : failure;
     } finally {
       stop();
       asking.abort();
     }
   }
+}
+
+/** Whoever refuses the question, by the protocol or by a status of HTTP, has answered it. */
+function isSignOfLife(failure: unknown): boolean {
+  if (!(failure instanceof HostError)) return true;
+  const isFaultOfConnection =
+    failure.isTerminal || failure.code === 'timeout' || failure.code === 'unauthorized';
+  return !isFaultOfConnection;
 }

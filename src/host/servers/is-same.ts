@@ -1,3 +1,4 @@
+import { isRecord } from '../../base/is-record.ts';
 import type { ServerEntry } from '../connect/world.ts';
 
 /** Whether two entries lead to the same server; what was known of it beforehand makes no difference. */
@@ -11,5 +12,14 @@ function instanceOf(entry: ServerEntry): unknown {
 }
 
 function textOf(entry: ServerEntry): string {
-  return JSON.stringify({ ...entry, manifest: undefined, instance: undefined, assigns: undefined });
+  return sortedJson({ ...entry, manifest: undefined, instance: undefined, assigns: undefined });
+}
+
+/** The order in which a person wrote the members means nothing. */
+function sortedJson(value: unknown): string {
+  return JSON.stringify(value, (_, member: unknown) =>
+    isRecord(member)
+      ? Object.fromEntries(Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : member,
+  );
 }

@@ -15,17 +15,25 @@ type OpenWorld = {
   readonly connect: typeof connect;
   readonly world: ConnectWorld;
   readonly clock: Clock;
-  /** Hears of the connection before anything is asked of it. */
-  readonly onOpen: (connection: Connection) => void;
+  /** Hears of the connection's end, whenever it comes. */
+  readonly onClose: (connection: Connection) => void;
+};
+
+/** A server that was connected and listed. */
+type Opened = {
+  readonly connection: Connection;
+  readonly listing: Listing;
+  /** What happened to it since it was connected; asked once, by whoever listens to it from then on. */
+  since(): { readonly isClosed: boolean; readonly isStale: boolean };
 };
 
 /** Connects and lists, both within the time one dial may take. When it rejects, nothing of the attempt is left. */
 export async function openServer(
   key: string,
   given: ServerEntry,
-  { connect, world, clock, onOpen }: OpenWorld,
+  { connect, world, clock, onClose }: OpenWorld,
   signal: AbortSignal,
-): Promise<{ connection: Connection; listing: Listing }> {
+): Promise<Opened> {
   const entry = usableEntry(key, given);
   const limitMs =
     ('connectTimeoutMs' in entry ? entry.connectTimeoutMs : undefined) ?? world.connectTimeoutMs;
@@ -34,8 +42,9 @@ export async function openServer(
   const stop = clock.after(limitMs, () => tooLong.abort());
   try {
     connection = await connect(key, entry, world, signal);
-    onOpen(connection);
-    return { connection, listing: await listAll(connection, AbortSignal.any([signal, tooLong.signal])) };
+    const since = watch(connection, onClose);
+    const listing = await listAll(connection, AbortSignal.any([signal, tooLong.signal]));
+    return { connection, listing, since };
   } catch (failure) {
     await connection?.close().catch(() => {});
     if (!connection || !tooLong.signal.aborted || signal.aborted) throw failure;
@@ -44,6 +53,23 @@ export async function openServer(
   } finally {
     stop();
   }
+}
+
+/** What a server says while it is being listed is not to be missed. */
+function watch(connection: Connection, onClose: OpenWorld['onClose']): Opened['since'] {
+  let isClosed = false;
+  let isStale = false;
+  const unlisten = connection.onListChanged(() => {
+    isStale = true;
+  });
+  connection.onClose(() => {
+    isClosed = true;
+    onClose(connection);
+  });
+  return () => {
+    unlisten();
+    return { isClosed, isStale };
+  };
 }
 
 /** Everything it offers now. Rejects if it cannot list its tools; prompts are not worth that. */

@@ -15,6 +15,7 @@ export class Pulse implements Patient {
   readonly #onDead: (failure: unknown) => void;
   readonly #unlisten: () => void;
   #strikes = 0;
+  #heardAt: number;
   /** Questions in a row that it has not answered. */
   #silences = 0;
   /** A call has ended without an answer: who does not answer calls either is not at work. */
@@ -25,6 +26,7 @@ export class Pulse implements Patient {
     this.#connection = connection;
     this.#heartbeat = heartbeat;
     this.#onDead = onDead;
+    this.#heardAt = connection.heardAt();
     heartbeat?.watch(this);
     this.#unlisten = heartbeat ? connection.onTrouble(() => heartbeat.suspect(this)) : () => {};
   }
@@ -49,7 +51,7 @@ export class Pulse implements Patient {
   }
 
   beat(failure?: unknown): void {
-    if (failure === undefined) this.#live();
+    if (failure === undefined || this.#hasSpoken()) this.#live();
     else if (failure instanceof HostError) this.#strike(failure);
     else if (++this.#silences >= (this.#isAtWork() ? STRIKES_AT_WORK : STRIKES))
       this.#onDead(this.#silent(failure));
@@ -74,6 +76,13 @@ export class Pulse implements Patient {
     this.#silences = 0;
     this.#hasTimedOut = false;
     this.#heartbeat?.seen(this);
+  }
+
+  /** Whether anything came from it since the last look: progress of a call is a sign of life too. */
+  #hasSpoken(): boolean {
+    const before = this.#heardAt;
+    this.#heardAt = this.#connection.heardAt();
+    return this.#heardAt > before;
   }
 
   #isAtWork(): boolean {

@@ -22,18 +22,34 @@ export function sdkEntry(key: string, config: unknown, manifest?: unknown): SdkS
   };
 }
 
-/** As `readEntry`, for entries of this very process: a server may come along as an object. */
-export function readOwnEntry(key: string, value: unknown): ServerEntry {
-  if (!isRecord(value) || value.type !== 'sdk') return checkExternalEntry(key, value);
-  const { timeout, instance, assigns } = value;
+/**
+ * An entry of this very process: a server may come along as an object. What is wrong with it is found out when it is
+ * dialled, so that a bad one is one server that fails.
+ */
+export function ownEntry(key: string, value: unknown): ServerEntry {
+  if (!isRecord(value)) return {} as ServerEntry;
+  if (value.type !== 'sdk') return value as unknown as ServerEntry;
+  // A server object has members of its own by these names; only what was written in an entry counts.
+  const said = Object.entries(value).filter(([name]) => OWN_MEMBERS.has(name));
+  const { timeout, instance } = value;
   return {
+    ...Object.fromEntries(said),
     type: 'sdk',
     name: key,
     ...(typeof timeout === 'number' && timeout > 0 && { timeout }),
-    ...(instance !== undefined && { instance }),
-    ...(isRecord(assigns) && { assigns }),
+    // Without one there is nobody to talk to, and the dial says so.
+    instance: instance ?? null,
   };
 }
+
+const OWN_MEMBERS: ReadonlySet<string> = new Set([
+  'assigns',
+  'start',
+  'required',
+  'connectTimeoutMs',
+  'idleTimeoutMs',
+  'toolTimeoutsMs',
+]);
 
 /** Judges an entry nobody has looked at yet, when it is dialled: a bad one harms no other. */
 export function usableEntry(key: string, entry: ServerEntry): ServerEntry {

@@ -34,7 +34,7 @@ export async function awaitReady(
   const named = servers ?? [...slots.keys()].filter((key) => isRequired(slots.get(key)));
   const all = servers
     ? servers.map((key) => wanted(slots.get(key)))
-    : [...slots.values()].map((it) => it.settled());
+    : [...slots.values()].map((it) => (isRequired(it) ? wanted(it) : it.settled()));
   await within(deadline, Promise.all(all), signal);
   signal.throwIfAborted();
   const [first, ...others] = named.flatMap((key) => missing(key, slots.get(key)));

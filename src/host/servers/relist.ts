@@ -2,6 +2,8 @@ import type { Clock } from './clock.ts';
 
 /** Servers that change much say so often: one list answers for a burst. */
 const BURST_MS = 50;
+/** One that says so at every list is listed more and more seldom. */
+const LONGEST_MS = 5_000;
 
 /** Lists again after changes, once for a burst and one list at a time: an older answer never replaces a newer one. */
 export class Relist {
@@ -27,22 +29,22 @@ export class Relist {
   }
 
   async #run(list: () => Promise<void>, signal: AbortSignal): Promise<void> {
-    while (this.#isStale && !signal.aborted) {
-      await this.#pause(signal);
+    for (let waitMs = BURST_MS; this.#isStale && !signal.aborted; waitMs = Math.min(2 * waitMs, LONGEST_MS)) {
+      await this.#pause(waitMs, signal);
       this.#isStale = false;
       // Whoever cannot list now keeps what was listed before.
       if (!signal.aborted) await list().catch(() => {});
     }
   }
 
-  #pause(signal: AbortSignal): Promise<void> {
+  #pause(ms: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const end = () => {
         stop();
         signal.removeEventListener('abort', end);
         resolve();
       };
-      const stop = this.#clock.after(BURST_MS, end);
+      const stop = this.#clock.after(ms, end);
       signal.addEventListener('abort', end, { once: true });
     });
   }

@@ -6,7 +6,7 @@ export type RetryPolicy = {
   readonly ceilingMs: number;
   /** How many times in a row at most. */
   readonly attempts: number;
-  /** How many times at most for a process that has never come up. */
+  /** After so many times a process that has never come up is started only now and then. */
   readonly startAttempts: number;
 };
 
@@ -57,4 +57,9 @@ export function retryWait(past: Past, luck: number, { firstMs, ceilingMs }: Retr
   if (!isStormy(past)) return Math.round(wait);
   const pause = Math.min(ceilingMs * STORM_FACTOR, firstMs * 2 ** past.shortLives);
   return Math.round(Math.max(wait, (pause * (1 + luck)) / 2));
+}
+
+/** The wait of one that has hardly a chance. */
+export function seldomWait(luck: number, { ceilingMs }: RetryPolicy): number {
+  return Math.round((ceilingMs * STORM_FACTOR * (1 + luck)) / 2);
 }

@@ -191,28 +191,27 @@ export class ServerSlot implements KnownServer {
     this.#life = new AbortController();
     const { signal } = this.#life;
     const { queue, connect, clock } = this.#given;
-    let isClosed = false;
-    const onOpen = (connection: Connection) =>
-      connection.onClose(() => {
-        isClosed = true;
-        this.#lose(endedFault(this.#key, this.lane, connection.stderr()), signal);
-      });
+    const onClose = (connection: Connection) =>
+      this.#lose(endedFault(this.#key, this.lane, connection.stderr()), signal);
     try {
-      const { connection, listing } = await queue.run(this.lane, signal, () => {
+      const { connection, listing, since } = await queue.run(this.lane, signal, () => {
         this.#stderr = newRing();
         this.#keeper.enter({ kind: 'dialled' });
         const entry = this.#isFresh ? this.entry : withoutManifest(this.entry);
         this.#isFresh = false;
-        return openServer(this.#key, entry, { connect, world: this.#world, clock, onOpen }, signal);
+        return openServer(this.#key, entry, { connect, world: this.#world, clock, onClose }, signal);
       });
+      const list = async () => this.#learn(await listAll(connection, signal), signal);
       this.#live = attend(connection, this.#given, {
         heartbeat: this.lane === 'remote',
-        list: async () => this.#learn(await listAll(connection, signal), signal),
+        list,
         lose: (failure) => this.#lose(failure, signal),
         signal,
       });
+      const { isClosed, isStale } = since();
       if (isClosed) throw endedFault(this.#key, this.lane, connection.stderr());
       this.#learn(listing, signal);
+      if (isStale) this.#live.relist.changed(list, signal);
     } catch (failure) {
       if (signal.aborted) return;
       const stderr = this.#stderr.lines.map(redactText);

@@ -1,4 +1,5 @@
 import { isRecord } from '../../base/is-record.ts';
+import { within } from '../../base/within.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { connect } from '../connect/connect.ts';
@@ -24,6 +25,9 @@ export type Replaced = { added: string[]; removed: string[]; errors: Record<stri
 
 const HEARTBEAT_MS = 30_000;
 const GRACE_MS = 5_000;
+/** How long lists that have changed are waited for. */
+const LISTED_MS = 2_000;
+const NEVER = new AbortController().signal;
 /** Servers that come and go hurry the others no more often than this. */
 const WAKE_MS = 10_000;
 
@@ -49,7 +53,7 @@ export class Servers implements AsyncDisposable {
       clock,
       connect: options.connect ?? connect,
       queue: new DialQueue({ ...DIALLING, ...options.dialling }, clock),
-      heartbeat: new Heartbeat(options.heartbeatMs ?? HEARTBEAT_MS, clock, () => this.#wake()),
+      heartbeat: new Heartbeat(options.heartbeatMs ?? HEARTBEAT_MS, clock, () => void this.wake()),
       random: options.random ?? Math.random,
       retry: { ...RETRY, ...options.retry },
       graceMs: options.graceMs ?? GRACE_MS,
@@ -153,9 +157,10 @@ export class Servers implements AsyncDisposable {
     return awaitReady(this.#slots, options);
   }
 
-  /** Settles when no server is being asked for a list that has changed. */
+  /** Settles when no server is being asked for a list that has changed, or soon: one that does not answer keeps nobody. */
   async listed(): Promise<void> {
-    await Promise.all([...this.#slots.values()].map((slot) => slot.listed()));
+    const listing = [...this.#slots.values()].flatMap((slot) => slot.listed() ?? []);
+    if (listing.length > 0) await within(LISTED_MS, Promise.all(listing), NEVER);
   }
 
   /** The tools of every server that is connected, or was a moment ago, by its key. */
@@ -213,11 +218,16 @@ export class Servers implements AsyncDisposable {
     const now = this.#given.clock.now();
     if (now - this.#wokenAt < WAKE_MS) return;
     this.#wokenAt = now;
-    this.#wake();
+    void this.wake();
   }
 
-  #wake(): void {
-    for (const slot of this.#slots.values()) if (slot.lane === 'remote') slot.again('woken');
+  /** Dials those on the network that wait to be dialled again, now; settles when that has come to something. */
+  async wake(): Promise<void> {
+    const waiting = [...this.#slots.values()].filter(
+      ({ lane, state }) => lane === 'remote' && state.kind === 'failed',
+    );
+    for (const slot of waiting) slot.again('woken');
+    await Promise.all(waiting.map((slot) => slot.rested()));
   }
 
   #tellProgress(): void {

@@ -1,4 +1,4 @@
-import { afterLoss, isStormy, NO_PAST, type Past, type RetryPolicy, retryWait } from './retry.ts';
+import { afterLoss, isStormy, NO_PAST, type Past, type RetryPolicy, retryWait, seldomWait } from './retry.ts';
 import type { Trouble } from './trouble.ts';
 
 /** What a server said of itself when it came. */
@@ -150,13 +150,18 @@ function mayRetry({ attempt, past }: Facts, { retry }: Trouble, { retry: policy 
   if (retry === 'never') return false;
   // The first dial of all is no retry.
   const retries = past.hasCome ? attempt : attempt - 1;
-  const isStarting = retry === 'seldom' && !past.hasCome;
-  return retries < Math.min(policy.attempts, isStarting ? policy.startAttempts : Number.POSITIVE_INFINITY);
+  return retries < policy.attempts;
 }
 
-function waitFor({ past }: Facts, { retry, retryAfterMs = 0 }: Trouble, { luck, retry: policy }: Moment) {
+function waitFor(
+  facts: Facts,
+  { retry, retryAfterMs = 0 }: Trouble,
+  { luck, retry: policy }: Moment,
+): number {
+  const { past, attempt } = facts;
   const isAtOnce = retry === 'at-once' && past.failures <= 1 && !isStormy(past);
-  const wait = isAtOnce ? 0 : retryWait(past, luck, policy);
+  const isHardlyComing = retry === 'seldom' && !past.hasCome && attempt > policy.startAttempts;
+  const wait = isAtOnce ? 0 : isHardlyComing ? seldomWait(luck, policy) : retryWait(past, luck, policy);
   return Math.max(wait, retryAfterMs);
 }
 

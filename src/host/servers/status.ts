@@ -23,6 +23,12 @@ export type ServerStatus = {
   readonly tools?: number;
 };
 
+/** What is left of a server when its host is closed. */
+export function closedStatus({ since, stderr }: ServerStatus): ServerStatus {
+  const cause = { code: 'closed' as const, message: 'The host is closed; make another with createHost()' };
+  return { state: 'disabled', since, attempt: 0, cause, stderr };
+}
+
 /** `stderr` is what its process says now, if it runs. */
 export function statusOf(state: ServerState, stderr: readonly string[] = state.stderr): ServerStatus {
   const { kind, since, attempt, era, cause } = state;

@@ -21,9 +21,12 @@ export function troubleOf(failure: unknown): Trouble {
     code,
     message,
     retry: cannotBeRun(failure) ? 'never' : (RETRIES[code] ?? 'later'),
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(retryAfterMs !== undefined && { retryAfterMs: Math.min(retryAfterMs, LONGEST_PAUSE_MS) }),
   };
 }
+
+/** Whoever asks for more is asked again all the same. */
+const LONGEST_PAUSE_MS = 300_000;
 
 /** Whether a failed request says that the whole server wants credentials; one it merely forbids says nothing of the others. */
 export function isUnauthorized(failure: unknown): boolean {

@@ -41,7 +41,8 @@ function askedFor({ cause, nextRetryAt }: Failed, now: number): Pick<WhyNot, 're
   return { retryAfterMs: Math.max(0, nextRetryAt - now) };
 }
 
-function nextDial({ nextRetryAt }: Failed, now: number): string {
+function nextDial({ nextRetryAt, cause }: Failed, now: number): string {
+  if (cause.code === 'bad-config') return 'change its entry';
   if (nextRetryAt === undefined) return 'reconnect it to try again';
   return `it is dialled again in ${Math.max(1, Math.ceil((nextRetryAt - now) / 1000))} s`;
 }

@@ -50,6 +50,13 @@ export class FakeConnection implements Connection {
   /** Whether a call is being worked on. */
   atWork = false;
 
+  /** When it last said anything. */
+  spokeAt = 0;
+
+  heardAt(): number {
+    return this.spokeAt;
+  }
+
   isBusy(): boolean {
     return this.atWork;
   }

@@ -97,6 +97,25 @@ describe('a connection', () => {
     expect(first.isClosed).toBe(true);
   });
 
+  test('that says anything at all lives, also if it does not answer the question', async () => {
+    const { fleet, clock } = await one();
+    const first = fleet.now('a');
+    first.answer = () => new Promise(() => {});
+    for (let minute = 0; minute < 20; minute++) {
+      first.spokeAt = clock.now();
+      await clock.advance(10_000);
+    }
+    expect(first.isClosed).toBe(false);
+  });
+
+  test('that refuses the question by a status of its own lives', async () => {
+    const { fleet, clock } = await one();
+    const first = fleet.now('a');
+    first.answer = () => Promise.reject(new HostError('unreachable', 'a', 'it failed (HTTP 501)'));
+    await clock.advance(300_000);
+    expect(first.isClosed).toBe(false);
+  });
+
   test('that let a call time out and then gives no sign of life is not at work', async () => {
     const { fleet, target, clock } = await one();
     const first = fleet.now('a');
@@ -187,19 +206,53 @@ test('waits between dials double up to the ceiling', async () => {
 });
 
 test.each([
-  ['an entry that is wrong', refuse('bad-config'), 1],
-  ['a command that is not there', refuse('spawn-failed', { cause: { code: 'ENOENT' } }), 1],
-  ['a process that never comes up', refuse('spawn-failed'), 6],
-])('%s is given up, and said so', async (_, reply, dials) => {
+  ['an entry that is wrong', refuse('bad-config'), 'change its entry'],
+  [
+    'a command that is not there',
+    refuse('spawn-failed', { cause: { code: 'ENOENT' } }),
+    'reconnect it to try again',
+  ],
+])('%s is given up, and said so', async (_, reply, words) => {
   const fleet = new Fleet();
   fleet.set('a', reply);
   fleet.servers.add({ a: stdio }, 'dynamic');
   await fleet.clock.advance(1_000_000);
-  expect(fleet.dials).toHaveLength(dials);
-  expect(fleet.state('a')).toMatchObject({ state: 'failed', attempt: dials });
+  expect(fleet.dials).toHaveLength(1);
+  expect(fleet.state('a')).toMatchObject({ state: 'failed', attempt: 1 });
   expect(fleet.state('a')).not.toHaveProperty('nextRetryAt');
-  await expect(fleet.servers.target('a')?.connected()).rejects.toThrow('reconnect it to try again');
+  await expect(fleet.servers.target('a')?.connected()).rejects.toThrow(words);
 });
+
+test('a process that never comes up is started more and more seldom, and at once if somebody calls', async () => {
+  const fleet = new Fleet();
+  fleet.set('a', refuse('spawn-failed'));
+  fleet.servers.add({ a: stdio }, 'dynamic');
+  await fleet.clock.advance(60_000);
+  const dials = fleet.dials.length;
+  expect(dials).toBeGreaterThanOrEqual(6);
+  await fleet.clock.advance(600_000);
+  expect(fleet.dials.length - dials).toBeLessThanOrEqual(4);
+  expect(fleet.state('a')).toHaveProperty('nextRetryAt');
+  fleet.set('a', come);
+  await fleet.servers.target('a')?.connected();
+  expect(fleet.state('a')).toMatchObject({ state: 'connected' });
+});
+
+test.each([['while it is listed'], ['together with the list']])(
+  'tools that change %s are not missed',
+  async (when) => {
+    let lists = 0;
+    const fleet = new Fleet();
+    fleet.lists = async () => {
+      if (++lists > 1) return;
+      if (when === 'while it is listed') fleet.now('a').changed.emit();
+      else queueMicrotask(() => fleet.now('a').changed.emit());
+    };
+    fleet.servers.add({ a: http }, 'dynamic');
+    await fleet.clock.advance(1_000);
+    expect(lists).toBeGreaterThanOrEqual(2);
+  },
+);
 
 test('an entry that is none is told of when it is dialled, and never dialled', async () => {
   const fleet = new Fleet();

@@ -3,7 +3,7 @@ import { HostError } from '../../../src/host/connect/host-error.ts';
 import { Heartbeat, type Patient } from '../../../src/host/servers/heartbeat.ts';
 import { FakeClock } from './fake-clock.ts';
 
-const FAILURE = new HostError('unreachable', 's', 'gone');
+const FAILURE = new HostError('unreachable', 's', 'gone', { isTerminal: true });
 const alive = async () => {};
 const dead = () => Promise.reject(FAILURE);
 

@@ -149,7 +149,7 @@ function dials(state: ServerState, trouble: Trouble, moment: Moment, most = 50):
 }
 
 test.each([
-  ['a process that never came up, five times more', 'seldom', STATES.queued, {}, 6],
+  ['a process that never came up, without end', 'seldom', STATES.queued, {}, 50],
   ['one that did come up once, without end', 'seldom', after('asked', 'dialled', 'came', 'renewed'), {}, 50],
   ['a server nobody has met yet, without end', 'later', STATES.queued, {}, 50],
   ['as often as the settings say', 'later', STATES.queued, { attempts: 2 }, 3],

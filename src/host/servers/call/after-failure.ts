@@ -8,6 +8,8 @@ export type FailedAttempt = {
   readonly hasRun: 'no' | 'maybe';
   /** How long the server asked to be left alone. */
   readonly retryAfterMs?: number | undefined;
+  /** The server has forgotten our session for the second time in this call. */
+  readonly isForgottenAgain?: boolean;
   /** A new connection is being made already: there is no need to wait for it here. */
   readonly isReconnecting: boolean;
   /** What is left of the call's time. */
@@ -35,7 +37,8 @@ export function afterFailure(failed: FailedAttempt): NextStep {
   const mayHaveRun = hasRun === 'maybe';
   const giveUp: NextStep = { kind: 'give-up', mayHaveRun: mayHaveRun && isTerminal };
   if (!isTerminal) return giveUp;
-  if (mayHaveRun ? !failed.mayRepeat || attempt > 1 : attempt >= MOST_ATTEMPTS) return giveUp;
+  if (failed.isForgottenAgain || attempt >= (mayHaveRun ? 2 : MOST_ATTEMPTS)) return giveUp;
+  if (mayHaveRun && !failed.mayRepeat) return giveUp;
   const asked = failed.retryAfterMs ?? 0;
   const afterMs = Math.max(asked, isReconnecting ? 0 : FIRST_PAUSE_MS * 2 ** (attempt - 1));
   return asked > LONGEST_PAUSE_MS || afterMs >= remainingMs ? giveUp : { kind: 'again', afterMs };

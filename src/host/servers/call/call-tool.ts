@@ -1,11 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { startTimer } from '../../../base/timer.ts';
 import type { CallToolResult } from '../../../protocol/mcp.ts';
 import { AbortError } from '../../../protocol/sdk-error.ts';
 import type { CallOptions, Connection } from '../../connect/connection.ts';
 import { HostError } from '../../connect/host-error.ts';
 import { isTrustedEntry } from '../../connect/world.ts';
 import type { CallTarget } from '../call-target.ts';
-import { afterFailure, LONGEST_PAUSE_MS, mayRepeat, type NextStep } from './after-failure.ts';
+import {
+  afterFailure,
+  type FailedAttempt,
+  LONGEST_PAUSE_MS,
+  mayRepeat,
+  type NextStep,
+} from './after-failure.ts';
+import { lateFault, lostFault } from './call-fault.ts';
 import type { CallOutcome, Journal } from './journal.ts';
 import type { TimeLimits } from './time-limits.ts';
 
@@ -22,7 +30,7 @@ export type ToolCall = {
 
 /**
  * Calls a tool on a connection that may be lost meanwhile: waits for one that is being made, and makes the call again
- * where that is safe. Rejects as a connection's call does, with what may have run said in words.
+ * where that is safe, all within its limit. Rejects as a connection's call does, with what may have run said in words.
  */
 export async function callTool(
   target: CallTarget,
@@ -30,25 +38,33 @@ export async function callTool(
   journal: Journal,
 ): Promise<Partial<CallToolResult>> {
   const { signal } = call;
-  const since = performance.now();
+  const deadline = performance.now() + call.limits.totalMs;
   const record = journal.begin(call.server, call.tool);
   let outcome: CallOutcome = 'failed';
+  let wasForgotten = false;
   try {
     for (let attempt = 1; ; attempt++) {
-      const connection = await reach(target, call, performance.now() - since);
-      const elapsedMs = attempt === 1 ? 0 : performance.now() - since;
+      const connection = target.live() ?? (await reach(target, call, deadline));
+      if (performance.now() >= deadline) throw lateFault(call, 'total', ' before it could be sent');
       journal.sent(record);
       try {
-        const result = await connection.callTool(call.tool, call.args, optionsOf(call, elapsedMs));
+        const result = await connection.callTool(call.tool, call.args, optionsOf(call, deadline));
         target.report(connection);
         outcome = 'answered';
         return result;
       } catch (failure) {
         target.report(connection, failure);
-        const step = nextStep(failure, target, call, connection, attempt, performance.now() - since);
+        const isForgotten = failure instanceof HostError && failure.code === 'session-lost';
+        const step = nextStep(failure, target, call, {
+          attempt,
+          remainingMs: deadline - performance.now(),
+          isReconnecting: !target.holds(connection),
+          isForgottenAgain: isForgotten && wasForgotten,
+        });
+        wasForgotten ||= isForgotten;
         if (step.kind === 'give-up') {
           outcome = outcomeOf(failure, step.mayHaveRun);
-          throw step.mayHaveRun ? warned(failure as HostError, call) : failure;
+          throw told(failure, call, deadline, step);
         }
         await pause(step.afterMs, signal);
       }
@@ -61,48 +77,43 @@ export async function callTool(
   }
 }
 
-/** A connection; one pause that the server asked for is kept to, if it is short. */
-async function reach(
-  target: CallTarget,
-  { signal, limits }: ToolCall,
-  elapsedMs: number,
-): Promise<Connection> {
+/** A connection, within the call's limit; one pause that the server asked for is kept to, if it is short. */
+async function reach(target: CallTarget, call: ToolCall, deadline: number): Promise<Connection> {
+  const late = new AbortController();
+  const timer = startTimer(deadline - performance.now(), () => late.abort());
+  const signal = call.signal ? AbortSignal.any([call.signal, late.signal]) : late.signal;
   try {
-    return await target.connected(signal);
+    return await target.connected(signal).catch(async (failure: unknown) => {
+      const pauseMs = failure instanceof HostError ? failure.retryAfterMs : undefined;
+      if (pauseMs === undefined || pauseMs > LONGEST_PAUSE_MS) throw failure;
+      await pause(pauseMs, signal);
+      return target.connected(signal);
+    });
   } catch (failure) {
-    const pauseMs = failure instanceof HostError ? failure.retryAfterMs : undefined;
-    if (pauseMs === undefined || pauseMs > LONGEST_PAUSE_MS || pauseMs >= limits.totalMs - elapsedMs)
-      throw failure;
-    await pause(pauseMs, signal);
-    return target.connected(signal);
+    const isLate = late.signal.aborted && call.signal?.aborted !== true;
+    throw isLate ? lateFault(call, 'total', ' while its server was being dialled') : failure;
+  } finally {
+    clearTimeout(timer);
   }
 }
 
 function nextStep(
   failure: unknown,
   target: CallTarget,
-  { tool, limits }: ToolCall,
-  connection: Connection,
-  attempt: number,
-  elapsedMs: number,
+  { tool }: ToolCall,
+  facts: Pick<FailedAttempt, 'attempt' | 'remainingMs' | 'isReconnecting' | 'isForgottenAgain'>,
 ): NextStep {
   if (!(failure instanceof HostError)) return { kind: 'give-up', mayHaveRun: false };
+  const { isTerminal, hasRun, retryAfterMs } = failure;
   const trust = isTrustedEntry(target.entry) ? 'trusted' : 'untrusted';
-  return afterFailure({
-    attempt,
-    isTerminal: failure.isTerminal,
-    hasRun: failure.hasRun,
-    retryAfterMs: failure.retryAfterMs,
-    isReconnecting: !target.holds(connection),
-    remainingMs: limits.totalMs - elapsedMs,
-    mayRepeat: mayRepeat(target.tool(tool)?.annotations, trust),
-  });
+  const mayBeRepeated = mayRepeat(target.tool(tool)?.annotations, trust);
+  return afterFailure({ ...facts, isTerminal, hasRun, retryAfterMs, mayRepeat: mayBeRepeated });
 }
 
-function optionsOf({ limits, signal, onProgress, meta }: ToolCall, elapsedMs: number): CallOptions {
-  const { totalMs, idleMs } = limits;
+function optionsOf({ limits, signal, onProgress, meta }: ToolCall, deadline: number): CallOptions {
+  const { idleMs } = limits;
   return {
-    timeoutMs: totalMs - elapsedMs,
+    timeoutMs: deadline - performance.now(),
     ...(idleMs !== undefined && { idleTimeoutMs: idleMs }),
     ...(signal && { signal }),
     ...(onProgress && { onProgress }),
@@ -110,21 +121,20 @@ function optionsOf({ limits, signal, onProgress, meta }: ToolCall, elapsedMs: nu
   };
 }
 
+/** A failure as whoever called has to hear it. */
+function told(failure: unknown, call: ToolCall, deadline: number, { mayHaveRun }: GiveUp): unknown {
+  if (!(failure instanceof HostError)) return failure;
+  if (mayHaveRun) return lostFault(failure, call);
+  if (failure.code !== 'timeout') return failure;
+  // Timers may be early by a moment.
+  return lateFault(call, performance.now() >= deadline - 5 ? 'total' : 'idle', '', failure);
+}
+
+type GiveUp = Extract<NextStep, { kind: 'give-up' }>;
+
 function outcomeOf(failure: unknown, mayHaveRun: boolean): CallOutcome {
   if (mayHaveRun) return 'lost';
   return failure instanceof HostError && failure.code === 'timeout' ? 'timed-out' : 'failed';
-}
-
-function warned(failure: HostError, { server, tool }: ToolCall): HostError {
-  const { code, isTerminal, hasRun, retryAfterMs } = failure;
-  const why = failure.message.replace(`MCP server "${server}": `, '');
-  const fault = `the connection was lost during "${tool}" (${why}); the call may have run, so it was not repeated: see what it did before you call it again`;
-  return new HostError(code, server, fault, {
-    cause: failure,
-    isTerminal,
-    hasRun,
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-  });
 }
 
 async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {

@@ -1,5 +1,11 @@
 /** How long one call may take in all, and how long it may stay silent. */
-export type TimeLimits = { readonly totalMs: number; readonly idleMs?: number };
+export type TimeLimits = {
+  readonly totalMs: number;
+  /** The setting it comes from, as a person would look for it. */
+  readonly totalBy: string;
+  readonly idleMs?: number;
+  readonly idleBy?: string;
+};
 
 /** What may limit a call, nearest first: the call itself, the server's entry, the host. */
 export type LimitSources = {
@@ -24,8 +30,24 @@ export function timeLimits(tool: string, { call, entry, host }: LimitSources): T
   const ofTool = entry.toolTimeoutsMs;
   const byTool = ofTool && Object.hasOwn(ofTool, tool) ? ofTool[tool] : undefined;
   const byCall = call.hearsProgress ? undefined : call.timeoutMs;
-  const totalMs = byCall ?? byTool ?? entry.timeout ?? host.callTimeoutMs ?? CALL_TIMEOUT_MS;
-  const idleMs =
-    (call.hearsProgress ? call.timeoutMs : undefined) ?? entry.idleTimeoutMs ?? host.idleTimeoutMs;
-  return idleMs === undefined ? { totalMs } : { totalMs, idleMs };
+  const [totalMs, totalBy] = nearest([
+    [byCall, BY_CALL],
+    [byTool, '"toolTimeoutsMs" of its entry'],
+    [entry.timeout, '"timeout" of its entry'],
+    [host.callTimeoutMs ?? CALL_TIMEOUT_MS, 'callTimeoutMs'],
+  ]) as Limit;
+  const idle = nearest([
+    [call.hearsProgress ? call.timeoutMs : undefined, BY_CALL],
+    [entry.idleTimeoutMs, '"idleTimeoutMs" of its entry'],
+    [host.idleTimeoutMs, 'idleTimeoutMs'],
+  ]);
+  return { totalMs, totalBy, ...(idle && { idleMs: idle[0], idleBy: idle[1] }) };
+}
+
+type Limit = readonly [ms: number, by: string];
+
+const BY_CALL = 'timeoutMs of the call';
+
+function nearest(sources: readonly (readonly [number | undefined, string])[]): Limit | undefined {
+  return sources.find((source): source is Limit => source[0] !== undefined);
 }

@@ -28,13 +28,19 @@ function scripted(script: (unknown | typeof ok)[], more: Partial<CallTarget> = {
     tool: () => undefined,
     connected: async () => connection,
     holds: () => true,
+    live: () => undefined,
     report: (_, failure) => void reports.push(failure),
     ...more,
   };
   return { target, seen, reports, journal: memoryJournal() };
 }
 
-const call: ToolCall = { server: 'srv', tool: 'act', args: {}, limits: { totalMs: 10_000 } };
+const call: ToolCall = {
+  server: 'srv',
+  tool: 'act',
+  args: {},
+  limits: { totalMs: 10_000, totalBy: 'callTimeoutMs' },
+};
 
 test('an answer is given as it is, journalled and reported', async () => {
   const { target, reports, journal } = scripted([ok]);
@@ -47,7 +53,7 @@ test('a call that never got there is made again, in what is left of its time', a
   const { target, seen, journal } = scripted([refused(), ok]);
   expect(await callTool(target, call, journal)).toBe(ok);
   expect(seen).toHaveLength(2);
-  expect(seen[0]?.timeoutMs).toBe(10_000);
+  expect(seen[0]?.timeoutMs).toBeGreaterThan(9_900);
   expect(seen[1]?.timeoutMs).toBeLessThanOrEqual(9_900);
   expect(journal.records).toMatchObject([{ attempts: 2, outcome: 'answered' }]);
 });
@@ -126,4 +132,55 @@ test.each([
   if (outcome === 'answered') expect(await result).toBe(ok);
   else await expect(result).rejects.toBe(busy);
   expect(asked).toBe(outcome === 'answered' ? 2 : 1);
+});
+
+test('the limit in all covers the time until there is a connection, and nothing is sent after it', async () => {
+  const { target, seen, journal } = scripted([ok]);
+  const slow: CallTarget = {
+    ...target,
+    connected: (signal) =>
+      new Promise((_, reject) => signal?.addEventListener('abort', () => reject(new AbortError('stop')))),
+  };
+  const limits = { totalMs: 50, totalBy: 'timeoutMs of the call' };
+  await expect(callTool(slow, { ...call, limits }, journal)).rejects.toMatchObject({
+    code: 'timeout',
+    hasRun: 'no',
+    message:
+      'MCP server "srv": tool "act" timed out after 50 ms while its server was being dialled; raise timeoutMs of the call if it may take longer',
+  });
+  expect(seen).toEqual([]);
+});
+
+test.each([
+  [
+    'the limit in all',
+    { totalMs: 20, totalBy: '"timeout" of its entry' },
+    'timed out after 20 ms; raise "timeout" of its entry',
+  ],
+  [
+    'silence',
+    { totalMs: 60_000, totalBy: 'callTimeoutMs', idleMs: 20, idleBy: 'timeoutMs of the call' },
+    'gave no sign of life for 20 ms; raise timeoutMs of the call',
+  ],
+])('a time-out names the setting that was met: %s', async (_, limits, words) => {
+  const { target, journal } = scripted([]);
+  const connection = {
+    callTool: async () => {
+      await new Promise((resolve) => setTimeout(resolve, 25));
+      throw new HostError('timeout', 'srv', 'late');
+    },
+  } as unknown as Connection;
+  const late = { ...target, live: () => connection };
+  await expect(callTool(late, { ...call, limits }, journal)).rejects.toMatchObject({
+    code: 'timeout',
+    message: expect.stringContaining(words),
+  });
+  expect(journal.records).toMatchObject([{ outcome: 'timed-out' }]);
+});
+
+test('a lost session is begun anew once, not again and again', async () => {
+  const forgotten = () => new HostError('session-lost', 'srv', 'who?', { isTerminal: true, hasRun: 'no' });
+  const { target, seen, journal } = scripted([forgotten(), forgotten(), ok]);
+  await expect(callTool(target, call, journal)).rejects.toMatchObject({ code: 'session-lost' });
+  expect(seen).toHaveLength(2);
 });

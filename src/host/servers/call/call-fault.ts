@@ -1,0 +1,35 @@
+import { HostError } from '../../connect/host-error.ts';
+import type { TimeLimits } from './time-limits.ts';
+
+type Called = { readonly server: string; readonly tool: string; readonly limits: TimeLimits };
+
+/** The time is up; `stage` says where the call stood. The setting that was met is named: raising another would change nothing. */
+export function lateFault(
+  { server, tool, limits }: Called,
+  kind: 'total' | 'idle',
+  stage: string,
+  cause?: HostError,
+): HostError {
+  const { totalMs, totalBy, idleMs = totalMs, idleBy = totalBy } = limits;
+  const [ms, by] = kind === 'total' ? [totalMs, totalBy] : [idleMs, idleBy];
+  const what = kind === 'total' ? 'timed out after' : 'gave no sign of life for';
+  const fault = `tool "${tool}" ${what} ${sayTime(ms)}${stage}; raise ${by} if it may take longer`;
+  return new HostError('timeout', server, fault, { hasRun: cause ? 'maybe' : 'no', ...(cause && { cause }) });
+}
+
+/** The connection is gone, and nobody knows whether the server did what it was asked. */
+export function lostFault(failure: HostError, { server, tool }: Called): HostError {
+  const { code, isTerminal, hasRun, retryAfterMs } = failure;
+  const why = failure.message.replace(`MCP server "${server}": `, '');
+  const fault = `the connection was lost during "${tool}" (${why}); the call may have run, so it was not repeated: see what it did before you call it again`;
+  return new HostError(code, server, fault, {
+    cause: failure,
+    isTerminal,
+    hasRun,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  });
+}
+
+function sayTime(ms: number): string {
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${Number((ms / 1000).toFixed(1))} s`;
+}
