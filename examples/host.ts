@@ -1,29 +1,19 @@
 // Many MCP servers as one, without an agent: connected, called, lost, back again, and explained.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+// #region host
 import { toolServer } from 'toolplane';
 import { createHost, HostError } from 'toolplane/host';
 import { z } from 'zod';
-
-const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-const serve = (file: string) => [...process.execArgv, here('../src/cli/main.ts'), 'serve', here(file)];
-
-const web = spawn(process.execPath, [...process.execArgv, here('./servers/deploy-http.ts')], {
-  stdio: ['pipe', 'pipe', 'inherit'],
-});
-const [url] = (await once(createInterface(web.stdout), 'line')) as [string];
+import { serve, startDeploy } from './servers/start.ts';
 
 const shop = toolServer('shop').tool('price', 'What an item costs', { item: z.string() }, () => '30 crowns');
+using deploy = await startDeploy();
 
-// #region host
 await using host = createHost({
   mcpServers: {
-    docs: { command: process.execPath, args: serve('./servers/docs.ts'), required: true },
-    fragile: { command: process.execPath, args: serve('./servers/fragile.ts') },
-    deploy: { url }, // no type: streamable HTTP is tried, then the older one
+    docs: { ...serve('docs.ts'), required: true }, // { command: 'node', args: […] }
+    fragile: serve('fragile.ts'),
+    deploy: { url: deploy.url }, // no type: streamable HTTP is tried, then the older one
     shop, // in this process
     broken: { command: 'no-such-command' },
   },
@@ -55,4 +45,3 @@ for (const [name, { state, era, cause }] of Object.entries(host.status())) {
 
 assert.equal(host.status().broken?.state, 'failed');
 assert.equal(host.status().fragile?.state, 'connected');
-web.stdin.end();

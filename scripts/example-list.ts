@@ -29,6 +29,7 @@ export const EXAMPLES: readonly Example[] = [
   { name: 'sub-agents', needs: 'nothing' },
   { name: 'on-demand-servers', needs: 'nothing' },
   { name: 'host', needs: 'nothing' },
+  { name: 'host-events', needs: 'nothing' },
   { name: 'long-calls', needs: 'nothing' },
   { name: 'sessions', needs: 'nothing' },
   { name: 'shell-hooks', needs: 'nothing' },

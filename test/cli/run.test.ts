@@ -138,6 +138,16 @@ test('a server that failed is told on stderr with its fault', async () => {
   });
 });
 
+test('a server that does not come is told on stderr; one that waits to be asked for is not', async () => {
+  const hang = { command: process.execPath, args: ['-e', 'setInterval(() => {}, 1000)'] };
+  const servers = JSON.stringify({ mcpServers: { slow: hang, later: { ...hang, start: 'on-demand' } } });
+  const { code, stderr } = await runCli([...REHEARSE, '--mcp-config', servers, 'list tools']);
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr: 'toolplane: server slow: was not ready during this turn\n',
+  });
+});
+
 test('a model that is asked again is told on stderr', async () => {
   await using world = await openAgentWorld([error(529, 'busy', 'overloaded_error'), say('Hello.')]);
   const { code, stdout, stderr } = await runCli(['run', '--model', 'm', 'hi'], '', world);

@@ -1,3 +1,4 @@
+import { isRecord } from '../../base/is-record.ts';
 import type { SDKMessage } from '../../protocol/agent-message.ts';
 import type { AgentClient } from '../../sdk/agent-client.ts';
 import { type ServerHealth, serverFaults, serversOf } from '../chat/server-faults.ts';
@@ -8,7 +9,7 @@ export class ServerWatch {
   readonly #tell: (line: string) => void;
   #faults: Readonly<Record<string, string>> = {};
   #named: readonly ServerHealth[] = [];
-  #asking: Promise<void> = Promise.resolve();
+  #asking: Promise<unknown> = Promise.resolve();
 
   constructor(client: Pick<AgentClient, 'mcpServerStatus'>, tell: (line: string) => void) {
     this.#client = client;
@@ -24,16 +25,26 @@ export class ServerWatch {
   /** Resolves when everything is told; the turn is over. */
   async settled(): Promise<void> {
     await this.#asking;
-    if (this.#named.some(({ status }) => status === 'pending')) await this.#ask();
+    if (!this.#named.some(({ status }) => status === 'pending')) return;
+    const servers = await this.#ask();
+    for (const { name } of servers.filter(isLate))
+      this.#tell(`server ${name}: was not ready during this turn`);
   }
 
-  async #ask(): Promise<void> {
+  async #ask(): Promise<readonly ServerHealth[]> {
     // An agent that does not say what is wrong has said of whom.
     const servers = await this.#client.mcpServerStatus().catch(() => this.#named);
     const { faults, lines } = serverFaults(this.#faults, servers);
     this.#faults = faults;
     for (const line of lines) this.#tell(line);
+    return servers;
   }
+}
+
+/** One that waits to be asked for is not late. */
+function isLate(server: ServerHealth & { readonly config?: unknown }): boolean {
+  const isOnDemand = isRecord(server.config) && server.config.start === 'on-demand';
+  return server.status === 'pending' && !isOnDemand;
 }
 
 function isUnwell({ status }: ServerHealth): boolean {
