@@ -10,7 +10,13 @@ export type Target =
       /** What it says of its tools may be believed. */
       isTrusted?: boolean;
     }
-  | { kind: 'http' | 'sse' | 'ws'; url: string; headers?: Readonly<Record<string, string>> };
+  | {
+      kind: 'http' | 'sse' | 'ws';
+      url: string;
+      headers?: Readonly<Record<string, string>>;
+      /** A command that prints more headers, as a JSON object. */
+      headersHelper?: string;
+    };
 
 /** Limits every contender gets alike, in milliseconds. */
 export type Limits = { connectMs: number };

@@ -8,6 +8,7 @@ import { lacking } from './explained.ts';
 import type { Fault, Stage } from './fault.ts';
 import { FAULTS } from './faults/table.ts';
 import { check, eventually, outcome, reasonOf, short } from './judge.ts';
+import { judgeEnd } from './judge-end.ts';
 import { PATIENCE } from './patience.ts';
 import { setStage } from './stage.ts';
 import type { TrialMessage, Verdict } from './verdict.ts';
@@ -27,10 +28,9 @@ async function judge(fault: Fault, name: ContenderName): Promise<Verdict> {
   const isQuick = quick === '--quick';
   const contender = await CONTENDERS[name]();
   const { stage, opened } = setStage({ name, contender, directory, isQuick, scope });
-  let verdict = await play(fault, stage, opened);
+  const verdict = await play(fault, stage, opened);
   const closing = await outcome(10_000, Promise.all([...opened].map((session) => session.close())));
-  if (verdict.pass) verdict = await judgeEnd(verdict, stage, closing.kind);
-  return verdict;
+  return judgeEnd(verdict, closing, () => stage.events.left(3_000));
 }
 
 async function play(fault: Fault, stage: Stage, opened: ReadonlySet<Session>): Promise<Verdict> {
@@ -60,13 +60,6 @@ async function explain({ status }: Session, remains: readonly string[]): Promise
     ([, { state }]) => state === 'failed' || state === 'needs-auth',
   );
   return [...(await Promise.all(words)), ...others.map(([server, now]) => told(server, now))];
-}
-
-/** Whatever the fault was, close() ends and no process of a server outlives it. */
-async function judgeEnd(verdict: Verdict, stage: Stage, closing: string): Promise<Verdict> {
-  if (closing === 'silent') return { pass: false, note: 'close() does not end within 10 s' };
-  const left = await stage.events.left(3_000);
-  return left === 0 ? verdict : { pass: false, note: `${left} processes are left 3 s after close()` };
 }
 
 function tell(verdict: Verdict): void {

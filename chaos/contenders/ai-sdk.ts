@@ -14,6 +14,10 @@ type Library = {
     onUncaughtError: (cause: unknown) => void;
   }): Promise<{
     tools(): Promise<Record<string, unknown>>;
+    listTools(list: {
+      params: { cursor?: string };
+      options: RequestOptions;
+    }): Promise<{ tools: { name: string }[]; nextCursor?: string }>;
     callTool(call: {
       name: string;
       arguments: Record<string, unknown>;
@@ -42,7 +46,18 @@ async function connect(target: Target, { connectMs }: Limits, signal: AbortSigna
     throw cause;
   }
   return {
-    tools: async () => Object.keys(await client.tools()),
+    // As `tools()` of the library does, which takes no limit.
+    async tools() {
+      const names: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const params = cursor === undefined ? {} : { cursor };
+        const page = await client.listTools({ params, options: { timeout: connectMs } });
+        names.push(...page.tools.map(({ name }) => name));
+        cursor = page.nextCursor;
+      } while (cursor !== undefined);
+      return names;
+    },
     call: (name, args, { signal, timeoutMs }) =>
       client.callTool({
         name,

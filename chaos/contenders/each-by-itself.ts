@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import type { CallOptions, Result, Session, Target } from '../contender.ts';
 
 /** One connection of a library that knows only one server at a time. */
@@ -17,7 +19,10 @@ export function eachByItself(
 ): Session {
   const life = new AbortController();
   const links = new Map(
-    Object.entries(targets).map(([name, target]) => [name, connect(target, life.signal)]),
+    Object.entries(targets).map(([name, target]) => [
+      name,
+      withHeaders(target).then((whole) => connect(whole, life.signal)),
+    ]),
   );
   for (const link of links.values()) link.catch(() => {});
   const link = (server: string) => links.get(server) ?? Promise.reject(new Error(`no server "${server}"`));
@@ -27,7 +32,15 @@ export function eachByItself(
     call: async (server, tool, args = {}, options = {}) => (await link(server)).call(tool, args, options),
     close: async () => {
       life.abort();
-      await Promise.allSettled([...links.values()].map(async (opened) => (await opened).close()));
+      const opened = await Promise.allSettled(links.values());
+      await Promise.all(opened.map((each) => each.status === 'fulfilled' && each.value.close()));
     },
   };
+}
+
+/** What a helper prints is asked for once, before the server is connected. */
+async function withHeaders(target: Target): Promise<Target> {
+  if (target.kind === 'stdio' || target.headersHelper === undefined) return target;
+  const { stdout } = await promisify(execFile)('/bin/sh', ['-c', target.headersHelper]);
+  return { ...target, headers: { ...target.headers, ...(JSON.parse(stdout) as Record<string, string>) } };
 }

@@ -33,6 +33,11 @@ function entry(target: Target): HostServerEntry {
     const { command, args, env, isTrusted } = target;
     return { command, args: [...args], env: { ...env }, ...(isTrusted && { trust: true }) };
   }
-  const { kind, url, headers } = target;
-  return { type: kind, url, ...(headers && { headers: { ...headers } }) };
+  const { kind, url, headers, headersHelper } = target;
+  return {
+    type: kind,
+    url,
+    ...(headers && { headers: { ...headers } }),
+    ...(headersHelper !== undefined && { headersHelper }),
+  };
 }

@@ -32,7 +32,8 @@ async function connect(target: Target, { connectMs }: Limits, signal: AbortSigna
     throw new Error(`${cause instanceof Error ? cause.message : cause} ${lastWords}`, { cause });
   }
   return {
-    tools: async () => (await client.listTools()).tools.map(({ name }) => name),
+    tools: async () =>
+      (await client.listTools(undefined, { timeout: connectMs })).tools.map(({ name }) => name),
     call: async (name, args, { signal, timeoutMs, onProgress }) =>
       (await client.callTool(
         { name, arguments: args },

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Session } from '../contender.ts';
-import type { Faults, Stage } from '../fault.ts';
-import { answers, check, eventually, outcome, rejects, textOf } from '../judge.ts';
+import type { Faults } from '../fault.ts';
+import { check, eventually, outcome, rejects, textOf } from '../judge.ts';
 import { Memory } from '../memory.ts';
-import { HttpServer, say } from '../servers/http-server.ts';
+import { say } from '../servers/http-server.ts';
+import { bent, worksAgain } from './bent.ts';
 
 /** HTTP servers that answer one call as they should not. */
 export const httpAnswer: Faults = {
@@ -113,24 +113,6 @@ export const httpAnswer: Faults = {
 const SIZE = /large|size|limit|long|exceed|big|bytes|MiB|MB/i;
 const TEN = { timeoutMs: 10_000 };
 
-/** A server that is sound but for its tool `bent`. */
-async function bent(
-  stage: Stage,
-  answer: (response: ServerResponse, id: unknown) => void,
-): Promise<{ server: HttpServer; session: Session; calls: () => number }> {
-  const server = stage.own(await HttpServer.open());
-  server.tools.set('bent', () => 'straight');
-  server.intercept = ({ rpc }, response) => {
-    if (rpc.method !== 'tools/call' || rpc.params?.name !== 'bent') return false;
-    answer(response, rpc.id);
-    return true;
-  };
-  const session = stage.open({ a: { kind: 'http', url: server.url } });
-  await answers(6_000, 'connecting', session.ready('a'));
-  const calls = () => server.asked('tools/call').filter(({ rpc }) => rpc.params?.name === 'bent').length;
-  return { server, session, calls };
-}
-
 function dribble(response: ServerResponse): void {
   const timer = setInterval(() => response.write(' '), 100);
   response.on('close', () => clearInterval(timer));
@@ -149,11 +131,4 @@ async function pour(response: ServerResponse, id: unknown, mebibytes: number): P
     }
   }
   response.end('"}]}}');
-}
-
-async function worksAgain(session: Session): Promise<void> {
-  const said = await eventually(6_000, 'calling again', async () =>
-    textOf(await session.call('a', 'echo', { text: 'hi' }, { timeoutMs: 2_000 })),
-  );
-  check(said === 'hi', `the answer is "${said}"`);
 }

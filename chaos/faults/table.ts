@@ -1,11 +1,16 @@
 import type { Faults } from '../fault.ts';
 import { call } from './call.ts';
+import { hostile } from './hostile.ts';
+import { httpAfterRun } from './http-after-run.ts';
 import { httpAnswer } from './http-answer.ts';
 import { httpConnect } from './http-connect.ts';
+import { httpMessage } from './http-message.ts';
 import { httpSession } from './http-session.ts';
 import { life } from './life.ts';
 import { list } from './list.ts';
 import { processes } from './process.ts';
+import { relist } from './relist.ts';
+import { silence } from './silence.ts';
 import { socket } from './socket.ts';
 import { wire } from './wire.ts';
 
@@ -14,10 +19,15 @@ export const FAULTS: Faults = {
   ...life,
   ...processes,
   ...wire,
+  ...hostile,
   ...list,
+  ...relist,
   ...call,
   ...httpConnect,
   ...httpAnswer,
+  ...httpAfterRun,
+  ...httpMessage,
   ...httpSession,
+  ...silence,
   ...socket,
 };

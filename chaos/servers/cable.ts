@@ -4,7 +4,8 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 export class Cable implements AsyncDisposable {
   readonly #sockets = new Set<Socket>();
   readonly #server: Server;
-  #frozen = new WeakSet<Socket>();
+  readonly #frozen = new WeakSet<Socket>();
+  #isPulled = false;
 
   private constructor(to: number) {
     this.#server = createServer({ allowHalfOpen: true }, (near) => {
@@ -29,6 +30,17 @@ export class Cable implements AsyncDisposable {
     for (const socket of this.#sockets) this.#frozen.add(socket);
   }
 
+  /** As `freeze`, and new ones are taken but carry nothing either. */
+  pull(): void {
+    this.#isPulled = true;
+    this.freeze();
+  }
+
+  /** New connections work again; those that were there stay dead. */
+  plugIn(): void {
+    this.#isPulled = false;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     for (const socket of this.#sockets) socket.destroy();
     await new Promise<void>((resolve) => this.#server.close(() => resolve()));
@@ -36,6 +48,7 @@ export class Cable implements AsyncDisposable {
 
   #join(from: Socket, to: Socket): void {
     this.#sockets.add(from);
+    if (this.#isPulled) this.#frozen.add(from);
     from.on('error', () => {});
     from.on('data', (chunk) => this.#frozen.has(from) || to.write(chunk));
     from.on('end', () => this.#frozen.has(from) || to.end());

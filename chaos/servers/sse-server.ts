@@ -7,6 +7,8 @@ import { ECHO, type Rpc, reply, type Tool } from './rpc.ts';
 export class SseServer implements AsyncDisposable {
   readonly tools = new Map<string, Tool>([ECHO]);
   readonly streams = new Map<string, ServerResponse>();
+  /** What becomes of each answer before it is sent. */
+  bend: (answer: object, message: Rpc) => object = (answer) => answer;
   readonly listening = new Listening((request, response) => void this.#serve(request, response));
 
   static async open(): Promise<SseServer> {
@@ -30,7 +32,7 @@ export class SseServer implements AsyncDisposable {
     const message = JSON.parse((await bodyOf(request)) || '{}') as Rpc;
     response.writeHead(stream ? 202 : 404).end();
     const answer = stream && (await reply(message, this.tools));
-    if (answer) stream.write(`event: message\ndata: ${JSON.stringify(answer)}\n\n`);
+    if (answer) stream.write(`event: message\ndata: ${JSON.stringify(this.bend(answer, message))}\n\n`);
   }
 
   #listen(response: ServerResponse): void {

@@ -97,17 +97,18 @@ export function note(event, data) {
   appendFileSync(join(process.env.CHAOS_DIRECTORY, 'events'), line);
 }
 
-/** Writes all of it, however slowly it is read: what is written is on its way when this returns. */
+/** Writes all of it, however slowly it is read: what is written is on its way when this returns. False if nobody reads any more. */
 export function writeAll(bytes, fd = 1) {
   let rest = Buffer.from(bytes);
   while (rest.length > 0) {
     try {
       rest = rest.subarray(writeSync(fd, rest));
     } catch (fault) {
-      if (fault.code !== 'EAGAIN') return;
+      if (fault.code !== 'EAGAIN') return false;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
     }
   }
+  return true;
 }
 
 /** What is noted of a request stays small. */

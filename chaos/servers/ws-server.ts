@@ -5,6 +5,8 @@ import { ECHO, type Rpc, reply, type Tool } from './rpc.ts';
 /** An MCP server over WebSocket, one session to a socket. */
 export class WsServer implements AsyncDisposable {
   readonly tools = new Map<string, Tool>([ECHO]);
+  /** Deals with a message instead; true means that it did. */
+  intercept: (message: Rpc, socket: WebSocket) => boolean = () => false;
   readonly sockets = new Set<WebSocket>();
   readonly listening = new Listening((_, response) => void response.writeHead(426).end());
 
@@ -33,6 +35,7 @@ export class WsServer implements AsyncDisposable {
   }
 
   async #answer(socket: WebSocket, message: Rpc): Promise<void> {
+    if (this.intercept(message, socket)) return;
     const answer = await reply(message, this.tools);
     if (answer) socket.send(JSON.stringify(answer));
   }

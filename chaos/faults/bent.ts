@@ -1,0 +1,32 @@
+import type { ServerResponse } from 'node:http';
+import type { Session } from '../contender.ts';
+import type { Stage } from '../fault.ts';
+import { answers, check, eventually, textOf } from '../judge.ts';
+import { HttpServer } from '../servers/http-server.ts';
+
+/** A client that is connected to a server which is sound but for its tool `bent`; `calls` counts how often that ran. */
+export async function bent(
+  stage: Stage,
+  answer: (response: ServerResponse, id: unknown) => void,
+  more: { headersHelper?: string } = {},
+): Promise<{ server: HttpServer; session: Session; calls: () => number }> {
+  const server = stage.own(await HttpServer.open());
+  server.tools.set('bent', () => 'straight');
+  server.intercept = ({ rpc }, response) => {
+    if (rpc.method !== 'tools/call' || rpc.params?.name !== 'bent') return false;
+    answer(response, rpc.id);
+    return true;
+  };
+  const session = stage.open({ a: { kind: 'http', url: server.url, ...more } });
+  await answers(6_000, 'connecting', session.ready('a'));
+  const calls = () => server.asked('tools/call').filter(({ rpc }) => rpc.params?.name === 'bent').length;
+  return { server, session, calls };
+}
+
+/** Calls of another tool work, if not at once then soon. */
+export async function worksAgain(session: Session, withinMs = 6_000): Promise<void> {
+  const said = await eventually(withinMs, 'calling again', async () =>
+    textOf(await session.call('a', 'echo', { text: 'hi' }, { timeoutMs: 2_000 })),
+  );
+  check(said === 'hi', `the answer is "${said}"`);
+}
