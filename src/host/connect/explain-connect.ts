@@ -25,7 +25,7 @@ export function explainConnect(server: string, failure: unknown, last: LastWords
   if (syscall.startsWith('spawn')) {
     const command = syscall.slice('spawn '.length);
     return code === 'ENOENT'
-      ? fail('spawn-failed', `its command is not found: ${command}; install it or give its full path`)
+      ? fail('spawn-failed', `its command is not found: ${command}; ${howToFind(command)}`)
       : fail(
           'spawn-failed',
           `its command cannot be run (${code}): ${command}; check the file and its rights`,
@@ -46,6 +46,13 @@ export function explainConnect(server: string, failure: unknown, last: LastWords
     );
   }
   return known;
+}
+
+/** Many write the whole line where the command alone belongs. */
+function howToFind(command: string): string {
+  return /\s/.test(command)
+    ? 'put what follows its first word into "args", or give its full path'
+    : 'install it or give its full path';
 }
 
 const UNSUPPORTED_VERSION = -32022;

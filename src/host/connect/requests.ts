@@ -137,7 +137,9 @@ export class Requests {
       this.#wire.told(failure);
       if (!this.#waiting.has(id)) return;
       const hadSession = this.#wire.sessionId !== undefined;
-      const fault = explain(this.#server, failure, { hadSession, secrets: this.#secrets });
+      const fault = isWritable(message)
+        ? explain(this.#server, failure, { hadSession, secrets: this.#secrets })
+        : new HostError('bad-config', this.#server, UNWRITABLE, { cause: failure, hasRun: 'no' });
       const settle = (sure: Error) => this.#forget(id, waiting) && waiting.reject(sure);
       if (this.#envelope || method === PING.method || !isSessionLost(fault)) settle(fault);
       else void this.#session.confirm(fault, method).then(settle);
@@ -220,6 +222,17 @@ export class Requests {
 const PING: Question = { method: 'ping', params: {} };
 /** How long a server may take to say whether it knows our session. */
 const PING_MS = 5000;
+const UNWRITABLE = 'what it is asked cannot be written as JSON (a cycle, a BigInt); give plain data';
+
+/** Asked only when sending has failed: who gives plain data pays nothing for it. */
+function isWritable(message: JSONRPCMessage): boolean {
+  try {
+    JSON.stringify(message);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** Some servers give numbers back as text; what is neither is nobody's. */
 function idOf(value: unknown): number {

@@ -1,7 +1,9 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { isRecord } from '../../../base/is-record.ts';
 import { ProcessGroup } from '../../../base/process-group.ts';
+import { redactText } from '../../../base/redact.ts';
 import { startTimer } from '../../../base/timer.ts';
 import { armKillOnDeath, killOnDeath } from '../../../control/kill-on-death.ts';
 import { HostError } from '../host-error.ts';
@@ -30,22 +32,29 @@ export async function runHeadersHelper(
     env: leastEnvironment(world.env, { TOOLPLANE_SERVER: name, TOOLPLANE_URL: url }, process.platform),
     ...(world.cwd !== undefined && { cwd: world.cwd }),
   });
-  const { printed, end } = await outputOf(child, limitMs, signal);
+  const { printed, lastLine, end } = await outputOf(child, limitMs, signal);
   await endGroup();
   if (end === 'stopped') throw fail(STOPPED);
   if (end === 'late') throw fail(`did not finish within ${limitMs} ms`);
   if (end === 'long') throw fail(`printed more than ${LIMIT_BYTES} bytes`);
-  if (end !== 0) throw fail(typeof end === 'number' ? `ended with exit code ${end}` : 'could not be run');
+  const said = lastLine === '' ? '' : `; it said: ${world.secrets?.mask(lastLine) ?? redactText(lastLine)}`;
+  if (end !== 0) {
+    throw fail(
+      `${typeof end === 'number' ? `ended with exit code ${end}` : 'could not be run'}${said}; run it by hand`,
+    );
+  }
   const headers = parseHelperOutput(printed);
   if (typeof headers === 'string') throw fail(headers);
   return headers;
 }
 
 const STOPPED = 'was stopped, since the connection is not wanted any more';
+/** As much of what it complains about as is told. */
+const LAST_LINE = 300;
 /** What was made to end is gone as soon as the system gets to it. */
 const LAST_MS = 1000;
 
-type Helper = ChildProcessByStdio<null, Readable, null>;
+type Helper = ChildProcessByStdio<null, Readable, Readable>;
 type HelperEnd = number | 'stopped' | 'late' | 'long' | 'unrunnable';
 
 /** All it starts ends with this process at the latest; `end` ends it now, and waits for that. */
@@ -56,7 +65,7 @@ function startHelper(
   const isPosix = process.platform !== 'win32';
   const disarm = armKillOnDeath();
   try {
-    const stdio: ['ignore', 'pipe', 'ignore'] = ['ignore', 'pipe', 'ignore'];
+    const stdio: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe'];
     const more = { shell: true, detached: isPosix, windowsHide: true, stdio };
     const child = spawn(command, { ...surroundings, ...more });
     if (!isPosix || child.pid === undefined) return { child, end: async () => {} };
@@ -77,9 +86,10 @@ async function outputOf(
   child: Helper,
   limitMs: number,
   signal: AbortSignal | undefined,
-): Promise<{ printed: string; end: HelperEnd }> {
+): Promise<{ printed: string; lastLine: string; end: HelperEnd }> {
   const { promise, resolve } = Promise.withResolvers<HelperEnd>();
   let printed = '';
+  let complained = '';
   const stop = () => resolve('stopped');
   const timer = startTimer(limitMs, () => resolve('late'));
   signal?.addEventListener('abort', stop);
@@ -87,14 +97,23 @@ async function outputOf(
     printed += text;
     if (printed.length > LIMIT_BYTES) resolve('long');
   });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    complained = `${complained}${text}`.slice(-LAST_LINE);
+  });
   child.on('error', () => resolve('unrunnable'));
-  child.on('close', (code) => resolve(code ?? 'unrunnable'));
+  // Something it left in the background may hold on to its stderr.
+  const exited = once(child, 'exit') as Promise<[number | null]>;
+  Promise.all([exited, once(child.stdout, 'close')]).then(
+    ([[code]]) => resolve(code ?? 'unrunnable'),
+    () => resolve('unrunnable'),
+  );
   const end = await promise;
   clearTimeout(timer);
   signal?.removeEventListener('abort', stop);
   child.kill('SIGKILL');
   child.stdout.destroy();
-  return { printed, end };
+  child.stderr.destroy();
+  return { printed, lastLine: complained.trim().split('\n').at(-1) ?? '', end };
 }
 
 /** The headers a helper printed, or what is wrong with them; that says names but never values. */

@@ -49,13 +49,18 @@ export class HttpFault extends Error {
 
 /** What a failure of the network means; what has no code of the system's stays what it is. */
 export function networkFault(failure: unknown): unknown {
-  const { code } = isRecord(failure) ? failure : {};
+  const { code, name } = isRecord(failure) ? failure : {};
+  if (name === 'HTTPParserError') {
+    return new HttpFault(NO_HTTP, { code: 'bad-answer', wasSent: true, cause: failure });
+  }
   if (failure instanceof HttpFault || failure instanceof HostError || typeof code !== 'string')
     return failure;
   const said = redactText(messageOf(failure) || code);
   const message = said.includes(code) || code.startsWith('UND_ERR') ? said : `${said} (${code})`;
   return new HttpFault(message, { code, wasSent: !isBeforeSending(code, failure), cause: failure });
 }
+
+const NO_HTTP = 'it does not speak HTTP there; check "url" and its port, and whether it begins with https';
 
 /** With a proxy between, it is the proxy that is away or refuses us when no connection was made. */
 export function proxyFault(fault: unknown, { host }: URL): unknown {

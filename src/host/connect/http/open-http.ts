@@ -64,6 +64,7 @@ export function urlOf(name: string, text: string): URL {
 export function headersOf(name: string, entry: HttpEntry, world: ConnectWorld): EntryHeaders {
   const { url, headers, headersHelper } = entry;
   world.secrets?.add(Object.values(headers ?? {}));
+  checkHeaders(name, headers ?? {});
   if (headersHelper === undefined) return new EntryHeaders(headers);
   const helped = { url, headersHelper };
   return new EntryHeaders(headers, async (signal) => {
@@ -71,4 +72,18 @@ export function headersOf(name: string, entry: HttpEntry, world: ConnectWorld): 
     world.secrets?.add(Object.values(own));
     return own;
   });
+}
+
+/** The value may be a secret, so only the name is told. */
+function checkHeaders(name: string, headers: Readonly<Record<string, string>>): void {
+  for (const [header, value] of Object.entries(headers)) {
+    if (!/^[!#$%&'*+.^_`|~\w-]+$/.test(header))
+      throw new HostError(
+        'bad-config',
+        name,
+        `"headers" has the name ${JSON.stringify(header)}, which no header can have`,
+      );
+    if (/[\r\n\0]/.test(value))
+      throw new HostError('bad-config', name, `the value of "${header}" in "headers" has to be one line`);
+  }
 }

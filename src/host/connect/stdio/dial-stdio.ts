@@ -15,7 +15,11 @@ import { windowsProcesses } from './windows-processes.ts';
 /** Reaches a server by running it, with the least environment and its stderr listened to. */
 export async function dialStdio(name: string, entry: StdioServerEntry, world: ConnectWorld): Promise<Dialed> {
   const { secrets = new Secrets(secretsOf(entry)) } = world;
-  const noise = new NoiseTeller((what) => world.onNoise?.(name, what), secrets);
+  const noise = new NoiseTeller((what) => {
+    // Many a server says on stdout why it will not run.
+    transport.note(`(stdout) ${what}`);
+    world.onNoise?.(name, what);
+  }, secrets);
   const transport = new StdioTransport({
     processes: process.platform === 'win32' ? windowsProcesses() : POSIX_PROCESSES,
     command: {

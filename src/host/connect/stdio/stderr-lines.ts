@@ -44,6 +44,11 @@ export class StderrLines {
     this.#lines.write(chunk);
   }
 
+  /** Keeps something that was said elsewhere, without secrets already. */
+  note(line: string): void {
+    this.#kept.push(line);
+  }
+
   /** Nothing more comes: a last line may lack its newline. `epitaph` tells how the process ended, where that is news. */
   end(epitaph?: string): void {
     this.#lines.end();

@@ -56,6 +56,11 @@ export class StdioTransport implements Transport {
   }
 
   /** The last lines of stderr without secrets, and how the process ended if nobody asked it to. */
+  /** Has a line stand among the last ones. */
+  note(line: string): void {
+    this.#stderr.note(line);
+  }
+
   get lastLines(): readonly string[] {
     return this.#stderr.kept;
   }

@@ -26,7 +26,7 @@ describe('a headersHelper', () => {
   });
 
   test.each([
-    ['process.exit(3)', 'MCP server "srv": its "headersHelper" ended with exit code 3'],
+    ['process.exit(3)', 'MCP server "srv": its "headersHelper" ended with exit code 3; run it by hand'],
     ['console.log(5)', 'MCP server "srv": its "headersHelper" must print one JSON object of headers'],
     ["console.log('x'.repeat(99999))", 'MCP server "srv": its "headersHelper" printed more than 65536 bytes'],
   ])('%s is one clear fault', async (code, message) => {
