@@ -1,14 +1,13 @@
 import type { JSONRPCMessage, Progress } from '@modelcontextprotocol/client';
 import { isRecord } from '../../base/is-record.ts';
 import { startTimer } from '../../base/timer.ts';
-import { INTERNAL } from '../../protocol/json-rpc.ts';
 import { AbortError } from '../../protocol/sdk-error.ts';
+import { faultOfError, faultOfResult } from './answer-fault.ts';
 import type { CallOptions } from './call-options.ts';
 import { explain } from './explain.ts';
 import { HostError } from './host-error.ts';
 import { type Limit, sayTimeout } from './say-timeout.ts';
 import { Secrets } from './secrets.ts';
-import { ServerFault } from './server-fault.ts';
 import { isSessionLost, SessionCheck } from './session-check.ts';
 import type { Wire } from './wire.ts';
 
@@ -167,9 +166,9 @@ export class Requests {
     if (!waiting || !this.#forget(id, waiting)) return;
     if (message.error === undefined || message.error === null) {
       const { result } = message;
-      const fault = faultOfResult(waiting.question.method, result);
+      const fault = faultOfResult(this.#server, waiting.question.method, result);
       if (fault === undefined) waiting.resolve(result as Record<string, unknown>);
-      else waiting.reject(new ServerFault(this.#server, INTERNAL, `MCP server "${this.#server}": ${fault}`));
+      else waiting.reject(fault);
       return;
     }
     waiting.reject(
@@ -237,21 +236,6 @@ function isWritable(message: JSONRPCMessage): boolean {
 /** Some servers give numbers back as text; what is neither is nobody's. */
 function idOf(value: unknown): number {
   return typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN;
-}
-
-/** Whatever the error looks like: somebody waits for it. */
-function faultOfError(server: string, error: unknown): ServerFault {
-  const { code, message, data }: Record<string, unknown> = isRecord(error) ? error : { message: error };
-  const words = typeof message === 'string' ? message : '';
-  return new ServerFault(server, typeof code === 'number' ? code : 0, words, data);
-}
-
-/** Only what would break whoever reads it; unknown members are welcome. */
-function faultOfResult(method: string, result: unknown): string | undefined {
-  if (!isRecord(result)) return 'its answer is neither a result nor an error';
-  if (method !== 'tools/call' || result.content === undefined || Array.isArray(result.content))
-    return undefined;
-  return 'the "content" of its result is no list; whoever made the server has to mend that';
 }
 
 function aborted(signal: AbortSignal): AbortError {
