@@ -1,3 +1,4 @@
+import { lastWords } from '../../base/last-words.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { explain, isRpcError } from './explain.ts';
 import { readFailure } from './failure-facts.ts';
@@ -36,7 +37,7 @@ export function explainConnect(server: string, failure: unknown, last: LastWords
     return fail('unreachable', `it refused to start: ${secrets.brief(sayRefusal(known))}`);
   const hasDied = code === 'ERA_NEGOTIATION_FAILED' && last.isUnanswered;
   if (last.isProcess && (known.code === 'closed' || hasDied)) {
-    const words = last.stderr.length === 0 ? '' : `; it said: ${last.stderr.join(' | ')}`;
+    const words = last.stderr.length === 0 ? '' : `; it said: ${lastWords(last.stderr)}`;
     return fail('spawn-failed', `it ended before it was ready${words}; run its command by hand to see more`);
   }
   if (code === 'ERA_NEGOTIATION_FAILED') {

@@ -12,18 +12,21 @@ type Told = Pick<HostErrorOptions, 'isTerminal' | 'hasRun'> & { code: HostErrorC
  */
 export function explainStatus(
   server: string,
-  { text, said, retryAfterMs }: Pick<FailureFacts, 'text' | 'said' | 'retryAfterMs'>,
+  { text, retryAfterMs }: Pick<FailureFacts, 'text' | 'retryAfterMs'>,
   status: number,
-  hadSession: boolean,
+  { hadSession = false, isEstablished = false }: StatusContext = {},
 ): Told | ServerFault {
   if (status === 401 || status === 403) return { code: 'unauthorized', fault: SIGN_IN, hasRun: 'no' };
   const answered = readRpcError(server, text);
-  if (hadSession && mayBeLost(status, answered, text ?? said)) {
+  if (hadSession && mayBeLost(status, answered)) {
     const fault = `it does not know our session any more (HTTP ${status}); a new one is made`;
     return { code: 'session-lost', fault, isTerminal: true, hasRun: 'no' };
   }
   if (answered && status < 500) return answered;
-  const wait = retryAfterMs === undefined ? 'later' : `in ${Math.ceil(retryAfterMs / 1000)} s`;
+  const wait =
+    retryAfterMs === undefined
+      ? 'later'
+      : `in ${Math.ceil(Math.min(retryAfterMs, LONGEST_WAIT_MS) / 1000)} s`;
   const told = STATUS[status];
   if (told)
     return { code: 'unreachable', ...told, fault: `${told.fault} (HTTP ${status}); ask again ${wait}` };
@@ -35,6 +38,7 @@ export function explainStatus(
     const fault = `it sends us elsewhere (HTTP ${status}); set "url" to where it is now`;
     return { code: 'unreachable', fault, hasRun: 'no' };
   }
+  if (isEstablished) return { code: 'unreachable', fault: `it answered with HTTP ${status}; ${SEE}` };
   const isAway = status === 404 || status === 405 || status === 410;
   if (isAway) {
     const fault = `no MCP server is there (HTTP ${status}); check "url" and "type"`;
@@ -44,6 +48,17 @@ export function explainStatus(
   const fault = `it refused the request (HTTP ${status}); check "url" and "headers"`;
   return { code: 'unreachable', fault };
 }
+
+/** What was known of the server when it was asked. */
+type StatusContext = {
+  readonly hadSession?: boolean;
+  /** It has shaken hands there: what it answers with is about the request. */
+  readonly isEstablished?: boolean;
+};
+
+const SEE = 'see what the request did before you repeat it';
+/** Nobody is told to wait for longer: it is asked again sooner. */
+const LONGEST_WAIT_MS = 300_000;
 
 const STATUS: Readonly<Record<number, Omit<Told, 'code'>>> = {
   408: { fault: 'it waited too long for the request', hasRun: 'no' },
@@ -57,11 +72,10 @@ const STATUS: Readonly<Record<number, Omit<Told, 'code'>>> = {
 /** By these servers say that they do not know a session; the last is what those in Python use. */
 const LOST: ReadonlySet<number> = new Set([-32000, -32001, -32600]);
 
-/** What is not there any more may be the session; a request that is refused has to name it as the reason. */
-function mayBeLost(status: number, answered: ServerFault | undefined, words: string): boolean {
-  if (status === 404 || status === 410) return true;
-  if (status !== 400 || (answered && !LOST.has(answered.code))) return false;
-  return /session/i.test(answered?.message ?? words);
+/** The words differ from server to server; an error of the protocol that is about something else is none of the session. */
+function mayBeLost(status: number, answered: ServerFault | undefined): boolean {
+  if (answered && !LOST.has(answered.code)) return false;
+  return status === 400 || status === 404 || status === 410;
 }
 
 function readRpcError(server: string, text: string | undefined): ServerFault | undefined {

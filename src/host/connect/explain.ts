@@ -10,6 +10,8 @@ import { TOO_LARGE } from './stdio/too-large.ts';
 /** What is known of the request besides its failure. */
 export type FailureContext = {
   readonly hadSession?: boolean;
+  /** Whether the server had shaken hands before. */
+  readonly isEstablished?: boolean;
   /** What must not be shown though the server says it. */
   readonly secrets?: Secrets;
 };
@@ -43,7 +45,10 @@ export function explain(server: string, failure: unknown, context: FailureContex
   }
   if (code === 'stream-ended') return fail('closed', said, { isTerminal: true });
   if (facts.status !== undefined) {
-    const told = explainStatus(server, facts, facts.status, facts.hadSession ?? context.hadSession === true);
+    const told = explainStatus(server, facts, facts.status, {
+      hadSession: facts.hadSession ?? context.hadSession === true,
+      isEstablished: context.isEstablished === true,
+    });
     if (told instanceof Error) return told;
     const words = facts.text?.trim() ? `; it said: ${secrets.brief(facts.text)}` : '';
     return fail(told.code, told.code === 'unreachable' ? `${told.fault}${words}` : told.fault, told);

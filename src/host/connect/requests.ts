@@ -137,7 +137,7 @@ export class Requests {
       if (!this.#waiting.has(id)) return;
       const hadSession = this.#wire.sessionId !== undefined;
       const fault = isWritable(message)
-        ? explain(this.#server, failure, { hadSession, secrets: this.#secrets })
+        ? explain(this.#server, failure, { hadSession, isEstablished: true, secrets: this.#secrets })
         : new HostError('bad-config', this.#server, UNWRITABLE, { cause: failure, hasRun: 'no' });
       const settle = (sure: Error) => this.#forget(id, waiting) && waiting.reject(sure);
       if (this.#envelope || method === PING.method || !isSessionLost(fault)) settle(fault);

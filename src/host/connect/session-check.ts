@@ -1,6 +1,6 @@
 import { isRpcError } from './explain.ts';
 import { explainStatus } from './explain-status.ts';
-import { readFailure } from './failure-facts.ts';
+import { type FailureFacts, readFailure } from './failure-facts.ts';
 import { HostError } from './host-error.ts';
 import type { Secrets } from './secrets.ts';
 import { ServerFault } from './server-fault.ts';
@@ -13,7 +13,7 @@ export class SessionCheck {
   readonly #server: string;
   readonly #secrets: Secrets;
   readonly #ping: () => Promise<unknown>;
-  #asking: Promise<'known' | 'lost' | 'unclear'> | undefined;
+  #asking: Promise<Pinged> | undefined;
 
   /** `ping` asks for a sign of life in the session concerned. */
   constructor(server: string, secrets: Secrets, ping: () => Promise<unknown>) {
@@ -25,35 +25,42 @@ export class SessionCheck {
   /** What a request of that method is told that failed as if the session were lost; those that fail meanwhile share one ping. */
   async confirm(fault: HostError, method: string): Promise<Error> {
     this.#asking ??= this.#ask();
-    const verdict = await this.#asking;
-    if (verdict === 'lost') return fault;
+    const pinged = await this.#asking;
     const facts = readFailure(fault.cause);
+    if (pinged.kind === 'refused' && isSame(pinged, facts)) return fault;
     const { status = 0, said } = facts;
-    if (verdict === 'known') {
-      const own = explainStatus(this.#server, facts, status, false);
-      if (own instanceof ServerFault) return own;
-      const words = `${this.#secrets.brief(said)} (HTTP ${status} to "${method}", though it knows our session)`;
+    if (pinged.kind === 'unclear') {
+      const words = `it may not know our session any more (HTTP ${status}), and a ping says no more`;
       return new HostError('unreachable', this.#server, `${words}; ${SEE}`, { cause: fault.cause });
     }
-    const words = `it does not seem to know our session any more (HTTP ${status}), and a ping says no more`;
-    return new HostError('session-lost', this.#server, `${words}; ${SEE}`, {
-      cause: fault.cause,
-      isTerminal: true,
-    });
+    const own = explainStatus(this.#server, facts, status);
+    if (own instanceof ServerFault) return own;
+    const words = `${this.#secrets.brief(said)} (HTTP ${status} to "${method}", though it knows our session)`;
+    return new HostError('unreachable', this.#server, `${words}; ${SEE}`, { cause: fault.cause });
   }
 
-  async #ask(): Promise<'known' | 'lost' | 'unclear'> {
+  async #ask(): Promise<Pinged> {
     try {
       await this.#ping();
-      return 'known';
+      return { kind: 'known' };
     } catch (failure) {
-      if (isSessionLost(failure)) return 'lost';
-      // Whoever does not know pings, but says so, knows the session.
-      return isRpcError(failure) ? 'known' : 'unclear';
+      // Whoever does not know pings, but says so by the protocol, knows the session.
+      if (isRpcError(failure)) return { kind: 'known' };
+      if (!isSessionLost(failure)) return { kind: 'unclear' };
+      return { kind: 'refused', ...readFailure(failure.cause) };
     } finally {
       this.#asking = undefined;
     }
   }
+}
+
+type Words = Pick<FailureFacts, 'status' | 'text' | 'said'>;
+
+type Pinged = { readonly kind: 'known' | 'unclear' } | ({ readonly kind: 'refused' } & Words);
+
+/** A session that is not known is refused in the same words, whatever is asked. */
+function isSame(one: Words, other: Words): boolean {
+  return one.status === other.status && one.text === other.text && one.said === other.said;
 }
 
 const SEE = 'see what the request did before you repeat it';

@@ -1,3 +1,4 @@
+import { lastWords } from '../../base/last-words.ts';
 import { HostError } from '../connect/host-error.ts';
 import type { Lane } from './dial-queue.ts';
 
@@ -9,6 +10,6 @@ export function endedFault(key: string, lane: Lane, stderr: readonly string[]): 
 const REMOTE = 'the connection closed; see whether the server still runs';
 
 function processFault(stderr: readonly string[]): string {
-  const said = stderr.length === 0 ? '' : `; it said: ${stderr.slice(-3).join(' | ')}`;
+  const said = stderr.length === 0 ? '' : `; it said: ${lastWords(stderr)}`;
   return `its process ended${said}; see why, or run its command by hand`;
 }

@@ -97,7 +97,7 @@ const STATUS: Row[] = [
   ['404', status(404), 'unreachable', false, 'no'],
   ['404 with a session', fault({ status: 404, hadSession: true }), 'session-lost', true, 'no'],
   ['410 with a session', fault({ status: 410, hadSession: true }), 'session-lost', true, 'no'],
-  ['400 with a session', fault({ status: 400, hadSession: true }), 'unreachable', false, 'maybe'],
+  ['400 with a session', fault({ status: 400, hadSession: true }), 'session-lost', true, 'no'],
   [
     '400 that speaks of the session',
     fault({ status: 400, hadSession: true }, 'it answered 400: Unknown Mcp-Session-Id'),
@@ -164,12 +164,11 @@ describe('the server’s own words', () => {
     const told = (text: string) => explain('srv', status(400, text), { hadSession: true });
     expect(explain('srv', status(400, body(-32602)))).toMatchObject({ name: 'ServerFault', code: -32602 });
     expect(told(body(-32602, 'no session of that theatre'))).toMatchObject({ code: -32602 });
-    expect(told(body(-32000, 'Payment declined'))).toMatchObject({ name: 'ServerFault', code: -32000 });
     for (const code of [-32000, -32001, -32600]) {
-      expect(told(body(code, 'No valid session ID'))).toMatchObject({ code: 'session-lost' });
+      expect(told(body(code, 'Server not initialized'))).toMatchObject({ code: 'session-lost' });
     }
     expect(told('{"error":"unknown session"}')).toMatchObject({ code: 'session-lost' });
-    expect(told('<html>')).toMatchObject({ code: 'unreachable' });
+    expect(explain('srv', status(404, body(-32601)), { hadSession: true })).toMatchObject({ code: -32601 });
   });
 });
 

@@ -81,8 +81,17 @@ describe('a call that is answered as if the session were lost', () => {
     await using shop = await startShop(404, 'broken', '');
     await using far = await open({ type: 'http', url: shop.url, era: 'legacy' });
     await expect(far.connection.callTool('order', {})).rejects.toMatchObject({
-      code: 'session-lost',
-      isTerminal: true,
+      code: 'unreachable',
+      isTerminal: false,
+      hasRun: 'maybe',
+    });
+  });
+
+  test('by other words than a ping may have run: the session is not the reason', async () => {
+    await using shop = await startShop(404, 'refused', 'order 7 is gone');
+    await using far = await open({ type: 'http', url: shop.url, era: 'legacy' });
+    await expect(far.connection.callTool('order', {})).rejects.toMatchObject({
+      code: 'unreachable',
       hasRun: 'maybe',
     });
   });

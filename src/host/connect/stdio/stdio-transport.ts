@@ -55,12 +55,12 @@ export class StdioTransport implements Transport {
     return this.#child?.stderr ?? null;
   }
 
-  /** The last lines of stderr without secrets, and how the process ended if nobody asked it to. */
   /** Has a line stand among the last ones. */
   note(line: string): void {
     this.#stderr.note(line);
   }
 
+  /** The last lines of stderr without secrets, and how the process ended if nobody asked it to. */
   get lastLines(): readonly string[] {
     return this.#stderr.kept;
   }
