@@ -40,9 +40,6 @@ export function explain(server: string, failure: unknown, context: FailureContex
   const code = facts.code ?? '';
   if (code === 'too-large') return fail('too-large', said);
   if (SPOKEN.has(code)) return fail('unreachable', said, { isTerminal: code === 'proxy' });
-  if (code === 'not-reading') {
-    return fail('unreachable', `${said}; it hangs, or is given more than it can take`, { isTerminal: true });
-  }
   if (code === 'stream-ended') return fail('closed', said, { isTerminal: true });
   if (facts.status !== undefined) {
     const told = explainStatus(server, facts, facts.status, {

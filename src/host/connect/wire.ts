@@ -5,6 +5,7 @@ import type {
   TransportSendOptions,
 } from '@modelcontextprotocol/client';
 import { isRecord } from '../../base/is-record.ts';
+import { ReplyQueue } from './reply-queue.ts';
 
 /** Sees each message before the official client does; what it takes goes no further. */
 export type Tap = (message: Record<string, unknown>) => 'taken' | 'passed';
@@ -23,9 +24,8 @@ export class Wire implements Transport {
   readonly #inner: Transport;
   readonly #told = new WeakSet<object>();
   readonly #asked = new Map<unknown, string>();
+  readonly #replies = new ReplyQueue();
   #lateDiscovery: Record<string, unknown> | undefined;
-  /** Answers of ours that are not written yet. */
-  #replies = 0;
   #isOpen = false;
   #isClosed = false;
 
@@ -79,6 +79,7 @@ export class Wire implements Transport {
     this.#inner.onmessage = (message, extra) => this.#receive(message, extra);
     this.#inner.onclose = () => {
       this.#isClosed = true;
+      this.#replies.close();
       this.onclose?.();
     };
     this.#inner.onerror = (error) => {
@@ -96,9 +97,8 @@ export class Wire implements Transport {
     if ('method' in message && 'id' in message && HANDSHAKE.has(message.method)) {
       this.#asked.set(message.id, message.method);
     }
-    const sent = this.#inner.send(message, options);
-    if (!('method' in message)) this.#count(sent);
-    return sent;
+    if ('method' in message) return this.#inner.send(message, options);
+    return this.#replies.send(message.id, async () => this.#inner.send(message, options));
   }
 
   /** Somebody was told of this failure: it is no trouble of its own. */
@@ -123,19 +123,14 @@ export class Wire implements Transport {
     if (!isRecord(message)) return;
     try {
       if (this.tap(message) === 'taken') return;
-      if (this.#replies >= MOST_REPLIES && 'method' in message && 'id' in message) return;
+      // Whoever pings and does not read the answers is not answered, until it has read some.
+      if (this.#replies.isBusy && 'method' in message && message.method === 'ping' && 'id' in message) return;
       if (this.#asked.size > 0 && !('method' in message)) this.#note(message);
       this.onmessage?.(message, extra);
     } catch {
       // Whatever a server says, whoever brings it must not fall over it.
       this.onTrouble();
     }
-  }
-
-  #count(sent: Promise<void>): void {
-    const done = () => this.#replies--;
-    this.#replies++;
-    sent.then(done, done);
   }
 
   #note(message: Record<string, unknown>): void {
@@ -149,8 +144,6 @@ export class Wire implements Transport {
 }
 
 const PROBE = 'server/discover';
-/** Whoever asks and does not read the answers is not answered any more, until it has read some. */
-const MOST_REPLIES = 64;
 const HANDSHAKE: ReadonlySet<string> = new Set([PROBE, 'initialize']);
 
 function isProcessLike(transport: Transport): transport is Transport & { pid: unknown; stderr: unknown } {

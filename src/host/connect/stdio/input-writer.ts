@@ -1,24 +1,28 @@
 import type { Writable } from 'node:stream';
+import { isRecord } from '../../../base/is-record.ts';
 import { faultOfInput, notConnected, notReading } from './input-fault.ts';
 
 const DONE = Promise.resolve();
+/** Whoever reads nothing for so long is taken for one that does not read. */
+const STALL_MS = 10_000;
 
 /**
  * Writes lines to a server in the order given: the first at once, since somebody waits for its answer, and those that
  * come in the same burst together after it. A promise settles once there is room for more; none needs to be awaited.
- * While more than `maxBacklog` bytes wait to be read, nothing is added to them.
+ * However much waits, more may be added; only once a server has read nothing of it for a while are replies refused.
  */
 export class InputWriter {
   readonly #stream: Writable;
-  readonly #maxBacklog: number;
   #burst: Promise<void> | undefined;
   #held = '';
   #room: PromiseWithResolvers<void> | undefined;
   #fault: Error | undefined;
+  /** Runs while something waits. */
+  #stall: NodeJS.Timeout | undefined;
+  #isStalled = false;
 
-  constructor(stream: Writable, maxBacklog = Number.POSITIVE_INFINITY) {
+  constructor(stream: Writable) {
     this.#stream = stream;
-    this.#maxBacklog = maxBacklog;
     stream.on('error', (error) => this.#fail(faultOfInput(error)));
     stream.on('close', () => this.#fail(notConnected()));
     stream.on('drain', () => {
@@ -28,6 +32,9 @@ export class InputWriter {
   }
 
   write(line: string): Promise<void> {
+    if (this.#isStalled && isReply(line)) {
+      return handled(Promise.reject(notReading(this.#stream.writableLength)));
+    }
     if (this.#burst === undefined) {
       const written = this.#put(`${line}\n`);
       this.#burst = DONE.then(this.#endBurst);
@@ -57,17 +64,42 @@ export class InputWriter {
 
   #put(text: string): Promise<void> {
     if (this.#fault) return handled(Promise.reject(this.#fault));
-    const backlog = this.#stream.writableLength;
-    if (backlog > this.#maxBacklog) return handled(Promise.reject(notReading(backlog)));
-    if (this.#stream.write(text)) return DONE;
+    if (this.#stream.write(text, this.#onWritten)) return DONE;
+    this.#stall ??= setTimeout(() => {
+      this.#isStalled = true;
+    }, STALL_MS).unref();
     this.#room ??= Promise.withResolvers<void>();
     return handled(this.#room.promise);
   }
 
+  readonly #onWritten = (): void => {
+    if (this.#stall === undefined) return;
+    this.#isStalled = false;
+    if (this.#stream.writableLength > 0) this.#stall.refresh();
+    else this.#endWatch();
+  };
+
+  #endWatch(): void {
+    clearTimeout(this.#stall);
+    this.#stall = undefined;
+    this.#isStalled = false;
+  }
+
   #fail(fault: Error): void {
+    this.#endWatch();
     this.#fault ??= fault;
     this.#room?.reject(this.#fault);
     this.#room = undefined;
+  }
+}
+
+/** Of what we write ourselves, whatever asks or tells has a method. It is read only while nothing else moves. */
+function isReply(line: string): boolean {
+  try {
+    const message: unknown = JSON.parse(line);
+    return isRecord(message) && !('method' in message);
+  } catch {
+    return false;
   }
 }
 

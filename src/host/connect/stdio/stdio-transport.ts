@@ -72,7 +72,7 @@ export class StdioTransport implements Transport {
     this.#starting = processes.start(command);
     const process = await this.#starting;
     this.#child = process.child;
-    this.#writer = new InputWriter(process.child.stdin, this.#options.maxFrameBytes);
+    this.#writer = new InputWriter(process.child.stdin);
     this.#listen(process);
   }
 

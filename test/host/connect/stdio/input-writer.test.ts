@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream';
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { InputWriter } from '../../../../src/host/connect/stdio/input-writer.ts';
 
 /** A stream that keeps what is written; `pass` lets the write that is under way be done. */
@@ -42,21 +42,99 @@ test('a line waits until there is room for more', async () => {
   await sent;
 });
 
-test('nothing is added to what a server does not read, and one message may be as long as it likes', async () => {
+const REQUEST = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call' });
+const REPLY = JSON.stringify({ jsonrpc: '2.0', id: 1, result: { method: 'none' } });
+
+test('however much waits, requests and replies are added to it', async () => {
   const { stream, written, pass } = sink(4);
-  const writer = new InputWriter(stream, 100);
-  const first = writer.write('x'.repeat(1000));
+  const writer = new InputWriter(stream);
+  const long = 'x'.repeat(30_000_000);
+  const sent = [writer.write(long)];
+  for (const line of [long, REQUEST, REPLY]) {
+    await new Promise(setImmediate);
+    sent.push(writer.write(line));
+  }
   await new Promise(setImmediate);
-  await expect(writer.write('y')).rejects.toMatchObject({
-    code: 'not-reading',
-    wasSent: false,
-    message: 'it does not read its input: 1001 bytes wait for it',
+  while (stream.writableLength > 0) {
+    pass();
+    await new Promise(setImmediate);
+  }
+  await Promise.all(sent);
+  expect(written.map(({ length }) => length)).toEqual([
+    30_000_001,
+    30_000_001,
+    REQUEST.length + 1,
+    REPLY.length + 1,
+  ]);
+});
+
+describe('a server that reads nothing for ten seconds', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   });
-  pass();
-  await first;
-  void writer.write('z');
-  await new Promise(setImmediate);
-  expect(written.map((it) => it[0])).toEqual(['x', 'z']);
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  test('is given no more replies, while requests go on waiting, until it reads again', async () => {
+    const { stream, written, pass } = sink(4);
+    const writer = new InputWriter(stream);
+    const first = writer.write(REQUEST);
+    await new Promise(setImmediate);
+    vi.advanceTimersByTime(9_999);
+    const early = writer.write(REPLY);
+    await new Promise(setImmediate);
+    vi.advanceTimersByTime(1);
+    await expect(writer.write(REPLY)).rejects.toMatchObject({ code: 'not-reading', wasSent: false });
+    const late = writer.write(REQUEST);
+    await new Promise(setImmediate);
+    pass();
+    await new Promise(setImmediate);
+    const again = writer.write(REPLY);
+    for (let passes = 0; passes < 3; passes++) {
+      await new Promise(setImmediate);
+      pass();
+    }
+    await Promise.all([first, early, late, again]);
+    expect(written).toEqual([REQUEST, REPLY, REQUEST, REPLY].map((line) => `${line}\n`));
+  });
+
+  test('is not one that reads slowly', async () => {
+    const { stream, pass } = sink(4);
+    const writer = new InputWriter(stream);
+    const sent: Promise<void>[] = [];
+    for (let line = 0; line < 5; line++) {
+      sent.push(writer.write(REQUEST));
+      await new Promise(setImmediate);
+    }
+    for (let read = 0; read < 4; read++) {
+      vi.advanceTimersByTime(9_000);
+      sent.push(writer.write(REPLY));
+      pass();
+      await new Promise(setImmediate);
+    }
+    while (stream.writableLength > 0) {
+      pass();
+      await new Promise(setImmediate);
+    }
+    await Promise.all(sent);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('is not watched once it has read all, or is gone', async () => {
+    const { stream, pass } = sink(4);
+    const writer = new InputWriter(stream);
+    void writer.write(REQUEST);
+    expect(vi.getTimerCount()).toBe(1);
+    pass();
+    await new Promise(setImmediate);
+    expect(vi.getTimerCount()).toBe(0);
+    void writer.write(REQUEST);
+    expect(vi.getTimerCount()).toBe(1);
+    stream.destroy();
+    await new Promise(setImmediate);
+    expect(vi.getTimerCount()).toBe(0);
+  });
 });
 
 test('the end comes after what was written, and nothing after the end', async () => {
