@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Session } from '../contender.ts';
-import type { Fault, Faults, Stage } from '../fault.ts';
-import { answers, check, eventually, textOf } from '../judge.ts';
+import type { Fault, Faults } from '../fault.ts';
+import { echo, opened } from '../http-scene.ts';
+import { answers, check, eventually } from '../judge.ts';
 import { Cable } from '../servers/cable.ts';
 import { HttpServer } from '../servers/http-server.ts';
 
@@ -93,19 +94,6 @@ function losesSession(status: 404 | 400): Fault {
       return undefined;
     },
   };
-}
-
-async function opened(stage: Stage): Promise<{ server: HttpServer; session: Session }> {
-  const server = stage.own(await HttpServer.open());
-  const session = stage.open({ a: { kind: 'http', url: server.url } });
-  await answers(6_000, 'connecting', session.ready('a'));
-  return { server, session };
-}
-
-async function echo(session: Session, timeoutMs = 2_000): Promise<void> {
-  const call = session.call('a', 'echo', { text: 'hi' }, { timeoutMs });
-  const said = textOf(await answers(timeoutMs + 1_000, 'a call', call));
-  check(said === 'hi', `the answer is "${said}"`);
 }
 
 function worksAgain(session: Session): Promise<void> {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Session } from '../contender.ts';
-import type { Faults, Stage } from '../fault.ts';
+import type { Faults } from '../fault.ts';
+import { echo, opened } from '../http-scene.ts';
 import { answers, check, eventually, rejects, textOf } from '../judge.ts';
 import { BusyServer } from '../servers/busy-server.ts';
 import { Cable } from '../servers/cable.ts';
@@ -122,16 +122,3 @@ export const silence: Faults = {
     },
   },
 };
-
-async function opened(stage: Stage): Promise<{ server: HttpServer; session: Session }> {
-  const server = stage.own(await HttpServer.open());
-  const session = stage.open({ a: { kind: 'http', url: server.url } });
-  await answers(6_000, 'connecting', session.ready('a'));
-  return { server, session };
-}
-
-async function echo(session: Session, timeoutMs = 2_000): Promise<void> {
-  const call = session.call('a', 'echo', { text: 'hi' }, { timeoutMs });
-  const said = textOf(await answers(timeoutMs + 1_000, 'a call', call));
-  check(said === 'hi', `the answer is "${said}"`);
-}

@@ -1,11 +1,10 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Readable } from 'node:stream';
-import type { ReadableStream } from 'node:stream/web';
 import { fileURLToPath } from 'node:url';
 import { createMcpHandler } from '../../../interop/node_modules/@modelcontextprotocol/server/dist/index.mjs';
 import type { StdioServerEntry } from '../../../src/protocol/server-entry.ts';
 import { makeModern } from './modern-tools.ts';
+import { passOn } from './servers.ts';
 
 /** The newer protocol over stdio. */
 export const stdioModern: StdioServerEntry = {
@@ -34,12 +33,7 @@ export async function startModernHttp() {
       new Request(`http://127.0.0.1${incoming.url}`, body.length > 0 ? { ...init, body } : init),
     );
     if (method === 'subscriptions/listen') streams.add(outgoing);
-    outgoing.writeHead(response.status, Object.fromEntries(response.headers)).flushHeaders();
-    if (response.body)
-      Readable.fromWeb(response.body as ReadableStream)
-        .on('error', () => {})
-        .pipe(outgoing);
-    else outgoing.end();
+    passOn(response, outgoing);
   });
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
   return {

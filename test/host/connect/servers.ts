@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
@@ -42,6 +42,16 @@ export function script(code: string): StdioServerEntry {
   return { command: process.execPath, args: ['-e', code] };
 }
 
+/** Sends a response of the web on as it comes. */
+export function passOn(response: Response, outgoing: ServerResponse): void {
+  outgoing.writeHead(response.status, Object.fromEntries(response.headers)).flushHeaders();
+  if (response.body)
+    Readable.fromWeb(response.body as ReadableStream)
+      .on('error', () => {})
+      .pipe(outgoing);
+  else outgoing.end();
+}
+
 /** A streamable HTTP server on loopback that lets in who knows the word. */
 export async function startHttpServer(authorization: string) {
   const handler = createMcpHandler(() => {
@@ -65,12 +75,7 @@ export async function startHttpServer(authorization: string) {
     const response = await handler.fetch(
       new Request(new URL(incoming.url ?? '/', url), { ...init, ...body }),
     );
-    outgoing.writeHead(response.status, Object.fromEntries(response.headers)).flushHeaders();
-    if (response.body)
-      Readable.fromWeb(response.body as ReadableStream)
-        .on('error', () => {})
-        .pipe(outgoing);
-    else outgoing.end();
+    passOn(response, outgoing);
   });
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
