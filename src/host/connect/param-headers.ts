@@ -17,7 +17,7 @@ export function readHeaderParams(schema: unknown): readonly HeaderParam[] | { re
   return fault === undefined ? found : { fault };
 }
 
-/** A schema is a server's to write: one that nests too deep to be visited is at fault as any other. */
+/** Servers write schemas as they like: one that nests deeper than can be read is at fault as any other. */
 function visited(schema: unknown, note: (param: HeaderParam) => string | undefined): string | undefined {
   try {
     return visit(schema, [], 'reachable', note);

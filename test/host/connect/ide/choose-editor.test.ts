@@ -25,7 +25,7 @@ test.each<[string, Editor[], Partial<EditorWish>, number | undefined]>([
   ['another transport', [editor(1, '/a')], { transport: 'sse' }, undefined],
   ['the editor by its name', [editor(1, '/a'), editor(2, '/a/b')], { ideName: 'Ed1' }, 1],
   ['a slash at the end, dots', [editor(1, '/a/x/../b/')], { cwd: '/a/./b' }, 1],
-  ['Windows, either slash and case', [editor(1, 'C:\\Work\\App')], { cwd: 'c:/work/app/src' }, 1],
+  ['Windows, either slash and case', [editor(1, 'C:\\Code\\App')], { cwd: 'c:/code/app/src' }, 1],
   ['Windows, another drive', [editor(1, 'D:\\Work')], { cwd: 'C:\\Work' }, undefined],
   ['Windows, a share', [editor(1, '\\\\host\\share')], { cwd: '\\\\HOST\\share\\x' }, 1],
   ['POSIX, where case counts', [editor(1, '/A')], { cwd: '/a' }, undefined],
