@@ -1,0 +1,22 @@
+import type { JsonSchema } from '../../../protocol/mcp.ts';
+import { argumentAliases } from './argument-names.ts';
+import { plainSchema } from './plain-schema.ts';
+
+/**
+ * The arguments under the names the server declared, from those a model gave under the names of `modelSchema(schema)`.
+ * Only names at the top change, only those that had to be replaced; the same object if none is there.
+ */
+export function argumentsFor(schema: JsonSchema, args: Record<string, unknown>): Record<string, unknown> {
+  const aliases = argumentAliases(plainSchema(schema));
+  if (aliases.size === 0) return args;
+  const names = new Map([...aliases].map(([name, alias]) => [alias, name]));
+  const given = Object.keys(args);
+  if (!given.some((name) => names.has(name))) return args;
+  const renamed = given.filter((name) => names.has(name));
+  // The name that was offered wins over the server's own, should a model send both.
+  const meant = new Set(renamed.map((alias) => names.get(alias)));
+  const entries = given
+    .filter((name) => names.has(name) || !meant.has(name))
+    .map((name): [string, unknown] => [names.get(name) ?? name, args[name]]);
+  return Object.fromEntries(entries);
+}

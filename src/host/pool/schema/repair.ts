@@ -1,0 +1,158 @@
+import { isRecord } from '../../../base/is-record.ts';
+import { ANNOTATIONS, KEYWORDS, OTHER_ASSERTIONS, SINCE } from './keywords.ts';
+import { isSchema } from './pointer.ts';
+import { repairType } from './repair-type.ts';
+import { type Schema, withNote } from './subschemas.ts';
+
+/** One schema in the keywords of 2020-12, not those below it; the same object if it is in them already. */
+export function repair(schema: Schema, draft: number): Schema {
+  return needsRepair(schema, draft) ? rewrite(schema, draft) : schema;
+}
+
+const OLD: ReadonlySet<string> = new Set('additionalItems definitions dependencies nullable'.split(' '));
+
+function needsRepair(schema: Schema, draft: number): boolean {
+  for (const key of Object.keys(schema)) {
+    const value = schema[key];
+    if (OLD.has(key) || (draft < 2019 && isIgnored(key, schema, draft))) return true;
+    if (key === 'type') {
+      if (repairType(value, undefined).type !== value) return true;
+    } else if (key === 'items' ? Array.isArray(value) : typeof value === 'boolean' && BOOLEANS.has(key)) {
+      return true;
+    } else if (key === 'pattern' ? !isPattern(value) : key === 'patternProperties' && hasBadName(value)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+const BOOLEANS: ReadonlySet<string> = new Set(['exclusiveMinimum', 'exclusiveMaximum', 'required']);
+
+function rewrite(schema: Schema, draft: number): Schema {
+  const out = new Map<string, unknown>();
+  const notes: string[] = [];
+  for (const key of Object.keys(schema)) {
+    if (isIgnored(key, schema, draft)) continue;
+    const rule = Object.hasOwn(RULES, key) ? RULES[key] : undefined;
+    if (rule === undefined) {
+      if (!out.has(key)) out.set(key, schema[key]);
+    } else rule(schema[key], schema, out, notes);
+  }
+  const rewritten = Object.fromEntries(out);
+  return notes.length === 0 ? rewritten : withNote(rewritten, notes.join(' '));
+}
+
+/** A draft ignores what it does not know yet; up to 7 also what stands beside a reference and decides something. */
+function isIgnored(key: string, schema: Schema, draft: number): boolean {
+  return (
+    (SINCE.get(key) ?? 0) > draft || (draft < 2019 && typeof schema.$ref === 'string' && isAssertion(key))
+  );
+}
+
+function isAssertion(key: string): boolean {
+  if (key === '$ref' || key === '$defs' || key === 'definitions' || ANNOTATIONS.has(key)) return false;
+  return KEYWORDS.has(key) || OTHER_ASSERTIONS.has(key) || OLD.has(key);
+}
+
+type Rule = (value: unknown, schema: Schema, out: Map<string, unknown>, notes: string[]) => void;
+
+const RULES: Readonly<Record<string, Rule>> = {
+  type: (value, schema, out, notes) => {
+    const { type, note } = repairType(value, schema.nullable);
+    if (type !== undefined) out.set('type', type);
+    if (note !== undefined) notes.push(note);
+  },
+  nullable: (value, schema, _out, notes) => {
+    // With a type the rule for types has seen to it.
+    if (value === true && repairType(schema.type, true).type === undefined) notes.push('May be null.');
+  },
+  required: (value, _schema, out, notes) => {
+    if (value === true) notes.push('Required.');
+    else if (value !== false) out.set('required', value);
+  },
+  pattern: (value, _schema, out, notes) => {
+    if (isPattern(value)) out.set('pattern', value);
+    else if (typeof value === 'string') notes.push(`Pattern: ${value}`);
+  },
+  patternProperties: (value, _schema, out) => {
+    if (!isRecord(value)) return;
+    out.set(
+      'patternProperties',
+      Object.fromEntries(Object.entries(value).filter(([name]) => isPattern(name))),
+    );
+  },
+  additionalProperties: unlessNamesAreBad('additionalProperties'),
+  unevaluatedProperties: unlessNamesAreBad('unevaluatedProperties'),
+  minimum: unlessExclusive('minimum', 'exclusiveMinimum'),
+  maximum: unlessExclusive('maximum', 'exclusiveMaximum'),
+  exclusiveMinimum: exclusive('minimum', 'exclusiveMinimum'),
+  exclusiveMaximum: exclusive('maximum', 'exclusiveMaximum'),
+  definitions: (value, schema, out) => {
+    if (!isRecord(value)) return;
+    out.set('$defs', isRecord(schema.$defs) ? { ...schema.$defs, ...value, ...schema.$defs } : value);
+  },
+  items: (value, schema, out) => {
+    if (!Array.isArray(value)) {
+      out.set('items', value);
+      return;
+    }
+    if (value.length > 0) out.set('prefixItems', value);
+    if (isSchema(schema.additionalItems)) out.set('items', schema.additionalItems);
+  },
+  prefixItems: (value, schema, out) => {
+    if (!Array.isArray(schema.items)) out.set('prefixItems', value);
+  },
+  additionalItems: () => {},
+  dependencies: (value, schema, out) => {
+    if (!isRecord(value)) return;
+    const entries = Object.entries(value).map(([name, needs]) => [
+      name,
+      typeof needs === 'string' ? [needs] : needs,
+    ]);
+    const lists = entries.filter(([, needs]) => Array.isArray(needs));
+    const schemas = entries.filter(([, needs]) => isSchema(needs));
+    const put = (key: string, old: typeof entries) => {
+      const own = isRecord(schema[key]) ? schema[key] : {};
+      if (old.length > 0) out.set(key, { ...own, ...Object.fromEntries(old), ...own });
+    };
+    put('dependentRequired', lists);
+    put('dependentSchemas', schemas);
+  },
+};
+
+function unlessNamesAreBad(key: string): Rule {
+  // What a pattern nobody can read allowed must not fall under the rule for the rest.
+  return (value, schema, out) => {
+    if (!hasBadName(schema.patternProperties)) out.set(key, value);
+  };
+}
+
+function unlessExclusive(bound: string, flag: string): Rule {
+  return (value, schema, out) => {
+    if (schema[flag] !== true || typeof value !== 'number') out.set(bound, value);
+  };
+}
+
+function exclusive(bound: string, flag: string): Rule {
+  return (value, schema, out) => {
+    if (typeof value !== 'boolean') out.set(flag, value);
+    else if (value && typeof schema[bound] === 'number') out.set(flag, schema[bound]);
+  };
+}
+
+function hasBadName(patterns: unknown): boolean {
+  return isRecord(patterns) && !Object.keys(patterns).every(isPattern);
+}
+
+/** It is only compiled, never run: a server's pattern may take for ever. */
+function isPattern(value: unknown): boolean {
+  if (typeof value !== 'string') return false;
+  return ['u', ''].some((flags) => {
+    try {
+      new RegExp(value, flags);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
