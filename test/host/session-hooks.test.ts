@@ -8,6 +8,7 @@ import type { Options } from '../../src/sdk/options.ts';
 import { toolServer } from '../../src/tools/sdk-server.ts';
 import { collect } from '../world/collect.ts';
 import { allow, asks, calc, drive, raw, resultOf, results, said, texts } from './drive.ts';
+import { PNG } from './result/sources.ts';
 import { temporaryRoot } from './transcript/sessions.ts';
 
 const ADD = toolUse('mcp__calc__add', { a: 1, b: 2 }, 't1');
@@ -229,7 +230,7 @@ test.each([
     'MCP blocks',
     [
       { type: 'text', text: 'one' },
-      { type: 'image', data: 'AAAA', mimeType: 'image/png' },
+      { type: 'image', data: PNG.toString('base64'), mimeType: 'image/png' },
     ],
     'one[image][Image: source',
   ],

@@ -5,6 +5,12 @@ const LOOK_EVERY_MS = 1000;
 /** What commands of a session left running in the background: it ends with the session. */
 export class LeftOvers implements AsyncDisposable {
   readonly #forgets = new Map<ProcessGroup, () => void>();
+  readonly #afterwards: readonly AsyncDisposable[];
+
+  /** `afterwards` is disposed of when no command can use it any more. */
+  constructor(...afterwards: readonly AsyncDisposable[]) {
+    this.#afterwards = afterwards;
+  }
 
   /** `onGone` is called when it has ended: its number may then become that of another program. */
   add(group: ProcessGroup, onGone: () => void): void {
@@ -25,6 +31,7 @@ export class LeftOvers implements AsyncDisposable {
         this.#forget(group);
       }),
     );
+    await Promise.all(this.#afterwards.map((it) => it[Symbol.asyncDispose]()));
   }
 
   #forget(group: ProcessGroup): void {

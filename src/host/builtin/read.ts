@@ -1,17 +1,15 @@
 import { failedOutcome, type ToolOutcome } from '../agent/tool-call.ts';
 import { absolutePath } from '../permission/path.ts';
+import type { ImageType } from '../result/image-type.ts';
+import { view } from '../result/view.ts';
 import { defineBuiltIn } from './define.ts';
-import { type ImageType, imageType } from './image-type.ts';
-import { numberLines } from './number-lines.ts';
-
-/** What models take of one image; in base64 it grows by a third. */
-const LARGEST_IMAGE = 3_750_000;
+import { type LinePart, numberLines } from './number-lines.ts';
 
 export const READ = defineBuiltIn({
   name: 'Read',
   description:
     'Reads a file. Text comes as numbered lines (number, tab, line), at most 2000 lines a call: give offset and limit for ' +
-    'more. PNG, JPEG, GIF and WebP files come as an image. A file must be read before Edit or Write may change it.',
+    'more, and column for the rest of a long line. PNG, JPEG, GIF and WebP files come as an image. A file must be read before Edit or Write may change it.',
   annotations: { title: 'Read a file', readOnlyHint: true },
   required: {
     file_path: {
@@ -23,9 +21,10 @@ export const READ = defineBuiltIn({
   optional: {
     offset: { type: 'integer', minimum: 1, description: 'The first line to give, counted from 1.' },
     limit: { type: 'integer', minimum: 1, description: 'How many lines to give; 2000 when left out.' },
+    column: { type: 'integer', minimum: 1, description: 'Where in the first line to begin, counted from 1.' },
   },
   pathMember: 'file_path',
-  async run({ file_path, offset = 1, limit }, world, signal) {
+  async run({ file_path, offset = 1, limit, column }, world, signal) {
     const path = absolutePath(file_path, world.workspace);
     const { readReal } = await import('./read-real.ts');
     const file = await readReal(path, signal);
@@ -34,30 +33,25 @@ export const READ = defineBuiltIn({
       const { missingFault } = await import('./missing-file.ts');
       return failedOutcome(await missingFault(path, world));
     }
-    const image = imageType(file.bytes);
-    const outcome = image
-      ? imageOutcome(path, file.bytes, image)
-      : textOutcome(path, file.bytes, { offset, limit });
+    const outcome = outcomeOf(path, file.bytes, { offset, limit, column });
     if (!outcome.isError) world.files.remember(path, file.digest);
     return outcome;
   },
 });
 
-function imageOutcome(path: string, bytes: Buffer, type: ImageType): ToolOutcome {
-  if (bytes.length > LARGEST_IMAGE) {
-    return failedOutcome(
-      `${path} is an image of ${bytes.length} bytes, more than ${LARGEST_IMAGE}: make it smaller first`,
-    );
-  }
+function outcomeOf(path: string, bytes: Buffer, part: LinePart): ToolOutcome {
+  const seen = view(bytes);
+  if (seen.kind === 'none') return textOutcome(path, bytes, part);
+  if (seen.kind === 'image') return imageOutcome(bytes, seen.type);
+  return failedOutcome(`${path} is an image of ${seen.why}: make it smaller first`);
+}
+
+function imageOutcome(bytes: Buffer, type: ImageType): ToolOutcome {
   const source = { type: 'base64', media_type: type, data: bytes.toString('base64') };
   return { content: [{ type: 'image', source }], isError: false };
 }
 
-function textOutcome(
-  path: string,
-  bytes: Buffer,
-  part: { readonly offset: number; readonly limit: number | undefined },
-): ToolOutcome {
+function textOutcome(path: string, bytes: Buffer, part: LinePart): ToolOutcome {
   if (bytes.length === 0) return { content: `${path} is empty: it has no bytes`, isError: false };
   if (bytes.subarray(0, 8192).includes(0)) {
     return failedOutcome(
@@ -67,6 +61,12 @@ function textOutcome(
   const numbered = numberLines(bytes.toString('utf8'), part);
   if (numbered.kind === 'beyond') {
     return failedOutcome(`${path} has ${numbered.lines} lines: offset ${part.offset} is beyond its end`);
+  }
+  if (numbered.kind === 'beyond-line') {
+    const { offset, column } = part;
+    return failedOutcome(
+      `Line ${offset} of ${path} has ${numbered.characters} characters: column ${column} is beyond its end`,
+    );
   }
   return { content: numbered.text, isError: false };
 }

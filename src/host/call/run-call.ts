@@ -1,4 +1,3 @@
-import { isRecord } from '../../base/is-record.ts';
 import type { UserBlock } from '../../protocol/agent-message.ts';
 import type { CallToolResult } from '../../protocol/mcp.ts';
 import { INTERRUPTED } from '../agent/run-calls.ts';
@@ -7,10 +6,10 @@ import type { BuiltInWorld } from '../builtin/built-in.ts';
 import type { CallOptions } from '../connect/connection.ts';
 import type { HookEffect } from '../hook/hook-effect.ts';
 import type { SessionHooks } from '../hook/session-hooks.ts';
-import { blockToModel, type ResultSource } from '../result/block.ts';
-import { limitResult, resultLimit } from '../result/limit.ts';
+import { type ResultPolicy, type ResultSource, resultSource } from '../result/result-source.ts';
 import { failureToModel, toModel } from '../result/to-model.ts';
 import { toProgram } from '../result/to-program.ts';
+import { hookedContent } from './hooked-content.ts';
 import { type PoolCall, toolFields, type Who } from './pool-call.ts';
 
 export type RunWorld = {
@@ -27,8 +26,8 @@ export type RunWorld = {
     options: Pick<CallOptions, 'signal' | 'meta' | 'onProgress'>,
   ): Promise<Partial<CallToolResult>>;
   onProgress(call: PoolCall, progress: object, elapsedMs: number): void;
-  /** Keeps what a model cannot read, and gives the path. */
-  readonly save: (data: string, mimeType: string) => Promise<string>;
+  /** What becomes of what a model cannot take. */
+  readonly results: ResultPolicy;
   note(text: string): void;
   stop(why: string): void;
 };
@@ -68,7 +67,8 @@ async function afterHooks(
   if (decision === 'deny' && reason !== undefined) world.note(reason);
   if (stop !== undefined) world.stop(stop);
   if (!updatedOutput) return outcome;
-  return { content: await contentOf(updatedOutput.value, sourceOf(call, world)), isError: outcome.isError };
+  const content = await hookedContent(updatedOutput.value, outcome, sourceOf(call, world));
+  return { content, isError: outcome.isError };
 }
 
 async function run(
@@ -84,7 +84,7 @@ async function run(
     try {
       return await builtIn.run(call.input, world.builtInWorld(call), signal);
     } catch (thrown) {
-      return failureOf(thrown, signal);
+      return failureOf(thrown, sourceOf(call, world), signal);
     }
   }
   try {
@@ -98,16 +98,15 @@ async function run(
         onProgress: (progress) => world.onProgress(call, progress, elapsed()),
       },
     );
-    const content = await toModel(result, sourceOf(call, world));
-    const outcome = toOutcome(await limitResult(content, resultLimit(call.tool.listed._meta), world.save));
+    const outcome = toOutcome(await toModel(result, sourceOf(call, world)));
     return { ...outcome, told: toProgram(result, outcome) };
   } catch (failure) {
-    return failureOf(failure, signal);
+    return failureOf(failure, sourceOf(call, world), signal);
   }
 }
 
-function failureOf(thrown: unknown, signal: AbortSignal): ToolOutcome {
-  return signal.aborted ? failedOutcome(INTERRUPTED) : toOutcome(failureToModel(thrown));
+async function failureOf(thrown: unknown, source: ResultSource, signal: AbortSignal): Promise<ToolOutcome> {
+  return signal.aborted ? failedOutcome(INTERRUPTED) : toOutcome(await failureToModel(thrown, source));
 }
 
 function toOutcome({ content, isError }: { content: unknown; isError: boolean }): ToolOutcome {
@@ -119,22 +118,7 @@ function textOf({ content }: ToolOutcome): string {
   return content.map((block) => (block.type === 'text' ? block.text : `[${block.type}]`)).join('\n');
 }
 
-function sourceOf({ tool: { name, origin } }: PoolCall, { save }: RunWorld): ResultSource {
-  return { name, server: origin.kind === 'mcp' ? origin.server : name, save };
-}
-
-/** A hook may give a text, blocks in MCP's or the model's form, a whole MCP result, or any data. */
-async function contentOf(value: unknown, source: ResultSource): Promise<string | UserBlock[]> {
-  if (typeof value === 'string') return value;
-  const given: unknown = isRecord(value) && 'content' in value ? value.content : value;
-  if (typeof given === 'string') return given;
-  const isBlocks =
-    Array.isArray(given) &&
-    given.length > 0 &&
-    given.every((it) => isRecord(it) && typeof it.type === 'string');
-  if (!isBlocks) return JSON.stringify(value);
-  const blocks = given.map((it: Record<string, unknown>) =>
-    it.type === 'image' && isRecord(it.source) ? [it] : blockToModel(it, source),
-  );
-  return (await Promise.all(blocks)).flat() as UserBlock[];
+function sourceOf({ tool: { name, origin, listed } }: PoolCall, { results }: RunWorld): ResultSource {
+  const server = origin.kind === 'mcp' ? origin.server : name;
+  return resultSource(results, { name, server }, listed._meta);
 }

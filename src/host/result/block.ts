@@ -1,76 +1,74 @@
 import { isRecord } from '../../base/is-record.ts';
-import { isViewable, type ModelImage, type ModelText } from './model-content.ts';
+import { jsonText } from './json-text.ts';
+import { keepBinary } from './keep-binary.ts';
+import type { Piece } from './piece.ts';
+import type { ResultSource } from './result-source.ts';
 
-/** Where a result comes from, and where data goes that a model cannot read. */
-export type ResultSource = {
-  /** The tool's name as the model knows it. */
-  name: string;
-  /** The server's key. */
-  server: string;
-  /** Stores base64 data and resolves with its path. */
-  save(data: string, mimeType: string): Promise<string>;
-};
-
-/** Turns one content block of a tool result, whatever it is, into blocks for the model; none is dropped silently. */
-export async function blockToModel(
-  block: unknown,
-  source: ResultSource,
-): Promise<(ModelText | ModelImage)[]> {
-  if (!isRecord(block)) return text(`[Unreadable content from ${source.server}]`);
+/**
+ * Turns one content block of a tool result, whatever it is, into pieces; none is dropped silently. Whom a block says it
+ * is for (`audience`) is a hint for showing it to people: a model is given all of it.
+ */
+export async function blockPieces(block: unknown, source: ResultSource): Promise<Piece[]> {
+  const { server } = source;
+  if (typeof block === 'string') return [{ kind: 'text', text: block }];
+  if (!isRecord(block) || typeof block.type !== 'string') return unreadable('content', block, source);
   switch (block.type) {
     case 'text':
-      return text(string(block.text));
+      return typeof block.text === 'string'
+        ? [{ kind: 'text', text: block.text }]
+        : unreadable('text', block, source);
     case 'image':
-      return binary(`[Image from ${source.server}]`, block.data, block.mimeType, source);
-    case 'audio':
-      return binary(`[Audio from ${source.server}]`, block.data, block.mimeType, source);
+    case 'audio': {
+      const { data, mimeType } = block;
+      if (typeof data !== 'string') return unreadable(block.type, block, source);
+      const label = block.type === 'image' ? `[Image from ${server}]` : `[Audio from ${server}]`;
+      return [await keepBinary(label, data, mimeType, source)];
+    }
     case 'resource_link':
-      return text(linkText(block));
+      return typeof block.uri === 'string'
+        ? [{ kind: 'text', text: linkText({ ...block, uri: block.uri }) }]
+        : unreadable('resource link', block, source);
     case 'resource':
-      return resource(isRecord(block.resource) ? block.resource : {}, source);
+      return isRecord(block.resource)
+        ? resourcePieces(block.resource, source)
+        : unreadable('resource', block, source);
     default:
-      return text(`[Content of unknown type ${JSON.stringify(block.type)} from ${source.server}]`);
+      return [
+        {
+          kind: 'text',
+          label: `[Content of unknown type ${brief(jsonText(block.type))} from ${server}]`,
+          text: jsonText(block),
+        },
+      ];
   }
 }
 
-async function resource(it: Record<string, unknown>, source: ResultSource) {
-  const label = `[Resource from ${source.server} at ${string(it.uri)}]`;
-  if (typeof it.blob !== 'string') return text(`${label} ${string(it.text)}`);
-  const blocks = await binary(label, it.blob, it.mimeType, source);
-  return blocks[0]?.type === 'image' ? [...text(`${label} `), ...blocks] : blocks;
-}
-
-async function binary(label: string, given: unknown, type: unknown, source: ResultSource) {
-  const data = string(given);
-  const mimeType = string(type) || 'application/octet-stream';
-  const saved = await source.save(data, mimeType).then(
-    (path) => ({ path }),
-    (failure: unknown) => ({ fault: failure instanceof Error ? failure.message : String(failure) }),
-  );
-  if (isViewable(mimeType)) {
-    const image: ModelImage = { type: 'image', source: { type: 'base64', media_type: mimeType, data } };
-    return 'path' in saved ? [image, ...text(`[Image: source: ${saved.path}]`)] : [image];
+/** The contents of a resource, embedded in a result or read by itself: text, data, or both. */
+export async function resourcePieces(resource: unknown, source: ResultSource): Promise<Piece[]> {
+  if (!isRecord(resource)) return unreadable('resource', resource, source);
+  const { uri, text, blob, mimeType } = resource;
+  if (typeof text !== 'string' && typeof blob !== 'string') return unreadable('resource', resource, source);
+  const label = `[Resource from ${source.server}${typeof uri === 'string' ? ` at ${brief(uri)}` : ''}]`;
+  const pieces: Piece[] = [];
+  if (typeof text === 'string') pieces.push({ kind: 'text', label, text: text === '' ? '(empty)' : text });
+  if (typeof blob === 'string') {
+    const kept = await keepBinary(label, blob, mimeType, source);
+    pieces.push(kept.kind === 'image' ? { ...kept, label } : kept);
   }
-  const what = `${label} Binary content (${mimeType}, ${byteLength(data)} bytes)`;
-  return text(
-    'path' in saved ? `${what} saved to ${saved.path}` : `${what} could not be saved: ${saved.fault}`,
-  );
+  return pieces;
 }
 
-function linkText({ name, uri, description }: Record<string, unknown>): string {
-  const about = string(description);
-  return `[Resource link: ${string(name)}] ${string(uri)}${about === '' ? '' : ` (${about})`}`;
+function unreadable(what: string, value: unknown, { server }: ResultSource): Piece[] {
+  return [{ kind: 'text', label: `[Unreadable ${what} from ${server}]`, text: jsonText(value) }];
 }
 
-function byteLength(base64: string): number {
-  const digits = base64.replace(/[\s=]+/g, '').length;
-  return Math.floor((digits * 3) / 4);
+function linkText({ name, uri, description }: Record<string, unknown> & { uri: string }): string {
+  const title = typeof name === 'string' ? name : '';
+  const about = typeof description === 'string' && description !== '' ? ` (${description})` : '';
+  return `[Resource link: ${title}] ${uri}${about}`;
 }
 
-function text(it: string): ModelText[] {
-  return [{ type: 'text', text: it }];
-}
-
-function string(value: unknown): string {
-  return typeof value === 'string' ? value : '';
+/** Labels stay in sight when what they are about goes to a file, so they are short. */
+function brief(text: string): string {
+  return text.length > 300 ? `${text.slice(0, 300)}…` : text;
 }

@@ -1,32 +1,61 @@
-import type { ModelContent, ModelText } from './model-content.ts';
+import { BYTES_OF_TOKEN, textTokens } from '../../base/text-tokens.ts';
 
-/** Longest result in characters that a model is given whole; a tool may ask for more by its definition. */
-const MOST_CHARACTERS = 100_000;
+/** How much of one result a model is given, in the unit in which somebody said so. */
+export type ResultLimit = { readonly most: number; readonly unit: 'tokens' | 'characters' };
+
+/** In tokens, if neither the tool nor the session says otherwise. */
+export const MOST_TOKENS = 25_000;
 const UTMOST_CHARACTERS = 500_000;
-const PREVIEW = 2_000;
+/** What the largest image comes to after a model has scaled it. */
+export const IMAGE_TOKENS = 1_600;
 
-/** How long a result of this tool may be. */
-export function resultLimit(meta: Readonly<Record<string, unknown>> | undefined): number {
-  const own = Number(meta?.['anthropic/maxResultSizeChars']);
-  return own > 0 ? Math.min(own, UTMOST_CHARACTERS) : MOST_CHARACTERS;
+/** How long a result of this tool may be: what its definition asks for, up to a bound, beats what the session says. */
+export function resultLimit(
+  meta: Readonly<Record<string, unknown>> | undefined,
+  maxTokens: number,
+): ResultLimit {
+  const own = meta?.['anthropic/maxResultSizeChars'];
+  return typeof own === 'number' && own > 0
+    ? { most: Math.min(own, UTMOST_CHARACTERS), unit: 'characters' }
+    : { most: maxTokens, unit: 'tokens' };
 }
 
-/** What is too long goes to a file: the model is told where, and how it begins. Pictures stay. */
-export async function limitResult(
-  result: ModelContent,
-  most: number,
-  save: (data: string, mimeType: string) => Promise<string>,
-): Promise<ModelContent> {
-  const { content, isError } = result;
-  const texts =
-    typeof content === 'string' ? [content] : content.flatMap((it) => (it.type === 'text' ? it.text : []));
-  const whole = texts.join('\n');
-  if (whole.length <= most) return result;
-  const path = await save(Buffer.from(whole).toString('base64'), 'text/plain');
-  const text =
-    `The result has ${whole.length} characters, more than the ${most} that are given whole. ` +
-    `All of it is in ${path}: read it in parts, or search it. It begins:\n${whole.slice(0, PREVIEW)}`;
-  if (typeof content === 'string') return { content: text, isError };
-  const told: ModelText = { type: 'text', text };
-  return { content: [told, ...content.filter((it) => it.type !== 'text')], isError };
+export function sizeOf(text: string, unit: ResultLimit['unit']): number {
+  return unit === 'tokens' ? textTokens(text) : text.length;
+}
+
+/** An image in the same unit. */
+export function imageCost(unit: ResultLimit['unit']): number {
+  return unit === 'tokens' ? IMAGE_TOKENS : IMAGE_TOKENS * BYTES_OF_TOKEN;
+}
+
+/** How much of what goes elsewhere is shown all the same. */
+export function previewSize({ most, unit }: ResultLimit): number {
+  return Math.min(unit === 'tokens' ? PREVIEW_TOKENS : PREVIEW_TOKENS * BYTES_OF_TOKEN, Math.floor(most / 2));
+}
+
+const PREVIEW_TOKENS = 500;
+
+/** As much of the beginning as has this size, in whole characters. */
+export function headOf(text: string, size: number, unit: ResultLimit['unit']): string {
+  if (unit === 'characters') return text.slice(0, size).replace(/[\uD800-\uDBFF]$/, '');
+  const bytes = Buffer.from(text.slice(0, size * BYTES_OF_TOKEN));
+  let end = Math.min(bytes.length, size * BYTES_OF_TOKEN);
+  while (end < bytes.length && isInside(bytes[end])) end--;
+  return bytes.toString('utf8', 0, end);
+}
+
+/** As much of the end as has this size, in whole characters. */
+export function tailOf(text: string, size: number, unit: ResultLimit['unit']): string {
+  if (size <= 0) return '';
+  if (unit === 'characters') return text.slice(-size).replace(/^[\uDC00-\uDFFF]/, '');
+  const bytes = Buffer.from(text.slice(-size * BYTES_OF_TOKEN));
+  let start = Math.max(0, bytes.length - size * BYTES_OF_TOKEN);
+  while (isInside(bytes[start])) start++;
+  return bytes.toString('utf8', start);
+}
+
+/** Whether a byte of UTF-8 goes on with a character that began before it. */
+function isInside(byte: number | undefined): boolean {
+  return byte !== undefined && (byte & 0xc0) === 0x80;
 }

@@ -1,33 +1,74 @@
 import { isRecord } from '../../base/is-record.ts';
-import type { CallToolResult } from '../../protocol/mcp.ts';
-import { blockToModel, type ResultSource } from './block.ts';
-import type { ModelContent, ModelText } from './model-content.ts';
+import { blockPieces, resourcePieces } from './block.ts';
+import { fitPieces } from './fit-pieces.ts';
+import { jsonText } from './json-text.ts';
+import type { ModelContent } from './model-content.ts';
+import { insteadOfImage, isBlank, type Piece, textOf } from './piece.ts';
+import { readResult } from './read-result.ts';
+import { repeats } from './repeats.ts';
+import type { ResultSource } from './result-source.ts';
 
-/** Turns what a tool gave into what the model is told; `structuredContent` stands for the texts beside it. */
-export async function toModel(result: Partial<CallToolResult>, source: ResultSource): Promise<ModelContent> {
-  const { structuredContent, isError = false } = result;
-  const given: unknown[] = Array.isArray(result.content) ? result.content : [];
-  const isText = (block: unknown) => isRecord(block) && block.type === 'text';
-  const hasStructure = structuredContent !== undefined && !isError;
-  const kept = hasStructure ? given.filter((block) => !isText(block)) : given;
-  const blocks = (await Promise.all(kept.map((block) => blockToModel(block, source)))).flat();
-  if (isError) return failed(blocks.filter((block) => block.type === 'text'));
-  if (hasStructure) {
-    const text = JSON.stringify(structuredContent);
-    return { content: blocks.length === 0 ? text : [...blocks, { type: 'text', text }], isError };
-  }
-  if (blocks.length === 0) return { content: `(${source.name} completed with no output)`, isError };
-  return { content: blocks, isError };
+/**
+ * Turns what a tool gave, whatever it is, into what the model is told, within the limit. `structuredContent` stands for
+ * the texts that repeat it; what else they say stays. Never rejects.
+ */
+export async function toModel(result: unknown, source: ResultSource): Promise<ModelContent> {
+  const { blocks, structure, isError } = readResult(result);
+  const said = structure
+    ? blocks.filter((block) => !isText(block) || !repeats(block.text, structure.value))
+    : blocks;
+  const pieces = await piecesOf(said, (block) => blockPieces(block, source));
+  if (structure) pieces.push({ kind: 'text', text: jsonText(structure.value) });
+  const told = await contentOf(pieces, source, { isError });
+  return structure && pieces.length === 1 ? bare(told) : told;
+}
+
+/** Turns what `resources/read` gave into what the model is told, within the limit. */
+export function contentsToModel(contents: unknown, source: ResultSource): Promise<ModelContent> {
+  const given: unknown[] = Array.isArray(contents) ? contents : contents == null ? [] : [contents];
+  return piecesOf(given, (it) => resourcePieces(it, source)).then((pieces) =>
+    contentOf(pieces, source, { isError: false }),
+  );
 }
 
 /** Turns a call that brought no result at all, a JSON-RPC error for one, into what the model is told. */
-export function failureToModel(failure: unknown): ModelContent {
-  const message =
-    isRecord(failure) && typeof failure.message === 'string' ? failure.message : String(failure);
-  return failed([{ type: 'text', text: message }]);
+export function failureToModel(failure: unknown, source: ResultSource): Promise<ModelContent> {
+  const isTold = isRecord(failure) && typeof failure.message === 'string';
+  const text = isTold ? String(failure.message) : jsonText(failure);
+  return contentOf([{ kind: 'text', text }], source, { isError: true });
 }
 
-/** A failed result may hold text only: the Messages API refuses images there. */
-function failed(texts: readonly ModelText[]): ModelContent {
-  return { content: texts.map(({ text }) => text).join('\n') || 'Unknown error', isError: true };
+/** Pieces as content. A failed result may hold text only: the Messages API refuses images there. */
+export async function contentOf(
+  pieces: readonly Piece[],
+  source: ResultSource,
+  { isError }: { readonly isError: boolean },
+): Promise<ModelContent> {
+  const told = pieces.filter((piece) => piece.kind === 'image' || !isBlank(textOf(piece)));
+  if (told.length === 0) {
+    return { content: isError ? 'Unknown error' : `(${source.name} completed with no output)`, isError };
+  }
+  if (!isError) return { content: await fitPieces(told, source), isError };
+  const texts = told.map((it) => (it.kind === 'image' ? insteadOfImage(it, 'the call failed') : it));
+  const blocks = await fitPieces(texts, source);
+  return { content: blocks.map((it) => (it.type === 'text' ? it.text : '')).join('\n'), isError };
+}
+
+function bare({ content, isError }: ModelContent): ModelContent {
+  const [only] = content;
+  return { content: typeof only === 'object' && only.type === 'text' ? only.text : content, isError };
+}
+
+/** One after the other: a result with thousands of images must not open thousands of files at once. */
+async function piecesOf(
+  blocks: readonly unknown[],
+  convert: (block: unknown) => Promise<Piece[]>,
+): Promise<Piece[]> {
+  const pieces: Piece[] = [];
+  for (const block of blocks) pieces.push(...(await convert(block)));
+  return pieces;
+}
+
+function isText(block: unknown): block is { type: 'text'; text: string } {
+  return isRecord(block) && block.type === 'text' && typeof block.text === 'string';
 }

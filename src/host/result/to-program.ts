@@ -1,12 +1,14 @@
 import { isRecord } from '../../base/is-record.ts';
 import type { CallToolResult } from '../../protocol/mcp.ts';
+import { readResult } from './read-result.ts';
 
 /** What a program is told of a result: what the model was told, and beside it what only programs can use. */
 export function toProgram(
-  result: Partial<CallToolResult>,
+  result: Partial<CallToolResult> | null | undefined,
   { content, isError }: { readonly content: unknown; readonly isError: boolean },
 ): unknown {
   if (isError) return undefined;
+  if (!isRecord(result)) return content;
   const { structuredContent, _meta } = result;
   const given: unknown[] = Array.isArray(result.content) ? result.content : [];
   const resourceLinks = given.flatMap((block) => {
@@ -14,7 +16,7 @@ export function toProgram(
     const { type: _, ...link } = block;
     return [link];
   });
-  const told = given.length === 0 && structuredContent === undefined ? [] : content;
+  const told = readResult(result).blocks.length === 0 && structuredContent === undefined ? [] : content;
   const more = {
     ...(structuredContent !== undefined && { structuredContent }),
     ...(_meta !== undefined && { _meta }),

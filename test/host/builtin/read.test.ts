@@ -14,6 +14,9 @@ function lines(from: number, to: number): string {
   return Array.from({ length: to - from + 1 }, (_, at) => `line ${from + at}`).join('\n');
 }
 
+const REST = '     1\trest\n[Lines 2 to 2 were left out: Read again with offset 2 for more.]';
+const PAIR = `     1\t${'x'.repeat(1999)} [2 more characters of this line were left out: Read again with offset 1 and column 2000 for them]`;
+
 test.each<[string, string, Record<string, unknown>, string]>([
   ['numbers lines from one', 'a\nb\n', {}, '     1\ta\n     2\tb'],
   ['keeps empty lines', '\n\nx', {}, '     1\t\n     2\t\n     3\tx'],
@@ -29,8 +32,11 @@ test.each<[string, string, Record<string, unknown>, string]>([
     'cuts long lines',
     'x'.repeat(2007),
     {},
-    `     1\t${'x'.repeat(2000)} [7 more characters of this line were left out]`,
+    `     1\t${'x'.repeat(2000)} [7 more characters of this line were left out: Read again with offset 1 and column 2001 for them]`,
   ],
+  ['gives the rest of a long line', `${'x'.repeat(2000)}rest\nb`, { column: 2001, limit: 1 }, REST],
+  ['keeps pairs of surrogates together', `${'x'.repeat(1999)}😀`, {}, PAIR],
+  ['begins later lines at their beginning', 'abc\nabc', { column: 3 }, '     1\tc\n     2\tabc'],
 ])('%s', async (_, text, part, expected) => {
   const cwd = directoryWith({ f: text });
   expect(await call(READ, { file_path: 'f', ...part }, worldIn(cwd))).toEqual(done(expected));
@@ -53,11 +59,27 @@ test('stops before the answer grows too long, and says where to go on', async ()
   );
 });
 
+test('a line of any length can be read to its end', async () => {
+  const whole = Array.from({ length: 40_000 }, (_, at) => `${at}€😀`).join('');
+  const world = worldIn(directoryWith({ f: whole }));
+  let read = '';
+  let column = 1;
+  for (let calls = 0; calls < 20; calls++) {
+    const { content } = await call(READ, { file_path: 'f', column }, world);
+    const [, part, next] =
+      /^ {5}1\t(.*?)(?: \[\d+ more .* column (\d+) for them\])?$/s.exec(String(content)) ?? [];
+    read += part;
+    if (next === undefined) break;
+    column = Number(next);
+  }
+  expect(read === whole).toBe(true);
+});
+
 test.each<[string, Buffer, string]>([
   ['png', PNG, 'image/png'],
-  ['jpg', Buffer.from([0xff, 0xd8, 0xff, 0xe0]), 'image/jpeg'],
-  ['gif', Buffer.from('GIF89a…'), 'image/gif'],
-  ['webp', Buffer.from('RIFF\x01\x02\n\x04WEBPVP8 ', 'latin1'), 'image/webp'],
+  ['jpg', Buffer.from([0xff, 0xd8, 0xff, 0xc0, 0, 11, 8, 0, 1, 0, 1, 1]), 'image/jpeg'],
+  ['gif', Buffer.from('GIF89a\x01\x00\x01\x00\x00\x00\x00', 'latin1'), 'image/gif'],
+  ['webp', Buffer.from(`RIFF\x01\x02\n\x04WEBPVP8L${'\x01'.repeat(14)}`, 'latin1'), 'image/webp'],
 ])('a %s comes as an image, whatever its name', async (_, data, type) => {
   const cwd = directoryWith({ 'picture.dat': data });
   const source = { type: 'base64', media_type: type, data: data.toString('base64') };
@@ -94,6 +116,16 @@ test.each<[string, Record<string, unknown>, string]>([
     'CWD/d/text.md has 2 lines: offset 3 is beyond its end',
   ],
   [
+    'a column too far',
+    { file_path: 'd/text.md', offset: 2, column: 2 },
+    'Line 2 of CWD/d/text.md has 1 characters: column 2 is beyond its end',
+  ],
+  [
+    'half an image',
+    { file_path: 'd/half.png' },
+    'CWD/d/half.png is a binary file: look at it with Bash, with a program that knows its format',
+  ],
+  [
     'below a file',
     { file_path: 'd/text.md/x' },
     'Something above it is a file, not a directory: CWD/d/text.md/x',
@@ -120,6 +152,7 @@ test.each<[string, Record<string, unknown>, string]>([
     'd/text.md': 'a\nb\n',
     'd/binary': Buffer.from([1, 0, 2]),
     'd/hidden': '',
+    'd/half.png': PNG.subarray(0, 20),
     huge: '',
     'huge.png': PNG,
   });

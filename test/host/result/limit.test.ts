@@ -1,48 +1,43 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { limitResult, resultLimit } from '../../../src/host/result/limit.ts';
+import { textTokens } from '../../../src/base/text-tokens.ts';
+import { headOf, resultLimit, tailOf } from '../../../src/host/result/limit.ts';
 
-const kept: string[] = [];
-const save = async (data: string, mimeType: string) => {
-  kept.push(`${mimeType} ${Buffer.from(data, 'base64').toString()}`);
-  return '/kept.txt';
-};
-const picture = {
-  type: 'image' as const,
-  source: { type: 'base64' as const, media_type: 'image/png', data: '' },
-};
+const tokens = { most: 25_000, unit: 'tokens' };
 
-test('what fits passes as it is', async () => {
-  const result = { content: 'x'.repeat(10), isError: false };
-  expect(await limitResult(result, 10, save)).toBe(result);
-});
-
-test('what does not is kept whole in a file, and the model is told where and how it begins', async () => {
-  const content = [
-    { type: 'text' as const, text: 'é'.repeat(6) },
-    picture,
-    { type: 'text' as const, text: 'end' },
-  ];
-  const { content: told, isError } = await limitResult({ content, isError: true } as never, 8, save);
-  expect(told).toEqual([
-    {
-      type: 'text',
-      text: expect.stringMatching(
-        /^The result has 10 characters, more than the 8 .*\/kept\.txt: .*\néééééé\nend$/s,
-      ),
-    },
-    picture,
-  ]);
-  expect(isError).toBe(true);
-  expect(kept).toEqual(['text/plain éééééé\nend']);
+test.each([
+  [undefined, tokens],
+  [{}, tokens],
+  [{ 'anthropic/maxResultSizeChars': 400_000 }, { most: 400_000, unit: 'characters' }],
+  [{ 'anthropic/maxResultSizeChars': 4_000_000 }, { most: 500_000, unit: 'characters' }],
+  [{ 'anthropic/maxResultSizeChars': 10 }, { most: 10, unit: 'characters' }],
+  [{ 'anthropic/maxResultSizeChars': '400000' }, tokens],
+  [{ 'anthropic/maxResultSizeChars': -1 }, tokens],
+  [{ 'anthropic/maxResultSizeChars': null }, tokens],
+])('a tool with %j may give %j', (meta, limit) => {
+  expect(resultLimit(meta, 25_000)).toEqual(limit);
 });
 
 test.each([
-  [undefined, 100_000],
-  [{}, 100_000],
-  [{ 'anthropic/maxResultSizeChars': 400_000 }, 400_000],
-  [{ 'anthropic/maxResultSizeChars': 4_000_000 }, 500_000],
-  [{ 'anthropic/maxResultSizeChars': 'many' }, 100_000],
-  [{ 'anthropic/maxResultSizeChars': -1 }, 100_000],
-])('a tool with %j may give %d characters', (meta, most) => {
-  expect(resultLimit(meta)).toBe(most);
+  ['héllo', 1, 'tokens', 'hél', 'llo'],
+  ['日本語', 1, 'tokens', '日', '語'],
+  ['a😀b😀', 3, 'characters', 'a😀', 'b😀'],
+  ['a😀b😀', 2, 'characters', 'a', '😀'],
+  ['abc', 0, 'tokens', '', ''],
+] as const)('%j: %d %s of it begin with %j and end with %j', (text, size, unit, head, tail) => {
+  expect([headOf(text, size, unit), tailOf(text, size, unit)]).toEqual([head, tail]);
+});
+
+test('a head and a tail are parts of the text, in whole characters, and no larger than asked', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), fc.nat(20), (text, size) => {
+      for (const part of [headOf(text, size, 'tokens'), tailOf(text, size, 'tokens')]) {
+        expect(text).toContain(part);
+        expect(part.isWellFormed()).toBe(true);
+        expect(textTokens(part)).toBeLessThanOrEqual(size);
+      }
+      expect(text.startsWith(headOf(text, size, 'tokens'))).toBe(true);
+      expect(text.endsWith(tailOf(text, size, 'tokens'))).toBe(true);
+    }),
+  );
 });

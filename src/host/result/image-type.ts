@@ -6,6 +6,11 @@ export function imageType(bytes: Buffer): ImageType | undefined {
   return SIGNATURES.find(([signature]) => signature.test(head))?.[1];
 }
 
+/** Whether data that really is of this type could be shown. */
+export function isViewable(mimeType: string): boolean {
+  return SIGNATURES.some(([, type]) => type === mimeType);
+}
+
 const SIGNATURES: readonly (readonly [RegExp, ImageType])[] = [
   [/^\x89PNG\r\n/, 'image/png'],
   [/^\xff\xd8\xff/, 'image/jpeg'],

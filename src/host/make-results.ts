@@ -1,0 +1,25 @@
+import { keepResults, type ResultKeeping } from './result/result-source.ts';
+import { lastingStore, temporaryStore } from './result/result-store.ts';
+import type { SessionOptions } from './session-options.ts';
+
+/** What becomes of long and binary results: they stay beside the transcript, and are gone with a session that has none. */
+export function makeResults({
+  resultsDirectory,
+  transcript,
+  maxResultTokens,
+  resultFiles,
+}: Pick<
+  SessionOptions,
+  'resultsDirectory' | 'transcript' | 'maxResultTokens' | 'resultFiles'
+>): ResultKeeping {
+  const directory = resultsDirectory ?? (transcript && besideTranscript(transcript.path));
+  return keepResults(directory === undefined ? temporaryStore() : lastingStore(directory), {
+    ...(maxResultTokens !== undefined && { maxTokens: maxResultTokens }),
+    ...(resultFiles !== undefined && { hasFiles: resultFiles }),
+  });
+}
+
+/** `…/<session>.jsonl` has its results in `…/<session>/tool-results`. */
+function besideTranscript(path: string): string {
+  return `${path.replace(/\.jsonl$/, '')}/tool-results`;
+}

@@ -1,0 +1,59 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { realpathSync } from 'node:fs';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+
+/** Where a session keeps what a model is not given whole. Disposing removes it, if it was to last no longer. */
+export type ResultStore = AsyncDisposable & {
+  /** Absolute, and free of links as far as it exists. */
+  readonly directory: string;
+  /** Keeps bytes for their owner only and gives the path; the same bytes are kept once. Rejects with what the disk said. */
+  save(bytes: Uint8Array, extension: string): Promise<string>;
+};
+
+/** A store that outlives the session: beside a transcript, or where somebody said. */
+export function lastingStore(directory: string): ResultStore {
+  return { ...storeIn(realDirectory(directory)), async [Symbol.asyncDispose]() {} };
+}
+
+/** A store that is gone with the session. Nobody can have made its directory before: its name was just thought of. */
+export function temporaryStore(): ResultStore {
+  const directory = join(realDirectory(tmpdir()), `toolplane-${randomUUID()}`);
+  return {
+    ...storeIn(directory),
+    // What cannot be removed is for the system to clear away.
+    [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }).catch(() => {}),
+  };
+}
+
+function storeIn(directory: string): Pick<ResultStore, 'directory' | 'save'> {
+  return {
+    directory,
+    async save(bytes, extension) {
+      const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 32);
+      const path = join(directory, hash + extension);
+      const unfinished = join(directory, `.${randomUUID()}`);
+      await mkdir(directory, { recursive: true, mode: 0o700 });
+      try {
+        await writeFile(unfinished, bytes, { mode: 0o600, flag: 'wx' });
+        // Also over one that is there: a command may have changed that.
+        await rename(unfinished, path);
+      } catch (fault) {
+        await rm(unfinished, { force: true }).catch(() => {});
+        throw fault;
+      }
+      return path;
+    },
+  };
+}
+
+/** Permissions compare paths as texts, so links are resolved in what there is of it. */
+function realDirectory(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    const above = dirname(path);
+    return above === path ? path : join(realDirectory(above), basename(path));
+  }
+}
