@@ -3,6 +3,7 @@ import type { Broadcast } from '../base/broadcast.ts';
 import { fileEras } from './connect/file-eras.ts';
 import { memoryEras } from './connect/memory-eras.ts';
 import type { ConnectWorld } from './connect/world.ts';
+import { fileCatalogue } from './discover/file-catalogue.ts';
 import { hostOffer } from './host-offers.ts';
 import type { HostEvent, HostOptions } from './host-options.ts';
 
@@ -28,6 +29,7 @@ export function hostConnectWorld(
     connectTimeoutMs: options.connectTimeoutMs ?? CONNECT_MS,
     clientInfo: options.clientInfo ?? { name: 'toolplane', version },
     eras: cacheDirectory === undefined ? memoryEras() : fileEras(join(cacheDirectory, 'eras.json')),
+    ...(cacheDirectory !== undefined && { catalogue: fileCatalogue(join(cacheDirectory, 'catalogue')) }),
     offerTo: (server) => hostOffer(server, handlers),
     onStderr: (server, line) => events.emit({ type: 'stderr', server, line }),
     onNoise: (server, what) => events.emit({ type: 'warning', server, message: what }),

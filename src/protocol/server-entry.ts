@@ -29,6 +29,10 @@ type HostSettings = {
   idleTimeoutMs?: number;
   /** Hard limits of single tools, by the server's own name for them; they beat `timeout`. */
   toolTimeoutsMs?: Record<string, number>;
+  /** Only these of its tools are offered, by the server's own names, in which `*` stands for any characters; by default all. */
+  includeTools?: string[];
+  /** These of its tools are not offered and cannot be called, named as in `includeTools`, which they beat. */
+  excludeTools?: string[];
   /** Which protocol it speaks, where asking it does harm; by default it is asked. */
   era?: 'auto' | 'legacy' | 'modern';
   /** Longest message taken from it; by default 16 MiB. */
@@ -161,6 +165,10 @@ const oneOf =
 
 const TEXT: Check = [isText, 'must be a non-empty string'];
 const TIME: Check = [isAbove0, 'is a number of milliseconds above 0'];
+const NAMES: Check = [
+  (value) => Array.isArray(value) && value.every(isText),
+  'must be a list of names of tools',
+];
 const FLAG: Check = [oneOf(true, false), 'is true or false'];
 
 /** What each member may be, where it is given; a member that is not here is for others to read. */
@@ -181,6 +189,8 @@ const MEMBERS: Readonly<Record<string, Check>> = {
   connectTimeoutMs: TIME,
   idleTimeoutMs: TIME,
   toolTimeoutsMs: [isMapOf(isAbove0), 'must map names of tools to milliseconds above 0'],
+  includeTools: NAMES,
+  excludeTools: NAMES,
   maxFrameBytes: [isAbove0, 'is a number of bytes above 0'],
 };
 

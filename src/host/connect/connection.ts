@@ -3,12 +3,13 @@ import type { Scope } from '../../base/scope.ts';
 import type { CallToolResult } from '../../protocol/mcp.ts';
 import type { CallOptions } from './call-options.ts';
 import { ModernRequests } from './modern-requests.ts';
-import type { Notices } from './notices.ts';
+import type { ListKind, Notices } from './notices.ts';
 import type { Question, Requests } from './requests.ts';
 import type { Wire } from './wire.ts';
 import type { ServerAnswer } from './world.ts';
 
 export type { CallOptions } from './call-options.ts';
+export type { ListKind } from './notices.ts';
 
 /** A server that answers: what it says of itself, and what can be asked of it. */
 export type Connection = {
@@ -40,7 +41,7 @@ export type Connection = {
   /** Any other request; what it gives is as the server sent it, and it rejects as a call does. */
   ask(method: string, params: Record<string, unknown>, options?: CallOptions): Promise<unknown>;
   /** Hears of changes of the tools, prompts or resources it offers. */
-  onListChanged(listener: () => void): () => void;
+  onListChanged(listener: (kind: ListKind) => void): () => void;
   /** Hears every notification, known or not, progress of calls excepted. */
   onNotice?(listener: (method: string, params: Readonly<Record<string, unknown>>) => void): () => void;
   /** Hears that the transport met with something that is nobody's answer: a stream that broke, a process that complains. */

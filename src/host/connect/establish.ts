@@ -92,7 +92,7 @@ function envelopeOf(client: Client, clientInfo: object, clientCapabilities: obje
 async function listen(client: Client, notices: Notices, scope: Scope, signal: AbortSignal): Promise<void> {
   const filter = listFilter(client.getServerCapabilities() ?? {});
   if (!filter) return;
-  const onGap = () => notices.listChanged.emit();
+  const onGap = () => notices.listChanged.emit('all');
   const stream = scope.own(new ListStream(client, filter, onGap), (it) => it.close());
   let isLate = false;
   const opened = stream.open().then((state) => isLate && state === 'open' && onGap());

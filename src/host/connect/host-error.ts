@@ -36,6 +36,18 @@ export const HOST_ERRORS = {
     meaning: 'There is no server of that name.',
     remedy: 'Use one of the names in the message.',
   },
+  'unknown-tool': {
+    meaning: 'There is no tool of that name in the pool.',
+    remedy: 'Use a name that the pool lists, or ask for a new pool: tools come and go.',
+  },
+  'not-offered': {
+    meaning: 'The server has no such resource, prompt or completion, or was asked for it wrongly.',
+    remedy: 'The message says what it has, or which arguments are missing.',
+  },
+  excluded: {
+    meaning: 'The entry of the server leaves the tool out.',
+    remedy: 'Change `includeTools` or `excludeTools` of the entry.',
+  },
   disabled: {
     meaning: 'Somebody turned the server off.',
     remedy: '`toggle(name, true)` turns it on.',

@@ -1,4 +1,5 @@
 import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/client';
+import type { ListedTool } from '../../protocol/mcp.ts';
 import type { ExternalServerEntry, ToolPolicy } from '../../protocol/server-entry.ts';
 import type { SdkPort } from './channel-transport.ts';
 import type { Secrets } from './secrets.ts';
@@ -18,6 +19,8 @@ export type SdkServerEntry = {
   connectTimeoutMs?: number;
   idleTimeoutMs?: number;
   toolTimeoutsMs?: Record<string, number>;
+  includeTools?: string[];
+  excludeTools?: string[];
   /** What the program's SDK asked its server beforehand: the handshake need not be made again. */
   manifest?: ServerManifest;
 };
@@ -56,6 +59,8 @@ export type ConnectWorld = {
   onLog?: (server: string, entry: ServerLog) => void;
   /** Which era each server turned out to speak; by default it is asked at every dial. */
   eras?: EraMemory;
+  /** What each server listed when it was last there; by default nobody knows. */
+  catalogue?: CatalogueStore;
   /** Longest message taken from a server whose entry does not say; by default 16 MiB. */
   maxFrameBytes?: number;
   /** What the one server that is dialled was entrusted with; whoever learns of more adds it. Nobody gives this to `connect`. */
@@ -74,6 +79,15 @@ export type EraVerdict =
 export type EraMemory = {
   recall(key: string): EraVerdict | undefined;
   remember(key: string, verdict: EraVerdict | undefined): void;
+  /** Writes now what is still to be written, where anything is. */
+  flush?(): Promise<void>;
+};
+
+/** Remembers the tools of servers, by keys as eras have: they stand in until the server itself has listed them. */
+export type CatalogueStore = {
+  /** Without annotations: what nobody has verified carries no trust. Never rejects. */
+  recall(key: string): Promise<readonly ListedTool[] | undefined>;
+  remember(key: string, tools: readonly ListedTool[]): void;
   /** Writes now what is still to be written, where anything is. */
   flush?(): Promise<void>;
 };

@@ -1,30 +1,100 @@
 import { isRecord } from '../../base/is-record.ts';
-import type { ListedTool } from '../../protocol/mcp.ts';
+import type { JsonSchema, ListedTool } from '../../protocol/mcp.ts';
+import { cleanMembers, FLAG, ICONS, type MemberRules, OBJECT, TEXT } from './clean-members.ts';
+import type { ReadEntry } from './discovered.ts';
+import { jsonFault } from './json-fault.ts';
 
-/** Reads one entry of `tools/list`: the tool, or what is wrong with it. `place` stands for a name it does not have. */
-export function readTool(
-  item: unknown,
-  place: string,
-): { tool: ListedTool } | { name: string; fault: string } {
-  if (!isRecord(item)) return { name: place, fault: 'it is no object' };
-  const { name, inputSchema } = item;
-  if (typeof name !== 'string' || name === '') {
-    return { name: place, fault: '"name" must be a non-empty string' };
-  }
-  if (!isRecord(inputSchema)) return { name, fault: '"inputSchema" must be an object' };
-  if (inputSchema.type !== 'object') return { name, fault: '"inputSchema" must have the type "object"' };
-  const odd = OPTIONAL.find(([key, isFine]) => item[key] !== undefined && !isFine(item[key]));
-  if (odd) return { name, fault: `"${odd[0]}" must be ${odd[2]}` };
-  return { tool: item as ListedTool };
+/**
+ * Reads one entry of `tools/list`. What is wrong with a member that can be spared is mended, since the tool works without it;
+ * one whose arguments are no object can never be called and is set aside.
+ */
+export function readTool(value: unknown): ReadEntry<ListedTool> {
+  if (!isRecord(value)) return { fault: 'it is no object' };
+  const { name } = value;
+  if (typeof name !== 'string' || name === '') return { fault: '"name" must be a non-empty string' };
+  const fault = jsonFault(value);
+  if (fault !== undefined) return { name, fault };
+  const schema = readSchema(value.inputSchema);
+  if ('fault' in schema) return { name, fault: schema.fault };
+  const cleaned = cleanMembers(value, OPTIONAL);
+  const hints = isRecord(cleaned.value.annotations)
+    ? cleanMembers(cleaned.value.annotations, HINTS, 'annotations.')
+    : undefined;
+  const changed = {
+    ...(schema.schema !== value.inputSchema && { inputSchema: schema.schema }),
+    ...(hints && hints.value !== value.annotations && { annotations: hints.value }),
+  };
+  const item = Object.keys(changed).length === 0 ? cleaned.value : { ...cleaned.value, ...changed };
+  return {
+    item: item as ListedTool,
+    name,
+    mended: [...schema.mended, ...cleaned.mended, ...(hints?.mended ?? [])],
+  };
 }
 
-const isString = (value: unknown): boolean => typeof value === 'string';
+const OPTIONAL: MemberRules = {
+  description: TEXT,
+  title: TEXT,
+  annotations: OBJECT,
+  outputSchema: OBJECT,
+  icons: ICONS,
+  execution: OBJECT,
+  _meta: OBJECT,
+};
 
-/** Members that may be absent, how to tell a good one, and what it is called. */
-const OPTIONAL: readonly (readonly [string, (value: unknown) => boolean, string])[] = [
-  ['description', isString, 'a string'],
-  ['title', isString, 'a string'],
-  ['annotations', isRecord, 'an object'],
-  ['outputSchema', isRecord, 'an object'],
-  ['_meta', isRecord, 'an object'],
-];
+/** Hints are believed of servers that are trusted: what only looks like one is none. */
+const HINTS: MemberRules = {
+  title: TEXT,
+  readOnlyHint: FLAG,
+  destructiveHint: FLAG,
+  idempotentHint: FLAG,
+  openWorldHint: FLAG,
+};
+
+type ReadSchema =
+  | { readonly schema: JsonSchema; readonly mended: readonly string[] }
+  | { readonly fault: string };
+
+function readSchema(given: unknown): ReadSchema {
+  if (isNothing(given)) {
+    return { schema: { type: 'object' }, mended: ['"inputSchema" is missing; any arguments are taken'] };
+  }
+  if (!isRecord(given)) return { fault: '"inputSchema" must be an object' };
+  const { type } = given;
+  const typed = typedSchema(given, type);
+  if (!typed) return { fault: '"inputSchema" must have the type "object"' };
+  const cleaned = cleanMembers(typed, SCHEMA_MEMBERS, 'inputSchema.');
+  const isNoted = type !== 'object';
+  return {
+    schema: cleaned.value,
+    mended: [
+      ...(isNoted ? ['"inputSchema" does not have the type "object", which is assumed'] : []),
+      ...cleaned.mended,
+    ],
+  };
+}
+
+/** Some languages write an empty map as an empty list. */
+function isNothing(value: unknown): boolean {
+  return value === undefined || value === null || value === true || isEmptyList(value);
+}
+
+/** Arguments are always an object: a schema that allows for more, or says nothing, may as well say that. */
+function typedSchema(schema: Record<string, unknown>, type: unknown): Record<string, unknown> | undefined {
+  if (type === 'object') return schema;
+  const isOpen = type === undefined || type === null || (Array.isArray(type) && type.includes('object'));
+  return isOpen ? { ...schema, type: 'object' } : undefined;
+}
+
+/** What everybody who reads a schema goes by; the rest is as the server wrote it. */
+const SCHEMA_MEMBERS: MemberRules = {
+  properties: OBJECT,
+  required: [
+    (value) => Array.isArray(value) && value.every((it) => typeof it === 'string'),
+    'a list of strings',
+  ],
+};
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
+}

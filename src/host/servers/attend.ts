@@ -1,17 +1,24 @@
 import type { Connection } from '../connect/connection.ts';
+import { type KeptList, keptLists, type Lists } from './lists.ts';
 import { Pulse } from './pulse.ts';
 import { Relist } from './relist.ts';
 import type { SlotWorld } from './slot-world.ts';
 import type { Introduction } from './state.ts';
 
 /** A connection that is in use. */
-export type Live = { readonly connection: Connection; readonly pulse: Pulse; readonly relist: Relist };
+export type Live = {
+  readonly connection: Connection;
+  readonly pulse: Pulse;
+  readonly lists: Lists;
+  readonly relist: Relist;
+};
 
 type Care = {
   /** Whether it is asked for signs of life. */
   readonly heartbeat: boolean;
-  /** Lists what it offers now. */
-  readonly list: () => Promise<void>;
+  readonly lists: Lists;
+  /** Lists these anew. */
+  readonly list: (which: readonly KeptList[]) => Promise<void>;
   readonly lose: (failure: unknown) => void;
   /** Aborted at the end of the connection. */
   readonly signal: AbortSignal;
@@ -23,10 +30,10 @@ export function attend(
   { clock, heartbeat }: Pick<SlotWorld, 'clock' | 'heartbeat'>,
   care: Care,
 ): Live {
-  const relist = new Relist(clock);
-  connection.onListChanged(() => relist.changed(care.list, care.signal));
+  const relist = new Relist(clock, care.list, care.signal);
+  connection.onListChanged((kind) => relist.changed(keptLists(kind)));
   const pulse = new Pulse(connection, care.heartbeat ? heartbeat : undefined, care.lose);
-  return { connection, pulse, relist };
+  return { connection, pulse, lists: care.lists, relist };
 }
 
 /** What it said of itself, as it is told to people. */

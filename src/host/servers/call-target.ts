@@ -4,6 +4,7 @@ import { AbortError } from '../../protocol/sdk-error.ts';
 import type { Connection } from '../connect/connection.ts';
 import { HostError } from '../connect/host-error.ts';
 import type { ServerEntry } from '../connect/world.ts';
+import { choiceOf, isChosen } from '../discover/choose-tools.ts';
 import type { ServerSlot } from './server-slot.ts';
 import type { WhyNot } from './why-not.ts';
 
@@ -12,6 +13,8 @@ export type CallTarget = {
   readonly entry: ServerEntry;
   /** The listed tool, if it is known. */
   tool(name: string): ListedTool | undefined;
+  /** Whether its entry lets the tool be used: what is left out of the offer cannot be called either. */
+  isChosen(name: string): boolean;
   /** The connection there is now, if there is one. */
   live(): Connection | undefined;
   /**
@@ -26,9 +29,11 @@ export type CallTarget = {
 };
 
 export function targetOf(key: string, slot: ServerSlot): CallTarget {
+  const choice = choiceOf(slot.entry);
   return {
     entry: slot.entry,
     tool: (name) => slot.tools?.find((tool) => tool.name === name),
+    isChosen: (name) => isChosen(name, choice),
     holds: (connection) => slot.connection === connection,
     live: () => slot.connection,
     report: (connection, failure) => slot.report(connection, failure),

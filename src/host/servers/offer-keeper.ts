@@ -1,41 +1,69 @@
+import type { ListedTool } from '../../protocol/mcp.ts';
+import type { ServerEntry } from '../connect/world.ts';
+import { choiceOf, chooseTools, type ToolChoice, unmatchedChoices } from '../discover/choose-tools.ts';
+import { sayDiagnostic } from '../discover/discovered.ts';
+import { keepSame } from '../discover/keep-same.ts';
 import type { Clock } from './clock.ts';
-import type { Listing } from './open-server.ts';
+import type { Listing } from './lists.ts';
 import type { Offer } from './server.ts';
 import type { SlotListener } from './slot-world.ts';
-import type { ServerState } from './state.ts';
+import { isBusy, type ServerState } from './state.ts';
+import { Warnings } from './warnings.ts';
 
 /** What a server offers. A quick restart does not shake it: it goes when the server stays away for a while. */
 export class OfferKeeper {
   readonly #clock: Clock;
   readonly #graceMs: number;
-  readonly #listener: Pick<SlotListener, 'tools' | 'warning'>;
-  readonly #warned = new Set<string>();
+  readonly #choice: ToolChoice;
+  readonly #listener: Pick<SlotListener, 'tools'>;
+  readonly #warnings: Warnings;
+  /** All that it lists; what is offered is made of it. */
+  #listed: readonly ListedTool[] = [];
   #offer: Offer | undefined;
+  #isVerified = false;
   #stopGrace: (() => void) | undefined;
 
-  constructor(clock: Clock, graceMs: number, listener: Pick<SlotListener, 'tools' | 'warning'>) {
+  constructor(
+    { clock, graceMs }: { readonly clock: Clock; readonly graceMs: number },
+    entry: ServerEntry,
+    listener: Pick<SlotListener, 'tools' | 'warning'>,
+  ) {
     this.#clock = clock;
     this.#graceMs = graceMs;
+    this.#choice = choiceOf(entry);
     this.#listener = listener;
+    this.#warnings = new Warnings((message) => listener.warning(message));
   }
 
   get offer(): Offer | undefined {
     return this.#offer;
   }
 
-  /** Warns of each thing once: a server lists the same again and again. */
-  take({ offer, diagnostics }: Listing): void {
-    for (const { tool, fault } of diagnostics) {
-      const message = tool === undefined ? fault : `tool "${tool}": ${fault}`;
-      if (!this.#warned.has(message)) this.#listener.warning(message);
-      this.#warned.add(message);
+  /** Whether the server itself has listed it, since it was first dialled. */
+  get isVerified(): boolean {
+    return this.#isVerified;
+  }
+
+  /** What is the same as before stays the very same, and nobody hears of it. */
+  take({ tools, prompts }: Listing): void {
+    for (const diagnostic of [...tools.diagnostics, ...prompts.diagnostics]) {
+      this.#warnings.tell(sayDiagnostic(diagnostic));
     }
-    this.#offer = offer;
-    this.#listener.tools();
+    const names = tools.items.map(({ name }) => name);
+    for (const message of unmatchedChoices(names, this.#choice)) this.#warnings.tell(message);
+    this.#isVerified = true;
+    this.#put(tools.items, keepSame(this.#offer?.prompts ?? [], prompts.items));
+  }
+
+  /** What it listed in an earlier life: it stands in for the first list. */
+  assume(tools: readonly ListedTool[]): void {
+    if (!this.#isVerified && this.#offer === undefined && tools.length > 0) this.#put(tools, []);
   }
 
   follow(state: ServerState): void {
     if (state.kind === 'connected') this.end();
+    // What is only assumed stands for the server that is being dialled.
+    else if (!this.#isVerified && isBusy(state)) return;
     else if (isHopeless(state) || this.#graceMs === 0) this.#drop();
     else if (this.#offer) {
       this.#stopGrace ??= this.#clock.after(this.#graceMs, () => this.#drop(), 'background');
@@ -46,6 +74,16 @@ export class OfferKeeper {
   end(): void {
     this.#stopGrace?.();
     this.#stopGrace = undefined;
+  }
+
+  #put(listed: readonly ListedTool[], prompts: Offer['prompts']): void {
+    const before = this.#offer;
+    const kept = keepSame(this.#listed, listed);
+    const tools = before && kept === this.#listed ? before.tools : chooseTools(kept, this.#choice);
+    this.#listed = kept;
+    if (before && before.tools === tools && before.prompts === prompts) return;
+    this.#offer = { tools, prompts };
+    this.#listener.tools();
   }
 
   #drop(): void {

@@ -1,15 +1,10 @@
 import type { connect } from '../connect/connect.ts';
-import type { Connection } from '../connect/connection.ts';
+import type { Connection, ListKind } from '../connect/connection.ts';
 import { HostError } from '../connect/host-error.ts';
 import type { ConnectWorld, ServerEntry } from '../connect/world.ts';
-import { listPrompts } from '../discover/list-prompts.ts';
-import { type DiscoveryDiagnostic, listTools } from '../discover/list-tools.ts';
 import type { Clock } from './clock.ts';
+import { KEPT_LISTS, type Listing, Lists } from './lists.ts';
 import { usableEntry } from './read-entry.ts';
-import type { Offer } from './server.ts';
-
-/** What a server listed, and what of it cannot be offered. */
-export type Listing = { readonly offer: Offer; readonly diagnostics: readonly DiscoveryDiagnostic[] };
 
 type OpenWorld = {
   readonly connect: typeof connect;
@@ -22,9 +17,10 @@ type OpenWorld = {
 /** A server that was connected and listed. */
 type Opened = {
   readonly connection: Connection;
+  readonly lists: Lists;
   readonly listing: Listing;
   /** What happened to it since it was connected; asked once, by whoever listens to it from then on. */
-  since(): { readonly isClosed: boolean; readonly isStale: boolean };
+  since(): { readonly isClosed: boolean; readonly missed: ReadonlySet<ListKind> };
 };
 
 /** Connects and lists, both within the time one dial may take. When it rejects, nothing of the attempt is left. */
@@ -43,8 +39,9 @@ export async function openServer(
   try {
     connection = await connect(key, entry, world, signal);
     const since = watch(connection, onClose);
-    const listing = await listAll(connection, AbortSignal.any([signal, tooLong.signal]));
-    return { connection, listing, since };
+    const lists = new Lists(connection, clock);
+    const listing = await lists.read(KEPT_LISTS, AbortSignal.any([signal, tooLong.signal]));
+    return { connection, lists, listing, since };
   } catch (failure) {
     await connection?.close().catch(() => {});
     if (!connection || !tooLong.signal.aborted || signal.aborted) throw failure;
@@ -58,25 +55,14 @@ export async function openServer(
 /** What a server says while it is being listed is not to be missed. */
 function watch(connection: Connection, onClose: OpenWorld['onClose']): Opened['since'] {
   let isClosed = false;
-  let isStale = false;
-  const unlisten = connection.onListChanged(() => {
-    isStale = true;
-  });
+  const missed = new Set<ListKind>();
+  const unlisten = connection.onListChanged((kind) => missed.add(kind));
   connection.onClose(() => {
     isClosed = true;
     onClose(connection);
   });
   return () => {
     unlisten();
-    return { isClosed, isStale };
+    return { isClosed, missed };
   };
-}
-
-/** Everything it offers now. Rejects if it cannot list its tools; prompts are not worth that. */
-export async function listAll(connection: Connection, signal: AbortSignal): Promise<Listing> {
-  const [{ tools, diagnostics }, prompts] = await Promise.all([
-    listTools(connection, { signal }),
-    listPrompts(connection, signal),
-  ]);
-  return { offer: { tools, prompts }, diagnostics };
 }

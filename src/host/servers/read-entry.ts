@@ -3,6 +3,7 @@ import { messageOf } from '../../protocol/sdk-error.ts';
 import { checkExternalEntry, type ToolPolicy } from '../../protocol/server-entry.ts';
 import { HostError } from '../connect/host-error.ts';
 import type { SdkServerEntry, ServerEntry, ServerManifest } from '../connect/world.ts';
+import { choiceFault } from '../discover/choose-tools.ts';
 
 /** Reads one entry that came from outside; throws what is wrong with it. */
 export function readEntry(key: string, value: unknown): ServerEntry {
@@ -11,13 +12,17 @@ export function readEntry(key: string, value: unknown): ServerEntry {
 
 /** A server in the program. Its limits are obeyed, and its handshake is believed if it is one. */
 export function sdkEntry(key: string, config: unknown, manifest?: unknown): SdkServerEntry {
-  const { timeout, tools }: Record<string, unknown> = isRecord(config) ? config : {};
+  const { timeout, tools, includeTools, excludeTools }: Record<string, unknown> = isRecord(config)
+    ? config
+    : {};
   const read = readManifest(manifest);
   return {
     type: 'sdk',
     name: key,
     ...(typeof timeout === 'number' && timeout > 0 && { timeout }),
     ...(Array.isArray(tools) && { tools: tools as ToolPolicy[] }),
+    ...(includeTools !== undefined && { includeTools: includeTools as string[] }),
+    ...(excludeTools !== undefined && { excludeTools: excludeTools as string[] }),
     ...(read && { manifest: read }),
   };
 }
@@ -49,11 +54,17 @@ const OWN_MEMBERS: ReadonlySet<string> = new Set([
   'connectTimeoutMs',
   'idleTimeoutMs',
   'toolTimeoutsMs',
+  'includeTools',
+  'excludeTools',
 ]);
 
 /** Judges an entry nobody has looked at yet, when it is dialled: a bad one harms no other. */
 export function usableEntry(key: string, entry: ServerEntry): ServerEntry {
-  if (isRecord(entry) && entry.type === 'sdk') return entry;
+  if (isRecord(entry) && entry.type === 'sdk') {
+    const fault = choiceFault(entry);
+    if (fault !== undefined) throw new HostError('bad-config', key, fault, { hasRun: 'no' });
+    return entry;
+  }
   try {
     return checkExternalEntry(key, entry);
   } catch (cause) {

@@ -1,5 +1,3 @@
-import { redactText } from '../../base/redact.ts';
-import { LineRing } from '../../base/ring.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
 import type { Connection } from '../connect/connection.ts';
 import { HostError } from '../connect/host-error.ts';
@@ -8,8 +6,11 @@ import { attend, introductionOf, type Live } from './attend.ts';
 import type { Lane } from './dial-queue.ts';
 import { endedFault } from './ended-fault.ts';
 import { laneOf } from './lane-of.ts';
+import { LastLines } from './last-lines.ts';
+import { KEPT_LISTS, keptLists, type Listing } from './lists.ts';
 import { OfferKeeper } from './offer-keeper.ts';
-import { type Listing, listAll, openServer } from './open-server.ts';
+import { openServer } from './open-server.ts';
+import { PastOffer } from './past-offer.ts';
 import { withoutManifest } from './read-entry.ts';
 import { type KnownServer, type Server, type ServerView, viewOf } from './server.ts';
 import type { SlotListener, SlotWorld } from './slot-world.ts';
@@ -29,7 +30,8 @@ export class ServerSlot implements KnownServer {
   readonly #world: ConnectWorld;
   readonly #keeper: StateKeeper;
   readonly #offers: OfferKeeper;
-  #stderr = newRing();
+  readonly #past: PastOffer;
+  readonly #stderr = new LastLines();
   #live: Live | undefined;
   /** Ends the present attempt or connection. */
   #life = new AbortController();
@@ -49,7 +51,8 @@ export class ServerSlot implements KnownServer {
     this.lane = laneOf(entry);
     this.#key = key;
     this.#given = given;
-    this.#offers = new OfferKeeper(given.clock, given.graceMs, listener);
+    this.#offers = new OfferKeeper(given, entry, listener);
+    this.#past = new PastOffer(key, entry, given.world);
     this.#keeper = new StateKeeper(given, {
       changed: (before, state) => {
         this.#offers.follow(state);
@@ -57,11 +60,7 @@ export class ServerSlot implements KnownServer {
       },
       retryDue: () => this.again('retry-due'),
     });
-    const onStderr = (server: string, line: string) => {
-      this.#stderr.push(line);
-      given.world.onStderr?.(server, line);
-    };
-    this.#world = { ...given.world, onStderr };
+    this.#world = this.#stderr.hearing(given.world);
   }
 
   get state(): ServerView {
@@ -85,6 +84,10 @@ export class ServerSlot implements KnownServer {
   /** What it offers, also for a while after it was lost. */
   get tools(): readonly ListedTool[] | undefined {
     return this.#offers.offer?.tools;
+  }
+
+  get isVerified(): boolean {
+    return this.#offers.isVerified;
   }
 
   /** Why it cannot be called now, if it cannot. */
@@ -131,7 +134,7 @@ export class ServerSlot implements KnownServer {
     const { signal } = this.#life;
     if (this.#keeper.state.kind !== 'connected' || !live) return this.settled();
     try {
-      this.#learn(await listAll(live.connection, signal), signal);
+      this.#learn(await live.lists.read(KEPT_LISTS, signal), signal);
     } catch {
       if (!signal.aborted) await this.reopen();
     }
@@ -155,9 +158,11 @@ export class ServerSlot implements KnownServer {
     return this.#keeper.rested();
   }
 
-  /** Settles when nothing is being listed anew. */
-  listed(): Promise<void> | undefined {
-    return this.#live?.relist.done();
+  /** Settles when nothing is being listed anew; what the server said to hold no longer is. */
+  async listed(): Promise<void> {
+    const live = this.connection && this.#live;
+    live?.relist.changed(live.lists.due(), 'due');
+    await Promise.all([live?.relist.done(), this.#past.read]);
   }
 
   #wishAnew(): void {
@@ -172,6 +177,7 @@ export class ServerSlot implements KnownServer {
 
   #redial(): void {
     const wish = this.#wish;
+    this.#past.recall((tools) => isBusy(this.#keeper.state) && this.#offers.assume(tools));
     void this.#change(async () => {
       await this.#close();
       if (wish === this.#wish && !this.#keeper.isOver) await this.#dial();
@@ -194,27 +200,28 @@ export class ServerSlot implements KnownServer {
     const onClose = (connection: Connection) =>
       this.#lose(endedFault(this.#key, this.lane, connection.stderr()), signal);
     try {
-      const { connection, listing, since } = await queue.run(this.lane, signal, () => {
-        this.#stderr = newRing();
+      const { connection, lists, listing, since } = await queue.run(this.lane, signal, () => {
+        this.#stderr.clear();
         this.#keeper.enter({ kind: 'dialled' });
         const entry = this.#isFresh ? this.entry : withoutManifest(this.entry);
         this.#isFresh = false;
         return openServer(this.#key, entry, { connect, world: this.#world, clock, onClose }, signal);
       });
-      const list = async () => this.#learn(await listAll(connection, signal), signal);
-      this.#live = attend(connection, this.#given, {
+      const live = attend(connection, this.#given, {
         heartbeat: this.lane === 'remote',
-        list,
+        lists,
+        list: async (which) => this.#learn(await lists.read(which, signal), signal),
         lose: (failure) => this.#lose(failure, signal),
         signal,
       });
-      const { isClosed, isStale } = since();
+      this.#live = live;
+      const { isClosed, missed } = since();
       if (isClosed) throw endedFault(this.#key, this.lane, connection.stderr());
       this.#learn(listing, signal);
-      if (isStale) this.#live.relist.changed(list, signal);
+      live.relist.changed([...missed].flatMap(keptLists));
     } catch (failure) {
       if (signal.aborted) return;
-      const stderr = this.#stderr.lines.map(redactText);
+      const stderr = this.#stderr.said();
       await this.#close();
       const hasEnded = failure instanceof HostError && failure.code === 'closed';
       const fault = hasEnded ? endedFault(this.#key, this.lane, stderr) : failure;
@@ -233,14 +240,10 @@ export class ServerSlot implements KnownServer {
   #learn(listing: Listing, signal: AbortSignal): void {
     if (signal.aborted || !this.#live) return;
     this.#offers.take(listing);
-    const tools = listing.offer.tools.length;
+    this.#past.remember(listing.tools);
+    const tools = this.tools?.length ?? 0;
     const isKnown = this.#keeper.state.kind === 'connected';
     const said = introductionOf(this.#live.connection, tools);
     this.#keeper.enter(isKnown ? { kind: 'listed', tools } : { kind: 'came', said });
   }
-}
-
-/** What a process said last: so many lines, each so long at most. */
-function newRing(): LineRing {
-  return new LineRing(5, 500);
 }

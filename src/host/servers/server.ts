@@ -1,7 +1,7 @@
 import type { ListedTool } from '../../protocol/mcp.ts';
 import type { Connection } from '../connect/connection.ts';
 import type { ServerEntry } from '../connect/world.ts';
-import type { Prompt } from '../discover/list-prompts.ts';
+import type { Prompt } from '../discover/prompt.ts';
 import { isAsleep, type ServerState } from './state.ts';
 import type { ServerStatus } from './status.ts';
 
@@ -28,7 +28,11 @@ export type Server = {
 };
 
 /** A server with its history, for those who show it to people. */
-export type KnownServer = Server & { readonly status: ServerStatus };
+export type KnownServer = Server & {
+  readonly status: ServerStatus;
+  /** Whether the server itself has listed what it offers; until then it is what it listed in an earlier life, without annotations. */
+  readonly isVerified: boolean;
+};
 
 /** A connection and an offer are there while it is connected. */
 export function viewOf(

@@ -2,31 +2,28 @@ import { isRecord } from '../../base/is-record.ts';
 import { within } from '../../base/within.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
-import { connect } from '../connect/connect.ts';
 import type { Connection } from '../connect/connection.ts';
 import type { ConnectWorld, ServerEntry } from '../connect/world.ts';
 import { type CallTarget, targetOf } from './call-target.ts';
-import { SYSTEM_CLOCK } from './clock.ts';
-import { DIALLING, DialQueue } from './dial-queue.ts';
-import { Heartbeat } from './heartbeat.ts';
 import { isSame } from './is-same.ts';
 import { laneOf } from './lane-of.ts';
+import { makeSlotWorld } from './make-slot-world.ts';
 import { readEntry } from './read-entry.ts';
 import { awaitReady, type Ready } from './ready.ts';
-import { RETRY } from './retry.ts';
 import type { KnownServer, ServerOrigin, ServerView } from './server.ts';
 import { ServerSlot } from './server-slot.ts';
 import type { ServersOptions } from './servers-options.ts';
 import type { SlotWorld } from './slot-world.ts';
+import { StartWatch } from './start-watch.ts';
 import type { ServerState } from './state.ts';
 
 /** What replacing the program's servers came to. */
 export type Replaced = { added: string[]; removed: string[]; errors: Record<string, string> };
 
-const HEARTBEAT_MS = 30_000;
-const GRACE_MS = 5_000;
 /** How long lists that have changed are waited for. */
 const LISTED_MS = 2_000;
+/** How long what is remembered may take to be written. */
+const FLUSH_MS = 1_000;
 const NEVER = new AbortController().signal;
 /** Servers that come and go hurry the others no more often than this. */
 const WAKE_MS = 10_000;
@@ -36,8 +33,7 @@ export class Servers implements AsyncDisposable {
   readonly #given: SlotWorld;
   readonly #options: ServersOptions;
   readonly #slots = new Map<string, ServerSlot>();
-  /** Those whose first dial has not come to anything yet. */
-  readonly #starting = new Set<ServerSlot>();
+  readonly #start: StartWatch<ServerSlot>;
   /** Those that are gone, until nothing is left of them. */
   readonly #leaving = new Set<Promise<void>>();
   #version = 0;
@@ -46,18 +42,10 @@ export class Servers implements AsyncDisposable {
   #isEnded = false;
 
   constructor(world: ConnectWorld, options: ServersOptions = {}) {
-    const clock = options.clock ?? SYSTEM_CLOCK;
     this.#options = options;
-    this.#given = {
-      world,
-      clock,
-      connect: options.connect ?? connect,
-      queue: new DialQueue({ ...DIALLING, ...options.dialling }, clock),
-      heartbeat: new Heartbeat(options.heartbeatMs ?? HEARTBEAT_MS, clock, () => void this.wake()),
-      random: options.random ?? Math.random,
-      retry: { ...RETRY, ...options.retry },
-      graceMs: options.graceMs ?? GRACE_MS,
-    };
+    const started = () => [...this.#slots].filter(([, slot]) => slot.state.kind !== 'waiting');
+    this.#start = new StartWatch(started, options.onProgress);
+    this.#given = makeSlotWorld(world, options, () => void this.wake());
   }
 
   /** When somebody's wish was last dialled, by the clock of `performance`. */
@@ -89,9 +77,9 @@ export class Servers implements AsyncDisposable {
       this.#version++;
       return isRecord(entry) && 'start' in entry && entry.start === 'on-demand' ? [] : [slot];
     });
-    for (const slot of fresh) this.#starting.add(slot);
+    this.#start.begin(fresh);
     for (const slot of fresh) void slot.open();
-    if (fresh.length > 0) this.#tellProgress();
+    if (fresh.length > 0) this.#start.tell();
   }
 
   /** The program's servers are these from now on. What is no entry is told of and changes nothing. */
@@ -152,18 +140,35 @@ export class Servers implements AsyncDisposable {
     await Promise.all([...this.#slots.values()].map((slot) => slot.settled()));
   }
 
+  /** As `settled`, but whoever's tools are known from before is not waited for: they are offered meanwhile. */
+  async offered(): Promise<void> {
+    const known = async (slot: ServerSlot) => {
+      if (!slot.tools) await slot.listed();
+      if (!slot.tools) await slot.settled();
+    };
+    await Promise.all([...this.#slots.values()].map(known));
+  }
+
   /** As `settled`, for some or all and not forever; rejects if one that is required, or named here, is not connected. */
   ready(options: Ready = {}): Promise<void> {
     return awaitReady(this.#slots, options);
   }
 
-  /** Settles when no server is being asked for a list that has changed, or soon: one that does not answer keeps nobody. */
+  /**
+   * Settles when no server is being asked for a list that has changed or holds no longer, or soon: one that does not
+   * answer keeps nobody.
+   */
   async listed(): Promise<void> {
-    const listing = [...this.#slots.values()].flatMap((slot) => slot.listed() ?? []);
+    const listing = [...this.#slots.values()].map((slot) => slot.listed());
     if (listing.length > 0) await within(LISTED_MS, Promise.all(listing), NEVER);
   }
 
-  /** The tools of every server that is connected, or was a moment ago, by its key. */
+  /** Whether a server itself has listed the tools it is known for; see `KnownServer`. */
+  isVerified(key: string): boolean {
+    return this.#slots.get(key)?.isVerified === true;
+  }
+
+  /** The tools of every server that is connected, was a moment ago, or is awaited and known from before, by its key. */
   get tools(): Map<string, readonly ListedTool[]> {
     return new Map([...this.#slots].flatMap(([key, { tools }]) => (tools ? [[key, tools] as const] : [])));
   }
@@ -183,6 +188,7 @@ export class Servers implements AsyncDisposable {
     this.#given.heartbeat.end();
     await Promise.all([...this.#slots.values()].map((slot) => slot.end()));
     await Promise.all(this.#leaving);
+    await within(FLUSH_MS, this.#given.world.catalogue?.flush?.() ?? Promise.resolve(), NEVER);
   }
 
   #make(key: string, entry: ServerEntry, origin: ServerOrigin): ServerSlot {
@@ -210,7 +216,7 @@ export class Servers implements AsyncDisposable {
     this.#options.onState?.(key, state, slot.status);
     const isBack = state.kind === 'connected' && before.kind === 'connecting' && before.cause !== undefined;
     if (isBack && slot.lane === 'remote') this.#wakeSoonEnough();
-    if (!slot.isWished && this.#starting.delete(slot)) this.#tellProgress();
+    if (!slot.isWished) this.#start.settle(slot);
   }
 
   /** Where one server is back, others may be: nobody waits out a long pause. */
@@ -230,18 +236,11 @@ export class Servers implements AsyncDisposable {
     await Promise.all(waiting.map((slot) => slot.rested()));
   }
 
-  #tellProgress(): void {
-    const started = [...this.#slots].filter(([, slot]) => slot.state.kind !== 'waiting');
-    const waitingFor = started.flatMap(([key, slot]) => (this.#starting.has(slot) ? [key] : []));
-    const total = started.length;
-    this.#options.onProgress?.({ settled: total - waitingFor.length, total, waitingFor });
-  }
-
   #drop(key: string): void {
     const slot = this.#slots.get(key);
     if (!slot) return;
     this.#slots.delete(key);
-    this.#starting.delete(slot);
+    this.#start.forget(slot);
     this.#version++;
     const gone = slot.end().then(() => void this.#leaving.delete(gone));
     this.#leaving.add(gone);

@@ -125,8 +125,8 @@ describe('a stdio server', () => {
     const args = [fileURLToPath(new URL(path, import.meta.url))];
     await using far = await open({ command: process.execPath, args });
     expect(far.connection.era).toBe('modern');
-    const { tools } = await listTools(far.connection);
-    expect(tools.map(({ name }) => name)).toEqual(['resolve-library-id', 'query-docs']);
+    const { items } = await listTools(far.connection);
+    expect(items.map(({ name }) => name)).toEqual(['resolve-library-id', 'query-docs']);
   });
 });
 

@@ -24,7 +24,7 @@ describe('an in-process server', () => {
       content: [{ type: 'text', text: '42' }],
     });
     const changed = Promise.withResolvers<void>();
-    far.connection.onListChanged(changed.resolve);
+    far.connection.onListChanged(() => changed.resolve());
     server.add(tool('more', '', {}, () => 'x'));
     await changed.promise;
   });
@@ -164,7 +164,7 @@ describe('a server of this process that is at hand', () => {
     const server = new ToolServer({ name: 'calc', tools: [slow] });
     await using far = await open(entry(server));
     const changed = Promise.withResolvers<void>();
-    far.connection.onListChanged(changed.resolve);
+    far.connection.onListChanged(() => changed.resolve());
     server.add(tool('more', '', {}, () => 'x'));
     await changed.promise;
     const abort = new AbortController();

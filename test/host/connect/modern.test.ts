@@ -129,23 +129,23 @@ test('changed lists are heard of, also after the stream was cut', async () => {
   await using web = await startModernHttp();
   await using far = await open({ type: 'http', url: web.url });
   const next = () => {
-    const changed = Promise.withResolvers<void>();
-    const off = far.connection.onListChanged(() => {
+    const changed = Promise.withResolvers<string>();
+    const off = far.connection.onListChanged((kind) => {
       off();
-      changed.resolve();
+      changed.resolve(kind);
     });
     return changed.promise;
   };
   const first = next();
   web.change();
-  await first;
+  expect(await first).toBe('tools');
   // What changed while nobody listened is not known: the lists are read anew.
   const gap = next();
   web.cut();
-  await gap;
+  expect(await gap).toBe('all');
   const second = next();
   web.change();
-  await second;
+  expect(await second).toBe('tools');
   expect(web.heard.filter(({ method }) => method === 'subscriptions/listen')).toHaveLength(2);
 });
 

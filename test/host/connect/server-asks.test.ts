@@ -171,9 +171,9 @@ test('what a server says by itself reaches whoever listens, and what nobody know
   const logs: ServerLog[] = [];
   await using far = await open(asking, testWorld({ onLog: (_, entry) => logs.push(entry) }));
   const notices: unknown[] = [];
-  let changes = 0;
+  const changes: string[] = [];
   far.connection.onNotice?.((method, params) => notices.push([method, params]));
-  far.connection.onListChanged(() => changes++);
+  far.connection.onListChanged((kind) => changes.push(kind));
   far.connection.onListChanged(() => {
     throw new Error('a bad listener');
   });
@@ -193,6 +193,6 @@ test('what a server says by itself reaches whoever listens, and what nobody know
     { level: 'error', logger: 'db', data: { n: 1 } },
     { level: 'info', data: undefined },
   ]);
-  expect(changes).toBe(3);
+  expect(changes).toEqual(['tools', 'prompts', 'resources']);
   expect(notices).toContainEqual(['selection_changed', { text: 'x' }]);
 });

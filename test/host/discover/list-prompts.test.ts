@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
+import { ServerFault } from '../../../src/host/connect/server-fault.ts';
 import { listPrompts } from '../../../src/host/discover/list-prompts.ts';
-
-const never = new AbortController().signal;
 
 /** A server that answers its pages in order, the last one for ever. */
 function pages(...answers: unknown[]) {
   const asked: unknown[] = [];
   const connection = {
+    name: 'p',
     capabilities: { prompts: {} },
     ask: async (_: string, params: Record<string, unknown>) => {
       asked.push(params);
@@ -20,46 +20,61 @@ function pages(...answers: unknown[]) {
 
 test('a server without prompts is not asked', async () => {
   const { connection, asked } = pages({});
-  expect(await listPrompts({ ...connection, capabilities: {} }, never)).toEqual([]);
+  expect(await listPrompts({ ...connection, capabilities: {} })).toEqual({ items: [], diagnostics: [] });
   expect(asked).toEqual([]);
 });
 
-test('all pages; prompts that are none are left out', async () => {
+test('all pages; what is wrong is told and costs no other', async () => {
   const { connection, asked } = pages(
     {
-      prompts: [{ name: 'a', description: 'A', arguments: [{ name: 'x', required: true }, null] }, 7],
+      prompts: [
+        { name: 'a', description: 'A', arguments: [{ name: 'x', required: true, title: 'X' }, null] },
+        7,
+      ],
       nextCursor: '2',
     },
-    { prompts: [{ name: 'b', description: 7, arguments: {} }] },
+    { prompts: [{ name: 'b', title: 'B', description: 7, arguments: {}, _meta: { k: 1 }, extra: true }] },
   );
-  expect(await listPrompts(connection, never)).toEqual([
-    { name: 'a', description: 'A', arguments: [{ name: 'x', required: true }] },
-    { name: 'b', description: '', arguments: [] },
+  const { items, diagnostics } = await listPrompts(connection);
+  expect(items).toEqual([
+    { name: 'a', description: 'A', arguments: [{ name: 'x', required: true, title: 'X' }] },
+    { name: 'b', title: 'B', description: '', arguments: [], _meta: { k: 1 }, extra: true },
+  ]);
+  const told = { server: 'p', list: 'prompts' };
+  expect(diagnostics).toEqual([
+    { ...told, entry: 'a', outcome: 'kept', fault: '"arguments[1]" has no name and was left out' },
+    { ...told, entry: '#1', outcome: 'set-aside', fault: 'it is no object' },
+    { ...told, entry: 'b', outcome: 'kept', fault: '"description" is not a string and was left out' },
+    { ...told, entry: 'b', outcome: 'kept', fault: '"arguments" is not a list and was left out' },
   ]);
   expect(asked).toEqual([{}, { cursor: '2' }]);
 });
 
 test.each([
   [
-    'a failure keeps what came before',
-    [{ prompts: [{ name: 'a' }], nextCursor: '2' }, new Error('no')],
+    'a page that is refused keeps what came before',
+    [{ prompts: [{ name: 'a' }], nextCursor: '2' }, new ServerFault('p', -32603, 'no')],
     1,
     2,
+    'page 2 of its list of prompts could not be had: no',
   ],
-  ['the same cursor again ends it', [{ prompts: [{ name: 'a' }], nextCursor: '2' }], 2, 2],
-  ['garbage is nothing', [7], 0, 1],
-])('%s', async (_, answers, found, times) => {
+  [
+    'the same cursor again ends it',
+    [{ prompts: [{ name: 'a' }], nextCursor: '2' }],
+    1,
+    2,
+    'its list of prompts runs in circles: the cursor "2" came twice',
+  ],
+  ['garbage is nothing', [7], 0, 1, 'page 1 of its list of prompts has no "prompts"'],
+])('%s', async (_, answers, found, times, fault) => {
   const { connection, asked } = pages(...answers);
-  expect(await listPrompts(connection, never)).toHaveLength(found);
+  const { items, diagnostics } = await listPrompts(connection);
+  expect(items).toHaveLength(found);
   expect(asked).toHaveLength(times);
+  expect(diagnostics).toContainEqual({ server: 'p', list: 'prompts', outcome: 'list', fault });
 });
 
-test('a server that never comes to an end is left after a while', async () => {
-  let n = 0;
-  const connection = {
-    capabilities: { prompts: {} },
-    ask: async () => ({ prompts: [], nextCursor: String(n++) }),
-  };
-  expect(await listPrompts(connection, never)).toEqual([]);
-  expect(n).toBe(20);
+test('a server that does not answer is told of by a rejection', async () => {
+  const { connection } = pages(new Error('gone'));
+  await expect(listPrompts(connection)).rejects.toThrow('gone');
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { connect } from '../../../src/host/connect/connect.ts';
+import { sayDiagnostic } from '../../../src/host/discover/discovered.ts';
 import { listTools } from '../../../src/host/discover/list-tools.ts';
 import { INTERNAL, readRpc, rpcFailure, rpcResult } from '../../../src/protocol/json-rpc.ts';
 import type { McpSession } from '../../../src/tools/mcp-session.ts';
@@ -36,9 +37,9 @@ async function openListing(pageAt: (cursor: unknown) => Page, capabilities: obje
 
 test('all tools of a real server are found', async () => {
   const connection = await connect('all', everything, testWorld(), signal);
-  const { tools, diagnostics } = await listTools(connection);
+  const { items, diagnostics } = await listTools(connection);
   await connection.close();
-  expect(tools.map(({ name }) => name)).toEqual(
+  expect(items.map(({ name }) => name)).toEqual(
     expect.arrayContaining(['echo', 'get-sum', 'get-tiny-image']),
   );
   expect(diagnostics).toEqual([]);
@@ -52,16 +53,16 @@ describe('pages', () => {
       three: { tools: [good('c')] },
     };
     await using far = await openListing((cursor) => pages[String(cursor ?? 'first')] ?? {});
-    const { tools, diagnostics } = await listTools(far.connection);
-    expect(tools.map(({ name }) => name)).toEqual(['a', 'b', 'c']);
+    const { items, diagnostics } = await listTools(far.connection);
+    expect(items.map(({ name }) => name)).toEqual(['a', 'b', 'c']);
     expect(far.asked).toEqual([undefined, 'two', 'three']);
     expect(diagnostics).toEqual([]);
   });
 
   test('that run in circles end, and what they held is kept', async () => {
     await using far = await openListing((cursor) => ({ tools: [good(`t${cursor}`)], nextCursor: 'again' }));
-    const { tools, diagnostics } = await listTools(far.connection);
-    expect(tools.map(({ name }) => name)).toEqual(['tundefined', 'tagain']);
+    const { items, diagnostics } = await listTools(far.connection);
+    expect(items.map(({ name }) => name)).toEqual(['tundefined', 'tagain']);
     expect(diagnostics).toMatchObject([
       { server: 'odd', fault: expect.stringContaining('"again" came twice') },
     ]);
@@ -70,41 +71,52 @@ describe('pages', () => {
   test('that never stop are cut off', async () => {
     let count = 0;
     await using far = await openListing(() => ({ tools: [good(`t${count}`)], nextCursor: `${++count}` }));
-    const { tools, diagnostics } = await listTools(far.connection, { maxPages: 3 });
-    expect(tools).toHaveLength(3);
+    const { items, diagnostics } = await listTools(far.connection, { limits: { pages: 3 } });
+    expect(items).toHaveLength(3);
     expect(diagnostics).toMatchObject([{ fault: expect.stringContaining('more than 3 pages') }]);
   });
 
   test('without tools are a fault, not a failure', async () => {
     await using far = await openListing(() => ({ tools: 'none' }));
-    expect(await listTools(far.connection)).toMatchObject({ tools: [], diagnostics: [{ server: 'odd' }] });
+    expect(await listTools(far.connection)).toMatchObject({
+      items: [],
+      diagnostics: [{ server: 'odd', list: 'tools' }],
+    });
   });
 });
 
 test('a bad tool is set aside with its fault, and the others are kept', async () => {
-  const bad = [
-    { name: 'bare' },
-    { name: 'list', inputSchema: { type: 'array' } },
-    { inputSchema: { type: 'object' } },
-    'text',
-    { ...good('told'), description: 5 },
-  ];
+  const bad = [{ name: 'list', inputSchema: { type: 'array' } }, { inputSchema: { type: 'object' } }, 'text'];
   await using far = await openListing(() => ({ tools: [good('a'), ...bad, good('a'), good('z')] }));
-  const { tools, diagnostics } = await listTools(far.connection);
-  expect(tools).toEqual([good('a'), good('z')]);
-  expect(diagnostics.map(({ tool, fault }) => [tool, fault])).toEqual([
-    ['bare', '"inputSchema" must be an object'],
-    ['list', '"inputSchema" must have the type "object"'],
-    ['#3', '"name" must be a non-empty string'],
-    ['#4', 'it is no object'],
-    ['told', '"description" must be a string'],
-    ['a', 'it is listed twice; the first is used'],
+  const { items, diagnostics } = await listTools(far.connection);
+  expect(items).toEqual([good('a'), good('z')]);
+  const aside = { server: 'odd', list: 'tools', outcome: 'set-aside' };
+  expect(diagnostics).toEqual([
+    { ...aside, entry: 'list', fault: '"inputSchema" must have the type "object"' },
+    { ...aside, entry: '#2', fault: '"name" must be a non-empty string' },
+    { ...aside, entry: '#3', fault: 'it is no object' },
+    { ...aside, entry: 'a', fault: 'it is listed twice; the first is used' },
+  ]);
+  expect(diagnostics.map(sayDiagnostic)[0]).toBe(
+    'tool "list": "inputSchema" must have the type "object"; it is not offered',
+  );
+});
+
+test('a tool that can be mended is kept, and what was mended is told', async () => {
+  await using far = await openListing(() => ({
+    tools: [{ name: 'bare' }, { ...good('told'), description: 5 }, good('a')],
+  }));
+  const { items, diagnostics } = await listTools(far.connection);
+  expect(items).toEqual([good('bare'), good('told'), good('a')]);
+  expect(diagnostics.map(({ entry, outcome }) => [entry, outcome])).toEqual([
+    ['bare', 'kept'],
+    ['told', 'kept'],
   ]);
 });
 
 test('a server without tools is not asked for them', async () => {
   await using far = await openListing(() => ({ tools: [good('a')] }), {});
-  expect(await listTools(far.connection)).toEqual({ tools: [], diagnostics: [] });
+  expect(await listTools(far.connection)).toEqual({ items: [], diagnostics: [] });
   expect(far.asked).toEqual([]);
 });
 
@@ -116,9 +128,9 @@ test('a tool whose marked arguments cannot travel as headers is set aside where 
   const tools = [marked('Region'), marked('not a token'), good('plain')];
   const connection = { name: 'web', capabilities: { tools: {} }, listTools: async () => ({ tools }) };
   const found = await listTools({ ...connection, mirrorsParams: true });
-  expect(found.tools.map(({ name }) => name)).toEqual(['t-Region', 'plain']);
+  expect(found.items.map(({ name }) => name)).toEqual(['t-Region', 'plain']);
   expect(found.diagnostics).toMatchObject([
-    { tool: 't-not a token', fault: expect.stringContaining('header') },
+    { entry: 't-not a token', outcome: 'set-aside', fault: expect.stringContaining('header') },
   ]);
-  expect((await listTools(connection)).tools).toHaveLength(3);
+  expect((await listTools(connection)).items).toHaveLength(3);
 });

@@ -1,12 +1,13 @@
+import type { ServerCapabilities } from '@modelcontextprotocol/client';
 import type { connect } from '../../../src/host/connect/connect.ts';
-import type { Connection } from '../../../src/host/connect/connection.ts';
+import type { Connection, ListKind } from '../../../src/host/connect/connection.ts';
 import {
   HostError,
   type HostErrorCode,
   type HostErrorOptions,
 } from '../../../src/host/connect/host-error.ts';
 import { Signal } from '../../../src/host/connect/signal.ts';
-import type { ServerEntry } from '../../../src/host/connect/world.ts';
+import type { ConnectWorld, ServerEntry } from '../../../src/host/connect/world.ts';
 import { Servers } from '../../../src/host/servers/servers.ts';
 import type { ServersOptions } from '../../../src/host/servers/servers-options.ts';
 import { AbortError } from '../../../src/protocol/sdk-error.ts';
@@ -20,17 +21,21 @@ export const stdio: ServerEntry = { command: 'x' };
 export class FakeConnection implements Connection {
   readonly serverInfo = { name: 'fake', version: '1' };
   readonly instructions = undefined;
-  readonly capabilities = { tools: {} };
+  readonly capabilities: ServerCapabilities;
   readonly era = 'legacy';
   readonly protocolVersion = '2025-11-25';
   readonly name: string;
   readonly trouble = new Signal();
-  readonly changed = new Signal();
+  readonly changed = new Signal<[kind: ListKind]>();
   readonly ended = new Signal();
   readonly onTrouble = this.trouble.on;
   readonly onListChanged = this.changed.on;
   readonly onClose = this.ended.on;
   tools: unknown[] = [{ name: 'echo', inputSchema: { type: 'object' } }];
+  /** What a page of a list holds besides. */
+  extra: object = {};
+  prompts: unknown[] = [];
+  promptLists = 0;
   pings = 0;
   lists = 0;
   isClosed = false;
@@ -38,9 +43,11 @@ export class FakeConnection implements Connection {
 
   readonly #lists: Fleet['lists'];
 
-  constructor(name: string, lists: Fleet['lists']) {
+  constructor(name: string, { lists, capabilities, tools }: Pick<Fleet, 'lists' | 'capabilities' | 'tools'>) {
     this.name = name;
+    this.capabilities = capabilities;
     this.#lists = lists;
+    if (tools) this.tools = tools;
   }
 
   stderr(): readonly string[] {
@@ -70,15 +77,17 @@ export class FakeConnection implements Connection {
     if (this.isClosed) throw terminal('closed');
     this.lists++;
     await this.#lists?.(signal);
-    return { tools: this.tools };
+    return { tools: this.tools, ...this.extra };
   }
 
   async callTool(): Promise<object> {
     return {};
   }
 
-  async ask(): Promise<unknown> {
-    return {};
+  async ask(method: string): Promise<unknown> {
+    if (method !== 'prompts/list') return {};
+    this.promptLists++;
+    return { prompts: this.prompts, ...this.extra };
   }
 
   /** The far end goes. */
@@ -101,14 +110,18 @@ export class Fleet {
   readonly dials: { name: string; at: number }[] = [];
   readonly connections: FakeConnection[] = [];
   readonly told: string[] = [];
+  /** What servers say they have. */
+  capabilities: ServerCapabilities = { tools: {} };
+  /** What they list when they come; by default one tool. */
+  tools: unknown[] | undefined;
   /** What listing tools waits for. */
   lists: ((signal?: AbortSignal) => Promise<void>) | undefined;
   readonly servers: Servers;
   readonly #replies = new Map<string, Reply>();
   readonly #since = this.clock.now();
 
-  constructor(options: ServersOptions = {}) {
-    this.servers = new Servers(testWorld(), {
+  constructor(options: ServersOptions = {}, world: Partial<ConnectWorld> = {}) {
+    this.servers = new Servers(testWorld(world), {
       clock: this.clock,
       random: () => 0.5,
       connect: this.#connect,
@@ -153,7 +166,7 @@ export class Fleet {
     signal.addEventListener('abort', () => over.reject(new AbortError('aborted')));
     await Promise.race([this.#replies.get(name)?.(name), over.promise]);
     if (signal.aborted) throw new AbortError('aborted');
-    const connection = new FakeConnection(name, this.lists);
+    const connection = new FakeConnection(name, this);
     this.connections.push(connection);
     return connection;
   };

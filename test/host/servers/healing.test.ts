@@ -245,8 +245,8 @@ test.each([['while it is listed'], ['together with the list']])(
     const fleet = new Fleet();
     fleet.lists = async () => {
       if (++lists > 1) return;
-      if (when === 'while it is listed') fleet.now('a').changed.emit();
-      else queueMicrotask(() => fleet.now('a').changed.emit());
+      if (when === 'while it is listed') fleet.now('a').changed.emit('tools');
+      else queueMicrotask(() => fleet.now('a').changed.emit('tools'));
     };
     fleet.servers.add({ a: http }, 'dynamic');
     await fleet.clock.advance(1_000);
@@ -410,9 +410,13 @@ describe('what a server offers', () => {
     const onWarning = (key: string, message: string) => void warnings.push(`${key}: ${message}`);
     const { fleet, clock } = await one(http, { onWarning });
     const it = fleet.now('a');
-    it.tools = [...it.tools, { name: 'more', inputSchema: { type: 'object' } }, { name: 'odd' }];
+    it.tools = [
+      ...it.tools,
+      { name: 'more', inputSchema: { type: 'object' } },
+      { name: 'odd', inputSchema: 7 },
+    ];
     for (let round = 0; round < 3; round++) {
-      for (let n = 0; n < 1_000; n++) it.changed.emit();
+      for (let n = 0; n < 1_000; n++) it.changed.emit('tools');
       const listed = fleet.servers.listed();
       await clock.advance(50);
       await listed;
@@ -420,6 +424,6 @@ describe('what a server offers', () => {
     expect(it.lists).toBe(4);
     expect(fleet.state('a')).toMatchObject({ tools: 2 });
     expect(fleet.servers.target('a')?.tool('more')).toMatchObject({ name: 'more' });
-    expect(warnings).toEqual(['a: tool "odd": "inputSchema" must be an object']);
+    expect(warnings).toEqual(['a: tool "odd": "inputSchema" must be an object; it is not offered']);
   });
 });

@@ -16,8 +16,8 @@ export type Lasting = {
 
 /** A stream that lasted so long was a good one: the next is opened soon. */
 const GOOD_MS = 10_000;
-/** What was said meanwhile is lost, so whatever is listed has to be listed anew. */
-const GAP = Buffer.from('data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n\n');
+/** What was said meanwhile is lost, so whatever is listed has to be listed anew; no server says this. */
+const GAP = Buffer.from('data: {"jsonrpc":"2.0","method":"notifications/list_changed"}\n\n');
 
 /**
  * Streams of whole events as one that does not end: another is opened after each, for as long as it takes. Without a

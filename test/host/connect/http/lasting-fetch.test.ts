@@ -55,7 +55,7 @@ describe('a first try that fails', () => {
     await using beside = await startBeside(failing, failing, failing, stay);
     const response = await beside.get();
     expect(response.status).toBe(200);
-    expect(await hear(response, 'stay')).toContain('notifications/tools/list_changed');
+    expect(await hear(response, 'stay')).toContain('notifications/list_changed');
     expect(beside.web.seen).toHaveLength(4);
     expect(beside.troubles).toHaveLength(3);
   });
@@ -91,7 +91,9 @@ describe('a first try that fails', () => {
     await using beside = await startBeside(refuse(500), stay);
     await using far = await reach({ type: 'http', url: beside.web.url });
     await new Promise<void>((resolve) => {
-      far.client.setNotificationHandler('notifications/tools/list_changed', () => resolve());
+      far.client.fallbackNotificationHandler = async ({ method }) => {
+        if (method === 'notifications/list_changed') resolve();
+      };
     });
     expect(beside.web.seen.filter(({ method }) => method === 'GET')).toHaveLength(2);
   });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type Lasting, lastingStream } from '../../../../src/host/connect/http/lasting-stream.ts';
 
-const GAP = 'data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n\n';
+const GAP = 'data: {"jsonrpc":"2.0","method":"notifications/list_changed"}\n\n';
 
 /** A stream of these events, which then ends, breaks or stays open. */
 function stream(events: string[], then: 'end' | 'break' | 'stay' = 'end') {

@@ -26,6 +26,7 @@ function scripted(script: (unknown | typeof ok)[], more: Partial<CallTarget> = {
   const target: CallTarget = {
     entry: { command: 'x' },
     tool: () => undefined,
+    isChosen: () => true,
     connected: async () => connection,
     holds: () => true,
     live: () => undefined,

@@ -1,0 +1,69 @@
+import { isRecord } from '../../base/is-record.ts';
+
+/** Which of a server's tools are wanted, by its own names for them; `*` stands for any characters. */
+export type ToolChoice = {
+  /** Only these; by default all. */
+  readonly includeTools?: readonly string[];
+  /** Not these, also if they are included. */
+  readonly excludeTools?: readonly string[];
+};
+
+/** What an entry chooses; one that nobody has judged yet may be anything, and then it chooses nothing. */
+export function choiceOf(entry: unknown): ToolChoice {
+  const { includeTools, excludeTools }: Record<string, unknown> = isRecord(entry) ? entry : {};
+  return {
+    ...(isTexts(includeTools) && { includeTools }),
+    ...(isTexts(excludeTools) && { excludeTools }),
+  };
+}
+
+/** What is wrong with what an entry chooses, if anything: a choice that cannot be read must not let everything through. */
+export function choiceFault(entry: Readonly<Record<string, unknown>>): string | undefined {
+  const bad = (['includeTools', 'excludeTools'] as const).find(
+    (name) => entry[name] !== undefined && !isTexts(entry[name]),
+  );
+  return bad && `"${bad}" must be a list of names of tools`;
+}
+
+/** Whether a tool is wanted; no choice wants all. */
+export function isChosen(name: string, { includeTools, excludeTools }: ToolChoice): boolean {
+  const isNamed = (patterns: readonly string[]) => patterns.some((pattern) => matches(pattern, name));
+  return (includeTools === undefined || isNamed(includeTools)) && !isNamed(excludeTools ?? []);
+}
+
+/** The tools that are wanted; the same list if that is all of them. */
+export function chooseTools<T extends { readonly name: string }>(
+  tools: readonly T[],
+  choice: ToolChoice,
+): readonly T[] {
+  const chosen = tools.filter(({ name }) => isChosen(name, choice));
+  return chosen.length === tools.length ? tools : chosen;
+}
+
+/** What is named and is not there, most likely a typo; one line each. */
+export function unmatchedChoices(names: readonly string[], choice: ToolChoice): string[] {
+  return (['includeTools', 'excludeTools'] as const).flatMap((member) =>
+    (choice[member] ?? [])
+      .filter((pattern) => !names.some((name) => matches(pattern, name)))
+      .map((pattern) => `"${member}" of its entry names ${JSON.stringify(pattern)}, which it does not list`),
+  );
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((it) => typeof it === 'string');
+}
+
+/** The parts between the stars stand in the name in their order: no pattern takes long, whoever wrote it. */
+function matches(pattern: string, name: string): boolean {
+  const [first = '', ...rest] = pattern.split('*');
+  const last = rest.pop();
+  if (last === undefined) return pattern === name;
+  if (!name.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of rest) {
+    const found = name.indexOf(part, at);
+    if (found === -1) return false;
+    at = found + part.length;
+  }
+  return name.length - last.length >= at && name.endsWith(last);
+}

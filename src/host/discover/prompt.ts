@@ -1,0 +1,64 @@
+import { isRecord } from '../../base/is-record.ts';
+import type { Icon } from '../../protocol/mcp.ts';
+import { cleanMembers, FLAG, ICONS, type MemberRules, OBJECT, TEXT } from './clean-members.ts';
+import type { ReadEntry } from './discovered.ts';
+import { jsonFault } from './json-fault.ts';
+
+/** A prompt a server offers, which people use as a slash command; what the protocol does not know of it is kept. */
+export type Prompt = {
+  readonly name: string;
+  readonly title?: string;
+  /** Empty if it says nothing of itself. */
+  readonly description: string;
+  readonly arguments: readonly PromptArgument[];
+  readonly icons?: readonly Icon[];
+  readonly _meta?: Readonly<Record<string, unknown>>;
+};
+
+export type PromptArgument = {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly required: boolean;
+};
+
+/** Reads one entry of `prompts/list`; what is wrong with a member that can be spared is left out. */
+export function readPrompt(value: unknown): ReadEntry<Prompt> {
+  if (!isRecord(value)) return { fault: 'it is no object' };
+  const { name } = value;
+  if (typeof name !== 'string' || name === '') return { fault: '"name" must be a non-empty string' };
+  const fault = jsonFault(value);
+  if (fault !== undefined) return { name, fault };
+  const cleaned = cleanMembers(value, OPTIONAL);
+  const given: unknown = cleaned.value.arguments;
+  const read = (Array.isArray(given) ? given : []).map(readArgument);
+  const { description = '' } = cleaned.value;
+  const item = { ...cleaned.value, name, description, arguments: read.flatMap(({ argument }) => argument) };
+  return { item: item as Prompt, name, mended: [...cleaned.mended, ...read.flatMap(({ mended }) => mended)] };
+}
+
+const OPTIONAL: MemberRules = {
+  title: TEXT,
+  description: TEXT,
+  arguments: [Array.isArray, 'a list'],
+  icons: ICONS,
+  _meta: OBJECT,
+};
+
+const OPTIONAL_OF_ARGUMENT: MemberRules = { title: TEXT, description: TEXT, required: FLAG };
+
+function readArgument(
+  value: unknown,
+  at: number,
+): { argument: readonly PromptArgument[]; mended: readonly string[] } {
+  const where = `arguments[${at}].`;
+  if (!isRecord(value) || typeof value.name !== 'string' || value.name === '') {
+    return { argument: [], mended: [`"arguments[${at}]" has no name and was left out`] };
+  }
+  const cleaned = cleanMembers(value, OPTIONAL_OF_ARGUMENT, where);
+  const required = cleaned.value.required === true;
+  return {
+    argument: [{ ...cleaned.value, name: value.name, required }],
+    mended: cleaned.mended,
+  };
+}

@@ -1,0 +1,169 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { HostError } from '../../../src/host/connect/host-error.ts';
+import { ServerFault } from '../../../src/host/connect/server-fault.ts';
+import { readPrompt } from '../../../src/host/discover/prompt.ts';
+import { type ListLimits, readList } from '../../../src/host/discover/read-list.ts';
+import { readTool } from '../../../src/host/discover/read-tool.ts';
+import { readResource, readResourceTemplate } from '../../../src/host/discover/resource.ts';
+
+const tool = (name: string) => ({ name, inputSchema: { type: 'object' } });
+
+/** Reads what a server answers, page by page; the last answer is given for ever. */
+async function readTools(answers: readonly unknown[], limits: Partial<ListLimits> = {}) {
+  let page = 0;
+  const ask = async () => {
+    const answer = answers[Math.min(page++, answers.length - 1)];
+    if (answer instanceof Error) throw answer;
+    return typeof answer === 'function' ? (answer as (page: number) => unknown)(page) : answer;
+  };
+  const found = await readList({ server: 's', list: 'tools', ask, read: readTool }, limits);
+  return { ...found, names: found.items.map(({ name }) => name), pages: page };
+}
+
+describe('a list without end is cut short, and that is told', () => {
+  const more = (page: number) => ({ tools: [tool(`t${page}`)], nextCursor: `c${page}` });
+
+  test.each<[string, unknown, Partial<ListLimits>, number, string]>([
+    ['pages', more, { pages: 7 }, 7, 'has more than 7 pages; the rest was not read'],
+    ['pages without a limit of its own', more, {}, 100, 'has more than 100 pages; the rest was not read'],
+    ['cursors', { tools: [tool('a')], nextCursor: 'x' }, {}, 2, 'runs in circles: the cursor "x" came twice'],
+    [
+      'empty pages',
+      (page: number) => ({ tools: [], nextCursor: `c${page}` }),
+      {},
+      10,
+      'has 10 pages in a row that hold nothing; the rest was not read',
+    ],
+    [
+      'pages without a list',
+      (page: number) => ({ nextCursor: `c${page}` }),
+      { emptyPages: 3 },
+      3,
+      'has 3 pages in a row that hold nothing; the rest was not read',
+    ],
+    ['time', more, { totalMs: 0 }, 1, 'took longer than 0 ms; the rest was not read'],
+  ])('%s', async (_, answer, limits, pages, fault) => {
+    const found = await readTools([answer], limits);
+    expect(found.pages).toBe(pages);
+    expect(found.diagnostics.at(-1)).toEqual({
+      server: 's',
+      list: 'tools',
+      outcome: 'list',
+      fault: `its list of tools ${fault}`,
+    });
+  });
+
+  test('entries', async () => {
+    const tools = Array.from({ length: 20_003 }, (_, at) => tool(`t${at}`));
+    const found = await readTools([{ tools, nextCursor: 'x' }]);
+    expect([found.items.length, found.pages]).toEqual([20_000, 1]);
+    expect(found.diagnostics).toMatchObject([{ fault: expect.stringContaining('more than 20000 entries') }]);
+  });
+});
+
+test('empty pages between full ones are no end', async () => {
+  const answers = ['a', '', 'b', '', 'c'].map((name, at) => ({
+    tools: name === '' ? [] : [tool(name)],
+    ...(at < 4 && { nextCursor: `${at}` }),
+  }));
+  expect(await readTools(answers, { emptyPages: 2 })).toMatchObject({
+    names: ['a', 'b', 'c'],
+    diagnostics: [],
+  });
+});
+
+test('a page the server refuses ends the list; a lost connection is no list', async () => {
+  const first = { tools: [tool('a')], nextCursor: '2' };
+  const refusal = new ServerFault('s', -32602, 'Invalid cursor');
+  const found = await readTools([first, refusal]);
+  expect(found).toMatchObject({ names: ['a'], failure: refusal });
+  expect(found.diagnostics).toMatchObject([
+    { outcome: 'list', fault: 'page 2 of its list of tools could not be had: Invalid cursor' },
+  ]);
+  await expect(readTools([refusal])).rejects.toBe(refusal);
+  const lost = new HostError('closed', 's', 'gone');
+  await expect(readTools([first, lost])).rejects.toBe(lost);
+});
+
+test.each<[string, unknown[], number | undefined]>([
+  ['the shortest of all pages', [{ ttlMs: 50 }, { ttlMs: 20 }, { ttlMs: 90 }], 20],
+  ['nothing at all', [{ ttlMs: 0 }], 0],
+  ['nobody knows how long', [{}], undefined],
+  ['no time at all', [{ ttlMs: '5' }, { ttlMs: -1 }, { ttlMs: null }], undefined],
+])('a list holds for %s', async (_, pages, ttlMs) => {
+  const answers = pages.map((page, at) => ({
+    tools: [],
+    ...(page as object),
+    ...(at < pages.length - 1 && { nextCursor: `${at}` }),
+  }));
+  expect((await readTools(answers)).ttlMs).toBe(ttlMs);
+});
+
+const READERS = [
+  ['tools', readTool],
+  ['prompts', readPrompt],
+  ['resources', readResource],
+  ['resourceTemplates', readResourceTemplate],
+] as const;
+
+/** Entries as servers might send them: anything, or nearly right. */
+const entry = fc.oneof(
+  fc.jsonValue(),
+  fc.record(
+    {
+      name: fc.oneof(fc.constantFrom('a', '__proto__', 'constructor', ''), fc.jsonValue()),
+      uri: fc.oneof(fc.constantFrom('x:1', '__proto__'), fc.jsonValue()),
+      uriTemplate: fc.oneof(fc.constantFrom('x:{a}'), fc.jsonValue()),
+      inputSchema: fc.oneof(
+        fc.record({ type: fc.oneof(fc.constant('object'), fc.jsonValue()), properties: fc.jsonValue() }),
+        fc.jsonValue(),
+      ),
+      annotations: fc.oneof(fc.record({ readOnlyHint: fc.jsonValue() }), fc.jsonValue()),
+      arguments: fc.oneof(fc.array(fc.record({ name: fc.jsonValue() })), fc.jsonValue()),
+      title: fc.jsonValue(),
+      icons: fc.jsonValue(),
+      _meta: fc.jsonValue(),
+    },
+    { requiredKeys: [] },
+  ),
+);
+
+describe.each(READERS)('whatever a server lists as its %s', (list, read) => {
+  test('every entry is an item or set aside once, and nothing throws', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(entry, { maxLength: 6 }), { minLength: 1, maxLength: 4 }),
+        async (pages) => {
+          let at = 0;
+          const ask = async () => {
+            const page: unknown = JSON.parse(JSON.stringify(pages[at++] ?? []));
+            return { [list]: page, ...(at < pages.length && { nextCursor: `${at}` }) };
+          };
+          const found = await readList<object>({ server: 's', list, ask, read });
+          const aside = found.diagnostics.filter(({ outcome }) => outcome === 'set-aside');
+          expect(found.items.length + aside.length).toBe(pages.flat().length);
+          expect(found.diagnostics.every(({ server, entry: name }) => server === 's' && name !== '')).toBe(
+            true,
+          );
+          // What is kept is whole: it is read again without another word.
+          for (const item of found.items) expect(read(item)).toMatchObject({ mended: [] });
+          for (const item of found.items) expect(Object.getPrototypeOf(item)).toBe(Object.prototype);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  test('any answer at all is read', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.jsonValue(), async (answer) => {
+        const ask = async () => answer;
+        const found = await readList<object>({ server: 's', list, ask, read });
+        const entries = (answer as Record<string, unknown> | null)?.[list];
+        if (!Array.isArray(entries)) expect(found).toMatchObject({ items: [], diagnostics: [{ list }] });
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
