@@ -1,9 +1,12 @@
-import { isRecord } from '../base/is-record.ts';
 import type { UserBlock } from '../protocol/agent-message.ts';
 import { messageOf } from '../protocol/sdk-error.ts';
 import { normalizeName } from '../protocol/tool-name.ts';
-import type { Prompt } from './discover/list-prompts.ts';
+import type { Prompt } from './discover/prompt.ts';
+import { resultSource } from './result/result-source.ts';
+import { toModel } from './result/to-model.ts';
+import type { PromptMessage } from './servers/features/read-answers.ts';
 import type { Server } from './servers/server.ts';
+import type { SessionWorld } from './session-world.ts';
 
 /** A slash command that stands for a prompt of a server. */
 export type PromptCommand = {
@@ -32,16 +35,22 @@ export function promptCommands(servers: ReadonlyMap<string, Server>): PromptComm
 /** What a command became: a prompt for the model, or a word to the user about what is wrong with it. */
 export type Expanded = { readonly blocks: readonly UserBlock[] } | { readonly fault: string };
 
+/** What commands are made of. */
+type CommandWorld = Pick<SessionWorld, 'results'> & {
+  readonly servers: { readonly all: ReadonlyMap<string, Server> };
+  readonly features: Pick<SessionWorld['features'], 'getPrompt'>;
+  readonly builtIns: readonly { readonly listed: { readonly name: string } }[];
+};
+
 /** The words of `/mcp__server__prompt one "two words"` filled into the prompt; undefined if it is no such command. */
 export async function expandCommand(
   text: string,
-  servers: ReadonlyMap<string, Server>,
+  world: CommandWorld,
   signal: AbortSignal,
 ): Promise<Expanded | undefined> {
   const [, name, rest = ''] = /^\/(\S+)\s*(.*)$/s.exec(text.trim()) ?? [];
-  const command = promptCommands(servers).find((it) => it.name === name);
-  const state = command && servers.get(command.server)?.state;
-  if (!command || state?.kind !== 'connected') return undefined;
+  const command = promptCommands(world.servers.all).find((it) => it.name === name);
+  if (!command) return undefined;
   const words = [...rest.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
   const names = command.prompt.arguments.map((it) => it.name);
   // What is over belongs to the last argument, so that a sentence needs no quotes.
@@ -51,26 +60,36 @@ export async function expandCommand(
   if (missing) {
     return { fault: `/${command.name} needs <${missing.name}>: /${command.name} ${command.argumentHint}` };
   }
+  const { server, prompt } = command;
   try {
-    const params = { name: command.prompt.name, arguments: Object.fromEntries(given) };
-    return { blocks: blocksOf(await state.connection.ask('prompts/get', params, { signal }), command) };
+    const { messages } = await world.features.getPrompt(server, prompt.name, Object.fromEntries(given), {
+      signal,
+    });
+    return { blocks: await promptBlocks(messages, command, world) };
   } catch (cause) {
-    return {
-      fault: `The prompt ${command.prompt.name} of ${command.server} could not be had: ${messageOf(cause)}`,
-    };
+    return { fault: `The prompt ${prompt.name} of ${server} could not be had: ${messageOf(cause)}` };
   }
 }
 
-function blocksOf(answer: unknown, { name }: PromptCommand): UserBlock[] {
-  const messages: unknown[] = isRecord(answer) && Array.isArray(answer.messages) ? answer.messages : [];
-  const blocks = messages.flatMap((message): UserBlock[] => {
-    const content: unknown = isRecord(message) ? message.content : undefined;
-    if (!isRecord(content)) return [];
-    if (content.type === 'text') return [{ type: 'text', text: String(content.text) }];
-    const resource: unknown = content.resource;
-    if (isRecord(resource) && typeof resource.text === 'string')
-      return [{ type: 'text', text: resource.text }];
-    return [{ type: 'text', text: `[${String(content.type)} content]` }];
+/** All a prompt says as one message of the user's; pictures are shown, other data goes to files, as of results. */
+async function promptBlocks(
+  messages: readonly PromptMessage[],
+  { name, server }: PromptCommand,
+  { results, builtIns }: CommandWorld,
+): Promise<UserBlock[]> {
+  if (messages.length === 0) return [{ type: 'text', text: `(/${name} gave nothing)` }];
+  const canUse = (tool: string) => builtIns.some(({ listed }) => listed.name === tool);
+  const source = resultSource({ ...results, canUse }, { name: `/${name}`, server });
+  const { content } = await toModel({ content: withSpeakers(messages) }, source);
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+}
+
+/** Who says what is written between the messages, unless it is all the user. */
+function withSpeakers(messages: readonly PromptMessage[]): unknown[] {
+  let speaker: PromptMessage['role'] = 'user';
+  return messages.flatMap(({ role, content }) => {
+    const hasChanged = role !== speaker;
+    speaker = role;
+    return hasChanged ? [{ type: 'text', text: `[The ${role} says:]` }, content] : [content];
   });
-  return blocks.length > 0 ? blocks : [{ type: 'text', text: `(/${name} gave nothing)` }];
 }

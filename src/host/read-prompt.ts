@@ -26,7 +26,7 @@ export async function readPrompt(
   if (refusal !== undefined) return done(`The prompt was held back by a hook: ${refusal}`);
   const own = await ownCommand(session, text, signal);
   if (own) return own;
-  const expanded = text.startsWith('/') ? await expandCommand(text, session.servers.all, signal) : undefined;
+  const expanded = text.startsWith('/') ? await expandCommand(text, session.world, signal) : undefined;
   if (expanded && 'fault' in expanded) return signal.aborted ? interrupted() : done(expanded.fault);
   const contexts = [started.additionalContext, submitted.additionalContext].filter((it) => it !== undefined);
   return {

@@ -1,25 +1,38 @@
-import { expect, test } from 'vitest';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
 import { expandCommand, promptCommands } from '../../src/host/prompt-commands.ts';
+import { keepResults } from '../../src/host/result/result-source.ts';
+import { lastingStore } from '../../src/host/result/result-store.ts';
+import type { Features } from '../../src/host/servers/features/features.ts';
+import type { PromptMessage } from '../../src/host/servers/features/read-answers.ts';
 import type { Server } from '../../src/host/servers/server.ts';
+import type { ContentBlock } from '../../src/protocol/mcp.ts';
 
-type Asked = { method: string; params: Record<string, unknown> };
+type Asked = { server: string; prompt: string; args: unknown };
 
-/** A server `my docs` with these prompts, that answers every question with this. */
-function docs(answer: unknown, prompts = PROMPTS) {
+/** A server `my docs` with these prompts, each of which says this. */
+function docs(said: PromptMessage[] | Error, { directory = '/nowhere', builtIns = ['Read'] } = {}) {
   const asked: Asked[] = [];
-  const connection = {
-    ask: async (method: string, params: Record<string, unknown>) => {
-      asked.push({ method, params });
-      if (answer instanceof Error) throw answer;
-      return answer;
-    },
-  } as never;
-  const state = { kind: 'connected' as const, connection, tools: [], prompts };
-  const servers: ReadonlyMap<string, Server> = new Map([
+  const getPrompt: Features['getPrompt'] = async (server, prompt, args) => {
+    asked.push({ server, prompt, args });
+    if (said instanceof Error) throw said;
+    return { messages: said };
+  };
+  const connection = {} as never;
+  const state = { kind: 'connected' as const, connection, tools: [], prompts: PROMPTS };
+  const all: ReadonlyMap<string, Server> = new Map([
     ['down', { entry: { command: 'x' }, origin: 'config', state: { kind: 'pending' } }],
     ['my docs', { entry: { command: 'x' }, origin: 'config', state }],
   ]);
-  return { servers, asked };
+  const world = {
+    servers: { all },
+    features: { getPrompt },
+    results: keepResults(lastingStore(directory)),
+    builtIns: builtIns.map((name) => ({ listed: { name } })),
+  };
+  return { world, asked };
 }
 
 const PROMPTS = [
@@ -34,61 +47,98 @@ const PROMPTS = [
   { name: 'plain', description: '', arguments: [] },
 ];
 const never = new AbortController().signal;
-const message = (content: unknown) => ({ messages: [{ role: 'user', content }] });
+const user = (content: ContentBlock): PromptMessage => ({ role: 'user', content });
+const text = (it: string) => ({ type: 'text' as const, text: it });
 
 test('every prompt of a connected server is a command', () => {
-  expect(promptCommands(docs({}).servers)).toMatchObject([
+  expect(promptCommands(docs([]).world.servers.all)).toMatchObject([
     { name: 'mcp__my_docs__find_it', description: 'Finds', argumentHint: '<what> [where]' },
     { name: 'mcp__my_docs__plain', description: '', argumentHint: '' },
   ]);
 });
 
 test.each([
-  ['/mcp__my_docs__find_it a', { what: 'a' }],
-  ['  /mcp__my_docs__find_it   a   b  ', { what: 'a', where: 'b' }],
-  ['/mcp__my_docs__find_it "a b" c d', { what: 'a b', where: 'c d' }],
-  ['/mcp__my_docs__find_it a\nin\nlines', { what: 'a', where: 'in lines' }],
-  ['/mcp__my_docs__plain too much', {}],
-])('%j is asked with %j', async (text, expected) => {
-  const { servers, asked } = docs(message({ type: 'text', text: 'ok' }));
-  expect(await expandCommand(text, servers, never)).toEqual({ blocks: [{ type: 'text', text: 'ok' }] });
-  expect(asked).toMatchObject([{ method: 'prompts/get', params: { arguments: expected } }]);
+  ['/mcp__my_docs__find_it a', 'find it', { what: 'a' }],
+  ['  /mcp__my_docs__find_it   a   b  ', 'find it', { what: 'a', where: 'b' }],
+  ['/mcp__my_docs__find_it "a b" c d', 'find it', { what: 'a b', where: 'c d' }],
+  ['/mcp__my_docs__find_it a\nin\nlines', 'find it', { what: 'a', where: 'in lines' }],
+  ['/mcp__my_docs__plain too much', 'plain', {}],
+])('%j is asked as %s with %j', async (line, prompt, args) => {
+  const { world, asked } = docs([user(text('ok'))]);
+  expect(await expandCommand(line, world, never)).toEqual({ blocks: [text('ok')] });
+  expect(asked).toEqual([{ server: 'my docs', prompt, args }]);
 });
 
 test.each(['/mcp__my_docs__find_it', '/mcp__my_docs__find_it "" b'])(
   '%j lacks what the prompt needs: the user is told, nobody else is asked',
-  async (text) => {
-    const { servers, asked } = docs({});
+  async (line) => {
+    const { world, asked } = docs([]);
     const fault = '/mcp__my_docs__find_it needs <what>: /mcp__my_docs__find_it <what> [where]';
-    expect(await expandCommand(text, servers, never)).toEqual({ fault });
+    expect(await expandCommand(line, world, never)).toEqual({ fault });
     expect(asked).toEqual([]);
   },
 );
 
 test.each(['/mcp__my_docs__none', '/mcp__down__x', '/clear', 'mcp__my_docs__plain', '', '/', '/constructor'])(
   '%j is no command of a server',
-  async (text) => {
-    const { servers, asked } = docs({});
-    expect(await expandCommand(text, servers, never)).toBeUndefined();
+  async (line) => {
+    const { world, asked } = docs([]);
+    expect(await expandCommand(line, world, never)).toBeUndefined();
     expect(asked).toEqual([]);
   },
 );
 
 test.each([
-  ['a text resource', message({ type: 'resource', resource: { uri: 'x:', text: 'inside' } }), 'inside'],
-  ['something else', message({ type: 'audio', data: '' }), '[audio content]'],
-  ['nothing', { messages: [] }, '(/mcp__my_docs__plain gave nothing)'],
-  ['garbage', 7, '(/mcp__my_docs__plain gave nothing)'],
-  ['a message that is none', { messages: [null, { content: 'x' }] }, '(/mcp__my_docs__plain gave nothing)'],
-])('a prompt that gives %s', async (_, answer, text) => {
-  expect(await expandCommand('/mcp__my_docs__plain', docs(answer).servers, never)).toEqual({
-    blocks: [{ type: 'text', text }],
-  });
+  [
+    'a text resource',
+    [user({ type: 'resource', resource: { uri: 'x:1', text: 'inside' } })],
+    [text('[Resource from my docs at x:1] inside')],
+  ],
+  [
+    'a link',
+    [user({ type: 'resource_link', uri: 'x:1', name: 'one' })],
+    [text(expect.stringContaining('x:1') as unknown as string)],
+  ],
+  [
+    'what nobody knows yet',
+    [user({ type: 'hologram', depth: 3 } as never)],
+    [text(expect.stringMatching(/hologram.*"depth":3/s) as unknown as string)],
+  ],
+  [
+    'a conversation',
+    [user(text('a')), { role: 'assistant' as const, content: text('b') }, user(text('c')), user(text('d'))],
+    [text('a'), text('[The assistant says:]'), text('b'), text('[The user says:]'), text('c'), text('d')],
+  ],
+  ['nothing', [], [text('(/mcp__my_docs__plain gave nothing)')]],
+])('a prompt that gives %s', async (_, messages, blocks) => {
+  expect(await expandCommand('/mcp__my_docs__plain', docs(messages).world, never)).toEqual({ blocks });
 });
 
+test('pictures are shown, embedded ones too, and other data goes to a file that is named', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'prompts-'));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const messages = [
+    user({ type: 'image', data: PIXEL, mimeType: 'image/png' }),
+    user({ type: 'resource', resource: { uri: 'x:1', blob: PIXEL, mimeType: 'image/png' } }),
+    user({ type: 'resource', resource: { uri: 'x:2', blob: 'AAEC', mimeType: 'application/zip' } }),
+    user({ type: 'audio', data: 'AAEC', mimeType: 'audio/wav' }),
+  ];
+  const expanded = await expandCommand('/mcp__my_docs__plain', docs(messages, { directory }).world, never);
+  const blocks = expanded && 'blocks' in expanded ? expanded.blocks : [];
+  const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PIXEL } };
+  expect(blocks.filter(({ type }) => type === 'image')).toEqual([image, image]);
+  const words = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
+  expect(words).toContain('[Resource from my docs at x:1]');
+  expect(words).toMatch(/\[Resource from my docs at x:2\].*application\/zip.*3 bytes/);
+  expect(words).toMatch(/\[Audio from my docs\].*audio\/wav.*3 bytes/);
+});
+
+const PIXEL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
 test('a server that refuses its prompt is told to the user', async () => {
-  const { servers } = docs(new Error('not today'));
-  expect(await expandCommand('/mcp__my_docs__plain', servers, never)).toEqual({
+  const { world } = docs(new Error('not today'));
+  expect(await expandCommand('/mcp__my_docs__plain', world, never)).toEqual({
     fault: 'The prompt plain of my docs could not be had: not today',
   });
 });
