@@ -29,11 +29,13 @@ export type PermitWorld = {
   readonly who: Who;
   mode(): PermissionMode;
   workspace(): Workspace;
-  /** The call with its paths as the file system sees them, or why that cannot be. */
-  resolve(call: PoolCall): Promise<PoolCall | { readonly fault: string }>;
+  /** The call with its paths as the file system sees them, once its server is there, or why that cannot be. */
+  resolve(call: PoolCall, signal: AbortSignal): Promise<PoolCall | { readonly fault: string }>;
   decide(call: PoolCall): Decision;
   readonly askers: readonly Asker[];
   applyUpdates(updates: readonly PermissionUpdate[]): Promise<void>;
+  /** Somebody was shown how the tool differs from what was accepted, and let it run. */
+  accept(call: PoolCall): void;
   /** Around a question: the session waits for somebody. */
   waiting<T>(work: Promise<T>): Promise<T>;
   /** A hook has something to tell the model. */
@@ -52,7 +54,8 @@ export async function permit(asked: PoolCall, world: PermitWorld, signal: AbortS
     world.stop(before.stop);
     return refused(before.stop, { text: before.stop });
   }
-  const call = await world.resolve(before.updatedInput ? withInput(asked, before.updatedInput) : asked);
+  const given = before.updatedInput ? withInput(asked, before.updatedInput) : asked;
+  const call = await world.resolve(given, signal);
   if ('fault' in call) return refused(call.fault, { text: call.fault });
   const decision = weigh(world.decide(call), before, world.mode());
   const { reason } = decision;
@@ -95,13 +98,21 @@ async function ask(call: PoolCall, reason: Reason, world: PermitWorld, signal: A
   if (result.behavior === 'deny') {
     return { ...refused(result.message, by), ...(result.interrupt && { interrupt: true as const }) };
   }
+  if (reason.changed && from !== hook?.name) world.accept(call);
   if (result.updatedPermissions) await world.applyUpdates(result.updatedPermissions);
-  return result.updatedInput ? changed(withInput(call, result.updatedInput), by, world) : allowed(call, by);
+  return result.updatedInput
+    ? changed(withInput(call, result.updatedInput), by, world, signal)
+    : allowed(call, by);
 }
 
 /** Whoever answered may have changed the input, but not into something that is denied. */
-async function changed(call: PoolCall, by: PermitReason, world: PermitWorld): Promise<Permit> {
-  const resolved = await world.resolve(call);
+async function changed(
+  call: PoolCall,
+  by: PermitReason,
+  world: PermitWorld,
+  signal: AbortSignal,
+): Promise<Permit> {
+  const resolved = await world.resolve(call, signal);
   if ('fault' in resolved) return refused(resolved.fault, by);
   const decision = world.decide(resolved);
   return decision.kind === 'deny' ? refused(decision.reason.text, decision.reason) : allowed(resolved, by);

@@ -4,7 +4,7 @@ import type { Decision } from '../permission/decide.ts';
 
 /**
  * The decision once a hook has spoken. A hook may always be stricter. It may spare a person's question, but not one that
- * a rule or the tool itself demands, and it never opens what is denied. Mode `dontAsk` asks nobody, whoever wants it to.
+ * a rule or the tool itself demands, nor one about a tool that is not what was accepted, and it never opens what is denied. Mode `dontAsk` asks nobody, whoever wants it to.
  */
 export function weigh(
   decision: Decision,
@@ -17,8 +17,8 @@ export function weigh(
     if (mode !== 'dontAsk') return byHook('ask', text);
     return { kind: 'deny', reason: { mode, text: `mode dontAsk denies what would be asked: ${text}` } };
   }
-  const isDemanded =
-    decision.reason.rule !== undefined || decision.reason.annotation === 'requiresUserInteraction';
+  const { rule, annotation, changed } = decision.reason;
+  const isDemanded = rule !== undefined || changed !== undefined || annotation === 'requiresUserInteraction';
   if (hook === 'allow' && decision.kind === 'ask' && !isDemanded) {
     return byHook('allow', reason ?? 'a PreToolUse hook allowed it');
   }

@@ -92,6 +92,8 @@ function nobody(question: Question, failures: readonly { asker: string; message:
 /** Against a rule that asks, no other rule helps. */
 function whatWouldAllow({ reason, suggestions }: Question): string[] {
   if (reason.rule?.effect === 'ask') return [`${reason.text} demands it`];
+  if (reason.changed)
+    return [reason.text, ...(reason.changed.remedy === undefined ? [] : [reason.changed.remedy])];
   const named = suggestions.flatMap((update) => {
     if (update.type === 'setMode') return [`mode ${update.mode}`];
     if (!('rules' in update)) return [];

@@ -17,6 +17,8 @@ export type Situation = {
   readonly annotations?: ToolAnnotations;
   /** The tool's definition says that a person must be there, whatever rules allow. */
   readonly needsPerson?: boolean;
+  /** The tool is not what was accepted: how, on one line, and how a person who is not here would accept it. */
+  readonly changed?: { readonly text: string; readonly remedy?: string };
   readonly workspace: Workspace;
 };
 
@@ -25,6 +27,8 @@ export type Reason = {
   readonly rule?: Rule;
   readonly mode?: PermissionMode;
   readonly annotation?: 'readOnlyHint' | 'destructiveHint' | 'requiresUserInteraction';
+  /** The tool is not what was accepted, and `text` says how: whoever allows the call accepts it. */
+  readonly changed?: { readonly remedy?: string };
   readonly text: string;
 };
 
@@ -34,12 +38,15 @@ export type Decision = { readonly kind: 'allow' | 'deny' | 'ask'; readonly reaso
 /**
  * Deny rules, then ask rules, then allow rules, then the mode; annotations only relax, and only for trusted servers.
  * Bypassing skips a person's own ask rules, but neither a deny rule nor an ask rule of `policySettings` or
- * `serverPolicy`: those were made by somebody else than the one who bypasses.
+ * `serverPolicy`: those were made by somebody else than the one who bypasses. A tool that is not what was accepted is
+ * asked about, whatever allows it; in mode `plan` it runs only if a rule allows it, since what it says of itself does not count.
  */
 export function decide(situation: Situation): Decision {
   const decision = decideAsking(situation);
   if (decision.kind !== 'ask' || situation.mode !== 'dontAsk') return decision;
-  const text = `mode dontAsk denies what would be asked: ${decision.reason.text}`;
+  const { remedy } = decision.reason.changed ?? {};
+  const asked = remedy === undefined ? decision.reason.text : `${decision.reason.text}; ${remedy}`;
+  const text = `mode dontAsk denies what would be asked: ${asked}`;
   return { kind: 'deny', reason: { ...decision.reason, mode: 'dontAsk', text } };
 }
 
@@ -52,16 +59,38 @@ function decideAsking(situation: Situation): Decision {
   const denied = find('deny');
   if (denied) return byRule('deny', denied);
   const asked = find('ask', (rule) => !bypassing || OTHERS.has(rule.source));
-  if (asked) return byRule('ask', asked);
+  if (asked) return withChange(byRule('ask', asked), situation);
+  const needsPlan = situation.mode === 'plan' && !find('allow');
+  if (situation.changed && !bypassing && !needsPlan) return askOfChange(situation);
   if (situation.needsPerson === true) {
     const text = `${call.name} requires a person whenever it runs`;
-    return { kind: 'ask', reason: { annotation: 'requiresUserInteraction', text } };
+    return withChange({ kind: 'ask', reason: { annotation: 'requiresUserInteraction', text } }, situation);
   }
   const allowed = find('allow');
   if (allowed) return byRule('allow', allowed);
   return bypassing
     ? { kind: 'allow', reason: { mode: 'bypassPermissions', text: 'mode bypassPermissions asks nobody' } }
     : byMode(situation);
+}
+
+/** A person who is asked for another reason is shown the change as well. */
+function withChange({ kind, reason }: Decision, { changed }: Situation): Decision {
+  if (!changed) return { kind, reason };
+  const { text, remedy } = changed;
+  return {
+    kind,
+    reason: { ...reason, changed: remedy === undefined ? {} : { remedy }, text: `${reason.text}; ${text}` },
+  };
+}
+
+function askOfChange(situation: Situation): Decision {
+  const { call, mode, needsPerson } = situation;
+  const reason: Reason = {
+    mode,
+    ...(needsPerson === true && { annotation: 'requiresUserInteraction' }),
+    text: `${call.name} is not what was accepted`,
+  };
+  return withChange({ kind: 'ask', reason }, situation);
 }
 
 const OTHERS: ReadonlySet<string> = new Set(['policySettings', 'serverPolicy']);
@@ -76,7 +105,8 @@ function byMode(situation: Situation): Decision {
   const path = subject?.kind === 'path' && call.server === undefined ? subject.value : undefined;
   const outside = path !== undefined && !isInWorkspace(path, workspace);
   const { readOnlyHint, destructiveHint } = situation.annotations ?? {};
-  const readOnly = trusted && readOnlyHint === true && destructiveHint !== true;
+  const readOnly =
+    trusted && situation.changed === undefined && readOnlyHint === true && destructiveHint !== true;
 
   if (readOnly && !outside) {
     return { kind: 'allow', reason: { mode, annotation: 'readOnlyHint', text: `${call.name} only reads` } };

@@ -12,7 +12,7 @@ const WORKSPACE = { cwd: '/w', home: '/home/me', directories: ['/extra'] };
 
 function call(name: string, input: object, origin: Origin, _meta?: object): PoolCall {
   const listed = { name, inputSchema: { type: 'object' as const }, ...(_meta && { _meta }) };
-  const tool = { name, description: '', inputSchema: listed.inputSchema, origin, listed };
+  const tool = { name, description: '', inputSchema: listed.inputSchema, alwaysLoad: false, origin, listed };
   return { id: '1', tool, input: input as PoolCall['input'], isTrusted: true } as PoolCall;
 }
 

@@ -8,6 +8,7 @@ const DECISIONS: Record<string, Decision> = {
   deny: { kind: 'deny', reason: { text: 'denied' } },
   ask: { kind: 'ask', reason: { text: 'asked' } },
   'ask by rule': { kind: 'ask', reason: { rule, text: 'asked' } },
+  'ask about a changed tool': { kind: 'ask', reason: { mode: 'default', changed: {}, text: 'asked' } },
   'ask by the tool': { kind: 'ask', reason: { annotation: 'requiresUserInteraction', text: 'asked' } },
 };
 
@@ -22,6 +23,8 @@ test.each([
   ['ask', 'deny', 'deny'],
   ['ask by rule', 'allow', 'ask'],
   ['ask by the tool', 'allow', 'ask'],
+  ['ask about a changed tool', 'allow', 'ask'],
+  ['ask about a changed tool', 'deny', 'deny'],
   ['deny', undefined, 'deny'],
   ['deny', 'allow', 'deny'],
   ['deny', 'ask', 'deny'],

@@ -39,12 +39,15 @@ const situations = fc
     bypassLaunched: fc.boolean(),
     trusted: fc.boolean(),
     needsPerson: fc.boolean(),
+    isChanged: fc.boolean(),
     annotations: fc.record(
       { readOnlyHint: fc.boolean(), destructiveHint: fc.boolean() },
       { requiredKeys: [] },
     ),
   })
-  .map(({ call, ...changes }) => situation(call, changes));
+  .map(({ call, isChanged, ...changes }) =>
+    situation(call, { ...changes, ...(isChanged && { changed: { text: 'it changed' } }) }),
+  );
 
 const wholeTool = (given: Situation) => given.call.name;
 
@@ -83,6 +86,29 @@ test('without trust, annotations change nothing about what is allowed', () => {
     fc.property(situations, (given) => {
       const { annotations: _, ...silent } = { ...given, trusted: false };
       expect(decide({ ...given, trusted: false }).kind).toBe(decide(silent).kind);
+    }),
+  );
+});
+
+test('a changed tool is allowed only by bypassing, and whoever is asked is told how it changed', () => {
+  fc.assert(
+    fc.property(situations, (given) => {
+      const { kind, reason } = decide({ ...given, changed: { text: 'it changed' } });
+      const isBypassed = given.mode === 'bypassPermissions' && given.bypassLaunched;
+      if (kind === 'allow') expect(isBypassed).toBe(true);
+      if (kind !== 'ask') return;
+      expect(reason.changed).toEqual({});
+      expect(reason.text).toMatch(/; it changed$/);
+    }),
+  );
+});
+
+test('that a tool changed never makes a decision laxer', () => {
+  const strictness = { allow: 0, ask: 1, deny: 2 };
+  fc.assert(
+    fc.property(situations, ({ changed: _, ...given }) => {
+      const after = decide({ ...given, changed: { text: 'it changed' } });
+      expect(strictness[after.kind]).toBeGreaterThanOrEqual(strictness[decide(given).kind]);
     }),
   );
 });

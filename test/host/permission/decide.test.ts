@@ -114,3 +114,44 @@ test('a decision names the rule it rests on, and dontAsk says what would have be
     text: 'mode dontAsk denies what would be asked: ask rule "mcp__s" of session',
   });
 });
+
+describe('a tool that is not what was accepted', () => {
+  const changed = { text: 'it changed', remedy: 'do this' };
+  const asked = { changed: { remedy: 'do this' }, text: `${tool.name} is not what was accepted; it changed` };
+  test.each<[string, Partial<Situation>, string, object]>([
+    ['no rule', {}, 'ask', { mode: 'default', ...asked }],
+    ['an allow rule', { rules: [allow] }, 'ask', { mode: 'default', ...asked }],
+    ['a trusted reader', { trusted: true, annotations: reads }, 'ask', { mode: 'default', ...asked }],
+    ['a deny rule', { rules: [deny, allow] }, 'deny', { rule: deny }],
+    [
+      'an ask rule',
+      { rules: [ask, allow] },
+      'ask',
+      { rule: ask, changed: { remedy: 'do this' }, text: 'ask rule "mcp__s" of session; it changed' },
+    ],
+    [
+      'one that needs a person',
+      { needsPerson: true },
+      'ask',
+      { ...asked, annotation: 'requiresUserInteraction' },
+    ],
+    ['acceptEdits', { mode: 'acceptEdits' }, 'ask', asked],
+    [
+      'bypassing',
+      { mode: 'bypassPermissions', bypassLaunched: true },
+      'allow',
+      { mode: 'bypassPermissions' },
+    ],
+    ['bypassing that was not launched', { mode: 'bypassPermissions' }, 'ask', asked],
+    ['plan, a trusted reader', { mode: 'plan', trusted: true, annotations: reads }, 'deny', { mode: 'plan' }],
+    ['plan, an allow rule', { mode: 'plan', rules: [allow] }, 'ask', asked],
+    [
+      'dontAsk',
+      { mode: 'dontAsk', rules: [allow] },
+      'deny',
+      { text: `mode dontAsk denies what would be asked: ${asked.text}; do this` },
+    ],
+  ])('%s', (_, changes, kind, reason) => {
+    expect(decide(situation(tool, { changed, ...changes }))).toMatchObject({ kind, reason });
+  });
+});

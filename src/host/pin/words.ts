@@ -1,0 +1,87 @@
+import { shown } from './shown.ts';
+
+/** What one text has that the other has not, as people read it. */
+export type WordChanges = { readonly removed: readonly string[]; readonly added: readonly string[] };
+
+/** Above this product of words the ends that differ are shown as one piece. */
+const MAX_CELLS = 250_000;
+
+/** The runs of words that were taken out and put in, in order. */
+export function wordChanges(before: string, after: string): WordChanges {
+  const [old, fresh] = [split(before), split(after)];
+  let start = 0;
+  while (start < old.length && start < fresh.length && old[start] === fresh[start]) start++;
+  let end = 0;
+  const most = Math.min(old.length, fresh.length) - start;
+  while (end < most && old[old.length - 1 - end] === fresh[fresh.length - 1 - end]) end++;
+  const left = old.slice(start, old.length - end);
+  const right = fresh.slice(start, fresh.length - end);
+  if (left.length * right.length > MAX_CELLS) return { removed: joined([left]), added: joined([right]) };
+  return byLongestCommon(left, right);
+}
+
+/** `added "…", removed "…"`: a few of the pieces, each cut, and how many words are not shown. */
+export function sayWordChanges(before: string, after: string): string {
+  const { removed, added } = wordChanges(before, after);
+  const parts = [
+    ...(added.length > 0 ? [`added ${quote(added)}`] : []),
+    ...(removed.length > 0 ? [`removed ${quote(removed)}`] : []),
+  ];
+  return parts.length > 0 ? parts.join(', ') : 'only its spacing changed';
+}
+
+const MAX_PIECES = 3;
+const MAX_PIECE = 120;
+
+function quote(pieces: readonly string[]): string {
+  const cut = pieces.slice(0, MAX_PIECES).map((piece) => excerpt(piece));
+  const rest = pieces.slice(MAX_PIECES).flatMap(split).length;
+  const hidden = cut.reduce((sum, { left }) => sum + left, rest);
+  const texts = cut.map(({ text }) => `"${text}"`).join(' and ');
+  return hidden === 0 ? texts : `${texts} and ${hidden} more ${hidden === 1 ? 'word' : 'words'}`;
+}
+
+function excerpt(piece: string): { text: string; left: number } {
+  const text = shown(piece);
+  if (text.length <= MAX_PIECE) return { text, left: 0 };
+  const head = text.slice(0, MAX_PIECE).replace(/\S*$/, '').trimEnd();
+  const begun = head === '' ? [...text].slice(0, MAX_PIECE - 20).join('') : head;
+  return { text: `${begun}…`, left: Math.max(1, split(text.slice(begun.length)).length) };
+}
+
+function split(text: string): string[] {
+  return text.split(/\s+/u).filter((word) => word !== '');
+}
+
+function joined(runs: readonly (readonly string[])[]): string[] {
+  return runs.filter((run) => run.length > 0).map((run) => run.join(' '));
+}
+
+/** The pieces between the words both have, found by their longest common subsequence. */
+function byLongestCommon(left: readonly string[], right: readonly string[]): WordChanges {
+  const width = right.length + 1;
+  const lengths = new Uint32Array((left.length + 1) * width);
+  const at = (row: number, column: number) => lengths[row * width + column] as number;
+  for (let row = left.length - 1; row >= 0; row--) {
+    for (let column = right.length - 1; column >= 0; column--) {
+      lengths[row * width + column] =
+        left[row] === right[column]
+          ? at(row + 1, column + 1) + 1
+          : Math.max(at(row + 1, column), at(row, column + 1));
+    }
+  }
+  const removed: string[][] = [[]];
+  const added: string[][] = [[]];
+  let [row, column] = [0, 0];
+  while (row < left.length || column < right.length) {
+    if (row < left.length && column < right.length && left[row] === right[column]) {
+      removed.push([]);
+      added.push([]);
+      row++;
+      column++;
+    } else if (column < right.length && (row === left.length || at(row, column + 1) >= at(row + 1, column))) {
+      added.at(-1)?.push(right[column++] as string);
+    } else removed.at(-1)?.push(left[row++] as string);
+  }
+  return { removed: joined(removed), added: joined(added) };
+}

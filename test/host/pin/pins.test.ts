@@ -1,0 +1,148 @@
+import { expect, test } from 'vitest';
+import { fingerprint } from '../../../src/host/pin/fingerprint.ts';
+import { memoryPinStore } from '../../../src/host/pin/pin-store.ts';
+import { Pins } from '../../../src/host/pin/pins.ts';
+import { tool } from './tools.ts';
+
+const AT = { server: 's', place: 'here' };
+const ONE = tool();
+const TWO = tool({ description: 'Finds issues and keys.' });
+const THREE = tool({ description: 'Finds keys.' });
+const other = tool({ name: 'other' });
+
+test('first sight is silent, the same again too, and a change is told with everything there is to know', () => {
+  const pins = new Pins();
+  const nothing = { changes: [], added: [], isElsewhere: false };
+  expect(pins.observe(AT, [ONE])).toEqual(nothing);
+  expect(pins.observe(AT, [ONE])).toEqual(nothing);
+  expect(pins.changeOf(AT, ONE)).toBeUndefined();
+  const change = {
+    ...AT,
+    tool: 'find',
+    before: ONE,
+    after: TWO,
+    fingerprints: { before: fingerprint(ONE), after: fingerprint(TWO) },
+    differences: [
+      {
+        part: 'description',
+        severity: 'high',
+        text: 'description: added "issues and keys.", removed "issues."',
+      },
+    ],
+    findings: [],
+    text: 'it changed since it was accepted: description: added "issues and keys.", removed "issues."',
+  };
+  expect(pins.observe(AT, [TWO])).toEqual({ ...nothing, changes: [change] });
+  expect(pins.changeOf(AT, TWO)).toEqual(change);
+  expect(pins.all()).toEqual([change]);
+});
+
+test('a tool that vanished and comes back as another is compared with what it was', () => {
+  const pins = new Pins();
+  pins.observe(AT, [ONE, other]);
+  expect(pins.observe(AT, [other]).changes).toEqual([]);
+  expect(pins.observe(AT, [TWO, other]).changes.map((it) => it.tool)).toEqual(['find']);
+});
+
+test('one that changes back is what was accepted', () => {
+  const pins = new Pins();
+  pins.observe(AT, [ONE]);
+  pins.observe(AT, [TWO]);
+  expect(pins.observe(AT, [ONE]).changes).toEqual([]);
+  expect(pins.all()).toEqual([]);
+});
+
+test('a new tool of a known server is accepted, and told of', () => {
+  const pins = new Pins();
+  pins.observe(AT, [ONE]);
+  expect(pins.observe(AT, [ONE, other])).toEqual({ changes: [], added: ['other'], isElsewhere: false });
+  expect(pins.observe(AT, [tool({ name: 'other', title: 'x' })]).changes).toHaveLength(1);
+});
+
+test('accepted is what was shown, not what came after it', () => {
+  const pins = new Pins();
+  pins.observe(AT, [ONE]);
+  const [shown] = pins.observe(AT, [TWO]).changes;
+  pins.observe(AT, [THREE]);
+  pins.acceptChange(shown as never);
+  expect(pins.changeOf(AT, TWO)).toBeUndefined();
+  expect(pins.changeOf(AT, THREE)?.before).toEqual(TWO);
+  expect(pins.all().map(({ after }) => after)).toEqual([THREE]);
+});
+
+test('a server or one of its tools is accepted by name, wherever it is', () => {
+  const pins = new Pins();
+  const elsewhere = { server: 's', place: 'there' };
+  for (const at of [AT, elsewhere, { server: 't', place: 'x' }]) {
+    pins.observe(at, [ONE, other]);
+    pins.observe(at, [TWO, tool({ name: 'other', title: 'x' })]);
+  }
+  expect(pins.accept('s', 'none')).toEqual([]);
+  expect(pins.accept('s', 'find').map(({ place, tool: name }) => [place, name])).toEqual([
+    ['here', 'find'],
+    ['there', 'find'],
+  ]);
+  expect(pins.changeOf(elsewhere, TWO)).toBeUndefined();
+  expect(pins.accept('s')).toHaveLength(2);
+  expect(pins.all().map(({ server }) => server)).toEqual(['t', 't']);
+});
+
+test('a tool that hides something is not accepted at first sight, and after that stays as it was accepted', () => {
+  const pins = new Pins();
+  const hiding = tool({ description: 'a\u200bb' });
+  const [change] = pins.observe(AT, [hiding, other]).changes;
+  expect(change).toMatchObject({
+    tool: 'find',
+    differences: [],
+    text: 'it hides something: its description has 1 zero-width character (U+200B)',
+  });
+  expect(change).not.toHaveProperty('before');
+  pins.accept('s');
+  expect(pins.observe(AT, [hiding, other]).changes).toEqual([]);
+  expect(pins.changeOf(AT, tool({ description: 'a\u200bc' }))?.text).toMatch(
+    /^it changed .*; it hides something: /,
+  );
+});
+
+test('the same key elsewhere is another server, and sixteen places are remembered', () => {
+  const pins = new Pins();
+  pins.observe(AT, [ONE]);
+  const there = { server: 's', place: 'there' };
+  expect(pins.observe(there, [TWO])).toEqual({ changes: [], added: [], isElsewhere: true });
+  expect(pins.observe(AT, [TWO]).changes).toHaveLength(1);
+  for (let n = 0; n < 16; n++) pins.observe({ server: 's', place: `p${n}` }, [ONE]);
+  expect(pins.observe(AT, [TWO])).toEqual({ changes: [], added: [], isElsewhere: true });
+});
+
+test('what another process accepted counts at once', () => {
+  const store = memoryPinStore();
+  const [mine, theirs] = [new Pins(store), new Pins(store)];
+  mine.observe(AT, [ONE]);
+  mine.observe(AT, [TWO]);
+  expect(mine.changeOf(AT, TWO)).toBeDefined();
+  theirs.accept('s');
+  expect(mine.changeOf(AT, TWO)).toBeUndefined();
+});
+
+test('a schema that is nested beyond reason is never accepted, and what was accepted stays', () => {
+  let schema: Record<string, unknown> = {};
+  for (let n = 0; n < 20_000; n++) schema = { items: schema };
+  const pins = new Pins();
+  pins.observe(AT, [ONE]);
+  const deep = tool({ inputSchema: { type: 'object', properties: { a: schema } } });
+  const [change] = pins.observe(AT, [deep]).changes;
+  expect(change?.text).toBe('its schema has too many levels to be compared with what "find" was');
+  pins.acceptChange(change as never);
+  expect(pins.changeOf(AT, deep)).toBeDefined();
+  expect(pins.changeOf(AT, ONE)).toBeUndefined();
+  expect(pins.all()).toEqual([]);
+});
+
+test('names of the prototype are names', () => {
+  const pins = new Pins();
+  const at = { server: '__proto__', place: 'constructor' };
+  const odd = ['__proto__', 'constructor', 'toString'].map((name) => tool({ name }));
+  expect(pins.observe(at, odd).changes).toEqual([]);
+  const changed = odd.map((it) => ({ ...it, title: 'x' }));
+  expect(pins.observe(at, changed).changes.map((it) => it.tool)).toEqual(odd.map(({ name }) => name));
+});
