@@ -49,8 +49,8 @@ type ApiUsage = Record<
   number
 >;
 
-/** A tool as the model is told of it; one of a server carries the server's key. */
-export type CountedTool = ModelTool & { readonly server?: string };
+/** A tool as the model is told of it; one of a server carries the server's key, and takes no room before it is loaded. */
+export type CountedTool = ModelTool & { readonly server?: string; readonly isLoaded?: boolean };
 
 /** What fills the window, by estimate; `lastUsage` is what the model itself counted and is passed on as it is. */
 export function contextUsage(context: {
@@ -65,8 +65,8 @@ export function contextUsage(context: {
   const { model, system, tools, messages, limits, lastUsage } = context;
   const isAutoCompactEnabled = context.compacts === 'by-itself';
   const counted = tools.map((tool) => ({ ...tool, tokens: toolTokens(tool) }));
-  const ofServers = counted.flatMap(({ name, server, tokens }) =>
-    server === undefined ? [] : [{ name, serverName: server, tokens, isLoaded: true }],
+  const ofServers = counted.flatMap(({ name, server, tokens, isLoaded = true }) =>
+    server === undefined ? [] : [{ name, serverName: server, tokens, isLoaded }],
   );
   const builtIn = counted
     .filter(({ server }) => server === undefined)
@@ -74,7 +74,7 @@ export function contextUsage(context: {
   const used = [
     row('system_prompt', 'System prompt', textTokens(system), 'cyan'),
     row('system_tools', 'System tools', total(builtIn), 'blue'),
-    row('mcp_tools', 'MCP tools', total(ofServers), 'magenta'),
+    row('mcp_tools', 'MCP tools', total(ofServers.filter((it) => it.isLoaded)), 'magenta'),
     row(
       'messages',
       'Messages',

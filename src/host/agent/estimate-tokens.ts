@@ -1,16 +1,17 @@
+import { textTokens } from '../../base/text-tokens.ts';
 import type { ModelBlock, UserBlock } from '../../protocol/agent-message.ts';
 import type { ModelMessage, ModelTool } from '../model/model.ts';
+import { definitionTokens } from '../pool/price.ts';
+import { IMAGE_TOKENS } from '../result/limit.ts';
 
-/** Bytes a token takes in prose; by bytes, since a sign of Chinese is nearly a token of its own. */
-const BYTES_OF_TEXT = 4;
+export { textTokens };
+
 /** JSON is denser: its punctuation is tokens too. */
 const BYTES_OF_JSON = 3;
-/** What the largest image comes to after a model has scaled it. */
-const IMAGE = 1_600;
 /** A page of a document, and about how many bytes one has. */
 const PAGE = 2_000;
 const BYTES_OF_PAGE = 50_000;
-/** Roles, ids and the like around each message, block and tool. */
+/** Roles, ids and the like around each message and block. */
 const FRAME = 4;
 
 /** About how many tokens a request takes: cheap, the same every time, and no substitute for what the model counted. */
@@ -23,12 +24,8 @@ export function estimateTokens(request: {
   return textTokens(system) + sum(tools, toolTokens) + sum(messages, messageTokens);
 }
 
-export function textTokens(text: string): number {
-  return Math.ceil(Buffer.byteLength(text) / BYTES_OF_TEXT);
-}
-
 export function toolTokens({ name, description, input_schema }: ModelTool): number {
-  return FRAME + textTokens(name) + textTokens(description) + jsonTokens(input_schema);
+  return definitionTokens(name, description, input_schema);
 }
 
 export function messageTokens(message: ModelMessage): number {
@@ -49,7 +46,7 @@ export function blockTokens(block: ModelBlock | UserBlock): number {
       return FRAME + (typeof content === 'string' ? textTokens(content) : sum(content, blockTokens));
     }
     case 'image':
-      return IMAGE;
+      return IMAGE_TOKENS;
     case 'document':
       return documentTokens(block.source);
     default:

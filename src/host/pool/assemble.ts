@@ -1,138 +1,83 @@
 import type { ListedTool } from '../../protocol/mcp.ts';
-import { mcpToolName } from '../../protocol/tool-name.ts';
-import { compareNames, compareUnits } from './order.ts';
-import { shortHash } from './short-hash.ts';
+import { SHORTEST_LIMIT } from './alias.ts';
+import { type Candidate, candidates } from './candidates.ts';
+import { merge, type Offer } from './merge.ts';
+import { compareUnits } from './order.ts';
+import type { Pool, PoolInput } from './pool.ts';
+import type { Telling } from './pooled.ts';
 
-/** Where a tool of the pool comes from: what a call is routed by, never the name's text. */
-export type Origin = { kind: 'builtin'; tool: string } | { kind: 'mcp'; server: string; tool: string };
-
-/** One tool as a model is offered it; `listed` is what its origin declared. */
-export type PooledTool = {
-  name: string;
-  description: string;
-  inputSchema: ListedTool['inputSchema'];
-  origin: Origin;
-  listed: ListedTool;
-};
-
-/** A tool that is offered under another name than its own, or was declared more than once. */
-export type PoolDiagnostic = {
-  fault: 'name-taken' | 'name-too-long' | 'listed-twice';
-  origin: Origin;
-  /** The name it would have had. */
-  wanted: string;
-  /** The name it is offered under. */
-  name: string;
-};
-
-export type PoolInput = {
-  builtIns: readonly ListedTool[];
-  /** By key; in which order the servers came makes no difference. */
-  servers: ReadonlyMap<string, readonly ListedTool[]>;
-  /** The longest tool name the model accepts. */
-  maxNameLength: number;
-  /** Tools that must not be offered are left out before names are given, so they take none from others. */
-  isDenied?: (name: string, origin: Origin) => boolean;
-  /** Appends the server's claims to descriptions: `(readOnly)`, `(destructive)`. */
-  marks?: boolean;
-};
-
-export type Pool = {
-  /** Built-ins, then the tools of servers, each sorted by name. */
-  tools: readonly PooledTool[];
-  byName: ReadonlyMap<string, PooledTool>;
-  /** The index of the last built-in, after which a prompt cache may break; -1 without any. */
-  cacheAfter: number;
-  diagnostics: readonly PoolDiagnostic[];
-};
+export type { Origin, Pool, PoolDiagnostic, PooledTool, PoolInput } from './pool.ts';
 
 /** Merges all tools into one pool of unique names; the same input gives the same bytes. */
 export function assemble(input: PoolInput): Pool {
-  const diagnostics: PoolDiagnostic[] = [];
-  const byName = new Map<string, PooledTool>();
-  const offer = ({ listed, origin }: Candidate, name: string) =>
-    byName.set(name, {
-      name,
-      description: describe(listed, input.marks === true),
-      inputSchema: listed.inputSchema,
-      origin,
-      listed,
-    });
-  // Natural names are all given before any alias, so that an alias never takes one.
-  const unnamed: (Candidate & { fault: 'name-taken' | 'name-too-long' })[] = [];
-  for (const candidate of candidates(input)) {
-    const { wanted, origin } = candidate;
-    if (candidate.isRepeat) diagnostics.push({ fault: 'listed-twice', origin, wanted, name: wanted });
-    else if (wanted.length > input.maxNameLength) unnamed.push({ ...candidate, fault: 'name-too-long' });
-    else if (byName.has(wanted)) unnamed.push({ ...candidate, fault: 'name-taken' });
-    else offer(candidate, wanted);
-  }
-  for (const candidate of unnamed) {
-    const name = aliasOf(candidate, input.maxNameLength, byName);
-    offer(candidate, name);
-    diagnostics.push({ fault: candidate.fault, origin: candidate.origin, wanted: candidate.wanted, name });
-  }
-  const all = [...byName.values()].sort((a, b) => compareNames(a.name, b.name));
-  const builtIns = all.filter((it) => it.origin.kind === 'builtin');
-  const tools = [...builtIns, ...all.filter((it) => it.origin.kind === 'mcp')];
-  return { tools, byName, cacheAfter: builtIns.length - 1, diagnostics };
+  return new Assembler().assemble(input);
 }
 
-type Candidate = { wanted: string; listed: ListedTool; origin: Origin; isRepeat: boolean };
+/**
+ * Gives what `assemble` gives, and does again only what has changed since it was last asked. Lists are told apart by
+ * identity: whoever changes one in place is not noticed.
+ */
+export class Assembler {
+  #groups: ReadonlyMap<string | undefined, Group> = new Map();
+  #made: { readonly offers: readonly Offer[]; readonly limit: number; readonly pool: Pool } | undefined;
 
-/** In the order in which names are given: built-ins, then servers by key, each by the tool's own name. */
-function candidates({ builtIns, servers, isDenied }: PoolInput): Candidate[] {
-  const groups = [
-    named(
-      builtIns,
-      (tool) => tool,
-      (tool) => ({ kind: 'builtin', tool }),
-    ),
-    ...[...servers]
-      .sort(([a], [b]) => compareUnits(a, b))
-      .map(([server, tools]) =>
-        named(
-          tools,
-          (tool) => mcpToolName(server, tool),
-          (tool) => ({ kind: 'mcp', server, tool }),
-        ),
-      ),
-  ];
-  return groups.flat().filter(({ wanted, origin }) => !isDenied?.(wanted, origin));
+  /** The very pool of the time before, if nothing in it would differ. */
+  assemble(input: PoolInput): Pool {
+    const limit = input.maxNameLength;
+    if (limit < SHORTEST_LIMIT) {
+      throw new RangeError(`maxNameLength is ${limit}; names of tools need ${SHORTEST_LIMIT} characters`);
+    }
+    const groups = new Map<string | undefined, Group>([
+      [undefined, groupOf(undefined, input.builtIns, input, this.#groups.get(undefined))],
+    ]);
+    for (const [server, tools] of [...input.servers].sort(([a], [b]) => compareUnits(a, b))) {
+      groups.set(server, groupOf(server, tools, input, this.#groups.get(server)));
+    }
+    this.#groups = groups;
+    const offers = Array.from(groups.values(), ({ offer }) => offer);
+    if (this.#made?.limit !== limit || !isSameList(this.#made.offers, offers)) {
+      this.#made = { offers, limit, pool: merge(offers, limit) };
+    }
+    return this.#made.pool;
+  }
 }
 
-function named(
+/** The tools of one origin, and what was made of them. */
+type Group = {
+  readonly tools: readonly ListedTool[];
+  readonly telling: Telling;
+  /** All of them, also those that are denied. */
+  readonly candidates: readonly Candidate[];
+  readonly isJudged: boolean;
+  readonly rulesKey: unknown;
+  readonly offer: Offer;
+};
+
+function groupOf(
+  server: string | undefined,
   tools: readonly ListedTool[],
-  nameOf: (tool: string) => string,
-  originOf: (tool: string) => Origin,
-): Candidate[] {
-  return tools
-    .toSorted((a, b) => compareUnits(a.name, b.name))
-    .map((listed, at, sorted) => ({
-      wanted: nameOf(listed.name),
-      listed,
-      origin: originOf(listed.name),
-      // The origin knows both by one name, so there is one tool to call.
-      isRepeat: sorted[at - 1]?.name === listed.name,
-    }));
+  input: PoolInput,
+  before: Group | undefined,
+): Group {
+  const { isDenied, rulesKey, marks = false, alwaysLoadServers } = input;
+  const isJudged = isDenied !== undefined;
+  const telling = { marks, alwaysLoad: server !== undefined && alwaysLoadServers?.has(server) === true };
+  const isSame = before && isSameList(before.tools, tools) && isSameTelling(before.telling, telling);
+  const isJudgedAlike =
+    before?.isJudged === isJudged && (!isJudged || (rulesKey !== undefined && before.rulesKey === rulesKey));
+  if (isSame && isJudgedAlike) return before;
+  const lister = server === undefined ? ({ kind: 'builtin' } as const) : ({ kind: 'mcp', server } as const);
+  const all = isSame ? before.candidates : candidates(lister, tools, telling);
+  const left = isDenied ? all.filter(({ name, tool }) => !isDenied(name, tool.origin)) : all;
+  const offer =
+    isSame && isSameList(before.offer.candidates, left) ? before.offer : { server, candidates: left };
+  return { tools, telling, candidates: all, isJudged, rulesKey, offer };
 }
 
-/** The name's beginning and a hash of the origin, so it stays the same as long as the tool is there. */
-function aliasOf({ wanted, origin }: Candidate, limit: number, taken: ReadonlyMap<string, unknown>): string {
-  const identity = JSON.stringify(origin.kind === 'mcp' ? [origin.server, origin.tool] : [origin.tool]);
-  for (let salt = 0; ; salt++) {
-    const suffix = `_${shortHash(salt === 0 ? identity : `${identity}${salt}`)}`;
-    const alias = wanted.slice(0, Math.max(0, limit - suffix.length)) + suffix;
-    if (!taken.has(alias)) return alias;
-  }
+function isSameTelling(a: Telling, b: Telling): boolean {
+  return a.marks === b.marks && a.alwaysLoad === b.alwaysLoad;
 }
 
-function describe({ description = '', annotations }: ListedTool, isMarked: boolean): string {
-  if (!isMarked) return description;
-  const marks = [
-    description,
-    annotations?.readOnlyHint === true ? '(readOnly)' : '',
-    annotations?.destructiveHint === true ? '(destructive)' : '',
-  ];
-  return marks.filter((part) => part !== '').join(' ');
+function isSameList(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a === b || (a.length === b.length && a.every((item, at) => item === b[at]));
 }

@@ -23,20 +23,20 @@ test('the window is told row by row, and the rows add up to it', () => {
   const usage = contextUsage(given);
   expect(usage.categories.map(({ id, kind, tokens }) => [id, kind, tokens])).toEqual([
     ['system_prompt', 'used', 100],
-    ['system_tools', 'used', 16],
-    ['mcp_tools', 'used', 18],
+    ['system_tools', 'used', 24],
+    ['mcp_tools', 'used', 25],
     ['messages', 'used', 20 + 4 + 5 + 4 + 4 + 14 + 4],
     ['autocompact_buffer', 'buffer', 280],
-    ['free_space', 'free', 531],
+    ['free_space', 'free', 516],
   ]);
   expect(usage).toMatchObject({
-    totalTokens: 189,
+    totalTokens: 204,
     rawMaxTokens: 1000,
-    percentage: 19,
+    percentage: 20,
     autoCompactThreshold: 720,
     isAutoCompactEnabled: true,
-    mcpTools: [{ name: 'mcp__s__t', serverName: 's', tokens: 18, isLoaded: true }],
-    systemTools: [{ name: 'Read', tokens: 16 }],
+    mcpTools: [{ name: 'mcp__s__t', serverName: 's', tokens: 25, isLoaded: true }],
+    systemTools: [{ name: 'Read', tokens: 24 }],
     apiUsage: null,
   });
 });

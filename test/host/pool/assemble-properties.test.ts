@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Pool } from '../../../src/host/pool/assemble.ts';
-import { mcpToolName } from '../../../src/protocol/tool-name.ts';
+import { mcpToolName, normalizeName } from '../../../src/protocol/tool-name.ts';
 import { names, pool } from './pool-of.ts';
 
 describe('properties', () => {
@@ -29,7 +29,8 @@ describe('properties', () => {
         expect(it.tools.every((tool) => it.byName.get(tool.name) === tool)).toBe(true);
         const renamed = it.tools.filter(
           ({ name, origin }) =>
-            name !== (origin.kind === 'mcp' ? mcpToolName(origin.server, origin.tool) : origin.tool),
+            name !==
+            (origin.kind === 'mcp' ? mcpToolName(origin.server, origin.tool) : normalizeName(origin.tool)),
         );
         expect(it.diagnostics.map(({ name }) => name).sort()).toEqual(renamed.map(({ name }) => name).sort());
       }),

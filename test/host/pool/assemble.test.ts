@@ -23,6 +23,20 @@ describe('order', () => {
       }),
     );
   });
+
+  test('R160 the tools of all servers are sorted together, aliases too', () => {
+    // Few signs, so that one key is often the beginning of another and names are often taken.
+    const name = fc.stringMatching(/^[aA_.-]{1,4}$/);
+    const own = fc.uniqueArray(fc.oneof(name, fc.constant('a'.repeat(20)), fc.constant('A'.repeat(20))));
+    const lists = fc.dictionary(name, fc.uniqueArray(name, { maxLength: 4 }), { maxKeys: 5 });
+    const sorted = (all: string[]) => all.toSorted((a, b) => a.localeCompare(b, 'en'));
+    fc.assert(
+      fc.property(own, lists, (tools, servers) => {
+        const all = names(pool(tools, servers, { maxNameLength: 16 }));
+        expect(all).toEqual([...sorted(all.slice(0, tools.length)), ...sorted(all.slice(tools.length))]);
+      }),
+    );
+  });
 });
 
 describe('names', () => {

@@ -7,9 +7,8 @@ import { plainSchema } from './plain-schema.ts';
  * Only names at the top change, only those that had to be replaced; the same object if none is there.
  */
 export function argumentsFor(schema: JsonSchema, args: Record<string, unknown>): Record<string, unknown> {
-  const aliases = argumentAliases(plainSchema(schema));
-  if (aliases.size === 0) return args;
-  const names = new Map([...aliases].map(([name, alias]) => [alias, name]));
+  const names = namesOf(schema);
+  if (names.size === 0) return args;
   const given = Object.keys(args);
   if (!given.some((name) => names.has(name))) return args;
   const renamed = given.filter((name) => names.has(name));
@@ -19,4 +18,17 @@ export function argumentsFor(schema: JsonSchema, args: Record<string, unknown>):
     .filter((name) => names.has(name) || !meant.has(name))
     .map((name): [string, unknown] => [names.get(name) ?? name, args[name]]);
   return Object.fromEntries(entries);
+}
+
+/** A tool is called more often than it is defined. */
+const known = new WeakMap<JsonSchema, ReadonlyMap<string, string>>();
+
+/** The declared names by those a model was told, where they differ. */
+function namesOf(schema: JsonSchema): ReadonlyMap<string, string> {
+  let names = known.get(schema);
+  if (!names) {
+    names = new Map([...argumentAliases(plainSchema(schema))].map(([name, alias]) => [alias, name]));
+    known.set(schema, names);
+  }
+  return names;
 }
