@@ -2,6 +2,8 @@
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const limit = Math.max(1, Math.floor(word.length / 3));
   const ranked = known
+    // What differs more in length than that is not close, and need not be compared.
+    .filter((candidate) => Math.abs(candidate.length - word.length) <= limit)
     .map((candidate) => ({ candidate, cost: distance(word.toLowerCase(), candidate.toLowerCase()) }))
     .filter(({ cost }) => cost <= limit)
     .sort((a, b) => a.cost - b.cost);

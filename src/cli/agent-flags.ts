@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { TOOL_SEARCH_WORDS } from '../host/tool-budget.ts';
 import { PERMISSION_MODES } from '../protocol/permission.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
 import type { Options } from '../sdk/options.ts';
@@ -102,6 +103,11 @@ const ROWS: readonly FlagRow[] = [
     option: () => ({ extraArgs: { 'lead-only': null } }),
   },
   {
+    flags: '--tool-search <when>',
+    does: `when servers’ tools have to be searched for: ${TOOL_SEARCH_WORDS} (our own agent)`,
+    option: (when: string) => ({ extraArgs: { 'tool-search': when } }),
+  },
+  {
     flags: '--add-dir <directory>',
     does: 'another directory to work in; may be repeated',
     parse: several,
@@ -169,7 +175,8 @@ function readOptions(values: FlagValues): Options {
   });
   const options = Object.assign({}, ...given, { systemPrompt: systemPrompt(values) }) as Options;
   if (options.pathToClaudeCodeExecutable !== undefined) return options;
-  return { ...options, extraArgs: { ...OWN_FLAGS, ...options.extraArgs } };
+  const extraArgs = Object.assign({}, OWN_FLAGS, ...given.map((it: Options) => it.extraArgs));
+  return { ...options, extraArgs };
 }
 
 /** What only our own agent understands: it says more to people than programs for another agent expect. */

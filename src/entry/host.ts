@@ -19,11 +19,25 @@ export type {
   HostEvents,
   HostHandlers,
   HostOptions,
+  HostPrompt,
+  HostResource,
+  HostResourceTemplate,
   HostServerEntry,
   HostTool,
   InProcessEntry,
 } from '../host/host-options.ts';
+export type { Difference } from '../host/pin/difference.ts';
+export type { ToolChange } from '../host/pin/judge.ts';
 export type { CallRecord } from '../host/servers/call/journal.ts';
+export type { CompletionOf } from '../host/servers/features/completion.ts';
+export type {
+  Completion,
+  FilledPrompt,
+  PromptMessage,
+  ReadResource,
+} from '../host/servers/features/read-answers.ts';
+export type { Subscription } from '../host/servers/features/subscriptions.ts';
 export { NotReadyError, type Ready } from '../host/servers/ready.ts';
 export type { Replaced } from '../host/servers/servers.ts';
 export type { ServerStatus } from '../host/servers/status.ts';
+export type { PoolOptions, PoolSearch, PoolTool, ToolPool } from '../host/tool-pool.ts';

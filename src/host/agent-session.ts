@@ -15,12 +15,14 @@ import { makeConnectWorld, makeHooks, makeRules, makeWorld } from './make-world.
 import type { Pool } from './pool/assemble.ts';
 import { poolSource } from './pool-cache.ts';
 import { ProgramPorts } from './program-ports.ts';
+import { ToolIndex } from './search/tool-index.ts';
 import { Servers } from './servers/servers.ts';
 import type { Session } from './session.ts';
 import type { SessionOptions } from './session-options.ts';
 import type { SessionWorld } from './session-world.ts';
 import { StateTeller } from './state-teller.ts';
 import { brokenTurn, takeTurn } from './take-turn.ts';
+import { calledTools, ToolShelf } from './tool-shelf.ts';
 import { TurnQueue } from './turn-queue.ts';
 import { unmatchedRules } from './unmatched-rules.ts';
 import { readUserLine, type UserLine } from './user-line.ts';
@@ -44,6 +46,8 @@ export class AgentSession implements Session {
   readonly conversation: Conversation;
   readonly world: SessionWorld;
   readonly pool: () => Pool;
+  readonly shelf: ToolShelf;
+  readonly index = new ToolIndex();
   readonly state: StateTeller;
   readonly modelUsage: Record<string, Usage> = {};
   readonly agents: Record<string, AgentDefinition>;
@@ -83,7 +87,9 @@ export class AgentSession implements Session {
     this.hooks = makeHooks(options, { id: this.id, rules, promptId: () => this.#promptId, channel });
     this.connectWorld = makeConnectWorld(options, this);
     this.servers = new Servers(this.connectWorld, {
+      onTools: (server) => this.#compare(server),
       onState: (server, { kind, attempt }) => {
+        this.#compare(server);
         // That one more retry has failed is no news.
         if (kind === 'connected' || (kind === 'failed' && attempt < 2))
           this.#nudge(`server ${server}`, `it is ${kind}`);
@@ -99,10 +105,12 @@ export class AgentSession implements Session {
       say,
       spent: (model, usage) => this.spend(model, usage),
     });
-    const { id, servers, hooks, agents } = this;
+    const { servers, hooks, agents } = this;
     const waiting: SessionWorld['waiting'] = (work) => this.state.waiting(work);
-    this.world = makeWorld(options, { id, channel, servers, hooks, rules, agents, say, waiting });
+    this.world = makeWorld(options, { channel, servers, hooks, rules, agents, say, waiting });
     this.pool = poolSource(this.world, {});
+    this.shelf = new ToolShelf(this.world.toolBudget);
+    this.shelf.load(calledTools(options.messages ?? []));
     this.channel = new ControlChannel(link, {
       request: (subtype, body, served) => serveRequest(this, subtype, body, served),
       message: (message) => this.#receive(message),
@@ -166,6 +174,12 @@ export class AgentSession implements Session {
     if (!line) return;
     this.#turns.push(line);
     this.#nudge('the user', 'a message is waiting');
+  }
+
+  /** What a server lists, with what was accepted of it. */
+  #compare(key: string): void {
+    const server = this.servers?.all.get(key);
+    if (server) this.world?.pins.look(key, server);
   }
 
   /** Wakes an agent that sleeps. */

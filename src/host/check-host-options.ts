@@ -3,6 +3,7 @@ import { nearest } from '../base/nearest.ts';
 import { HostError } from './connect/host-error.ts';
 import type { HostCallOptions, HostOptions } from './host-options.ts';
 import type { Ready } from './servers/ready.ts';
+import type { PoolOptions } from './tool-pool.ts';
 
 /** A claim about a value, in words a person reads after "must be". */
 type Check = readonly [what: string, holds: (value: unknown) => boolean];
@@ -23,6 +24,7 @@ const CHECKS: Readonly<Record<keyof HostOptions, Check>> = {
   maxFrameBytes: ABOVE_0,
   handlers: RECORD,
   cacheDirectory: TEXT,
+  pinsDirectory: TEXT,
   cwd: TEXT,
   env: RECORD,
   clientInfo: RECORD,
@@ -46,6 +48,30 @@ const CALL: Readonly<Record<keyof HostCallOptions, Check>> = {
   meta: RECORD,
 };
 
+const TEXTS: Check = [
+  'an object of texts',
+  (value) => isRecord(value) && Object.values(value).every((it) => typeof it === 'string'),
+];
+
+const ASKED = {
+  server: TEXT,
+  uri: TEXT,
+  listener: FUNCTION,
+  name: TEXT,
+  args: TEXTS,
+  of: ['{ prompt } or { resourceTemplate }', (value) => TEXTS[1](value) && isCompletable(value as object)],
+  argument: ['{ name, value }, both texts', isArgument],
+  context: TEXTS,
+} as const satisfies Record<string, Check>;
+
+function isCompletable(value: object): boolean {
+  return 'prompt' in value !== 'resourceTemplate' in value;
+}
+
+function isArgument(value: unknown): boolean {
+  return isRecord(value) && typeof value.name === 'string' && typeof value.value === 'string';
+}
+
 const READY: Readonly<Record<keyof Ready, Check>> = {
   servers: [
     'a list of names',
@@ -53,6 +79,11 @@ const READY: Readonly<Record<keyof Ready, Check>> = {
   ],
   deadline: FROM_0,
   signal: SIGNAL,
+};
+
+const POOL: Readonly<Record<keyof PoolOptions, Check>> = {
+  maxNameLength: ['a number of at least 16', (value) => typeof value === 'number' && value >= 16],
+  marks: ['true or false', (value) => typeof value === 'boolean'],
 };
 
 const PARTS: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
@@ -72,10 +103,26 @@ export function checkHostOptions(options: unknown): void {
   }
 }
 
+/** As `checkHostOptions`, for a pool. */
+export function checkPoolOptions(options: unknown): void {
+  if (!isRecord(options)) throw refusal('The options of a pool are an object');
+  check(options, POOL, '');
+}
+
 /** As `checkHostOptions`, for one call. */
 export function checkCallOptions(args: unknown, options: unknown): void {
   if (!isRecord(args)) throw refusal('The arguments of a call are an object');
   if (!isRecord(options)) throw refusal('The options of a call are an object');
+  check(options, CALL, '');
+}
+
+/** As `checkHostOptions`, for what is asked of a server beside calls; what is named here must be there. */
+export function checkAsked(asked: Partial<Record<keyof typeof ASKED, unknown>>, options: unknown): void {
+  for (const [name, value] of Object.entries(asked)) {
+    const [what, holds] = ASKED[name as keyof typeof ASKED];
+    if (!holds(value)) throw refusal(`"${name}" must be ${what}`);
+  }
+  if (!isRecord(options)) throw refusal('The options of a request are an object');
   check(options, CALL, '');
 }
 

@@ -158,11 +158,14 @@ async function callTool(
 function usage(session: Session): Frame {
   const { model } = session.options;
   const { lastUsage, messages } = session.conversation;
+  const pool = session.pool();
+  const told = new Set(session.shelf.divide(pool).told.map(({ name }) => name));
   return contextUsage({
     model: session.modelName,
     system: promptNow(session),
-    tools: session.pool().tools.map(({ name, description, inputSchema, origin }) => ({
+    tools: pool.tools.map(({ name, description, inputSchema, origin }) => ({
       name,
+      isLoaded: told.has(name),
       description,
       input_schema: inputSchema,
       ...(origin.kind === 'mcp' && { server: origin.server }),

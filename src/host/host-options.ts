@@ -3,6 +3,8 @@ import type { Broadcast } from '../base/broadcast.ts';
 import type { ListedTool } from '../protocol/mcp.ts';
 import type { ExternalServerEntry } from '../protocol/server-entry.ts';
 import type { SdkServerEntry, ServerLog } from './connect/world.ts';
+import type { Prompt } from './discover/prompt.ts';
+import type { Resource, ResourceTemplate } from './discover/resource.ts';
 import type { StartProgress } from './servers/servers-options.ts';
 import type { ServerStatus } from './servers/status.ts';
 
@@ -45,6 +47,8 @@ export type HostOptions = {
   heartbeatMs?: number;
   /** Longest message taken from a server; by default 16 MiB. */
   maxFrameBytes?: number;
+  /** Where it is kept what tools were when they were accepted, so that a change is seen after a restart; by default only in memory. */
+  pinsDirectory?: string;
   /** Answers what servers ask; what has no handler is refused. */
   handlers?: HostHandlers;
   /** Where it is kept which protocol each server speaks, so that none is asked twice; by default only in memory. */
@@ -76,6 +80,15 @@ export type HostAnswer = (
 /** A tool with the server it belongs to; `name` is the server's own. */
 export type HostTool = ListedTool & { readonly server: string };
 
+/** A resource with the server it belongs to. */
+export type HostResource = Resource & { readonly server: string };
+
+/** A resource template with the server it belongs to. */
+export type HostResourceTemplate = ResourceTemplate & { readonly server: string };
+
+/** A prompt with the server it belongs to. */
+export type HostPrompt = Prompt & { readonly server: string };
+
 export type HostCallOptions = {
   signal?: AbortSignal;
   /** The longest silence if `onProgress` is given, the longest time in all if not. */
@@ -93,6 +106,8 @@ export type HostEvent =
   | { type: 'state'; server: string; status: ServerStatus }
   | ({ type: 'progress' } & StartProgress)
   | { type: 'tools'; server: string }
+  /** A tool is not what was accepted of it: `text` says how it differs; see `changes()`. */
+  | { type: 'changed'; server: string; tool: string; text: string }
   | { type: 'log'; server: string; entry: ServerLog }
   | { type: 'stderr'; server: string; line: string }
   /** Something that was tolerated and that a person may want to know. */

@@ -1,11 +1,18 @@
 import { Broadcast } from '../base/broadcast.ts';
 import { within } from '../base/within.ts';
 import type { CallToolResult } from '../protocol/mcp.ts';
-import { unknownMembers } from '../protocol/server-entry.ts';
-import { checkCallOptions, checkHostOptions, checkReady, checkServers } from './check-host-options.ts';
+import {
+  checkCallOptions,
+  checkHostOptions,
+  checkPoolOptions,
+  checkReady,
+  checkServers,
+} from './check-host-options.ts';
 import { HostError } from './connect/host-error.ts';
 import type { EraMemory, ServerEntry } from './connect/world.ts';
+import { entryWarnings } from './entry-warnings.ts';
 import { EVENT_BACKLOG } from './event-backlog.ts';
+import { HostFeatures } from './host-features.ts';
 import type {
   HostCallOptions,
   HostEvent,
@@ -14,52 +21,80 @@ import type {
   HostServerEntry,
   HostTool,
 } from './host-options.ts';
+import { hostPins } from './host-pins.ts';
 import { type HostWorld, hostConnectWorld } from './host-world.ts';
+import type { ToolChange } from './pin/judge.ts';
+import type { Pins } from './pin/pins.ts';
+import type { PinWatch } from './pin-watch.ts';
+import { Assembler } from './pool/assemble.ts';
+import { ToolIndex } from './search/tool-index.ts';
 import { callServer } from './servers/call/call-server.ts';
 import { type CallRecord, memoryJournal } from './servers/call/journal.ts';
+import { Features } from './servers/features/features.ts';
+import { unknownServer } from './servers/features/unknown-server.ts';
 import { ownEntry } from './servers/read-entry.ts';
 import type { Ready } from './servers/ready.ts';
 import { type Replaced, Servers } from './servers/servers.ts';
 import { closedStatus, type ServerStatus } from './servers/status.ts';
+import { type PoolOptions, ToolPool } from './tool-pool.ts';
 
+/** The longest name of a tool that most models take. */
+const MAX_NAME_LENGTH = 128;
 /** How long what is remembered may take to be written. */
 const FLUSH_MS = 1_000;
 
 /** Many MCP servers as one: dialled, kept alive, called and closed. */
-export class Host implements AsyncDisposable {
+export class Host extends HostFeatures implements AsyncDisposable {
   readonly #events = new Broadcast<HostEvent>(EVENT_BACKLOG);
   readonly #servers: Servers;
+  readonly #features: Features;
   readonly #options: HostOptions;
   readonly #eras: EraMemory | undefined;
   readonly #journal = memoryJournal();
   readonly #over = new AbortController();
+  readonly #assembler = new Assembler();
+  readonly #index = new ToolIndex();
+  readonly #pins: Pins;
+  readonly #watch: PinWatch;
   #emit: (event: HostEvent) => void;
   #closing: Promise<void> | undefined;
 
   constructor(options: HostOptions, world: HostWorld) {
+    super();
     checkHostOptions(options);
     this.#options = options;
     // Whoever listens as soon as there is a host hears of everything.
     this.#emit = (event) => queueMicrotask(() => this.#events.emit(event));
     const emit = (event: HostEvent) => this.#emit(event);
+    const onWarning = (server: string, message: string) => emit({ type: 'warning', server, message });
     const { dialling = {}, retry = {}, heartbeatMs } = options;
     const connectWorld = hostConnectWorld(options, world, { emit });
     this.#eras = connectWorld.eras;
+    const { pins, watch } = hostPins(options, connectWorld.cwd, { emit });
+    this.#pins = pins;
+    this.#watch = watch;
     this.#servers = new Servers(connectWorld, {
       dialling,
       retry,
       ...(heartbeatMs !== undefined && { heartbeatMs }),
       readEntry: ownEntry,
-      onState: (server, _, status) => emit({ type: 'state', server, status }),
-      onTools: (server) => emit({ type: 'tools', server }),
-      onWarning: (server, message) => emit({ type: 'warning', server, message }),
+      onState: (server, _, status) => {
+        this.#compare(server);
+        this.#features.follow(server);
+        emit({ type: 'state', server, status });
+      },
+      onTools: (server) => {
+        this.#compare(server);
+        emit({ type: 'tools', server });
+      },
+      onWarning,
       onProgress: (progress) => emit({ type: 'progress', ...progress }),
     });
-    const entries = Object.entries(options.mcpServers ?? {}).map(([key, value]) => {
-      this.#warnOf(key, value);
-      return [key, ownEntry(key, value)] as const;
-    });
-    this.#servers.add(Object.fromEntries(entries) as Record<string, ServerEntry>, 'dynamic');
+    this.#features = new Features(this.#servers, { ...options, onWarning });
+    const entries = Object.entries(options.mcpServers ?? {});
+    for (const warning of entries.flatMap(([key, value]) => entryWarnings(key, value))) emit(warning);
+    const own = entries.map(([key, value]) => [key, ownEntry(key, value)] as const);
+    this.#servers.add(Object.fromEntries(own) as Record<string, ServerEntry>, 'dynamic');
     this.#emit = (event) => this.#events.emit(event);
   }
 
@@ -105,6 +140,31 @@ export class Host implements AsyncDisposable {
     return (await callServer(target, call, this.#journal, this.#options)) as CallToolResult;
   }
 
+  /** All tools there are now, as a model is told of them: unique names, normalised schemas, a price, a search. */
+  async pool(options: PoolOptions = {}): Promise<ToolPool> {
+    this.#checkOpen();
+    checkPoolOptions(options);
+    await this.#servers.listed();
+    const { maxNameLength = MAX_NAME_LENGTH, marks = false } = options;
+    const pool = this.#assembler.assemble({
+      builtIns: [],
+      servers: this.#servers.tools,
+      maxNameLength,
+      marks,
+    });
+    return new ToolPool({ pool, index: this.#index, call: (...call) => this.callTool(...call) });
+  }
+
+  /** Tools that are not what was accepted of them; a tool is accepted when it is first seen, unless it hides something. */
+  changes(): readonly ToolChange[] {
+    return this.#pins.all();
+  }
+
+  /** Accepts a changed tool, or all of the server, as they are now; gives what was accepted. */
+  accept(server: string, tool?: string): readonly ToolChange[] {
+    return this.#pins.accept(server, tool);
+  }
+
   /** Every server by its name. */
   status(): Record<string, ServerStatus> {
     const told = (status: ServerStatus) => (this.#closing === undefined ? status : closedStatus(status));
@@ -134,7 +194,8 @@ export class Host implements AsyncDisposable {
   async setServers(servers: Readonly<Record<string, HostServerEntry>>): Promise<Replaced> {
     this.#checkOpen();
     checkServers(servers);
-    for (const [key, value] of Object.entries(servers)) this.#warnOf(key, value);
+    const warnings = Object.entries(servers).flatMap(([key, value]) => entryWarnings(key, value));
+    for (const warning of warnings) this.#emit(warning);
     return this.#servers.replace(servers);
   }
 
@@ -150,23 +211,26 @@ export class Host implements AsyncDisposable {
 
   async #end(): Promise<void> {
     this.#over.abort();
+    this.#features[Symbol.dispose]();
     await this.#servers[Symbol.asyncDispose]();
     await within(FLUSH_MS, this.#eras?.flush?.() ?? Promise.resolve(), NEVER);
     this.#events.end();
   }
 
-  /** A member nobody knows is most likely a typo. */
-  #warnOf(server: string, entry: unknown): void {
-    if (typeof entry !== 'object' || entry === null) return;
-    for (const { name, meant } of unknownMembers(entry)) {
-      const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
-      this.#emit({ type: 'warning', server, message: `"${name}" of its entry means nothing here${hint}` });
-    }
+  /** What a server lists, with what was accepted of it. */
+  #compare(key: string): void {
+    const server = this.#servers?.all.get(key);
+    if (server) this.#watch.look(key, server);
   }
 
   #checkOpen(): void {
     if (this.#closing !== undefined)
       throw new HostError('closed', '', 'The host is closed; make another with createHost()');
+  }
+
+  protected override features(): Features {
+    this.#checkOpen();
+    return this.#features;
   }
 
   #statusOf(name: string): ServerStatus {
@@ -177,9 +241,7 @@ export class Host implements AsyncDisposable {
   }
 
   #unknown(name: string): HostError {
-    const known = [...this.#servers.all.keys()];
-    const there = known.length > 0 ? `; there are ${known.join(', ')}` : '';
-    return new HostError('unknown-server', name, `nobody named it${there}`);
+    return unknownServer(name, this.#servers.all.keys());
   }
 }
 

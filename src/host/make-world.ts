@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { ControlChannel } from '../control/channel.ts';
 import type { Usage } from '../protocol/agent-message.ts';
 import { FileMemory } from './builtin/file-memory.ts';
@@ -10,15 +8,20 @@ import { WakeQueue } from './builtin/wake-queue.ts';
 import type { ConnectWorld } from './connect/world.ts';
 import { SessionHooks } from './hook/session-hooks.ts';
 import { spawnShell } from './hook/spawn-shell.ts';
+import { makeResults } from './make-results.ts';
 import { memoryRuleStore, modeOf, type RuleStore } from './permission/rule-store.ts';
+import { Pins } from './pin/pins.ts';
+import { PinWatch } from './pin-watch.ts';
 import { programAsker } from './program-asker.ts';
 import type { ProgramPorts } from './program-ports.ts';
-import { saveFile } from './result/save-file.ts';
+import { withReadableResults } from './readable-results.ts';
 import { offerTo } from './server-offers.ts';
 import { memoryJournal } from './servers/call/journal.ts';
+import { Features } from './servers/features/features.ts';
 import type { SessionOptions } from './session-options.ts';
 import type { SessionWorld } from './session-world.ts';
 import type { StateTeller } from './state-teller.ts';
+import { toolBudget } from './tool-budget.ts';
 
 /** The rules and directories a session begins with. */
 export function makeRules({ rules, permissionMode, workspace }: SessionOptions): RuleStore {
@@ -93,31 +96,44 @@ export function makeConnectWorld(
 export function makeWorld(
   options: SessionOptions,
   session: Pick<SessionWorld, 'servers' | 'hooks' | 'rules' | 'agents' | 'say' | 'waiting'> & {
-    readonly id: string;
     channel(): ControlChannel;
   },
 ): SessionWorld {
   const { workspace, asksProgram = true, askers = [], builtIns } = options;
-  const { id, channel, ...shared } = session;
-  const resultsDirectory = options.resultsDirectory ?? join(tmpdir(), `toolplane-${id}`);
+  const { channel, ...shared } = session;
+  const results = makeResults(options);
   return {
     ...shared,
+    rules: withReadableResults(session.rules, results.store.directory, workspace),
     model: options.model,
     mayBypass: options.mayBypass === true,
+    pins: sessionPins(options),
     askers: [...(asksProgram ? [programAsker(channel)] : []), ...askers],
     builtIns: BUILT_INS.filter(({ listed }) => !builtIns || builtIns.includes(listed.name)),
     tellsDecisions: options.tellsDecisions === true,
     hasMarks: options.marks === true,
+    toolBudget: toolBudget(options.toolSearch, options.model.limits.contextTokens),
     isLeadOnly: options.leadOnly === true,
     workspace: () => ({
       ...workspace,
       directories: session.rules.current().directories.map(({ path }) => path),
     }),
     env: options.shellEnv ?? options.connect.env,
+    features: new Features(session.servers, {
+      onWarning: (server, message) => options.note?.(`MCP server "${server}": ${message}`),
+    }),
     journal: memoryJournal(),
     files: new FileMemory(),
     wake: new WakeQueue(),
-    leftOvers: new LeftOvers(),
-    save: (data, mimeType) => saveFile(resultsDirectory, data, mimeType),
+    leftOvers: new LeftOvers(results.store),
+    results,
   };
+}
+
+function sessionPins({ pins = new Pins(), connect, note }: SessionOptions): PinWatch {
+  return new PinWatch(pins, connect.cwd, {
+    changed: ({ server, tool, text }) =>
+      note?.(`warning: tool "${tool}" of server "${server}" is not what was accepted: ${text}`),
+    elsewhere: (server, message) => note?.(`server "${server}": ${message}`),
+  });
 }

@@ -3,7 +3,7 @@ import { normalizeName } from '../protocol/tool-name.ts';
 import type { AgentDefinition } from './agent-definition.ts';
 import type { Rule } from './permission/rule.ts';
 import { removingRule } from './permission/unmatched.ts';
-import { assemble, type Origin, type Pool } from './pool/assemble.ts';
+import { Assembler, type Origin, type Pool, type PoolInput } from './pool/assemble.ts';
 import { policyRules } from './server-policy.ts';
 import type { Server } from './servers/server.ts';
 import type { Servers } from './servers/servers.ts';
@@ -18,18 +18,36 @@ export type PoolUser = {
 /** Tools a sub-agent never has: it neither delegates further nor changes which servers there are. */
 const LEAD_ONLY: ReadonlySet<string> = new Set(['Task', 'connect_mcp']);
 
-/** The pool for one agent, made anew only when something it is made of has changed. */
+/** The pool for one agent; only what has changed is made anew, and the same pool is given while nothing has. */
 export function poolSource(world: SessionWorld, user: PoolUser): () => Pool {
-  let made: { key: readonly unknown[]; pool: Pool } | undefined;
+  const assembler = new Assembler();
+  let made: { readonly key: readonly unknown[]; readonly pool: Pool } | undefined;
+  let judged: Judged | undefined;
+  let builtIns: { readonly kinds: string; readonly listed: readonly ListedTool[] } | undefined;
   return () => {
     const { rules } = world.rules.current();
     const kinds = kindsOf(world).join();
     const key = [world.servers.version, user.ownServers?.version, rules, kinds];
-    if (!made || made.key.some((part, at) => part !== key[at])) {
-      made = { key, pool: makePool(world, user, [...rules, ...policyRules(serversFor(world, user))]) };
-    }
+    if (made?.key.every((part, at) => part === key[at])) return made.pool;
+    judged = judge(rules, serversFor(world, user), judged);
+    if (builtIns?.kinds !== kinds) builtIns = { kinds, listed: builtInsOf(world) };
+    made = { key, pool: assembler.assemble(inputOf(world, user, judged, builtIns.listed)) };
     return made.pool;
   };
+}
+
+/** The rules in force, as one value that is another whenever they are. */
+type Judged = { readonly from: readonly Rule[]; readonly policies: string; readonly rules: readonly Rule[] };
+
+function judge(
+  rules: readonly Rule[],
+  servers: ReadonlyMap<string, Server>,
+  before: Judged | undefined,
+): Judged {
+  const own = policyRules(servers);
+  const policies = JSON.stringify(own);
+  if (before?.from === rules && before.policies === policies) return before;
+  return { from: rules, policies, rules: [...rules, ...own] };
 }
 
 /** Who a worker can reach, by key: servers of its own stand before those of the session. */
@@ -37,22 +55,48 @@ export function serversFor(world: SessionWorld, { ownServers }: PoolUser): Reado
   return ownServers ? new Map([...world.servers.all, ...ownServers.all]) : world.servers.all;
 }
 
-function makePool(world: SessionWorld, user: PoolUser, rules: readonly Rule[]): Pool {
-  const { ownServers } = user;
-  const shared = user.definition && world.isLeadOnly ? [] : [...world.servers.tools];
-  const inherited = shared.filter(([key]) => !ownServers?.all.has(key));
-  const names = user.definition?.mcpServers?.filter((it) => typeof it === 'string');
-  const chosen = names ? inherited.filter(([key]) => names.includes(key)) : inherited;
-  return assemble({
-    builtIns: world.builtIns.map(({ listed }) =>
-      listed.name === 'Task' ? withKinds(listed, world) : listed,
-    ),
-    servers: new Map([...chosen, ...(ownServers?.tools ?? [])]),
+/** Whether an agent has the session's server of that key: a sub-agent may be kept to some, and its own stand before them. */
+export function isInherited(
+  world: Pick<SessionWorld, 'isLeadOnly'>,
+  { definition, ownServers }: PoolUser,
+  key: string,
+): boolean {
+  if ((definition && world.isLeadOnly) || ownServers?.all.has(key)) return false;
+  const names = definition?.mcpServers?.filter((it) => typeof it === 'string');
+  return !names || names.includes(key);
+}
+
+/** The keys of those that are connected. */
+export function connectedServers(servers: Servers): string[] {
+  return [...servers.all].flatMap(([key, { state }]) => (state.kind === 'connected' ? [key] : []));
+}
+
+function inputOf(
+  world: SessionWorld,
+  user: PoolUser,
+  judged: Judged,
+  builtIns: readonly ListedTool[],
+): PoolInput {
+  const inherited = [...world.servers.tools].filter(([key]) => isInherited(world, user, key));
+  return {
+    builtIns,
+    servers: new Map([...inherited, ...(user.ownServers?.tools ?? [])]),
     maxNameLength: world.model.limits.toolName,
     marks: world.hasMarks,
+    rulesKey: judged,
     isDenied: (name, origin) =>
-      removingRule(rules, ref(name, origin)) !== undefined || !isOffered(name, origin, user.definition),
-  });
+      removingRule(judged.rules, ref(name, origin)) !== undefined ||
+      !isOffered(name, origin, user.definition),
+    alwaysLoadServers: new Set(
+      [...serversFor(world, user)].flatMap(([key, { entry }]) =>
+        'alwaysLoad' in entry && entry.alwaysLoad === true ? [key] : [],
+      ),
+    ),
+  };
+}
+
+function builtInsOf(world: SessionWorld): ListedTool[] {
+  return world.builtIns.map(({ listed }) => (listed.name === 'Task' ? withKinds(listed, world) : listed));
 }
 
 function withKinds(listed: ListedTool, world: SessionWorld): ListedTool {

@@ -6,6 +6,8 @@ import type { Model, ModelMessage } from './model/model.ts';
 import type { Asker } from './permission/ask.ts';
 import type { Workspace } from './permission/path.ts';
 import type { Rule } from './permission/rule.ts';
+import type { Pins } from './pin/pins.ts';
+import type { ToolSearchSetting } from './tool-budget.ts';
 import type { Transcript } from './transcript/transcript.ts';
 
 /** What one session is started with. */
@@ -47,12 +49,20 @@ export type SessionOptions = {
   readonly transcript?: Transcript;
   /** What was said before this session was resumed. */
   readonly messages?: readonly ModelMessage[];
-  /** Where tools' binary results go; a temporary directory by default. */
+  /** Where results go that are binary or too long; by default beside the transcript, or where they go with the session. */
   readonly resultsDirectory?: string;
+  /** How much of one result a model is given, in tokens; 25,000 by default. A tool's definition may ask for more. */
+  readonly maxResultTokens?: number;
+  /** Whether a text that is too long goes to a file, true by default; if not, it is cut. */
+  readonly resultFiles?: boolean;
   /** Ends the session before the program does. */
   readonly signal?: AbortSignal;
   /** Appends the servers' claims to descriptions of tools: `(readOnly)`, `(destructive)`. */
   readonly marks?: boolean;
+  /** When servers' tools have to be searched for; by default when their definitions take more than a tenth of the window. */
+  readonly toolSearch?: ToolSearchSetting;
+  /** Which definitions of tools were accepted; by default those this session saw first. */
+  readonly pins?: Pins;
   /** Hears what the person should know and no message carries. */
   readonly note?: (text: string) => void;
 };

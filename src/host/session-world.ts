@@ -9,18 +9,25 @@ import type { Model } from './model/model.ts';
 import type { Asker } from './permission/ask.ts';
 import type { Workspace } from './permission/path.ts';
 import type { RuleStore } from './permission/rule-store.ts';
+import type { PinWatch } from './pin-watch.ts';
+import type { ResultKeeping } from './result/result-source.ts';
 import type { Journal } from './servers/call/journal.ts';
+import type { Features } from './servers/features/features.ts';
 import type { Servers } from './servers/servers.ts';
 
 /** What the lead and every sub-agent of a session share. */
 export type SessionWorld = {
   readonly model: Model;
   readonly servers: Servers;
+  /** Their resources, prompts and completion. */
+  readonly features: Features;
   /** Calls of servers' tools, written down before they are sent. */
   readonly journal: Journal;
   readonly hooks: SessionHooks;
   readonly rules: RuleStore;
   readonly mayBypass: boolean;
+  /** What tools were when they were accepted. */
+  readonly pins: PinWatch;
   readonly askers: readonly Asker[];
   readonly builtIns: readonly BuiltIn[];
   readonly agents: Readonly<Record<string, AgentDefinition>>;
@@ -28,6 +35,8 @@ export type SessionWorld = {
   readonly tellsDecisions: boolean;
   /** Whether descriptions carry what servers claim of their tools. */
   readonly hasMarks: boolean;
+  /** What definitions of servers' tools may take before a model has to search for them. */
+  readonly toolBudget: number;
   /** Sub-agents get no tools of servers. */
   readonly isLeadOnly: boolean;
   workspace(): Workspace;
@@ -35,7 +44,8 @@ export type SessionWorld = {
   readonly files: FileMemory;
   readonly wake: WakeQueue;
   readonly leftOvers: LeftOvers;
-  readonly save: (data: string, mimeType: string) => Promise<string>;
+  /** What becomes of results that a model cannot take whole. */
+  readonly results: ResultKeeping;
   /** A message for the program; the session's own members are added. */
   say(message: Frame): void;
   /** While it lasts, the session waits for somebody. */

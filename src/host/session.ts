@@ -8,10 +8,12 @@ import type { HookEffect } from './hook/hook-effect.ts';
 import type { SessionHooks } from './hook/session-hooks.ts';
 import type { Pool } from './pool/assemble.ts';
 import type { ProgramPorts } from './program-ports.ts';
+import type { ToolIndex } from './search/tool-index.ts';
 import type { Servers } from './servers/servers.ts';
 import type { SessionOptions } from './session-options.ts';
 import type { SessionWorld } from './session-world.ts';
 import type { StateTeller } from './state-teller.ts';
+import type { ToolShelf } from './tool-shelf.ts';
 
 /** One session, as its turns and the program's requests work on it. */
 export type Session = {
@@ -28,6 +30,10 @@ export type Session = {
   readonly modelUsage: Readonly<Record<string, Usage>>;
   /** All tools there are now, as the lead is offered them. */
   pool(): Pool;
+  /** What the lead has been told of them. */
+  readonly shelf: ToolShelf;
+  /** Where it searches for the rest. */
+  readonly index: ToolIndex;
   /** The names of the commands that the program knows of. */
   toldCommands: string;
   modelName: string;

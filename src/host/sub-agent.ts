@@ -6,9 +6,14 @@ import type { Delegation } from './builtin/built-in.ts';
 import type { PoolCall } from './call/pool-call.ts';
 import type { ConnectWorld } from './connect/world.ts';
 import type { ModelMessage } from './model/model.ts';
-import { poolSource, serversFor } from './pool-cache.ts';
+import type { Division } from './pool/divide.ts';
+import { connectedServers, isInherited, poolSource, serversFor } from './pool-cache.ts';
+import { sayDeferred } from './say-deferred.ts';
+import { ToolIndex } from './search/tool-index.ts';
+import { Features } from './servers/features/features.ts';
 import { Servers } from './servers/servers.ts';
 import type { SessionWorld } from './session-world.ts';
+import { ToolShelf } from './tool-shelf.ts';
 import { runTurn } from './turn.ts';
 import type { Denial, Worker } from './worker.ts';
 
@@ -53,11 +58,16 @@ export async function runSubAgent(
   ];
   let said = '';
   let continuations = 0;
+  using ownFeatures = new Features(ownServers);
+  const pool = poolSource(session, { definition, ownServers });
+  const shelf = new ToolShelf(session.toolBudget);
   const worker: Worker = {
     messages,
     modelName: () => model ?? definition.model ?? world.modelName(),
-    system: () => definition.prompt,
-    pool: poolSource(session, { definition, ownServers }),
+    system: () => withDeferred(definition.prompt, shelf.divide(pool())),
+    pool,
+    shelf,
+    index: new ToolIndex(),
     ...(definition.maxTurns !== undefined && { maxTurns: definition.maxTurns }),
     parentToolUseId: call.id,
     who,
@@ -65,6 +75,13 @@ export async function runSubAgent(
     servers: () => serversFor(session, { ownServers }),
     target: (server) => ownServers.target(server) ?? session.servers.target(server),
     connectServer: async () => ({ kind: 'failed', fault: 'sub-agents connect no servers' }),
+    readable: () => [
+      ...connectedServers(ownServers),
+      ...connectedServers(session.servers).filter((key) =>
+        isInherited(session, { definition, ownServers }, key),
+      ),
+    ],
+    featuresOf: (server) => (ownServers.all.has(server) ? ownFeatures : session.features),
     delegate: async () => failedOutcome('Sub-agents do not delegate'),
     beforeEnd: async (within) => {
       const fields = { ...who, stop_hook_active: continuations > 0, agent_transcript_path: '' };
@@ -86,6 +103,11 @@ export async function runSubAgent(
   if (end.reason === 'failed') return failedOutcome(`The sub-agent failed: ${end.fault}`);
   const note = end.reason === 'max-turns' ? `\n(It was stopped after ${end.turns} turns.)` : '';
   return { content: `${said || '(It said nothing.)'}${note}`, isError: end.reason === 'interrupted' };
+}
+
+/** What it can search for, after what it is told to be. */
+function withDeferred(prompt: string, { searchable }: Division): string {
+  return [prompt, sayDeferred(searchable)].filter((part) => part !== '').join('\n\n');
 }
 
 /** What is missing is told to the sub-agent, which can report it. */

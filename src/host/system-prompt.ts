@@ -1,3 +1,5 @@
+import type { PooledTool } from './pool/assemble.ts';
+import { sayDeferred } from './say-deferred.ts';
 import type { Server } from './servers/server.ts';
 
 export type PromptParts = {
@@ -7,6 +9,8 @@ export type PromptParts = {
   readonly servers: ReadonlyMap<string, Server>;
   /** Whether there is a tool to dial the servers that wait. */
   readonly canConnect: boolean;
+  /** Tools that only a search finds. */
+  readonly searchable: readonly PooledTool[];
 };
 
 /** What an agent is told that nobody gave a prompt. */
@@ -17,8 +21,8 @@ export const OWN_PROMPT =
 const LONGEST_INSTRUCTIONS = 4_096;
 
 /** The system prompt as things are now: what the program says, then what servers say of themselves, and who can be called. */
-export function systemPrompt({ own, append, servers, canConnect }: PromptParts): string {
-  return [own, append, instructions(servers), canConnect ? waiting(servers) : '']
+export function systemPrompt({ own, append, servers, canConnect, searchable }: PromptParts): string {
+  return [own, append, instructions(servers), canConnect ? waiting(servers) : '', sayDeferred(searchable)]
     .filter((part) => part !== '')
     .join('\n\n');
 }

@@ -7,6 +7,8 @@ import type { ConnectOutcome } from './builtin/built-in.ts';
 import { commandsOf } from './commands-of.ts';
 import { initMessage, resultMessage } from './messages.ts';
 import { modeOf } from './permission/rule-store.ts';
+import type { PooledTool } from './pool/assemble.ts';
+import { connectedServers } from './pool-cache.ts';
 import { promptNow } from './prompt-now.ts';
 import { readPrompt } from './read-prompt.ts';
 import { Report } from './report.ts';
@@ -34,7 +36,7 @@ export async function takeTurn(
   const { signal } = turn;
   // Counted from the dialling: a server that hangs delays one turn, not every one.
   const patience = PATIENCE_MS - (since - session.servers.dialledAt);
-  if (patience > 0) await within(patience, session.servers.settled(), signal);
+  if (patience > 0) await within(patience, session.servers.offered(), signal);
   await within(WAKE_MS, session.servers.wake(), signal);
   session.say(initMessage(initFacts(session)));
   tellCommands(session);
@@ -93,6 +95,8 @@ async function run(
     modelName: () => session.modelName,
     system: () => promptNow(session),
     pool: session.pool,
+    shelf: session.shelf,
+    index: session.index,
     ...(options.maxTurns !== undefined && { maxTurns: options.maxTurns }),
     parentToolUseId: null,
     who: {},
@@ -102,6 +106,8 @@ async function run(
     makeRoom: conversation.makeRoom,
     beforeEnd: stopHooks(session, report),
     connectServer: (name) => connectServer(session, name),
+    readable: () => connectedServers(session.servers),
+    featuresOf: () => session.world.features,
     delegate: (call, request, signal) =>
       session.during(
         runSubAgent(
@@ -147,10 +153,14 @@ async function connectServer(session: Session, name: string): Promise<ConnectOut
     case undefined:
       return { kind: 'unknown', available: [...servers.all.keys()] };
     case 'connected': {
-      const tools = session
-        .pool()
-        .tools.filter(({ origin }) => origin.kind === 'mcp' && origin.server === name);
-      return { kind: 'connected', tools: tools.map((tool) => tool.name) };
+      const pool = session.pool();
+      const isItsOwn = ({ origin }: PooledTool) => origin.kind === 'mcp' && origin.server === name;
+      const searchable = session.shelf.divide(pool).searchable.filter(isItsOwn);
+      return {
+        kind: 'connected',
+        tools: pool.tools.filter(isItsOwn).map((tool) => tool.name),
+        searchable: searchable.length,
+      };
     }
     case 'failed':
     case 'needs-auth':

@@ -7,8 +7,9 @@ import { failedOutcome, type PreparedCall, type ToolCall } from './agent/tool-ca
 import { type Permit, permit } from './call/permit.ts';
 import { type PoolCall, toolFields } from './call/pool-call.ts';
 import { runCall } from './call/run-call.ts';
+import { ofServers } from './find-tools.ts';
 import type { ModelTool } from './model/model.ts';
-import type { Pool } from './pool/assemble.ts';
+import type { Pool, PooledTool } from './pool/assemble.ts';
 import type { SessionWorld } from './session-world.ts';
 import { isBesideOthers, permitWorld, poolCall, runWorld } from './turn-worlds.ts';
 import type { Denial, TurnEnd, Worker } from './worker.ts';
@@ -39,6 +40,8 @@ export async function runTurn(
   const prepare = async (made: ToolCall, signal: AbortSignal): Promise<PreparedCall> => {
     const tool = pool.byName.get(made.name);
     if (!tool) return answered(`No such tool available: ${made.name}`);
+    // Whoever calls a tool by its name alone is told of it from then on.
+    worker.shelf.load([made.name]);
     if (stop !== undefined) return answered(`The agent was stopped before this call: ${stop}`);
     const call = poolCall(made, tool, worker, world);
     const permitted = await permit(call, permitting, signal);
@@ -79,7 +82,10 @@ export async function runTurn(
     round: async () => {
       await within(LIST_PATIENCE_MS, worker.listed(), turn.signal);
       pool = worker.pool();
-      return roundOf(pool, worker.system());
+      const { told, searchable } = worker.shelf.tell(pool);
+      // Off the turn's path: whoever searches waits for what is left to do.
+      if (searchable.length > 0 && worker.parentToolUseId === null) worker.index.sync(ofServers(pool));
+      return roundOf(told, pool, worker.system());
     },
     prepare,
     batchDone,
@@ -105,21 +111,21 @@ export async function runTurn(
   }
 }
 
-/** What a round tells the model beside the conversation; of one pool always the same. */
-export function roundOf(pool: Pool, system: string): Round {
-  const tools = modelTools.get(pool) ?? toModelTools(pool);
-  modelTools.set(pool, tools);
-  return { system, tools, ...(pool.cacheAfter >= 0 && { cacheAfterTool: pool.cacheAfter }) };
+/** What a round tells the model beside the conversation; of the same tools always the same. */
+export function roundOf(
+  told: readonly PooledTool[],
+  { cacheAfter }: Pick<Pool, 'cacheAfter'>,
+  system: string,
+): Round {
+  const tools = modelTools.get(told) ?? told.map(toModelTool);
+  modelTools.set(told, tools);
+  return { system, tools, ...(cacheAfter >= 0 && { cacheAfterTool: cacheAfter }) };
 }
 
-const modelTools = new WeakMap<Pool, readonly ModelTool[]>();
+const modelTools = new WeakMap<readonly PooledTool[], readonly ModelTool[]>();
 
-function toModelTools({ tools }: Pool): ModelTool[] {
-  return tools.map(({ name, description, inputSchema }) => ({
-    name,
-    description,
-    input_schema: inputSchema,
-  }));
+function toModelTool({ name, description, inputSchema }: PooledTool): ModelTool {
+  return { name, description, input_schema: inputSchema };
 }
 
 /** For whoever explains afterwards why a call ran or did not. */

@@ -4,8 +4,11 @@ import type { BuiltInWorld } from './builtin/built-in.ts';
 import type { PoolCall, Who } from './call/pool-call.ts';
 import type { ModelMessage } from './model/model.ts';
 import type { Pool } from './pool/assemble.ts';
+import type { ToolIndex } from './search/tool-index.ts';
 import type { CallTarget } from './servers/call-target.ts';
+import type { Features } from './servers/features/features.ts';
 import type { Server } from './servers/server.ts';
+import type { ToolShelf } from './tool-shelf.ts';
 
 /** One agent at work: the lead, or a sub-agent. */
 export type Worker = {
@@ -13,6 +16,10 @@ export type Worker = {
   modelName(): string;
   system(): string;
   pool(): Pool;
+  /** What it has been told of the pool. */
+  readonly shelf: ToolShelf;
+  /** Where it searches for the rest. */
+  readonly index: ToolIndex;
   /** Settles when what servers offer is known again after they said it changed. */
   listed(): Promise<void>;
   /** The servers its tools are called at, by key. */
@@ -28,6 +35,9 @@ export type Worker = {
   /** A text the worker must hear before it may end. */
   beforeEnd?(signal: AbortSignal): Promise<string | undefined>;
   readonly connectServer: BuiltInWorld['connect'];
+  /** The connected servers whose resources it may read. */
+  readable(): string[];
+  featuresOf(server: string): Features;
   delegate(
     call: PoolCall,
     ...args: Parameters<BuiltInWorld['delegate']>

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Server, ServerView } from '../../src/host/servers/server.ts';
 import { systemPrompt } from '../../src/host/system-prompt.ts';
+import { pool } from './pool/pool-of.ts';
 
 function servers(states: Record<string, ServerView | string>): ReadonlyMap<string, Server> {
   return new Map(
@@ -13,7 +14,9 @@ function servers(states: Record<string, ServerView | string>): ReadonlyMap<strin
   );
 }
 
-const NONE = { own: '', append: '', servers: servers({}), canConnect: true };
+const SEARCH =
+  'Servers offer more tools than you were told of. ToolSearch finds them by what they do and loads them; one whose name you know can also be called at once.';
+const NONE = { own: '', append: '', servers: servers({}), canConnect: true, searchable: [] };
 
 test.each([
   ['nothing at all', NONE, ''],
@@ -31,6 +34,11 @@ test.each([
     },
     '# Servers you can connect\nconnect_mcp connects one by its name; its tools are there from then on: a, c.',
   ],
+  [
+    'tools that have to be searched for',
+    { ...NONE, searchable: pool([], { b: ['x'], a: ['y', 'z'] }).tools },
+    `# Tools you can search for\n${SEARCH}\nmcp__a__y, mcp__a__z, mcp__b__x`,
+  ],
   ['nobody to call with', { ...NONE, canConnect: false, servers: servers({ a: { kind: 'waiting' } }) }, ''],
 ])('%s', (_, parts, expected) => {
   expect(systemPrompt(parts)).toBe(expected);
@@ -40,4 +48,11 @@ test('a server does not fill the window by talking', () => {
   const prompt = systemPrompt({ ...NONE, servers: servers({ a: 'x'.repeat(100_000) }) });
   expect(prompt.length).toBeLessThan(4_500);
   expect(prompt.endsWith('… [cut]')).toBe(true);
+});
+
+test('of very many tools only the numbers are told', () => {
+  const many = Array.from({ length: 1_000 }, (_, at) => `tool_${at}`);
+  const prompt = systemPrompt({ ...NONE, searchable: pool([], { big: many, small: ['x'] }).tools });
+  expect(prompt).toContain('By server: big (1000), small (1).');
+  expect(prompt.length).toBeLessThan(500);
 });

@@ -33,18 +33,49 @@ export type BuiltInWorld = {
   readonly leftOvers: LeftOvers;
   /** Dials a server that waits to be asked for. */
   connect(name: string, signal: AbortSignal): Promise<ConnectOutcome>;
+  /** Finds tools that were not told yet, and has them told from the next round on. */
+  findTools(query: string, limit: number, signal: AbortSignal): Promise<FoundTools>;
+  readonly resources: ResourceReader;
   /** The kinds of sub-agents there are, for `Task`. */
   readonly agents: Readonly<Record<string, { readonly description: string }>>;
   /** Runs a sub-agent to its end and gives its last words. */
   delegate(request: Delegation, signal: AbortSignal): Promise<ToolOutcome>;
 };
 
-/** What came of dialling; `tools` are the names they have in the pool from the next round on. */
+/** What came of dialling; `tools` are the names they have in the pool from the next round on, `searchable` how many of them only a search finds. */
 export type ConnectOutcome =
-  | { readonly kind: 'connected'; readonly tools: readonly string[] }
+  | { readonly kind: 'connected'; readonly tools: readonly string[]; readonly searchable?: number }
   | { readonly kind: 'already-connected' }
   | { readonly kind: 'unknown'; readonly available: readonly string[] }
   | { readonly kind: 'failed'; readonly fault: string };
+
+/** What a search for tools came to; each tool by the name it has in the pool. */
+export type FoundTools = {
+  readonly tools: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly isTold: boolean;
+  }[];
+  /** Names that were asked for and are none, with what may be meant. */
+  readonly unknown: readonly { readonly name: string; readonly meant?: string }[];
+  /** How many tools only a search finds. */
+  readonly searchable: number;
+  readonly servers: readonly string[];
+};
+
+/** What servers have to be read. */
+export type ResourceReader = {
+  list(server: string | undefined, signal: AbortSignal): Promise<ResourceLists | { readonly fault: string }>;
+  /** Never rejects: a fault is a failed outcome. */
+  read(server: string, uri: string, signal: AbortSignal): Promise<ToolOutcome>;
+};
+
+export type ResourceLists = {
+  readonly resources: readonly object[];
+  readonly templates: readonly object[];
+  /** Servers that could not list theirs, a line each. */
+  readonly faults: readonly string[];
+};
 
 export type Delegation = {
   readonly description: string;

@@ -1,5 +1,8 @@
 import { failedOutcome } from '../agent/tool-call.ts';
+import type { ConnectOutcome } from './built-in.ts';
 import { defineBuiltIn } from './define.ts';
+
+const MOST_NAMES = 100;
 
 export const CONNECT_MCP = defineBuiltIn({
   name: 'connect_mcp',
@@ -19,7 +22,7 @@ export const CONNECT_MCP = defineBuiltIn({
     const outcome = await world.connect(name, signal);
     switch (outcome.kind) {
       case 'connected':
-        return said(`Connected to '${name}'. Discovered: ${listed(outcome.tools)}`);
+        return said(`Connected to '${name}'. Discovered: ${discovered(outcome)}`);
       case 'already-connected':
         return said(`MCP server '${name}' already connected`);
       case 'unknown':
@@ -29,6 +32,13 @@ export const CONNECT_MCP = defineBuiltIn({
     }
   },
 });
+
+/** Of a server with very many tools some are named: the others are found by what they do. */
+function discovered({ tools, searchable = 0 }: Extract<ConnectOutcome, { kind: 'connected' }>): string {
+  const more = tools.length - MOST_NAMES;
+  const named = more > 0 ? `${listed(tools.slice(0, MOST_NAMES))} and ${more} more` : listed(tools);
+  return searchable > 0 ? `${named}. ToolSearch finds and loads them` : named;
+}
 
 function listed(names: readonly string[]): string {
   return names.join(', ') || '(none)';

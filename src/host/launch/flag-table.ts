@@ -1,4 +1,5 @@
 import { PERMISSION_MODES, type PermissionMode } from '../../protocol/permission.ts';
+import { readToolSearch, TOOL_SEARCH_WORDS, type ToolSearchSetting } from '../tool-budget.ts';
 import { count, type FlagKind, jsonObject, list, number, on, oneOf, repeated, text } from './flag-kind.ts';
 
 /** The command line of an agent, read; lists are empty if the flag was given without items. */
@@ -51,6 +52,7 @@ export type AgentFlags = {
   readonly thinkingDisplay?: 'summarized' | 'omitted';
   readonly tellDecisions?: boolean;
   readonly toolMarks?: boolean;
+  readonly toolSearch?: ToolSearchSetting;
   readonly tools?: readonly string[];
 };
 
@@ -82,6 +84,12 @@ const unused = <T>(kind: FlagKind<T>, why: string, member?: MembersOf<T>) =>
   row(kind, { as: 'unused', why }, member);
 const refused = <T>(kind: FlagKind<T>, instead: string, member?: MembersOf<T>) =>
   row(kind, { as: 'refused', instead }, member);
+
+const toolSearch: FlagKind<ToolSearchSetting> = {
+  takes: 'one',
+  what: TOOL_SEARCH_WORDS,
+  read: readToolSearch,
+};
 
 const NO_PLUGINS = 'there are no plugins: name their servers in mcpServers';
 
@@ -129,6 +137,7 @@ export const FLAGS: Readonly<Record<string, FlagRow>> = {
   disallowedTools: used(list, 'disallowedTools'),
   'disallowed-tools': used(list, 'disallowedTools'),
   'tool-marks': used(on, 'toolMarks'),
+  'tool-search': used(toolSearch, 'toolSearch'),
   'tell-decisions': used(on, 'tellDecisions'),
   agents: used(jsonObject, 'agents'),
   'lead-only': used(on, 'leadOnly'),

@@ -5,7 +5,10 @@ import { SdkError } from '../../protocol/sdk-error.ts';
 import { AgentSession } from '../agent-session.ts';
 import { fileEras } from '../connect/file-eras.ts';
 import { memoryEras } from '../connect/memory-eras.ts';
+import type { ConnectWorld } from '../connect/world.ts';
+import { fileCatalogue } from '../discover/file-catalogue.ts';
 import type { RetryEvent } from '../model/retry.ts';
+import { openPins } from '../pin/open-pins.ts';
 import { chooseModel } from './choose-model.ts';
 import { loadFlagFiles } from './flag-files.ts';
 import { openConversation } from './open-conversation.ts';
@@ -41,7 +44,6 @@ export async function launch(link: AgentLink, given: Launch): Promise<AgentSessi
   if ('fault' in opened) throw refusal([opened.fault]);
 
   const model = flags.model ?? files.managed.model ?? files.settings.model;
-  const eras = join(root, 'cache', 'eras.json');
   let session: AgentSession | undefined;
   const retry = { onRetry: (event: RetryEvent) => session?.say(retryMessage(event)) };
   const chosen = chooseModel({ ...flags, ...(model !== undefined && { model }) }, env, { cwd, retry });
@@ -49,13 +51,21 @@ export async function launch(link: AgentLink, given: Launch): Promise<AgentSessi
     ...plan.options,
     ...opened.kept,
     // A session that leaves nothing on disk leaves this neither.
-    connect: { ...plan.options.connect, eras: opened.kept.transcript ? fileEras(eras) : memoryEras() },
+    connect: { ...plan.options.connect, ...memories(root, opened.kept.transcript ? 'disk' : 'memory') },
+    pins: openPins(join(root, 'pins'), { mode: opened.kept.transcript ? 'write' : 'read', note }),
     model: chosen.model,
     modelName: chosen.modelName,
     note,
     signal,
   });
   return session;
+}
+
+/** What is known of servers from one session to the next. */
+function memories(root: string, where: 'disk' | 'memory'): Pick<ConnectWorld, 'eras' | 'catalogue'> {
+  if (where === 'memory') return { eras: memoryEras() };
+  const cache = join(root, 'cache');
+  return { eras: fileEras(join(cache, 'eras.json')), catalogue: fileCatalogue(join(cache, 'catalogue')) };
 }
 
 function refusal(faults: readonly string[]): SdkError {

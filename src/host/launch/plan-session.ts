@@ -2,9 +2,11 @@ import type { PermissionMode } from '../../protocol/permission.ts';
 import { readAgents } from '../agent-definition.ts';
 import { absolutePath } from '../permission/path.ts';
 import type { SessionOptions } from '../session-options.ts';
+import { readToolSearch } from '../tool-budget.ts';
 import type { FlagFiles } from './flag-files.ts';
 import type { AgentFlags } from './flag-table.ts';
 import { readRules } from './read-settings.ts';
+import { readResultSettings } from './result-settings.ts';
 import { shellEnvironment } from './shell-environment.ts';
 
 /** Where an agent is started; all paths are absolute. */
@@ -32,6 +34,8 @@ export function planSession(flags: AgentFlags, files: FlagFiles, around: Surroun
   const allowed = readRules(flags.allowedTools ?? [], 'allow', 'cliArg');
   const denied = readRules(flags.disallowedTools ?? [], 'deny', 'cliArg');
   const mode = modeOf(flags, files);
+  const toolSearch = flags.toolSearch ?? readToolSearch(env.ENABLE_TOOL_SEARCH ?? '');
+  const results = readResultSettings(env);
   const agents = readAgents(flags.agents);
   const misread = Object.keys(flags.agents ?? {}).filter((name) => !Object.hasOwn(agents, name));
   const added = [...(flags.addDirs ?? []), ...both.flatMap((it) => it.directories)];
@@ -59,10 +63,12 @@ export function planSession(flags: AgentFlags, files: FlagFiles, around: Surroun
     tellsState: env.CLAUDE_CODE_SDK_READS_SESSION_STATE === '1',
     tellsDecisions: flags.tellDecisions === true,
     marks: flags.toolMarks === true,
+    ...(toolSearch && { toolSearch }),
     leadOnly: flags.leadOnly === true,
     includePartialMessages: flags.includePartialMessages === true,
     systemPrompt: flags.systemPrompt ?? files.systemPrompt ?? '',
     appendSystemPrompt: joined(flags.appendSystemPrompt, files.appendSystemPrompt),
+    ...results.options,
     ...(mode.mode && { permissionMode: mode.mode }),
     ...(flags.maxTurns !== undefined && { maxTurns: flags.maxTurns }),
     ...(flags.tools && !flags.tools.includes('default') && { builtIns: flags.tools }),
@@ -78,6 +84,7 @@ export function planSession(flags: AgentFlags, files: FlagFiles, around: Surroun
     notes: [
       ...prefixed('--allowedTools', allowed.notes),
       ...prefixed('--disallowedTools', denied.notes),
+      ...results.notes,
       ...(mode.mode === 'auto' ? ['mode auto is taken as default: nobody judges calls here'] : []),
     ],
   };

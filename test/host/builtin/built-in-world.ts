@@ -31,6 +31,11 @@ export function worldIn(cwd: string, parts: Partial<BuiltInWorld> = {}): BuiltIn
     wake: new WakeQueue(),
     leftOvers: new LeftOvers(),
     connect: async () => ({ kind: 'unknown', available: [] }),
+    findTools: async () => ({ tools: [], unknown: [], searchable: 0, servers: [] }),
+    resources: {
+      list: async () => ({ resources: [], templates: [], faults: [] }),
+      read: async () => ({ content: 'nothing is there', isError: true }),
+    },
     agents: {},
     delegate: async () => ({ content: 'nobody is there', isError: true }),
     ...parts,

@@ -10,6 +10,14 @@ test.each<[ConnectOutcome, ToolOutcome]>([
     done("Connected to 'docs'. Discovered: mcp__docs__search, mcp__docs__read"),
   ],
   [{ kind: 'connected', tools: [] }, done("Connected to 'docs'. Discovered: (none)")],
+  [
+    { kind: 'connected', tools: ['mcp__docs__search'], searchable: 1 },
+    done("Connected to 'docs'. Discovered: mcp__docs__search. ToolSearch finds and loads them"),
+  ],
+  [
+    { kind: 'connected', tools: Array.from({ length: 102 }, (_, at) => `t${at}`) },
+    done(expect.stringMatching(/Discovered: t0, .*, t99 and 2 more$/)),
+  ],
   [{ kind: 'already-connected' }, done("MCP server 'docs' already connected")],
   [{ kind: 'unknown', available: ['a', 'b'] }, failed("Unknown server 'docs'. Available: a, b")],
   [{ kind: 'failed', fault: 'it did not answer' }, failed("Could not connect to 'docs': it did not answer")],

@@ -180,3 +180,13 @@ describe('the mode', () => {
     expect(faults).toEqual([expect.stringMatching(fault)]);
   });
 });
+
+test('the environment says how much of a result a model is given', () => {
+  const env = { MAX_MCP_OUTPUT_TOKENS: '500', ENABLE_MCP_LARGE_OUTPUT_FILES: 'false' };
+  expect(planSession({}, NOTHING, { ...AROUND, env }).options).toMatchObject({
+    maxResultTokens: 500,
+    resultFiles: false,
+  });
+  const misread = planSession({}, NOTHING, { ...AROUND, env: { MAX_MCP_OUTPUT_TOKENS: 'many' } });
+  expect(misread.notes).toEqual(['MAX_MCP_OUTPUT_TOKENS must be a whole number above 0: it is not used']);
+});

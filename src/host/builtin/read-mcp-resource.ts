@@ -1,0 +1,18 @@
+import { defineBuiltIn } from './define.ts';
+
+export const READ_MCP_RESOURCE = defineBuiltIn({
+  name: 'ReadMcpResourceTool',
+  description:
+    'Reads a resource of a connected MCP server by its URI, or by a URI made of one of its templates.',
+  annotations: { title: 'Read a resource', readOnlyHint: true, openWorldHint: true },
+  required: {
+    server: {
+      type: 'string',
+      minLength: 1,
+      description: "The server's name, as ListMcpResourcesTool gives it.",
+    },
+    uri: { type: 'string', minLength: 1, description: 'The URI of the resource.' },
+  },
+  optional: {},
+  run: ({ server, uri }, world, signal) => world.resources.read(server, uri, signal),
+});

@@ -1,0 +1,60 @@
+import { messageOf } from '../protocol/sdk-error.ts';
+import { failedOutcome, type ToolOutcome } from './agent/tool-call.ts';
+import type { ResourceReader } from './builtin/built-in.ts';
+import type { ResultSource } from './result/result-source.ts';
+import { contentsToModel } from './result/to-model.ts';
+import type { Features } from './servers/features/features.ts';
+
+/** Whose resources an agent may see, and what becomes of them. */
+export type ResourceWorld = {
+  /** The servers whose resources may be read, by key. */
+  servers(): readonly string[];
+  featuresOf(server: string): Features;
+  /** Where a result goes that a model cannot take whole. */
+  sourceOf(server: string): ResultSource;
+};
+
+/** Resources of servers as a model is told of them. */
+export function resourceReader({ servers, featuresOf, sourceOf }: ResourceWorld): ResourceReader {
+  return {
+    async list(server, signal) {
+      const there = servers();
+      if (server !== undefined && !there.includes(server)) return { fault: unknown(server, there) };
+      const lists = await Promise.all(
+        (server === undefined ? there : [server]).map(async (key) => {
+          const features = featuresOf(key);
+          try {
+            const [resources, templates] = await Promise.all([
+              features.listResources(key, { signal }),
+              features.listResourceTemplates(key, { signal }),
+            ]);
+            return { resources, templates, faults: [] };
+          } catch (failure) {
+            signal.throwIfAborted();
+            return { resources: [], templates: [], faults: [messageOf(failure)] };
+          }
+        }),
+      );
+      return {
+        resources: lists.flatMap((it) => it.resources),
+        templates: lists.flatMap((it) => it.templates),
+        faults: lists.flatMap((it) => it.faults),
+      };
+    },
+    async read(server, uri, signal) {
+      const there = servers();
+      if (!there.includes(server)) return failedOutcome(unknown(server, there));
+      try {
+        const { contents } = await featuresOf(server).readResource(server, uri, { signal });
+        return (await contentsToModel(contents, sourceOf(server))) as ToolOutcome;
+      } catch (failure) {
+        signal.throwIfAborted();
+        return failedOutcome(messageOf(failure));
+      }
+    },
+  };
+}
+
+function unknown(server: string, there: readonly string[]): string {
+  return `There is no connected server '${server}'. Connected: ${there.join(', ') || '(none)'}`;
+}

@@ -1,0 +1,157 @@
+import type { Entry } from './entry.ts';
+import type { Inverted } from './inverted.ts';
+import type { QueryTerm } from './read-query.ts';
+
+export type Ranked = { entry: Entry; score: number };
+
+export type RankOptions = {
+  numberOf: (term: string) => number | undefined;
+  isAsked: (entry: Entry) => boolean;
+  limit: number;
+};
+
+/** What a server's name in the query is worth, if no other server speaks of it. */
+const SERVER_WORTH = 0.4;
+/** What it is worth that a tool's name says nothing but what was asked for. */
+const NAME_WORTH = 0.6;
+/** A word no tool has counts this much among what was asked for. */
+const UNKNOWN_RARITY = 0.2;
+/** Closer than this, a word in the query is the name of a server. */
+const IS_NAME = 0.8;
+
+/** The best entries, best first; those that have nothing of the query are left out. */
+export function rank(index: Inverted, terms: readonly QueryTerm[], options: RankOptions): Ranked[] {
+  const numbered = terms.map(({ weight, options: meant }) => ({ weight, meant: numbers(meant, options) }));
+  const scores = shares(index, numbered);
+  const closest = closestOf(numbered);
+  addNames(scores, index, closest);
+  addServers(scores, index, closest);
+  return best(index, scores, options);
+}
+
+type Numbered = { weight: number; meant: (readonly [number: number, closeness: number])[] };
+
+function numbers(meant: ReadonlyMap<string, number>, { numberOf }: RankOptions): Numbered['meant'] {
+  return [...meant].flatMap(([term, closeness]) => {
+    const number = numberOf(term);
+    return number === undefined ? [] : [[number, closeness] as const];
+  });
+}
+
+/** By entry: the share of what was asked for that it answers. Of the terms that mean one thing, the best one counts. */
+function shares(index: Inverted, terms: readonly Numbered[]): Float32Array {
+  const { entries, rarities } = index;
+  const scores = new Float32Array(entries.length);
+  const found = new Float32Array(entries.length);
+  let total = 0;
+  for (const { weight, meant } of terms) {
+    let most = UNKNOWN_RARITY;
+    for (const [number, closeness] of meant) {
+      const worth = closeness * (rarities[number] as number);
+      most = Math.max(most, worth);
+      forEachUse(index, number, (at, use) => {
+        const value = (worth * (use & 255)) / 255;
+        if (value > (found[at] as number)) found[at] = value;
+      });
+    }
+    total += weight * most;
+    for (const [number] of meant) {
+      forEachUse(index, number, (at) => {
+        scores[at] = (scores[at] as number) + weight * (found[at] as number);
+        found[at] = 0;
+      });
+    }
+  }
+  return total === 0 ? scores : scores.map((score) => score / total);
+}
+
+/** By number: how close the term is to a word of the query. */
+function closestOf(terms: readonly Numbered[]): Map<number, number> {
+  const closest = new Map<number, number>();
+  for (const { meant } of terms) {
+    for (const [number, closeness] of meant)
+      closest.set(number, Math.max(closest.get(number) ?? 0, closeness));
+  }
+  return closest;
+}
+
+function addNames(scores: Float32Array, index: Inverted, closest: ReadonlyMap<number, number>): void {
+  const named = new Float32Array(scores.length);
+  for (const [number, closeness] of closest) {
+    const worth = closeness * (index.rarities[number] as number);
+    forEachUse(index, number, (at, use) => {
+      if ((use & 256) !== 0) named[at] = (named[at] as number) + worth;
+    });
+  }
+  for (let at = 0; at < scores.length; at++) {
+    const of = index.nameWeights[at] as number;
+    if (of > 0) scores[at] = (scores[at] as number) * (1 + (NAME_WORTH * (named[at] as number)) / of);
+  }
+}
+
+/** Who names a server wants its tools; the more servers speak of that word, the less it is a name. */
+function addServers(scores: Float32Array, index: Inverted, closest: ReadonlyMap<number, number>): void {
+  const { entries } = index;
+  let all = 0;
+  for (let at = 0; at < entries.length; at++) if (entries[at]?.server !== entries[at - 1]?.server) all += 1;
+  const worths = new Map<number, number>();
+  let worth = 0;
+  for (let at = 0; at < entries.length; at++) {
+    const { server, serverTerms } = entries[at] as Entry;
+    if (server !== entries[at - 1]?.server) {
+      worth = 0;
+      for (const number of serverTerms) {
+        const closeness = closest.get(number) ?? 0;
+        if (closeness < IS_NAME) continue;
+        const rarity =
+          worths.get(number) ?? Math.log((all + 1) / serversWith(index, number)) / Math.log(all + 1);
+        worths.set(number, rarity);
+        worth = Math.max(worth, closeness * rarity ** 2);
+      }
+    }
+    if (worth > 0) scores[at] = (scores[at] as number) + SERVER_WORTH * worth;
+  }
+}
+
+/** Entries of one server stand together. */
+function serversWith(index: Inverted, number: number): number {
+  let count = 0;
+  let last: string | undefined;
+  forEachUse(index, number, (at) => {
+    const server = index.entries[at]?.server;
+    if (server !== last) count += 1;
+    last = server;
+  });
+  return Math.max(1, count);
+}
+
+function forEachUse(
+  { starts, uses }: Inverted,
+  number: number,
+  visit: (at: number, use: number) => void,
+): void {
+  const end = starts[number + 1] as number;
+  for (let place = starts[number] as number; place < end; place++) {
+    const use = uses[place] as number;
+    visit(use >>> 9, use);
+  }
+}
+
+function best({ entries }: Inverted, scores: Float32Array, { isAsked, limit }: RankOptions): Ranked[] {
+  const top: Ranked[] = [];
+  for (let at = 0; at < entries.length && limit > 0; at++) {
+    const score = scores[at] as number;
+    const last = top[limit - 1];
+    if (score <= 0 || (last !== undefined && score < last.score)) continue;
+    const found = { entry: entries[at] as Entry, score };
+    if (!isAsked(found.entry)) continue;
+    const place = top.findIndex((it) => isBefore(found, it));
+    top.splice(place < 0 ? top.length : place, 0, found);
+    if (top.length > limit) top.pop();
+  }
+  return top;
+}
+
+function isBefore(a: Ranked, b: Ranked): boolean {
+  return a.score !== b.score ? a.score > b.score : a.entry.tool.name < b.entry.tool.name;
+}

@@ -1,0 +1,55 @@
+/** Text in pieces that are compared: lower-case words of letters and digits, and runs of scripts without spaces. */
+export function splitWords(text: string): string[] {
+  const words: string[] = [];
+  if (PLAIN.test(text)) {
+    for (const piece of text.match(PLAIN_PIECE) ?? []) splitCase(piece, words);
+    return words;
+  }
+  for (const piece of text.normalize('NFKC').match(PIECE) ?? []) {
+    if (lacksSpaces(piece)) words.push(piece);
+    else splitCase(piece, words);
+  }
+  return words;
+}
+
+/** What a name of several words is also known as: `GitHub` is `git hub` and `github`. */
+export function joinedNames(text: string): string[] {
+  return (text.match(CAMEL) ?? []).map((name) => name.toLowerCase());
+}
+
+/** Whether a run of characters has to be cut by a dictionary: Chinese and Japanese have no spaces. */
+export function lacksSpaces(piece: string): boolean {
+  return WITHOUT_SPACES.test(piece);
+}
+
+/** Every two neighbouring characters of a run, which is how text without spaces is compared as it is. */
+export function characterPairs(run: string): string[] {
+  const characters = [...run];
+  if (characters.length < 2) return characters;
+  return characters.slice(1).map((character, at) => `${characters[at]}${character}`);
+}
+
+const PLAIN = /^[\t-~]*$/;
+const PLAIN_PIECE = /[A-Za-z0-9]+(?:'[A-Za-z]+)?/g;
+const CJK = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}ー';
+const PIECE = new RegExp(`[${CJK}]+|(?:(?![${CJK}])[\\p{L}\\p{M}\\p{N}])+(?:['’]\\p{L}+)*`, 'gu');
+const WITHOUT_SPACES = new RegExp(`^[${CJK}]`, 'u');
+const CAMEL = /\b[A-Z][a-z]+(?:[A-Z][a-z]*)+\d*\b/g;
+const MAX_WORD = 40;
+
+/** `getURLForItems` is `get url for items`; digits stay with a short word before them: `v4`, `d1`. */
+function splitCase(piece: string, words: string[]): void {
+  if (/^[a-z]+$/.test(piece)) {
+    if (piece.length <= MAX_WORD) words.push(piece);
+    return;
+  }
+  const parts = piece
+    .replace(/['’]\p{L}{1,2}$/u, '')
+    .replace(/['’]/g, '')
+    .replace(/(\p{Ll}|\d)(\p{Lu})/gu, '$1 $2')
+    .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
+    .replace(/(\p{L}{4,})(\d)/gu, '$1 $2')
+    .toLowerCase()
+    .split(' ');
+  for (const part of parts) if (part !== '' && part.length <= MAX_WORD) words.push(part);
+}

@@ -1,0 +1,142 @@
+import { type Dictionary, plain } from './dictionary.ts';
+import { lacksSpaces } from './split-words.ts';
+
+/** One word of a query: as it stands, and the English words it may mean. */
+export type Translated = { word: string; english: readonly string[] };
+
+/** The language whose words a text has most of; English if no other has more. `isEnglish` knows what tools say. */
+export function languageOf(
+  words: readonly string[],
+  { stopWords, words: known }: Dictionary,
+  isEnglish: (word: string) => boolean = () => false,
+): string {
+  if (words.some((word) => /[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(word))) return 'ja';
+  if (words.some((word) => /\p{Script=Han}/u.test(word))) return 'zh';
+  if (words.some((word) => /\p{Script=Hangul}/u.test(word))) return 'ko';
+  if (words.some((word) => /\p{Script=Cyrillic}/u.test(word))) return 'ru';
+  let best = { language: 'en', hits: 0 };
+  for (const [language, stops] of stopWords) {
+    const own = known.get(language);
+    let hits = 0;
+    for (const word of words) {
+      const folded = plain(word);
+      if (stops.has(folded)) hits += 1;
+      else if (own?.has(folded) || (language === 'en' && isEnglish(word))) hits += 0.6;
+    }
+    if (hits > best.hits) best = { language, hits };
+  }
+  return best.language;
+}
+
+/** What the words of another language mean; its stop words are dropped, names and unknown words stay. */
+export function translate(words: readonly string[], language: string, dictionary: Dictionary): Translated[] {
+  const known = dictionary.words.get(language) ?? new Map<string, readonly string[]>();
+  const stops = dictionary.stopWords.get(language) ?? new Set<string>();
+  const look = lookUp(known);
+  const found: Translated[] = [];
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at] as string;
+    if (lacksSpaces(word)) {
+      found.push(...cut(word, known, stops));
+      continue;
+    }
+    const phrase = longestPhrase(words, at, known);
+    if (phrase) {
+      found.push(phrase);
+      at += phrase.word.split(' ').length - 1;
+      continue;
+    }
+    const folded = plain(word);
+    if (stops.has(folded)) continue;
+    if (/\p{Script=Hangul}/u.test(word)) found.push(...cut(word, known, stops));
+    else found.push(...(look(folded) ?? compound(folded, look) ?? [{ word: folded, english: [] }]));
+  }
+  return found;
+}
+
+type Words = ReadonlyMap<string, readonly string[]>;
+type LookUp = (word: string) => Translated[] | undefined;
+
+function longestPhrase(words: readonly string[], at: number, known: Words): Translated | undefined {
+  for (let length = 4; length > 1; length--) {
+    if (at + length > words.length) continue;
+    const word = words
+      .slice(at, at + length)
+      .map(plain)
+      .join(' ');
+    const english = known.get(word);
+    if (english) return { word, english };
+  }
+  return undefined;
+}
+
+/** Longest match first, from left to right: how text without spaces comes apart. */
+function cut(run: string, known: Words, stops: ReadonlySet<string>): Translated[] {
+  const characters = [...run];
+  const found: Translated[] = [];
+  let rest = '';
+  const leave = () => {
+    if ([...rest].length > 1) found.push({ word: rest, english: [] });
+    rest = '';
+  };
+  for (let at = 0; at < characters.length; ) {
+    const length = longestKnown(characters, at, known, stops);
+    if (length === 0) {
+      rest += characters[at];
+      at += 1;
+      continue;
+    }
+    leave();
+    const word = characters.slice(at, at + length).join('');
+    const english = known.get(word);
+    if (english) found.push({ word, english });
+    at += length;
+  }
+  leave();
+  return found;
+}
+
+function longestKnown(characters: readonly string[], at: number, known: Words, stops: ReadonlySet<string>) {
+  for (let length = Math.min(8, characters.length - at); length > 0; length--) {
+    const word = characters.slice(at, at + length).join('');
+    if (known.has(word) || stops.has(word)) return length;
+  }
+  return 0;
+}
+
+/** Also finds inflected forms: those that differ from a known word in their last letters only. */
+function lookUp(known: Words): LookUp {
+  return (word) => {
+    const exact = known.get(word);
+    if (exact) return [{ word, english: exact }];
+    if (word.length < 4) return undefined;
+    let best: { word: string; english: readonly string[]; distance: number } | undefined;
+    for (const [entry, english] of known) {
+      if (entry.length < 4 || entry.includes(' ') || entry[0] !== word[0]) continue;
+      const shared = sharedStart(entry, word);
+      if (shared < 4 || shared < 0.6 * Math.max(entry.length, word.length)) continue;
+      const distance = entry.length + word.length - 2 * shared;
+      if (entry.length - shared > 3 || word.length - shared > 4) continue;
+      if (best === undefined || distance < best.distance) best = { word: entry, english, distance };
+    }
+    return best && [{ word, english: best.english }];
+  };
+}
+
+function sharedStart(a: string, b: string): number {
+  let length = 0;
+  while (length < a.length && length < b.length && a[length] === b[length]) length += 1;
+  return length;
+}
+
+/** Words written together, as German and Dutch do: both halves known, with a letter or two between. */
+function compound(word: string, look: LookUp): Translated[] | undefined {
+  for (let at = word.length - 3; at >= 3; at--) {
+    const right = look(word.slice(at));
+    if (!right) continue;
+    const left = word.slice(0, at);
+    const first = look(left) ?? look(left.replace(/(?:es|en|s|n)$/, ''));
+    if (first) return [...first, ...right];
+  }
+  return undefined;
+}

@@ -1,0 +1,106 @@
+import type { CallToolResult, JsonSchema, ToolAnnotations } from '../protocol/mcp.ts';
+import { HostError } from './connect/host-error.ts';
+import type { HostCallOptions } from './host-options.ts';
+import type { Pool, PoolDiagnostic, PooledTool } from './pool/assemble.ts';
+import { priceOf } from './pool/price.ts';
+import { argumentsFor } from './pool/schema/arguments.ts';
+import type { SearchQuery, ToolIndex } from './search/tool-index.ts';
+
+/** How a pool is made for a model. */
+export type PoolOptions = {
+  /** The longest name the model's API accepts: 128 with Anthropic (the default), 64 with OpenAI. */
+  maxNameLength?: number;
+  /** Appends what servers claim to descriptions: `(readOnly)`, `(destructive)`. */
+  marks?: boolean;
+};
+
+/** One tool as a model is told of it, with where it comes from. */
+export type PoolTool = {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: JsonSchema;
+  readonly server: string;
+  /** The server's own name for it. */
+  readonly tool: string;
+  /** What its definition costs, by estimate. */
+  readonly tokens: number;
+  /** The server's claims. */
+  readonly annotations?: ToolAnnotations;
+};
+
+/** Narrows a search. */
+export type PoolSearch = Omit<SearchQuery, 'text'>;
+
+type PoolParts = {
+  readonly pool: Pool;
+  readonly index: ToolIndex;
+  call(
+    server: string,
+    tool: string,
+    args: Record<string, unknown>,
+    options?: HostCallOptions,
+  ): Promise<CallToolResult>;
+};
+
+/** All tools of a host at one time, under names that are unique and that a model accepts; the same tools give the same bytes. */
+export class ToolPool {
+  /** Sorted by name. */
+  readonly tools: readonly PoolTool[];
+  /** What all definitions cost together, by estimate. */
+  readonly tokens: number;
+  /** Tools that have another name than `mcp__<server>__<tool>`, and why. */
+  readonly diagnostics: readonly PoolDiagnostic[];
+  readonly #parts: PoolParts;
+  readonly #shown = new Map<PooledTool, PoolTool>();
+
+  constructor(parts: PoolParts) {
+    this.#parts = parts;
+    for (const tool of parts.pool.tools) {
+      const told = poolTool(tool);
+      if (told) this.#shown.set(tool, told);
+    }
+    this.tools = [...this.#shown.values()];
+    this.tokens = this.tools.reduce((sum, { tokens }) => sum + tokens, 0);
+    this.diagnostics = parts.pool.diagnostics;
+  }
+
+  get(name: string): PoolTool | undefined {
+    const tool = this.#parts.pool.byName.get(name);
+    return tool && this.#shown.get(tool);
+  }
+
+  /** Calls a tool by the name it has here; as `host.callTool`. */
+  async call(
+    name: string,
+    args: Record<string, unknown> = {},
+    options: HostCallOptions = {},
+  ): Promise<CallToolResult> {
+    const found = this.#parts.pool.byName.get(name);
+    if (found?.origin.kind !== 'mcp') {
+      throw new HostError('unknown-tool', '', `There is no tool ${JSON.stringify(name)} in this pool`);
+    }
+    const { server, tool } = found.origin;
+    return this.#parts.call(server, tool, argumentsFor(found.listed.inputSchema, args), options);
+  }
+
+  /** The tools that fit a need best, told in any language; the first is the best. */
+  async search(text: string, options: PoolSearch = {}): Promise<PoolTool[]> {
+    this.#parts.index.sync(this.#parts.pool.tools);
+    const hits = await this.#parts.index.search({ ...options, text });
+    return hits.flatMap(({ tool }) => this.#shown.get(tool) ?? []);
+  }
+}
+
+function poolTool(tool: PooledTool): PoolTool | undefined {
+  const { name, description, inputSchema, origin, listed } = tool;
+  if (origin.kind !== 'mcp') return undefined;
+  return {
+    name,
+    description,
+    inputSchema,
+    server: origin.server,
+    tool: origin.tool,
+    tokens: priceOf(tool),
+    ...(listed.annotations && { annotations: listed.annotations }),
+  };
+}

@@ -1,0 +1,104 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import * as z from 'zod';
+import { createHost } from '../../src/entry/host.ts';
+import type { HostEvent } from '../../src/host/host-options.ts';
+import { toolServer } from '../../src/tools/sdk-server.ts';
+
+const mail = () =>
+  toolServer('mail')
+    .tool('send', 'Sends an email to somebody', { to: z.string() }, ({ to }) => `sent to ${to}`)
+    .tool('list folders', 'Lists the folders of the mailbox', {}, () => 'inbox', {
+      annotations: { readOnlyHint: true },
+    });
+const files = () => toolServer('files').tool('remove', 'Deletes a file from the disk', {}, () => 'gone');
+
+test('all tools as a model is told of them, sorted, priced, and called by those names', async () => {
+  await using host = createHost({ mcpServers: { mail: mail(), files: files() } });
+  await host.ready();
+  const pool = await host.pool({ marks: true });
+  expect(
+    pool.tools.map(({ name, server, tool, description }) => ({ name, server, tool, description })),
+  ).toEqual([
+    {
+      name: 'mcp__files__remove',
+      server: 'files',
+      tool: 'remove',
+      description: 'Deletes a file from the disk',
+    },
+    {
+      name: 'mcp__mail__list_folders',
+      server: 'mail',
+      tool: 'list folders',
+      description: 'Lists the folders of the mailbox (readOnly)',
+    },
+    { name: 'mcp__mail__send', server: 'mail', tool: 'send', description: 'Sends an email to somebody' },
+  ]);
+  expect(pool.tokens).toBe(pool.tools.reduce((sum, { tokens }) => sum + tokens, 0));
+  expect(pool.tokens).toBeGreaterThan(40);
+  expect(pool.get('mcp__mail__send')?.inputSchema).toMatchObject({ properties: { to: { type: 'string' } } });
+  expect(await pool.call('mcp__mail__list_folders')).toMatchObject({ content: [{ text: 'inbox' }] });
+  expect(await pool.call('mcp__mail__send', { to: 'Ada' })).toMatchObject({
+    content: [{ text: 'sent to Ada' }],
+  });
+  await expect(pool.call('mail__send')).rejects.toMatchObject({
+    code: 'unknown-tool',
+    message: 'There is no tool "mail__send" in this pool',
+  });
+});
+
+test('a need finds its tool, within one server or all', async () => {
+  await using host = createHost({ mcpServers: { mail: mail(), files: files() } });
+  await host.ready();
+  const pool = await host.pool();
+  expect((await pool.search('write an email', { limit: 1 })).map(({ name }) => name)).toEqual([
+    'mcp__mail__send',
+  ]);
+  expect((await pool.search('email', { server: 'files' })).map(({ server }) => server)).not.toContain('mail');
+});
+
+test('names keep to the limit of the model, and what has another is told of', async () => {
+  await using host = createHost({ mcpServers: { ['m'.repeat(70)]: mail() } });
+  await host.ready();
+  const pool = await host.pool({ maxNameLength: 64 });
+  expect(pool.tools.every(({ name }) => name.length <= 64)).toBe(true);
+  expect(pool.diagnostics.map(({ fault }) => fault)).toEqual(['name-too-long', 'name-too-long']);
+  const send = pool.tools.find(({ tool }) => tool === 'send');
+  expect(await pool.call(send?.name ?? '', { to: 'B' })).toMatchObject({ content: [{ text: 'sent to B' }] });
+});
+
+test.each([
+  [{ maxNameLength: 8 }, /"maxNameLength" must be a number of at least 16/],
+  [{ mark: true }, /"mark" is no option; did you mean "marks"/],
+])('%j is refused', async (options, message) => {
+  await using host = createHost();
+  await expect(host.pool(options as never)).rejects.toThrow(message);
+});
+
+test('a tool that changed after a restart is told of, listed and accepted', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'pins-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const tools = join(directory, 'tools.json');
+  const s = {
+    command: process.execPath,
+    args: [fileURLToPath(new URL('fixtures/changing-server.mjs', import.meta.url)), tools],
+  };
+  const run = async (description: string, accepts = false) => {
+    writeFileSync(tools, JSON.stringify([{ name: 'find', description, inputSchema: { type: 'object' } }]));
+    await using host = createHost({ mcpServers: { s }, pinsDirectory: join(directory, 'pins') });
+    const seen: HostEvent[] = [];
+    host.events.on((event) => void seen.push(event));
+    await host.ready();
+    const changes = host.changes().map(({ tool, text }) => `${tool}: ${text}`);
+    const accepted = accepts ? host.accept('s', 'find').map(({ tool }) => tool) : [];
+    return { changes, accepted, told: seen.flatMap((it) => (it.type === 'changed' ? [it.text] : [])) };
+  };
+  expect(await run('Finds')).toEqual({ changes: [], accepted: [], told: [] });
+  const change = expect.stringMatching(/^(find: )?it changed since it was accepted: .*Steals/);
+  expect(await run('Steals')).toEqual({ changes: [change], accepted: [], told: [change] });
+  expect(await run('Steals', true)).toMatchObject({ accepted: ['find'] });
+  expect(await run('Steals')).toEqual({ changes: [], accepted: [], told: [] });
+});
