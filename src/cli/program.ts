@@ -2,13 +2,26 @@ import { Command, CommanderError } from 'commander';
 import { VERSION } from '../entry/version.ts';
 import { messageOf, SdkError } from '../protocol/sdk-error.ts';
 import { addAgent } from './agent.ts';
+import { addCall } from './call.ts';
 import { addChat } from './chat.ts';
 import { ExitCode } from './exit-code.ts';
+import { addPrompts } from './prompts.ts';
+import { addResources } from './resources.ts';
 import { addRun } from './run.ts';
 import { addServe } from './serve.ts';
+import { addTools } from './tools.ts';
 
 /** One row a command: each is a file of this folder. */
-const COMMANDS: readonly ((program: Command) => void)[] = [addChat, addRun, addAgent, addServe];
+const COMMANDS: readonly ((program: Command) => void)[] = [
+  addChat,
+  addRun,
+  addTools,
+  addCall,
+  addResources,
+  addPrompts,
+  addAgent,
+  addServe,
+];
 
 const EXIT_CODES = `
 Exit codes:

@@ -1,0 +1,25 @@
+// What the tools of six published servers cost a model before it has done anything.
+import assert from 'node:assert/strict';
+import { fileURLToPath } from 'node:url';
+import { Shell } from './shell.ts';
+
+// The peers of interop/ stand in for your own: write { command: 'npx', args: ['-y', '<package>'] } there.
+const peer = (path: string, ...args: readonly string[]) => ({
+  command: process.execPath,
+  args: [fileURLToPath(new URL(`../interop/node_modules/${path}`, import.meta.url)), ...args],
+});
+
+using shell = new Shell();
+shell.write('servers.json', {
+  mcpServers: {
+    everything: peer('@modelcontextprotocol/server-everything/dist/index.js'),
+    filesystem: peer('@modelcontextprotocol/server-filesystem/dist/index.js', shell.home),
+    memory: peer('@modelcontextprotocol/server-memory/dist/index.js'),
+    context7: peer('@upstash/context7-mcp/dist/index.js'),
+    github: peer('@modelcontextprotocol/server-github/dist/index.js'),
+    notion: peer('@notionhq/notion-mcp-server/bin/cli.mjs'),
+  },
+});
+shell.run('tools', '--mcp-config', 'servers.json', '--cost');
+
+assert.deepEqual(shell.codes, [0]);

@@ -1,0 +1,59 @@
+import { type Command, Option } from 'commander';
+import { ExitCode } from './exit-code.ts';
+import { addServerFlags, milliseconds, namedServers, refuse } from './host/server-flags.ts';
+
+const HELP = `
+Connects that one server, calls the tool, and prints what it gave. Arguments are one JSON object or words:
+
+  key=value     typed by the tool's schema: 5 is a number where it wants one
+  key=a key=b   a list, where it wants one; so is key='["a","b"]'
+  a.b=1         a member of an object
+  key:=json     exactly this JSON
+  key=@file     what the file holds
+  -             a JSON object from stdin; words after it come on top
+
+  toolplane call --mcp-config servers.json files read_text_file path=README.md head=5
+  toolplane call --mcp-config servers.json github create_issue '{"title": "It breaks"}' labels=bug labels=urgent
+  jq '{query: .text}' note.json | toolplane call --url http://127.0.0.1:3000/mcp server search -
+
+Text is printed as it is; of images, audio and other data a line tells type and size, and --output keeps them. What a
+tool says of its failure goes to stderr. Ctrl-C cancels the call.
+
+Exit codes:
+  0    the tool gave a result
+  1    it failed, or its server did; the reason is on stderr
+  2    the command was not understood: no such server, tool or argument, one that is missing or of another type
+  130  it was interrupted (129, 143: hung up, terminated)`;
+
+type Values = { json?: true; output?: string; timeout?: number };
+
+/** `toolplane call`: one tool, once. */
+export function addCall(program: Command): void {
+  addServerFlags(program.command('call'))
+    .description('Call one tool of a server.')
+    .argument('<server>', 'its name in the configuration')
+    .argument('<tool>', 'the server’s own name of it')
+    .argument('[arguments...]', 'a JSON object, key=value, key:=json, key=@file; - is stdin')
+    .option('--json', 'print the result as the server gave it')
+    .option('-o, --output <directory>', 'keep images, audio and other data in files there')
+    .addOption(new Option('--timeout <ms>', 'cancel the call after so long').argParser(milliseconds))
+    .addHelpText('after', HELP)
+    .action(async (server: string, tool: string, words: string[], values: Values, command: Command) => {
+      const servers = namedServers(command, [server]);
+      const { readInput } = await import('./call/read-input.ts');
+      const input = await readInput(words, process.stdin);
+      if (input.faults.length > 0) refuse(command, input.faults.join('; '));
+      const { startCall } = await import('./call/start.ts');
+      const request = {
+        servers,
+        server,
+        tool,
+        input,
+        format: values.json ? 'json' : 'text',
+        ...(values.output !== undefined && { directory: values.output }),
+        ...(values.timeout !== undefined && { timeoutMs: values.timeout }),
+      } as const;
+      const code = await startCall(request, process.env);
+      if (code !== 0) throw new ExitCode(code);
+    });
+}

@@ -1,0 +1,117 @@
+import { isRecord } from '../../base/is-record.ts';
+import type { JsonSchema } from '../../protocol/mcp.ts';
+
+/** A part of a tool's input as its schema declares it: all the forms it may have. Empty if nothing is declared. */
+export type Declared = {
+  readonly root: JsonSchema;
+  readonly forms: readonly JsonSchema[];
+};
+
+/** References lead no further than this. */
+const DEEPEST = 12;
+
+/** What a schema declares, with references followed and alternatives side by side. */
+export function declared(schema: unknown, root: JsonSchema): Declared {
+  return { root, forms: formsOf(schema, root, DEEPEST) };
+}
+
+/** The names of an object's declared members. */
+export function memberNames({ forms }: Declared): string[] {
+  return [
+    ...new Set(forms.flatMap(({ properties }) => (isRecord(properties) ? Object.keys(properties) : []))),
+  ];
+}
+
+/** What one member of an object may be. */
+export function memberOf({ forms, root }: Declared, name: string): Declared {
+  const named = forms.flatMap(({ properties }) => {
+    const isNamed = isRecord(properties) && Object.hasOwn(properties, name);
+    return isNamed ? formsOf(properties[name], root, DEEPEST) : [];
+  });
+  if (named.length > 0 || memberNames({ forms, root }).includes(name)) return { root, forms: named };
+  const others = forms.flatMap(({ additionalProperties }) => formsOf(additionalProperties, root, DEEPEST));
+  return { root, forms: others };
+}
+
+/** What one item of a list may be. */
+export function itemOf({ forms, root }: Declared): Declared {
+  return { root, forms: forms.flatMap(({ items }) => formsOf(items, root, DEEPEST)) };
+}
+
+/** Whether no other members than the declared ones are taken, by none of its forms. */
+export function isClosed({ forms }: Declared): boolean {
+  const objects = forms.filter(({ properties }) => isRecord(properties));
+  return objects.length > 0 && objects.every(({ additionalProperties }) => additionalProperties === false);
+}
+
+/** The types in the words of JSON Schema; none if anything will do. */
+export function typesOf({ forms }: Declared): ReadonlySet<string> {
+  return new Set(forms.flatMap((form) => typesOfForm(form)));
+}
+
+/** The values it has to be one of; none if it is not so. */
+export function choicesOf({ forms }: Declared): readonly unknown[] {
+  return forms.flatMap((form) => [
+    ...(Array.isArray(form.enum) ? form.enum : []),
+    ...('const' in form ? [form.const] : []),
+  ]);
+}
+
+/** Whether it has to be one of its choices: nothing that is declared takes another value. */
+export function isChoice(declared: Declared): boolean {
+  const isBound = (form: JsonSchema) => Array.isArray(form.enum) || 'const' in form;
+  return (
+    choicesOf(declared).length > 0 &&
+    declared.forms.every((form) => isBound(form) || typesOfForm(form).length === 0)
+  );
+}
+
+/** The type of a value, in the words of JSON Schema. */
+export function typeOfValue(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  return typeof value;
+}
+
+/** Whether one of the types is that of the value; no types take anything. */
+export function isOfType(value: unknown, types: ReadonlySet<string>): boolean {
+  if (types.size === 0 || types.has(typeOfValue(value))) return true;
+  return types.has('integer') && Number.isInteger(value);
+}
+
+function typesOfForm({ type, enum: choices, const: only, properties, items }: JsonSchema): string[] {
+  if (typeof type === 'string') return [type];
+  if (Array.isArray(type)) return type.filter((it) => typeof it === 'string');
+  if (Array.isArray(choices)) return choices.map(typeOfValue);
+  if (only !== undefined) return [typeOfValue(only)];
+  if (isRecord(properties)) return ['object'];
+  return items === undefined ? [] : ['array'];
+}
+
+function formsOf(schema: unknown, root: JsonSchema, left: number): JsonSchema[] {
+  if (!isRecord(schema) || left === 0) return [];
+  const target = typeof schema.$ref === 'string' ? pointed(root, schema.$ref) : undefined;
+  const branches = [schema.anyOf, schema.oneOf, schema.allOf].filter(Array.isArray).flat();
+  return [schema, ...[target, ...branches].flatMap((it) => formsOf(it, root, left - 1))];
+}
+
+/** Only references within the schema are followed. */
+function pointed(root: JsonSchema, reference: string): unknown {
+  if (!/^#(\/|$)/.test(reference)) return undefined;
+  const steps = decoded(reference.slice(1)).split('/').slice(1);
+  let at: unknown = root;
+  for (const step of steps) {
+    const name = step.replaceAll('~1', '/').replaceAll('~0', '~');
+    at =
+      (isRecord(at) || Array.isArray(at)) && Object.hasOwn(at, name) ? (at as JsonSchema)[name] : undefined;
+  }
+  return at;
+}
+
+function decoded(pointer: string): string {
+  try {
+    return decodeURIComponent(pointer);
+  } catch {
+    return pointer;
+  }
+}

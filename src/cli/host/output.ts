@@ -1,0 +1,59 @@
+import type { Writable } from 'node:stream';
+import type { WriteStream } from 'node:tty';
+import { neutralise } from '../chat/neutralise.ts';
+import type { SpinnerPlace } from './spinner.ts';
+
+/** Where a command prints: what was asked for on stdout, everything else on stderr. */
+export interface Output {
+  /** The width of the terminal that is printed on; undefined if it is none and no width is asked for. */
+  readonly columns: number | undefined;
+  /** Text as it came: a pipe gets every byte, a terminal is shown control characters as visible ones. */
+  print(text: string): Promise<void>;
+  /** One line for people. */
+  tell(line: string): void;
+  readonly spinnerPlace: SpinnerPlace;
+}
+
+/** The streams of this process; `onGone` hears that nobody reads any more. */
+export function processOutput(env: NodeJS.ProcessEnv, onGone: () => void): Output {
+  const { stdout, stderr } = process;
+  quiet(stdout, onGone);
+  quiet(stderr, () => {});
+  return {
+    columns: stdout.isTTY ? stdout.columns || 80 : givenColumns(env),
+    print: (text) => written(stdout, stdout.isTTY ? neutralise(text) : text),
+    tell: (line) => void stderr.write(`toolplane: ${neutralise(line)}\n`),
+    spinnerPlace: spinnerPlace(stderr, env),
+  };
+}
+
+function spinnerPlace(output: WriteStream, env: NodeJS.ProcessEnv): SpinnerPlace {
+  return {
+    output,
+    isInteractive: output.isTTY === true && env.TERM !== 'dumb',
+    columns: () => output.columns || 80,
+    now: () => performance.now(),
+    every(ms, tick) {
+      const timer = setInterval(tick, ms);
+      return { [Symbol.dispose]: () => clearInterval(timer) };
+    },
+  };
+}
+
+/** Shells tell their width to those who ask for it. */
+function givenColumns({ COLUMNS }: NodeJS.ProcessEnv): number | undefined {
+  return COLUMNS !== undefined && /^[1-9]\d{0,4}$/.test(COLUMNS) ? Number(COLUMNS) : undefined;
+}
+
+/** A reader that has left is no failure to speak of. */
+function quiet(stream: Writable, onGone: () => void): void {
+  stream.on('error', (cause: NodeJS.ErrnoException) => {
+    if (cause.code !== 'EPIPE' && cause.code !== 'EIO') throw cause;
+    onGone();
+  });
+}
+
+/** Resolves once it is handed over, also if it never can be. */
+function written(stream: Writable, text: string): Promise<void> {
+  return new Promise((resolve) => stream.write(text, () => resolve()));
+}

@@ -1,0 +1,111 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { ServerFault } from '../../host/connect/server-fault.ts';
+import type { Host } from '../../host/host.ts';
+import type { ServerStatus } from '../../host/servers/status.ts';
+import { messageOf } from '../../protocol/sdk-error.ts';
+import { NotUnderstood } from './not-understood.ts';
+import { type Output, processOutput } from './output.ts';
+import type { ServerMap } from './server-flags.ts';
+import { connectingText, Spinner } from './spinner.ts';
+
+/** Servers that have come or failed, and where to tell of what they said. */
+export type Connected = {
+  readonly host: Host;
+  readonly output: Output;
+  readonly spinner: Spinner;
+  /** Aborted when a person or the system wants an end. */
+  readonly signal: AbortSignal;
+  /** What was tolerated so far. */
+  readonly warnings: readonly Warning[];
+};
+
+export type Warning = { readonly server: string; readonly message: string };
+
+/** Connects the servers, does the work and ends them; gives the exit code. The work says 0 or 1. */
+export async function withHost(
+  servers: ServerMap,
+  env: NodeJS.ProcessEnv,
+  work: (connected: Connected) => Promise<number>,
+): Promise<number> {
+  const over = new AbortController();
+  const output = processOutput(env, () => over.abort(1));
+  using _signals = endedBySignals(over);
+  using spinner = new Spinner(output.spinnerPlace);
+  const { signal } = over;
+  try {
+    const { createHost } = await import('../../entry/host.ts');
+    await using host = createHost({ mcpServers: servers, cacheDirectory: join(homeOf(env), 'cache') });
+    const warnings: Warning[] = [];
+    let text = `connecting ${Object.keys(servers).join(', ')}`;
+    using _events = host.events.on((event) => {
+      if (event.type === 'progress') text = connectingText(event);
+      if (event.type === 'warning') warnings.push({ server: event.server, message: event.message });
+    });
+    spinner.show(() => text);
+    // Who is missing, and why, is in the status of each.
+    await host.ready({ servers: Object.keys(servers), signal }).catch(() => {});
+    spinner.stop();
+    signal.throwIfAborted();
+    return await work({ host, output, spinner, signal, warnings });
+  } catch (cause) {
+    spinner.stop();
+    if (signal.aborted) return typeof signal.reason === 'number' ? signal.reason : 1;
+    for (const line of sayFailure(cause)) output.tell(line);
+    return cause instanceof NotUnderstood ? 2 : 1;
+  }
+}
+
+function sayFailure(cause: unknown): readonly string[] {
+  if (cause instanceof NotUnderstood) return cause.lines;
+  return [cause instanceof ServerFault ? `server ${cause.server}: ${cause.message}` : messageOf(cause)];
+}
+
+/** Where Toolplane keeps what it knows. */
+export function homeOf(env: NodeJS.ProcessEnv): string {
+  return env.TOOLPLANE_HOME || join(env.HOME || homedir(), '.toolplane');
+}
+
+/** Why a server is not there, without its name; undefined if it is. */
+export function faultOf(server: string, { state, cause }: ServerStatus): string | undefined {
+  if (state === 'connected') return undefined;
+  return cause ? cause.message.replace(`MCP server "${server}": `, '') : state;
+}
+
+/** Tells which servers cannot be used; gives the exit code that follows. */
+export function tellFaults({ host, output }: Pick<Connected, 'host' | 'output'>): 0 | 1 {
+  let code: 0 | 1 = 0;
+  for (const [server, status] of Object.entries(host.status())) {
+    const fault = faultOf(server, status);
+    if (fault === undefined) continue;
+    output.tell(`server ${server}: ${fault}`);
+    code = 1;
+  }
+  return code;
+}
+
+/** Tells what was tolerated since so many things were: before it was what does not concern who asks for something else. */
+export function tellWarnings(
+  { warnings, output }: Pick<Connected, 'warnings' | 'output'>,
+  since: number,
+): void {
+  for (const { server, message } of warnings.slice(since)) output.tell(`server ${server}: ${message}`);
+}
+
+/** The first signal ends the work in order, another one of a person everything at once. */
+function endedBySignals(over: AbortController): Disposable {
+  const codes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+  const listeners = Object.entries(codes).map(([name, code]) => {
+    const listener = () => {
+      if (over.signal.aborted && name === 'SIGINT') process.exit(code);
+      over.abort(code);
+    };
+    process.on(name, listener);
+    return [name, listener] as const;
+  });
+  return {
+    [Symbol.dispose]() {
+      for (const [name, listener] of listeners) process.off(name, listener);
+    },
+  };
+}

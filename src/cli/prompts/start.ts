@@ -1,0 +1,52 @@
+import { HostError } from '../../host/connect/host-error.ts';
+import { jsonText, lines } from '../host/lines.ts';
+import { NotUnderstood } from '../host/not-understood.ts';
+import type { ServerMap } from '../host/server-flags.ts';
+import { type Connected, tellFaults, tellWarnings, withHost } from '../host/with-host.ts';
+import { filledText, promptTable } from './prompt-table.ts';
+
+export type PromptsRequest = {
+  readonly servers: ServerMap;
+  readonly format: 'text' | 'json';
+} & (
+  | { readonly action: 'list' }
+  | {
+      readonly action: 'get';
+      readonly server: string;
+      readonly prompt: string;
+      readonly args: Readonly<Record<string, string>>;
+    }
+);
+
+/** `toolplane prompts`; gives its exit code. */
+export function startPrompts(request: PromptsRequest, env: NodeJS.ProcessEnv): Promise<number> {
+  return withHost(request.servers, env, async (connected) => {
+    if (request.action === 'get') return get(connected, request);
+    const { host, output, signal } = connected;
+    const known = connected.warnings.length;
+    const prompts = await host.listPrompts(undefined, { signal });
+    const text = () => lines(promptTable(prompts, output.columns));
+    await output.print(request.format === 'json' ? jsonText({ prompts }) : text());
+    tellWarnings(connected, known);
+    return tellFaults(connected);
+  });
+}
+
+async function get(
+  connected: Connected,
+  { server, prompt, args, format }: Extract<PromptsRequest, { action: 'get' }>,
+): Promise<number> {
+  if (tellFaults(connected) !== 0) return 1;
+  const { host, output, spinner, signal } = connected;
+  spinner.show(() => `${server} ${prompt}`);
+  const filled = await host.getPrompt(server, prompt, args, { signal }).catch(refused);
+  spinner.stop();
+  await output.print(format === 'json' ? jsonText(filled) : filledText(filled));
+  return 0;
+}
+
+/** A prompt that is not there, or lacks an argument, was not asked for: that is for who typed it to mend. */
+function refused(cause: unknown): never {
+  if (cause instanceof HostError && cause.code === 'not-offered') throw new NotUnderstood(cause.message);
+  throw cause;
+}

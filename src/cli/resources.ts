@@ -1,0 +1,54 @@
+import type { Command } from 'commander';
+import { ExitCode } from './exit-code.ts';
+import { type Actions, actionWord } from './host/action-word.ts';
+import { addServerChoice, addServerFlags, chosenNames, namedServers } from './host/server-flags.ts';
+
+const HELP = `
+Connects the servers, lists or reads what they let others read, and ends them again.
+
+  toolplane resources --mcp-config servers.json                     the resources of all servers
+  toolplane resources templates --mcp-config servers.json           addresses with parts to fill in
+  toolplane resources read docs docs://start --mcp-config servers.json
+
+Text is printed as it is; of other data a line tells type and size, and --output keeps it.
+
+Exit codes:
+  0    done
+  1    a server could not be connected, or the resource not be read; stderr says why
+  2    the command was not understood
+  130  it was interrupted (129, 143: hung up, terminated)`;
+
+const ACTIONS: Actions<'list' | 'templates' | 'read'> = {
+  list: [0, 0, ''],
+  templates: [0, 0, ''],
+  read: [2, 2, '<server> <uri>'],
+};
+
+type Values = { json?: true; output?: string };
+
+/** `toolplane resources`: what servers let others read. */
+export function addResources(program: Command): void {
+  addServerChoice(addServerFlags(program.command('resources')))
+    .usage('[options] [list | templates | read <server> <uri>]')
+    .description('List or read the resources of servers.')
+    .argument('[words...]', 'list, templates, or read <server> <uri>')
+    .option('--json', 'print what the servers gave as one JSON document')
+    .option('-o, --output <directory>', 'keep what is read and is no text in files there')
+    .addHelpText('after', HELP)
+    .action(async (words: string[], { json, output }: Values, command: Command) => {
+      const action = actionWord(command, words, ACTIONS);
+      const [, server = '', uri = ''] = words;
+      const servers = namedServers(command, action === 'read' ? [server] : chosenNames(command));
+      const { startResources } = await import('./resources/start.ts');
+      const request = {
+        servers,
+        format: json ? ('json' as const) : ('text' as const),
+        ...(output !== undefined && { directory: output }),
+      };
+      const code = await startResources(
+        action === 'read' ? { ...request, action, server, uri } : { ...request, action },
+        process.env,
+      );
+      if (code !== 0) throw new ExitCode(code);
+    });
+}

@@ -1,0 +1,64 @@
+import { join } from 'node:path';
+import { nearest } from '../../base/nearest.ts';
+import type { ToolChange } from '../../host/pin/judge.ts';
+import { openPins } from '../../host/pin/open-pins.ts';
+import { jsonText, lines } from '../host/lines.ts';
+import { NotUnderstood } from '../host/not-understood.ts';
+import { processOutput } from '../host/output.ts';
+import { homeOf } from '../host/with-host.ts';
+import { changeTable } from './change-table.ts';
+
+export type ChangesRequest = {
+  readonly format: 'text' | 'json';
+} & (
+  | { readonly action: 'changed'; readonly servers?: readonly string[] }
+  | { readonly action: 'accept'; readonly server: string; readonly tool?: string }
+);
+
+/** `toolplane tools --changed` and `tools accept`: no server is connected; gives the exit code. */
+export async function startChanges(request: ChangesRequest, env: NodeJS.ProcessEnv): Promise<number> {
+  const output = processOutput(env, () => {});
+  const pins = openPins(join(homeOf(env), 'pins'), { note: output.tell });
+  const isJson = request.format === 'json';
+  if (request.action === 'changed') {
+    const { servers } = request;
+    const changes = pins.all().filter(({ server }) => servers === undefined || servers.includes(server));
+    await output.print(isJson ? jsonText({ changes }) : lines(changeTable(changes, output.columns)));
+    if (changes.length === 0 && !isJson) output.tell('no tool waits to be accepted');
+    return 0;
+  }
+  try {
+    mustWait(pins.all(), request);
+  } catch (cause) {
+    if (!(cause instanceof NotUnderstood)) throw cause;
+    for (const line of cause.lines) output.tell(line);
+    return 2;
+  }
+  const accepted = pins.accept(request.server, request.tool);
+  await output.print(isJson ? jsonText({ accepted }) : lines(changeTable(accepted, output.columns)));
+  return 0;
+}
+
+/** Whoever accepts nothing has named something else than they think. */
+function mustWait(
+  changes: readonly ToolChange[],
+  { server, tool }: { readonly server: string; readonly tool?: string },
+): void {
+  const ofServer = changes.filter((it) => it.server === server);
+  if (ofServer.length === 0) {
+    const known = [...new Set(changes.map((it) => it.server))];
+    throw new NotUnderstood(`no tool of server "${server}" waits to be accepted${hint(server, known)}`);
+  }
+  if (tool !== undefined && !ofServer.some((it) => it.tool === tool)) {
+    const known = ofServer.map((it) => it.tool);
+    throw new NotUnderstood(
+      `server ${server} has no tool "${tool}" that waits to be accepted${hint(tool, known)}`,
+    );
+  }
+}
+
+function hint(word: string, known: readonly string[]): string {
+  const meant = nearest(word, known);
+  if (meant !== undefined) return `; did you mean "${meant}"?`;
+  return known.length > 0 ? ` (there are ${known.join(', ')})` : '';
+}

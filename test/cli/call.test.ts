@@ -1,0 +1,163 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { CTRL_C } from './chat/fake-terminal.ts';
+import { BROKEN, config, EVERYTHING, filesystem, odd } from './host/real-servers.ts';
+import { runCli } from './run-cli.ts';
+import { hasScript, TerminalProcess } from './terminal-process.ts';
+
+const ODD = ['call', '--mcp-config', config({ odd: odd(), broken: BROKEN }), 'odd'];
+
+function newDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'toolplane-call-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  return directory;
+}
+
+test('a published server is called by words that its schema types', async () => {
+  const call = ['call', '--mcp-config', config({ everything: EVERYTHING }), 'everything', 'get-sum'];
+  expect(await runCli([...call, 'a=2', 'b=40'])).toEqual({
+    code: 0,
+    stdout: 'The sum of 2 and 40 is 42.\n',
+    stderr: '',
+  });
+});
+
+test('a file is read where it is named so, and goes where it is told to', async () => {
+  const directory = newDirectory();
+  const text = join(directory, 'text.txt');
+  writeFileSync(text, 'from a file\n');
+  const path = join(directory, 'out.txt');
+  const call = ['call', '--mcp-config', config({ files: filesystem(directory) }), 'files', 'write_file'];
+  const { code } = await runCli([...call, `path=${path}`, `content=@${text}`]);
+  expect({ code, written: readFileSync(path, 'utf8') }).toEqual({ code: 0, written: 'from a file\n' });
+});
+
+test('no name of an argument changes where the call goes', async () => {
+  const names = [
+    '__proto__=1',
+    'server=broken',
+    'tool=fail',
+    'name=fail',
+    'constructor.prototype.x=2',
+    'signal=x',
+  ];
+  const { code, stdout } = await runCli([...ODD, 'raw', ...names]);
+  expect(code).toBe(0);
+  expect(stdout).toBe(
+    '{"name":"raw","args":{"__proto__":1,"server":"broken","tool":"fail","name":"fail",' +
+      '"constructor":{"prototype":{"x":2}},"signal":"x"}}\n',
+  );
+});
+
+test('an object through stdin, with words on top', async () => {
+  const { stdout } = await runCli([...ODD, 'typed', '-', 'tags=b'], '{"count":1,"tags":["a"]}');
+  expect(stdout).toBe('{"count":1,"tags":["b"]}\n');
+});
+
+test.each([
+  ['text as it is, every byte', ['paint'], { code: 0, stdout: 'plain \u001b[31mred\n', stderr: '' }],
+  [
+    'structured content where there is no text',
+    ['structured'],
+    { code: 0, stdout: '{\n  "total": 2\n}\n', stderr: '' },
+  ],
+  [
+    'a failure of the tool: on stderr, harmless',
+    ['fail'],
+    { code: 1, stdout: '', stderr: 'toolplane: fail failed: it broke ␛[31mred\n' },
+  ],
+  [
+    'a refusal of the server',
+    ['refuse'],
+    { code: 1, stdout: '', stderr: 'toolplane: server odd: not for you\n' },
+  ],
+])('prints %s', async (_, words, printed) => {
+  expect(await runCli([...ODD, ...words])).toEqual(printed);
+});
+
+test('--json prints the result as it came, also that of a failure', async () => {
+  const { code, stdout } = await runCli([...ODD, 'fail', '--json']);
+  expect({ code, result: JSON.parse(stdout) }).toEqual({
+    code: 1,
+    result: { content: [{ type: 'text', text: 'it broke \u001b[31mred' }], isError: true },
+  });
+});
+
+test('--output keeps binary content in files', async () => {
+  const directory = join(newDirectory(), 'new');
+  const { stdout } = await runCli([...ODD, 'picture', '--output', directory]);
+  const path = join(directory, 'picture-1.png');
+  expect(stdout).toBe(`look:\n[image image/png, 6 bytes: ${path}]\n`);
+  expect(readFileSync(path, 'utf8')).toBe('pixels');
+});
+
+test.each([
+  [
+    'an unknown tool',
+    ['typd'],
+    /^toolplane: server odd has no tool "typd"; did you mean "typed"\? \(it has raw, /,
+  ],
+  [
+    'what is missing, of another type or unknown',
+    ['typed', 'tags:=5', 'tag=a'],
+    /^toolplane: odd typed: the tool declares no "tag"; did you mean "tags"\?\ntoolplane: odd typed: tags: must be a list, not 5\ntoolplane: odd typed: it needs count: an integer\n$/,
+  ],
+])('%s is exit code 2, before anything is called', async (_, words, message) => {
+  const { code, stdout, stderr } = await runCli([...ODD, ...words]);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(message);
+});
+
+test('an unknown server is exit code 2, one that fails 1', async () => {
+  const servers = ['call', '--mcp-config', config({ broken: BROKEN })];
+  const unknown = await runCli([...servers, 'brokn', 'x']);
+  expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('did you mean "broken"?') });
+  const failed = await runCli([...servers, 'broken', 'x']);
+  expect(failed).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('server broken: its command is not found'),
+  });
+});
+
+test('--timeout cancels the call, and the server hears of it', async () => {
+  const heard = join(newDirectory(), 'heard');
+  const call = [
+    'call',
+    '--mcp-config',
+    config({ odd: odd({ HEARD: heard }) }),
+    'odd',
+    'hang',
+    '--timeout',
+    '300',
+  ];
+  expect(await runCli(call)).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'toolplane: odd hang took longer than 300 ms and was cancelled; raise --timeout\n',
+  });
+  expect(readFileSync(heard, 'utf8')).toMatch(/tools\/call\nnotifications\/cancelled\n/);
+});
+
+test.runIf(hasScript)('in a real terminal: how far a call is, and Ctrl-C cancels it', async () => {
+  const heard = join(newDirectory(), 'heard');
+  const terminal = new TerminalProcess([
+    'call',
+    '--mcp-config',
+    config({ odd: odd({ HEARD: heard }) }),
+    'odd',
+    'hang',
+  ]);
+  await terminal.until('odd hang ');
+  await terminal.until('· 25 % half ␛[2Jway');
+  terminal.type(CTRL_C);
+  expect(await terminal.closed).toEqual([130, null]);
+  expect(existsSync(heard) && readFileSync(heard, 'utf8')).toContain('notifications/cancelled');
+});
+
+test.runIf(hasScript)('in a real terminal text is shown without its commands', async () => {
+  const terminal = new TerminalProcess([...ODD, 'paint']);
+  await terminal.until('plain ␛[31mred');
+  expect(await terminal.closed).toEqual([0, null]);
+});

@@ -1,0 +1,35 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { partsOf, partsText } from '../../../src/cli/host/content-parts.ts';
+import { safeName, saveParts } from '../../../src/cli/host/save-parts.ts';
+
+test('binary content goes to new files of the directory, the rest stays', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'toolplane-save-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  writeFileSync(join(directory, 'shot-1.png'), 'mine');
+  const image = { type: 'image', data: Buffer.from('new').toString('base64'), mimeType: 'image/png' };
+  const parts = partsOf([{ type: 'text', text: 'here' }, image, image]);
+  const saved = await saveParts(parts, directory, 'shot');
+  expect(partsText(saved)).toBe(
+    [
+      'here',
+      `[image image/png, 3 bytes: ${join(directory, 'shot-2.png')}]`,
+      `[image image/png, 3 bytes: ${join(directory, 'shot-3.png')}]\n`,
+    ].join('\n'),
+  );
+  expect(readFileSync(join(directory, 'shot-1.png'), 'utf8')).toBe('mine');
+  expect(readFileSync(join(directory, 'shot-3.png'), 'utf8')).toBe('new');
+  expect(readdirSync(directory)).toHaveLength(3);
+});
+
+test.each([
+  ['get-image', 'get-image'],
+  ['../../etc/passwd', '_etc_passwd'],
+  ['..', 'content'],
+  ['日本', 'content'],
+  ['a'.repeat(100), 'a'.repeat(60)],
+])('a tool named %s leads into no other directory', (name, safe) => {
+  expect(safeName(name)).toBe(safe);
+});

@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest';
+import { sayRenamed, serverReports } from '../../../src/cli/tools/report.ts';
+import { totalsOf } from '../../../src/cli/tools/totals.ts';
+import { TOOL_SEARCH } from '../../../src/host/builtin/tool-search.ts';
+import type { HostTool } from '../../../src/host/host-options.ts';
+import { assemble } from '../../../src/host/pool/assemble.ts';
+import { priceOf } from '../../../src/host/pool/price.ts';
+
+const tool = (server: string, name: string): HostTool => ({
+  server,
+  name,
+  description: `${name} of ${server}`,
+  inputSchema: { type: 'object' },
+});
+const status = (state: 'connected' | 'failed') => ({ state, since: 0, attempt: 1, stderr: [] });
+
+const TOOLS = [tool('a', 'x'), tool('a', 'x'), tool('a', 'y!'), tool('a', 'y?'), tool('b', 'z')];
+const pool = assemble({
+  builtIns: [TOOL_SEARCH.listed],
+  servers: Map.groupBy(TOOLS, ({ server }) => server),
+  maxNameLength: 128,
+  alwaysLoadServers: new Set(['b']),
+});
+const reports = serverReports({
+  statuses: {
+    a: status('connected'),
+    b: { ...status('connected'), era: 'modern' },
+    c: { ...status('failed'), cause: { code: 'timeout', message: 'MCP server "c": it is late' } },
+  },
+  tools: TOOLS,
+  warnings: [
+    { server: 'a', message: 'odd' },
+    { server: 'b', message: 'too' },
+  ],
+  pool,
+  changes: [
+    {
+      server: 'b',
+      place: 'p',
+      tool: 'z',
+      after: { name: 'z', inputSchema: {} },
+      fingerprints: { after: '' },
+      differences: [],
+      findings: [],
+      text: 'it changed',
+    },
+  ],
+});
+
+test('every tool that is offered is told of once, with the name a model knows it by', () => {
+  expect(reports.map((it) => it.tools.map(({ pooledName }) => pooledName))).toEqual([
+    ['mcp__a__x', 'mcp__a__y_', expect.stringMatching(/^mcp__a__y__\w{8}$/)],
+    ['mcp__b__z'],
+    [],
+  ]);
+});
+
+test('what was tolerated, renamed or wrong is told of where it belongs', () => {
+  expect(reports.map(({ name, warnings, error }) => ({ name, warnings: warnings.length, error }))).toEqual([
+    { name: 'a', warnings: 3, error: undefined },
+    { name: 'b', warnings: 2, error: undefined },
+    { name: 'c', warnings: 0, error: 'it is late' },
+  ]);
+  expect(reports[1]?.warnings).toEqual(['too', 'tool "z": it changed']);
+});
+
+test('with a search only the search, the names and what is always loaded are sent', () => {
+  const totals = totalsOf(reports, pool);
+  const sum = (names: readonly string[]) =>
+    names.reduce((all, name) => all + priceOf(pool.byName.get(name) as never), 0);
+  expect(totals.tokens).toBe(sum(pool.tools.map(({ name }) => name)) - sum(['ToolSearch']));
+  expect(totals.withToolSearch).toBeGreaterThan(sum(['ToolSearch', 'mcp__b__z']));
+  expect(totals).toMatchObject({ servers: 3, connected: 2, tools: 4, searchAbove: 20_000 });
+});
+
+test.each([
+  ['listed-twice', 'tool "t" is listed more than once; the first is offered'],
+  ['name-taken', 'tool "t" is offered as given: another tool is called wanted'],
+  ['name-too-long', 'tool "t" is offered as given: its own name is too long for models'],
+  ['name-empty', 'tool "t" is offered as given: it has no name'],
+] as const)('%s is said so', (fault, text) => {
+  const origin = { kind: 'mcp', server: 's', tool: 't' } as const;
+  expect(sayRenamed({ fault, origin, wanted: 'wanted', name: 'given' })).toBe(text);
+});
