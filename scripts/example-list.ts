@@ -31,9 +31,14 @@ export const EXAMPLES: readonly Example[] = [
   { name: 'host', needs: 'nothing' },
   { name: 'host-events', needs: 'nothing' },
   { name: 'long-calls', needs: 'nothing' },
+  { name: 'host-pool', needs: 'nothing' },
+  { name: 'resources', needs: 'nothing' },
+  { name: 'tool-search', needs: 'nothing' },
   { name: 'sessions', needs: 'nothing' },
   { name: 'shell-hooks', needs: 'nothing' },
   { name: 'command-line', needs: 'nothing' },
+  { name: 'tools-and-calls', needs: 'nothing' },
+  { name: 'tool-cost', needs: 'cli' },
   { name: 'own-test', needs: 'nothing', isVarying: true },
   { name: 'telemetry', needs: 'nothing' },
   { name: 'troubleshooting', needs: 'nothing' },
@@ -41,4 +46,10 @@ export const EXAMPLES: readonly Example[] = [
 ];
 
 /** Files of `examples/` that the examples use and that show nothing by themselves. */
-export const SUPPORT = ['agent.ts', 'loopback-model.ts', 'stand-in-agent.mjs', 'temperature-tools.ts'];
+export const SUPPORT = [
+  'agent.ts',
+  'loopback-model.ts',
+  'shell.ts',
+  'stand-in-agent.mjs',
+  'temperature-tools.ts',
+];

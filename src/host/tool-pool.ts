@@ -77,7 +77,9 @@ export class ToolPool {
   ): Promise<CallToolResult> {
     const found = this.#parts.pool.byName.get(name);
     if (found?.origin.kind !== 'mcp') {
-      throw new HostError('unknown-tool', '', `There is no tool ${JSON.stringify(name)} in this pool`);
+      throw new HostError('unknown-tool', '', `There is no tool ${JSON.stringify(name)} in this pool`, {
+        hasRun: 'no',
+      });
     }
     const { server, tool } = found.origin;
     return this.#parts.call(server, tool, argumentsFor(found.listed.inputSchema, args), options);

@@ -25,6 +25,8 @@ const NONE: PlacePins = { accepted: new Map(), pending: new Map() };
 export class Pins {
   readonly #store: PinStore;
   readonly #known = new Map<string, ServerPins>();
+  /** What was found to be as it was accepted. */
+  readonly #fine = new WeakMap<ListedTool, Definition>();
 
   constructor(store: PinStore = memoryPinStore()) {
     this.#store = store;
@@ -43,7 +45,7 @@ export class Pins {
     const changes: ToolChange[] = [];
     for (const tool of tools) {
       const before = known?.accepted.get(tool.name);
-      const change = judge(at, before, tool);
+      const change = this.#judge(at, before, tool);
       if (change) changes.push(change);
       else if (!before) fresh.set(tool.name, definitionOf(tool));
     }
@@ -58,7 +60,7 @@ export class Pins {
 
   /** How a tool differs from what was accepted; what another process accepted meanwhile counts. */
   changeOf(at: Pinned, tool: ListedTool): ToolChange | undefined {
-    const find = (pins: ServerPins) => judge(at, pins.get(at.place)?.accepted.get(tool.name), tool);
+    const find = (pins: ServerPins) => this.#judge(at, pins.get(at.place)?.accepted.get(tool.name), tool);
     return find(this.#known.get(at.server) ?? this.#read(at.server)) && find(this.#read(at.server));
   }
 
@@ -87,6 +89,14 @@ export class Pins {
       .servers()
       .toSorted()
       .flatMap((server) => this.#pendingOf(server));
+  }
+
+  /** A definition that was compared with the same one before need not be compared again. */
+  #judge(at: Pinned, before: Definition | undefined, tool: ListedTool): ToolChange | undefined {
+    if (before && this.#fine.get(tool) === before) return undefined;
+    const change = judge(at, before, tool);
+    if (before && !change) this.#fine.set(tool, before);
+    return change;
   }
 
   #pendingOf(server: string): ToolChange[] {

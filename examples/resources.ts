@@ -1,0 +1,30 @@
+// Beside tools: what servers have to be read, and the prompts they keep.
+import assert from 'node:assert/strict';
+import { createSdkMcpServer } from 'toolplane';
+import { createHost } from 'toolplane/host';
+
+// #region resources
+const handbook = createSdkMcpServer({
+  name: 'handbook',
+  resources: [{ uri: 'handbook://rules', name: 'rules', mimeType: 'text/markdown', read: () => '# Be kind' }],
+  prompts: [
+    {
+      name: 'welcome',
+      arguments: [{ name: 'who', required: true }],
+      get: ({ who }) => `Welcome ${who}, and read the rules.`,
+    },
+  ],
+});
+
+await using host = createHost({ mcpServers: { handbook } });
+await host.ready();
+
+for (const { server, uri } of await host.listResources()) console.log(`${server}: ${uri}`);
+const { contents } = await host.readResource('handbook', 'handbook://rules');
+console.log(contents);
+const { messages } = await host.getPrompt('handbook', 'welcome', { who: 'Ada' });
+console.log(messages[0]?.content);
+await host.getPrompt('handbook', 'welcome').catch(({ message }) => console.log(message));
+// #endregion
+
+assert.equal(contents.length, 1);

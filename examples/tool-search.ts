@@ -1,0 +1,56 @@
+// Very many tools: the agent is told of none of them, searches for what it needs, and calls what it found.
+import assert from 'node:assert/strict';
+import { AgentClient, createSdkMcpServer, tool } from 'toolplane';
+import { z } from 'zod';
+
+const THINGS = [
+  'article',
+  'supplier',
+  'order',
+  'invoice',
+  'shipment',
+  'return',
+  'voucher',
+  'customer',
+  'employee',
+];
+const DEEDS = { create: 'Creates', list: 'Lists', update: 'Changes', delete: 'Deletes' };
+
+/** A server with a tool for everything one can do to anything in a shop. */
+const shop = createSdkMcpServer({
+  name: 'shop',
+  tools: THINGS.flatMap((thing) =>
+    Object.entries(DEEDS).map(([deed, does]) =>
+      tool(`${deed}_${thing}`, `${does} ${thing}s of the shop`, { number: z.number() }, ({ number }) => {
+        return `${deed} ${thing} ${number}: done`;
+      }),
+    ),
+  ),
+});
+
+// #region client
+await using client = await AgentClient.open({
+  model: 'rehearsal',
+  persistSession: false,
+  tools: ['ToolSearch'],
+  mcpServers: { shop },
+  allowedTools: ['mcp__shop'],
+  // By itself this happens when definitions take more than a tenth of the model's window.
+  extraArgs: { 'tool-search': 'on' },
+});
+
+const said: string[] = [];
+for await (const message of client.turn(
+  'Call ToolSearch with {"query": "bill somebody", "max_results": 2} then call create_invoice with {"number": 7}',
+)) {
+  if (message.type === 'result' && message.subtype === 'success') said.push(message.result.trim());
+}
+console.log(said.join('\n'));
+
+const { mcpTools } = await client.getContextUsage();
+console.log(`${mcpTools.filter((it) => it.isLoaded).length} of ${mcpTools.length} definitions were sent`);
+// #endregion
+
+assert.match(said.join(), /mcp__shop__create_invoice/);
+assert.match(said.join(), /create invoice 7: done/);
+assert.equal(mcpTools.filter((it) => it.isLoaded).length, 2);
