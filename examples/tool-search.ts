@@ -47,10 +47,11 @@ for await (const message of client.turn(
 }
 console.log(said.join('\n'));
 
-const { mcpTools } = await client.getContextUsage();
-console.log(`${mcpTools.filter((it) => it.isLoaded).length} of ${mcpTools.length} definitions were sent`);
+const { mcpTools } = (await client.getContextUsage()) as { mcpTools: { isLoaded: boolean }[] };
+const sent = mcpTools.filter(({ isLoaded }) => isLoaded).length;
+console.log(`${sent} of ${mcpTools.length} definitions were sent`);
 // #endregion
 
 assert.match(said.join(), /mcp__shop__create_invoice/);
 assert.match(said.join(), /create invoice 7: done/);
-assert.equal(mcpTools.filter((it) => it.isLoaded).length, 2);
+assert.equal(sent, 2);
