@@ -1,8 +1,11 @@
 // npm run build: the sources compiled to dist/, and nothing stale beside them.
-import { chmodSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, rmSync } from 'node:fs';
 import { bin, ROOT, step } from './step.ts';
 
 rmSync(`${ROOT}dist`, { recursive: true, force: true });
 const isBuilt = step('build', bin('tsc'), ['-p', 'tsconfig.build.json']);
-if (isBuilt) chmodSync(`${ROOT}dist/cli/main.js`, 0o755);
+if (isBuilt) {
+  chmodSync(`${ROOT}dist/cli/main.js`, 0o755);
+  cpSync(`${ROOT}src/host/search/data`, `${ROOT}dist/host/search/data`, { recursive: true });
+}
 process.exitCode = isBuilt ? 0 : 1;

@@ -1,45 +1,41 @@
 import { stem } from './stem.ts';
 
-/** What words may mean: a stem, or several joined by spaces, to the stems of tools it may stand for. */
+/** What words may mean to tools. */
 export type Concepts = {
-  meanings: ReadonlyMap<string, ReadonlyMap<string, number>>;
-  /** Stems that begin a phrase of several words, and the longest such phrase. */
-  phrases: ReadonlyMap<string, number>;
+  /** A stem, or several joined by spaces, to the stems it may stand for. */
+  meanings: Map<string, Map<string, number>>;
+  /** Stems that begin a phrase of several words, and how long the longest such phrase is. */
+  phrases: Map<string, number>;
 };
 
 /** How close a guess is to the word itself. */
-const CLOSENESS = { same: 0.95, near: 0.65, oneWay: 0.5 };
+const CLOSENESS = { same: 0.95, near: 0.65, oneWay: 0.6 };
 
-/** Reads `data/concepts.txt`, whose head says how it is written. */
-export function parseConcepts(source: string): Concepts {
-  const meanings = new Map<string, Map<string, number>>();
-  const phrases = new Map<string, number>();
-  const mean = (from: string, to: string, closeness: number) => {
-    const key = stems(from).join(' ');
-    const known = meanings.get(key) ?? new Map<string, number>();
-    meanings.set(key, known);
-    // Of a phrase every word is meant, each a little less: tools put them together in their own way.
-    const meant = stems(to);
-    for (const word of meant) {
-      if (word === key) continue;
-      const amount = closeness * (meant.length === 1 ? 1 : 0.7);
-      known.set(word, Math.max(known.get(word) ?? 0, amount));
-    }
-    const [first = '', ...more] = stems(from);
-    if (more.length > 0) phrases.set(first, Math.max(phrases.get(first) ?? 0, more.length + 1));
-  };
-  for (const line of source.split('\n')) {
-    if (line === '' || line.startsWith('#')) continue;
-    const isSame = line.includes(' = ');
-    const [left = '', right] = line.replaceAll(' = ', ' ').split(' > ');
-    const closeness = isSame ? CLOSENESS.same : right === undefined ? CLOSENESS.near : CLOSENESS.oneWay;
-    for (const from of left.split(' ')) {
-      for (const to of (right ?? left).split(' ')) if (from !== to) mean(from, to, closeness);
-    }
-  }
-  return { meanings, phrases };
+/** Adds a line of `data/concepts.txt`, whose head says how it is written. */
+export function addConcept(line: string, concepts: Concepts): void {
+  const [left = '', right] = line.replaceAll(' = ', ' ').split(' > ');
+  const isSame = line.includes(' = ');
+  const closeness = isSame ? CLOSENESS.same : right === undefined ? CLOSENESS.near : CLOSENESS.oneWay;
+  const meant = stemmed(right ?? left);
+  for (const from of stemmed(left)) for (const to of meant) mean(from, to, closeness, concepts);
 }
 
-function stems(phrase: string): string[] {
-  return phrase.split('_').map(stem);
+function stemmed(side: string): string[][] {
+  return side.split(' ').map((phrase) => phrase.split('_').map((word) => stem(word)));
+}
+
+function mean(
+  from: readonly string[],
+  to: readonly string[],
+  closeness: number,
+  { meanings, phrases }: Concepts,
+): void {
+  const key = from.join(' ');
+  const known = meanings.get(key) ?? new Map<string, number>();
+  meanings.set(key, known);
+  // Of a phrase every word is meant, each a little less: tools put them together in their own way.
+  const amount = closeness * (to.length === 1 ? 1 : 0.7);
+  for (const word of to) if (word !== key) known.set(word, Math.max(known.get(word) ?? 0, amount));
+  const [first = ''] = from;
+  if (from.length > 1) phrases.set(first, Math.max(phrases.get(first) ?? 0, from.length));
 }

@@ -1,6 +1,6 @@
 import type { Entry } from './entry.ts';
 import type { Inverted } from './inverted.ts';
-import type { QueryTerm } from './read-query.ts';
+import type { QueryTerm } from './shapes.ts';
 
 export type Ranked = { entry: Entry; score: number };
 
@@ -13,7 +13,7 @@ export type RankOptions = {
 /** What a server's name in the query is worth, if no other server speaks of it. */
 const SERVER_WORTH = 0.4;
 /** What it is worth that a tool's name says nothing but what was asked for. */
-const NAME_WORTH = 0.6;
+const NAME_WORTH = 1;
 /** A word no tool has counts this much among what was asked for. */
 const UNKNOWN_RARITY = 0.2;
 /** Closer than this, a word in the query is the name of a server. */

@@ -1,75 +1,120 @@
 import type { Concepts } from './concepts.ts';
 import type { Dictionary } from './dictionary.ts';
+import { type QueryTerm, readShapes } from './shapes.ts';
 import { characterPairs, joinedNames, lacksSpaces, splitWords } from './split-words.ts';
 import { stem } from './stem.ts';
 import { languageOf, translate } from './translate.ts';
 
-/** One thing the query is about, and every term that would mean it: 1 is the word itself, less is a guess. */
-export type QueryTerm = { weight: number; options: ReadonlyMap<string, number> };
-
 /** What is known about words, whoever searches. */
 export type Knowledge = { concepts: Concepts; dictionary: Dictionary };
+
+/** What a translation is to the word itself. */
+const TRANSLATED = 0.9;
+/** As close as this, a term is what was said, in whatever language. */
+const SAID = 0.89;
+/** What the words of a known phrase count by themselves: together they may mean something else. */
+const IN_PHRASE = 0.6;
+
+/** Who says something no tool speaks of looks for it. */
+const LOOKED_FOR: QueryTerm = {
+  weight: 0.5,
+  options: new Map([
+    ['search', 0.7],
+    ['find', 0.5],
+    ['ask', 0.5],
+    ['query', 0.5],
+    ['web', 0.4],
+  ]),
+};
 
 /** What a text asks for: its words, and what they may mean to a tool. `isKnown` tells which terms tools have. */
 export function readQuery(
   text: string,
-  { concepts, dictionary }: Knowledge,
+  knowledge: Knowledge,
   isKnown: (term: string) => boolean,
 ): QueryTerm[] {
   const words = [...splitWords(text), ...joinedNames(text)];
-  const language = languageOf(words, dictionary, (word) => isKnown(stem(word)));
-  const terms: QueryTerm[] = [];
-  if (language === 'en') {
-    const stems = words.map(stem);
-    const stops = dictionary.stopWords.get('en') ?? new Set();
-    for (let at = 0; at < words.length; at++) {
-      const phrase = phraseAt(stems, at, concepts);
-      const word = stems[at] as string;
-      const joined = at + 1 < words.length ? stem(`${words[at]}${words[at + 1]}`) : '';
-      if (phrase) terms.push({ weight: 1, options: meaningsOf(phrase, concepts, 1) });
-      if (isKnown(joined)) terms.push({ weight: 1, options: withMeanings(joined, concepts, 1) });
-      if (stops.has(words[at] as string)) continue;
-      terms.push({ weight: 1, options: withMeanings(word, concepts, 1) });
-    }
-  } else {
-    for (const { word, english } of translate(words, language, dictionary)) {
-      const options = new Map<string, number>();
-      if (lacksSpaces(word)) for (const pair of characterPairs(word)) options.set(pair, 0.8);
-      else merge(options, stem(word), 1);
-      const share = 0.9;
-      for (const meant of english) {
-        const parts = meant.split('_').map(stem);
-        for (const [term, closeness] of parts.length > 1
-          ? meaningsOf(parts.join(' '), concepts, share)
-          : withMeanings(parts[0] as string, concepts, share))
-          merge(options, term, closeness);
-        if (parts.length > 1) for (const part of parts) merge(options, part, share * 0.8);
-      }
-      terms.push({ weight: 1, options });
-    }
-  }
-  return distinct(terms);
+  const language = languageOf(words, knowledge.dictionary, (word) => isKnown(stem(word)));
+  const terms = language === 'en' ? english(words, knowledge, isKnown) : foreign(words, language, knowledge);
+  return distinct([...terms, ...readShapes(text)]);
 }
 
-function phraseAt(stems: readonly string[], at: number, { meanings, phrases }: Concepts): string | undefined {
-  const longest = phrases.get(stems[at] as string) ?? 0;
-  for (let length = longest; length > 1; length--) {
-    const phrase = stems.slice(at, at + length).join(' ');
-    if (meanings.has(phrase)) return phrase;
+function english(
+  words: readonly string[],
+  { concepts, dictionary }: Knowledge,
+  isKnown: (term: string) => boolean,
+): QueryTerm[] {
+  const stops = dictionary.stopWords.get('en');
+  const content = words.filter((word) => !stops?.has(word));
+  // A phrase is one with small words between its own, too: "verify my domain".
+  const phrases = [...phrasesOf(words, concepts), ...phrasesOf(content, concepts)];
+  const inPhrases = new Set(phrases.flat());
+  const terms: QueryTerm[] = phrases.map((phrase) => ({
+    weight: 1,
+    options: meaningsOf(phrase.map(stem).join(' '), concepts, 1),
+  }));
+  for (const [at, word] of words.entries()) {
+    if (stops?.has(word)) continue;
+    // Some write apart what others write together.
+    const joined = stem(`${word}${words[at + 1] ?? ''}`);
+    if (at + 1 < words.length && isKnown(joined)) {
+      terms.push({ weight: 1, options: withMeanings(joined, concepts, 1) });
+    }
+    const weight = inPhrases.has(word) ? IN_PHRASE : 1;
+    terms.push({ weight, options: withMeanings(stem(word), concepts, 1) });
   }
-  return undefined;
+  if (content.some((word) => !isKnown(stem(word)) && !concepts.meanings.has(stem(word))))
+    terms.push(LOOKED_FOR);
+  return terms;
+}
+
+function foreign(
+  words: readonly string[],
+  language: string,
+  { concepts, dictionary }: Knowledge,
+): QueryTerm[] {
+  return translate(words, language, dictionary).map(({ word, english }) => {
+    const options = new Map<string, number>();
+    if (lacksSpaces(word)) for (const pair of characterPairs(word)) raise(options, pair, 0.8);
+    else raise(options, stem(word), 1);
+    for (const meant of english) {
+      const parts = meant.split('_').map(stem);
+      for (const part of parts) {
+        const share = parts.length === 1 ? TRANSLATED : 0.8 * TRANSLATED;
+        raise(options, part, share);
+      }
+      for (const [term, closeness] of meaningsOf(parts.join(' '), concepts, TRANSLATED)) {
+        raise(options, term, closeness);
+      }
+    }
+    return { weight: 1, options };
+  });
+}
+
+/** The known phrases among neighbouring words; from each word on, the longest. */
+function phrasesOf(words: readonly string[], { meanings, phrases }: Concepts): string[][] {
+  const stems = words.map(stem);
+  return stems.flatMap((first, at) => {
+    for (let length = phrases.get(first) ?? 0; length > 1; length--) {
+      if (at + length > stems.length || !meanings.has(stems.slice(at, at + length).join(' '))) continue;
+      return [words.slice(at, at + length)];
+    }
+    return [];
+  });
 }
 
 function withMeanings(word: string, concepts: Concepts, share: number): Map<string, number> {
-  return merge(meaningsOf(word, concepts, share), word, share);
+  const options = meaningsOf(word, concepts, share);
+  raise(options, word, share);
+  return options;
 }
 
 function meaningsOf(key: string, { meanings }: Concepts, share: number): Map<string, number> {
   return new Map([...(meanings.get(key) ?? [])].map(([term, closeness]) => [term, closeness * share]));
 }
 
-function merge(options: Map<string, number>, term: string, closeness: number): Map<string, number> {
-  return options.set(term, Math.max(options.get(term) ?? 0, closeness));
+function raise(options: Map<string, number>, term: string, closeness: number): void {
+  options.set(term, Math.max(options.get(term) ?? 0, closeness));
 }
 
 /** A word said twice is asked for once, and what was said is no guess for another word. */
@@ -85,6 +130,3 @@ function distinct(terms: readonly QueryTerm[]): QueryTerm[] {
   }
   return [...byKey.values()];
 }
-
-/** As close as this, a term is what was said, in whatever language. */
-const SAID = 0.89;

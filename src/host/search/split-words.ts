@@ -36,6 +36,7 @@ const PIECE = new RegExp(`[${CJK}]+|(?:(?![${CJK}])[\\p{L}\\p{M}\\p{N}])+(?:['�
 const WITHOUT_SPACES = new RegExp(`^[${CJK}]`, 'u');
 const CAMEL = /\b[A-Z][a-z]+(?:[A-Z][a-z]*)+\d*\b/g;
 const MAX_WORD = 40;
+const LONGEST_PIECE = 200;
 
 /** `getURLForItems` is `get url for items`; digits stay with a short word before them: `v4`, `d1`. */
 function splitCase(piece: string, words: string[]): void {
@@ -43,6 +44,8 @@ function splitCase(piece: string, words: string[]): void {
     if (piece.length <= MAX_WORD) words.push(piece);
     return;
   }
+  // Nobody types such a word, and taking it apart would take long.
+  if (piece.length > LONGEST_PIECE) return;
   const parts = piece
     .replace(/['’]\p{L}{1,2}$/u, '')
     .replace(/['’]/g, '')

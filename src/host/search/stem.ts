@@ -61,6 +61,8 @@ function withoutEnding(word: string): string {
     const root = word.slice(0, -ending.length);
     if (root.length < 3 || !/[aeiouy]/.test(root)) continue;
     if (ending === 'ed' && root.endsWith('i')) return `${root.slice(0, -1)}y`;
+    // `moved` has lost its e, `fixed` has none, `adding` has two letters of its own.
+    if (root.length === 3) return /[^aeiou][aeiou][^aeiouwxy]$/.test(root) ? `${root}e` : root;
     if (/([bdgklmnprt])\1$/.test(root)) return root.slice(0, -1);
     return withoutE(root);
   }

@@ -2,9 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import type { PooledTool } from '../pool/pool.ts';
 import { dropEntry, type Entry, fold, makeEntry } from './entry.ts';
 import { invert, NOTHING } from './inverted.ts';
-import { loadKnowledge } from './load-knowledge.ts';
 import { rank } from './rank.ts';
-import { type Knowledge, readQuery } from './read-query.ts';
+import { readQuery } from './read-query.ts';
 import { filterOf, type SearchFilter } from './search-filter.ts';
 import { stem } from './stem.ts';
 import { Vocabulary } from './vocabulary.ts';
@@ -26,7 +25,6 @@ export class ToolIndex {
   #tools: readonly PooledTool[] = [];
   #index = NOTHING;
   #building: Promise<void> | undefined;
-  #knowledge: Promise<Knowledge> | undefined;
 
   /** What is searched from now on; only what changed is indexed anew, in slices between other work. */
   sync(tools: readonly PooledTool[]): void {
@@ -39,13 +37,12 @@ export class ToolIndex {
 
   /** Waits for the index to be complete, then ranks. A tool whose very name was asked for comes first. */
   async search({ text, limit = 5, ...filter }: SearchQuery): Promise<SearchHit[]> {
-    this.#knowledge ??= loadKnowledge();
-    const knowledge = await this.#knowledge;
-    while (this.#building) await this.#building;
+    const { KNOWLEDGE } = await import('./knowledge.ts');
+    while (this.#building !== undefined) await this.#building;
     const asked = text.slice(0, LONGEST_QUERY);
     const isAskedFor = filterOf(filter);
     const numberOf = (term: string) => this.#vocabulary.numberOf(term);
-    const terms = readQuery(asked, knowledge, (term) => numberOf(term) !== undefined);
+    const terms = readQuery(asked, KNOWLEDGE, (term) => numberOf(term) !== undefined);
     const isAsked = ({ tool }: Entry) => isAskedFor(tool);
     const named = this.#named(fold(asked)).filter(isAsked);
     const hits = [
@@ -101,6 +98,7 @@ function inSlices(): () => Promise<void> | undefined {
   };
 }
 
+/** Does the work for each word once, as long as it is held. */
 function remembered(make: (word: string) => string): (word: string) => string {
   const known = new Map<string, string>();
   return (word) => {

@@ -6,6 +6,7 @@ export type Field = 'name' | 'title' | 'hint' | 'lead' | 'rest' | 'parameter' | 
 
 /** Longest text of one field that is read, in characters: what matters stands first. */
 const LONGEST = 3000;
+const MOST_PARAMETERS = 100;
 const MOST_DETAILS = 60;
 const DEEPEST = 3;
 
@@ -42,13 +43,13 @@ const LONGEST_LEAD = 240;
 
 function collectParameters(schema: unknown, names: string[], details: string[], depth: number): void {
   if (!isRecord(schema) || depth > DEEPEST || details.length > MOST_DETAILS) return;
-  if (isRecord(schema['properties'])) {
-    for (const [name, property] of Object.entries(schema['properties'])) {
+  if (isRecord(schema.properties)) {
+    for (const [name, property] of Object.entries(schema.properties).slice(0, MOST_PARAMETERS)) {
       (depth < 2 ? names : details).push(name);
       if (!isRecord(property)) continue;
-      details.push(text(property['description']).slice(0, 200), ...words(property['enum']));
+      details.push(text(property.description).slice(0, 200), ...words(property.enum));
       collectParameters(property, names, details, depth + 1);
-      collectParameters(property['items'], names, details, depth + 1);
+      collectParameters(property.items, names, details, depth + 1);
     }
   }
   for (const key of ['anyOf', 'oneOf', 'allOf']) {

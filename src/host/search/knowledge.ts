@@ -1,0 +1,36 @@
+import { readFile } from 'node:fs/promises';
+import { setImmediate } from 'node:timers/promises';
+import { addConcept } from './concepts.ts';
+import { addStopWords, addTranslations } from './dictionary.ts';
+import type { Knowledge } from './read-query.ts';
+
+/** What is known about words. Import this when it is needed: the files are read then, once. */
+export const KNOWLEDGE = await load();
+
+/** From the files beside this one; without them, words only mean themselves. */
+async function load(): Promise<Knowledge> {
+  const concepts: Knowledge['concepts'] = { meanings: new Map(), phrases: new Map() };
+  const dictionary: Knowledge['dictionary'] = { words: new Map(), stopWords: new Map() };
+  await forEachLine('concepts.txt', (line) => addConcept(line, concepts));
+  await forEachLine('languages.txt', (line) => addTranslations(line, dictionary));
+  await forEachLine('stop-words.txt', (line) => addStopWords(line, dictionary));
+  return { concepts, dictionary };
+}
+
+async function forEachLine(name: string, add: (line: string) => void): Promise<void> {
+  const lines = (await read(name)).split('\n');
+  for (const [at, line] of lines.entries()) {
+    if (line !== '' && !line.startsWith('#')) add(line);
+    // Others can work between.
+    if (at % 100 === 99) await setImmediate();
+  }
+}
+
+/** Whoever bundles the package into one file may have left the data behind. */
+async function read(name: string): Promise<string> {
+  try {
+    return await readFile(new URL(`./data/${name}`, import.meta.url), 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { KNOWLEDGE } from '../../../src/host/search/knowledge.ts';
+
+function lines(name: string): string[] {
+  const text = readFileSync(new URL(`../../../src/host/search/data/${name}`, import.meta.url), 'utf8');
+  return text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+}
+
+test('every line about meanings is a group, a one-way line or two names', () => {
+  const odd = lines('concepts.txt').filter((line) => !/^[a-z0-9_]+(?: [>=]? ?[a-z0-9_]+)*$/.test(line));
+  expect(odd).toEqual([]);
+});
+
+test('every line of translations has a cell for each of the ten languages', () => {
+  expect(lines('languages.txt').filter((line) => line.split('|').length !== 11)).toEqual([]);
+});
+
+test('the words of ten languages are known', () => {
+  const sizes = [...KNOWLEDGE.dictionary.words].map(([language, words]) => [language, words.size > 400]);
+  expect(sizes).toEqual(['de', 'fr', 'es', 'pt', 'it', 'nl', 'ru', 'zh', 'ja', 'ko'].map((it) => [it, true]));
+  expect(KNOWLEDGE.concepts.meanings.size).toBeGreaterThan(1000);
+});
