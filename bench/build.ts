@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Lab, ROOT } from './lab.ts';
 
@@ -19,6 +19,8 @@ export async function buildPackage(lab: Lab): Promise<BuiltPackage> {
     const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
     const options = ['--outDir', join(directory, 'dist'), '--noCheck', '--declaration', 'false'];
     await lab.run([tsc, '-p', 'tsconfig.build.json', ...options], { cwd: ROOT });
+    const words = 'host/search/data';
+    cpSync(join(ROOT, 'src', words), join(directory, 'dist', words), { recursive: true });
     return built;
   } catch (cause) {
     built[Symbol.dispose]();

@@ -9,6 +9,8 @@ export type GroupContext = {
   readonly lab: Lab;
   /** Where the package was built: its `package.json` and `dist`. */
   readonly packageDir: string;
+  /** A file of needs that the search is scored with, instead of the project's own. */
+  readonly queries?: string | undefined;
   /** Told to whoever watches. */
   progress(text: string): void;
   /** Told to everybody, on stderr: a row that could not be measured. */

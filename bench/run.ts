@@ -1,17 +1,21 @@
-// npm run bench -- [--only GROUP] [--quick | --full] [--json] [--check]
+// npm run bench -- [--only GROUP] [--quick | --full] [--json] [--check] [--queries FILE]
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildPackage } from './build.ts';
 import type { Effort, Group } from './group.ts';
 import { agent } from './groups/agent.ts';
 import { connect } from './groups/connect.ts';
 import { control } from './groups/control.ts';
+import { pool } from './groups/pool.ts';
+import { search } from './groups/search.ts';
 import { start } from './groups/start.ts';
 import { Lab } from './lab.ts';
+import { readNeeds } from './needs.ts';
 import type { Row } from './row.ts';
 import { formatTable } from './table.ts';
 
 /** Every subject of the benchmark, in the order they run. */
-const GROUPS: Readonly<Record<string, Group>> = { control, connect, agent, start };
+const GROUPS: Readonly<Record<string, Group>> = { control, connect, agent, pool, search, start };
 
 const { values: flags } = parseArgs({
   options: {
@@ -20,11 +24,13 @@ const { values: flags } = parseArgs({
     full: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     check: { type: 'boolean', default: false },
+    queries: { type: 'string' },
   },
 });
 const say = (text: string) => process.stderr.write(`${text}\n`);
 const progress = flags.json ? () => {} : say;
 
+const queries = flags.queries === undefined ? undefined : checkedQueries(flags.queries);
 const rows = await runGroups(chosen(flags.only), flags.full ? 'full' : flags.quick ? 'quick' : 'default');
 process.stdout.write(flags.json ? `${JSON.stringify(rows, null, 2)}\n` : formatTable(rows));
 if (flags.check && rows.some((row) => !row.pass)) process.exitCode = 1;
@@ -34,6 +40,17 @@ function chosen(only: string | undefined): [string, Group][] {
   if (groups.length > 0) return groups;
   say(`no group "${only}"; there are ${Object.keys(GROUPS).join(', ')}`);
   process.exit(2);
+}
+
+/** The file's whole path, if it can be read; else the run is over before it has begun. */
+function checkedQueries(file: string): string {
+  try {
+    readNeeds(file);
+    return resolve(file);
+  } catch (fault) {
+    say((fault as Error).message);
+    process.exit(2);
+  }
 }
 
 async function runGroups(groups: readonly [string, Group][], effort: Effort): Promise<Row[]> {
@@ -46,6 +63,7 @@ async function runGroups(groups: readonly [string, Group][], effort: Effort): Pr
       effort,
       lab,
       packageDir: built.directory,
+      queries,
       progress: (text) => progress(`${name}: ${text}`),
       note: (text) => say(`${name}: ${text}`),
     });

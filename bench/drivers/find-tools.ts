@@ -1,0 +1,70 @@
+// Asks a search for needs. Arguments: the URL of the built `dist/`, then { file } as JSON: the needs and what is expected.
+import type * as BuiltIn from '../../src/host/builtin/tool-search.ts';
+import type * as Pool from '../../src/host/pool/assemble.ts';
+import type * as Search from '../../src/host/search/tool-index.ts';
+import { readNeeds } from '../needs.ts';
+import { realServers } from './real-tools.ts';
+
+export type FindTask = { file: string };
+type Hits = { count: number; at5: number; at10: number };
+export type FindReport = Hits & {
+  tools: number;
+  kinds: (Hits & { kind: string })[];
+  /** Of all definitions' tokens: what a search and five tools take; `all` is told. */
+  sent: { mean: number; most: number; all: string };
+};
+
+const [dist, { file }] = process.argv.slice(2).map((arg) => JSON.parse(arg)) as [string, FindTask];
+const { assemble }: typeof Pool = await import(`${dist}host/pool/assemble.js`);
+const { ToolIndex }: typeof Search = await import(`${dist}host/search/tool-index.js`);
+const { TOOL_SEARCH }: typeof BuiltIn = await import(`${dist}host/builtin/tool-search.js`);
+
+const { tools } = assemble({ builtIns: [], servers: new Map(realServers()), maxNameLength: 128 });
+const index = new ToolIndex();
+index.sync(tools);
+const all = tools.reduce((sum, tool) => sum + tokens(tool), 0);
+const own = tokens(TOOL_SEARCH.listed);
+const sent: number[] = [];
+const kinds = new Map<string, Hits>();
+for (const { query, kind, server, tools: expected, also = [] } of readNeeds(file)) {
+  const found = await index.search({ text: query, limit: 10 });
+  const right = new Set([...expected.map((tool) => `${server}/${tool}`), ...also]);
+  const at = found.findIndex(
+    ({ tool: { origin } }) => origin.kind === 'mcp' && right.has(`${origin.server}/${origin.tool}`),
+  );
+  const hits = kinds.get(kind) ?? { count: 0, at5: 0, at10: 0 };
+  kinds.set(kind, hits);
+  hits.count += 1;
+  if (at >= 0 && at < 5) hits.at5 += 1;
+  if (at >= 0) hits.at10 += 1;
+  sent.push((own + found.slice(0, 5).reduce((sum, { tool }) => sum + tokens(tool), 0)) / all);
+}
+const report: FindReport = {
+  ...sum([...kinds.values()]),
+  tools: tools.length,
+  kinds: Array.from(kinds, ([kind, hits]) => ({ kind, ...hits })),
+  sent: {
+    mean: sent.reduce((a, b) => a + b, 0) / sent.length,
+    most: Math.max(...sent),
+    all: `of ${Math.round(all)} tokens`,
+  },
+};
+console.log(JSON.stringify(report));
+
+/** Four bytes of compact JSON each. */
+function tokens({
+  name,
+  description,
+  inputSchema,
+}: {
+  name: string;
+  description?: string;
+  inputSchema: unknown;
+}): number {
+  return Buffer.byteLength(JSON.stringify({ name, description, input_schema: inputSchema })) / 4;
+}
+
+function sum(all: readonly Hits[]): Hits {
+  const add = (key: keyof Hits) => all.reduce((total, hits) => total + hits[key], 0);
+  return { count: add('count'), at5: add('at5'), at10: add('at10') };
+}

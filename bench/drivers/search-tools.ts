@@ -1,0 +1,51 @@
+// Searches many real tools. Arguments: the URL of the built `dist/`, then { tools, searches } as JSON: how many tools there
+// are, and how many searches are timed. Needs --expose-gc. Prints milliseconds and bytes.
+import { setImmediate } from 'node:timers/promises';
+import type * as Pool from '../../src/host/pool/assemble.ts';
+import type * as Search from '../../src/host/search/tool-index.ts';
+import { readNeeds } from '../needs.ts';
+import { manyServers } from './real-tools.ts';
+
+export type SearchTask = { tools: number; searches: number };
+export type SearchReport = { searches: number[]; indexMs: number; longestWait: number; bytes: number };
+
+const [dist, task] = process.argv.slice(2).map((arg) => JSON.parse(arg)) as [string, SearchTask];
+const { assemble }: typeof Pool = await import(`${dist}host/pool/assemble.js`);
+const { ToolIndex }: typeof Search = await import(`${dist}host/search/tool-index.js`);
+const needs = readNeeds(new URL('../../data/tool-catalogue/queries.json', import.meta.url).pathname);
+
+const { tools } = assemble({ builtIns: [], servers: manyServers(task.tools), maxNameLength: 128 });
+const before = held();
+const index = new ToolIndex();
+const begun = performance.now();
+index.sync(tools);
+let longestWait = performance.now() - begun;
+const first = index.search({ text: 'warm' }).then(() => performance.now() - begun);
+let indexMs: number | undefined;
+void first.then((ms) => {
+  indexMs = ms;
+});
+for (let last = performance.now(); indexMs === undefined; ) {
+  await setImmediate();
+  const now = performance.now();
+  longestWait = Math.max(longestWait, now - last);
+  last = now;
+}
+const bytes = held() - before;
+const searches: number[] = [];
+for (let round = -needs.length; round < task.searches; round++) {
+  const { query } = needs[(round + needs.length) % needs.length] as { query: string };
+  const since = performance.now();
+  const found = await index.search({ text: query });
+  if (round >= 0) searches.push(performance.now() - since);
+  if (found.length === 0) throw new Error(`nothing was found for "${query}"`);
+}
+const report: SearchReport = { searches, indexMs, longestWait, bytes };
+console.log(JSON.stringify(report));
+
+/** What is reachable: numbers of an index are in buffers beside the heap. */
+function held(): number {
+  for (let pass = 0; pass < 4; pass++) globalThis.gc?.();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}

@@ -1,0 +1,29 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { AssembleReport, AssembleTask } from '../../drivers/assemble-pool.ts';
+import type { GroupContext } from '../../group.ts';
+import { median } from '../../median.ts';
+import { limit, type Row } from '../../row.ts';
+
+const TOOLS = 10_000;
+const COLD = { quick: 5, default: 15, full: 31 };
+const CHANGES = { quick: 100, default: 400, full: 1_000 };
+
+/** All tools at once, and again after one server has changed. */
+export async function measureAssembly({ effort, lab, packageDir, progress }: GroupContext): Promise<Row[]> {
+  progress(`assembling ${TOOLS} tools`);
+  const module = pathToFileURL(join(packageDir, 'dist/host/pool/assemble.js')).href;
+  const task: AssembleTask = { tools: TOOLS, cold: COLD[effort], changes: CHANGES[effort] };
+  const { cold, changes } = await lab.drive<AssembleReport>('assemble-pool', [module, task], {
+    nodeArgs: ['--expose-gc'],
+  });
+  const said = `${TOOLS.toLocaleString('en')} tools`;
+  const first = `the first of a process: ${cold[0]?.toFixed(1)}`;
+  return [
+    limit(`${said}: cold assembly (ms)`, median(cold), first, { is: '<=', limit: 50 }),
+    limit(`${said}: assembly after one server's change (ms)`, median(changes), 'none', {
+      is: '<=',
+      limit: 5,
+    }),
+  ];
+}

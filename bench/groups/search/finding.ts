@@ -1,0 +1,52 @@
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { FindReport, FindTask } from '../../drivers/find-tools.ts';
+import type { GroupContext } from '../../group.ts';
+import { ROOT } from '../../lab.ts';
+import { limit, type Row } from '../../row.ts';
+
+const CATALOGUE = join(ROOT, 'data/tool-catalogue');
+const OWN = [join(CATALOGUE, 'queries.json'), join(CATALOGUE, 'unseen-queries.json')];
+
+/** How often one of the expected tools is among the first, and what it costs to send the first five. */
+export async function measureFinding({ lab, packageDir, progress, queries }: GroupContext): Promise<Row[]> {
+  const files = queries === undefined ? OWN.filter((file) => existsSync(file)) : [queries];
+  const rows: Row[] = [];
+  for (const file of files) {
+    progress(`needs of ${basename(file)}`);
+    const dist = pathToFileURL(join(packageDir, 'dist/')).href;
+    const report = await lab.drive<FindReport>('find-tools', [dist, { file } satisfies FindTask]);
+    for (const { kind, count, at5, at10 } of report.kinds) {
+      progress(
+        `${kind}: ${percent(at5 / count)} among five, ${percent(at10 / count)} among ten, of ${count}`,
+      );
+    }
+    const needs = `${report.count} needs of ${basename(file)}`;
+    const over = `${report.tools} tools`;
+    rows.push(
+      limit(`search recall@5, ${needs}`, report.at5 / report.count, over, { is: '>=', limit: 0.55 }),
+      limit(`search recall@10, ${needs}`, report.at10 / report.count, over, { is: '>=', limit: 0.6 }),
+      limit(
+        `tokens sent with one search and five tools, ${needs}, mean`,
+        report.sent.mean,
+        report.sent.all,
+        SHARE,
+      ),
+      limit(
+        `tokens sent with one search and five tools, ${needs}, most`,
+        report.sent.most,
+        report.sent.all,
+        SHARE,
+      ),
+    );
+  }
+  return rows;
+}
+
+/** Of sending every definition. */
+const SHARE = { is: '<=', limit: 0.05 } as const;
+
+function percent(share: number): string {
+  return `${Math.round(100 * share)} %`;
+}

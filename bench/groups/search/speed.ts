@@ -1,0 +1,30 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { SearchReport, SearchTask } from '../../drivers/search-tools.ts';
+import type { GroupContext } from '../../group.ts';
+import { median } from '../../median.ts';
+import { limit, type Row } from '../../row.ts';
+
+const SEARCHES = { quick: 100, default: 300, full: 1000 };
+
+/** How long a search takes, what the index holds, and how long making it keeps others waiting. */
+export async function measureSpeed({ effort, lab, packageDir, progress }: GroupContext): Promise<Row[]> {
+  const dist = pathToFileURL(join(packageDir, 'dist/')).href;
+  const drive = (tools: number) => {
+    progress(`${tools} tools`);
+    const task: SearchTask = { tools, searches: SEARCHES[effort] };
+    return lab.drive<SearchReport>('search-tools', [dist, task], { nodeArgs: ['--expose-gc'] });
+  };
+  const few = await drive(1000);
+  const many = await drive(10_000);
+  const built = `index made in ${Math.round(many.indexMs)} ms`;
+  return [
+    limit('search p50, 1,000 tools (ms)', median(few.searches), '', { is: '<=', limit: 1 }),
+    limit('search p50, 10,000 tools (ms)', median(many.searches), '', { is: '<=', limit: 10 }),
+    limit('search index, 10,000 tools, heap and buffers (MB)', many.bytes / 1e6, '', { is: '<=', limit: 20 }),
+    limit('search index, 10,000 tools, longest wait of others (ms)', many.longestWait, built, {
+      is: '<=',
+      limit: 50,
+    }),
+  ];
+}
