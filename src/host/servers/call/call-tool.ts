@@ -1,20 +1,12 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { startTimer } from '../../../base/timer.ts';
 import type { CallToolResult } from '../../../protocol/mcp.ts';
-import { AbortError } from '../../../protocol/sdk-error.ts';
-import type { CallOptions, Connection } from '../../connect/connection.ts';
+import type { CallOptions } from '../../connect/connection.ts';
 import { HostError } from '../../connect/host-error.ts';
 import { isTrustedEntry } from '../../connect/world.ts';
 import type { CallTarget } from '../call-target.ts';
-import {
-  afterFailure,
-  type FailedAttempt,
-  LONGEST_PAUSE_MS,
-  mayRepeat,
-  type NextStep,
-} from './after-failure.ts';
+import { afterFailure, type FailedAttempt, mayRepeat, type NextStep } from './after-failure.ts';
 import { lateFault, lostFault } from './call-fault.ts';
 import type { CallOutcome, Journal } from './journal.ts';
+import { pause, reach } from './reach.ts';
 import type { TimeLimits } from './time-limits.ts';
 
 /** One call as its user wants it. */
@@ -42,9 +34,10 @@ export async function callTool(
   const record = journal.begin(call.server, call.tool);
   let outcome: CallOutcome = 'failed';
   let wasForgotten = false;
+  const late = () => lateFault(call, 'total', ' while its server was being dialled');
   try {
     for (let attempt = 1; ; attempt++) {
-      const connection = target.live() ?? (await reach(target, call, deadline));
+      const connection = target.live() ?? (await reach(target, { signal, deadline, late }));
       if (performance.now() >= deadline) throw lateFault(call, 'total', ' before it could be sent');
       journal.sent(record);
       try {
@@ -74,26 +67,6 @@ export async function callTool(
     throw failure;
   } finally {
     journal.end(record, outcome);
-  }
-}
-
-/** A connection, within the call's limit; one pause that the server asked for is kept to, if it is short. */
-async function reach(target: CallTarget, call: ToolCall, deadline: number): Promise<Connection> {
-  const late = new AbortController();
-  const timer = startTimer(deadline - performance.now(), () => late.abort());
-  const signal = call.signal ? AbortSignal.any([call.signal, late.signal]) : late.signal;
-  try {
-    return await target.connected(signal).catch(async (failure: unknown) => {
-      const pauseMs = failure instanceof HostError ? failure.retryAfterMs : undefined;
-      if (pauseMs === undefined || pauseMs > LONGEST_PAUSE_MS) throw failure;
-      await pause(pauseMs, signal);
-      return target.connected(signal);
-    });
-  } catch (failure) {
-    const isLate = late.signal.aborted && call.signal?.aborted !== true;
-    throw isLate ? lateFault(call, 'total', ' while its server was being dialled') : failure;
-  } finally {
-    clearTimeout(timer);
   }
 }
 
@@ -135,13 +108,4 @@ type GiveUp = Extract<NextStep, { kind: 'give-up' }>;
 function outcomeOf(failure: unknown, mayHaveRun: boolean): CallOutcome {
   if (mayHaveRun) return 'lost';
   return failure instanceof HostError && failure.code === 'timeout' ? 'timed-out' : 'failed';
-}
-
-async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  if (ms === 0) return;
-  try {
-    await delay(ms, undefined, signal ? { signal } : {});
-  } catch (cause) {
-    throw new AbortError('The request was aborted', { cause });
-  }
 }

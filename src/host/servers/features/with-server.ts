@@ -1,9 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { startTimer } from '../../../base/timer.ts';
-import { AbortError } from '../../../protocol/sdk-error.ts';
 import type { Connection } from '../../connect/connection.ts';
 import { HostError } from '../../connect/host-error.ts';
-import { afterFailure, LONGEST_PAUSE_MS, type NextStep } from '../call/after-failure.ts';
+import { afterFailure, type NextStep } from '../call/after-failure.ts';
+import { pause, reach } from '../call/reach.ts';
 import type { CallTarget } from '../call-target.ts';
 import type { Asking, Left } from './asking.ts';
 import { lateFault } from './feature-fault.ts';
@@ -19,8 +17,9 @@ export async function withServer<T>(
 ): Promise<T> {
   const deadline = performance.now() + asking.limits.totalMs;
   let wasForgotten = false;
+  const late = () => lateFault(asking, ' while its server was being dialled');
   for (let attempt = 1; ; attempt++) {
-    const connection = target.live() ?? (await reach(target, asking, deadline));
+    const connection = target.live() ?? (await reach(target, { signal: asking.signal, deadline, late }));
     const timeoutMs = deadline - performance.now();
     if (timeoutMs <= 0) throw lateFault(asking, ' before it could be sent');
     try {
@@ -54,33 +53,4 @@ function nextStep(failure: unknown, facts: Facts): NextStep {
   if (!(failure instanceof HostError)) return { kind: 'give-up', mayHaveRun: false };
   const { isTerminal, hasRun, retryAfterMs } = failure;
   return afterFailure({ ...facts, isTerminal, hasRun, retryAfterMs, mayRepeat: true });
-}
-
-/** A connection, within the limit; one pause that the server asked for is kept to, if it is short. */
-async function reach(target: CallTarget, asking: Asking, deadline: number): Promise<Connection> {
-  const late = new AbortController();
-  const timer = startTimer(deadline - performance.now(), () => late.abort());
-  const signal = asking.signal ? AbortSignal.any([asking.signal, late.signal]) : late.signal;
-  try {
-    return await target.connected(signal).catch(async (failure: unknown) => {
-      const pauseMs = failure instanceof HostError ? failure.retryAfterMs : undefined;
-      if (pauseMs === undefined || pauseMs > LONGEST_PAUSE_MS) throw failure;
-      await pause(pauseMs, signal);
-      return target.connected(signal);
-    });
-  } catch (failure) {
-    const isLate = late.signal.aborted && asking.signal?.aborted !== true;
-    throw isLate ? lateFault(asking, ' while its server was being dialled') : failure;
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  if (ms === 0) return;
-  try {
-    await delay(ms, undefined, signal ? { signal } : {});
-  } catch (cause) {
-    throw new AbortError('The request was aborted', { cause });
-  }
 }

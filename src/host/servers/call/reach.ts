@@ -1,0 +1,44 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { startTimer } from '../../../base/timer.ts';
+import { AbortError } from '../../../protocol/sdk-error.ts';
+import type { Connection } from '../../connect/connection.ts';
+import { HostError } from '../../connect/host-error.ts';
+import type { CallTarget } from '../call-target.ts';
+import { LONGEST_PAUSE_MS } from './after-failure.ts';
+
+type Reach = {
+  readonly signal: AbortSignal | undefined;
+  /** By the clock of `performance`. */
+  readonly deadline: number;
+  /** What is told if the server did not come in time. */
+  late(): HostError;
+};
+
+/** A connection by the deadline; one pause that the server asked for is kept to, if it is short. */
+export async function reach(target: CallTarget, { signal: own, deadline, late }: Reach): Promise<Connection> {
+  const over = new AbortController();
+  const timer = startTimer(deadline - performance.now(), () => over.abort());
+  const signal = own ? AbortSignal.any([own, over.signal]) : over.signal;
+  try {
+    return await target.connected(signal).catch(async (failure: unknown) => {
+      const pauseMs = failure instanceof HostError ? failure.retryAfterMs : undefined;
+      if (pauseMs === undefined || pauseMs > LONGEST_PAUSE_MS) throw failure;
+      await pause(pauseMs, signal);
+      return target.connected(signal);
+    });
+  } catch (failure) {
+    throw over.signal.aborted && own?.aborted !== true ? late() : failure;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Waits before something is asked again. */
+export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  if (ms === 0) return;
+  try {
+    await delay(ms, undefined, signal ? { signal } : {});
+  } catch (cause) {
+    throw new AbortError('The request was aborted', { cause });
+  }
+}
