@@ -28,6 +28,7 @@ export type {
 } from '../host/host-options.ts';
 export type { Difference } from '../host/pin/difference.ts';
 export type { ToolChange } from '../host/pin/judge.ts';
+export type { PoolDiagnostic } from '../host/pool/pool.ts';
 export type { CallRecord } from '../host/servers/call/journal.ts';
 export type { CompletionOf } from '../host/servers/features/completion.ts';
 export type {

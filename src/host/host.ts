@@ -22,12 +22,11 @@ import type {
   HostTool,
 } from './host-options.ts';
 import { hostPins } from './host-pins.ts';
+import { HostPools } from './host-pools.ts';
 import { type HostWorld, hostConnectWorld } from './host-world.ts';
 import type { ToolChange } from './pin/judge.ts';
 import type { Pins } from './pin/pins.ts';
 import type { PinWatch } from './pin-watch.ts';
-import { Assembler } from './pool/assemble.ts';
-import { ToolIndex } from './search/tool-index.ts';
 import { callServer } from './servers/call/call-server.ts';
 import { type CallRecord, memoryJournal } from './servers/call/journal.ts';
 import { Features } from './servers/features/features.ts';
@@ -36,10 +35,8 @@ import { ownEntry } from './servers/read-entry.ts';
 import type { Ready } from './servers/ready.ts';
 import { type Replaced, Servers } from './servers/servers.ts';
 import { closedStatus, type ServerStatus } from './servers/status.ts';
-import { type PoolOptions, ToolPool } from './tool-pool.ts';
+import type { PoolOptions, ToolPool } from './tool-pool.ts';
 
-/** The longest name of a tool that most models take. */
-const MAX_NAME_LENGTH = 128;
 /** How long what is remembered may take to be written. */
 const FLUSH_MS = 1_000;
 
@@ -52,8 +49,7 @@ export class Host extends HostFeatures implements AsyncDisposable {
   readonly #eras: EraMemory | undefined;
   readonly #journal = memoryJournal();
   readonly #over = new AbortController();
-  readonly #assembler = new Assembler();
-  readonly #index = new ToolIndex();
+  readonly #pools: HostPools;
   readonly #pins: Pins;
   readonly #watch: PinWatch;
   #emit: (event: HostEvent) => void;
@@ -89,6 +85,11 @@ export class Host extends HostFeatures implements AsyncDisposable {
       },
       onWarning,
       onProgress: (progress) => emit({ type: 'progress', ...progress }),
+    });
+    this.#pools = new HostPools({
+      servers: this.#servers,
+      watch,
+      call: (...call) => this.callTool(...call),
     });
     this.#features = new Features(this.#servers, { ...options, onWarning });
     const entries = Object.entries(options.mcpServers ?? {});
@@ -145,14 +146,7 @@ export class Host extends HostFeatures implements AsyncDisposable {
     this.#checkOpen();
     checkPoolOptions(options);
     await this.#servers.listed();
-    const { maxNameLength = MAX_NAME_LENGTH, marks = false } = options;
-    const pool = this.#assembler.assemble({
-      builtIns: [],
-      servers: this.#servers.tools,
-      maxNameLength,
-      marks,
-    });
-    return new ToolPool({ pool, index: this.#index, call: (...call) => this.callTool(...call) });
+    return this.#pools.make(options);
   }
 
   /** Tools that are not what was accepted of them; a tool is accepted when it is first seen, unless it hides something. */
@@ -162,6 +156,7 @@ export class Host extends HostFeatures implements AsyncDisposable {
 
   /** Accepts a changed tool, or all of the server, as they are now; gives what was accepted. */
   accept(server: string, tool?: string): readonly ToolChange[] {
+    if (!this.#servers.all.has(server)) throw this.#unknown(server);
     return this.#pins.accept(server, tool);
   }
 

@@ -1,10 +1,15 @@
-import type { CallToolResult, JsonSchema, ToolAnnotations } from '../protocol/mcp.ts';
+import type { CallToolResult, JsonSchema, ListedTool, ToolAnnotations } from '../protocol/mcp.ts';
 import { HostError } from './connect/host-error.ts';
 import type { HostCallOptions } from './host-options.ts';
 import type { Pool, PoolDiagnostic, PooledTool } from './pool/assemble.ts';
 import { priceOf } from './pool/price.ts';
 import { argumentsFor } from './pool/schema/arguments.ts';
-import type { SearchQuery, ToolIndex } from './search/tool-index.ts';
+import type { ToolIndex } from './search/tool-index.ts';
+import { type SearchOptions, searchPool, serversOf } from './search-pool.ts';
+import { unknownServer as unknown } from './servers/features/unknown-server.ts';
+
+/** How many tools a search gives. */
+const FEW = 5;
 
 /** How a pool is made for a model. */
 export type PoolOptions = {
@@ -26,14 +31,18 @@ export type PoolTool = {
   readonly tokens: number;
   /** The server's claims. */
   readonly annotations?: ToolAnnotations;
+  /** How it differs from what was accepted, in words; whoever calls it all the same runs what nobody has seen. */
+  readonly change?: string;
 };
 
-/** Narrows a search. */
-export type PoolSearch = Omit<SearchQuery, 'text'>;
+/** Narrows a search, and says how many tools it gives at most: 5 by itself. */
+export type PoolSearch = Partial<SearchOptions>;
 
-type PoolParts = {
+/** What a pool is made of. */
+export type PoolParts = {
   readonly pool: Pool;
   readonly index: ToolIndex;
+  changeOf(server: string, tool: ListedTool): string | undefined;
   call(
     server: string,
     tool: string,
@@ -56,7 +65,7 @@ export class ToolPool {
   constructor(parts: PoolParts) {
     this.#parts = parts;
     for (const tool of parts.pool.tools) {
-      const told = poolTool(tool);
+      const told = poolTool(tool, parts);
       if (told) this.#shown.set(tool, told);
     }
     this.tools = [...this.#shown.values()];
@@ -85,17 +94,18 @@ export class ToolPool {
     return this.#parts.call(server, tool, argumentsFor(found.listed.inputSchema, args), options);
   }
 
-  /** The tools that fit a need best, told in any language; the first is the best. */
+  /** The tools that fit a need best, told in any language or in the forms of `ToolSearch`; the first is the best. */
   async search(text: string, options: PoolSearch = {}): Promise<PoolTool[]> {
-    this.#parts.index.sync(this.#parts.pool.tools);
-    const hits = await this.#parts.index.search({ ...options, text });
-    return hits.flatMap(({ tool }) => this.#shown.get(tool) ?? []);
+    const { tools, unknownServer } = await searchPool(text, { limit: FEW, ...options }, this.#parts);
+    if (unknownServer) throw unknown(unknownServer.name, serversOf(this.#parts.pool));
+    return tools.flatMap((tool) => this.#shown.get(tool) ?? []);
   }
 }
 
-function poolTool(tool: PooledTool): PoolTool | undefined {
+function poolTool(tool: PooledTool, { changeOf }: PoolParts): PoolTool | undefined {
   const { name, description, inputSchema, origin, listed } = tool;
   if (origin.kind !== 'mcp') return undefined;
+  const change = changeOf(origin.server, listed);
   return {
     name,
     description,
@@ -104,5 +114,6 @@ function poolTool(tool: PooledTool): PoolTool | undefined {
     tool: origin.tool,
     tokens: priceOf(tool),
     ...(listed.annotations && { annotations: listed.annotations }),
+    ...(change !== undefined && { change }),
   };
 }

@@ -120,11 +120,18 @@ export function runWorld(worker: Worker, world: SessionWorld, hear: Hear): RunWo
       agents: world.agents,
       isReadable: (path) => !isHidden(path, call, world),
       connect: worker.connectServer,
-      findTools: (query, limit) => findTools(query, limit, { ...worker, pool: worker.pool() }),
+      findTools: (query, limit) =>
+        findTools(query, limit, { ...worker, pool: worker.pool(), waiting: waitingServers(worker) }),
       resources: readerFor(call, worker, world),
       delegate: (request, signal) => worker.delegate(call, request, signal),
     }),
   };
+}
+
+/** Those that `connect_mcp` can connect, if there is one to call. */
+function waitingServers(worker: Worker): string[] {
+  if (!worker.pool().byName.has('connect_mcp')) return [];
+  return [...worker.servers()].flatMap(([key, { state }]) => (state.kind === 'waiting' ? [key] : []));
 }
 
 /** Whoever must not call any tool of a server does not read from it either. */

@@ -7,9 +7,10 @@ import { failedOutcome, type PreparedCall, type ToolCall } from './agent/tool-ca
 import { type Permit, permit } from './call/permit.ts';
 import { type PoolCall, toolFields } from './call/pool-call.ts';
 import { runCall } from './call/run-call.ts';
-import { ofServers } from './find-tools.ts';
 import type { ModelTool } from './model/model.ts';
+import { nearName } from './near-name.ts';
 import type { Pool, PooledTool } from './pool/assemble.ts';
+import { ofServers } from './search-pool.ts';
 import type { SessionWorld } from './session-world.ts';
 import { isBesideOthers, permitWorld, poolCall, runWorld } from './turn-worlds.ts';
 import type { Denial, TurnEnd, Worker } from './worker.ts';
@@ -39,7 +40,7 @@ export async function runTurn(
 
   const prepare = async (made: ToolCall, signal: AbortSignal): Promise<PreparedCall> => {
     const tool = pool.byName.get(made.name);
-    if (!tool) return answered(`No such tool available: ${made.name}`);
+    if (!tool) return answered(noSuchTool(made.name, pool));
     // Whoever calls a tool by its name alone is told of it from then on.
     worker.shelf.load([made.name]);
     if (stop !== undefined) return answered(`The agent was stopped before this call: ${stop}`);
@@ -164,6 +165,13 @@ async function tellDenied(
     signal,
     call.id,
   );
+}
+
+/** A model that errs by a letter is told so; one that guesses can search. */
+function noSuchTool(name: string, pool: Pool): string {
+  const meant = nearName(name, [...pool.byName.keys()]);
+  const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
+  return `No such tool available: ${name}${hint}`;
 }
 
 function answered(text: string): PreparedCall {

@@ -57,7 +57,14 @@ test('a need finds its tool, within one server or all', async () => {
   expect((await pool.search('write an email', { limit: 1 })).map(({ name }) => name)).toEqual([
     'mcp__mail__send',
   ]);
-  expect((await pool.search('email', { server: 'files' })).map(({ server }) => server)).not.toContain('mail');
+  const names = async (...asked: Parameters<typeof pool.search>) =>
+    (await pool.search(...asked)).map(({ name }) => name);
+  expect(await names('email', { server: 'files' })).not.toContain('mcp__mail__send');
+  expect(await names('server:files email')).not.toContain('mcp__mail__send');
+  expect(await names('select:send,mcp__files__remove')).toEqual(['mcp__mail__send', 'mcp__files__remove']);
+  expect(await names('readonly:true')).toEqual(['mcp__mail__list_folders']);
+  expect(await names('', { server: 'mail' })).toEqual(['mcp__mail__list_folders', 'mcp__mail__send']);
+  await expect(pool.search('x', { server: 'fils' })).rejects.toMatchObject({ code: 'unknown-server' });
 });
 
 test('names keep to the limit of the model, and what has another is told of', async () => {
@@ -93,6 +100,9 @@ test('a tool that changed after a restart is told of, listed and accepted', asyn
     host.events.on((event) => void seen.push(event));
     await host.ready();
     const changes = host.changes().map(({ tool, text }) => `${tool}: ${text}`);
+    const pool = await host.pool();
+    expect(pool.tools.map(({ change }) => change !== undefined)).toEqual([changes.length > 0]);
+    expect(() => host.accept('nobody')).toThrow('nobody named it; there are s');
     const accepted = accepts ? host.accept('s', 'find').map(({ tool }) => tool) : [];
     return { changes, accepted, told: seen.flatMap((it) => (it.type === 'changed' ? [it.text] : [])) };
   };

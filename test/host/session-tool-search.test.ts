@@ -79,6 +79,26 @@ test('select: loads by name, with or without the prefix, and says what there is 
   );
 });
 
+test('filters alone list by name, and a server that is none is told', async () => {
+  const { query, model } = drive(
+    [
+      toolUse('ToolSearch', { query: 'server:weather' }, 'f'),
+      toolUse('ToolSearch', { query: 'server:wether rain' }, 'u'),
+      toolUse('mcp__weather__forecas', {}, 'n'),
+      text('ok'),
+    ],
+    { mcpServers: { weather: weather(), notes: notes() } },
+    SEARCHING,
+  );
+  await collect(query);
+  const told = results(model.requests[3]);
+  expect(told.f).toMatch(/- mcp__weather__alerts: .*\n- mcp__weather__forecast: /);
+  expect(told.u).toBe(
+    '!No tool was found. There is no server wether; did you mean weather? Servers there are: notes, weather.',
+  );
+  expect(told.n).toBe('!No such tool available: mcp__weather__forecas; did you mean mcp__weather__forecast?');
+});
+
 test('a tool that a rule removes is neither found nor loaded nor named', async () => {
   const { query, model } = drive(
     [

@@ -57,11 +57,16 @@ export type FoundTools = {
     readonly isTold: boolean;
   }[];
   /** Names that were asked for and are none, with what may be meant. */
-  readonly unknown: readonly { readonly name: string; readonly meant?: string }[];
+  readonly unknown: readonly UnknownName[];
+  readonly unknownServer?: UnknownName;
   /** How many tools only a search finds. */
   readonly searchable: number;
   readonly servers: readonly string[];
+  /** Servers that can be connected. */
+  readonly waiting: readonly string[];
 };
+
+type UnknownName = { readonly name: string; readonly meant?: string };
 
 /** What servers have to be read. */
 export type ResourceReader = {

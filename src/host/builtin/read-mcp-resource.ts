@@ -3,7 +3,7 @@ import { defineBuiltIn } from './define.ts';
 export const READ_MCP_RESOURCE = defineBuiltIn({
   name: 'ReadMcpResourceTool',
   description:
-    'Reads a resource of a connected MCP server by its URI, or by a URI made of one of its templates.',
+    'Reads a resource of a connected MCP server by its URI, or by a URI made of one of its templates. Text comes as it is; other data goes to a file that is named.',
   annotations: { title: 'Read a resource', readOnlyHint: true, openWorldHint: true },
   required: {
     server: {

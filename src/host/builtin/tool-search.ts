@@ -13,7 +13,7 @@ export const TOOL_SEARCH = defineBuiltIn({
     'Finds tools of connected servers that are not among those you were told of, and loads them: their definitions are ' +
     'there from your next message on. Describe what is to be done in a few words, in any language; or name tools: ' +
     '"select:mcp__github__create_issue,mcp__github__list_issues". "server:github" keeps to one server, "+word" wants the ' +
-    'word, "readonly:true" and "destructive:false" keep to tools whose servers say so.',
+    'word, "readonly:true" and "destructive:false" keep to tools whose servers say so; alone, these list by name.',
   annotations: { title: 'Search for tools', readOnlyHint: true, openWorldHint: false },
   required: {
     query: { type: 'string', minLength: 1, description: 'What is to be done, or "select:" and names.' },
@@ -43,8 +43,12 @@ function said({ tools }: FoundTools): string {
 }
 
 function nothing(found: FoundTools): string {
-  const where = found.servers.length > 0 ? ` Servers there are: ${found.servers.join(', ')}.` : '';
-  return [`No tool was found. Try other words.${where}`, ...unknown(found)].join('\n');
+  const { servers, waiting, unknownServer } = found;
+  const there = servers.length > 0 ? ` Servers there are: ${servers.join(', ')}.` : '';
+  const more = waiting.length > 0 ? ` connect_mcp can connect: ${waiting.join(', ')}.` : '';
+  const hint = unknownServer?.meant === undefined ? '' : `; did you mean ${unknownServer.meant}?`;
+  const why = unknownServer ? `There is no server ${unknownServer.name}${hint}` : 'Try other words';
+  return [`No tool was found. ${why}.${there}${more}`.replace('?.', '?'), ...unknown(found)].join('\n');
 }
 
 function unknown({ unknown }: FoundTools): string[] {

@@ -31,7 +31,7 @@ export function worldIn(cwd: string, parts: Partial<BuiltInWorld> = {}): BuiltIn
     wake: new WakeQueue(),
     leftOvers: new LeftOvers(),
     connect: async () => ({ kind: 'unknown', available: [] }),
-    findTools: async () => ({ tools: [], unknown: [], searchable: 0, servers: [] }),
+    findTools: async () => ({ tools: [], unknown: [], searchable: 0, servers: [], waiting: [] }),
     resources: {
       list: async () => ({ resources: [], templates: [], faults: [] }),
       read: async () => ({ content: 'nothing is there', isError: true }),

@@ -3,7 +3,7 @@ import type { FoundTools } from '../../../src/host/builtin/built-in.ts';
 import { TOOL_SEARCH } from '../../../src/host/builtin/tool-search.ts';
 import { call, directoryWith, failed, worldIn } from './built-in-world.ts';
 
-const NONE: FoundTools = { tools: [], unknown: [], searchable: 40, servers: ['a', 'b'] };
+const NONE: FoundTools = { tools: [], unknown: [], searchable: 40, servers: ['a', 'b'], waiting: [] };
 
 function search(found: FoundTools, input: Record<string, unknown> = { query: 'send mail' }) {
   const asked: unknown[] = [];
@@ -39,6 +39,15 @@ test('nothing found says where to look, and what may be meant', async () => {
   expect(await search({ ...NONE, unknown }).outcome).toMatchObject(
     failed(
       'No tool was found. Try other words. Servers there are: a, b.\nThere is no tool sned; did you mean send?\nThere is no tool q.',
+    ),
+  );
+});
+
+test('an unknown server, and servers that could be connected, are told', async () => {
+  const found = { ...NONE, waiting: ['c'], unknownServer: { name: 'aa', meant: 'a' } };
+  expect(await search(found).outcome).toMatchObject(
+    failed(
+      'No tool was found. There is no server aa; did you mean a? Servers there are: a, b. connect_mcp can connect: c.',
     ),
   );
 });
