@@ -18,7 +18,7 @@ const conversation = query({
     model: 'rehearsal', // offline, follows a few fixed phrases; without this line a real model answers
     mcpServers: { shop },
     allowedTools: ['mcp__shop'],
-    persistSession: false, // nothing is written to disk
+    persistSession: false, // the conversation is not kept
   },
 });
 
