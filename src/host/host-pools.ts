@@ -19,8 +19,17 @@ export class HostPools {
   /** By the options: who asks in two ways by turns is served as fast. */
   readonly #assemblers = new Map<string, Assembler>();
 
+  #searching: Promise<unknown> = Promise.resolve();
+
   constructor(world: PoolsWorld) {
     this.#world = world;
+  }
+
+  /** Pools share an index, which is about the tools of one: they search one after the other. */
+  #alone<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#searching.then(work);
+    this.#searching = done.catch(() => {});
+    return done;
   }
 
   /** The tools there are now. */
@@ -33,6 +42,7 @@ export class HostPools {
     return new ToolPool({
       pool,
       index: this.#index,
+      alone: (work) => this.#alone(work),
       call,
       changeOf: (name, tool) => {
         const server = servers.all.get(name);

@@ -2,7 +2,7 @@ import { messageOf } from '../protocol/sdk-error.ts';
 import { failedOutcome, type ToolOutcome } from './agent/tool-call.ts';
 import type { ResourceReader } from './builtin/built-in.ts';
 import type { ResultSource } from './result/result-source.ts';
-import { contentsToModel } from './result/to-model.ts';
+import { contentsToModel, failureToModel } from './result/to-model.ts';
 import type { Features } from './servers/features/features.ts';
 
 /** Whose resources an agent may see, and what becomes of them. */
@@ -49,7 +49,7 @@ export function resourceReader({ servers, featuresOf, sourceOf }: ResourceWorld)
         return (await contentsToModel(contents, sourceOf(server))) as ToolOutcome;
       } catch (failure) {
         signal.throwIfAborted();
-        return failedOutcome(messageOf(failure));
+        return (await failureToModel(failure, sourceOf(server))) as ToolOutcome;
       }
     },
   };

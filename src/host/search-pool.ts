@@ -5,6 +5,10 @@ import { parseQuery } from './search/parse-query.ts';
 import { filterOf, type SearchFilter } from './search/search-filter.ts';
 import type { ToolIndex } from './search/tool-index.ts';
 
+/** How many tools can be selected by name at once, and how many of those that are none are worth a guess. */
+const MOST_NAMES = 20;
+const MOST_GUESSES = 5;
+
 /** What narrows a search beside what the query itself says. */
 export type SearchOptions = Omit<SearchFilter, 'required'> & {
   /** How many at most. */
@@ -62,10 +66,13 @@ function given(options: Omit<SearchOptions, 'limit'>): Omit<SearchOptions, 'limi
 function select(names: readonly string[], pool: Pool): SearchedPool {
   const tools: PooledTool[] = [];
   const unknown: UnknownName[] = [];
-  for (const name of new Set(names)) {
+  for (const name of [...new Set(names)].slice(0, MOST_NAMES)) {
     const tool = pool.byName.get(name) ?? byOwnName(name, pool);
     if (tool) tools.push(tool);
-    else unknown.push(unknownName(name, nearName(name, [...pool.byName.keys()])));
+    else {
+      const isGuessed = unknown.length < MOST_GUESSES;
+      unknown.push(unknownName(name, isGuessed ? nearName(name, [...pool.byName.keys()]) : undefined));
+    }
   }
   return { tools, unknown };
 }

@@ -1,3 +1,5 @@
+import { cutText } from '../base/cut-text.ts';
+import { visible } from './pin/shown.ts';
 import type { PooledTool } from './pool/assemble.ts';
 import { sayDeferred } from './say-deferred.ts';
 import type { Server } from './servers/server.ts';
@@ -29,8 +31,9 @@ export function systemPrompt({ own, append, servers, canConnect, searchable }: P
 
 function instructions(servers: ReadonlyMap<string, Server>): string {
   const said = [...servers].flatMap(([name, { state }]) => {
-    const text = state.kind === 'connected' ? state.connection.instructions?.trim() : undefined;
-    return text ? [`## ${name}\n${cut(text)}`] : [];
+    const said = state.kind === 'connected' ? state.connection.instructions?.trim() : undefined;
+    // What people cannot see, a model is not told.
+    return said ? [`## ${name}\n${cut(visible(said))}`] : [];
   });
   return said.length === 0
     ? ''
@@ -44,5 +47,5 @@ function waiting(servers: ReadonlyMap<string, Server>): string {
 }
 
 function cut(text: string): string {
-  return text.length > LONGEST_INSTRUCTIONS ? `${text.slice(0, LONGEST_INSTRUCTIONS)}… [cut]` : text;
+  return text.length > LONGEST_INSTRUCTIONS ? `${cutText(text, LONGEST_INSTRUCTIONS)}… [cut]` : text;
 }

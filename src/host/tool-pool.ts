@@ -42,6 +42,8 @@ export type PoolSearch = Partial<SearchOptions>;
 export type PoolParts = {
   readonly pool: Pool;
   readonly index: ToolIndex;
+  /** Does the work while nobody else uses the index. */
+  alone<T>(work: () => Promise<T>): Promise<T>;
   changeOf(server: string, tool: ListedTool): string | undefined;
   call(
     server: string,
@@ -96,7 +98,8 @@ export class ToolPool {
 
   /** The tools that fit a need best, told in any language or in the forms of `ToolSearch`; the first is the best. */
   async search(text: string, options: PoolSearch = {}): Promise<PoolTool[]> {
-    const { tools, unknownServer } = await searchPool(text, { limit: FEW, ...options }, this.#parts);
+    const search = () => searchPool(text, { limit: FEW, ...options }, this.#parts);
+    const { tools, unknownServer } = await this.#parts.alone(search);
     if (unknownServer) throw unknown(unknownServer.name, serversOf(this.#parts.pool));
     return tools.flatMap((tool) => this.#shown.get(tool) ?? []);
   }

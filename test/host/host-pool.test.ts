@@ -67,6 +67,15 @@ test('a need finds its tool, within one server or all', async () => {
   await expect(pool.search('x', { server: 'fils' })).rejects.toMatchObject({ code: 'unknown-server' });
 });
 
+test('pools that differ are searched at once, and each finds its own', async () => {
+  await using host = createHost({ mcpServers: { mail: mail(), files: files() } });
+  await host.ready();
+  const pools = [await host.pool(), await host.pool({ marks: true }), await host.pool({ maxNameLength: 20 })];
+  const found = await Promise.all(pools.map((pool) => pool.search('list the folders', { limit: 1 })));
+  expect(found.map(([tool]) => tool?.tool)).toEqual(Array(3).fill('list folders'));
+  expect(found.map(([tool], at) => tool === pools[at]?.get(tool?.name ?? ''))).toEqual([true, true, true]);
+});
+
 test('names keep to the limit of the model, and what has another is told of', async () => {
   await using host = createHost({ mcpServers: { ['m'.repeat(70)]: mail() } });
   await host.ready();

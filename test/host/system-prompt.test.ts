@@ -56,3 +56,10 @@ test('of very many tools only the numbers are told', () => {
   expect(prompt).toContain('By server: big (1000), small (1).');
   expect(prompt.length).toBeLessThan(500);
 });
+
+test('what nobody sees in instructions is not told, and no character is cut in two', () => {
+  const hidden = `Use it.\u{e0041}\u202e${'x'.repeat(4_088)}😀😀`;
+  const prompt = systemPrompt({ ...NONE, servers: servers({ a: hidden }) });
+  expect(prompt).toContain('Use it.xxx');
+  expect(prompt.isWellFormed()).toBe(true);
+});

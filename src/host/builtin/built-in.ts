@@ -76,10 +76,22 @@ export type ResourceReader = {
 };
 
 export type ResourceLists = {
-  readonly resources: readonly object[];
-  readonly templates: readonly object[];
+  readonly resources: readonly ListedResource[];
+  readonly templates: readonly ListedResource[];
   /** Servers that could not list theirs, a line each. */
   readonly faults: readonly string[];
+};
+
+/** A resource, or a template of some, with the server it belongs to. */
+export type ListedResource = {
+  readonly server: string;
+  readonly uri?: string;
+  readonly uriTemplate?: string;
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly mimeType?: string;
+  readonly size?: number;
 };
 
 export type Delegation = {

@@ -1,3 +1,4 @@
+import { cutText } from '../../base/cut-text.ts';
 import { failedOutcome } from '../agent/tool-call.ts';
 import type { FoundTools } from './built-in.ts';
 import { defineBuiltIn } from './define.ts';
@@ -59,5 +60,5 @@ function unknown({ unknown }: FoundTools): string[] {
 
 function short(description: string): string {
   const line = description.replace(/\s+/g, ' ').trim();
-  return line.length > LONGEST_DESCRIPTION ? `${line.slice(0, LONGEST_DESCRIPTION)}…` : line;
+  return line.length > LONGEST_DESCRIPTION ? `${cutText(line, LONGEST_DESCRIPTION)}…` : line;
 }

@@ -57,6 +57,27 @@ test('of very many some are told, and how to see the others', async () => {
   expect(lines[200]).toBe('… and 800 more: give "server" or "contains" to see them.');
 });
 
+test('long texts are cut, what programs use is left out, and the whole keeps to a limit', async () => {
+  const resources = Array.from({ length: 199 }, (_, at) => ({
+    server: 'a',
+    uri: `x:${at}${'y'.repeat(1_000)}`,
+    name: '😀'.repeat(300),
+    description: 'd'.repeat(5_000),
+    _meta: { secret: 1 },
+  }));
+  const { world } = worldOf({ resources, templates: [], faults: [] });
+  const { content } = await call(LIST_MCP_RESOURCES, {}, world);
+  expect(String(content).length).toBeLessThan(45_000);
+  expect(content).not.toContain('secret');
+  expect(String(content).isWellFormed()).toBe(true);
+  expect(content).toMatch(/… and \d+ more/);
+});
+
+test('a server that fails is not one that has nothing', async () => {
+  const { world } = worldOf({ resources: [], templates: [], faults: ['a failed'] });
+  expect(await call(LIST_MCP_RESOURCES, {}, world)).toEqual(failed('a failed'));
+});
+
 test('nothing and a fault are said', async () => {
   const none = worldOf({ resources: [], templates: [], faults: [] });
   expect(await call(LIST_MCP_RESOURCES, {}, none.world)).toMatchObject(done('No resources were found.'));
