@@ -1,25 +1,34 @@
 /** The word a person most likely meant, or none if nothing is close. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
+  if (word.length > LONGEST) return undefined;
   const limit = Math.max(1, Math.floor(word.length / 3));
   const ranked = known
     // What differs more in length than that is not close, and need not be compared.
     .filter((candidate) => Math.abs(candidate.length - word.length) <= limit)
-    .map((candidate) => ({ candidate, cost: distance(word.toLowerCase(), candidate.toLowerCase()) }))
+    .map((candidate) => ({ candidate, cost: distance(word.toLowerCase(), candidate.toLowerCase(), limit) }))
     .filter(({ cost }) => cost <= limit)
     .sort((a, b) => a.cost - b.cost);
   return ranked[0]?.candidate;
 }
 
-/** Levenshtein's edit distance. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+/** Nobody errs by a letter in a word that is longer. */
+const LONGEST = 200;
+
+/** Levenshtein's edit distance; of words that are further apart than the limit, some number above it. */
+function distance(a: string, b: string, limit: number): number {
+  let row = Uint16Array.from({ length: b.length + 1 }, (_, index) => index);
+  let next = new Uint16Array(b.length + 1);
   for (let i = 1; i <= a.length; i++) {
-    const next = [i];
+    next[0] = i;
+    let least = i;
     for (let j = 1; j <= b.length; j++) {
-      const substitution = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, substitution));
+      const substitution = (row[j - 1] as number) + (a.charCodeAt(i - 1) === b.charCodeAt(j - 1) ? 0 : 1);
+      const cost = Math.min((row[j] as number) + 1, (next[j - 1] as number) + 1, substitution);
+      next[j] = cost;
+      if (cost < least) least = cost;
     }
-    row = next;
+    if (least > limit) return least;
+    [row, next] = [next, row];
   }
-  return row[b.length] ?? 0;
+  return row[b.length] as number;
 }

@@ -88,6 +88,7 @@ export class AgentSession implements Session {
     this.connectWorld = makeConnectWorld(options, this);
     this.servers = new Servers(this.connectWorld, {
       onTools: (server) => this.#compare(server),
+      onWarning: (server, message) => options.note?.(`MCP server "${server}": ${message}`),
       onState: (server, { kind, attempt }) => {
         this.#compare(server);
         // That one more retry has failed is no news.

@@ -112,6 +112,7 @@ export function makeWorld(
     builtIns: BUILT_INS.filter(({ listed }) => !builtIns || builtIns.includes(listed.name)),
     tellsDecisions: options.tellsDecisions === true,
     hasMarks: options.marks === true,
+    note: (text) => options.note?.(text),
     toolBudget: toolBudget(options.toolSearch, options.model.limits.contextTokens),
     isLeadOnly: options.leadOnly === true,
     workspace: () => ({

@@ -1,9 +1,10 @@
+import { cutText } from '../base/cut-text.ts';
 import type { ListedTool } from '../protocol/mcp.ts';
 import { normalizeName } from '../protocol/tool-name.ts';
 import type { AgentDefinition } from './agent-definition.ts';
 import type { Rule } from './permission/rule.ts';
 import { removingRule } from './permission/unmatched.ts';
-import { Assembler, type Origin, type Pool, type PoolInput } from './pool/assemble.ts';
+import { Assembler, type Origin, type Pool, type PoolDiagnostic, type PoolInput } from './pool/assemble.ts';
 import { policyRules } from './server-policy.ts';
 import type { Server } from './servers/server.ts';
 import type { Servers } from './servers/servers.ts';
@@ -32,9 +33,32 @@ export function poolSource(world: SessionWorld, user: PoolUser): () => Pool {
     judged = judge(rules, serversFor(world, user), judged);
     if (builtIns?.kinds !== kinds) builtIns = { kinds, listed: builtInsOf(world) };
     made = { key, pool: assembler.assemble(inputOf(world, user, judged, builtIns.listed)) };
+    tellAliases(made.pool, world);
     return made.pool;
   };
 }
+
+/** That a tool has another name than its own is told once a session. */
+function tellAliases({ diagnostics }: Pool, world: SessionWorld): void {
+  const told = aliases.get(world) ?? new Set<string>();
+  aliases.set(world, told);
+  for (const { fault, origin, wanted, name } of diagnostics) {
+    if (told.has(name) || told.size >= MOST_ALIASES) continue;
+    told.add(name);
+    const whose =
+      origin.kind === 'mcp' ? `tool "${origin.tool}" of server "${origin.server}"` : `tool "${origin.tool}"`;
+    world.note(`${cutText(whose, 300)} is offered as ${name}: ${WHY[fault]} (${cutText(wanted, 200)})`);
+  }
+}
+
+const MOST_ALIASES = 100;
+const aliases = new WeakMap<SessionWorld, Set<string>>();
+const WHY: Readonly<Record<PoolDiagnostic['fault'], string>> = {
+  'name-taken': 'another tool has its name',
+  'name-too-long': 'its name is too long for the model',
+  'name-empty': 'it has no name a model could say',
+  'listed-twice': 'it is listed twice, and the first is used',
+};
 
 /** The rules in force, as one value that is another whenever they are. */
 type Judged = { readonly from: readonly Rule[]; readonly policies: string; readonly rules: readonly Rule[] };

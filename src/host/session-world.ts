@@ -46,6 +46,8 @@ export type SessionWorld = {
   readonly leftOvers: LeftOvers;
   /** What becomes of results that a model cannot take whole. */
   readonly results: ResultKeeping;
+  /** What the person should know and no message carries. */
+  note(text: string): void;
   /** A message for the program; the session's own members are added. */
   say(message: Frame): void;
   /** While it lasts, the session waits for somebody. */

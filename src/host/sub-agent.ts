@@ -45,7 +45,9 @@ export async function runSubAgent(
   const definition = Object.hasOwn(session.agents, type) ? session.agents[type] : undefined;
   if (!definition) return failedOutcome(`There is no sub-agent of type "${type}"`);
   const who = { agent_id: randomUUID(), agent_type: type };
-  await using ownServers = new Servers(world.connect);
+  const onWarning = (server: string, message: string) =>
+    session.note(`MCP server "${server}" of the sub-agent ${type}: ${message}`);
+  await using ownServers = new Servers(world.connect, { onWarning });
   const own = definition.mcpServers?.filter((it) => typeof it !== 'string') ?? [];
   for (const entries of own) ownServers.add(entries, 'dynamic');
   await within(PATIENCE_MS, ownServers.settled(), signal);
@@ -58,7 +60,7 @@ export async function runSubAgent(
   ];
   let said = '';
   let continuations = 0;
-  using ownFeatures = new Features(ownServers);
+  using ownFeatures = new Features(ownServers, { onWarning });
   const pool = poolSource(session, { definition, ownServers });
   const shelf = new ToolShelf(session.toolBudget);
   const worker: Worker = {

@@ -52,6 +52,24 @@ test('what was told stays, what was found comes last in the order it was found, 
   });
 });
 
+test('a server does not fill the window by asking to be loaded', () => {
+  const meta = { _meta: { 'anthropic/alwaysLoad': true }, description: 'x '.repeat(5_000) };
+  const servers = new Map([['a', Array.from({ length: 100 }, (_, at) => listed(`t${at}`, meta))]]);
+  const { told } = divide(pool([], {}, { servers }), 1_000, NOTHING);
+  const tokens = told.reduce((sum, tool) => sum + priceOf(tool), 0);
+  expect(told.length).toBeGreaterThan(0);
+  expect(tokens).toBeLessThanOrEqual(20_000);
+});
+
+test('what was told and has grown beyond everything is told no more', () => {
+  const grown = new Map([['a', [listed('x', { description: 'word '.repeat(50_000) }), listed('y')]]]);
+  const told = { names: new Set(['mcp__a__x', 'mcp__a__y']), loaded: new Set<string>() };
+  expect(shown(divide(pool([], {}, { servers: grown }), 1_000, told))).toEqual({
+    told: ['mcp__a__y'],
+    searchable: ['mcp__a__x'],
+  });
+});
+
 test('property: nothing is lost, nothing is told twice, and loading more changes nothing that stands before it', () => {
   const all = TWO.tools.map(({ name }) => name);
   fc.assert(
