@@ -1,7 +1,9 @@
 import type { UserBlock } from '../protocol/agent-message.ts';
 import { messageOf } from '../protocol/sdk-error.ts';
-import { normalizeName } from '../protocol/tool-name.ts';
+import { mcpToolName } from '../protocol/tool-name.ts';
 import type { Prompt } from './discover/prompt.ts';
+import { aliasOf } from './pool/alias.ts';
+import { compareUnits } from './pool/order.ts';
 import { resultSource } from './result/result-source.ts';
 import { toModel } from './result/to-model.ts';
 import type { PromptMessage } from './servers/features/read-answers.ts';
@@ -11,25 +13,57 @@ import type { SessionWorld } from './session-world.ts';
 /** A slash command that stands for a prompt of a server. */
 export type PromptCommand = {
   readonly name: string;
+  /** The name it would have if no other had it. */
+  readonly wanted: string;
   readonly description: string;
   readonly argumentHint: string;
   readonly server: string;
   readonly prompt: Prompt;
 };
 
-/** `mcp__server__prompt` for every prompt there is. */
-export function promptCommands(servers: ReadonlyMap<string, Server>): PromptCommand[] {
-  return [...servers].flatMap(([server, { state }]) =>
+/** A command for every prompt there is, by name: `mcp__server__prompt`, or an alias where another prompt has that name. */
+export function promptCommands(servers: ReadonlyMap<string, Server>): ReadonlyMap<string, PromptCommand> {
+  const all = [...servers].flatMap(([server, { state }]) =>
     (state.kind === 'connected' ? state.prompts : []).map((prompt) => ({
-      name: `mcp__${normalizeName(server)}__${normalizeName(prompt.name)}`,
-      description: prompt.description,
-      argumentHint: prompt.arguments
-        .map(({ name, required }) => (required ? `<${name}>` : `[${name}]`))
-        .join(' '),
+      wanted: mcpToolName(server, prompt.name),
       server,
       prompt,
     })),
   );
+  const names = namesOf(all);
+  return new Map(
+    all.map((it) => {
+      const name = names.get(it) ?? it.wanted;
+      const { description } = it.prompt;
+      return [name, { ...it, name, description, argumentHint: hintOf(it.prompt) }];
+    }),
+  );
+}
+
+type Wanting = Pick<PromptCommand, 'wanted' | 'server' | 'prompt'>;
+
+/** Names are given as the pool gives them to tools: the first by the key of its server, then by its own name, has it. */
+function namesOf(all: readonly Wanting[]): Map<Wanting, string> {
+  const names = new Map<Wanting, string>();
+  const taken = new Map<string, Wanting>();
+  const give = (it: Wanting, name: string) => {
+    names.set(it, name);
+    taken.set(name, it);
+  };
+  const sorted = all.toSorted(
+    (a, b) => compareUnits(a.server, b.server) || compareUnits(a.prompt.name, b.prompt.name),
+  );
+  // Natural names are all given before any alias, so that an alias never takes one.
+  for (const it of sorted) if (!taken.has(it.wanted)) give(it, it.wanted);
+  for (const it of sorted) {
+    const origin = { kind: 'mcp', server: it.server, tool: it.prompt.name } as const;
+    if (!names.has(it)) give(it, aliasOf(it.wanted, origin, Number.POSITIVE_INFINITY, taken));
+  }
+  return names;
+}
+
+function hintOf(prompt: Prompt): string {
+  return prompt.arguments.map(({ name, required }) => (required ? `<${name}>` : `[${name}]`)).join(' ');
 }
 
 /** What a command became: a prompt for the model, or a word to the user about what is wrong with it. */
@@ -49,7 +83,7 @@ export async function expandCommand(
   signal: AbortSignal,
 ): Promise<Expanded | undefined> {
   const [, name, rest = ''] = /^\/(\S+)\s*(.*)$/s.exec(text.trim()) ?? [];
-  const command = promptCommands(world.servers.all).find((it) => it.name === name);
+  const command = name === undefined ? undefined : promptCommands(world.servers.all).get(name);
   if (!command) return undefined;
   const words = [...rest.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
   const names = command.prompt.arguments.map((it) => it.name);

@@ -1,7 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
+import { commandsOf } from '../../src/host/commands-of.ts';
 import { expandCommand, promptCommands } from '../../src/host/prompt-commands.ts';
 import { keepResults } from '../../src/host/result/result-source.ts';
 import { lastingStore } from '../../src/host/result/result-store.ts';
@@ -51,9 +53,75 @@ const user = (content: ContentBlock): PromptMessage => ({ role: 'user', content 
 const text = (it: string) => ({ type: 'text' as const, text: it });
 
 test('every prompt of a connected server is a command', () => {
-  expect(promptCommands(docs([]).world.servers.all)).toMatchObject([
+  expect([...promptCommands(docs([]).world.servers.all).values()]).toMatchObject([
     { name: 'mcp__my_docs__find_it', description: 'Finds', argumentHint: '<what> [where]' },
     { name: 'mcp__my_docs__plain', description: '', argumentHint: '' },
+  ]);
+});
+
+/** Servers with prompts of these names. */
+function having(prompts: Readonly<Record<string, readonly string[]>>): ReadonlyMap<string, Server> {
+  const servers = Object.entries(prompts).map(([key, names]): [string, Server] => {
+    const listed = names.map((name) => ({ name, description: `${name} of ${key}`, arguments: [] }));
+    const state = { kind: 'connected' as const, connection: {} as never, tools: [], prompts: listed };
+    return [key, { entry: { command: 'x' }, origin: 'config', state }];
+  });
+  return new Map(servers);
+}
+
+/** Which prompt each command stands for. */
+const meant = (servers: ReadonlyMap<string, Server>) =>
+  Object.fromEntries(Array.from(promptCommands(servers), ([name, { description }]) => [name, description]));
+
+test.each([
+  [
+    'servers whose keys and prompts read the same',
+    { a__b: ['c'], a: ['b__c'] },
+    { mcp__a__b__c: 'b__c of a', mcp__a__b__c_0390b39e: 'c of a__b' },
+  ],
+  [
+    'keys that become the same',
+    { x_y: ['p'], 'x y': ['p'] },
+    { mcp__x_y__p: 'p of x y', mcp__x_y__p_730b9865: 'p of x_y' },
+  ],
+  [
+    'prompts of one server',
+    { s: ['x_y', 'x y', 'x.y'] },
+    { mcp__s__x_y: 'x y of s', mcp__s__x_y_2dc43441: 'x.y of s', mcp__s__x_y_31009dd7: 'x_y of s' },
+  ],
+])('%s: one has the name, the others an alias that stays (R163)', (_, prompts, expected) => {
+  expect(meant(having(prompts))).toEqual(expected);
+  expect(meant(new Map([...having(prompts)].reverse()))).toEqual(expected);
+});
+
+test('every prompt has a command of its own, whatever else there is, and is what the command asks for', async () => {
+  const word = fc.string({ unit: fc.constantFrom('a', '_', ' ', '.'), maxLength: 4 });
+  const prompts = fc.dictionary(word, fc.uniqueArray(word, { maxLength: 4 }), { maxKeys: 4 });
+  await fc.assert(
+    fc.asyncProperty(prompts, async (given) => {
+      const servers = having(given);
+      const commands = promptCommands(servers);
+      const pairs = Array.from(commands.values(), ({ server, prompt }) => [server, prompt.name]);
+      expect(pairs).toEqual(Object.entries(given).flatMap(([key, names]) => names.map((it) => [key, it])));
+      const { world, asked } = docs([]);
+      for (const name of commands.keys())
+        await expandCommand(`/${name}`, { ...world, servers: { all: servers } }, never);
+      expect(asked.map(({ server, prompt }) => [server, prompt])).toEqual(pairs);
+    }),
+  );
+});
+
+test('a command that has not its own name is noted once', () => {
+  const notes: string[] = [];
+  const session = {
+    servers: { all: having({ a__b: ['c'], a: ['b__c'] }) },
+    options: { note: (text: string) => void notes.push(text) },
+  };
+  const names = commandsOf(session).map(({ name }) => name);
+  expect(commandsOf(session).map(({ name }) => name)).toEqual(names);
+  expect(names).toEqual(['clear', 'compact', 'mcp__a__b__c_0390b39e', 'mcp__a__b__c']);
+  expect(notes).toEqual([
+    'MCP server "a__b": its prompt "c" is the command /mcp__a__b__c_0390b39e, since /mcp__a__b__c is the prompt "b__c" of "a"',
   ]);
 });
 

@@ -95,7 +95,7 @@ export class Features implements Disposable {
     });
   }
 
-  /** `listener` hears of each change, and once after a reconnect, since something may have been missed. */
+  /** `listener` hears of changes, once of those that come at once, and once after a reconnect, since something may have been missed. */
   subscribe(
     server: string,
     uri: string,
@@ -103,10 +103,10 @@ export class Features implements Disposable {
     options: FeatureOptions = {},
   ): Promise<Subscription> {
     return this.#with(server, `subscribing to ${uri}`, options, async (connection, left, asking) => {
-      const added = this.#subscriptions.add(connection, uri, listener);
+      const over = new AbortController();
+      const added = this.#subscriptions.add(connection, uri, listener, over.signal);
       return waitFor(added, asking, left).catch((failure: unknown) => {
-        // Whoever has given up hears of nothing.
-        void added.then((it) => it.unsubscribe()).catch(() => {});
+        over.abort();
         throw failure;
       });
     });

@@ -28,9 +28,15 @@ export function modernWatch(connection: Connection, onMissed: () => void): Watch
     turns = done.catch(() => {});
     return done;
   };
-  const open = async (uris: readonly string[]): Promise<void> => {
+  const open = async (uris: readonly string[], signal?: AbortSignal): Promise<void> => {
+    signal?.throwIfAborted();
     const life = new AbortController();
-    const { ended } = await listen(connection, uris, life);
+    const giveUp = () => life.abort();
+    signal?.addEventListener('abort', giveUp);
+    // Once it is agreed to, the stream is everybody's.
+    const { ended } = await listen(connection, uris, life).finally(() =>
+      signal?.removeEventListener('abort', giveUp),
+    );
     if (isOver) return life.abort();
     current?.abort();
     current = life;
@@ -60,7 +66,7 @@ export function modernWatch(connection: Connection, onMissed: () => void): Watch
   };
 
   return {
-    begin: (_fresh, all) => inTurn(() => open(all)),
+    begin: (_fresh, all, signal) => inTurn(() => open(all, signal)),
     end: (_uri, rest) => inTurn(async () => (rest.length > 0 ? open(rest) : close())),
     close() {
       isOver = true;

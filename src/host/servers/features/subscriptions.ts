@@ -1,16 +1,14 @@
-import { Broadcast } from '../../../base/broadcast.ts';
 import { messageOf } from '../../../protocol/sdk-error.ts';
 import type { Connection } from '../../connect/connection.ts';
 import { notOffered } from './feature-fault.ts';
 import { Feed } from './feed.ts';
-import { isToldOf } from './told-of.ts';
+import { Topics } from './topics.ts';
 
 /** Ends with `unsubscribe()` or `await using`; neither ever rejects. */
 export type Subscription = AsyncDisposable & { unsubscribe(): Promise<void> };
 
-type Topic = { readonly heard: Broadcast<void>; users: number };
 /** What is subscribed to of one server, whatever connection it has. */
-type Book = { feed: Feed | undefined; readonly topics: Map<string, Topic> };
+type Book = { feed: Feed | undefined; readonly topics: Topics };
 
 type Surroundings = {
   connection(server: string): Connection | undefined;
@@ -27,29 +25,31 @@ export class Subscriptions implements Disposable {
     this.#around = around;
   }
 
-  /** Resolves once the server tells of changes; rejects as a request does, or if the server never said it would. */
-  async add(connection: Connection, uri: string, listener: () => void): Promise<Subscription> {
+  /**
+   * Resolves once the server tells of changes; rejects as a request does, or if the server never said it would. Once
+   * `signal` is aborted nobody hears of anything, and the server is no longer waited for on their account.
+   */
+  async add(
+    connection: Connection,
+    uri: string,
+    listener: () => void,
+    signal: AbortSignal,
+  ): Promise<Subscription> {
     if (!isWilling(connection)) throw notOffered(connection.name, WHAT);
     const book = this.#bookOf(connection.name);
     const feed = this.#feedOf(book, connection);
-    const topic = book.topics.get(uri) ?? { heard: new Broadcast<void>(), users: 0 };
-    book.topics.set(uri, topic);
-    topic.users++;
-    // The same function may listen twice.
-    const listening = topic.heard.on(() => listener());
+    const seat = book.topics.join(uri, listener);
     let left: Promise<void> | undefined;
     const leave = async () => {
-      listening[Symbol.dispose]();
-      if (--topic.users > 0 || book.topics.get(uri) !== topic) return;
-      book.topics.delete(uri);
-      await book.feed?.remove(uri);
+      if (seat.leave()) await book.feed?.remove(uri);
     };
     const unsubscribe = () => {
       left ??= leave();
       return left;
     };
+    signal.addEventListener('abort', unsubscribe);
     try {
-      await feed.add([uri]);
+      await feed.add([uri], seat.signal);
     } catch (failure) {
       void unsubscribe();
       throw failure;
@@ -61,7 +61,7 @@ export class Subscriptions implements Disposable {
   follow(server: string): void {
     const book = this.#books.get(server);
     const connection = this.#around.connection(server);
-    if (book && book.topics.size > 0 && connection) this.#feedOf(book, connection);
+    if (book && book.topics.uris().length > 0 && connection) this.#feedOf(book, connection);
   }
 
   [Symbol.dispose](): void {
@@ -73,7 +73,7 @@ export class Subscriptions implements Disposable {
   }
 
   #bookOf(server: string): Book {
-    const book = this.#books.get(server) ?? { feed: undefined, topics: new Map() };
+    const book = this.#books.get(server) ?? { feed: undefined, topics: new Topics() };
     this.#books.set(server, book);
     return book;
   }
@@ -82,29 +82,32 @@ export class Subscriptions implements Disposable {
     if (book.feed?.connection === connection) return book.feed;
     book.feed?.close();
     const feed = new Feed(connection, {
-      changed: (uri) => tell(book, (it) => isToldOf(it, uri)),
-      missed: () => tell(book, () => true),
+      changed: (uri) => book.topics.changed(uri),
+      missed: () => book.topics.tell(),
     });
     book.feed = feed;
-    const before = [...book.topics.keys()];
-    if (before.length > 0) void this.#renew(book, feed, before);
+    const before = book.topics.uris();
+    if (before.length > 0) for (const group of feed.groups(before)) void this.#renew(book, feed, group);
     return feed;
   }
 
   /** What happened since the last connection was lost nobody knows, so everybody is told. */
   async #renew(book: Book, feed: Feed, uris: readonly string[]): Promise<void> {
+    const [first = ''] = uris;
+    const signal = uris.length === 1 ? book.topics.signal(first) : undefined;
     try {
       if (!isWilling(feed.connection)) throw notOffered(feed.connection.name, WHAT);
-      await feed.add(uris);
-      tell(book, (it) => uris.includes(it));
+      await feed.add(uris, signal);
+      book.topics.tell(uris);
     } catch (failure) {
+      if (signal?.aborted) return;
       if (book.feed !== feed || this.#around.connection(feed.connection.name) !== feed.connection) return;
       // One that is gone must not take the others along.
       if (uris.length > 1) await Promise.all(uris.map((uri) => this.#renew(book, feed, [uri])));
       else
         this.#around.onWarning(
           feed.connection.name,
-          `${uris[0]} is no longer subscribed to, until it is connected again: ${messageOf(failure)}`,
+          `${first} is no longer subscribed to, until it is connected again: ${messageOf(failure)}`,
         );
     }
   }
@@ -114,8 +117,4 @@ const WHAT = 'subscriptions to resources';
 
 function isWilling({ capabilities }: Connection): boolean {
   return capabilities.resources?.subscribe === true;
-}
-
-function tell({ topics }: Book, isMeant: (uri: string) => boolean): void {
-  for (const [uri, { heard }] of [...topics]) if (isMeant(uri)) heard.emit();
 }

@@ -74,6 +74,19 @@ test('a failure is told and not kept', async () => {
   expect(await kept.get(other)).toEqual(['list 3']);
 });
 
+test('a failure that comes late does not cost what was asked for since', async () => {
+  const { get, change, state } = listed({ resources: { listChanged: true } }, (times) =>
+    times === 1 ? new Error('busy') : {},
+  );
+  const late = get();
+  change('resources');
+  const since = get();
+  await expect(late).rejects.toThrow('busy');
+  expect(await since).toEqual(['list 2']);
+  expect(await get()).toEqual(['list 2']);
+  expect(state.asked).toBe(2);
+});
+
 test('who does not offer it is not asked, and who does not know the method has none', async () => {
   const without = listed({ prompts: {} });
   expect(await without.get()).toEqual([]);

@@ -72,6 +72,25 @@ test('a server that does not agree is refused in words, and what was there stays
   expect(open()).toEqual([]);
 });
 
+test('who gives up ends the wait, and not the stream once it is there', async () => {
+  const { connection, open } = connected((stream, acknowledge) => {
+    if (!stream.uris.includes('hangs:')) acknowledge();
+  });
+  const watch = modernWatch(connection, () => {});
+  const [early, late] = [new AbortController(), new AbortController()];
+  const waiting = expect(watch.begin(['hangs:'], ['hangs:'], early.signal)).rejects.toThrow('aborted');
+  const never = expect(watch.begin(['y:'], ['y:'], early.signal)).rejects.toMatchObject({
+    name: 'AbortError',
+  });
+  const begun = watch.begin(['x:'], ['x:'], late.signal);
+  await new Promise(setImmediate);
+  early.abort();
+  await Promise.all([waiting, never, begun]);
+  late.abort();
+  expect(open()).toEqual([['x:']]);
+  watch.close();
+});
+
 test('what the stream for changed lists is told is not taken for an answer', async () => {
   const { connection } = connected((_, acknowledge) => {
     acknowledge([], 'listen:0');

@@ -6,6 +6,7 @@ import type { StdioServerEntry } from '../../../../src/protocol/server-entry.ts'
 export type OddServer = {
   readonly capabilities: Readonly<Record<string, object>>;
   readonly answers?: Readonly<Record<string, unknown>>;
+  /** What it does not answer: a method, or a method and an address. */
   readonly hangs?: readonly string[];
   /** The process ends when it is first asked this; `marker` is a file by which the next one knows. */
   readonly diesOnceAt?: string;

@@ -103,6 +103,61 @@ test('who gives up before the server has confirmed hears of nothing, and the ser
   expect(await askedOf(host)).toEqual(['resources/subscribe note://1', 'resources/unsubscribe note://1']);
 });
 
+test('one that hangs holds up no other, and is given up with the last who wanted it', async () => {
+  const hangs = ['resources/subscribe note://bad'];
+  await using host = createHost({ mcpServers: { odd: odd({ ...NOTES, hangs }) } });
+  const heard = new Heard();
+  const good = await host.subscribe('odd', 'note://good', heard.listener);
+  const over = new AbortController();
+  const { signal } = over;
+  const first = host.subscribe('odd', 'note://bad', heard.listener, { timeoutMs: 50 });
+  const last = host.subscribe('odd', 'note://bad', heard.listener, { signal });
+  await expect(first).rejects.toMatchObject({ code: 'timeout' });
+  await good.unsubscribe();
+  await host.subscribe('odd', 'note://other', heard.listener);
+  const before = ['subscribe note://good', 'subscribe note://bad', 'unsubscribe note://good'];
+  const asked = [...before, 'subscribe note://other'].map((it) => `resources/${it}`);
+  expect(await askedOf(host)).toEqual(asked);
+  over.abort();
+  await expect(last).rejects.toMatchObject({ name: 'AbortError' });
+  await until(async () => (await askedOf(host)).length > asked.length, 'it is told');
+  expect(await askedOf(host)).toEqual([...asked, 'resources/unsubscribe note://bad']);
+  await updated(host, 'note://bad');
+  expect(heard.count).toBe(0);
+});
+
+test('one that hangs on a new connection keeps no other from being told', async () => {
+  const hangs = ['resources/subscribe note://bad'];
+  await using host = createHost({ mcpServers: { odd: odd(NOTES) } });
+  const warned: string[] = [];
+  using _ = host.events.on((event) => event.type === 'warning' && warned.push(event.message));
+  const heard = new Heard();
+  const bad = await host.subscribe('odd', 'note://bad', () => {});
+  await host.subscribe('odd', 'note://good', heard.listener);
+  await host.setServers({ odd: odd({ ...NOTES, hangs }) });
+  await heard.next();
+  await bad.unsubscribe();
+  expect(await askedOf(host)).toEqual([
+    ...['bad', 'good'].map((it) => `resources/subscribe note://${it}`),
+    'resources/unsubscribe note://bad',
+  ]);
+  expect(warned).toEqual([]);
+});
+
+test('what is no address is subscribed to as it is, and ended once however often that is asked for', async () => {
+  await using host = createHost({ mcpServers: { odd: odd(NOTES) } });
+  const [heard, other] = [new Heard(), new Heard()];
+  const subscription = await host.subscribe('odd', 'no address', heard.listener);
+  await using _ = await host.subscribe('odd', '%', other.listener);
+  await updated(host, 'no address');
+  expect([heard.count, other.count]).toEqual([1, 0]);
+  await subscription.unsubscribe();
+  await subscription.unsubscribe();
+  await subscription[Symbol.asyncDispose]();
+  const asked = ['subscribe no address', 'subscribe %', 'unsubscribe no address'];
+  expect(await askedOf(host)).toEqual(asked.map((it) => `resources/${it}`));
+});
+
 test('a server that refuses: whoever asked is told, and nothing of it is left', async () => {
   const error = { code: -32002, message: 'no such note' };
   await using host = createHost({
