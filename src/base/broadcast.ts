@@ -30,11 +30,11 @@ export class Broadcast<T> implements AsyncIterable<T> {
     for (const reader of this.#readers) reader.push(event);
     for (const listener of [...this.#listeners]) {
       try {
-        listener(event);
+        const given: unknown = listener(event);
+        // One that is asynchronous fails later.
+        if (given instanceof Promise) given.catch(warn);
       } catch (fault) {
-        process.emitWarning(
-          fault instanceof Error ? fault : new Error(`A listener failed: ${String(fault)}`),
-        );
+        warn(fault);
       }
     }
   }
@@ -56,6 +56,10 @@ export class Broadcast<T> implements AsyncIterable<T> {
       this.#readers.delete(reader);
     }
   }
+}
+
+function warn(fault: unknown): void {
+  process.emitWarning(fault instanceof Error ? fault : new Error(`A listener failed: ${String(fault)}`));
 }
 
 /** What one iteration has not read yet. */

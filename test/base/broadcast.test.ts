@@ -28,6 +28,16 @@ test('a listener that throws harms no other, and the program is warned', async (
   expect(await warned).toMatchObject([{ message: 'broken listener' }]);
 });
 
+test('one that fails later is warned of too, and does not end the program', async () => {
+  const warned = once(process, 'warning');
+  const events = new Broadcast<string>();
+  events.on((async () => {
+    throw new Error('broken later');
+  }) as () => void);
+  events.emit('a');
+  expect(await warned).toMatchObject([{ message: 'broken later' }]);
+});
+
 test('what is no function cannot listen', () => {
   expect(() => new Broadcast<string>().on('state' as never)).toThrow('takes the function');
 });
