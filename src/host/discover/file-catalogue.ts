@@ -109,12 +109,16 @@ async function read(
   return { tools: [...tools.values()], known: { digest: digestOf(JSON.stringify(value.tools)), at } };
 }
 
-/** Files of servers nobody has dialled for long, and what was left of writes that were cut short. */
+/** Our own names: a server's file, and what is written before it takes its place. */
+const OWN = /^[0-9a-f]{64}\.json(\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})?$/;
+
+/** Files of servers nobody has dialled for long, and what was left of writes that were cut short; others' files stay. */
 async function tidy(directory: string, now: number): Promise<void> {
-  for (const name of await readdir(directory)) {
-    const path = join(directory, name);
-    const { mtimeMs } = await stat(path);
-    if (now - mtimeMs > MAX_AGE_MS) await rm(path, { force: true });
+  for (const entry of await readdir(directory, { withFileTypes: true })) {
+    if (!entry.isFile() || !OWN.test(entry.name)) continue;
+    const path = join(directory, entry.name);
+    const found = await stat(path).catch(() => undefined);
+    if (found && now - found.mtimeMs > MAX_AGE_MS) await rm(path, { force: true });
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Connection } from '../connect/connection.ts';
-import type { CatalogueList, Discovered, ReadEntry } from './discovered.ts';
-import { type ListLimits, readList } from './read-list.ts';
+import type { CatalogueList, Discovered } from './discovered.ts';
+import { type ListLimits, type ListSource, readList } from './read-list.ts';
 import { type Resource, type ResourceTemplate, readResource, readResourceTemplate } from './resource.ts';
 
 type Asked = Pick<Connection, 'name' | 'capabilities' | 'ask'>;
@@ -25,7 +25,7 @@ async function listed<T>(
   connection: Asked,
   list: CatalogueList,
   method: string,
-  read: (value: unknown) => ReadEntry<T>,
+  read: ListSource<T>['read'],
   { signal, limits }: ListOptions,
 ): Promise<Discovered<T>> {
   if (connection.capabilities.resources === undefined) return { items: [], diagnostics: [] };

@@ -2,6 +2,7 @@ import type { ListedTool } from '../../protocol/mcp.ts';
 import type { Connection } from '../connect/connection.ts';
 import { readHeaderParams } from '../connect/param-headers.ts';
 import type { Discovered, ReadEntry } from './discovered.ts';
+import type { Room } from './json-fault.ts';
 import { type ListLimits, readList } from './read-list.ts';
 import { readTool } from './read-tool.ts';
 
@@ -23,8 +24,8 @@ export async function listTools(
 }
 
 /** Where arguments travel as headers too, a tool that marks them wrongly must not be offered. */
-function readMarkedTool(value: unknown): ReadEntry<ListedTool> {
-  const read = readTool(value);
+function readMarkedTool(value: unknown, room: Room): ReadEntry<ListedTool> {
+  const read = readTool(value, room);
   if ('fault' in read) return read;
   const marks = readHeaderParams(read.item.inputSchema);
   return 'fault' in marks ? { name: read.name, fault: marks.fault } : read;

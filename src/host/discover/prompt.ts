@@ -2,7 +2,8 @@ import { isRecord } from '../../base/is-record.ts';
 import type { Icon } from '../../protocol/mcp.ts';
 import { cleanMembers, FLAG, ICONS, type MemberRules, OBJECT, TEXT } from './clean-members.ts';
 import type { ReadEntry } from './discovered.ts';
-import { jsonFault } from './json-fault.ts';
+import { jsonFault, type Room } from './json-fault.ts';
+import { readName } from './read-name.ts';
 
 /** A prompt a server offers, which people use as a slash command; what the protocol does not know of it is kept. */
 export type Prompt = {
@@ -23,11 +24,12 @@ export type PromptArgument = {
 };
 
 /** Reads one entry of `prompts/list`; what is wrong with a member that can be spared is left out. */
-export function readPrompt(value: unknown): ReadEntry<Prompt> {
+export function readPrompt(value: unknown, room?: Room): ReadEntry<Prompt> {
   if (!isRecord(value)) return { fault: 'it is no object' };
-  const { name } = value;
-  if (typeof name !== 'string' || name === '') return { fault: '"name" must be a non-empty string' };
-  const fault = jsonFault(value);
+  const named = readName(value.name);
+  if ('fault' in named) return named;
+  const { name } = named;
+  const fault = jsonFault(value, room);
   if (fault !== undefined) return { name, fault };
   const cleaned = cleanMembers(value, OPTIONAL);
   const given: unknown = cleaned.value.arguments;

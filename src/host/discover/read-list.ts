@@ -8,6 +8,7 @@ import {
   NOUNS,
   type ReadEntry,
 } from './discovered.ts';
+import type { Room } from './json-fault.ts';
 
 /** How much of one list is read at most: a server may never stop. */
 export type ListLimits = {
@@ -17,9 +18,23 @@ export type ListLimits = {
   readonly emptyPages: number;
   /** Time after which no other page is asked for. */
   readonly totalMs: number;
+  /** Of all entries together. */
+  readonly values: number;
+  /** Characters of all entries and cursors together. */
+  readonly text: number;
 };
 
-export const LIST_LIMITS: ListLimits = { pages: 100, entries: 20_000, emptyPages: 10, totalMs: 60_000 };
+export const LIST_LIMITS: ListLimits = {
+  pages: 100,
+  entries: 20_000,
+  emptyPages: 10,
+  totalMs: 60_000,
+  values: 2_000_000,
+  text: 32 * 2 ** 20,
+};
+
+/** So many faults of one entry are told one by one. */
+const MOST_FAULTS = 10;
 
 /** Which list of which server, and how it is asked for and read. */
 export type ListSource<T> = {
@@ -27,7 +42,8 @@ export type ListSource<T> = {
   readonly list: CatalogueList;
   /** One page as the server sent it. */
   readonly ask: (cursor: string | undefined) => Promise<unknown>;
-  readonly read: (value: unknown) => ReadEntry<T>;
+  /** What an entry holds is taken off the room. */
+  readonly read: (value: unknown, room: Room) => ReadEntry<T>;
 };
 
 /**
@@ -43,6 +59,7 @@ export async function readList<T>(
   const diagnostics: DiscoveryDiagnostic[] = [];
   const tell = (fault: string) => diagnostics.push({ server, list, fault, outcome: 'list' });
   const items = new Map<string, T>();
+  const left: Room = { values: limits.values, text: limits.text };
   const cursors = new Set<string>();
   let count = 0;
   let empty = 0;
@@ -64,18 +81,27 @@ export async function readList<T>(
     const listed: unknown = members[list];
     const entries: readonly unknown[] = Array.isArray(listed) ? listed : [];
     if (!Array.isArray(listed)) tell(`page ${page} of its list of ${said(list)} has no "${list}"`);
-    const room = limits.entries - count;
-    for (const [at, value] of entries.slice(0, room).entries()) {
-      diagnostics.push(...keep(items, read(value), `#${count + at}`, { server, list }));
+    let over: string | undefined;
+    for (const value of entries) {
+      if (count >= limits.entries) {
+        over = `has more than ${limits.entries} entries`;
+        break;
+      }
+      const entry = read(value, left);
+      over = overrun(left, limits);
+      if (over !== undefined) break;
+      for (const it of keep(items, entry, `#${count}`)) diagnostics.push({ server, list, ...it });
+      count++;
     }
-    count += Math.min(entries.length, room);
-    if (entries.length > room) {
-      tell(`its list of ${said(list)} has more than ${limits.entries} entries; the rest is not offered`);
+    if (over !== undefined) {
+      tell(`its list of ${said(list)} ${over}; the rest is not offered`);
       break;
     }
     ttlMs = shorter(ttlMs, members.ttlMs);
     if (typeof nextCursor !== 'string') break;
     empty = entries.length === 0 ? empty + 1 : 0;
+    left.text -= nextCursor.length;
+    const tooMuch = overrun(left, limits);
     const end = cursors.has(nextCursor)
       ? `runs in circles: the cursor ${JSON.stringify(cut(nextCursor))} came twice`
       : page >= limits.pages
@@ -84,7 +110,7 @@ export async function readList<T>(
           ? `has ${empty} pages in a row that hold nothing; the rest was not read`
           : performance.now() >= until
             ? `took longer than ${limits.totalMs} ms; the rest was not read`
-            : undefined;
+            : tooMuch && `${tooMuch}; the rest was not read`;
     if (end !== undefined) {
       tell(`its list of ${said(list)} ${end}`);
       break;
@@ -105,14 +131,22 @@ function keep<T>(
   items: Map<string, T>,
   entry: ReadEntry<T>,
   place: string,
-  of: Pick<DiscoveryDiagnostic, 'server' | 'list'>,
-): DiscoveryDiagnostic[] {
+): Pick<DiscoveryDiagnostic, 'entry' | 'fault' | 'outcome'>[] {
   const name = cut(entry.name ?? place);
-  const aside = (fault: string) => [{ ...of, entry: name, fault, outcome: 'set-aside' as const }];
+  const aside = (fault: string) => [{ entry: name, fault, outcome: 'set-aside' as const }];
   if ('fault' in entry) return aside(entry.fault);
   if (items.has(entry.name)) return aside('it is listed twice; the first is used');
   items.set(entry.name, entry.item);
-  return entry.mended.map((fault) => ({ ...of, entry: name, fault, outcome: 'kept' }));
+  const faults = entry.mended.slice(0, MOST_FAULTS);
+  const more = entry.mended.length - faults.length;
+  if (more > 0) faults.push(`it has ${more} more faults, which are not told one by one`);
+  return faults.map((fault) => ({ entry: name, fault, outcome: 'kept' }));
+}
+
+/** What there was too much of, if anything. */
+function overrun(left: Room, limits: ListLimits): string | undefined {
+  if (left.values < 0) return `holds more than ${limits.values} values`;
+  return left.text < 0 ? `holds more than ${limits.text} characters` : undefined;
 }
 
 function said(list: CatalogueList): string {
@@ -124,7 +158,7 @@ function shorter(known: number | undefined, told: unknown): number | undefined {
   return known === undefined ? told : Math.min(known, told);
 }
 
-/** What a server calls things may be of any length. */
+/** What a server calls things may be of any length; the bytes are copied, since a slice would hold on to all of it. */
 function cut(text: string): string {
-  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+  return text.length > 200 ? `${Buffer.from(text.slice(0, 200), 'utf16le').toString('utf16le')}…` : text;
 }

@@ -2,17 +2,19 @@ import { isRecord } from '../../base/is-record.ts';
 import type { JsonSchema, ListedTool } from '../../protocol/mcp.ts';
 import { cleanMembers, FLAG, ICONS, type MemberRules, OBJECT, TEXT } from './clean-members.ts';
 import type { ReadEntry } from './discovered.ts';
-import { jsonFault } from './json-fault.ts';
+import { jsonFault, type Room } from './json-fault.ts';
+import { readName } from './read-name.ts';
 
 /**
  * Reads one entry of `tools/list`. What is wrong with a member that can be spared is mended, since the tool works without it;
  * one whose arguments are no object can never be called and is set aside.
  */
-export function readTool(value: unknown): ReadEntry<ListedTool> {
+export function readTool(value: unknown, room?: Room): ReadEntry<ListedTool> {
   if (!isRecord(value)) return { fault: 'it is no object' };
-  const { name } = value;
-  if (typeof name !== 'string' || name === '') return { fault: '"name" must be a non-empty string' };
-  const fault = jsonFault(value);
+  const named = readName(value.name);
+  if ('fault' in named) return named;
+  const { name } = named;
+  const fault = jsonFault(value, room);
   if (fault !== undefined) return { name, fault };
   const schema = readSchema(value.inputSchema);
   if ('fault' in schema) return { name, fault: schema.fault };

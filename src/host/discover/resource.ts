@@ -2,7 +2,7 @@ import { isRecord } from '../../base/is-record.ts';
 import type { ContentAnnotations, Icon } from '../../protocol/mcp.ts';
 import { cleanMembers, ICONS, type MemberRules, NUMBER, OBJECT, TEXT } from './clean-members.ts';
 import type { ReadEntry } from './discovered.ts';
-import { jsonFault } from './json-fault.ts';
+import { jsonFault, type Room } from './json-fault.ts';
 
 type Described = {
   /** Its address, if it has no name. */
@@ -26,13 +26,13 @@ export type Resource = Described & {
 export type ResourceTemplate = Described & { readonly uriTemplate: string };
 
 /** Reads one entry of `resources/list`; it is known by its `uri`. */
-export function readResource(value: unknown): ReadEntry<Resource> {
-  return readAddressed<Resource>(value, 'uri');
+export function readResource(value: unknown, room?: Room): ReadEntry<Resource> {
+  return readAddressed<Resource>(value, 'uri', room);
 }
 
 /** Reads one entry of `resources/templates/list`; it is known by its `uriTemplate`. */
-export function readResourceTemplate(value: unknown): ReadEntry<ResourceTemplate> {
-  return readAddressed<ResourceTemplate>(value, 'uriTemplate');
+export function readResourceTemplate(value: unknown, room?: Room): ReadEntry<ResourceTemplate> {
+  return readAddressed<ResourceTemplate>(value, 'uriTemplate', room);
 }
 
 const OPTIONAL: MemberRules = {
@@ -46,14 +46,14 @@ const OPTIONAL: MemberRules = {
   _meta: OBJECT,
 };
 
-function readAddressed<T>(value: unknown, member: 'uri' | 'uriTemplate'): ReadEntry<T> {
+function readAddressed<T>(value: unknown, member: 'uri' | 'uriTemplate', room?: Room): ReadEntry<T> {
   if (!isRecord(value)) return { fault: 'it is no object' };
   const address = value[member];
   if (typeof address !== 'string' || address === '') {
     const name = typeof value.name === 'string' && value.name !== '' ? { name: value.name } : {};
     return { ...name, fault: `"${member}" must be a non-empty string` };
   }
-  const fault = jsonFault(value);
+  const fault = jsonFault(value, room);
   if (fault !== undefined) return { name: address, fault };
   const cleaned = cleanMembers(value, OPTIONAL);
   const isNamed = cleaned.value.name !== undefined;

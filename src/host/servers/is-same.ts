@@ -16,7 +16,7 @@ function textOf(entry: ServerEntry): string {
 }
 
 /** The order in which a person wrote the members means nothing. */
-function sortedJson(value: unknown): string {
+export function sortedJson(value: unknown): string {
   return JSON.stringify(value, (_, member: unknown) =>
     isRecord(member)
       ? Object.fromEntries(Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1)))

@@ -4,6 +4,7 @@ import type { ListedTool } from '../../protocol/mcp.ts';
 import { eraKey } from '../connect/era.ts';
 import type { ConnectWorld, ServerEntry } from '../connect/world.ts';
 import type { Discovered } from '../discover/discovered.ts';
+import { sortedJson } from './is-same.ts';
 
 /** What one server listed in earlier lives; servers in the program have none, since they are there at once. */
 export class PastOffer {
@@ -35,12 +36,17 @@ export class PastOffer {
   }
 }
 
-/** The same for the same server under the same name, whatever credentials it is reached with; it tells nothing of them. */
+/**
+ * The same for the same server under the same name and with the same credentials: what one person is offered is nothing
+ * to tell another. It tells nothing of them: all of it goes into one hash.
+ */
 function pastKey(key: string, entry: ServerEntry, cwd: string | undefined): string | undefined {
   if (!isRecord(entry) || entry.type === 'sdk') return undefined;
   const server = eraKey(entry as ServerEntry, cwd);
   if (server === undefined) return undefined;
+  const { headers, headersHelper, tls, env, authToken }: Record<string, unknown> = entry;
+  const who = { headers, headersHelper, tls, env, authToken };
   return createHash('sha256')
-    .update(JSON.stringify([key, server]))
+    .update(sortedJson([key, server, who]))
     .digest('base64url');
 }

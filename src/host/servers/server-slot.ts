@@ -158,7 +158,7 @@ export class ServerSlot implements KnownServer {
     return this.#keeper.rested();
   }
 
-  /** Settles when nothing is being listed anew; what the server said to hold no longer is. */
+  /** Settles when what has changed is listed, or soon; what the server said to hold no longer is listed anew. */
   async listed(): Promise<void> {
     const live = this.connection && this.#live;
     live?.relist.changed(live.lists.due(), 'due');

@@ -10,6 +10,7 @@ import { laneOf } from './lane-of.ts';
 import { makeSlotWorld } from './make-slot-world.ts';
 import { readEntry } from './read-entry.ts';
 import { awaitReady, type Ready } from './ready.ts';
+import { PATIENCE_MS } from './relist.ts';
 import type { KnownServer, ServerOrigin, ServerView } from './server.ts';
 import { ServerSlot } from './server-slot.ts';
 import type { ServersOptions } from './servers-options.ts';
@@ -20,8 +21,6 @@ import type { ServerState } from './state.ts';
 /** What replacing the program's servers came to. */
 export type Replaced = { added: string[]; removed: string[]; errors: Record<string, string> };
 
-/** How long lists that have changed are waited for. */
-const LISTED_MS = 2_000;
 /** How long what is remembered may take to be written. */
 const FLUSH_MS = 1_000;
 const NEVER = new AbortController().signal;
@@ -160,7 +159,7 @@ export class Servers implements AsyncDisposable {
    */
   async listed(): Promise<void> {
     const listing = [...this.#slots.values()].map((slot) => slot.listed());
-    if (listing.length > 0) await within(LISTED_MS, Promise.all(listing), NEVER);
+    if (listing.length > 0) await within(PATIENCE_MS, Promise.all(listing), NEVER);
   }
 
   /** Whether a server itself has listed the tools it is known for; see `KnownServer`. */

@@ -1,6 +1,6 @@
-import { chmod, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { fileCatalogue } from '../../../src/host/discover/file-catalogue.ts';
 import type { ListedTool } from '../../../src/protocol/mcp.ts';
@@ -36,6 +36,13 @@ test('what one process was told, another recalls; without annotations, which are
   const next = fileCatalogue(directory);
   expect(await next.recall('k')).toEqual([{ ...tool('a'), _meta: { m: 1 } }, tool('__proto__')]);
   expect(await next.recall('other')).toBeUndefined();
+});
+
+test('no annotations are written: a file that others copy claims nothing', async () => {
+  const annotations = { readOnlyHint: true, title: 'claim' };
+  await store('k', [{ ...tool('a'), annotations }]);
+  const held = JSON.parse(await readFile(await file(), 'utf8'));
+  expect(held.tools).toEqual([tool('a')]);
 });
 
 test('only its owner can read it, and nothing of the key is in it', async () => {
@@ -105,6 +112,30 @@ test('what nobody has dialled for a month is forgotten, and its file goes', asyn
   await store('new', [tool('b')]);
   expect(await readdir(directory)).toHaveLength(1);
   expect(await file()).not.toBe(path);
+});
+
+test('only its own files go, however old others are', async () => {
+  await store('old', [tool('a')]);
+  const own = await file();
+  const left = `${own}.0f8fad5b-d9cb-469f-a165-70867728950e`;
+  const others = [
+    'thesis.txt',
+    `${'a'.repeat(64)}.json.bak`,
+    `x${'a'.repeat(64)}.json`,
+    `${'a'.repeat(63)}.json`,
+  ];
+  for (const name of others) await writeFile(join(directory, name), 'x');
+  await writeFile(left, '{');
+  await mkdir(join(directory, `${'b'.repeat(64)}.json`));
+  for (const name of await readdir(directory)) await utimes(join(directory, name), 1, 1);
+  const fresh = `${own}.7c9e6679-7425-40de-944b-e07fc1f90ae7`;
+  await writeFile(fresh, '{');
+  await store('new', [tool('b')]);
+  const kept = await readdir(directory);
+  expect(kept).toEqual(expect.arrayContaining([...others, `${'b'.repeat(64)}.json`, basename(fresh)]));
+  expect(kept).not.toContain(basename(own));
+  expect(kept).not.toContain(basename(left));
+  expect(kept).toHaveLength(others.length + 3);
 });
 
 test('where nothing can be written, nothing is remembered and nothing fails', async () => {

@@ -78,3 +78,12 @@ test('a server that does not answer is told of by a rejection', async () => {
   const { connection } = pages(new Error('gone'));
   await expect(listPrompts(connection)).rejects.toThrow('gone');
 });
+
+test('a name that nobody would write is set aside', async () => {
+  const { connection } = pages({ prompts: [{ name: 'x'.repeat(1_025) }, { name: 'a' }] });
+  const { items, diagnostics } = await listPrompts(connection);
+  expect(items.map(({ name }) => name)).toEqual(['a']);
+  expect(diagnostics).toMatchObject([
+    { outcome: 'set-aside', fault: '"name" is longer than 1024 characters' },
+  ]);
+});

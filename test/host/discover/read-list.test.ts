@@ -62,6 +62,92 @@ describe('a list without end is cut short, and that is told', () => {
   });
 });
 
+describe('a list is no larger than what is read of it, however its pages are made', () => {
+  const heavy = (values: number) => ({ ...tool('t'), enum: Array.from({ length: values }, () => 0) });
+  const told = (fault: string) => [
+    { server: 's', list: 'tools', outcome: 'list', fault: `its list of tools ${fault}` },
+  ];
+
+  test.each<[string, (page: number) => object, Partial<ListLimits>, number, string]>([
+    [
+      'values',
+      (page) => ({ ...heavy(96), name: `t${page}` }),
+      { values: 350 },
+      3,
+      'holds more than 350 values; the rest is not offered',
+    ],
+    [
+      'text of members',
+      (page) => ({ ...tool(`t${page}`), description: 'x'.repeat(90) }),
+      { text: 450 },
+      3,
+      'holds more than 450 characters; the rest is not offered',
+    ],
+    [
+      'names of members',
+      (page) => ({ ...tool(`t${page}`), ['x'.repeat(90)]: 0 }),
+      { text: 450 },
+      3,
+      'holds more than 450 characters; the rest is not offered',
+    ],
+  ])('%s', async (_, entryAt, limits, kept, fault) => {
+    const answer = (page: number) => ({ tools: [entryAt(page)], nextCursor: `${page}` });
+    const found = await readTools([answer], limits);
+    expect([found.names.length, found.pages]).toEqual([kept, kept + 1]);
+    expect(found.diagnostics).toEqual(told(fault));
+    const tools = Array.from({ length: 10 }, (_, at) => entryAt(at));
+    const inOne = await readTools([{ tools, nextCursor: 'x' }], limits);
+    expect([inOne.names.length, inOne.pages]).toEqual([kept, 1]);
+    expect(inOne.diagnostics).toEqual(told(fault));
+  });
+
+  test('cursors', async () => {
+    const answer = (page: number) => ({
+      tools: [tool(`t${page}`)],
+      nextCursor: `${page}`.padEnd(1_000, 'x'),
+    });
+    const found = await readTools([answer], { text: 3_500 });
+    expect([found.names.length, found.pages]).toEqual([4, 4]);
+    expect(found.diagnostics).toEqual(told('holds more than 3500 characters; the rest was not read'));
+  });
+
+  test('without limits of its own', async () => {
+    const { enum: values } = heavy(90_000);
+    const answer = (page: number) => ({ tools: [{ ...tool(`t${page}`), values }], nextCursor: `${page}` });
+    const found = await readTools([answer]);
+    expect(found.names).toHaveLength(22);
+    expect(found.diagnostics).toEqual(told('holds more than 2000000 values; the rest is not offered'));
+  });
+
+  test('one entry of it alone is set aside, and costs no other', async () => {
+    const found = await readTools([{ tools: [heavy(100_000), tool('a')] }]);
+    expect(found.names).toEqual(['a']);
+    expect(found.diagnostics).toMatchObject([
+      { entry: 't', fault: 'it holds more than 100000 values', outcome: 'set-aside' },
+    ]);
+  });
+});
+
+test('an entry with faults without end costs no other, and a few of them are told', async () => {
+  const args = Array.from({ length: 90_000 }, () => 0);
+  const prompts = [{ name: 'good' }, { name: 'bad', arguments: args }, { name: 'last' }];
+  const ask = async () => ({ prompts });
+  const found = await readList({ server: 's', list: 'prompts', ask, read: readPrompt });
+  expect(found.items.map(({ name }) => name)).toEqual(['good', 'bad', 'last']);
+  expect(found.diagnostics).toHaveLength(11);
+  expect(found.diagnostics.every(({ entry, outcome }) => entry === 'bad' && outcome === 'kept')).toBe(true);
+  expect(found.diagnostics[9]?.fault).toBe('"arguments[9]" has no name and was left out');
+  expect(found.diagnostics[10]?.fault).toBe('it has 89990 more faults, which are not told one by one');
+});
+
+test('any number of faults in one entry stops nobody', async () => {
+  const mended = Array.from({ length: 500_000 }, (_, at) => `fault ${at}`);
+  const read = () => ({ item: {}, name: 'a', mended });
+  const ask = async () => ({ tools: [{}] });
+  const found = await readList<object>({ server: 's', list: 'tools', ask, read });
+  expect([found.items.length, found.diagnostics.length]).toEqual([1, 11]);
+});
+
 test('empty pages between full ones are no end', async () => {
   const answers = ['a', '', 'b', '', 'c'].map((name, at) => ({
     tools: name === '' ? [] : [tool(name)],

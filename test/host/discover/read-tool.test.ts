@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { readList } from '../../../src/host/discover/read-list.ts';
 import { readTool } from '../../../src/host/discover/read-tool.ts';
 
 const object = { type: 'object' };
@@ -100,6 +101,18 @@ test.each<[string, unknown, object]>([
   ],
 ])('one with %s cannot be used', (_, value, read) => {
   expect(readTool(value)).toEqual(read);
+});
+
+test('a name of any length is read, and one that nobody would write is set aside', async () => {
+  expect(readTool({ name: 'n'.repeat(1_024), inputSchema: object })).toMatchObject({ mended: [] });
+  const name = 'n'.repeat(1_025);
+  const fault = '"name" is longer than 1024 characters';
+  expect(readTool({ name, inputSchema: object })).toEqual({ name, fault });
+  const ask = async () => ({ tools: [{ name: 'é'.repeat(4_000_000), inputSchema: object }] });
+  expect(await readList({ server: 's', list: 'tools', ask, read: readTool })).toEqual({
+    items: [],
+    diagnostics: [{ server: 's', list: 'tools', entry: `${'é'.repeat(200)}…`, fault, outcome: 'set-aside' }],
+  });
 });
 
 test('names of prototypes are names, and members of prototypes are none', () => {

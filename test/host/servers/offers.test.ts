@@ -13,6 +13,7 @@ const tool = (name: string, more: object = {}): ListedTool => ({
   ...more,
 });
 const all = { tools: {}, prompts: {} };
+const ide = (authToken: string): ServerEntry => ({ type: 'ws-ide', url: 'ws://127.0.0.1:1', authToken });
 
 /** One server that has come, with everything that is told of its offer. */
 async function one(setUp: (fleet: Fleet) => void = () => {}, options: ServersOptions = {}) {
@@ -57,6 +58,30 @@ describe('what changed is listed, and nothing else', () => {
     expect([it.lists, it.promptLists]).toEqual([2, 2]);
     expect(fleet.servers.all.get('a')?.state).toMatchObject({ prompts: [{ name: 'p' }] });
   });
+});
+
+test('a server whose list changes with every look at it costs the rounds after nothing', async () => {
+  const { fleet, it } = await one();
+  const { clock, servers } = fleet;
+  const list = it.listTools.bind(it);
+  it.listTools = async (cursor, signal) => {
+    it.changed.emit('tools');
+    return list(cursor, signal);
+  };
+  it.changed.emit('tools');
+  const first = servers.listed();
+  await clock.advance(150);
+  await first;
+  const lists = it.lists;
+  // Time stands still: whoever waits would wait for ever.
+  for (let round = 0; round < 5; round++) {
+    const startedAt = performance.now();
+    await servers.listed();
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+  }
+  expect(it.lists).toBe(lists);
+  await clock.advance(1_000);
+  expect(it.lists).toBeGreaterThan(lists);
 });
 
 describe('what is the same stays the very same', () => {
@@ -327,9 +352,42 @@ describe('what a server listed in an earlier life', () => {
     await fleet.servers.settled();
     await fleet.servers.reconnect('a');
     expect(memory.recalled).toEqual([expect.stringMatching(/^[\w-]{43}$/)]);
-    const other = new Memory(past);
-    start(other, { command: 'x', env: { TOKEN: 'other' } }, come);
-    expect(other.recalled).toEqual(memory.recalled);
+  });
+
+  const remote = (more: object) => ({ ...http, ...more }) as ServerEntry;
+  test.each<[string, ServerEntry, ServerEntry]>([
+    [
+      'headers',
+      remote({ headers: { authorization: 'alice' } }),
+      remote({ headers: { authorization: 'bob' } }),
+    ],
+    ['no headers', remote({ headers: { authorization: 'alice' } }), http],
+    ['a command for headers', remote({ headersHelper: 'a' }), remote({ headersHelper: 'b' })],
+    ['a certificate', remote({ tls: { cert: 'a' } }), remote({ tls: { cert: 'b' } })],
+    ['a token', ide('alice'), ide('bob')],
+    ['an environment', { command: 'x', env: { TOKEN: 'alice' } }, { command: 'x', env: { TOKEN: 'bob' } }],
+  ])('is told to nobody who comes with other credentials: %s', (_, alice, bob) => {
+    const keyOf = (entry: ServerEntry) => {
+      const memory = new Memory(past);
+      start(memory, entry);
+      return memory.recalled[0];
+    };
+    expect(keyOf(alice)).toBeDefined();
+    expect(keyOf(bob)).not.toBe(keyOf(alice));
+    const reversed = Object.fromEntries(Object.entries(alice).toReversed()) as ServerEntry;
+    expect(keyOf({ ...reversed, timeout: 5_000 })).toBe(keyOf(alice));
+  });
+
+  test('is the same in whatever order its environment is written', () => {
+    const keys = [
+      { A: '1', B: '2' },
+      { B: '2', A: '1' },
+    ].map((env) => {
+      const memory = new Memory(past);
+      start(memory, { command: 'x', env });
+      return memory.recalled[0];
+    });
+    expect(keys[0]).toBe(keys[1]);
   });
 
   test('is not shown of one that waits to be asked for, nor kept of one in the program', async () => {

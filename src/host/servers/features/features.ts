@@ -7,6 +7,7 @@ import type { Prompt } from '../../discover/prompt.ts';
 import type { Resource, ResourceTemplate } from '../../discover/resource.ts';
 import { type LimitSources, timeLimits } from '../call/time-limits.ts';
 import type { Servers } from '../servers.ts';
+import { Warnings } from '../warnings.ts';
 import type { Asking, Left } from './asking.ts';
 import { type CompletionOf, completionParams, mayComplete } from './completion.ts';
 import { notOffered } from './feature-fault.ts';
@@ -44,7 +45,7 @@ export type FeaturesOptions = LimitSources['host'] & {
 export class Features implements Disposable {
   readonly #servers: Servers;
   readonly #options: FeaturesOptions;
-  readonly #warned = new Set<string>();
+  readonly #warnings = new Map<string, Warnings>();
   readonly #subscriptions: Subscriptions;
   readonly #resources: KeptList<Resource>;
   readonly #templates: KeptList<ResourceTemplate>;
@@ -205,10 +206,10 @@ export class Features implements Disposable {
     this.#options.onWarning?.(server, message);
   }
 
-  /** A server lists the same again and again. */
+  /** A server lists the same again and again, and may have faults without end. */
   #warnOnce(server: string, message: string): void {
-    const key = `${server}\n${message}`;
-    if (!this.#warned.has(key)) this.#warn(server, message);
-    this.#warned.add(key);
+    const warnings = this.#warnings.get(server) ?? new Warnings((it) => this.#warn(server, it));
+    this.#warnings.set(server, warnings);
+    warnings.tell(message);
   }
 }
