@@ -20,7 +20,8 @@ export function addTranslations(line: string, { words }: Dictionary): void {
     for (const word of cell.trim().split(' ')) {
       if (word === '') continue;
       const phrase = plain(word.replaceAll('_', ' '));
-      known.set(phrase, [...new Set([...(known.get(phrase) ?? []), ...meant])]);
+      const before = known.get(phrase);
+      known.set(phrase, before === undefined ? meant : [...new Set([...before, ...meant])]);
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { PooledTool } from '../pool/pool.ts';
+import { type Act, actOf } from './acts.ts';
 import { termsOf, toolTerms } from './tool-terms.ts';
 import { toolText } from './tool-text.ts';
 import type { Vocabulary } from './vocabulary.ts';
@@ -9,6 +10,7 @@ export type Entry = {
   server: string;
   /** The terms of the server's key, by number. */
   serverTerms: readonly number[];
+  act: Act | undefined;
   /** Names as they are compared: see `fold`. */
   ownName: string;
   poolName: string;
@@ -30,6 +32,7 @@ export function makeEntry(tool: PooledTool, vocabulary: Vocabulary, stemOf: (wor
     tool,
     server: texts.server,
     serverTerms,
+    act: actOf(texts.name, stemOf),
     ownName: fold(texts.name),
     poolName: fold(tool.name),
     postings,

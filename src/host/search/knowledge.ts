@@ -1,19 +1,24 @@
 import { readFile } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
-import { addConcept } from './concepts.ts';
+import { addConcept, noConcepts } from './concepts.ts';
 import { addStopWords, addTranslations } from './dictionary.ts';
 import type { Knowledge } from './read-query.ts';
+import { remembered } from './remember.ts';
+import { stem } from './stem.ts';
 
 /** What is known about words. Import this when it is needed: the files are read then, once. */
 export const KNOWLEDGE = await load();
 
 /** From the files beside this one; without them, words only mean themselves. */
 async function load(): Promise<Knowledge> {
-  const concepts: Knowledge['concepts'] = { meanings: new Map(), phrases: new Map() };
+  const concepts = noConcepts();
   const dictionary: Knowledge['dictionary'] = { words: new Map(), stopWords: new Map() };
-  await forEachLine('concepts.txt', (line) => addConcept(line, concepts));
-  await forEachLine('languages.txt', (line) => addTranslations(line, dictionary));
   await forEachLine('stop-words.txt', (line) => addStopWords(line, dictionary));
+  await forEachLine('languages.txt', (line) => addTranslations(line, dictionary));
+  const options = { stopWords: dictionary.stopWords.get('en'), stemOf: remembered(stem) };
+  for (const name of ['concepts.txt', 'phrases.txt']) {
+    await forEachLine(name, (line) => addConcept(line, concepts, options));
+  }
   return { concepts, dictionary };
 }
 

@@ -1,3 +1,4 @@
+import { type AskedActs, actShares } from './acts.ts';
 import type { Entry } from './entry.ts';
 import type { Inverted } from './inverted.ts';
 import type { QueryTerm } from './shapes.ts';
@@ -8,6 +9,7 @@ export type RankOptions = {
   numberOf: (term: string) => number | undefined;
   isAsked: (entry: Entry) => boolean;
   limit: number;
+  asked: AskedActs;
 };
 
 /** What a server's name in the query is worth, if no other server speaks of it. */
@@ -16,8 +18,12 @@ const SERVER_WORTH = 0.4;
 const NAME_WORTH = 1;
 /** A word no tool has counts this much among what was asked for. */
 const UNKNOWN_RARITY = 0.2;
+/** What every further term counts that means the same thing. */
+const FURTHER = 0.15;
 /** Closer than this, a word in the query is the name of a server. */
 const IS_NAME = 0.8;
+/** How surely a server is meant if all words of its name are in the query, however common each is. */
+const WHOLE_NAME = 0.8;
 
 /** The best entries, best first; those that have nothing of the query are left out. */
 export function rank(index: Inverted, terms: readonly QueryTerm[], options: RankOptions): Ranked[] {
@@ -26,6 +32,11 @@ export function rank(index: Inverted, terms: readonly QueryTerm[], options: Rank
   const closest = closestOf(numbered);
   addNames(scores, index, closest);
   addServers(scores, index, closest);
+  const kept = actShares(options.asked);
+  for (let at = 0; at < scores.length; at++) {
+    const act = index.entries[at]?.act;
+    if (act !== undefined) scores[at] = (scores[at] as number) * kept[act];
+  }
   return best(index, scores, options);
 }
 
@@ -38,11 +49,12 @@ function numbers(meant: ReadonlyMap<string, number>, { numberOf }: RankOptions):
   });
 }
 
-/** By entry: the share of what was asked for that it answers. Of the terms that mean one thing, the best one counts. */
+/** By entry: the share of what was asked for that it answers. Of the terms that mean one thing, the best one counts most. */
 function shares(index: Inverted, terms: readonly Numbered[]): Float32Array {
   const { entries, rarities } = index;
   const scores = new Float32Array(entries.length);
   const found = new Float32Array(entries.length);
+  const sums = new Float32Array(entries.length);
   let total = 0;
   for (const { weight, meant } of terms) {
     let most = UNKNOWN_RARITY;
@@ -51,14 +63,17 @@ function shares(index: Inverted, terms: readonly Numbered[]): Float32Array {
       most = Math.max(most, worth);
       forEachUse(index, number, (at, use) => {
         const value = (worth * (use & 255)) / 255;
+        sums[at] = (sums[at] as number) + value;
         if (value > (found[at] as number)) found[at] = value;
       });
     }
     total += weight * most;
     for (const [number] of meant) {
       forEachUse(index, number, (at) => {
-        scores[at] = (scores[at] as number) + weight * (found[at] as number);
+        const value = (1 - FURTHER) * (found[at] as number) + FURTHER * (sums[at] as number);
+        scores[at] = (scores[at] as number) + weight * value;
         found[at] = 0;
+        sums[at] = 0;
       });
     }
   }
@@ -106,8 +121,10 @@ function addServers(scores: Float32Array, index: Inverted, closest: ReadonlyMap<
         const rarity =
           worths.get(number) ?? Math.log((all + 1) / serversWith(index, number)) / Math.log(all + 1);
         worths.set(number, rarity);
-        worth = Math.max(worth, closeness * rarity ** 2);
+        worth = Math.max(worth, closeness * rarity ** 1.5);
       }
+      const isWhole = serverTerms.every((number) => (closest.get(number) ?? 0) >= IS_NAME);
+      if (isWhole && serverTerms.length > 1) worth = Math.max(worth, WHOLE_NAME);
     }
     if (worth > 0) scores[at] = (scores[at] as number) + SERVER_WORTH * worth;
   }

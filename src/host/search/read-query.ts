@@ -1,9 +1,10 @@
-import type { Concepts } from './concepts.ts';
+import { type Concepts, isSmall, meaningsOf } from './concepts.ts';
 import type { Dictionary } from './dictionary.ts';
+import { findPhrases, type Said } from './phrases.ts';
 import { type QueryTerm, readShapes } from './shapes.ts';
 import { characterPairs, joinedNames, lacksSpaces, splitWords } from './split-words.ts';
 import { stem } from './stem.ts';
-import { languageOf, translate } from './translate.ts';
+import { languageOf, type Translated, translate } from './translate.ts';
 
 /** What is known about words, whoever searches. */
 export type Knowledge = { concepts: Concepts; dictionary: Dictionary };
@@ -14,10 +15,12 @@ const TRANSLATED = 0.9;
 const SAID = 0.89;
 /** What the words of a known phrase count by themselves: together they may mean something else. */
 const IN_PHRASE = 0.6;
+/** What a phrase is worth that was put together from translated words. */
+const TRANSLATED_PHRASE = 0.8;
 
 /** Who says something no tool speaks of looks for it. */
 const LOOKED_FOR: QueryTerm = {
-  weight: 0.5,
+  weight: 0.3,
   options: new Map([
     ['search', 0.7],
     ['find', 0.5],
@@ -46,12 +49,12 @@ function english(
 ): QueryTerm[] {
   const stops = dictionary.stopWords.get('en');
   const content = words.filter((word) => !stops?.has(word));
-  // A phrase is one with small words between its own, too: "verify my domain".
-  const phrases = [...phrasesOf(words, concepts), ...phrasesOf(content, concepts)];
-  const inPhrases = new Set(phrases.flat());
-  const terms: QueryTerm[] = phrases.map((phrase) => ({
-    weight: 1,
-    options: meaningsOf(phrase.map(stem).join(' '), concepts, 1),
+  const said = words.map((word) => ({ stems: [stem(word)], isSmall: isSmall(word, stops) }));
+  const phrases = findPhrases(said, concepts);
+  const inPhrases = new Set(phrases.flatMap(({ places }) => places.map((place) => words[place])));
+  const terms: QueryTerm[] = phrases.map(({ key, share }) => ({
+    weight: share,
+    options: meaningsOf(key, concepts, 1),
   }));
   for (const [at, word] of words.entries()) {
     if (stops?.has(word)) continue;
@@ -73,44 +76,47 @@ function foreign(
   language: string,
   { concepts, dictionary }: Knowledge,
 ): QueryTerm[] {
-  return translate(words, language, dictionary).map(({ word, english }) => {
-    const options = new Map<string, number>();
-    if (lacksSpaces(word)) for (const pair of characterPairs(word)) raise(options, pair, 0.8);
-    else raise(options, stem(word), 1);
-    for (const meant of english) {
-      const parts = meant.split('_').map(stem);
-      for (const part of parts) {
-        const share = parts.length === 1 ? TRANSLATED : 0.8 * TRANSLATED;
-        raise(options, part, share);
-      }
-      for (const [term, closeness] of meaningsOf(parts.join(' '), concepts, TRANSLATED)) {
-        raise(options, term, closeness);
-      }
-    }
-    return { weight: 1, options };
-  });
+  const translated = translate(words, language, dictionary);
+  const stops = dictionary.stopWords.get('en');
+  const phrases = findPhrases(
+    translated.map((it) => inEnglish(it, stops)),
+    concepts,
+  );
+  return [
+    ...phrases.map(({ key, share }) => ({
+      weight: TRANSLATED_PHRASE * share,
+      options: meaningsOf(key, concepts, 1),
+    })),
+    ...translated.map((it) => ({ weight: 1, options: translations(it, concepts) })),
+  ];
 }
 
-/** The known phrases among neighbouring words; from each word on, the longest. */
-function phrasesOf(words: readonly string[], { meanings, phrases }: Concepts): string[][] {
-  const stems = words.map(stem);
-  return stems.flatMap((first, at) => {
-    for (let length = phrases.get(first) ?? 0; length > 1; length--) {
-      if (at + length > stems.length || !meanings.has(stems.slice(at, at + length).join(' '))) continue;
-      return [words.slice(at, at + length)];
+function inEnglish({ word, english }: Translated, stops: ReadonlySet<string> | undefined): Said {
+  const parts = english.flatMap((meant) => meant.split('_')).filter((part) => !isSmall(part, stops));
+  return { stems: (parts.length === 0 ? [word] : parts).map(stem), isSmall: false };
+}
+
+function translations({ word, english }: Translated, concepts: Concepts): Map<string, number> {
+  const options = new Map<string, number>();
+  if (lacksSpaces(word)) for (const pair of characterPairs(word)) raise(options, pair, 0.8);
+  else raise(options, stem(word), 1);
+  for (const meant of english) {
+    const parts = meant.split('_').map(stem);
+    for (const part of parts) {
+      const share = parts.length === 1 ? TRANSLATED : 0.8 * TRANSLATED;
+      raise(options, part, share);
     }
-    return [];
-  });
+    for (const [term, closeness] of meaningsOf(parts.join(' '), concepts, TRANSLATED)) {
+      raise(options, term, closeness);
+    }
+  }
+  return options;
 }
 
 function withMeanings(word: string, concepts: Concepts, share: number): Map<string, number> {
   const options = meaningsOf(word, concepts, share);
   raise(options, word, share);
   return options;
-}
-
-function meaningsOf(key: string, { meanings }: Concepts, share: number): Map<string, number> {
-  return new Map([...(meanings.get(key) ?? [])].map(([term, closeness]) => [term, closeness * share]));
 }
 
 function raise(options: Map<string, number>, term: string, closeness: number): void {

@@ -34,11 +34,14 @@ const PLAIN_PIECE = /[A-Za-z0-9]+(?:'[A-Za-z]+)?/g;
 const CJK = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}ー';
 const PIECE = new RegExp(`[${CJK}]+|(?:(?![${CJK}])[\\p{L}\\p{M}\\p{N}])+(?:['’]\\p{L}+)*`, 'gu');
 const WITHOUT_SPACES = new RegExp(`^[${CJK}]`, 'u');
-const CAMEL = /\b[A-Z][a-z]+(?:[A-Z][a-z]*)+\d*\b/g;
+const CAMEL = /\b(?:[A-Z][a-z]+(?:[A-Z][a-z]*)+\d*|[A-Z]{2,}[a-z]{2,}|[a-z]{1,2}[A-Z][a-z]+)\b/g;
 const MAX_WORD = 40;
 const LONGEST_PIECE = 200;
 
-/** `getURLForItems` is `get url for items`; digits stay with a short word before them: `v4`, `d1`. */
+/** What is left of a word after an apostrophe; but people write `dont` and `whats` as well. */
+const SHORTENED = /(?<!^(?:what|who|where|how|that))['’](?!t$)\p{L}{1,2}$/iu;
+
+/** `getURLForItems` is `get url for items`, `URLs` are `url`; digits stay with a short word before them: `v4`, `d1`. */
 function splitCase(piece: string, words: string[]): void {
   if (/^[a-z]+$/.test(piece)) {
     if (piece.length <= MAX_WORD) words.push(piece);
@@ -47,8 +50,9 @@ function splitCase(piece: string, words: string[]): void {
   // Nobody types such a word, and taking it apart would take long.
   if (piece.length > LONGEST_PIECE) return;
   const parts = piece
-    .replace(/['’]\p{L}{1,2}$/u, '')
+    .replace(SHORTENED, '')
     .replace(/['’]/g, '')
+    .replace(/(\p{Lu}{2,})s(?!\p{L})/gu, '$1')
     .replace(/(\p{Ll}|\d)(\p{Lu})/gu, '$1 $2')
     .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
     .replace(/(\p{L}{4,})(\d)/gu, '$1 $2')

@@ -1,9 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import type { PooledTool } from '../pool/pool.ts';
+import { askedActs } from './acts.ts';
 import { dropEntry, type Entry, fold, makeEntry } from './entry.ts';
 import { invert, NOTHING } from './inverted.ts';
 import { rank } from './rank.ts';
 import { readQuery } from './read-query.ts';
+import { remembered } from './remember.ts';
 import { filterOf, type SearchFilter } from './search-filter.ts';
 import { stem } from './stem.ts';
 import { Vocabulary } from './vocabulary.ts';
@@ -47,7 +49,9 @@ export class ToolIndex {
     const named = this.#named(fold(asked)).filter(isAsked);
     const hits = [
       ...named.map((entry) => ({ entry, score: NAMED })),
-      ...rank(this.#index, terms, { numberOf, isAsked, limit }).filter(({ entry }) => !named.includes(entry)),
+      ...rank(this.#index, terms, { numberOf, isAsked, limit, asked: askedActs(asked, terms) }).filter(
+        ({ entry }) => !named.includes(entry),
+      ),
     ];
     return hits.slice(0, Math.max(0, limit)).map(({ entry, score }) => ({ tool: entry.tool, score }));
   }
@@ -95,18 +99,6 @@ function inSlices(): () => Promise<void> | undefined {
     return setImmediate().then(() => {
       since = performance.now();
     });
-  };
-}
-
-/** Does the work for each word once, as long as it is held. */
-function remembered(make: (word: string) => string): (word: string) => string {
-  const known = new Map<string, string>();
-  return (word) => {
-    const before = known.get(word);
-    if (before !== undefined) return before;
-    const made = make(word);
-    known.set(word, made);
-    return made;
   };
 }
 

@@ -15,13 +15,13 @@ export function languageOf(
   if (words.some((word) => /\p{Script=Hangul}/u.test(word))) return 'ko';
   if (words.some((word) => /\p{Script=Cyrillic}/u.test(word))) return 'ru';
   let best = { language: 'en', hits: 0 };
+  const folded = words.map(plain);
   for (const [language, stops] of stopWords) {
     const own = known.get(language);
     let hits = 0;
-    for (const word of words) {
-      const folded = plain(word);
-      if (stops.has(folded)) hits += 1;
-      else if (own?.has(folded) || (language === 'en' && isEnglish(word))) hits += 0.6;
+    for (const [at, word] of folded.entries()) {
+      if (stops.has(word)) hits += 1;
+      else if (own?.has(word) || (language === 'en' && isEnglish(words[at] ?? ''))) hits += 0.6;
     }
     if (hits > best.hits) best = { language, hits };
   }

@@ -17,6 +17,6 @@ test('people find what they need among the tools of 141 real servers', { timeout
     if (at >= 0 && at < 5) five += 1;
     if (at >= 0) ten += 1;
   }
-  expect(five / asked.length).toBeGreaterThanOrEqual(0.7);
-  expect(ten / asked.length).toBeGreaterThanOrEqual(0.75);
+  expect(five / asked.length).toBeGreaterThanOrEqual(0.8);
+  expect(ten / asked.length).toBeGreaterThanOrEqual(0.88);
 });

@@ -9,7 +9,9 @@ test.each([
   ['TwilioApiV2010--CreateMessage', ['twilio', 'api', 'v2010', 'create', 'message']],
   ['move-rename-onedrive-item', ['move', 'rename', 'onedrive', 'item']],
   ['d1_query, ipv6', ['d1', 'query', 'ipv6']],
-  ["the user's files aren't", ['the', 'user', 'files', 'aren']],
+  ["the user's files aren't", ['the', 'user', 'files', 'arent']],
+  ["What's new? I don’t know, John's in", ['whats', 'new', 'i', 'dont', 'know', 'john', 'in']],
+  ['URLs of APIs, getIDs', ['url', 'of', 'api', 'get', 'id']],
   ['Übernimm größere Änderungen', ['übernimm', 'größere', 'änderungen']],
   ['LINEの友だち全員に', ['line', 'の友だち全員に']],
   ['ｆｕｌｌ width', ['full', 'width']],
@@ -20,6 +22,7 @@ test.each([
 
 test('names of several words are also known as one', () => {
   expect(joinedNames('a GitHub repo in PostgreSQL')).toEqual(['github', 'postgresql']);
+  expect(joinedNames('SQLite on an iPhone, in JSON, by getItems')).toEqual(['sqlite', 'iphone']);
 });
 
 test.each([

@@ -57,6 +57,36 @@ test.each<[string, Omit<SearchQuery, 'text'>, string[]]>([
   expect((await names(indexOf(TOOLS), { text, limit: 10, ...filter })).sort()).toEqual(found);
 });
 
+test('who asks wants to read, and who tells wants it done', async () => {
+  const index = indexOf([
+    pooled('a', 'create_gadget', { description: 'A gadget.' }),
+    pooled('a', 'get_gadget', { description: 'A gadget.' }),
+    pooled('a', 'delete_gadget', { description: 'A gadget.' }),
+  ]);
+  expect((await names(index, { text: 'which gadget is it?' }))[0]).toBe('get_gadget');
+  expect((await names(index, { text: 'make a gadget' }))[0]).toBe('create_gadget');
+  expect((await names(index, { text: 'could you throw away the gadget?' }))[0]).toBe('delete_gadget');
+});
+
+test('all words of a server name it, however common each is', async () => {
+  const servers = ['run-tests', 'cloud-files', 'run-jobs', 'cloud-run', 'cloud-mail', 'run-logs'];
+  const index = indexOf(
+    servers.map((server) => pooled(server, 'status', { description: 'Cloud run status.' })),
+  );
+  const [first, second] = await index.search({ text: 'status on Cloud Run' });
+  expect(first?.tool.name).toBe('mcp__cloud-run__status');
+  expect(first?.score).toBeGreaterThan(1.1 * (second?.score ?? 0));
+});
+
+test('a tool that has several words for a thing comes before one that has one of them', async () => {
+  const index = indexOf([
+    pooled('a', 'x', { description: 'Email.' }),
+    pooled('b', 'y', { description: 'Email message.' }),
+    pooled('c', 'z', { description: 'Email table.' }),
+  ]);
+  expect((await names(index, { text: 'mail' }))[0]).toBe('y');
+});
+
 test('five at most unless said otherwise, best first, equals by name', async () => {
   const index = indexOf(
     Array.from({ length: 8 }, (_, at) => pooled(`s${7 - at}`, 'ping', { description: 'Pings.' })),

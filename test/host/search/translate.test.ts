@@ -25,7 +25,7 @@ test.each([
 
 test.each([
   ['de', 'Lösche die Dateien', ['delete', 'file']],
-  ['de', 'Umgebungsvariablen', ['environment', 'variable']],
+  ['de', 'Kalenderordner', ['calendar', 'folder']],
   ['de', 'Kundenrechnung', ['customer', 'invoice']],
   ['fr', 'la base de données', ['database']],
   ['es', 'reuniones de mañana', ['meeting', 'tomorrow']],
