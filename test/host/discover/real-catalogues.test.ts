@@ -10,7 +10,9 @@ const ROOT = new URL('../../../data/tool-catalogue/', import.meta.url);
 const read = (name: string) => JSON.parse(readFileSync(new URL(name, ROOT), 'utf8'));
 const { anomalies, totals } = read('index.json');
 const servers: Recorded[] = readdirSync(ROOT)
-  .filter((name) => name.endsWith('.json') && !['index.json', 'queries.json'].includes(name))
+  .filter(
+    (name) => name.endsWith('.json') && !['index.json', 'queries.json', 'unseen-queries.json'].includes(name),
+  )
   .map(read);
 
 const discover = ({ server, capabilities, listResultExtra, tools }: Recorded) =>

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { ListedTool } from '../../../src/protocol/mcp.ts';
 
 const DIRECTORY = fileURLToPath(new URL('../../../data/tool-catalogue/', import.meta.url));
-const OTHERS = ['index.json', 'queries.json'];
+const OTHERS = ['index.json', 'queries.json', 'unseen-queries.json'];
 
 /** The tools of every server in the catalogue, by the server's short name. */
 export function catalogue(): Map<string, ListedTool[]> {

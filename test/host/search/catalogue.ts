@@ -18,6 +18,6 @@ export function catalogue(): readonly PooledTool[] {
   }).tools;
 }
 
-export function needs(): Need[] {
-  return JSON.parse(readFileSync(new URL('queries.json', DIRECTORY), 'utf8'));
+export function needs(file = 'queries.json'): Need[] {
+  return JSON.parse(readFileSync(new URL(file, DIRECTORY), 'utf8'));
 }

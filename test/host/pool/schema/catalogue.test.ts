@@ -7,7 +7,7 @@ type Json = Record<string, unknown>;
 const FOLDER = new URL('../../../../data/tool-catalogue/', import.meta.url);
 
 const TOOLS = globSync('*.json', { cwd: FOLDER })
-  .filter((file) => file !== 'index.json' && file !== 'queries.json')
+  .filter((file) => !['index.json', 'queries.json', 'unseen-queries.json'].includes(file))
   .sort()
   .flatMap((file) => {
     const { server, tools } = JSON.parse(readFileSync(new URL(file, FOLDER), 'utf8'));
