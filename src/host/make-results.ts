@@ -1,5 +1,5 @@
 import { keepResults, type ResultKeeping } from './result/result-source.ts';
-import { lastingStore, temporaryStore } from './result/result-store.ts';
+import { lastingStore, realDirectory, temporaryStore } from './result/result-store.ts';
 import type { SessionOptions } from './session-options.ts';
 
 /** What becomes of long and binary results: they stay beside the transcript, and are gone with a session that has none. */
@@ -17,6 +17,11 @@ export function makeResults({
     ...(maxResultTokens !== undefined && { maxTokens: maxResultTokens }),
     ...(resultFiles !== undefined && { hasFiles: resultFiles }),
   });
+}
+
+/** Where the results of the conversations went that this one goes on from: its messages speak of them. */
+export function earlierResults({ goesOnFrom = [] }: Pick<SessionOptions, 'goesOnFrom'>): string[] {
+  return goesOnFrom.map((path) => realDirectory(besideTranscript(path)));
 }
 
 /** `…/<session>.jsonl` has its results in `…/<session>/tool-results`. */

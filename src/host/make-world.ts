@@ -8,13 +8,13 @@ import { WakeQueue } from './builtin/wake-queue.ts';
 import type { ConnectWorld } from './connect/world.ts';
 import { SessionHooks } from './hook/session-hooks.ts';
 import { spawnShell } from './hook/spawn-shell.ts';
-import { makeResults } from './make-results.ts';
+import { earlierResults, makeResults } from './make-results.ts';
 import { memoryRuleStore, modeOf, type RuleStore } from './permission/rule-store.ts';
 import { Pins } from './pin/pins.ts';
 import { PinWatch } from './pin-watch.ts';
 import { programAsker } from './program-asker.ts';
 import type { ProgramPorts } from './program-ports.ts';
-import { withReadableResults } from './readable-results.ts';
+import { mayReadResults, withReadableResults } from './readable-results.ts';
 import { offerTo } from './server-offers.ts';
 import { memoryJournal } from './servers/call/journal.ts';
 import { Features } from './servers/features/features.ts';
@@ -102,9 +102,11 @@ export function makeWorld(
   const { workspace, asksProgram = true, askers = [], builtIns } = options;
   const { channel, ...shared } = session;
   const results = makeResults(options);
+  const { directory } = results.store;
+  const rules = withReadableResults(session.rules, [directory, ...earlierResults(options)], workspace);
   return {
     ...shared,
-    rules: withReadableResults(session.rules, results.store.directory, workspace),
+    rules,
     model: options.model,
     mayBypass: options.mayBypass === true,
     pins: sessionPins(options),
@@ -127,7 +129,7 @@ export function makeWorld(
     files: new FileMemory(),
     wake: new WakeQueue(),
     leftOvers: new LeftOvers(results.store),
-    results,
+    results: { ...results, mayRead: () => mayReadResults(rules.current().rules, directory, workspace) },
   };
 }
 

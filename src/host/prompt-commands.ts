@@ -99,7 +99,7 @@ export async function expandCommand(
     const { messages } = await world.features.getPrompt(server, prompt.name, Object.fromEntries(given), {
       signal,
     });
-    return { blocks: await promptBlocks(messages, command, world) };
+    return { blocks: await promptBlocks(messages, command, world, signal) };
   } catch (cause) {
     return { fault: `The prompt ${prompt.name} of ${server} could not be had: ${messageOf(cause)}` };
   }
@@ -110,11 +110,12 @@ async function promptBlocks(
   messages: readonly PromptMessage[],
   { name, server }: PromptCommand,
   { results, builtIns }: CommandWorld,
+  signal: AbortSignal,
 ): Promise<UserBlock[]> {
   if (messages.length === 0) return [{ type: 'text', text: `(/${name} gave nothing)` }];
   const canUse = (tool: string) => builtIns.some(({ listed }) => listed.name === tool);
   const source = resultSource({ ...results, canUse }, { name: `/${name}`, server });
-  const { content } = await toModel({ content: withSpeakers(messages) }, source);
+  const { content } = await toModel({ content: withSpeakers(messages) }, source, signal);
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
 }
 

@@ -51,6 +51,8 @@ export type SessionOptions = {
   readonly messages?: readonly ModelMessage[];
   /** Where results go that are binary or too long; by default beside the transcript, or where they go with the session. */
   readonly resultsDirectory?: string;
+  /** Transcripts this session goes on from beside its own: what was put aside of their results may be read too. */
+  readonly goesOnFrom?: readonly string[];
   /** How much of one result a model is given, in tokens; 25,000 by default. A tool's definition may ask for more. */
   readonly maxResultTokens?: number;
   /** Whether a text that is too long goes to a file, true by default; if not, it is cut. */

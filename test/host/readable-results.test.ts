@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { decide } from '../../src/host/permission/decide.ts';
 import { memoryRuleStore } from '../../src/host/permission/rule-store.ts';
-import { withReadableResults } from '../../src/host/readable-results.ts';
+import { mayReadResults, withReadableResults } from '../../src/host/readable-results.ts';
 import { allow, asks, deny } from './drive.ts';
 
 const workspace = { cwd: '/w', home: '/h', directories: [] };
@@ -9,7 +9,7 @@ const READS = { annotations: { readOnlyHint: true } };
 
 function decided(name: string, path: string, rules = allow('Bash(ls)')) {
   const given = memoryRuleStore({ rules, modes: {}, directories: [] });
-  const store = withReadableResults(given, '/t/tool*results', workspace);
+  const store = withReadableResults(given, ['/t/tool*results', '/t/earlier'], workspace);
   const input = name === 'Grep' || name === 'Glob' ? { path } : { file_path: path };
   const call = { name, input };
   const { kind } = decide({
@@ -26,6 +26,7 @@ function decided(name: string, path: string, rules = allow('Bash(ls)')) {
 
 test.each([
   ['Read', '/t/tool*results/a.txt', 'allow'],
+  ['Read', '/t/earlier/a.txt', 'allow'],
   ['Grep', '/t/tool*results', 'allow'],
   ['Glob', '/t/tool*results', 'allow'],
   ['Read', '/t/tool*results/../other', 'ask'],
@@ -44,7 +45,7 @@ test('rules of people that forbid or ask beat it', () => {
 
 test('it survives every change, and the rules are the same object while there is none', async () => {
   const given = memoryRuleStore({ rules: allow('Bash(ls)'), modes: {}, directories: [] });
-  const store = withReadableResults(given, '/t', workspace);
+  const store = withReadableResults(given, ['/t'], workspace);
   const first = store.current();
   expect(store.current().rules).toBe(first.rules);
   await store.apply([{ type: 'setMode', mode: 'plan', destination: 'session' }]);
@@ -56,4 +57,16 @@ test('it survives every change, and the rules are the same object while there is
     ['Bash', 'ls'],
     ['Read', '//t'],
   ]);
+});
+
+test.each([
+  [allow('Read'), true],
+  [asks('Read'), true],
+  [deny('Read(//t/other/**)'), true],
+  [deny('Write(//t/**)'), true],
+  [deny('Read'), false],
+  [deny('Read(//t/**)'), false],
+  [deny('Read(//t/results/*.txt)'), false],
+])('rules %j: what was put aside may be read: %s', (rules, expected) => {
+  expect(mayReadResults(rules, '/t/results', workspace)).toBe(expected);
 });

@@ -43,6 +43,7 @@ function outcomeOf(path: string, bytes: Buffer, part: LinePart): ToolOutcome {
   const seen = view(bytes);
   if (seen.kind === 'none') return textOutcome(path, bytes, part);
   if (seen.kind === 'image') return imageOutcome(bytes, seen.type);
+  if (seen.kind === 'cut-off') return failedOutcome(`${path} is an image whose end is missing: get it again`);
   return failedOutcome(`${path} is an image of ${seen.why}: make it smaller first`);
 }
 

@@ -7,6 +7,7 @@ import { isSessionId } from '../transcript/place.ts';
 import { readTranscript, readTranscriptTo, type SessionContents } from '../transcript/read.ts';
 import { Transcript, type TranscriptOptions } from '../transcript/transcript.ts';
 import type { AgentFlags } from './flag-table.ts';
+import { forkSources } from './fork-sources.ts';
 
 type KeepFlags = Pick<
   AgentFlags,
@@ -25,7 +26,7 @@ export type Keeping = {
 export type OpenedConversation =
   | {
       readonly kept: Required<Pick<SessionOptions, 'sessionId' | 'messages'>> &
-        Pick<SessionOptions, 'transcript'>;
+        Pick<SessionOptions, 'transcript' | 'goesOnFrom'>;
     }
   | { readonly fault: string };
 
@@ -58,11 +59,13 @@ export async function openConversation(flags: KeepFlags, keeping: Keeping): Prom
   for (const { message } of contents.diagnostics) note(`${found.path}: ${message}`);
   const { messages, lastUuid: after } = contents;
   const sessionId = flags.forkSession ? (flags.sessionId ?? randomUUID()) : found.sessionId;
-  if (flags.noPersistence) return { kept: { sessionId, messages } };
+  const forkedFrom = await forkSources(contents.header?.forkedFrom, { root, cwd });
+  if (flags.noPersistence) return { kept: { sessionId, messages, goesOnFrom: [found.path, ...forkedFrom] } };
   const transcript = flags.forkSession
     ? fork(contents, place(sessionId))
     : new Transcript({ ...place(sessionId), after });
-  return { kept: { sessionId, messages, transcript } };
+  const goesOnFrom = flags.forkSession ? [found.path, ...forkedFrom] : forkedFrom;
+  return { kept: { sessionId, messages, transcript, ...(goesOnFrom.length > 0 && { goesOnFrom }) } };
 }
 
 /** Ids become parts of paths, so nothing else is taken for one. */

@@ -1,6 +1,7 @@
 import type { Anthropic } from '@anthropic-ai/sdk';
 import type { ModelBlock, UserBlock } from '../../protocol/agent-message.ts';
 import type { ModelMessage, ModelRequest, ModelTool } from './model.ts';
+import { sendable } from './sendable.ts';
 
 type Params = Anthropic.MessageCreateParamsStreaming;
 
@@ -10,7 +11,8 @@ const CACHE = { type: 'ephemeral' } as const;
 const LEAST_BUDGET = 1024;
 
 /** The body of a Messages request; cache breakpoints go after the system prompt, the last built-in tool and the last user message. */
-export function anthropicParams(request: ModelRequest): Params {
+export function anthropicParams(given: ModelRequest): Params {
+  const request = sendable(given);
   const thinking = thinkingParam(request);
   const messages = withBreakpoint(
     request.messages.map(plainMessage).filter(({ content }) => content.length > 0),

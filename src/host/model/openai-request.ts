@@ -2,6 +2,7 @@ import type { OpenAI } from 'openai';
 import type { ModelBlock, UserBlock } from '../../protocol/agent-message.ts';
 import type { ModelMessage, ModelRequest } from './model.ts';
 import { type OpenAiPart, openAiPart, textOfBlock } from './openai-part.ts';
+import { sendable } from './sendable.ts';
 
 type Params = OpenAI.ChatCompletionCreateParamsStreaming;
 type Message = OpenAI.ChatCompletionMessageParam;
@@ -12,7 +13,8 @@ type ToolUse = Extract<ModelBlock, { type: 'tool_use' }>;
 export type MaxTokensField = 'max_tokens' | 'max_completion_tokens';
 
 /** The body of a chat completion; thinking and cache breakpoints have no counterpart there and are left out. */
-export function openAiParams(request: ModelRequest, maxTokensField: MaxTokensField): Params {
+export function openAiParams(given: ModelRequest, maxTokensField: MaxTokensField): Params {
+  const request = sendable(given);
   const system: Message[] = request.system === '' ? [] : [{ role: 'system', content: request.system }];
   return {
     model: request.model,

@@ -40,6 +40,7 @@ export async function keepBinary(
   }
   const content = `Binary content (${type}, ${bytes.length} bytes) ${whereabouts(kept)}`;
   if (seen.kind === 'too-large') return told(`${content}. It is too large to be shown: ${seen.why}`);
+  if (seen.kind === 'cut-off') return told(`${content}. It is not shown: the end of the image is missing`);
   return told(isViewable(claimed) ? `${content}. It is not shown: the data is no ${claimed}` : content);
 }
 

@@ -8,6 +8,8 @@ export type ResultKeeping = {
   readonly maxTokens: number;
   /** Whether a text that is too long goes to a file; if not, it is cut. */
   readonly hasFiles: boolean;
+  /** Whether the rules of the moment let a model read what is stored. */
+  mayRead(): boolean;
 };
 
 /** The same for one agent. */
@@ -27,9 +29,13 @@ export type ResultSource = ResultPolicy & {
 
 export function keepResults(
   store: ResultStore,
-  { maxTokens = MOST_TOKENS, hasFiles = true }: Partial<Pick<ResultKeeping, 'maxTokens' | 'hasFiles'>> = {},
+  {
+    maxTokens = MOST_TOKENS,
+    hasFiles = true,
+    mayRead = () => true,
+  }: Partial<Omit<ResultKeeping, 'store'>> = {},
 ): ResultKeeping {
-  return { store, maxTokens, hasFiles };
+  return { store, maxTokens, hasFiles, mayRead };
 }
 
 /** `meta` is that of the tool's definition, which may ask for more room. */
@@ -38,7 +44,6 @@ export function resultSource(
   from: Pick<ResultSource, 'name' | 'server'>,
   meta?: Readonly<Record<string, unknown>>,
 ): ResultSource {
-  const { store, maxTokens, hasFiles, canUse } = policy;
   const { name, server } = from;
-  return { store, maxTokens, hasFiles, canUse, name, server, limit: resultLimit(meta, maxTokens) };
+  return { ...policy, name, server, limit: resultLimit(meta, policy.maxTokens) };
 }

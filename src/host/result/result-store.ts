@@ -4,7 +4,10 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 
-/** Where a session keeps what a model is not given whole. Disposing removes it, if it was to last no longer. */
+/**
+ * Where a session keeps what a model is not given whole. Disposing waits for what is being saved, lets nothing more be
+ * saved, and removes it all if it was to last no longer.
+ */
 export type ResultStore = AsyncDisposable & {
   /** Absolute, and free of links as far as it exists. */
   readonly directory: string;
@@ -14,42 +17,53 @@ export type ResultStore = AsyncDisposable & {
 
 /** A store that outlives the session: beside a transcript, or where somebody said. */
 export function lastingStore(directory: string): ResultStore {
-  return { ...storeIn(realDirectory(directory)), async [Symbol.asyncDispose]() {} };
+  return storeIn(realDirectory(directory), async () => {});
 }
 
 /** A store that is gone with the session. Nobody can have made its directory before: its name was just thought of. */
 export function temporaryStore(): ResultStore {
   const directory = join(realDirectory(tmpdir()), `toolplane-${randomUUID()}`);
-  return {
-    ...storeIn(directory),
-    // What cannot be removed is for the system to clear away.
-    [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }).catch(() => {}),
-  };
+  // What cannot be removed is for the system to clear away.
+  return storeIn(directory, () => rm(directory, { recursive: true, force: true }).catch(() => {}));
 }
 
-function storeIn(directory: string): Pick<ResultStore, 'directory' | 'save'> {
+function storeIn(directory: string, remove: () => Promise<void>): ResultStore {
+  const saving = new Set<Promise<string>>();
+  let isOver = false;
   return {
     directory,
     async save(bytes, extension) {
-      const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 32);
-      const path = join(directory, hash + extension);
-      const unfinished = join(directory, `.${randomUUID()}`);
-      await mkdir(directory, { recursive: true, mode: 0o700 });
-      try {
-        await writeFile(unfinished, bytes, { mode: 0o600, flag: 'wx' });
-        // Also over one that is there: a command may have changed that.
-        await rename(unfinished, path);
-      } catch (fault) {
-        await rm(unfinished, { force: true }).catch(() => {});
-        throw fault;
-      }
-      return path;
+      if (isOver) throw new Error('the session is over');
+      const saved = write(bytes, directory, extension);
+      saving.add(saved);
+      return saved.finally(() => saving.delete(saved));
+    },
+    async [Symbol.asyncDispose]() {
+      isOver = true;
+      await Promise.allSettled(saving);
+      await remove();
     },
   };
 }
 
+async function write(bytes: Uint8Array, directory: string, extension: string): Promise<string> {
+  const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 32);
+  const path = join(directory, hash + extension);
+  const unfinished = join(directory, `.${randomUUID()}`);
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  try {
+    await writeFile(unfinished, bytes, { mode: 0o600, flag: 'wx' });
+    // Also over one that is there: a command may have changed that.
+    await rename(unfinished, path);
+  } catch (fault) {
+    await rm(unfinished, { force: true }).catch(() => {});
+    throw fault;
+  }
+  return path;
+}
+
 /** Permissions compare paths as texts, so links are resolved in what there is of it. */
-function realDirectory(path: string): string {
+export function realDirectory(path: string): string {
   try {
     return realpathSync.native(path);
   } catch {

@@ -5,7 +5,7 @@ import { type TextPiece, textOf } from './piece.ts';
 import type { ResultSource } from './result-source.ts';
 import { splitText } from './split-text.ts';
 
-/** Lines that are longer than this are worth breaking up, if they are JSON. */
+/** `Read` cuts longer lines, so they are broken up if they are JSON. */
 const LONG_LINE = 2_000;
 
 /** How much of the texts may stay, and whether they are all that the result says. */
@@ -27,7 +27,7 @@ export async function spill(
     : texts.length === 1
       ? 'A part of the result'
       : 'A part of the result, in several texts,';
-  if (!source.hasFiles || !source.canUse('Read')) {
+  if (!source.hasFiles || !source.canUse('Read') || !source.mayRead()) {
     return label + cut(joined(texts, { indented: false }), room, limit, { what, ending: '' });
   }
   const whole = joined(texts, { indented: true });
@@ -36,10 +36,11 @@ export async function spill(
     return label + cut(whole, room, limit, { what, ending: `, and it could not be saved: ${kept.fault}` });
   }
   const search = source.canUse('Grep') ? ', or search it with Grep' : '';
+  const parts = hasLongLine(whole) ? 'offset, limit and, for its long lines, column' : 'offset and limit';
   const size = Math.min(previewSize(limit), room);
   return (
     `${label}${what} has ${measures(whole, limit)}. All of it is in ${kept.paths.join(', then ')}: ` +
-    `read it in parts, with Read and its offset and limit${search}. It begins and ends so:\n` +
+    `read it in parts, with Read and its ${parts}${search}. It begins and ends so:\n` +
     ends(whole, size, limit, (left) => `[… ${shown(left)} characters in between …]`)
   );
 }
@@ -69,8 +70,17 @@ function joined(texts: readonly TextPiece[], { indented }: { indented: boolean }
 }
 
 function readable(text: string): string {
-  const hasLongLine = text.split('\n').some((line) => line.length > LONG_LINE);
-  return hasLongLine ? indentJson(text) : text;
+  return hasLongLine(text) ? indentJson(text) : text;
+}
+
+function hasLongLine(text: string): boolean {
+  let start = 0;
+  while (text.length - start > LONG_LINE) {
+    const end = text.lastIndexOf('\n', start + LONG_LINE);
+    if (end < start) return true;
+    start = end + 1;
+  }
+  return false;
 }
 
 function cut(

@@ -5,30 +5,36 @@ import { jsonText } from './json-text.ts';
 import type { ModelContent } from './model-content.ts';
 import { insteadOfImage, isBlank, type Piece, textOf } from './piece.ts';
 import { readResult } from './read-result.ts';
-import { repeats } from './repeats.ts';
+import { repetitionOf } from './repeats.ts';
 import type { ResultSource } from './result-source.ts';
 
 /**
  * Turns what a tool gave, whatever it is, into what the model is told, within the limit. `structuredContent` stands for
- * the texts that repeat it; what else they say stays. Never rejects.
+ * the texts that repeat it; what else they say stays. Rejects only when it is interrupted.
  */
-export async function toModel(result: unknown, source: ResultSource): Promise<ModelContent> {
+export async function toModel(
+  result: unknown,
+  source: ResultSource,
+  signal?: AbortSignal,
+): Promise<ModelContent> {
   const { blocks, structure, isError } = readResult(result);
-  const said = structure
-    ? blocks.filter((block) => !isText(block) || !repeats(block.text, structure.value))
-    : blocks;
-  const pieces = await piecesOf(said, (block) => blockPieces(block, source));
+  const repeats = structure && repetitionOf(structure.value);
+  const said = repeats ? blocks.filter((block) => !isText(block) || !repeats(block.text)) : blocks;
+  const pieces = await piecesOf(said, (block) => blockPieces(block, source), signal);
   if (structure) pieces.push({ kind: 'text', text: jsonText(structure.value) });
   const told = await contentOf(pieces, source, { isError });
   return structure && pieces.length === 1 ? bare(told) : told;
 }
 
 /** Turns what `resources/read` gave into what the model is told, within the limit. */
-export function contentsToModel(contents: unknown, source: ResultSource): Promise<ModelContent> {
+export async function contentsToModel(
+  contents: unknown,
+  source: ResultSource,
+  signal?: AbortSignal,
+): Promise<ModelContent> {
   const given: unknown[] = Array.isArray(contents) ? contents : contents == null ? [] : [contents];
-  return piecesOf(given, (it) => resourcePieces(it, source)).then((pieces) =>
-    contentOf(pieces, source, { isError: false }),
-  );
+  const pieces = await piecesOf(given, (it) => resourcePieces(it, source), signal);
+  return contentOf(pieces, source, { isError: false });
 }
 
 /** Turns a call that brought no result at all, a JSON-RPC error for one, into what the model is told. */
@@ -63,9 +69,14 @@ function bare({ content, isError }: ModelContent): ModelContent {
 async function piecesOf(
   blocks: readonly unknown[],
   convert: (block: unknown) => Promise<Piece[]>,
+  signal: AbortSignal | undefined,
 ): Promise<Piece[]> {
   const pieces: Piece[] = [];
-  for (const block of blocks) pieces.push(...(await convert(block)));
+  for (const block of blocks) {
+    pieces.push(...(await convert(block)));
+    // Nobody hears of it any more, so nothing more is saved.
+    signal?.throwIfAborted();
+  }
   return pieces;
 }
 

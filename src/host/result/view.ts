@@ -1,5 +1,6 @@
 import { imageSize } from './image-size.ts';
 import { type ImageType, imageType } from './image-type.ts';
+import { isWholeImage } from './is-whole-image.ts';
 
 /** What models take of one image, in bytes; in base64 it grows by a third. */
 export const LARGEST_IMAGE = 3_750_000;
@@ -10,6 +11,8 @@ const LONGEST_SIDE = 8_000;
 export type View =
   | { readonly kind: 'image'; readonly type: ImageType }
   | { readonly kind: 'too-large'; readonly type: ImageType; readonly why: string }
+  /** It is an image, and its end is missing. */
+  | { readonly kind: 'cut-off'; readonly type: ImageType }
   | { readonly kind: 'none' };
 
 /** A request with one image that a model's interface refuses fails as a whole, and so does every later one. */
@@ -28,5 +31,5 @@ export function view(bytes: Buffer): View {
       why: `${width} × ${height} pixels, more than ${LONGEST_SIDE} on a side`,
     };
   }
-  return { kind: 'image', type };
+  return { kind: isWholeImage(bytes, type) ? 'image' : 'cut-off', type };
 }

@@ -77,9 +77,9 @@ test('a line of any length can be read to its end', async () => {
 
 test.each<[string, Buffer, string]>([
   ['png', PNG, 'image/png'],
-  ['jpg', Buffer.from([0xff, 0xd8, 0xff, 0xc0, 0, 11, 8, 0, 1, 0, 1, 1]), 'image/jpeg'],
-  ['gif', Buffer.from('GIF89a\x01\x00\x01\x00\x00\x00\x00', 'latin1'), 'image/gif'],
-  ['webp', Buffer.from(`RIFF\x01\x02\n\x04WEBPVP8L${'\x01'.repeat(14)}`, 'latin1'), 'image/webp'],
+  ['jpg', Buffer.from('ffd8ffc0000b080001000101000000ffda0002ffd9', 'hex'), 'image/jpeg'],
+  ['gif', Buffer.from('GIF89a\x01\x00\x01\x00\x00\x00\x00;', 'latin1'), 'image/gif'],
+  ['webp', Buffer.from(`RIFF\x16\0\0\0WEBPVP8L\x0a\0\0\0${'\x01'.repeat(10)}`, 'latin1'), 'image/webp'],
 ])('a %s comes as an image, whatever its name', async (_, data, type) => {
   const cwd = directoryWith({ 'picture.dat': data });
   const source = { type: 'base64', media_type: type, data: data.toString('base64') };
@@ -143,6 +143,11 @@ test.each<[string, Record<string, unknown>, string]>([
     'CWD/huge has 33554433 bytes, more than the 33554432 that fit: use Grep or Bash on it',
   ],
   [
+    'an image without its end',
+    { file_path: 'd/cut.png' },
+    'CWD/d/cut.png is an image whose end is missing: get it again',
+  ],
+  [
     'a huge image',
     { file_path: 'huge.png' },
     'CWD/huge.png is an image of 3750001 bytes, more than 3750000: make it smaller first',
@@ -153,6 +158,7 @@ test.each<[string, Record<string, unknown>, string]>([
     'd/binary': Buffer.from([1, 0, 2]),
     'd/hidden': '',
     'd/half.png': PNG.subarray(0, 20),
+    'd/cut.png': PNG.subarray(0, 40),
     huge: '',
     'huge.png': PNG,
   });

@@ -5,6 +5,7 @@ import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { AgentFlags } from '../../../src/host/launch/flag-table.ts';
 import { type Keeping, openConversation } from '../../../src/host/launch/open-conversation.ts';
 import { findSession } from '../../../src/host/transcript/find.ts';
+import { sessionPath } from '../../../src/host/transcript/place.ts';
 import { Transcript } from '../../../src/host/transcript/transcript.ts';
 
 const [ONE, TWO, NONE] = ['1', '2', '9'].map((n) => `00000000-0000-4000-8000-00000000000${n}`) as [
@@ -40,6 +41,8 @@ async function keep(sessionId: string): Promise<void> {
     { type: 'user', content: [{ type: 'text', text: 'two' }] },
   ]);
 }
+
+const pathOf = (sessionId: string) => sessionPath({ root: keeping.root, cwd: keeping.cwd, sessionId });
 
 async function open(flags: AgentFlags) {
   const opened = await openConversation(flags, keeping);
@@ -93,10 +96,25 @@ test('a copy has another id, and a file of its own', async () => {
   expect(await findSession(keeping.root, '/w', TWO)).toMatchObject({ path: transcript?.path });
 });
 
+test('a copy goes on from what it is a copy of, also from copies, and also when it is resumed', async () => {
+  await keep(ONE);
+  expect((await open({ resume: ONE })).goesOnFrom).toBe(undefined);
+  const copy = await open({ resume: ONE, forkSession: true, sessionId: TWO });
+  expect(copy.goesOnFrom).toEqual([pathOf(ONE)]);
+  await copy.transcript?.append([]);
+  const again = await open({ resume: TWO, forkSession: true, sessionId: NONE });
+  expect(again.goesOnFrom).toEqual([pathOf(TWO), pathOf(ONE)]);
+  await again.transcript?.append([]);
+  expect((await open({ resume: NONE })).goesOnFrom).toEqual([pathOf(TWO), pathOf(ONE)]);
+  await rm(pathOf(TWO));
+  expect((await open({ resume: NONE })).goesOnFrom).toEqual([pathOf(TWO)]);
+});
+
 test('resumed and not kept: what was said, and no file', async () => {
   await keep(ONE);
   const kept = await open({ resume: ONE, noPersistence: true });
-  expect(kept).toEqual({ sessionId: ONE, messages: [said('one'), replied('ONE'), said('two')] });
+  const goesOnFrom = [pathOf(ONE)];
+  expect(kept).toEqual({ sessionId: ONE, messages: [said('one'), replied('ONE'), said('two')], goesOnFrom });
 });
 
 test.each<[AgentFlags, string]>([

@@ -97,6 +97,22 @@ describe('texts', () => {
     expect([...store.files.values()].join('') === whole).toBe(true);
   });
 
+  test.each([
+    ['x'.repeat(2_000), 'offset and limit'],
+    ['x'.repeat(2_001), 'offset, limit and, for its long lines, column'],
+  ])('how to read it says how to read its lines', async (line, parts) => {
+    for (const whole of [
+      `${line}\n${lines(500)}`,
+      `${lines(500)}\n${line}`,
+      `${lines(250)}\n${line}\n${line}\n`,
+    ]) {
+      const [told] = await fitPieces([text(whole)], sourceWith({ maxTokens: 1_000 }));
+      expect(told).toEqual(
+        block(expect.stringContaining(`with Read and its ${parts}, or search it with Grep.`)),
+      );
+    }
+  });
+
   test('JSON in one line gets lines in the file, so that it can be read in parts', async () => {
     const store = memoryStore();
     const value = { rows: Array.from({ length: 3_000 }, (_, id) => ({ id })), total: 1.5 };
@@ -120,6 +136,7 @@ describe('without a file', () => {
   test.each([
     ['a session without Read', { canUse: (tool: string) => tool !== 'Read' }, ''],
     ['a setting', { hasFiles: false }, ''],
+    ['rules that forbid reading it', { mayRead: () => false }, ''],
     ['a full disk', { store: FULL }, ', and it could not be saved: ENOSPC: no space left on device, write'],
   ])('%s: the text is cut in place, and that is said', async (_, parts, ending) => {
     const [told, ...others] = await fitPieces(

@@ -26,9 +26,25 @@ test('it is the same JSON, and nothing is lost when it is put together again', (
   );
 });
 
-test('deep nesting does not blow it up', () => {
-  const deep = '['.repeat(5_000) + ']'.repeat(5_000);
-  expect(indentJson(deep).length).toBeLessThan(deep.length * 30);
-  const deepest = '['.repeat(1_000_000) + ']'.repeat(1_000_000);
-  expect(indentJson(deepest) === deepest).toBe(true);
+test('no line begins with more than 24 blanks, however deep its value is', () => {
+  const indented = indentJson('['.repeat(30) + ']'.repeat(30));
+  const blanks = indented.split('\n').map((line) => line.search(/\S/));
+  const down = Array.from({ length: 29 }, (_, depth) => Math.min(depth, 24));
+  expect(blanks).toEqual([...down, 24, ...down.toReversed()]);
+});
+
+test('deep nesting does not blow it up: what would grow too much stays as it is', () => {
+  const deep = '['.repeat(50_000) + ']'.repeat(50_000);
+  const indented = indentJson(deep);
+  expect(indented.length).toBeGreaterThan(deep.length * 20);
+  expect(indented.length).toBeLessThan(deep.length * 30);
+  const deeper = '['.repeat(200_000) + ']'.repeat(200_000);
+  expect(indentJson(deeper) === deeper).toBe(true);
+});
+
+test('what would take long stays as it is', () => {
+  const long = JSON.stringify(Array.from({ length: 500_001 }, () => 1));
+  expect(indentJson(long) === long).toBe(true);
+  const shorter = `[${long.slice(5)}`;
+  expect(indentJson(shorter).split('\n')).toHaveLength(500_001);
 });

@@ -1,6 +1,6 @@
 import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { extensionOf } from '../../../src/host/result/extension.ts';
 import { lastingStore, temporaryStore } from '../../../src/host/result/result-store.ts';
@@ -36,11 +36,25 @@ test('a lasting store outlives its session, a temporary one does not', async () 
   await lasting[Symbol.asyncDispose]();
   expect(await readFile(kept, 'utf8')).toBe('data');
   const temporary = temporaryStore();
-  await temporary[Symbol.asyncDispose]();
   const path = await temporary.save(Buffer.from('data'), '.txt');
-  expect(dirname(dirname(path))).toBe(dirname(temporary.directory));
+  expect(dirname(path)).toBe(temporary.directory);
   await temporary[Symbol.asyncDispose]();
   await expect(stat(temporary.directory)).rejects.toMatchObject({ code: 'ENOENT' });
+});
+
+test.each([
+  ['temporary', async () => temporaryStore()],
+  ['lasting', async () => lastingStore(await temporaryRoot())],
+])('a %s store waits for what is being saved, and saves nothing more', async (kind, make) => {
+  const store = await make();
+  const saves = Array.from({ length: 20 }, (_, n) => store.save(Buffer.from(`${n}`), '.txt'));
+  await store[Symbol.asyncDispose]();
+  const left = await readdir(store.directory).catch(({ code }) => code);
+  const paths = await Promise.all(saves);
+  await expect(store.save(Buffer.from('late'), '.txt')).rejects.toThrow('the session is over');
+  expect(left).toEqual(
+    kind === 'temporary' ? 'ENOENT' : expect.arrayContaining(paths.map((it) => basename(it))),
+  );
 });
 
 test('temporary stores have names of their own, in the directory for them', () => {

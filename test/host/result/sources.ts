@@ -1,4 +1,5 @@
 import {
+  keepResults,
   type ResultPolicy,
   type ResultSource,
   resultSource,
@@ -43,6 +44,6 @@ export function sourceWith(
   parts: Partial<ResultPolicy> = {},
   meta?: Readonly<Record<string, unknown>>,
 ): ResultSource {
-  const policy = { store: memoryStore(), maxTokens: 25_000, hasFiles: true, canUse: () => true, ...parts };
+  const policy = { ...keepResults(memoryStore()), canUse: () => true, ...parts };
   return resultSource(policy, { name: 'mcp__r__t', server: 'r' }, meta);
 }

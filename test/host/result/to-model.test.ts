@@ -52,6 +52,15 @@ const TABLE: [string, unknown, unknown][] = [
     ],
   ],
   [
+    'a png without its end is saved and named',
+    { content: [{ ...png, data: PNG.subarray(0, 40).toString('base64') }] },
+    [
+      text(
+        '[Image from r] Binary content (image/png, 40 bytes) saved to /saved/1.png. It is not shown: the end of the image is missing',
+      ),
+    ],
+  ],
+  [
     'an svg is saved and named',
     { content: [{ type: 'image', data: 'AAAA', mimeType: 'image/svg+xml' }] },
     [text('[Image from r] Binary content (image/svg+xml, 3 bytes) saved to /saved/1.svg')],
@@ -214,3 +223,22 @@ test('the contents of a resource are told as embedded ones are, within the same 
     isError: false,
   });
 });
+
+test.each([
+  ['a result', (given: object[], ...rest: Rest) => toModel({ content: given }, ...rest)],
+  ['resources', (given: object[], ...rest: Rest) => contentsToModel(given, ...rest)],
+])('%s: what is interrupted saves nothing more', async (what, convert) => {
+  const store = memoryStore();
+  const interrupted = new AbortController();
+  const save: typeof store.save = async (bytes, extension) => {
+    if (store.files.size === 1) interrupted.abort(new Error('enough'));
+    return store.save(bytes, extension);
+  };
+  const blobs = ['AAAA', 'BBBB', 'CCCC', 'DDDD'].map((it) => blob('x://b', 'application/zip', it));
+  const given = what === 'a result' ? blobs : blobs.map(({ resource }) => resource);
+  const source = sourceWith({ store: { ...store, save } });
+  await expect(convert(given, source, interrupted.signal)).rejects.toThrow('enough');
+  expect(store.files.size).toBe(2);
+});
+
+type Rest = [source: ReturnType<typeof sourceWith>, signal: AbortSignal];

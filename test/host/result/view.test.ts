@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { view } from '../../../src/host/result/view.ts';
 import { PNG } from './sources.ts';
 
-/** The head of an image of that size, as far as anybody looks. */
+/** An image of that size, as far as anybody looks. */
 const IMAGES = {
   png: (width: number, height: number) => {
     const bytes = Buffer.from(PNG);
@@ -11,7 +11,7 @@ const IMAGES = {
     return bytes;
   },
   gif: (width: number, height: number) => {
-    const bytes = Buffer.concat([Buffer.from('GIF89a'), Buffer.alloc(10)]);
+    const bytes = Buffer.concat([Buffer.from('GIF89a'), Buffer.alloc(7), Buffer.from(';')]);
     bytes.writeUInt16LE(width, 6);
     bytes.writeUInt16LE(height, 8);
     return bytes;
@@ -21,7 +21,8 @@ const IMAGES = {
     frame.writeUInt16BE(height, 5);
     frame.writeUInt16BE(width, 7);
     const table = Buffer.from([0xff, 0xc4, 0, 4, 1, 1]);
-    return Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 4, 0, 0, 0xff]), table, frame]);
+    const scan = Buffer.from([0xff, 0xda, 0, 2, 0xff, 0xd9]);
+    return Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 4, 0, 0, 0xff]), table, frame, scan]);
   },
   'webp, lossy': (width: number, height: number) => {
     const bytes = webp('VP8 ');
@@ -43,7 +44,7 @@ const IMAGES = {
 };
 
 function webp(chunk: string): Buffer {
-  return Buffer.concat([Buffer.from(`RIFF\x01\x02\n\x04WEBP${chunk}`, 'latin1'), Buffer.alloc(20)]);
+  return Buffer.concat([Buffer.from(`RIFF\x1a\0\0\0WEBP${chunk}\x0a\0\0\0`, 'latin1'), Buffer.alloc(14)]);
 }
 
 test.each(Object.entries(IMAGES))('%s: shown up to 8000 pixels on a side', (name, make) => {
