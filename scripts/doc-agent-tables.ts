@@ -47,8 +47,9 @@ function fateOf(use: FlagUse): string {
 
 /** The first sentence of what the model is told. */
 function builtInTools(): string {
-  const rows = BUILT_INS.map(({ listed: { name, description = '', annotations } }) => {
-    return [`\`${name}\``, `${description.split('. ')[0]}.`, annotations?.readOnlyHint ? 'no' : 'yes'];
+  const rows = BUILT_INS.map(({ listed: { name, description = '', annotations }, uriMember }) => {
+    const ifReading = uriMember === undefined ? 'no' : 'if its server neither lists it nor is trusted';
+    return [`\`${name}\``, `${description.split('. ')[0]}.`, annotations?.readOnlyHint ? ifReading : 'yes'];
   });
   return table(['tool', 'what it does', 'is asked about'], rows);
 }

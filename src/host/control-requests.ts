@@ -9,6 +9,7 @@ import { commandsOf } from './commands-of.ts';
 import type { ServerEntry } from './connect/world.ts';
 import { readCallbackHooks } from './hook/session-hooks.ts';
 import { modeOf } from './permission/rule-store.ts';
+import { argumentsFor } from './pool/schema/arguments.ts';
 import { promptNow } from './prompt-now.ts';
 import { serverStatus } from './server-status.ts';
 import { callServer } from './servers/call/call-server.ts';
@@ -150,7 +151,9 @@ async function callTool(
   if (!target) {
     throw new SdkError('control-failed', `There is no tool ${name} of a connected server`);
   }
-  const args = isRecord(body.arguments) ? body.arguments : {};
+  const given = isRecord(body.arguments) ? body.arguments : {};
+  // Under the names the server gave its parameters, as a model's are.
+  const args = tool ? argumentsFor(tool.listed.inputSchema, given) : given;
   const call = { ...server, args: { ...args }, signal };
   return (await callServer(target, call, session.world.journal)) as Frame;
 }

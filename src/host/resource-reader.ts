@@ -1,6 +1,7 @@
 import { messageOf } from '../protocol/sdk-error.ts';
 import { failedOutcome, type ToolOutcome } from './agent/tool-call.ts';
 import type { ResourceReader } from './builtin/built-in.ts';
+import { ANOTHER_SERVER } from './live-call.ts';
 import type { ResultSource } from './result/result-source.ts';
 import { contentsToModel, failureToModel } from './result/to-model.ts';
 import type { Features } from './servers/features/features.ts';
@@ -9,13 +10,15 @@ import type { Features } from './servers/features/features.ts';
 export type ResourceWorld = {
   /** The servers whose resources may be read, by key. */
   servers(): readonly string[];
+  /** Whether the server of that key is the one that reading was decided on for. */
+  isMeant(server: string): boolean;
   featuresOf(server: string): Features;
   /** Where a result goes that a model cannot take whole. */
   sourceOf(server: string): ResultSource;
 };
 
 /** Resources of servers as a model is told of them. */
-export function resourceReader({ servers, featuresOf, sourceOf }: ResourceWorld): ResourceReader {
+export function resourceReader({ servers, isMeant, featuresOf, sourceOf }: ResourceWorld): ResourceReader {
   return {
     async list(server, signal) {
       const there = servers();
@@ -44,9 +47,10 @@ export function resourceReader({ servers, featuresOf, sourceOf }: ResourceWorld)
     async read(server, uri, signal) {
       const there = servers();
       if (!there.includes(server)) return failedOutcome(unknown(server, there));
+      if (!isMeant(server)) return failedOutcome(`MCP server "${server}": ${ANOTHER_SERVER}; call it again`);
       try {
         const { contents } = await featuresOf(server).readResource(server, uri, { signal });
-        return (await contentsToModel(contents, sourceOf(server))) as ToolOutcome;
+        return (await contentsToModel(contents, sourceOf(server), signal)) as ToolOutcome;
       } catch (failure) {
         signal.throwIfAborted();
         return (await failureToModel(failure, sourceOf(server))) as ToolOutcome;

@@ -2,22 +2,21 @@ import { isRecord } from '../base/is-record.ts';
 import type { PermissionUpdate } from '../protocol/permission.ts';
 import { mcpToolName } from '../protocol/tool-name.ts';
 import type { ToolCall } from './agent/tool-call.ts';
-import type { ResourceReader } from './builtin/built-in.ts';
+import type { BuiltIn, ResourceReader } from './builtin/built-in.ts';
 import { realInput } from './builtin/real-path.ts';
-import type { PermitWorld } from './call/permit.ts';
-import { type PoolCall, ruleCall } from './call/pool-call.ts';
+import type { PermitWorld, Resolved } from './call/permit.ts';
+import type { PoolCall } from './call/pool-call.ts';
 import type { RunWorld } from './call/run-call.ts';
-import { HostError } from './connect/host-error.ts';
-import { isTrustedEntry } from './connect/world.ts';
+import { decideCall, pinnedChange } from './decide-call.ts';
 import { findTools } from './find-tools.ts';
-import { type Decision, decide } from './permission/decide.ts';
+import { goneServer, liveCall, saidBy, whyNotSend } from './live-call.ts';
 import { matchesCall } from './permission/match.ts';
-import type { Rule } from './permission/rule.ts';
 import { modeOf } from './permission/rule-store.ts';
 import { removingRule } from './permission/unmatched.ts';
 import type { ToolChange } from './pin/judge.ts';
 import type { PooledTool } from './pool/assemble.ts';
 import { argumentsFor } from './pool/schema/arguments.ts';
+import { resourceDoubt } from './resource-doubt.ts';
 import { resourceReader } from './resource-reader.ts';
 import { resultSource } from './result/result-source.ts';
 import { policyRules } from './server-policy.ts';
@@ -38,10 +37,7 @@ export function poolCall(made: ToolCall, tool: PooledTool, worker: Worker, world
   }
   // Rules, hooks and people see the names the server gave its parameters.
   const input = argumentsFor(tool.listed.inputSchema, given);
-  const server = worker.servers().get(origin.server);
-  const source = server?.origin === 'sdk' ? 'sdk' : 'dynamic';
-  const isTrusted = server !== undefined && isTrustedEntry(server.entry);
-  return { id: made.id, tool, input, isTrusted, provenance: { name: origin.server, source } };
+  return { id: made.id, tool, input, ...saidBy(origin.server, worker.servers().get(origin.server)) };
 }
 
 /** Reading tools of trusted servers, and those built-ins that say so. */
@@ -58,6 +54,11 @@ export function permitWorld(worker: Worker, world: SessionWorld, hear: Hear): Pe
     return change;
   };
   const decideNow = (call: PoolCall) => decideCall(call, changeOf(call), worker, world);
+  /** What a mode denies, it may allow once the server says more of its tool. */
+  const isDeniedByRule = (call: PoolCall) => {
+    const { kind, reason } = decideNow(call);
+    return kind === 'deny' && reason.rule !== undefined;
+  };
   return {
     ...hear,
     hooks: world.hooks,
@@ -66,18 +67,10 @@ export function permitWorld(worker: Worker, world: SessionWorld, hear: Hear): Pe
     workspace: () => world.workspace(),
     askers: world.askers,
     waiting: (work) => world.waiting(work),
-    resolve: async (call, signal) => {
-      const { origin } = call.tool;
-      // What will be called is compared, and that is known once the server is there.
-      const target = origin.kind === 'mcp' ? worker.target(origin.server) : undefined;
-      if (target && !target.live() && decideNow(call).kind !== 'deny') {
-        await target.connected(signal).catch(() => {});
-      }
-      if (!call.builtIn) return call;
-      const real = await realInput(call.builtIn, call.input, world.workspace());
-      if (real.kind === 'unresolved') return { fault: real.fault };
-      return real.input === call.input ? call : { ...call, input: real.input, written: call.input };
-    },
+    resolve: (call, signal) =>
+      call.builtIn
+        ? resolveBuiltIn(call, call.builtIn, worker, world, signal)
+        : liveCall(call, worker, isDeniedByRule, signal),
     decide: decideNow,
     accept: ({ id }) => {
       const change = changes.get(id);
@@ -96,10 +89,11 @@ export function runWorld(worker: Worker, world: SessionWorld, hear: Hear): RunWo
     ...hear,
     hooks: world.hooks,
     who: worker.who,
-    callServer: async (server, tool, args, options) => {
+    callServer: async (call, { server, tool }, options) => {
       const target = worker.target(server);
-      if (!target) throw new HostError('unknown-server', server, 'it is gone');
-      return callServer(target, { server, tool, args, ...options }, world.journal);
+      if (!target) throw goneServer(server);
+      const whyNot = () => whyNotSend(call, target, worker);
+      return callServer(target, { server, tool, args: { ...call.input }, whyNot, ...options }, world.journal);
     },
     results: { ...world.results, canUse: (tool) => worker.pool().byName.has(tool) },
     onProgress: (call, progress, elapsedMs) =>
@@ -134,64 +128,52 @@ function waitingServers(worker: Worker): string[] {
   return [...worker.servers()].flatMap(([key, { state }]) => (state.kind === 'waiting' ? [key] : []));
 }
 
-/** Whoever must not call any tool of a server does not read from it either. */
-function readerFor({ tool }: PoolCall, worker: Worker, world: SessionWorld): ResourceReader {
-  const isAllowed = (server: string) =>
-    removingRule(world.rules.current().rules, { name: mcpToolName(server, ''), server, tool: '' }) ===
-    undefined;
-  const results = { ...world.results, canUse: (name: string) => worker.pool().byName.has(name) };
-  return resourceReader({
-    servers: () => worker.readable().filter(isAllowed),
-    featuresOf: worker.featuresOf,
-    sourceOf: (server) => resultSource(results, { name: tool.name, server }),
-  });
-}
-
-/** A path that was written one way and is another is decided on both ways; the stricter decision counts. */
-function decideCall(
+/** Resources have no path, files no URI: each built-in has at most one of the two. */
+async function resolveBuiltIn(
   call: PoolCall,
-  change: ToolChange | undefined,
+  builtIn: BuiltIn,
   worker: Worker,
   world: SessionWorld,
-): Decision {
-  const rules = [...world.rules.current().rules, ...policyRules(worker.servers())];
-  const decision = decideOn(call, call.input, { rules, change }, world);
-  if (!call.written) return decision;
-  const asWritten = decideOn(call, call.written, { rules, change }, world);
-  return STRICTNESS[asWritten.kind] > STRICTNESS[decision.kind] ? asWritten : decision;
+  signal: AbortSignal,
+): Promise<Resolved> {
+  if (builtIn.uriMember !== undefined) return resolveReading(call, builtIn.uriMember, worker, world, signal);
+  const real = await realInput(builtIn, call.input, world.workspace());
+  if (real.kind === 'unresolved') return { fault: real.fault };
+  return real.input === call.input ? call : { ...call, input: real.input, written: call.input };
 }
 
-/** A program's own tools are its code, built-ins ours. */
-function pinnedChange({ tool }: PoolCall, worker: Worker, world: SessionWorld): ToolChange | undefined {
-  const { origin, listed } = tool;
-  const server = origin.kind === 'mcp' ? worker.servers().get(origin.server) : undefined;
-  return server && origin.kind === 'mcp' ? world.pins.changeOf(origin.server, server, listed) : undefined;
-}
-
-function remedy(change: ToolChange, { pins }: SessionWorld): { readonly remedy?: string } {
-  const said = pins.remedyOf(change);
-  return said === undefined ? {} : { remedy: said };
-}
-
-const STRICTNESS: Readonly<Record<Decision['kind'], number>> = { allow: 0, ask: 1, deny: 2 };
-
-function decideOn(
+async function resolveReading(
   call: PoolCall,
-  input: PoolCall['input'],
-  { rules, change }: { readonly rules: readonly Rule[]; readonly change: ToolChange | undefined },
+  uriMember: string,
+  worker: Worker,
   world: SessionWorld,
-): Decision {
-  const { listed } = call.tool;
-  return decide({
-    call: ruleCall(call, input),
-    rules,
-    mode: modeOf(world.rules.current()),
-    bypassLaunched: world.mayBypass,
-    trusted: call.isTrusted,
-    ...(listed.annotations && { annotations: listed.annotations }),
-    ...(listed._meta?.['anthropic/requiresUserInteraction'] === true && { needsPerson: true }),
-    ...(change && { changed: { text: change.text, ...remedy(change, world) } }),
-    workspace: world.workspace(),
+  signal: AbortSignal,
+): Promise<PoolCall> {
+  const { server: key, [uriMember]: uri } = call.input;
+  if (typeof key !== 'string' || typeof uri !== 'string') return call;
+  const server = call.at ?? worker.servers().get(key);
+  // The reader refuses by name what is not there.
+  if (!server || !readableServers(worker, world).includes(key)) return call;
+  const { doubt: _, ...asked } = call;
+  const doubt = await resourceDoubt(key, uri, server, worker, signal);
+  return { ...asked, at: server, ...(doubt !== undefined && { doubt }) };
+}
+
+/** Whoever must not call any tool of a server does not read from it either. */
+function readableServers(worker: Worker, world: SessionWorld): string[] {
+  const rules = [...world.rules.current().rules, ...policyRules(worker.servers())];
+  const isAllowed = (server: string) =>
+    removingRule(rules, { name: mcpToolName(server, ''), server, tool: '' }) === undefined;
+  return worker.readable().filter(isAllowed);
+}
+
+function readerFor({ tool, at }: PoolCall, worker: Worker, world: SessionWorld): ResourceReader {
+  const results = { ...world.results, canUse: (name: string) => worker.pool().byName.has(name) };
+  return resourceReader({
+    servers: () => readableServers(worker, world),
+    isMeant: (server) => worker.servers().get(server) === at,
+    featuresOf: worker.featuresOf,
+    sourceOf: (server) => resultSource(results, { name: tool.name, server }),
   });
 }
 

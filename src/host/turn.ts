@@ -50,9 +50,13 @@ export async function runTurn(
     if (permitted.kind === 'allowed') {
       return {
         kind: 'run',
-        beside: isBesideOthers(call) ? 'others' : 'none',
-        run: (within) => runCall({ ...call, input: permitted.input }, running, within),
+        beside: isBesideOthers(permitted.call) ? 'others' : 'none',
+        run: (within) => runCall(permitted.call, running, within),
       };
+    }
+    if (permitted.kind === 'failed') {
+      const failing = { ...running, callServer: () => Promise.reject(permitted.failure) };
+      return { kind: 'run', beside: 'none', run: (within) => runCall(call, failing, within) };
     }
     denials.push({ tool_name: made.name, tool_use_id: made.id, tool_input: made.input });
     await tellDenied(call, permitted, worker, world, signal);

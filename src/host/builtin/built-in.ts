@@ -12,6 +12,8 @@ export type BuiltIn = {
   readonly beside?: 'others';
   /** The member of the input that names a file or directory: `realInput` resolves it before permission is decided. */
   readonly pathMember?: string;
+  /** The member of the input that names a resource, of the server that `server` names: one that its server does not list is asked about. */
+  readonly uriMember?: string;
   /** Never rejects for what the model can mend: that is a failed outcome. */
   run(
     input: Readonly<Record<string, unknown>>,

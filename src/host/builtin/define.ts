@@ -13,6 +13,7 @@ export type Definition<R extends Members, O extends Members> = {
   readonly optional: O;
   readonly beside?: 'others';
   readonly pathMember?: keyof (R & O) & string;
+  readonly uriMember?: keyof (R & O) & string;
   /** May throw what the system threw, and anything once the signal is aborted. */
   run(input: InputOf<R, O>, world: BuiltInWorld, signal: AbortSignal): Promise<ToolOutcome>;
 };
@@ -21,7 +22,8 @@ export type Definition<R extends Members, O extends Members> = {
 export function defineBuiltIn<const R extends Members, const O extends Members>(
   definition: Definition<R, O>,
 ): BuiltIn {
-  const { name, description, annotations, required, optional, beside, pathMember, run } = definition;
+  const { name, description, annotations, required, optional, beside, pathMember, uriMember, run } =
+    definition;
   const inputSchema = {
     type: 'object',
     properties: { ...required, ...optional },
@@ -32,6 +34,7 @@ export function defineBuiltIn<const R extends Members, const O extends Members>(
     listed: { name, description, inputSchema, annotations },
     ...(beside && { beside }),
     ...(pathMember && { pathMember }),
+    ...(uriMember && { uriMember }),
     async run(input, world, signal) {
       const fault = inputFault(input, required, optional);
       if (fault !== undefined) return failedOutcome(`${name}: ${fault}`);

@@ -14,5 +14,6 @@ export const READ_MCP_RESOURCE = defineBuiltIn({
     uri: { type: 'string', minLength: 1, description: 'The URI of the resource.' },
   },
   optional: {},
+  uriMember: 'uri',
   run: ({ server, uri }, world, signal) => world.resources.read(server, uri, signal),
 });

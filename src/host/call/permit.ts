@@ -1,4 +1,5 @@
 import type { PermissionMode, PermissionUpdate } from '../../protocol/permission.ts';
+import { messageOf } from '../../protocol/sdk-error.ts';
 import type { SessionHooks } from '../hook/session-hooks.ts';
 import { type Asker, askPeople, type Question } from '../permission/ask.ts';
 import type { Decision, Reason } from '../permission/decide.ts';
@@ -10,7 +11,10 @@ import { weigh } from './weigh.ts';
 
 /** What one call may do, why, and who said so. */
 export type Permit =
-  | { readonly kind: 'allowed'; readonly input: PoolCall['input']; readonly by: PermitReason }
+  /** The call is what was decided on, and nothing else may be run for it. */
+  | { readonly kind: 'allowed'; readonly call: PoolCall; readonly by: PermitReason }
+  /** It cannot be made, whoever allows it, so nobody was asked. */
+  | { readonly kind: 'failed'; readonly failure: unknown; readonly by: PermitReason }
   | {
       readonly kind: 'refused';
       /** What the model is told. */
@@ -29,8 +33,11 @@ export type PermitWorld = {
   readonly who: Who;
   mode(): PermissionMode;
   workspace(): Workspace;
-  /** The call with its paths as the file system sees them, once its server is there, or why that cannot be. */
-  resolve(call: PoolCall, signal: AbortSignal): Promise<PoolCall | { readonly fault: string }>;
+  /**
+   * The call with its paths as the file system sees them, and its tool as the server lists it now; or why that must not
+   * be, or cannot. What was resolved once stays with the server and the definition it has.
+   */
+  resolve(call: PoolCall, signal: AbortSignal): Promise<Resolved>;
   decide(call: PoolCall): Decision;
   readonly askers: readonly Asker[];
   applyUpdates(updates: readonly PermissionUpdate[]): Promise<void>;
@@ -43,6 +50,8 @@ export type PermitWorld = {
   /** A hook wants the agent to stop. */
   stop(why: string): void;
 };
+
+export type Resolved = PoolCall | { readonly fault: string } | { readonly failure: unknown };
 
 /** Hooks first, then rules and mode, then people: the first clear word of whoever may say it. Never rejects. */
 export async function permit(asked: PoolCall, world: PermitWorld, signal: AbortSignal): Promise<Permit> {
@@ -57,6 +66,7 @@ export async function permit(asked: PoolCall, world: PermitWorld, signal: AbortS
   const given = before.updatedInput ? withInput(asked, before.updatedInput) : asked;
   const call = await world.resolve(given, signal);
   if ('fault' in call) return refused(call.fault, { text: call.fault });
+  if ('failure' in call) return failed(call.failure);
   const decision = weigh(world.decide(call), before, world.mode());
   const { reason } = decision;
   switch (decision.kind) {
@@ -114,6 +124,7 @@ async function changed(
 ): Promise<Permit> {
   const resolved = await world.resolve(call, signal);
   if ('fault' in resolved) return refused(resolved.fault, by);
+  if ('failure' in resolved) return failed(resolved.failure);
   const decision = world.decide(resolved);
   return decision.kind === 'deny' ? refused(decision.reason.text, decision.reason) : allowed(resolved, by);
 }
@@ -123,8 +134,12 @@ function withInput({ written: _, ...call }: PoolCall, input: PoolCall['input']):
   return { ...call, input };
 }
 
-function allowed({ input }: PoolCall, by: PermitReason): Permit {
-  return { kind: 'allowed', input, by };
+function allowed(call: PoolCall, by: PermitReason): Permit {
+  return { kind: 'allowed', call, by };
+}
+
+function failed(failure: unknown): Permit {
+  return { kind: 'failed', failure, by: { text: messageOf(failure) } };
 }
 
 /** `PermissionRequest` hooks answer beside people; without an opinion they leave it to them. */

@@ -2,6 +2,7 @@ import type { McpServerProvenance } from '../../protocol/hook.ts';
 import type { BuiltIn } from '../builtin/built-in.ts';
 import type { ToolCall as RuleCall } from '../permission/match.ts';
 import type { PooledTool } from '../pool/assemble.ts';
+import type { Server } from '../servers/server.ts';
 
 /** One call of a tool that is in the pool. */
 export type PoolCall = {
@@ -14,6 +15,10 @@ export type PoolCall = {
   readonly builtIn?: BuiltIn;
   /** Whether a person vouched for where it comes from. */
   readonly isTrusted: boolean;
+  /** The server that it is decided on for, once that is there: no other gets it. */
+  readonly at?: Server;
+  /** Why this call is not known to only read, though its tool is. */
+  readonly doubt?: string;
   /** Where an MCP tool comes from, as hooks and people are told. */
   readonly provenance?: McpServerProvenance;
 };

@@ -6,6 +6,7 @@ import type { BuiltInWorld } from '../builtin/built-in.ts';
 import type { CallOptions } from '../connect/connection.ts';
 import type { HookEffect } from '../hook/hook-effect.ts';
 import type { SessionHooks } from '../hook/session-hooks.ts';
+import type { Origin } from '../pool/assemble.ts';
 import { type ResultPolicy, type ResultSource, resultSource } from '../result/result-source.ts';
 import { failureToModel, toModel } from '../result/to-model.ts';
 import { toProgram } from '../result/to-program.ts';
@@ -18,11 +19,10 @@ export type RunWorld = {
   readonly who: Who;
   /** What a built-in tool works with, for this call. */
   builtInWorld(call: PoolCall): BuiltInWorld;
-  /** Calls a tool of a server, however its connection stands; rejects with what is to be told. */
+  /** Calls the tool of a server, however its connection stands; rejects with what is to be told. */
   callServer(
-    server: string,
-    tool: string,
-    args: Record<string, unknown>,
+    call: PoolCall,
+    origin: Extract<Origin, { kind: 'mcp' }>,
     options: Pick<CallOptions, 'signal' | 'meta' | 'onProgress'>,
   ): Promise<Partial<CallToolResult>>;
   onProgress(call: PoolCall, progress: object, elapsedMs: number): void;
@@ -88,17 +88,12 @@ async function run(
     }
   }
   try {
-    const result = await world.callServer(
-      origin.server,
-      origin.tool,
-      { ...call.input },
-      {
-        signal,
-        meta: { 'claudecode/toolUseId': call.id },
-        onProgress: (progress) => world.onProgress(call, progress, elapsed()),
-      },
-    );
-    const outcome = toOutcome(await toModel(result, sourceOf(call, world)));
+    const result = await world.callServer(call, origin, {
+      signal,
+      meta: { 'claudecode/toolUseId': call.id },
+      onProgress: (progress) => world.onProgress(call, progress, elapsed()),
+    });
+    const outcome = toOutcome(await toModel(result, sourceOf(call, world), signal));
     return { ...outcome, told: toProgram(result, outcome) };
   } catch (failure) {
     return failureOf(failure, sourceOf(call, world), signal);

@@ -15,6 +15,8 @@ export type Situation = {
   /** Whether a person vouched for the server; built-ins and in-process servers are trusted. */
   readonly trusted: boolean;
   readonly annotations?: ToolAnnotations;
+  /** Why this call is not known to only read, though its tool says so and is trusted. */
+  readonly doubt?: string;
   /** The tool's definition says that a person must be there, whatever rules allow. */
   readonly needsPerson?: boolean;
   /** The tool is not what was accepted: how, on one line, and how a person who is not here would accept it. */
@@ -104,9 +106,9 @@ function byMode(situation: Situation): Decision {
   const subject = subjectOf(call.name, call.input);
   const path = subject?.kind === 'path' && call.server === undefined ? subject.value : undefined;
   const outside = path !== undefined && !isInWorkspace(path, workspace);
-  const { readOnlyHint, destructiveHint } = situation.annotations ?? {};
-  const readOnly =
-    trusted && situation.changed === undefined && readOnlyHint === true && destructiveHint !== true;
+  const { annotations: { readOnlyHint, destructiveHint } = {}, doubt, changed } = situation;
+  const isKnown = trusted && changed === undefined && doubt === undefined;
+  const readOnly = isKnown && readOnlyHint === true && destructiveHint !== true;
 
   if (readOnly && !outside) {
     return { kind: 'allow', reason: { mode, annotation: 'readOnlyHint', text: `${call.name} only reads` } };
@@ -114,7 +116,7 @@ function byMode(situation: Situation): Decision {
   if (mode === 'plan' && !readOnly) {
     return {
       kind: 'deny',
-      reason: { mode, text: `mode plan runs only what is known to read: ${call.name} is not` },
+      reason: { mode, text: `mode plan runs only what is known to read: ${doubt ?? `${call.name} is not`}` },
     };
   }
   if (outside) return { kind: 'ask', reason: { mode, text: `${path} is outside the workspace` } };
@@ -134,8 +136,9 @@ function byMode(situation: Situation): Decision {
 }
 
 /** A tool that does not say it is read-only is taken to be destructive, as MCP's default is. */
-function whyAsk({ call, trusted, annotations, mode }: Situation): Reason {
+function whyAsk({ call, trusted, annotations, mode, doubt }: Situation): Reason {
   const unlaunched = mode === 'bypassPermissions' ? ' (bypassPermissions was not enabled at launch)' : '';
+  if (doubt !== undefined) return { annotation: 'readOnlyHint', text: doubt + unlaunched };
   if (annotations?.readOnlyHint === true && annotations.destructiveHint !== true) {
     const text = `${call.name} says it only reads, but ${trusted ? 'that is not enough' : 'its server is not trusted'}`;
     return { annotation: 'readOnlyHint', text: text + unlaunched };

@@ -22,6 +22,7 @@ const SUBJECTS: Readonly<Record<string, Row>> = {
   Grep: { kind: 'path', member: 'path', absent: '.', also: 'Read' },
   Task: { kind: 'word', member: 'subagent_type' },
   connect_mcp: { kind: 'word', member: 'name' },
+  ReadMcpResourceTool: { kind: 'word', member: 'uri' },
 };
 
 /** How content is read for a tool; undefined for tools whose rules take none. */

@@ -1,13 +1,23 @@
-import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { type ModelScript, text, toolUse } from '../../../src/host/model/scripted.ts';
 import type { SessionOptions } from '../../../src/host/session-options.ts';
 import { Transcript } from '../../../src/host/transcript/transcript.ts';
 import type { CanUseTool } from '../../../src/sdk/callbacks.ts';
 import { toolServer } from '../../../src/tools/sdk-server.ts';
 import { collect } from '../../world/collect.ts';
-import { allow, deny, drive, results } from '../drive.ts';
+import { allow, deny, drive, results, said } from '../drive.ts';
 import { PNG } from '../result/sources.ts';
 import { temporaryRoot, options as transcriptOptions } from '../transcript/sessions.ts';
 
@@ -76,19 +86,83 @@ test('reading ends at the directory: neither a link out of it nor a neighbour, a
     (request, n) => {
       if (n === 1) return CALL;
       if (n === 2) {
-        const path = pathIn(results(request).t1);
+        expect(dirname(pathIn(results(request).t1))).toBe(directory);
         symlinkSync(secret, join(directory, 'link'));
-        tries.push(join(directory, 'link'), join(directory, '..', 'secret'), secret, path);
+        const picture = join(directory, 'x.png');
+        tries.push(join(directory, 'link'), join(directory, '..', 'secret'), secret, picture);
       }
       const file_path = tries[n - 2];
       return file_path === undefined ? text('ok') : toolUse('Read', { file_path }, `r${n - 1}`);
     },
-    { resultsDirectory: directory, rules: deny(`Read(/${directory}/*.txt)`) },
+    { resultsDirectory: directory, rules: deny(`Read(/${directory}/*.png)`) },
   );
   await collect(query);
   const { r1, r2, r3, r4 } = results(model.requests.at(-1));
   expect([r1, r2, r3]).toEqual(['!asked', '!asked', '!asked']);
-  expect(r4).toMatch(/^!.*deny rule "Read\(.*\.txt\)"/);
+  expect(r4).toMatch(/^!.*deny rule "Read\(.*\.png\)"/);
+});
+
+test('what a conversation put aside before it was forked can still be read', async () => {
+  const root = await temporaryRoot();
+  const earlier = join(root, 'old', 'tool-results');
+  mkdirSync(earlier, { recursive: true });
+  writeFileSync(join(earlier, 'a.txt'), 'from before');
+  writeFileSync(join(root, 'old', 'b.txt'), 'not a result');
+  const { query, model } = session(
+    [
+      toolUse('Read', { file_path: join(earlier, 'a.txt') }, 't1'),
+      toolUse('Read', { file_path: join(root, 'old', 'b.txt') }, 't2'),
+      text('ok'),
+    ],
+    { goesOnFrom: [join(root, 'old.jsonl')] },
+  );
+  await collect(query);
+  expect(results(model.requests[2])).toEqual({ t1: '     1\tfrom before', t2: '!asked' });
+});
+
+/** A session goes on as long as more may be said. */
+async function* endless() {
+  yield said('go');
+  await new Promise(() => {});
+}
+
+/** A session whose tool gives thousands of files, once it has begun to save them. */
+async function saving() {
+  const directory = join(await temporaryRoot(), 'results');
+  const audio = (n: number) => ({ type: 'audio' as const, data: btoa(`${n}`), mimeType: 'audio/wav' });
+  const many = toolServer('many').tool('many', 'Many', {}, () => ({
+    content: Array.from({ length: 3_000 }, (_, n) => audio(n)),
+  }));
+  const driven = drive(
+    [toolUse('mcp__many__many', {}, 't1'), text('ok')],
+    { mcpServers: { many }, prompt: endless() },
+    { resultsDirectory: directory, rules: allow('mcp__many') },
+  );
+  const all = collect(driven.query).catch(() => {});
+  await vi.waitFor(() => expect(readdirSync(directory).length).toBeGreaterThan(0), { interval: 1 });
+  return { ...driven, all, saved: () => readdirSync(directory) };
+}
+
+test('a session that ends while a result is saved leaves nothing half-written, and adds nothing', async () => {
+  const { query, session: agent, all, saved } = await saving();
+  agent().end();
+  await agent().done;
+  const left = saved();
+  query.close();
+  await all;
+  expect(left.length).toBeLessThan(3_000);
+  expect(left.filter((name) => name.startsWith('.'))).toEqual([]);
+  expect(saved()).toEqual(left);
+});
+
+test('a call that is interrupted while its result is saved saves no more of it', async () => {
+  const { query, saved } = await saving();
+  await query.interrupt();
+  const left = saved().filter((name) => !name.startsWith('.'));
+  const directory = await temporaryRoot();
+  // As long as some more would take to be saved.
+  for (let n = 0; n < 100; n++) await writeFile(join(directory, `${n}`), '');
+  expect(saved().length).toBeLessThanOrEqual(left.length + 1);
 });
 
 test('writing there is asked about, as anywhere outside the workspace', async () => {
@@ -106,6 +180,7 @@ test('writing there is asked about, as anywhere outside the workspace', async ()
 test.each<[string, Partial<SessionOptions>]>([
   ['without Read', { builtIns: ['Grep'] }],
   ['where a rule takes Read away', { rules: deny('Read') }],
+  ['where a rule forbids to read there', { rules: deny(`Read(/${realpathSync(tmpdir())}/**)`) }],
   ['where files are switched off', { resultFiles: false }],
 ])('%s a long result is cut in place', async (_, host) => {
   const { query, model } = session([CALL, text('ok')], host);

@@ -84,6 +84,7 @@ describe('annotations', () => {
   test.each<[string, Partial<Situation>, string, string]>([
     ['trusted reader', { trusted: true, annotations: reads }, 'allow', 'readOnlyHint'],
     ['untrusted reader', { annotations: reads }, 'ask', 'readOnlyHint'],
+    ['a reader in doubt', { trusted: true, annotations: reads, doubt: 'x' }, 'ask', 'readOnlyHint'],
     ['trusted, nothing said', { trusted: true }, 'ask', 'destructiveHint'],
     [
       'trusted, not read-only',

@@ -30,6 +30,17 @@ export function lostFault(failure: HostError, { server, tool }: Called): HostErr
   });
 }
 
+/** It is not what was decided on any more, so it is not sent; `lost` is the failure of an attempt that may have run. */
+export function unsentFault({ server }: Called, why: string, lost: HostError | undefined): HostError {
+  const rest = lost
+    ? 'the connection was lost during the call, which may have run, and it was not sent again: see what it did before you call it again'
+    : 'nothing was sent: call it again to have it decided anew';
+  return new HostError('unknown-tool', server, `${why}; ${rest}`, {
+    hasRun: lost ? 'maybe' : 'no',
+    ...(lost && { cause: lost }),
+  });
+}
+
 function sayTime(ms: number): string {
   return ms < 1000 ? `${Math.round(ms)} ms` : `${Number((ms / 1000).toFixed(1))} s`;
 }

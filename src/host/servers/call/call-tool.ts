@@ -4,7 +4,7 @@ import { HostError } from '../../connect/host-error.ts';
 import { isTrustedEntry } from '../../connect/world.ts';
 import type { CallTarget } from '../call-target.ts';
 import { afterFailure, type FailedAttempt, mayRepeat, type NextStep } from './after-failure.ts';
-import { lateFault, lostFault } from './call-fault.ts';
+import { lateFault, lostFault, unsentFault } from './call-fault.ts';
 import type { CallOutcome, Journal } from './journal.ts';
 import { pause, reach } from './reach.ts';
 import type { TimeLimits } from './time-limits.ts';
@@ -18,6 +18,8 @@ export type ToolCall = {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: CallOptions['onProgress'] | undefined;
   readonly meta?: Record<string, unknown> | undefined;
+  /** Why it must not be sent as things are now, if so: asked before it is sent, each time. */
+  readonly whyNot?: (() => string | undefined) | undefined;
 };
 
 /**
@@ -34,11 +36,17 @@ export async function callTool(
   const record = journal.begin(call.server, call.tool);
   let outcome: CallOutcome = 'failed';
   let wasForgotten = false;
+  let lost: HostError | undefined;
   const late = () => lateFault(call, 'total', ' while its server was being dialled');
   try {
     for (let attempt = 1; ; attempt++) {
       const connection = target.live() ?? (await reach(target, { signal, deadline, late }));
       if (performance.now() >= deadline) throw lateFault(call, 'total', ' before it could be sent');
+      const why = call.whyNot?.();
+      if (why !== undefined) {
+        outcome = lost ? 'lost' : 'failed';
+        throw unsentFault(call, why, lost);
+      }
       journal.sent(record);
       try {
         const result = await connection.callTool(call.tool, call.args, optionsOf(call, deadline));
@@ -59,6 +67,7 @@ export async function callTool(
           outcome = outcomeOf(failure, step.mayHaveRun);
           throw told(failure, call, deadline, step);
         }
+        if (failure instanceof HostError && failure.hasRun === 'maybe') lost = failure;
         await pause(step.afterMs, signal);
       }
     }

@@ -14,22 +14,29 @@ type Reach = {
   late(): HostError;
 };
 
-/** A connection by the deadline; one pause that the server asked for is kept to, if it is short. */
+/** A connection by the deadline, as `dialled` gives it. */
 export async function reach(target: CallTarget, { signal: own, deadline, late }: Reach): Promise<Connection> {
   const over = new AbortController();
   const timer = startTimer(deadline - performance.now(), () => over.abort());
   const signal = own ? AbortSignal.any([own, over.signal]) : over.signal;
   try {
-    return await target.connected(signal).catch(async (failure: unknown) => {
-      const pauseMs = failure instanceof HostError ? failure.retryAfterMs : undefined;
-      if (pauseMs === undefined || pauseMs > LONGEST_PAUSE_MS) throw failure;
-      await pause(pauseMs, signal);
-      return target.connected(signal);
-    });
+    return await dialled(target, signal);
   } catch (failure) {
     throw over.signal.aborted && own?.aborted !== true ? late() : failure;
   } finally {
     clearTimeout(timer);
+  }
+}
+
+/** A connection; one pause that the server asked for is kept to, if it is short. */
+export async function dialled(target: CallTarget, signal: AbortSignal): Promise<Connection> {
+  try {
+    return await target.connected(signal);
+  } catch (failure) {
+    const pauseMs = failure instanceof HostError ? failure.retryAfterMs : undefined;
+    if (pauseMs === undefined || pauseMs > LONGEST_PAUSE_MS) throw failure;
+    await pause(pauseMs, signal);
+    return target.connected(signal);
   }
 }
 

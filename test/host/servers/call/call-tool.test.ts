@@ -185,3 +185,36 @@ test('a lost session is begun anew once, not again and again', async () => {
   await expect(callTool(target, call, journal)).rejects.toMatchObject({ code: 'session-lost' });
   expect(seen).toHaveLength(2);
 });
+
+test('what is not what was decided on any more is not sent', async () => {
+  const { target, seen, journal } = scripted([ok]);
+  const whyNot = () => 'its tool "act" is another one';
+  await expect(callTool(target, { ...call, whyNot }, journal)).rejects.toMatchObject({
+    code: 'unknown-tool',
+    hasRun: 'no',
+    message:
+      'MCP server "srv": its tool "act" is another one; nothing was sent: call it again to have it decided anew',
+  });
+  expect(seen).toEqual([]);
+  expect(journal.records).toMatchObject([{ attempts: 0, outcome: 'failed' }]);
+});
+
+test.each([
+  ['never got there', refused, 'no', 'failed', 'nothing was sent'],
+  ['may have run', lost, 'maybe', 'lost', 'which may have run, and it was not sent again'],
+] as const)(
+  'it is looked at before each attempt: the first %s',
+  async (_, failure, hasRun, outcome, words) => {
+    const { target, seen, journal } = scripted([failure(), ok], {
+      entry: { command: 'x', trust: true },
+      tool: (name) => ({ name, inputSchema: { type: 'object' }, annotations: { idempotentHint: true } }),
+    });
+    const whyNot = () => (seen.length === 0 ? undefined : 'it changed');
+    await expect(callTool(target, { ...call, whyNot }, journal)).rejects.toMatchObject({
+      hasRun,
+      message: expect.stringContaining(words),
+    });
+    expect(seen).toHaveLength(1);
+    expect(journal.records).toMatchObject([{ attempts: 1, outcome }]);
+  },
+);
