@@ -2,6 +2,7 @@ import type { JsonSchema, ListedTool } from '../../protocol/mcp.ts';
 import { visible } from '../pin/shown.ts';
 import type { Origin, PooledTool } from './pool.ts';
 import { modelSchema } from './schema/model-schema.ts';
+import { openRoot, TOO_LARGE } from './schema/open-root.ts';
 import { visibleSchema } from './visible-schema.ts';
 
 /** What a model is told of a tool that does not follow from its definition alone. */
@@ -74,8 +75,17 @@ function descriptionOf(listed: ListedTool): string {
 function schemaOf(listed: ListedTool): JsonSchema {
   let schema = schemas.get(listed);
   if (schema === undefined) {
-    schema = visibleSchema(modelSchema(listed.inputSchema));
+    schema = formOf(listed.inputSchema);
     schemas.set(listed, schema);
   }
   return schema;
+}
+
+/** Whatever a server declares, the other tools are still told: what cannot be put in form takes any arguments. */
+function formOf(schema: JsonSchema): JsonSchema {
+  try {
+    return visibleSchema(modelSchema(schema));
+  } catch {
+    return openRoot(undefined, TOO_LARGE);
+  }
 }

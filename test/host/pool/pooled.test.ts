@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { assemble, type PoolInput } from '../../../src/host/pool/assemble.ts';
+import { priceOf } from '../../../src/host/pool/price.ts';
 import type { ListedTool } from '../../../src/protocol/mcp.ts';
 import { compileTool, tool } from '../../../src/tools/tool.ts';
 import { listed } from './pool-of.ts';
@@ -48,4 +49,35 @@ test('a pooled tool is plain data: a copy and its JSON have the schema', () => {
   const [it] = of([listed('a', { inputSchema: { type: 'object', title: 'A' } })]);
   expect({ ...(it as object) }).toMatchObject({ inputSchema: { type: 'object', title: 'A' } });
   expect(JSON.parse(JSON.stringify(it))).toMatchObject({ inputSchema: { type: 'object', title: 'A' } });
+});
+
+test('a schema that cannot be read at all does not keep the others from a model, and is tried once', () => {
+  let reads = 0;
+  const broken = Object.defineProperty({ type: 'object' }, 'properties', {
+    enumerable: true,
+    get() {
+      reads++;
+      throw new RangeError('Invalid string length');
+    },
+  });
+  const tools = of([listed('a', { inputSchema: broken }), listed('b')]);
+  expect(tools.map(({ inputSchema }) => inputSchema)).toEqual([
+    {
+      type: 'object',
+      description: 'The schema of the arguments is too large to be shown; the server checks them.',
+      properties: {},
+    },
+    { type: 'object', properties: {} },
+  ]);
+  expect(tools.map(priceOf)).toEqual([expect.any(Number), expect.any(Number)]);
+  expect(tools[0]?.inputSchema).toBe(tools[0]?.inputSchema);
+  expect(reads).toBe(1);
+});
+
+test('what hides in a parameter that has the name of a keyword is taken out as well', () => {
+  const hidden = { type: 'string', description: 'a\u200bb', enum: ['x\u200b'] };
+  const properties = { default: hidden, enum: hidden, title: hidden };
+  const [it] = of([listed('a', { inputSchema: { type: 'object', properties } })]);
+  const shown = { ...hidden, description: 'ab' };
+  expect(it?.inputSchema.properties).toEqual({ default: shown, enum: shown, title: shown });
 });

@@ -1,6 +1,6 @@
+import { isRecord } from '../../../base/is-record.ts';
 import type { JsonSchema } from '../../../protocol/mcp.ts';
-import { argumentAliases } from './argument-names.ts';
-import { plainSchema } from './plain-schema.ts';
+import { normalForm } from './normal-form.ts';
 
 /**
  * The arguments under the names the server declared, from those a model gave under the names of `modelSchema(schema)`.
@@ -20,15 +20,26 @@ export function argumentsFor(schema: JsonSchema, args: Record<string, unknown>):
   return Object.fromEntries(entries);
 }
 
+const NONE: ReadonlyMap<string, string> = new Map();
 /** A tool is called more often than it is defined. */
 const known = new WeakMap<JsonSchema, ReadonlyMap<string, string>>();
 
 /** The declared names by those a model was told, where they differ. */
 function namesOf(schema: JsonSchema): ReadonlyMap<string, string> {
+  if (!isRecord(schema)) return NONE;
   let names = known.get(schema);
   if (!names) {
-    names = new Map([...argumentAliases(plainSchema(schema))].map(([name, alias]) => [alias, name]));
+    names = new Map(Array.from(aliasesOf(schema), ([name, alias]) => [alias, name]));
     known.set(schema, names);
   }
   return names;
+}
+
+function aliasesOf(schema: JsonSchema): ReadonlyMap<string, string> {
+  try {
+    return normalForm(schema).aliases;
+  } catch {
+    // A model was told nothing of what cannot be read.
+    return NONE;
+  }
 }

@@ -1,23 +1,30 @@
-import { both } from './forms.ts';
-import type { Shape } from './shape.ts';
+import { both as bothForms } from './forms.ts';
+import type { Merging } from './merging.ts';
+import { type Shape, stepsOf } from './shape.ts';
 import type { Schema } from './subschemas.ts';
 import { FURTHER } from './words.ts';
 
 /** The shape of the objects that are right by both shapes; exact unless patterns meet a rule for the rest. */
-export function conjoin(a: Shape, b: Shape): Shape {
+export function conjoin(a: Shape, b: Shape, merging: Merging): Shape {
+  const { meter } = merging;
+  meter.spend(stepsOf(a) + stepsOf(b));
+  const both = (left: unknown, right: unknown) => bothForms(left, right, meter);
   const isBlurred =
     (a.additional !== undefined && (b.patterns.size > 0 || (a.patterns.size > 0 && hasOthers(b, a)))) ||
     (b.additional !== undefined && (a.patterns.size > 0 || (b.patterns.size > 0 && hasOthers(a, b))));
   const properties = new Map<string, Schema>();
-  for (const name of new Set([...a.properties.keys(), ...b.properties.keys()])) {
-    const [left, right] = [formOf(a, name), formOf(b, name)];
+  const names = new Set([...a.properties.keys(), ...b.properties.keys()]);
+  const [restOfA, restOfB] = [a, b].map((it) => restOf(it, names.size - it.properties.size, merging));
+  for (const name of names) {
+    const left = a.properties.get(name) ?? restOfA;
+    const right = b.properties.get(name) ?? restOfB;
     // A name that one side forbids is left out: the rule for the rest then forbids it.
     if (left !== false && right !== false) properties.set(name, both(left, right));
   }
   return {
     properties,
     required: new Set([...a.required, ...b.required]),
-    additional: bothOr(a.additional, b.additional),
+    additional: bothOr(a.additional, b.additional, both),
     patterns: merged(a.patterns, b.patterns, both),
     names: a.names === undefined || b.names === undefined ? (a.names ?? b.names) : both(a.names, b.names),
     fewest: Math.max(a.fewest, b.fewest),
@@ -34,13 +41,14 @@ function hasOthers(shape: Shape, than: Shape): boolean {
   return [...shape.properties.keys()].some((name) => !than.properties.has(name));
 }
 
-function formOf(shape: Shape, name: string): unknown {
-  if (shape.properties.has(name)) return shape.properties.get(name);
-  // The name may match a pattern, which stays a pattern; a server's pattern is never run here.
-  return shape.patterns.size > 0 ? true : (shape.additional ?? true);
+/** What properties are that the shape does not name, of which there are so many. */
+function restOf({ patterns, additional = true }: Shape, properties: number, merging: Merging): unknown {
+  // A name may match a pattern, which stays a pattern; a server's pattern is never run here.
+  if (patterns.size > 0 || typeof additional === 'boolean') return patterns.size > 0 || additional;
+  return merging.forEach([additional], properties)[0];
 }
 
-function bothOr(a: unknown, b: unknown): unknown {
+function bothOr(a: unknown, b: unknown, both: (a: unknown, b: unknown) => Schema): unknown {
   if (a === undefined || b === undefined) return a ?? b;
   if (a === false || b === false) return false;
   return both(a, b);

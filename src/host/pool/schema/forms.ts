@@ -1,4 +1,5 @@
 import { isRecord } from '../../../base/is-record.ts';
+import type { Meter } from './meter.ts';
 import type { Schema } from './subschemas.ts';
 
 /** Keywords whose meaning hangs on others beside them, so two schemas that have any are not poured into one. */
@@ -9,9 +10,9 @@ const ENTANGLED: ReadonlySet<string> = new Set(
 );
 
 /** The schema that accepts what both accept. */
-export function both(a: unknown, b: unknown): Schema {
+export function both(a: unknown, b: unknown, meter: Meter): Schema {
   const [left, right] = [asSchema(a), asSchema(b)];
-  if (isAnything(left) || isSame(left, right)) return right;
+  if (isAnything(left) || isSame(left, right, meter)) return right;
   if (isAnything(right)) return left;
   const isApart = Object.keys(right).every((key) => !Object.hasOwn(left, key));
   const isTangled = (schema: Schema) => Object.keys(schema).some((key) => ENTANGLED.has(key));
@@ -21,7 +22,8 @@ export function both(a: unknown, b: unknown): Schema {
 }
 
 /** The schema that accepts what any of them accepts; each form stays readable even if another takes everything. */
-export function anyOf(forms: readonly unknown[]): Schema {
+export function anyOf(forms: readonly unknown[], meter: Meter): Schema {
+  meter.walk(forms);
   const unique = new Map(forms.map(asSchema).map((form) => [JSON.stringify(form), form]));
   if (unique.size > 1) unique.delete('{"not":{}}');
   const [only, ...others] = [...unique.values()].sort(
@@ -32,8 +34,11 @@ export function anyOf(forms: readonly unknown[]): Schema {
 }
 
 /** Equal in their bytes, which is as much as has to be known here. */
-export function isSame(a: unknown, b: unknown): boolean {
-  return a === b || JSON.stringify(a) === JSON.stringify(b);
+export function isSame(a: unknown, b: unknown, meter: Meter): boolean {
+  if (a === b) return true;
+  meter.walk(a);
+  meter.walk(b);
+  return JSON.stringify(a) === JSON.stringify(b);
 }
 
 /** Whether a schema says nothing at all. */

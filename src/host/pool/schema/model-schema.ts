@@ -1,6 +1,5 @@
 import type { JsonSchema } from '../../../protocol/mcp.ts';
-import { argumentAliases, withAliases } from './argument-names.ts';
-import { plainSchema } from './plain-schema.ts';
+import { normalForm } from './normal-form.ts';
 
 /**
  * A tool's input schema as the model APIs take it: draft 2020-12, references only within it, and a root that is
@@ -11,9 +10,8 @@ import { plainSchema } from './plain-schema.ts';
  * never less, and the root's description says in words what is missing; the server checks its arguments anyhow.
  * Wider are: alternatives at the root (all their properties, each in any of its forms; required is what all require),
  * `not`, `if`, `enum` and `const` there, references that lead nowhere, keywords whose values are not legal, and
- * schemas nested too deeply. Arguments whose names an API refuses have others; `argumentsFor` takes those back.
+ * schemas that are too large or nested too deeply. Arguments whose names an API refuses have others; `argumentsFor` takes those back.
  */
 export function modelSchema(schema: JsonSchema): JsonSchema {
-  const plain = plainSchema(schema);
-  return withAliases(plain, argumentAliases(plain));
+  return normalForm(schema).schema;
 }

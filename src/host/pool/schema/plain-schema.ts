@@ -1,28 +1,18 @@
-import { isRecord } from '../../../base/is-record.ts';
-import type { JsonSchema } from '../../../protocol/mcp.ts';
+import type { Meter } from './meter.ts';
 import { plainRoot } from './root.ts';
-import { mapSubschemas, type Schema, withNote } from './subschemas.ts';
-import { isBareArray, survey } from './survey.ts';
+import { mapSubschemas, type Schema } from './subschemas.ts';
+import { isBareArray, type Survey, survey } from './survey.ts';
 import { upgrade } from './upgrade.ts';
 
-/** The schema in draft 2020-12 with a plain object for its root, its arguments still under the server's names. */
-export function plainSchema(schema: JsonSchema): JsonSchema {
-  if (!isRecord(schema)) return { type: 'object', properties: {} };
-  const facts = survey(schema);
-  if (!facts.isDeep) {
-    const plain = plainRoot(upgrade(schema, facts));
-    return facts.hasBareArrays && !survey(plain).hasUnevaluatedItems ? withItems(plain) : plain;
-  }
-  const { description } = schema;
-  const root = {
-    type: 'object',
-    ...(typeof description === 'string' ? { description } : {}),
-    properties: {},
-  };
-  return withNote(
-    root,
-    'The schema of the arguments is nested too deeply to be shown; the server checks them.',
-  );
+/**
+ * The schema in draft 2020-12 with a plain object for its root, its arguments still under the server's names. One that
+ * grew beyond `most` characters is of no use, and may be left half done.
+ */
+export function plainSchema(schema: Schema, facts: Survey, most: number, meter: Meter): Schema {
+  const plain = plainRoot(upgrade(schema, facts, meter), meter);
+  if (!facts.hasBareArrays) return plain;
+  const { isLarge, isDeep, hasUnevaluatedItems } = survey(plain, most);
+  return isLarge || isDeep || hasUnevaluatedItems ? plain : withItems(plain);
 }
 
 /** Some APIs refuse an array that says nothing of its items; `unevaluatedItems` would no longer see any of them. */

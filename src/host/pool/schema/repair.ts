@@ -1,17 +1,18 @@
 import { isRecord } from '../../../base/is-record.ts';
 import { ANNOTATIONS, KEYWORDS, OTHER_ASSERTIONS, SINCE } from './keywords.ts';
+import type { Patterns } from './patterns.ts';
 import { isSchema } from './pointer.ts';
 import { repairType } from './repair-type.ts';
 import { type Schema, withNote } from './subschemas.ts';
 
 /** One schema in the keywords of 2020-12, not those below it; the same object if it is in them already. */
-export function repair(schema: Schema, draft: number): Schema {
-  return needsRepair(schema, draft) ? rewrite(schema, draft) : schema;
+export function repair(schema: Schema, draft: number, patterns: Patterns): Schema {
+  return needsRepair(schema, draft, patterns) ? rewrite(schema, draft, patterns) : schema;
 }
 
 const OLD: ReadonlySet<string> = new Set('additionalItems definitions dependencies nullable'.split(' '));
 
-function needsRepair(schema: Schema, draft: number): boolean {
+function needsRepair(schema: Schema, draft: number, patterns: Patterns): boolean {
   for (const key of Object.keys(schema)) {
     const value = schema[key];
     if (OLD.has(key) || (draft < 2019 && isIgnored(key, schema, draft))) return true;
@@ -19,7 +20,9 @@ function needsRepair(schema: Schema, draft: number): boolean {
       if (repairType(value, undefined).type !== value) return true;
     } else if (key === 'items' ? Array.isArray(value) : typeof value === 'boolean' && BOOLEANS.has(key)) {
       return true;
-    } else if (key === 'pattern' ? !isPattern(value) : key === 'patternProperties' && hasBadName(value)) {
+    } else if (
+      key === 'pattern' ? !patterns.has(value) : key === 'patternProperties' && hasBadName(value, patterns)
+    ) {
       return true;
     }
   }
@@ -28,7 +31,7 @@ function needsRepair(schema: Schema, draft: number): boolean {
 
 const BOOLEANS: ReadonlySet<string> = new Set(['exclusiveMinimum', 'exclusiveMaximum', 'required']);
 
-function rewrite(schema: Schema, draft: number): Schema {
+function rewrite(schema: Schema, draft: number, patterns: Patterns): Schema {
   const out = new Map<string, unknown>();
   const notes: string[] = [];
   for (const key of Object.keys(schema)) {
@@ -36,7 +39,7 @@ function rewrite(schema: Schema, draft: number): Schema {
     const rule = Object.hasOwn(RULES, key) ? RULES[key] : undefined;
     if (rule === undefined) {
       if (!out.has(key)) out.set(key, schema[key]);
-    } else rule(schema[key], schema, out, notes);
+    } else rule(schema[key], schema, out, { notes, patterns });
   }
   const rewritten = Object.fromEntries(out);
   return notes.length === 0 ? rewritten : withNote(rewritten, notes.join(' '));
@@ -54,31 +57,32 @@ function isAssertion(key: string): boolean {
   return KEYWORDS.has(key) || OTHER_ASSERTIONS.has(key) || OLD.has(key);
 }
 
-type Rule = (value: unknown, schema: Schema, out: Map<string, unknown>, notes: string[]) => void;
+type Aids = { readonly notes: string[]; readonly patterns: Patterns };
+type Rule = (value: unknown, schema: Schema, out: Map<string, unknown>, aids: Aids) => void;
 
 const RULES: Readonly<Record<string, Rule>> = {
-  type: (value, schema, out, notes) => {
+  type: (value, schema, out, { notes }) => {
     const { type, note } = repairType(value, schema.nullable);
     if (type !== undefined) out.set('type', type);
     if (note !== undefined) notes.push(note);
   },
-  nullable: (value, schema, _out, notes) => {
+  nullable: (value, schema, _out, { notes }) => {
     // With a type the rule for types has seen to it.
     if (value === true && repairType(schema.type, true).type === undefined) notes.push('May be null.');
   },
-  required: (value, _schema, out, notes) => {
+  required: (value, _schema, out, { notes }) => {
     if (value === true) notes.push('Required.');
     else if (value !== false) out.set('required', value);
   },
-  pattern: (value, _schema, out, notes) => {
-    if (isPattern(value)) out.set('pattern', value);
+  pattern: (value, _schema, out, { notes, patterns }) => {
+    if (patterns.has(value)) out.set('pattern', value);
     else if (typeof value === 'string') notes.push(`Pattern: ${value}`);
   },
-  patternProperties: (value, _schema, out) => {
+  patternProperties: (value, _schema, out, { patterns }) => {
     if (!isRecord(value)) return;
     out.set(
       'patternProperties',
-      Object.fromEntries(Object.entries(value).filter(([name]) => isPattern(name))),
+      Object.fromEntries(Object.entries(value).filter(([name]) => patterns.has(name))),
     );
   },
   additionalProperties: unlessNamesAreBad('additionalProperties'),
@@ -122,8 +126,8 @@ const RULES: Readonly<Record<string, Rule>> = {
 
 function unlessNamesAreBad(key: string): Rule {
   // What a pattern nobody can read allowed must not fall under the rule for the rest.
-  return (value, schema, out) => {
-    if (!hasBadName(schema.patternProperties)) out.set(key, value);
+  return (value, schema, out, { patterns }) => {
+    if (!hasBadName(schema.patternProperties, patterns)) out.set(key, value);
   };
 }
 
@@ -140,19 +144,6 @@ function exclusive(bound: string, flag: string): Rule {
   };
 }
 
-function hasBadName(patterns: unknown): boolean {
-  return isRecord(patterns) && !Object.keys(patterns).every(isPattern);
-}
-
-/** It is only compiled, never run: a server's pattern may take for ever. */
-function isPattern(value: unknown): boolean {
-  if (typeof value !== 'string') return false;
-  return ['u', ''].some((flags) => {
-    try {
-      new RegExp(value, flags);
-      return true;
-    } catch {
-      return false;
-    }
-  });
+function hasBadName(named: unknown, patterns: Patterns): boolean {
+  return isRecord(named) && !Object.keys(named).every((name) => patterns.has(name));
 }

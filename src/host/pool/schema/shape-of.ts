@@ -1,14 +1,15 @@
 import { isRecord } from '../../../base/is-record.ts';
 import { conjoin } from './conjoin.ts';
 import { isAnything } from './forms.ts';
+import type { Merging } from './merging.ts';
 import { readPointer, stepInto } from './pointer.ts';
-import { ANY_SHAPE, ownShape, type Shape } from './shape.ts';
+import { ANY_SHAPE, ownShape, type Shape, stepsOf } from './shape.ts';
 import type { Schema } from './subschemas.ts';
 import { unite } from './unite.ts';
 import { FURTHER, sayAlternatives, sayCondition } from './words.ts';
 
 /** What is being read: references are looked up in `document`; `left` bounds how many schemas are taken together. */
-export type Reading = { document: Schema; left: number; path: readonly unknown[] };
+export type Reading = { document: Schema; left: number; path: readonly unknown[]; merging: Merging };
 
 /** The shape of a schema of 2020-12; nothing if it accepts no object at all. */
 export function shapeOf(schema: unknown, reading: Reading): Shape | undefined {
@@ -22,11 +23,12 @@ export function shapeOf(schema: unknown, reading: Reading): Shape | undefined {
   if (!takesObjects(schema)) return undefined;
   const below: Reading = { ...reading, path: [...reading.path, schema] };
   let shape: Shape | undefined = ownShape(schema);
+  reading.merging.meter.spend(stepsOf(shape));
   for (const part of PARTS) {
     const found = part(schema, below);
     reading.left = below.left;
     if (found === undefined) return undefined;
-    shape = found === ANY_SHAPE ? shape : conjoin(shape, found);
+    shape = found === ANY_SHAPE ? shape : conjoin(shape, found, reading.merging);
   }
   return closed(schema, shape);
 }
@@ -48,7 +50,7 @@ const PARTS: readonly Part[] = [
     for (const part of Array.isArray(allOf) ? allOf : []) {
       const next = shapeOf(part, reading);
       if (next === undefined) return undefined;
-      shape = shape === ANY_SHAPE ? next : conjoin(shape, next);
+      shape = shape === ANY_SHAPE ? next : conjoin(shape, next, reading.merging);
     }
     return shape;
   },
@@ -58,26 +60,33 @@ const PARTS: readonly Part[] = [
     const { if: condition, then = true, else: otherwise = true } = schema;
     if (condition === undefined || (isAnything(then) && isAnything(otherwise))) return ANY_SHAPE;
     const branches = [shapeOf(then, reading), shapeOf(otherwise, reading)].filter((it) => it !== undefined);
-    const shape = unite(branches);
-    return shape && wider(shape, sayCondition('Holds:', { if: condition, then, else: otherwise }));
+    const shape = unite(branches, reading.merging);
+    return (
+      shape &&
+      wider(shape, sayCondition('Holds:', { if: condition, then, else: otherwise }, reading.merging.meter))
+    );
   },
-  ({ not }) => {
+  ({ not }, { merging }) => {
     if (not === undefined || not === false || (isRecord(not) && !takesObjects(not))) return ANY_SHAPE;
-    return isAnything(not) ? undefined : wider(ANY_SHAPE, sayCondition('Must not be', not));
+    return isAnything(not) ? undefined : wider(ANY_SHAPE, sayCondition('Must not be', not, merging.meter));
   },
-  (schema) => {
+  (schema, { merging }) => {
     const values = Object.hasOwn(schema, 'const') ? [schema.const] : schema.enum;
     if (!Array.isArray(values)) return ANY_SHAPE;
     const objects = values.filter(isRecord);
-    return objects.length === 0 ? undefined : wider(ANY_SHAPE, sayCondition('Is one of', objects));
+    return objects.length === 0
+      ? undefined
+      : wider(ANY_SHAPE, sayCondition('Is one of', objects, merging.meter));
   },
 ];
 
 function alternatives(lead: string, branches: unknown, reading: Reading): Shape | undefined {
   if (!Array.isArray(branches)) return ANY_SHAPE;
   const shapes = branches.map((branch) => shapeOf(branch, reading)).filter((it) => it !== undefined);
-  const united = unite(shapes);
-  return united === undefined || shapes.length === 1 ? united : wider(united, sayAlternatives(lead, shapes));
+  const united = unite(shapes, reading.merging);
+  return united === undefined || shapes.length === 1
+    ? united
+    : wider(united, sayAlternatives(lead, shapes, reading.merging.meter));
 }
 
 /** `unevaluatedProperties` of a shape that is exact forbids what is not named in it; of a wider one it is dropped. */

@@ -59,6 +59,22 @@ export function ownShape(schema: Schema): Shape {
   };
 }
 
+/** About what it takes to go through all that a shape says. */
+export function stepsOf(shape: Shape): number {
+  const { properties, required, patterns, dependentRequired, dependentSchemas, remarks, words } = shape;
+  let steps = words.length + 1;
+  for (const { size } of [properties, required, patterns, dependentRequired, dependentSchemas, remarks]) {
+    steps += STEPS_PER_ENTRY * size;
+  }
+  for (const needs of dependentRequired.values()) steps += needs.length;
+  for (const text of [remarks.get('description'), ...words]) {
+    if (typeof text === 'string') steps += text.length / 16;
+  }
+  return steps;
+}
+
+const STEPS_PER_ENTRY = 16;
+
 /** The schema of a shape, ready to be a root. */
 export function schemaOf(shape: Shape): Record<string, unknown> {
   const { description, ...remarks } = Object.fromEntries(shape.remarks);

@@ -1,39 +1,70 @@
+import { isOddNumber } from './odd-numbers.ts';
 import { isSchema } from './pointer.ts';
 
 /** What is in a document anywhere, whether a schema stands there or not; too much is no harm. */
 export type Survey = {
+  /** About as many characters as its JSON has; if it is too large, those up to there. */
+  size: number;
+  isLarge: boolean;
   isDeep: boolean;
   hasNames: boolean;
   hasBareArrays: boolean;
   hasUnevaluatedItems: boolean;
+  /** The objects and lists that hold, at any depth, a number that JSON has no form for. */
+  odd: Set<unknown>;
 };
 
 /** JSON this deep is no description of a tool; real ones have about 40 levels at most. */
 export const DEEPEST = 256;
 
-/** Looks through a document once, never deeper than the limit. */
-export function survey(document: object): Survey {
-  const found = { isDeep: false, hasNames: false, hasBareArrays: false, hasUnevaluatedItems: false };
-  look(document, 0, found);
+/** Looks through a document once, never deeper than the limit and hardly further than `largest`. */
+export function survey(document: object, largest: number): Survey {
+  const found = {
+    size: 0,
+    isLarge: false,
+    isDeep: false,
+    hasNames: false,
+    hasBareArrays: false,
+    hasUnevaluatedItems: false,
+    odd: new Set<unknown>(),
+  };
+  look(document, 0, found, largest);
+  found.isLarge = found.size > largest;
   return found;
 }
 
-function look(value: object, depth: number, found: Survey): void {
+function look(value: object, depth: number, found: Survey, largest: number): void {
   if (depth >= DEEPEST) {
     found.isDeep = true;
     return;
   }
   if (Array.isArray(value)) {
-    for (const item of value) if (typeof item === 'object' && item !== null) look(item, depth + 1, found);
+    for (const item of value) {
+      if (found.size > largest) return;
+      if (lookAt(item, depth, found, largest)) found.odd.add(value);
+    }
     return;
   }
   for (const key of Object.keys(value)) {
+    if (found.size > largest) return;
     const inner = (value as Record<string, unknown>)[key];
+    found.size += key.length + 3;
     if (key === 'type' && isBareArray(value)) found.hasBareArrays = true;
     else if (key === 'unevaluatedItems') found.hasUnevaluatedItems = true;
-    if (typeof inner === 'object' && inner !== null) look(inner, depth + 1, found);
-    else if (typeof inner === 'string' && NAMES.has(key)) found.hasNames = true;
+    if (typeof inner === 'string' && NAMES.has(key)) found.hasNames = true;
+    if (lookAt(inner, depth, found, largest)) found.odd.add(value);
   }
+}
+
+/** Whether the value is or holds an odd number. */
+function lookAt(value: unknown, depth: number, found: Survey, largest: number): boolean {
+  if (typeof value === 'string') found.size += value.length + 3;
+  else if (typeof value === 'object' && value !== null) {
+    found.size += 3;
+    look(value, depth + 1, found, largest);
+    return found.odd.size > 0 && found.odd.has(value);
+  } else found.size += 5;
+  return isOddNumber(value);
 }
 
 /** An array of which nothing is said that holds for all its items. */

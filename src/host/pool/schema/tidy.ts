@@ -7,9 +7,9 @@ export function tidy(kind: Exclude<KeywordKind, 'schema' | 'schemas' | 'map'>, v
     case 'count':
       return Number.isInteger(value) && (value as number) >= 0 ? value : undefined;
     case 'number':
-      return typeof value === 'number' ? value : undefined;
+      return Number.isFinite(value) ? value : undefined;
     case 'step':
-      return typeof value === 'number' && value > 0 ? value : undefined;
+      return Number.isFinite(value) && (value as number) > 0 ? value : undefined;
     case 'flag':
       return typeof value === 'boolean' ? value : undefined;
     case 'text':

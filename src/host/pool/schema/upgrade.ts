@@ -1,5 +1,9 @@
 import { isRecord } from '../../../base/is-record.ts';
+import { FreshNames } from './fresh-names.ts';
 import { draftOf, KEYWORDS, type KeywordKind } from './keywords.ts';
+import type { Meter } from './meter.ts';
+import { withoutOddNumbers } from './odd-numbers.ts';
+import { Patterns } from './patterns.ts';
 import { isSchema, placeAfter, readPointer, stepInto, writePointer } from './pointer.ts';
 import { type Found, type References, ROOT_BASE, readReferences, referenceOf } from './references.ts';
 import { repair } from './repair.ts';
@@ -11,12 +15,16 @@ import { tidy } from './tidy.ts';
  * The document in draft 2020-12 with every reference a pointer into it. It accepts what the document did, where that
  * was well-formed; what was not is left out, so it accepts more. The same object if there was nothing to do.
  */
-export function upgrade(document: Schema, facts: Survey): Schema {
+export function upgrade(document: Schema, facts: Survey, meter: Meter): Schema {
   const draft = draftOf(document);
-  const references = readReferences(document, draft, facts.hasNames);
+  const references = readReferences(document, draft, facts.hasNames, meter);
+  const patterns = new Patterns(meter);
   const moved = new Set<string>();
   for (let pass = 1; ; pass++) {
-    const run = new Upgrade(document, draft, references, pass > MOST_PASSES ? 'all' : moved);
+    const run = new Upgrade(
+      { document, draft, odd: facts.odd, references, patterns, meter },
+      pass > MOST_PASSES ? 'all' : moved,
+    );
     const upgraded = run.document();
     const before = moved.size;
     for (const key of run.lostIn(upgraded)) moved.add(key);
@@ -27,27 +35,36 @@ export function upgrade(document: Schema, facts: Survey): Schema {
 /** What was moved may refer to more that has to be; one who builds on that gets all of it moved. */
 const MOST_PASSES = 8;
 
+/** What all passes share. */
+type Task = {
+  readonly document: Schema;
+  readonly draft: number;
+  readonly odd: ReadonlySet<unknown>;
+  readonly references: References;
+  readonly patterns: Patterns;
+  readonly meter: Meter;
+};
+
 /** One pass. `moved` are the places that were referred to and are no more: what was there gets a definition of its own. */
 class Upgrade {
-  readonly #root: Schema;
-  readonly #draft: number;
-  readonly #references: References;
+  readonly #task: Task;
   readonly #moved: ReadonlySet<string> | 'all';
   readonly #places = new Map<string, readonly string[]>();
   readonly #definitions = new Map<string, { name: string; found: Found }>();
-  readonly #names: Set<string>;
+  readonly #names: FreshNames;
+  /** A reference that is made again finds the same. */
+  readonly #pointers = new Map<Found, string>();
 
-  constructor(root: Schema, draft: number, references: References, moved: ReadonlySet<string> | 'all') {
-    this.#root = root;
-    this.#draft = draft;
-    this.#references = references;
+  constructor(task: Task, moved: ReadonlySet<string> | 'all') {
+    this.#task = task;
     this.#moved = moved;
-    const taken = [root.$defs, root.definitions].flatMap((it) => (isRecord(it) ? Object.keys(it) : []));
-    this.#names = new Set(taken);
+    const { $defs, definitions } = task.document;
+    const taken = [$defs, definitions].flatMap((it) => (isRecord(it) ? Object.keys(it) : []));
+    this.#names = new FreshNames(taken);
   }
 
   document(): Schema {
-    const root = this.#schema(this.#root, ROOT_BASE);
+    const root = this.#schema(this.#task.document, ROOT_BASE);
     if (this.#definitions.size === 0) return root;
     const added: [string, unknown][] = [];
     // A definition may ask for more of them; a map's iterator sees those too.
@@ -73,13 +90,16 @@ class Upgrade {
   }
 
   #schema(original: Schema, outer: string): Schema {
-    const base = this.#references.baseIn(original, outer);
-    const schema = repair(original, this.#draft);
+    const { references, patterns, draft, odd, meter } = this.#task;
+    meter.spend(STEPS_PER_SCHEMA);
+    const base = references.baseIn(original, outer);
+    const schema = repair(withoutOddNumbers(original, odd), draft, patterns);
     const ref = referenceOf(schema);
     const pointer = ref === undefined ? undefined : this.#pointerTo(ref, base);
     const settled = mapValues(schema, (value, key) => {
       if (key === '$ref') return pointer;
       if (key === '$dynamicRef' || key === '$recursiveRef') return undefined;
+      meter.read(key);
       const kind = KEYWORDS.get(key);
       return kind === undefined ? value : this.#value(kind, value, base);
     });
@@ -99,8 +119,14 @@ class Upgrade {
       if (!Array.isArray(value) || value.length === 0) return undefined;
       return mapItems(value, (item) => this.#asSchema(item, base));
     }
-    if (kind === 'map')
-      return isRecord(value) ? mapValues(value, (it) => this.#asSchema(it, base)) : undefined;
+    if (kind === 'map') {
+      if (!isRecord(value)) return undefined;
+      return mapValues(value, (it, name) => {
+        this.#task.meter.read(name);
+        return this.#asSchema(it, base);
+      });
+    }
+    this.#task.meter.spend(stepsOf(value));
     return tidy(kind, value);
   }
 
@@ -112,11 +138,24 @@ class Upgrade {
   }
 
   #pointerTo(ref: string, base: string): string | undefined {
-    const found = this.#references.find(ref, base);
+    const found = this.#task.references.find(ref, base);
     if (found === undefined) return undefined;
+    let pointer = this.#pointers.get(found);
+    if (pointer === undefined) {
+      pointer = this.#pointerToFound(ref, found);
+      this.#pointers.set(found, pointer);
+    }
+    return pointer;
+  }
+
+  #pointerToFound(ref: string, found: Found): string {
+    this.#task.meter.read(ref, ...found.tokens);
+    this.#task.meter.spend(STEPS_PER_SCHEMA + STEPS_PER_TOKEN * found.tokens.length);
     const key = JSON.stringify(found.tokens);
     const place =
-      this.#moved === 'all' || this.#moved.has(key) ? undefined : placeAfter(this.#root, found.tokens);
+      this.#moved === 'all' || this.#moved.has(key)
+        ? undefined
+        : placeAfter(this.#task.document, found.tokens);
     const pointer = place === undefined ? undefined : isPlain(ref, place) ? ref : writePointer(place);
     if (place !== undefined && pointer !== undefined) {
       this.#places.set(key, place);
@@ -124,19 +163,22 @@ class Upgrade {
     }
     let definition = this.#definitions.get(key);
     if (definition === undefined) {
-      definition = { name: this.#freshName(found.tokens.at(-1) ?? 'root'), found };
+      definition = { name: this.#names.next(found.tokens.at(-1) ?? 'root'), found };
       this.#definitions.set(key, definition);
     }
     return `#/$defs/${definition.name}`;
   }
+}
 
-  #freshName(wanted: string): string {
-    const plain = wanted.replace(/[^a-zA-Z0-9_-]/g, '_').replace(/^(?=\d|$)/, 'schema');
-    let name = plain;
-    for (let count = 2; this.#names.has(name); count++) name = `${plain}_${count}`;
-    this.#names.add(name);
-    return name;
-  }
+const STEPS_PER_SCHEMA = 32;
+const STEPS_PER_TOKEN = 8;
+
+/** About what it takes to tidy a value that holds no schemas. */
+function stepsOf(value: unknown): number {
+  if (typeof value === 'string') return value.length / 16;
+  if (Array.isArray(value)) return 4 * value.length;
+  if (!isRecord(value)) return 0;
+  return Object.values(value).reduce<number>((sum, it) => sum + (Array.isArray(it) ? 4 * it.length : 1), 0);
 }
 
 /** Whether the reference's own text already is the pointer to that place. */
