@@ -24,9 +24,11 @@ export function decideCall(
     workspace: world.workspace(),
   };
   const about = { ...common, ...situationOf(call, change, world) };
-  const decision = decide({ ...about, call: ruleCall(call, call.input) });
+  // Also those a sub-agent does not have: a rule may be meant for them.
+  const servers = [...new Set([...world.servers.all.keys(), ...worker.servers().keys()])];
+  const decision = decide({ ...about, call: { ...ruleCall(call, call.input), servers } });
   const others = [
-    ...(call.written ? [decide({ ...about, call: ruleCall(call, call.written) })] : []),
+    ...(call.written ? [decide({ ...about, call: { ...ruleCall(call, call.written), servers } })] : []),
     ...decideReading(call, common),
   ];
   return others.reduce((one, it) => (STRICTNESS[it.kind] > STRICTNESS[one.kind] ? it : one), decision);

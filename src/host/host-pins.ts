@@ -10,11 +10,11 @@ export function hostPins(
   cwd: string | undefined,
   events: Pick<Broadcast<HostEvent>, 'emit'>,
 ): { readonly pins: Pins; readonly watch: PinWatch } {
-  const warn = (message: string) => events.emit({ type: 'warning', server: '', message });
+  const warn = (message: string, server: string) => events.emit({ type: 'warning', server, message });
   const pins = pinsDirectory === undefined ? new Pins() : openPins(pinsDirectory, { note: warn });
   const watch = new PinWatch(pins, cwd, {
     changed: ({ server, tool, text }) => events.emit({ type: 'changed', server, tool, text }),
-    elsewhere: (server, message) => events.emit({ type: 'warning', server, message }),
+    remark: (server, message) => events.emit({ type: 'warning', server, message }),
   });
   return { pins, watch };
 }

@@ -137,6 +137,6 @@ function sessionPins({ pins = new Pins(), connect, note }: SessionOptions): PinW
   return new PinWatch(pins, connect.cwd, {
     changed: ({ server, tool, text }) =>
       note?.(`warning: tool "${tool}" of server "${server}" is not what was accepted: ${text}`),
-    elsewhere: (server, message) => note?.(`server "${server}": ${message}`),
+    remark: (server, message) => note?.(`server "${server}": ${message}`),
   });
 }

@@ -1,4 +1,5 @@
 import type { ListedTool } from '../protocol/mcp.ts';
+import { acceptCommand } from './pin/accept-command.ts';
 import type { ToolChange } from './pin/judge.ts';
 import type { Pinned, Pins } from './pin/pins.ts';
 import { placeOf } from './pin/place-of.ts';
@@ -10,9 +11,12 @@ type Watched = Server & Partial<Pick<KnownServer, 'isVerified'>>;
 /** Hears of what a person should know. */
 export type PinListener = {
   changed(change: ToolChange): void;
-  /** The server under this key is another than before. */
-  elsewhere(server: string, message: string): void;
+  /** Something else about a server: that it is another than before, that more has changed than is told. */
+  remark(server: string, message: string): void;
 };
+
+/** How many changes of one list are told one by one. */
+const MOST_TOLD = 20;
 
 /** Compares what servers list with what was accepted, and tells a person of each change once. */
 export class PinWatch {
@@ -20,7 +24,10 @@ export class PinWatch {
   readonly #cwd: string | undefined;
   readonly #listener: PinListener;
   readonly #looked = new WeakSet<readonly ListedTool[]>();
+  readonly #names = new WeakMap<readonly ListedTool[], ReadonlyMap<string, ListedTool>>();
   readonly #told = new Set<string>();
+  /** Asked for at every call. */
+  readonly #places = new WeakMap<Server['entry'], string | undefined>();
 
   constructor(pins: Pins, cwd: string | undefined, listener: PinListener) {
     this.#pins = pins;
@@ -36,12 +43,14 @@ export class PinWatch {
     const { changes, isElsewhere } = this.#pins.observe(at, state.tools);
     // Whoever names another server in the same run knows.
     if (isElsewhere && this.#pins.isLasting) {
-      this.#listener.elsewhere(
+      this.#listener.remark(
         key,
         'it is started or reached otherwise than before: its tools are taken as new',
       );
     }
-    for (const change of changes) this.#tell(change);
+    for (const change of changes.slice(0, MOST_TOLD)) this.#tell(change);
+    const more = changes.length - MOST_TOLD;
+    if (more > 0) this.#listener.remark(key, `${more} more of its tools are not what was accepted`);
   }
 
   /** How a tool of a server differs from what was accepted, by what the server lists now. */
@@ -51,25 +60,34 @@ export class PinWatch {
     const { state, isVerified = true } = server;
     this.look(key, server);
     if (state.kind === 'connected') {
-      return this.#pins.changeOf(at, state.tools.find(({ name }) => name === tool.name) ?? tool);
+      return this.#pins.changeOf(at, this.#byName(state.tools).get(tool.name) ?? tool);
     }
     // A list from an earlier life says nothing about the server that will be called.
     return isVerified ? this.#pins.changeOf(at, tool) : undefined;
   }
 
-  /** How somebody who is not in the session accepts a change. */
-  remedyOf({ server, tool }: ToolChange): string | undefined {
-    if (!this.#pins.isLasting) return undefined;
-    const words = [server, tool].map((word) => (/^[\w.-]+$/.test(word) ? word : JSON.stringify(word)));
-    return `to accept it: toolplane tools accept ${words.join(' ')}`;
+  /** How somebody accepts a change who was not asked; what nothing remembers only a program can allow. */
+  remedyOf(change: ToolChange): string {
+    if (!this.#pins.isLasting) return 'to let it run, allow it in canUseTool';
+    return `to accept it: ${acceptCommand(change)}`;
   }
 
   accept(change: ToolChange): void {
     this.#pins.acceptChange(change);
   }
 
+  #byName(tools: readonly ListedTool[]): ReadonlyMap<string, ListedTool> {
+    let names = this.#names.get(tools);
+    if (!names) {
+      names = new Map(tools.map((tool) => [tool.name, tool]));
+      this.#names.set(tools, names);
+    }
+    return names;
+  }
+
   #pinned(server: string, entry: Server['entry']): Pinned | undefined {
-    const place = placeOf(entry, this.#cwd);
+    if (!this.#places.has(entry)) this.#places.set(entry, placeOf(entry, this.#cwd));
+    const place = this.#places.get(entry);
     return place === undefined ? undefined : { server, place };
   }
 

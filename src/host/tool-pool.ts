@@ -32,7 +32,7 @@ export type PoolTool = {
   /** The server's claims. */
   readonly annotations?: ToolAnnotations;
   /** How it differs from what was accepted, in words; whoever calls it all the same runs what nobody has seen. */
-  readonly change?: string;
+  readonly change: string | undefined;
 };
 
 /** Narrows a search, and says how many tools it gives at most: 5 by itself. */
@@ -108,7 +108,6 @@ export class ToolPool {
 function poolTool(tool: PooledTool, { changeOf }: PoolParts): PoolTool | undefined {
   const { name, description, inputSchema, origin, listed } = tool;
   if (origin.kind !== 'mcp') return undefined;
-  const change = changeOf(origin.server, listed);
   return {
     name,
     description,
@@ -117,6 +116,9 @@ function poolTool(tool: PooledTool, { changeOf }: PoolParts): PoolTool | undefin
     tool: origin.tool,
     tokens: priceOf(tool),
     ...(listed.annotations && { annotations: listed.annotations }),
-    ...(change !== undefined && { change }),
+    // Looked up when somebody asks: of thousands of tools few are called.
+    get change() {
+      return changeOf(origin.server, listed);
+    },
   };
 }

@@ -22,7 +22,7 @@ function watch() {
     notes,
     pins: new PinWatch(new Pins(), '/w', {
       changed: ({ server, tool, text }) => notes.push(`${server}/${tool}: ${text}`),
-      elsewhere: (server, message) => notes.push(`${server}: ${message}`),
+      remark: (server, message) => notes.push(`${server}: ${message}`),
     }),
   };
 }
@@ -66,7 +66,7 @@ test('what is accepted is told to nobody again, and only a lasting memory can be
   pins.look('s', server(listing(ONE)));
   const change = pins.changeOf('s', server(listing(TWO)), TWO);
   if (!change) throw new Error('it has changed');
-  expect(pins.remedyOf(change)).toBeUndefined();
+  expect(pins.remedyOf(change)).toBe('to let it run, allow it in canUseTool');
   pins.accept(change);
   expect(pins.changeOf('s', server(listing(TWO)), TWO)).toBeUndefined();
 });

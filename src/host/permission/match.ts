@@ -12,6 +12,8 @@ export type ToolRef = {
   readonly server?: string;
   /** The tool's own name at that server. */
   readonly tool?: string;
+  /** The keys of all servers there are, whatever their state: what an allow rule could mean as well. */
+  readonly servers?: readonly string[];
 };
 
 /** One call to be decided. */
@@ -26,21 +28,48 @@ export function matchesCall(rule: Rule, call: ToolCall, workspace: Workspace): b
   return matchesSubject(rule.content, rule.effect === 'allow', subject, workspace);
 }
 
-/** Whether the rule is about this tool at all, whatever its content says. */
+/**
+ * Whether the rule is about this tool at all, whatever its content says. An allow rule whose name could mean several
+ * servers (`mcp__a__b__c`: `b__c` of `a`, or `c` of `a__b`) allows nothing of any; deny and ask rules are about all of them.
+ */
 export function matchesTool(rule: Rule, ref: ToolRef): boolean {
+  return isAbout(rule, ref) && (rule.effect !== 'allow' || !couldMeanAnother(rule.tool, ref));
+}
+
+function isAbout(rule: Rule, ref: ToolRef): boolean {
   if (rule.tool === '*' || rule.tool === ref.name) return true;
   if (ref.server === undefined) {
     return rule.content !== undefined && speaksAbout(rule.tool, ref.name);
   }
   if (!rule.tool.startsWith('mcp__')) return false;
-  const pattern = rule.tool.split('*').map(normalizeName).join('*');
-  const server = `mcp__${normalizeName(ref.server)}`;
+  const pattern = patternOf(rule.tool);
+  const server = serverName(ref.server);
   const full = mcpToolName(ref.server, ref.tool ?? '');
   if (pattern === server || pattern === full) return true;
   if (hasServerPattern(pattern)) return matchesStars(pattern, full) || matchesStars(pattern, ref.name);
   // Compared after the server's whole name: `mcp__a__*` is not about a server called `a__b`.
   const prefix = `${server}__`;
   return pattern.startsWith(prefix) && matchesStars(pattern, full);
+}
+
+/** An alias is nobody's but the tool's: it is made of where the tool comes from. */
+function couldMeanAnother(text: string, { name, server, tool = '', servers = [] }: ToolRef): boolean {
+  if (server === undefined || hasServerPattern(text)) return false;
+  if (text === name && name !== mcpToolName(server, tool)) return false;
+  const pattern = patternOf(text);
+  for (const key of servers) {
+    const other = serverName(key);
+    if (key !== server && (pattern === other || pattern.startsWith(`${other}__`))) return true;
+  }
+  return false;
+}
+
+function patternOf(text: string): string {
+  return text.split('*').map(normalizeName).join('*');
+}
+
+function serverName(key: string): string {
+  return `mcp__${normalizeName(key)}`;
 }
 
 function matchesSubject(content: string, allows: boolean, subject: Subject, workspace: Workspace): boolean {

@@ -17,10 +17,18 @@ export function ordered(value: unknown, key?: string): unknown {
       : items;
   }
   if (!isRecord(value)) return value;
-  const members = Object.keys(value)
-    .toSorted()
-    .flatMap((name) => (value[name] === undefined ? [] : [[name, ordered(value[name], name)] as const]));
-  return Object.fromEntries(members);
+  const made: Record<string, unknown> = {};
+  for (const name of Object.keys(value).sort()) {
+    const member = value[name];
+    if (member !== undefined) setOwn(made, name, ordered(member, name));
+  }
+  return made;
+}
+
+/** A member called `__proto__` is one like any other. */
+function setOwn(made: Record<string, unknown>, name: string, value: unknown): void {
+  if (name !== '__proto__') made[name] = value;
+  else Object.defineProperty(made, name, { value, enumerable: true, configurable: true, writable: true });
 }
 
 /** Whether both have the same canonical text, found out without writing either where they are alike. */

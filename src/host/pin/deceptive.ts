@@ -1,11 +1,12 @@
-import { findHidden, type HiddenKind } from './hidden.ts';
+import { cut } from './difference.ts';
+import { eachHidden, type HiddenKind } from './hidden.ts';
 import { findLookAlikes } from './look-alike.ts';
-import { codePoints, shown } from './shown.ts';
+import { codePoints } from './shown.ts';
 
 /** One trick in one text. */
 export type Finding = {
   readonly kind: HiddenKind | 'look-alike';
-  /** How often it is there. */
+  /** How often it is there; from 1,000 on it is no longer counted. */
   readonly count: number;
   /** `U+200B`, each once. */
   readonly codePoints: readonly string[];
@@ -13,23 +14,27 @@ export type Finding = {
   readonly spells?: string;
 };
 
+/** How often one thing is counted in one text; one that is there more often is not looked through to its end. */
+const MOST_COUNTED = 1_000;
+/** Longer names are looked through for look-alikes up to here. */
+const MOST_OF_NAME = 1_000;
+
 /** Characters that people cannot see or would take for others; look-alikes are only looked for in names. */
 export function deceptive(text: string, is: 'name' | 'text' = 'text'): Finding[] {
-  const kinds = Map.groupBy(findHidden(text), ({ kind }) => kind);
-  const hidden = [...kinds].map(([kind, runs]): Finding => {
-    const all = runs.map((run) => run.text).join('');
+  const kinds = new Map<HiddenKind, { count: number; all: string }>();
+  eachHidden(text, (kind, at, end) => {
+    const { count, all } = kinds.get(kind) ?? { count: 0, all: '' };
+    kinds.set(kind, { count: count + 1, all: all + text.slice(at, Math.min(end, at + MOST_SHOWN)) });
+    return count + 1 < MOST_COUNTED ? 'on' : 'enough';
+  });
+  const hidden = [...kinds].map(([kind, { count, all }]): Finding => {
     const spells = kind === 'tag' ? spelt(all) : '';
-    return {
-      kind,
-      count: kind === 'escape-sequence' ? runs.length : [...all].length,
-      codePoints: codePoints(all),
-      ...(spells !== '' && { spells }),
-    };
+    return { kind, count, codePoints: codePoints(all), ...(spells !== '' && { spells }) };
   });
   if (is === 'text') return hidden;
   return [
     ...hidden,
-    ...findLookAlikes(text).map(
+    ...findLookAlikes(text.slice(0, MOST_OF_NAME)).map(
       ({ word, letters }): Finding => ({
         kind: 'look-alike',
         count: [...letters].length,
@@ -43,12 +48,15 @@ export function deceptive(text: string, is: 'name' | 'text' = 'text'): Finding[]
 /** `2 zero-width characters (U+200B)`. */
 export function sayFinding({ kind, count, codePoints: codes, spells }: Finding): string {
   const listed = codes.length > MAX_CODES ? [...codes.slice(0, MAX_CODES), '…'] : codes;
-  const spelling = spells === undefined ? '' : kind === 'tag' ? ` that spell "${cut(spells)}"` : '';
-  const word = kind === 'look-alike' && spells !== undefined ? ` in "${cut(spells)}"` : '';
-  return `${count} ${NAMES[kind][count === 1 ? 0 : 1]}${word} (${listed.join(', ')})${spelling}`;
+  const spelling = spells === undefined ? '' : kind === 'tag' ? ` that spell "${cut(spells, 60)}"` : '';
+  const word = kind === 'look-alike' && spells !== undefined ? ` in "${cut(spells, 60)}"` : '';
+  const often = count < MOST_COUNTED ? `${count}` : `at least ${count}`;
+  return `${often} ${NAMES[kind][count === 1 ? 0 : 1]}${word} (${listed.join(', ')})${spelling}`;
 }
 
 const MAX_CODES = 4;
+/** Of one escape sequence, which may go on for long. */
+const MOST_SHOWN = 100;
 
 /** What one is called, and several. */
 const NAMES: Readonly<Record<Finding['kind'], readonly [string, string]>> = {
@@ -67,11 +75,6 @@ const NAMES: Readonly<Record<Finding['kind'], readonly [string, string]>> = {
     'letters of another alphabet that look Latin',
   ],
 };
-
-function cut(text: string): string {
-  const line = shown(text);
-  return line.length > 60 ? `${line.slice(0, 60)}…` : line;
-}
 
 /** Tag characters are ASCII, moved where nobody sees it. */
 function spelt(text: string): string {

@@ -1,13 +1,16 @@
+import { cutText } from '../../base/cut-text.ts';
 import { shown } from './shown.ts';
 
 /** What became of one part of a tool's definition. */
 export type Difference = {
-  /** `description`, `annotations.readOnlyHint`, `parameters.filter.owner`, `result.id`, `_meta.anthropic/…`. */
+  /** `description`, `annotations.readOnlyHint`, `parameters.filter.owner`, `result.id`, `_meta.anthropic/…`; `…` for the rest. */
   readonly part: string;
   /** How much it can change what a call does: `high` for what a model obeys or rules believe. */
   readonly severity: 'high' | 'medium' | 'low';
   /** One line for people; what is hidden in it is shown. */
   readonly text: string;
+  /** Of how many differences it tells, if not of one. */
+  readonly count?: number;
 };
 
 const MOST_SAID = 6;
@@ -15,7 +18,7 @@ const MOST_SAID = 6;
 /** The differences on one line; the gravest are said, the rest are counted. */
 export function sayDifference(all: readonly Difference[]): string {
   const said = all.slice(0, MOST_SAID).map(({ text }) => text);
-  const more = all.length - said.length;
+  const more = all.slice(MOST_SAID).reduce((sum, { count = 1 }) => sum + count, 0);
   return [...said, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
 }
 
@@ -24,8 +27,18 @@ export function plain(value: unknown, nothing: string): string {
   return value === undefined ? nothing : cut(JSON.stringify(value));
 }
 
-/** One line of bounded length. */
+/** One line of bounded length, made without looking at what is cut off. */
 export function cut(text: string, most = 80): string {
-  const line = shown(text);
-  return line.length > most ? `${line.slice(0, most)}…` : line;
+  const head = cutText(text, most * 4);
+  const line = shown(head);
+  return line.length > most || head.length < text.length ? `${cutText(line, most)}…` : line;
 }
+
+/** The way to a member, no longer than people read: what lies deeper stands under its beginning. */
+export function memberPath(path: string, name: string, joint = '.'): string {
+  if (path.length > MOST_OF_PATH) return path;
+  const word = name.length > MOST_OF_PATH ? `${cutText(name, MOST_OF_PATH)}…` : name;
+  return path === '' && joint === '.' ? word : `${path}${joint}${word}`;
+}
+
+const MOST_OF_PATH = 200;

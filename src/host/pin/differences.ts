@@ -1,65 +1,60 @@
 import type { ListedTool, ToolAnnotations } from '../../protocol/mcp.ts';
-import { isAlike } from './canonical.ts';
+import { isAlike, isIdentical, ordered } from './canonical.ts';
 import { type Definition, definitionOf } from './definition.ts';
-import { cut, type Difference, plain } from './difference.ts';
+import { cut, type Difference, memberPath, plain } from './difference.ts';
+import { type Effort, fullEffort, MOST_CELLS_A_TOOL } from './effort.ts';
+import { gather, type Tell } from './gather.ts';
 import { schemaDifferences } from './schema-differences.ts';
-import { shown } from './shown.ts';
 import { sayWordChanges } from './words.ts';
 
 /** What a person would want to know, the gravest first; none for definitions with one fingerprint, else at least one. */
 export function differences(before: ListedTool | Definition, after: ListedTool | Definition): Difference[] {
-  const [old, fresh] = [definitionOf(before), definitionOf(after)];
-  if (isAlike(old, fresh)) return [];
-  const found = [
-    ...named('name', old.name, fresh.name, 'high'),
-    ...description(old.description, fresh.description),
-    ...named('title', old.title, fresh.title, 'low'),
-    ...annotations(old.annotations, fresh.annotations),
-    ...schemaDifferences('parameters', old.inputSchema, fresh.inputSchema),
-    ...schemaDifferences('result', old.outputSchema, fresh.outputSchema),
-    ...metaMembers(old._meta, fresh._meta),
-  ];
-  return found.toSorted((a, b) => RANK[a.severity] - RANK[b.severity]);
+  const [old, fresh] = [before, after].map((it) => ordered(definitionOf(it)) as Definition);
+  return old && fresh ? orderedDifferences(old, fresh, fullEffort()) : [];
 }
 
-const RANK: Readonly<Record<Difference['severity'], number>> = { high: 0, medium: 1, low: 2 };
-
-function named(
-  part: string,
-  before: string | undefined,
-  after: string | undefined,
-  severity: Difference['severity'],
-): Difference[] {
-  if (before === after) return [];
-  return [{ part, severity, text: `${part} ${quoted(before)} → ${quoted(after)}` }];
+/** The same for definitions that are ordered already; what there is no effort left for is counted. */
+export function orderedDifferences(old: Definition, fresh: Definition, effort: Effort): Difference[] {
+  if (isIdentical(old, fresh)) return [];
+  const own = { ...effort, cells: Math.min(effort.cells, MOST_CELLS_A_TOOL) };
+  const given = own.cells;
+  const found = gather(own, (tell) => {
+    if (old.name !== fresh.name) tell('name', 'high', () => renaming('name', old.name, fresh.name));
+    if (old.description !== fresh.description) {
+      const [one = '', other = ''] = [old.description, fresh.description];
+      tell('description', 'high', () => `description: ${sayWordChanges(one, other, own)}`);
+    }
+    if (old.title !== fresh.title) tell('title', 'low', () => renaming('title', old.title, fresh.title));
+    annotations(old.annotations, fresh.annotations, tell);
+    schemaDifferences('parameters', old.inputSchema, fresh.inputSchema, { tell, effort: own });
+    schemaDifferences('result', old.outputSchema, fresh.outputSchema, { tell, effort: own });
+    metaMembers(old._meta, fresh._meta, tell);
+  });
+  effort.cells -= given - own.cells;
+  effort.texts = own.texts;
+  return found;
 }
 
-function description(before: string | undefined, after: string | undefined): Difference[] {
-  if (before === after) return [];
-  return [
-    {
-      part: 'description',
-      severity: 'high',
-      text: `description: ${sayWordChanges(before ?? '', after ?? '')}`,
-    },
-  ];
+function renaming(part: string, before: string | undefined, after: string | undefined): string {
+  return `${part} ${quoted(before)} → ${quoted(after)}`;
 }
 
 /** Any claim that comes or goes matters: one that goes was relied on, one that comes may spare a question. */
-function annotations(before: ToolAnnotations = {}, after: ToolAnnotations = {}): Difference[] {
-  return members(before, after).map(([name, old, fresh]) => ({
-    part: `annotations.${name}`,
-    severity: name.endsWith('Hint') ? 'high' : 'low',
-    text: `${shown(name)} ${plain(old, 'unset')} → ${plain(fresh, 'gone')}`,
-  }));
+function annotations(before: ToolAnnotations = {}, after: ToolAnnotations = {}, tell: Tell): void {
+  for (const [name, old, fresh] of members(before, after)) {
+    const severity = name.endsWith('Hint') ? 'high' : 'low';
+    tell(memberPath('annotations', name), severity, () => becoming(name, old, fresh));
+  }
 }
 
-function metaMembers(before: Definition['_meta'] = {}, after: Definition['_meta'] = {}): Difference[] {
-  return members(before, after).map(([name, old, fresh]) => ({
-    part: `_meta.${name}`,
-    severity: 'high',
-    text: `${shown(name)} ${plain(old, 'unset')} → ${plain(fresh, 'gone')}`,
-  }));
+function metaMembers(before: Definition['_meta'] = {}, after: Definition['_meta'] = {}, tell: Tell): void {
+  for (const [name, old, fresh] of members(before, after)) {
+    tell(memberPath('_meta', name), 'high', () => becoming(name, old, fresh));
+  }
+}
+
+function becoming(name: string, old: unknown, fresh: unknown): string {
+  return `${cut(name)} ${plain(old, 'unset')} → ${plain(fresh, 'gone')}`;
 }
 
 type Members = ReadonlyMap<string, unknown>;

@@ -2,27 +2,28 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../../protocol/sdk-error.ts';
+import { underLock } from './file-lock.ts';
 import { pinFileText, readPinFile } from './pin-file.ts';
 import { memoryPinStore, NO_PINS, type PinStore, type ServerPins } from './pin-store.ts';
 
 export type FilePinOptions = {
   /** `read` writes nothing: what changes lasts as long as the process. */
   readonly mode?: 'read' | 'write';
-  /** Hears what cannot be read or written, each thing once. */
-  readonly note?: (text: string) => void;
+  /** Hears what cannot be read or written, each thing once, and of which server. */
+  readonly note?: (text: string, server: string) => void;
 };
 
 /**
- * One file a server, readable by its owner only, replaced whole. It is read anew at each change, so that of two processes
- * the later one keeps what the other wrote. Read and written in place: a call waits for the answer, and files are small.
+ * One file a server, readable by its owner only, replaced whole. It is read anew at each change, under a lock, so that of
+ * two processes each keeps what the other wrote. Read and written in place: a call waits for the answer, and files are small.
  */
 export function filePinStore(directory: string, { mode = 'write', note }: FilePinOptions = {}): PinStore {
   const told = new Set<string>();
   /** Servers whose file must not or cannot be written. */
   const unwritten = memoryPinStore();
   const kept = new Set<string>();
-  const tell = (text: string) => {
-    if (!told.has(text)) note?.(text);
+  const tell = (server: string, text: string) => {
+    if (!told.has(text)) note?.(text, server);
     told.add(text);
   };
   const keep = (server: string, pins: ServerPins) => {
@@ -35,18 +36,33 @@ export function filePinStore(directory: string, { mode = 'write', note }: FilePi
     const text = readText(path);
     if (text === undefined) return { pins: NO_PINS, isWritable: true };
     if (typeof text !== 'string') {
-      tell(`what tools of "${server}" were is not known: ${path} cannot be read (${text.fault})`);
+      tell(server, `what tools of "${server}" were is not known: ${path} cannot be read (${text.fault})`);
       return { pins: NO_PINS, isWritable: false };
     }
     const file = readPinFile(text);
     if (file.kind === 'pins' && file.server === server) return { pins: file.pins, isWritable: true };
     const fault = file.kind === 'pins' ? `it is of the server "${file.server}"` : file.fault;
     tell(
+      server,
       `what tools of "${server}" were is not known, they are taken as new: ${path} is of no use: ${fault}`,
     );
     if (file.kind === 'newer' || mode === 'read') return { pins: NO_PINS, isWritable: false };
     setAside(path);
     return { pins: NO_PINS, isWritable: true };
+  };
+
+  /** Reads what is there now, and replaces it. */
+  const rewrite: PinStore['update'] = (server, change) => {
+    const { pins, isWritable } = load(server);
+    const next = change(pins);
+    if (!isWritable) return keep(server, next);
+    try {
+      replace(pathOf(directory, server), pinFileText(server, next));
+      return next;
+    } catch (cause) {
+      tell(server, `what tools of "${server}" are is remembered for this session only: ${messageOf(cause)}`);
+      return keep(server, next);
+    }
   };
 
   return {
@@ -62,16 +78,9 @@ export function filePinStore(directory: string, { mode = 'write', note }: FilePi
     read: (server) => (kept.has(server) ? unwritten.read(server) : load(server).pins),
     update(server, change) {
       if (kept.has(server)) return unwritten.update(server, change);
-      const { pins, isWritable } = load(server);
-      const next = change(pins);
-      if (mode === 'read' || !isWritable) return keep(server, next);
-      try {
-        replace(directory, pathOf(directory, server), pinFileText(server, next));
-        return next;
-      } catch (cause) {
-        tell(`what tools of "${server}" are is remembered for this session only: ${messageOf(cause)}`);
-        return keep(server, next);
-      }
+      if (mode === 'read') return keep(server, change(load(server).pins));
+      makeDirectory(directory);
+      return underLock(`${pathOf(directory, server)}.lock`, () => rewrite(server, change));
     },
   };
 }
@@ -81,9 +90,16 @@ function pathOf(directory: string, server: string): string {
   return join(directory, `${createHash('sha256').update(server).digest('hex').slice(0, 32)}.json`);
 }
 
-function replace(directory: string, path: string, text: string): void {
+function makeDirectory(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+  } catch {
+    // Whoever writes there is told.
+  }
+}
+
+function replace(path: string, text: string): void {
   const next = `${path}.${randomUUID()}`;
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
   try {
     writeFileSync(next, text, { mode: 0o600, flag: 'wx' });
     renameSync(next, path);

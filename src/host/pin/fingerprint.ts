@@ -5,7 +5,10 @@ import { type Definition, definitionOf } from './definition.ts';
 
 /** SHA-256 over what is relied on of a tool; in which order members were sent makes no difference. */
 export function fingerprint(tool: ListedTool | Definition): string {
-  return createHash('sha256')
-    .update(canonical(definitionOf(tool)))
-    .digest('hex');
+  return fingerprintOf(canonical(definitionOf(tool)));
+}
+
+/** The same, of a definition's canonical text. */
+export function fingerprintOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }

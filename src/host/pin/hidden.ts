@@ -11,9 +11,6 @@ export type HiddenKind =
   | 'private-use'
   | 'no-character';
 
-/** Some characters of a text that nobody sees, or that change how others are seen. */
-export type Hidden = { readonly kind: HiddenKind; readonly at: number; readonly text: string };
-
 /** Printable ASCII and its spaces: nearly every text, told apart quickly. */
 export function isPlain(text: string): boolean {
   return PLAIN.test(text);
@@ -36,33 +33,35 @@ const VARIATION = /[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/u;
 const BIDI = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 const ZERO_WIDTH = /[\u200b-\u200d\u2060-\u2064\ufeff]/u;
 
+/** What may be hidden, or begins a flag; all between such characters is passed over at once. */
+const NEXT = new RegExp(`(?![\\t\\n\\r])(?:${ODD.source}|\\u{1f3f4})`, 'gu');
+
+/** Hears of hidden characters; what it gives says whether to go on. */
+export type HearHidden = (kind: HiddenKind, at: number, end: number) => 'on' | 'enough';
+
 /**
- * Every run of hidden characters. Joiners and selectors are none where writing needs them: in emoji, in Persian, Arabic and
- * Indic words, after symbols and ideographs, and direction marks beside letters that run from right to left.
+ * Tells every hidden character or sequence, from the first to the last. Joiners and selectors are none where writing needs
+ * them: in emoji, in Persian, Arabic and Indic words, after symbols and ideographs, and direction marks beside letters that
+ * run from right to left.
  */
-export function findHidden(text: string): Hidden[] {
-  if (isPlain(text)) return [];
-  const found: Hidden[] = [];
+export function eachHidden(text: string, hear: HearHidden): void {
+  if (isPlain(text)) return;
   /** What was found ends here: nothing leans on it. */
   let floor = 0;
-  for (let at = 0; at < text.length; ) {
-    const char = String.fromCodePoint(text.codePointAt(at) as number);
+  for (let from = 0; ; ) {
+    NEXT.lastIndex = from;
+    const match = NEXT.exec(text);
+    if (!match) return;
+    const { 0: char, index: at } = match;
     const command = char === ESC || char === '\u009b' ? escapeAt(text, at) : '';
-    const length = Math.max(command.length, char.length);
-    const kind =
-      command.length > 1 ? 'escape-sequence' : ODD.test(char) ? oddKind(text, at, char, floor) : undefined;
-    const span = kind === undefined ? neededFlag(text, at) : 0;
-    if (kind !== undefined) {
-      const last = found.at(-1);
-      const isSame = last && last.kind === kind && last.at + last.text.length === at;
-      const piece = text.slice(at, at + length);
-      if (isSame) found[found.length - 1] = { ...last, text: last.text + piece };
-      else found.push({ kind, at, text: piece });
-      floor = at + length;
-    }
-    at += Math.max(length, span);
+    const flag = char === FLAG ? neededFlag(text, at) : 0;
+    from = at + Math.max(command.length, flag, char.length);
+    if (char === FLAG) continue;
+    const kind = command.length > 1 ? 'escape-sequence' : oddKind(text, at, char, floor);
+    if (kind === undefined) continue;
+    floor = from;
+    if (hear(kind, at, from) === 'enough') return;
   }
-  return found;
 }
 
 function escapeAt(text: string, at: number): string {
@@ -71,7 +70,8 @@ function escapeAt(text: string, at: number): string {
 }
 
 function oddKind(text: string, at: number, char: string, floor: number): HiddenKind | undefined {
-  if (char === '\t' || char === '\n' || char === '\r') return undefined;
+  const always = ALWAYS.get(char);
+  if (always !== undefined) return always;
   const before = charBefore(text, at, floor);
   const after = charAt(text, at + char.length);
   if (char === '\u200c' || char === '\u200d') {
@@ -90,6 +90,15 @@ function oddKind(text: string, at: number, char: string, floor: number): HiddenK
   if (/\p{Cc}/u.test(char)) return 'control';
   return /\p{Co}/u.test(char) ? 'private-use' : 'invisible';
 }
+
+/** Those that are met most and are needed nowhere, told apart quickly. */
+const ALWAYS: ReadonlyMap<string, HiddenKind> = new Map([
+  ['\u200b', 'zero-width'],
+  ['\u2060', 'zero-width'],
+  ['\ufeff', 'zero-width'],
+  ['\u202e', 'bidirectional'],
+  ['\u00ad', 'soft-hyphen'],
+]);
 
 /** Scripts whose letters join, or stack, as a joiner or a non-joiner says. */
 const JOINING =
@@ -114,10 +123,11 @@ function isRightToLeft(char: string): boolean {
   return /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u.test(char);
 }
 
+const FLAG = '\u{1f3f4}';
 /** The flags that are drawn from tag characters: England, Scotland, Wales. */
 const FLAGS = ['gbeng', 'gbsct', 'gbwls'].map(
   (code) =>
-    `\u{1f3f4}${[...code, '\x7f'].map((unit) => String.fromCodePoint(0xe0000 + unit.charCodeAt(0))).join('')}`,
+    `${FLAG}${[...code, '\x7f'].map((unit) => String.fromCodePoint(0xe0000 + unit.charCodeAt(0))).join('')}`,
 );
 
 /** How long the flag is that begins here; 0 for none. */

@@ -1,11 +1,13 @@
 import type { ListedTool } from '../../protocol/mcp.ts';
-import { isAlike } from './canonical.ts';
+import { boundedText } from './bounded-text.ts';
+import { isIdentical, ordered } from './canonical.ts';
 import { type Definition, definitionOf } from './definition.ts';
 import { cut, type Difference, sayDifference } from './difference.ts';
-import { differences } from './differences.ts';
-import { fingerprint } from './fingerprint.ts';
+import { orderedDifferences } from './differences.ts';
+import { type Effort, fullEffort } from './effort.ts';
+import { fingerprintOf } from './fingerprint.ts';
 import { isPlainJson } from './hidden.ts';
-import { isTooDeep, sayFindings, type ToolFinding, toolFindings } from './tool-findings.ts';
+import { sayFindings, type ToolFinding, toolFindings } from './tool-findings.ts';
 
 /** A tool that is not what was accepted, or that nobody has accepted and that hides something. */
 export type ToolChange = {
@@ -23,24 +25,36 @@ export type ToolChange = {
   readonly text: string;
 };
 
+/** How a tool is judged. */
+export type Judging = {
+  /** Whether one that nobody has accepted and that hides nothing is fine. */
+  readonly unknown?: 'accept' | 'ask';
+  readonly effort?: Effort;
+};
+
 /** Whether a listed tool is other than what was accepted; a tool that hides nothing is accepted at first sight. */
 export function judge(
   { server, place }: { readonly server: string; readonly place: string },
   before: Definition | undefined,
   listed: ListedTool | Definition,
+  { unknown = 'accept', effort = fullEffort() }: Judging = {},
 ): ToolChange | undefined {
   const after = definitionOf(listed);
-  if (isTooDeep(after)) return tooDeep({ server, place }, listed);
+  const text = boundedText(after);
+  if (text === undefined) return beyondComparing({ server, place }, listed);
   // Nearly every tool is done with here: it says what it said, or is new and plain.
-  const text = JSON.stringify(after);
-  if (before ? JSON.stringify(before) === text || isAlike(before, after) : isPlainJson(text))
-    return undefined;
-  const findings = toolFindings(after);
-  if (!before && findings.length === 0) return undefined;
-  const found = before ? differences(before, after) : [];
+  if (before ? JSON.stringify(before) === text : unknown === 'accept' && isPlainJson(text)) return undefined;
+  const [old, fresh] = [before && ordered(before), ordered(after)] as [Definition | undefined, Definition];
+  const isSpent = effort.texts <= 0;
+  const found = old ? (isSpent ? unsaid : orderedDifferences)(old, fresh, effort) : [];
+  if (old && found.length === 0) return undefined;
+  const findings = isPlainJson(text) ? [] : toolFindings(after, isSpent ? 'first' : 'all');
+  effort.texts -= findings.length;
+  if (!before && findings.length === 0 && unknown === 'accept') return undefined;
   const flag = sayFindings(findings);
   const said = [
     ...(found.length > 0 ? [`it changed since it was accepted: ${sayDifference(found)}`] : []),
+    ...(!before && flag === undefined ? [UNSEEN] : []),
     ...(flag !== undefined ? [`it hides something: ${flag}`] : []),
   ];
   return {
@@ -49,20 +63,31 @@ export function judge(
     tool: after.name,
     ...(before && { before }),
     after,
-    fingerprints: { ...(before && { before: fingerprint(before) }), after: fingerprint(after) },
+    fingerprints: {
+      ...(old && { before: fingerprintOf(JSON.stringify(old)) }),
+      after: fingerprintOf(JSON.stringify(fresh)),
+    },
     differences: found,
     findings,
     text: said.join('; '),
   };
 }
 
-/** A schema nobody can compare is never accepted as it is; only its name is kept. */
-function tooDeep(
+/** Where too much differs to say how: whoever asks about the one tool is told. */
+function unsaid(old: Definition, fresh: Definition): Difference[] {
+  if (isIdentical(old, fresh)) return [];
+  return [{ part: '…', severity: 'high', text: 'its definition is another one' }];
+}
+
+const UNSEEN = 'it is new, and its server has had too many tools for one to be accepted unseen';
+
+/** A definition nobody can compare is never accepted as it is; only its name is kept. */
+function beyondComparing(
   { server, place }: { readonly server: string; readonly place: string },
   { name }: ListedTool | Definition,
 ): ToolChange {
   const after: Definition = { name, inputSchema: { type: 'object' } };
-  const text = `its schema has too many levels to be compared with what "${cut(name)}" was`;
+  const text = `its definition is too large or too deep to be compared with what "${cut(name)}" was`;
   return {
     server,
     place,

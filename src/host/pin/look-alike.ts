@@ -15,10 +15,11 @@ export function findLookAlikes(name: string): LookAlike[] {
   return words.flatMap((word) => {
     const letters = [...word].filter((letter) => LOOKS_LATIN.test(letter) || isStyled(letter));
     if (letters.length === 0) return [];
-    const others = [...word].filter((letter) => !letters.includes(letter));
+    const looking = new Set(letters);
+    const others = [...word].filter((letter) => !looking.has(letter));
     const isMixed = others.some((letter) => /\p{Script=Latin}/u.test(letter));
     const isWhole = others.length === 0 && (isLatinElsewhere || letters.every(isStyled));
-    return isMixed || isWhole ? [{ word, letters: [...new Set(letters)].join('') }] : [];
+    return isMixed || isWhole ? [{ word, letters: [...looking].join('') }] : [];
   });
 }
 

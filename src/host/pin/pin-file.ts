@@ -10,8 +10,9 @@ export type PinFile =
   | { readonly kind: 'broken' | 'newer'; readonly fault: string };
 
 export function pinFileText(server: string, pins: ServerPins): string {
-  const places = [...pins].map(([place, { accepted, pending }]) => ({
+  const places = [...pins].map(([place, { accepted, pending, isFull }]) => ({
     place,
+    ...(isFull && { isFull }),
     accepted: [...accepted.values()],
     pending: [...pending.values()],
   }));
@@ -38,7 +39,7 @@ export function readPinFile(text: string): PinFile {
     if (!isRecord(item) || typeof item.place !== 'string' || !accepted || !pending) {
       return broken('one of its definitions cannot be read');
     }
-    pins.set(item.place, { accepted, pending });
+    pins.set(item.place, { accepted, pending, ...(item.isFull === true && { isFull: true }) });
   }
   return { kind: 'pins', server: value.server, pins };
 }

@@ -6,6 +6,8 @@ export type PlacePins = {
   readonly accepted: ReadonlyMap<string, Definition>;
   /** What was listed instead and is not accepted yet. */
   readonly pending: ReadonlyMap<string, Definition>;
+  /** There was no room for all: what is not known may have been forgotten, so that it is asked about. */
+  readonly isFull?: true;
 };
 
 /** By place, the one that was pinned last at the end. */

@@ -1,8 +1,11 @@
 import type { ListedTool } from '../../protocol/mcp.ts';
-import { isAlike } from './canonical.ts';
+import { isIdentical } from './canonical.ts';
 import { type Definition, definitionOf } from './definition.ts';
+import { type Effort, fullEffort } from './effort.ts';
 import { judge, type ToolChange } from './judge.ts';
+import { pinOf } from './pin-of.ts';
 import { memoryPinStore, type PinStore, type PlacePins, type ServerPins } from './pin-store.ts';
+import { type Seen, withAccepted, withSeen } from './remember.ts';
 
 /** A server under its key, in one place: the same key elsewhere is another server. */
 export type Pinned = { readonly server: string; readonly place: string };
@@ -37,49 +40,55 @@ export class Pins {
     return this.#store.isLasting;
   }
 
-  /** Compares a list the server itself has just given, never a remembered one, with what was accepted. */
-  observe(at: Pinned, tools: readonly ListedTool[]): Observed {
+  /** The keys of all servers that were ever looked at. */
+  get servers(): readonly string[] {
+    return this.#store.servers();
+  }
+
+  /**
+   * Compares a list the server itself has just given, never a remembered one, with what was accepted. Tools nobody knew
+   * are accepted, unless they are to be left; what changed waits to be accepted in either case.
+   */
+  observe(at: Pinned, tools: readonly ListedTool[], unknown: 'accept' | 'leave' = 'accept'): Observed {
     const pins = this.#read(at.server);
     const known = pins.get(at.place);
+    const effort = fullEffort();
     const fresh = new Map<string, Definition>();
     const changes: ToolChange[] = [];
     for (const tool of tools) {
-      const before = known?.accepted.get(tool.name);
-      const change = this.#judge(at, before, tool);
+      const change = this.#judge(at, known, tool, effort);
       if (change) changes.push(change);
-      else if (!before) fresh.set(tool.name, definitionOf(tool));
+      else if (unknown === 'accept' && !known?.accepted.has(tool.name))
+        fresh.set(tool.name, definitionOf(tool));
     }
-    const listed = new Set(tools.map(({ name }) => name));
-    const pending = new Map([...(known?.pending ?? [])].filter(([name]) => !listed.has(name)));
-    for (const { tool, after } of changes.filter(isComparable)) pending.set(tool, after);
-    if (fresh.size > 0 || !known || !isSameMap(pending, known.pending)) {
-      this.#change(at, (now) => ({ accepted: new Map([...fresh, ...now.accepted]), pending }));
+    const changed = new Map(changes.filter(isComparable).map(({ tool, after }) => [tool, after]));
+    const seen: Seen = { fresh, changed, listed: new Set(tools.map(({ name }) => name)) };
+    const isFirst = !known && unknown === 'accept';
+    if (!isFirst && fresh.size === 0 && !addsPending(known ?? NONE, seen)) {
+      return { changes, added: [], isElsewhere: !known && pins.size > 0 };
     }
-    return { changes, added: known ? [...fresh.keys()] : [], isElsewhere: !known && pins.size > 0 };
+    const now = this.#change(at, (it) => withSeen(it, seen));
+    const left = tools.filter(({ name }) => fresh.has(name) && now.accepted.get(name) !== fresh.get(name));
+    const unaccepted = left.flatMap((tool) => this.#judge(at, now, tool, effort) ?? []);
+    const added = known ? [...fresh.keys()].filter((name) => now.accepted.get(name) === fresh.get(name)) : [];
+    return { changes: [...changes, ...unaccepted], added, isElsewhere: !known && pins.size > 0 };
   }
 
   /** How a tool differs from what was accepted; what another process accepted meanwhile counts. */
   changeOf(at: Pinned, tool: ListedTool): ToolChange | undefined {
-    const find = (pins: ServerPins) => this.#judge(at, pins.get(at.place)?.accepted.get(tool.name), tool);
+    const find = (pins: ServerPins) => this.#judge(at, pins.get(at.place), tool);
     return find(this.#known.get(at.server) ?? this.#read(at.server)) && find(this.#read(at.server));
   }
 
   /** Accepts what somebody was shown, and no later change. */
   acceptChange(change: ToolChange): void {
-    const { tool, after } = change;
-    if (!isComparable(change)) return;
-    this.#change(change, (now) => {
-      const other = now.pending.get(tool);
-      const pending = new Map(now.pending);
-      if (other && isAlike(other, after)) pending.delete(tool);
-      return { accepted: new Map(now.accepted).set(tool, after), pending };
-    });
+    this.#accept([change]);
   }
 
   /** Accepts what is not accepted yet of a server, or of one of its tools; gives what that was. */
   accept(server: string, tool?: string): ToolChange[] {
     const accepted = this.#pendingOf(server).filter((it) => tool === undefined || it.tool === tool);
-    for (const change of accepted) this.acceptChange(change);
+    for (const changes of Map.groupBy(accepted, ({ place }) => place).values()) this.#accept(changes);
     return accepted;
   }
 
@@ -91,17 +100,34 @@ export class Pins {
       .flatMap((server) => this.#pendingOf(server));
   }
 
+  /** All of them in one place. */
+  #accept(changes: readonly ToolChange[]): void {
+    const [first] = changes;
+    const definitions = changes.filter(isComparable).map(({ after }) => after);
+    if (first && definitions.length > 0) this.#change(first, (now) => withAccepted(now, definitions));
+  }
+
   /** A definition that was compared with the same one before need not be compared again. */
-  #judge(at: Pinned, before: Definition | undefined, tool: ListedTool): ToolChange | undefined {
+  #judge(
+    at: Pinned,
+    known: PlacePins | undefined,
+    tool: ListedTool,
+    effort?: Effort,
+  ): ToolChange | undefined {
+    const before = pinOf(known?.accepted, tool.name);
     if (before && this.#fine.get(tool) === before) return undefined;
-    const change = judge(at, before, tool);
+    const unknown = known?.isFull ? 'ask' : 'accept';
+    const change = judge(at, before, tool, { unknown, ...(effort && { effort }) });
     if (before && !change) this.#fine.set(tool, before);
     return change;
   }
 
   #pendingOf(server: string): ToolChange[] {
+    const effort = fullEffort();
     return [...this.#read(server)].flatMap(([place, { accepted, pending }]) =>
-      [...pending.values()].flatMap((it) => judge({ server, place }, accepted.get(it.name), it) ?? []),
+      [...pending.values()].flatMap(
+        (it) => judge({ server, place }, pinOf(accepted, it.name), it, { unknown: 'ask', effort }) ?? [],
+      ),
     );
   }
 
@@ -111,20 +137,24 @@ export class Pins {
     return pins;
   }
 
-  #change({ server, place }: Pinned, change: (now: PlacePins) => PlacePins): void {
+  #change({ server, place }: Pinned, change: (now: PlacePins) => PlacePins): PlacePins {
     const next = this.#store.update(server, (now) => {
       const changed = new Map(now).set(place, change(now.get(place) ?? NONE));
       return new Map([...changed].slice(-MAX_PLACES));
     });
     this.#known.set(server, next);
+    return next.get(place) ?? NONE;
   }
 }
 
-/** One that is nested beyond comparing is no definition to keep. */
+/** One that is beyond comparing is no definition to keep. */
 function isComparable({ fingerprints }: ToolChange): boolean {
   return fingerprints.after !== '';
 }
 
-function isSameMap(one: ReadonlyMap<string, Definition>, other: ReadonlyMap<string, Definition>): boolean {
-  return one.size === other.size && [...one].every(([name, it]) => isAlike(it, other.get(name)));
+/** Whether a list without unknown tools makes anything wait that did not, or the other way round. */
+function addsPending(known: PlacePins, seen: Seen): boolean {
+  const { pending } = withSeen(known, seen);
+  const isThere = ([name, it]: [string, Definition]) => isIdentical(it, known.pending.get(name));
+  return pending.size !== known.pending.size || ![...pending].every(isThere);
 }

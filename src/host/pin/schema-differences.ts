@@ -1,44 +1,58 @@
 import { isRecord } from '../../base/is-record.ts';
 import type { JsonSchema } from '../../protocol/mcp.ts';
-import { isIdentical, ordered } from './canonical.ts';
-import { cut, type Difference, plain } from './difference.ts';
+import { isIdentical } from './canonical.ts';
+import { cut, type Difference, memberPath, plain } from './difference.ts';
+import type { Effort } from './effort.ts';
+import type { Tell } from './gather.ts';
 import { sayWordChanges } from './words.ts';
 
 /** Which schema of a tool is compared. Models fill in parameters; of results they only read. */
 type Of = 'parameters' | 'result';
-type Part = { readonly of: Of; readonly path: string };
+/** Where in which schema; whoever is told of what is there; what may be spent on it. */
+type Part = { readonly of: Of; readonly path: string; readonly hear: Hear };
+type Hear = { readonly tell: Tell; readonly effort: Effort };
 
-/** What changed between two schemas, by parameter: `filter.owner`, `rows[].id`. */
+/** Tells what changed between two schemas, both ordered, by parameter: `filter.owner`, `rows[].id`. */
 export function schemaDifferences(
   of: Of,
   before: JsonSchema | undefined,
   after: JsonSchema | undefined,
-): Difference[] {
+  hear: Hear,
+): void {
   if (before === undefined || after === undefined) {
-    if (before === after) return [];
-    const text = `the schema of its ${of} was ${before === undefined ? 'added' : 'removed'}`;
-    return [{ part: of, severity: 'low', text }];
+    if (before === after) return;
+    const what = before === undefined ? 'added' : 'removed';
+    hear.tell(of, 'low', () => `the schema of its ${of} was ${what}`);
+    return;
   }
-  // Ordered once, members can be compared as they are.
-  const [old, fresh] = [ordered(before), ordered(after)];
-  if (isIdentical(old, fresh)) return [];
-  const found = schemas(old, fresh, { of, path: '' });
-  return found.length > 0 ? found : [tell({ of, path: '' }, 'low', 'its schema was written otherwise')];
+  if (isIdentical(before, after)) return;
+  let isTold = false;
+  const tell: Tell = (...difference) => {
+    isTold = true;
+    hear.tell(...difference);
+  };
+  const whole = { of, path: '', hear: { ...hear, tell } };
+  schemas(before, after, whole);
+  if (!isTold) say(whole, 'low', () => 'its schema was written otherwise');
 }
 
-function schemas(before: unknown, after: unknown, part: Part): Difference[] {
+function schemas(before: unknown, after: unknown, part: Part): void {
   if (!isRecord(before) || !isRecord(after)) {
-    if (isIdentical(before, after)) return [];
-    return [tell(part, 'medium', `${plain(before, 'nothing')} → ${plain(after, 'nothing')}`)];
+    if (isIdentical(before, after)) return;
+    say(part, 'medium', () => `${plain(before, 'nothing')} → ${plain(after, 'nothing')}`);
+    return;
   }
   const [old, fresh] = [new Map(Object.entries(before)), new Map(Object.entries(after))];
-  const keywords = new Set([...old.keys(), ...fresh.keys()]);
-  return [...keywords].flatMap((keyword) => {
-    const [one, other] = [old.get(keyword), fresh.get(keyword)];
-    if (isIdentical(one, other) && old.has(keyword) === fresh.has(keyword)) return [];
-    const compare = KEYWORDS.get(keyword) ?? otherKeyword;
-    return compare({ keyword, one, other, part, old, fresh });
-  });
+  for (const keyword of new Set([...old.keys(), ...fresh.keys()])) {
+    const change = { keyword, one: old.get(keyword), other: fresh.get(keyword), part, old, fresh };
+    const inside = WITHIN.get(keyword);
+    // What is within is compared there: comparing it whole at every level would take very long.
+    if (inside) inside(change);
+    else if (old.has(keyword) !== fresh.has(keyword) || !isIdentical(change.one, change.other)) {
+      const compare = KEYWORDS.get(keyword) ?? otherKeyword;
+      compare(change);
+    }
+  }
 }
 
 type Change = {
@@ -50,20 +64,19 @@ type Change = {
   readonly old: ReadonlyMap<string, unknown>;
   readonly fresh: ReadonlyMap<string, unknown>;
 };
-type Compare = (change: Change) => Difference[];
+type Compare = (change: Change) => void;
 
-function properties({ one, other, part, fresh }: Change): Difference[] {
+function properties({ one, other, part, fresh }: Change): void {
   const [old, now] = [entriesOf(one), entriesOf(other)];
   const required = namesOf(fresh.get('required'));
-  return [...new Set([...old.keys(), ...now.keys()])].flatMap((name) => {
-    const inner = { ...part, path: part.path === '' ? name : `${part.path}.${name}` };
+  for (const name of new Set([...old.keys(), ...now.keys()])) {
+    const inner = { ...part, path: memberPath(part.path, name) };
     if (!old.has(name)) {
-      const text = describeParameter(now.get(name));
-      return [tell(inner, 'high', `added${required.has(name) ? ' (required)' : ''}${text}`)];
-    }
-    if (!now.has(name)) return [tell(inner, 'medium', 'removed')];
-    return schemas(old.get(name), now.get(name), inner);
-  });
+      const word = required.has(name) ? 'added (required)' : 'added';
+      say(inner, 'high', () => `${word}${describeParameter(now.get(name))}`);
+    } else if (!now.has(name)) say(inner, 'medium', () => 'removed');
+    else schemas(old.get(name), now.get(name), inner);
+  }
 }
 
 function describeParameter(schema: unknown): string {
@@ -72,63 +85,71 @@ function describeParameter(schema: unknown): string {
 }
 
 /** What came or went altogether is told as that. */
-function required({ one, other, part, old, fresh }: Change): Difference[] {
+function required({ one, other, part, old, fresh }: Change): void {
   const [before, now] = [namesOf(one), namesOf(other)];
   const [had, has] = [entriesOf(old.get('properties')), entriesOf(fresh.get('properties'))];
-  const inner = (name: string) => ({ ...part, path: part.path === '' ? name : `${part.path}.${name}` });
-  const came = [...now].filter((name) => !before.has(name) && had.has(name) === has.has(name));
-  const went = [...before].filter((name) => !now.has(name) && had.has(name) === has.has(name));
-  return [
-    ...came.map((name) => tell(inner(name), 'high', 'became required')),
-    ...went.map((name) => tell(inner(name), 'low', 'became optional')),
-  ];
-}
-
-function enumeration({ one, other, part }: Change): Difference[] {
-  if (!Array.isArray(one) || !Array.isArray(other)) {
-    return [tell(part, 'medium', Array.isArray(other) ? `allows only ${values(other)}` : 'allows any value')];
+  for (const name of new Set([...now, ...before])) {
+    if (before.has(name) === now.has(name) || had.has(name) !== has.has(name)) continue;
+    const inner = { ...part, path: memberPath(part.path, name) };
+    if (now.has(name)) say(inner, 'high', () => 'became required');
+    else say(inner, 'low', () => 'became optional');
   }
-  const without = (these: unknown[], those: unknown[]) =>
-    these.filter((value) => !those.some((it) => isIdentical(it, value)));
+}
+
+function enumeration({ one, other, part }: Change): void {
+  if (!Array.isArray(one) || !Array.isArray(other)) {
+    const text = () => (Array.isArray(other) ? `allows only ${values(other)}` : 'allows any value');
+    say(part, 'medium', text);
+    return;
+  }
   const [added, removed] = [without(other, one), without(one, other)];
-  const said = [
-    ...(added.length > 0 ? [`allows ${values(added)} now`] : []),
-    ...(removed.length > 0 ? [`allows ${values(removed)} no longer`] : []),
-  ];
-  return said.length === 0 ? [] : [tell(part, 'medium', said.join(', '))];
+  if (added.length + removed.length === 0) return;
+  say(part, 'medium', () =>
+    [
+      ...(added.length > 0 ? [`allows ${values(added)} now`] : []),
+      ...(removed.length > 0 ? [`allows ${values(removed)} no longer`] : []),
+    ].join(', '),
+  );
 }
 
-function words({ keyword, one, other, part }: Change): Difference[] {
-  const [before, after] = [one, other].map((it) => (typeof it === 'string' ? it : plain(it, '')));
-  return [tell(part, 'high', `${keyword}: ${sayWordChanges(before ?? '', after ?? '')}`)];
+/** Those are ordered, so the same values have the same text. */
+function without(these: readonly unknown[], those: readonly unknown[]): unknown[] {
+  const texts = new Set(those.map((it) => JSON.stringify(it)));
+  return these.filter((it) => !texts.has(JSON.stringify(it)));
 }
 
-function named({ one, other, part }: Change): Difference[] {
-  const [old, now] = [entriesOf(one), entriesOf(other)];
-  return [...new Set([...old.keys(), ...now.keys()])].flatMap((name) => {
-    const inner = { ...part, path: part.path === '' ? `#${name}` : `${part.path}#${name}` };
-    if (old.has(name) !== now.has(name)) {
-      return [tell(inner, 'medium', old.has(name) ? 'removed' : 'added')];
-    }
-    return schemas(old.get(name), now.get(name), inner);
+function words({ keyword, one, other, part }: Change): void {
+  say(part, 'high', () => {
+    const [before = '', after = ''] = [one, other].map((it) => (typeof it === 'string' ? it : plain(it, '')));
+    return `${keyword}: ${sayWordChanges(before, after, part.hear.effort)}`;
   });
 }
 
-function items({ one, other, part }: Change): Difference[] {
-  return schemas(one, other, { ...part, path: `${part.path}[]` });
-}
-
-function alternatives({ keyword, one, other, part }: Change): Difference[] {
-  if (!Array.isArray(one) || !Array.isArray(other) || one.length !== other.length) {
-    const count = (it: unknown) => (Array.isArray(it) ? it.length : 0);
-    return [tell(part, 'medium', `${keyword} had ${count(one)} schemas, has ${count(other)}`)];
+function named({ one, other, part }: Change): void {
+  const [old, now] = [entriesOf(one), entriesOf(other)];
+  for (const name of new Set([...old.keys(), ...now.keys()])) {
+    const inner = { ...part, path: memberPath(part.path, name, '#') };
+    if (old.has(name) === now.has(name)) schemas(old.get(name), now.get(name), inner);
+    else say(inner, 'medium', () => (old.has(name) ? 'removed' : 'added'));
   }
-  return one.flatMap((schema: unknown, at) => schemas(schema, other[at], part));
 }
 
-function otherKeyword({ keyword, one, other, part }: Change): Difference[] {
+function items({ one, other, part }: Change): void {
+  schemas(one, other, { ...part, path: memberPath(part.path, '', '[]') });
+}
+
+function alternatives({ keyword, one, other, part }: Change): void {
+  if (Array.isArray(one) && Array.isArray(other) && one.length === other.length) {
+    for (const [at, schema] of one.entries()) schemas(schema, other[at], part);
+  } else if (!isIdentical(one, other)) {
+    const count = (it: unknown) => (Array.isArray(it) ? it.length : 0);
+    say(part, 'medium', () => `${keyword} had ${count(one)} schemas, has ${count(other)}`);
+  }
+}
+
+function otherKeyword({ keyword, one, other, part }: Change): void {
   const severity = WEIGHTY.has(keyword) ? 'medium' : 'low';
-  return [tell(part, severity, `${cut(keyword)} ${plain(one, 'unset')} → ${plain(other, 'gone')}`)];
+  say(part, severity, () => `${cut(keyword)} ${plain(one, 'unset')} → ${plain(other, 'gone')}`);
 }
 
 const WEIGHTY: ReadonlySet<string> = new Set([
@@ -141,11 +162,15 @@ const WEIGHTY: ReadonlySet<string> = new Set([
 ]);
 
 const KEYWORDS: ReadonlyMap<string, Compare> = new Map([
-  ['properties', properties],
   ['required', required],
   ['enum', enumeration],
   ['description', words],
   ['title', words],
+]);
+
+/** Those that hold schemas. */
+const WITHIN: ReadonlyMap<string, Compare> = new Map([
+  ['properties', properties],
   ['$defs', named],
   ['definitions', named],
   ['patternProperties', named],
@@ -155,15 +180,14 @@ const KEYWORDS: ReadonlyMap<string, Compare> = new Map([
   ['allOf', alternatives],
 ]);
 
-function tell({ of, path }: Part, severity: Difference['severity'], text: string): Difference {
-  const noun = of === 'parameters' ? 'parameter' : 'result member';
-  const subject =
-    path === '' ? (of === 'parameters' ? 'its parameters' : 'its result') : `${noun} ${cut(path)}`;
-  return {
-    part: path === '' ? of : `${of}.${path}`,
-    severity: of === 'result' ? 'low' : severity,
-    text: `${subject} ${text}`,
-  };
+function say({ of, path, hear }: Part, severity: Difference['severity'], text: () => string): void {
+  const part = path === '' ? of : `${of}.${path}`;
+  hear.tell(part, of === 'result' ? 'low' : severity, () => `${subject(of, path)} ${text()}`);
+}
+
+function subject(of: Of, path: string): string {
+  if (path === '') return of === 'parameters' ? 'its parameters' : 'its result';
+  return `${of === 'parameters' ? 'parameter' : 'result member'} ${cut(path)}`;
 }
 
 function entriesOf(value: unknown): ReadonlyMap<string, unknown> {

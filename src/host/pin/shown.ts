@@ -1,4 +1,4 @@
-import { findHidden } from './hidden.ts';
+import { eachHidden } from './hidden.ts';
 
 /** The text for people's eyes, on one line: what is hidden stands there as its code points. */
 export function shown(text: string): string {
@@ -16,18 +16,27 @@ export function visible(text: string): string {
 
 /** `U+200B`, each once, in the order in which they come. */
 export function codePoints(text: string): string[] {
-  const named = [...text].map(
+  return [...new Set(text)].map(
     (char) => `U+${(char.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0')}`,
   );
-  return [...new Set(named)];
 }
 
+/** `by` is given what stands together and is of one kind. */
 function replaced(text: string, by: (hidden: string) => string): string {
-  let from = 0;
-  let made = '';
-  for (const { at, text: hidden } of findHidden(text)) {
-    made += text.slice(from, at) + by(hidden);
-    from = at + hidden.length;
-  }
-  return from === 0 ? text : made + text.slice(from);
+  const made: string[] = [];
+  let [from, end, last] = [0, 0, ''];
+  const close = () => {
+    if (end > from) made.push(by(text.slice(from, end)));
+  };
+  eachHidden(text, (kind, at, until) => {
+    if (kind !== last || at !== end) {
+      close();
+      made.push(text.slice(end, at));
+      from = at;
+    }
+    [end, last] = [until, kind];
+    return 'on';
+  });
+  close();
+  return end === 0 ? text : made.join('') + text.slice(end);
 }

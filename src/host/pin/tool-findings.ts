@@ -2,8 +2,8 @@ import { isRecord } from '../../base/is-record.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
 import { deceptive, type Finding, sayFinding } from './deceptive.ts';
 import type { Definition } from './definition.ts';
+import { cut, memberPath } from './difference.ts';
 import { isPlain } from './hidden.ts';
-import { shown } from './shown.ts';
 
 /** A trick, and in which part of a tool's definition. */
 export type ToolFinding = Finding & {
@@ -11,23 +11,27 @@ export type ToolFinding = Finding & {
   readonly where: string;
 };
 
-/** Levels a definition may have; no real one comes near, and one that does is not walked. */
-const MAX_DEPTH = 100;
+/** More are not looked for: a person reads three. */
+const MOST_FINDINGS = 20;
 
-/** Everything deceptive in the name, the texts and the schemas of a tool: all of it is read by models. */
-export function toolFindings(tool: ListedTool | Definition): ToolFinding[] {
+/**
+ * What is deceptive in the name, the texts and the schemas of a tool, all of which models read: as much of it as people
+ * need to know. The definition must be one of bounded depth.
+ */
+export function toolFindings(tool: ListedTool | Definition, which: 'all' | 'first' = 'all'): ToolFinding[] {
   const { name, title, description, annotations } = tool;
+  const most = which === 'all' ? MOST_FINDINGS : 1;
   const found: ToolFinding[] = [];
   const look: Look = (text, is, where) => {
-    if (typeof text !== 'string' || isPlain(text)) return;
+    if (typeof text !== 'string' || found.length >= most || isPlain(text)) return;
     for (const finding of deceptive(text, is)) found.push({ ...finding, where: where() });
   };
   look(name, 'name', () => 'its name');
   look(title, 'name', () => 'its title');
   look(annotations?.title, 'name', () => 'its title');
   look(description, 'text', () => 'its description');
-  lookInto(tool.inputSchema, 'parameter', '', 0, look);
-  if (tool.outputSchema) lookInto(tool.outputSchema, 'result member', '', 0, look);
+  lookInto(tool.inputSchema, 'parameter', '', look);
+  if (tool.outputSchema) lookInto(tool.outputSchema, 'result member', '', look);
   return found;
 }
 
@@ -35,34 +39,26 @@ export function toolFindings(tool: ListedTool | Definition): ToolFinding[] {
 export function sayFindings(findings: readonly ToolFinding[]): string | undefined {
   const places = [...Map.groupBy(findings, ({ where }) => where)];
   if (places.length === 0) return undefined;
-  const said = places
-    .slice(0, MAX_PLACES)
-    .map(([where, all]) => `${where} has ${all.map(sayFinding).join(' and ')}`);
+  const said = places.slice(0, MAX_PLACES).map(([where, all]) => {
+    const kinds = all.slice(0, MAX_KINDS).map(sayFinding);
+    return `${where} has ${[...kinds, ...(all.length > MAX_KINDS ? ['more'] : [])].join(' and ')}`;
+  });
   const more = places.length - MAX_PLACES;
-  return [...said, ...(more > 0 ? [`so do ${more} more places`] : [])].join('; ');
+  const count = findings.length < MOST_FINDINGS ? `${more}` : `at least ${more}`;
+  return [...said, ...(more > 0 ? [`so do ${count} more places`] : [])].join('; ');
 }
 
 const MAX_PLACES = 3;
-
-/** Whether a value has more levels than anybody needs; comparing one that deep could take the process along. */
-export function isTooDeep(value: unknown, left = MAX_DEPTH): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (left === 0) return true;
-  for (const name in value) {
-    if (isTooDeep((value as Record<string, unknown>)[name], left - 1)) return true;
-  }
-  return false;
-}
+const MAX_KINDS = 3;
 
 type Look = (text: string | undefined, is: 'name' | 'text', where: () => string) => void;
 
 /** `path` is the parameter the schema is about; the empty one is the whole. */
-function lookInto(value: unknown, what: string, path: string, depth: number, look: Look): void {
-  if (depth > MAX_DEPTH) return;
-  const about = () => (path === '' ? `the ${what}s' schema` : `the ${what} "${shown(path)}"`);
+function lookInto(value: unknown, what: string, path: string, look: Look): void {
+  const about = () => (path === '' ? `the ${what}s' schema` : `the ${what} "${cut(path)}"`);
   if (typeof value === 'string') look(value, 'text', about);
   if (Array.isArray(value)) {
-    for (const item of value) lookInto(item, what, path, depth + 1, look);
+    for (const item of value) lookInto(item, what, path, look);
     return;
   }
   if (!isRecord(value)) return;
@@ -71,13 +67,13 @@ function lookInto(value: unknown, what: string, path: string, depth: number, loo
       look(member, 'text', () => `the description of ${about()}`);
     } else if (key === 'properties' && isRecord(member)) {
       for (const [name, schema] of Object.entries(member)) {
-        const inner = path === '' ? name : `${path}.${name}`;
-        look(name, 'name', () => `the name of the ${what} "${shown(inner)}"`);
-        lookInto(schema, what, inner, depth + 1, look);
+        const inner = memberPath(path, name);
+        look(name, 'name', () => `the name of the ${what} "${cut(inner)}"`);
+        lookInto(schema, what, inner, look);
       }
     } else {
       look(key, 'text', about);
-      lookInto(member, what, path, depth + 1, look);
+      lookInto(member, what, path, look);
     }
   }
 }

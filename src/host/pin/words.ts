@@ -1,3 +1,5 @@
+import { cutText } from '../../base/cut-text.ts';
+import { type Effort, fullEffort } from './effort.ts';
 import { shown } from './shown.ts';
 
 /** What one text has that the other has not, as people read it. */
@@ -6,8 +8,8 @@ export type WordChanges = { readonly removed: readonly string[]; readonly added:
 /** Above this product of words the ends that differ are shown as one piece. */
 const MAX_CELLS = 250_000;
 
-/** The runs of words that were taken out and put in, in order. */
-export function wordChanges(before: string, after: string): WordChanges {
+/** The runs of words that were taken out and put in, in order; as one piece where that takes more than is left. */
+export function wordChanges(before: string, after: string, effort: Effort): WordChanges {
   const [old, fresh] = [split(before), split(after)];
   let start = 0;
   while (start < old.length && start < fresh.length && old[start] === fresh[start]) start++;
@@ -16,13 +18,17 @@ export function wordChanges(before: string, after: string): WordChanges {
   while (end < most && old[old.length - 1 - end] === fresh[fresh.length - 1 - end]) end++;
   const left = old.slice(start, old.length - end);
   const right = fresh.slice(start, fresh.length - end);
-  if (left.length * right.length > MAX_CELLS) return { removed: joined([left]), added: joined([right]) };
+  const cells = left.length * right.length;
+  if (cells > MAX_CELLS || cells > effort.cells) {
+    return { removed: joined([left]), added: joined([right]) };
+  }
+  effort.cells -= cells;
   return byLongestCommon(left, right);
 }
 
 /** `added "…", removed "…"`: a few of the pieces, each cut, and how many words are not shown. */
-export function sayWordChanges(before: string, after: string): string {
-  const { removed, added } = wordChanges(before, after);
+export function sayWordChanges(before: string, after: string, effort: Effort = fullEffort()): string {
+  const { removed, added } = wordChanges(before, after, effort);
   const parts = [
     ...(added.length > 0 ? [`added ${quote(added)}`] : []),
     ...(removed.length > 0 ? [`removed ${quote(removed)}`] : []),
@@ -41,12 +47,15 @@ function quote(pieces: readonly string[]): string {
   return hidden === 0 ? texts : `${texts} and ${hidden} more ${hidden === 1 ? 'word' : 'words'}`;
 }
 
+/** Only the beginning is put in form: a piece may be all of a long text. */
 function excerpt(piece: string): { text: string; left: number } {
-  const text = shown(piece);
-  if (text.length <= MAX_PIECE) return { text, left: 0 };
+  const begin = cutText(piece, MAX_PIECE * 4);
+  const text = shown(begin);
+  if (text.length <= MAX_PIECE && begin.length === piece.length) return { text, left: 0 };
   const head = text.slice(0, MAX_PIECE).replace(/\S*$/, '').trimEnd();
-  const begun = head === '' ? [...text].slice(0, MAX_PIECE - 20).join('') : head;
-  return { text: `${begun}…`, left: Math.max(1, split(text.slice(begun.length)).length) };
+  const begun = head === '' ? cutText(text, MAX_PIECE - 20) : head;
+  const said = head === '' ? 0 : split(head).length;
+  return { text: `${begun}…`, left: Math.max(1, split(piece).length - said) };
 }
 
 function split(text: string): string[] {
@@ -59,13 +68,14 @@ function joined(runs: readonly (readonly string[])[]): string[] {
 
 /** The pieces between the words both have, found by their longest common subsequence. */
 function byLongestCommon(left: readonly string[], right: readonly string[]): WordChanges {
+  const [rows, columns] = numbered(left, right);
   const width = right.length + 1;
   const lengths = new Uint32Array((left.length + 1) * width);
   const at = (row: number, column: number) => lengths[row * width + column] as number;
   for (let row = left.length - 1; row >= 0; row--) {
     for (let column = right.length - 1; column >= 0; column--) {
       lengths[row * width + column] =
-        left[row] === right[column]
+        rows[row] === columns[column]
           ? at(row + 1, column + 1) + 1
           : Math.max(at(row + 1, column), at(row, column + 1));
     }
@@ -84,4 +94,15 @@ function byLongestCommon(left: readonly string[], right: readonly string[]): Wor
     } else removed.at(-1)?.push(left[row++] as string);
   }
   return { removed: joined(removed), added: joined(added) };
+}
+
+/** A number for each word, the same for the same: they are compared many times. */
+function numbered(left: readonly string[], right: readonly string[]): [Uint32Array, Uint32Array] {
+  const numbers = new Map<string, number>();
+  const numberOf = (word: string) => {
+    const known = numbers.get(word) ?? numbers.size;
+    numbers.set(word, known);
+    return known;
+  };
+  return [Uint32Array.from(left, numberOf), Uint32Array.from(right, numberOf)];
 }

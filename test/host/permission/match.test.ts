@@ -30,6 +30,40 @@ describe('names', () => {
     expect(matches(text, 'allow', call)).toBe(expected);
   });
 
+  const taking = mcpCall('a', 'b__read');
+  const meant = mcpCall('a__b', 'read');
+  const aliased = mcpCall('a__b', 'read', 'mcp__a__b__read_1f');
+  test.each([
+    ['mcp__a__b__read', taking, ['a'], true],
+    ['mcp__a__b__read', meant, ['a__b'], true],
+    ['mcp__a__b__read', taking, ['a', 'a__b'], false],
+    ['mcp__a__b__read', meant, ['a', 'a__b'], false],
+    ['mcp__a__b__read', aliased, ['a', 'a__b'], false],
+    ['mcp__a__b__read_1f', aliased, ['a', 'a__b'], true],
+    // Whoever sees the alias in the settings lists a tool of that name.
+    ['mcp__a__b__read_1f', mcpCall('a', 'b__read_1f'), ['a', 'a__b'], false],
+    ['mcp__a', taking, ['a', 'a__b'], true],
+    ['mcp__a__*', taking, ['a', 'a__b'], true],
+    ['mcp__a__b', meant, ['a__b'], true],
+    ['mcp__a__b', meant, ['a', 'a__b'], false],
+    ['mcp__a__b', mcpCall('a', 'b'), ['a', 'a__b'], false],
+    ['mcp__a__b__*', taking, ['a', 'a__b'], false],
+    ['mcp__a__b__*', meant, ['a', 'a__b'], false],
+    ['mcp__*', meant, ['a', 'a__b'], true],
+    ['mcp__my_server__x', mcpCall('my server', 'x'), ['my server', 'my_server'], false],
+    ['mcp__my_server', mcpCall('my server', 'x'), ['my server', 'my_server'], false],
+    ['mcp__my_server__x', mcpCall('my server', 'x'), ['my server', 'ours', 'my'], true],
+  ])('allow %s about %j where there are %j: %s', (text, call, servers, expected) => {
+    expect(matches(text, 'allow', { ...call, servers })).toBe(expected);
+  });
+
+  test.each(['deny', 'ask'] as const)('%s rules are about every tool their name could mean', (effect) => {
+    for (const call of [taking, meant, aliased]) {
+      expect(matches('mcp__a__b__read', effect, { ...call, servers: ['a', 'a__b'] })).toBe(true);
+      expect(matches('mcp__a__b__*', effect, { ...call, servers: ['a', 'a__b'] })).toBe(true);
+    }
+  });
+
   test('a deny pattern may span servers', () => {
     expect(matches('mcp__git*', 'deny', mcpCall('github', 'x'))).toBe(true);
     expect(matches('*', 'deny', bash('ls'))).toBe(true);

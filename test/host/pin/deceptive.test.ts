@@ -116,7 +116,9 @@ test('one sentence says where: names, titles, descriptions, parameters at any de
 
 test('of all tools in the catalogue, one hides something; emoji and 16 alphabets do not', () => {
   const root = fileURLToPath(new URL('../../../data/tool-catalogue/', import.meta.url));
-  const files = globSync('*.json', { cwd: root }).filter((name) => !/^(index|queries|unseen-queries)\.json$/.test(name));
+  const files = globSync('*.json', { cwd: root }).filter(
+    (name) => !/^(index|queries|unseen-queries)\.json$/.test(name),
+  );
   let count = 0;
   const flagged = files.flatMap((name) => {
     const { server, tools } = JSON.parse(readFileSync(`${root}${name}`, 'utf8')) as {

@@ -79,10 +79,10 @@ test.each([
   const file = fileIn(path);
   writeFileSync(file, text);
   const notes: string[] = [];
-  const pins = openPins(path, { note: (it) => notes.push(it) });
+  const pins = openPins(path, { note: (it, server) => notes.push(`${server}: ${it}`) });
   expect(pins.observe(AT, [TWO]).changes).toEqual([]);
   expect(notes).toEqual([
-    `what tools of "a/../b" were is not known, they are taken as new: ${file} is of no use: ${fault}`,
+    `a/../b: what tools of "a/../b" were is not known, they are taken as new: ${file} is of no use: ${fault}`,
   ]);
   expect(readFileSync(`${file}.broken`, 'utf8')).toBe(text);
   expect(openPins(path).observe(AT, [ONE]).changes).toHaveLength(1);

@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+
+/** A lock nobody gave up for so long was left behind; whoever works under one needs milliseconds. */
+const STALE_MS = 3_000;
+
+/**
+ * Does the work while no other process does work under the same lock, a file that exists as long. Waits in place, since the
+ * work is done in place, too. Where no lock can be made, the work is done without one.
+ */
+export function underLock<T>(path: string, work: () => T, staleMs = STALE_MS): T {
+  const mine = `${process.pid} ${hostname()} ${randomUUID()}`;
+  const isHeld = take(path, mine, staleMs);
+  try {
+    return work();
+  } finally {
+    // Somebody may have thought that it was left behind.
+    if (isHeld && textOf(path) === mine) rmSync(path, { force: true });
+  }
+}
+
+function take(path: string, mine: string, staleMs: number): boolean {
+  let [since, seen] = [performance.now(), ''];
+  for (;;) {
+    try {
+      writeFileSync(path, mine, { mode: 0o600, flag: 'wx' });
+      return true;
+    } catch (cause) {
+      if (!(cause instanceof Error && 'code' in cause && cause.code === 'EEXIST')) return false;
+    }
+    const theirs = textOf(path);
+    if (theirs !== seen) [since, seen] = [performance.now(), theirs];
+    if (performance.now() - since > staleMs || isAbandoned(theirs)) {
+      if (!remove(path, theirs)) return false;
+    } else pause(2 + Math.random() * 8);
+  }
+}
+
+/** Its process ran here and is no more. */
+function isAbandoned(text: string): boolean {
+  const [pid, host] = text.split(' ');
+  if (host !== hostname()) return false;
+  try {
+    process.kill(Number(pid), 0);
+    return false;
+  } catch (cause) {
+    return cause instanceof Error && 'code' in cause && cause.code === 'ESRCH';
+  }
+}
+
+/** Takes away this very lock: one that came in its place meanwhile is put back. False if it cannot be taken away. */
+function remove(path: string, text: string): boolean {
+  const aside = `${path}.${randomUUID()}`;
+  try {
+    renameSync(path, aside);
+    if (textOf(aside) !== text) linkSync(aside, path);
+  } catch (cause) {
+    // Gone already, or there again.
+    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+    return code === 'ENOENT' || code === 'EEXIST';
+  } finally {
+    rmSync(aside, { force: true });
+  }
+  return true;
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function pause(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
