@@ -1,7 +1,8 @@
 /** The word a person most likely meant, or none if nothing is close. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   if (word.length > LONGEST) return undefined;
-  const limit = Math.max(1, Math.floor(word.length / 3));
+  // Among words of a letter or two any is close to any other.
+  const limit = word.length <= 2 ? 0 : Math.max(1, Math.floor(word.length / 3));
   const ranked = known
     // What differs more in length than that is not close, and need not be compared.
     .filter((candidate) => Math.abs(candidate.length - word.length) <= limit)

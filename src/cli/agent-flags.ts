@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { TOOL_SEARCH_WORDS } from '../host/tool-budget.ts';
+import { readToolSearch, TOOL_SEARCH_WORDS } from '../host/tool-budget.ts';
 import { PERMISSION_MODES } from '../protocol/permission.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
 import type { Options } from '../sdk/options.ts';
@@ -105,6 +105,7 @@ const ROWS: readonly FlagRow[] = [
   {
     flags: '--tool-search <when>',
     does: `when servers’ tools have to be searched for: ${TOOL_SEARCH_WORDS} (our own agent)`,
+    parse: searchWhen,
     option: (when: string) => ({ extraArgs: { 'tool-search': when } }),
   },
   {
@@ -205,4 +206,9 @@ function rules(value: string, before: unknown): string[] {
 function count(value: string): number {
   if (!/^[1-9]\d*$/.test(value)) throw new InvalidArgumentError('It takes a whole number, 1 or more.');
   return Number(value);
+}
+
+function searchWhen(value: string): string {
+  if (!readToolSearch(value)) throw new InvalidArgumentError(`It takes ${TOOL_SEARCH_WORDS}.`);
+  return value;
 }

@@ -16,6 +16,8 @@ Connects that one server, calls the tool, and prints what it gave. Arguments are
   toolplane call --mcp-config servers.json github create_issue '{"title": "It breaks"}' labels=bug labels=urgent
   jq '{query: .text}' note.json | toolplane call --url http://127.0.0.1:3000/mcp server search -
 
+What the tool's schema is against is told and not sent, a name it does not declare too; --unchecked sends it anyway.
+
 Text is printed as it is; of images, audio and other data a line tells type and size, and --output keeps them. What a
 tool says of its failure goes to stderr. Ctrl-C cancels the call.
 
@@ -25,17 +27,18 @@ Exit codes:
   2    the command was not understood: no such server, tool or argument, one that is missing or of another type
   130  it was interrupted (129, 143: hung up, terminated)`;
 
-type Values = { json?: true; output?: string; timeout?: number };
+type Values = { json?: true; output?: string; timeout?: number; unchecked?: true };
 
 /** `toolplane call`: one tool, once. */
 export function addCall(program: Command): void {
   addServerFlags(program.command('call'))
     .description('Call one tool of a server.')
     .argument('<server>', 'its name in the configuration')
-    .argument('<tool>', 'the server’s own name of it')
+    .argument('<tool>', 'the server’s own name of it, or the one models know')
     .argument('[arguments...]', 'a JSON object, key=value, key:=json, key=@file; - is stdin')
     .option('--json', 'print the result as the server gave it')
     .option('-o, --output <directory>', 'keep images, audio and other data in files there')
+    .option('--unchecked', 'send the arguments also if the tool’s schema is against them')
     .addOption(new Option('--timeout <ms>', 'cancel the call after so long').argParser(milliseconds))
     .addHelpText('after', HELP)
     .action(async (server: string, tool: string, words: string[], values: Values, command: Command) => {
@@ -50,6 +53,7 @@ export function addCall(program: Command): void {
         tool,
         input,
         format: values.json ? 'json' : 'text',
+        checks: values.unchecked ? 'none' : 'schema',
         ...(values.output !== undefined && { directory: values.output }),
         ...(values.timeout !== undefined && { timeoutMs: values.timeout }),
       } as const;

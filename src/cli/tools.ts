@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ExitCode } from './exit-code.ts';
 import { type Actions, actionWord } from './host/action-word.ts';
-import { addServerChoice, addServerFlags, chosenNames, namedServers } from './host/server-flags.ts';
+import { addServerChoice, addServerFlags, chosenNames, namedServers, refuse } from './host/server-flags.ts';
 
 const HELP = `
 Connects the servers, lists what they offer, and ends them again. Beside each tool stands what its server claims of it.
@@ -11,7 +11,8 @@ Connects the servers, lists what they offer, and ends them again. Beside each to
   toolplane tools --mcp-config servers.json --search "send a mail"  the tools for a need, best first
   toolplane tools --stdio "npx -y some-server" --json               one server without a file, for programs
 
-A tool whose definition changed since it was first seen is asked about before every call, until somebody accepts it:
+A tool whose definition changed since it was first seen is asked about before every call, until somebody accepts it.
+To look is not to accept, but what a look finds changed can be accepted from then on:
 
   toolplane tools --changed                                         what changed, and how
   toolplane tools accept github create_issue                        this tool is well as it is now
@@ -39,20 +40,38 @@ export function addTools(program: Command): void {
     .usage('[options] [accept <server> [tool]]')
     .description('List the tools of servers, what they cost, or search them.')
     .argument('[words...]', 'nothing, or accept <server> [tool]')
-    .option('--cost', 'tokens of every definition, the dearest first')
-    .option('--search <text>', 'the tools for a need, best first')
+    .addOption(
+      new Option('--cost', 'tokens of every definition, the dearest first').conflicts(['search', 'changed']),
+    )
+    .addOption(
+      new Option('--search <text>', 'the tools for a need, best first').argParser(words).conflicts('changed'),
+    )
     .addOption(new Option('--limit <n>', 'how many --search gives').argParser(count).default(10))
     .option('--changed', 'definitions that changed since they were accepted; connects nothing')
     .option('--json', 'one JSON document with everything')
     .addHelpText('after', HELP)
     .action(async (words: string[], values: Values, command: Command) => {
       const action = actionWord(command, words, ACTIONS);
+      refuseIdle(command, action, values);
       const code =
         action === 'accept' || values.changed
           ? await changes(words, values, command)
           : await list(values, command);
       if (code !== 0) throw new ExitCode(code);
     });
+}
+
+/** A flag that would change nothing was meant to change something. */
+function refuseIdle(command: Command, action: 'list' | 'accept', { search }: Values): void {
+  if (search === undefined && command.getOptionValueSource('limit') === 'cli') {
+    refuse(command, '--limit says how many --search gives, and there is no --search');
+  }
+  const idle = (['cost', 'search', 'changed', 'server'] as const).filter(
+    (name) => command.getOptionValueSource(name) === 'cli',
+  );
+  if (action === 'accept' && idle.length > 0) {
+    refuse(command, `tools accept takes <server> [tool] and no --${idle.join(' or --')}`);
+  }
 }
 
 async function list({ json, cost, search, limit }: Values, command: Command): Promise<number> {
@@ -80,4 +99,9 @@ async function changes(
 function count(value: string): number {
   if (!/^[1-9]\d{0,3}$/.test(value)) throw new InvalidArgumentError('It takes a whole number, 1 or more.');
   return Number(value);
+}
+
+function words(value: string): string {
+  if (value.trim() === '') throw new InvalidArgumentError('It takes what the tool is to do.');
+  return value;
 }

@@ -21,6 +21,7 @@ export function programAsker(channel: () => ControlChannel): Asker {
           requires_user_interaction: true,
           suppress_always_allow_rule: true,
         }),
+        ...(reason.changed && { tool_change: { server: call.server, tool: call.tool } }),
         tool_use_id: toolUseId,
         ...(agentId !== undefined && { agent_id: agentId }),
       };

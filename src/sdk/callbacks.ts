@@ -21,6 +21,8 @@ export type CanUseTool = (
     agentID?: string;
     requestId: string;
     matchedAskRule?: { source: string; toolName: string; ruleContent?: string };
+    /** The tool is not what was accepted, and no rule allows it: whoever allows the call accepts it as it is now. Told by our own agent. */
+    toolChange?: { server: string; tool: string };
   },
 ) => Promise<PermissionResult | null>;
 

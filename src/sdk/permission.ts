@@ -49,6 +49,7 @@ const MEMBERS: readonly (readonly [string, string])[] = [
   ['toolUseID', 'tool_use_id'],
   ['agentID', 'agent_id'],
   ['matchedAskRule', 'matched_ask_rule'],
+  ['toolChange', 'tool_change'],
 ];
 
 function isDecision(value: unknown): value is Frame {

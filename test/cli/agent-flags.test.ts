@@ -38,6 +38,7 @@ test.each<[string[], object]>([
     ['--agents', '{"scout":{"description":"Looks","prompt":"Look."}}'],
     { agents: { scout: { description: 'Looks', prompt: 'Look.' } } },
   ],
+  [['--tool-search', 'auto:5'], { extraArgs: { ...OWN_PROMPT.extraArgs, 'tool-search': 'auto:5' } }],
   [['--lead-only'], { extraArgs: { ...OWN_PROMPT.extraArgs, 'lead-only': null } }],
   [
     ['--lead-only', '--agent-executable', 'other'],
@@ -65,12 +66,14 @@ test.each<[string[], object]>([
   expect(() => checkOptions(given)).not.toThrow();
 });
 
-test.each([[['--max-turns', '0']], [['--max-turns', '1.5']], [['--permission-mode', 'yolo']]])(
-  '%j is not understood',
-  (args) => {
-    expect(() => optionsOf(...args)).toThrow(/invalid/);
-  },
-);
+test.each([
+  [['--max-turns', '0']],
+  [['--max-turns', '1.5']],
+  [['--permission-mode', 'yolo']],
+  [['--tool-search', 'bogus']],
+])('%j is not understood', (args) => {
+  expect(() => optionsOf(...args)).toThrow(/invalid/);
+});
 
 test('servers of several configurations are merged, the later ones win', () => {
   const config = (servers: object) => JSON.stringify({ mcpServers: servers });

@@ -110,6 +110,38 @@ test.each([
   expect(stderr).toMatch(message);
 });
 
+test.each([
+  ['a name it does not declare', ['dryRn=true'], 'the tool declares no "dryRn"; did you mean "dryRun"?'],
+  ['a type within a list', ['edits:=[{"to":5}]'], 'edits[0].to: must be a string, not 5'],
+  ['what is missing within a list', ['edits:=[{}]'], 'edits[0]: it needs to: a string'],
+])('%s keeps a call from being made, unless it is to be unchecked', async (_, words, fault) => {
+  const heard = join(newDirectory(), 'heard');
+  const call = ['call', '--mcp-config', config({ odd: odd({ HEARD: heard }) }), 'odd', 'edit', ...words];
+  const told = `toolplane: odd edit: ${fault}\n`;
+  expect(await runCli(call)).toEqual({ code: 2, stdout: '', stderr: told });
+  expect(readFileSync(heard, 'utf8')).not.toContain('tools/call');
+  const unchecked = await runCli([...call, '--unchecked']);
+  expect(unchecked).toMatchObject({ code: 0, stdout: expect.stringMatching(/^edited \{/), stderr: told });
+});
+
+test('a directory that cannot be used is told before the call', async () => {
+  const directory = newDirectory();
+  const [heard, file] = [join(directory, 'heard'), join(directory, 'afile')];
+  writeFileSync(file, '');
+  const call = ['call', '--mcp-config', config({ odd: odd({ HEARD: heard }) }), 'odd', 'picture', '-o', file];
+  const stderr = `toolplane: --output ${file} is no directory\n`;
+  expect(await runCli(call)).toEqual({ code: 2, stdout: '', stderr });
+  expect(readFileSync(heard, 'utf8')).not.toContain('tools/call');
+});
+
+test('--output with --json keeps files too, and names them', async () => {
+  const directory = newDirectory();
+  const { code, stdout } = await runCli([...ODD, 'picture', '--json', '-o', directory]);
+  const path = join(directory, 'picture-1.png');
+  expect({ code, result: JSON.parse(stdout) }).toMatchObject({ code: 0, result: { files: [path] } });
+  expect(readFileSync(path, 'utf8')).toBe('pixels');
+});
+
 test('an unknown server is exit code 2, one that fails 1', async () => {
   const servers = ['call', '--mcp-config', config({ broken: BROKEN })];
   const unknown = await runCli([...servers, 'brokn', 'x']);

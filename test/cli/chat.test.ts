@@ -11,10 +11,17 @@ import { TWO_SERVERS, TWO_WAITING } from './two-servers.ts';
 
 const REHEARSE = ['--model', 'rehearsal', '--mcp-config', TWO_SERVERS];
 
+/** One where no tools are remembered: what servers claim counts once they are there. */
+function ownHome(): { TOOLPLANE_HOME: string } {
+  const home = mkdtempSync(join(tmpdir(), 'toolplane-chat-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  return { TOOLPLANE_HOME: home };
+}
+
 test.runIf(hasScript)(
   'in a real terminal: connect and search, connect and deploy, then what tools there are',
   async () => {
-    const chat = new TerminalProcess(REHEARSE);
+    const chat = new TerminalProcess(REHEARSE, ownHome());
     await chat.until('› ');
     chat.type('Connect to the docs MCP server, then search for tool pools\r');
     expect(await chat.until('allow? ')).toContain('connect_mcp');
@@ -84,7 +91,7 @@ test.runIf(hasScript)(
 );
 
 test('in a pipe too, with servers that are connected from the start', async () => {
-  const { code, stdout } = await runCli(REHEARSE, `${BOTH}\n`);
+  const { code, stdout } = await runCli(REHEARSE, `${BOTH}\n`, { env: ownHome() });
   expect(code).toBe(0);
   expect(stdout).toMatch(/^I was given \d+ tools:\n/);
   expect(stdout).toContain('\n- mcp__deploy__trigger (destructive)\n');

@@ -20,7 +20,7 @@ test('a prompt is filled in by texts, whatever they look like and are called', a
   expect(await runCli(['prompts', 'get', 'odd', 'greet', 'who=5', '__proto__=x', ...ODD])).toEqual({
     code: 0,
     stdout: 'user:\ngreet {"who":"5","__proto__":"x"}\n',
-    stderr: '',
+    stderr: 'toolplane: odd greet: the prompt declares no "__proto__" (it takes who, mood)\n',
   });
 });
 

@@ -2,12 +2,15 @@ import { once } from 'node:events';
 import { globSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
+import { openPins } from '../../src/host/pin/open-pins.ts';
+import { placeOf } from '../../src/host/pin/place-of.ts';
 import { lifeline } from '../world/lifeline.ts';
 import { error, text as say } from '../world/model-reply.ts';
 import { openAgentWorld } from './agent-world.ts';
+import { config, odd } from './host/real-servers.ts';
 import { runCli, startCli } from './run-cli.ts';
 import { hasScript, TerminalProcess } from './terminal-process.ts';
 import { TWO_SERVERS } from './two-servers.ts';
@@ -85,6 +88,41 @@ test('what would be asked is denied, and told with the rule that allows it; with
     stdout: 'Done. The tool said: api is live',
     stderr: '',
   });
+});
+
+test('a tool that changed is denied with the change and how to accept it, which no rule does; accepted it runs', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'toolplane-run-'));
+  onTestFinished(() => rm(home, { recursive: true }));
+  const place = { cwd: home, env: { TOOLPLANE_HOME: home } };
+  const { command, args } = odd();
+  const pins = openPins(join(home, 'pins'));
+  const at = { server: 'odd', place: placeOf({ command, args }, home) ?? '' };
+  pins.observe(at, [{ name: 'raw', description: 'Tells', inputSchema: { type: 'object' } }]);
+  const servers = ['--mcp-config', config({ odd: odd() })];
+  const run = () =>
+    runCli([...REHEARSE, ...servers, '--allowedTools', 'mcp__odd', '--json', 'call raw with {}'], '', place);
+  const remedy = 'to accept it: toolplane tools accept odd raw';
+  const denied = await run();
+  expect(denied.stderr).toMatch(
+    new RegExp(
+      `toolplane: mcp__odd__raw was denied, nobody could be asked: .*added "what it was sent"; ${remedy}\n`,
+    ),
+  );
+  expect(denied.stderr).not.toContain('--allowedTools');
+  expect(JSON.parse(denied.stdout)).toMatchObject({ result: expect.stringContaining(remedy) });
+  expect((await runCli(['tools', 'accept', 'odd', 'raw'], '', place)).code).toBe(0);
+  expect(JSON.parse((await run()).stdout)).toMatchObject({ result: expect.stringContaining('"name":"raw"') });
+});
+
+test('what is not kept, and what is not known of tools any more, is told on stderr', async () => {
+  const home = join(await mkdtemp(join(tmpdir(), 'toolplane-run-')), 'file');
+  onTestFinished(() => rm(dirname(home), { recursive: true }));
+  await writeFile(home, '');
+  const args = ['run', '--model', await scripted('Hello.'), '--mcp-config', config({ odd: odd() }), 'hi'];
+  const { code, stdout, stderr } = await runCli(args, '', { env: { TOOLPLANE_HOME: home } });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: 'Hello.\n' });
+  expect(stderr).toMatch(/^toolplane: The session is not kept and cannot be resumed: /m);
+  expect(stderr).toMatch(/^toolplane: what tools of "odd" (were is not known|are is remembered)/m);
 });
 
 test('--verbose tells on stderr which tools run and how they end', async () => {
@@ -179,6 +217,7 @@ test.each([
     /Allowed choices are text, json, stream-json/,
   ],
   ['an unknown mode', ['run', 'hi', '--permission-mode', 'yolo'], /Allowed choices are default/],
+  ['an unknown word', ['run', 'hi', '--tool-search', 'bogus'], /It takes on, off, auto/],
   ['no number', ['run', 'hi', '--max-turns', 'many'], /whole number, 1 or more/],
   ['no rule', ['run', 'hi', '--disallowedTools', 'Bash(rm *'], /--disallowedTools 'Bash\(rm \*' is no rule/],
   ['no file', ['run', 'hi', '--mcp-config', './nope'], /--mcp-config \.\/nope cannot be read: ENOENT/],

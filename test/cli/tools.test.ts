@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, watch } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -125,7 +125,7 @@ test('a server without a file: --stdio takes a command line', async () => {
   const { command, args } = odd();
   const line = [command, ...args].map((word) => `'${word}'`).join(' ');
   const { code, stdout } = await runCli(['tools', '--stdio', line]);
-  expect(stdout).toMatch(/^server \(13 tools, odd 1\)\n/);
+  expect(stdout).toMatch(/^server \(14 tools, odd 1\)\n/);
   expect(code).toBe(0);
 });
 
@@ -145,6 +145,13 @@ test.each([
   ],
   ['both of --stdio and --url', ['tools', '--stdio', 'x', '--url', 'http://x'], /cannot be used with/],
   ['a word', ['tools', 'acept'], /unknown word 'acept'; did you mean accept\?/],
+  ['a second --stdio', ['tools', '--stdio', 'x', '--stdio', 'y'], /It is given more than once/],
+  ['--cost of a search', ['tools', '--stdio', 'x', '--cost', '--search', 'y'], /cannot be used with/],
+  ['--cost of changes', ['tools', '--changed', '--cost'], /cannot be used with/],
+  ['--limit of nothing', ['tools', '--stdio', 'x', '--limit', '2'], /there is no --search/],
+  ['a search for nothing', ['tools', '--stdio', 'x', '--search', ' '], /It takes what the tool is to do/],
+  ['a flag that accept has no use for', ['tools', 'accept', 'x', '--cost'], /and no --cost/],
+  ['changes of an unknown server', ['tools', '--changed', '-s', 'vry'], /nothing is known of a server "vry"/],
   ['too few words', ['tools', 'accept'], /tools accept takes <server> \[tool\]/],
 ])('%s is exit code 2', async (_, args, message) => {
   const { code, stdout, stderr } = await runCli(args);
@@ -162,8 +169,8 @@ test.runIf(hasScript)(
       },
     );
     await terminal.until('connecting 0 of 1: slow');
-    const rest = await terminal.until('slow (13 tools, odd 1)');
-    expect(rest.endsWith('\r\u001b[2Kslow (13 tools, odd 1)')).toBe(true);
+    const rest = await terminal.until('slow (14 tools, odd 1)');
+    expect(rest.endsWith('\r\u001b[2Kslow (14 tools, odd 1)')).toBe(true);
     await terminal.until('typed');
     expect(await terminal.closed).toEqual([0, null]);
   },
@@ -182,11 +189,11 @@ test('what changed is told until it is accepted', async () => {
   pins.observe(at, [{ ...raw, description: 'Tells' }]);
   const call = () => run('call', 'odd', 'raw', ...servers);
   const note = 'toolplane: odd raw: it changed since it was accepted: ';
-  expect(await call()).toMatchObject({ code: 0, stderr: expect.stringContaining(note) });
-  // Who only looks leaves no trace.
   expect((await run('tools', '--changed')).stderr).toBe('toolplane: no tool waits to be accepted\n');
-
-  pins.observe(at, [raw]);
+  const told = await call();
+  expect(told).toMatchObject({ code: 0, stderr: expect.stringContaining(note) });
+  expect(told.stderr).toMatch(/; to accept it: toolplane tools accept odd raw\n$/);
+  // Who looks by hand has accepted nothing, and can.
   const listed = await run('tools', '--changed');
   expect(listed.stdout).toMatch(/^odd raw \(1 change\)\n {2}high {2}.*what it was sent/);
   const json = await run('tools', '--changed', '--json');
@@ -196,10 +203,30 @@ test('what changed is told until it is accepted', async () => {
     stdout: '',
     stderr: 'toolplane: no tool of server "ood" waits to be accepted; did you mean "odd"?\n',
   });
-  expect((await run('tools', 'accept', 'odd', 'rw')).stderr).toContain('did you mean "raw"?');
-  expect(await run('tools', 'accept', 'odd', 'raw')).toMatchObject({ code: 0, stdout: listed.stdout });
+  expect((await run('tools', 'accept', 'odd', 'rawr')).stderr).toContain('did you mean "raw"?');
+  expect(await run('tools', 'accept', 'odd', 'raw')).toMatchObject({
+    code: 0,
+    stdout: `accepted ${listed.stdout}`,
+  });
   expect((await run('tools', '--changed')).stdout).toBe('');
   expect(await call()).toMatchObject({ code: 0, stderr: '' });
+  expect((await run('tools', 'accept', 'odd')).stderr).toBe(
+    'toolplane: no tool of server "odd" waits to be accepted; toolplane tools --mcp-config <file> looks whether one changed\n',
+  );
+});
+
+test('a file of accepted tools that is damaged is told of, with its server', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'toolplane-pins-'));
+  onTestFinished(() => rmSync(home, { recursive: true }));
+  const server = odd();
+  openPins(join(home, 'pins')).observe({ server: 'odd', place: placeOf(server, process.cwd()) ?? '' }, []);
+  for (const name of readdirSync(join(home, 'pins'))) writeFileSync(join(home, 'pins', name), '{');
+  const args = ['call', 'odd', 'raw', '--mcp-config', config({ odd: server })];
+  const { code, stderr } = await runCli(args, '', { env: { TOOLPLANE_HOME: home } });
+  expect(code).toBe(0);
+  expect(stderr).toMatch(
+    /^toolplane: what tools of "odd" were is not known, .* is of no use: it is no JSON\n$/,
+  );
 });
 
 test('an interrupt while servers are slow ends everything, with the exit code that says so', async () => {

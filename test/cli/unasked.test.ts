@@ -35,3 +35,25 @@ test('every call is denied and each thing is told once, with the narrowest rule 
   ]);
   expect(denied).toHaveLength(4);
 });
+
+test('a tool that no rule would allow is denied with the reason, and with how to accept it if it changed', async () => {
+  const unasked = new Unasked(() => {});
+  const changed =
+    'mcp__s__find is not what was accepted; it changed since it was accepted: title none → "Two"';
+  const remedy = 'to accept it: toolplane tools accept s find';
+  const first = await unasked.canUseTool(
+    'mcp__s__find',
+    {},
+    { ...context(), decisionReason: changed, toolChange: { server: 's', tool: 'find' } },
+  );
+  expect(first).toEqual({
+    behavior: 'deny',
+    message: `Permission is needed and nobody is there to give it: ${changed}; ${remedy}`,
+  });
+  const person = { suppressAlwaysAllowRule: true, decisionReason: 'mcp__s__pay requires a person' };
+  await unasked.canUseTool('mcp__s__pay', {}, { ...context([suggest('x')]), ...person });
+  expect(unasked.lines).toEqual([
+    `mcp__s__find was denied, nobody could be asked: ${changed}; ${remedy}`,
+    'mcp__s__pay was denied, nobody could be asked: mcp__s__pay requires a person',
+  ]);
+});

@@ -1,12 +1,10 @@
 import { isRecord } from '../../base/is-record.ts';
-import { nearest } from '../../base/nearest.ts';
 import type { JsonSchema } from '../../protocol/mcp.ts';
 import {
   choicesOf,
   type Declared,
   declared,
   isChoice,
-  isClosed,
   isOfType,
   itemOf,
   memberNames,
@@ -14,13 +12,15 @@ import {
   typesOf,
 } from './declared.ts';
 import { parse, sayTypes, type Typed, typedValue } from './typed-value.ts';
+import { unknownNames } from './unknown-names.ts';
 
 /** A `key=value` whose file, if it named one, is read. */
 export type Given = { readonly key: string; readonly form: 'text' | 'json'; readonly text: string };
 
-/** What is sent, what is wrong with it, and what may be a typo and is sent all the same. */
+/** What is sent, what cannot be, what the schema has against the rest, and what may be a typo and is sent all the same. */
 export type Built = {
   readonly args: Record<string, unknown>;
+  readonly unreadable: readonly string[];
   readonly faults: readonly string[];
   readonly notes: readonly string[];
 };
@@ -33,21 +33,22 @@ export function buildArguments(
 ): Built {
   const input = declared(schema, schema);
   const args = structuredClone(base);
-  const faults: string[] = [];
+  const unreadable: string[] = [];
   for (const [key, its] of Map.groupBy(given, (it) => it.key)) {
     const path = pathOf(key, input);
     const value = givenValue(its, path.reduce(memberOf, input));
     const fault = 'fault' in value ? value.fault : put(args, path, value.value);
-    if (fault !== undefined) faults.push(`${key}: ${fault}`);
+    if (fault !== undefined) unreadable.push(`${key}: ${fault}`);
   }
-  const names = memberNames(input);
-  const unknown = names.length === 0 ? [] : Object.keys(args).filter((name) => !names.includes(name));
-  const isRefused = isClosed(input);
-  const said = unknown.map((name) => sayUnknown(name, names));
+  const unknown = unknownNames(args, input);
   return {
     args,
-    faults: [...faults, ...(isRefused ? said : []), ...wrongTypes(args, input)],
-    notes: isRefused ? [] : said,
+    unreadable,
+    faults: [
+      ...unknown.filter(({ isTaken }) => !isTaken).map(({ text }) => text),
+      ...wrongTypes(args, input),
+    ],
+    notes: unknown.filter(({ isTaken }) => isTaken).map(({ text }) => text),
   };
 }
 
@@ -99,23 +100,19 @@ function define(target: object, name: string, value: unknown): void {
   Object.defineProperty(target, name, { value, enumerable: true, writable: true, configurable: true });
 }
 
-function sayUnknown(name: string, known: readonly string[]): string {
-  const meant = nearest(name, known);
-  const hint = meant === undefined ? ` (it takes ${known.join(', ')})` : `; did you mean "${meant}"?`;
-  return `the tool declares no "${name}"${hint}`;
-}
-
 function wrongTypes(args: Readonly<Record<string, unknown>>, input: Declared): string[] {
   return Object.entries(args).flatMap(([name, value]) => {
     const member = memberOf(input, name);
     const types = typesOf(member);
     if (!isOfType(value, types)) return [`${name}: must be ${sayTypes(types)}, not ${shown(value)}`];
     if (!isChoice(member) || typeof value === 'object' || choicesOf(member).includes(value)) return [];
-    return [`${name}: must be one of ${choicesOf(member).map(String).join(', ')}, not ${shown(value)}`];
+    const choices = choicesOf(member).map(String).join(', ');
+    return [`${name}: must be one of ${choices}, not ${shown(value)}`];
   });
 }
 
-function shown(value: unknown): string {
+/** A value in few words. */
+export function shown(value: unknown): string {
   const text = JSON.stringify(value);
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }

@@ -38,11 +38,27 @@ export function itemOf({ forms, root }: Declared): Declared {
   return { root, forms: forms.flatMap(({ items }) => formsOf(items, root, DEEPEST)) };
 }
 
-/** Whether no other members than the declared ones are taken, by none of its forms. */
-export function isClosed({ forms }: Declared): boolean {
-  const objects = forms.filter(({ properties }) => isRecord(properties));
-  return objects.length > 0 && objects.every(({ additionalProperties }) => additionalProperties === false);
+/** Whether it says which members it has, be it none. */
+export function hasMembers({ forms }: Declared): boolean {
+  return forms.some(({ properties }) => isRecord(properties));
 }
+
+/** Whether one of its forms says that it takes members it does not name. Not to say so is no such word. */
+export function isOpen({ forms }: Declared): boolean {
+  return forms.some(
+    (form) =>
+      [form.additionalProperties, form.unevaluatedProperties].some((it) => it === true || isRecord(it)) ||
+      isRecord(form.patternProperties) ||
+      isAnyObject(form),
+  );
+}
+
+/** `{ "type": "object" }` and no more. */
+function isAnyObject(form: JsonSchema): boolean {
+  return form.type === 'object' && Object.keys(form).every((key) => PLAIN.has(key));
+}
+
+const PLAIN: ReadonlySet<string> = new Set(['type', 'title', 'description', 'default', 'examples']);
 
 /** The types in the words of JSON Schema; none if anything will do. */
 export function typesOf({ forms }: Declared): ReadonlySet<string> {
@@ -92,7 +108,8 @@ function formsOf(schema: unknown, root: JsonSchema, left: number): JsonSchema[] 
   if (!isRecord(schema) || left === 0) return [];
   const target = typeof schema.$ref === 'string' ? pointed(root, schema.$ref) : undefined;
   const branches = [schema.anyOf, schema.oneOf, schema.allOf].filter(Array.isArray).flat();
-  return [schema, ...[target, ...branches].flatMap((it) => formsOf(it, root, left - 1))];
+  const conditional = [schema.then, schema.else];
+  return [schema, ...[target, ...branches, ...conditional].flatMap((it) => formsOf(it, root, left - 1))];
 }
 
 /** Only references within the schema are followed. */

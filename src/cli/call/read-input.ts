@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { isRecord } from '../../base/is-record.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
+import { onOneLine } from '../chat/neutralise.ts';
 import type { Given } from './build-arguments.ts';
 import { readWords, type Words } from './read-words.ts';
-import { parse } from './typed-value.ts';
 
 /** The words of a call with what stdin and files have to say; a fault is one that needs no server to be seen. */
 export type Input = {
@@ -24,20 +24,22 @@ export async function readInput(words: readonly string[], stdin: NodeJS.Readable
     else given.push({ key, form, text: read.text });
   }
   const object = await readBase(base, stdin);
-  return { base: object ?? {}, given, faults: object ? found : [...found, sayNoObject(base)] };
+  if ('fault' in object) return { base: {}, given, faults: [...found, object.fault] };
+  return { base: object.value, given, faults: found };
 }
 
 async function readBase(
   base: Words['base'],
   stdin: NodeJS.ReadableStream,
-): Promise<Input['base'] | undefined> {
-  if (!base) return {};
-  const parsed = parse(base.source === 'stdin' ? await text(stdin) : base.text);
-  return isRecord(parsed?.value) && !Array.isArray(parsed.value) ? parsed.value : undefined;
-}
-
-function sayNoObject(base: Words['base']): string {
-  return `${base?.source === 'stdin' ? 'what came through stdin' : 'the input'} is no JSON object`;
+): Promise<{ readonly value: Input['base'] } | { readonly fault: string }> {
+  if (!base) return { value: {} };
+  const what = base.source === 'stdin' ? 'what came through stdin' : 'the input';
+  try {
+    const value: unknown = JSON.parse(base.source === 'stdin' ? await text(stdin) : base.text);
+    return isRecord(value) && !Array.isArray(value) ? { value } : { fault: `${what} is no JSON object` };
+  } catch (cause) {
+    return { fault: `${what} is no JSON: ${onOneLine(messageOf(cause))}` };
+  }
 }
 
 async function readText(path: string): Promise<{ readonly text: string } | { readonly fault: string }> {

@@ -1,17 +1,19 @@
-import { nearest } from '../../base/nearest.ts';
 import { startTimer } from '../../base/timer.ts';
 import type { HostTool } from '../../host/host-options.ts';
 import type { CallToolResult } from '../../protocol/mcp.ts';
 import { progressOf, progressText } from '../chat/progress.ts';
 import { elapsed } from '../chat/tool-text.ts';
-import { changedTools } from '../host/changed-tools.ts';
+import { changedTools, sayChange } from '../host/changed-tools.ts';
 import { endLine, partsText } from '../host/content-parts.ts';
 import { jsonText } from '../host/lines.ts';
+import { makeDirectory } from '../host/make-directory.ts';
 import { NotUnderstood } from '../host/not-understood.ts';
 import { saveParts } from '../host/save-parts.ts';
 import type { ServerMap } from '../host/server-flags.ts';
 import { type Connected, tellFaults, withHost } from '../host/with-host.ts';
 import { buildArguments } from './build-arguments.ts';
+import { schemaFaults } from './check-schema.ts';
+import { findTool } from './find-tool.ts';
 import { missingLines } from './needed.ts';
 import type { Input } from './read-input.ts';
 import { resultParts } from './result-text.ts';
@@ -22,6 +24,8 @@ export type CallRequest = {
   readonly tool: string;
   readonly input: Input;
   readonly format: 'text' | 'json';
+  /** Whether what the schema refuses is refused here. */
+  readonly checks: 'schema' | 'none';
   /** Where binary content goes. */
   readonly directory?: string;
   readonly timeoutMs?: number;
@@ -31,44 +35,33 @@ export type CallRequest = {
 export function startCall(request: CallRequest, env: NodeJS.ProcessEnv): Promise<number> {
   return withHost(request.servers, env, async (connected) => {
     if (tellFaults(connected) !== 0) return 1;
-    const tool = toolOf(await connected.host.listTools(), request);
-    const args = argumentsOf(connected, tool, request.input);
-    for (const { text } of changedTools(request.servers, [tool], env)) {
-      connected.output.tell(`${tool.server} ${tool.name}: ${text}`);
+    const tool = findTool(await connected.host.listTools(), request);
+    const args = await argumentsOf(connected, tool, request);
+    if (request.directory !== undefined) await makeDirectory(request.directory);
+    const { tell } = connected.output;
+    for (const change of changedTools(request.servers, [tool], env, tell)) {
+      tell(`${tool.server} ${tool.name}: ${sayChange(change)}`);
     }
-    const result = await call(connected, request, args);
-    return show(connected, request, result);
+    const named = { ...request, tool: tool.name };
+    return show(connected, named, await call(connected, named, args));
   });
 }
 
-function toolOf(tools: readonly HostTool[], { server, tool }: CallRequest): HostTool {
-  const found = tools.find((it) => it.server === server && it.name === tool);
-  if (found) return found;
-  const names = tools.filter((it) => it.server === server).map(({ name }) => name);
-  const meant = nearest(tool, names);
-  const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
-  throw new NotUnderstood(`server ${server} has no tool "${tool}"${hint} (it has ${sayNames(names)})`);
-}
-
-const MOST_NAMES = 30;
-
-function sayNames(names: readonly string[]): string {
-  if (names.length === 0) return 'none';
-  const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : '';
-  return names.slice(0, MOST_NAMES).join(', ') + more;
-}
-
-function argumentsOf(
+/** What was typed, as the tool takes it; with `unchecked`, what only the schema has against it is told and no more. */
+async function argumentsOf(
   { output }: Connected,
   { server, name, inputSchema }: HostTool,
-  { base, given }: Input,
-): Record<string, unknown> {
-  const { args, faults, notes } = buildArguments(base, given, inputSchema);
-  const missing = missingLines(new Set([...Object.keys(args), ...given.map(({ key }) => key)]), inputSchema);
-  if (faults.length + missing.length > 0) {
-    throw new NotUnderstood(...[...faults, ...notes, ...missing].map((line) => `${server} ${name}: ${line}`));
+  { input: { base, given }, checks }: CallRequest,
+): Promise<Record<string, unknown>> {
+  const { args, unreadable, faults, notes } = buildArguments(base, given, inputSchema);
+  const named = new Set([...Object.keys(args), ...given.map(({ key }) => key)]);
+  const found = [...faults, ...missingLines(named, inputSchema)];
+  if (unreadable.length + found.length === 0) found.push(...(await schemaFaults(args, inputSchema)));
+  const say = (line: string) => `${server} ${name}: ${line}`;
+  if (unreadable.length > 0 || (found.length > 0 && checks === 'schema')) {
+    throw new NotUnderstood(...[...unreadable, ...faults, ...notes, ...found.slice(faults.length)].map(say));
   }
-  for (const note of notes) output.tell(`${server} ${name}: ${note}`);
+  for (const line of [...found, ...notes]) output.tell(say(line));
   return args;
 }
 
@@ -109,14 +102,13 @@ async function show(
   { format, tool, directory }: CallRequest,
   result: CallToolResult,
 ): Promise<number> {
-  const code = result.isError === true ? 1 : 0;
-  if (format === 'json') {
-    await output.print(jsonText(result));
-    return code;
-  }
+  const failed = result.isError === true;
   const parts = resultParts(result);
-  const text = partsText(directory === undefined ? parts : await saveParts(parts, directory, tool));
-  if (code === 0) await output.print(text);
-  else output.tell(`${tool} failed: ${endLine(text).trimEnd()}`);
-  return code;
+  const saved = directory === undefined ? undefined : await saveParts(parts, directory, tool);
+  const text = () => partsText(saved?.parts ?? parts);
+  if (format === 'json') await output.print(jsonText({ ...result, ...(saved && { files: saved.files }) }));
+  else if (!failed) await output.print(text());
+  else output.tell(`${tool} failed: ${endLine(text()).trimEnd()}`);
+  for (const fault of saved?.faults ?? []) output.tell(fault);
+  return failed || (saved?.faults.length ?? 0) > 0 ? 1 : 0;
 }

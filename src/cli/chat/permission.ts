@@ -20,7 +20,8 @@ export type PermissionAnswer = { readonly result: PermissionResult; readonly ver
 export async function askPermission(request: PermissionRequest, asking: Asking): Promise<PermissionAnswer> {
   const always = alwaysUpdates(request);
   asking.print(permissionQuestion(request, FIRST_LINES));
-  asking.print([choices(always)]);
+  const offered = choices(always, request.context);
+  asking.print([offered]);
   for (;;) {
     const end = await asking.ask('allow? ');
     if (end.kind === 'withdrawn') return denied(WITHDRAWN, 'withdrawn');
@@ -32,7 +33,7 @@ export async function askPermission(request: PermissionRequest, asking: Asking):
     if (choice === 'n' || choice === 'no') return denied(reason || REFUSED, 'you');
     if (choice === 'v' || choice === 'view')
       asking.print(permissionQuestion(request, Number.POSITIVE_INFINITY));
-    asking.print([choices(always)]);
+    asking.print([offered]);
   }
 }
 
@@ -84,17 +85,21 @@ const REFUSED = 'The user said no.';
 const DISMISSED = 'The user dismissed the question.';
 const WITHDRAWN = 'The question was withdrawn.';
 
-/** What "always" changes: the agent's own suggestions, or a rule for this tool and conversation; nothing if it may not. */
+/** What "always" changes: the agent's own suggestions, or a rule for this tool and conversation; nothing if no rule helps. */
 function alwaysUpdates({ tool, context }: PermissionRequest): PermissionUpdate[] | undefined {
-  const { suggestions, suppressAlwaysAllowRule, serverPolicyAskOnly } = context;
-  if (suppressAlwaysAllowRule || serverPolicyAskOnly) return undefined;
+  const { suggestions, suppressAlwaysAllowRule, serverPolicyAskOnly, toolChange } = context;
+  if (suppressAlwaysAllowRule || serverPolicyAskOnly || toolChange) return undefined;
   if (suggestions && suggestions.length > 0) return suggestions;
   return [{ type: 'addRules', rules: [{ toolName: tool }], behavior: 'allow', destination: 'session' }];
 }
 
-function choices(always: readonly PermissionUpdate[] | undefined): Piece {
+function choices(
+  always: readonly PermissionUpdate[] | undefined,
+  { toolChange }: PermissionRequest['context'],
+): Piece {
   const more: Span[] = always ? [['a', 'strong'], ` always: ${whatAlways(always)}   `] : [];
-  return line(['  y', 'strong'], ' once   ', ...more, ['n', 'strong'], ' no (n and why)');
+  const yes = toolChange ? ' yes, and accept the tool as it is now   ' : ' once   ';
+  return line(['  y', 'strong'], yes, ...more, ['n', 'strong'], ' no (n and why)');
 }
 
 const PLACES: Readonly<Record<string, string>> = {

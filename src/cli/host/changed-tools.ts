@@ -1,21 +1,28 @@
 import { join } from 'node:path';
 import type { ServerEntry } from '../../host/connect/world.ts';
 import type { HostTool } from '../../host/host-options.ts';
+import { acceptCommand } from '../../host/pin/accept-command.ts';
 import type { ToolChange } from '../../host/pin/judge.ts';
 import { openPins } from '../../host/pin/open-pins.ts';
 import { placeOf } from '../../host/pin/place-of.ts';
 import type { ServerMap } from './server-flags.ts';
 import { homeOf } from './with-host.ts';
 
-/** Tools that are not what agents accepted of them; nothing is accepted or remembered by looking. */
+/** Tools that are not what was accepted of them. They wait to be accepted from now on; nothing is accepted by looking. */
 export function changedTools(
   servers: ServerMap,
   tools: readonly HostTool[],
   env: NodeJS.ProcessEnv,
+  note: (text: string) => void,
 ): readonly ToolChange[] {
-  const pins = openPins(join(homeOf(env), 'pins'), { mode: 'read' });
+  const pins = openPins(join(homeOf(env), 'pins'), { note });
   return [...Map.groupBy(tools, ({ server }) => server)].flatMap(([server, its]) => {
     const place = placeOf(servers[server] as ServerEntry, process.cwd());
-    return place === undefined ? [] : pins.observe({ server, place }, its).changes;
+    return place === undefined ? [] : pins.observe({ server, place }, its, 'leave').changes;
   });
+}
+
+/** How it differs, and what to type if that is well. */
+export function sayChange(change: ToolChange): string {
+  return `${change.text}; to accept it: ${acceptCommand(change)}`;
 }

@@ -20,9 +20,11 @@ export function addServerFlags(command: Command): Command {
       ).argParser(several),
     )
     .addOption(
-      new Option('--stdio <command line>', 'one more server, named "server": a command').conflicts('url'),
+      new Option('--stdio <command line>', 'one more server, named "server": a command')
+        .argParser(once)
+        .conflicts('url'),
     )
-    .option('--url <url>', 'one more server, named "server": an address');
+    .addOption(new Option('--url <url>', 'one more server, named "server": an address').argParser(once));
 }
 
 /** Gives a command the flag that keeps it to some of the servers. */
@@ -66,6 +68,12 @@ export function refuse(command: Command, fault: string): never {
 /** Collects what a flag that may be repeated was given. */
 function several(value: string, before: unknown): string[] {
   return [...((before as string[] | undefined) ?? []), value];
+}
+
+/** Two servers of one name cannot be. */
+function once(value: string, before: unknown): string {
+  if (before === undefined) return value;
+  throw new InvalidArgumentError('It is given more than once: name several servers in a file.');
 }
 
 /** What is said of a server nobody named. */

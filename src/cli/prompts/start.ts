@@ -1,3 +1,4 @@
+import { nearest } from '../../base/nearest.ts';
 import { HostError } from '../../host/connect/host-error.ts';
 import { jsonText, lines } from '../host/lines.ts';
 import { NotUnderstood } from '../host/not-understood.ts';
@@ -42,7 +43,20 @@ async function get(
   const filled = await host.getPrompt(server, prompt, args, { signal }).catch(refused);
   spinner.stop();
   await output.print(format === 'json' ? jsonText(filled) : filledText(filled));
+  // What it lists is known by now.
+  const listed = (await host.listPrompts(server, { signal })).find(({ name }) => name === prompt);
+  const known = listed?.arguments.map(({ name }) => name) ?? [];
+  for (const name of Object.keys(args).filter((it) => !known.includes(it))) {
+    output.tell(`${server} ${prompt}: ${sayUnlisted(name, known)}`);
+  }
   return 0;
+}
+
+function sayUnlisted(name: string, known: readonly string[]): string {
+  const meant = nearest(name, known);
+  const takes = known.length === 0 ? 'nothing' : known.join(', ');
+  const hint = meant === undefined ? ` (it takes ${takes})` : `; did you mean "${meant}"?`;
+  return `the prompt declares no "${name}"${hint}`;
 }
 
 /** A prompt that is not there, or lacks an argument, was not asked for: that is for who typed it to mend. */

@@ -1,5 +1,6 @@
 import { partsText, resourceParts } from '../host/content-parts.ts';
 import { jsonText, lines } from '../host/lines.ts';
+import { makeDirectory } from '../host/make-directory.ts';
 import { saveParts } from '../host/save-parts.ts';
 import type { ServerMap } from '../host/server-flags.ts';
 import { type Connected, tellFaults, tellWarnings, withHost } from '../host/with-host.ts';
@@ -41,17 +42,20 @@ async function read(
 ): Promise<number> {
   if (tellFaults(connected) !== 0) return 1;
   const { host, output, spinner, signal } = connected;
+  if (directory !== undefined) await makeDirectory(directory);
   spinner.show(() => `${server} ${uri}`);
   const found = await host.readResource(server, uri, { signal });
   spinner.stop();
-  if (format === 'json') {
-    await output.print(jsonText(found));
-    return 0;
-  }
   const parts = found.contents.flatMap((it) => resourceParts(it));
   // What was asked for by its address need not be named again.
   const [head, text] = parts;
   const shown = parts.length === 2 && text?.kind === 'text' && head?.kind === 'thing' ? [text] : parts;
-  await output.print(partsText(directory === undefined ? shown : await saveParts(shown, directory, server)));
-  return 0;
+  const saved = directory === undefined ? undefined : await saveParts(shown, directory, server);
+  await output.print(
+    format === 'json'
+      ? jsonText({ ...found, ...(saved && { files: saved.files }) })
+      : partsText(saved?.parts ?? shown),
+  );
+  for (const fault of saved?.faults ?? []) output.tell(fault);
+  return saved === undefined || saved.faults.length === 0 ? 0 : 1;
 }

@@ -1,5 +1,6 @@
 import { isRecord } from '../../base/is-record.ts';
 import type { SDKMessage } from '../../protocol/agent-message.ts';
+import { mcpToolName } from '../../protocol/tool-name.ts';
 import type { AgentClient } from '../../sdk/agent-client.ts';
 import { type ServerHealth, serverFaults, serversOf } from '../chat/server-faults.ts';
 
@@ -9,6 +10,8 @@ export class ServerWatch {
   readonly #tell: (line: string) => void;
   #faults: Readonly<Record<string, string>> = {};
   #named: readonly ServerHealth[] = [];
+  /** The tools the model could call from the beginning. */
+  #tools: readonly string[] = [];
   #asking: Promise<unknown> = Promise.resolve();
 
   constructor(client: Pick<AgentClient, 'mcpServerStatus'>, tell: (line: string) => void) {
@@ -19,6 +22,7 @@ export class ServerWatch {
   received(message: SDKMessage): void {
     if (message.type !== 'system' || message.subtype !== 'init') return;
     this.#named = serversOf(message);
+    this.#tools = Array.isArray(message.tools) ? message.tools.map(String) : [];
     if (this.#named.some(isUnwell)) this.#asking = this.#ask();
   }
 
@@ -27,8 +31,13 @@ export class ServerWatch {
     await this.#asking;
     if (!this.#named.some(({ status }) => status === 'pending')) return;
     const servers = await this.#ask();
-    for (const { name } of servers.filter(isLate))
+    for (const { name } of servers.filter((it) => isLate(it) && !this.#isKnown(it)))
       this.#tell(`server ${name}: was not ready during this turn`);
+  }
+
+  /** Whether its tools were there from an earlier time: a call would have waited for it, so nothing was missed. */
+  #isKnown({ name }: ServerHealth): boolean {
+    return this.#tools.some((tool) => tool.startsWith(mcpToolName(name, '')));
   }
 
   async #ask(): Promise<readonly ServerHealth[]> {

@@ -39,7 +39,7 @@ export async function startRun(run: Run, env: NodeJS.ProcessEnv): Promise<number
       canUseTool,
       onElicitation,
       abortController: ended,
-      stderr: tell,
+      stderr: run.options.pathToClaudeCodeExecutable === undefined ? (text) => noted(text, tell) : tell,
     });
     using interrupts = interruptedBySignal(client, ended);
     const result = await takeTurn(client, run, activity, output);
@@ -52,6 +52,13 @@ export async function startRun(run: Run, env: NodeJS.ProcessEnv): Promise<number
     if (ended.signal.aborted) return exitCodeOf(ended.signal);
     return fail(messageOf(cause));
   }
+}
+
+/** What our own agent has to say is for whoever runs it; what another one prints may be anything. */
+function noted(text: string, tell: (text: string) => void): void {
+  const [, note] = /^\[toolplane\] (.*)\n$/s.exec(text) ?? [];
+  if (note === undefined) tell(text);
+  else fail(note);
 }
 
 const INTERRUPTED = 130;

@@ -2,9 +2,10 @@ import { join } from 'node:path';
 import { nearest } from '../../base/nearest.ts';
 import type { ToolChange } from '../../host/pin/judge.ts';
 import { openPins } from '../../host/pin/open-pins.ts';
+import type { Pins } from '../../host/pin/pins.ts';
 import { jsonText, lines } from '../host/lines.ts';
 import { NotUnderstood } from '../host/not-understood.ts';
-import { processOutput } from '../host/output.ts';
+import { type Output, processOutput } from '../host/output.ts';
 import { homeOf } from '../host/with-host.ts';
 import { changeTable } from './change-table.ts';
 
@@ -19,15 +20,8 @@ export type ChangesRequest = {
 export async function startChanges(request: ChangesRequest, env: NodeJS.ProcessEnv): Promise<number> {
   const output = processOutput(env, () => {});
   const pins = openPins(join(homeOf(env), 'pins'), { note: output.tell });
-  const isJson = request.format === 'json';
-  if (request.action === 'changed') {
-    const { servers } = request;
-    const changes = pins.all().filter(({ server }) => servers === undefined || servers.includes(server));
-    await output.print(isJson ? jsonText({ changes }) : lines(changeTable(changes, output.columns)));
-    if (changes.length === 0 && !isJson) output.tell('no tool waits to be accepted');
-    return 0;
-  }
   try {
+    if (request.action === 'changed') return await list(pins, request, output);
     mustWait(pins.all(), request);
   } catch (cause) {
     if (!(cause instanceof NotUnderstood)) throw cause;
@@ -35,7 +29,23 @@ export async function startChanges(request: ChangesRequest, env: NodeJS.ProcessE
     return 2;
   }
   const accepted = pins.accept(request.server, request.tool);
-  await output.print(isJson ? jsonText({ accepted }) : lines(changeTable(accepted, output.columns)));
+  const text = () => lines(changeTable(accepted, output.columns, 'accepted '));
+  await output.print(request.format === 'json' ? jsonText({ accepted }) : text());
+  return 0;
+}
+
+async function list(
+  pins: Pins,
+  { servers, format }: Extract<ChangesRequest, { action: 'changed' }>,
+  output: Output,
+): Promise<number> {
+  const known = pins.servers;
+  for (const name of servers?.filter((it) => !known.includes(it)) ?? []) {
+    throw new NotUnderstood(`nothing is known of a server "${name}"${hint(name, known)}`);
+  }
+  const changes = pins.all().filter(({ server }) => servers === undefined || servers.includes(server));
+  await output.print(format === 'json' ? jsonText({ changes }) : lines(changeTable(changes, output.columns)));
+  if (changes.length === 0 && format !== 'json') output.tell('no tool waits to be accepted');
   return 0;
 }
 
@@ -47,7 +57,9 @@ function mustWait(
   const ofServer = changes.filter((it) => it.server === server);
   if (ofServer.length === 0) {
     const known = [...new Set(changes.map((it) => it.server))];
-    throw new NotUnderstood(`no tool of server "${server}" waits to be accepted${hint(server, known)}`);
+    throw new NotUnderstood(
+      `no tool of server "${server}" waits to be accepted${hint(server, known) || LOOK}`,
+    );
   }
   if (tool !== undefined && !ofServer.some((it) => it.tool === tool)) {
     const known = ofServer.map((it) => it.tool);
@@ -56,6 +68,8 @@ function mustWait(
     );
   }
 }
+
+const LOOK = '; toolplane tools --mcp-config <file> looks whether one changed';
 
 function hint(word: string, known: readonly string[]): string {
   const meant = nearest(word, known);

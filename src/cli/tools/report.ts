@@ -3,6 +3,7 @@ import type { ToolChange } from '../../host/pin/judge.ts';
 import type { Pool, PoolDiagnostic, PooledTool } from '../../host/pool/assemble.ts';
 import { priceOf } from '../../host/pool/price.ts';
 import type { ServerStatus } from '../../host/servers/status.ts';
+import { sayChange } from '../host/changed-tools.ts';
 import { faultOf, type Warning } from '../host/with-host.ts';
 
 /** What `toolplane tools --json` prints. */
@@ -82,7 +83,9 @@ export function serverReports({ statuses, tools, warnings, pool, changes }: Foun
       warnings: [
         ...warnings.filter(({ server }) => server === name).map(({ message }) => message),
         ...pool.diagnostics.filter(({ origin }) => isOf(origin, name)).map(sayRenamed),
-        ...changes.filter(({ server }) => server === name).map(sayChange),
+        ...changes
+          .filter(({ server }) => server === name)
+          .map((it) => `tool ${JSON.stringify(it.tool)}: ${sayChange(it)}`),
       ],
       ...(error !== undefined && { error }),
     };
@@ -132,8 +135,4 @@ export function sayRenamed({ fault, origin, wanted, name }: PoolDiagnostic): str
     case 'name-empty':
       return `${tool} is offered as ${name}: it has no name`;
   }
-}
-
-function sayChange({ tool, text }: ToolChange): string {
-  return `tool ${JSON.stringify(tool)}: ${text}`;
 }

@@ -39,7 +39,7 @@ export function startTools(request: ToolsRequest, env: NodeJS.ProcessEnv): Promi
 }
 
 async function reportOf(
-  { host, warnings }: Connected,
+  { host, warnings, output }: Connected,
   request: ToolsRequest,
   env: NodeJS.ProcessEnv,
 ): Promise<ToolsReport> {
@@ -47,7 +47,7 @@ async function reportOf(
   const listed = await host.listTools();
   const tools = listed.filter(({ server }) => statuses[server]?.state === 'connected');
   const pool = poolOf(request.servers, tools);
-  const changes = changedTools(request.servers, tools, env);
+  const changes = changedTools(request.servers, tools, env, output.tell);
   const servers = serverReports({ statuses, tools, warnings, pool, changes });
   const matches =
     request.search === undefined ? undefined : await search(request.search, request.limit, pool);

@@ -1,6 +1,8 @@
 import type { GrepHit } from './run-grep.ts';
 
 const LONGEST_LINE = 500;
+/** How much of a long line is shown before its match. */
+const BEFORE_MATCH = 100;
 
 /** Matching lines as `path:number:line`, those around them as `path-number-line`, and `--` where lines are missing. */
 export function contentLines(
@@ -12,10 +14,10 @@ export function contentLines(
   for (const hit of hits) {
     const name = shown(hit.path);
     let last: number | undefined;
-    for (const { line, text, isMatch } of hit.lines) {
+    for (const { line, text, isMatch, column = 1 } of hit.lines) {
       if (options.context && output.length > 0 && line - 1 !== last) output.push('--');
       const mark = isMatch ? ':' : '-';
-      output.push(`${name}${mark}${options.numbers ? `${line}${mark}` : ''}${cut(text)}`);
+      output.push(`${name}${mark}${options.numbers ? `${line}${mark}` : ''}${cut(text, line, column)}`);
       last = line;
     }
   }
@@ -41,7 +43,14 @@ export function limited(entries: readonly string[], most: number, mostCharacters
   return kept.join('\n').toWellFormed();
 }
 
-function cut(line: string): string {
-  if (line.length <= LONGEST_LINE) return line;
-  return `${line.slice(0, LONGEST_LINE)} [${line.length - LONGEST_LINE} more characters]`;
+/** A long line is shown around its match, and says where that is, so that it can be read on from there. */
+function cut(text: string, line: number, column: number): string {
+  if (text.length <= LONGEST_LINE) return text;
+  if (column + BEFORE_MATCH <= LONGEST_LINE) {
+    return `${text.slice(0, LONGEST_LINE)} [${text.length - LONGEST_LINE} more characters]`;
+  }
+  const start = Math.min(column - 1 - BEFORE_MATCH, text.length - LONGEST_LINE);
+  const shown = text.slice(start, start + LONGEST_LINE);
+  const how = `Read it with offset ${line} and column ${column}`;
+  return `[match at column ${column} of ${text.length}] …${shown}… [${how}]`;
 }

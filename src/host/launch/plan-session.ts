@@ -2,7 +2,7 @@ import type { PermissionMode } from '../../protocol/permission.ts';
 import { readAgents } from '../agent-definition.ts';
 import { absolutePath } from '../permission/path.ts';
 import type { SessionOptions } from '../session-options.ts';
-import { readToolSearch } from '../tool-budget.ts';
+import { readToolSearch, TOOL_SEARCH_WORDS } from '../tool-budget.ts';
 import type { FlagFiles } from './flag-files.ts';
 import type { AgentFlags } from './flag-table.ts';
 import { readRules } from './read-settings.ts';
@@ -34,7 +34,8 @@ export function planSession(flags: AgentFlags, files: FlagFiles, around: Surroun
   const allowed = readRules(flags.allowedTools ?? [], 'allow', 'cliArg');
   const denied = readRules(flags.disallowedTools ?? [], 'deny', 'cliArg');
   const mode = modeOf(flags, files);
-  const toolSearch = flags.toolSearch ?? readToolSearch(env.ENABLE_TOOL_SEARCH ?? '');
+  const wanted = flags.toolSearch === undefined ? (env.ENABLE_TOOL_SEARCH?.trim() ?? '') : '';
+  const toolSearch = flags.toolSearch ?? readToolSearch(wanted);
   const results = readResultSettings(env);
   const agents = readAgents(flags.agents);
   const misread = Object.keys(flags.agents ?? {}).filter((name) => !Object.hasOwn(agents, name));
@@ -85,6 +86,7 @@ export function planSession(flags: AgentFlags, files: FlagFiles, around: Surroun
       ...prefixed('--allowedTools', allowed.notes),
       ...prefixed('--disallowedTools', denied.notes),
       ...results.notes,
+      ...(wanted === '' || toolSearch ? [] : [`ENABLE_TOOL_SEARCH is ${TOOL_SEARCH_WORDS}: it is not used`]),
       ...(mode.mode === 'auto' ? ['mode auto is taken as default: nobody judges calls here'] : []),
     ],
   };

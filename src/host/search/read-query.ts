@@ -66,8 +66,9 @@ function english(
     const weight = inPhrases.has(word) ? IN_PHRASE : 1;
     terms.push({ weight, options: withMeanings(stem(word), concepts, 1) });
   }
-  if (content.some((word) => !isKnown(stem(word)) && !concepts.meanings.has(stem(word))))
-    terms.push(LOOKED_FOR);
+  // A single strange word is more likely a slip than a need.
+  const isStrange = (word: string) => !isKnown(stem(word)) && !concepts.meanings.has(stem(word));
+  if (content.length > 1 && content.some(isStrange)) terms.push(LOOKED_FOR);
   return terms;
 }
 

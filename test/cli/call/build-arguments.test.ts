@@ -72,7 +72,7 @@ test.each([
   [['tags:=["a"]'], { tags: ['a'] }],
   [['tags:="a"', 'tags:="b"'], { tags: ['a', 'b'] }],
 ])('%j is typed by the schema', (words, args) => {
-  expect(build(words, SCHEMA)).toEqual({ args, faults: [], notes: [] });
+  expect(build(words, SCHEMA)).toEqual({ args, unreadable: [], faults: [], notes: [] });
 });
 
 test.each([
@@ -92,7 +92,8 @@ test.each([
   [['count:={'], 'count: "{" is no JSON'],
   [['texts=a'], 'the tool declares no "texts"; did you mean "text"?'],
 ])('%j is refused', (words, fault) => {
-  expect(build(words, SCHEMA).faults).toContain(fault);
+  const { unreadable, faults } = build(words, SCHEMA);
+  expect([...unreadable, ...faults]).toContain(fault);
 });
 
 test('an input that is JSON is held to the same types, and is not changed', () => {
@@ -103,14 +104,61 @@ test('an input that is JSON is held to the same types, and is not changed', () =
   expect(base.filter).toEqual({ owner: 'me' });
 });
 
-test('a tool that takes more than it declares is sent it, with a word about it', () => {
-  const schema = { type: 'object', properties: { text: { type: 'string' } } };
+test.each([
+  ['says nothing of others', {}],
+  ['takes no others', { additionalProperties: false }],
+])('a tool that %s is not sent what it does not declare', (_, more) => {
+  const schema = {
+    type: 'object',
+    properties: {
+      dryRun: { type: 'boolean' },
+      edits: { type: 'array', items: { type: 'object', properties: { oldText: {} } } },
+    },
+    ...more,
+  };
+  const faults = (...words: string[]) => build(words, schema).faults;
+  expect(faults('dryRn=true')).toEqual(['the tool declares no "dryRn"; did you mean "dryRun"?']);
+  expect(faults('dryRn:=true')).toEqual(['the tool declares no "dryRn"; did you mean "dryRun"?']);
+  expect(faults('edits:=[{"oldTxt":1}]')).toEqual([
+    'edits[0]: the tool declares no "oldTxt"; did you mean "oldText"?',
+  ]);
+  expect(faults('zzz=1')).toEqual(['the tool declares no "zzz" (it takes dryRun, edits)']);
+  expect(build(['zzz=1'], { type: 'object', properties: {}, ...more }).faults).toEqual([
+    'the tool declares no "zzz" (it takes nothing)',
+  ]);
+});
+
+test.each([
+  ['additionalProperties', { additionalProperties: true }],
+  ['a schema for them', { additionalProperties: {} }],
+  ['patterns', { patternProperties: { '^x-': {} } }],
+  ['a form that is any object', { anyOf: [{ type: 'object' }, { properties: { other: {} } }] }],
+])('a tool that says it takes more, by %s, is sent it, with a word about it', (_, more) => {
+  const schema = { type: 'object', properties: { text: { type: 'string' } }, ...more };
   expect(build(['texts=5'], schema)).toEqual({
     args: { texts: 5 },
+    unreadable: [],
     faults: [],
     notes: ['the tool declares no "texts"; did you mean "text"?'],
   });
-  expect(build(['a=1', 'a=2'], { type: 'object' })).toEqual({ args: { a: [1, 2] }, faults: [], notes: [] });
+});
+
+test('what is declared under a condition is declared', () => {
+  const schema = {
+    properties: { a: {} },
+    if: { required: ['z'] },
+    else: { properties: { b: { type: 'string' } } },
+  };
+  expect(build(['a=1', 'b=2'], schema)).toMatchObject({ args: { a: 1, b: '2' }, faults: [], notes: [] });
+});
+
+test('a tool that declares nothing is sent anything', () => {
+  expect(build(['a=1', 'a=2'], { type: 'object' })).toEqual({
+    args: { a: [1, 2] },
+    unreadable: [],
+    faults: [],
+    notes: [],
+  });
 });
 
 test.each([

@@ -126,3 +126,11 @@ test.each<[PermissionUpdate, string]>([
   await askPermission(request({ suggestions: [suggestion] }), person);
   expect(person.shown).toContain(`  y once   a always: ${words}   n no (n and why)`);
 });
+
+test('a yes to a tool that changed says that it accepts the change, and always is not offered', async () => {
+  const person = answering('a', 'y');
+  const change = { toolChange: { server: 'docs', tool: 'search' }, decisionReason: 'it changed' };
+  expect((await askPermission(request(change), person)).result).toEqual({ behavior: 'allow' });
+  expect(person.shown).toContain('  asked because: it changed');
+  expect(person.shown).toContain('  y yes, and accept the tool as it is now   n no (n and why)');
+});

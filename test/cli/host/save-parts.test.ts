@@ -12,7 +12,9 @@ test('binary content goes to new files of the directory, the rest stays', async 
   const image = { type: 'image', data: Buffer.from('new').toString('base64'), mimeType: 'image/png' };
   const parts = partsOf([{ type: 'text', text: 'here' }, image, image]);
   const saved = await saveParts(parts, directory, 'shot');
-  expect(partsText(saved)).toBe(
+  expect(saved.faults).toEqual([]);
+  expect(saved.files).toEqual(['shot-2.png', 'shot-3.png'].map((it) => join(directory, it)));
+  expect(partsText(saved.parts)).toBe(
     [
       'here',
       `[image image/png, 3 bytes: ${join(directory, 'shot-2.png')}]`,
@@ -22,6 +24,18 @@ test('binary content goes to new files of the directory, the rest stays', async 
   expect(readFileSync(join(directory, 'shot-1.png'), 'utf8')).toBe('mine');
   expect(readFileSync(join(directory, 'shot-3.png'), 'utf8')).toBe('new');
   expect(readdirSync(directory)).toHaveLength(3);
+});
+
+test('what cannot be kept is told of, and the rest is not lost', async () => {
+  const image = { type: 'image', data: Buffer.from('new').toString('base64'), mimeType: 'image/png' };
+  const { parts, files, faults } = await saveParts(
+    partsOf([{ type: 'text', text: 'here' }, image]),
+    join(tmpdir(), 'no', 'such', 'directory'),
+    'shot',
+  );
+  expect(partsText(parts)).toBe('here\n[image image/png, 3 bytes]\n');
+  expect(files).toEqual([]);
+  expect(faults).toEqual([expect.stringMatching(/^image image\/png, 3 bytes is not kept: ENOENT/)]);
 });
 
 test.each([

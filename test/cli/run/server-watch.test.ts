@@ -3,8 +3,9 @@ import { ServerWatch } from '../../../src/cli/run/server-watch.ts';
 import type { SDKMessage } from '../../../src/protocol/agent-message.ts';
 import type { McpServerStatus } from '../../../src/sdk/query-methods.ts';
 
-const init = (...mcp_servers: McpServerStatus[]) =>
-  ({ type: 'system', subtype: 'init', mcp_servers }) as unknown as SDKMessage;
+const init = (...mcp_servers: McpServerStatus[]) => initWith([], ...mcp_servers);
+const initWith = (tools: readonly string[], ...mcp_servers: McpServerStatus[]) =>
+  ({ type: 'system', subtype: 'init', tools, mcp_servers }) as unknown as SDKMessage;
 
 /** A watch over an agent that gives these accounts, one after the other. */
 function watch(...accounts: (McpServerStatus[] | Error)[]) {
@@ -52,4 +53,13 @@ test('servers that are well are not asked about', async () => {
   servers.received(init({ name: 'a', status: 'connected' }));
   await servers.settled();
   expect(told).toEqual([]);
+});
+
+test('one that is still on its way at the end is told of, unless its tools were there: nothing waited for it then', async () => {
+  const pending = (name: string): McpServerStatus => ({ name, status: 'pending' });
+  const all = [pending('slow'), pending('past.one')];
+  const { told, servers } = watch(all);
+  servers.received(initWith(['Bash', 'mcp__past_one__search'], ...all));
+  await servers.settled();
+  expect(told).toEqual(['server slow: was not ready during this turn']);
 });

@@ -61,7 +61,10 @@ test('what was tolerated, renamed or wrong is told of where it belongs', () => {
     { name: 'b', warnings: 2, error: undefined },
     { name: 'c', warnings: 0, error: 'it is late' },
   ]);
-  expect(reports[1]?.warnings).toEqual(['too', 'tool "z": it changed']);
+  expect(reports[1]?.warnings).toEqual([
+    'too',
+    'tool "z": it changed; to accept it: toolplane tools accept b z',
+  ]);
 });
 
 test('with a search only the search, the names and what is always loaded are sent', () => {

@@ -17,7 +17,9 @@ test('a pattern that never ends is ended by the time limit, and what was found b
   const cwd = directoryWith({ a: 'aa', b: LINE });
   const { signal } = new AbortController();
   expect(await runGrep(job([`${cwd}/a`, `${cwd}/b`]), 3000, signal)).toEqual({
-    hits: [{ kind: 'hit', path: `${cwd}/a`, count: 1, lines: [{ line: 1, text: 'aa', isMatch: true }] }],
+    hits: [
+      { kind: 'hit', path: `${cwd}/a`, count: 1, lines: [{ line: 1, text: 'aa', isMatch: true, column: 1 }] },
+    ],
     tooLarge: 0,
     timedOut: true,
   });

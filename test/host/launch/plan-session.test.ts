@@ -190,3 +190,16 @@ test('the environment says how much of a result a model is given', () => {
   const misread = planSession({}, NOTHING, { ...AROUND, env: { MAX_MCP_OUTPUT_TOKENS: 'many' } });
   expect(misread.notes).toEqual(['MAX_MCP_OUTPUT_TOKENS must be a whole number above 0: it is not used']);
 });
+
+const UNUSED =
+  'ENABLE_TOOL_SEARCH is on, off, auto, auto:<percent of the window> or a number of tokens: it is not used';
+
+test.each([
+  ['bogus', {}, undefined, [UNUSED]],
+  ['', {}, undefined, []],
+  [' true ', {}, 'on', []],
+  ['bogus', { toolSearch: 'off' }, 'off', []],
+] as const)('ENABLE_TOOL_SEARCH=%j with %j', (word, flags, toolSearch, notes) => {
+  const { options, ...rest } = planSession(flags, NOTHING, { ...AROUND, env: { ENABLE_TOOL_SEARCH: word } });
+  expect({ toolSearch: options.toolSearch, notes: rest.notes }).toEqual({ toolSearch, notes });
+});

@@ -1,0 +1,156 @@
+import type { ErrorObject, ValidateFunction } from 'ajv';
+import { isRecord } from '../../base/is-record.ts';
+import type { JsonSchema } from '../../protocol/mcp.ts';
+import { shown } from './build-arguments.ts';
+import { sayTypes } from './typed-value.ts';
+
+/** What the whole schema has against an input, a line each; nothing if the schema itself cannot be read. */
+export async function schemaFaults(args: unknown, schema: JsonSchema): Promise<string[]> {
+  const { $schema, ...rest } = schema;
+  const engine = await openEngine($schema);
+  try {
+    engine.addSchema(rest, ROOT);
+    const check = (part: unknown, step = '') => {
+      const pointer = part === schema ? '#' : pointerTo(part, rest);
+      return engine.compile({ $ref: `${ROOT}${pointer}${step}` });
+    };
+    return [...new Set(faultsOf(check(schema), args, '', check))];
+  } catch {
+    return [];
+  }
+}
+
+const ROOT = 'input';
+/** What checks a part of the schema by itself, or a step below it: references go from the root. */
+type Check = (part: unknown, step?: string) => ValidateFunction;
+
+/** Patterns are a stranger's, and some take for ever: the server may try them itself. */
+async function openEngine(dialect: unknown) {
+  const Engine = /draft-0[4-7]/.test(String(dialect))
+    ? (await import('ajv')).Ajv
+    : (await import('ajv/dist/2020.js')).Ajv2020;
+  const options = {
+    allErrors: true,
+    strict: false,
+    logger: false,
+    validateFormats: false,
+    verbose: true,
+  } as const;
+  return new Engine(options).removeKeyword('pattern');
+}
+
+function faultsOf(validate: ValidateFunction, value: unknown, at: string, check: Check): string[] {
+  if (validate(value)) return [];
+  const errors = [...(validate.errors ?? [])];
+  const choices = errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf');
+  // What is below a choice is said once the choice is looked at form by form.
+  const outer = choices.filter((it) => !choices.some((other) => isBelow(it, other)));
+  const plain = errors.filter((it) => !outer.some((choice) => it === choice || isWithin(it, choice)));
+  return [
+    ...plain.flatMap((it) => sayError(it, at)),
+    ...outer.flatMap((it) => choiceFaults(it, placeOf(it, at), check)),
+  ];
+}
+
+function isBelow(one: ErrorObject, other: ErrorObject): boolean {
+  return one !== other && isWithin(one, other) && one.instancePath !== other.instancePath;
+}
+
+function isWithin(one: ErrorObject, choice: ErrorObject): boolean {
+  return one.instancePath === choice.instancePath || one.instancePath.startsWith(`${choice.instancePath}/`);
+}
+
+/** A value that fits none of several forms is told what the nearest of them lacks. */
+function choiceFaults({ schema, data }: ErrorObject, at: string, check: Check): string[] {
+  const forms = Array.isArray(schema) ? schema.length : 0;
+  const tried = Array.from({ length: forms }, (_, form) => {
+    const validate = check(schema, `/${form}`);
+    const isFitting = validate(data);
+    return { validate, isFitting, own: ownTypes(validate.errors ?? []) };
+  });
+  if (tried.some(({ isFitting }) => isFitting)) return [`${named(at)}: fits more than one of its forms`];
+  const near = tried.filter(({ own }) => own.length === 0);
+  if (near.length === 0) {
+    const types = new Set(tried.flatMap(({ own }) => own));
+    return [`${named(at)}: must be ${sayTypes(types)}, not ${shown(data)}`];
+  }
+  const said = near
+    .map(({ validate }) => faultsOf(validate, data, at, check))
+    .sort((a, b) => a.length - b.length);
+  if (said.length === 1) return said[0] ?? [];
+  return [`${named(at)}: fits none of its forms; of the nearest: ${said[0]?.join('; ')}`];
+}
+
+/** The types that a form wants the value itself to have. */
+function ownTypes(errors: readonly ErrorObject[]): string[] {
+  return errors.flatMap(({ keyword, instancePath, params }) =>
+    keyword === 'type' && instancePath === '' ? [params.type as string | string[]].flat() : [],
+  );
+}
+
+function sayError(error: ErrorObject, base: string): string[] {
+  const { keyword, params, data, schema } = error;
+  const at = placeOf(error, base);
+  switch (keyword) {
+    case 'required':
+      return [`${at === '' ? '' : `${at}: `}it needs ${params.missingProperty}${typeText(error)}`];
+    case 'type':
+      return [
+        `${named(at)}: must be ${sayTypes(new Set([params.type as string | string[]].flat()))}, not ${shown(data)}`,
+      ];
+    case 'enum':
+      return [
+        `${named(at)}: must be one of ${(schema as unknown[]).map(String).join(', ')}, not ${shown(data)}`,
+      ];
+    case 'const':
+      return [`${named(at)}: must be ${shown(schema)}, not ${shown(data)}`];
+    case 'additionalProperties':
+    case 'unevaluatedProperties': {
+      const name = String(params.additionalProperty ?? params.unevaluatedProperty);
+      return [`${at === '' ? '' : `${at}: `}the tool declares no "${name}"`];
+    }
+    default:
+      return [`${named(at)}: ${error.message ?? 'does not fit'}`];
+  }
+}
+
+/** What a member that is missing is, if its type is plain. */
+function typeText({ parentSchema, params }: ErrorObject): string {
+  const properties = isRecord(parentSchema?.properties) ? parentSchema.properties : {};
+  const name = String(params.missingProperty);
+  const member = Object.hasOwn(properties, name) ? properties[name] : undefined;
+  return isRecord(member) && typeof member.type === 'string' ? `: ${sayTypes(new Set([member.type]))}` : '';
+}
+
+/** `edits[0].newText`, as it would be written. */
+function placeOf({ instancePath }: ErrorObject, base: string): string {
+  return instancePath
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce((at, step) => {
+      if (/^\d+$/.test(step)) return `${at}[${step}]`;
+      return at === '' ? step : `${at}.${step}`;
+    }, base);
+}
+
+function named(at: string): string {
+  return at === '' ? 'the input' : at;
+}
+
+/** Where in a schema this very part of it stands. */
+function pointerTo(part: unknown, root: JsonSchema): string {
+  const left: [unknown, string][] = [[root, '#']];
+  for (let next = left.pop(); next; next = left.pop()) {
+    const [value, pointer] = next;
+    if (value === part) return pointer;
+    if (!isRecord(value) && !Array.isArray(value)) continue;
+    for (const [name, member] of Object.entries(value)) {
+      left.push([
+        member,
+        `${pointer}/${encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))}`,
+      ]);
+    }
+  }
+  throw new Error('it is no part of the schema');
+}

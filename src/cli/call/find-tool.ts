@@ -1,0 +1,35 @@
+import { nearest } from '../../base/nearest.ts';
+import { choiceOf, isChosen } from '../../host/discover/choose-tools.ts';
+import type { HostTool } from '../../host/host-options.ts';
+import { mcpToolName } from '../../protocol/tool-name.ts';
+import { NotUnderstood } from '../host/not-understood.ts';
+import type { ServerMap } from '../host/server-flags.ts';
+
+/** The tool that is meant, by its server's name for it or the one that models know; what is not there is explained. */
+export function findTool(
+  tools: readonly HostTool[],
+  { servers, server, tool }: { readonly servers: ServerMap; readonly server: string; readonly tool: string },
+): HostTool {
+  const its = tools.filter((it) => it.server === server);
+  const found = its.find(({ name }) => name === tool);
+  if (found) return found;
+  const pooled = its.filter(({ name }) => mcpToolName(server, name) === tool);
+  if (pooled[0] && pooled.length === 1) return pooled[0];
+  const names = its.map(({ name }) => name);
+  if (!isChosen(tool, choiceOf(servers[server]))) {
+    throw new NotUnderstood(
+      `server ${server}: its entry leaves out "${tool}", by "includeTools" or "excludeTools" (it has ${sayNames(names)})`,
+    );
+  }
+  const meant = nearest(tool, names);
+  const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
+  throw new NotUnderstood(`server ${server} has no tool "${tool}"${hint} (it has ${sayNames(names)})`);
+}
+
+const MOST_NAMES = 30;
+
+function sayNames(names: readonly string[]): string {
+  if (names.length === 0) return 'none';
+  const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : '';
+  return names.slice(0, MOST_NAMES).join(', ') + more;
+}

@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest';
+import { schemaFaults } from '../../../src/cli/call/check-schema.ts';
+import type { JsonSchema } from '../../../src/protocol/mcp.ts';
+
+const SCHEMA: JsonSchema = {
+  type: 'object',
+  $defs: {
+    point: { type: 'object', properties: { x: { type: 'number' } }, required: ['x'] },
+    shape: {
+      oneOf: [
+        {
+          type: 'object',
+          properties: { kind: { const: 'dot' }, at: { $ref: '#/$defs/point' } },
+          required: ['kind', 'at'],
+        },
+        { type: 'string' },
+      ],
+    },
+  },
+  properties: {
+    edits: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: { oldText: { type: 'string' }, newText: { type: 'string' } },
+        required: ['oldText', 'newText'],
+        additionalProperties: false,
+      },
+    },
+    id: { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] },
+    shape: { $ref: '#/$defs/shape' },
+    shapes: { type: 'array', items: { $ref: '#/$defs/shape' } },
+    level: { type: 'array', items: { enum: ['low', 'high'] } },
+    count: { type: 'integer', minimum: 1 },
+    'a/b': { type: 'array', items: { type: 'integer' } },
+    name: { type: 'string', pattern: '^(a+)+$', format: 'email' },
+  },
+};
+
+test.each<[object, string[]]>([
+  [{ edits: [{ oldText: 'a', newText: 'b' }], id: ['x'], shape: 'dot', count: 1 }, []],
+  [
+    { edits: [{ oldText: 'a' }, 5] },
+    ['edits[0]: it needs newText: a string', 'edits[1]: must be a JSON object, not 5'],
+  ],
+  [
+    { edits: [{ oldText: 1, newText: 'b', x: 1 }] },
+    ['edits[0]: the tool declares no "x"', 'edits[0].oldText: must be a string, not 1'],
+  ],
+  [{ id: 5 }, ['id: must be a string or a list, not 5']],
+  [{ id: ['a', 5] }, ['id[1]: must be a string, not 5']],
+  [{ shape: { kind: 'dot', at: { x: 'left' } } }, ['shape.at.x: must be a number, not "left"']],
+  [{ shape: { kind: 'dot', at: {} } }, ['shape.at: it needs x: a number']],
+  [{ shapes: ['a', { kind: 'line', at: { x: 1 } }] }, ['shapes[1].kind: must be "dot", not "line"']],
+  [{ level: ['mid'] }, ['level[0]: must be one of low, high, not "mid"']],
+  [{ count: 0 }, ['count: must be >= 1']],
+  [{ 'a/b': ['x'] }, ['a/b[0]: must be an integer, not "x"']],
+  // What a server may try for itself.
+  [{ name: `${'a'.repeat(60)}!` }, []],
+])('%j', async (args, faults) => {
+  expect(await schemaFaults(args, SCHEMA)).toEqual(faults);
+});
+
+test('forms at the root: one of two names is needed', async () => {
+  const schema = {
+    type: 'object',
+    properties: { a: {}, b: {} },
+    anyOf: [{ required: ['a'] }, { required: ['b'] }],
+  };
+  expect(await schemaFaults({ b: 1 }, schema)).toEqual([]);
+  expect(await schemaFaults({}, schema)).toEqual([
+    'the input: fits none of its forms; of the nearest: it needs a',
+  ]);
+});
+
+test('older drafts are read as such', async () => {
+  const schema = {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    type: 'object',
+    properties: { pair: { type: 'array', items: [{ type: 'string' }, { type: 'number' }] } },
+  };
+  expect(await schemaFaults({ pair: ['a', 'b'] }, schema)).toEqual(['pair[1]: must be a number, not "b"']);
+});
+
+test.each([
+  ['a reference elsewhere', { properties: { a: { $ref: 'https://example.com/a.json' } } }],
+  ['a reference that leads nowhere', { properties: { a: { $ref: '#/$defs/none' } } }],
+  ['words of no draft', { type: 'text', properties: 5 }],
+])('%s: a schema that cannot be read refuses nothing', async (_, schema) => {
+  expect(await schemaFaults({ a: 1 }, schema)).toEqual([]);
+});
