@@ -39,7 +39,7 @@ test.each(READ)('%j', (argv, flags) => {
 test.each([
   [['--modle', 'x'], '--modle is no flag of this agent; did you mean --model?'],
   [['--zzzzzzzz=1'], '--zzzzzzzz is no flag of this agent'],
-  [['-x'], '-x is no flag of this agent; did you mean -p?'],
+  [['-x'], '-x is no flag of this agent'],
   [['-model', 'x'], '-model is no flag of this agent; did you mean --model?'],
   [['--p'], '--p is no flag of this agent; did you mean -p?'],
   [['--toString'], '--toString is no flag of this agent'],
