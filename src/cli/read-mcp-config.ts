@@ -6,7 +6,9 @@ import { readJsonFlag } from './json-flag.ts';
 
 /** The servers of all `--mcp-config`: paths of files, or JSON texts. Of two with one name the later wins. */
 export function readMcpConfigs(given: readonly string[]): NonNullable<Options['mcpServers']> {
-  return Object.assign({}, ...given.map(readMcpConfig)) as NonNullable<Options['mcpServers']>;
+  const servers = given.flatMap((it) => Object.entries(readMcpConfig(it)));
+  // Not by assigning: a server may have any name, `__proto__` too.
+  return Object.fromEntries(servers) as NonNullable<Options['mcpServers']>;
 }
 
 function readMcpConfig(given: string): Record<string, unknown> {

@@ -1,5 +1,7 @@
 import { isRecord } from '../../base/is-record.ts';
+import { jsonText } from '../../host/result/json-text.ts';
 import type { JsonSchema } from '../../protocol/mcp.ts';
+import { jsonFault } from '../json-fault.ts';
 import {
   choicesOf,
   type Declared,
@@ -11,7 +13,7 @@ import {
   memberOf,
   typesOf,
 } from './declared.ts';
-import { parse, sayTypes, type Typed, typedValue } from './typed-value.ts';
+import { parse, sayChoices, sayTypes, type Typed, typedValue } from './typed-value.ts';
 import { unknownNames } from './unknown-names.ts';
 
 /** A `key=value` whose file, if it named one, is read. */
@@ -79,7 +81,7 @@ function givenValue(given: readonly Given[], wanted: Declared): Typed {
 
 function oneValue({ form, text }: Given, wanted: Declared): Typed {
   if (form === 'text') return typedValue(text, wanted);
-  return parse(text) ?? { fault: `${JSON.stringify(text)} is no JSON` };
+  return parse(text) ?? { fault: `it is no JSON: ${jsonFault(text)}` };
 }
 
 /** Sets one member, making the objects on the way; gives what is in the way of that. */
@@ -106,13 +108,12 @@ function wrongTypes(args: Readonly<Record<string, unknown>>, input: Declared): s
     const types = typesOf(member);
     if (!isOfType(value, types)) return [`${name}: must be ${sayTypes(types)}, not ${shown(value)}`];
     if (!isChoice(member) || typeof value === 'object' || choicesOf(member).includes(value)) return [];
-    const choices = choicesOf(member).map(String).join(', ');
-    return [`${name}: must be one of ${choices}, not ${shown(value)}`];
+    return [`${name}: must be one of ${sayChoices(choicesOf(member))}, not ${shown(value)}`];
   });
 }
 
 /** A value in few words. */
 export function shown(value: unknown): string {
-  const text = JSON.stringify(value);
+  const text = jsonText(value);
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }

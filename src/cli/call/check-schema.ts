@@ -2,19 +2,28 @@ import type { ErrorObject, ValidateFunction } from 'ajv';
 import { isRecord } from '../../base/is-record.ts';
 import type { JsonSchema } from '../../protocol/mcp.ts';
 import { shown } from './build-arguments.ts';
-import { sayTypes } from './typed-value.ts';
+import { inTime } from './in-time.ts';
+import { sayChoices, sayTypes } from './typed-value.ts';
 
-/** What the whole schema has against an input, a line each; nothing if the schema itself cannot be read. */
+/** More than this is left to the server: a schema is a stranger's, and may be made to take for ever. */
+const MOST_PARTS = 20_000;
+const LIMIT_MS = 1000;
+
+/** What the whole schema has against an input, a line each; nothing if the schema itself cannot be read, or not in time. */
 export async function schemaFaults(args: unknown, schema: JsonSchema): Promise<string[]> {
   const { $schema, ...rest } = schema;
+  if (isLarge(schema)) return [];
   const engine = await openEngine($schema);
-  try {
+  const find = () => {
     engine.addSchema(rest, ROOT);
     const check = (part: unknown, step = '') => {
       const pointer = part === schema ? '#' : pointerTo(part, rest);
       return engine.compile({ $ref: `${ROOT}${pointer}${step}` });
     };
     return [...new Set(faultsOf(check(schema), args, '', check))];
+  };
+  try {
+    return inTime(LIMIT_MS, find);
   } catch {
     return [];
   }
@@ -35,6 +44,8 @@ async function openEngine(dialect: unknown) {
     logger: false,
     validateFormats: false,
     verbose: true,
+    // What is referred to by many is written once.
+    inlineRefs: false,
   } as const;
   return new Engine(options).removeKeyword('pattern');
 }
@@ -99,9 +110,7 @@ function sayError(error: ErrorObject, base: string): string[] {
         `${named(at)}: must be ${sayTypes(new Set([params.type as string | string[]].flat()))}, not ${shown(data)}`,
       ];
     case 'enum':
-      return [
-        `${named(at)}: must be one of ${(schema as unknown[]).map(String).join(', ')}, not ${shown(data)}`,
-      ];
+      return [`${named(at)}: must be one of ${sayChoices(schema as unknown[])}, not ${shown(data)}`];
     case 'const':
       return [`${named(at)}: must be ${shown(schema)}, not ${shown(data)}`];
     case 'additionalProperties':
@@ -136,6 +145,17 @@ function placeOf({ instancePath }: ErrorObject, base: string): string {
 
 function named(at: string): string {
   return at === '' ? 'the input' : at;
+}
+
+function isLarge(schema: JsonSchema): boolean {
+  const left: unknown[] = [schema];
+  let parts = 0;
+  while (left.length > 0) {
+    const value = left.pop();
+    if (++parts > MOST_PARTS) return true;
+    if (isRecord(value) || Array.isArray(value)) for (const it of Object.values(value)) left.push(it);
+  }
+  return false;
 }
 
 /** Where in a schema this very part of it stands. */

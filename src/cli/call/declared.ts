@@ -7,12 +7,12 @@ export type Declared = {
   readonly forms: readonly JsonSchema[];
 };
 
-/** References lead no further than this. */
-const DEEPEST = 12;
+/** More forms are not looked at: nobody writes so many, and a schema is a stranger's. */
+const MOST_FORMS = 1000;
 
 /** What a schema declares, with references followed and alternatives side by side. */
 export function declared(schema: unknown, root: JsonSchema): Declared {
-  return { root, forms: formsOf(schema, root, DEEPEST) };
+  return { root, forms: formsOf([schema], root) };
 }
 
 /** The names of an object's declared members. */
@@ -24,18 +24,22 @@ export function memberNames({ forms }: Declared): string[] {
 
 /** What one member of an object may be. */
 export function memberOf({ forms, root }: Declared, name: string): Declared {
-  const named = forms.flatMap(({ properties }) => {
-    const isNamed = isRecord(properties) && Object.hasOwn(properties, name);
-    return isNamed ? formsOf(properties[name], root, DEEPEST) : [];
-  });
-  if (named.length > 0 || memberNames({ forms, root }).includes(name)) return { root, forms: named };
-  const others = forms.flatMap(({ additionalProperties }) => formsOf(additionalProperties, root, DEEPEST));
-  return { root, forms: others };
+  const named = forms.flatMap(({ properties }) =>
+    isRecord(properties) && Object.hasOwn(properties, name) ? [properties[name]] : [],
+  );
+  const found = named.length > 0 ? named : forms.map(({ additionalProperties }) => additionalProperties);
+  return { root, forms: formsOf(found, root) };
 }
 
 /** What one item of a list may be. */
 export function itemOf({ forms, root }: Declared): Declared {
-  return { root, forms: forms.flatMap(({ items }) => formsOf(items, root, DEEPEST)) };
+  return {
+    root,
+    forms: formsOf(
+      forms.map(({ items }) => items),
+      root,
+    ),
+  };
 }
 
 /** Whether it says which members it has, be it none. */
@@ -104,12 +108,20 @@ function typesOfForm({ type, enum: choices, const: only, properties, items }: Js
   return items === undefined ? [] : ['array'];
 }
 
-function formsOf(schema: unknown, root: JsonSchema, left: number): JsonSchema[] {
-  if (!isRecord(schema) || left === 0) return [];
-  const target = typeof schema.$ref === 'string' ? pointed(root, schema.$ref) : undefined;
-  const branches = [schema.anyOf, schema.oneOf, schema.allOf].filter(Array.isArray).flat();
-  const conditional = [schema.then, schema.else];
-  return [schema, ...[target, ...branches, ...conditional].flatMap((it) => formsOf(it, root, left - 1))];
+/** All the forms that schemas lead to, each once: references may lead back, or to one place by many ways. */
+function formsOf(schemas: readonly unknown[], root: JsonSchema): JsonSchema[] {
+  const forms = new Set<JsonSchema>();
+  const left = schemas.toReversed();
+  while (left.length > 0 && forms.size < MOST_FORMS) {
+    const schema = left.pop();
+    if (!isRecord(schema) || forms.has(schema)) continue;
+    forms.add(schema);
+    const target = typeof schema.$ref === 'string' ? pointed(root, schema.$ref) : undefined;
+    const branches: unknown[] = [schema.anyOf, schema.oneOf, schema.allOf].filter(Array.isArray).flat();
+    const next = [target, ...branches, schema.then, schema.else];
+    for (const it of next.reverse()) left.push(it);
+  }
+  return [...forms];
 }
 
 /** Only references within the schema are followed. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { isRecord } from '../../base/is-record.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
-import { onOneLine } from '../chat/neutralise.ts';
+import { jsonFault } from '../json-fault.ts';
 import type { Given } from './build-arguments.ts';
 import { readWords, type Words } from './read-words.ts';
 
@@ -34,12 +34,11 @@ async function readBase(
 ): Promise<{ readonly value: Input['base'] } | { readonly fault: string }> {
   if (!base) return { value: {} };
   const what = base.source === 'stdin' ? 'what came through stdin' : 'the input';
-  try {
-    const value: unknown = JSON.parse(base.source === 'stdin' ? await text(stdin) : base.text);
-    return isRecord(value) && !Array.isArray(value) ? { value } : { fault: `${what} is no JSON object` };
-  } catch (cause) {
-    return { fault: `${what} is no JSON: ${onOneLine(messageOf(cause))}` };
-  }
+  const given = base.source === 'stdin' ? await text(stdin) : base.text;
+  const fault = jsonFault(given);
+  if (fault !== undefined) return { fault: `${what} is no JSON: ${fault}` };
+  const value: unknown = JSON.parse(given);
+  return isRecord(value) && !Array.isArray(value) ? { value } : { fault: `${what} is no JSON object` };
 }
 
 async function readText(path: string): Promise<{ readonly text: string } | { readonly fault: string }> {

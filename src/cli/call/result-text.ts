@@ -1,11 +1,12 @@
-import type { CallToolResult } from '../../protocol/mcp.ts';
+import { readResult } from '../../host/result/read-result.ts';
 import { type Part, partsOf } from '../host/content-parts.ts';
+import { jsonText } from '../host/lines.ts';
 
-/** What a tool gave, as a person sees it: the structured form is shown only where there is no text. */
-export function resultParts({ content, structuredContent }: CallToolResult): Part[] {
-  const parts = partsOf(Array.isArray(content) ? content : []);
+/** What a tool gave, whatever it is, as a person sees it: the structured form is shown only where there is no text. */
+export function resultParts(result: unknown): Part[] {
+  const { blocks, structure } = readResult(result);
+  const parts = partsOf(blocks);
   const hasText = parts.some((part) => part.kind === 'text' && part.text.trim() !== '');
-  if (hasText || structuredContent === undefined) return parts;
-  const shown: Part = { kind: 'text', text: JSON.stringify(structuredContent, undefined, 2) };
-  return [...parts.filter((part) => part.kind !== 'text'), shown];
+  if (hasText || !structure) return parts;
+  return [...parts.filter((part) => part.kind !== 'text'), { kind: 'json', text: jsonText(structure.value) }];
 }

@@ -5,12 +5,13 @@ import { progressOf, progressText } from '../chat/progress.ts';
 import { elapsed } from '../chat/tool-text.ts';
 import { changedTools, sayChange } from '../host/changed-tools.ts';
 import { endLine, partsText } from '../host/content-parts.ts';
+import { Failed } from '../host/failure.ts';
 import { jsonText } from '../host/lines.ts';
 import { makeDirectory } from '../host/make-directory.ts';
 import { NotUnderstood } from '../host/not-understood.ts';
 import { saveParts } from '../host/save-parts.ts';
 import type { ServerMap } from '../host/server-flags.ts';
-import { type Connected, tellFaults, withHost } from '../host/with-host.ts';
+import { type Connected, needServers, withHost } from '../host/with-host.ts';
 import { buildArguments } from './build-arguments.ts';
 import { schemaFaults } from './check-schema.ts';
 import { findTool } from './find-tool.ts';
@@ -33,8 +34,8 @@ export type CallRequest = {
 
 /** `toolplane call`; gives its exit code. */
 export function startCall(request: CallRequest, env: NodeJS.ProcessEnv): Promise<number> {
-  return withHost(request.servers, env, async (connected) => {
-    if (tellFaults(connected) !== 0) return 1;
+  return withHost(request, env, async (connected) => {
+    needServers(connected);
     const tool = findTool(await connected.host.listTools(), request);
     const args = await argumentsOf(connected, tool, request);
     if (request.directory !== undefined) await makeDirectory(request.directory);
@@ -85,9 +86,8 @@ async function call(
     });
   } catch (cause) {
     if (late.signal.aborted && !signal.aborted) {
-      throw new Error(
-        `${server} ${tool} took longer than ${timeoutMs} ms and was cancelled; raise --timeout`,
-      );
+      const told = `${server} ${tool} took longer than ${timeoutMs} ms and was cancelled; raise --timeout`;
+      throw new Failed(told, 'timeout');
     }
     throw cause;
   } finally {
@@ -98,14 +98,14 @@ async function call(
 
 /** What a tool says of its failure goes to stderr, so that a pipe gets results only. */
 async function show(
-  { output }: Connected,
+  { output, signal }: Connected,
   { format, tool, directory }: CallRequest,
   result: CallToolResult,
 ): Promise<number> {
   const failed = result.isError === true;
-  const parts = resultParts(result);
-  const saved = directory === undefined ? undefined : await saveParts(parts, directory, tool);
-  const text = () => partsText(saved?.parts ?? parts);
+  const saved =
+    directory === undefined ? undefined : await saveParts(resultParts(result), directory, tool, signal);
+  const text = () => partsText(saved?.parts ?? resultParts(result));
   if (format === 'json') await output.print(jsonText({ ...result, ...(saved && { files: saved.files }) }));
   else if (!failed) await output.print(text());
   else output.tell(`${tool} failed: ${endLine(text()).trimEnd()}`);

@@ -1,3 +1,4 @@
+import { jsonText } from '../../host/result/json-text.ts';
 import { choicesOf, type Declared, isOfType, typesOf } from './declared.ts';
 
 /** What a text stands for, or why it cannot be that. */
@@ -32,6 +33,11 @@ export function parse(text: string): { readonly value: unknown } | undefined {
 export function sayTypes(types: ReadonlySet<string>): string {
   if (types.size === 0) return 'anything';
   return [...types].map((type) => NOUNS[type] ?? type).join(' or ');
+}
+
+/** `low, high`. */
+export function sayChoices(choices: readonly unknown[]): string {
+  return choices.map((it) => (typeof it === 'string' ? it : jsonText(it))).join(', ');
 }
 
 const NOUNS: Readonly<Record<string, string>> = {

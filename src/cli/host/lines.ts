@@ -3,7 +3,11 @@ export function lines(all: readonly string[]): string {
   return all.map((line) => `${line}\n`).join('');
 }
 
-/** A document for programs. */
+/** A document for programs. Throws for what is nested too deeply to be written, as a server may send it. */
 export function jsonText(value: unknown): string {
-  return `${JSON.stringify(value, undefined, 2)}\n`;
+  try {
+    return `${JSON.stringify(value, undefined, 2)}\n`;
+  } catch (cause) {
+    throw new Error('what came is nested too deeply, or too large, to be written as JSON', { cause });
+  }
 }

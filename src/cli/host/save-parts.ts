@@ -11,22 +11,35 @@ export type Saved = {
   readonly faults: readonly string[];
 };
 
+/** Writes a file that is not there yet; one that is there is `EEXIST`. */
+type WriteNew = (path: string, bytes: Buffer) => Promise<void>;
+
 /** Keeps what is binary in files of this directory. No file is overwritten, and what cannot be kept is not lost otherwise. */
-export async function saveParts(parts: readonly Part[], directory: string, name: string): Promise<Saved> {
+export async function saveParts(
+  parts: readonly Part[],
+  directory: string,
+  name: string,
+  signal: AbortSignal,
+  write: WriteNew = writeNew,
+): Promise<Saved> {
+  const stem = join(directory, safeName(name));
+  // The number that is tried next, by extension.
+  const counts = new Map<string, number>();
   const shown: Part[] = [];
   const files: string[] = [];
   const faults: string[] = [];
   for (const part of parts) {
-    if (part.kind === 'text' || !part.file) {
+    if (part.kind !== 'thing' || !part.file) {
       shown.push(part);
       continue;
     }
     const { bytes, mimeType } = part.file;
     try {
-      const path = await saveNew(directory, safeName(name), extensionOf(mimeType), bytes);
+      const path = await saveNew(stem, extensionOf(mimeType), bytes, { counts, signal, write });
       files.push(path);
       shown.push({ ...part, line: `${part.line}: ${path}` });
     } catch (cause) {
+      signal.throwIfAborted();
       faults.push(`${part.line} is not kept: ${messageOf(cause)}`);
       shown.push(part);
     }
@@ -40,14 +53,32 @@ export function safeName(name: string): string {
   return /[a-zA-Z0-9]/.test(safe) ? safe : 'content';
 }
 
-async function saveNew(directory: string, name: string, extension: string, bytes: Buffer): Promise<string> {
-  for (let count = 1; ; count++) {
-    const path = join(directory, `${name}-${count}${extension}`);
+type Saving = {
+  readonly counts: Map<string, number>;
+  readonly signal: AbortSignal;
+  readonly write: WriteNew;
+};
+
+async function saveNew(
+  stem: string,
+  extension: string,
+  bytes: Buffer,
+  { counts, signal, write }: Saving,
+): Promise<string> {
+  for (;;) {
+    signal.throwIfAborted();
+    const count = counts.get(extension) ?? 1;
+    const path = `${stem}-${count}${extension}`;
+    counts.set(extension, count + 1);
     try {
-      await writeFile(path, bytes, { flag: 'wx' });
+      await write(path, bytes);
       return path;
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
     }
   }
+}
+
+function writeNew(path: string, bytes: Buffer): Promise<void> {
+  return writeFile(path, bytes, { flag: 'wx' });
 }

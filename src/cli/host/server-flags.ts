@@ -5,6 +5,7 @@ import { SdkError } from '../../protocol/sdk-error.ts';
 import { checkExternalEntry } from '../../protocol/server-entry.ts';
 import { neutralise } from '../chat/neutralise.ts';
 import { readMcpConfigs } from '../read-mcp-config.ts';
+import { jsonText } from './lines.ts';
 import { splitWords } from './split-words.ts';
 
 /** The servers of a command, by name. */
@@ -60,9 +61,11 @@ export function chosenNames(command: Command): readonly string[] | undefined {
   return server && [...new Set(server)];
 }
 
-/** Ends the command with 2. */
+/** Ends the command with 2; who wants a document gets one. */
 export function refuse(command: Command, fault: string): never {
-  return command.error(`error: ${neutralise(fault)}`, { exitCode: 2 });
+  const message = neutralise(fault);
+  if (command.opts<{ json?: true }>().json) process.stdout.write(jsonText({ error: { message } }));
+  return command.error(`error: ${message}`, { exitCode: 2 });
 }
 
 /** Collects what a flag that may be repeated was given. */
@@ -99,7 +102,7 @@ function allServers(command: Command): ReadonlyMap<string, HostServerEntry> {
 
 function stdioEntry(line: string): { command: string; args: string[] } {
   const words = splitWords(line);
-  if (!Array.isArray(words)) throw new SdkError('bad-server', `--stdio ${line}: ${words.fault}`);
+  if (!Array.isArray(words)) throw new SdkError('bad-server', `--stdio: ${words.fault}`);
   const [command, ...args] = words;
   if (command === undefined) throw new SdkError('bad-server', '--stdio takes a command, and there is none');
   return { command, args };

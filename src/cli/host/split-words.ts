@@ -3,6 +3,7 @@ export function splitWords(line: string): string[] | { readonly fault: string } 
   const words: string[] = [];
   let word: string | undefined;
   let quote: string | undefined;
+  let opened = 0;
   for (let at = 0; at < line.length; at++) {
     const char = line[at] as string;
     const next = line[at + 1];
@@ -13,6 +14,7 @@ export function splitWords(line: string): string[] | { readonly fault: string } 
       else word += char;
     } else if (char === '"' || char === "'") {
       quote = char;
+      opened = at + 1;
       word ??= '';
     } else if (/\s/.test(char)) {
       if (word !== undefined) words.push(word);
@@ -23,6 +25,6 @@ export function splitWords(line: string): string[] | { readonly fault: string } 
       at++;
     } else word = (word ?? '') + char;
   }
-  if (quote !== undefined) return { fault: `a ${quote} is not closed` };
+  if (quote !== undefined) return { fault: `the ${quote} at character ${opened} is not closed` };
   return word === undefined ? words : [...words, word];
 }

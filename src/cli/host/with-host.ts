@@ -1,9 +1,9 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { ServerFault } from '../../host/connect/server-fault.ts';
 import type { Host } from '../../host/host.ts';
 import type { ServerStatus } from '../../host/servers/status.ts';
-import { messageOf } from '../../protocol/sdk-error.ts';
+import { errorDocument, Failed, sayFailure } from './failure.ts';
+import { jsonText } from './lines.ts';
 import { NotUnderstood } from './not-understood.ts';
 import { type Output, processOutput } from './output.ts';
 import type { ServerMap } from './server-flags.ts';
@@ -22,14 +22,20 @@ export type Connected = {
 
 export type Warning = { readonly server: string; readonly message: string };
 
-/** Connects the servers, does the work and ends them; gives the exit code. The work says 0 or 1. */
+/** Connects the servers, does the work and ends them; gives the exit code. The work says 0 or 1. A failure is a document too. */
 export async function withHost(
-  servers: ServerMap,
+  { servers, format }: { readonly servers: ServerMap; readonly format: string },
   env: NodeJS.ProcessEnv,
   work: (connected: Connected) => Promise<number>,
 ): Promise<number> {
   const over = new AbortController();
-  const output = processOutput(env, () => over.abort(1));
+  const streams = processOutput(env, () => over.abort(1));
+  let hasPrinted = false;
+  const print = (text: string) => {
+    hasPrinted = true;
+    return streams.print(text);
+  };
+  const output = { ...streams, print };
   using _signals = endedBySignals(over);
   using spinner = new Spinner(output.spinnerPlace);
   const { signal } = over;
@@ -52,13 +58,9 @@ export async function withHost(
     spinner.stop();
     if (signal.aborted) return typeof signal.reason === 'number' ? signal.reason : 1;
     for (const line of sayFailure(cause)) output.tell(line);
+    if (format === 'json' && !hasPrinted) await print(jsonText(errorDocument(cause)));
     return cause instanceof NotUnderstood ? 2 : 1;
   }
-}
-
-function sayFailure(cause: unknown): readonly string[] {
-  if (cause instanceof NotUnderstood) return cause.lines;
-  return [cause instanceof ServerFault ? `server ${cause.server}: ${cause.message}` : messageOf(cause)];
 }
 
 /** Where Toolplane keeps what it knows. */
@@ -82,6 +84,14 @@ export function tellFaults({ host, output }: Pick<Connected, 'host' | 'output'>)
     code = 1;
   }
   return code;
+}
+
+/** Throws if a server cannot be used: what one asks of it cannot be done without it. */
+export function needServers({ host }: Pick<Connected, 'host'>): void {
+  for (const [server, status] of Object.entries(host.status())) {
+    const fault = faultOf(server, status);
+    if (fault !== undefined) throw new Failed(`server ${server}: ${fault}`, status.cause?.code);
+  }
 }
 
 /** Tells what was tolerated since so many things were: before it was what does not concern who asks for something else. */

@@ -3,7 +3,7 @@ import { HostError } from '../../host/connect/host-error.ts';
 import { jsonText, lines } from '../host/lines.ts';
 import { NotUnderstood } from '../host/not-understood.ts';
 import type { ServerMap } from '../host/server-flags.ts';
-import { type Connected, tellFaults, tellWarnings, withHost } from '../host/with-host.ts';
+import { type Connected, needServers, tellFaults, tellWarnings, withHost } from '../host/with-host.ts';
 import { filledText, promptTable } from './prompt-table.ts';
 
 export type PromptsRequest = {
@@ -21,7 +21,7 @@ export type PromptsRequest = {
 
 /** `toolplane prompts`; gives its exit code. */
 export function startPrompts(request: PromptsRequest, env: NodeJS.ProcessEnv): Promise<number> {
-  return withHost(request.servers, env, async (connected) => {
+  return withHost(request, env, async (connected) => {
     if (request.action === 'get') return get(connected, request);
     const { host, output, signal } = connected;
     const known = connected.warnings.length;
@@ -37,7 +37,7 @@ async function get(
   connected: Connected,
   { server, prompt, args, format }: Extract<PromptsRequest, { action: 'get' }>,
 ): Promise<number> {
-  if (tellFaults(connected) !== 0) return 1;
+  needServers(connected);
   const { host, output, spinner, signal } = connected;
   spinner.show(() => `${server} ${prompt}`);
   const filled = await host.getPrompt(server, prompt, args, { signal }).catch(refused);

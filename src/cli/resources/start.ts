@@ -3,7 +3,7 @@ import { jsonText, lines } from '../host/lines.ts';
 import { makeDirectory } from '../host/make-directory.ts';
 import { saveParts } from '../host/save-parts.ts';
 import type { ServerMap } from '../host/server-flags.ts';
-import { type Connected, tellFaults, tellWarnings, withHost } from '../host/with-host.ts';
+import { type Connected, needServers, tellFaults, tellWarnings, withHost } from '../host/with-host.ts';
 import { resourceTable, templateTable } from './resource-table.ts';
 
 export type ResourcesRequest = {
@@ -18,7 +18,7 @@ export type ResourcesRequest = {
 
 /** `toolplane resources`; gives its exit code. */
 export function startResources(request: ResourcesRequest, env: NodeJS.ProcessEnv): Promise<number> {
-  return withHost(request.servers, env, async (connected) => {
+  return withHost(request, env, async (connected) => {
     if (request.action === 'read') return read(connected, request);
     const { host, output, signal } = connected;
     const known = connected.warnings.length;
@@ -40,7 +40,7 @@ async function read(
   connected: Connected,
   { server, uri, format, directory }: Extract<ResourcesRequest, { action: 'read' }>,
 ): Promise<number> {
-  if (tellFaults(connected) !== 0) return 1;
+  needServers(connected);
   const { host, output, spinner, signal } = connected;
   if (directory !== undefined) await makeDirectory(directory);
   spinner.show(() => `${server} ${uri}`);
@@ -50,7 +50,7 @@ async function read(
   // What was asked for by its address need not be named again.
   const [head, text] = parts;
   const shown = parts.length === 2 && text?.kind === 'text' && head?.kind === 'thing' ? [text] : parts;
-  const saved = directory === undefined ? undefined : await saveParts(shown, directory, server);
+  const saved = directory === undefined ? undefined : await saveParts(shown, directory, server, signal);
   await output.print(
     format === 'json'
       ? jsonText({ ...found, ...(saved && { files: saved.files }) })

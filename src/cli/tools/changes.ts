@@ -3,6 +3,7 @@ import { nearest } from '../../base/nearest.ts';
 import type { ToolChange } from '../../host/pin/judge.ts';
 import { openPins } from '../../host/pin/open-pins.ts';
 import type { Pins } from '../../host/pin/pins.ts';
+import { errorDocument } from '../host/failure.ts';
 import { jsonText, lines } from '../host/lines.ts';
 import { NotUnderstood } from '../host/not-understood.ts';
 import { type Output, processOutput } from '../host/output.ts';
@@ -26,6 +27,7 @@ export async function startChanges(request: ChangesRequest, env: NodeJS.ProcessE
   } catch (cause) {
     if (!(cause instanceof NotUnderstood)) throw cause;
     for (const line of cause.lines) output.tell(line);
+    if (request.format === 'json') await output.print(jsonText(errorDocument(cause)));
     return 2;
   }
   const accepted = pins.accept(request.server, request.tool);

@@ -25,7 +25,7 @@ const MAX_NAME = 128;
 
 /** `toolplane tools`; gives its exit code. */
 export function startTools(request: ToolsRequest, env: NodeJS.ProcessEnv): Promise<number> {
-  return withHost(request.servers, env, async (connected) => {
+  return withHost(request, env, async (connected) => {
     const report = await reportOf(connected, request, env);
     await connected.output.print(printed(report, request, connected.output.columns));
     if (request.format !== 'json') {

@@ -89,7 +89,7 @@ test.each([
   [['maybe=x'], 'maybe: must be an integer or null, not "x"'],
   [['level=medium'], 'level: must be one of low, high, 3, not "medium"'],
   [['count:="5"'], 'count: must be an integer, not "5"'],
-  [['count:={'], 'count: "{" is no JSON'],
+  [['count:={'], 'count: it is no JSON: it ends too early'],
   [['texts=a'], 'the tool declares no "texts"; did you mean "text"?'],
 ])('%j is refused', (words, fault) => {
   const { unreadable, faults } = build(words, SCHEMA);

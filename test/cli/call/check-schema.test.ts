@@ -89,3 +89,39 @@ test.each([
 ])('%s: a schema that cannot be read refuses nothing', async (_, schema) => {
   expect(await schemaFaults({ a: 1 }, schema)).toEqual([]);
 });
+
+test('a schema that is too large to be held against anything refuses nothing', async () => {
+  const properties = Object.fromEntries(
+    Array.from({ length: 30_000 }, (_, at) => [`p${at}`, { type: 'string' }]),
+  );
+  expect(await schemaFaults({ p1: 5 }, { properties })).toEqual([]);
+});
+
+test.each<[string, object, JsonSchema]>([
+  [
+    'references that double at every step',
+    { a: 1 },
+    {
+      $ref: '#/$defs/s0',
+      $defs: {
+        ...Object.fromEntries(
+          Array.from({ length: 40 }, (_, at) => [
+            `s${at}`,
+            { allOf: [{ $ref: `#/$defs/s${at + 1}` }, { $ref: `#/$defs/s${at + 1}` }] },
+          ]),
+        ),
+        s40: { type: 'object' },
+      },
+    },
+  ],
+  [
+    'a pattern for names that takes for ever',
+    { [`${'a'.repeat(60)}!`]: 1 },
+    { patternProperties: { '^(a+)+$': { type: 'string' } } },
+  ],
+  ['references to itself', { a: 1 }, { anyOf: Array.from({ length: 30 }, () => ({ $ref: '#' })) }],
+])('%s: a schema that takes too long refuses nothing', async (_, args, schema) => {
+  const began = performance.now();
+  expect(await schemaFaults(args, schema)).toEqual([]);
+  expect(performance.now() - began).toBeLessThan(4_000);
+});

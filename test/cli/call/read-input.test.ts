@@ -29,16 +29,9 @@ test('without a - stdin is not touched', async () => {
 
 test.each([
   ['a word that is none', ['count'], '', '"count" is no key=value, no key:=json and no JSON object'],
-  [
-    'JSON that is none',
-    ['{"a":1'],
-    '',
-    expect.stringMatching(
-      /^the input is no JSON: Expected ',' or '}' after property value in JSON at position 6/,
-    ),
-  ],
+  ['JSON that is none', ['{"a":1'], '', 'the input is no JSON: it ends too early'],
   ['no object', ['-'], '[1]', 'what came through stdin is no JSON object'],
-  ['nothing', ['-'], '', 'what came through stdin is no JSON: Unexpected end of JSON input'],
+  ['nothing', ['-'], '', 'what came through stdin is no JSON: it ends too early'],
 ])('%s is a fault', async (_, words, stdin, fault) => {
   expect((await read(words, stdin)).faults).toEqual([fault]);
 });

@@ -35,8 +35,42 @@ test.each([
     [{ type: 'image', data: '§', mimeType: 'image/png' }],
     '[image image/png, which is no base64]\n',
   ],
-  ['a kind nobody knows', [{ type: 'hologram', data: DATA }], '[hologram]\n'],
-  ['what is no block', [null, 5, { type: 'resource' }, {}], '[]\n'],
+  ['a plain string', ['hello', { type: 'text', text: 'b' }], 'hello\nb\n'],
+  [
+    'a resource that is text and data',
+    [{ type: 'resource', resource: { uri: 'a://b', text: 'T', blob: DATA } }],
+    '[resource a://b text, 1 byte]\nT\n[resource a://b application/octet-stream, 5 bytes]\n',
+  ],
+  [
+    'a kind nobody knows',
+    [{ type: 'hologram\n', data: DATA }],
+    `[hologram, of no known form]\n{"type":"hologram\\n","data":"${DATA}"}\n`,
+  ],
+  [
+    'what is no block',
+    [null, 5, [1], {}],
+    ['null', '5', '[1]', '{}'].map((it) => `[content, of no known form]\n${it}\n`).join(''),
+  ],
+  [
+    'blocks that lack what they are about',
+    [
+      { type: 'text', text: 5 },
+      { type: 'image' },
+      { type: 'resource' },
+      { type: 'resource_link', name: 'n' },
+    ],
+    [
+      '[text, of no known form]\n{"type":"text","text":5}\n',
+      '[image, of no known form]\n{"type":"image"}\n',
+      '[resource, of no known form]\n{"type":"resource"}\n',
+      '[resource_link, of no known form]\n{"type":"resource_link","name":"n"}\n',
+    ].join(''),
+  ],
+  [
+    'a resource without text and data',
+    [{ type: 'resource', resource: { uri: 'a://b', value: 1 } }],
+    '[resource a://b, of no known form]\n{"uri":"a://b","value":1}\n',
+  ],
   [
     'lines of a server cannot leave their line',
     [{ type: 'image', data: DATA, mimeType: 'image/png\n\u001b[2J' }],

@@ -5,13 +5,15 @@ import { expect, onTestFinished, test } from 'vitest';
 import { partsOf, partsText } from '../../../src/cli/host/content-parts.ts';
 import { safeName, saveParts } from '../../../src/cli/host/save-parts.ts';
 
+const NEVER = new AbortController().signal;
+
 test('binary content goes to new files of the directory, the rest stays', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'toolplane-save-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));
   writeFileSync(join(directory, 'shot-1.png'), 'mine');
   const image = { type: 'image', data: Buffer.from('new').toString('base64'), mimeType: 'image/png' };
   const parts = partsOf([{ type: 'text', text: 'here' }, image, image]);
-  const saved = await saveParts(parts, directory, 'shot');
+  const saved = await saveParts(parts, directory, 'shot', NEVER);
   expect(saved.faults).toEqual([]);
   expect(saved.files).toEqual(['shot-2.png', 'shot-3.png'].map((it) => join(directory, it)));
   expect(partsText(saved.parts)).toBe(
@@ -32,6 +34,7 @@ test('what cannot be kept is told of, and the rest is not lost', async () => {
     partsOf([{ type: 'text', text: 'here' }, image]),
     join(tmpdir(), 'no', 'such', 'directory'),
     'shot',
+    NEVER,
   );
   expect(partsText(parts)).toBe('here\n[image image/png, 3 bytes]\n');
   expect(files).toEqual([]);
@@ -46,4 +49,50 @@ test.each([
   ['a'.repeat(100), 'a'.repeat(60)],
 ])('a tool named %s leads into no other directory', (name, safe) => {
   expect(safeName(name)).toBe(safe);
+});
+
+const png = { type: 'image', data: Buffer.from('new').toString('base64'), mimeType: 'image/png' };
+
+test('each kind of file counts on from where it was', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'toolplane-save-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const wav = { ...png, type: 'audio', mimeType: 'audio/wav' };
+  const parts = partsOf([png, png, wav, png, png]);
+  const { files } = await saveParts(parts, directory, 'shot', NEVER);
+  expect(files.map((it) => it.slice(directory.length + 1))).toEqual([
+    'shot-1.png',
+    'shot-2.png',
+    'shot-1.wav',
+    'shot-3.png',
+    'shot-4.png',
+  ]);
+});
+
+test('thousands of files take a try each', async () => {
+  const tried: string[] = [];
+  const write = async (path: string) => void tried.push(path);
+  await saveParts(partsOf(Array.from({ length: 3000 }, () => png)), 'd', 'shot', NEVER, write);
+  expect(tried).toHaveLength(3000);
+  expect(new Set(tried).size).toBe(3000);
+});
+
+test('who is interrupted keeps no more', async () => {
+  const over = new AbortController();
+  const tried: string[] = [];
+  const write = async (path: string) => {
+    tried.push(path);
+    if (tried.length === 2) over.abort(130);
+  };
+  await expect(saveParts(partsOf([png, png, png]), 'd', 'shot', over.signal, write)).rejects.toBe(130);
+  expect(tried).toHaveLength(2);
+});
+
+test('a name that is taken for ever is given up when it is over', async () => {
+  const over = new AbortController();
+  let tries = 0;
+  const write = () => {
+    if (++tries === 5) over.abort(143);
+    return Promise.reject(Object.assign(new Error('taken'), { code: 'EEXIST' }));
+  };
+  await expect(saveParts(partsOf([png]), 'd', 'shot', over.signal, write)).rejects.toBe(143);
 });

@@ -38,7 +38,7 @@ test('--server keeps to some, in the order in which they are named', () => {
 
 test.each([
   ['a file that is not there', ['--mcp-config', 'none.json'], /none\.json cannot be read/],
-  ['an open quote', ['--stdio', '"x'], /--stdio "x: a " is not closed/],
+  ['an open quote', ['--stdio', 'run --key "secret'], /error: --stdio: the " at character 11 is not closed$/],
   ['no command', ['--stdio', ' '], /--stdio takes a command/],
   ['no address', ['--url', 'x'], /needs "url", a full URL/],
   [

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { errorDocument, Failed, sayFailure } from '../../../src/cli/host/failure.ts';
+import { NotUnderstood } from '../../../src/cli/host/not-understood.ts';
+import { HostError } from '../../../src/host/connect/host-error.ts';
+import { ServerFault } from '../../../src/host/connect/server-fault.ts';
+
+test.each<[string, unknown, object]>([
+  ['a refusal', new ServerFault('odd', -32603, 'no'), { message: 'server odd: no', code: -32603 }],
+  [
+    'a server that is gone',
+    new HostError('closed', 'odd', 'it ended'),
+    { message: 'MCP server "odd": it ended', code: 'closed' },
+  ],
+  ['a call that was too slow', new Failed('too slow', 'timeout'), { message: 'too slow', code: 'timeout' }],
+  ['what was typed', new NotUnderstood('one', 'two'), { message: 'one\ntwo' }],
+  ['a code of the system', Object.assign(new Error('no file'), { code: 'ENOENT' }), { message: 'no file' }],
+  ['what is no error', 'odd', { message: 'odd' }],
+])('%s: the words for people, and the code of who refused', (_, cause, error) => {
+  expect(errorDocument(cause)).toEqual({ error });
+  expect(sayFailure(cause).join('\n')).toBe(errorDocument(cause).error.message);
+});
