@@ -3,7 +3,7 @@ import type { JsonSchema } from '../../../protocol/mcp.ts';
 import { argumentAliases, withAliases } from './argument-names.ts';
 import { Meter, TooLarge } from './meter.ts';
 import { openRoot, TOO_DEEP, TOO_LARGE } from './open-root.ts';
-import { plainSchema } from './plain-schema.ts';
+import { plainSchema, withArrayItems } from './plain-schema.ts';
 import { survey } from './survey.ts';
 
 /** A schema as a model is told it, and the arguments that have other names in it: from the server's name to that. */
@@ -19,9 +19,10 @@ export function normalForm(schema: JsonSchema): NormalForm {
   const meter = new Meter(MOST_STEPS);
   const most = Math.min(LARGEST, 4 * facts.size + SPARE);
   try {
-    const plain = plainSchema(schema, facts, most, meter);
+    const plain = plainSchema(schema, facts, meter);
     const aliases = argumentAliases(plain, meter);
-    const normal = withAliases(plain, aliases, meter);
+    const named = withAliases(plain, aliases, meter);
+    const normal = facts.hasBareArrays ? withArrayItems(named, most) : named;
     if (normal === schema) return { schema, aliases };
     const { isDeep, isLarge } = survey(normal, most);
     if (isDeep) return open(TOO_DEEP);

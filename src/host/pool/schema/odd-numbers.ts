@@ -1,13 +1,15 @@
 import { type Schema, withChanges, withNote } from './subschemas.ts';
-import { FURTHER } from './words.ts';
 
 /** A number that JSON has no form for: text like `1e400` is read as infinity and would be written as null. */
 export function isOddNumber(value: unknown): boolean {
   return typeof value === 'number' && !Number.isFinite(value);
 }
 
-/** One schema without values that JSON has no form for, which is wider; `holders` are the objects that hold some. */
-export function withoutOddNumbers(schema: Schema, holders: ReadonlySet<unknown>): Schema {
+/**
+ * One schema without values that JSON has no form for; `holders` are the objects that hold some, `widen` is called if it
+ * accepts more by that.
+ */
+export function withoutOddNumbers(schema: Schema, holders: ReadonlySet<unknown>, widen: () => void): Schema {
   if (!holders.has(schema)) return schema;
   const isOdd = (value: unknown) => isOddNumber(value) || holders.has(value);
   const changes = new Map<string, unknown>();
@@ -16,6 +18,7 @@ export function withoutOddNumbers(schema: Schema, holders: ReadonlySet<unknown>)
     if (!isOdd(schema[key])) continue;
     changes.set(key, undefined);
     notes.add(note);
+    if (key !== 'default') widen();
   }
   const { examples } = schema;
   if (isOdd(examples)) {
@@ -34,6 +37,4 @@ const DROPPED: readonly (readonly [string, string])[] = [
   ['enum', VALUES],
   ['const', VALUES],
   ['default', 'Its default holds a number too large to be shown.'],
-  // Where a schema within is to be wrong, a wider one would make this narrower.
-  ...['not', 'if', 'oneOf', 'contains'].map((key) => [key, FURTHER] as const),
 ];

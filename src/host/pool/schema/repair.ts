@@ -5,9 +5,12 @@ import { isSchema } from './pointer.ts';
 import { repairType } from './repair-type.ts';
 import { type Schema, withNote } from './subschemas.ts';
 
-/** One schema in the keywords of 2020-12, not those below it; the same object if it is in them already. */
-export function repair(schema: Schema, draft: number, patterns: Patterns): Schema {
-  return needsRepair(schema, draft, patterns) ? rewrite(schema, draft, patterns) : schema;
+/**
+ * One schema in the keywords of 2020-12, not those below it; the same object if it is in them already. `widen` is called
+ * if something had to be left out, so that it may accept more.
+ */
+export function repair(schema: Schema, draft: number, patterns: Patterns, widen: () => void): Schema {
+  return needsRepair(schema, draft, patterns) ? rewrite(schema, draft, patterns, widen) : schema;
 }
 
 const OLD: ReadonlySet<string> = new Set('additionalItems definitions dependencies nullable'.split(' '));
@@ -31,7 +34,7 @@ function needsRepair(schema: Schema, draft: number, patterns: Patterns): boolean
 
 const BOOLEANS: ReadonlySet<string> = new Set(['exclusiveMinimum', 'exclusiveMaximum', 'required']);
 
-function rewrite(schema: Schema, draft: number, patterns: Patterns): Schema {
+function rewrite(schema: Schema, draft: number, patterns: Patterns, widen: () => void): Schema {
   const out = new Map<string, unknown>();
   const notes: string[] = [];
   for (const key of Object.keys(schema)) {
@@ -39,7 +42,7 @@ function rewrite(schema: Schema, draft: number, patterns: Patterns): Schema {
     const rule = Object.hasOwn(RULES, key) ? RULES[key] : undefined;
     if (rule === undefined) {
       if (!out.has(key)) out.set(key, schema[key]);
-    } else rule(schema[key], schema, out, { notes, patterns });
+    } else rule(schema[key], schema, out, { notes, patterns, widen });
   }
   const rewritten = Object.fromEntries(out);
   return notes.length === 0 ? rewritten : withNote(rewritten, notes.join(' '));
@@ -57,12 +60,14 @@ function isAssertion(key: string): boolean {
   return KEYWORDS.has(key) || OTHER_ASSERTIONS.has(key) || OLD.has(key);
 }
 
-type Aids = { readonly notes: string[]; readonly patterns: Patterns };
+type Aids = { readonly notes: string[]; readonly patterns: Patterns; readonly widen: () => void };
 type Rule = (value: unknown, schema: Schema, out: Map<string, unknown>, aids: Aids) => void;
 
 const RULES: Readonly<Record<string, Rule>> = {
-  type: (value, schema, out, { notes }) => {
+  type: (value, schema, out, { notes, widen }) => {
     const { type, note } = repairType(value, schema.nullable);
+    // Only to some validators `nullable` says anything.
+    if (type === undefined || schema.nullable === true) widen();
     if (type !== undefined) out.set('type', type);
     if (note !== undefined) notes.push(note);
   },
@@ -70,15 +75,22 @@ const RULES: Readonly<Record<string, Rule>> = {
     // With a type the rule for types has seen to it.
     if (value === true && repairType(schema.type, true).type === undefined) notes.push('May be null.');
   },
-  required: (value, _schema, out, { notes }) => {
-    if (value === true) notes.push('Required.');
-    else if (value !== false) out.set('required', value);
+  required: (value, _schema, out, { notes, widen }) => {
+    if (value === true) {
+      notes.push('Required.');
+      widen();
+    } else if (value !== false) out.set('required', value);
   },
-  pattern: (value, _schema, out, { notes, patterns }) => {
-    if (patterns.has(value)) out.set('pattern', value);
-    else if (typeof value === 'string') notes.push(`Pattern: ${value}`);
+  pattern: (value, _schema, out, { notes, patterns, widen }) => {
+    if (patterns.has(value)) {
+      out.set('pattern', value);
+      return;
+    }
+    widen();
+    if (typeof value === 'string') notes.push(`Pattern: ${value}`);
   },
-  patternProperties: (value, _schema, out, { patterns }) => {
+  patternProperties: (value, _schema, out, { patterns, widen }) => {
+    if (!isRecord(value) || hasBadName(value, patterns)) widen();
     if (!isRecord(value)) return;
     out.set(
       'patternProperties',
@@ -95,28 +107,36 @@ const RULES: Readonly<Record<string, Rule>> = {
     if (!isRecord(value)) return;
     out.set('$defs', isRecord(schema.$defs) ? { ...schema.$defs, ...value, ...schema.$defs } : value);
   },
-  items: (value, schema, out) => {
+  items: (value, schema, out, { widen }) => {
     if (!Array.isArray(value)) {
       out.set('items', value);
       return;
     }
     if (value.length > 0) out.set('prefixItems', value);
     if (isSchema(schema.additionalItems)) out.set('items', schema.additionalItems);
+    else if (schema.additionalItems !== undefined) widen();
   },
-  prefixItems: (value, schema, out) => {
-    if (!Array.isArray(schema.items)) out.set('prefixItems', value);
+  prefixItems: (value, schema, out, { widen }) => {
+    if (Array.isArray(schema.items)) widen();
+    else out.set('prefixItems', value);
   },
   additionalItems: () => {},
-  dependencies: (value, schema, out) => {
-    if (!isRecord(value)) return;
+  dependencies: (value, schema, out, { widen }) => {
+    if (!isRecord(value)) {
+      widen();
+      return;
+    }
     const entries = Object.entries(value).map(([name, needs]) => [
       name,
       typeof needs === 'string' ? [needs] : needs,
     ]);
     const lists = entries.filter(([, needs]) => Array.isArray(needs));
     const schemas = entries.filter(([, needs]) => isSchema(needs));
+    if (lists.length + schemas.length < entries.length) widen();
     const put = (key: string, old: typeof entries) => {
       const own = isRecord(schema[key]) ? schema[key] : {};
+      // Of two rules for one name only the newer keyword's is kept.
+      if (old.length > 0 && schema[key] !== undefined) widen();
       if (old.length > 0) out.set(key, { ...own, ...Object.fromEntries(old), ...own });
     };
     put('dependentRequired', lists);

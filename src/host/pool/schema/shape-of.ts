@@ -92,7 +92,9 @@ function alternatives(lead: string, branches: unknown, reading: Reading): Shape 
 /** `unevaluatedProperties` of a shape that is exact forbids what is not named in it; of a wider one it is dropped. */
 function closed(schema: Schema, shape: Shape): Shape {
   const rest = schema.unevaluatedProperties;
-  if (rest === undefined || rest === true || shape.additional !== undefined) return shape;
+  if (rest === undefined || shape.additional !== undefined) return shape;
+  // To a rule for the unseen around this one, nothing is left unseen.
+  if (rest === true) return { ...shape, additional: true };
   const isKnown = !shape.isWider && shape.dependentSchemas.size === 0;
   return isKnown ? { ...shape, additional: rest } : wider(shape, FURTHER);
 }

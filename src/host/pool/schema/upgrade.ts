@@ -10,6 +10,8 @@ import { repair } from './repair.ts';
 import { mapItems, mapValues, type Schema, withChanges, withNote } from './subschemas.ts';
 import type { Survey } from './survey.ts';
 import { tidy } from './tidy.ts';
+import { Widening } from './widening.ts';
+import { withoutNarrowing } from './without-narrowing.ts';
 
 /**
  * The document in draft 2020-12 with every reference a pointer into it. It accepts what the document did, where that
@@ -19,16 +21,18 @@ export function upgrade(document: Schema, facts: Survey, meter: Meter): Schema {
   const draft = draftOf(document);
   const references = readReferences(document, draft, facts.hasNames, meter);
   const patterns = new Patterns(meter);
+  const widening = new Widening(meter);
   const moved = new Set<string>();
   for (let pass = 1; ; pass++) {
     const run = new Upgrade(
-      { document, draft, odd: facts.odd, references, patterns, meter },
+      { document, draft, odd: facts.odd, references, patterns, widening, meter },
       pass > MOST_PASSES ? 'all' : moved,
     );
     const upgraded = run.document();
     const before = moved.size;
     for (const key of run.lostIn(upgraded)) moved.add(key);
-    if (moved.size === before) return upgraded;
+    const isSettled = !widening.settle();
+    if (isSettled && moved.size === before) return upgraded;
   }
 }
 
@@ -42,6 +46,7 @@ type Task = {
   readonly odd: ReadonlySet<unknown>;
   readonly references: References;
   readonly patterns: Patterns;
+  readonly widening: Widening;
   readonly meter: Meter;
 };
 
@@ -69,7 +74,7 @@ class Upgrade {
     const added: [string, unknown][] = [];
     // A definition may ask for more of them; a map's iterator sees those too.
     for (const { name, found } of this.#definitions.values()) {
-      added.push([name, this.#asSchema(found.target, found.base)]);
+      added.push([name, this.#asSchema(found.target, found.base, undefined)]);
     }
     const changes = new Map<string, unknown>();
     for (const { found } of this.#definitions.values()) {
@@ -90,18 +95,27 @@ class Upgrade {
   }
 
   #schema(original: Schema, outer: string): Schema {
-    const { references, patterns, draft, odd, meter } = this.#task;
+    const { references, patterns, widening, draft, odd, meter } = this.#task;
     meter.spend(STEPS_PER_SCHEMA);
     const base = references.baseIn(original, outer);
-    const schema = repair(withoutOddNumbers(original, odd), draft, patterns);
+    const widen = () => widening.mark(original);
+    const repaired = repair(withoutOddNumbers(original, odd, widen), draft, patterns, widen);
+    const schema = withoutNarrowing(repaired, original, this.#task);
     const ref = referenceOf(schema);
-    const pointer = ref === undefined ? undefined : this.#pointerTo(ref, base);
+    const found = ref === undefined ? undefined : references.find(ref, base);
+    if (found !== undefined) widening.link(found.target, original, true);
+    const pointer = ref === undefined || found === undefined ? undefined : this.#pointerTo(ref, found);
     const settled = mapValues(schema, (value, key) => {
-      if (key === '$ref') return pointer;
-      if (key === '$dynamicRef' || key === '$recursiveRef') return undefined;
+      if (REFERENCES.has(key)) {
+        if (pointer === undefined || value !== ref) widen();
+        return key === '$ref' ? pointer : undefined;
+      }
       meter.read(key);
       const kind = KEYWORDS.get(key);
-      return kind === undefined ? value : this.#value(kind, value, base);
+      if (kind === undefined) return value;
+      const next = this.#value(kind, value, { schema: original, key, base });
+      if (next !== value && isLoss(kind, key, next)) widen();
+      return next;
     });
     if (ref === undefined) return settled;
     if (pointer === undefined) {
@@ -110,20 +124,20 @@ class Upgrade {
     return Object.hasOwn(schema, '$ref') ? settled : { ...settled, $ref: pointer };
   }
 
-  #value(kind: KeywordKind, value: unknown, base: string): unknown {
+  #value(kind: KeywordKind, value: unknown, at: Place): unknown {
     if (kind === 'schema') {
-      if (isRecord(value)) return this.#schema(value, base);
+      if (isRecord(value)) return this.#asSchema(value, at.base, at);
       return typeof value === 'boolean' ? value : undefined;
     }
     if (kind === 'schemas') {
       if (!Array.isArray(value) || value.length === 0) return undefined;
-      return mapItems(value, (item) => this.#asSchema(item, base));
+      return mapItems(value, (item) => this.#asSchema(item, at.base, at));
     }
     if (kind === 'map') {
       if (!isRecord(value)) return undefined;
       return mapValues(value, (it, name) => {
         this.#task.meter.read(name);
-        return this.#asSchema(it, base);
+        return this.#asSchema(it, at.base, at);
       });
     }
     this.#task.meter.spend(stepsOf(value));
@@ -131,15 +145,19 @@ class Upgrade {
   }
 
   /** A schema that is an object: not all APIs take `true` and `false` for a property. */
-  #asSchema(value: unknown, base: string): Schema {
-    if (isRecord(value)) return this.#schema(value, base);
+  #asSchema(value: unknown, base: string, within: Place | undefined): Schema {
+    const { widening } = this.#task;
+    const whole = within === undefined || SILENT.has(within.key) ? undefined : within;
+    if (isRecord(value)) {
+      if (whole !== undefined) widening.link(value, whole.schema, IN_PLACE.has(whole.key));
+      return this.#schema(value, base);
+    }
     if (value === false) return { not: {} };
+    if (value !== true && whole !== undefined) widening.mark(whole.schema);
     return typeof value === 'string' && value !== '' ? { description: value } : {};
   }
 
-  #pointerTo(ref: string, base: string): string | undefined {
-    const found = this.#task.references.find(ref, base);
-    if (found === undefined) return undefined;
+  #pointerTo(ref: string, found: Found): string {
     let pointer = this.#pointers.get(found);
     if (pointer === undefined) {
       pointer = this.#pointerToFound(ref, found);
@@ -168,6 +186,25 @@ class Upgrade {
     }
     return `#/$defs/${definition.name}`;
   }
+}
+
+/** Where a schema stands: under a keyword of another. */
+type Place = { readonly schema: Schema; readonly key: string; readonly base: string };
+
+const REFERENCES: ReadonlySet<string> = new Set(['$ref', '$dynamicRef', '$recursiveRef']);
+/** Keywords whose schemas say nothing about values unless they are referred to. */
+const SILENT: ReadonlySet<string> = new Set(['$defs', 'contentSchema']);
+/** Keywords whose schemas are for the same value, and see its parts for the schema they stand in. */
+const IN_PLACE: ReadonlySet<string> = new Set('allOf anyOf dependentSchemas else if oneOf then'.split(' '));
+/** Kinds of keywords without which a schema accepts what it did. */
+const HARMLESS: ReadonlySet<KeywordKind> = new Set(['text', 'examples', 'drop']);
+
+/** Whether a schema may accept more, now that one of its keywords has another value. */
+function isLoss(kind: KeywordKind, key: string, next: unknown): boolean {
+  if (HARMLESS.has(kind) || SILENT.has(key)) return false;
+  if (kind === 'flag') return key === 'uniqueItems';
+  // What became of the schemas in it they tell themselves.
+  return next === undefined || !(kind === 'schema' || kind === 'schemas' || kind === 'map');
 }
 
 const STEPS_PER_SCHEMA = 32;

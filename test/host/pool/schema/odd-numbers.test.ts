@@ -5,6 +5,7 @@ import { expectLegal } from './validators.ts';
 const VALUES =
   'Only some values are right, of which one holds a number too large to be shown; the server checks them.';
 const FURTHER = 'Further conditions hold, which the server checks.';
+const ONLY_ONE = 'Exactly one of the alternatives holds, which the server checks.';
 const DEFAULT = 'Its default holds a number too large to be shown.';
 
 test.each<[string, object]>([
@@ -17,12 +18,17 @@ test.each<[string, object]>([
   ['{"const":1e400}', { description: VALUES }],
   ['{"const":{"a":{"b":1e400}},"default":1e400}', { description: `${VALUES} ${DEFAULT}` }],
   ['{"not":{"enum":[1e400]},"type":"number"}', { type: 'number', description: FURTHER }],
-  ['{"oneOf":[{"const":1e400},{"type":"number"}]}', { description: FURTHER }],
   [
-    '{"if":{"const":1e400},"then":{"type":"number"}}',
-    JSON.parse(`{"then":{"type":"number"},"description":"${FURTHER}"}`),
+    '{"oneOf":[{"const":1e400},{"type":"number"}]}',
+    { anyOf: [{ description: VALUES }, { type: 'number' }], description: ONLY_ONE },
   ],
-  ['{"contains":{"const":1e400},"maxContains":0}', { maxContains: 0, description: FURTHER }],
+  ['{"if":{"const":1e400},"then":{"type":"number"}}', { description: FURTHER }],
+  [
+    '{"contains":{"const":1e400},"maxContains":0}',
+    { contains: { description: VALUES }, description: FURTHER },
+  ],
+  ['{"not":{"type":"number","default":1e400}}', { not: { type: 'number', description: DEFAULT } }],
+  ['{"not":{"minimum":1e400}}', { description: FURTHER }],
   ['{"anyOf":[{"const":1e400}]}', { anyOf: [{ description: VALUES }] }],
   ['{"type":"number","default":1e400}', { type: 'number', description: DEFAULT }],
   ['{"default":[1e400],"enum":[1]}', { enum: [1], description: DEFAULT }],
