@@ -6,13 +6,14 @@ const MOST_SORTED = 1_000_000;
 const MOST_ITEMS = 50_000;
 
 /**
- * Whether a text says nothing that `structuredContent` does not say: it is the same as JSON, or, where a server has
- * wrapped a value as `{ "result": value }`, it is that value or one of its items. The structure is gone through once,
+ * Whether a text says nothing that `structuredContent` does not say: it is the same as JSON, the very text of one of its
+ * members, or, where a server has wrapped a value as `{ "result": value }`, it is that value or one of its items. The structure is gone through once,
  * however many texts are asked about.
  */
 export function repetitionOf(structure: unknown): (text: string) => boolean {
   const values = [structure, ...wrapped(structure)];
-  const texts = new Set(values.filter((value) => typeof value === 'string'));
+  const members = isRecord(structure) ? Object.values(structure) : [];
+  const texts = new Set([...values, ...members].filter((value) => typeof value === 'string'));
   const compared = values.slice(0, MOST_ITEMS);
   const known = once(() => new Set(compared.map((value) => written(value))));
   const sorted = once(() => new Set(compared.map((value) => written(value, inOrder))));

@@ -115,7 +115,9 @@ test('the stream beside is opened again when it is cut, and what it missed is ma
   });
   await using far = await reach({ type: 'http', url: web.url });
   await new Promise<void>((resolve) => {
-    far.client.setNotificationHandler('notifications/tools/list_changed', () => resolve());
+    far.client.fallbackNotificationHandler = async ({ method }) => {
+      if (method === 'notifications/list_changed') resolve();
+    };
   });
   expect(opened).toBe(2);
 });
