@@ -4,7 +4,7 @@ export default defineConfig({
   test: {
     globalSetup: ['test/world/own-home.ts'],
     include: ['test/**/*.test.ts'],
-    testTimeout: 20_000,
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
     reporters: ['default'],
