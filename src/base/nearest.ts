@@ -2,7 +2,7 @@
 export function nearest(word: string, known: readonly string[]): string | undefined {
   if (word.length > LONGEST) return undefined;
   // Among words of a letter or two any is close to any other.
-  const limit = word.length <= 2 ? 0 : Math.max(1, Math.floor(word.length / 3));
+  const limit = word.length <= 2 ? 0 : Math.min(MOST_SLIPS, Math.max(1, Math.floor(word.length / 3)));
   const ranked = known
     // What differs more in length than that is not close, and need not be compared.
     .filter((candidate) => Math.abs(candidate.length - word.length) <= limit)
@@ -12,6 +12,8 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   return ranked[0]?.candidate;
 }
 
+/** Who errs oftener in one word means another. */
+const MOST_SLIPS = 6;
 /** Nobody errs by a letter in a word that is longer. */
 const LONGEST = 200;
 
