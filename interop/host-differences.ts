@@ -22,7 +22,13 @@ export const HOST_DIFFERENCES: readonly HostDifference[] = [
     without: withText(/<root>\/home\/\.(?:toolplane|claude)\/projects\/\S*?\.jsonl/g, '<transcript>'),
   },
   {
-    programs: ['mcp-server-v1', 'mcp-server-v2', 'schema-defaults', 'server-key-and-odd-names', 'tool-called'],
+    programs: [
+      'mcp-server-v1',
+      'mcp-server-v2',
+      'schema-defaults',
+      'server-key-and-odd-names',
+      'tool-called',
+    ],
     why: 'schemas are told in one dialect, so that none has to be named',
     without: withoutMember('$schema'),
   },
