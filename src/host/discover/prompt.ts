@@ -2,8 +2,8 @@ import { isRecord } from '../../base/is-record.ts';
 import type { Icon } from '../../protocol/mcp.ts';
 import { cleanMembers, FLAG, ICONS, type MemberRules, OBJECT, TEXT } from './clean-members.ts';
 import type { ReadEntry } from './discovered.ts';
-import { jsonFault, type Room } from './json-fault.ts';
-import { readName } from './read-name.ts';
+import type { Room } from './json-fault.ts';
+import { readNamed } from './read-named.ts';
 
 /** A prompt a server offers, which people use as a slash command; what the protocol does not know of it is kept. */
 export type Prompt = {
@@ -24,13 +24,10 @@ export type PromptArgument = {
 };
 
 /** Reads one entry of `prompts/list`; what is wrong with a member that can be spared is left out. */
-export function readPrompt(value: unknown, room?: Room): ReadEntry<Prompt> {
-  if (!isRecord(value)) return { fault: 'it is no object' };
-  const named = readName(value.name);
+export function readPrompt(listed: unknown, room?: Room): ReadEntry<Prompt> {
+  const named = readNamed(listed, room);
   if ('fault' in named) return named;
-  const { name } = named;
-  const fault = jsonFault(value, room);
-  if (fault !== undefined) return { name, fault };
+  const { value, name } = named;
   const cleaned = cleanMembers(value, OPTIONAL);
   const given: unknown = cleaned.value.arguments;
   const read = (Array.isArray(given) ? given : []).map(readArgument);

@@ -2,20 +2,17 @@ import { isRecord } from '../../base/is-record.ts';
 import type { JsonSchema, ListedTool } from '../../protocol/mcp.ts';
 import { cleanMembers, FLAG, ICONS, type MemberRules, OBJECT, TEXT } from './clean-members.ts';
 import type { ReadEntry } from './discovered.ts';
-import { jsonFault, type Room } from './json-fault.ts';
-import { readName } from './read-name.ts';
+import type { Room } from './json-fault.ts';
+import { readNamed } from './read-named.ts';
 
 /**
  * Reads one entry of `tools/list`. What is wrong with a member that can be spared is mended, since the tool works without it;
  * one whose arguments are no object can never be called and is set aside.
  */
-export function readTool(value: unknown, room?: Room): ReadEntry<ListedTool> {
-  if (!isRecord(value)) return { fault: 'it is no object' };
-  const named = readName(value.name);
+export function readTool(listed: unknown, room?: Room): ReadEntry<ListedTool> {
+  const named = readNamed(listed, room);
   if ('fault' in named) return named;
-  const { name } = named;
-  const fault = jsonFault(value, room);
-  if (fault !== undefined) return { name, fault };
+  const { value, name } = named;
   const schema = readSchema(value.inputSchema);
   if ('fault' in schema) return { name, fault: schema.fault };
   const cleaned = cleanMembers(value, OPTIONAL);

@@ -83,38 +83,38 @@ export function schemas(draft: Draft, more: More = () => []) {
     .map(($ref) => ({ $ref }));
   const tuple =
     draft === 7 ? { items: 'items', rest: 'additionalItems' } : { items: 'prefixItems', rest: 'items' };
-  const { schema } = fc.letrec<{ schema: Record<string, unknown>; any: Record<string, unknown> | boolean }>(
+  const { schema } = fc.letrec<{ schema: Record<string, unknown>; inner: Record<string, unknown> | boolean }>(
     (tie) => {
       const part = tie('schema');
-      const any = tie('any');
-      const list = fc.array(any, { minLength: 1, maxLength: 3 });
-      const named = fc.dictionary(NAME, any, { maxKeys: 3 });
+      const inner = tie('inner');
+      const list = fc.array(inner, { minLength: 1, maxLength: 3 });
+      const named = fc.dictionary(NAME, inner, { maxKeys: 3 });
       const needs = fc.uniqueArray(NAME, { maxLength: 2 });
       const dependent: Record<string, fc.Arbitrary<unknown>> = draft === 7
-        ? { dependencies: fc.dictionary(NAME, fc.oneof(needs, any), { maxKeys: 2 }) }
+        ? { dependencies: fc.dictionary(NAME, fc.oneof(needs, inner), { maxKeys: 2 }) }
         : {
             dependentRequired: fc.dictionary(NAME, needs, { maxKeys: 2 }),
-            dependentSchemas: fc.dictionary(NAME, any, { maxKeys: 1 }),
-            unevaluatedProperties: any,
+            dependentSchemas: fc.dictionary(NAME, inner, { maxKeys: 1 }),
+            unevaluatedProperties: inner,
           };
       const closing: Record<string, fc.Arbitrary<unknown>> = draft === 7
         ? {}
         : { unevaluatedProperties: fc.boolean() };
       return {
-        any: fc.oneof({ depthSize: 'small' }, { weight: 6, arbitrary: part }, fc.boolean()),
+        inner: fc.oneof({ depthSize: 'small' }, { weight: 6, arbitrary: part }, fc.boolean()),
         schema: fc.oneof(
           { depthSize: 'small' },
           SIMPLE,
           ref,
           ...more(fc.oneof(UNKNOWN, ref)),
           fc.record(
-            { type: fc.constant('array'), [tuple.items]: list, [tuple.rest]: any },
+            { type: fc.constant('array'), [tuple.items]: list, [tuple.rest]: inner },
             { requiredKeys: [tuple.items] },
           ),
           // Without `unevaluatedItems`: ajv does not count what a `contains` of anything has seen.
           fc.record(
             {
-              contains: any,
+              contains: inner,
               minContains: fc.constantFrom(0, 2),
               maxContains: fc.constantFrom(0, 1),
             },
@@ -125,8 +125,8 @@ export function schemas(draft: Draft, more: More = () => []) {
               type: fc.constantFrom<unknown>('object', ['object', 'null'], 'string'),
               properties: named,
               required: needs,
-              additionalProperties: any,
-              patternProperties: fc.dictionary(fc.constantFrom('^a', 'b|c'), any, { maxKeys: 1 }),
+              additionalProperties: inner,
+              patternProperties: fc.dictionary(fc.constantFrom('^a', 'b|c'), inner, { maxKeys: 1 }),
               propertyNames: fc.constantFrom({ maxLength: 1 }, { enum: ['a', 'b'] }, true),
               minProperties: fc.integer({ min: 0, max: 2 }),
               maxProperties: fc.integer({ min: 1, max: 4 }),
@@ -137,14 +137,14 @@ export function schemas(draft: Draft, more: More = () => []) {
           fc.record({ allOf: list, properties: named, ...closing }, { requiredKeys: ['allOf'] }),
           fc.record({ anyOf: list, properties: named, required: needs }, { requiredKeys: ['anyOf'] }),
           fc.record(
-            { oneOf: list, ...closing, additionalProperties: any, properties: named },
+            { oneOf: list, ...closing, additionalProperties: inner, properties: named },
             { requiredKeys: ['oneOf'] },
           ),
           fc.record(
-            { ...Object.fromEntries(['if', 'then', 'else'].map((key) => [key, any])), ...closing },
+            { ...Object.fromEntries(['if', 'then', 'else'].map((key) => [key, inner])), ...closing },
             { requiredKeys: ['if'] },
           ),
-          fc.record({ not: any, properties: named }, { requiredKeys: ['not'] }),
+          fc.record({ not: inner, properties: named }, { requiredKeys: ['not'] }),
         ),
       };
     },
