@@ -96,7 +96,7 @@ export class AgentSession implements Session {
           this.#nudge(`server ${server}`, `it is ${kind}`);
       },
     });
-    this.servers.add(options.servers ?? {}, 'config');
+    this.servers.configure(options.servers ?? {});
     this.conversation = new Conversation({
       model: options.model,
       modelName: () => this.modelName,

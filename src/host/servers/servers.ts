@@ -5,6 +5,7 @@ import { messageOf } from '../../protocol/sdk-error.ts';
 import type { Connection } from '../connect/connection.ts';
 import type { ConnectWorld, ServerEntry } from '../connect/world.ts';
 import { type CallTarget, targetOf } from './call-target.ts';
+import { type ConfigureSteps, configureSteps, pick } from './configure.ts';
 import { isSame } from './is-same.ts';
 import { laneOf } from './lane-of.ts';
 import { makeSlotWorld } from './make-slot-world.ts';
@@ -17,6 +18,7 @@ import type { ServersOptions } from './servers-options.ts';
 import type { SlotWorld } from './slot-world.ts';
 import { StartWatch } from './start-watch.ts';
 import type { ServerState } from './state.ts';
+import { Waker } from './waker.ts';
 
 /** What replacing the program's servers came to. */
 export type Replaced = { added: string[]; removed: string[]; errors: Record<string, string> };
@@ -24,8 +26,6 @@ export type Replaced = { added: string[]; removed: string[]; errors: Record<stri
 /** How long what is remembered may take to be written. */
 const FLUSH_MS = 1_000;
 const NEVER = new AbortController().signal;
-/** Servers that come and go hurry the others no more often than this. */
-const WAKE_MS = 10_000;
 
 /** Many servers over time: each connects by itself and is kept alive, and one that fails takes no other along. */
 export class Servers implements AsyncDisposable {
@@ -33,11 +33,13 @@ export class Servers implements AsyncDisposable {
   readonly #options: ServersOptions;
   readonly #slots = new Map<string, ServerSlot>();
   readonly #start: StartWatch<ServerSlot>;
+  readonly #waker: Waker;
   /** Those that are gone, until nothing is left of them. */
   readonly #leaving = new Set<Promise<void>>();
+  /** Also those whose names the program has taken: they come back when it gives them up. */
+  #configured: Readonly<Record<string, ServerEntry>> = {};
   #version = 0;
   #dialledAt = performance.now();
-  #wokenAt = Number.NEGATIVE_INFINITY;
   #isEnded = false;
 
   constructor(world: ConnectWorld, options: ServersOptions = {}) {
@@ -45,6 +47,7 @@ export class Servers implements AsyncDisposable {
     const started = () => [...this.#slots].filter(([, slot]) => slot.state.kind !== 'waiting');
     this.#start = new StartWatch(started, options.onProgress);
     this.#given = makeSlotWorld(world, options, () => void this.wake());
+    this.#waker = new Waker(this.#slots, this.#given.clock);
   }
 
   /** When somebody's wish was last dialled, by the clock of `performance`. */
@@ -81,6 +84,15 @@ export class Servers implements AsyncDisposable {
     if (fresh.length > 0) this.#start.tell();
   }
 
+  /** The configured servers are these from now on, all at once; one whose entry is the same goes on undisturbed. */
+  configure(entries: Readonly<Record<string, ServerEntry>>): ConfigureSteps {
+    const steps = configureSteps(this.#slots, entries);
+    this.#configured = entries;
+    for (const key of steps.removed) this.#drop(key);
+    this.add(pick(entries, [...steps.added, ...steps.restarted]), 'config');
+    return steps;
+  }
+
   /** The program's servers are these from now on. What is no entry is told of and changes nothing. */
   async replace(values: Readonly<Record<string, unknown>>): Promise<Replaced> {
     const errors = new Map<string, string>();
@@ -102,6 +114,7 @@ export class Servers implements AsyncDisposable {
         errors.set(key, messageOf(cause));
       }
     }
+    this.add(pick(this.#configured, removed), 'config');
     // The same name in the program may stand for another server now.
     await Promise.all(kept.map((slot) => (slot.entry.type === 'sdk' ? slot.refresh() : undefined)));
     await Promise.all([...[...added.values()].map((slot) => slot?.settled()), ...this.#leaving]);
@@ -214,25 +227,13 @@ export class Servers implements AsyncDisposable {
     if (slot.isWished) this.#dialledAt = performance.now();
     this.#options.onState?.(key, state, slot.status);
     const isBack = state.kind === 'connected' && before.kind === 'connecting' && before.cause !== undefined;
-    if (isBack && slot.lane === 'remote') this.#wakeSoonEnough();
+    if (isBack && slot.lane === 'remote') this.#waker.soonEnough();
     if (!slot.isWished) this.#start.settle(slot);
   }
 
-  /** Where one server is back, others may be: nobody waits out a long pause. */
-  #wakeSoonEnough(): void {
-    const now = this.#given.clock.now();
-    if (now - this.#wokenAt < WAKE_MS) return;
-    this.#wokenAt = now;
-    void this.wake();
-  }
-
   /** Dials those on the network that wait to be dialled again, now; settles when that has come to something. */
-  async wake(): Promise<void> {
-    const waiting = [...this.#slots.values()].filter(
-      ({ lane, state }) => lane === 'remote' && state.kind === 'failed',
-    );
-    for (const slot of waiting) slot.again('woken');
-    await Promise.all(waiting.map((slot) => slot.rested()));
+  wake(): Promise<void> {
+    return this.#waker.wake();
   }
 
   #drop(key: string): void {

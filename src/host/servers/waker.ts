@@ -1,0 +1,34 @@
+import type { Clock } from './clock.ts';
+import type { ServerSlot } from './server-slot.ts';
+
+/** Servers that come and go hurry the others no more often than this. */
+const WAKE_MS = 10_000;
+
+/** Dials servers on the network that wait to be dialled again: where one is back, others may be. */
+export class Waker {
+  readonly #slots: ReadonlyMap<string, ServerSlot>;
+  readonly #clock: Clock;
+  #wokenAt = Number.NEGATIVE_INFINITY;
+
+  constructor(slots: ReadonlyMap<string, ServerSlot>, clock: Clock) {
+    this.#slots = slots;
+    this.#clock = clock;
+  }
+
+  /** Nobody waits out a long pause, and nobody is asked all the time. */
+  soonEnough(): void {
+    const now = this.#clock.now();
+    if (now - this.#wokenAt < WAKE_MS) return;
+    this.#wokenAt = now;
+    void this.wake();
+  }
+
+  /** Settles when that has come to something. */
+  async wake(): Promise<void> {
+    const waiting = [...this.#slots.values()].filter(
+      ({ lane, state }) => lane === 'remote' && state.kind === 'failed',
+    );
+    for (const slot of waiting) slot.again('woken');
+    await Promise.all(waiting.map((slot) => slot.rested()));
+  }
+}
