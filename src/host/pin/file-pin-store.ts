@@ -1,8 +1,9 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
+import { underLock } from '../../base/file-lock.ts';
+import { replaceFile } from '../../base/replace-file.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
-import { underLock } from './file-lock.ts';
 import { pinFileText, readPinFile } from './pin-file.ts';
 import { memoryPinStore, NO_PINS, type PinStore, type ServerPins } from './pin-store.ts';
 
@@ -57,7 +58,7 @@ export function filePinStore(directory: string, { mode = 'write', note }: FilePi
     const next = change(pins);
     if (!isWritable) return keep(server, next);
     try {
-      replace(pathOf(directory, server), pinFileText(server, next));
+      replaceFile(pathOf(directory, server), pinFileText(server, next));
       return next;
     } catch (cause) {
       tell(server, `what tools of "${server}" are is remembered for this session only: ${messageOf(cause)}`);
@@ -95,16 +96,6 @@ function makeDirectory(path: string): void {
     mkdirSync(path, { recursive: true, mode: 0o700 });
   } catch {
     // Whoever writes there is told.
-  }
-}
-
-function replace(path: string, text: string): void {
-  const next = `${path}.${randomUUID()}`;
-  try {
-    writeFileSync(next, text, { mode: 0o600, flag: 'wx' });
-    renameSync(next, path);
-  } finally {
-    rmSync(next, { force: true });
   }
 }
 

@@ -23,5 +23,5 @@ function partsOf(entry: ServerEntry, cwd: string | undefined): unknown[] | undef
 
 /** Means another file in another directory; the name of a package does not. */
 function isRelative(word: string): boolean {
-  return /^\.{1,2}([\\/]|$)/.test(word) || /^[^/\\@-].*\.([cm]?[jt]s|py|rb|sh|jar|exe)$/i.test(word);
+  return /^\.{1,2}([\\/]|$)/.test(word) || /^[^/\\@$-].*\.([cm]?[jt]s|py|rb|sh|jar|exe)$/i.test(word);
 }

@@ -1,10 +1,14 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { openPins } from '../../../src/host/pin/open-pins.ts';
 import { temporaryRoot } from '../transcript/sessions.ts';
 import { tool } from './tools.ts';
 
+const WRITER = fileURLToPath(new URL('fixtures/pin-writer.ts', import.meta.url));
 const AT = { server: 'a/../b', place: 'here' };
 const ONE = tool({ annotations: { readOnlyHint: true }, _meta: { 'anthropic/searchHint': 'x', ui: 1 } });
 const TWO = tool({ title: 'Two' });
@@ -133,3 +137,17 @@ test('files of others in the directory are left alone', async () => {
   writeFileSync(join(path, 'x'), '');
   expect(openPins(path).all()).toEqual([]);
 });
+
+test('two processes that write at once lose nothing', async () => {
+  const root = await temporaryRoot();
+  const writers = ['a', 'b'].map((who) => {
+    const child = spawn(process.execPath, [WRITER, root, who], { stdio: ['ignore', 'ignore', 'inherit'] });
+    return once(child, 'exit');
+  });
+  expect((await Promise.all(writers)).map(([code]) => code)).toEqual([0, 0]);
+  const seen = ['a', 'b'].flatMap((who) => Array.from({ length: 40 }, (_, n) => `${who}${n}`));
+  const changed = seen.map((name) => tool({ name, title: 'x' }));
+  const { changes } = openPins(root).observe({ server: 's', place: 'here' }, changed);
+  expect(changes.map((it) => it.tool)).toEqual(seen);
+  expect(readdirSync(root)).toHaveLength(1);
+}, 30_000);

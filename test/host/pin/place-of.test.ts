@@ -43,6 +43,9 @@ test('where the host runs counts only for a command that names a file there', ()
   }
   const absolute = { command: 'node', args: ['/srv/server.mjs'] };
   expect(same(absolute, absolute, ['/a', '/b'])).toBe(true);
+  // What is put in names the directory.
+  const open = { command: 'node', args: ['${ROOT}/server.mjs'] };
+  expect(same(open, open, ['/a', '/b'])).toBe(true);
 });
 
 test('servers of the program have no place, and a place tells nothing of secrets', () => {

@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto';
+import {
+  closeSync,
+  fchmodSync,
+  fchownSync,
+  fsyncSync,
+  openSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+
+/** As many links in a row as systems follow. */
+const MAX_LINKS = 40;
+
+/**
+ * Puts a file in place as a whole, in place: a reader sees the old content or the new one, and whatever fails leaves the
+ * old one and nothing beside it. One that exists keeps its mode and, where we may, its owner; `mode` is that of a new one.
+ * A link stays: what it leads to is replaced.
+ */
+export function replaceFile(path: string, content: string | Uint8Array, { mode = 0o600 } = {}): void {
+  const target = followLinks(path);
+  const before = statSync(target, { throwIfNoEntry: false });
+  const draft = join(dirname(target), `.${basename(target)}.${randomUUID()}`);
+  try {
+    writeDraft(draft, content, before, mode);
+    renameSync(draft, target);
+  } catch (thrown) {
+    rmSync(draft, { force: true });
+    throw thrown;
+  }
+}
+
+/** Where a path leads in the end, also if there is nothing yet. */
+export function followLinks(path: string): string {
+  let at = path;
+  for (let links = 0; links <= MAX_LINKS; links++) {
+    const next = linkAt(at);
+    if (next === undefined) return at;
+    at = resolve(realpathSync(dirname(at)), next);
+  }
+  throw new Error(`${path} is a link that leads in a circle`);
+}
+
+function linkAt(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    // No link, or nothing at all: whoever opens it is told.
+    return undefined;
+  }
+}
+
+function writeDraft(
+  draft: string,
+  content: string | Uint8Array,
+  before: Stats | undefined,
+  mode: number,
+): void {
+  // Nobody else may read it before it is known who may.
+  const file = openSync(draft, 'wx', 0o600);
+  try {
+    writeFileSync(file, content);
+    if (before) keepOwner(file, before);
+    // Not by `open`: the umask would take bits away.
+    fchmodSync(file, before ? before.mode & 0o7777 : mode);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function keepOwner(file: number, { uid, gid }: Stats): void {
+  try {
+    fchownSync(file, uid, gid);
+  } catch {
+    // Only the superuser may give files away.
+  }
+}
