@@ -82,25 +82,35 @@ export type ExternalServerEntry =
 
 /** Checks one external entry and returns it as it was given: the agent reads the rest (R31). */
 export function checkExternalEntry(key: string, entry: unknown): ExternalServerEntry {
-  const fault = isRecord(entry)
-    ? (faultOfKind(entry) ?? faultOfMembers(entry))
-    : 'it must be an object: an sdk server, or a stdio, http, sse or ws entry';
+  const fault = externalEntryFault(entry);
   if (fault === undefined) return entry as ExternalServerEntry;
-  throw new SdkError('bad-server', `mcpServers["${key}"]: ${fault}`, { server: key });
+  throw new SdkError('bad-server', `mcpServers["${key}"]: ${fault.message}`, { server: key });
+}
+
+/** What is wrong with an entry; `member` is where, if it is one member of it that can be pointed at. */
+export type EntryFault = { readonly member?: string; readonly message: string };
+
+/** The first thing that is wrong with an external entry, or undefined if it can be used. */
+export function externalEntryFault(entry: unknown): EntryFault | undefined {
+  if (isRecord(entry)) return faultOfKind(entry) ?? faultOfMembers(entry);
+  return { message: 'it must be an object: an sdk server, or a stdio, http, sse or ws entry' };
 }
 
 /** What is wrong with where the server is. */
-function faultOfKind(entry: Record<string, unknown>): string | undefined {
+function faultOfKind(entry: Record<string, unknown>): EntryFault | undefined {
   const { type, url } = entry;
   if (entry.command !== undefined && url !== undefined && (type === undefined || type === 'stdio'))
-    return 'it has both "command" and "url"; a server has one of them';
+    return { member: 'url', message: 'it has both "command" and "url"; a server has one of them' };
   if (type === undefined && entry.command === undefined) {
-    if (url === undefined) return 'a stdio server needs "command", any other "url", and it has neither';
+    if (url === undefined)
+      return { message: 'a stdio server needs "command", any other "url", and it has neither' };
     return faultOfUrl('http', url, WEB);
   }
   switch (type ?? 'stdio') {
     case 'stdio':
-      return isText(entry.command) ? undefined : 'a stdio server needs "command", a non-empty string';
+      return isText(entry.command)
+        ? undefined
+        : { member: 'command', message: 'a stdio server needs "command", a non-empty string' };
     case 'sse':
     case 'http':
       return faultOfUrl(String(type), url, WEB);
@@ -117,7 +127,8 @@ function faultOfKind(entry: Record<string, unknown>): string | undefined {
         .replaceAll(/[^a-z]/g, '')
     ];
   const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
-  return `unknown type ${JSON.stringify(type)}; known are sdk, stdio, http, sse, ws, sse-ide, ws-ide${hint}`;
+  const known = 'known are sdk, stdio, http, sse, ws, sse-ide, ws-ide';
+  return { member: 'type', message: `unknown type ${JSON.stringify(type)}; ${known}${hint}` };
 }
 
 /** What others call the types. */
@@ -136,17 +147,19 @@ const MEANT: Readonly<Record<string, string>> = {
 const WEB = ['http:', 'https:'];
 const SOCKET = ['ws:', 'wss:'];
 
-function faultOfUrl(kind: string, url: unknown, schemes: readonly string[]): string | undefined {
-  if (typeof url !== 'string' || !URL.canParse(url)) return `a ${kind} server needs "url", a full URL`;
+function faultOfUrl(kind: string, url: unknown, schemes: readonly string[]): EntryFault | undefined {
+  const fault = (message: string) => ({ member: 'url', message });
+  if (typeof url !== 'string' || !URL.canParse(url)) return fault(`a ${kind} server needs "url", a full URL`);
   const { protocol } = new URL(url);
   if (schemes.includes(protocol)) return undefined;
-  if (SOCKET.includes(protocol)) return `"url" is one of a WebSocket; its "type" is "ws"`;
-  return `the url of a ${kind} server starts with ${schemes.join('// or ')}//`;
+  if (SOCKET.includes(protocol)) return fault(`"url" is one of a WebSocket; its "type" is "ws"`);
+  return fault(`the url of a ${kind} server starts with ${schemes.join('// or ')}//`);
 }
 
-function faultOfMembers(entry: Record<string, unknown>): string | undefined {
-  for (const [name, [isFine, rule]] of Object.entries(MEMBERS)) {
-    if (entry[name] !== undefined && !isFine(entry[name])) return `"${name}" ${rule}`;
+function faultOfMembers(entry: Record<string, unknown>): EntryFault | undefined {
+  for (const [member, [isFine, rule]] of CHECKS) {
+    if (entry[member] !== undefined && !isFine(entry[member]))
+      return { member, message: `"${member}" ${rule}` };
   }
   return undefined;
 }
@@ -193,23 +206,25 @@ const MEMBERS: Readonly<Record<string, Check>> = {
   excludeTools: NAMES,
   maxFrameBytes: [isAbove0, 'is a number of bytes above 0'],
 };
+const CHECKS = Object.entries(MEMBERS);
+
+const KNOWN: readonly string[] = [
+  'type',
+  'command',
+  'url',
+  'name',
+  'tools',
+  'alwaysLoad',
+  'instance',
+  'assigns',
+  ...Object.keys(MEMBERS),
+];
 
 /** Members that mean nothing here, each with the one that may be meant: a typo must not go unnoticed. */
 export function unknownMembers(entry: object): { readonly name: string; readonly meant?: string }[] {
-  const known = [
-    'type',
-    'command',
-    'url',
-    'name',
-    'tools',
-    'alwaysLoad',
-    'instance',
-    'assigns',
-    ...Object.keys(MEMBERS),
-  ];
   return Object.keys(entry).flatMap((name) => {
-    if (known.includes(name)) return [];
-    const meant = nearest(name, known) ?? nearest(`${name}Ms`, known);
+    if (KNOWN.includes(name)) return [];
+    const meant = nearest(name, KNOWN) ?? nearest(`${name}Ms`, KNOWN);
     return [{ name, ...(meant !== undefined && { meant }) }];
   });
 }

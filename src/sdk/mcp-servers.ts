@@ -1,6 +1,7 @@
 import { isRecord } from '../base/is-record.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
-import { checkExternalEntry, type ExternalServerEntry } from '../protocol/server-entry.ts';
+import { checkWritten } from '../protocol/check-written.ts';
+import type { ExternalServerEntry } from '../protocol/server-entry.ts';
 import { normalizeName } from '../protocol/tool-name.ts';
 import type { SdkServerEntry } from '../tools/sdk-server.ts';
 import { ToolServer } from '../tools/tool-server.ts';
@@ -34,7 +35,7 @@ export function splitServers(servers: Readonly<Record<string, McpServerConfig>> 
     }
     wireNames.set(normalizeName(key), key);
     if (isRecord(entry) && entry.type === 'sdk') sdk.set(key, checkSdkEntry(key, entry));
-    else external[key] = checkExternalEntry(key, entry);
+    else external[key] = checkWritten(key, entry);
   }
   return { sdk, external };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkExternalEntry, unknownMembers } from '../../src/protocol/server-entry.ts';
+import { checkExternalEntry, externalEntryFault, unknownMembers } from '../../src/protocol/server-entry.ts';
 
 test.each<[string, object]>([
   ['R20 stdio without a type', { command: 'node' }],
@@ -92,4 +92,20 @@ test('members nobody knows are found, with those that may be meant', () => {
     { name: 'connectTimeout', meant: 'connectTimeoutMs' },
     { name: 'zzz' },
   ]);
+});
+
+test.each<[unknown, string | undefined]>([
+  [[], undefined],
+  [{}, undefined],
+  [{ type: 'stdio' }, 'command'],
+  [{ command: 'x', url: 'http://h' }, 'url'],
+  [{ type: 'grpc' }, 'type'],
+  [{ type: 'http', url: '/x' }, 'url'],
+  [{ command: 'x', env: { A: 1 } }, 'env'],
+])('the fault of %j points at %s', (entry, member) => {
+  expect(externalEntryFault(entry)).toEqual({ ...(member && { member }), message: expect.any(String) });
+});
+
+test('an entry that can be used has no fault', () => {
+  expect(externalEntryFault({ command: 'x' })).toBeUndefined();
 });

@@ -41,6 +41,8 @@ export type PermitWorld = {
   decide(call: PoolCall): Decision;
   readonly askers: readonly Asker[];
   applyUpdates(updates: readonly PermissionUpdate[]): Promise<void>;
+  /** Whether a rule for this project outlasts the session. */
+  keepsRules(): boolean;
   /** Somebody was shown how the tool differs from what was accepted, and let it run. */
   accept(call: PoolCall): void;
   /** Around a question: the session waits for somebody. */
@@ -88,7 +90,7 @@ async function ask(call: PoolCall, reason: Reason, world: PermitWorld, signal: A
     toolUseId: call.id,
     displayName: displayName(call),
     reason,
-    suggestions: suggest(call, world.workspace()),
+    suggestions: suggest(call, world.workspace(), world.keepsRules() ? 'localSettings' : 'session'),
     ...(call.provenance && { provenance: call.provenance }),
     ...(world.who.agent_id !== undefined && { agentId: world.who.agent_id }),
   };
@@ -109,7 +111,11 @@ async function ask(call: PoolCall, reason: Reason, world: PermitWorld, signal: A
     return { ...refused(result.message, by), ...(result.interrupt && { interrupt: true as const }) };
   }
   if (reason.changed && from !== hook?.name) world.accept(call);
-  if (result.updatedPermissions) await world.applyUpdates(result.updatedPermissions);
+  if (result.updatedPermissions) {
+    // Only a person's answer is written down: what a hook says may follow from what the model wrote.
+    const updates = from === hook?.name ? forSession(result.updatedPermissions) : result.updatedPermissions;
+    await world.applyUpdates(updates);
+  }
   return result.updatedInput
     ? changed(withInput(call, result.updatedInput), by, world, signal)
     : allowed(call, by);
@@ -127,6 +133,10 @@ async function changed(
   if ('failure' in resolved) return failed(resolved.failure);
   const decision = world.decide(resolved);
   return decision.kind === 'deny' ? refused(decision.reason.text, decision.reason) : allowed(resolved, by);
+}
+
+function forSession(updates: readonly PermissionUpdate[]): PermissionUpdate[] {
+  return updates.map((update) => ({ ...update, destination: 'session' }));
 }
 
 /** What was written before no longer matters. */

@@ -4,14 +4,21 @@ import { isInWorkspace, isProtected, patternOf, type Workspace } from '../permis
 import { editsFiles, subjectOf } from '../permission/subject.ts';
 import type { PoolCall } from './pool-call.ts';
 
-/** What "always allow" would change for a call like this; nothing if it has to be asked about every time. */
-export function suggest(call: PoolCall, workspace: Workspace): PermissionUpdate[] {
+/**
+ * What "always allow" would change for a call like this; nothing if it has to be asked about every time. A rule goes to
+ * `destination`; a mode is for the session, since it is about more than this call.
+ */
+export function suggest(
+  call: PoolCall,
+  workspace: Workspace,
+  destination: 'localSettings' | 'session' = 'session',
+): PermissionUpdate[] {
   const { tool } = call;
   if (tool.listed._meta?.['anthropic/requiresUserInteraction'] === true) return [];
   if (tool.origin.kind === 'builtin' && editsFiles(tool.name) && isOrdinary(call, workspace)) {
     return [{ type: 'setMode', mode: 'acceptEdits', destination: 'session' }];
   }
-  return [{ type: 'addRules', rules: rulesFor(call, workspace), behavior: 'allow', destination: 'session' }];
+  return [{ type: 'addRules', rules: rulesFor(call, workspace), behavior: 'allow', destination }];
 }
 
 /** Whether mode `acceptEdits` would allow the edit. */

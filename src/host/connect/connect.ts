@@ -21,7 +21,8 @@ export async function connect(
 ): Promise<Connection> {
   using attempt = new Attempt(limitOf(entry, world), signal);
   const traces: Traces = {};
-  const secrets = new Secrets(secretsOf(entry));
+  const { secrets = new Secrets() } = world;
+  secrets.add(secretsOf(entry));
   const own = { ...world, secrets };
   let first: HostError | undefined;
   for (const candidate of alternatives(entry)) {

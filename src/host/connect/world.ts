@@ -39,6 +39,13 @@ export function isTrustedEntry(entry: ServerEntry): boolean {
   return entry.type === 'sdk' || entry.trust === true;
 }
 
+/** An entry with what it refers to put in. */
+export type ExpandedEntry = {
+  readonly entry: ServerEntry;
+  /** Values in it that nobody may see. */
+  readonly secrets: readonly string[];
+};
+
 /** What connecting takes from its surroundings. */
 export type ConnectWorld = {
   /** Where the few variables come from that a server process inherits. */
@@ -63,7 +70,9 @@ export type ConnectWorld = {
   catalogue?: CatalogueStore;
   /** Longest message taken from a server whose entry does not say; by default 16 MiB. */
   maxFrameBytes?: number;
-  /** What the one server that is dialled was entrusted with; whoever learns of more adds it. Nobody gives this to `connect`. */
+  /** Puts in what an entry refers to, at each dial; throws a `HostError`. By default entries are taken as they are. */
+  expand?: (server: string, entry: ServerEntry) => ExpandedEntry;
+  /** What the one server that is dialled was entrusted with; whoever learns of more adds it. */
   secrets?: Secrets;
 };
 

@@ -91,8 +91,6 @@ const toolSearch: FlagKind<ToolSearchSetting> = {
   read: readToolSearch,
 };
 
-const NO_PLUGINS = 'there are no plugins: name their servers in mcpServers';
-
 /** Every flag that an SDK or a person may give an agent, by its name without dashes. */
 export const FLAGS: Readonly<Record<string, FlagRow>> = {
   'output-format': harmless(oneOf('stream-json'), 'it is the only format'),
@@ -130,7 +128,7 @@ export const FLAGS: Readonly<Record<string, FlagRow>> = {
   'append-system-prompt-file': used(text, 'appendSystemPromptFile'),
 
   'mcp-config': used(repeated, 'mcpConfigs'),
-  'strict-mcp-config': harmless(on, 'no other files name servers', 'strictMcpConfig'),
+  'strict-mcp-config': used(on, 'strictMcpConfig'),
   tools: used(list, 'tools'),
   allowedTools: used(list, 'allowedTools'),
   'allowed-tools': used(list, 'allowedTools'),
@@ -142,8 +140,8 @@ export const FLAGS: Readonly<Record<string, FlagRow>> = {
   agents: used(jsonObject, 'agents'),
   'lead-only': used(on, 'leadOnly'),
   agent: refused(text, 'put its prompt into --system-prompt', 'agent'),
-  'plugin-dir': refused(repeated, NO_PLUGINS, 'pluginDirs'),
-  'plugin-dir-no-mcp': refused(repeated, NO_PLUGINS, 'pluginDirs'),
+  'plugin-dir': used(repeated, 'pluginDirs'),
+  'plugin-dir-no-mcp': unused(repeated, 'of plugins only their servers are used, and these are left out'),
   'await-initialize': harmless(on, 'everything waits for it'),
   channels: refused(repeated, 'there are no inbox channels'),
 
@@ -157,12 +155,8 @@ export const FLAGS: Readonly<Record<string, FlagRow>> = {
   settings: used(text, 'settings'),
   'managed-settings': used(jsonObject, 'managedSettings'),
   'managed-settings-in-initialize': refused(on, 'pass --managed-settings'),
-  'setting-sources': unused(
-    list,
-    'settings files are not read by themselves: pass --settings',
-    'settingSources',
-  ),
-  'project-config-root': harmless(text, 'no configuration of a project is read', 'projectConfigRoot'),
+  'setting-sources': used(list, 'settingSources'),
+  'project-config-root': used(text, 'projectConfigRoot'),
 
   'include-partial-messages': used(on, 'includePartialMessages'),
   'include-hook-events': unused(on, 'hooks are not reported', 'includeHookEvents'),

@@ -3,18 +3,25 @@ import { join } from 'node:path';
 import type { AgentLink } from '../../control/link.ts';
 import { SdkError } from '../../protocol/sdk-error.ts';
 import { AgentSession } from '../agent-session.ts';
+import { readConfiguration } from '../config/configuration.ts';
+import { RunningConfiguration } from '../config/running.ts';
+import { fatalFaults, sayStart } from '../config/say-start.ts';
 import { fileEras } from '../connect/file-eras.ts';
 import { memoryEras } from '../connect/memory-eras.ts';
 import type { ConnectWorld } from '../connect/world.ts';
 import { fileCatalogue } from '../discover/file-catalogue.ts';
 import type { RetryEvent } from '../model/retry.ts';
 import { openPins } from '../pin/open-pins.ts';
+import type { ConfiguredNames } from '../server-status.ts';
 import { chooseModel } from './choose-model.ts';
-import { loadFlagFiles } from './flag-files.ts';
+import { launchRules, placedRules } from './launch-rules.ts';
 import { openConversation } from './open-conversation.ts';
 import { parseFlags } from './parse-flags.ts';
-import { planSession, type Surroundings } from './plan-session.ts';
+import { planSession } from './plan-session.ts';
+import { readPromptFiles } from './prompt-files.ts';
 import { retryMessage } from './retry-message.ts';
+import type { Surroundings } from './surroundings.ts';
+import { launchWorld, wantedConfiguration } from './wanted-configuration.ts';
 
 /** What an agent is started with, as a process or in one. */
 export type Launch = Surroundings & {
@@ -32,18 +39,25 @@ export async function launch(link: AgentLink, given: Launch): Promise<AgentSessi
   const cwd = directory(given.cwd);
   const parsed = parseFlags(given.argv);
   const { flags } = parsed;
-  const files = await loadFlagFiles(flags, cwd);
-  const env = { ...given.env, ...files.settings.env, ...files.managed.env };
-  const plan = planSession(flags, files, { ...given, cwd, env });
-  const faults = [...parsed.faults, ...files.faults, ...plan.faults];
+  const [prompts, configuration] = await Promise.all([
+    readPromptFiles(flags, cwd),
+    readConfiguration(launchWorld(flags, { ...given, cwd }, process.platform), wantedConfiguration(flags)),
+  ]);
+  const { settings } = configuration;
+  const running = new RunningConfiguration(configuration);
+  const env = { ...given.env, ...settings.env };
+  const plan = planSession(flags, { settings, prompts, servers: running.servers }, { ...given, cwd, env });
+  const faults = [...parsed.faults, ...prompts.faults, ...fatalFaults(configuration), ...plan.faults];
   if (faults.length > 0) throw refusal(faults);
-  for (const text of [...parsed.notes, ...files.notes, ...plan.notes]) note(text);
+  for (const text of [...parsed.notes, ...sayStart(configuration), ...plan.notes]) note(text);
 
-  const root = env.TOOLPLANE_HOME || join(given.home, '.toolplane');
+  const root = configuration.world.home;
   const opened = await openConversation(flags, { root, cwd, now, note });
   if ('fault' in opened) throw refusal([opened.fault]);
 
-  const model = flags.model ?? files.managed.model ?? files.settings.model;
+  const model = flags.model ?? settings.model;
+  const around = { cwd, home: given.home, note };
+  const ruleStore = launchRules(flags, plan.options.rules, configuration, around);
   let session: AgentSession | undefined;
   const retry = { onRetry: (event: RetryEvent) => session?.say(retryMessage(event)) };
   const chosen = chooseModel({ ...flags, ...(model !== undefined && { model }) }, env, { cwd, retry });
@@ -51,14 +65,39 @@ export async function launch(link: AgentLink, given: Launch): Promise<AgentSessi
     ...plan.options,
     ...opened.kept,
     // A session that leaves nothing on disk leaves this neither.
-    connect: { ...plan.options.connect, ...memories(root, opened.kept.transcript ? 'disk' : 'memory') },
+    connect: {
+      ...plan.options.connect,
+      expand: running.expand,
+      ...memories(root, opened.kept.transcript ? 'disk' : 'memory'),
+    },
     pins: openPins(join(root, 'pins'), { mode: opened.kept.transcript ? 'write' : 'read', note }),
+    configured: namesOf(running),
+    ruleStore,
     model: chosen.model,
     modelName: chosen.modelName,
     note,
     signal,
   });
+  const servers = session.servers;
+  running.follow({
+    note,
+    // What is saved while the session lasts counts in it.
+    configure(entries, now) {
+      servers.configure(entries);
+      ruleStore.renew(placedRules(now.settings, around));
+    },
+  });
+  const end = () => running[Symbol.dispose]();
+  session.done.then(end, end);
   return session;
+}
+
+/** To a program, what it gave itself is dynamic. */
+function namesOf(running: RunningConfiguration): ConfiguredNames {
+  return {
+    scopeOf: (name) => (running.scopeOf(name) === 'program' ? undefined : running.scopeOf(name)),
+    aside: () => running.aside(),
+  };
 }
 
 /** What is known of servers from one session to the next. */

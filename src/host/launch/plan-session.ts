@@ -1,21 +1,18 @@
 import type { PermissionMode } from '../../protocol/permission.ts';
 import { readAgents } from '../agent-definition.ts';
+import { readRules } from '../config/settings/read-rules.ts';
+import type { Settings } from '../config/settings/settings.ts';
+import { limitsOf } from '../configured-limits.ts';
+import type { ServerEntry } from '../connect/world.ts';
 import { absolutePath } from '../permission/path.ts';
 import type { SessionOptions } from '../session-options.ts';
 import { readToolSearch, TOOL_SEARCH_WORDS } from '../tool-budget.ts';
-import type { FlagFiles } from './flag-files.ts';
 import type { AgentFlags } from './flag-table.ts';
-import { readRules } from './read-settings.ts';
+import type { PromptFiles } from './prompt-files.ts';
 import { readResultSettings } from './result-settings.ts';
 import { shellEnvironment } from './shell-environment.ts';
-
-/** Where an agent is started; all paths are absolute. */
-export type Surroundings = {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly cwd: string;
-  readonly home: string;
-  readonly version: string;
-};
+import type { Surroundings } from './surroundings.ts';
+import { wantedFaults } from './wanted-configuration.ts';
 
 /** What a session needs beside its model. */
 export type SessionPlan = {
@@ -27,19 +24,26 @@ export type SessionPlan = {
 const CONNECT_TIMEOUT_MS = 30_000;
 const NO_PROMPT_TOOL = '--permission-prompt-tool takes only stdio: answer canUseTool in the program';
 
+/** What files say, beside the flags. */
+export type PlanFiles = {
+  readonly settings: Settings;
+  readonly servers: Readonly<Record<string, ServerEntry>>;
+  readonly prompts: PromptFiles;
+};
+
 /** Flags and files as a session takes them. Where both say something, the flag counts, but policy beats it. */
-export function planSession(flags: AgentFlags, files: FlagFiles, around: Surroundings): SessionPlan {
+export function planSession(flags: AgentFlags, files: PlanFiles, around: Surroundings): SessionPlan {
   const { env, cwd, home, version } = around;
-  const both = [files.settings, files.managed];
+  const { settings, prompts } = files;
   const allowed = readRules(flags.allowedTools ?? [], 'allow', 'cliArg');
   const denied = readRules(flags.disallowedTools ?? [], 'deny', 'cliArg');
-  const mode = modeOf(flags, files);
+  const mode = modeOf(flags, settings);
   const wanted = flags.toolSearch === undefined ? (env.ENABLE_TOOL_SEARCH?.trim() ?? '') : '';
   const toolSearch = flags.toolSearch ?? readToolSearch(wanted);
   const results = readResultSettings(env);
   const agents = readAgents(flags.agents);
   const misread = Object.keys(flags.agents ?? {}).filter((name) => !Object.hasOwn(agents, name));
-  const added = [...(flags.addDirs ?? []), ...both.flatMap((it) => it.directories)];
+  const added = [...(flags.addDirs ?? []), ...settings.directories];
   const options: SessionPlan['options'] = {
     version,
     workspace: {
@@ -47,16 +51,17 @@ export function planSession(flags: AgentFlags, files: FlagFiles, around: Surroun
       home,
       directories: added.map((path) => absolutePath(path, { cwd, home, directories: [] })),
     },
-    rules: [...allowed.rules, ...denied.rules, ...both.flatMap((it) => it.rules)],
+    rules: [...allowed.rules, ...denied.rules, ...settings.rules],
     servers: files.servers,
+    callLimits: limitsOf(settings.timeouts),
     connect: {
       env,
       cwd,
-      connectTimeoutMs: CONNECT_TIMEOUT_MS,
+      connectTimeoutMs: settings.timeouts.connectMs?.value ?? CONNECT_TIMEOUT_MS,
       clientInfo: { name: 'toolplane', version },
     },
     shellEnv: shellEnvironment(env),
-    hooks: both.flatMap((it) => it.hooks),
+    hooks: settings.hooks,
     agents,
     mayBypass: mode.mayBypass,
     // A program that answers questions says so; one that does not is not asked.
@@ -67,8 +72,8 @@ export function planSession(flags: AgentFlags, files: FlagFiles, around: Surroun
     ...(toolSearch && { toolSearch }),
     leadOnly: flags.leadOnly === true,
     includePartialMessages: flags.includePartialMessages === true,
-    systemPrompt: flags.systemPrompt ?? files.systemPrompt ?? '',
-    appendSystemPrompt: joined(flags.appendSystemPrompt, files.appendSystemPrompt),
+    systemPrompt: flags.systemPrompt ?? prompts.systemPrompt ?? '',
+    appendSystemPrompt: joined(flags.appendSystemPrompt, prompts.appendSystemPrompt),
     ...results.options,
     ...(mode.mode && { permissionMode: mode.mode }),
     ...(flags.maxTurns !== undefined && { maxTurns: flags.maxTurns }),
@@ -79,6 +84,7 @@ export function planSession(flags: AgentFlags, files: FlagFiles, around: Surroun
     faults: [
       ...prefixed('--disallowedTools', denied.faults),
       ...mode.faults,
+      ...wantedFaults(flags),
       ...((flags.permissionPromptTool ?? 'stdio') === 'stdio' ? [] : [NO_PROMPT_TOOL]),
       ...misread.map((name) => `--agents: "${name}" must be { "description": text, "prompt": text }`),
     ],
@@ -102,11 +108,11 @@ type ChosenMode = {
   readonly faults: readonly string[];
 };
 
-function modeOf(flags: AgentFlags, { settings, managed }: FlagFiles): ChosenMode {
+function modeOf(flags: AgentFlags, settings: Settings): ChosenMode {
   const flag = flags.skipPermissions ? 'bypassPermissions' : flags.permissionMode;
-  const mode = managed.defaultMode ?? flag ?? settings.defaultMode;
+  const mode = settings.permissions.modes.policySettings ?? flag ?? settings.defaultMode;
   const isAllowed = flags.mayBypass === true || flags.skipPermissions === true;
-  const isForbidden = managed.forbidsBypass === true || settings.forbidsBypass === true;
+  const isForbidden = settings.forbidsBypass === true;
   const mayBypass = isAllowed && !isForbidden;
   if (mode !== 'bypassPermissions' || mayBypass) return { ...(mode && { mode }), mayBypass, faults: [] };
   const fault = isForbidden

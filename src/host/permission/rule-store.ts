@@ -17,6 +17,8 @@ export type RuleStore = {
   readonly current: () => RuleSet;
   /** Settles once the change would survive as long as its destination promises; faulty rules come back unapplied. */
   readonly apply: (updates: readonly PermissionUpdate[]) => Promise<readonly RuleDiagnostic[]>;
+  /** Whether what goes there outlasts the session; nothing does by default. */
+  readonly keeps?: (destination: PermissionUpdateDestination) => boolean;
 };
 
 /** Nothing said anywhere: everything that is not known to read is asked about. */

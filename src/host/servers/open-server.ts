@@ -1,9 +1,11 @@
 import type { connect } from '../connect/connect.ts';
 import type { Connection, ListKind } from '../connect/connection.ts';
 import { HostError } from '../connect/host-error.ts';
+import { Secrets } from '../connect/secrets.ts';
 import type { ConnectWorld, ServerEntry } from '../connect/world.ts';
 import type { Clock } from './clock.ts';
 import { KEPT_LISTS, type Listing, Lists } from './lists.ts';
+import { maskFailure } from './mask-failure.ts';
 import { usableEntry } from './read-entry.ts';
 
 type OpenWorld = {
@@ -30,21 +32,24 @@ export async function openServer(
   { connect, world, clock, onClose }: OpenWorld,
   signal: AbortSignal,
 ): Promise<Opened> {
-  const entry = usableEntry(key, given);
+  const expanded = world.expand?.(key, given) ?? { entry: given, secrets: [] };
+  const entry = usableEntry(key, expanded.entry);
   const limitMs =
     ('connectTimeoutMs' in entry ? entry.connectTimeoutMs : undefined) ?? world.connectTimeoutMs;
   const tooLong = new AbortController();
   let connection: Connection | undefined;
   const stop = clock.after(limitMs, () => tooLong.abort());
   try {
-    connection = await connect(key, entry, world, signal);
+    const secrets = new Secrets(expanded.secrets);
+    connection = await connect(key, entry, { ...world, secrets }, signal);
     const since = watch(connection, onClose);
     const lists = new Lists(connection, clock);
     const listing = await lists.read(KEPT_LISTS, AbortSignal.any([signal, tooLong.signal]));
     return { connection, lists, listing, since };
   } catch (failure) {
     await connection?.close().catch(() => {});
-    if (!connection || !tooLong.signal.aborted || signal.aborted) throw failure;
+    if (!connection || !tooLong.signal.aborted || signal.aborted)
+      throw maskFailure(failure, expanded.secrets);
     const fault = `it did not list its tools within ${limitMs} ms; raise "connectTimeoutMs" if it is only slow`;
     throw new HostError('timeout', key, fault, { cause: failure });
   } finally {

@@ -8,13 +8,16 @@ import { sortedJson } from './is-same.ts';
 
 /** What one server listed in earlier lives; servers in the program have none, since they are there at once. */
 export class PastOffer {
-  readonly #store: ConnectWorld['catalogue'];
-  readonly #key: string | undefined;
+  readonly #world: PastWorld;
+  readonly #server: string;
+  readonly #entry: ServerEntry;
+  #key: string | undefined;
   #read: Promise<void> | undefined;
 
-  constructor(key: string, entry: ServerEntry, { catalogue, cwd }: Pick<ConnectWorld, 'catalogue' | 'cwd'>) {
-    this.#store = catalogue;
-    this.#key = pastKey(key, entry, cwd);
+  constructor(server: string, entry: ServerEntry, world: PastWorld) {
+    this.#server = server;
+    this.#entry = entry;
+    this.#world = world;
   }
 
   /** Settles when what there is has been read. */
@@ -22,25 +25,31 @@ export class PastOffer {
     return this.#read;
   }
 
-  /** Reads it, the first time only: whoever is dialled again has been heard of since. */
+  /** Reads it when it is dialled, the first time only: whoever is dialled again has been heard of since. */
   recall(take: (tools: readonly ListedTool[]) => void): void {
-    if (this.#key === undefined || !this.#store || this.#read !== undefined) return;
-    this.#read = this.#store.recall(this.#key).then((tools) => {
+    const { catalogue } = this.#world;
+    if (!catalogue) return;
+    this.#key = pastKey(this.#server, this.#entry, this.#world);
+    if (this.#key === undefined || this.#read !== undefined) return;
+    this.#read = catalogue.recall(this.#key).then((tools) => {
       if (tools) take(tools);
     });
   }
 
   /** A list that ends early is no list to remember. */
   remember({ items, failure }: Discovered<ListedTool>): void {
-    if (this.#key !== undefined && failure === undefined) this.#store?.remember(this.#key, items);
+    if (this.#key !== undefined && failure === undefined) this.#world.catalogue?.remember(this.#key, items);
   }
 }
 
+type PastWorld = Pick<ConnectWorld, 'catalogue' | 'cwd' | 'expand'>;
+
 /**
- * The same for the same server under the same name and with the same credentials: what one person is offered is nothing
- * to tell another. It tells nothing of them: all of it goes into one hash.
+ * The same for the same server under the same name and with the same credentials, whatever they are written as: what one
+ * person is offered is nothing to tell another. It tells nothing of them: all of it goes into one hash.
  */
-function pastKey(key: string, entry: ServerEntry, cwd: string | undefined): string | undefined {
+function pastKey(key: string, written: ServerEntry, { cwd, expand }: PastWorld): string | undefined {
+  const entry = entryAsDialled(key, written, expand);
   if (!isRecord(entry) || entry.type === 'sdk') return undefined;
   const server = eraKey(entry as ServerEntry, cwd);
   if (server === undefined) return undefined;
@@ -49,4 +58,17 @@ function pastKey(key: string, entry: ServerEntry, cwd: string | undefined): stri
   return createHash('sha256')
     .update(sortedJson([key, server, who]))
     .digest('base64url');
+}
+
+/** Undefined if something it refers to is missing: the dial says so. */
+function entryAsDialled(
+  key: string,
+  entry: ServerEntry,
+  expand: PastWorld['expand'],
+): ServerEntry | undefined {
+  try {
+    return expand ? expand(key, entry).entry : entry;
+  } catch {
+    return undefined;
+  }
 }

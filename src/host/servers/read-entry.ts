@@ -1,13 +1,14 @@
 import { isRecord } from '../../base/is-record.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
+import { checkWritten } from '../../protocol/check-written.ts';
 import { checkExternalEntry, type ToolPolicy } from '../../protocol/server-entry.ts';
 import { HostError } from '../connect/host-error.ts';
 import type { SdkServerEntry, ServerEntry, ServerManifest } from '../connect/world.ts';
 import { choiceFault } from '../discover/choose-tools.ts';
 
-/** Reads one entry that came from outside; throws what is wrong with it. */
+/** Reads one entry that came from outside, as it is written; throws what is wrong with it. */
 export function readEntry(key: string, value: unknown): ServerEntry {
-  return isRecord(value) && value.type === 'sdk' ? sdkEntry(key, value) : checkExternalEntry(key, value);
+  return isRecord(value) && value.type === 'sdk' ? sdkEntry(key, value) : checkWritten(key, value);
 }
 
 /** A server in the program. Its limits are obeyed, and its handshake is believed if it is one. */

@@ -42,7 +42,7 @@ function askedFor({ cause, nextRetryAt }: Failed, now: number): Pick<WhyNot, 're
 }
 
 function nextDial({ nextRetryAt, cause }: Failed, now: number): string {
-  if (cause.code === 'bad-config') return 'change its entry';
+  if (cause.code === 'bad-config') return 'change its entry, or reconnect it once that is mended';
   if (nextRetryAt === undefined) return 'reconnect it to try again';
   return `it is dialled again in ${Math.max(1, Math.ceil((nextRetryAt - now) / 1000))} s`;
 }

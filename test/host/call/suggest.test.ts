@@ -83,6 +83,15 @@ test.each([
   expect(suggest(given, WORKSPACE)).toEqual(expected);
 });
 
+test('a rule goes to where it is kept; a mode is for the session', () => {
+  const command = call('Bash', { command: 'ls' }, builtIn('Bash'));
+  expect(suggest(command, WORKSPACE, 'localSettings')).toMatchObject([{ destination: 'localSettings' }]);
+  const edit = call('Write', { file_path: '/w/a' }, builtIn('Write'));
+  expect(suggest(edit, WORKSPACE, 'localSettings')).toMatchObject([
+    { type: 'setMode', destination: 'session' },
+  ]);
+});
+
 const SUBJECTS = {
   Bash: 'command',
   Read: 'file_path',

@@ -1,19 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import type { FlagFiles } from '../../../src/host/launch/flag-files.ts';
+import { mergeSettings, type Settings } from '../../../src/host/config/settings/settings.ts';
 import type { AgentFlags } from '../../../src/host/launch/flag-table.ts';
-import { planSession } from '../../../src/host/launch/plan-session.ts';
-import { EMPTY_SETTINGS } from '../../../src/host/launch/read-settings.ts';
+import { type PlanFiles, planSession } from '../../../src/host/launch/plan-session.ts';
 
-const NOTHING: FlagFiles = {
-  servers: {},
-  settings: EMPTY_SETTINGS,
-  managed: EMPTY_SETTINGS,
-  faults: [],
-  notes: [],
-};
+const { settings: NO_SETTINGS } = mergeSettings([], { ofSettings: () => 'approved' });
+const NOTHING: PlanFiles = { servers: {}, settings: NO_SETTINGS, prompts: { faults: [] } };
 const AROUND = { env: { PATH: '/bin' }, cwd: '/w', home: '/h', version: '1' };
 
-const plan = (flags: AgentFlags, files: Partial<FlagFiles> = {}) =>
+const plan = (flags: AgentFlags, files: Partial<PlanFiles> = {}) =>
   planSession(flags, { ...NOTHING, ...files }, AROUND);
 
 test('nothing given', () => {
@@ -23,6 +17,7 @@ test('nothing given', () => {
       workspace: { cwd: '/w', home: '/h', directories: [] },
       rules: [],
       servers: {},
+      callLimits: {},
       connect: {
         env: { PATH: '/bin' },
         cwd: '/w',
@@ -65,10 +60,14 @@ test('everything given: flags, then settings, then policy', () => {
     },
     {
       servers: { a: { command: 'a' } },
-      settings: { ...EMPTY_SETTINGS, directories: ['/two'], hooks: [hook], defaultMode: 'acceptEdits' },
-      managed: { ...EMPTY_SETTINGS, rules: [rule], hooks: [hook] },
-      systemPrompt: 'Be kind.',
-      appendSystemPrompt: 'Bye.',
+      settings: {
+        ...NO_SETTINGS,
+        directories: ['/two'],
+        hooks: [hook, hook],
+        defaultMode: 'acceptEdits',
+        rules: [rule],
+      },
+      prompts: { systemPrompt: 'Be kind.', appendSystemPrompt: 'Bye.', faults: [] },
     },
   );
   expect(options).toMatchObject({
@@ -146,15 +145,21 @@ describe('the mode', () => {
     expect(plan(flags).options.mayBypass).toBe(mayBypass);
   });
 
-  const mode = (defaultMode: 'plan' | 'acceptEdits' | 'bypassPermissions') => ({
-    ...EMPTY_SETTINGS,
-    defaultMode,
+  const mode = (
+    defaultMode: 'plan' | 'bypassPermissions',
+    source: 'userSettings' | 'policySettings' = 'userSettings',
+  ): { settings: Settings } => ({
+    settings: {
+      ...NO_SETTINGS,
+      defaultMode,
+      permissions: { ...NO_SETTINGS.permissions, modes: { [source]: defaultMode } },
+    },
   });
 
-  test.each<[string, AgentFlags, Partial<FlagFiles>, string | undefined]>([
-    ['settings', {}, { settings: mode('plan') }, 'plan'],
-    ['the flag before settings', { permissionMode: 'default' }, { settings: mode('plan') }, 'default'],
-    ['policy before the flag', { permissionMode: 'default' }, { managed: mode('plan') }, 'plan'],
+  test.each<[string, AgentFlags, Partial<PlanFiles>, string | undefined]>([
+    ['settings', {}, mode('plan'), 'plan'],
+    ['the flag before settings', { permissionMode: 'default' }, mode('plan'), 'default'],
+    ['policy before the flag', { permissionMode: 'default' }, mode('plan', 'policySettings'), 'plan'],
     ['bypass, allowed', { permissionMode: 'bypassPermissions', mayBypass: true }, {}, 'bypassPermissions'],
     ['skipping', { skipPermissions: true }, {}, 'bypassPermissions'],
     ['nothing', {}, {}, undefined],
@@ -163,12 +168,12 @@ describe('the mode', () => {
     expect({ mode: options.permissionMode, faults }).toEqual({ mode: expected, faults: [] });
   });
 
-  test.each<[AgentFlags, Partial<FlagFiles>, RegExp]>([
+  test.each<[AgentFlags, Partial<PlanFiles>, RegExp]>([
     [{ permissionMode: 'bypassPermissions' }, {}, /needs --allow-dangerously-skip-permissions/],
-    [{}, { settings: mode('bypassPermissions') }, /needs --allow-dangerously-skip-permissions/],
+    [{}, mode('bypassPermissions'), /needs --allow-dangerously-skip-permissions/],
     [
       { skipPermissions: true },
-      { managed: { ...EMPTY_SETTINGS, forbidsBypass: true } },
+      { settings: { ...NO_SETTINGS, forbidsBypass: true } },
       /is forbidden by "permissions.disableBypassPermissionsMode"/,
     ],
   ])('%j %j is refused', (flags, files, fault) => {

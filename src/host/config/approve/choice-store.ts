@@ -1,0 +1,118 @@
+import { mkdirSync } from 'node:fs';
+import { underLock } from '../../../base/file-lock.ts';
+import { replaceFile } from '../../../base/replace-file.ts';
+import { messageOf } from '../../../protocol/sdk-error.ts';
+import { HostError } from '../../connect/host-error.ts';
+import type { WrittenServer } from '../model.ts';
+import type { SettingsSource } from '../source/find-sources.ts';
+import { type ChoiceFile, choiceText, type ServerChoice } from './choice-file.ts';
+import { hashEntry } from './hash-entry.ts';
+import { choicesPath, loadChoices } from './load-choices.ts';
+import { isWithin, realPlace } from './real-place.ts';
+import { approvablePart } from './settings-part.ts';
+
+/** Branches of a repository differ, and going back to one asks nobody again; but what is long gone is forgotten. */
+const MOST_CONTENTS = 20;
+
+/** Remembers what a person said, under a lock; throws a `HostError` if it cannot be written. */
+export function decideServers(
+  home: string,
+  servers: readonly Pick<WrittenServer, 'path' | 'name' | 'raw'>[],
+  choice: 'approved' | 'rejected',
+): void {
+  const said = servers.map(({ path, name, raw }) => {
+    const hash = hashEntry(raw);
+    if (path === undefined || hash === undefined) throw new HostError('bad-config', name, NOT_IN_A_FILE);
+    return { path: realPlace(path), name, hash, choice };
+  });
+  const textOf = (it: ServerChoice) => JSON.stringify([it.path, it.name, it.hash]);
+  const isSaid = new Set(said.map(textOf));
+  change(home, (file) => ({
+    ...file,
+    servers: newestOf([...file.servers.filter((it) => !isSaid.has(textOf(it))), ...said], ({ path, name }) =>
+      JSON.stringify([path, name]),
+    ),
+  }));
+}
+
+const NOT_IN_A_FILE = 'it cannot be approved: it stands in no file, or is nested too deeply';
+
+/** Forgets what was said about entries of the name in the file. */
+export function forgetServer(home: string, path: string, name: string): void {
+  const place = realPlace(path);
+  change(home, (file) => ({
+    ...file,
+    servers: file.servers.filter((it) => it.path !== place || it.name !== name),
+  }));
+}
+
+/** What the file would allow, run or set counts as long as it is the same. */
+export function approveSettings(home: string, { path, value }: Pick<SettingsSource, 'path' | 'value'>): void {
+  const part = approvablePart(value);
+  if (part === undefined) return;
+  const hash = hashEntry(part);
+  if (path === undefined || hash === undefined) throw new HostError('bad-config', '', NOT_IN_A_FILE);
+  const said = { path: realPlace(path), hash };
+  change(home, (file) => ({
+    ...file,
+    settings: newestOf(
+      [...file.settings.filter((it) => it.path !== said.path || it.hash !== hash), said],
+      ({ path: it }) => it,
+    ),
+  }));
+}
+
+/** Everything in the directory counts from now on, also what comes later. */
+export function trustDirectory(home: string, directory: string): void {
+  const place = realPlace(directory);
+  change(home, (file) => ({ ...file, trusted: [...file.trusted.filter((it) => it !== place), place] }));
+}
+
+/** Forgets all choices about what lies in the directory or below; gives how many there were. */
+export function forgetChoices(home: string, directory: string): number {
+  const place = realPlace(directory);
+  let forgotten = 0;
+  change(home, (file) => {
+    const kept: ChoiceFile = {
+      servers: file.servers.filter(({ path }) => !isWithin(path, place)),
+      settings: file.settings.filter(({ path }) => !isWithin(path, place)),
+      trusted: file.trusted.filter((it) => !isWithin(it, place)),
+    };
+    forgotten = countOf(file) - countOf(kept);
+    return kept;
+  });
+  return forgotten;
+}
+
+/** Of two processes each keeps what the other wrote; a file that cannot be read is never written over. */
+function change(home: string, next: (file: ChoiceFile) => ChoiceFile): void {
+  const path = choicesPath(home);
+  try {
+    mkdirSync(home, { recursive: true, mode: 0o700 });
+    underLock(`${path}.lock`, () => {
+      const file = loadChoices(home);
+      if ('fault' in file) throw new HostError('bad-config', '', file.fault);
+      const text = choiceText(next(file));
+      if (text !== choiceText(file)) replaceFile(path, text, { mode: 0o600 });
+    });
+  } catch (cause) {
+    if (cause instanceof HostError) throw cause;
+    throw new HostError('bad-config', '', `${path} cannot be written: ${messageOf(cause)}`, { cause });
+  }
+}
+
+/** The last of each kind. */
+function newestOf<T>(all: readonly T[], kindOf: (item: T) => string): T[] {
+  const counts = new Map<string, number>();
+  return all.toReversed().filter(isNew).toReversed();
+
+  function isNew(item: T): boolean {
+    const count = (counts.get(kindOf(item)) ?? 0) + 1;
+    counts.set(kindOf(item), count);
+    return count <= MOST_CONTENTS;
+  }
+}
+
+function countOf({ servers, settings, trusted }: ChoiceFile): number {
+  return servers.length + settings.length + trusted.length;
+}

@@ -1,0 +1,85 @@
+import { type Choices, readChoices } from './approve/choices.ts';
+import { choicesPath } from './approve/load-choices.ts';
+import { mergeServers } from './merge/merge.ts';
+import { type Policy, readPolicy } from './merge/policy.ts';
+import type { ConfigFault, Merged, Source } from './model.ts';
+import { mergeSettings, type Settings } from './settings/settings.ts';
+import { findSources } from './source/find-sources.ts';
+import type { Found, SettingsSource } from './source/found.ts';
+import type { Wanted } from './source/wanted.ts';
+import type { ConfigWorld } from './world.ts';
+
+/** Everything that is configured here and now, with where it comes from. */
+export type Configuration = {
+  readonly world: ConfigWorld;
+  readonly wanted: Wanted;
+  /** When reading began, by the system's clock. */
+  readonly readAt: number;
+  /** Every file that says something, whether it is there or not. */
+  readonly paths: readonly string[];
+  /** The repository, if the directory belongs to one. */
+  readonly root?: string;
+  /** The lowest first. */
+  readonly sources: readonly Source[];
+  readonly settingsSources: readonly SettingsSource[];
+  readonly settings: Settings;
+  readonly merged: Merged;
+  /** Servers in the program itself that `--mcp-config` names. */
+  readonly program: Found['program'];
+  readonly connectors: Found['connectors'];
+  readonly policy: Policy;
+  readonly choices: Choices;
+  /** What is wrong, each thing once, in the order of the sources. */
+  readonly faults: readonly ConfigFault[];
+  /** Managed settings that are there and cannot be read: nobody knows what they forbid, so nothing may be started. */
+  readonly unreadPolicies: readonly string[];
+  /** Members of settings that other programs use and we do not, a line each. */
+  readonly unused: readonly string[];
+};
+
+/** Reads every source and merges them; never rejects: what cannot be used stands in `faults`. */
+export async function readConfiguration(world: ConfigWorld, wanted: Wanted = {}): Promise<Configuration> {
+  const readAt = Date.now();
+  const [found, { choices, fault }] = await Promise.all([
+    findSources(world, wanted),
+    readChoices(world.home),
+  ]);
+  const managed = found.settings.filter(({ scope }) => scope === 'managed');
+  const { policy, faults: ofPolicy } = readPolicy(managed, found.unreadPolicies);
+  const { settings, faults: ofSettings, notes } = mergeSettings(found.settings, choices);
+  const merged = mergeServers({
+    sources: found.sources,
+    choices,
+    policy,
+    overrides: settings.overrides,
+    isStrict: wanted.isStrict === true,
+  });
+  const { root } = found;
+  return {
+    world,
+    wanted,
+    readAt,
+    paths: [...found.paths, choicesPath(world.home)],
+    program: found.program,
+    connectors: found.connectors,
+    unreadPolicies: found.unreadPolicies,
+    ...(root !== undefined && { root }),
+    sources: found.sources,
+    settingsSources: found.settings,
+    settings,
+    merged,
+    policy,
+    choices,
+    faults: [
+      ...found.sources.flatMap((it) => it.faults),
+      ...found.faults,
+      ...ofPolicy,
+      ...ofSettings,
+      ...merged.faults,
+      ...(fault === undefined
+        ? []
+        : [{ level: 'error', scope: 'user', label: 'choices', message: fault } as const]),
+    ],
+    unused: notes,
+  };
+}

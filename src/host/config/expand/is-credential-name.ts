@@ -1,0 +1,7 @@
+/** Whether a variable's name says that nobody else may see its value; too many rather than too few. */
+export function isCredentialName(name: string): boolean {
+  return CREDENTIAL.test(name);
+}
+
+const CREDENTIAL =
+  /KEY|TOKEN|SECRET|PASS|PASSWD|CREDENTIAL|COOKIE|BEARER|AUTH(?!OR)|(^|_)(JWT|PAT|PIN|DSN|SIG|CREDS?)(_|$)|.PWD$/i;

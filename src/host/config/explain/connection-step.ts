@@ -1,0 +1,34 @@
+import type { ConfiguredServer } from '../model.ts';
+import { maskEntry } from './mask-entry.ts';
+import { shellWord } from './shell-word.ts';
+import { standOf, standText } from './stand.ts';
+
+/** What to do about a server that was dialled and did not come, by the kind of failure. */
+export function connectionStep({ name, written }: ConfiguredServer, code: string | undefined): string {
+  const place = standText(standOf(written));
+  switch (code) {
+    case 'unauthorized':
+      return `set "headers": { "Authorization": "Bearer \${TOKEN}" } at ${place} and export TOKEN=…, or check what they hold`;
+    case 'spawn-failed':
+      return `run it by hand and read what it says: ${commandLine(written.raw)}`;
+    case 'timeout':
+      return `if it is only slow: set serverSettings.${name}.connectTimeoutMs (milliseconds) in your settings.json`;
+    case 'unreachable':
+      return `check "url" and "type" at ${place}, and that the server runs`;
+    default:
+      return `mend it at ${place}`;
+  }
+}
+
+/** As it would be typed; what may be secret is masked, what is put in is not. */
+function commandLine(raw: unknown): string {
+  const { command, args } = maskEntry(raw);
+  const words = [command, ...(Array.isArray(args) ? args : [])];
+  return words.map((word) => quoted(String(word))).join(' ');
+}
+
+/** A variable is one for a shell, too, and a flag is no name of a stranger's. */
+function quoted(word: string): string {
+  if (/^--?[\w-]+$/.test(word)) return word;
+  return /^\$\{\w+\}$/.test(word) ? `"${word}"` : shellWord(word);
+}

@@ -1,0 +1,148 @@
+import type { Choice, LossReason, Scope, Verdict } from '../model.ts';
+
+/** Where something stands, in the form that editors and terminals open. */
+export type Stand = {
+  readonly scope: Scope;
+  /** Which file, flag or address. */
+  readonly label: string;
+  readonly line?: number;
+  readonly column?: number;
+};
+
+/** One file, flag or address that was looked at. */
+export type SourceRow = Stand & {
+  readonly state: 'read' | 'absent' | 'unusable';
+  /** The plugin or connector it belongs to. */
+  readonly owner?: string;
+  /** What it has of the name: the entry that counts, one that does not, or none. */
+  readonly has: 'winner' | 'lost' | 'nothing';
+  /** In words, what that means. */
+  readonly says: string;
+};
+
+/** An entry that was written and does not count. */
+export type LossRow = Stand & { readonly why: LossReason; readonly says: string };
+
+/** One `${…}` of an entry; the value is not known here. */
+export type UseRow = {
+  readonly where: string;
+  /** As it is written, without a default. */
+  readonly reference: string;
+  readonly from: 'value' | 'default' | 'missing';
+};
+
+/** One limit of time: what counts, and everything that was said about it, the nearest first. */
+export type LimitRow = {
+  readonly limit: 'connect' | 'call' | 'idle';
+  /** Undefined if there is none. */
+  readonly ms?: number;
+  /** Whose limit it is, in words. */
+  readonly by: string;
+  readonly said: readonly {
+    readonly ms: number;
+    readonly by: string;
+    readonly at?: Stand;
+    readonly counts: boolean;
+  }[];
+};
+
+/** What came of the dial, if one was made. */
+export type ConnectionRow = {
+  readonly state: string;
+  /** The kind of failure, as `HostErrorCode` has it. */
+  readonly code?: string;
+  readonly lastError?: string;
+  readonly era?: string;
+  readonly protocolVersion?: string;
+  readonly serverInfo?: { readonly name: string; readonly version: string };
+  readonly tools?: number;
+  readonly stderr?: readonly string[];
+};
+
+/** What people, programs and pages are told about anything that is configured. */
+type Explained = {
+  readonly name: string;
+  /** One sentence that could stand alone. */
+  readonly answer: string;
+  /** Whether there is such a thing, and whether it can be used as it is. */
+  readonly standing: 'usable' | 'unusable' | 'unknown';
+  /** What to do, the most likely first: a command or an edit each. */
+  readonly next: readonly string[];
+};
+
+/** One server: everything its state follows from. */
+export type ServerExplanation = Explained & {
+  readonly kind: 'server';
+  readonly verdict: Verdict['kind'] | 'lost' | 'unknown';
+  /** The highest first. */
+  readonly sources: readonly SourceRow[];
+  readonly winner?: Stand;
+  readonly lost: readonly LossRow[];
+  /** The entry as it was written; what may be secret is masked. */
+  readonly entry?: Readonly<Record<string, unknown>>;
+  /** What settings changed of the entry. */
+  readonly settled: readonly { readonly member: string; readonly at: Stand }[];
+  readonly expansion: readonly UseRow[];
+  readonly policy: { readonly allows: boolean; readonly says: string };
+  readonly approval: {
+    readonly isNeeded: boolean;
+    readonly choice?: Choice | 'trusted';
+    readonly says: string;
+    /** Of the entry as it is written now; what is approved is this. */
+    readonly hash?: string;
+  };
+  readonly connection: ConnectionRow | 'not asked';
+  readonly timeouts: readonly LimitRow[];
+  /** What is wrong in the files that concern it, a line each. */
+  readonly faults: readonly string[];
+};
+
+/** The limits of one server, or of one of its tools. */
+export type TimeoutExplanation = Explained & {
+  readonly kind: 'timeout';
+  readonly server?: string;
+  readonly tool?: string;
+  readonly limits: readonly LimitRow[];
+};
+
+/** One rule that speaks about a call. */
+export type RuleRow = {
+  readonly effect: 'allow' | 'ask' | 'deny';
+  readonly rule: string;
+  /** Which settings, or what else, it is of. */
+  readonly of: string;
+  readonly at?: Stand;
+  /** `not approved`: it stands in a file of the project that nobody approved. */
+  readonly part: 'decides' | 'beaten' | 'not approved' | 'other arguments';
+};
+
+/** Whether one call may run. */
+export type PermissionExplanation = Explained & {
+  readonly kind: 'permission';
+  readonly decision: 'allow' | 'ask' | 'deny';
+  readonly reason: string;
+  readonly mode: { readonly mode: string; readonly says: string };
+  /** The one that decides first. */
+  readonly rules: readonly RuleRow[];
+};
+
+/** One tool: where it comes from and whether a model gets it. */
+export type ToolExplanation = Explained & {
+  readonly kind: 'tool';
+  readonly server?: string;
+  /** The server's own name of it. */
+  readonly tool?: string;
+  /** The name models know. */
+  readonly pooledName?: string;
+  readonly naming?: string;
+  readonly offered: { readonly is: boolean; readonly says: string };
+  readonly deferred?: { readonly is: boolean; readonly says: string };
+  readonly tokens?: number;
+  /** How it differs from what was accepted. */
+  readonly changed?: string;
+  readonly connection: ConnectionRow | 'not asked';
+  readonly permission?: PermissionExplanation;
+  readonly timeouts: readonly LimitRow[];
+};
+
+export type Explanation = ServerExplanation | ToolExplanation | PermissionExplanation | TimeoutExplanation;

@@ -1,0 +1,58 @@
+import type { Position } from '../model.ts';
+import { findDuplicates, memberOf, valueAt, valueOfNode } from './json-tree.ts';
+import { placesIn } from './place-in-text.ts';
+import { readPlain } from './plain-json.ts';
+import { type JsonNode, type JsonTree, readTree } from './read-tree.ts';
+
+/** A JSON text with comments and trailing commas, and where things stand in it. */
+export type ParsedJson = {
+  /** As far as it could be read; undefined if there is nothing but blanks and comments. */
+  readonly value: unknown;
+  /** What is no JSON; nothing is read after the first. It shows nothing of the text, which may be secret. */
+  readonly faults: readonly { readonly message: string; readonly position: Position }[];
+  /** Members that are written twice in the same object, the first of them: the later one counts. */
+  readonly duplicates: readonly Duplicate[];
+  /** Where the value at the end of the way begins; for a member of an object, its key. Undefined if there is none. */
+  locate(path: readonly (string | number)[]): Position | undefined;
+};
+
+/** One that is written a second time, and where. */
+export type Duplicate = { readonly path: readonly (string | number)[]; readonly position: Position };
+
+/** Some editors begin files with it; it is no part of the text. */
+export const BOM = '\uFEFF';
+
+/** Nobody reads more of them. */
+const MAX_DUPLICATES = 20;
+
+export function parseJsonc(text: string): ParsedJson {
+  const body = text.startsWith(BOM) ? text.slice(1) : text;
+  const placeAt = placesIn(body);
+  const plain = readPlain(body);
+  let tree: JsonTree | undefined;
+  const treeOf = (): JsonTree => {
+    // Where things are is asked of few texts, mostly of those with a fault.
+    tree ??= readTree(body);
+    return tree;
+  };
+  const locate: ParsedJson['locate'] = (path) => {
+    const offset = offsetOf(treeOf().root, path);
+    return offset === undefined ? undefined : placeAt(offset);
+  };
+  if (plain) return { value: plain.value, faults: [], duplicates: [], locate };
+  const { root, fault } = treeOf();
+  const duplicates = root ? findDuplicates(root, MAX_DUPLICATES) : [];
+  return {
+    value: root && valueOfNode(root),
+    faults: fault ? [{ message: fault.message, position: placeAt(fault.offset) }] : [],
+    duplicates: duplicates.map(({ path, offset }) => ({ path, position: placeAt(offset) })),
+    locate,
+  };
+}
+
+function offsetOf(root: JsonNode | undefined, path: readonly (string | number)[]): number | undefined {
+  const parent = valueAt(root, path.slice(0, -1));
+  const last = path.at(-1);
+  const isMember = parent?.type === 'object' && last !== undefined;
+  return (isMember ? memberOf(parent, String(last)) : valueAt(root, path))?.offset;
+}

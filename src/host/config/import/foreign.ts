@@ -1,0 +1,71 @@
+import type { ConfigFault, Position } from '../model.ts';
+import type { ConfigWorld } from '../world.ts';
+
+/** Whether a server was meant for everything the person does, or for the project alone. */
+export type ForeignFrom = 'user' | 'project';
+
+/** One file of another program that may name servers. */
+export type ForeignPlace = { readonly path: string; readonly from: ForeignFrom };
+
+/** What reading takes from the surroundings. */
+export type ForeignWorld = Pick<ConfigWorld, 'cwd' | 'userHome' | 'env' | 'platform'> & {
+  /** Where the files of the project lie: the repository, or the directory people work in. */
+  readonly project: string;
+};
+
+/** One server as another program keeps it. */
+export type RawServer = {
+  readonly name: string;
+  /** Where in the file it stands. */
+  readonly way: readonly (string | number)[];
+  readonly value: unknown;
+  readonly from: ForeignFrom;
+  /** It is turned off elsewhere in the file. */
+  readonly isOff?: boolean;
+};
+
+/** Another program that keeps servers in a file of its own: a row of the table. */
+export type ForeignTool = {
+  /** The word of the command line. */
+  readonly id: string;
+  readonly title: string;
+  readonly format: 'json' | 'toml';
+  /** Where its files lie, the person's own first. */
+  places(world: ForeignWorld): readonly ForeignPlace[];
+  /** Every server of a file, also those that are none. */
+  servers(file: Readonly<Record<string, unknown>>, place: ForeignPlace, world: ForeignWorld): RawServer[];
+  /** A text of an entry as we would write it. */
+  rewrite(text: string, place: ForeignPlace, world: ForeignWorld): Rewritten;
+  /** What becomes of each member of an entry. */
+  readonly turns: Turns;
+};
+
+export type Rewritten = { readonly text: string; readonly notes?: readonly string[] };
+
+/** What a member becomes: members of ours, a line for the person, or a fault that makes the entry unusable. */
+export type Turned = {
+  readonly put?: Readonly<Record<string, unknown>>;
+  readonly note?: string;
+  readonly fault?: string;
+  readonly isOff?: boolean;
+};
+
+export type Turns = Readonly<Record<string, (value: unknown, name: string) => Turned>>;
+
+/** A server in our own form, not written anywhere yet. */
+export type ForeignServer = {
+  readonly name: string;
+  readonly entry: Readonly<Record<string, unknown>>;
+  readonly from: ForeignFrom;
+  /** What was not taken over, and what is to be done: a line each. It never shows a value. */
+  readonly notes: readonly string[];
+  /** The other program does not start it. */
+  readonly isOff: boolean;
+  readonly position?: Position;
+};
+
+/** What a file of another program came to. */
+export type Imported = {
+  readonly servers: readonly ForeignServer[];
+  readonly faults: readonly ConfigFault[];
+};

@@ -1,0 +1,111 @@
+import { isRecord } from '../../../base/is-record.ts';
+import type { ExternalServerEntry } from '../../../protocol/server-entry.ts';
+import { normalizeName } from '../../../protocol/tool-name.ts';
+import { normalUrl } from './normal-url.ts';
+import { allowsUrl, deniesUrl, parseUrlPattern, type UrlPattern } from './url-pattern.ts';
+
+/** One row of a list of servers that are allowed or denied. */
+export type PolicyRow =
+  | { readonly by: 'serverName'; readonly name: string }
+  /** The command and all its arguments, to the letter. */
+  | { readonly by: 'serverCommand'; readonly argv: readonly string[] }
+  | { readonly by: 'serverUrl'; readonly pattern: UrlPattern };
+
+/** The row, or why it is none. */
+export function readPolicyRow(raw: unknown): PolicyRow | { readonly by: 'nothing'; readonly fault: string } {
+  const nothing = (fault: string) => ({ by: 'nothing', fault }) as const;
+  const members = isRecord(raw) ? Object.keys(raw) : [];
+  // A member nobody knows might have narrowed the row.
+  if (!isRecord(raw) || members.length !== 1)
+    return nothing('a row has one of serverName, serverCommand and serverUrl, and nothing else');
+  const { serverName, serverCommand, serverUrl } = raw;
+  if (isText(serverName)) {
+    if (!serverName.includes('*')) return { by: 'serverName', name: serverName };
+    return nothing('a name is no pattern; use serverCommand or serverUrl, or name each server');
+  }
+  if (Array.isArray(serverCommand) && isText(serverCommand[0]) && serverCommand.every(isString))
+    return { by: 'serverCommand', argv: serverCommand };
+  const pattern = isText(serverUrl) ? parseUrlPattern(serverUrl) : undefined;
+  if (pattern) return { by: 'serverUrl', pattern };
+  const [member = ''] = members;
+  const rule = RULES.get(member);
+  return nothing(
+    rule === undefined ? 'only serverName, serverCommand and serverUrl are known' : `${member} ${rule}`,
+  );
+}
+
+const isString = (value: unknown): value is string => typeof value === 'string';
+const isText = (value: unknown): value is string => isString(value) && value !== '';
+
+const RULES: ReadonlyMap<string, string> = new Map([
+  ['serverName', 'is the name of a server'],
+  ['serverCommand', 'is a list: the command and each of its arguments'],
+  ['serverUrl', 'is a pattern such as https://*.example.com/*, without user, fragment or blanks'],
+]);
+
+/** What the policy looks at: where the server is, as written or as it is dialled. */
+export type Judged = {
+  readonly name: string;
+  readonly entry: ExternalServerEntry;
+  /** `written`: what stands in `${…}` is not known yet, and may be anything. */
+  readonly stage: 'written' | 'expanded';
+};
+
+/** `maybe`: it depends on what is put in. */
+export type Match = 'yes' | 'no' | 'maybe';
+
+/** Which rows of an allow list a server must match, if the list has such. */
+export function ownKind({ entry }: Judged): 'serverCommand' | 'serverUrl' {
+  return argvOf(entry) ? 'serverCommand' : 'serverUrl';
+}
+
+/** Names match to the letter; in doubt about an address it is not allowed. */
+export function matchAllowed(row: PolicyRow, judged: Judged): Match {
+  switch (row.by) {
+    case 'serverName':
+      return row.name === judged.name ? 'yes' : 'no';
+    case 'serverCommand':
+      return matchCommand(row.argv, judged);
+    case 'serverUrl':
+      return matchUrl(judged, 'no', (url) => allowsUrl(row.pattern, url));
+  }
+}
+
+/** Names match if a model could not tell them apart; in doubt about an address it is denied. */
+export function matchDenied(row: PolicyRow, judged: Judged): Match {
+  switch (row.by) {
+    case 'serverName':
+      return normalizeName(row.name) === normalizeName(judged.name) ? 'yes' : 'no';
+    case 'serverCommand':
+      return matchCommand(row.argv, judged);
+    case 'serverUrl':
+      return matchUrl(judged, 'yes', (url) => deniesUrl(row.pattern, url));
+  }
+}
+
+function matchCommand(wanted: readonly string[], { entry, stage }: Judged): Match {
+  const argv = argvOf(entry);
+  if (argv?.length !== wanted.length) return 'no';
+  const isOpen = (text: string) => stage === 'written' && text.includes('${');
+  if (!argv.every((text, index) => text === wanted[index] || isOpen(text))) return 'no';
+  return argv.some(isOpen) ? 'maybe' : 'yes';
+}
+
+function matchUrl(
+  { entry, stage }: Judged,
+  unreadable: Match,
+  test: (url: NonNullable<ReturnType<typeof normalUrl>>) => boolean,
+): Match {
+  if (argvOf(entry) || !('url' in entry) || !isString(entry.url)) return 'no';
+  if (stage === 'written' && entry.url.includes('${')) return 'maybe';
+  const url = normalUrl(entry.url);
+  if (!url) return unreadable;
+  return test(url) ? 'yes' : 'no';
+}
+
+/** Undefined if it is no command that is run. An entry of a program may hold anything yet; it is checked later. */
+function argvOf(entry: ExternalServerEntry): readonly string[] | undefined {
+  if (entry.type !== undefined && entry.type !== 'stdio') return undefined;
+  if (!('command' in entry) || entry.command === undefined) return undefined;
+  return [entry.command, entry.args ?? []].flat().map(String);
+}

@@ -1,0 +1,101 @@
+import { DEFAULT_PORTS, type NormalUrl, normalUrl } from './normal-url.ts';
+
+/**
+ * Addresses such as `https://*.example.com/*`, taken apart before anything is compared, so that no part of an address
+ * can pass for another. What a pattern leaves out (port, path, query) is anything if the
+ * pattern forbids, and only the usual port, `/` and no query if it allows.
+ */
+export type UrlPattern = {
+  /** `*` is any. */
+  readonly scheme: string;
+  readonly host: string;
+  readonly port?: number | '*';
+  readonly path?: string;
+  readonly query?: string;
+};
+
+/** Undefined if it is none. */
+export function parseUrlPattern(text: string): UrlPattern | undefined {
+  const parts = /^([a-z]+|\*):\/\/(\[[\da-f:.]+\]|[^:/?]+)(?::(\*|\d{1,5}))?(\/[^?]*)?(\?.*)?$/i.exec(text);
+  // Whoever reads these would read them differently from whoever dials.
+  if (!parts || /[\s\\@#\p{Cc}]/u.test(text)) return undefined;
+  const [, scheme = '', host = '', port, path, query] = parts;
+  const known = scheme.toLowerCase();
+  if (known !== '*' && !DEFAULT_PORTS.has(known)) return undefined;
+  if (Number(port) > 65_535) return undefined;
+  const normal = normalUrl(`https://${host}${path ?? ''}${query ?? ''}`);
+  if (!normal || normal.host === '') return undefined;
+  return {
+    scheme: known,
+    host: normal.host,
+    ...(port !== undefined && { port: port === '*' ? port : Number(port) }),
+    ...(path !== undefined && { path: normal.path }),
+    ...(query !== undefined && { query: normal.query }),
+  };
+}
+
+/** Whether a pattern that allows says so of this address; in doubt it does not. */
+export function allowsUrl(pattern: UrlPattern, url: NormalUrl): boolean {
+  const { scheme, host, port = DEFAULT_PORTS.get(url.scheme), path = '/', query } = pattern;
+  if (scheme !== '*' && scheme !== url.scheme) return false;
+  if (port !== '*' && port !== url.port) return false;
+  if (!isHostAllowed(host, url.host)) return false;
+  if (path !== url.path && path !== '/*' && (isTricky(url.path) || !isLike(path, url.path))) return false;
+  if (query !== undefined) return isLike(query, url.query);
+  return url.query === '' || path.endsWith('*');
+}
+
+/** Whether a pattern that forbids means this address; in doubt it does. */
+export function deniesUrl(pattern: UrlPattern, url: NormalUrl): boolean {
+  const { scheme, host, port = '*', path, query } = pattern;
+  if (scheme !== '*' && scheme !== url.scheme) return false;
+  if (port !== '*' && port !== url.port) return false;
+  if (!isLike(host, url.host)) return false;
+  if (query !== undefined && !isLike(query, url.query)) return false;
+  if (path === undefined || isTricky(url.path)) return true;
+  const bare = url.path.replace(/\/$/, '').toLowerCase();
+  return [bare, `${bare}/`].some((it) => isLike(path.toLowerCase(), it));
+}
+
+/** `*.` in front is any number of labels; elsewhere `*` stays within one, lest `10.0.0.*` be `10.0.0.example.com`. */
+function isHostAllowed(pattern: string, host: string): boolean {
+  if (pattern === '*') return true;
+  const [wanted, labels] = [pattern.split('.'), host.split('.')];
+  if (labels.includes('')) return false;
+  if (wanted[0] === '*') {
+    if (labels.length < wanted.length) return false;
+    return wanted.slice(1).every((label, index) => isLike(label, labels.at(1 - wanted.length + index) ?? ''));
+  }
+  return (
+    labels.length === wanted.length && wanted.every((label, index) => isLike(label, labels[index] ?? ''))
+  );
+}
+
+/** A path that some servers take for another: hidden slashes and dots, or empty segments. */
+function isTricky(path: string): boolean {
+  let text = path;
+  for (let depth = 0; depth < DEEPEST; depth += 1) {
+    if (/\/\/|\\|%2f|%5c|\/\.\.?(\/|$)/i.test(text)) return true;
+    const next = text.replaceAll(/%25/g, '%').replaceAll(/%2e/gi, '.');
+    if (next === text) return false;
+    text = next;
+  }
+  return true;
+}
+
+const DEEPEST = 4;
+
+/** `*` is any characters, or none; the time it takes grows with the length only, however many there are. */
+function isLike(pattern: string, text: string): boolean {
+  const [first = '', ...rest] = pattern.split('*');
+  const last = rest.pop();
+  if (last === undefined) return text === pattern;
+  if (!text.startsWith(first)) return false;
+  let from = first.length;
+  for (const piece of rest) {
+    const found = text.indexOf(piece, from);
+    if (found < 0) return false;
+    from = found + piece.length;
+  }
+  return text.length - last.length >= from && text.endsWith(last);
+}

@@ -1,0 +1,91 @@
+import { existsSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import { isRecord } from '../../../base/is-record.ts';
+import type { PermissionUpdate } from '../../../protocol/permission.ts';
+import { absolutePath } from '../../permission/path.ts';
+import { NO_CHOICES } from '../approve/choice-file.ts';
+import { approveSettings } from '../approve/choice-store.ts';
+import { choicesOf } from '../approve/choices.ts';
+import { loadChoices } from '../approve/load-choices.ts';
+import { approvablePart } from '../approve/settings-part.ts';
+import { editDocument } from '../file/edit-document.ts';
+import type { ConfigWorld } from '../world.ts';
+import { fileOptions } from '../write/file-options.ts';
+import { forgetWritten, noteWritten } from '../write/inventory.ts';
+import { keepLocal } from '../write/keep-local.ts';
+import { permissionEdits } from './permission-edits.ts';
+import type { RuleFiles } from './rule-files.ts';
+
+/** `pending`: it waits for somebody to approve what stands in it, which our writing must not do for them. */
+export type Written = { readonly path: string; readonly outcome: 'written' | 'unchanged' | 'pending' };
+
+/**
+ * Writes changes to one file of a destination. What comes of it in a project is approved with it, if what was there
+ * before was: a person has just said so. Throws a `HostError` if it cannot be written; then nothing was changed.
+ */
+export function writePermissions(
+  world: ConfigWorld,
+  { target, isInProject }: RuleFiles,
+  path: string,
+  updates: readonly PermissionUpdate[],
+): Written {
+  const { cwd, home, userHome } = world;
+  const isCreated = !existsSync(path);
+  const edited = (value: Values) =>
+    permissionEdits(value, updates, {
+      file: path === target ? 'target' : 'other',
+      absolute: (it) => absolutePath(it, { cwd, home: userHome, directories: [] }),
+    });
+  if (isCreated && edited({}).edits.length === 0) return { path, outcome: 'unchanged' };
+  if (isCreated) keepLocal(world, path);
+  let isPending = false;
+  let gone: readonly Listed[] = [];
+  const { isChanged } = editDocument(
+    path,
+    (value) => {
+      const { after, edits } = edited(value);
+      isPending = isInProject && !mayChange(home, path, value, after);
+      if (isPending || edits.length === 0) return [];
+      // Before it is there: what is written and not noted nobody would ever remove.
+      noteWritten(home, path, { isCreated });
+      for (const list of more(value, after)) noteWritten(home, path, { isCreated, list });
+      gone = more(after, value);
+      return edits;
+    },
+    fileOptions(world, path),
+  );
+  if (isChanged) for (const list of gone) forgetWritten(home, path, list);
+  return { path, outcome: isPending ? 'pending' : isChanged ? 'written' : 'unchanged' };
+}
+
+type Values = Readonly<Record<string, unknown>>;
+type Listed = { readonly key: string; readonly values: readonly string[] };
+
+/**
+ * Approves what comes under the lock of the file and before it is there, so that whoever writes next finds it approved.
+ * In a repository that is trusted nothing has to be.
+ */
+function mayChange(home: string, path: string, before: Values, after: Values): boolean {
+  if (isDeepStrictEqual(approvablePart(before), approvablePart(after))) return true;
+  const file = loadChoices(home);
+  const choices = choicesOf('fault' in file ? NO_CHOICES : file);
+  if (choices.isTrusted(path)) return true;
+  if (choices.ofSettings({ path, value: before }) !== 'approved') return false;
+  approveSettings(home, { path, value: after });
+  return true;
+}
+
+/** What the lists of permissions hold more in the second. */
+function more(one: Values, other: Values): Listed[] {
+  const before = isRecord(one.permissions) ? one.permissions : {};
+  const after = isRecord(other.permissions) ? other.permissions : {};
+  return ['allow', 'ask', 'deny', 'additionalDirectories'].flatMap((member) => {
+    const known = textsOf(before[member]);
+    const values = textsOf(after[member]).filter((it) => !known.includes(it));
+    return values.length === 0 ? [] : [{ key: `permissions.${member}`, values }];
+  });
+}
+
+function textsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((it) => typeof it === 'string') : [];
+}

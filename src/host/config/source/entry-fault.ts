@@ -1,0 +1,25 @@
+import { messageOf } from '../../../protocol/sdk-error.ts';
+import { type EntryFault, externalEntryFault } from '../../../protocol/server-entry.ts';
+import { checkWritten } from '../../../protocol/check-written.ts';
+
+/** What is wrong with an entry as it was written; where something is put in later, that is judged then. */
+export function entryFault(name: string, raw: Readonly<Record<string, unknown>>): EntryFault | undefined {
+  if (raw.type === 'sdk') return { member: 'type', message: IN_PROGRAM };
+  try {
+    checkWritten(name, raw);
+    return undefined;
+  } catch (cause) {
+    const message = messageOf(cause).replace(`mcpServers["${name}"]: `, '');
+    const member = memberOf(raw, message);
+    return { ...(member !== undefined && { member }), message };
+  }
+}
+
+const IN_PROGRAM =
+  'a server in a program cannot be in a file: give it to query() there, or write a stdio, http, sse or ws entry';
+
+function memberOf(raw: object, message: string): string | undefined {
+  const known = externalEntryFault(raw);
+  if (known?.message === message) return known.member;
+  return [...message.matchAll(/"(\w+)"/g)].map((it) => it[1] ?? '').find((it) => it in raw);
+}

@@ -1,0 +1,80 @@
+import { resolve } from 'node:path';
+import { SCOPES, type Scope } from '../model.ts';
+import type { ConfigWorld } from '../world.ts';
+import { connectorSettings } from './connectors/connector-settings.ts';
+import { connectorSource } from './connectors/connector-source.ts';
+import type { Found } from './found.ts';
+import { pathLabel } from './labels.ts';
+import { findPlaces } from './places.ts';
+import { pluginDirectories } from './plugins/plugin-directories.ts';
+import { readPlugin } from './plugins/read-plugin.ts';
+import { readFiles } from './read-files.ts';
+import { readFlags } from './read-flags.ts';
+import type { Wanted } from './wanted.ts';
+
+export type { SettingsSource } from './found.ts';
+
+/** Looks everywhere; never rejects, and asks nobody on the network. */
+export async function findSources(world: ConfigWorld, wanted: Wanted): Promise<Found> {
+  const places = findPlaces(world);
+  const [files, flags] = await Promise.all([
+    readFiles(world, places, wanted.scopes),
+    readFlags(wanted, world.cwd),
+  ]);
+  const settings = inOrder([...files.settings, ...flags.settings]);
+  // What leads to servers from elsewhere is for the person and for those who run the machine to say.
+  const naming = settings.filter(({ scope }) => scope === 'user' || scope === 'managed');
+  const ofPlugins = naming.map((it) => pluginDirectories(it, world));
+  const ofConnectors = naming.map((it) => connectorSettings(it));
+  const directories = [
+    ...ofPlugins.flatMap((it) => it.directories),
+    // An empty one names nothing.
+    ...(wanted.pluginDirs ?? []).filter((it) => it !== '').map((it) => resolve(world.cwd, it)),
+  ];
+  const connectors = lastOfEach(
+    ofConnectors.flatMap((it) => it.connectors),
+    ({ url }) => url,
+  );
+  const [plugins, catalogues] = await Promise.all([
+    Promise.all(
+      lastOfEach(directories, (it) => it).map((it) => readPlugin(it, (path) => pathLabel(path, world))),
+    ),
+    Promise.all(connectors.map((it) => connectorSource(it, world.home))),
+  ]);
+  const { root } = places;
+  return {
+    ...(root !== undefined && { root }),
+    sources: inOrder([
+      ...catalogues,
+      ...plugins.flatMap((it) => it.sources),
+      ...files.servers,
+      ...flags.servers,
+    ]),
+    settings,
+    connectors,
+    program: Object.fromEntries(flags.program),
+    faults: [...files.faults, ...flags.faults, ...[...ofPlugins, ...ofConnectors].flatMap((it) => it.faults)],
+    unreadPolicies: files.unreadPolicies,
+    paths: [
+      ...files.paths,
+      ...flags.paths,
+      ...plugins.flatMap((it) => it.paths),
+      ...catalogues.flatMap(({ path }) => (path === undefined ? [] : [path])),
+    ],
+  };
+}
+
+/** By scope, the lowest first; within one, as they come. */
+function inOrder<T extends { readonly scope: Scope }>(found: readonly T[]): T[] {
+  return found.toSorted((one, other) => SCOPES.indexOf(one.scope) - SCOPES.indexOf(other.scope));
+}
+
+/** Of what is named twice the later counts. */
+function lastOfEach<T>(all: readonly T[], key: (one: T) => string): T[] {
+  const last = new Map<string, T>();
+  for (const one of all) {
+    last.delete(key(one));
+    last.set(key(one), one);
+  }
+  return [...last.values()];
+}

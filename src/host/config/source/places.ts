@@ -1,0 +1,70 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import type { ConfigWorld } from '../world.ts';
+
+/** The files that configuration may stand in; the lowest first, so of directories the farthest. */
+export type Places = {
+  /** The repository, if there is one. */
+  readonly root?: string;
+  /** What no file of the project may lead out of. */
+  readonly within: string;
+  readonly user: string;
+  /** `.mcp.json` of every directory. */
+  readonly project: readonly string[];
+  /** `.toolplane/settings.json` of every directory. */
+  readonly shared: readonly string[];
+  /** `.toolplane/settings.local.json` of every directory. */
+  readonly local: readonly string[];
+  readonly managedServers: readonly string[];
+  readonly managedSettings: readonly string[];
+};
+
+/** Where to look, for a person who works in `cwd`. */
+export function findPlaces(world: ConfigWorld): Places {
+  const root = repositoryRoot(world.cwd, existsSync);
+  return placesOf(world, { ...(root !== undefined && { root }), realHome: realPath(world.home) });
+}
+
+/** The nearest directory upwards that has a `.git`: a directory, or a file as work trees and submodules have it. */
+export function repositoryRoot(cwd: string, exists: (path: string) => boolean): string | undefined {
+  for (const directory of upwards(cwd)) if (exists(join(directory, '.git'))) return directory;
+  return undefined;
+}
+
+/** Without a repository only the directory itself counts: what lies above it is anybody's. */
+export function placesOf(
+  world: Pick<ConfigWorld, 'cwd' | 'home' | 'managed'>,
+  known: { readonly root?: string; readonly realHome: string },
+): Places {
+  const { cwd, home, managed } = world;
+  const { root, realHome } = known;
+  const all = upwards(cwd);
+  const directories = (root === undefined ? [cwd] : all.slice(0, all.indexOf(root) + 1)).reverse();
+  // In a person's own home, `.toolplane` is that of the person and not of a project.
+  const own = [resolve(home), realHome];
+  const folders = directories.map((it) => join(it, '.toolplane')).filter((it) => !own.includes(it));
+  return {
+    ...(root !== undefined && { root }),
+    within: root ?? cwd,
+    user: join(home, 'settings.json'),
+    project: directories.map((it) => join(it, '.mcp.json')),
+    shared: folders.map((it) => join(it, 'settings.json')),
+    local: folders.map((it) => join(it, 'settings.local.json')),
+    managedServers: managed.map((it) => join(it, 'managed-mcp.json')),
+    managedSettings: managed.map((it) => join(it, 'managed-settings.json')),
+  };
+}
+
+/** The directory and all above it, the nearest first. */
+function upwards(directory: string): string[] {
+  const above = dirname(directory);
+  return above === directory ? [directory] : [directory, ...upwards(above)];
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return resolve(path);
+  }
+}
