@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { buildPackage } from './build.ts';
 import type { Effort, Group } from './group.ts';
 import { agent } from './groups/agent.ts';
+import { config } from './groups/config.ts';
 import { connect } from './groups/connect.ts';
 import { control } from './groups/control.ts';
 import { pool } from './groups/pool.ts';
@@ -15,7 +16,7 @@ import type { Row } from './row.ts';
 import { formatTable } from './table.ts';
 
 /** Every subject of the benchmark, in the order they run. */
-const GROUPS: Readonly<Record<string, Group>> = { control, connect, agent, pool, search, start };
+const GROUPS: Readonly<Record<string, Group>> = { control, connect, agent, pool, search, config, start };
 
 const { values: flags } = parseArgs({
   options: {

@@ -56,6 +56,7 @@ test('what "toolplane/host" exports', () => {
       "NotReadyError",
       "ServerFault",
       "createHost",
+      "loadConfiguration",
     ]
   `);
 });

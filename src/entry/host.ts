@@ -1,6 +1,11 @@
 // "toolplane/host": the host half alone. It never loads the SDK half.
+import { realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { resolve } from 'node:path';
+import { checkConfigurationOptions } from '../host/check-host-options.ts';
 import { Host } from '../host/host.ts';
 import type { HostOptions } from '../host/host-options.ts';
+import type { ConfigurationOptions, LoadedConfiguration } from '../host/loaded-configuration.ts';
 import { VERSION } from './version.ts';
 
 /** A host whose servers are being dialled from now on; `await using` ends them. */
@@ -8,6 +13,32 @@ export function createHost(options: HostOptions = {}): Host {
   return new Host(options, { env: process.env, cwd: process.cwd(), version: VERSION });
 }
 
+/** What is configured for a directory, in files and by those who run the machine; `createHost({ configuration })` runs it. */
+export async function loadConfiguration(options: ConfigurationOptions = {}): Promise<LoadedConfiguration> {
+  checkConfigurationOptions(options);
+  const [{ readConfiguration }, { configWorld }, { loadedConfiguration }] = await Promise.all([
+    import('../host/config/configuration.ts'),
+    import('../host/config/world.ts'),
+    import('../host/loaded-configuration.ts'),
+  ]);
+  const { cwd = '.', env = process.env, mcpConfig, settingSources, strictMcpConfig, plugins } = options;
+  const userHome = env.HOME || homedir();
+  const world = configWorld({
+    cwd: realpathSync.native(resolve(cwd)),
+    env,
+    userHome,
+    platform: process.platform,
+  });
+  const configuration = await readConfiguration(world, {
+    isStrict: strictMcpConfig === true,
+    ...(mcpConfig !== undefined && { mcpConfigs: [mcpConfig].flat() }),
+    ...(settingSources && { scopes: settingSources }),
+    ...(plugins && { pluginDirs: plugins }),
+  });
+  return loadedConfiguration(configuration, options.changes ? { changes: options.changes } : {});
+}
+
+export type { ServerExplanation } from '../host/config/explain/explanation.ts';
 export { HostError, type HostErrorCode } from '../host/connect/host-error.ts';
 export { ServerFault } from '../host/connect/server-fault.ts';
 export type { ServerLog } from '../host/connect/world.ts';
@@ -26,6 +57,11 @@ export type {
   HostTool,
   InProcessEntry,
 } from '../host/host-options.ts';
+export type {
+  ConfigurationOptions,
+  ConfiguredServerView,
+  LoadedConfiguration,
+} from '../host/loaded-configuration.ts';
 export type { Difference } from '../host/pin/difference.ts';
 export type { ToolChange } from '../host/pin/judge.ts';
 export type { PoolDiagnostic } from '../host/pool/pool.ts';

@@ -2,6 +2,7 @@ import { isRecord } from '../base/is-record.ts';
 import { nearest } from '../base/nearest.ts';
 import { HostError } from './connect/host-error.ts';
 import type { HostCallOptions, HostOptions } from './host-options.ts';
+import type { ConfigurationOptions } from './loaded-configuration.ts';
 import type { Ready } from './servers/ready.ts';
 import type { PoolOptions } from './tool-pool.ts';
 
@@ -15,6 +16,7 @@ const FROM_0: Check = ['a number, 0 or more', (value) => typeof value === 'numbe
 
 const CHECKS: Readonly<Record<keyof HostOptions, Check>> = {
   mcpServers: ['an object of entries by their names', isRecord],
+  configuration: ['what loadConfiguration() gives', (value) => isRecord(value) && isRecord(value.running)],
   connectTimeoutMs: ABOVE_0,
   callTimeoutMs: ABOVE_0,
   idleTimeoutMs: ABOVE_0,
@@ -86,6 +88,25 @@ const POOL: Readonly<Record<keyof PoolOptions, Check>> = {
   marks: ['true or false', (value) => typeof value === 'boolean'],
 };
 
+const LIST: Check = [
+  'a list of texts',
+  (value) => Array.isArray(value) && value.every((it) => typeof it === 'string' && it !== ''),
+];
+const SOURCES = ['user', 'project', 'local'];
+
+const CONFIGURATION: Readonly<Record<keyof ConfigurationOptions, Check>> = {
+  cwd: TEXT,
+  env: RECORD,
+  mcpConfig: ['a path or a text, or a list of them', (value) => TEXT[1](value) || LIST[1](value)],
+  strictMcpConfig: ['true or false', (value) => typeof value === 'boolean'],
+  settingSources: [
+    `a list of ${SOURCES.join(', ')}`,
+    (value) => Array.isArray(value) && value.every((it) => SOURCES.includes(it)),
+  ],
+  plugins: LIST,
+  changes: ['"followed" or "once"', (value) => value === 'followed' || value === 'once'],
+};
+
 const PARTS: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
   dialling: { local: ABOVE_0, remote: ABOVE_0, yieldAfterMs: ABOVE_0 },
   retry: { firstMs: ABOVE_0, ceilingMs: ABOVE_0, attempts: FROM_0 },
@@ -101,6 +122,12 @@ export function checkHostOptions(options: unknown): void {
     const part = options[name];
     if (isRecord(part)) check(part, checks, `${name}.`);
   }
+}
+
+/** As `checkHostOptions`, for what is configured. */
+export function checkConfigurationOptions(options: unknown): void {
+  if (!isRecord(options)) throw refusal('loadConfiguration() takes an object of options');
+  check(options, CONFIGURATION, '');
 }
 
 /** As `checkHostOptions`, for a pool. */

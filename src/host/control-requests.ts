@@ -11,7 +11,7 @@ import { readCallbackHooks } from './hook/session-hooks.ts';
 import { modeOf } from './permission/rule-store.ts';
 import { argumentsFor } from './pool/schema/arguments.ts';
 import { promptNow } from './prompt-now.ts';
-import { serverStatus } from './server-status.ts';
+import { allServerStatus, type ServerStatus } from './server-status.ts';
 import { callServer } from './servers/call/call-server.ts';
 import { sdkEntry } from './servers/read-entry.ts';
 import type { Session } from './session.ts';
@@ -26,7 +26,7 @@ const REQUESTS: ReadonlyMap<string, Serve> = new Map<string, Serve>([
   ['interrupt', (session) => ({ still_queued: session.interrupt() })],
   ['set_permission_mode', setMode],
   ['set_model', setModel],
-  ['mcp_status', (session) => ({ mcpServers: serverStatus(session.servers.all) })],
+  ['mcp_status', (session) => ({ mcpServers: statusOf(session) })],
   ['mcp_message', deliver],
   ['mcp_set_servers', setServers],
   ['mcp_toggle', toggle],
@@ -138,6 +138,10 @@ function notFound(name: string): SdkError {
   return new SdkError('control-failed', `Server not found: ${name}`, { server: name });
 }
 
+function statusOf({ servers, options }: Session): ServerStatus[] {
+  return allServerStatus(servers.all, options.configured);
+}
+
 /** A call of the program's own, without the model: the program may do what it likes with its servers. */
 async function callTool(
   session: Session,
@@ -155,7 +159,7 @@ async function callTool(
   // Under the names the server gave its parameters, as a model's are.
   const args = tool ? argumentsFor(tool.listed.inputSchema, given) : given;
   const call = { ...server, args: { ...args }, signal };
-  return (await callServer(target, call, session.world.journal)) as Frame;
+  return (await callServer(target, call, session.world.journal, session.world.callLimits)) as Frame;
 }
 
 function usage(session: Session): Frame {

@@ -5,6 +5,7 @@ import type { ExternalServerEntry } from '../protocol/server-entry.ts';
 import type { SdkServerEntry, ServerLog } from './connect/world.ts';
 import type { Prompt } from './discover/prompt.ts';
 import type { Resource, ResourceTemplate } from './discover/resource.ts';
+import type { LoadedConfiguration } from './loaded-configuration.ts';
 import type { StartProgress } from './servers/servers-options.ts';
 import type { ServerStatus } from './servers/status.ts';
 
@@ -19,6 +20,8 @@ export type InProcessEntry = Omit<SdkServerEntry, 'tools' | 'manifest' | 'timeou
 /** How a host is made. Every limit is in milliseconds and has a default that suits a person at work. */
 export type HostOptions = {
   mcpServers?: Readonly<Record<string, HostServerEntry>>;
+  /** What is configured on this machine, as `loadConfiguration()` gives it: `mcpServers` beat it, and what is saved later is applied. */
+  configuration?: LoadedConfiguration;
   /** From dialling to the first list of tools; by default 30 s. */
   connectTimeoutMs?: number;
   /** The longest one call may take; by default 100,000,000 ms, a little more than a day. */
@@ -106,6 +109,8 @@ export type HostEvent =
   | { type: 'state'; server: string; status: ServerStatus }
   | ({ type: 'progress' } & StartProgress)
   | { type: 'tools'; server: string }
+  /** Something that was saved is applied: these servers came, went, or were started anew. */
+  | { type: 'configured'; added: readonly string[]; removed: readonly string[]; restarted: readonly string[] }
   /** A tool is not what was accepted of it: `text` says how it differs; see `changes()`. */
   | { type: 'changed'; server: string; tool: string; text: string }
   | { type: 'log'; server: string; entry: ServerLog }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Broadcast } from '../base/broadcast.ts';
+import { configuredLimits } from './configured-limits.ts';
 import { fileEras } from './connect/file-eras.ts';
 import { memoryEras } from './connect/memory-eras.ts';
 import type { ConnectWorld } from './connect/world.ts';
@@ -26,7 +27,8 @@ export function hostConnectWorld(
   return {
     env: options.env ?? env,
     cwd: options.cwd ?? cwd,
-    connectTimeoutMs: options.connectTimeoutMs ?? CONNECT_MS,
+    connectTimeoutMs:
+      options.connectTimeoutMs ?? configuredLimits(options.configuration).connectTimeoutMs ?? CONNECT_MS,
     clientInfo: options.clientInfo ?? { name: 'toolplane', version },
     eras: cacheDirectory === undefined ? memoryEras() : fileEras(join(cacheDirectory, 'eras.json')),
     ...(cacheDirectory !== undefined && { catalogue: fileCatalogue(join(cacheDirectory, 'catalogue')) }),
@@ -35,5 +37,6 @@ export function hostConnectWorld(
     onNoise: (server, what) => events.emit({ type: 'warning', server, message: what }),
     onLog: (server, entry) => events.emit({ type: 'log', server, entry }),
     ...(maxFrameBytes !== undefined && { maxFrameBytes }),
+    ...(options.configuration && { expand: options.configuration.running.expand }),
   };
 }

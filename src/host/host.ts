@@ -8,10 +8,12 @@ import {
   checkReady,
   checkServers,
 } from './check-host-options.ts';
+import { configuredLimits } from './configured-limits.ts';
 import { HostError } from './connect/host-error.ts';
 import type { EraMemory, ServerEntry } from './connect/world.ts';
 import { entryWarnings } from './entry-warnings.ts';
 import { EVENT_BACKLOG } from './event-backlog.ts';
+import { followConfiguration } from './follow-configuration.ts';
 import { HostFeatures } from './host-features.ts';
 import type {
   HostCallOptions,
@@ -96,6 +98,7 @@ export class Host extends HostFeatures implements AsyncDisposable {
     for (const warning of entries.flatMap(([key, value]) => entryWarnings(key, value))) emit(warning);
     const own = entries.map(([key, value]) => [key, ownEntry(key, value)] as const);
     this.#servers.add(Object.fromEntries(own) as Record<string, ServerEntry>, 'dynamic');
+    if (options.configuration) followConfiguration(this.#servers, options.configuration, emit);
     this.#emit = (event) => this.#events.emit(event);
   }
 
@@ -138,7 +141,8 @@ export class Host extends HostFeatures implements AsyncDisposable {
     const target = this.#servers.target(server);
     if (!target) throw this.#unknown(server);
     const call = { server, tool, args, ...options };
-    return (await callServer(target, call, this.#journal, this.#options)) as CallToolResult;
+    const limits = { ...configuredLimits(this.#options.configuration), ...this.#options };
+    return (await callServer(target, call, this.#journal, limits)) as CallToolResult;
   }
 
   /** All tools there are now, as a model is told of them: unique names, normalised schemas, a price, a search. */
@@ -206,6 +210,7 @@ export class Host extends HostFeatures implements AsyncDisposable {
 
   async #end(): Promise<void> {
     this.#over.abort();
+    this.#options.configuration?.running[Symbol.dispose]();
     this.#features[Symbol.dispose]();
     await this.#servers[Symbol.asyncDispose]();
     await within(FLUSH_MS, this.#eras?.flush?.() ?? Promise.resolve(), NEVER);

@@ -24,12 +24,15 @@ import type { StateTeller } from './state-teller.ts';
 import { toolBudget } from './tool-budget.ts';
 
 /** The rules and directories a session begins with. */
-export function makeRules({ rules, permissionMode, workspace }: SessionOptions): RuleStore {
-  return memoryRuleStore({
-    rules,
-    modes: permissionMode ? { cliArg: permissionMode } : {},
-    directories: workspace.directories.map((path) => ({ path, source: 'cliArg' as const })),
-  });
+export function makeRules({ ruleStore, rules, permissionMode, workspace }: SessionOptions): RuleStore {
+  return (
+    ruleStore ??
+    memoryRuleStore({
+      rules,
+      modes: permissionMode ? { cliArg: permissionMode } : {},
+      directories: workspace.directories.map((path) => ({ path, source: 'cliArg' as const })),
+    })
+  );
 }
 
 /** The hooks of a session: those of the program are called over the channel, those of settings in a shell. */
@@ -126,6 +129,7 @@ export function makeWorld(
       onWarning: (server, message) => options.note?.(`MCP server "${server}": ${message}`),
     }),
     journal: memoryJournal(),
+    callLimits: options.callLimits ?? {},
     files: new FileMemory(),
     wake: new WakeQueue(),
     leftOvers: new LeftOvers(results.store),

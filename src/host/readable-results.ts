@@ -24,6 +24,7 @@ export function withReadableResults(
   let last: { readonly given: RuleSet; readonly set: RuleSet } | undefined;
   return {
     apply: store.apply,
+    ...(store.keeps && { keeps: store.keeps }),
     // The same object while nothing changes: whoever keeps what it made of rules compares them.
     current: () => {
       const given = store.current();

@@ -15,7 +15,41 @@ export type ServerStatus = {
   readonly tools?: readonly { readonly name: string; readonly annotations: object }[];
 };
 
-export function serverStatus(servers: ReadonlyMap<string, Server>): ServerStatus[] {
+/** What is known of where servers were configured. */
+export type ConfiguredNames = {
+  /** Undefined for one that no file or flag names. */
+  scopeOf(server: string): string | undefined;
+  /** Those that are configured and may not be started, and why. */
+  aside(): readonly { readonly name: string; readonly scope: string; readonly why: string }[];
+};
+
+/** Every server; those that may not be started as disabled, with the reason. */
+export function allServerStatus(
+  servers: ReadonlyMap<string, Server>,
+  configured: ConfiguredNames | undefined,
+): ServerStatus[] {
+  const aside = (configured?.aside() ?? []).filter(({ name }) => !servers.has(name));
+  return [
+    ...serverStatus(servers, configured),
+    ...aside.map(
+      ({ name, scope, why }): ServerStatus => ({
+        name,
+        status: 'disabled',
+        error: why,
+        transport: 'none',
+        scope,
+        source: scope,
+      }),
+    ),
+  ];
+}
+
+export function serverStatus(
+  servers: ReadonlyMap<string, Server>,
+  configured?: Pick<ConfiguredNames, 'scopeOf'>,
+): ServerStatus[] {
+  const scopeOf = (name: string, { origin }: Server) =>
+    (origin === 'config' ? configured?.scopeOf(name) : undefined) ?? 'dynamic';
   return [...servers].map(([name, { state, entry, origin }]) => ({
     name,
     status: WORDS[state.kind],
@@ -26,8 +60,8 @@ export function serverStatus(servers: ReadonlyMap<string, Server>): ServerStatus
     ...('fault' in state && { error: redactText(state.fault) }),
     ...(entry.type !== 'sdk' && { config: withoutSecrets(entry) }),
     transport: entry.type ?? 'stdio',
-    scope: 'dynamic',
-    source: origin === 'sdk' ? 'sdk' : 'dynamic',
+    scope: scopeOf(name, { state, entry, origin }),
+    source: origin === 'sdk' ? 'sdk' : scopeOf(name, { state, entry, origin }),
   }));
 }
 

@@ -6,7 +6,9 @@ import type { Model, ModelMessage } from './model/model.ts';
 import type { Asker } from './permission/ask.ts';
 import type { Workspace } from './permission/path.ts';
 import type { Rule } from './permission/rule.ts';
+import type { RuleStore } from './permission/rule-store.ts';
 import type { Pins } from './pin/pins.ts';
+import type { ConfiguredNames } from './server-status.ts';
 import type { ToolSearchSetting } from './tool-budget.ts';
 import type { Transcript } from './transcript/transcript.ts';
 
@@ -18,6 +20,8 @@ export type SessionOptions = {
   readonly workspace: Workspace;
   readonly rules: readonly Rule[];
   readonly permissionMode?: PermissionMode;
+  /** Holds rules, modes and directories, and begins with them all; by default one that forgets, with those named here. */
+  readonly ruleStore?: RuleStore;
   /** Whether mode `bypassPermissions` may be used at all. */
   readonly mayBypass?: boolean;
   readonly maxTurns?: number;
@@ -25,6 +29,10 @@ export type SessionOptions = {
   readonly appendSystemPrompt?: string;
   /** Servers the session dials itself. */
   readonly servers?: Readonly<Record<string, ServerEntry>>;
+  /** Where they were configured. */
+  readonly configured?: ConfiguredNames;
+  /** How long calls of servers' tools may take, where neither the call nor the entry says. */
+  readonly callLimits?: { readonly callTimeoutMs?: number; readonly idleTimeoutMs?: number };
   readonly connect: Omit<ConnectWorld, 'openPort' | 'offerTo'>;
   /** What the commands of tools and hooks inherit; by default what connecting may use. */
   readonly shellEnv?: Readonly<Record<string, string | undefined>>;

@@ -23,6 +23,8 @@ export type SessionWorld = {
   readonly features: Features;
   /** Calls of servers' tools, written down before they are sent. */
   readonly journal: Journal;
+  /** How long they may take, where nobody else says. */
+  readonly callLimits: { readonly callTimeoutMs?: number; readonly idleTimeoutMs?: number };
   readonly hooks: SessionHooks;
   readonly rules: RuleStore;
   readonly mayBypass: boolean;

@@ -76,10 +76,12 @@ export function permitWorld(worker: Worker, world: SessionWorld, hear: Hear): Pe
       const change = changes.get(id);
       if (change) world.pins.accept(change);
     },
+    keepsRules: () => world.rules.keeps?.('localSettings') === true,
     applyUpdates: async (updates) => {
       const isOpen = ({ type, ...update }: PermissionUpdate) =>
         type !== 'setMode' || !('mode' in update) || update.mode !== 'bypassPermissions' || world.mayBypass;
-      await world.rules.apply(updates.filter(isOpen));
+      const refused = await world.rules.apply(updates.filter(isOpen));
+      for (const { message } of refused) world.note(message);
     },
   };
 }
@@ -93,7 +95,8 @@ export function runWorld(worker: Worker, world: SessionWorld, hear: Hear): RunWo
       const target = worker.target(server);
       if (!target) throw goneServer(server);
       const whyNot = () => whyNotSend(call, target, worker);
-      return callServer(target, { server, tool, args: { ...call.input }, whyNot, ...options }, world.journal);
+      const made = { server, tool, args: { ...call.input }, whyNot, ...options };
+      return callServer(target, made, world.journal, world.callLimits);
     },
     results: { ...world.results, canUse: (tool) => worker.pool().byName.has(tool) },
     onProgress: (call, progress, elapsedMs) =>

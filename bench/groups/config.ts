@@ -1,0 +1,44 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { LoadReport, LoadTask } from '../drivers/load-config.ts';
+import type { GroupContext } from '../group.ts';
+import { median } from '../median.ts';
+import { limit, type Row } from '../row.ts';
+
+const SERVERS = 500;
+const PROCESSES = { quick: 5, default: 15, full: 31 };
+const AGAIN = 20;
+
+/** How long it takes to know what is configured: a process that has just begun, and one that reads a change. */
+export async function config({ effort, lab, packageDir, progress }: GroupContext): Promise<Row[]> {
+  const module = (path: string) => pathToFileURL(join(packageDir, 'dist/host/config', path)).href;
+  const task: LoadTask = {
+    configuration: module('configuration.js'),
+    world: module('world.js'),
+    choices: module('approve/choice-store.js'),
+    servers: SERVERS,
+    again: AGAIN,
+  };
+  const reports: LoadReport[] = [];
+  for (let round = 1; round <= PROCESSES[effort]; round++) {
+    progress(`${SERVERS} servers, process ${round} of ${PROCESSES[effort]}`);
+    const report = await lab.drive<LoadReport>('load-config', [task]);
+    if (report.ready !== SERVERS) throw new Error(`only ${report.ready} of ${SERVERS} servers are ready`);
+    reports.push(report);
+  }
+  const floor = `reading and JSON.parse alone: ${median(reports.flatMap((it) => it.floor)).toFixed(1)}`;
+  return [
+    limit(
+      `${SERVERS} servers in three files: the first load of a process, imports included (ms)`,
+      median(reports.map((it) => it.first)),
+      floor,
+      { is: '<=', limit: 50 },
+    ),
+    limit(
+      `${SERVERS} servers in three files: loaded again (ms)`,
+      median(reports.flatMap((it) => it.again)),
+      floor,
+      { is: '<=', limit: 50 },
+    ),
+  ];
+}
