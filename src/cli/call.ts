@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { ExitCode } from './exit-code.ts';
-import { addServerFlags, milliseconds, namedServers, refuse } from './host/server-flags.ts';
+import { addServerFlags, milliseconds, refuse } from './host/server-flags.ts';
 
 const HELP = `
 Connects that one server, calls the tool, and prints what it gave. Arguments are one JSON object or words:
@@ -42,13 +42,14 @@ export function addCall(program: Command): void {
     .addOption(new Option('--timeout <ms>', 'cancel the call after so long').argParser(milliseconds))
     .addHelpText('after', HELP)
     .action(async (server: string, tool: string, words: string[], values: Values, command: Command) => {
-      const servers = namedServers(command, [server]);
+      const { namedServers } = await import('./host/named-servers.ts');
+      const named = await namedServers(command, [server]);
       const { readInput } = await import('./call/read-input.ts');
       const input = await readInput(words, process.stdin);
       if (input.faults.length > 0) refuse(command, input.faults.join('; '));
       const { startCall } = await import('./call/start.ts');
       const request = {
-        servers,
+        ...named,
         server,
         tool,
         input,

@@ -4,12 +4,17 @@ import { messageOf, SdkError } from '../protocol/sdk-error.ts';
 import { addAgent } from './agent.ts';
 import { addCall } from './call.ts';
 import { addChat } from './chat.ts';
+import { addCompletion } from './completion.ts';
 import { ExitCode } from './exit-code.ts';
+import { addExplain } from './explain.ts';
+import { addMcp } from './mcp.ts';
 import { addPrompts } from './prompts.ts';
 import { addResources } from './resources.ts';
 import { addRun } from './run.ts';
+import { addSecret } from './secret.ts';
 import { addServe } from './serve.ts';
 import { addTools } from './tools.ts';
+import { addUninstall } from './uninstall.ts';
 
 /** One row a command: each is a file of this folder. */
 const COMMANDS: readonly ((program: Command) => void)[] = [
@@ -19,8 +24,13 @@ const COMMANDS: readonly ((program: Command) => void)[] = [
   addCall,
   addResources,
   addPrompts,
+  addMcp,
+  addSecret,
+  addExplain,
   addAgent,
   addServe,
+  addCompletion,
+  addUninstall,
 ];
 
 const EXIT_CODES = `

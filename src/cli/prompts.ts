@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { ExitCode } from './exit-code.ts';
 import { type Actions, actionWord } from './host/action-word.ts';
-import { addServerChoice, addServerFlags, chosenNames, namedServers, refuse } from './host/server-flags.ts';
+import { addServerChoice, addServerFlags, chosenNames, refuse } from './host/server-flags.ts';
 
 const HELP = `
 Connects the servers, lists their prompts or has one filled in, and ends them again. Arguments of prompts are texts.
@@ -32,9 +32,10 @@ export function addPrompts(program: Command): void {
       const action = actionWord(command, words, ACTIONS);
       const [, server = '', prompt = '', ...given] = words;
       const args = textArguments(command, given);
-      const servers = namedServers(command, action === 'get' ? [server] : chosenNames(command));
+      const { namedServers } = await import('./host/named-servers.ts');
+      const named = await namedServers(command, action === 'get' ? [server] : chosenNames(command));
       const { startPrompts } = await import('./prompts/start.ts');
-      const request = { servers, format: json ? ('json' as const) : ('text' as const) };
+      const request = { ...named, format: json ? ('json' as const) : ('text' as const) };
       const code = await startPrompts(
         action === 'get' ? { ...request, action, server, prompt, args } : { ...request, action },
         process.env,

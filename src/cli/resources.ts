@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { ExitCode } from './exit-code.ts';
 import { type Actions, actionWord } from './host/action-word.ts';
-import { addServerChoice, addServerFlags, chosenNames, namedServers } from './host/server-flags.ts';
+import { addServerChoice, addServerFlags, chosenNames } from './host/server-flags.ts';
 
 const HELP = `
 Connects the servers, lists or reads what they let others read, and ends them again.
@@ -38,10 +38,11 @@ export function addResources(program: Command): void {
     .action(async (words: string[], { json, output }: Values, command: Command) => {
       const action = actionWord(command, words, ACTIONS);
       const [, server = '', uri = ''] = words;
-      const servers = namedServers(command, action === 'read' ? [server] : chosenNames(command));
+      const { namedServers } = await import('./host/named-servers.ts');
+      const named = await namedServers(command, action === 'read' ? [server] : chosenNames(command));
       const { startResources } = await import('./resources/start.ts');
       const request = {
-        servers,
+        ...named,
         format: json ? ('json' as const) : ('text' as const),
         ...(output !== undefined && { directory: output }),
       };

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ExitCode } from './exit-code.ts';
 import { type Actions, actionWord } from './host/action-word.ts';
-import { addServerChoice, addServerFlags, chosenNames, namedServers, refuse } from './host/server-flags.ts';
+import { addServerChoice, addServerFlags, chosenNames, refuse } from './host/server-flags.ts';
 
 const HELP = `
 Connects the servers, lists what they offer, and ends them again. Beside each tool stands what its server claims of it.
@@ -75,10 +75,11 @@ function refuseIdle(command: Command, action: 'list' | 'accept', { search }: Val
 }
 
 async function list({ json, cost, search, limit }: Values, command: Command): Promise<number> {
-  const servers = namedServers(command, chosenNames(command));
+  const { namedServers } = await import('./host/named-servers.ts');
+  const named = await namedServers(command, chosenNames(command));
   const { startTools } = await import('./tools/start.ts');
   const format = json ? 'json' : cost ? 'cost' : 'list';
-  return startTools({ servers, format, limit, ...(search !== undefined && { search }) }, process.env);
+  return startTools({ ...named, format, limit, ...(search !== undefined && { search }) }, process.env);
 }
 
 async function changes(

@@ -8,9 +8,9 @@ import { endLine, partsText } from '../host/content-parts.ts';
 import { Failed } from '../host/failure.ts';
 import { jsonText } from '../host/lines.ts';
 import { makeDirectory } from '../host/make-directory.ts';
+import type { NamedServers } from '../host/named-servers.ts';
 import { NotUnderstood } from '../host/not-understood.ts';
 import { saveParts } from '../host/save-parts.ts';
-import type { ServerMap } from '../host/server-flags.ts';
 import { type Connected, needServers, withHost } from '../host/with-host.ts';
 import { buildArguments } from './build-arguments.ts';
 import { schemaFaults } from './check-schema.ts';
@@ -19,8 +19,7 @@ import { missingLines } from './needed.ts';
 import type { Input } from './read-input.ts';
 import { resultParts } from './result-text.ts';
 
-export type CallRequest = {
-  readonly servers: ServerMap;
+export type CallRequest = NamedServers & {
   readonly server: string;
   readonly tool: string;
   readonly input: Input;

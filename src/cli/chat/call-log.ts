@@ -5,7 +5,7 @@ export type Verdict = {
   readonly behavior: 'allow' | 'deny';
   /** Who decided: the person at this terminal, nobody because none is there, the agent, or none: the question was withdrawn. */
   readonly by: 'you' | 'nobody' | 'agent' | 'withdrawn';
-  readonly how?: 'once' | 'always';
+  readonly how?: 'once' | 'for this session' | 'always';
   readonly reason?: string;
 };
 

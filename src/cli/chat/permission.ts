@@ -19,8 +19,9 @@ export type PermissionAnswer = { readonly result: PermissionResult; readonly ver
 /** Asks until there is an answer. Ctrl-C, or the end of the input, is a no; the turn goes on and the model is told. */
 export async function askPermission(request: PermissionRequest, asking: Asking): Promise<PermissionAnswer> {
   const always = alwaysUpdates(request);
+  const session = always && sessionUpdates(always);
   asking.print(permissionQuestion(request, FIRST_LINES));
-  const offered = choices(always, request.context);
+  const offered = choices(always, session, request.context);
   asking.print([offered]);
   for (;;) {
     const end = await asking.ask('allow? ');
@@ -30,6 +31,7 @@ export async function askPermission(request: PermissionRequest, asking: Asking):
     const choice = word.toLowerCase();
     if (choice === 'y' || choice === 'yes') return allowed('once', undefined);
     if ((choice === 'a' || choice === 'always') && always) return allowed('always', always);
+    if ((choice === 's' || choice === 'session') && session) return allowed('for this session', session);
     if (choice === 'n' || choice === 'no') return denied(reason || REFUSED, 'you');
     if (choice === 'v' || choice === 'view')
       asking.print(permissionQuestion(request, Number.POSITIVE_INFINITY));
@@ -93,11 +95,21 @@ function alwaysUpdates({ tool, context }: PermissionRequest): PermissionUpdate[]
   return [{ type: 'addRules', rules: [{ toolName: tool }], behavior: 'allow', destination: 'session' }];
 }
 
+/** The same for as long as the session lasts; undefined if it is for no longer anyway. */
+function sessionUpdates(always: readonly PermissionUpdate[]): PermissionUpdate[] | undefined {
+  const isLasting = always.some(({ destination }) => destination !== 'session' && destination !== 'cliArg');
+  return isLasting ? always.map((update) => ({ ...update, destination: 'session' })) : undefined;
+}
+
 function choices(
   always: readonly PermissionUpdate[] | undefined,
+  session: readonly PermissionUpdate[] | undefined,
   { toolChange }: PermissionRequest['context'],
 ): Piece {
-  const more: Span[] = always ? [['a', 'strong'], ` always: ${whatAlways(always)}   `] : [];
+  const more: Span[] = [
+    ...(session ? ([['s', 'strong'], ' for this session   '] satisfies Span[]) : []),
+    ...(always ? ([['a', 'strong'], ` always: ${whatAlways(always)}   `] satisfies Span[]) : []),
+  ];
   const yes = toolChange ? ' yes, and accept the tool as it is now   ' : ' once   ';
   return line(['  y', 'strong'], yes, ...more, ['n', 'strong'], ' no (n and why)');
 }
@@ -121,7 +133,10 @@ function whatAlways(updates: readonly PermissionUpdate[]): string {
     .join('; ');
 }
 
-function allowed(how: 'once' | 'always', updates: PermissionUpdate[] | undefined): PermissionAnswer {
+function allowed(
+  how: NonNullable<Verdict['how']>,
+  updates: PermissionUpdate[] | undefined,
+): PermissionAnswer {
   return {
     result: { behavior: 'allow', ...(updates && { updatedPermissions: updates }) },
     verdict: { behavior: 'allow', by: 'you', how },

@@ -1,10 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { nearest } from '../../base/nearest.ts';
 import type { HostServerEntry } from '../../host/host-options.ts';
-import { SdkError } from '../../protocol/sdk-error.ts';
-import { checkExternalEntry } from '../../protocol/server-entry.ts';
 import { neutralise } from '../chat/neutralise.ts';
-import { readMcpConfigs } from '../read-mcp-config.ts';
 import { jsonText } from './lines.ts';
 import { splitWords } from './split-words.ts';
 
@@ -41,20 +37,6 @@ export function milliseconds(value: string): number {
   return Number(value);
 }
 
-/** The servers the flags name, or those of them that are wanted; what cannot be used ends the command with 2. */
-export function namedServers(command: Command, wanted?: readonly string[]): ServerMap {
-  const all = allServers(command);
-  const names = [...all.keys()];
-  if (names.length === 0) {
-    refuse(
-      command,
-      'there are no servers: name some with --mcp-config <file>, --stdio <command> or --url <url>',
-    );
-  }
-  for (const name of wanted ?? []) if (!all.has(name)) refuse(command, unknownServer(name, names));
-  return Object.fromEntries(wanted ? wanted.map((name) => [name, all.get(name) as HostServerEntry]) : all);
-}
-
 /** The names given by `--server`; undefined if there are none. */
 export function chosenNames(command: Command): readonly string[] | undefined {
   const { server } = command.opts<{ server?: string[] }>();
@@ -79,31 +61,25 @@ function once(value: string, before: unknown): string {
   throw new InvalidArgumentError('It is given more than once: name several servers in a file.');
 }
 
-/** What is said of a server nobody named. */
-function unknownServer(name: string, known: readonly string[]): string {
-  const meant = nearest(name, known);
-  const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
-  return `there is no server "${name}"${hint} (there are ${known.join(', ')})`;
-}
-
 type Given = { readonly mcpConfig?: string[]; readonly stdio?: string; readonly url?: string };
 
-function allServers(command: Command): ReadonlyMap<string, HostServerEntry> {
+/** What the flags name, as `--mcp-config` takes it; undefined if they name nothing. What cannot be meant ends the command with 2. */
+export function flagConfigs(command: Command): readonly string[] | undefined {
   const { mcpConfig = [], stdio, url } = command.opts<Given>();
-  try {
-    const named = Object.entries(readMcpConfigs(mcpConfig)) as [string, HostServerEntry][];
-    const one = stdio !== undefined ? stdioEntry(stdio) : url !== undefined ? { url } : undefined;
-    return new Map(one ? [...named, ['server', checkExternalEntry('server', one)]] : named);
-  } catch (cause) {
-    if (!(cause instanceof SdkError)) throw cause;
-    return refuse(command, cause.message);
-  }
+  const one = stdio !== undefined ? stdioEntry(command, stdio) : url !== undefined ? { url } : undefined;
+  const all = one ? [...mcpConfig, literalConfig({ server: one })] : mcpConfig;
+  return all.length === 0 ? undefined : all;
 }
 
-function stdioEntry(line: string): { command: string; args: string[] } {
+/** A command line is what it is: its shell has put in what was to be put in. */
+function literalConfig(mcpServers: object): string {
+  return JSON.stringify({ mcpServers }).replaceAll('${', () => '$${');
+}
+
+function stdioEntry(command: Command, line: string): { command: string; args: string[] } {
   const words = splitWords(line);
-  if (!Array.isArray(words)) throw new SdkError('bad-server', `--stdio: ${words.fault}`);
-  const [command, ...args] = words;
-  if (command === undefined) throw new SdkError('bad-server', '--stdio takes a command, and there is none');
-  return { command, args };
+  if (!Array.isArray(words)) return refuse(command, `--stdio: ${words.fault}`);
+  const [program, ...args] = words;
+  if (program === undefined) return refuse(command, '--stdio takes a command, and there is none');
+  return { command: program, args };
 }

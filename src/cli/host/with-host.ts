@@ -1,12 +1,13 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Host } from '../../host/host.ts';
+import { loadedConfiguration } from '../../host/loaded-configuration.ts';
 import type { ServerStatus } from '../../host/servers/status.ts';
 import { errorDocument, Failed, sayFailure } from './failure.ts';
 import { jsonText } from './lines.ts';
+import type { Aside, NamedServers } from './named-servers.ts';
 import { NotUnderstood } from './not-understood.ts';
 import { type Output, processOutput } from './output.ts';
-import type { ServerMap } from './server-flags.ts';
 import { connectingText, Spinner } from './spinner.ts';
 
 /** Servers that have come or failed, and where to tell of what they said. */
@@ -18,13 +19,19 @@ export type Connected = {
   readonly signal: AbortSignal;
   /** What was tolerated so far. */
   readonly warnings: readonly Warning[];
+  /** Those that may not be started. */
+  readonly aside: readonly Aside[];
 };
+
+/** What is connected, and how a failure is told. */
+type Needed = Pick<NamedServers, 'servers' | 'configuration'> &
+  Partial<Pick<NamedServers, 'aside'>> & { readonly format: string };
 
 export type Warning = { readonly server: string; readonly message: string };
 
 /** Connects the servers, does the work and ends them; gives the exit code. The work says 0 or 1. A failure is a document too. */
 export async function withHost(
-  { servers, format }: { readonly servers: ServerMap; readonly format: string },
+  { servers, configuration, aside = [], format }: Needed,
   env: NodeJS.ProcessEnv,
   work: (connected: Connected) => Promise<number>,
 ): Promise<number> {
@@ -41,7 +48,11 @@ export async function withHost(
   const { signal } = over;
   try {
     const { createHost } = await import('../../entry/host.ts');
-    await using host = createHost({ mcpServers: servers, cacheDirectory: join(homeOf(env), 'cache') });
+    const use = { only: Object.keys(servers), changes: 'once' } as const;
+    await using host = createHost({
+      configuration: loadedConfiguration(configuration, use),
+      cacheDirectory: join(homeOf(env), 'cache'),
+    });
     const warnings: Warning[] = [];
     let text = `connecting ${Object.keys(servers).join(', ')}`;
     using _events = host.events.on((event) => {
@@ -53,7 +64,7 @@ export async function withHost(
     await host.ready({ servers: Object.keys(servers), signal }).catch(() => {});
     spinner.stop();
     signal.throwIfAborted();
-    return await work({ host, output, spinner, signal, warnings });
+    return await work({ host, output, spinner, signal, warnings, aside });
   } catch (cause) {
     spinner.stop();
     if (signal.aborted) return typeof signal.reason === 'number' ? signal.reason : 1;
@@ -74,9 +85,10 @@ export function faultOf(server: string, { state, cause }: ServerStatus): string 
   return cause ? cause.message.replace(`MCP server "${server}": `, '') : state;
 }
 
-/** Tells which servers cannot be used; gives the exit code that follows. */
-export function tellFaults({ host, output }: Pick<Connected, 'host' | 'output'>): 0 | 1 {
-  let code: 0 | 1 = 0;
+/** Tells which servers cannot be used; gives the exit code that follows. One that a person has not decided on is no failure. */
+export function tellFaults({ host, output, aside }: Pick<Connected, 'host' | 'output' | 'aside'>): 0 | 1 {
+  let code: 0 | 1 = aside.some(({ state }) => state === 'broken' || state === 'blocked') ? 1 : 0;
+  for (const { why } of aside) output.tell(why);
   for (const [server, status] of Object.entries(host.status())) {
     const fault = faultOf(server, status);
     if (fault === undefined) continue;
@@ -87,7 +99,8 @@ export function tellFaults({ host, output }: Pick<Connected, 'host' | 'output'>)
 }
 
 /** Throws if a server cannot be used: what one asks of it cannot be done without it. */
-export function needServers({ host }: Pick<Connected, 'host'>): void {
+export function needServers({ host, aside }: Pick<Connected, 'host' | 'aside'>): void {
+  for (const { why } of aside) throw new Failed(why, 'bad-config');
   for (const [server, status] of Object.entries(host.status())) {
     const fault = faultOf(server, status);
     if (fault !== undefined) throw new Failed(`server ${server}: ${fault}`, status.cause?.code);

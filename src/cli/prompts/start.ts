@@ -1,23 +1,22 @@
 import { nearest } from '../../base/nearest.ts';
 import { HostError } from '../../host/connect/host-error.ts';
 import { jsonText, lines } from '../host/lines.ts';
+import type { NamedServers } from '../host/named-servers.ts';
 import { NotUnderstood } from '../host/not-understood.ts';
-import type { ServerMap } from '../host/server-flags.ts';
 import { type Connected, needServers, tellFaults, tellWarnings, withHost } from '../host/with-host.ts';
 import { filledText, promptTable } from './prompt-table.ts';
 
-export type PromptsRequest = {
-  readonly servers: ServerMap;
+export type PromptsRequest = NamedServers & {
   readonly format: 'text' | 'json';
 } & (
-  | { readonly action: 'list' }
-  | {
-      readonly action: 'get';
-      readonly server: string;
-      readonly prompt: string;
-      readonly args: Readonly<Record<string, string>>;
-    }
-);
+    | { readonly action: 'list' }
+    | {
+        readonly action: 'get';
+        readonly server: string;
+        readonly prompt: string;
+        readonly args: Readonly<Record<string, string>>;
+      }
+  );
 
 /** `toolplane prompts`; gives its exit code. */
 export function startPrompts(request: PromptsRequest, env: NodeJS.ProcessEnv): Promise<number> {

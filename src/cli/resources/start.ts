@@ -1,20 +1,19 @@
 import { partsText, resourceParts } from '../host/content-parts.ts';
 import { jsonText, lines } from '../host/lines.ts';
 import { makeDirectory } from '../host/make-directory.ts';
+import type { NamedServers } from '../host/named-servers.ts';
 import { saveParts } from '../host/save-parts.ts';
-import type { ServerMap } from '../host/server-flags.ts';
 import { type Connected, needServers, tellFaults, tellWarnings, withHost } from '../host/with-host.ts';
 import { resourceTable, templateTable } from './resource-table.ts';
 
-export type ResourcesRequest = {
-  readonly servers: ServerMap;
+export type ResourcesRequest = NamedServers & {
   readonly format: 'text' | 'json';
   /** Where binary content goes. */
   readonly directory?: string;
 } & (
-  | { readonly action: 'list' | 'templates' }
-  | { readonly action: 'read'; readonly server: string; readonly uri: string }
-);
+    | { readonly action: 'list' | 'templates' }
+    | { readonly action: 'read'; readonly server: string; readonly uri: string }
+  );
 
 /** `toolplane resources`; gives its exit code. */
 export function startResources(request: ResourcesRequest, env: NodeJS.ProcessEnv): Promise<number> {

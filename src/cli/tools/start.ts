@@ -5,6 +5,7 @@ import { parseQuery } from '../../host/search/parse-query.ts';
 import { ToolIndex } from '../../host/search/tool-index.ts';
 import { changedTools } from '../host/changed-tools.ts';
 import { jsonText, lines } from '../host/lines.ts';
+import type { NamedServers } from '../host/named-servers.ts';
 import type { ServerMap } from '../host/server-flags.ts';
 import { type Connected, tellFaults, withHost } from '../host/with-host.ts';
 import { costTable } from './cost-table.ts';
@@ -12,8 +13,7 @@ import { type Match, serverReports, type ToolsReport } from './report.ts';
 import { matchTable, toolTable } from './tool-table.ts';
 import { totalsOf } from './totals.ts';
 
-export type ToolsRequest = {
-  readonly servers: ServerMap;
+export type ToolsRequest = NamedServers & {
   readonly format: 'list' | 'cost' | 'json';
   readonly search?: string;
   /** How many a search gives at most. */

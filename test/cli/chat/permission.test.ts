@@ -120,11 +120,45 @@ test.each<[PermissionUpdate, string]>([
     },
     'Bash(ls) for this conversation',
   ],
-  [{ type: 'addDirectories', directories: ['/x'], destination: 'userSettings' }, '/x everywhere'],
 ])('always says what %j changes and for how long', async (suggestion, words) => {
   const person = answering('n');
   await askPermission(request({ suggestions: [suggestion] }), person);
   expect(person.shown).toContain(`  y once   a always: ${words}   n no (n and why)`);
+});
+
+const LOCAL: PermissionUpdate = {
+  type: 'addRules',
+  rules: [{ toolName: 'Bash', ruleContent: 'ls' }],
+  behavior: 'allow',
+  destination: 'localSettings',
+};
+
+test.each<[PermissionUpdate, string]>([
+  [LOCAL, 'Bash(ls) in this project, for you'],
+  [{ ...LOCAL, destination: 'projectSettings' }, 'Bash(ls) in this project, for all'],
+  [{ type: 'addDirectories', directories: ['/x'], destination: 'userSettings' }, '/x everywhere'],
+])('what would outlast the session is offered for the session as well: %j', async (suggestion, words) => {
+  const person = answering('n');
+  await askPermission(request({ suggestions: [suggestion] }), person);
+  expect(person.shown).toContain(`  y once   s for this session   a always: ${words}   n no (n and why)`);
+});
+
+test.each([
+  ['a', 'always', LOCAL],
+  ['always', 'always', LOCAL],
+  ['s', 'for this session', { ...LOCAL, destination: 'session' }],
+  ['Session', 'for this session', { ...LOCAL, destination: 'session' }],
+])('%j allows it %s', async (typed, how, update) => {
+  expect(await askPermission(request({ suggestions: [LOCAL] }), answering(typed))).toEqual({
+    result: { behavior: 'allow', updatedPermissions: [update] },
+    verdict: { behavior: 'allow', by: 'you', how },
+  });
+});
+
+test('s is no answer where always is for the session anyway', async () => {
+  const person = answering('s', 'y');
+  expect((await askPermission(request(), person)).verdict).toMatchObject({ how: 'once' });
+  expect(person.shown.join('\n')).not.toContain('for this session');
 });
 
 test('a yes to a tool that changed says that it accepts the change, and always is not offered', async () => {

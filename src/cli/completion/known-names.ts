@@ -1,0 +1,25 @@
+import { join } from 'node:path';
+import { readConfiguration } from '../../host/config/configuration.ts';
+import { fileSecretStore } from '../../host/config/secret/file-secret-store.ts';
+import { cliWorld } from '../host/config-world.ts';
+import type { Word } from './next-words.ts';
+
+/** Every server that is configured here, each once, with where it stands. */
+export async function serverWords(env: NodeJS.ProcessEnv): Promise<Word[]> {
+  const { sources } = await readConfiguration(cliWorld(env));
+  const written = sources.flatMap(({ servers }) => servers);
+  const scopes = Map.groupBy(written, ({ name }) => name);
+  return [...scopes]
+    .map(([word, its]) => ({ word, description: [...new Set(its.map(({ scope }) => scope))].join(', ') }))
+    .sort((a, b) => (a.word < b.word ? -1 : 1));
+}
+
+/** The names of secrets, never their values; none if they cannot be read. */
+export async function secretWords(env: NodeJS.ProcessEnv): Promise<Word[]> {
+  try {
+    const store = fileSecretStore(join(cliWorld(env).home, 'secrets.json'));
+    return store.names().map((word) => ({ word, description: 'secret' }));
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,122 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { isRecord } from '../base/is-record.ts';
+import { PERMISSION_MODES, type PermissionMode } from '../protocol/permission.ts';
+import { ExitCode } from './exit-code.ts';
+import type { ExplainRequest } from './explain/request.ts';
+import { several } from './mcp/one-of.ts';
+import { formatOf, subCommand } from './mcp/sub-command.ts';
+
+const HELP = `
+  toolplane explain server                                 every server, in a line each
+  toolplane explain server github                          where it comes from, who was shadowed, what is missing
+  toolplane explain tool mcp__github__create_issue         whether models get it, what it costs, whether it may run
+  toolplane explain tool github create_issue               the same
+  toolplane explain permission Bash '{"command": "ls"}'    which rule decides about this call, and where it stands
+  toolplane explain timeout github                         every limit, and where it comes from
+
+It reads what a run in this directory with the same flags would read. To tell how a server is, that one server is
+dialled, unless --no-connect says otherwise; one that waits for approval is never started. No value of a variable or a
+secret is printed. --json prints the same record for programs.
+
+Exit codes:
+  0    it is there and can be used
+  1    it is there and cannot be used, or is denied
+  2    nothing of that name is known, or the command was not understood
+  130  it was interrupted (129, 143: hung up, terminated)`;
+
+type Values = {
+  json?: true;
+  connect: boolean;
+  mcpConfig?: string[];
+  strictMcpConfig?: true;
+  settingSources?: string;
+  settings?: string;
+  permissionMode?: PermissionMode;
+};
+
+/** `toolplane explain`: why anything that is configured is as it is, and what to do next. */
+export function addExplain(program: Command): void {
+  const explain = program
+    .command('explain')
+    .description('Tell why a server, tool, permission or time-out is as it is, and what to do.')
+    .usage('server|tool|permission|timeout [name]')
+    .addHelpText('after', HELP);
+  form(explain, 'server', 'Where a server comes from and how it is.')
+    .argument('[name]', 'its name; without one, all of them')
+    .option('--no-connect', 'do not dial it')
+    .action((name: string | undefined, values: Values) => run('server', values, name));
+  form(explain, 'tool', 'Whether models get a tool, and whether it may run.')
+    .argument('<name>', 'the name models know, or a server')
+    .argument('[tool]', 'the server’s own name of the tool')
+    .option('--no-connect', 'do not dial its server')
+    .action((name: string, tool: string | undefined, values: Values) =>
+      run('tool', values, name, tool === undefined ? {} : { more: tool }),
+    );
+  form(explain, 'permission', 'Which rule decides about a call.')
+    .argument('<tool>', 'the name models know')
+    .argument('[arguments]', 'of the call: a JSON object', readInput)
+    .addOption(new Option('--permission-mode <mode>', 'as if it ran so').choices(PERMISSION_MODES))
+    .action((name: string, input: ExplainRequest['input'], values: Values) =>
+      run('permission', values, name, input ? { input } : {}),
+    );
+  form(explain, 'timeout', 'How long a server and its tools may take.')
+    .argument('<name>', 'a server, or the name models know a tool by')
+    .argument('[tool]', 'the server’s own name of a tool')
+    .action((name: string, tool: string | undefined, values: Values) =>
+      run('timeout', values, name, tool === undefined ? {} : { more: tool }),
+    );
+}
+
+function form(explain: Command, about: ExplainRequest['about'], does: string): Command {
+  return subCommand(explain, about)
+    .description(does)
+    .addOption(
+      new Option('--mcp-config <file>', 'as if a run had this flag; may be repeated').argParser(several),
+    )
+    .option('--strict-mcp-config', 'as if a run had this flag')
+    .option('--setting-sources <scopes>', 'as if a run had this flag: user, project, local')
+    .option('--settings <file>', 'as if a run had this flag');
+}
+
+async function run(
+  about: ExplainRequest['about'],
+  values: Values,
+  name: string | undefined,
+  more: Pick<ExplainRequest, 'more' | 'input'> = {},
+): Promise<void> {
+  const { startExplain } = await import('./explain/start.ts');
+  const { mcpConfig, strictMcpConfig, settingSources, settings, permissionMode } = values;
+  const request: ExplainRequest = {
+    about,
+    ...(name !== undefined && { name }),
+    ...more,
+    wanted: {
+      ...(mcpConfig && { mcpConfigs: mcpConfig }),
+      ...(strictMcpConfig && { isStrict: true }),
+      ...(settingSources !== undefined && { scopes: scopesOf(settingSources) }),
+      ...(settings !== undefined && { settings }),
+    },
+    connects: values.connect !== false,
+    format: formatOf(values),
+    ...(permissionMode && { mode: permissionMode }),
+  };
+  const code = await startExplain(request, process.env);
+  if (code !== 0) throw new ExitCode(code);
+}
+
+function scopesOf(text: string): string[] {
+  return text
+    .split(',')
+    .map((word) => word.trim())
+    .filter((word) => word !== '');
+}
+
+function readInput(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isRecord(value)) return value;
+  } catch {
+    // What it is instead may be secret: it is not shown.
+  }
+  throw new InvalidArgumentError('It takes a JSON object.');
+}

@@ -1,0 +1,17 @@
+import type { Wanted } from '../../host/config/source/wanted.ts';
+import type { PermissionMode } from '../../protocol/permission.ts';
+
+/** What is to be explained, and as part of which run. */
+export type ExplainRequest = {
+  readonly about: 'server' | 'tool' | 'permission' | 'timeout';
+  /** Without it all servers. */
+  readonly name?: string;
+  /** The server's own name of a tool, where `name` is a server. */
+  readonly more?: string;
+  readonly wanted: Wanted;
+  readonly connects: boolean;
+  readonly format: 'text' | 'json';
+  /** The arguments of a call that is to be decided. */
+  readonly input?: Readonly<Record<string, unknown>>;
+  readonly mode?: PermissionMode;
+};

@@ -1,0 +1,36 @@
+import { readConfiguration } from '../../host/config/configuration.ts';
+import { resolveTool } from '../../host/config/explain/resolve-tool.ts';
+import { withHost } from '../host/with-host.ts';
+import { dialable } from '../mcp/connect.ts';
+import { inSession, type Session } from '../mcp/session.ts';
+import { liveTools, serversToAsk } from './ask.ts';
+import { type Asked, explain, toolName } from './explain.ts';
+import type { ExplainRequest } from './request.ts';
+
+/** `toolplane explain`; gives its exit code. */
+export function startExplain(request: ExplainRequest, env: NodeJS.ProcessEnv): Promise<number> {
+  return inSession(request.format, env, async (session) => {
+    const configuration = await readConfiguration(session.world, request.wanted);
+    const servers = dialable(configuration, serversToAsk(configuration, request));
+    const answer = (asked: Asked) => tell(session, explain(configuration, request, asked));
+    if (Object.keys(servers).length === 0) return answer({ statuses: {} });
+    return withHost({ servers, configuration, format: request.format }, env, async ({ host }) => {
+      const statuses = host.status();
+      if (request.about !== 'tool') return answer({ statuses });
+      const listed = await host.listTools();
+      const tools = listed.filter(({ server }) => statuses[server]?.state === 'connected');
+      return answer({
+        statuses,
+        live: liveTools(servers, tools, resolveTool(configuration, toolName(request)).name, env),
+      });
+    });
+  });
+}
+
+async function tell(
+  session: Session,
+  { document, pieces, code }: ReturnType<typeof explain>,
+): Promise<number> {
+  await session.answer({ document, pieces });
+  return code;
+}

@@ -1,0 +1,125 @@
+import { approveSettings, decideServers, trustDirectory } from '../../../host/config/approve/choice-store.ts';
+import { type Configuration, readConfiguration } from '../../../host/config/configuration.ts';
+import { faultText } from '../../../host/config/fault-text.ts';
+import { line, type Piece } from '../../chat/piece.ts';
+import { processTerminal } from '../../chat/terminal.ts';
+import { NotUnderstood } from '../../host/not-understood.ts';
+import { inSession, type Session } from '../session.ts';
+import type { McpFormat } from '../sub-command.ts';
+import { whereDocument, whereText } from '../where.ts';
+import { askAtTerminal } from './ask-at-terminal.ts';
+import { trustWords } from './dialogue.ts';
+import { allPending, type Decisions, namedEntries, type Pending } from './pending.ts';
+import { trustable } from './trustable.ts';
+
+export type ApproveRequest = {
+  readonly names: readonly string[];
+  readonly choice: 'approved' | 'rejected';
+  readonly all: boolean;
+  readonly settings: boolean;
+  readonly trust: boolean;
+};
+
+/** `toolplane mcp approve` and `reject`; gives the exit code. */
+export function startApprove(
+  request: ApproveRequest,
+  format: McpFormat,
+  env: NodeJS.ProcessEnv,
+): Promise<number> {
+  return inSession(format, env, async (session) => {
+    const configuration = await readConfiguration(session.world);
+    const pending = allPending(configuration);
+    const decisions = stated(request, configuration, pending);
+    if (decisions) return decide(session, decisions);
+    if (pending.length === 0) return nothingWaits(session, configuration);
+    if (format === 'json' || !processTerminal(env).isInteractive) throw nobodyToAsk(request, pending);
+    const trust = trustable(configuration);
+    const end = await askAtTerminal(pending, 'directory' in trust ? trust.directory : undefined, env);
+    if (typeof end !== 'number') return decide(session, end);
+    session.tell('nothing was decided');
+    return end;
+  });
+}
+
+/** What cannot be read waits for nobody, and who looks for it here should know. */
+async function nothingWaits({ answer, tell }: Session, { faults }: Configuration): Promise<number> {
+  await answer({
+    document: { approved: [], rejected: [], settings: [] },
+    pieces: [line('nothing waits for approval')],
+  });
+  const ofProject = faults.filter(({ scope, level }) => level === 'error' && scope !== 'user');
+  for (const fault of ofProject) tell(faultText(fault));
+  return 0;
+}
+
+/** What the flags decide without a question; undefined if they leave it to a person. */
+function stated(
+  { names, choice, all, settings, trust }: ApproveRequest,
+  configuration: Configuration,
+  pending: readonly Pending[],
+): Decisions | undefined {
+  if (names.length > 0 && (all || trust)) {
+    throw new NotUnderstood(`name servers, or give ${all ? '--all' : '--trust-repository'}, not both`);
+  }
+  if (names.length === 0 && !all && !settings && !trust) return undefined;
+  const waiting = pending.flatMap((it) => (all && it.kind === 'server' ? [it.written] : []));
+  const servers = names.length > 0 ? namedEntries(configuration, names) : waiting;
+  const takesFiles = choice === 'approved' && (all || settings);
+  const files = pending.flatMap((it) => (takesFiles && it.kind === 'settings' ? [it.source] : []));
+  return {
+    approved: choice === 'approved' ? servers : [],
+    rejected: choice === 'rejected' ? servers : [],
+    settings: files,
+    ...(trust && { trusted: trustedRoot(configuration) }),
+  };
+}
+
+function trustedRoot(configuration: Configuration): string {
+  const trust = trustable(configuration);
+  if ('fault' in trust) throw new NotUnderstood(trust.fault);
+  return trust.directory;
+}
+
+function nobodyToAsk({ choice }: ApproveRequest, pending: readonly Pending[]): NotUnderstood {
+  const what = pending.map((it) => (it.kind === 'server' ? it.written.name : it.source.label));
+  const ways =
+    choice === 'approved' ? 'name the servers, or give --settings or --all' : 'name them, or give --all';
+  return new NotUnderstood(`nobody is at a terminal to be asked about ${listed(what)}; ${ways}`);
+}
+
+/** A few of many. */
+function listed(names: readonly string[]): string {
+  const more = names.length - MOST_NAMES;
+  return more > 0 ? `${names.slice(0, MOST_NAMES).join(', ')} and ${more} more` : names.join(', ');
+}
+
+const MOST_NAMES = 10;
+
+/** Writes what was decided, and says so. */
+async function decide({ world, answer }: Session, decisions: Decisions): Promise<number> {
+  const { approved, rejected, settings, trusted } = decisions;
+  if (approved.length > 0) decideServers(world.home, approved, 'approved');
+  if (rejected.length > 0) decideServers(world.home, rejected, 'rejected');
+  for (const source of settings) approveSettings(world.home, source);
+  if (trusted !== undefined) trustDirectory(world.home, trusted);
+  await answer({
+    document: {
+      approved: approved.map((it) => ({ name: it.name, ...whereDocument(it) })),
+      rejected: rejected.map((it) => ({ name: it.name, ...whereDocument(it) })),
+      settings: settings.map(({ label, path, scope }) => ({ scope, label, path })),
+      ...(trusted !== undefined && { trusted }),
+    },
+    pieces: decisionPieces(decisions),
+  });
+  return 0;
+}
+
+function decisionPieces({ approved, rejected, settings, trusted }: Decisions): Piece[] {
+  const pieces = [
+    ...approved.map((it) => line(['✓ ', 'good'], 'approved ', [it.name, 'strong'], ` (${whereText(it)})`)),
+    ...rejected.map((it) => line(['⏸ ', 'dim'], 'rejected ', [it.name, 'strong'], ` (${whereText(it)})`)),
+    ...settings.map(({ label }) => line(['✓ ', 'good'], `approved the settings of ${label}`)),
+    ...(trusted === undefined ? [] : [line(['✓ ', 'good'], `trusted: ${trustWords(trusted)}`)]),
+  ];
+  return pieces.length > 0 ? pieces : [line('nothing was approved or rejected')];
+}

@@ -1,0 +1,51 @@
+import { shellWord } from '../../../host/config/explain/shell-word.ts';
+import type { ConfigWorld } from '../../../host/config/world.ts';
+import { leastEnvironment } from '../../../host/connect/stdio/least-environment.ts';
+import type { StdioServerEntry } from '../../../protocol/server-entry.ts';
+import type { Finding } from './finding.ts';
+import { onPath } from './on-path.ts';
+
+/** Whether the command of a server can be run; the entry is expanded. */
+export async function checkCommand(entry: StdioServerEntry, world: ConfigWorld): Promise<Finding> {
+  const { command } = entry;
+  const { PATH } = leastEnvironment(world.env, entry.env, world.platform);
+  const found = await onPath(command, {
+    path: PATH,
+    cwd: entry.cwd ?? world.cwd,
+    platform: world.platform,
+  });
+  const told = (level: Finding['level'], text: string, fix?: string): Finding => ({
+    check: 'command',
+    level,
+    text,
+    ...(fix !== undefined && { fix }),
+  });
+  switch (found.kind) {
+    case 'found':
+      return told('ok', `${command} is ${found.path}`);
+    case 'not-executable':
+      return told('error', `${found.path} may not be run`, `chmod +x ${shellWord(found.path)}`);
+    case 'missing':
+      return told('error', `the command ${JSON.stringify(command)} is not on PATH`, howToGet(command));
+  }
+}
+
+function howToGet(command: string): string {
+  if (/\s/.test(command)) return 'put what follows the first word of "command" into "args"';
+  const known = INSTALL.get(command.replace(/^.*[\\/]/, ''));
+  return known ?? `install ${command}, or give its full path as "command"`;
+}
+
+/** What the usual commands come with. */
+const INSTALL: ReadonlyMap<string, string> = new Map([
+  ['npx', 'install Node.js, which brings npx; or give its full path as "command"'],
+  ['npm', 'install Node.js, which brings npm'],
+  ['node', 'install Node.js, or give its full path as "command"'],
+  ['uvx', 'install uv, which brings uvx; or give its full path as "command"'],
+  ['uv', 'install uv, or give its full path as "command"'],
+  ['docker', 'install Docker and start it'],
+  ['python', 'install Python, or write "python3" as "command"'],
+  ['python3', 'install Python 3'],
+  ['bunx', 'install Bun, which brings bunx'],
+  ['deno', 'install Deno'],
+]);

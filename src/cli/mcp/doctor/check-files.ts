@@ -1,0 +1,147 @@
+import { execFile } from 'node:child_process';
+import { stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Configuration } from '../../../host/config/configuration.ts';
+import { literalSecrets } from '../../../host/config/explain/mask-entry.ts';
+import { shellWord } from '../../../host/config/explain/shell-word.ts';
+import { faultText } from '../../../host/config/fault-text.ts';
+import type { ConfigFault, ConfiguredServer, Scope } from '../../../host/config/model.ts';
+import { fileSecretStore } from '../../../host/config/secret/file-secret-store.ts';
+import { messageOf } from '../../../protocol/sdk-error.ts';
+import { type Checked, checked, type Finding } from './finding.ts';
+
+/**
+ * Every file that is there: whether it can be read, who else can read it, and whether secrets stand in it. What is wrong
+ * with the entries of `told` servers is told there.
+ */
+export async function checkFiles(
+  configuration: Configuration,
+  told: readonly ConfiguredServer[],
+): Promise<Checked[]> {
+  const { sources, settingsSources, faults, world } = configuration;
+  const labels = new Map<string, string | undefined>();
+  for (const { label, path, state } of sources) if (state !== 'absent') labels.set(label, path);
+  for (const { label, path } of settingsSources) labels.set(label, path);
+  for (const { label } of faults) if (!labels.has(label)) labels.set(label, undefined);
+  const files = await Promise.all(
+    [...labels].map(async ([label, path]) =>
+      checked(label, await findingsOf(configuration, { label, path, told })),
+    ),
+  );
+  const secrets = join(world.home, 'secrets.json');
+  return [...files, ...((await isThere(secrets)) ? [checked(secrets, checkStore(secrets))] : [])];
+}
+
+type Looked = {
+  readonly label: string;
+  readonly path: string | undefined;
+  readonly told: readonly ConfiguredServer[];
+};
+
+async function findingsOf(
+  { sources, faults, settings }: Configuration,
+  { label, path, told }: Looked,
+): Promise<Finding[]> {
+  const elsewhere = new Set(
+    told.flatMap(({ verdict }) => (verdict.kind === 'broken' ? [faultText(verdict.fault)] : [])),
+  );
+  const its = faults.filter((fault) => fault.label === label && !elsewhere.has(faultText(fault)));
+  const scope = sources.find((it) => it.label === label)?.scope;
+  const waiting = settings.pending.find((it) => it.label === label);
+  const secrets = sources
+    .filter((it) => it.label === label)
+    .flatMap(({ servers }) => servers)
+    .flatMap(({ name, raw }) => literalSecrets(raw).map((member) => `${name}: ${member}`));
+  const found = [
+    ...unique(its).map(faultFinding),
+    ...(waiting ? [pendingFinding(waiting)] : []),
+    ...(path === undefined || secrets.length === 0 ? [] : await checkSecrets(path, scope, secrets)),
+  ];
+  return found.length > 0 ? found : [{ check: 'file', level: 'ok', text: 'it can be read' }];
+}
+
+function unique(faults: readonly ConfigFault[]): ConfigFault[] {
+  return [...new Map(faults.map((it) => [faultText(it), it])).values()];
+}
+
+function faultFinding(fault: ConfigFault): Finding {
+  const { position, label } = fault;
+  const where = position ? `${label}:${position.line}:${position.column}` : label;
+  return { check: 'file', level: fault.level, text: faultText(fault), fix: `edit ${where}` };
+}
+
+function pendingFinding({ choice }: { readonly choice: 'new' | 'changed' }): Finding {
+  const why = choice === 'new' ? 'nobody has approved it yet' : 'it changed since it was approved';
+  return {
+    check: 'approval',
+    level: 'waiting',
+    text: `${why}, so only what it forbids counts`,
+    fix: 'read it, then: toolplane mcp approve --settings',
+  };
+}
+
+/** Secrets that are written out belong into a file that nobody else reads and no repository has. */
+async function checkSecrets(
+  path: string,
+  scope: Scope | undefined,
+  secrets: readonly string[],
+): Promise<Finding[]> {
+  const where = secrets.join(', ');
+  const warn = (check: string, text: string, fix: string): Finding => ({
+    check,
+    level: 'warning',
+    text,
+    fix,
+  });
+  const found: Finding[] = [];
+  if (await isTracked(path)) {
+    found.push(warn('secrets', `git tracks it, and secrets are written out in it (${where})`, REFER));
+  } else if (scope === 'project') {
+    found.push(
+      warn('secrets', `it is meant to be shared, and secrets are written out in it (${where})`, REFER),
+    );
+  }
+  const mode = await modeOf(path);
+  if (scope !== 'project' && mode !== undefined && (mode & 0o044) !== 0) {
+    const text = `others on this machine may read it, and secrets are written out in it (${where})`;
+    found.push(warn('mode', text, `chmod 600 ${shellWord(path)}`));
+  }
+  return found;
+}
+
+const REFER = `change these secrets, then: toolplane secret set <name>, and write "\${secret:<name>}" instead`;
+
+/** The store says by itself whether it can be used: also by its mode. */
+function checkStore(path: string): Finding[] {
+  try {
+    const names = fileSecretStore(path).names();
+    return [{ check: 'secrets', level: 'ok', text: `${names.length} kept, and only you may read them` }];
+  } catch (cause) {
+    const fix = `chmod 600 ${shellWord(path)}, or mend the file`;
+    return [{ check: 'secrets', level: 'error', text: messageOf(cause), fix }];
+  }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return (await modeOf(path)) !== undefined;
+}
+
+/** Undefined where there is no such file, or no such thing as a mode. */
+async function modeOf(path: string): Promise<number | undefined> {
+  return stat(path).then(
+    ({ mode }) => (process.platform === 'win32' ? 0 : mode),
+    () => undefined,
+  );
+}
+
+const run = promisify(execFile);
+
+/** Without git, or outside of a repository, nothing is tracked. */
+async function isTracked(path: string): Promise<boolean> {
+  const args = ['-C', dirname(path), 'ls-files', '--error-unmatch', '--', basename(path)];
+  return run('git', args, { timeout: 5_000 }).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,69 @@
+import { connectionStep } from '../../../host/config/explain/connection-step.ts';
+import { shellWord } from '../../../host/config/explain/shell-word.ts';
+import type { ConfiguredServer } from '../../../host/config/model.ts';
+import { acceptCommand } from '../../../host/pin/accept-command.ts';
+import type { ToolChange } from '../../../host/pin/judge.ts';
+import type { ServerStatus } from '../../../host/servers/status.ts';
+import { faultOf } from '../../host/with-host.ts';
+import type { Finding } from './finding.ts';
+
+/** What came of the dial. */
+export type Live = {
+  readonly status: ServerStatus;
+  /** What was tolerated. */
+  readonly warnings: readonly string[];
+  readonly changes: readonly ToolChange[];
+  readonly tokens: number;
+  readonly ms: number;
+};
+
+/** What a server that was dialled is, and what is odd about it. */
+export function checkLive(server: ConfiguredServer, live: Live): Finding[] {
+  const { name } = server;
+  const fault = faultOf(name, live.status);
+  if (fault !== undefined) return [failure(server, fault, live.status)];
+  return [
+    handshake(live.status),
+    ...live.warnings.map(
+      (text): Finding => ({ check: 'tools', level: 'warning', text, fix: 'tell whoever makes the server' }),
+    ),
+    ...(live.tokens > DEAR ? [dear(name, live.tokens)] : []),
+    ...live.changes.map(
+      (change): Finding => ({
+        check: 'changed',
+        level: 'warning',
+        text: `tool ${JSON.stringify(change.tool)} is not what was accepted: ${change.text}`,
+        fix: `if that is well: ${acceptCommand(change)}`,
+      }),
+    ),
+  ];
+}
+
+/** What a model is told of all tools at once, before it has to search. */
+const DEAR = 20_000;
+
+function dear(name: string, tokens: number): Finding {
+  return {
+    check: 'cost',
+    level: 'warning',
+    text: `its definitions take about ${tokens.toLocaleString('en-US')} tokens, so that models have to search for its tools`,
+    fix: `keep those you need: "includeTools" of serverSettings.${name}; see toolplane tools --cost -s ${shellWord(name)}`,
+  };
+}
+
+function handshake({ serverInfo, era, protocolVersion }: ServerStatus): Finding {
+  const who = serverInfo ? `${serverInfo.name} ${serverInfo.version}` : 'a server without a name';
+  const speaks = protocolVersion === undefined ? (era ?? '') : `${era ?? ''} ${protocolVersion}`.trim();
+  return { check: 'handshake', level: 'ok', text: `${who}, ${speaks} protocol` };
+}
+
+function failure(server: ConfiguredServer, fault: string, { cause, stderr }: ServerStatus): Finding {
+  const last = stderr.at(-1);
+  const words = last === undefined || fault.includes(last) ? '' : `; it said: ${last}`;
+  return {
+    check: cause?.code === 'unauthorized' ? 'auth' : 'handshake',
+    level: 'error',
+    text: `${fault}${words}`,
+    fix: connectionStep(server, cause?.code),
+  };
+}

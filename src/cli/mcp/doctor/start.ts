@@ -1,0 +1,100 @@
+import { type Configuration, readConfiguration } from '../../../host/config/configuration.ts';
+import type { ConfiguredServer } from '../../../host/config/model.ts';
+import { assemble } from '../../../host/pool/assemble.ts';
+import { priceOf } from '../../../host/pool/price.ts';
+import { changedTools } from '../../host/changed-tools.ts';
+import { processOutput } from '../../host/output.ts';
+import { Spinner } from '../../host/spinner.ts';
+import { type Connected, withHost } from '../../host/with-host.ts';
+import { dialable } from '../connect.ts';
+import { unknownServer } from '../known-server.ts';
+import { inSession } from '../session.ts';
+import type { McpFormat } from '../sub-command.ts';
+import { checkFiles } from './check-files.ts';
+import { checkLive, type Live } from './check-live.ts';
+import { checkBefore } from './check-server.ts';
+import { type Checked, checked, type Finding, report, type ServerFigures } from './finding.ts';
+import { reportText } from './report-text.ts';
+
+export type DoctorRequest = { readonly names: readonly string[]; readonly format: McpFormat };
+
+/** `toolplane mcp doctor`; gives its exit code. */
+export function startDoctor({ names, format }: DoctorRequest, env: NodeJS.ProcessEnv): Promise<number> {
+  return inSession(format, env, async ({ world, answer }) => {
+    const configuration = await readConfiguration(world);
+    const { merged } = configuration;
+    const missing = names.find((name) => !merged.servers.some((it) => it.name === name));
+    if (missing !== undefined) throw unknownServer(configuration, missing);
+    const chosen = merged.servers.filter(({ name }) => names.length === 0 || names.includes(name));
+    const files = checkFiles(configuration, chosen);
+    const before = await lookedAt(configuration, chosen, env);
+    const tell = async (live: ReadonlyMap<string, Live>) => {
+      const servers = chosen.map((it) => serverOf(it, before.get(it.name) ?? [], live.get(it.name)));
+      const told = report(await files, servers);
+      await answer({ document: told, pieces: reportText(told) });
+      return told.broken > 0 ? 1 : 0;
+    };
+    const sound = chosen.filter(({ name }) => before.get(name)?.every(({ level }) => level !== 'error'));
+    const entries = dialable(configuration, sound);
+    if (Object.keys(entries).length === 0) return tell(new Map());
+    const started = Date.now();
+    return withHost({ servers: entries, configuration, format }, env, async (connected) =>
+      tell(await liveOf(connected, entries, env, started)),
+    );
+  });
+}
+
+/** What is known before anybody is dialled; a name that cannot be looked up may take seconds. */
+async function lookedAt(
+  configuration: Configuration,
+  servers: readonly ConfiguredServer[],
+  env: NodeJS.ProcessEnv,
+): Promise<ReadonlyMap<string, readonly Finding[]>> {
+  using spinner = new Spinner(processOutput(env, () => {}).spinnerPlace);
+  const found = new Map<string, readonly Finding[]>();
+  spinner.show(() => `looking at ${found.size} of ${servers.length}`);
+  await Promise.all(servers.map(async (it) => void found.set(it.name, await checkBefore(configuration, it))));
+  return found;
+}
+
+function serverOf(
+  server: ConfiguredServer,
+  before: readonly Finding[],
+  live: Live | undefined,
+): Checked & ServerFigures {
+  const { name } = server;
+  if (!live) return checked(name, before);
+  const found = checked(name, [...before, ...checkLive(server, live)]);
+  const { tools } = live.status;
+  if (live.status.state !== 'connected') return found;
+  return { ...found, ms: live.ms, ...(tools !== undefined && { tools }), tokens: live.tokens };
+}
+
+async function liveOf(
+  { host, warnings }: Connected,
+  entries: ReturnType<typeof dialable>,
+  env: NodeJS.ProcessEnv,
+  started: number,
+): Promise<ReadonlyMap<string, Live>> {
+  const statuses = host.status();
+  const listed = await host.listTools();
+  const tools = listed.filter(({ server }) => statuses[server]?.state === 'connected');
+  const changes = changedTools(entries, tools, env, () => {});
+  const pool = assemble({
+    builtIns: [],
+    servers: Map.groupBy(tools, ({ server }) => server),
+    maxNameLength: 128,
+  });
+  return new Map(
+    Object.entries(statuses).map(([name, status]) => [
+      name,
+      {
+        status,
+        warnings: warnings.filter(({ server }) => server === name).map(({ message }) => message),
+        changes: changes.filter(({ server }) => server === name),
+        tokens: [...(pool.byServer.get(name)?.values() ?? [])].reduce((sum, it) => sum + priceOf(it), 0),
+        ms: Math.max(0, status.since - started),
+      },
+    ]),
+  );
+}

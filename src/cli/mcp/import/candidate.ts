@@ -1,0 +1,92 @@
+import { hashEntry } from '../../../host/config/approve/hash-entry.ts';
+import type { FoundFile } from '../../../host/config/import/find-foreign.ts';
+import type { ForeignServer } from '../../../host/config/import/foreign.ts';
+import { signatureOf } from '../../../host/config/merge/signature.ts';
+import type { ExternalServerEntry } from '../../../protocol/server-entry.ts';
+
+/** How a server of another program stands to those that are here; `where` says which one is meant. */
+export type Standing =
+  | { readonly kind: 'new' }
+  /** It leads to the same; `replaces` if it has the same name in the same file, and not all members are the same. */
+  | { readonly kind: 'there'; readonly where: string; readonly replaces: boolean }
+  /** One of that name leads elsewhere. */
+  | { readonly kind: 'differs'; readonly where: string }
+  /** Another program's comes first: the same one, or one of that name. */
+  | { readonly kind: 'twin' | 'clash'; readonly where: string };
+
+export type Candidate = {
+  /** The word of the command line. */
+  readonly source: string;
+  readonly title: string;
+  readonly path: string;
+  /** It stands in a file of the project, which anybody may have written. */
+  readonly isOfProject: boolean;
+  readonly server: ForeignServer;
+  readonly standing: Standing;
+};
+
+/** A server that is configured here and would be started, or stands in the file that is written. */
+export type Existing = {
+  readonly name: string;
+  readonly raw: unknown;
+  /** What it leads to; a broken one leads nowhere. */
+  readonly signature?: string;
+  readonly where: string;
+  readonly isInTarget: boolean;
+};
+
+/** Every server that was found, and how it stands; those of the person's own files come first. */
+export function candidatesOf(found: readonly FoundFile[], existing: readonly Existing[]): Candidate[] {
+  const all = found.flatMap(({ tool, place, servers }) =>
+    servers.map((server) => ({
+      source: tool.id,
+      title: tool.title,
+      path: place.path,
+      isOfProject: place.from === 'project',
+      server,
+    })),
+  );
+  const ordered = [...all.filter((it) => !it.isOfProject), ...all.filter((it) => it.isOfProject)];
+  const before: Omit<Candidate, 'standing'>[] = [];
+  return ordered.map((candidate) => {
+    const standing = standingHere(candidate.server, existing) ?? standingAmong(candidate.server, before);
+    // What is turned off, or new only by name, takes no place from a later one.
+    if (standing.kind === 'new' && !candidate.server.isOff) before.push(candidate);
+    return { ...candidate, standing };
+  });
+}
+
+function standingHere({ name, entry }: ForeignServer, existing: readonly Existing[]): Standing | undefined {
+  const signature = signatureIn(entry);
+  const isSame = (it: Existing) => it.signature === signature;
+  const named = existing.find((it) => it.name === name && it.isInTarget);
+  if (named) {
+    const { where } = named;
+    if (!isSame(named)) return { kind: 'differs', where };
+    return { kind: 'there', where, replaces: hashEntry(named.raw) !== hashEntry(entry) };
+  }
+  const same = existing.find(isSame);
+  if (!same) return undefined;
+  const as = same.name === name ? '' : `"${same.name}" of `;
+  return { kind: 'there', where: `${as}${same.where}`, replaces: false };
+}
+
+function standingAmong(
+  { name, entry }: ForeignServer,
+  before: readonly Omit<Candidate, 'standing'>[],
+): Standing {
+  const signature = signatureIn(entry);
+  const twin = before.find(({ server }) => signatureIn(server.entry) === signature);
+  if (twin) {
+    return {
+      kind: 'twin',
+      where: twin.server.name === name ? twin.title : `"${twin.server.name}" of ${twin.title}`,
+    };
+  }
+  const rival = before.find(({ server }) => server.name === name);
+  return rival ? { kind: 'clash', where: rival.title } : { kind: 'new' };
+}
+
+function signatureIn(entry: Readonly<Record<string, unknown>>): string {
+  return signatureOf(entry as ExternalServerEntry);
+}

@@ -1,0 +1,80 @@
+import type { ReadEnd } from '../../chat/line-editor.ts';
+import { line, type Piece } from '../../chat/piece.ts';
+import { pendingPieces } from '../approve/as-written.ts';
+import type { Candidate } from './candidate.ts';
+import { isOpenToChoice, taking } from './take.ts';
+
+/** Where the dialogue takes place. */
+export type Asking = {
+  print(pieces: readonly Piece[]): void;
+  ask(prompt: string): Promise<ReadEnd>;
+};
+
+export type Chosen =
+  | { readonly kind: 'chosen'; readonly candidates: readonly Candidate[] }
+  | { readonly kind: Exclude<ReadEnd['kind'], 'text'> };
+
+/** Asks once for all of them, or about each; nothing is written before the last answer. */
+export async function chooseServers(candidates: readonly Candidate[], asking: Asking): Promise<Chosen> {
+  const open = candidates.filter(isOpenToChoice);
+  const plain = open.filter((it) => taking(it, { force: false, projectFiles: false }).kind === 'take');
+  asking.print([question(plain.length)]);
+  const how = await answer(asking, 'take? ', {
+    a: 'all',
+    all: 'all',
+    o: 'one',
+    one: 'one',
+    n: 'none',
+    none: 'none',
+  });
+  if (typeof how !== 'string') return how;
+  if (how === 'none') return { kind: 'chosen', candidates: [] };
+  // What files of the project name is never taken without being looked at.
+  const asked = how === 'one' ? open : open.filter((it) => it.isOfProject && !it.server.isOff);
+  const chosen = how === 'all' ? plain.filter((it) => !asked.includes(it)) : [];
+  for (const candidate of asked) {
+    asking.print([about(candidate), ...(candidate.isOfProject ? wholeEntry(candidate) : [])]);
+    const yes = await answer(asking, 'take it? (y or n) ', { y: 'yes', yes: 'yes', n: 'no', no: 'no' });
+    if (typeof yes !== 'string') return yes;
+    if (yes === 'yes') chosen.push(candidate);
+  }
+  return { kind: 'chosen', candidates: chosen };
+}
+
+function question(count: number): Piece {
+  const all = count === 0 ? [] : [['  a', 'strong'] as const, ` all ${count} new   `];
+  return line(...all, ['  o', 'strong'], ' one by one   ', ['n', 'strong'], ' none');
+}
+
+function about({ server, title, isOfProject, standing }: Candidate): Piece {
+  const facts = [
+    ...(isOfProject ? ['of a file in the project'] : []),
+    ...(server.isOff ? ['turned off there'] : []),
+    ...(standing.kind === 'differs' ? [`it replaces the one of ${standing.where}`] : []),
+  ];
+  return line(
+    ['? ', 'warn'],
+    [server.name, 'strong'],
+    ` of ${title}${facts.length > 0 ? ` (${facts.join('; ')})` : ''}`,
+  );
+}
+
+/** What anybody may have written is seen as a whole before it is taken. */
+function wholeEntry({ server: { name, entry }, path }: Candidate): Piece[] {
+  const written = { name, scope: 'project', label: path, raw: entry } as const;
+  return pendingPieces({ kind: 'server', written, choice: 'new' }).slice(1);
+}
+
+async function answer<T extends string>(
+  asking: Asking,
+  prompt: string,
+  words: Readonly<Record<string, T>>,
+): Promise<T | { readonly kind: Exclude<ReadEnd['kind'], 'text'> }> {
+  for (;;) {
+    const end = await asking.ask(prompt);
+    if (end.kind !== 'text') return { kind: end.kind };
+    const word = end.text.trim().toLowerCase();
+    const meant = Object.hasOwn(words, word) ? words[word] : undefined;
+    if (meant !== undefined) return meant;
+  }
+}

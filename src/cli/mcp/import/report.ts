@@ -1,0 +1,105 @@
+import { maskEntry } from '../../../host/config/explain/mask-entry.ts';
+import type { FoundFile } from '../../../host/config/import/find-foreign.ts';
+import { pathLabel } from '../../../host/config/source/labels.ts';
+import type { ConfigWorld } from '../../../host/config/world.ts';
+import { line, type Piece, type Tone } from '../../chat/piece.ts';
+import { table } from '../../host/table.ts';
+import { entryText } from '../where.ts';
+import type { Candidate, Standing } from './candidate.ts';
+import type { Stored } from './store.ts';
+
+/** A server and what was done with it. */
+export type Row = {
+  readonly candidate: Candidate;
+  readonly done: Stored | { readonly kind: 'left'; readonly why: string };
+};
+
+/** What was found where, before anything is done: a table below each file. */
+export function foundPieces(
+  found: readonly FoundFile[],
+  candidates: readonly Candidate[],
+  world: ConfigWorld,
+  columns: number | undefined,
+): Piece[] {
+  const files = found.filter(({ servers }) => servers.length > 0);
+  return files.flatMap(({ tool, place }, at) => {
+    const its = candidates.filter((it) => it.path === place.path && it.source === tool.id);
+    const rows = table(
+      its.map(({ server, standing }) => [
+        server.name,
+        standingText(standing, server.isOff),
+        entryText(server.entry),
+      ]),
+      { columns, indent: 2 },
+    );
+    return [
+      ...(at > 0 ? [line('')] : []),
+      line([tool.title, 'strong'], ` (${tool.id})  ${pathLabel(place.path, world)}`),
+      ...its.flatMap(({ server, standing }, index) => [
+        line([rows[index] ?? '', TONES[standing.kind]]),
+        ...server.notes.map((note) => line([`    ${note}`, 'dim'])),
+      ]),
+    ];
+  });
+}
+
+const TONES: Readonly<Record<Standing['kind'], Tone>> = {
+  new: 'plain',
+  there: 'dim',
+  differs: 'warn',
+  twin: 'dim',
+  clash: 'warn',
+};
+
+function standingText(standing: Standing, isOff: boolean): string {
+  const off = isOff ? ', turned off there' : '';
+  switch (standing.kind) {
+    case 'new':
+      return `new${off}`;
+    case 'there':
+      return `already there: ${standing.where}`;
+    case 'differs':
+      return `differs from ${standing.where}${off}`;
+    case 'twin':
+      return `same as ${standing.where}`;
+    case 'clash':
+      return `name taken by ${standing.where}`;
+  }
+}
+
+/** What was done, a line each; what was left is only told where somebody wanted it. */
+export function donePieces(rows: readonly Row[], writes: boolean): Piece[] {
+  return rows.flatMap(({ candidate: { server, title }, done }) => {
+    if (done.kind === 'left') return [line(['– ', 'dim'], server.name, [` of ${title}: ${done.why}`, 'dim'])];
+    if (done.kind === 'failed') return [line(['✗ ', 'bad'], server.name, ` of ${title}: ${done.why}`)];
+    const verb = done.hadOne ? 'replace' : 'write';
+    const what = writes ? (done.hadOne ? 'replaced' : 'written') : `would ${verb} it`;
+    const secrets = done.secrets.length > 0 ? `, with secrets ${done.secrets.join(', ')}` : '';
+    return [line(['✓ ', 'good'], server.name, ` of ${title}: ${what}${secrets}`)];
+  });
+}
+
+/** The same for programs; values that may be secret are not in it. */
+export function rowDocument({ candidate, done }: Row, writes: boolean): object {
+  const { source, path, isOfProject, server, standing } = candidate;
+  const { kind, ...where } = standing;
+  return {
+    source,
+    file: path,
+    from: server.from,
+    ofProject: isOfProject,
+    name: server.name,
+    entry: maskEntry(server.entry),
+    standing: kind,
+    ...('where' in where && { where: where.where }),
+    off: server.isOff,
+    notes: server.notes,
+    ...actionOf(done, writes),
+  };
+}
+
+function actionOf(done: Row['done'], writes: boolean): object {
+  if (done.kind !== 'written') return { action: done.kind, why: done.why };
+  const action = done.hadOne ? (writes ? 'replaced' : 'would-replace') : writes ? 'written' : 'would-write';
+  return { action, secrets: done.secrets, literal: done.literal };
+}

@@ -1,0 +1,167 @@
+import { nearest } from '../../../base/nearest.ts';
+import { readConfiguration } from '../../../host/config/configuration.ts';
+import { faultText } from '../../../host/config/fault-text.ts';
+import { type FoundFile, findForeign } from '../../../host/config/import/find-foreign.ts';
+import type { ForeignPlace, ForeignTool } from '../../../host/config/import/foreign.ts';
+import { FOREIGN_TOOLS } from '../../../host/config/import/foreign-tools.ts';
+import { pathLabel } from '../../../host/config/source/labels.ts';
+import type { ConfigWorld } from '../../../host/config/world.ts';
+import { pathOfScope, type WritableScope } from '../../../host/config/write/write-servers.ts';
+import { line } from '../../chat/piece.ts';
+import { NotUnderstood } from '../../host/not-understood.ts';
+import { inSession, type Session } from '../session.ts';
+import type { McpFormat } from '../sub-command.ts';
+import { type Candidate, candidatesOf } from './candidate.ts';
+import { existingServers } from './existing.ts';
+import { donePieces, foundPieces, type Row, rowDocument } from './report.ts';
+import { storeCandidate } from './store.ts';
+import { isInTheWay, isOpenToChoice, taking } from './take.ts';
+
+export type ImportRequest = {
+  /** All that are known, if none is named. */
+  readonly sources: readonly string[];
+  readonly scope: WritableScope;
+  /** Who decides: a person, or nobody; `dry-run` shows what the latter would do. */
+  readonly asks: 'person' | 'all' | 'dry-run';
+  readonly force: boolean;
+  readonly secrets: boolean;
+  readonly projectFiles: boolean;
+};
+
+/** `toolplane mcp import`; gives its exit code. */
+export function startImport(
+  request: ImportRequest,
+  format: McpFormat,
+  env: NodeJS.ProcessEnv,
+): Promise<number> {
+  return inSession(format, env, async (session) => {
+    const { world } = session;
+    const tools = wantedTools(request.sources);
+    const configuration = await readConfiguration(world);
+    const around = { ...world, project: configuration.root ?? world.cwd };
+    const found = await findForeign(tools, around);
+    const target = pathOfScope(world, request.scope);
+    const candidates = candidatesOf(found, existingServers(configuration, target));
+    if (format === 'text')
+      await show(
+        session,
+        found,
+        candidates,
+        tools.flatMap((tool) => tool.places(around)),
+      );
+    const chosen = await choose(candidates, request, session);
+    if (typeof chosen === 'number') return chosen;
+    const writes = request.asks !== 'dry-run';
+    const rows = candidates.map((candidate) => rowOf(candidate, chosen, request, world));
+    await answer(session, { rows, found, target, request, writes });
+    return exitCode(rows, found, request);
+  });
+}
+
+/** What is to be done with each, or an exit code. */
+async function choose(
+  candidates: readonly Candidate[],
+  request: ImportRequest,
+  { env, format, tell }: Session,
+): Promise<ReadonlySet<Candidate> | 'by-rule' | 'nothing' | number> {
+  if (request.asks !== 'person') return 'by-rule';
+  if (!candidates.some(isOpenToChoice)) return 'nothing';
+  if (format === 'json' || !process.stdin.isTTY || !process.stdout.isTTY) {
+    tell('nothing was written: --all takes all new ones, --dry-run shows what that would do');
+    return 'nothing';
+  }
+  const { askAtTerminal } = await import('./ask-at-terminal.ts');
+  const picked = await askAtTerminal(candidates, env);
+  return typeof picked === 'number' ? picked : new Set(picked);
+}
+
+function rowOf(
+  candidate: Candidate,
+  chosen: ReadonlySet<Candidate> | 'by-rule' | 'nothing',
+  request: ImportRequest,
+  world: ConfigWorld,
+): Row {
+  const writes = request.asks !== 'dry-run';
+  if (chosen === 'nothing') return { candidate, done: { kind: 'left', why: 'nobody chose it' } };
+  if (chosen !== 'by-rule' && !chosen.has(candidate)) {
+    return { candidate, done: { kind: 'left', why: 'it was not chosen' } };
+  }
+  const rule = chosen === 'by-rule' ? taking(candidate, request) : ({ kind: 'take' } as const);
+  if (rule.kind === 'leave') return { candidate, done: { kind: 'left', why: rule.why } };
+  return { candidate, done: storeCandidate(world, candidate, { ...request, writes }) };
+}
+
+async function show(
+  { world, answer, tell }: Session,
+  found: readonly FoundFile[],
+  candidates: readonly Candidate[],
+  places: readonly ForeignPlace[],
+): Promise<void> {
+  const columns = process.stdout.isTTY ? process.stdout.columns || 80 : undefined;
+  await answer({ document: {}, pieces: foundPieces(found, candidates, world, columns) });
+  if (candidates.length > 0 || found.some(({ faults }) => faults.length > 0)) return;
+  const looked = places.map(({ path }) => pathLabel(path, world));
+  tell(`no servers of other programs were found; looked for ${looked.join(', ')}`);
+}
+
+type Report = {
+  readonly rows: readonly Row[];
+  readonly found: readonly FoundFile[];
+  readonly target: string;
+  readonly request: ImportRequest;
+  readonly writes: boolean;
+};
+
+async function answer(session: Session, { rows, found, target, request, writes }: Report): Promise<void> {
+  const taken = rows.filter(({ done }) => done.kind === 'written');
+  const shown = request.asks === 'person' ? rows.filter(({ done }) => done.kind !== 'left') : rows;
+  const label = pathLabel(target, session.world);
+  const faults = found.flatMap((it) => it.faults);
+  await session.answer({
+    document: {
+      scope: request.scope,
+      path: target,
+      dryRun: !writes,
+      servers: rows.map((row) => rowDocument(row, writes)),
+      faults,
+    },
+    pieces: [
+      ...(shown.length > 0 ? [line('')] : []),
+      ...donePieces(shown, writes),
+      ...(taken.length > 0
+        ? [line(`${writes ? 'written to' : 'would be written to'} ${label} (scope ${request.scope})`)]
+        : []),
+    ],
+  });
+  for (const fault of faults) session.tell(faultText(fault));
+  const literal = taken.flatMap(({ candidate, done }) =>
+    done.kind === 'written' && done.literal.length > 0
+      ? [`${candidate.server.name} (${done.literal.join(', ')})`]
+      : [],
+  );
+  if (literal.length > 0) {
+    session.tell(
+      `credentials stand in the file as they were: ${literal.join('; ')}; to keep them out, --secrets next time, or toolplane secret set NAME and \${secret:NAME} in their place`,
+    );
+  }
+}
+
+function exitCode(rows: readonly Row[], found: readonly FoundFile[], { asks }: ImportRequest): number {
+  const isBroken =
+    found.some(({ faults }) => faults.length > 0) || rows.some(({ done }) => done.kind === 'failed');
+  const isLeft =
+    asks !== 'person' && rows.some(({ candidate, done }) => done.kind === 'left' && isInTheWay(candidate));
+  return isBroken || isLeft ? 1 : 0;
+}
+
+function wantedTools(sources: readonly string[]): readonly ForeignTool[] {
+  if (sources.length === 0) return FOREIGN_TOOLS;
+  const known = FOREIGN_TOOLS.map(({ id }) => id);
+  for (const source of sources) {
+    if (known.includes(source)) continue;
+    const meant = nearest(source, known) ?? known.find((it) => it.startsWith(source) || it.endsWith(source));
+    const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
+    throw new NotUnderstood(`there is no source "${source}"${hint} (there are ${known.join(', ')})`);
+  }
+  return FOREIGN_TOOLS.filter(({ id }) => sources.includes(id));
+}

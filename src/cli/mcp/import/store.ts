@@ -1,0 +1,67 @@
+import { join } from 'node:path';
+import { literalSecrets } from '../../../host/config/explain/mask-entry.ts';
+import { fileSecretStore } from '../../../host/config/secret/file-secret-store.ts';
+import type { ConfigWorld } from '../../../host/config/world.ts';
+import { type WritableScope, writeServer } from '../../../host/config/write/write-servers.ts';
+import { messageOf } from '../../../protocol/sdk-error.ts';
+import type { Candidate } from './candidate.ts';
+import { keepSecrets } from './keep-secrets.ts';
+
+/** What became of one server. */
+export type Stored =
+  | {
+      readonly kind: 'written';
+      readonly hadOne: boolean;
+      /** The names of secrets that were put into the store for it. */
+      readonly secrets: readonly string[];
+      /** Where a credential is written out in the file. */
+      readonly literal: readonly string[];
+    }
+  | { readonly kind: 'failed'; readonly why: string };
+
+export type StoreOptions = {
+  readonly scope: WritableScope;
+  readonly force: boolean;
+  readonly secrets: boolean;
+  /** Without it, only what would become of it is told. */
+  readonly writes: boolean;
+};
+
+/** Writes one server, its secrets first; what cannot be written is told and harms no other. */
+export function storeCandidate(
+  world: ConfigWorld,
+  { server, standing }: Candidate,
+  options: StoreOptions,
+): Stored {
+  const { name } = server;
+  const { entry, secrets } = options.secrets
+    ? keepSecrets(name, server.entry)
+    : { entry: server.entry, secrets: [] };
+  const literal = literalSecrets(entry);
+  if (options.scope === 'project' && literal.length > 0 && !options.force) {
+    const cure = options.secrets ? '--force writes it' : '--secrets keeps it out, --force writes it';
+    return {
+      kind: 'failed',
+      why: `${literal.join(', ')} looks like a secret, and the file is shared; ${cure}`,
+    };
+  }
+  try {
+    const store = fileSecretStore(join(world.home, 'secrets.json'));
+    for (const secret of secrets) {
+      const known = store.get(secret.name);
+      if (known !== undefined && known !== secret.value && !options.force) {
+        return {
+          kind: 'failed',
+          why: `the secret ${secret.name} is another one already; --force replaces it`,
+        };
+      }
+    }
+    if (options.writes) for (const secret of secrets) store.set(secret.name, secret.value);
+    const hadOne = options.writes
+      ? writeServer(world, options.scope, name, entry).hadOne
+      : standing.kind !== 'new';
+    return { kind: 'written', hadOne, secrets: secrets.map((it) => it.name), literal };
+  } catch (cause) {
+    return { kind: 'failed', why: messageOf(cause) };
+  }
+}

@@ -1,0 +1,40 @@
+import type { Command } from 'commander';
+import { ExitCode } from '../exit-code.ts';
+import { formatOf, subCommand } from './sub-command.ts';
+
+const HELP = `
+A rejected server is not started and takes its name from nobody; if its entry is changed, you are asked again. In a
+terminal, and without names, you are asked about each, as toolplane mcp approve does.
+
+  toolplane mcp reject github
+  toolplane mcp reject --all               every server that waits
+
+Files:
+  ~/.toolplane/choices.json                what you decided; toolplane mcp reset-project-choices forgets it
+
+Exit codes:
+  0    done, or nothing waits
+  1    it failed
+  2    the command was not understood; nobody is there to be asked; there is no such server
+  130  it was interrupted; nothing was decided (129, 143: hung up, terminated)`;
+
+/** `toolplane mcp reject`: what a project brings along may not count. */
+export function addReject(mcp: Command): void {
+  subCommand(mcp, 'reject')
+    .description('Reject servers that a project brings along.')
+    .argument('[name...]', 'the servers; without any, you are asked about each')
+    .option('--all', 'every server that waits')
+    .addHelpText('after', HELP)
+    .action(async (names: string[], values: { json?: true; all?: true }) => {
+      const { startApprove } = await import('./approve/start.ts');
+      const request = {
+        names,
+        choice: 'rejected',
+        all: values.all === true,
+        settings: false,
+        trust: false,
+      } as const;
+      const code = await startApprove(request, formatOf(values), process.env);
+      if (code !== 0) throw new ExitCode(code);
+    });
+}

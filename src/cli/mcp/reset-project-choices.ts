@@ -1,0 +1,27 @@
+import type { Command } from 'commander';
+import { ExitCode } from '../exit-code.ts';
+import { formatOf, subCommand } from './sub-command.ts';
+
+const HELP = `
+Forgets what you approved, rejected and trusted in this repository, and in the directories below it; without a
+repository, in this directory. What it brings along waits for approval again.
+
+Files:
+  ~/.toolplane/choices.json                what you decided
+
+Exit codes:
+  0  done
+  1  the file cannot be written
+  2  the command was not understood`;
+
+/** `toolplane mcp reset-project-choices`: everything in the project waits again. */
+export function addResetProjectChoices(mcp: Command): void {
+  subCommand(mcp, 'reset-project-choices')
+    .description('Forget what was approved and rejected in this project.')
+    .addHelpText('after', HELP)
+    .action(async (values: { json?: true }) => {
+      const { startReset } = await import('./approve/reset.ts');
+      const code = await startReset(formatOf(values), process.env);
+      if (code !== 0) throw new ExitCode(code);
+    });
+}

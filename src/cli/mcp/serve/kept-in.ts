@@ -1,0 +1,28 @@
+import type { BuiltIn } from '../../../host/builtin/built-in.ts';
+import { realInput } from '../../../host/builtin/real-path.ts';
+import { isInWorkspace, isProtected, type Workspace } from '../../../host/permission/path.ts';
+
+type Input = Readonly<Record<string, unknown>>;
+
+/** An input that stays in the directory, its path free of links; or why the call is refused. */
+export async function keptIn(
+  builtIn: BuiltIn,
+  input: Input,
+  workspace: Workspace,
+): Promise<{ readonly input: Input } | { readonly fault: string }> {
+  const real = await realInput(builtIn, input, workspace);
+  if (real.kind === 'unresolved') return { fault: real.fault };
+  const path = builtIn.pathMember === undefined ? undefined : real.input[builtIn.pathMember];
+  if (typeof path !== 'string') return { input: real.input };
+  if (!isInWorkspace(path, workspace)) {
+    // Where a link leads is not told either.
+    const given = String(input[builtIn.pathMember ?? '']);
+    return { fault: `${given} is outside ${workspace.cwd}, and only what lies in there is served` };
+  }
+  // Nobody can be asked here, and who writes there decides what runs later.
+  const isReading = builtIn.listed.annotations?.readOnlyHint === true;
+  if (!isReading && isProtected(path.slice(workspace.cwd.length), workspace)) {
+    return { fault: `${path} decides what runs later: it is not changed from here` };
+  }
+  return { input: real.input };
+}

@@ -1,0 +1,38 @@
+import { maskEntry } from '../../host/config/explain/mask-entry.ts';
+import { placeText } from '../../host/config/fault-text.ts';
+import type { WrittenServer } from '../../host/config/model.ts';
+
+/** Where an entry stands, for people: its scope and its place in the file. */
+export function whereText({ scope, label, position }: WrittenServer): string {
+  return `${scope}, ${placeText(label, position)}`;
+}
+
+/** The same for programs. */
+export function whereDocument({ scope, label, path, position, owner }: WrittenServer): {
+  readonly scope: string;
+  readonly label: string;
+  readonly path?: string;
+  readonly position?: { readonly line: number; readonly column: number };
+  readonly owner?: string;
+} {
+  return {
+    scope,
+    label,
+    ...(path !== undefined && { path }),
+    ...(position && { position }),
+    ...(owner !== undefined && { owner }),
+  };
+}
+
+/** What a server is in a few words, such as `stdio: npx -y some-server`; secrets are not in it. */
+export function entryText(raw: unknown): string {
+  const { type, command, args, url } = maskEntry(raw);
+  if (typeof url === 'string') return `${typeof type === 'string' ? type : 'http'}: ${url}`;
+  const words = [command, ...(Array.isArray(args) ? args : [])].filter((it) => it !== undefined);
+  return `${typeof type === 'string' ? type : 'stdio'}: ${words.map((it) => wordText(String(it))).join(' ')}`;
+}
+
+/** A word as it would be typed: one with blanks, quotes or nothing in it would be taken for others. */
+function wordText(word: string): string {
+  return /^[^\s'"\\]+$/.test(word) ? word : JSON.stringify(word);
+}

@@ -1,0 +1,50 @@
+import { documentOf } from '../../host/config/file/read-document.ts';
+import { readText } from '../../host/config/file/read-text.ts';
+import { readInventory, type WrittenFile } from '../../host/config/write/inventory.ts';
+import { type HomeContent, homeContent } from './home-parts.ts';
+import { type Found, type Undo, undoOf } from './undo-file.ts';
+
+/** Everything we ever wrote that is still there. */
+export type Traces = {
+  readonly home: string;
+  readonly content: HomeContent;
+  readonly files: readonly Undo[];
+  /** Why files of projects are not known, if they are not. */
+  readonly fault?: string;
+};
+
+export function findTraces(home: string): Traces {
+  const { files, fault } = readInventory(home);
+  return {
+    home,
+    content: homeContent(home),
+    files: files.map(undoNow).filter(({ action }) => action !== 'gone'),
+    ...(fault !== undefined && { fault }),
+  };
+}
+
+/** What is to be done with a file as it is now. */
+export function undoNow(file: WrittenFile): Undo {
+  return undoOf(file, foundAt(file));
+}
+
+function foundAt({ path, text: isText }: WrittenFile): Found {
+  const found = readText(path);
+  if (found.state !== 'read') return found;
+  const { text } = found;
+  if (isText !== undefined) return { state: 'read', text, value: {}, isPlain: false };
+  const document = documentOf(path, text);
+  if (document.state === 'read')
+    return { state: 'read', text, value: document.value, isPlain: isPlainJson(text) };
+  return { state: 'unusable', fault: document.state === 'unusable' ? document.fault : 'it is gone' };
+}
+
+/** Whoever wrote a comment into a file wants to keep it. */
+function isPlainJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,103 @@
+import { isRecord } from '../../base/is-record.ts';
+import { hashEntry } from '../../host/config/approve/hash-entry.ts';
+import type { Edit } from '../../host/config/file/edit-document.ts';
+import type { WrittenFile } from '../../host/config/write/inventory.ts';
+
+/** What is to be done with a file of a project: all of it goes, or what is ours in it, or nothing. */
+export type Undo = {
+  readonly path: string;
+  readonly action: 'remove' | 'edit' | 'leave' | 'gone';
+  /** Servers and rules that are still as we wrote them. */
+  readonly servers: readonly string[];
+  readonly rules: readonly string[];
+  /** What stays although we wrote it, and why. */
+  readonly left: readonly { readonly what: string; readonly why: string }[];
+  readonly edits: readonly Edit[];
+};
+
+/** What is in a file now: `value` if it is an object, `isPlain` if there is no comment in it. */
+export type Found =
+  | { readonly state: 'absent' }
+  | { readonly state: 'unusable'; readonly fault: string }
+  | {
+      readonly state: 'read';
+      readonly text: string;
+      readonly value: Readonly<Record<string, unknown>>;
+      readonly isPlain: boolean;
+    };
+
+/** Only what nobody changed since is taken out; a file goes whole only if we made it and nothing else is in it. */
+export function undoOf(file: WrittenFile, found: Found): Undo {
+  const { path } = file;
+  const none = { path, servers: [], rules: [], left: [], edits: [] };
+  if (found.state === 'absent') return { ...none, action: 'gone' };
+  if (found.state === 'unusable')
+    return { ...none, action: 'leave', left: [{ what: 'the file', why: found.fault }] };
+  if (file.text !== undefined) {
+    if (hashEntry(found.text) === file.text) return { ...none, action: 'remove' };
+    return { ...none, action: 'leave', left: [{ what: 'the file', why: CHANGED }] };
+  }
+  const ours = serversOf(file, found.value);
+  const lists = Object.entries(file.lists).map(([key, values]) => rulesOf(key, values, found.value));
+  const edits = [
+    ...ours.same.map((name): Edit => ({ path: ['mcpServers', name], value: undefined })),
+    ...lists.flatMap((it) => it.edits),
+  ];
+  const taken = { servers: ours.same, rules: lists.flatMap((it) => it.rules), left: ours.left, edits };
+  const isWhole = file.isCreated && found.isPlain && !holdsMore(without(found.value, ours.same, lists));
+  if (isWhole) return { path, action: 'remove', ...taken };
+  return { path, action: edits.length > 0 ? 'edit' : ours.left.length > 0 ? 'leave' : 'gone', ...taken };
+}
+
+const CHANGED = 'it was changed since';
+
+type Values = Readonly<Record<string, unknown>>;
+
+function serversOf({ servers }: WrittenFile, { mcpServers }: Values) {
+  const there = isRecord(mcpServers) ? mcpServers : {};
+  const names = Object.keys(servers).filter((name) => Object.hasOwn(there, name));
+  const same = names.filter((name) => hashEntry(there[name]) === servers[name]);
+  const left = names
+    .filter((name) => !same.includes(name))
+    .map((name) => ({ what: `the server "${name}"`, why: CHANGED }));
+  return { same, left };
+}
+
+type Rules = {
+  readonly way: readonly string[];
+  readonly rules: readonly string[];
+  readonly edits: readonly Edit[];
+};
+
+function rulesOf(key: string, values: readonly string[], value: Values): Rules {
+  const way = key.split('.');
+  const list = way.reduce<unknown>((it, part) => (isRecord(it) ? it[part] : undefined), value);
+  if (!Array.isArray(list)) return { way, rules: [], edits: [] };
+  const at = [...list.keys()].filter((index) => values.includes(list[index])).reverse();
+  return {
+    way,
+    rules: values.filter((it) => list.includes(it)).map((it) => `${key}: ${it}`),
+    edits: at.map((index) => ({ path: [...way, index], value: undefined })),
+  };
+}
+
+/** What would be left in the file. */
+function without(value: Values, servers: readonly string[], lists: readonly Rules[]): Values {
+  const rest = structuredClone(value) as Record<string, unknown>;
+  if (isRecord(rest.mcpServers)) for (const name of servers) delete rest.mcpServers[name];
+  for (const { way, edits } of lists) {
+    const list = way.reduce<unknown>((it, part) => (isRecord(it) ? it[part] : undefined), rest);
+    if (Array.isArray(list)) for (const { path } of edits) list.splice(path.at(-1) as number, 1);
+  }
+  return rest;
+}
+
+/** Empty objects and lists hold nothing, and the version is ours. */
+function holdsMore({ version: _, ...members }: Values): boolean {
+  return Object.values(members).some(isSomething);
+}
+
+function isSomething(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length > 0;
+  return isRecord(value) ? Object.values(value).some(isSomething) : true;
+}

@@ -1,0 +1,89 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type Given, givenEntry } from '../../../../src/cli/mcp/add/given-entry.ts';
+
+const given = (target: string, more: Partial<Given> = {}) =>
+  givenEntry('x', { target, args: [], env: [], headers: [], ...more });
+
+test.each<[string, string, Partial<Given>, object]>([
+  ['a command', 'npx', { args: ['-y', 'pkg'] }, { type: 'stdio', command: 'npx', args: ['-y', 'pkg'] }],
+  ['a command without arguments', './run', {}, { type: 'stdio', command: './run' }],
+  ['an address', 'https://a.test/mcp', {}, { type: 'http', url: 'https://a.test/mcp' }],
+  ['an address of a socket', 'wss://a.test', {}, { type: 'ws', url: 'wss://a.test' }],
+  [
+    'another transport',
+    'https://a.test/sse',
+    { transport: 'sse' },
+    { type: 'sse', url: 'https://a.test/sse' },
+  ],
+  [
+    'an address that is known later',
+    '${BASE}/mcp',
+    { transport: 'http' },
+    { type: 'http', url: '${BASE}/mcp' },
+  ],
+  [
+    'variables, whatever is in them; the later one counts',
+    'run',
+    { env: ['A=1', 'B==x=\ny', 'E=', 'A=2'] },
+    { type: 'stdio', command: 'run', env: { A: '2', B: '=x=\ny', E: '' } },
+  ],
+  [
+    'headers',
+    'http://a.test',
+    { headers: ['Authorization: Bearer ${T}', 'X-Y:z: 1'] },
+    { type: 'http', url: 'http://a.test', headers: { Authorization: 'Bearer ${T}', 'X-Y': 'z: 1' } },
+  ],
+  [
+    'all else',
+    'run',
+    { cwd: '/x', timeout: 5000, trust: true, onDemand: true },
+    { type: 'stdio', command: 'run', cwd: '/x', timeout: 5000, trust: true, start: 'on-demand' },
+  ],
+  ['a command with a dot in it', 'server.py', {}, { type: 'stdio', command: 'server.py' }],
+  ['a path of Windows', 'C:\\tools\\x.exe', {}, { type: 'stdio', command: 'C:\\tools\\x.exe' }],
+  [
+    'an address that is said to be a command',
+    'a.test:80',
+    { transport: 'stdio' },
+    { type: 'stdio', command: 'a.test:80' },
+  ],
+])('%s becomes its entry', (_, target, more, entry) => {
+  expect(given(target, more)).toEqual({ kind: 'entry', entry });
+});
+
+test.each<[string, string, Partial<Given>, RegExp]>([
+  ['an address by stdio', 'https://a.test', { transport: 'stdio' }, /-t stdio takes a command/],
+  ['a command by http', 'npx', { transport: 'http' }, /-t http takes an address such as https:/],
+  ['a header for a command', 'npx', { headers: ['A: b'] }, /-H is for servers on the network/],
+  ['a variable for an address', 'https://a.test', { env: ['A=b'] }, /-e is for commands/],
+  ['an argument for an address', 'https://a.test', { args: ['x'] }, /takes no arguments/],
+  ['a directory for an address', 'https://a.test', { cwd: '/x' }, /--cwd is for commands/],
+  ['no KEY=value', 'npx', { env: ['hunter2'] }, /^-e as given is no KEY=value$/],
+  ['no header', 'https://a.test', { headers: ['Bearer hunter2'] }, /^-H "Bearer…" is no "Name: value"$/],
+  [
+    'an address without its scheme',
+    'localhost:3000/mcp',
+    {},
+    /write http:\/\/localhost:3000\/mcp, or -t stdio/,
+  ],
+  ['a file', 'file:///etc/passwd', {}, /starts with http: *\/\//],
+  ['nothing', ' ', {}, /there is no command/],
+])('%s is refused', (_, target, more, message) => {
+  const result = given(target, more);
+  expect(result).toMatchObject({ kind: 'faulty', faults: [expect.stringMatching(message)] });
+  expect(JSON.stringify(result)).not.toContain('hunter2');
+});
+
+test('any variable that is KEY=value is kept as it is', () => {
+  const key = fc.constantFrom('A', 'B_1', '__proto__', 'a.b');
+  fc.assert(
+    fc.property(key, fc.string({ unit: 'binary' }), (name, value) => {
+      const result = given('run', { env: [`${name}=${value}`] });
+      expect(result).toEqual({
+        kind: 'entry',
+        entry: { type: 'stdio', command: 'run', env: Object.fromEntries([[name, value]]) },
+      });
+    }),
+  );
+});

@@ -1,0 +1,155 @@
+import { expect, test } from 'vitest';
+import { candidatesOf, type Existing } from '../../../../src/cli/mcp/import/candidate.ts';
+import { taking } from '../../../../src/cli/mcp/import/take.ts';
+import type { FoundFile } from '../../../../src/host/config/import/find-foreign.ts';
+import { FOREIGN_TOOLS } from '../../../../src/host/config/import/foreign-tools.ts';
+import { signatureOf } from '../../../../src/host/config/merge/signature.ts';
+
+type Entry = { command: string; env?: Record<string, string> };
+
+function file(
+  id: string,
+  from: 'user' | 'project',
+  servers: Record<string, Entry & { isOff?: true }>,
+): FoundFile {
+  const tool = FOREIGN_TOOLS.find((it) => it.id === id);
+  if (!tool) throw new Error(id);
+  return {
+    tool,
+    place: { path: `/${id}-${from}`, from },
+    servers: Object.entries(servers).map(([name, { isOff, ...entry }]) => ({
+      name,
+      entry,
+      from,
+      notes: [],
+      isOff: isOff === true,
+    })),
+    faults: [],
+  };
+}
+
+function here(name: string, entry: Entry, place: 'target' | 'elsewhere'): Existing {
+  return { name, raw: entry, signature: signatureOf(entry), where: place, isInTarget: place === 'target' };
+}
+
+const A = { command: 'a' };
+const B = { command: 'b' };
+
+test.each<[string, FoundFile[], Existing[], (string | undefined)[][]]>([
+  ['nothing is here', [file('cursor', 'user', { one: A })], [], [['one', 'new', undefined]]],
+  [
+    'the same name and server is here',
+    [file('cursor', 'user', { one: A })],
+    [here('one', A, 'target')],
+    [['one', 'there', 'target']],
+  ],
+  [
+    'the same server is here under another name',
+    [file('cursor', 'user', { one: A })],
+    [here('uno', A, 'elsewhere')],
+    [['one', 'there', '"uno" of elsewhere']],
+  ],
+  [
+    'another server has the name in the file',
+    [file('cursor', 'user', { one: A })],
+    [here('one', B, 'target')],
+    [['one', 'differs', 'target']],
+  ],
+  [
+    'another server has the name elsewhere, which is no matter',
+    [file('cursor', 'user', { one: A })],
+    [here('one', B, 'elsewhere')],
+    [['one', 'new', undefined]],
+  ],
+  [
+    'a broken entry has the name in the file',
+    [file('cursor', 'user', { one: A })],
+    [{ name: 'one', raw: 5, where: 'target', isInTarget: true }],
+    [['one', 'differs', 'target']],
+  ],
+  [
+    'two programs have the same one',
+    [file('claude-code', 'user', { one: A }), file('cursor', 'user', { one: A, uno: A })],
+    [],
+    [
+      ['one', 'new', undefined],
+      ['one', 'twin', 'Claude Code'],
+      ['uno', 'twin', '"one" of Claude Code'],
+    ],
+  ],
+  [
+    'two programs have different ones of a name',
+    [file('claude-code', 'user', { one: A }), file('cursor', 'user', { one: B })],
+    [],
+    [
+      ['one', 'new', undefined],
+      ['one', 'clash', 'Claude Code'],
+    ],
+  ],
+  [
+    'one of the project takes no name from one of the person',
+    [file('cursor', 'project', { one: A }), file('zed', 'user', { one: B })],
+    [],
+    [
+      ['one', 'new', undefined],
+      ['one', 'clash', 'Zed'],
+    ],
+  ],
+  [
+    'one that is turned off takes no name',
+    [file('cursor', 'user', { one: { ...A, isOff: true } }), file('zed', 'user', { one: B })],
+    [],
+    [
+      ['one', 'new', undefined],
+      ['one', 'new', undefined],
+    ],
+  ],
+])('%s', (_, found, existing, expected) => {
+  const candidates = candidatesOf(found, existing);
+  expect(
+    candidates.map(({ server, standing }) => [
+      server.name,
+      standing.kind,
+      'where' in standing ? standing.where : undefined,
+    ]),
+  ).toEqual(expected);
+});
+
+const NONE = { force: false, projectFiles: false };
+
+test.each<[string, FoundFile, Existing[], typeof NONE, string]>([
+  ['a new one', file('cursor', 'user', { one: A }), [], NONE, 'take'],
+  ['one that is off', file('cursor', 'user', { one: { ...A, isOff: true } }), [], NONE, 'leave'],
+  ['one of the project', file('cursor', 'project', { one: A }), [], NONE, 'leave'],
+  [
+    'one of the project, wanted',
+    file('cursor', 'project', { one: A }),
+    [],
+    { ...NONE, projectFiles: true },
+    'take',
+  ],
+  ['one that differs', file('cursor', 'user', { one: A }), [here('one', B, 'target')], NONE, 'leave'],
+  [
+    'one that differs, forced',
+    file('cursor', 'user', { one: A }),
+    [here('one', B, 'target')],
+    { ...NONE, force: true },
+    'take',
+  ],
+  [
+    'one that is there, forced',
+    file('cursor', 'user', { one: A }),
+    [here('one', A, 'target')],
+    { ...NONE, force: true },
+    'leave',
+  ],
+  [
+    'one that is there with other variables, forced',
+    file('cursor', 'user', { one: { ...A, env: { KEY: 'new' } } }),
+    [here('one', A, 'target')],
+    { ...NONE, force: true },
+    'take',
+  ],
+])('--all and %s', (_, found, existing, options, expected) => {
+  expect(candidatesOf([found], existing).map((it) => taking(it, options).kind)).toEqual([expected]);
+});

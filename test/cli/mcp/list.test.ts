@@ -1,0 +1,169 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { BROKEN } from '../host/real-servers.ts';
+import { CLI, fixture } from '../run-cli.ts';
+import { hasScript } from '../terminal-process.ts';
+import { localFile, marker, mcpPlace, mcpTerminal, projectFile, userFile } from './mcp-place.ts';
+
+/** A server of ours with one tool. */
+const DOCS = { command: process.execPath, args: [CLI, 'serve', fixture('docs.ts'), '--export', 'docs'] };
+
+test('each server has its scope, its place and how it is; what failed or is broken is exit code 1', async () => {
+  const place = mcpPlace();
+  place.write(userFile(place), {
+    version: 1,
+    mcpServers: { docs: DOCS, gone: BROKEN, off: DOCS },
+    serverSettings: { off: { disabled: true } },
+  });
+  place.write(projectFile(place), { mcpServers: { bad: { command: 3 }, docs: DOCS, mine: DOCS } });
+  const [text, json] = await Promise.all([place.mcp('list'), place.mcp('list', '--json')]);
+  expect(text.stdout.replaceAll(/:\d+:\d+/g, ':L:C').split('\n')).toEqual([
+    expect.stringMatching(
+      /^✗ bad {3}project {2}\.mcp\.json +broken: \.mcp\.json:L:C: mcpServers\.bad\.command: /,
+    ),
+    expect.stringMatching(/^✓ docs {2}user {5}~\/\.toolplane\/settings\.json {2}connected \(1 tool\)$/),
+    expect.stringMatching(/^⏸ docs {2}project .* pending approval: toolplane mcp approve docs \(meanwhile/),
+    expect.stringMatching(/^✗ gone {2}user .* failed: its command is not found: no-such-command-at-all/),
+    expect.stringMatching(/^⏸ mine {2}project .* pending approval: toolplane mcp approve mine$/),
+    expect.stringMatching(/^⏸ off {3}user .* disabled in ~\/\.toolplane\/settings\.json$/),
+    '',
+  ]);
+  expect({ code: text.code, stderr: text.stderr }).toEqual({ code: 1, stderr: '' });
+  const { servers } = JSON.parse(json.stdout) as {
+    servers: { name: string; scope: string; state: string }[];
+  };
+  expect(servers.map(({ name, scope, state }) => [name, scope, state])).toEqual([
+    ['bad', 'project', 'broken'],
+    ['docs', 'user', 'connected'],
+    ['docs', 'project', 'pending'],
+    ['gone', 'user', 'failed'],
+    ['mine', 'project', 'pending'],
+    ['off', 'user', 'disabled'],
+  ]);
+  expect(json.code).toBe(1);
+});
+
+test('what waits for a person is no failure; without servers it is said how to add one', async () => {
+  const place = mcpPlace();
+  const none = await place.mcp('list');
+  expect(none).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^No servers are configured\. Add one: /),
+  });
+  place.write(projectFile(place), { mcpServers: { x: DOCS } });
+  const waiting = await place.mcp('ls');
+  expect(waiting).toMatchObject({ code: 0, stdout: expect.stringMatching(/^⏸ x /) });
+});
+
+test('what is wrong with a file is one line on stderr and exit code 1; the rest is listed', async () => {
+  const place = mcpPlace();
+  place.write(projectFile(place), '{ "mcpServers": ');
+  place.write(userFile(place), { mcpServers: { docs: DOCS } });
+  const { code, stdout, stderr } = await place.mcp('list', '--no-connect');
+  expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringMatching(/^· docs {2}user .* ready\n$/) });
+  expect(stderr.trimEnd().split('\n')).toEqual([expect.stringMatching(/^toolplane: \.mcp\.json:\d+:\d+: /)]);
+});
+
+test('the policy of the machine blocks, and is named', async () => {
+  const place = mcpPlace();
+  place.write(join(place.managed, 'managed-settings.json'), { deniedMcpServers: [{ serverName: 'docs' }] });
+  place.write(userFile(place), { mcpServers: { docs: DOCS } });
+  const { code, stdout } = await place.mcp('list');
+  expect({ code, stdout }).toEqual({
+    code: 1,
+    stdout: expect.stringMatching(/^✗ docs {2}user .* blocked by .*deniedMcpServers/),
+  });
+});
+
+test('what a managed file excludes is told in one line', async () => {
+  const place = mcpPlace();
+  place.write(join(place.managed, 'managed-mcp.json'), { mcpServers: { corp: DOCS } });
+  place.write(userFile(place), { mcpServers: { docs: DOCS } });
+  const [list, get] = await Promise.all([place.mcp('list', '--no-connect'), place.mcp('get', 'docs')]);
+  expect(list).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^· corp {2}managed .* ready\n$/),
+    stderr:
+      'toolplane: 1 server of another scope does not count: on this machine only those of the managed file do\n',
+  });
+  expect(get).toMatchObject({ code: 1, stdout: expect.stringContaining('no entry of this name counts') });
+});
+
+test('get tells all places, the one that counts first; the entry has no secret in it', async () => {
+  const place = mcpPlace();
+  place.write(userFile(place), {
+    mcpServers: { docs: { ...DOCS, env: { API_TOKEN: 'hunter2hunter2', HOST: '${HOME}' } } },
+  });
+  place.write(projectFile(place), { mcpServers: { docs: { url: 'https://a.test/mcp?key=hunter2' } } });
+  const [text, json, typo] = await Promise.all([
+    place.mcp('get', 'docs'),
+    place.mcp('get', 'docs', '--no-connect', '--json'),
+    place.mcp('get', 'doc', '--json'),
+  ]);
+  expect(text).toMatchObject({ code: 0, stderr: '' });
+  expect(text.stdout).toMatch(
+    /^docs\n {2}✓ connected \(1 tool\), docs [\d.]+\n {2}defined in user, ~\/\.toolplane\/settings\.json:\d+:\d+\n/,
+  );
+  expect(text.stdout).toContain('"HOST": "${HOME}"');
+  expect(text.stdout).toMatch(
+    /\n {2}also in project, \.mcp\.json:\d+:\d+: waits for your approval, so user counts\n/,
+  );
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    name: 'docs',
+    defined: { scope: 'user', path: userFile(place) },
+    verdict: { kind: 'ready' },
+    health: { state: 'ready' },
+    lost: [{ scope: 'project', why: 'pending' }],
+  });
+  expect(JSON.stringify([text, json])).not.toContain('hunter2');
+  expect(typo.code).toBe(2);
+  expect(JSON.parse(typo.stdout)).toEqual({
+    error: { message: 'there is no server "doc"; did you mean "docs"? (there are docs)' },
+  });
+});
+
+test('a server that nobody approved is started by no sub-command (R169, C18)', async () => {
+  const place = mcpPlace();
+  const ran = join(place.project, 'ran');
+  place.write(projectFile(place), { mcpServers: { evil: marker(ran) } });
+  place.write(localFile(place), { mcpServers: { worse: marker(ran) } });
+  const looks = [
+    ['list'],
+    ['list', '--json'],
+    ['get', 'evil'],
+    ['get', 'worse'],
+    ['approve'],
+    ['login', 'evil'],
+  ];
+  await Promise.all(looks.map((args) => place.mcp(...args)));
+  expect(existsSync(ran)).toBe(false);
+  const changes = [
+    ['reject', 'evil'],
+    ['list'],
+    ['add', 'other', 'run'],
+    ['remove', 'other'],
+    ['reset-project-choices'],
+  ];
+  for (const args of changes) {
+    await place.mcp(...args);
+    expect({ args, ran: existsSync(ran) }).toEqual({ args, ran: false });
+  }
+  // The test can fail: once it is approved, it is started.
+  await place.mcp('approve', 'evil');
+  await place.mcp('list');
+  expect(existsSync(ran)).toBe(true);
+}, 60_000);
+
+test.runIf(hasScript)('in a terminal there are colours, unless somebody is against them', async () => {
+  const place = mcpPlace();
+  place.write(userFile(place), { mcpServers: { gone: BROKEN } });
+  const coloured = mcpTerminal(place, ['list']);
+  await coloured.until('\u001b[31m✗\u001b[39m gone');
+  const plain = mcpTerminal(place, ['list'], { NO_COLOR: '1' });
+  expect(await plain.until('gone')).not.toContain('\u001b[31m');
+  expect([await coloured.closed, await plain.closed]).toEqual([
+    [1, null],
+    [1, null],
+  ]);
+});
