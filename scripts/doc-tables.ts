@@ -7,6 +7,7 @@ import { OFFICIAL_OPTIONS, type OptionRow, OWN_OPTIONS } from '../src/sdk/option
 import { Query } from '../src/sdk/query.ts';
 import { QueryMethods } from '../src/sdk/query-methods.ts';
 import { AGENT_TABLES } from './doc-agent-tables.ts';
+import { explainSetUps } from './doc-explain.ts';
 import { knownOutput } from './example-run.ts';
 import { table } from './markdown-table.ts';
 
@@ -14,6 +15,7 @@ import { table } from './markdown-table.ts';
 export const GENERATED: Readonly<Record<string, () => string | Promise<string>>> = {
   'error-codes': errorCodes,
   'host-errors': hostErrors,
+  'explain-set-ups': explainSetUps,
   'official-options': () => optionTable(OFFICIAL_OPTIONS),
   'own-options': () => optionTable(OWN_OPTIONS),
   exports: exportTable,

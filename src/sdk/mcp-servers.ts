@@ -1,6 +1,6 @@
 import { isRecord } from '../base/is-record.ts';
-import { SdkError } from '../protocol/sdk-error.ts';
 import { checkWritten } from '../protocol/check-written.ts';
+import { SdkError } from '../protocol/sdk-error.ts';
 import type { ExternalServerEntry } from '../protocol/server-entry.ts';
 import { normalizeName } from '../protocol/tool-name.ts';
 import type { SdkServerEntry } from '../tools/sdk-server.ts';

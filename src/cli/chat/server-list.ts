@@ -12,7 +12,9 @@ const TONES: Readonly<Record<string, Tone>> = {
 /** `/mcp`: every server, how it is, and what is wrong with it. */
 export function serverList(servers: readonly McpServerStatus[]): Piece[] {
   if (servers.length === 0) {
-    return [line('There are no servers. Add one with toolplane mcp add, or name some with --mcp-config <file>.')];
+    return [
+      line('There are no servers. Add one with toolplane mcp add, or name some with --mcp-config <file>.'),
+    ];
   }
   const widest = Math.max(...servers.map(({ name }) => name.length));
   return servers.flatMap((server) => {

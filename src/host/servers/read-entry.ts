@@ -1,6 +1,6 @@
 import { isRecord } from '../../base/is-record.ts';
-import { messageOf } from '../../protocol/sdk-error.ts';
 import { checkWritten } from '../../protocol/check-written.ts';
+import { messageOf } from '../../protocol/sdk-error.ts';
 import { checkExternalEntry, type ToolPolicy } from '../../protocol/server-entry.ts';
 import { HostError } from '../connect/host-error.ts';
 import type { SdkServerEntry, ServerEntry, ServerManifest } from '../connect/world.ts';

@@ -26,5 +26,7 @@ test('every server with its state, its tools and what is wrong with it', () => {
 });
 
 test('no servers is told with the way to have some', () => {
-  expect(text(serverList([]))).toEqual(['There are no servers. Add one with toolplane mcp add, or name some with --mcp-config <file>.']);
+  expect(text(serverList([]))).toEqual([
+    'There are no servers. Add one with toolplane mcp add, or name some with --mcp-config <file>.',
+  ]);
 });

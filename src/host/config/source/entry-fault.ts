@@ -1,6 +1,6 @@
+import { checkWritten } from '../../../protocol/check-written.ts';
 import { messageOf } from '../../../protocol/sdk-error.ts';
 import { type EntryFault, externalEntryFault } from '../../../protocol/server-entry.ts';
-import { checkWritten } from '../../../protocol/check-written.ts';
 
 /** What is wrong with an entry as it was written; where something is put in later, that is judged then. */
 export function entryFault(name: string, raw: Readonly<Record<string, unknown>>): EntryFault | undefined {

@@ -1,0 +1,124 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { render } from '../src/cli/chat/render.ts';
+import { explain } from '../src/cli/explain/explain.ts';
+import type { ExplainRequest } from '../src/cli/explain/request.ts';
+import { approveSettings, decideServers } from '../src/host/config/approve/choice-store.ts';
+import { readConfiguration } from '../src/host/config/configuration.ts';
+import { cachePath, writeCache } from '../src/host/config/source/connectors/connector-cache.ts';
+import { type ConfigWorld, configWorld } from '../src/host/config/world.ts';
+import { type ExplainSetUp, SET_UPS } from './explain-set-ups.ts';
+
+/** Every set-up with its files, the command and what it prints. */
+export async function explainSetUps(): Promise<string> {
+  const sections: string[] = [];
+  for (const [at, setUp] of SET_UPS.entries()) {
+    using place = explainPlace();
+    const { world } = place;
+    await prepare(setUp, place);
+    const printed = place.neutral(await answerOf(setUp, world));
+    const files = Object.entries(setUp.files).map(
+      ([path, text]) => `\`${path}\`\n${fence('jsonc', text.trimEnd())}`,
+    );
+    const command = ['toolplane', 'explain', ...setUp.args].map(word).join(' ');
+    sections.push(
+      [
+        `## ${at + 1}. ${setUp.title}`,
+        setUp.story,
+        ...files,
+        fence('text', `$ ${command}\n${printed.trimEnd()}`),
+      ].join('\n\n'),
+    );
+  }
+  return sections.join('\n\n');
+}
+
+/** A project, a home and a directory of those who run the machine, of its own. */
+export type ExplainPlace = Disposable & {
+  readonly project: string;
+  readonly world: ConfigWorld;
+  /** What a process of its own is given. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Where a path of a set-up lies. */
+  at(path: string): string;
+  /** The text without what is only so on this machine. */
+  neutral(text: string): string;
+};
+
+export function explainPlace(): ExplainPlace {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'toolplane-explain-')));
+  const [project, person, managed] = ['project', 'person', 'person/machine-wide'].map((name) =>
+    join(base, name),
+  ) as [string, string, string];
+  for (const directory of [join(project, '.git'), person, managed]) mkdirSync(directory, { recursive: true });
+  const env = {
+    HOME: person,
+    TOOLPLANE_HOME: join(person, '.toolplane'),
+    TOOLPLANE_MANAGED_DIRECTORY: managed,
+  };
+  const world = configWorld({ cwd: project, env, userHome: person, platform: process.platform });
+  const [system = ''] = world.managed;
+  return {
+    project,
+    world,
+    env,
+    at(path) {
+      if (path.startsWith('~/')) return join(person, path.slice(2));
+      return path.startsWith('/etc/toolplane/')
+        ? join(managed, path.slice('/etc/toolplane/'.length))
+        : join(project, path);
+    },
+    neutral: (text) =>
+      text
+        .replaceAll(`, ${join(system, 'managed-mcp.json')}`, '')
+        .replaceAll(`${join(system, 'managed-mcp.json')}, `, '')
+        // As long as what stands for it, so that columns stay columns.
+        .replaceAll('~/machine-wide', '/etc/toolplane')
+        .replaceAll(project, '<project>')
+        .replaceAll(person, '~'),
+    [Symbol.dispose]: () => rmSync(base, { recursive: true, force: true }),
+  };
+}
+
+/** Writes the files; what was approved is approved before it changes. */
+export async function prepare(
+  { files, approved = {}, catalogues = {} }: ExplainSetUp,
+  place: ExplainPlace,
+): Promise<void> {
+  const { world } = place;
+  write(approved, place);
+  const { sources, settingsSources } = await readConfiguration(world);
+  const isOfProject = ({ scope }: { scope: string }) => scope === 'project' || scope === 'local';
+  const written = sources.filter(isOfProject).flatMap(({ servers }) => servers);
+  if (written.length > 0) decideServers(world.home, written, 'approved');
+  for (const source of settingsSources.filter(isOfProject)) approveSettings(world.home, source);
+  write(files, place);
+  for (const [url, body] of Object.entries(catalogues)) {
+    const fetchedAt = new Date(0).toISOString();
+    writeCache(cachePath(world.home, { url }), { label: url }, { fetchedAt, body: { ...body } });
+  }
+}
+
+function write(files: Readonly<Record<string, string>>, place: ExplainPlace): void {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(place.at(path)), { recursive: true });
+    writeFileSync(place.at(path), text, { mode: 0o600 });
+  }
+}
+
+/** The same as the command prints, without a process. */
+async function answerOf({ args }: ExplainSetUp, world: ConfigWorld): Promise<string> {
+  const [about, name] = args as [ExplainRequest['about'], string];
+  const request: ExplainRequest = { about, name, wanted: {}, connects: false, format: 'text' };
+  const { pieces } = explain(await readConfiguration(world), request, { statuses: {} });
+  return pieces.map((piece) => `${render(piece, { columns: 80, colours: false })}\n`).join('');
+}
+
+function word(text: string): string {
+  return /^[\w-]+$/.test(text) ? text : `'${text}'`;
+}
+
+function fence(language: string, body: string): string {
+  return `\`\`\`${language}\n${body}\n\`\`\``;
+}
