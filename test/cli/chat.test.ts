@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { configPlace } from '../host/config/config-place.ts';
 import { CTRL_C, CTRL_D, UP } from './chat/fake-terminal.ts';
 import { jsonFile } from './json-file.ts';
 import { runCli, startCli } from './run-cli.ts';
@@ -21,7 +22,8 @@ function ownHome(): { TOOLPLANE_HOME: string } {
 test.runIf(hasScript)(
   'in a real terminal: connect and search, connect and deploy, then what tools there are',
   async () => {
-    const chat = new TerminalProcess(REHEARSE, ownHome());
+    const place = configPlace();
+    const chat = new TerminalProcess(REHEARSE, place.env, undefined, place.project);
     await chat.until('› ');
     chat.type('Connect to the docs MCP server, then search for tool pools\r');
     expect(await chat.until('allow? ')).toContain('connect_mcp');
@@ -44,6 +46,8 @@ test.runIf(hasScript)(
     await chat.until('allow? ');
     chat.type('a\r');
     await chat.until('api is live');
+    const noted = readFileSync(join(place.project, '.toolplane/settings.local.json'), 'utf8');
+    expect(JSON.parse(noted)).toEqual({ version: 1, permissions: { allow: ['mcp__deploy__trigger'] } });
     await chat.until('› ');
     chat.type(`${UP}\r`);
     expect(await chat.until('Done.')).not.toContain('allow? ');
@@ -59,6 +63,30 @@ test.runIf(hasScript)(
     await chat.until('› ');
     chat.type(CTRL_D);
     expect(await chat.closed).toEqual([0, null]);
+  },
+);
+
+test.runIf(hasScript)(
+  'in a real terminal: what the project brings is asked about before it counts',
+  async () => {
+    const place = configPlace();
+    const entry = JSON.parse(TWO_SERVERS).mcpServers.docs;
+    place.write(join(place.project, '.mcp.json'), {
+      mcpServers: { docs: entry, other: { command: 'no-such-thing' } },
+    });
+    const first = new TerminalProcess(['--model', 'rehearsal'], place.env, undefined, place.project);
+    expect(await first.until('approve? ')).toContain('docs.ts');
+    first.type('y\r');
+    expect(await first.until('approve? ')).toContain('no-such-thing');
+    first.type('n\r');
+    await first.until('› ');
+    first.type('/mcp\r');
+    await first.until('connected');
+    expect(await first.until('› ')).toContain('you rejected');
+    first.type(CTRL_D);
+    expect(await first.closed).toEqual([0, null]);
+    const again = new TerminalProcess(['--model', 'rehearsal'], place.env, undefined, place.project);
+    expect(await again.until('› ')).not.toContain('no-such-thing');
   },
 );
 

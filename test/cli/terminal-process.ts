@@ -17,10 +17,11 @@ export class TerminalProcess {
   readonly closed: Promise<unknown[]>;
 
   /** `codeFile` is where the exit code goes, for a process that outlives its terminal. */
-  constructor(args: readonly string[], env: Record<string, string> = {}, codeFile?: string) {
+  constructor(args: readonly string[], env: Record<string, string> = {}, codeFile?: string, cwd?: string) {
     const command = [process.execPath, CLI, ...args].map(quoted).join(' ');
     const kept = codeFile === undefined ? command : `trap '' HUP; ${command}; echo $? > ${quoted(codeFile)}`;
     this.#child = spawn(SCRIPT, ['-qec', kept, '/dev/null'], {
+      cwd,
       env: { ...CLI_ENV, TERM: 'xterm', SHELL: '/bin/sh', ...env },
     });
     this.closed = once(this.#child, 'close');

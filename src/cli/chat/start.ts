@@ -1,6 +1,7 @@
 import { messageOf } from '../../protocol/sdk-error.ts';
 import type { Options } from '../../sdk/options.ts';
 import { missingModel, openAgent } from '../open-agent.ts';
+import { approveFirst } from './approve-first.ts';
 import { Chat } from './chat.ts';
 import { neutralise } from './neutralise.ts';
 import { line } from './piece.ts';
@@ -8,6 +9,8 @@ import { processTerminal } from './terminal.ts';
 
 /** A chat in the terminal of this process; gives its exit code. */
 export async function startChat(given: Options, env: NodeJS.ProcessEnv): Promise<number> {
+  const left = await approveFirst(given, env);
+  if (left !== undefined) return left;
   const missing = missingModel(given, env);
   const terminal = processTerminal(env);
   if (missing !== undefined && !terminal.isInteractive) {
