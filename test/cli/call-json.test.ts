@@ -23,7 +23,7 @@ test.each<[string, string[], number, object]>([
     'an unknown server',
     ['call', 'od', 'typed'],
     2,
-    { message: 'there is no server "od" (there are broken, odd)' },
+    { message: 'there is no server "od" (there are odd, broken)' },
   ],
   [
     'a server that cannot be used',

@@ -81,8 +81,9 @@ test.runIf(hasScript)(
     first.type('n\r');
     await first.until('› ');
     first.type('/mcp\r');
-    await first.until('connected');
-    expect(await first.until('› ')).toContain('you rejected');
+    await first.until('docs');
+    await first.until('you rejected');
+    await first.until('› ');
     first.type(CTRL_D);
     expect(await first.closed).toEqual([0, null]);
     const again = new TerminalProcess(['--model', 'rehearsal'], place.env, undefined, place.project);

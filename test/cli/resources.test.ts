@@ -11,9 +11,9 @@ test('resources are listed by server; one that fails is exit code 1', async () =
   const servers = ['--mcp-config', config({ odd: odd(), everything: EVERYTHING, broken: BROKEN })];
   const { code, stdout, stderr } = await runCli(['resources', ...servers]);
   expect(stdout).toMatch(
-    /\nodd \(2 resources\)\n {2}odd:\/\/text {3}text\/plain {2}5 bytes {2}Text: A ␛\[31mtext\n {2}odd:\/\/bytes\n/,
+    /^odd \(2 resources\)\n {2}odd:\/\/text {3}text\/plain {2}5 bytes {2}Text: A ␛\[31mtext\n {2}odd:\/\/bytes\n/,
   );
-  expect(stdout).toMatch(/^everything \(\d+ resources\)\n {2}demo:\/\/resource\//);
+  expect(stdout).toMatch(/\neverything \(\d+ resources\)\n {2}demo:\/\/resource\//);
   expect(stderr).toContain('server broken: its command is not found');
   expect(code).toBe(1);
 });

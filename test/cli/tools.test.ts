@@ -38,11 +38,11 @@ test('--json is one document with everything, whatever came of the servers', asy
   const { code, stdout } = await tools({ odd: odd(), memory: MEMORY, broken: BROKEN }, '--json');
   const { servers, totals } = JSON.parse(stdout) as ToolsReport;
   expect(servers.map(({ name, status, error }) => ({ name, status, isWrong: error !== undefined }))).toEqual([
-    { name: 'broken', status: 'failed', isWrong: true },
-    { name: 'memory', status: 'connected', isWrong: false },
     { name: 'odd', status: 'connected', isWrong: false },
+    { name: 'memory', status: 'connected', isWrong: false },
+    { name: 'broken', status: 'failed', isWrong: true },
   ]);
-  const [, memory, first] = servers;
+  const [first, memory] = servers;
   expect(first?.tools.find(({ name }) => name === 'a.b')).toEqual({
     name: 'a.b',
     pooledName: 'mcp__odd__a_b',

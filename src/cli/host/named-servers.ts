@@ -2,8 +2,10 @@ import type { Command } from 'commander';
 import { nearest } from '../../base/nearest.ts';
 import { type Configuration, readConfiguration } from '../../host/config/configuration.ts';
 import { explainServer } from '../../host/config/explain/explain-server.ts';
+import { inOneLine } from '../../host/config/explain/in-one-line.ts';
 import { faultText } from '../../host/config/fault-text.ts';
 import type { ConfiguredServer, Verdict } from '../../host/config/model.ts';
+import { writtenOrder } from '../../host/config/written-order.ts';
 import type { HostServerEntry } from '../../host/host-options.ts';
 import { cliWorld } from './config-world.ts';
 import { flagConfigs, refuse, type ServerMap } from './server-flags.ts';
@@ -33,7 +35,7 @@ export async function namedServers(command: Command, wanted?: readonly string[])
   const world = cliWorld(process.env);
   const configuration = await readConfiguration(world, mcpConfigs ? { mcpConfigs, isStrict: true } : {});
   refuseUnreadable(command, configuration);
-  const known = new Map(configuration.merged.servers.map((server) => [server.name, server]));
+  const known = new Map(writtenOrder(configuration).map((server) => [server.name, server]));
   if (known.size === 0) refuse(command, nobody(configuration));
   const names = wanted ?? [...known.keys()];
   for (const name of names) if (!known.has(name)) refuse(command, unknownServer(name, [...known.keys()]));
@@ -71,6 +73,5 @@ function unknownServer(name: string, known: readonly string[]): string {
 }
 
 function asideOf(configuration: Configuration, { name, verdict }: ConfiguredServer): Aside {
-  const { answer, next } = explainServer(configuration, name);
-  return { server: name, state: verdict.kind, why: [answer, ...next.slice(0, 1)].join(' ') };
+  return { server: name, state: verdict.kind, why: inOneLine(explainServer(configuration, name)) };
 }

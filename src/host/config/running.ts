@@ -4,11 +4,13 @@ import type { ExpandedEntry, ServerEntry } from '../connect/world.ts';
 import type { Configuration } from './configuration.ts';
 import { makeExpander } from './expand/expander.ts';
 import { explainServer } from './explain/explain-server.ts';
+import { inOneLine } from './explain/in-one-line.ts';
 import { rulingSource } from './merge/standing.ts';
 import type { Scope } from './model.ts';
 import { refreshCatalogues } from './refresh-catalogues.ts';
 import { fileSecretStore } from './secret/file-secret-store.ts';
 import { Following } from './watch/follow.ts';
+import { writtenOrder } from './written-order.ts';
 
 /** Who runs the servers. */
 export type Runner = {
@@ -46,8 +48,8 @@ export class RunningConfiguration implements Disposable {
 
   /** Those that may be started, as written. */
   get servers(): Record<string, ServerEntry> {
-    const { merged, program } = this.current;
-    const ready = merged.servers.flatMap(({ name, verdict, entry }) =>
+    const { program } = this.current;
+    const ready = writtenOrder(this.current).flatMap(({ name, verdict, entry }) =>
       verdict.kind === 'ready' && entry && (this.#only?.has(name) ?? true) ? [[name, entry] as const] : [],
     );
     return Object.fromEntries([...ready, ...Object.entries(program)]);
@@ -63,8 +65,7 @@ export class RunningConfiguration implements Disposable {
     const { current } = this;
     return current.merged.servers.flatMap(({ name, verdict, written: { scope } }) => {
       if (verdict.kind === 'ready') return [];
-      const { answer, next } = explainServer(current, name);
-      return [{ name, scope, why: [answer, ...next.slice(0, 1)].join(' ') }];
+      return [{ name, scope, why: inOneLine(explainServer(current, name)) }];
     });
   }
 
