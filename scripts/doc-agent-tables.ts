@@ -1,6 +1,7 @@
-import { Command } from 'commander';
+import { type Argument, Command } from 'commander';
 import { addAgentFlags } from '../src/cli/agent-flags.ts';
 import { COMMANDS } from '../src/cli/chat/commands.ts';
+import { addMcp } from '../src/cli/mcp.ts';
 import { BUILT_INS } from '../src/host/builtin/table.ts';
 import { FAILURE_POLICY } from '../src/host/hook/failure-policy.ts';
 import { FLAGS, type FlagUse } from '../src/host/launch/flag-table.ts';
@@ -20,6 +21,7 @@ export const AGENT_TABLES: Readonly<Record<string, () => string>> = {
   'chat-commands': chatCommands,
   'command-flags': commandFlags,
   'hook-failures': hookFailures,
+  'mcp-commands': mcpCommands,
   'model-aliases': modelAliases,
   'permission-modes': permissionModes,
   'permission-rules': permissionRules,
@@ -52,6 +54,31 @@ function builtInTools(): string {
     return [`\`${name}\``, `${description.split('. ')[0]}.`, annotations?.readOnlyHint ? ifReading : 'yes'];
   });
   return table(['tool', 'what it does', 'is asked about'], rows);
+}
+
+/** Those that are only known by another name are left out, as in `--help`. */
+function mcpCommands(): string {
+  const program = new Command('toolplane');
+  addMcp(program);
+  const [mcp] = program.commands;
+  if (!mcp) throw new Error('there is no command mcp');
+  const help = mcp.createHelp();
+  const rows = help
+    .visibleCommands(mcp)
+    .filter((command) => command.name() !== 'help')
+    .map((command) => [
+      `\`toolplane mcp ${command.name()}${help
+        .visibleArguments(command)
+        .map((it) => ` ${argumentText(it)}`)
+        .join('')}\``,
+      command.description(),
+    ]);
+  return table(['command', 'what it does'], rows);
+}
+
+function argumentText(argument: Argument): string {
+  const name = `${argument.name()}${argument.variadic ? '…' : ''}`;
+  return argument.required ? `<${name}>` : `[${name}]`;
 }
 
 function chatCommands(): string {

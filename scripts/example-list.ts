@@ -39,6 +39,8 @@ export const EXAMPLES: readonly Example[] = [
   { name: 'command-line', needs: 'nothing' },
   { name: 'tools-and-calls', needs: 'nothing' },
   { name: 'tool-cost', needs: 'cli' },
+  { name: 'configured-servers', needs: 'nothing' },
+  { name: 'configuration', needs: 'nothing' },
   { name: 'own-test', needs: 'nothing', isVarying: true },
   { name: 'telemetry', needs: 'nothing' },
   { name: 'troubleshooting', needs: 'nothing' },

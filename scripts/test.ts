@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { installDebianPackages } from './debian-packages.ts';
 import { installPeers } from './peers.ts';
 import { bin, ROOT, step } from './step.ts';
 
@@ -36,6 +37,7 @@ function countRows(title: string, args: readonly string[]): void {
   }
 }
 
+const unrun = installDebianPackages();
 counted(installPeers());
 counted(step('check', process.execPath, [`${ROOT}scripts/check.ts`]));
 const isTested = step('tests', bin('vitest'), [
@@ -61,5 +63,6 @@ countRows('conformance', [`${ROOT}conformance/run.ts`, '--json']);
 countRows('chaos', [`${ROOT}chaos/run.ts`, '--json', '--quick', '--ours']);
 rmSync(scratch, { recursive: true, force: true });
 
+if (unrun.length > 0) console.log(`\nnot run, for want of Debian packages: tests of ${unrun.join(', ')}`);
 console.log(`\n${totals.passed} passed, ${totals.failed} failed`);
 process.exitCode = totals.failed === 0 ? 0 : 1;

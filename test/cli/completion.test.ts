@@ -26,7 +26,7 @@ function person() {
 
 const isThere = (shell: string) => spawnSync(shell, ['-c', 'exit 0']).status === 0;
 
-test.each(['bash', 'zsh', 'fish'].filter(isThere))('%s takes its script', (shell) => {
+test.each(['bash', 'zsh'].filter(isThere))('%s takes its script', (shell) => {
   const { status, stderr } = spawnSync(shell, ['-n'], { input: SCRIPTS[shell as 'bash'], encoding: 'utf8' });
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
 });
@@ -81,6 +81,46 @@ test.runIf(hasScript)('a tab in a terminal finishes the word', async () => {
   await terminal.until('Serve the built-in tools');
   terminal.type('exit\n');
   await terminal.closed;
+});
+
+test.each(['zsh'].filter(isThere))('so does one in %s', async () => {
+  const { place, env } = person();
+  const terminal = commandTerminal('zsh -f -i', {
+    cwd: place.project,
+    env: { ...env, TERM: 'dumb', PS1: '> ', ZDOTDIR: place.userHome },
+  });
+  terminal.type(
+    'autoload -Uz compinit && compinit -u -D; source <(toolplane completion zsh); echo lo""aded\n',
+  );
+  await terminal.until('loaded\r\n');
+  terminal.type('toolplane mcp serv\t--allow-wr\t--help\n');
+  await terminal.until('Serve the built-in tools');
+  terminal.type('toolplane mcp get gith\t--no-connect\n');
+  await terminal.until('github');
+  await terminal.until('settings.json');
+  terminal.type('exit\n');
+  await terminal.closed;
+});
+
+test.each(['fish'].filter(isThere))('%s completes commands, flags, values and names', () => {
+  const { place, env } = person();
+  const complete = (line: string) => {
+    const script = `toolplane completion fish | source; complete -C '${line}'`;
+    const { stdout, stderr } = spawnSync('fish', ['--no-config', '-c', script], {
+      cwd: place.project,
+      env,
+      encoding: 'utf8',
+    });
+    expect(stderr).toBe('');
+    return stdout
+      .trimEnd()
+      .split('\n')
+      .map((it) => it.split('\t')[0]);
+  };
+  expect(complete('toolplane mcp reset')).toEqual(['reset-project-choices']);
+  expect(complete('toolplane mcp add --tran')).toEqual(['--transport']);
+  expect(complete('toolplane mcp get git')).toEqual(['github', 'gitlab']);
+  expect(complete('toolplane mcp add --scope u')).toEqual(['user']);
 });
 
 test('it loads nothing heavy: of what is installed, the command parser alone', () => {

@@ -30,10 +30,28 @@ const READ: readonly (readonly [argv: string[], flags: AgentFlags])[] = [
   [['--managed-settings', '{"a":{"b":1}}'], { managedSettings: { a: { b: 1 } } }],
   [['--dangerously-skip-permissions'], { skipPermissions: true }],
   [['--setting-sources='], { settingSources: [] }],
+  [['--plugin-dir', '/a', '--plugin-dir=/b'], { pluginDirs: ['/a', '/b'] }],
+  [['--project-config-root=/p', '--strict-mcp-config'], { projectConfigRoot: '/p', strictMcpConfig: true }],
+  [['--disallowed-tools', 'Bash', '--tool-marks'], { disallowedTools: ['Bash'], toolMarks: true }],
+  [['--tell-decisions', '--debug-to-stderr'], { tellDecisions: true }],
 ];
 
 test.each(READ)('%j', (argv, flags) => {
   expect(parseFlags(argv)).toEqual({ flags, faults: [], notes: [] });
+});
+
+test.each([
+  [['--channels=a'], 'there are no inbox channels'],
+  [['--managed-settings-in-initialize'], 'pass --managed-settings'],
+  [['--session-mirror'], 'keep what the messages tell'],
+])('%j is refused, with what to do instead', (argv, instead) => {
+  expect(parseFlags(argv).faults).toEqual([expect.stringContaining(instead)]);
+});
+
+test('a flag that has no effect is told', () => {
+  expect(parseFlags(['--replay-user-messages']).notes).toEqual([
+    '--replay-user-messages has no effect: messages are not sent back',
+  ]);
 });
 
 test.each([

@@ -1,0 +1,51 @@
+// What is configured on a machine, in a program of one's own: read, explained, run, and followed while files change.
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createHost, loadConfiguration } from 'toolplane/host';
+import { serve } from './servers/start.ts';
+
+const home = mkdtempSync(join(tmpdir(), 'toolplane-example-'));
+const project = join(home, 'shop');
+const write = (path: string, content: object) => writeFileSync(path, JSON.stringify(content, null, 2));
+mkdirSync(join(project, '.git'), { recursive: true });
+mkdirSync(join(home, '.toolplane'));
+write(join(home, '.toolplane/settings.json'), { mcpServers: { docs: serve('docs.ts') } });
+write(join(project, '.mcp.json'), { mcpServers: { deploy: serve('deploy.ts') } });
+
+{
+  // #region load
+  const configuration = await loadConfiguration({
+    cwd: project,
+    env: { PATH: process.env.PATH, HOME: home },
+  });
+  for (const { name, scope, label, state } of configuration.servers) {
+    console.log(`${name}: ${state}, ${scope} ${label}`);
+  }
+  console.log(configuration.explain('deploy').answer);
+  // #endregion
+
+  // #region run
+  await using host = createHost({ configuration });
+  await host.ready();
+  console.log('connected:', Object.keys(host.status()).join(', '));
+  // #endregion
+
+  // #region follow
+  const changed = new Promise<void>((resolve) => {
+    host.events.on((event) => {
+      if (event.type !== 'configured') return;
+      console.log(`added ${event.added}; removed ${event.removed}`);
+      resolve();
+    });
+  });
+  // Somebody saves the file: what is the same goes on undisturbed.
+  const mcpServers = { docs: serve('docs.ts'), library: serve('library.ts') };
+  write(join(home, '.toolplane/settings.json'), { mcpServers });
+  await changed;
+  await host.ready({ servers: ['library'] });
+  // #endregion
+  assert.deepEqual(Object.keys(host.status()), ['docs', 'library']);
+}
+rmSync(home, { recursive: true });
