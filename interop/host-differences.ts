@@ -58,11 +58,6 @@ export const HOST_DIFFERENCES: readonly HostDifference[] = [
     without: withoutMember('serverPolicyAskOnly'),
   },
   {
-    programs: ['permission-callback'],
-    why: '"always" lasts for the session as long as there are no settings files to write it to',
-    without: withoutMember('destination'),
-  },
-  {
     programs: ['two-tools-at-once', 'max-turns', ...INTERRUPTED],
     why: 'turns are the replies of the model; the CLI counts messages',
     without: withoutMember('num_turns'),
