@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 
 /** A lock nobody gave up for so long was left behind; whoever works under one needs milliseconds. */
@@ -7,7 +7,8 @@ const STALE_MS = 3_000;
 
 /**
  * Does the work while no other process does work under the same lock, a file that exists as long. Waits in place, since the
- * work is done in place, too. Where no lock can be made, the work is done without one.
+ * work is done in place, too. Where no lock can be made, the work is done without one; what is in its place and no lock of
+ * ours is told at once, for nobody would ever give it up.
  */
 export function underLock<T>(path: string, work: () => T, staleMs = STALE_MS): T {
   const mine = `${process.pid} ${hostname()} ${randomUUID()}`;
@@ -29,12 +30,32 @@ function take(path: string, mine: string, staleMs: number): boolean {
     } catch (cause) {
       if (!(cause instanceof Error && 'code' in cause && cause.code === 'EEXIST')) return false;
     }
-    const theirs = textOf(path);
+    const theirs = lockAt(path);
     if (theirs !== seen) [since, seen] = [performance.now(), theirs];
     if (performance.now() - since > staleMs || isAbandoned(theirs)) {
       if (!remove(path, theirs)) return false;
     } else pause(2 + Math.random() * 8);
   }
+}
+
+/** Who holds it, in its words; none while it is being written, or if it is gone by now. */
+function lockAt(path: string): string {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (!found) return '';
+  // Asked before it is read: to open a pipe may take for ever.
+  const text = found.isFile() && found.size <= LONGEST ? textOf(path) : undefined;
+  if (text === undefined || !isLockText(text)) {
+    throw new Error(`${path} is no lock of Toolplane's but in the place of one; move or remove it`);
+  }
+  return text;
+}
+
+/** Bytes of the longest lock. */
+const LONGEST = 1024;
+
+/** Whether a text is that of a lock; one that was cut short holds nothing. */
+export function isLockText(text: string): boolean {
+  return /^(?:\d+ .* [0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\0*)$/.test(text);
 }
 
 /** Its process ran here and is no more. */

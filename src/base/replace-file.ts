@@ -21,19 +21,33 @@ const MAX_LINKS = 40;
 /**
  * Puts a file in place as a whole, in place: a reader sees the old content or the new one, and whatever fails leaves the
  * old one and nothing beside it. One that exists keeps its mode and, where we may, its owner; `mode` is that of a new one.
- * A link stays: what it leads to is replaced.
+ * A link stays: what it leads to is replaced. `isStill` is asked last of all whether the file is still the one that is to
+ * be replaced; if it is not, it is left and false is given.
  */
-export function replaceFile(path: string, content: string | Uint8Array, { mode = 0o600 } = {}): void {
+export function replaceFile(
+  path: string,
+  content: string | Uint8Array,
+  { mode = 0o600, isStill }: { readonly mode?: number; isStill?(): boolean } = {},
+): boolean {
   const target = followLinks(path);
   const before = statSync(target, { throwIfNoEntry: false });
   const draft = join(dirname(target), `.${basename(target)}.${randomUUID()}`);
   try {
     writeDraft(draft, content, before, mode);
-    renameSync(draft, target);
+    const isReplaced = isStill === undefined || isStill();
+    if (isReplaced) renameSync(draft, target);
+    else rmSync(draft, { force: true });
+    return isReplaced;
   } catch (thrown) {
     rmSync(draft, { force: true });
     throw thrown;
   }
+}
+
+/** A text that is another one after each write to the file, and after each that takes its place. */
+export function fileState(path: string): string {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found ? [found.dev, found.ino, found.size, found.mtimeNs, found.ctimeNs].join(' ') : 'absent';
 }
 
 /** Where a path leads in the end, also if there is nothing yet. */

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -19,7 +20,7 @@ test('the lock is there while the work is done, and gone after it, also if it fa
 });
 
 test.each([
-  ['of a process that is no more', (pid: number) => `${pid} ${hostname()} x`, 60_000],
+  ['of a process that is no more', (pid: number) => `${pid} ${hostname()} ${randomUUID()}`, 60_000],
   ['of nobody knows whom, after a while', () => '', 50],
 ])(
   'a lock %s is taken over',
@@ -45,4 +46,20 @@ test('a lock that is somebody else’s by now is left', async () => {
   const path = join(await temporaryRoot(), 'lock');
   underLock(path, () => writeFileSync(path, 'theirs'));
   expect(readFileSync(path, 'utf8')).toBe('theirs');
+});
+
+test.each<[string, (path: string) => void]>([
+  ['a directory', (path) => mkdirSync(path)],
+  ['a link', (path) => symlinkSync('elsewhere', path)],
+  ['a file of others', (path) => writeFileSync(path, '{ "packages": {} }')],
+  ['a file that is far too big', (path) => writeFileSync(path, '\0'.repeat(100_000))],
+])('%s in its place is told at once, with what to do, and stays', async (_, make) => {
+  const root = await temporaryRoot();
+  const path = join(root, 'lock');
+  make(path);
+  let isDone = false;
+  expect(() => underLock(path, () => (isDone = true), 60_000)).toThrow(
+    `${path} is no lock of Toolplane's but in the place of one; move or remove it`,
+  );
+  expect([isDone, readdirSync(root)]).toEqual([false, ['lock']]);
 });

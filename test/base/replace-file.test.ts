@@ -6,11 +6,12 @@ import {
   readFileSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { followLinks, replaceFile } from '../../src/base/replace-file.ts';
+import { fileState, followLinks, replaceFile } from '../../src/base/replace-file.ts';
 import { temporaryRoot } from '../host/transcript/sessions.ts';
 
 test('a new file has the mode it is given, whatever the umask; by default it is for its owner', async () => {
@@ -58,4 +59,34 @@ test('what fails leaves nothing beside it', async () => {
   expect(() => replaceFile(join(root, 'directory'), 'x')).toThrow();
   expect(readdirSync(root)).toEqual(['directory']);
   expect(() => replaceFile(join(root, 'none', 'x'), 'x')).toThrow('ENOENT');
+});
+
+test('what is another file by the time the new one is ready is left, and that is told', async () => {
+  const root = await temporaryRoot();
+  const path = join(root, 'a');
+  writeFileSync(path, 'theirs');
+  const names: string[][] = [];
+  const isStill = (): boolean => {
+    names.push(readdirSync(root));
+    return names.length > 1;
+  };
+  expect(replaceFile(path, 'ours', { isStill })).toBe(false);
+  expect([readFileSync(path, 'utf8'), readdirSync(root)]).toEqual(['theirs', ['a']]);
+  expect(names[0]).toHaveLength(2);
+  expect(replaceFile(path, 'ours', { isStill })).toBe(true);
+  expect(readFileSync(path, 'utf8')).toBe('ours');
+});
+
+test('the state of a file is another after each write, also of the same length', async () => {
+  const path = join(await temporaryRoot(), 'a');
+  expect(fileState(path)).toBe(fileState(path));
+  const absent = fileState(path);
+  writeFileSync(path, 'one');
+  utimesSync(path, 1, 1);
+  const first = fileState(path);
+  expect(fileState(path)).toBe(first);
+  writeFileSync(path, 'two');
+  const second = fileState(path);
+  replaceFile(path, 'two');
+  expect(new Set([absent, first, second, fileState(path)]).size).toBe(4);
 });

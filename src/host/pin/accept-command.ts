@@ -1,10 +1,7 @@
+import { shellWords } from '../../base/shell-word.ts';
+
 /** What a person types to accept a tool as it is now; a name that cannot be typed stands for all of its server. */
 export function acceptCommand({ server, tool }: { readonly server: string; readonly tool: string }): string {
   const words = /\p{C}/u.test(tool) ? [server] : [server, tool];
-  return `toolplane tools accept ${words.map(quoted).join(' ')}`;
-}
-
-/** The name is a stranger's: within these quotes a shell does nothing with it. */
-function quoted(word: string): string {
-  return /^\w[\w.-]*$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+  return `toolplane tools accept ${shellWords(...words)}`;
 }

@@ -81,7 +81,16 @@ export function filePinStore(directory: string, { mode = 'write', note }: FilePi
       if (kept.has(server)) return unwritten.update(server, change);
       if (mode === 'read') return keep(server, change(load(server).pins));
       makeDirectory(directory);
-      return underLock(`${pathOf(directory, server)}.lock`, () => rewrite(server, change));
+      const lock = `${pathOf(directory, server)}.lock`;
+      try {
+        return underLock(lock, () => rewrite(server, change));
+      } catch (cause) {
+        tell(
+          server,
+          `what tools of "${server}" are is remembered for this session only: ${messageOf(cause)}`,
+        );
+        return keep(server, change(load(server).pins));
+      }
     },
   };
 }

@@ -7,6 +7,7 @@ test.each([
   ['s', '$(touch x)', "s '$(touch x)'"],
   ['s', "it's", "s 'it'\\''s'"],
   ['s', 'look\u001b[31m', 's'],
+  ['s', '--json', "-- s '--json'"],
   ['s', 'zero\u200bwidth', 's'],
 ])('a shell takes %j %j as names and nothing else', (server, tool, words) => {
   expect(acceptCommand({ server, tool })).toBe(`toolplane tools accept ${words}`);

@@ -151,3 +151,16 @@ test('two processes that write at once lose nothing', async () => {
   expect(changes.map((it) => it.tool)).toEqual(seen);
   expect(readdirSync(root)).toHaveLength(1);
 }, 30_000);
+
+test('what is in the place of a lock is told, and nobody waits for it', async () => {
+  const path = await directory();
+  openPins(path).observe(AT, [ONE]);
+  mkdirSync(`${fileIn(path)}.lock`);
+  const notes: string[] = [];
+  const pins = openPins(path, { note: (text) => notes.push(text) });
+  expect(pins.observe(AT, [TWO]).changes).toHaveLength(1);
+  expect(pins.all()).toHaveLength(1);
+  expect(notes).toEqual([
+    expect.stringMatching(/remembered for this session only: .*\.lock is no lock of Toolplane's/),
+  ]);
+});

@@ -1,13 +1,15 @@
+import { createHash } from 'node:crypto';
 import { mkdirSync, rmdirSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { underLock } from '../../../base/file-lock.ts';
-import { followLinks, replaceFile } from '../../../base/replace-file.ts';
+import { fileState, followLinks, replaceFile } from '../../../base/replace-file.ts';
 import { messageOf } from '../../../protocol/sdk-error.ts';
 import { HostError } from '../../connect/host-error.ts';
+import { realPlace } from '../approve/real-place.ts';
 import { placeText } from '../fault-text.ts';
 import { EditRefused, editText, type Edit as TextEdit } from './edit-text.ts';
 import { documentOf } from './read-document.ts';
-import { MAX_FILE_BYTES, readText } from './read-text.ts';
+import { mostBytesOf, readText } from './read-text.ts';
 import { type Migration, migrate } from './versions.ts';
 
 /** Sets the value at the end of a way, making objects on the way; `undefined` removes it. */
@@ -24,6 +26,8 @@ export type EditOptions = {
   readonly migrations?: readonly Migration[];
   /** A directory that the file must not lead out of by links. */
   readonly within?: string;
+  /** A directory for the lock, which is beside the file by default: a repository could hold it there, and would show it. */
+  readonly locks?: string;
 };
 
 /** What was done: `text` is what the file holds now, `isNew` whether there was none. */
@@ -50,7 +54,7 @@ export function editDocument(
     // Before anything is made: not even a lock belongs where a link leads out to.
     textAt(path, options);
     made = mkdirSync(dirname(path), { recursive: true, mode: options.directoryMode ?? 0o700 });
-    const edited = underLock(`${followLinks(path)}.lock`, () => rewrite(path, change, options), STALE_MS);
+    const edited = underLock(lockOf(path, options), () => rewrite(path, change, options), STALE_MS);
     if (edited.isChanged) made = undefined;
     return edited;
   } catch (cause) {
@@ -61,21 +65,32 @@ export function editDocument(
   }
 }
 
+/** However the file is reached, the lock is the same. */
+function lockOf(path: string, { locks }: EditOptions): string {
+  if (locks === undefined) return `${followLinks(path)}.lock`;
+  mkdirSync(locks, { recursive: true, mode: 0o700 });
+  return join(locks, `${createHash('sha256').update(realPlace(path)).digest('hex').slice(0, 32)}.lock`);
+}
+
 function rewrite(
   path: string,
   change: (value: Readonly<Record<string, unknown>>) => readonly Edit[],
   options: EditOptions,
 ): Edited {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    const state = fileState(path);
     const before = textAt(path, options);
     const text = edited(path, before ?? '', change, options);
     const isNew = before === undefined;
     if (text === (before ?? '')) return { text, isNew, isChanged: false };
-    if (Buffer.byteLength(text) > MAX_FILE_BYTES)
-      throw refused(path, `it would be bigger than ${MAX_FILE_BYTES / 2 ** 20} MiB`);
-    if (textAt(path, options) !== before) continue;
-    replaceFile(path, text, options.mode === undefined ? {} : { mode: options.mode });
-    return { text, isNew, isChanged: true };
+    const most = mostBytesOf(options);
+    if (Buffer.byteLength(text) > most) throw refused(path, `it would be bigger than ${most / 2 ** 20} MiB`);
+    const isReplaced = replaceFile(path, text, {
+      ...(options.mode !== undefined && { mode: options.mode }),
+      // The text too: clocks of disks are coarse.
+      isStill: () => textAt(path, options) === before && fileState(path) === state,
+    });
+    if (isReplaced) return { text, isNew, isChanged: true };
   }
   throw refused(path, 'another program keeps writing it; try again');
 }

@@ -82,7 +82,8 @@ function itemMargin(text: string, offset: number, otherwise: string): string {
 
 /** A whole line if it is left empty, else the blanks on one side. */
 function withBlanks(text: string, cut: Splice, side: 'before' | 'after'): Splice {
-  const margin = /[ \t]*$/.exec(text.slice(0, cut.from))?.[0].length ?? 0;
+  let margin = 0;
+  while (/[ \t]/.test(text[cut.from - margin - 1] ?? '')) margin++;
   const rest = /^[ \t]*(\r\n|\n|\r)?/.exec(text.slice(cut.to)) ?? [''];
   const isAtStart = /[\r\n]/.test(text[cut.from - margin - 1] ?? '');
   if (isAtStart && rest[1] !== undefined)

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '../../../base/is-record.ts';
+import { keyText } from '../source/key-text.ts';
 import { appendItem, removeItem, splice } from './edit-items.ts';
 import { memberOf, valueOfNode } from './json-tree.ts';
 import { BOM } from './parse-jsonc.ts';
@@ -111,5 +112,7 @@ function onlyMember(object: JsonNode, name: string, way: Way): JsonNode | undefi
 }
 
 function nameOf(way: Way): string {
-  return way.length === 0 ? 'the whole' : `"${way.join('.')}"`;
+  if (way.length === 0) return 'the whole';
+  const key = keyText(way);
+  return key.includes('"') ? key : `"${key}"`;
 }

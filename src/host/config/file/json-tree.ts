@@ -1,9 +1,21 @@
 import type { JsonNode } from './read-tree.ts';
 
-/** The last of the members of the name, since that is the one that counts. */
+/** The last of the members of the name, since that is the one that counts. The tree does not change any more. */
 export function memberOf(object: JsonNode, name: string): JsonNode | undefined {
-  return object.children.findLast((member) => member.value === name);
+  const { children } = object;
+  if (children.length <= FEW) return children.findLast((member) => member.value === name);
+  const known = indexes.get(object);
+  if (known) return known.get(name);
+  const index = new Map(children.map((member) => [member.value, member]));
+  indexes.set(object, index);
+  return index.get(name);
 }
+
+/** So many members are looked through as fast as they are put into an index. */
+const FEW = 8;
+
+/** Members by name, of objects that somebody asked. */
+const indexes = new WeakMap<JsonNode, ReadonlyMap<unknown, JsonNode>>();
 
 /** The value at the end of a way, if there is one. */
 export function valueAt(

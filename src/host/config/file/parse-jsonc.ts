@@ -2,7 +2,7 @@ import type { Position } from '../model.ts';
 import { findDuplicates, memberOf, valueAt, valueOfNode } from './json-tree.ts';
 import { placesIn } from './place-in-text.ts';
 import { readPlain } from './plain-json.ts';
-import { type JsonNode, type JsonTree, readTree } from './read-tree.ts';
+import { type JsonNode, readTree } from './read-tree.ts';
 
 /** A JSON text with comments and trailing commas, and where things stand in it. */
 export type ParsedJson = {
@@ -27,26 +27,36 @@ const MAX_DUPLICATES = 20;
 
 export function parseJsonc(text: string): ParsedJson {
   const body = text.startsWith(BOM) ? text.slice(1) : text;
-  const placeAt = placesIn(body);
   const plain = readPlain(body);
-  let tree: JsonTree | undefined;
-  const treeOf = (): JsonTree => {
-    // Where things are is asked of few texts, mostly of those with a fault.
-    tree ??= readTree(body);
-    return tree;
-  };
+  const readingOf = kept(() => ({ ...readTree(body), placeAt: placesIn(body) }));
   const locate: ParsedJson['locate'] = (path) => {
-    const offset = offsetOf(treeOf().root, path);
+    const { root, placeAt } = readingOf();
+    const offset = offsetOf(root, path);
     return offset === undefined ? undefined : placeAt(offset);
   };
   if (plain) return { value: plain.value, faults: [], duplicates: [], locate };
-  const { root, fault } = treeOf();
+  const { root, fault, placeAt } = readingOf();
   const duplicates = root ? findDuplicates(root, MAX_DUPLICATES) : [];
   return {
     value: root && valueOfNode(root),
     faults: fault ? [{ message: fault.message, position: placeAt(fault.offset) }] : [],
     duplicates: duplicates.map(({ path, offset }) => ({ path, position: placeAt(offset) })),
     locate,
+  };
+}
+
+/**
+ * Made when it is asked for, and anew if it is gone by then: a tree takes far more memory than its text, where things are
+ * is asked of few texts and rarely twice, and a configuration stays for as long as the program runs.
+ */
+function kept<T extends object>(make: () => T): () => T {
+  let last: WeakRef<T> | undefined;
+  return () => {
+    const known = last?.deref();
+    if (known) return known;
+    const made = make();
+    last = new WeakRef(made);
+    return made;
   };
 }
 

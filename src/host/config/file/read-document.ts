@@ -1,5 +1,6 @@
 import { isRecord } from '../../../base/is-record.ts';
 import type { Position } from '../model.ts';
+import { keyText } from '../source/key-text.ts';
 import { type ParsedJson, parseJsonc } from './parse-jsonc.ts';
 import { readText } from './read-text.ts';
 import { type Migration, migrate } from './versions.ts';
@@ -18,6 +19,8 @@ export type Document =
       readonly state: 'read';
       readonly path: string;
       readonly value: Readonly<Record<string, unknown>>;
+      /** Nothing stands in it: somebody may be about to write it. */
+      readonly isBlank?: true;
       /** What counts and may not be what was meant, such as a member that is written twice. */
       readonly warnings: readonly DocumentWarning[];
       locate(path: readonly (string | number)[]): Position | undefined;
@@ -26,7 +29,7 @@ export type Document =
 export type DocumentWarning = { readonly key: string; readonly message: string; readonly position: Position };
 
 export type ReadOptions = {
-  /** A directory that the file must not lead out of by links. */
+  /** A directory that the file must not lead out of by links; files in one are smaller than those of the person. */
   readonly within?: string;
   /** Of a file of ours: what makes older ones into one of today. One that is newer cannot be used. */
   readonly migrations?: readonly Migration[];
@@ -59,12 +62,14 @@ export function documentOf(path: string, text: string, migrations?: readonly Mig
     const place = locate(['version']);
     return { state: 'unusable', path, fault: migrated.fault, ...(place && { position: place }) };
   }
-  return { state: 'read', path, value: migrated.value, warnings: warningsOf(parsed), locate };
+  const isBlank = text.trim() === '';
+  const warnings = warningsOf(parsed);
+  return { state: 'read', path, value: migrated.value, ...(isBlank && { isBlank }), warnings, locate };
 }
 
 function warningsOf({ duplicates }: ParsedJson): DocumentWarning[] {
   return duplicates.map(({ path, position }) => ({
-    key: path.join('.'),
+    key: keyText(path),
     message: 'it is written twice in the same object, and the later one counts; remove one',
     position,
   }));

@@ -1,5 +1,5 @@
 import { NO_WORD, readString, readWord, skipTrivia, type TextFault } from './json-words.ts';
-import { MAX_DEPTH } from './plain-json.ts';
+import { MAX_DEPTH, MAX_VALUES } from './plain-json.ts';
 
 /** A part of a text: where it stands and what it is. */
 export type JsonNode = {
@@ -9,12 +9,12 @@ export type JsonNode = {
   /** Of a scalar; of a member, its name. */
   readonly value?: unknown;
   /** The members of an object, the items of a list, the value of a member; a broken text may end before that. */
-  readonly children: JsonNode[];
+  readonly children: readonly JsonNode[];
   /** Where the colon of a member stands. */
   readonly colon?: number;
 };
 
-/** `root` is as far as the text could be read: undefined if there is nothing but blanks and comments, or it is too deep. */
+/** `root` is as far as the text could be read: undefined if there is nothing but blanks and comments, or it is too much. */
 export type JsonTree = { readonly root: JsonNode | undefined; readonly fault?: TextFault };
 
 /** Reads a JSON text with comments and trailing commas up to its first fault, without calling itself. */
@@ -27,13 +27,20 @@ export function readTree(text: string): JsonTree {
 /** What may come next: a value; an item of a list, a name of an object, or their end; a comma or an end; nothing. */
 type Expected = 'value' | 'item' | 'name' | 'more' | 'nothing';
 
+/** A part that may still get some of its own. */
+type OpenNode = JsonNode & { readonly children: JsonNode[] };
+
+/** Most parts of a text have none. */
+const NONE: JsonNode[] = [];
+
 class TreeReader {
   readonly #text: string;
   #at = 0;
   #expected: Expected = 'value';
   /** Objects, lists and members that have not ended yet. */
-  readonly #open: JsonNode[] = [];
+  readonly #open: OpenNode[] = [];
   #depth = 0;
+  #values = 0;
   root: JsonNode | undefined;
 
   constructor(text: string) {
@@ -62,6 +69,7 @@ class TreeReader {
       return undefined;
     }
     if (this.#expected === 'name') return this.#readName(character);
+    if (++this.#values > MAX_VALUES) return this.#tooMuch(`it holds more than ${MAX_VALUES} values`);
     return character === '{' || character === '[' ? this.#openNode(character) : this.#readScalar(character);
   }
 
@@ -80,10 +88,8 @@ class TreeReader {
   }
 
   #openNode(character: '{' | '['): TextFault | undefined {
-    if (++this.#depth > MAX_DEPTH) {
-      this.root = undefined;
-      return this.#fault(`objects and lists stand in each other more than ${MAX_DEPTH} deep`);
-    }
+    if (++this.#depth > MAX_DEPTH)
+      return this.#tooMuch(`objects and lists stand in each other more than ${MAX_DEPTH} deep`);
     const type = character === '{' ? 'object' : 'list';
     this.#add({ type, offset: this.#at, length: 0, children: [] });
     this.#at++;
@@ -95,7 +101,7 @@ class TreeReader {
     const read = character === '"' ? readString : readWord;
     const word = read(this.#text, this.#at);
     if ('message' in word) return word;
-    this.#add({ type: 'scalar', offset: this.#at, length: 0, value: word.value, children: [] });
+    this.#add({ type: 'scalar', offset: this.#at, length: 0, value: word.value, children: NONE });
     this.#at = word.end;
     this.#end();
     return undefined;
@@ -107,7 +113,7 @@ class TreeReader {
     this.#end();
   }
 
-  #add(node: JsonNode): void {
+  #add(node: OpenNode): void {
     this.root ??= node;
     this.#open.at(-1)?.children.push(node);
     this.#open.push(node);
@@ -127,6 +133,11 @@ class TreeReader {
     if (this.#expected === 'value') return this.#stop(this.#fault('a value is missing here'));
     const type = this.#open.at(-1)?.type;
     return this.#stop(this.#fault(`a closing ${CLOSING[type ?? '']} is missing`));
+  }
+
+  #tooMuch(message: string): TextFault {
+    this.root = undefined;
+    return this.#fault(message);
   }
 
   #fault(message: string): TextFault {

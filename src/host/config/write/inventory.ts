@@ -4,7 +4,7 @@ import { realPlace } from '../approve/real-place.ts';
 import { type Edit, editDocument } from '../file/edit-document.ts';
 import { readDocumentNow } from '../file/read-document.ts';
 import { MIGRATIONS } from '../file/versions.ts';
-import { isOfHome } from './file-options.ts';
+import { isUserFile } from './file-options.ts';
 
 /** A file outside of Toolplane's own directory that we made or changed, and what in it is ours. */
 export type WrittenFile = {
@@ -15,9 +15,14 @@ export type WrittenFile = {
   readonly servers: Readonly<Record<string, string>>;
   /** What we put into lists, by the way to the list, such as `permissions.allow`. */
   readonly lists: Readonly<Record<string, readonly string[]>>;
+  /** What we set, by the way to it, such as `permissions.defaultMode`. */
+  readonly values: Readonly<Record<string, WrittenValue>>;
   /** The hash of the whole text, of a file that is no JSON. */
   readonly text?: string;
 };
+
+/** A single value as we wrote it, and what it took the place of, if there was one. */
+export type WrittenValue = { readonly is: string; readonly was?: string };
 
 export type Inventory = { readonly files: readonly WrittenFile[]; readonly fault?: string };
 
@@ -26,6 +31,7 @@ export type Note = {
   readonly isCreated: boolean;
   readonly server?: { readonly name: string; readonly hash: string };
   readonly list?: { readonly key: string; readonly values: readonly string[] };
+  readonly value?: { readonly key: string } & WrittenValue;
   readonly text?: string;
 };
 
@@ -45,16 +51,17 @@ export function readInventory(home: string): Inventory {
 
 /** Remembers what is about to be written, before it is: what was written and not noted would stay for ever. */
 export function noteWritten(home: string, path: string, note: Note): void {
-  if (isOfHome(home, path)) return;
+  if (isUserFile(home, path)) return;
   const place = realPlace(path);
   change(home, (files) => {
     const before = fileOf(place, files[place]);
-    const { server, list, text } = note;
+    const { server, list, value, text } = note;
     const at = (...way: string[]): string[] => ['files', place, ...way];
     return [
       { path: at('isCreated'), value: before.isCreated || note.isCreated },
       ...(server ? [{ path: at('servers', server.name), value: server.hash }] : []),
       ...(list ? [{ path: at('lists', list.key), value: union(before.lists[list.key], list.values) }] : []),
+      ...(value ? [{ path: at('values', value.key), value: firstWas(before.values[value.key], value) }] : []),
       ...(text === undefined ? [] : [{ path: at('text'), value: text }]),
     ];
   });
@@ -66,7 +73,7 @@ export function forgetWritten(
   path: string,
   what: { readonly server: string } | { readonly key: string; readonly values: readonly string[] } | 'all',
 ): void {
-  if (isOfHome(home, path)) return;
+  if (isUserFile(home, path)) return;
   const place = realPlace(path);
   change(home, (files) => {
     if (!isRecord(files[place])) return [];
@@ -84,8 +91,14 @@ function change(home: string, edits: (files: Readonly<Record<string, unknown>>) 
   });
 }
 
+/** What we wrote over ourselves is not what was there. */
+function firstWas(before: WrittenValue | undefined, { is, was }: WrittenValue): WrittenValue {
+  const first = before && before.is === was ? before.was : was;
+  return { is, ...(first !== undefined && { was: first }) };
+}
+
 function fileOf(path: string, value: unknown): WrittenFile {
-  const { isCreated, servers, lists, text } = isRecord(value) ? value : {};
+  const { isCreated, servers, lists, values, text } = isRecord(value) ? value : {};
   return {
     path,
     isCreated: isCreated === true,
@@ -93,6 +106,10 @@ function fileOf(path: string, value: unknown): WrittenFile {
     lists: members(lists, (it) =>
       Array.isArray(it) ? it.filter((one) => typeof one === 'string') : undefined,
     ),
+    values: members(values, (it) => {
+      if (!isRecord(it) || typeof it.is !== 'string') return undefined;
+      return { is: it.is, ...(typeof it.was === 'string' && { was: it.was }) };
+    }),
     ...(typeof text === 'string' && { text }),
   };
 }

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { hashEntry } from '../approve/hash-entry.ts';
 import { readText } from '../file/read-text.ts';
 import type { ConfigWorld } from '../world.ts';
-import { fileOptions, isOfHome } from './file-options.ts';
+import { fileOptions, isUserFile } from './file-options.ts';
 import { noteWritten } from './inventory.ts';
 
 const LOCAL = 'settings.local.json';
@@ -16,7 +16,7 @@ const TEXT = `${LOCAL}\n`;
 export function keepLocal(world: ConfigWorld, path: string): void {
   const { home } = world;
   const folder = dirname(path);
-  if (basename(folder) !== '.toolplane' || isOfHome(home, path)) return;
+  if (basename(folder) !== '.toolplane' || isUserFile(home, path)) return;
   if (existsSync(folder) && (basename(path) !== LOCAL || existsSync(path))) return;
   const ignore = join(folder, '.gitignore');
   if (readText(ignore, fileOptions(world, ignore)).state !== 'absent') return;

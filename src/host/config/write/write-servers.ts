@@ -40,22 +40,23 @@ export function writeServer(
   entry: Readonly<Record<string, unknown>>,
 ): ServerWritten {
   const path = pathOfScope(world, scope);
+  const options = fileOptions(world, path);
   const raw = asWritten(entry);
-  // First what may fail for reasons of ours: a file in a project is changed last.
-  if (scope !== 'user') {
-    decideServers(world.home, [{ path, name, raw }], 'approved');
-    const hash = hashEntry(raw) ?? '';
-    noteWritten(world.home, path, { isCreated: !existsSync(path), server: { name, hash } });
-  }
   keepLocal(world, path);
   let hadOne = false;
   const { isNew } = editDocument(
     path,
     (value) => {
       hadOne = isRecord(value.mcpServers) && Object.hasOwn(value.mcpServers, name);
+      // Only of what can be written, and before it is: what is there and not noted nobody would ever remove.
+      if (scope !== 'user') {
+        decideServers(world.home, [{ scope, path, name, raw }], 'approved');
+        const hash = hashEntry(raw) ?? '';
+        noteWritten(world.home, path, { isCreated: !existsSync(path), server: { name, hash } });
+      }
       return [{ path: ['mcpServers', name], value: raw }];
     },
-    fileOptions(world, path),
+    options,
   );
   return { path, hadOne, isNew };
 }

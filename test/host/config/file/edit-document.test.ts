@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
+import fs, {
   chmodSync,
   chownSync,
   existsSync,
@@ -12,9 +12,10 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { type EditOptions, editDocument } from '../../../../src/host/config/file/edit-document.ts';
 import { configPlace } from '../config-place.ts';
 
@@ -156,6 +157,13 @@ test('a file that would become too big is left as it is', () => {
   expect(statSync(path).size).toBe(text.length);
 });
 
+test('a file in a project does not become bigger than it may be to be read', () => {
+  const path = file('{}');
+  const more = () => [{ path: ['more'], value: 'x'.repeat(2 ** 20) }];
+  expect(() => editDocument(path, more, { within: dirname(path) })).toThrow('it would be bigger than 1 MiB');
+  expect(editDocument(path, more).isChanged).toBe(true);
+});
+
 test('who writes without a lock meanwhile loses nothing', () => {
   const path = file('{"a": 1}');
   let times = 0;
@@ -170,6 +178,55 @@ test('who writes without a lock meanwhile loses nothing', () => {
       return [{ path: ['more'], value: 1 }];
     }),
   ).toThrow('another program keeps writing it; try again');
+});
+
+test('nor does who writes while the new file is on its way to the disk', () => {
+  const path = file('{"a": 1}');
+  // The disk is what takes time: others may write meanwhile.
+  const { fsyncSync } = fs;
+  const setFsync = (sync: typeof fs.fsyncSync): void => {
+    fs.fsyncSync = sync;
+    syncBuiltinESMExports();
+  };
+  onTestFinished(() => setFsync(fsyncSync));
+  setFsync((it) => {
+    setFsync(fsyncSync);
+    fsyncSync(it);
+    writeFileSync(path, '{"b": 1}');
+  });
+  expect(editDocument(path, ADD).text).toBe('{"b": 1, "added": 1}');
+  expect(readFileSync(path, 'utf8')).toBe('{"b": 1, "added": 1}');
+});
+
+test('locks can be kept elsewhere, one for a file however it is reached; nothing shows up beside it', () => {
+  const { home, project, write } = configPlace();
+  const path = write(join(project, 'real', '.mcp.json'), '{}');
+  symlinkSync('real', join(project, 'link'));
+  mkdirSync(`${path}.lock`);
+  const locks = join(home, 'locks');
+  const seen = [path, join(project, 'link', '.mcp.json')].map((it, n) => {
+    let names: string[] = [];
+    const change = () => {
+      names = readdirSync(locks);
+      expect(readdirSync(dirname(path)).sort()).toEqual(['.mcp.json', '.mcp.json.lock']);
+      return [{ path: ['n'], value: n }];
+    };
+    editDocument(it, change, { locks });
+    return names;
+  });
+  expect(seen[0]).toEqual([expect.stringMatching(/^[0-9a-f]{32}\.lock$/)]);
+  expect(seen[1]).toEqual(seen[0]);
+  expect(readdirSync(locks)).toEqual([]);
+  expect(statSync(locks).mode & 0o777).toBe(0o700);
+});
+
+test('what is in the place of a lock fails the edit at once', () => {
+  const path = file('{"a": 1}');
+  mkdirSync(`${path}.lock`);
+  expect(() => editDocument(path, ADD)).toThrow(
+    `${path} was not changed: ${path}.lock is no lock of Toolplane's but in the place of one; move or remove it`,
+  );
+  expect(readdirSync(dirname(path)).sort()).toEqual(['.git', 'settings.json', 'settings.json.lock']);
 });
 
 test('several processes that write at once lose nothing', async () => {

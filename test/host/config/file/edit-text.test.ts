@@ -140,3 +140,22 @@ test('edits are made one after the other', () => {
   const edits = [set(['a', 'b'], 1), set(['a', 'c'], 2), remove('a', 'b')];
   expect(editText('{}', edits)).toBe('{\n  "a": {\n    "c": 2\n  }\n}');
 });
+
+test('what is refused is named so that it steers no terminal', () => {
+  const name = 'a\u001b[2J\u009b';
+  const text = JSON.stringify({ [name]: 'x' });
+  expect(() => editText(text, [set([name, 'b'], 1)])).toThrow('["a\\u001b[2J\\u009b"] is no object');
+});
+
+test('to remove something takes no longer for blanks elsewhere', () => {
+  const blanks = ' '.repeat(100_000);
+  const start = performance.now();
+  expect(editText(`{"n":"${blanks}x","a":1,"b":2}`, [remove('a')])).toBe(`{"n":"${blanks}x","b":2}`);
+  // Generous: it takes seconds if each blank is the beginning of a search.
+  expect(performance.now() - start).toBeLessThan(1_000);
+});
+
+test('blanks before what is removed go with it', () => {
+  expect(editText('{"a":1, \t "b":2}', [remove('b')])).toBe('{"a":1}');
+  expect(editText('{"a":1,\n \t "b":2\n}', [remove('b')])).toBe('{"a":1\n}');
+});

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseJsonc } from '../../../../src/host/config/file/parse-jsonc.ts';
@@ -177,4 +179,37 @@ test('500 servers are read in a few milliseconds, and their places too', () => {
   // Generous: what it must not be is quadratic.
   expect(performance.now() - start).toBeLessThan(500);
   expect(places).toEqual(Array.from({ length: 500 }, (_, n) => 3 + n * 10));
+});
+
+test.each([
+  ['strict', '', ''],
+  ['with a comment', '// x\n', ''],
+  ['with a trailing comma', '', ','],
+])('a text that is %s holds so many values and not more', (_, before, after) => {
+  const zeros = (count: number) => `${before}[${'0,'.repeat(count - 1)}0${after}]`;
+  expect(parseJsonc(zeros(199_999)).faults).toEqual([]);
+  const { value, faults } = parseJsonc(zeros(200_000));
+  expect(value).toBeUndefined();
+  expect(faults).toMatchObject([{ message: 'it holds more than 200000 values' }]);
+});
+
+test('empty objects and lists are counted once', () => {
+  const { value, faults } = parseJsonc(`[${'[],{},'.repeat(99_999)}1]`);
+  expect(faults).toEqual([]);
+  expect(value).toHaveLength(199_999);
+});
+
+test('where things stand is found out anew rather than kept: a tree is far bigger than its text', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect: () => void = runInNewContext('gc');
+  const used = async () => {
+    await new Promise(setImmediate);
+    collect();
+    return process.memoryUsage().heapUsed;
+  };
+  const text = `{ // x\n "a": [${'0,'.repeat(150_000)}] }`;
+  const before = await used();
+  const { locate } = parseJsonc(text);
+  expect((await used()) - before).toBeLessThan(5_000_000);
+  expect(locate(['a', 3])).toEqual({ line: 2, column: 14 });
 });

@@ -166,3 +166,20 @@ test('a file may vanish at any time', async () => {
   }
   expect([...states].filter((state) => state !== 'read' && state !== 'absent')).toEqual([]);
 });
+
+test('a file that lies in a project is smaller than one of the person', async () => {
+  const { project, write } = configPlace();
+  const sized = (bytes: number) => write(join(project, 'x.json'), `{"a": "${'x'.repeat(bytes - 9)}"}`);
+  expect(await readDocument(sized(2 ** 20), { within: project })).toMatchObject({ state: 'read' });
+  const path = sized(2 ** 20 + 1);
+  const fault = 'it is bigger than 1 MiB, and nothing of it is read';
+  expect(await readDocument(path, { within: project })).toEqual({ state: 'unusable', path, fault });
+  expect(await readDocument(path)).toMatchObject({ state: 'read' });
+});
+
+test('a name that is written twice is shown so that it steers no terminal', async () => {
+  const name = 'a\\u001b[2J\\u009b\\u202e\\n.b';
+  expect(await readDocument(file(`{"x": {"${name}": 1, "${name}": 2}}`))).toMatchObject({
+    warnings: [{ key: 'x["a\\u001b[2J\\u009b\\u202e\\n.b"]' }],
+  });
+});

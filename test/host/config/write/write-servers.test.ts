@@ -1,9 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readChoices } from '../../../../src/host/config/approve/choices.ts';
 import { readInventory } from '../../../../src/host/config/write/inventory.ts';
 import { pathOfScope, removeServer, writeServer } from '../../../../src/host/config/write/write-servers.ts';
+import { addToList } from '../../../../src/host/config/write/write-settings.ts';
 import { configPlace } from '../config-place.ts';
 
 const ENTRY = { command: 'npx', args: ['-y', 'x'], env: undefined };
@@ -34,7 +35,7 @@ test('an entry for the person is written for them only, with a version, and is i
   expect(writeServer(world(), 'user', 'x', ENTRY)).toEqual({ path, hadOne: false, isNew: true });
   expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({ version: 1, mcpServers: { x: RAW } });
   expect([path, home].map((it) => statSync(it).mode & 0o777)).toEqual([0o600, 0o700]);
-  expect(readdirSync(home)).toEqual(['settings.json']);
+  expect(readdirSync(home)).toEqual(['locks', 'settings.json']);
 });
 
 test('an entry for the project goes to a file that all may read, without a version, and is approved (R169, C18)', async () => {
@@ -73,8 +74,15 @@ test('a local entry is the person’s own, kept out of the repository, and appro
   expect(choices.ofServer({ name: 'x', scope: 'local', label: path, path, raw: RAW })).toBe('approved');
   expect(readInventory(home)).toEqual({
     files: [
-      { path: join(folder, '.gitignore'), isCreated: true, servers: {}, lists: {}, text: expect.any(String) },
-      { path, isCreated: true, servers: { x: expect.any(String) }, lists: {} },
+      {
+        path: join(folder, '.gitignore'),
+        isCreated: true,
+        servers: {},
+        lists: {},
+        values: {},
+        text: expect.any(String),
+      },
+      { path, isCreated: true, servers: { x: expect.any(String) }, lists: {}, values: {} },
     ],
   });
 });
@@ -121,6 +129,78 @@ test('nothing is written through a link that leads out of the project', () => {
   symlinkSync(join(userHome, 'theirs'), join(project, '.toolplane'));
   expect(() => writeServer(world(), 'local', 'x', ENTRY)).toThrow('leads out of');
   expect(readdirSync(join(userHome, 'theirs'))).toEqual([]);
+});
+
+test.each<['local' | 'project', string, string]>([
+  ['local', '.toolplane', '.'],
+  ['local', '.toolplane/settings.local.json', 'settings.json'],
+  ['project', '.mcp.json', 'settings.json'],
+  ['project', '.mcp.json', 'secrets.json'],
+])('nothing is written for scope %s where %s is a link to %s of the home', (scope, name, target) => {
+  const { project, home, world, write } = configPlace();
+  const files = ['settings.json', 'secrets.json'].map((it) => write(join(home, it), { version: 1 }));
+  const before = files.map((it) => readFileSync(it, 'utf8'));
+  mkdirSync(dirname(join(project, name)), { recursive: true });
+  symlinkSync(join(home, target), join(project, name));
+  const path = join(project, scope === 'local' ? LOCAL : '.mcp.json');
+  expect(() => writeServer(world(), scope, 'x', ENTRY)).toThrow(
+    `${path} was not changed: a link leads from it into ${home}, which is your own and no project's; remove the link`,
+  );
+  expect(files.map((it) => readFileSync(it, 'utf8'))).toEqual(before);
+  // Nor was anything approved or noted for it.
+  expect(readdirSync(home).sort()).toEqual(['secrets.json', 'settings.json']);
+});
+
+test('nor where the home is itself in the repository, as with files of a person that are in one', () => {
+  const { userHome, home, world, write } = configPlace();
+  const settings = write(join(home, 'settings.json'), { version: 1 });
+  mkdirSync(join(userHome, '.git'));
+  const cwd = join(userHome, 'unpacked');
+  mkdirSync(cwd);
+  symlinkSync('../.toolplane', join(cwd, '.toolplane'));
+  symlinkSync('../.toolplane/settings.json', join(cwd, '.mcp.json'));
+  for (const path of [join(cwd, '.toolplane', 'settings.json'), join(cwd, '.mcp.json')])
+    expect(() => addToList(world({}, cwd), path, ['permissions', 'allow'], ['Bash'])).toThrow(
+      'a link leads from it into',
+    );
+  expect(JSON.parse(readFileSync(settings, 'utf8'))).toEqual({ version: 1 });
+});
+
+test('a home that is a link elsewhere is written to, and so are settings that are one', () => {
+  const { userHome, home, world, write } = configPlace();
+  const target = write(join(userHome, 'dotfiles', 'toolplane.json'), {});
+  const real = join(userHome, 'elsewhere');
+  mkdirSync(real);
+  symlinkSync(real, home);
+  symlinkSync(target, join(home, 'settings.json'));
+  expect(writeServer(world(), 'user', 'x', ENTRY)).toMatchObject({ isNew: false });
+  expect(JSON.parse(readFileSync(target, 'utf8'))).toEqual({ version: 1, mcpServers: { x: RAW } });
+  expect(readdirSync(dirname(target))).toEqual(['toolplane.json']);
+});
+
+test('a project below the home is a project like others', () => {
+  const { home, world } = configPlace();
+  const cwd = join(home, 'scratch');
+  mkdirSync(join(cwd, '.git'), { recursive: true });
+  const { path } = writeServer(world({}, cwd), 'project', 'x', ENTRY);
+  expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({ mcpServers: { x: RAW } });
+  expect(readInventory(home).files).toMatchObject([{ path }]);
+});
+
+test('a lock that a repository brings holds nobody up', () => {
+  const { project, world } = configPlace();
+  mkdirSync(join(project, '.mcp.json.lock'));
+  const started = performance.now();
+  writeServer(world(), 'project', 'x', ENTRY);
+  expect(performance.now() - started).toBeLessThan(2_000);
+  expect(readdirSync(project).sort()).toEqual(['.git', '.mcp.json', '.mcp.json.lock']);
+});
+
+test('what cannot be written is neither approved nor noted', () => {
+  const { project, home, world, write } = configPlace();
+  write(join(project, '.mcp.json'), '{ broken');
+  expect(() => writeServer(world(), 'project', 'x', ENTRY)).toThrow('mend it first');
+  expect(readdirSync(home)).toEqual(['locks']);
 });
 
 test('what cannot be remembered is not written', () => {

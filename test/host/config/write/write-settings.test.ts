@@ -24,7 +24,7 @@ test('rules are added to what is there, once, comments kept', () => {
     '{\n  "permissions": {\n    "allow": ["Read", "Bash(ls:*)"], // ours\n  },\n  "version": 1,\n}\n',
   );
   expect(readInventory(home).files).toEqual([
-    { path, isCreated: false, servers: {}, lists: { 'permissions.allow': ['Bash(ls:*)'] } },
+    { path, isCreated: false, servers: {}, lists: { 'permissions.allow': ['Bash(ls:*)'] }, values: {} },
   ]);
   expect(addToList(world(), path, ALLOW, ['Read'])).toMatchObject({ changed: [] });
 });
