@@ -1,8 +1,11 @@
 import { normalizeName } from '../../../protocol/tool-name.ts';
 import type { Choices } from '../approve/choices.ts';
 import { placeText } from '../fault-text.ts';
-import type { ConfigFault, LostServer, Merged, ServerOverride, Source } from '../model.ts';
+import type { ConfigFault, LostServer, Merged, Position, ServerOverride, Source } from '../model.ts';
 import { keyText } from '../source/key-text.ts';
+import { inProgram } from './in-program.ts';
+import { managedOrder } from './managed-order.ts';
+import { namelessSettings } from './nameless-settings.ts';
 import type { Policy } from './policy.ts';
 import { settle } from './settle.ts';
 import { signatureOf } from './signature.ts';
@@ -17,39 +20,62 @@ export type MergeInput = {
   readonly overrides: readonly ServerOverride[];
   /** Only the program's and managed servers count. */
   readonly isStrict?: boolean;
+  /** Servers in the program itself, which have their names before all others. */
+  readonly programNames?: readonly string[];
+  /** Where what settings say of a server stands; asked only for what is wrong. */
+  readonly placeOf?: (override: ServerOverride) => Position | undefined;
 };
 
 /** One answer for every name, and why. The same sources give the same answer. */
 export function mergeServers(input: MergeInput): Merged {
   const standings = standingsOf(input);
-  const { holders, losses, alike } = contest(standings);
-  const shown = new Map([...holders, ...waitingOf(standings, holders)]);
+  const programNames = new Set(input.programNames);
+  const { holders, losses, alike } = contest(
+    standings,
+    [...programNames].map((name): Standing => ({ written: inProgram(name), stands: 'counts' })),
+  );
+  const shown = new Map(
+    [...holders, ...waitingOf(standings, holders)].filter(([name]) => !programNames.has(name)),
+  );
   const lost = Map.groupBy(
     standings.filter((it) => shown.get(it.written.name) !== it),
     ({ written: { name } }) => (shown.has(name) ? name : undefined),
   );
   const lostOf = (name: string | undefined): readonly LostServer[] =>
     (lost.get(name) ?? []).map((it) => lostServer(it, losses.get(it), holders.get(it.written.name)));
+  const isBelow = managedOrder(input.sources);
+  const overrides = Map.groupBy(input.overrides, ({ name }) => name);
   const settled = [...shown]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, standing]) => ({ ...settle(standing, input), lost: lostOf(name) }));
+    .map(([name, standing]) => {
+      const said = { policy: input.policy, overrides: overrides.get(name) ?? [], isBelow };
+      return { ...settle(standing, said), lost: lostOf(name) };
+    });
   return {
     servers: settled.map(({ server, lost }) => ({ ...server, lost })),
     lost: lostOf(undefined),
-    faults: [...unreadManaged(input.sources), ...alike, ...settled.flatMap(({ faults }) => faults)],
+    faults: [
+      ...unreadManaged(input.sources),
+      ...alike,
+      ...settled.flatMap(({ faults }) => faults),
+      ...namelessSettings(input),
+    ],
   };
 }
 
 type Loss = { readonly why: 'shadowed' | 'same-name' | 'duplicate'; readonly to: Standing };
 
 /** Who has which name, the highest first; all others that count lose to somebody. */
-function contest(standings: readonly Standing[]): {
+function contest(
+  standings: readonly Standing[],
+  ofProgram: readonly Standing[],
+): {
   readonly holders: ReadonlyMap<string, Standing>;
   readonly losses: ReadonlyMap<Standing, Loss>;
   readonly alike: readonly ConfigFault[];
 } {
   // By the name a model sees, so that of two that look the same to it one counts.
-  const seen = new Map<string, Standing>();
+  const seen = new Map(ofProgram.map((it) => [normalizeName(it.written.name), it]));
   const signatures = new Map<string, Standing>();
   const losses = new Map<Standing, Loss>();
   const alike = new Map<string, ConfigFault>();
@@ -72,7 +98,7 @@ function contest(standings: readonly Standing[]): {
       if (signature !== undefined && !signatures.has(signature)) signatures.set(signature, standing);
     }
   }
-  const holders = new Map([...seen.values()].map((it) => [it.written.name, it]));
+  const holders = new Map([...ofProgram, ...seen.values()].map((it) => [it.written.name, it]));
   return { holders, losses, alike: [...alike.values()] };
 }
 

@@ -3,8 +3,8 @@ export type NormalUrl = {
   readonly scheme: string;
   /** In small letters, without a dot at its end. */
   readonly host: string;
-  /** Also if it is the one that nobody writes. */
-  readonly port: number;
+  /** Also if it is the one that nobody writes; undefined if it is not known before it is dialled. */
+  readonly port: number | undefined;
   readonly path: string;
   /** With its question mark; empty if there is none. */
   readonly query: string;

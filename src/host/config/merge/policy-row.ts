@@ -1,7 +1,7 @@
 import { isRecord } from '../../../base/is-record.ts';
-import type { ExternalServerEntry } from '../../../protocol/server-entry.ts';
+import type { ExternalServerEntry, IdeServerEntry } from '../../../protocol/server-entry.ts';
 import { normalizeName } from '../../../protocol/tool-name.ts';
-import { normalUrl } from './normal-url.ts';
+import { type NormalUrl, normalUrl } from './normal-url.ts';
 import { allowsUrl, deniesUrl, parseUrlPattern, type UrlPattern } from './url-pattern.ts';
 
 /** One row of a list of servers that are allowed or denied. */
@@ -67,7 +67,7 @@ export function matchAllowed(row: PolicyRow, judged: Judged): Match {
     case 'serverCommand':
       return matchCommand(row.argv, judged);
     case 'serverUrl':
-      return matchUrl(judged, 'no', (url) => allowsUrl(row.pattern, url));
+      return matchUrl(judged, 'no', ([dialled]) => dialled !== undefined && allowsUrl(row.pattern, dialled));
   }
 }
 
@@ -77,10 +77,31 @@ export function matchDenied(row: PolicyRow, judged: Judged): Match {
     case 'serverName':
       return normalizeName(row.name) === normalizeName(judged.name) ? 'yes' : 'no';
     case 'serverCommand':
-      return matchCommand(row.argv, judged);
+      return surest([matchCommand(row.argv, judged), matchHelper(row.argv, judged)]);
     case 'serverUrl':
-      return matchUrl(judged, 'yes', (url) => deniesUrl(row.pattern, url));
+      return matchUrl(judged, 'yes', (urls) => urls.some((url) => deniesUrl(row.pattern, url)));
   }
+}
+
+/** The command that an entry of an address runs for its headers, if it does. */
+export function helperOf(entry: ExternalServerEntry): string | undefined {
+  const { headersHelper } = entry as { readonly headersHelper?: unknown };
+  return argvOf(entry) || headersHelper === undefined ? undefined : String(headersHelper);
+}
+
+/** A helper is one text for a shell: a row names it as that, or word by word. */
+export function matchHelper(wanted: readonly string[], { entry, stage }: Judged): Match {
+  const helper = helperOf(entry);
+  if (helper === undefined) return 'no';
+  if (stage === 'written' && helper.includes('${')) return 'maybe';
+  const words = helper.trim().split(/\s+/);
+  const isWordByWord = words.length === wanted.length && words.every((word, index) => word === wanted[index]);
+  return isWordByWord || (wanted.length === 1 && wanted[0] === helper) ? 'yes' : 'no';
+}
+
+/** What one that matches is enough for. */
+export function surest(matches: readonly Match[]): Match {
+  return matches.find((it) => it === 'yes') ?? matches.find((it) => it === 'maybe') ?? 'no';
 }
 
 function matchCommand(wanted: readonly string[], { entry, stage }: Judged): Match {
@@ -94,13 +115,29 @@ function matchCommand(wanted: readonly string[], { entry, stage }: Judged): Matc
 function matchUrl(
   { entry, stage }: Judged,
   unreadable: Match,
-  test: (url: NonNullable<ReturnType<typeof normalUrl>>) => boolean,
+  test: (urls: readonly NormalUrl[]) => boolean,
 ): Match {
-  if (argvOf(entry) || !('url' in entry) || !isString(entry.url)) return 'no';
+  if (argvOf(entry)) return 'no';
+  if (isEditor(entry) && entry.url === undefined) return test(EDITORS[entry.type]) ? 'yes' : 'no';
+  if (!('url' in entry) || !isString(entry.url)) return 'no';
   if (stage === 'written' && entry.url.includes('${')) return 'maybe';
   const url = normalUrl(entry.url);
   if (!url) return unreadable;
-  return test(url) ? 'yes' : 'no';
+  return test([url]) ? 'yes' : 'no';
+}
+
+function isEditor(entry: ExternalServerEntry): entry is IdeServerEntry {
+  return entry.type === 'ws-ide' || entry.type === 'sse-ide';
+}
+
+/** Without an address an editor is looked for on this machine, at the first of its names; which port it has is not known. */
+const EDITORS: Readonly<Record<IdeServerEntry['type'], readonly NormalUrl[]>> = {
+  'ws-ide': ['127.0.0.1', '[::1]', 'localhost'].map((host) => ofEditor('ws', host, '/')),
+  'sse-ide': ['127.0.0.1', '[::1]', 'localhost'].map((host) => ofEditor('http', host, '/sse')),
+};
+
+function ofEditor(scheme: string, host: string, path: string): NormalUrl {
+  return { scheme, host, port: undefined, path, query: '' };
 }
 
 /** Undefined if it is no command that is run. An entry of a program may hold anything yet; it is checked later. */

@@ -1,13 +1,18 @@
 import type { ExternalServerEntry } from '../../../protocol/server-entry.ts';
 import type { ConfigFault } from '../model.ts';
 import type { SettingsSource } from '../source/find-sources.ts';
+import { loadingVariable } from './loading-variables.ts';
 import {
+  helperOf,
   type Judged,
+  type Match,
   matchAllowed,
   matchDenied,
+  matchHelper,
   ownKind,
   type PolicyRow,
   readPolicyRow,
+  surest,
 } from './policy-row.ts';
 
 /** What the policy says of a server. `undecided`: it depends on what is put in for `${…}`; ask again when it is dialled. */
@@ -25,13 +30,16 @@ export type Policy = {
    * `deniedMcpServers[0] of /etc/toolplane/managed-settings.json`; undefined if it may.
    */
   forbids(name: string, entry: ExternalServerEntry): string | undefined;
+  /** A text to compare: as long as it is the same, so is every answer. */
+  readonly key: string;
 };
 
 /**
  * The lists of all managed settings together: one that denies is enough, and every allow list must allow. In an allow
  * list with commands a stdio server must match one of them, in one with addresses any other server; else the name
- * decides, and an empty one allows nobody. What cannot be read forbids everything: a row, a list, or the settings
- * named in `unread`.
+ * decides, and an empty one allows nobody. A list with commands must also name the `headersHelper` of a server, which is
+ * one, and no command is the listed one if `env` may have it run something else. What cannot be read forbids everything:
+ * a row, a list, or the settings named in `unread`.
  */
 export function readPolicy(
   managed: readonly SettingsSource[],
@@ -42,7 +50,7 @@ export function readPolicy(
   );
   const unreadable = [...unread, ...lists.flatMap(({ unreadable }) => unreadable)][0];
   const judge = (judged: Judged): Judgement => {
-    if (unreadable !== undefined) return { kind: 'forbidden', rule: `${unreadable}, which cannot be read` };
+    if (unreadable !== undefined) return { kind: 'forbidden', rule: `the unreadable ${unreadable}` };
     const said = lists.map((list) =>
       list.key === 'deniedMcpServers' ? denial(list, judged) : allowance(list, judged),
     );
@@ -57,6 +65,7 @@ export function readPolicy(
       const last = judge({ name, entry, stage: 'expanded' });
       return last.kind === 'forbidden' ? last.rule : undefined;
     },
+    key: JSON.stringify([unreadable ?? null, lists.map(({ key, label, rows }) => [key, label, rows])]),
   };
   return { policy, faults: lists.flatMap(({ faults }) => faults) };
 }
@@ -84,9 +93,23 @@ function allowance({ key, label, rows }: List, judged: Judged): Judgement {
   // Whoever lists commands does not want a name to be a way around them; likewise addresses.
   const telling = own.length > 0 ? own : rows.filter(({ by }) => by === 'serverName');
   const matches = telling.map((row) => matchAllowed(row, judged));
-  if (matches.includes('yes')) return { kind: 'allowed' };
-  if (matches.includes('maybe')) return { kind: 'undecided' };
-  return { kind: 'forbidden', rule: `${key} of ${label}` };
+  const forbidden = (why = '') => ({ kind: 'forbidden', rule: `${key} of ${label}${why}` }) as const;
+  if (!matches.some((it) => it !== 'no')) return forbidden();
+  const variable = telling.some(({ by }) => by === 'serverCommand')
+    ? loadingVariable(judged.entry)
+    : undefined;
+  if (variable !== undefined)
+    return forbidden(` (its "env" sets ${variable}, which may change what its command runs)`);
+  const helped = helperAllowance(rows, judged);
+  if (helped === 'no') return forbidden(' (its "headersHelper" is a command that is not listed)');
+  return { kind: matches.includes('yes') && helped === 'yes' ? 'allowed' : 'undecided' };
+}
+
+/** Whoever lists commands does not want others to run, whatever for. */
+function helperAllowance(rows: readonly PolicyRow[], judged: Judged): Match {
+  const commands = rows.filter((row) => row.by === 'serverCommand');
+  if (commands.length === 0 || helperOf(judged.entry) === undefined) return 'yes';
+  return surest(commands.map(({ argv }) => matchHelper(argv, judged)));
 }
 
 function readList(source: SettingsSource, key: List['key']): List | undefined {

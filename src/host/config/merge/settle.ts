@@ -3,26 +3,32 @@ import type { ConfigFault, ConfiguredServer, ServerOverride, Verdict, WrittenSer
 import { keyText } from '../source/key-text.ts';
 import type { Policy } from './policy.ts';
 import type { Standing } from './standing.ts';
+import { heardOf, type Unheard } from './unheard.ts';
 
-type Said = { readonly policy: Pick<Policy, 'judge'>; readonly overrides: readonly ServerOverride[] };
+type Said = {
+  readonly policy: Pick<Policy, 'judge'>;
+  readonly overrides: readonly ServerOverride[];
+  /** Whether managed settings come after the managed file that an entry is of. */
+  isBelow(override: ServerOverride, written: WrittenServer): boolean;
+};
 
 /** What becomes of the entry that has a name: what settings say of it, then what the policy does. */
 export function settle(
   standing: Standing,
-  { policy, overrides }: Said,
+  { policy, overrides, isBelow }: Said,
 ): { readonly server: Omit<ConfiguredServer, 'lost'>; readonly faults: readonly ConfigFault[] } {
   const { written } = standing;
   const { name } = written;
   const own = overrides.filter((override) => override.name === name);
-  const { entry, settled } = written.entry ? layOver(written, written.entry, own) : { settled: [] };
+  const heard = written.entry && heardOf(written, written.entry);
+  const { entry, settled } = heard
+    ? layOver(heard.entry, own, (override) => powerOf(override, written, isBelow))
+    : { settled: [] };
   const verdict = verdictOf(standing, entry, policy, own);
   const server = { name, written, verdict, ...(entry && { entry }), settled };
-  const isVain =
-    verdict.kind === 'ready' &&
-    written.entry?.trust === true &&
-    !isHeard(written) &&
-    !settled.some(({ member }) => member === 'trust');
-  return { server, faults: isVain ? [vainTrust(written)] : [] };
+  const isSaid = ({ member }: Unheard) => settled.some((it) => it.member === member);
+  const vain = verdict.kind === 'ready' ? (heard?.unheard ?? []).filter((it) => !isSaid(it)) : [];
+  return { server, faults: vain.map((it) => unheardFault(written, it)) };
 }
 
 function verdictOf(
@@ -37,52 +43,63 @@ function verdictOf(
   if (stands === 'pending') return { kind: 'pending', choice };
   const judged = policy.judge(written.name, entry);
   if (judged.kind === 'forbidden') return { kind: 'blocked', rule: judged.rule };
+  // What an entry says of itself holds in every scope: it only takes away.
+  if (written.off !== undefined) return { kind: 'disabled', label: written.label };
   const off = own.findLast(({ members }) => members.disabled !== undefined);
   return off?.members.disabled ? { kind: 'disabled', label: off.label } : { kind: 'ready' };
 }
 
+/**
+ * What an override may do to an entry. What those who run the machine say of a server of theirs is theirs to change, and
+ * managed settings that come after it only exclude more; so does what lies in a project.
+ */
+type Power = { readonly sets: 'anything' | 'what is unsaid'; readonly adds: boolean };
+
+function powerOf(override: ServerOverride, written: WrittenServer, isBelow: Said['isBelow']): Power {
+  const { scope, isAdded } = override;
+  if (written.scope === 'managed' && scope !== 'managed') return { sets: 'what is unsaid', adds: false };
+  if (written.scope === 'managed' && isBelow(override, written))
+    return { sets: 'what is unsaid', adds: true };
+  return { sets: 'anything', adds: isAdded === true || IN_PROJECT.has(scope) };
+}
+
+const IN_PROJECT: ReadonlySet<string> = new Set(['project', 'local']);
+
 function layOver(
-  written: WrittenServer,
   given: ExternalServerEntry,
   own: readonly ServerOverride[],
+  power: (override: ServerOverride) => Power,
 ): Pick<ConfiguredServer, 'settled'> & { readonly entry: ExternalServerEntry } {
-  const { trust, ...rest } = given;
-  const base = trust !== undefined && isHeard(written) ? { ...rest, trust } : rest;
   const laid = new Map<string, { readonly value: unknown; readonly label: string }>();
-  for (const { members, label, scope, onlyForbids } of own) {
-    for (const [member, value] of Object.entries(members)) {
+  for (const override of own) {
+    const { sets, adds } = power(override);
+    for (const [member, value] of Object.entries(override.members)) {
       if (member === 'disabled' || value === undefined) continue;
-      // What those who run the machine say of a server of theirs is theirs to change.
-      if (written.scope === 'managed' && scope !== 'managed' && Object.hasOwn(given, member)) continue;
+      const isAdded = member === 'excludeTools' && adds;
+      if (!isAdded && sets === 'what is unsaid' && Object.hasOwn(given, member)) continue;
       const before = laid.get(member)?.value ?? (given as Readonly<Record<string, unknown>>)[member];
-      laid.set(member, { value: onlyForbids ? joined(before, value) : value, label });
+      const next = isAdded ? joined(before, value) : value;
+      if (!isAdded || next !== before) laid.set(member, { value: next, label: override.label });
     }
   }
   const over = Object.fromEntries([...laid].map(([member, { value }]) => [member, value]));
   const settled = [...laid].map(([member, { label }]) => ({ member, label }));
-  return { entry: { ...base, ...over } as ExternalServerEntry, settled };
+  return { entry: { ...given, ...over } as ExternalServerEntry, settled };
 }
 
-/** Both lists; what is no list gives way. */
+/** Both lists, or the first itself if the other adds nothing; what is no list gives way. */
 function joined(before: unknown, value: unknown): unknown {
-  return Array.isArray(before) && Array.isArray(value) ? [...new Set([...before, ...value])] : value;
+  if (!Array.isArray(before) || !Array.isArray(value)) return value;
+  const more = value.filter((it) => !before.includes(it));
+  return more.length === 0 ? before : [...before, ...more];
 }
 
-/** What comes from elsewhere cannot ask to be trusted. */
-function isHeard({ scope }: WrittenServer): boolean {
-  return scope !== 'project' && scope !== 'plugin' && scope !== 'connector';
-}
-
-function vainTrust(written: WrittenServer): ConfigFault {
-  const { scope, label, position, name } = written;
-  return {
-    level: 'warning',
-    scope,
-    label,
-    key: keyText(['mcpServers', name, 'trust']),
-    ...(position && { position }),
-    message: `a server of a ${scope} cannot ask to be trusted; if you do, say so in "serverSettings" of your own settings`,
-  };
+function unheardFault(
+  { scope, label, position, name }: WrittenServer,
+  { member, message }: Unheard,
+): ConfigFault {
+  const key = keyText(['mcpServers', name, member]);
+  return { level: 'warning', scope, label, key, ...(position && { position }), message };
 }
 
 function noEntry({ scope, label, position, name }: WrittenServer): ConfigFault {

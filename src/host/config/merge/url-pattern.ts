@@ -2,8 +2,8 @@ import { DEFAULT_PORTS, type NormalUrl, normalUrl } from './normal-url.ts';
 
 /**
  * Addresses such as `https://*.example.com/*`, taken apart before anything is compared, so that no part of an address
- * can pass for another. What a pattern leaves out (port, path, query) is anything if the
- * pattern forbids, and only the usual port, `/` and no query if it allows.
+ * can pass for another. What a pattern leaves out (port, path, query) is anything if the pattern forbids, and only the
+ * usual port, `/` and no query if it allows. One that forbids is about where an address leads, and not how.
  */
 export type UrlPattern = {
   /** `*` is any. */
@@ -48,14 +48,17 @@ export function allowsUrl(pattern: UrlPattern, url: NormalUrl): boolean {
 /** Whether a pattern that forbids means this address; in doubt it does. */
 export function deniesUrl(pattern: UrlPattern, url: NormalUrl): boolean {
   const { scheme, host, port = '*', path, query } = pattern;
-  if (scheme !== '*' && scheme !== url.scheme) return false;
-  if (port !== '*' && port !== url.port) return false;
+  // Any host without encryption is about that, and any other pattern about the host.
+  if (host === '*' && PLAIN.has(scheme) && !PLAIN.has(url.scheme)) return false;
+  if (port !== '*' && url.port !== undefined && port !== url.port) return false;
   if (!isLike(host, url.host)) return false;
   if (query !== undefined && !isLike(query, url.query)) return false;
   if (path === undefined || isTricky(url.path)) return true;
   const bare = url.path.replace(/\/$/, '').toLowerCase();
   return [bare, `${bare}/`].some((it) => isLike(path.toLowerCase(), it));
 }
+
+const PLAIN: ReadonlySet<string> = new Set(['http', 'ws']);
 
 /** `*.` in front is any number of labels; elsewhere `*` stays within one, lest `10.0.0.*` be `10.0.0.example.com`. */
 function isHostAllowed(pattern: string, host: string): boolean {

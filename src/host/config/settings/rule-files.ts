@@ -13,8 +13,8 @@ export type RuleFiles = {
   readonly target: string;
   /** Those that are there beside it. */
   readonly others: readonly string[];
-  /** Whether they lie in a project, and count only once they are approved. */
-  readonly isInProject: boolean;
+  /** Those of a project count only once they are approved. */
+  readonly scope: 'user' | 'project' | 'local';
   label(path: string): string;
 };
 
@@ -27,7 +27,7 @@ export function ruleFiles(world: ConfigWorld, destination: FileDestination): Rul
   const places = findPlaces(world);
   if (destination === 'userSettings') {
     const label = (path: string) => homeLabel(path, world);
-    return { target: places.user, others: [], isInProject: false, label };
+    return { target: places.user, others: [], scope: 'user', label };
   }
   const all = destination === 'localSettings' ? places.local : places.shared;
   const there = all.filter((path) => existsSync(path));
@@ -36,7 +36,7 @@ export function ruleFiles(world: ConfigWorld, destination: FileDestination): Rul
   return {
     target,
     others: there.slice(0, -1),
-    isInProject: true,
+    scope: destination === 'localSettings' ? 'local' : 'project',
     label: (path) => projectLabel(path, world),
   };
 }

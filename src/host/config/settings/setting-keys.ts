@@ -1,5 +1,6 @@
 import { nearest } from '../../../base/nearest.ts';
 import type { SettingsSource } from '../source/find-sources.ts';
+import { keyText } from '../source/key-text.ts';
 import type { SettingFaults } from './setting-fault.ts';
 
 type Scope = SettingsSource['scope'];
@@ -77,7 +78,7 @@ export function checkKeys(
 ): string[] {
   return Object.keys(value).flatMap((key) => {
     if (ELSEWHERE.has(key)) return [key];
-    if (!Object.hasOwn(KEYS, key)) faults.warning([key], notUsed(key, Object.keys(KEYS)));
+    if (!Object.hasOwn(KEYS, key)) warnUnused(key, Object.keys(KEYS), [], faults);
     const { scopes, instead } = KEYS[key] ?? {};
     if (scopes && !scopes.includes(scope)) faults.warning([key], `it has no effect here: ${instead}`);
     return [];
@@ -92,13 +93,21 @@ export function checkMembers(
   faults: SettingFaults,
 ): void {
   for (const key of Object.keys(value)) {
-    if (!known.includes(key)) faults.warning([...path, key], notUsed(key, known, path));
+    if (!known.includes(key)) warnUnused(key, known, path, faults);
   }
 }
 
-function notUsed(key: string, known: readonly string[], path: readonly string[] = []): string {
-  const guess = nearest(key, known) ?? nearest(`${key}Ms`, known);
-  return guess === undefined
-    ? 'it is not used'
-    : `it is not used; did you mean "${[...path, guess].join('.')}"?`;
+function warnUnused(
+  key: string,
+  known: readonly string[],
+  path: readonly string[],
+  faults: SettingFaults,
+): void {
+  // Where so much is wrong nobody mistyped, and to guess takes longer than to read.
+  const isGuessed = faults.all.length < MOST_GUESSES;
+  const guess = isGuessed ? (nearest(key, known) ?? nearest(`${key}Ms`, known)) : undefined;
+  const hint = guess === undefined ? '' : `; did you mean "${keyText([...path, guess])}"?`;
+  faults.warning([...path, key], `it is not used${hint}`);
 }
+
+const MOST_GUESSES = 50;

@@ -4,9 +4,10 @@ import type { Rule } from '../../permission/rule.ts';
 import type { RuleSet } from '../../permission/rule-store.ts';
 import type { Choices } from '../approve/choices.ts';
 import type { ConfigFault, ServerOverride } from '../model.ts';
+import { fewFaults } from '../source/few-faults.ts';
 import type { SettingsSource } from '../source/find-sources.ts';
 import { keyText } from '../source/key-text.ts';
-import { onlyWhatForbids } from './only-what-forbids.ts';
+import { allowingParts, onlyWhatForbids, withoutAllowing } from './only-what-forbids.ts';
 import {
   type OneSettings,
   RULE_SOURCES,
@@ -46,13 +47,17 @@ export type Told<T> = { readonly value: T; readonly label: string };
 type Part = {
   readonly source: SettingsSource;
   readonly settings: OneSettings;
-  readonly counts: 'all' | 'what-forbids';
+  /** What it forbids of servers although managed settings that stand above it may say otherwise. */
+  readonly added: OneSettings['servers'];
   readonly pending?: 'new' | 'changed';
   readonly faults: readonly ConfigFault[];
   readonly elsewhere: readonly string[];
 };
 
-/** Puts all settings together; the sources are the lowest first. */
+/**
+ * Puts all settings together; the sources are the lowest first, and so are managed ones: what the system's own say beats
+ * what a variable or a flag adds, which can forbid more and say what those leave open, and allows nothing.
+ */
 export function mergeSettings(
   sources: readonly SettingsSource[],
   choices: Pick<Choices, 'ofSettings'>,
@@ -61,7 +66,8 @@ export function mergeSettings(
   readonly faults: readonly ConfigFault[];
   readonly notes: readonly string[];
 } {
-  const parts = sources.map((source) => readPart(source, choices));
+  const ruling = sources.findLast(({ scope }) => scope === 'managed');
+  const parts = sources.map((source) => readPart(source, choices, ruling));
   const all = parts.map(({ settings }) => settings);
   const defaultMode = last(all.map((it) => it.defaultMode));
   const model = last(all.map((it) => it.model));
@@ -76,16 +82,10 @@ export function mergeSettings(
     env: Object.fromEntries(all.flatMap((it) => Object.entries(it.env))),
     ...(model !== undefined && { model }),
     timeouts: timeoutsOf(parts),
-    overrides: parts.flatMap(({ source: { scope, label }, settings: { servers }, counts }) =>
-      servers.map(
-        (it): ServerOverride => ({
-          ...it,
-          scope,
-          label,
-          ...(counts === 'what-forbids' && { onlyForbids: true }),
-        }),
-      ),
-    ),
+    overrides: [
+      ...parts.flatMap(({ source, settings: { servers } }) => overridesOf(source, servers)),
+      ...parts.flatMap(({ source, added }) => overridesOf(source, added, { isAdded: true })),
+    ],
     pending: parts.flatMap(({ source: { label, path }, pending }) =>
       pending && path !== undefined ? [{ label, path, choice: pending }] : [],
     ),
@@ -99,19 +99,39 @@ export function mergeSettings(
   };
 }
 
-function readPart(source: SettingsSource, choices: Pick<Choices, 'ofSettings'>): Part {
+function readPart(
+  source: SettingsSource,
+  choices: Pick<Choices, 'ofSettings'>,
+  ruling: SettingsSource | undefined,
+): Part {
   const { settings, faults, elsewhere } = readOneSettings(source.value, source.scope);
   const isFromElsewhere = source.scope === 'project' || source.scope === 'local';
   const choice = isFromElsewhere ? choices.ofSettings(source) : 'approved';
-  const counts = choice === 'approved' ? 'all' : 'what-forbids';
+  const isBelow = source.scope === 'managed' && source !== ruling;
+  const vain = isBelow ? allowingParts(settings) : [];
+  const message = `it has no effect: beside ${ruling?.label} managed settings can only forbid more`;
+  const told = vain.map((path): SettingFault => ({ level: 'warning', path, message }));
   return {
     source,
-    settings: counts === 'all' ? settings : onlyWhatForbids(settings),
-    counts,
+    settings: partOf(settings, { isBelow, isApproved: choice === 'approved' }),
+    added: isBelow ? onlyWhatForbids(settings).servers : [],
     ...((choice === 'new' || choice === 'changed') && { pending: choice }),
-    faults: faults.map((fault) => configFault(fault, source)),
+    faults: fewFaults([...faults, ...told].map((fault) => configFault(fault, source))),
     elsewhere,
   };
+}
+
+function partOf(settings: OneSettings, { isBelow, isApproved }: { isBelow: boolean; isApproved: boolean }) {
+  if (!isApproved) return onlyWhatForbids(settings);
+  return isBelow ? withoutAllowing(settings) : settings;
+}
+
+function overridesOf(
+  { scope, label, path }: SettingsSource,
+  servers: OneSettings['servers'],
+  more: Pick<ServerOverride, 'isAdded'> = {},
+): ServerOverride[] {
+  return servers.map((it) => ({ ...it, scope, label, ...(path !== undefined && { path }), ...more }));
 }
 
 /**

@@ -11,7 +11,7 @@ import { approvablePart } from '../approve/settings-part.ts';
 import { editDocument } from '../file/edit-document.ts';
 import type { ConfigWorld } from '../world.ts';
 import { fileOptions } from '../write/file-options.ts';
-import { forgetWritten, noteWritten } from '../write/inventory.ts';
+import { forgetWritten, noteWritten, type WrittenValue } from '../write/inventory.ts';
 import { keepLocal } from '../write/keep-local.ts';
 import { permissionEdits } from './permission-edits.ts';
 import type { RuleFiles } from './rule-files.ts';
@@ -25,11 +25,12 @@ export type Written = { readonly path: string; readonly outcome: 'written' | 'un
  */
 export function writePermissions(
   world: ConfigWorld,
-  { target, isInProject }: RuleFiles,
+  { target, scope }: RuleFiles,
   path: string,
   updates: readonly PermissionUpdate[],
 ): Written {
   const { cwd, home, userHome } = world;
+  const options = fileOptions(world, path);
   const isCreated = !existsSync(path);
   const edited = (value: Values) =>
     permissionEdits(value, updates, {
@@ -44,15 +45,17 @@ export function writePermissions(
     path,
     (value) => {
       const { after, edits } = edited(value);
-      isPending = isInProject && !mayChange(home, path, value, after);
+      isPending = scope !== 'user' && !mayChange(home, { scope, path }, value, after);
       if (isPending || edits.length === 0) return [];
       // Before it is there: what is written and not noted nobody would ever remove.
       noteWritten(home, path, { isCreated });
       for (const list of more(value, after)) noteWritten(home, path, { isCreated, list });
+      const mode = newMode(value, after);
+      if (mode) noteWritten(home, path, { isCreated, value: mode });
       gone = more(after, value);
       return edits;
     },
-    fileOptions(world, path),
+    options,
   );
   if (isChanged) for (const list of gone) forgetWritten(home, path, list);
   return { path, outcome: isPending ? 'pending' : isChanged ? 'written' : 'unchanged' };
@@ -65,13 +68,18 @@ type Listed = { readonly key: string; readonly values: readonly string[] };
  * Approves what comes under the lock of the file and before it is there, so that whoever writes next finds it approved.
  * In a repository that is trusted nothing has to be.
  */
-function mayChange(home: string, path: string, before: Values, after: Values): boolean {
+function mayChange(
+  home: string,
+  file: { readonly scope: 'project' | 'local'; readonly path: string },
+  before: Values,
+  after: Values,
+): boolean {
   if (isDeepStrictEqual(approvablePart(before), approvablePart(after))) return true;
-  const file = loadChoices(home);
-  const choices = choicesOf('fault' in file ? NO_CHOICES : file);
-  if (choices.isTrusted(path)) return true;
-  if (choices.ofSettings({ path, value: before }) !== 'approved') return false;
-  approveSettings(home, { path, value: after });
+  const said = loadChoices(home);
+  const choices = choicesOf('fault' in said ? NO_CHOICES : said);
+  if (choices.isTrusted(file.path)) return true;
+  if (choices.ofSettings({ ...file, value: before }) !== 'approved') return false;
+  approveSettings(home, { ...file, value: after });
   return true;
 }
 
@@ -84,6 +92,16 @@ function more(one: Values, other: Values): Listed[] {
     const values = textsOf(after[member]).filter((it) => !known.includes(it));
     return values.length === 0 ? [] : [{ key: `permissions.${member}`, values }];
   });
+}
+
+/** A mode that is another in the second. */
+function newMode(one: Values, other: Values): ({ readonly key: string } & WrittenValue) | undefined {
+  const [was, is] = [one, other].map(({ permissions }) => {
+    const mode = isRecord(permissions) ? permissions.defaultMode : undefined;
+    return typeof mode === 'string' ? mode : undefined;
+  });
+  if (is === undefined || is === was) return undefined;
+  return { key: 'permissions.defaultMode', is, ...(was !== undefined && { was }) };
 }
 
 function textsOf(value: unknown): string[] {

@@ -374,6 +374,24 @@ describe('settings of a server', () => {
     });
   });
 
+  test.each(['project', 'local'] as const)(
+    'of scope %s exclude more tools, and give none back that lower ones exclude',
+    (scope) => {
+      const entry = { command: 'run', excludeTools: ['a'] };
+      const mine = says({ excludeTools: ['b'] }, { scope: 'user', label: 'mine' });
+      const theirs = (excludeTools: string[]) => says({ excludeTools }, { scope, label: 'theirs' });
+      const tools = (...own: ServerOverride[]) => one('user', entry, ...own).entry?.excludeTools;
+      expect(tools(theirs([]))).toEqual(['a']);
+      expect(tools(mine, theirs([]))).toEqual(['b']);
+      expect(tools(mine, theirs(['b', 'c']))).toEqual(['b', 'c']);
+      expect(tools(mine, theirs(['c']), says({ excludeTools: [] }, { scope: 'program' }))).toEqual([]);
+      expect(one('user', { command: 'run' }, theirs(['c'])).entry?.excludeTools).toEqual(['c']);
+      // Who adds nothing is not told of as having said it.
+      const merged = merge([sourceOf(written('user', 'x', entry))], { overrides: [mine, theirs([])] });
+      expect(merged.servers[0]?.settled).toEqual([{ member: 'excludeTools', label: 'mine' }]);
+    },
+  );
+
   test('change neither what is approved nor what was written', () => {
     const entry = Object.freeze({ command: 'run', trust: true });
     const merged = merge([sourceOf(written('project', 'x', entry))], { overrides: [says({ timeout: 1 })] });

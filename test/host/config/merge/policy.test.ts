@@ -268,16 +268,14 @@ describe('what cannot be read forbids everything', () => {
     expect(faults.map(faultText)).toEqual([`managed-settings.json:${expected}; ${list}`]);
     expect(faults[0]).toMatchObject({ level: 'error', scope: 'managed' });
     expect(policy.forbids('anybody', RUN)).toMatch(
-      /^deniedMcpServers.* of managed-settings.json, which cannot be read$/,
+      /^the unreadable deniedMcpServers.* of managed-settings.json$/,
     );
     expect(policy.judge('anybody', HUB).kind).toBe('forbidden');
   });
 
   test('in an allow list too, whatever its other rows allow', () => {
     const { policy, faults } = readPolicy([managed({ allowedMcpServers: [name('x'), 7] })]);
-    expect(policy.forbids('x', RUN)).toBe(
-      'allowedMcpServers[1] of managed-settings.json, which cannot be read',
-    );
+    expect(policy.forbids('x', RUN)).toBe('the unreadable allowedMcpServers[1] of managed-settings.json');
     expect(faults).toHaveLength(1);
   });
 
@@ -285,7 +283,7 @@ describe('what cannot be read forbids everything', () => {
     const { policy, faults } = readPolicy([managed({})], ['/etc/toolplane/managed-settings.json']);
     expect(policy.judge('x', RUN)).toEqual({
       kind: 'forbidden',
-      rule: '/etc/toolplane/managed-settings.json, which cannot be read',
+      rule: 'the unreadable /etc/toolplane/managed-settings.json',
     });
     // Why not is told by whoever tried.
     expect(faults).toEqual([]);

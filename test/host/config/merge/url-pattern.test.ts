@@ -143,6 +143,13 @@ describe('a pattern that denies', () => {
     ['http://169.254.169.254/*', 'http://[::ffff:169.254.169.254]/latest'],
     ['http://127.0.0.1:*/*', 'http://0x7f000001:9999/'],
     ['https://*', 'https://anything.example:1/x?y'],
+    // It is about where an address leads, and not how.
+    ['https://evil.example/*', 'http://evil.example/'],
+    ['https://evil.example/*', 'ws://evil.example/'],
+    ['https://evil.example/*', 'wss://evil.example/'],
+    ['http://evil.example/*', 'https://evil.example/'],
+    ['https://*/*', 'ws://anything.example/'],
+    ['http://*/*', 'ws://anything.example/'],
   ])('%s denies %s', (wanted, text) => {
     expect(denies(wanted, text)).toBe(true);
   });
@@ -151,8 +158,10 @@ describe('a pattern that denies', () => {
     ['https://evil.example/*', 'https://good.example/'],
     ['https://evil.example/*', 'https://evil.example.good.example/'],
     ['https://evil.example/*', 'https://evil.example@good.example/'],
-    ['https://evil.example/*', 'http://evil.example/'],
     ['https://evil.example:8443/*', 'https://evil.example/'],
+    // Any host without encryption is about that.
+    ['http://*/*', 'https://good.example/'],
+    ['ws://*:*/*', 'wss://good.example/'],
     ['https://evil.example/mcp', 'https://evil.example/mcp2'],
     ['https://evil.example/mcp?x=*', 'https://evil.example/mcp?y=1'],
     ['https://*.evil.example/*', 'https://evil.example/'],

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -125,7 +125,7 @@ test('what a person approved stays approved when we write to it', async () => {
   const { store, write, world, local, home } = place();
   const value = { permissions: { allow: ['Read'] }, env: { A: 'b' } };
   write(local, value);
-  approveSettings(home, { path: local, value });
+  approveSettings(home, { scope: 'local', path: local, value });
   await store.apply([allow('localSettings')]);
   const { env, pending, rules } = await settingsNow(world());
   expect([{ ...env }, pending, rules.length]).toEqual([{ A: 'b' }, [], 2]);
@@ -184,7 +184,7 @@ test.each<[string, (made: ReturnType<typeof place>) => void, RegExp]>([
     'no object where one is needed',
     ({ write, local, home }) => {
       write(local, { permissions: [] });
-      approveSettings(home, { path: local, value: { permissions: [] } });
+      approveSettings(home, { scope: 'local', path: local, value: { permissions: [] } });
     },
     /permissions/,
   ],
@@ -217,7 +217,7 @@ test('the nearest file there is takes the rule; what is taken away goes from all
   const value = { permissions: { allow: ['Bash(ls)'] } };
   const [far, near] = ['', 'sub'].map((it) => {
     const path = write(join(project, it, '.toolplane/settings.local.json'), value);
-    approveSettings(home, { path, value });
+    approveSettings(home, { scope: 'local', path, value });
     return path;
   }) as [string, string];
   const cwd = join(project, 'sub', 'deep');
@@ -253,6 +253,44 @@ test('what was written is known to whoever uninstalls', async () => {
   const file = readInventory(home).files.find(({ path }) => path === local);
   expect(file).toMatchObject({ isCreated: true, lists: { 'permissions.allow': ['Bash(pwd)'] } });
 });
+
+test('so are modes, with what they took the place of, and directories', async () => {
+  const { store, local, home, project, write } = place();
+  const shared = write(join(project, '.toolplane/settings.json'), { permissions: { defaultMode: 'plan' } });
+  trustDirectory(home, project);
+  for (const destination of ['localSettings', 'projectSettings'] as const)
+    await store.apply([
+      { type: 'setMode', mode: 'default', destination },
+      { type: 'setMode', mode: 'acceptEdits', destination },
+      { type: 'addDirectories', directories: ['/x', '/y'], destination },
+    ]);
+  await store.apply([{ type: 'setMode', mode: 'dontAsk', destination: 'projectSettings' }]);
+  const lists = { 'permissions.additionalDirectories': ['/x', '/y'] };
+  const files = readInventory(home).files.filter(({ path }) => path !== join(local, '../.gitignore'));
+  const key = 'permissions.defaultMode';
+  expect(files).toEqual([
+    { path: shared, isCreated: false, servers: {}, lists, values: { [key]: { is: 'dontAsk', was: 'plan' } } },
+    { path: local, isCreated: true, servers: {}, lists, values: { [key]: { is: 'acceptEdits' } } },
+  ]);
+});
+
+test.each(['localSettings', 'projectSettings'] as const)(
+  'a link that leads into the person’s own settings takes no rule for %s',
+  async (destination) => {
+    const { store, home, project, notes, write } = place();
+    const path = write(join(home, 'settings.json'), { version: 1 });
+    symlinkSync(home, join(project, '.toolplane'));
+    await store.apply([allow(destination)]);
+    expect(json(path)).toEqual({ version: 1 });
+    expect(readdirSync(home)).toEqual(['settings.json']);
+    expect(store.current().rules).toMatchObject([{ source: 'session' }]);
+    expect(notes).toEqual([
+      expect.stringMatching(
+        /^kept for this session only: \S*settings(\.local)?\.json was not changed: a link leads from it into/,
+      ),
+    ]);
+  },
+);
 
 test('settings that changed are taken over; what was said for the session or by flags stays', async () => {
   const { store } = place({

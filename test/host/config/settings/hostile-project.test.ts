@@ -1,6 +1,7 @@
+import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { approveSettings } from '../../../../src/host/config/approve/choice-store.ts';
+import { approveSettings, decideServers } from '../../../../src/host/config/approve/choice-store.ts';
 import { readConfiguration } from '../../../../src/host/config/configuration.ts';
 import { configPlace } from '../config-place.ts';
 
@@ -49,11 +50,44 @@ test('approved, all of it counts; changed by a single letter, nothing does', asy
   const { home, project, write, world } = configPlace();
   write(join(home, 'settings.json'), USER);
   const path = write(join(project, '.toolplane/settings.json'), HOSTILE);
-  approveSettings(home, { path, value: HOSTILE });
+  approveSettings(home, { scope: 'project', path, value: HOSTILE });
   const approved = await readConfiguration(world());
   expect(approved.settings).toMatchObject({ model: 'theirs', pending: [] });
-  expect(entries(approved)).toMatchObject({ s: { excludeTools: [], trust: true } });
+  // But for tools that the person excluded.
+  expect(entries(approved)).toMatchObject({ s: { excludeTools: ['delete'], trust: true } });
   write(path, { ...HOSTILE, model: 'theirz' });
   const changed = await readConfiguration(world());
   expect(changed.settings).toMatchObject({ model: 'mine', hooks: [], pending: [{ choice: 'changed' }] });
+});
+
+test.each(['settings.json', 'settings.local.json'])(
+  'a file that only takes tools away, %s, needs no approval and gives none back',
+  async (name) => {
+    const { home, project, write, world } = configPlace();
+    write(join(home, 'settings.json'), USER);
+    const before = entries(await readConfiguration(world()));
+    const serverSettings = { s: { excludeTools: [] }, t: { excludeTools: [] } };
+    write(join(project, '.toolplane', name), { serverSettings });
+    const after = await readConfiguration(world());
+    expect(after.settings.pending).toEqual([]);
+    expect(entries(after)).toEqual(before);
+  },
+);
+
+test('trust is not to be had by a link to what was approved without it', async () => {
+  const { home, project, write, world } = configPlace();
+  write(join(project, '.mcp.json'), { mcpServers: { s: { command: 'x', trust: true } } });
+  const { merged } = await readConfiguration(world());
+  decideServers(
+    home,
+    merged.servers.map(({ written }) => written),
+    'approved',
+  );
+  mkdirSync(join(project, '.toolplane'));
+  symlinkSync('../.mcp.json', join(project, '.toolplane/settings.local.json'));
+  const linked = await readConfiguration(world());
+  expect(linked.merged.servers).toMatchObject([
+    { verdict: { kind: 'ready' }, written: { scope: 'project' }, lost: [{ why: 'pending' }] },
+  ]);
+  expect(entries(linked)).toEqual({ s: { command: 'x' } });
 });

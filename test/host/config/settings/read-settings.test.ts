@@ -107,3 +107,8 @@ test.each(['allow', 'ask', 'deny'] as const)('an %s rule about no known tool is 
     `permissions.${effect}[0] rule "Bsh" is about no tool there is; did you mean "Bash"?`,
   ]);
 });
+
+test('what is told of a server whose name steers a terminal does not', () => {
+  const { warnings } = read({ serverSettings: { 'a\u001b[2J\u009b': { disable: true } } });
+  expect(warnings).toEqual([expect.stringMatching(/^[\x20-\x7e]+did you mean [\x20-\x7e]+\.disabled"\?$/)]);
+});

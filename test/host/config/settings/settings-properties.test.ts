@@ -94,8 +94,7 @@ test('a file in a project that nobody approved adds no allow rule, hook, variabl
         expect(given[member]).toEqual(without[member]);
       expect(given.permissions.modes).toEqual(without.permissions.modes);
       const more = given.overrides.filter((it) => it.scope === scope);
-      for (const { members, onlyForbids } of more) {
-        expect(onlyForbids).toBe(true);
+      for (const { members } of more) {
         expect(Object.entries({ disabled: true, excludeTools: [], ...members })).toHaveLength(2);
         expect(members.disabled).not.toBe(false);
       }

@@ -2,12 +2,15 @@ import { describe, expect, test } from 'vitest';
 import { mergeSettings, type Settings } from '../../../../src/host/config/settings/settings.ts';
 import { SETTINGS_SCOPES, type SettingsScope, saying, settingsOf } from './source.ts';
 
+const placeOf = (scope: SettingsScope) => ({ label: `${scope}.json`, path: `/${scope}.json` });
+
 const merge = (...sources: ReturnType<typeof settingsOf>[]) =>
   mergeSettings(sources, saying('approved')).settings;
 
+// Two that are managed follow rules of their own.
 const pairs = SETTINGS_SCOPES.flatMap((lower, at) =>
   SETTINGS_SCOPES.slice(at).map((higher) => [lower, higher] as const),
-);
+).filter(([lower]) => lower !== 'managed');
 
 describe.each(pairs)('%s and %s', (lower, higher) => {
   const both = (one: Record<string, unknown>, other: Record<string, unknown>) =>
@@ -57,8 +60,8 @@ describe.each(pairs)('%s and %s', (lower, higher) => {
       (mark) => ({ serverSettings: { s: { trust: mark === 'B' } } }),
       ({ overrides }) => overrides,
       [
-        { name: 's', scope: lower, label: `${lower}.json`, members: { trust: false } },
-        { name: 's', scope: higher, label: `${higher}.json`, members: { trust: true } },
+        { name: 's', scope: lower, ...placeOf(lower), members: { trust: false } },
+        { name: 's', scope: higher, ...placeOf(higher), members: { trust: true } },
       ],
     ],
     [
@@ -127,7 +130,7 @@ const EVERYTHING = {
 describe.each(['project', 'local'] as const)('%s settings', (scope) => {
   test.each(['new', 'changed'] as const)('that are %s only forbid, and wait for somebody', (choice) => {
     const { settings, faults } = mergeSettings([settingsOf(scope, EVERYTHING)], saying(choice));
-    const more = { scope, label: `${scope}.json`, onlyForbids: true };
+    const more = { scope, ...placeOf(scope) };
     expect(faults).toEqual([]);
     expect({ ...settings, permissions: undefined, env: { ...settings.env } }).toEqual({
       permissions: undefined,
@@ -197,7 +200,7 @@ test('what is wrong is told with its place, and harms nothing else', () => {
   expect({ ...settings.env }).toEqual({ GOOD: 'x' });
   expect(settings.hooks).toHaveLength(1);
   expect(settings.overrides).toEqual([
-    { name: 's', scope: 'user', label: 'user.json', members: { start: 'on-demand' } },
+    { name: 's', scope: 'user', ...placeOf('user'), members: { start: 'on-demand' } },
   ]);
 });
 

@@ -1,0 +1,55 @@
+import { nearest } from '../../../base/nearest.ts';
+import type { ConfigFault, Position, Scope, ServerOverride, Source } from '../model.ts';
+import { keyText } from '../source/key-text.ts';
+
+type Input = {
+  readonly sources: readonly Source[];
+  readonly overrides: readonly ServerOverride[];
+  readonly programNames?: readonly string[];
+  readonly placeOf?: (override: ServerOverride) => Position | undefined;
+};
+
+/**
+ * What settings say of servers that nobody wrote: most likely the name is mistyped, and what they set would do nothing
+ * without a word. Where not all names are known, nothing is said.
+ */
+export function namelessSettings({
+  sources,
+  overrides,
+  programNames = [],
+  placeOf,
+}: Input): readonly ConfigFault[] {
+  if (overrides.length === 0 || sources.some(isUnknown)) return [];
+  const known = new Set([
+    ...programNames,
+    ...sources.flatMap(({ servers }) => servers.map(({ name }) => name)),
+  ]);
+  const faults = new Map<string, ConfigFault>();
+  for (const override of overrides) {
+    const { name, scope, label, path } = override;
+    // The same settings may speak twice of it, once of what they add.
+    const id = JSON.stringify([scope, path ?? label, name]);
+    if (known.has(name) || faults.has(id)) continue;
+    const meant = nearest(name, [...known]);
+    if (meant === undefined && EVERYWHERE.has(scope)) continue;
+    const guess = meant === undefined ? '' : `; did you mean ${JSON.stringify(meant)}?`;
+    const position = placeOf?.(override);
+    faults.set(id, {
+      level: 'warning',
+      scope,
+      label,
+      key: keyText(['serverSettings', name]),
+      ...(position && { position }),
+      message: `no server is called so${guess}`,
+    });
+  }
+  return [...faults.values()];
+}
+
+/** These hold for all projects, and may speak of a server that only another one has. */
+const EVERYWHERE: ReadonlySet<Scope> = new Set(['user', 'managed']);
+
+/** A catalogue that nobody has asked yet is not there either. */
+function isUnknown({ state, leftOut, scope }: Source): boolean {
+  return state === 'unusable' || leftOut === true || (state === 'absent' && scope === 'connector');
+}
