@@ -8,7 +8,8 @@ allow, run or set) counts only once you have approved it on this machine. In a t
 shown as it is written and asked about:
 
   y  yes, it counts; if it is changed, you are asked again
-  n  no; a server is rejected, of a settings file only what forbids counts
+  n  no, it is rejected: a server is not started, of a settings file only what forbids counts; if it is changed, you
+     are asked again
   s  skip: decide another time
   t  trust the whole repository: every server, hook, allow rule and variable in it, now and after every pull, will
      count without a question
@@ -17,8 +18,9 @@ shown as it is written and asked about:
 Ctrl-C leaves everything as it was. Without a terminal nothing is approved unless it is named:
 
   toolplane mcp approve                     look, and decide
-  toolplane mcp approve github docs         these servers
-  toolplane mcp approve --settings          the settings files of the project
+  toolplane mcp approve github docs         these servers; of a name in several files, only the highest
+                                            entry that waits
+  toolplane mcp approve --settings          the settings files of the project, also those you rejected
   toolplane mcp approve --all               every server and settings file that waits
   toolplane mcp approve --trust-repository  everything in the repository, now and later
 
@@ -39,7 +41,7 @@ export function addApprove(mcp: Command): void {
     .description('Approve servers and settings that a project brings along.')
     .argument('[name...]', 'the servers; without any, you are asked about each')
     .option('--all', 'every server and settings file that waits')
-    .option('--settings', 'the settings files that wait')
+    .option('--settings', 'the settings files of the project')
     .option('--trust-repository', 'everything in the repository, now and after every pull')
     .addHelpText('after', HELP)
     .action(async (names: string[], values: Values) => {

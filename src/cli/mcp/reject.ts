@@ -3,11 +3,13 @@ import { ExitCode } from '../exit-code.ts';
 import { formatOf, subCommand } from './sub-command.ts';
 
 const HELP = `
-A rejected server is not started and takes its name from nobody; if its entry is changed, you are asked again. In a
-terminal, and without names, you are asked about each, as toolplane mcp approve does.
+A rejected server is not started and takes its name from nobody; of a rejected settings file only what forbids counts.
+If it is changed, you are asked again. In a terminal, and without names, you are asked about each, as toolplane mcp
+approve does.
 
   toolplane mcp reject github
-  toolplane mcp reject --all               every server that waits
+  toolplane mcp reject --settings          the settings files of the project, also those you approved
+  toolplane mcp reject --all               every server and settings file that waits
 
 Files:
   ~/.toolplane/choices.json                what you decided; toolplane mcp reset-project-choices forgets it
@@ -21,17 +23,18 @@ Exit codes:
 /** `toolplane mcp reject`: what a project brings along may not count. */
 export function addReject(mcp: Command): void {
   subCommand(mcp, 'reject')
-    .description('Reject servers that a project brings along.')
+    .description('Reject servers and settings that a project brings along.')
     .argument('[name...]', 'the servers; without any, you are asked about each')
-    .option('--all', 'every server that waits')
+    .option('--all', 'every server and settings file that waits')
+    .option('--settings', 'the settings files of the project')
     .addHelpText('after', HELP)
-    .action(async (names: string[], values: { json?: true; all?: true }) => {
+    .action(async (names: string[], values: { json?: true; all?: true; settings?: true }) => {
       const { startApprove } = await import('./approve/start.ts');
       const request = {
         names,
         choice: 'rejected',
         all: values.all === true,
-        settings: false,
+        settings: values.settings === true,
         trust: false,
       } as const;
       const code = await startApprove(request, formatOf(values), process.env);

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type McpPlace, mcpPlace, projectFile, userFile } from './mcp-place.ts';
@@ -34,6 +35,45 @@ test('names are approved and rejected; a change asks again; choices can be forgo
   expect((await place.mcp('reset-project-choices', '--json')).stdout).toContain('"forgotten": 0');
 }, 60_000);
 
+test('of a name in several files only the highest entry that waits is approved, and all of them rejected', async () => {
+  const place = mcpPlace();
+  place.write(join(place.project, '.mcp.json'), { mcpServers: { db: { command: 'far' } } });
+  const near = place.write(join(place.project, 'sub/.mcp.json'), { mcpServers: { db: { command: 'near' } } });
+  const cwd = join(place.project, 'sub');
+  const approve = (...args: string[]) => place.mcpWith({ cwd }, ...args);
+  const first = await approve('approve', 'db');
+  expect(first.stdout).toMatch(/^✓ approved db \(project, \.mcp\.json:\d+:\d+\)\n$/);
+  expect(first.stderr).toMatch(
+    /^toolplane: "db" of project, \.\.\/\.mcp\.json:\d+:\d+ is another entry and waits still: toolplane mcp approve shows it\n$/,
+  );
+  expect(place.json(join(place.home, 'choices.json'))).toMatchObject({
+    servers: [{ scope: 'project', path: near, name: 'db', choice: 'approved' }],
+  });
+  const again = await approve('approve', 'db', '--json');
+  expect(JSON.parse(again.stdout)).toMatchObject({ approved: [{ label: '../.mcp.json' }] });
+  expect(JSON.parse((await approve('reject', 'db', '--json')).stdout).rejected).toHaveLength(2);
+  const back = JSON.parse((await approve('approve', 'db', '--json')).stdout);
+  expect(back).toMatchObject({ approved: [{ label: '.mcp.json', path: near }] });
+}, 60_000);
+
+test('a trusted directory above that is no repository any more is told of when choices are forgotten', async () => {
+  const place = mcpPlace();
+  place.write(join(place.project, 'sub/.mcp.json'), { mcpServers: { a: A } });
+  await place.mcp('approve', '--trust-repository');
+  rmSync(join(place.project, '.git'), { recursive: true });
+  const reset = (cwd: string, ...args: string[]) => place.mcpWith({ cwd }, 'reset-project-choices', ...args);
+  const sub = join(place.project, 'sub');
+  const { stdout } = await reset(sub);
+  expect(stdout).toBe(
+    `there were no choices about ${sub}\n! it is in ${place.project}, which is trusted as a whole, so all it brings along counts still: run toolplane mcp reset-project-choices there\n`,
+  );
+  expect(JSON.parse((await reset(sub, '--json')).stdout)).toMatchObject({ trustedBy: place.project });
+  expect((await reset(place.project)).stdout).toMatch(
+    /^forgot 1 choice about .* waits for approval again\n$/,
+  );
+  expect(JSON.parse((await reset(sub, '--json')).stdout)).toEqual({ directory: sub, forgotten: 0 });
+}, 60_000);
+
 const SETTINGS = { permissions: { allow: ['Bash(make *)'], deny: ['Read(.env)'] }, env: { A: 'b' } };
 
 test('without a terminal nothing is approved that is not named; --settings and --all name it', async () => {
@@ -57,6 +97,24 @@ test('without a terminal nothing is approved that is not named; --settings and -
   expect(JSON.parse(all.stdout)).toMatchObject({ approved: [{ name: 'a' }, { name: 'b' }], settings: [] });
   expect(await states(place)).toEqual(['a ready', 'b ready']);
   expect(await place.mcp('approve')).toMatchObject({ code: 0, stdout: 'nothing waits for approval\n' });
+}, 60_000);
+
+test('no to a settings file is kept until the file changes, and can be taken back', async () => {
+  const place = mcpPlace();
+  const path = place.write(join(place.project, '.toolplane', 'settings.json'), SETTINGS);
+  const rejected = '⏸ rejected the settings of .toolplane/settings.json; of them only what forbids counts\n';
+  expect(await place.mcp('reject', '--all')).toMatchObject({ code: 0, stdout: rejected });
+  expect((await place.mcp('list')).stderr).not.toContain('.toolplane/settings.json');
+  for (const word of ['approve', 'reject']) {
+    const { code, stdout } = await place.mcp(word, '--all');
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'nothing waits for approval\n' });
+  }
+  const back = await place.mcp('approve', '--settings');
+  expect(back.stdout).toBe('✓ approved the settings of .toolplane/settings.json\n');
+  const again = JSON.parse((await place.mcp('reject', '--settings', '--json')).stdout);
+  expect(again).toMatchObject({ settings: [], rejectedSettings: [{ scope: 'project', path }] });
+  place.write(path, { ...SETTINGS, model: 'other' });
+  expect((await place.mcp('list')).stderr).toContain('.toolplane/settings.json is not approved');
 }, 60_000);
 
 test('a file of the project that cannot be read is told of, where somebody looks for what it holds', async () => {

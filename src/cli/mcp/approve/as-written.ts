@@ -1,6 +1,7 @@
 import { isRecord } from '../../../base/is-record.ts';
 import { approvablePart } from '../../../host/config/approve/settings-part.ts';
 import { isCredentialName } from '../../../host/config/expand/is-credential-name.ts';
+import type { WrittenServer } from '../../../host/config/model.ts';
 import { line, type Piece } from '../../chat/piece.ts';
 import { whereText } from '../where.ts';
 import type { Pending } from './pending.ts';
@@ -14,6 +15,7 @@ export function pendingPieces(pending: Pending): Piece[] {
       line(['? ', 'warn'], 'server ', [quoted(written.name), 'strong'], ` of ${whereText(written)}`),
       ...changed,
       ...rowsOf(written.raw),
+      ...vainTrust(written),
     ];
   }
   const { source } = pending;
@@ -22,6 +24,12 @@ export function pendingPieces(pending: Pending): Piece[] {
     ...changed,
     ...rowsOf(approvablePart(source.value) ?? {}),
   ];
+}
+
+/** Who approves it should not think that this comes with it. */
+function vainTrust({ scope, raw }: WrittenServer): Piece[] {
+  if (scope !== 'project' || !isRecord(raw) || raw.trust !== true) return [];
+  return [line(['  "trust" will not count: a file that is shared cannot ask to be trusted', 'dim'])];
 }
 
 /** A name of many words, or with quotes in it, must be seen as one. */

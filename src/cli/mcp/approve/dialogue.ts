@@ -23,7 +23,7 @@ export async function holdDialogue(
   const answers: { readonly pending: Pending; readonly answer: Answer }[] = [];
   for (const [at, pending] of all.entries()) {
     asking.print([...(at > 0 ? [line('')] : []), ...pendingPieces(pending)]);
-    const answer = await answerTo(pending, directory, asking);
+    const answer = await answerTo(directory, asking);
     if (typeof answer !== 'string') return { kind: answer.end };
     answers.push({ pending, answer });
     if (answer === 'quit' || answer === 'trust') break;
@@ -53,13 +53,9 @@ const WORDS: Readonly<Record<string, Answer>> = {
 
 type Left = { readonly end: 'interrupted' | 'ended' | 'withdrawn' };
 
-async function answerTo(
-  pending: Pending,
-  directory: string | undefined,
-  asking: Asking,
-): Promise<Answer | Left> {
+async function answerTo(directory: string | undefined, asking: Asking): Promise<Answer | Left> {
   for (;;) {
-    asking.print([choices(pending, directory)]);
+    asking.print([choices(directory)]);
     const end = await asking.ask('approve? ');
     if (end.kind !== 'text') return { end: end.kind };
     const word = end.text.trim().toLowerCase();
@@ -67,20 +63,30 @@ async function answerTo(
     if (answer !== undefined && answer !== 'trust') return answer;
     if (answer === undefined || directory === undefined) continue;
     asking.print([line(['  trust means: ', 'warn'], trustWords(directory))]);
-    const sure = await asking.ask('trust all of it? (yes or no) ');
-    if (sure.kind !== 'text') return { end: sure.kind };
-    if (sure.text.trim().toLowerCase() === 'yes') return 'trust';
+    const sure = await surely(asking);
+    if (typeof sure !== 'boolean') return sure;
+    if (sure) return 'trust';
   }
 }
 
-function choices({ kind }: Pending, directory: string | undefined): Piece {
-  const no = kind === 'server' ? ' no, reject it   ' : ' no   ';
+/** So much is not given by one key. */
+async function surely(asking: Asking): Promise<boolean | Left> {
+  for (;;) {
+    const end = await asking.ask('trust all of it? (yes or no) ');
+    if (end.kind !== 'text') return { end: end.kind };
+    const word = end.text.trim().toLowerCase();
+    if (word !== 'y') return word === 'yes';
+    asking.print([line('  type yes if you mean it')]);
+  }
+}
+
+function choices(directory: string | undefined): Piece {
   const trust: Span[] = directory === undefined ? [] : [['t', 'strong'], ' trust the whole repository   '];
   return line(
     ['  y', 'strong'],
     ' yes   ',
     ['n', 'strong'],
-    no,
+    ' no, reject it   ',
     ['s', 'strong'],
     ' skip   ',
     ...trust,
@@ -97,14 +103,16 @@ function decisionsOf(
     answers.flatMap(({ pending, answer }) =>
       answer === wanted && pending.kind === 'server' ? [pending.written] : [],
     );
-  const settings = answers.flatMap(({ pending, answer }) =>
-    answer === 'yes' && pending.kind === 'settings' ? [pending.source] : [],
-  );
+  const settings = (wanted: Answer) =>
+    answers.flatMap(({ pending, answer }) =>
+      answer === wanted && pending.kind === 'settings' ? [pending.source] : [],
+    );
   const isTrusted = answers.some(({ answer }) => answer === 'trust');
   return {
     approved: servers('yes'),
     rejected: servers('no'),
-    settings,
+    settings: settings('yes'),
+    rejectedSettings: settings('no'),
     ...(isTrusted && directory !== undefined && { trusted: directory }),
   };
 }

@@ -1,3 +1,4 @@
+import { approvablePart } from '../../../host/config/approve/settings-part.ts';
 import type { Configuration } from '../../../host/config/configuration.ts';
 import { faultText } from '../../../host/config/fault-text.ts';
 import type { WrittenServer } from '../../../host/config/model.ts';
@@ -16,8 +17,11 @@ export type Decisions = {
   readonly approved: readonly WrittenServer[];
   readonly rejected: readonly WrittenServer[];
   readonly settings: readonly SettingsSource[];
+  readonly rejectedSettings: readonly SettingsSource[];
   /** A directory in which everything counts from now on. */
   readonly trusted?: string;
+  /** Entries of names that were approved, in files that were not shown. */
+  readonly waiting?: readonly WrittenServer[];
 };
 
 /** All that waits: servers in the order of the sources, then settings files. A broken entry cannot be approved. */
@@ -35,24 +39,63 @@ export function allPending(configuration: Configuration): Pending[] {
   return [...servers, ...files];
 }
 
-/** The entries of these names that a person can decide about, whatever was decided before. */
-export function namedEntries(configuration: Configuration, names: readonly string[]): WrittenServer[] {
-  return [...new Set(names)].flatMap((name) => {
-    const all = entriesOf(configuration, name);
-    const own = all.filter(isOfProject);
-    const [broken] = own.filter(({ entry }) => entry === undefined);
-    if (all.length === 0) throw unknownServer(configuration, name);
-    if (own.length === 0) {
-      throw new NotUnderstood(`"${name}" needs no approval: it comes from ${all.map(whereText).join('; ')}`);
-    }
-    if (broken) {
-      const why = broken.fault ? faultText(broken.fault) : whereText(broken);
+/**
+ * What a person means who approves these names: of each the one entry that they are shown under it, whatever was decided
+ * before. `waiting` are entries of the names in other files, which nobody may have looked at.
+ */
+export function namedEntries(
+  configuration: Configuration,
+  names: readonly string[],
+): { readonly meant: readonly WrittenServer[]; readonly waiting: readonly WrittenServer[] } {
+  const all = [...new Set(names)].map((name) => {
+    const own = entriesOfProject(configuration, name);
+    const meant = shownOf(configuration, own);
+    if (meant.entry === undefined) {
+      const why = meant.fault ? faultText(meant.fault) : whereText(meant);
       throw new NotUnderstood(`"${name}" is broken and cannot be approved: ${why}`);
     }
-    return own;
+    return { meant, waiting: own.filter((it) => it !== meant && isUndecided(configuration, it)) };
   });
+  return { meant: all.map(({ meant }) => meant), waiting: all.flatMap(({ waiting }) => waiting) };
 }
 
-function isOfProject({ scope }: WrittenServer): boolean {
+/** Every entry of these names: who wants none of a name means all of them. */
+export function rejectedEntries(configuration: Configuration, names: readonly string[]): WrittenServer[] {
+  return [...new Set(names)].flatMap((name) => entriesOfProject(configuration, name));
+}
+
+/** The settings files of the project that would be others by the choice, whatever was decided before. */
+export function otherSettings(
+  { settingsSources, choices }: Configuration,
+  choice: 'approved' | 'rejected',
+): SettingsSource[] {
+  return settingsSources.filter(
+    (it) => isOfProject(it) && approvablePart(it.value) !== undefined && choices.ofSettings(it) !== choice,
+  );
+}
+
+type OneOrMore<T> = readonly [T, ...T[]];
+
+/** The highest first. */
+function entriesOfProject(configuration: Configuration, name: string): OneOrMore<WrittenServer> {
+  const all = entriesOf(configuration, name);
+  const [first, ...more] = all.filter(isOfProject);
+  if (all.length === 0) throw unknownServer(configuration, name);
+  if (first) return [first, ...more];
+  throw new NotUnderstood(`"${name}" needs no approval: it comes from ${all.map(whereText).join('; ')}`);
+}
+
+/** As it is merged: the highest that waits, else the highest that was rejected. */
+function shownOf(configuration: Configuration, own: OneOrMore<WrittenServer>): WrittenServer {
+  const isRejected = (it: WrittenServer) => configuration.choices.ofServer(it) === 'rejected';
+  return own.find((it) => isUndecided(configuration, it)) ?? own.find(isRejected) ?? own[0];
+}
+
+function isUndecided({ choices }: Configuration, written: WrittenServer): boolean {
+  const choice = choices.ofServer(written);
+  return choice === 'new' || choice === 'changed';
+}
+
+function isOfProject({ scope }: Pick<WrittenServer, 'scope'>): boolean {
   return scope === 'project' || scope === 'local';
 }

@@ -1,6 +1,12 @@
-import { approveSettings, decideServers, trustDirectory } from '../../../host/config/approve/choice-store.ts';
+import {
+  approveSettings,
+  decideServers,
+  rejectSettings,
+  trustDirectory,
+} from '../../../host/config/approve/choice-store.ts';
 import { type Configuration, readConfiguration } from '../../../host/config/configuration.ts';
 import { faultText } from '../../../host/config/fault-text.ts';
+import type { SettingsSource } from '../../../host/config/source/find-sources.ts';
 import { line, type Piece } from '../../chat/piece.ts';
 import { processTerminal } from '../../chat/terminal.ts';
 import { NotUnderstood } from '../../host/not-understood.ts';
@@ -9,7 +15,14 @@ import type { McpFormat } from '../sub-command.ts';
 import { whereDocument, whereText } from '../where.ts';
 import { askAtTerminal } from './ask-at-terminal.ts';
 import { trustWords } from './dialogue.ts';
-import { allPending, type Decisions, namedEntries, type Pending } from './pending.ts';
+import {
+  allPending,
+  type Decisions,
+  namedEntries,
+  otherSettings,
+  type Pending,
+  rejectedEntries,
+} from './pending.ts';
 import { trustable } from './trustable.ts';
 
 export type ApproveRequest = {
@@ -30,9 +43,10 @@ export function startApprove(
     const configuration = await readConfiguration(session.world);
     const pending = allPending(configuration);
     const decisions = stated(request, configuration, pending);
+    if (pending.length === 0 && (!decisions || (request.all && !request.settings)))
+      return nothingWaits(session, configuration);
     if (decisions) return decide(session, decisions);
-    if (pending.length === 0) return nothingWaits(session, configuration);
-    if (format === 'json' || !processTerminal(env).isInteractive) throw nobodyToAsk(request, pending);
+    if (format === 'json' || !processTerminal(env).isInteractive) throw nobodyToAsk(pending);
     const trust = trustable(configuration);
     const end = await askAtTerminal(pending, 'directory' in trust ? trust.directory : undefined, env);
     if (typeof end !== 'number') return decide(session, end);
@@ -44,7 +58,7 @@ export function startApprove(
 /** What cannot be read waits for nobody, and who looks for it here should know. */
 async function nothingWaits({ answer, tell }: Session, { faults }: Configuration): Promise<number> {
   await answer({
-    document: { approved: [], rejected: [], settings: [] },
+    document: { approved: [], rejected: [], settings: [], rejectedSettings: [] },
     pieces: [line('nothing waits for approval')],
   });
   const ofProject = faults.filter(({ scope, level }) => level === 'error' && scope !== 'user');
@@ -62,14 +76,20 @@ function stated(
     throw new NotUnderstood(`name servers, or give ${all ? '--all' : '--trust-repository'}, not both`);
   }
   if (names.length === 0 && !all && !settings && !trust) return undefined;
-  const waiting = pending.flatMap((it) => (all && it.kind === 'server' ? [it.written] : []));
-  const servers = names.length > 0 ? namedEntries(configuration, names) : waiting;
-  const takesFiles = choice === 'approved' && (all || settings);
-  const files = pending.flatMap((it) => (takesFiles && it.kind === 'settings' ? [it.source] : []));
+  const servers = pending.flatMap((it) => (all && it.kind === 'server' ? [it.written] : []));
+  const waiting = pending.flatMap((it) => (all && it.kind === 'settings' ? [it.source] : []));
+  const files = settings ? otherSettings(configuration, choice) : waiting;
+  if (choice === 'rejected') {
+    const rejected = names.length > 0 ? rejectedEntries(configuration, names) : servers;
+    return { approved: [], rejected, settings: [], rejectedSettings: files };
+  }
+  const named = names.length > 0 ? namedEntries(configuration, names) : { meant: servers, waiting: [] };
   return {
-    approved: choice === 'approved' ? servers : [],
-    rejected: choice === 'rejected' ? servers : [],
+    approved: named.meant,
+    rejected: [],
     settings: files,
+    rejectedSettings: [],
+    waiting: named.waiting,
     ...(trust && { trusted: trustedRoot(configuration) }),
   };
 }
@@ -80,11 +100,11 @@ function trustedRoot(configuration: Configuration): string {
   return trust.directory;
 }
 
-function nobodyToAsk({ choice }: ApproveRequest, pending: readonly Pending[]): NotUnderstood {
+function nobodyToAsk(pending: readonly Pending[]): NotUnderstood {
   const what = pending.map((it) => (it.kind === 'server' ? it.written.name : it.source.label));
-  const ways =
-    choice === 'approved' ? 'name the servers, or give --settings or --all' : 'name them, or give --all';
-  return new NotUnderstood(`nobody is at a terminal to be asked about ${listed(what)}; ${ways}`);
+  return new NotUnderstood(
+    `nobody is at a terminal to be asked about ${listed(what)}; name the servers, or give --settings or --all`,
+  );
 }
 
 /** A few of many. */
@@ -96,29 +116,42 @@ function listed(names: readonly string[]): string {
 const MOST_NAMES = 10;
 
 /** Writes what was decided, and says so. */
-async function decide({ world, answer }: Session, decisions: Decisions): Promise<number> {
-  const { approved, rejected, settings, trusted } = decisions;
+async function decide({ world, answer, tell }: Session, decisions: Decisions): Promise<number> {
+  const { approved, rejected, settings, rejectedSettings, trusted, waiting = [] } = decisions;
   if (approved.length > 0) decideServers(world.home, approved, 'approved');
   if (rejected.length > 0) decideServers(world.home, rejected, 'rejected');
   for (const source of settings) approveSettings(world.home, source);
+  for (const source of rejectedSettings) rejectSettings(world.home, source);
   if (trusted !== undefined) trustDirectory(world.home, trusted);
   await answer({
     document: {
       approved: approved.map((it) => ({ name: it.name, ...whereDocument(it) })),
       rejected: rejected.map((it) => ({ name: it.name, ...whereDocument(it) })),
-      settings: settings.map(({ label, path, scope }) => ({ scope, label, path })),
+      settings: settings.map(settingsDocument),
+      rejectedSettings: rejectedSettings.map(settingsDocument),
       ...(trusted !== undefined && { trusted }),
+      ...(waiting.length > 0 && { waiting: waiting.map((it) => ({ name: it.name, ...whereDocument(it) })) }),
     },
     pieces: decisionPieces(decisions),
   });
+  for (const it of waiting) {
+    tell(`"${it.name}" of ${whereText(it)} is another entry and waits still: toolplane mcp approve shows it`);
+  }
   return 0;
 }
 
-function decisionPieces({ approved, rejected, settings, trusted }: Decisions): Piece[] {
+function settingsDocument({ label, path, scope }: SettingsSource): object {
+  return { scope, label, path };
+}
+
+function decisionPieces({ approved, rejected, settings, rejectedSettings, trusted }: Decisions): Piece[] {
   const pieces = [
     ...approved.map((it) => line(['✓ ', 'good'], 'approved ', [it.name, 'strong'], ` (${whereText(it)})`)),
     ...rejected.map((it) => line(['⏸ ', 'dim'], 'rejected ', [it.name, 'strong'], ` (${whereText(it)})`)),
     ...settings.map(({ label }) => line(['✓ ', 'good'], `approved the settings of ${label}`)),
+    ...rejectedSettings.map(({ label }) =>
+      line(['⏸ ', 'dim'], `rejected the settings of ${label}; of them only what forbids counts`),
+    ),
     ...(trusted === undefined ? [] : [line(['✓ ', 'good'], `trusted: ${trustWords(trusted)}`)]),
   ];
   return pieces.length > 0 ? pieces : [line('nothing was approved or rejected')];

@@ -2,9 +2,20 @@ import { isRecord } from '../../../base/is-record.ts';
 
 const VERSION = 1;
 
+/** What an entry or a file may ask for depends on where it counts, so that is part of what was approved. */
+export type ChosenScope = 'project' | 'local';
+
 export type ServerChoice = {
+  readonly scope: ChosenScope;
   readonly path: string;
   readonly name: string;
+  readonly hash: string;
+  readonly choice: 'approved' | 'rejected';
+};
+
+export type SettingsChoice = {
+  readonly scope: ChosenScope;
+  readonly path: string;
   readonly hash: string;
   readonly choice: 'approved' | 'rejected';
 };
@@ -12,8 +23,8 @@ export type ServerChoice = {
 /** All that people on this machine have said; of each thing the newest last. */
 export type ChoiceFile = {
   readonly servers: readonly ServerChoice[];
-  /** Settings files whose content was approved. */
-  readonly settings: readonly { readonly path: string; readonly hash: string }[];
+  /** What was said of the content of settings files. */
+  readonly settings: readonly SettingsChoice[];
   readonly trusted: readonly string[];
 };
 
@@ -48,12 +59,21 @@ function isListOf<T>(value: unknown, isOne: (item: unknown) => item is T): value
 }
 
 function isServerChoice(value: unknown): value is ServerChoice {
-  if (!isRecord(value) || !isText(value.path) || !isText(value.name) || !isText(value.hash)) return false;
-  return value.choice === 'approved' || value.choice === 'rejected';
+  return isRecord(value) && isPlaced(value) && isText(value.name);
 }
 
-function isSettingsChoice(value: unknown): value is ChoiceFile['settings'][number] {
-  return isRecord(value) && isText(value.path) && isText(value.hash);
+function isSettingsChoice(value: unknown): value is SettingsChoice {
+  return isRecord(value) && isPlaced(value);
+}
+
+function isPlaced({ scope, path, hash, choice }: Readonly<Record<string, unknown>>): boolean {
+  if (choice !== 'approved' && choice !== 'rejected') return false;
+  return isChosenScope(scope) && isText(path) && isText(hash);
+}
+
+/** What lies in a project comes from elsewhere; nobody has to approve anything of another scope. */
+export function isChosenScope(scope: unknown): scope is ChosenScope {
+  return scope === 'project' || scope === 'local';
 }
 
 function isText(value: unknown): value is string {

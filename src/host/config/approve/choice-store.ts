@@ -5,11 +5,18 @@ import { messageOf } from '../../../protocol/sdk-error.ts';
 import { HostError } from '../../connect/host-error.ts';
 import type { WrittenServer } from '../model.ts';
 import type { SettingsSource } from '../source/find-sources.ts';
-import { type ChoiceFile, choiceText, type ServerChoice } from './choice-file.ts';
+import {
+  type ChoiceFile,
+  choiceText,
+  isChosenScope,
+  type ServerChoice,
+  type SettingsChoice,
+} from './choice-file.ts';
 import { hashEntry } from './hash-entry.ts';
 import { choicesPath, loadChoices } from './load-choices.ts';
 import { isWithin, realPlace } from './real-place.ts';
 import { approvablePart } from './settings-part.ts';
+import { trustAbove } from './trust-above.ts';
 
 /** Branches of a repository differ, and going back to one asks nobody again; but what is long gone is forgotten. */
 const MOST_CONTENTS = 20;
@@ -17,25 +24,27 @@ const MOST_CONTENTS = 20;
 /** Remembers what a person said, under a lock; throws a `HostError` if it cannot be written. */
 export function decideServers(
   home: string,
-  servers: readonly Pick<WrittenServer, 'path' | 'name' | 'raw'>[],
+  servers: readonly Pick<WrittenServer, 'scope' | 'path' | 'name' | 'raw'>[],
   choice: 'approved' | 'rejected',
 ): void {
-  const said = servers.map(({ path, name, raw }) => {
+  const said = servers.map(({ scope, path, name, raw }) => {
     const hash = hashEntry(raw);
-    if (path === undefined || hash === undefined) throw new HostError('bad-config', name, NOT_IN_A_FILE);
-    return { path: realPlace(path), name, hash, choice };
+    if (!isChosenScope(scope) || path === undefined || hash === undefined)
+      throw new HostError('bad-config', name, NOT_IN_A_PROJECT);
+    return { scope, path: realPlace(path), name, hash, choice };
   });
-  const textOf = (it: ServerChoice) => JSON.stringify([it.path, it.name, it.hash]);
+  const textOf = (it: ServerChoice) => JSON.stringify([it.scope, it.path, it.name, it.hash]);
   const isSaid = new Set(said.map(textOf));
   change(home, (file) => ({
     ...file,
-    servers: newestOf([...file.servers.filter((it) => !isSaid.has(textOf(it))), ...said], ({ path, name }) =>
-      JSON.stringify([path, name]),
+    servers: newestOf(
+      [...file.servers.filter((it) => !isSaid.has(textOf(it))), ...said],
+      ({ scope, path, name }) => JSON.stringify([scope, path, name]),
     ),
   }));
 }
 
-const NOT_IN_A_FILE = 'it cannot be approved: it stands in no file, or is nested too deeply';
+const NOT_IN_A_PROJECT = 'it cannot be approved: it stands in no file of a project, or is nested too deeply';
 
 /** Forgets what was said about entries of the name in the file. */
 export function forgetServer(home: string, path: string, name: string): void {
@@ -47,17 +56,29 @@ export function forgetServer(home: string, path: string, name: string): void {
 }
 
 /** What the file would allow, run or set counts as long as it is the same. */
-export function approveSettings(home: string, { path, value }: Pick<SettingsSource, 'path' | 'value'>): void {
+export function approveSettings(home: string, source: Chosen): void {
+  decideSettings(home, source, 'approved');
+}
+
+/** Of the file only what forbids counts as long as the rest is the same, and nobody is asked about it. */
+export function rejectSettings(home: string, source: Chosen): void {
+  decideSettings(home, source, 'rejected');
+}
+
+type Chosen = Pick<SettingsSource, 'scope' | 'path' | 'value'>;
+
+function decideSettings(home: string, { scope, path, value }: Chosen, choice: 'approved' | 'rejected'): void {
   const part = approvablePart(value);
   if (part === undefined) return;
   const hash = hashEntry(part);
-  if (path === undefined || hash === undefined) throw new HostError('bad-config', '', NOT_IN_A_FILE);
-  const said = { path: realPlace(path), hash };
+  if (!isChosenScope(scope) || path === undefined || hash === undefined)
+    throw new HostError('bad-config', '', NOT_IN_A_PROJECT);
+  const said = { scope, path: realPlace(path), hash, choice };
+  const textOf = (it: SettingsChoice) => JSON.stringify([it.scope, it.path, it.hash]);
   change(home, (file) => ({
     ...file,
-    settings: newestOf(
-      [...file.settings.filter((it) => it.path !== said.path || it.hash !== hash), said],
-      ({ path: it }) => it,
+    settings: newestOf([...file.settings.filter((it) => textOf(it) !== textOf(said)), said], (it) =>
+      JSON.stringify([it.scope, it.path]),
     ),
   }));
 }
@@ -82,6 +103,12 @@ export function forgetChoices(home: string, directory: string): number {
     return kept;
   });
   return forgotten;
+}
+
+/** A trusted directory that the directory is in, after all that was forgotten; undefined if there is none. */
+export function trustOver(home: string, directory: string): string | undefined {
+  const file = loadChoices(home);
+  return 'fault' in file ? undefined : trustAbove(realPlace(directory), file.trusted);
 }
 
 /** Of two processes each keeps what the other wrote; a file that cannot be read is never written over. */

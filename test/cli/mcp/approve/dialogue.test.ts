@@ -47,7 +47,7 @@ async function answeredIn(directory: string | undefined, all: readonly Pending[]
 }
 
 const [A, B, C] = [server('a'), server('b'), server('c')];
-const NONE = { approved: [], rejected: [], settings: [] };
+const NONE = { approved: [], rejected: [], settings: [], rejectedSettings: [] };
 
 test.each<[string, Parameters<typeof answered>, object]>([
   [
@@ -56,10 +56,11 @@ test.each<[string, Parameters<typeof answered>, object]>([
     { ...NONE, approved: [A.written], rejected: [B.written] },
   ],
   ['settings', [[A, SETTINGS], 'n', 'yes'], { ...NONE, rejected: [A.written], settings: [SETTINGS.source] }],
-  ['no to settings', [[SETTINGS], 'n'], NONE],
+  ['no to settings', [[SETTINGS], 'n'], { ...NONE, rejectedSettings: [SETTINGS.source] }],
   ['stop: what was said counts', [[A, B, C], 'y', 'q'], { ...NONE, approved: [A.written] }],
   ['trust, said twice', [[A, B, C], 'n', 't', 'yes'], { ...NONE, rejected: [A.written], trusted: '/r' }],
-  ['trust, and then not', [[A], 't', 'y', 's'], NONE],
+  ['trust, by more than one key', [[A], 't', 'y', 'yes'], { ...NONE, trusted: '/r' }],
+  ['trust, and then not', [[A], 't', 'y', 'no', 's'], NONE],
 ])('%s', async (_, [all, ...lines], decisions) => {
   const { end, left } = await answered(all, ...lines);
   expect({ end, left }).toEqual({ end: { kind: 'decided', decisions }, left: [] });
@@ -87,8 +88,8 @@ test('where there is nothing to trust as a whole, it is not offered and not take
 });
 
 test('what trust means is said in words before it is asked for', async () => {
-  const { shown } = await answered([A], 't', 'no', 's');
+  const { shown } = await answered([A], 't', 'y', 'no', 's');
   expect(shown).toContain(
-    'every server, hook, allow rule and variable in /r, now and after every pull, will count without a question\ntrust all of it? (yes or no) ',
+    'every server, hook, allow rule and variable in /r, now and after every pull, will count without a question\ntrust all of it? (yes or no)   type yes if you mean it\ntrust all of it? (yes or no) ',
   );
 });

@@ -15,6 +15,7 @@ import {
   decideServers,
   forgetChoices,
   forgetServer,
+  rejectSettings,
   trustDirectory,
 } from '../../../../src/host/config/approve/choice-store.ts';
 import { readChoices } from '../../../../src/host/config/approve/choices.ts';
@@ -118,12 +119,31 @@ test('settings count by what they would allow; deny rules may come and go', asyn
   const { home, project, write } = place();
   const path = write(join(project, '.toolplane/settings.json'), {});
   const of = async (value: Record<string, unknown>) =>
-    (await readChoices(home)).choices.ofSettings({ path, value });
+    (await readChoices(home)).choices.ofSettings({ scope: 'project', path, value });
   expect(await of({ permissions: { deny: ['Bash'] }, version: 1 })).toBe('approved');
   expect(await of({ model: 'm' })).toBe('new');
-  approveSettings(home, { path, value: { model: 'm', permissions: { deny: ['Bash'] } } });
+  approveSettings(home, { scope: 'project', path, value: { model: 'm', permissions: { deny: ['Bash'] } } });
   expect(await of({ permissions: { ask: ['Read'] }, model: 'm', mcpServers: {} })).toBe('approved');
   expect(await of({ model: 'm', env: {} })).toBe('changed');
+});
+
+test('no to settings holds for that content, also in a directory that is trusted and by way of a link', async () => {
+  const { home, project, write } = place();
+  const path = write(join(project, '.toolplane/settings.json'), {});
+  const link = join(project, '.toolplane/settings.local.json');
+  symlinkSync('settings.json', link);
+  const of = async (value: Record<string, unknown>, scope: 'project' | 'local' = 'project') =>
+    (await readChoices(home)).choices.ofSettings({ scope, path: scope === 'local' ? link : path, value });
+  rejectSettings(home, { scope: 'project', path, value: { model: 'm', permissions: { deny: ['Bash'] } } });
+  expect(await of({ model: 'm' })).toBe('rejected');
+  expect(await of({ model: 'm' }, 'local')).toBe('rejected');
+  expect(await of({ model: 'other' })).toBe('new');
+  trustDirectory(home, project);
+  expect(await of({ model: 'm' })).toBe('rejected');
+  expect(await of({ model: 'other' })).toBe('approved');
+  approveSettings(home, { scope: 'project', path, value: { model: 'm' } });
+  expect(await of({ model: 'm' })).toBe('approved');
+  expect(forgetChoices(home, project)).toBe(2);
 });
 
 test('a trusted directory: all in it counts, now and later, but for what was rejected by itself', async () => {
@@ -138,12 +158,59 @@ test('a trusted directory: all in it counts, now and later, but for what was rej
   expect(choices.isTrusted(join(project, '..'))).toBe(false);
   expect(choices.ofServer(written(file))).toBe('approved');
   expect(choices.ofServer(written(file, { command: 'no' }))).toBe('rejected');
-  expect(choices.ofSettings({ path: join(project, '.toolplane/settings.json'), value: { env: {} } })).toBe(
-    'approved',
-  );
+  expect(
+    choices.ofSettings({
+      scope: 'project',
+      path: join(project, '.toolplane/settings.json'),
+      value: { env: {} },
+    }),
+  ).toBe('approved');
   const outside = write(join(project, '..', 'elsewhere.json'), {});
   symlinkSync(outside, join(project, 'link.json'));
   expect(choices.ofServer(written(join(project, 'link.json')))).toBe('new');
+});
+
+test('what was approved in one scope is not approved in another, whatever links there are (C18)', async () => {
+  const { home, project, file, write } = place();
+  const link = join(project, '.toolplane/settings.local.json');
+  mkdirSync(join(project, '.toolplane'));
+  symlinkSync('../.mcp.json', link);
+  decideServers(home, [written(file)], 'approved');
+  decideServers(home, [written(file, { command: 'no' })], 'rejected');
+  expect(await choiceOf(home, link, { command: 'a' }, 'local')).toBe('new');
+  expect(await choiceOf(home, file)).toBe('approved');
+  trustDirectory(home, project);
+  expect(await choiceOf(home, link, { command: 'no' }, 'local')).toBe('rejected');
+  forgetChoices(home, project);
+  const settings = write(join(project, '.toolplane/settings.json'), {});
+  approveSettings(home, { scope: 'project', path: settings, value: { model: 'm' } });
+  const { choices } = await readChoices(home);
+  const of = (scope: 'project' | 'local') =>
+    choices.ofSettings({ scope, path: settings, value: { model: 'm' } });
+  expect([of('project'), of('local')]).toEqual(['approved', 'new']);
+});
+
+test.each([
+  ['a repository', (it: string) => mkdirSync(join(it, '.git'))],
+  ['a submodule or work tree', (it: string) => writeFileSync(join(it, '.git'), 'gitdir: ../.git/x')],
+])('trust does not reach %s inside the trusted one', async (_, init) => {
+  const { home, project, write } = place();
+  const inner = write(join(project, 'vendor/inner/deep/.mcp.json'), {});
+  trustDirectory(home, project);
+  expect(await choiceOf(home, inner)).toBe('approved');
+  init(join(project, 'vendor/inner'));
+  const { choices } = await readChoices(home);
+  const settings = join(project, 'vendor/inner/.toolplane/settings.json');
+  expect([
+    choices.ofServer(written(inner)),
+    choices.ofSettings({ scope: 'project', path: settings, value: { model: 'm' } }),
+    choices.isTrusted(join(project, 'vendor/inner')),
+    choices.isTrusted(join(project, 'vendor/inner/deep')),
+    choices.isTrusted(join(project, 'vendor')),
+    choices.isTrusted(project),
+  ]).toEqual(['new', 'new', false, false, true, true]);
+  trustDirectory(home, join(project, 'vendor/inner'));
+  expect(await choiceOf(home, inner)).toBe('approved');
 });
 
 test('choices are forgotten by directory, or of one server', async () => {
@@ -151,7 +218,11 @@ test('choices are forgotten by directory, or of one server', async () => {
   const other = write(join(project, '..', 'project-2', '.mcp.json'), {});
   const deep = write(join(project, 'sub', '.mcp.json'), {});
   for (const path of [file, other, deep]) decideServers(home, [written(path)], 'approved');
-  approveSettings(home, { path: join(project, '.toolplane/settings.json'), value: { model: 'm' } });
+  approveSettings(home, {
+    scope: 'project',
+    path: join(project, '.toolplane/settings.json'),
+    value: { model: 'm' },
+  });
   trustDirectory(home, join(project, 'sub'));
   forgetServer(home, file, 's');
   expect(await choiceOf(home, file)).toBe('new');
@@ -182,6 +253,26 @@ test.each<[string, (path: string) => void, RegExp]>([
     (path) =>
       writeFileSync(path, '{"version":1,"servers":[{"path":1}],"settings":[],"trusted":[]}', { mode: 0o600 }),
     /"servers" cannot be read/,
+  ],
+  [
+    'settings of which nobody knows what was said',
+    (path) =>
+      writeFileSync(
+        path,
+        '{"version":1,"servers":[],"settings":[{"scope":"local","path":"/p","hash":"h"}],"trusted":[]}',
+        { mode: 0o600 },
+      ),
+    /"settings" cannot be read/,
+  ],
+  [
+    'choices of an older kind, without scopes',
+    (path) =>
+      writeFileSync(
+        path,
+        '{"version":1,"servers":[{"path":"/p","name":"n","hash":"h","choice":"approved"}],"settings":[],"trusted":[]}',
+        { mode: 0o600 },
+      ),
+    /"servers" cannot be read; put it right, or remove it and approve again/,
   ],
   ['loose modes', (path) => writeFileSync(path, VALID, { mode: 0o644 }), /run chmod 600 \//],
   ['a directory', (path) => mkdirSync(path, { mode: 0o700 }), /it is no file|EISDIR/],
@@ -214,7 +305,9 @@ test('a home that cannot be written to is told with its path', () => {
 
 test('an entry that stands in no file cannot be approved', () => {
   const { home } = place();
-  expect(() => decideServers(home, [{ name: 's', raw: {} }], 'approved')).toThrow(/cannot be approved/);
+  expect(() => decideServers(home, [{ scope: 'project', name: 's', raw: {} }], 'approved')).toThrow(
+    /cannot be approved/,
+  );
 });
 
 test('five hundred entries are decided on and judged without delay', async () => {
