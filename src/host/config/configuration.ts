@@ -4,8 +4,10 @@ import { mergeServers } from './merge/merge.ts';
 import { type Policy, readPolicy } from './merge/policy.ts';
 import type { ConfigFault, Merged, Source } from './model.ts';
 import { mergeSettings, type Settings } from './settings/settings.ts';
+import type { FileState } from './source/file-state.ts';
 import { findSources } from './source/find-sources.ts';
 import type { Found, SettingsSource } from './source/found.ts';
+import { homeLabel } from './source/labels.ts';
 import type { Wanted } from './source/wanted.ts';
 import type { ConfigWorld } from './world.ts';
 
@@ -16,7 +18,7 @@ export type Configuration = {
   /** When reading began, by the system's clock. */
   readonly readAt: number;
   /** Every file that says something, whether it is there or not. */
-  readonly paths: readonly string[];
+  readonly files: Found['files'];
   /** The repository, if the directory belongs to one. */
   readonly root?: string;
   /** The lowest first. */
@@ -44,7 +46,8 @@ export async function readConfiguration(world: ConfigWorld, wanted: Wanted = {})
     findSources(world, wanted),
     readChoices(world.home),
   ]);
-  const managed = found.settings.filter(({ scope }) => scope === 'managed');
+  // The highest first: what the system's own forbid is told before what others do.
+  const managed = found.settings.filter(({ scope }) => scope === 'managed').reverse();
   const { policy, faults: ofPolicy } = readPolicy(managed, found.unreadPolicies);
   const { settings, faults: ofSettings, notes } = mergeSettings(found.settings, choices);
   const merged = mergeServers({
@@ -53,13 +56,18 @@ export async function readConfiguration(world: ConfigWorld, wanted: Wanted = {})
     policy,
     overrides: settings.overrides,
     isStrict: wanted.isStrict === true,
+    programNames: Object.keys(found.program),
+    placeOf: ({ name, scope, label, path }) =>
+      found.settings
+        .find((it) => it.scope === scope && it.label === label && it.path === path)
+        ?.locate(['serverSettings', name]),
   });
   const { root } = found;
   return {
     world,
     wanted,
     readAt,
-    paths: [...found.paths, choicesPath(world.home)],
+    files: [...found.files, choicesFile(world, fault)],
     program: found.program,
     connectors: found.connectors,
     unreadPolicies: found.unreadPolicies,
@@ -82,4 +90,9 @@ export async function readConfiguration(world: ConfigWorld, wanted: Wanted = {})
     ],
     unused: notes,
   };
+}
+
+function choicesFile(world: ConfigWorld, fault: string | undefined): FileState {
+  const path = choicesPath(world.home);
+  return { path, label: homeLabel(path, world), state: fault === undefined ? 'read' : 'unusable' };
 }

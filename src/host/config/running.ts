@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { HostError } from '../connect/host-error.ts';
 import type { ExpandedEntry, ServerEntry } from '../connect/world.ts';
+import { isSame } from '../servers/is-same.ts';
+import { type Aside, asideServers, whyAside } from './aside.ts';
 import type { Configuration } from './configuration.ts';
 import { makeExpander } from './expand/expander.ts';
-import { explainServer } from './explain/explain-server.ts';
-import { inOneLine } from './explain/in-one-line.ts';
+import { forbiddenNow } from './merge/forbidden-now.ts';
 import { rulingSource } from './merge/standing.ts';
 import type { Scope } from './model.ts';
 import { refreshCatalogues } from './refresh-catalogues.ts';
@@ -15,7 +16,7 @@ import { writtenOrder } from './written-order.ts';
 /** Who runs the servers. */
 export type Runner = {
   /** The servers are these from now on. */
-  configure(servers: Readonly<Record<string, ServerEntry>>, now: Configuration): void;
+  configure(servers: Readonly<Record<string, ServerEntry>>, now: Configuration, before: Configuration): void;
   /** Hears what a person may want to know; one line each. */
   note(text: string): void;
 };
@@ -30,27 +31,28 @@ export type Use = {
 
 /** A configuration in use: what is to be dialled, what its entries refer to, and, once it is followed, what changes. */
 export class RunningConfiguration implements Disposable {
-  readonly #first: Configuration;
   readonly #only: ReadonlySet<string> | undefined;
   readonly #isFollowed: boolean;
-  readonly #over = new AbortController();
+  readonly #runners = new Set<Runner>();
+  #last: Configuration;
   #following: Following | undefined;
+  #asking = new AbortController();
 
   constructor(first: Configuration, { only, changes = 'followed' }: Use = {}) {
-    this.#first = first;
+    this.#last = first;
     this.#only = only && new Set(only);
     this.#isFollowed = changes === 'followed';
   }
 
   get current(): Configuration {
-    return this.#following?.current ?? this.#first;
+    return this.#following?.current ?? this.#last;
   }
 
   /** Those that may be started, as written. */
   get servers(): Record<string, ServerEntry> {
     const { program } = this.current;
     const ready = writtenOrder(this.current).flatMap(({ name, verdict, entry }) =>
-      verdict.kind === 'ready' && entry && (this.#only?.has(name) ?? true) ? [[name, entry] as const] : [],
+      verdict.kind === 'ready' && entry && this.#isMeant(name) ? [[name, entry] as const] : [],
     );
     return Object.fromEntries([...ready, ...Object.entries(program)]);
   }
@@ -61,12 +63,17 @@ export class RunningConfiguration implements Disposable {
   }
 
   /** Those that may not be started, each with one sentence and what to do. */
-  aside(): { readonly name: string; readonly scope: Scope; readonly why: string }[] {
-    const { current } = this;
-    return current.merged.servers.flatMap(({ name, verdict, written: { scope } }) => {
-      if (verdict.kind === 'ready') return [];
-      return [{ name, scope, why: inOneLine(explainServer(current, name)) }];
-    });
+  aside(): Aside[] {
+    return asideServers(this.current).filter(({ name }) => this.#isMeant(name));
+  }
+
+  /** Why a server is not there though somebody wrote its name; undefined if nobody did. */
+  whyAside(name: string): string | undefined {
+    return this.#isMeant(name) ? whyAside(this.current, name) : undefined;
+  }
+
+  #isMeant(name: string): boolean {
+    return this.#only?.has(name) ?? true;
   }
 
   /** Puts in what an entry refers to; what it leads to then must be allowed, too. */
@@ -79,7 +86,7 @@ export class RunningConfiguration implements Disposable {
       literal: (name) => this.scopeOf(name) === 'connector',
     })(server, entry);
     const managed = rulingSource(this.current.sources);
-    if (managed && expanded.entry.type !== 'sdk' && !Object.hasOwn(this.servers, server)) {
+    if (managed && expanded.entry.type !== 'sdk' && !this.#isOwn(server, entry)) {
       const fault = `${managed.label} excludes all servers but its own`;
       throw new HostError('bad-config', server, fault, { hasRun: 'no' });
     }
@@ -90,19 +97,83 @@ export class RunningConfiguration implements Disposable {
     });
   };
 
-  /** Has whoever runs the servers hear of everything that is saved from now on. */
-  follow({ configure, note }: Runner): void {
-    if (!this.#isFollowed) return;
-    this.#following = new Following(this.#first, {
-      apply: (now) => configure(this.servers, now),
-      note,
-    });
-    // Nobody waits for them; what they say is kept in files, and those are followed.
-    void refreshCatalogues(this.#first, { signal: this.#over.signal, note });
+  /** Of servers that run, those that may not any more, since those who run the machine say something else now. */
+  forbidden(
+    before: Configuration,
+    now: Configuration,
+    servers: ReadonlyMap<string, { readonly entry: ServerEntry }>,
+  ): string[] {
+    const entries = [...servers].map(([name, { entry }]) => [name, entry] as const);
+    return forbiddenNow(before, now, entries, (name, entry) => this.#mayDial(name, entry));
   }
 
+  #mayDial(name: string, entry: ServerEntry): boolean {
+    try {
+      this.expand(name, entry);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Whether the entry is the one that is configured, and not another of the name. */
+  #isOwn(server: string, entry: ServerEntry): boolean {
+    const { servers } = this;
+    const own = Object.hasOwn(servers, server) ? servers[server] : undefined;
+    return own !== undefined && isSame(own, entry);
+  }
+
+  /** Has whoever runs the servers hear of everything that is saved from now on, until they dispose of what this gives. */
+  follow({ configure, note }: Runner): Disposable {
+    const runner: Runner = { configure, note };
+    if (this.#isFollowed) {
+      this.#runners.add(runner);
+      this.#following ??= this.#begin();
+    }
+    return {
+      [Symbol.dispose]: () => {
+        if (this.#runners.delete(runner) && this.#runners.size === 0) this.#end();
+      },
+    };
+  }
+
+  /** Nobody hears of anything any more. */
   [Symbol.dispose](): void {
-    this.#over.abort();
+    this.#runners.clear();
+    this.#end();
+  }
+
+  #begin(): Following {
+    const note = (text: string) => this.#tell((runner) => runner.note(text));
+    const following = new Following(this.#last, {
+      apply: (now, before) => this.#tell((runner) => runner.configure(this.servers, now, before)),
+      note,
+    });
+    // What was saved while nobody followed is news as well.
+    if (this.#asking.signal.aborted) void following.refresh();
+    this.#asking = new AbortController();
+    // Nobody waits for them; what they say is kept in files, and those are followed.
+    void refreshCatalogues(this.#last, { signal: this.#asking.signal, note });
+    return following;
+  }
+
+  #end(): void {
+    this.#asking.abort();
+    this.#last = this.current;
     this.#following?.[Symbol.dispose]();
+    this.#following = undefined;
+  }
+
+  /** One that fails does not keep the others from hearing of it. */
+  #tell(one: (runner: Runner) => void): void {
+    const faults: unknown[] = [];
+    for (const runner of this.#runners) {
+      try {
+        one(runner);
+      } catch (cause) {
+        faults.push(cause);
+      }
+    }
+    if (faults.length > 0) throw faults[0];
   }
 }

@@ -5,7 +5,8 @@ import { SdkError } from '../../protocol/sdk-error.ts';
 import { AgentSession } from '../agent-session.ts';
 import { readConfiguration } from '../config/configuration.ts';
 import { RunningConfiguration } from '../config/running.ts';
-import { fatalFaults, sayStart } from '../config/say-start.ts';
+import { sayNews } from '../config/say-news.ts';
+import { sayFatal, sayStart } from '../config/say-start.ts';
 import { fileEras } from '../connect/file-eras.ts';
 import { memoryEras } from '../connect/memory-eras.ts';
 import type { ConnectWorld } from '../connect/world.ts';
@@ -13,6 +14,7 @@ import { fileCatalogue } from '../discover/file-catalogue.ts';
 import type { RetryEvent } from '../model/retry.ts';
 import { openPins } from '../pin/open-pins.ts';
 import type { ConfiguredNames } from '../server-status.ts';
+import { stepsText } from '../servers/configure.ts';
 import { chooseModel } from './choose-model.ts';
 import { launchRules, placedRules } from './launch-rules.ts';
 import { openConversation } from './open-conversation.ts';
@@ -47,7 +49,8 @@ export async function launch(link: AgentLink, given: Launch): Promise<AgentSessi
   const running = new RunningConfiguration(configuration);
   const env = { ...given.env, ...settings.env };
   const plan = planSession(flags, { settings, prompts, servers: running.servers }, { ...given, cwd, env });
-  const faults = [...parsed.faults, ...prompts.faults, ...fatalFaults(configuration), ...plan.faults];
+  const fatal = sayFatal(configuration);
+  const faults = [...parsed.faults, ...prompts.faults, ...fatal, ...plan.faults];
   if (faults.length > 0) throw refusal(faults);
   for (const text of [...parsed.notes, ...sayStart(configuration), ...plan.notes]) note(text);
 
@@ -82,9 +85,13 @@ export async function launch(link: AgentLink, given: Launch): Promise<AgentSessi
   running.follow({
     note,
     // What is saved while the session lasts counts in it.
-    configure(entries, now) {
-      servers.configure(entries);
+    configure(entries, now, before) {
+      // First what forbids, whatever becomes of the servers.
       ruleStore.renew(placedRules(now.settings, around));
+      const applied = stepsText(servers.configure(entries));
+      // Dialled anew they fail, and say why.
+      for (const name of running.forbidden(before, now, servers.all)) void servers.reconnect(name);
+      for (const text of [...(applied ? [applied] : []), ...sayNews(before, now)]) note(text);
     },
   });
   const end = () => running[Symbol.dispose]();

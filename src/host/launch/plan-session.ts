@@ -1,10 +1,12 @@
 import type { PermissionMode } from '../../protocol/permission.ts';
 import { readAgents } from '../agent-definition.ts';
+import { modeInForce } from '../config/settings/mode-in-force.ts';
 import { readRules } from '../config/settings/read-rules.ts';
 import type { Settings } from '../config/settings/settings.ts';
 import { limitsOf } from '../configured-limits.ts';
 import type { ServerEntry } from '../connect/world.ts';
 import { absolutePath } from '../permission/path.ts';
+import { CONNECT_TIMEOUT_MS } from '../servers/call/time-limits.ts';
 import type { SessionOptions } from '../session-options.ts';
 import { readToolSearch, TOOL_SEARCH_WORDS } from '../tool-budget.ts';
 import type { AgentFlags } from './flag-table.ts';
@@ -21,7 +23,6 @@ export type SessionPlan = {
   readonly notes: readonly string[];
 };
 
-const CONNECT_TIMEOUT_MS = 30_000;
 const NO_PROMPT_TOOL = '--permission-prompt-tool takes only stdio: answer canUseTool in the program';
 
 /** What files say, beside the flags. */
@@ -110,7 +111,7 @@ type ChosenMode = {
 
 function modeOf(flags: AgentFlags, settings: Settings): ChosenMode {
   const flag = flags.skipPermissions ? 'bypassPermissions' : flags.permissionMode;
-  const mode = settings.permissions.modes.policySettings ?? flag ?? settings.defaultMode;
+  const mode = modeInForce(settings, flag);
   const isAllowed = flags.mayBypass === true || flags.skipPermissions === true;
   const isForbidden = settings.forbidsBypass === true;
   const mayBypass = isAllowed && !isForbidden;

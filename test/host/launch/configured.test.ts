@@ -47,13 +47,13 @@ describe('what is configured is in the session (R166–R169)', () => {
     const place = configPlace();
     place.write(join(place.home, 'settings.json'), servers({ mine: odd(), both: { command: 'user' } }));
     const project = place.write(join(place.project, '.mcp.json'), servers({ both: odd(), waits: odd() }));
-    decideServers(place.home, [{ path: project, name: 'both', raw: odd() }], 'approved');
+    decideServers(place.home, [{ scope: 'project', path: project, name: 'both', raw: odd() }], 'approved');
     const { session, notes } = await started(place);
     await session.servers.settled();
     expect(names(session)).toEqual(['both', 'mine']);
     expect(session.servers.all.get('both')?.state.kind).toBe('connected');
     expect(notes).toEqual([
-      'server "waits" of .mcp.json:11:5 waits for approval and was not started: run "toolplane mcp approve waits"',
+      'server "waits" of .mcp.json:11:5 waits for approval and was not started: run toolplane mcp approve waits',
     ]);
   });
 
@@ -116,10 +116,20 @@ describe('what is configured is in the session (R166–R169)', () => {
     const place = configPlace();
     place.write(join(place.managed, 'managed-mcp.json'), servers({ theirs: odd() }));
     place.write(join(place.home, 'settings.json'), servers({ mine: odd() }));
-    const { session } = await started(place, [`--mcp-config=${JSON.stringify(servers({ given: odd() }))}`]);
+    const { session, notes } = await started(place, [
+      `--mcp-config=${JSON.stringify(servers({ given: odd(), theirs: odd({ MINE: '1' }) }))}`,
+    ]);
     expect(names(session)).toEqual(['theirs']);
+    const because = /was not started: .*managed-mcp\.json excludes all servers but its own$/;
+    expect(notes.toSorted()).toEqual([
+      expect.stringMatching(/managed-mcp\.json excludes one server that is configured elsewhere/),
+      expect.stringMatching(new RegExp(`^server "given" of --mcp-config.* ${because.source}`)),
+      expect.stringMatching(new RegExp(`^server "theirs" of --mcp-config.* ${because.source}`)),
+    ]);
     const { errors } = await session.servers.replace({ later: odd() });
     expect(errors.later).toMatch(/managed-mcp\.json excludes all servers but its own/);
+    const { errors: taken } = await session.servers.replace({ theirs: odd({ NOT: 'theirs' }) });
+    expect(taken.theirs).toMatch(/managed-mcp\.json excludes all servers but its own/);
   });
 
   test('what policy denies is judged by what it leads to once variables are put in', async () => {
@@ -136,6 +146,23 @@ describe('what is configured is in the session (R166–R169)', () => {
   });
 });
 
+test('a policy that comes while a server runs ends it, also where only its variables tell what it is', async () => {
+  const place = configPlace();
+  const { command, ...rest } = odd();
+  place.write(join(place.home, 'settings.json'), servers({ sly: { ...rest, command: '${RUN}' } }));
+  const { session } = await started(place, [], { RUN: command });
+  await session.servers.settled();
+  expect(session.servers.all.get('sly')?.state.kind).toBe('connected');
+  const deniedMcpServers = [{ serverCommand: [command, ...rest.args] }];
+  place.write(join(place.managed, 'managed-settings.json'), { deniedMcpServers });
+  await expect
+    .poll(() => session.servers.all.get('sly')?.state, { timeout: 10_000 })
+    .toMatchObject({
+      kind: 'failed',
+      fault: expect.stringMatching(/the policy of this machine forbids it/),
+    });
+});
+
 describe('what is saved while the session runs', () => {
   test('is applied: added, removed, restarted, the others untouched', async () => {
     const place = configPlace();
@@ -150,7 +177,7 @@ describe('what is saved while the session runs', () => {
     expect(session.servers.connection('stays')).toBe(before);
     expect(session.servers.all.get('changes')?.entry).toEqual(odd({ NEW: '1' }));
     expect(session.servers.all.get('comes')?.state.kind).toBe('connected');
-    expect(notes).toEqual([]);
+    expect(notes).toEqual(['configuration: added comes; removed goes; restarted changes']);
   });
 
   test('an approval elsewhere starts what waited', async () => {
@@ -158,7 +185,7 @@ describe('what is saved while the session runs', () => {
     const path = place.write(join(place.project, '.mcp.json'), servers({ waits: odd() }));
     const { session } = await started(place);
     expect(names(session)).toEqual([]);
-    decideServers(place.home, [{ path, name: 'waits', raw: odd() }], 'approved');
+    decideServers(place.home, [{ scope: 'project', path, name: 'waits', raw: odd() }], 'approved');
     await until(session, 'waits');
     place.write(path, servers({ waits: odd({ CHANGED: '1' }) }));
     await until(session);
@@ -178,6 +205,34 @@ describe('what is saved while the session runs', () => {
     place.write(path, servers({ a: odd() }));
     await until(session, 'a');
     expect(session.servers.connection('a')).toBe(before);
+    expect(notes.slice(-2)).toEqual([
+      expect.stringMatching(/settings\.json can be read again, and what it says counts$/),
+      'configuration: removed b',
+    ]);
+  });
+
+  test('what stops, or does not begin, because nobody approved it is told, each thing once', async () => {
+    const place = configPlace();
+    const path = place.write(join(place.project, '.mcp.json'), servers({ known: odd() }));
+    decideServers(place.home, [{ scope: 'project', path, name: 'known', raw: odd() }], 'approved');
+    const { session, notes } = await started(place);
+    expect(names(session)).toEqual(['known']);
+    const told = (count: number) => expect.poll(() => notes.length, { timeout: 10_000 }).toBe(count);
+    place.write(path, servers({ known: odd({ CHANGED: '1' }) }));
+    await told(2);
+    place.write(path, servers({ comes: odd(), known: odd({ CHANGED: '1' }) }));
+    await told(3);
+    place.write(join(place.project, '.toolplane/settings.local.json'), { permissions: { allow: ['Bash'] } });
+    await told(4);
+    expect(notes).toEqual([
+      'configuration: removed known',
+      'server "known" of .mcp.json:3:5 changed since it was approved and was not started: run toolplane mcp approve known',
+      'server "comes" of .mcp.json:3:5 waits for approval and was not started: run toolplane mcp approve comes',
+      expect.stringMatching(
+        /^\.toolplane\/settings\.local\.json waits for approval, so only what it forbids/,
+      ),
+    ]);
+    expect(names(session)).toEqual([]);
   });
 
   test('a file that goes takes its servers along, and one that comes brings them', async () => {

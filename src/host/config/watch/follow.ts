@@ -1,5 +1,7 @@
+import { messageOf } from '../../../protocol/sdk-error.ts';
 import { type Configuration, readConfiguration } from '../configuration.ts';
 import { faultText } from '../fault-text.ts';
+import { sayMended, unusableFiles, whyHeld } from './held.ts';
 import { FileWatch } from './watch-files.ts';
 
 /** Who hears of a configuration that changed. */
@@ -19,6 +21,8 @@ export class Following implements Disposable {
   readonly #watch: FileWatch;
   #current: Configuration;
   #told: ReadonlySet<string>;
+  /** Files of which nothing could be read since something was last applied. */
+  #unusable: Map<string, string>;
   #work: Promise<void> = Promise.resolve();
   #isOver = false;
 
@@ -26,7 +30,8 @@ export class Following implements Disposable {
     this.#current = first;
     this.#followed = followed;
     this.#told = new Set(first.faults.map(faultText));
-    this.#watch = new FileWatch(first.paths, first.readAt, () => void this.refresh());
+    this.#unusable = unusableFiles(first);
+    this.#watch = new FileWatch(pathsOf(first), first.readAt, () => void this.refresh());
   }
 
   /** What counts now. */
@@ -34,9 +39,12 @@ export class Following implements Disposable {
     return this.#current;
   }
 
-  /** Reads everything anew and applies it; settles when that is done. */
+  /** Reads everything anew and applies it; settles when that is done, and never rejects. */
   refresh(): Promise<void> {
-    this.#work = this.#work.then(() => this.#read());
+    this.#work = this.#work
+      .then(() => this.#read())
+      // Whoever could not apply this change hears of the next one all the same.
+      .catch((cause) => this.#note(`what was saved was not applied in full: ${messageOf(cause)}`));
     return this.#work;
   }
 
@@ -50,26 +58,30 @@ export class Following implements Disposable {
     const before = this.#current;
     const now = await readConfiguration(before.world, before.wanted);
     if (this.#isOver) return;
-    this.#watch.set(now.paths, now.readAt);
-    const texts = now.faults.map(faultText);
-    for (const text of texts) if (!this.#told.has(text)) this.#followed.note(text);
+    this.#watch.set(pathsOf(now), now.readAt);
+    const held = whyHeld(before, now);
+    const texts = [...now.faults.map(faultText), ...held];
+    const news = texts.filter((text) => !this.#told.has(text));
     this.#told = new Set(texts);
-    const broken = brokenSince(before, now);
-    if (broken.length > 0) {
-      this.#followed.note(
-        `${broken.join(', ')} cannot be read, so everything stays as it was before it changed`,
-      );
-      return;
-    }
+    for (const text of news) this.#note(text);
+    for (const [path, label] of unusableFiles(now)) this.#unusable.set(path, label);
+    if (held.length > 0 || this.#isOver) return;
+    for (const text of sayMended(this.#unusable, now)) this.#note(text);
+    this.#unusable = unusableFiles(now);
     this.#current = now;
     await this.#followed.apply(now, before);
   }
+
+  /** Who throws when told something ends nothing by that. */
+  #note(text: string): void {
+    try {
+      this.#followed.note(text);
+    } catch {
+      // There is nobody else to tell.
+    }
+  }
 }
 
-/** Files that could be read before and cannot be now; one that is gone is gone. */
-function brokenSince(before: Configuration, now: Configuration): string[] {
-  const good = new Set(before.sources.filter(({ state }) => state !== 'unusable').map(({ label }) => label));
-  return now.sources
-    .filter(({ state, label }) => state === 'unusable' && good.has(label))
-    .map(({ label }) => label);
+function pathsOf({ files }: Configuration): string[] {
+  return files.map(({ path }) => path);
 }

@@ -1,13 +1,18 @@
 import { type BigIntStats, type FSWatcher, statSync, watch } from 'node:fs';
-import { dirname } from 'node:path';
+import { basename } from 'node:path';
 import { startTimer } from '../../../base/timer.ts';
+import { identityOf, watchedDirectories } from './watched-directories.ts';
 
 /** Editors write in several steps; they are done after this. */
 const QUIET_MS = 60;
+/** In a directory where something is always written, this is the end of waiting for them. */
+const PATIENCE_MS = 1_000;
 /** The clock of files is behind the other one by as much. */
 const COARSE_MS = 20;
 /** How often is looked where the system cannot tell. */
 const LOOK_MS = 2_000;
+
+type Watcher = { readonly watcher: FSWatcher; readonly identity: string };
 
 /**
  * Hears that files have changed, come or gone, some moments after the last step; also of those that are not there yet.
@@ -15,9 +20,10 @@ const LOOK_MS = 2_000;
  */
 export class FileWatch implements Disposable {
   readonly #onChange: () => void;
-  readonly #watchers = new Map<string, FSWatcher>();
+  readonly #watchers = new Map<string, Watcher>();
   #seen: ReadonlyMap<string, string> = new Map();
   #quiet: NodeJS.Timeout | undefined;
+  #stirredAt: number | undefined;
   #looking: NodeJS.Timeout | undefined;
 
   /** `readAt` is when the files were read, by the system's clock: what was written since then is news. */
@@ -37,17 +43,14 @@ export class FileWatch implements Disposable {
   [Symbol.dispose](): void {
     clearTimeout(this.#quiet);
     clearInterval(this.#looking);
-    for (const watcher of this.#watchers.values()) watcher.close();
-    this.#watchers.clear();
+    for (const directory of this.#watchers.keys()) this.#leave(directory);
   }
 
-  /** A file is replaced rather than written, so its directory is watched; one that is not there, by what is above it. */
+  /** Of a directory that another took the place of nothing is heard any more. */
   #arm(): void {
-    const wanted = new Set([...this.#seen.keys()].map(nearestDirectory));
-    for (const [directory, watcher] of this.#watchers) {
-      if (wanted.has(directory)) continue;
-      watcher.close();
-      this.#watchers.delete(directory);
+    const wanted = watchedDirectories(this.#seen.keys());
+    for (const [directory, { identity }] of this.#watchers) {
+      if (!wanted.has(directory) || identityOf(directory) !== identity) this.#leave(directory);
     }
     for (const directory of wanted) {
       if (!this.#watchers.has(directory)) this.#watch(directory);
@@ -56,21 +59,32 @@ export class FileWatch implements Disposable {
 
   #watch(directory: string): void {
     const fall = () => {
-      this.#watchers.get(directory)?.close();
-      this.#watchers.delete(directory);
+      this.#leave(directory);
       this.#looking ??= setInterval(() => this.#stir(), LOOK_MS).unref();
     };
     try {
-      const watcher = watch(directory, { persistent: false }, () => this.#stir());
+      const identity = identityOf(directory);
+      const watcher = watch(directory, { persistent: false }, (kind, name) => {
+        // It is the directory itself that goes or moves: it is watched anew if there is one again.
+        if (kind === 'rename' && name === basename(directory)) this.#leave(directory);
+        this.#stir();
+      });
       watcher.on('error', fall);
-      this.#watchers.set(directory, watcher);
+      this.#watchers.set(directory, { watcher, identity });
     } catch {
       // There are only so many watches; looking from time to time does as well.
       fall();
     }
   }
 
+  #leave(directory: string): void {
+    this.#watchers.get(directory)?.watcher.close();
+    this.#watchers.delete(directory);
+  }
+
   #stir(): void {
+    this.#stirredAt ??= performance.now();
+    if (performance.now() - this.#stirredAt > PATIENCE_MS) return;
     clearTimeout(this.#quiet);
     this.#quiet = startTimer(QUIET_MS, () => this.#settle());
     this.#quiet.unref();
@@ -78,6 +92,7 @@ export class FileWatch implements Disposable {
 
   /** Directories have other files, too: only a file that is another now is news. */
   #settle(): void {
+    this.#stirredAt = undefined;
     this.#arm();
     if (!this.#isNews()) return;
     this.#seen = new Map([...this.#seen.keys()].map((path) => [path, stamp(path)]));
@@ -86,20 +101,6 @@ export class FileWatch implements Disposable {
 
   #isNews(): boolean {
     return [...this.#seen].some(([path, seen]) => stamp(path) !== seen);
-  }
-}
-
-function nearestDirectory(path: string): string {
-  let directory = dirname(path);
-  while (!isDirectory(directory) && dirname(directory) !== directory) directory = dirname(directory);
-  return directory;
-}
-
-function isDirectory(path: string): boolean {
-  try {
-    return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-  } catch {
-    return false;
   }
 }
 
