@@ -134,7 +134,7 @@ export const SET_UPS: readonly ExplainSetUp[] = [
         mcpServers: { tickets: remote('https://jira.example.com/mcp') },
       },
     },
-    args: ['server', 'tickets'],
+    args: ['server', 'tickets', '--no-connect'],
   },
   {
     title: 'A deny rule of the machine beats an allow rule of mine',

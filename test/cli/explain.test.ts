@@ -1,7 +1,8 @@
-import { existsSync } from 'node:fs';
+import { existsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { configPlace } from '../host/config/config-place.ts';
+import { PROCESSES } from '../host/contract/third-party-servers.ts';
 import { CLI, fixture, runCli } from './run-cli.ts';
 
 const docs = { command: process.execPath, args: [CLI, 'serve', fixture('docs.ts'), '--export', 'docs'] };
@@ -147,4 +148,77 @@ test('what a file holds can neither break a line nor reach the terminal', async 
     expect(stdout).not.toMatch(/^✓ "fake"/m);
     expect(stdout).not.toContain('\u001b');
   }
+});
+
+test('a permission is decided on where a path leads, as a session decides it', async () => {
+  const { explain, project, userHome, write } = place({ permissions: { deny: ['Read(~/private/**)'] } });
+  write(join(userHome, 'private', 'key'), 'x');
+  symlinkSync(join(userHome, 'private'), join(project, 'link'));
+  symlinkSync('loop', join(project, 'loop'));
+  const input = (path: string) => JSON.stringify({ file_path: path });
+  const [led, loop, plain] = await Promise.all([
+    explain('permission', 'Read', input('link/key')),
+    explain('permission', 'Read', input('loop'), '--json'),
+    explain('permission', 'Read', input('.git'), '--json'),
+  ]);
+  expect(led.code).toBe(1);
+  expect(led.stdout).toContain('✗ Read never runs: deny rule "Read(~/private/**)"');
+  expect(led.stdout).toContain(`it leads to ${join(userHome, 'private', 'key')}\n`);
+  expect(JSON.parse(loop.stdout)).toMatchObject({
+    decision: 'deny',
+    standing: 'unusable',
+    next: ['name another path'],
+  });
+  expect(JSON.parse(plain.stdout)).toMatchObject({ decision: 'allow' });
+  expect(JSON.parse(plain.stdout)).not.toHaveProperty('path');
+});
+
+test('hooks that are asked first stand above the rules', async () => {
+  const hooks = { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: './guard.sh' }] }] };
+  const { explain } = place({ hooks });
+  const { stdout } = await explain('permission', 'Bash', '{"command": "ls"}');
+  expect(stdout).toMatch(
+    /^⏸ Bash runs only if a person says so: .*; unless the PreToolUse hook at .* otherwise/,
+  );
+  expect(stdout).toMatch(
+    /^hooks that are asked first\n {2}PreToolUse Bash {2}\.\/guard\.sh {2}~.*\(user\)\n/m,
+  );
+});
+
+test('a server is offered what a session offers, so that it lists the same tools', async () => {
+  const { explain, project, env } = place({ mcpServers: { everything: PROCESSES.everything } });
+  const [tool, server, list] = await Promise.all([
+    explain('tool', 'everything', 'get-roots-list'),
+    explain('server', 'everything', '--json'),
+    runCli(['mcp', 'list', '--json'], '', { cwd: project, env }),
+  ]);
+  expect(tool.stdout).toMatch(/^offered +yes: its server lists it/m);
+  expect(tool.code).toBe(0);
+  const { connection } = JSON.parse(server.stdout);
+  const [row] = JSON.parse(list.stdout).servers;
+  expect(connection).toMatchObject({ state: 'connected' });
+  expect(connection.tools).toBeGreaterThan(0);
+  expect(row.tools).toBe(connection.tools);
+});
+
+test('the rule that would allow a call is about that call, and names near by are suggested', async () => {
+  const { explain } = place({});
+  const [push, bsh] = await Promise.all([
+    explain('permission', 'Bash', '{"command":"git push"}'),
+    explain('permission', 'Bsh'),
+  ]);
+  expect(push.stdout).toContain('add "Bash(git push)" to permissions.allow');
+  expect(bsh.stdout).toContain('No tool "Bsh" is known here; did you mean "Bash"?');
+  expect(bsh.stdout).toMatch(/^next: toolplane explain permission Bash$/m);
+  expect(bsh.code).toBe(2);
+});
+
+test('limits of a file that nobody approved are shown as idle', async () => {
+  const { explain, project, write } = place({ mcpServers: { docs } });
+  write(join(project, '.toolplane/settings.json'), { timeouts: { callMs: 7 } });
+  const { stdout } = await explain('timeout', 'docs');
+  expect(stdout).toMatch(
+    /^ +idle +7 ms +timeouts\.callMs of settings at \.toolplane\/settings\.json:3:\d+, does not count: nobody approved the file$/m,
+  );
+  expect(stdout).toContain('toolplane mcp approve --settings');
 });

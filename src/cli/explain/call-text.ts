@@ -1,4 +1,5 @@
 import type {
+  HookRow,
   PermissionExplanation,
   RuleRow,
   TimeoutExplanation,
@@ -7,7 +8,7 @@ import type {
 import { standText } from '../../host/config/explain/stand.ts';
 import { line, type Piece, type Tone } from '../chat/piece.ts';
 import { counted } from '../host/figures.ts';
-import { limitSection } from './limit-text.ts';
+import { limitSection, NOT_APPROVED } from './limit-text.ts';
 import { answerLine, facts, nextLines, SIGNS, section } from './section.ts';
 import { connectionText } from './server-text.ts';
 
@@ -15,8 +16,12 @@ import { connectionText } from './server-text.ts';
 export function permissionText(it: PermissionExplanation): Piece[] {
   return apart([
     [answerLine(DECISIONS[it.decision], it.answer)],
+    hookSection(it.hooks),
     ruleSection(it.rules),
-    facts([['mode', `${it.mode.mode} (${it.mode.says})`]]),
+    facts([
+      ...(it.path === undefined ? [] : [['path', `it leads to ${it.path}`] as const]),
+      ['mode', `${it.mode.mode} (${it.mode.says})`],
+    ]),
     nextLines(it.next),
   ]);
 }
@@ -51,6 +56,7 @@ export function toolText(it: ToolExplanation): Piece[] {
   return apart([
     [answerLine(SIGNS[it.standing], it.answer)],
     facts(rows),
+    it.permission ? hookSection(it.permission.hooks) : [],
     it.permission ? ruleSection(it.permission.rules) : [],
     limitSection(it.timeouts, 'brief'),
     nextLines(it.next),
@@ -62,6 +68,17 @@ const DECISIONS: Readonly<Record<PermissionExplanation['decision'], readonly [st
   ask: SIGNS.waiting,
   deny: SIGNS.unusable,
 };
+
+function hookSection(hooks: readonly HookRow[]): Piece[] {
+  return section(
+    'hooks that are asked first',
+    hooks.map(({ command, matcher, at }) => [
+      matcher ? `PreToolUse ${matcher}` : 'PreToolUse',
+      command,
+      `${standText(at)} (${at.scope})`,
+    ]),
+  );
+}
 
 function ruleSection(rules: readonly RuleRow[]): Piece[] {
   return section(
@@ -81,7 +98,7 @@ const PARTS: Readonly<Record<RuleRow['part'], string>> = {
   decides: 'decides',
   beaten: 'beaten: deny beats ask, ask beats allow',
   'other arguments': 'is about other arguments',
-  'not approved': 'does not count: nobody approved the file',
+  'not approved': NOT_APPROVED,
 };
 
 function apart(parts: readonly (readonly Piece[])[]): Piece[] {

@@ -1,6 +1,7 @@
 import { BUILT_INS } from '../../host/builtin/table.ts';
 import type { Configuration } from '../../host/config/configuration.ts';
-import { type CallFacts, explainPermission } from '../../host/config/explain/explain-permission.ts';
+import type { CallFacts } from '../../host/config/explain/call-facts.ts';
+import { explainPermission } from '../../host/config/explain/explain-permission.ts';
 import { type Beside, explainServer } from '../../host/config/explain/explain-server.ts';
 import { explainTimeout } from '../../host/config/explain/explain-timeout.ts';
 import { explainTool, type LiveTools } from '../../host/config/explain/explain-tool.ts';
@@ -12,6 +13,7 @@ import type { ServerStatus } from '../../host/servers/status.ts';
 import type { Piece } from '../chat/piece.ts';
 import { permissionText, timeoutText, toolText } from './call-text.ts';
 import { lookUp } from './look-up.ts';
+import type { RealCall } from './real-call.ts';
 import type { ExplainRequest } from './request.ts';
 import { serversText, serverText } from './server-text.ts';
 
@@ -19,6 +21,8 @@ import { serversText, serverText } from './server-text.ts';
 export type Asked = {
   readonly statuses: Readonly<Record<string, ServerStatus>>;
   readonly live?: LiveTools;
+  /** The arguments of the call as a session takes them. */
+  readonly call?: RealCall;
 };
 
 export type Explained = {
@@ -51,7 +55,10 @@ export function explain(configuration: Configuration, request: ExplainRequest, a
     case 'timeout':
       return told(explainTimeout(configuration, name, more), timeoutText);
     case 'permission':
-      return told(explainPermission(configuration, name, factsOf(configuration, request)), permissionText);
+      return told(
+        explainPermission(configuration, name, factsOf(configuration, request, asked.call)),
+        permissionText,
+      );
     case 'tool': {
       const whole = toolName(request);
       const { server } = resolveTool(configuration, whole, asked.live?.tools);
@@ -75,12 +82,18 @@ export function toolName({ name = '', more }: Pick<ExplainRequest, 'name' | 'mor
 
 export const BUILT_IN_NAMES: readonly string[] = BUILT_INS.map(({ listed }) => listed.name);
 
-function factsOf(configuration: Configuration, { name = '', input, mode }: ExplainRequest): CallFacts {
+function factsOf(
+  configuration: Configuration,
+  { name = '', input, mode }: ExplainRequest,
+  call: RealCall = {},
+): CallFacts {
   const builtIn = BUILT_INS.find(({ listed }) => listed.name === name);
   return {
     ...(input && { input }),
+    ...call,
     ...(mode !== undefined && { mode }),
     isBuiltIn: builtIn !== undefined,
+    builtIns: BUILT_IN_NAMES,
     ...(builtIn?.listed.annotations && { annotations: builtIn.listed.annotations }),
     rules: rulesOf(configuration),
   };

@@ -4,6 +4,9 @@ import { standText } from '../../host/config/explain/stand.ts';
 import type { Piece } from '../chat/piece.ts';
 import { section } from './section.ts';
 
+/** Why something in a file of the project is told and has no effect. */
+export const NOT_APPROVED = 'does not count: nobody approved the file';
+
 /** Each limit with where it comes from; below it what it beat, where that is wanted. */
 export function limitSection(limits: readonly LimitRow[], detail: 'brief' | 'whole'): Piece[] {
   return section(
@@ -23,7 +26,8 @@ const LIMITS: Readonly<Record<LimitRow['limit'], string>> = {
 
 function placed({ by, said }: LimitRow, detail: 'brief' | 'whole'): string {
   const at = said.find(({ counts }) => counts)?.at;
-  const beaten = detail === 'whole' ? 0 : said.filter((it) => !it.counts && it.at !== undefined).length;
+  const beaten =
+    detail === 'whole' ? 0 : said.filter((it) => !it.counts && !it.isPending && it.at !== undefined).length;
   const beats = beaten === 0 ? '' : `, which beats ${beaten === 1 ? 'another' : `${beaten} others`}`;
   return `${by}${at ? ` at ${standText(at)}` : ''}${beats}`;
 }
@@ -31,5 +35,9 @@ function placed({ by, said }: LimitRow, detail: 'brief' | 'whole'): string {
 function beatenRows({ said }: LimitRow): string[][] {
   return said
     .filter(({ counts }) => !counts)
-    .map(({ ms, by, at }) => ['  beaten', msText(ms), `${by}${at ? ` at ${standText(at)}` : ''}`]);
+    .map(({ ms, by, at, isPending }) => [
+      isPending ? '  idle' : '  beaten',
+      msText(ms),
+      `${by}${at ? ` at ${standText(at)}` : ''}${isPending ? `, ${NOT_APPROVED}` : ''}`,
+    ]);
 }

@@ -1,4 +1,5 @@
 import { isRecord } from '../../base/is-record.ts';
+import { untoldWords } from '../../base/last-words.ts';
 import type { ConnectionRow, ServerExplanation, UseRow } from '../../host/config/explain/explanation.ts';
 import { standText } from '../../host/config/explain/stand.ts';
 import { line, type Piece, type Tone } from '../chat/piece.ts';
@@ -97,8 +98,8 @@ export function connectionText(connection: ConnectionRow | 'not asked'): string 
   if (connection === 'not asked') return 'it was not dialled';
   const { state, lastError, serverInfo, era, protocolVersion, tools, stderr } = connection;
   if (state !== 'connected') {
-    const words = stderr?.at(-1);
-    const said = words === undefined || lastError?.includes(words) ? '' : `; its last words: ${words}`;
+    const words = untoldWords(lastError ?? '', stderr ?? []);
+    const said = words === undefined ? '' : `; its last words: ${words}`;
     return `${state}${lastError === undefined ? '' : `: ${lastError}`}${said}`;
   }
   return [

@@ -1,20 +1,26 @@
-import { readConfiguration } from '../../host/config/configuration.ts';
+import { type Configuration, readConfiguration } from '../../host/config/configuration.ts';
 import { resolveTool } from '../../host/config/explain/resolve-tool.ts';
+import { sessionHandlers } from '../host/session-handlers.ts';
 import { withHost } from '../host/with-host.ts';
 import { dialable } from '../mcp/connect.ts';
+import { freshConfiguration } from '../mcp/fresh-configuration.ts';
 import { inSession, type Session } from '../mcp/session.ts';
 import { liveTools, serversToAsk } from './ask.ts';
 import { type Asked, explain, toolName } from './explain.ts';
+import { realCall } from './real-call.ts';
 import type { ExplainRequest } from './request.ts';
 
 /** `toolplane explain`; gives its exit code. */
 export function startExplain(request: ExplainRequest, env: NodeJS.ProcessEnv): Promise<number> {
   return inSession(request.format, env, async (session) => {
-    const configuration = await readConfiguration(session.world, request.wanted);
-    const servers = dialable(configuration, serversToAsk(configuration, request));
-    const answer = (asked: Asked) => tell(session, explain(configuration, request, asked));
+    const configuration = await configurationOf(session, request);
+    const servers = dialable(serversToAsk(configuration, request));
+    const call = await realCall(configuration, request);
+    const answer = (asked: Asked) => tell(session, explain(configuration, request, { ...asked, call }));
     if (Object.keys(servers).length === 0) return answer({ statuses: {} });
-    return withHost({ servers, configuration, format: request.format }, env, async ({ host }) => {
+    const handlers = sessionHandlers(configuration.world.cwd);
+    const needed = { servers, configuration, format: request.format, handlers };
+    return withHost(needed, env, async ({ host }) => {
       const statuses = host.status();
       if (request.about !== 'tool') return answer({ statuses });
       const listed = await host.listTools();
@@ -25,6 +31,16 @@ export function startExplain(request: ExplainRequest, env: NodeJS.ProcessEnv): P
       });
     });
   });
+}
+
+/** Who asks for a server asks also for what catalogues say of it now; who wants nobody dialled gets what is known. */
+function configurationOf(
+  session: Session,
+  { about, connects, wanted }: ExplainRequest,
+): Promise<Configuration> {
+  return about === 'server' && connects
+    ? freshConfiguration(session, wanted)
+    : readConfiguration(session.world, wanted);
 }
 
 async function tell(

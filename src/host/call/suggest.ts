@@ -1,6 +1,6 @@
 import type { PermissionRuleValue, PermissionUpdate } from '../../protocol/permission.ts';
-import { literalStars } from '../permission/match.ts';
-import { isInWorkspace, isProtected, patternOf, type Workspace } from '../permission/path.ts';
+import { narrowRules } from '../permission/narrow-rules.ts';
+import { isInWorkspace, isProtected, type Workspace } from '../permission/path.ts';
 import { editsFiles, subjectOf } from '../permission/subject.ts';
 import type { PoolCall } from './pool-call.ts';
 
@@ -28,21 +28,19 @@ function isOrdinary(call: PoolCall, workspace: Workspace): boolean {
   );
 }
 
-/**
- * As narrow as a rule can be: this command, this path. Adding the folder of a file to the workspace instead would open
- * its neighbours too, and in mode `acceptEdits` for writing.
- */
+/** A server's tool has no subject that rules could name. */
 function rulesFor(call: PoolCall, workspace: Workspace): PermissionRuleValue[] {
-  const toolName = call.tool.name;
-  const contents = subjects(call).map(({ kind, value }) =>
-    kind === 'path' ? patternOf(value, workspace) : literalStars(value),
-  );
-  if (contents.length === 0) return [{ toolName }];
-  return [...new Set(contents)].map((ruleContent) => ({ toolName, ruleContent }));
+  const { tool } = call;
+  return tool.origin.kind === 'builtin'
+    ? narrowRules(tool.name, inputs(call), workspace)
+    : [{ toolName: tool.name }];
 }
 
-/** What the call is about, as it is and as it was written: it is decided on both. */
-function subjects({ tool, input, written }: PoolCall) {
-  if (tool.origin.kind !== 'builtin') return [];
-  return [input, ...(written ? [written] : [])].flatMap((it) => subjectOf(tool.name, it) ?? []);
+function subjects(call: PoolCall) {
+  return inputs(call).flatMap((it) => subjectOf(call.tool.name, it) ?? []);
+}
+
+/** The input as it is and as it was written: it is decided on both. */
+function inputs({ input, written }: PoolCall): PoolCall['input'][] {
+  return [input, ...(written ? [written] : [])];
 }

@@ -1,6 +1,6 @@
+import { shellWord } from '../../../base/shell-word.ts';
 import type { ConfiguredServer } from '../model.ts';
 import { maskEntry } from './mask-entry.ts';
-import { shellWord } from './shell-word.ts';
 import { standOf, standText } from './stand.ts';
 
 /** What to do about a server that was dialled and did not come, by the kind of failure. */

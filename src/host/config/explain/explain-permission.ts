@@ -1,29 +1,18 @@
-import { isRecord } from '../../../base/is-record.ts';
-import type { ToolAnnotations } from '../../../protocol/mcp.ts';
-import type { PermissionMode } from '../../../protocol/permission.ts';
-import { type Decision, decide } from '../../permission/decide.ts';
+import { type Decision, decide, type Situation } from '../../permission/decide.ts';
 import { matchesCall, matchesTool, type ToolRef } from '../../permission/match.ts';
-import { type Rule, ruleText } from '../../permission/rule.ts';
+import type { Workspace } from '../../permission/path.ts';
+import { ruleText } from '../../permission/rule.ts';
 import type { Configuration } from '../configuration.ts';
-import type { PermissionExplanation, RuleRow } from './explanation.ts';
+import type { CallFacts } from './call-facts.ts';
+import type { HookRow, PermissionExplanation, RuleRow } from './explanation.ts';
+import { meantTool } from './meant-tool.ts';
+import { hooksBefore } from './permission-hooks.ts';
+import { countsWhole, explainMode } from './permission-mode.ts';
+import { nextOf } from './permission-steps.ts';
 import { resolveTool } from './resolve-tool.ts';
 import { placeOfRule, RULE_PLACES, type WrittenRule, writtenRules } from './rule-places.ts';
-import { standAt, standText } from './stand.ts';
-
-/** What is known of the call beside the rules. */
-export type CallFacts = {
-  readonly ref?: ToolRef;
-  readonly input?: Readonly<Record<string, unknown>>;
-  /** What its server claims; nothing unless it was asked. */
-  readonly annotations?: ToolAnnotations;
-  /** Of a built-in tool, which is ours; a server's is trusted if its entry says so. */
-  readonly isBuiltIn?: boolean;
-  /** How it differs from what was accepted. */
-  readonly changed?: string;
-  /** Rules that entries and flags make beside settings. */
-  readonly rules?: readonly Rule[];
-  readonly mode?: PermissionMode;
-};
+import { standText } from './stand.ts';
+import { isUnasked, withoutClaim } from './unasked.ts';
 
 /** Which rule, mode or claim decides about a call of the tool, where it stands, and what all the others said. */
 export function explainPermission(
@@ -34,24 +23,19 @@ export function explainPermission(
   const { settings } = configuration;
   const ref = facts.ref ?? resolveTool(configuration, name);
   const call = { ...ref, input: facts.input ?? {} };
-  const mode = facts.mode ?? settings.defaultMode ?? 'default';
+  const mode = explainMode(configuration, facts.mode);
+  const hooks = hooksBefore(configuration, ref.name);
   const rules = [...settings.rules, ...(facts.rules ?? [])];
   const workspace = workspaceOf(configuration);
-  const decision = decide({
-    call,
-    rules,
-    mode,
-    bypassLaunched: false,
-    trusted: isTrusted(configuration, ref, facts),
-    ...(facts.annotations && { annotations: facts.annotations }),
-    ...(facts.changed !== undefined && { changed: { text: facts.changed } }),
-    workspace,
-  });
+  const decision = decisionOf(configuration, { call, rules, mode: mode.mode, workspace }, facts);
   const written = writtenRules(configuration);
+  const counting = written.filter(
+    ({ rule, source }) => rule.effect !== 'allow' || countsWhole(settings, source),
+  );
   const deciding = decision.reason.rule;
   const about = rules.filter((rule) => matchesTool(rule, ref));
   const rows = about.map((rule): RuleRow => {
-    const at = placeOfRule(written, rule)?.at;
+    const at = placeOfRule(counting, rule)?.at;
     const part =
       rule === deciding ? 'decides' : matchesCall(rule, call, workspace) ? 'beaten' : 'other arguments';
     return {
@@ -63,22 +47,46 @@ export function explainPermission(
     };
   });
   const all = [...rows.toSorted(byWeight), ...ofPendingFiles(configuration, ref, written)];
-  const said = answerOf(ref.name, decision, all[0]);
+  const said = withHooks(answerOf(ref.name, decision, all[0]), decision, hooks);
   const isKnown = ref.server !== undefined || facts.isBuiltIn === true;
+  const meant = isKnown ? undefined : meantTool(configuration, name, facts.builtIns ?? []);
+  const guess = meant === undefined ? '' : `; did you mean "${meant}"?`;
   return {
     kind: 'permission',
     name: ref.name,
-    answer: isKnown ? said : `No tool "${name}" is known here; of one so called: ${said}`,
+    answer: isKnown
+      ? said
+      : `No tool "${name}" is known here${guess || '.'} One so called ${said.slice(ref.name.length + 1)}`,
     standing: !isKnown ? 'unknown' : decision.kind === 'deny' ? 'unusable' : 'usable',
     decision: decision.kind,
     reason: decision.reason.text,
-    mode: { mode, says: sayMode(configuration, facts) },
+    mode,
     rules: all,
-    next: nextOf(ref.name, decision, all),
+    hooks,
+    ...(facts.path !== undefined && { path: facts.path }),
+    next: nextOf(ref, decision, all, { facts, workspace, meant }),
   };
 }
 
-function workspaceOf({ world, settings }: Configuration) {
+/** A session refuses a path that leads nowhere before it looks at any rule. */
+function decisionOf(
+  configuration: Configuration,
+  situation: Pick<Situation, 'call' | 'rules' | 'mode' | 'workspace'>,
+  facts: CallFacts,
+): Decision {
+  if (facts.fault !== undefined) return { kind: 'deny', reason: { text: facts.fault } };
+  const decision = decide({
+    ...situation,
+    bypassLaunched: false,
+    trusted: isTrusted(configuration, situation.call, facts),
+    ...(facts.annotations && { annotations: facts.annotations }),
+    ...(facts.changed !== undefined && { changed: { text: facts.changed } }),
+  });
+  return isUnasked(situation.call, facts) ? withoutClaim(decision, situation.call) : decision;
+}
+
+/** What paths of a call are measured against. */
+export function workspaceOf({ world, settings }: Pick<Configuration, 'world' | 'settings'>): Workspace {
   return { cwd: world.cwd, home: world.userHome, directories: settings.directories };
 }
 
@@ -105,9 +113,8 @@ function ofPendingFiles(
   ref: ToolRef,
   written: readonly WrittenRule[],
 ): RuleRow[] {
-  const paths = new Set(settings.pending.map(({ path }) => path));
   return written.flatMap(({ rule, at, source }): RuleRow[] => {
-    const isIdle = rule.effect === 'allow' && source.path !== undefined && paths.has(source.path);
+    const isIdle = rule.effect === 'allow' && !countsWhole(settings, source);
     if (!isIdle || !matchesTool(rule, ref)) return [];
     return [
       { effect: 'allow', rule: ruleText(rule), of: RULE_PLACES[rule.source], at, part: 'not approved' },
@@ -127,35 +134,13 @@ function answerOf(name: string, { kind, reason }: Decision, first: RuleRow | und
   return `${name} ${WORDS[kind]}: ${first.effect} rule "${first.rule}" in ${where}.`;
 }
 
-/** Where the mode stands. */
-function sayMode({ settings, settingsSources }: Configuration, { mode }: CallFacts): string {
-  if (mode !== undefined) return 'by --permission-mode';
-  if (settings.defaultMode === undefined) return 'nobody set another';
-  const source = settingsSources.findLast(
-    ({ value }) => isRecord(value.permissions) && value.permissions.defaultMode === settings.defaultMode,
-  );
-  if (source === undefined) return 'by settings';
-  const position = source.locate(['permissions', 'defaultMode']);
-  return `by ${standText(standAt(source.scope, source.label, position))}`;
-}
-
-/** A rule of others cannot be taken back here; one's own can, where it stands. */
-function nextOf(name: string, { kind }: Decision, rows: readonly RuleRow[]): string[] {
-  const [first] = rows;
-  const decides = first?.part === 'decides' ? first : undefined;
-  const where = decides?.at ? standText(decides.at) : undefined;
-  const isManaged = decides?.at?.scope === 'managed';
-  if (kind === 'allow') return where ? [`to be asked instead, remove the rule at ${where}`] : [];
-  const idle = rows.find(({ part }) => part === 'not approved');
-  const approve = idle?.at
-    ? [`if ${idle.at.label} is well, approve it: toolplane mcp approve --settings`]
-    : [];
-  if (decides) {
-    if (isManaged) return [`ask those who run this machine: no other rule can beat the one at ${where}`];
-    return [...(where ? [`remove the rule at ${where}`] : []), ...approve];
-  }
-  return [
-    `to allow it always: add "${name}" to permissions.allow of your settings, or answer "always" when asked`,
-    ...approve,
-  ];
+/** Hooks open nothing that is denied; all else they may change. */
+function withHooks(answer: string, { kind }: Decision, hooks: readonly HookRow[]): string {
+  if (kind === 'deny' || hooks.length === 0) return answer;
+  const [first] = hooks as [HookRow];
+  const who =
+    hooks.length === 1
+      ? `the PreToolUse hook at ${standText(first.at)} says`
+      : `one of ${hooks.length} PreToolUse hooks says`;
+  return `${answer.replace(/\.$/, '')}; unless ${who} otherwise, which is asked first.`;
 }

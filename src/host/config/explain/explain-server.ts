@@ -85,8 +85,8 @@ function explainConfigured(
   };
 }
 
-/** Somebody wrote the name, and nothing has it. */
-function explainLost(
+/** Somebody wrote the name, and nothing has it, or something else than was meant. */
+export function explainLost(
   configuration: Configuration,
   name: string,
   lost: readonly LostServer[],

@@ -1,9 +1,9 @@
+import { shellWords } from '../../../base/shell-word.ts';
 import type { Configuration } from '../configuration.ts';
 import { nearNames } from './explain-unknown.ts';
 import type { LimitRow, TimeoutExplanation } from './explanation.ts';
 import { limitsOf } from './limits.ts';
 import { resolveTool } from './resolve-tool.ts';
-import { shellWord } from './shell-word.ts';
 import { standText } from './stand.ts';
 
 /** Every limit of a server, or of a tool of it: its value, where it comes from, and what it beat. `name` may be that of a tool. */
@@ -43,8 +43,13 @@ function answerOf(name: string, limits: readonly LimitRow[]): string {
 export function msText(ms: number): string {
   if (ms < 1000) return `${ms} ms`;
   if (ms < 120_000) return `${trimmed(ms / 1000)} s`;
-  return ms < 7_200_000 ? `${trimmed(ms / 60_000)} min` : `${trimmed(ms / 3_600_000)} h`;
+  if (ms < 7_200_000) return `${trimmed(ms / 60_000)} min`;
+  if (ms < DAY || ms % 3_600_000 === 0) return `${trimmed(ms / 3_600_000)} h`;
+  const days = Math.round(ms / DAY);
+  return `about ${days === 1 ? 'a day' : `${days} days`} (${ms.toLocaleString('en-US')} ms)`;
 }
+
+const DAY = 86_400_000;
 
 function trimmed(value: number): string {
   return value.toFixed(1).replace(/\.0$/, '');
@@ -55,9 +60,13 @@ function nextOf(server: string, tool: string | undefined, limits: readonly Limit
   const at = call?.said.find(({ counts }) => counts)?.at;
   const where = at && standText(at);
   const member = tool === undefined ? 'timeout' : `toolTimeoutsMs.${tool}`;
-  return where === undefined
-    ? [`to set one: serverSettings.${server}.${member} (milliseconds) in your settings.json`]
-    : [`to change how long a call may take: ${where}`];
+  const idle = limits.flatMap(({ said }) => said).find(({ isPending }) => isPending)?.at;
+  return [
+    where === undefined
+      ? `to set one: serverSettings.${server}.${member} (milliseconds) in your settings.json`
+      : `to change how long a call may take: ${where}`,
+    ...(idle ? [`if ${idle.label} is well, approve it: toolplane mcp approve --settings`] : []),
+  ];
 }
 
 function nobody(configuration: Configuration, name: string, isBroken: boolean): TimeoutExplanation {
@@ -73,8 +82,8 @@ function nobody(configuration: Configuration, name: string, isBroken: boolean): 
     limits: [],
     next: [
       isBroken || near === undefined
-        ? `toolplane explain server ${shellWord(name)}`
-        : `toolplane explain timeout ${shellWord(near)}`,
+        ? `toolplane explain server ${shellWords(name)}`
+        : `toolplane explain timeout ${shellWords(near)}`,
     ],
   };
 }

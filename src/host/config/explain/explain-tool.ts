@@ -1,16 +1,17 @@
+import { shellWord, shellWords } from '../../../base/shell-word.ts';
 import type { ToolAnnotations } from '../../../protocol/mcp.ts';
 import { mcpToolName } from '../../../protocol/tool-name.ts';
 import { isChosen } from '../../discover/choose-tools.ts';
 import type { Rule } from '../../permission/rule.ts';
 import type { Configuration } from '../configuration.ts';
 import type { ConfiguredServer } from '../model.ts';
-import { type CallFacts, explainPermission } from './explain-permission.ts';
+import type { CallFacts } from './call-facts.ts';
+import { explainPermission } from './explain-permission.ts';
 import { type Beside, explainServer } from './explain-server.ts';
 import { nearNames } from './explain-unknown.ts';
 import type { PermissionExplanation, ServerExplanation, ToolExplanation } from './explanation.ts';
 import { limitsOf } from './limits.ts';
 import { type LiveTool, resolveTool } from './resolve-tool.ts';
-import { shellWord } from './shell-word.ts';
 import { standInSettings, standOf, standText } from './stand.ts';
 
 /** What the servers that were asked said. */
@@ -44,6 +45,7 @@ export function explainTool(
     ref,
     rules,
     isBuiltIn: live?.builtIns.includes(name) === true,
+    isAsked: found !== undefined,
     ...(found?.annotations && { annotations: found.annotations }),
     ...(found?.changed !== undefined && { changed: found.changed }),
   };
@@ -148,7 +150,7 @@ function withoutServer(
     standing: 'unknown',
     offered: { is: false, says: 'no server of that name is configured' },
     next: [
-      ...(server === undefined ? [] : [`toolplane explain server ${shellWord(server)}`]),
+      ...(server === undefined ? [] : [`toolplane explain server ${shellWords(server)}`]),
       'see all: toolplane tools',
     ],
   };
@@ -165,7 +167,7 @@ function nextOf(
   { its, server, meant }: { its: ServerExplanation; server: ConfiguredServer; meant: string | undefined },
 ): string[] {
   if (offered.choice !== undefined) return [`change the list at ${offered.choice}`];
-  if (meant !== undefined) return [`toolplane explain tool ${shellWord(meant)}`];
+  if (meant !== undefined) return [`toolplane explain tool ${shellWords(meant)}`];
   if (its.standing !== 'usable') return [...its.next];
   if (!offered.is) return [`see what it has: toolplane tools -s ${shellWord(server.name)}`];
   return [...permission.next];

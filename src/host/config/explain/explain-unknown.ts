@@ -1,9 +1,10 @@
 import { nearest } from '../../../base/nearest.ts';
+import { shellWord } from '../../../base/shell-word.ts';
 import { normalizeName } from '../../../protocol/tool-name.ts';
 import type { Configuration } from '../configuration.ts';
 import { faultText } from '../fault-text.ts';
+import { nameFault } from '../source/server-name.ts';
 import type { ServerExplanation } from './explanation.ts';
-import { shellWord } from './shell-word.ts';
 import { sourceRows } from './source-rows.ts';
 
 /** Nobody wrote the name where it was looked for: what may be meant, and which file may hide it. */
@@ -16,7 +17,9 @@ export function explainUnknown(configuration: Configuration, name: string): Serv
   return {
     kind: 'server',
     name,
-    answer: `There is no server "${name}" here${first === undefined ? hidden : guess}${first === undefined ? '.' : ''}`,
+    answer: Object.hasOwn(configuration.program, name)
+      ? `"${name}" is a server in the program itself, and stands in no file.`
+      : `There is no server "${name}" here${first === undefined ? hidden : guess}${first === undefined ? '.' : ''}`,
     standing: 'unknown',
     verdict: 'unknown',
     sources: sourceRows(configuration, name, { lost: [] }),
@@ -33,7 +36,7 @@ export function explainUnknown(configuration: Configuration, name: string): Serv
       ...hiding.map((fault) => `mend ${fault}`),
       ...(configuration.wanted.scopes ? [UNREAD] : []),
       'see all: toolplane mcp list',
-      `add it: toolplane mcp add ${shellWord(name)} -- <command>`,
+      ...(nameFault(name) === undefined ? [`add it: toolplane mcp add ${shellWord(name)} -- <command>`] : []),
     ],
   };
 }

@@ -43,6 +43,8 @@ export type LimitRow = {
     readonly by: string;
     readonly at?: Stand;
     readonly counts: boolean;
+    /** It stands in a file of the project that nobody approved. */
+    readonly isPending?: true;
   }[];
 };
 
@@ -116,6 +118,9 @@ export type RuleRow = {
   readonly part: 'decides' | 'beaten' | 'not approved' | 'other arguments';
 };
 
+/** A hook that is asked before rules and mode are: it may deny, ask, or spare a question that no rule demands. */
+export type HookRow = { readonly matcher?: string; readonly command: string; readonly at: Stand };
+
 /** Whether one call may run. */
 export type PermissionExplanation = Explained & {
   readonly kind: 'permission';
@@ -124,6 +129,10 @@ export type PermissionExplanation = Explained & {
   readonly mode: { readonly mode: string; readonly says: string };
   /** The one that decides first. */
   readonly rules: readonly RuleRow[];
+  /** In the order in which they run; what they say is not known before they do. */
+  readonly hooks: readonly HookRow[];
+  /** The path of the call as the file system sees it, where that is another than was written. */
+  readonly path?: string;
 };
 
 /** One tool: where it comes from and whether a model gets it. */

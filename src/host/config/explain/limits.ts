@@ -1,12 +1,10 @@
-import { CALL_TIMEOUT_MS } from '../../servers/call/time-limits.ts';
+import { CALL_TIMEOUT_MS, CONNECT_TIMEOUT_MS } from '../../servers/call/time-limits.ts';
 import type { Configuration } from '../configuration.ts';
 import type { ConfiguredServer, ServerOverride } from '../model.ts';
 import type { Told } from '../settings/settings.ts';
 import type { LimitRow, Stand } from './explanation.ts';
+import { pendingLimits } from './pending-limits.ts';
 import { standInSettings, standOf } from './stand.ts';
-
-/** From dialling to the first list of tools, where nobody says otherwise. */
-const CONNECT_MS = 30_000;
 
 type Known = Pick<Configuration, 'settings' | 'settingsSources'>;
 type Said = { readonly ms: number; readonly by: string; readonly at?: Stand };
@@ -15,11 +13,11 @@ type Said = { readonly ms: number; readonly by: string; readonly at?: Stand };
 export function limitsOf(server: ConfiguredServer, known: Known, tool?: string): LimitRow[] {
   const { connectMs, callMs, idleMs } = known.settings.timeouts;
   const ofTool = tool === undefined ? [] : saidOfTool(server, known, tool);
-  return [
+  const rows = [
     row('connect', [
       ...said(server, known, 'connectTimeoutMs'),
       ...general(known, 'connectMs', connectMs),
-      { ms: CONNECT_MS, by: 'the default' },
+      { ms: CONNECT_TIMEOUT_MS, by: 'the default' },
     ]),
     row('call', [
       ...ofTool,
@@ -29,6 +27,8 @@ export function limitsOf(server: ConfiguredServer, known: Known, tool?: string):
     ]),
     row('idle', [...said(server, known, 'idleTimeoutMs'), ...general(known, 'idleMs', idleMs)]),
   ];
+  const idle = pendingLimits(known, server.name, tool);
+  return rows.map((it) => ({ ...it, said: [...it.said, ...idle[it.limit]] }));
 }
 
 function row(limit: LimitRow['limit'], all: readonly Said[]): LimitRow {
@@ -43,44 +43,42 @@ function row(limit: LimitRow['limit'], all: readonly Said[]): LimitRow {
 
 type Member = 'connectTimeoutMs' | 'timeout' | 'idleTimeoutMs';
 
-/** What settings say of the server beats its entry, the highest settings first. */
-function said({ name, written }: ConfiguredServer, known: Known, member: Member): Said[] {
-  const own = written.entry?.[member];
-  return [
-    ...overridesOf(name, known).flatMap((override) => {
-      const ms = override.members[member];
-      if (ms === undefined) return [];
-      const at = standInSettings(known.settingsSources, override, ['serverSettings', name, member]);
-      return [{ ms, by: `serverSettings.${name}.${member}`, at }];
-    }),
-    ...(own === undefined ? [] : [{ ms: own, by: `"${member}" of its entry`, at: standOf(written) }]),
-  ];
+/** What settings and its entry say of it: what counts of it first, then the highest settings. */
+function said(server: ConfiguredServer, known: Known, member: Member): Said[] {
+  return saidOf(server, known, [member], (members) => members[member]);
 }
 
-/** The map of the highest settings that have one is the map that counts, as a whole. */
-function saidOfTool({ name, written, entry }: ConfiguredServer, known: Known, tool: string): Said[] {
-  const found: Said[] = [];
-  for (const override of overridesOf(name, known)) {
-    const ms = ofMap(override.members.toolTimeoutsMs, tool);
-    if (ms === undefined) continue;
-    const path = ['serverSettings', name, 'toolTimeoutsMs', tool];
-    const at = standInSettings(known.settingsSources, override, path);
-    found.push({ ms, by: `serverSettings.${name}.toolTimeoutsMs.${tool}`, at });
-  }
-  const own = ofMap(written.entry?.toolTimeoutsMs, tool);
-  if (own !== undefined) {
-    found.push({ ms: own, by: `"toolTimeoutsMs.${tool}" of its entry`, at: standOf(written) });
-  }
-  const counting = ofMap(entry?.toolTimeoutsMs, tool);
-  return counting === undefined ? [] : found;
+/** The map that counts does so as a whole: where it leaves the tool out, no other speaks for it. */
+function saidOfTool(server: ConfiguredServer, known: Known, tool: string): Said[] {
+  const ofTool = ({ toolTimeoutsMs }: Limits) =>
+    toolTimeoutsMs && Object.hasOwn(toolTimeoutsMs, tool) ? toolTimeoutsMs[tool] : undefined;
+  return saidOf(server, known, ['toolTimeoutsMs', tool], ofTool);
 }
 
-function ofMap(map: Readonly<Record<string, number>> | undefined, tool: string): number | undefined {
-  return map && Object.hasOwn(map, tool) ? map[tool] : undefined;
-}
+type Limits = Pick<ServerOverride['members'], Member | 'toolTimeoutsMs'>;
 
-function overridesOf(name: string, { settings }: Known): ServerOverride[] {
-  return settings.overrides.filter((it) => it.name === name).reverse();
+function saidOf(
+  { name, written, entry, settled }: ConfiguredServer,
+  { settings, settingsSources }: Known,
+  way: readonly [member: string, ...tool: string[]],
+  read: (members: Limits) => number | undefined,
+): Said[] {
+  if (read(entry ?? {}) === undefined) return [];
+  const path = way.join('.');
+  const own = read(written.entry ?? {});
+  const ofEntry = own === undefined ? [] : [{ ms: own, by: `"${path}" of its entry`, at: standOf(written) }];
+  const overrides = settings.overrides.filter((it) => it.name === name).reverse();
+  const ofSettings = overrides.flatMap((override) => {
+    const ms = read(override.members);
+    if (ms === undefined) return [];
+    const at = standInSettings(settingsSources, override, ['serverSettings', name, ...way]);
+    return [{ ms, by: `serverSettings.${name}.${path}`, at }];
+  });
+  // Who has the last word is decided where settings are laid over entries.
+  const by = settled.find(({ member }) => member === way[0])?.label;
+  const all = [...ofSettings, ...ofEntry];
+  const counting = by === undefined ? ofEntry : all.filter(({ at }) => at.label === by).slice(0, 1);
+  return [...counting, ...all.filter((it) => !counting.includes(it))];
 }
 
 function general(

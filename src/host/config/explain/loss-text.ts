@@ -1,3 +1,4 @@
+import { isInProgram } from '../merge/in-program.ts';
 import type { LostServer, WrittenServer } from '../model.ts';
 import { standOf, standText } from './stand.ts';
 
@@ -18,7 +19,7 @@ export function lossText({ written, why, winner }: LostServer): string {
     case 'same-name':
       return winner === undefined
         ? 'models cannot tell its name from that of another server'
-        : `models cannot tell its name from "${winner.name}" at ${standText(standOf(winner))}`;
+        : `models cannot tell its name from "${winner.name}" ${isInProgram(winner) ? 'in' : 'at'} ${standText(standOf(winner))}`;
     case 'left-out':
       return 'left out by --strict-mcp-config or --setting-sources';
     case 'managed':
@@ -27,6 +28,7 @@ export function lossText({ written, why, winner }: LostServer): string {
 }
 
 function placeOf(winner: WrittenServer, loser: WrittenServer): string {
+  if (isInProgram(winner)) return `the server of this name in ${winner.label}`;
   const of = winner.owner === undefined ? '' : ` "${winner.owner}"`;
   const isSamePlace = winner.label === loser.label && winner.scope === loser.scope;
   return isSamePlace ? `the entry at ${standText(standOf(winner))}` : `${winner.scope}${of}`;

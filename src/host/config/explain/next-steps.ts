@@ -1,9 +1,10 @@
+import { shellWord } from '../../../base/shell-word.ts';
 import { isCredentialName } from '../expand/is-credential-name.ts';
 import { placeText } from '../fault-text.ts';
+import { isInProgram } from '../merge/in-program.ts';
 import type { ConfiguredServer, LostServer } from '../model.ts';
 import { connectionStep } from './connection-step.ts';
 import type { ConnectionRow, UseRow } from './explanation.ts';
-import { shellWord } from './shell-word.ts';
 import { standOf, standText } from './stand.ts';
 
 /** What the next step depends on. */
@@ -31,6 +32,7 @@ export function nextSteps({ server, missing, connection, disabledAt }: Situation
     case 'blocked':
       return [`ask those who run this machine to change ${verdict.rule}, or use another server`];
     case 'disabled':
+      if (written.off !== undefined) return [`remove "${written.off}" of the entry at ${place}`];
       return [`remove "disabled" of serverSettings.${name} in ${disabledAt ?? verdict.label}`];
     case 'broken':
       return [`mend it at ${placeText(verdict.fault.label, verdict.fault.position)}`];
@@ -75,7 +77,7 @@ function stepForLoss({ written, why, winner }: LostServer, managed: string): str
     case 'managed':
       return [`ask those who run this machine to add it to ${managed}`];
     case 'shadowed':
-      return [];
+      return winner && isInProgram(winner) ? [`to have both, give it another name at ${place}`] : [];
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Configuration } from '../configuration.ts';
+import { rulingSource } from '../merge/standing.ts';
 import type { WrittenServer } from '../model.ts';
 import type { SettingsSource } from '../source/found.ts';
 import type { ServerExplanation } from './explanation.ts';
@@ -6,9 +7,12 @@ import { standAt, standText } from './stand.ts';
 
 /** What those who run the machine say about the server. */
 export function policyOf(
-  { policy, settingsSources }: Pick<Configuration, 'policy' | 'settingsSources'>,
-  { name, entry }: Pick<WrittenServer, 'name' | 'entry'>,
+  { policy, settingsSources, sources }: Pick<Configuration, 'policy' | 'settingsSources' | 'sources'>,
+  { name, entry, scope, label }: Pick<WrittenServer, 'name' | 'entry' | 'scope' | 'label'>,
 ): ServerExplanation['policy'] {
+  const ruling = rulingSource(sources);
+  const isOther = ruling !== undefined && (scope !== 'managed' || label !== ruling.label);
+  if (isOther) return { allows: false, says: `only servers of ${ruling.label} are started` };
   const judged = entry && policy.judge(name, entry);
   if (judged?.kind === 'forbidden')
     return { allows: false, says: `forbidden by ${rowText(judged.rule, settingsSources)}` };
@@ -24,9 +28,10 @@ export function policyOf(
   const isRuled = settingsSources.some(
     ({ scope, value }) => scope === 'managed' && value.deniedMcpServers !== undefined,
   );
+  if (isRuled) return { allows: true, says: 'no rule of this machine forbids it' };
   return {
     allows: true,
-    says: isRuled ? 'no rule of this machine forbids it' : 'there is none on this machine',
+    says: ruling ? `it is one of ${ruling.label}` : 'there is none on this machine',
   };
 }
 

@@ -92,6 +92,145 @@ test('a mode is told with where it stands, and a tool nobody knows is no tool', 
   );
 });
 
+test('policy says the mode before any flag, and a file that nobody approved says none', async () => {
+  const place = configPlace();
+  place.write(join(place.home, 'settings.json'), { permissions: { defaultMode: 'plan' } });
+  place.write(join(place.project, '.toolplane/settings.json'), { permissions: { defaultMode: 'plan' } });
+  const mine = await readConfiguration(place.world());
+  expect(explainPermission(mine, 'Bash', { isBuiltIn: true }).mode.says).toMatch(
+    /^by ~\/\.toolplane\/settings\.json:3:\d+$/,
+  );
+  place.write(join(place.managed, 'managed-settings.json'), { permissions: { defaultMode: 'dontAsk' } });
+  const ruled = await readConfiguration(place.world());
+  const told = explainPermission(ruled, 'Bash', { isBuiltIn: true, mode: 'acceptEdits' });
+  expect(told).toMatchObject({ decision: 'deny', mode: { mode: 'dontAsk' } });
+  expect(told.mode.says).toMatch(/managed-settings\.json:3:\d+, which --permission-mode cannot change$/);
+});
+
+test('a rule is told where it counts, not where the same one waits for approval', async () => {
+  const place = configPlace();
+  const allow = { permissions: { allow: ['Bash(ls)'] } };
+  place.write(join(place.project, '.toolplane/settings.json'), allow);
+  const [source] = (await readConfiguration(place.world())).settingsSources;
+  approveSettings(place.home, source as typeof source & { path: string });
+  const cwd = join(place.project, 'deep');
+  place.write(join(cwd, '.toolplane/settings.json'), allow);
+  const told = explainPermission(await readConfiguration(place.world({}, cwd)), 'Bash', {
+    isBuiltIn: true,
+    input: { command: 'ls' },
+  });
+  expect(told.decision).toBe('allow');
+  expect(told.rules.map(({ part, at }) => [part, at?.label])).toEqual([
+    ['decides', '../.toolplane/settings.json'],
+    ['not approved', '.toolplane/settings.json'],
+  ]);
+});
+
+test('hooks that hear of the call are told with their places, and that they are asked first', async () => {
+  const hook = (command: string) => ({ type: 'command', command });
+  const hooks = {
+    PreToolUse: [
+      { matcher: 'Read', hooks: [hook('never')] },
+      { matcher: 'Bash|Write', hooks: [hook('guard'), hook('log --token=hunter2hunter2')] },
+    ],
+    PostToolUse: [{ hooks: [hook('never')] }],
+  };
+  const [configuration] = await configured(
+    { hooks, permissions: { allow: ['Bash(ls)'], deny: ['Write'] } },
+    { '.toolplane/settings.json': { hooks } },
+  );
+  const told = explainPermission(configuration, 'Bash', { isBuiltIn: true, input: { command: 'ls' } });
+  expect(told.decision).toBe('allow');
+  expect(told.hooks).toMatchObject([
+    { matcher: 'Bash|Write', command: 'guard', at: { scope: 'user', line: 16 } },
+    { matcher: 'Bash|Write', command: 'log --token=[redacted]', at: { scope: 'user' } },
+  ]);
+  expect(told.answer).toMatch(/; unless one of 2 PreToolUse hooks says otherwise, which is asked first\.$/);
+  const denied = explainPermission(configuration, 'Write', { isBuiltIn: true });
+  expect(denied.hooks).toHaveLength(2);
+  expect(denied.answer).not.toContain('unless');
+});
+
+test.each([
+  ['Bash', { command: 'git push' }, '"Bash(git push)"'],
+  ['Bash', { command: 'ls *' }, '"Bash(ls \\\\*)"'],
+  ['Bash', undefined, '"Bash(<command>)"'],
+  ['Write', undefined, '"Write(<path>)"'],
+  ['Write', { file_path: '/else/where' }, '"Write(//else/where)"'],
+  ['WebFetch', { url: 'x' }, '"WebFetch"'],
+])('what would allow %s %j is as narrow as the prompt has it', async (name, input, rule) => {
+  const [configuration] = await configured({});
+  const told = explainPermission(configuration, name, { isBuiltIn: true, ...(input && { input }) });
+  expect(told.next[0]).toContain(`add ${rule} to permissions.allow`);
+});
+
+test('what only its server could say is not told as a fact, but how to ask it', async () => {
+  const [configuration] = await configured({ mcpServers: { x: node() } });
+  const told = explainPermission(configuration, 'mcp__x__echo');
+  expect(told.decision).toBe('ask');
+  expect(told.answer).toBe(
+    'mcp__x__echo runs only if a person says so: no rule allows it, and its server was not asked what it does.',
+  );
+  expect(told.next).toContain('to ask its server what it does: toolplane explain tool mcp__x__echo');
+  const asked = explainPermission(configuration, 'mcp__x__echo', { isAsked: true });
+  expect(asked.reason).toBe('mcp__x__echo may be destructive');
+  expect(asked.next).toHaveLength(1);
+});
+
+test.each([
+  ['Bsh', 'Bash'],
+  ['bash', 'Bash'],
+  ['mcp__serber__echo', 'mcp__server__echo'],
+  ['Frobnicate', undefined],
+])('of %s, which nobody has, %s is likely meant', async (name, meant) => {
+  const [configuration] = await configured({ mcpServers: { server: node() } });
+  const told = explainPermission(configuration, name, { isBuiltIn: false, builtIns: ['Bash', 'Read'] });
+  const guess = meant === undefined ? '.' : `; did you mean "${meant}"?`;
+  expect(told).toMatchObject({
+    standing: 'unknown',
+    answer: `No tool "${name}" is known here${guess} One so called runs only if a person says so: no rule allows it, and nobody knows what it does.`,
+  });
+  if (meant !== undefined) expect(told.next).toEqual([`toolplane explain permission ${meant}`]);
+});
+
+test('limits in a file that nobody approved are told as such, and count for nothing (C18)', async () => {
+  const [configuration] = await configured(
+    { mcpServers: { x: node({ timeout: 1000 }) } },
+    {
+      '.toolplane/settings.json': {
+        timeouts: { callMs: 7, connectMs: 8 },
+        serverSettings: {
+          x: { idleTimeoutMs: 9, timeout: 5, toolTimeoutsMs: { slow: 6 } },
+          y: { timeout: 3 },
+        },
+      },
+    },
+  );
+  const { limits, next } = explainTimeout(configuration, 'x', 'slow');
+  const pending = limits.map(({ limit, ms, said }) => [
+    limit,
+    ms,
+    said.filter((it) => it.isPending).map((it) => [it.ms, it.by, it.counts]),
+  ]);
+  expect(pending).toEqual([
+    ['connect', 30_000, [[8, 'timeouts.connectMs of settings', false]]],
+    [
+      'call',
+      1000,
+      [
+        [6, 'serverSettings.x.toolTimeoutsMs.slow', false],
+        [5, 'serverSettings.x.timeout', false],
+        [7, 'timeouts.callMs of settings', false],
+      ],
+    ],
+    ['idle', undefined, [[9, 'serverSettings.x.idleTimeoutMs', false]]],
+  ]);
+  expect(limits[0]?.said.at(-1)?.at).toMatchObject({ scope: 'project', line: 4 });
+  expect(next.at(-1)).toBe(
+    'if .toolplane/settings.json is well, approve it: toolplane mcp approve --settings',
+  );
+});
+
 test('each limit is told with what it beat, the nearest first', async () => {
   const [configuration] = await configured({
     mcpServers: { x: node({ timeout: 1000, toolTimeoutsMs: { slow: 9000 }, idleTimeoutMs: 50 }) },
@@ -115,12 +254,36 @@ test('each limit is told with what it beat, the nearest first', async () => {
   expect(explainTimeout(configuration, 'y')).toMatchObject({ standing: 'unknown', limits: [] });
 });
 
+test('what a managed entry says of its limits is not for others to change, and told so', async () => {
+  const place = configPlace();
+  const ofTools = { toolTimeoutsMs: { slow: 7000 } };
+  place.write(join(place.managed, 'managed-mcp.json'), {
+    mcpServers: { x: node({ timeout: 1000, ...ofTools }) },
+  });
+  const mine = { timeout: 9000, idleTimeoutMs: 50, toolTimeoutsMs: { slow: 1 } };
+  place.write(join(place.home, 'settings.json'), { serverSettings: { x: mine } });
+  const configuration = await readConfiguration(place.world());
+  const { limits } = explainTimeout(configuration, 'x');
+  expect(limits.map(({ limit, ms, said }) => [limit, ms, said.map((it) => it.ms)])).toEqual([
+    ['connect', 30_000, [30_000]],
+    ['call', 1000, [1000, 9000, 100_000_000]],
+    ['idle', 50, [50]],
+  ]);
+  expect(limits[1]?.said[0]).toMatchObject({ by: '"timeout" of its entry', at: { scope: 'managed' } });
+  expect(explainTimeout(configuration, 'x', 'slow').limits[1]).toMatchObject({ ms: 7000 });
+  place.write(join(place.managed, 'managed-settings.json'), { serverSettings: { x: { timeout: 5000 } } });
+  const ruled = explainTimeout(await readConfiguration(place.world()), 'x').limits[1];
+  expect(ruled?.said.map((it) => it.ms)).toEqual([5000, 9000, 1000, 100_000_000]);
+});
+
 test.each([
   [1, '1 ms'],
   [1500, '1.5 s'],
   [60_000, '60 s'],
   [300_000, '5 min'],
-  [100_000_000, '27.8 h'],
+  [86_400_000, '24 h'],
+  [100_000_000, 'about a day (100,000,000 ms)'],
+  [200_000_000, 'about 2 days (200,000,000 ms)'],
 ])('%i ms are %s', (ms, text) => {
   expect(msText(ms)).toBe(text);
 });

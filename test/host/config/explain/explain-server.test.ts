@@ -140,6 +140,11 @@ test.each([
   ['broken', { mcpServers: { x: { command: 7 } } }, 'mend it at '],
   [
     'disabled',
+    { mcpServers: { x: { ...node('a.js'), enabled: false } } },
+    'remove "enabled" of the entry at ',
+  ],
+  [
+    'disabled',
     { mcpServers: { x: node('a.js') }, serverSettings: { x: { disabled: true } } },
     'remove "disabled" of serverSettings.x in ',
   ],
@@ -224,4 +229,16 @@ test('an allow list that names the server is told', async () => {
     allows: false,
     says: `forbidden by allowedMcpServers of ${path}`,
   });
+});
+
+test('a managed file that excludes a server is its policy, and of its own servers too', async () => {
+  const place = configPlace();
+  const path = place.write(join(place.managed, 'managed-mcp.json'), { mcpServers: { own: node('a.js') } });
+  place.write(join(place.home, 'settings.json'), { mcpServers: { x: node('a.js') } });
+  const configuration = await readConfiguration(place.world());
+  expect(explainServer(configuration, 'x').policy).toEqual({
+    allows: false,
+    says: `only servers of ${path} are started`,
+  });
+  expect(explainServer(configuration, 'own').policy).toEqual({ allows: true, says: `it is one of ${path}` });
 });

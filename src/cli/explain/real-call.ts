@@ -1,0 +1,28 @@
+import { realInput } from '../../host/builtin/real-path.ts';
+import { BUILT_INS } from '../../host/builtin/table.ts';
+import type { Configuration } from '../../host/config/configuration.ts';
+import type { CallFacts } from '../../host/config/explain/call-facts.ts';
+import { workspaceOf } from '../../host/config/explain/explain-permission.ts';
+import { absolutePath } from '../../host/permission/path.ts';
+import type { ExplainRequest } from './request.ts';
+
+/** What is known of the arguments of a call once its path is looked up. */
+export type RealCall = Pick<CallFacts, 'input' | 'fault' | 'path'>;
+
+/** The arguments as a session decides on them: links lead where they lead. */
+export async function realCall(
+  configuration: Pick<Configuration, 'world' | 'settings'>,
+  { about, name, input }: ExplainRequest,
+): Promise<RealCall> {
+  const builtIn = BUILT_INS.find(({ listed }) => listed.name === name);
+  if (about !== 'permission' || builtIn === undefined || input === undefined) return {};
+  const workspace = workspaceOf(configuration);
+  const real = await realInput(builtIn, input, workspace);
+  if (real.kind === 'unresolved') return { fault: real.fault };
+  const { pathMember = '' } = builtIn;
+  const written = input[pathMember];
+  const path = real.input[pathMember];
+  const isOther =
+    typeof written === 'string' && typeof path === 'string' && absolutePath(written, workspace) !== path;
+  return { input: real.input, ...(isOther && { path }) };
+}

@@ -1,0 +1,60 @@
+import { shellWord } from '../../../base/shell-word.ts';
+import type { Decision } from '../../permission/decide.ts';
+import type { ToolRef } from '../../permission/match.ts';
+import { narrowRules } from '../../permission/narrow-rules.ts';
+import type { Workspace } from '../../permission/path.ts';
+import { ruleText } from '../../permission/rule.ts';
+import { subjectKind } from '../../permission/subject.ts';
+import type { CallFacts } from './call-facts.ts';
+import type { RuleRow } from './explanation.ts';
+import { standText } from './stand.ts';
+import { isUnasked } from './unasked.ts';
+
+type Known = {
+  readonly facts: CallFacts;
+  readonly workspace: Workspace;
+  /** The tool that is likely meant, if nobody knows this one. */
+  readonly meant: string | undefined;
+};
+
+/** A rule of others cannot be taken back here; one's own can, where it stands. */
+export function nextOf(
+  ref: ToolRef,
+  { kind }: Decision,
+  rows: readonly RuleRow[],
+  { facts, workspace, meant }: Known,
+): string[] {
+  if (facts.fault !== undefined) return ['name another path'];
+  if (meant !== undefined) return [`toolplane explain permission ${shellWord(meant)}`];
+  const [first] = rows;
+  const decides = first?.part === 'decides' ? first : undefined;
+  const where = decides?.at ? standText(decides.at) : undefined;
+  const isManaged = decides?.at?.scope === 'managed';
+  if (kind === 'allow') return where ? [`to be asked instead, remove the rule at ${where}`] : [];
+  const idle = rows.find(({ part }) => part === 'not approved');
+  const approve = idle?.at
+    ? [`if ${idle.at.label} is well, approve it: toolplane mcp approve --settings`]
+    : [];
+  if (decides) {
+    if (isManaged) return [`ask those who run this machine: no other rule can beat the one at ${where}`];
+    return [...(where ? [`remove the rule at ${where}`] : []), ...approve];
+  }
+  const rules = rulesToAllow(ref.name, facts, workspace).map((rule) => JSON.stringify(rule));
+  return [
+    `to allow it always: add ${rules.join(', ')} to permissions.allow of your settings, or answer "always" when asked`,
+    ...(ref.server !== undefined && isUnasked(ref, facts)
+      ? [`to ask its server what it does: toolplane explain tool ${shellWord(ref.name)}`]
+      : []),
+    ...approve,
+  ];
+}
+
+/** The rules that a prompt would offer; without arguments, what kind of rule it would be. */
+function rulesToAllow(name: string, { isBuiltIn, input }: CallFacts, workspace: Workspace): string[] {
+  const kind = subjectKind(name);
+  if (isBuiltIn !== true || kind === undefined) return [name];
+  if (input === undefined) return [`${name}(<${kind === 'word' ? 'name' : kind}>)`];
+  return narrowRules(name, [input], workspace).map(({ toolName, ruleContent }) =>
+    ruleText({ tool: toolName, ...(ruleContent !== undefined && { content: ruleContent }) }),
+  );
+}
