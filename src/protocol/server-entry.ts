@@ -1,6 +1,7 @@
 import { isRecord } from '../base/is-record.ts';
 import { nearest } from '../base/nearest.ts';
 import { SdkError } from './sdk-error.ts';
+import { unknownType } from './unknown-type.ts';
 
 /** A permission policy for one tool of a server, enforced by the agent. */
 export type ToolPolicy = {
@@ -120,40 +121,25 @@ function faultOfKind(entry: Record<string, unknown>): EntryFault | undefined {
     case 'ws-ide':
       return url === undefined ? undefined : faultOfUrl(String(type), url, type === 'ws-ide' ? SOCKET : WEB);
   }
-  const meant =
-    MEANT[
-      String(type)
-        .toLowerCase()
-        .replaceAll(/[^a-z]/g, '')
-    ];
-  const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
-  const known = 'known are sdk, stdio, http, sse, ws, sse-ide, ws-ide';
-  return { member: 'type', message: `unknown type ${JSON.stringify(type)}; ${known}${hint}` };
+  return { member: 'type', message: unknownType(type) };
 }
-
-/** What others call the types. */
-const MEANT: Readonly<Record<string, string>> = {
-  streamablehttp: 'http',
-  httpstream: 'http',
-  https: 'http',
-  remote: 'http',
-  local: 'stdio',
-  command: 'stdio',
-  websocket: 'ws',
-  wss: 'ws',
-  httpsse: 'sse',
-};
 
 const WEB = ['http:', 'https:'];
 const SOCKET = ['ws:', 'wss:'];
 
 function faultOfUrl(kind: string, url: unknown, schemes: readonly string[]): EntryFault | undefined {
   const fault = (message: string) => ({ member: 'url', message });
-  if (typeof url !== 'string' || !URL.canParse(url)) return fault(`a ${kind} server needs "url", a full URL`);
+  if (typeof url !== 'string' || !URL.canParse(url))
+    return fault(`${aKind(kind)} server needs "url", a full URL`);
   const { protocol } = new URL(url);
   if (schemes.includes(protocol)) return undefined;
   if (SOCKET.includes(protocol)) return fault(`"url" is one of a WebSocket; its "type" is "ws"`);
-  return fault(`the url of a ${kind} server starts with ${schemes.join('// or ')}//`);
+  return fault(`the url of ${aKind(kind)} server starts with ${schemes.join('// or ')}//`);
+}
+
+/** As it is spoken. */
+function aKind(kind: string): string {
+  return `${kind.startsWith('ws') ? 'a' : 'an'} ${kind}`;
 }
 
 function faultOfMembers(entry: Record<string, unknown>): EntryFault | undefined {
@@ -220,12 +206,15 @@ const KNOWN: readonly string[] = [
   ...Object.keys(MEMBERS),
 ];
 
+const MOST_GUESSES = 50;
+
 /** Members that mean nothing here, each with the one that may be meant: a typo must not go unnoticed. */
 export function unknownMembers(entry: object): { readonly name: string; readonly meant?: string }[] {
-  return Object.keys(entry).flatMap((name) => {
-    if (KNOWN.includes(name)) return [];
-    const meant = nearest(name, KNOWN) ?? nearest(`${name}Ms`, KNOWN);
-    return [{ name, ...(meant !== undefined && { meant }) }];
+  const unknown = Object.keys(entry).filter((name) => !KNOWN.includes(name));
+  return unknown.map((name, at) => {
+    // Who has more of them did not mistype ours.
+    const meant = at < MOST_GUESSES ? (nearest(name, KNOWN) ?? nearest(`${name}Ms`, KNOWN)) : undefined;
+    return { name, ...(meant !== undefined && { meant }) };
   });
 }
 

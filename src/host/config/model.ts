@@ -39,6 +39,8 @@ export type WrittenServer = {
   readonly raw: unknown;
   /** Undefined if it is none; then `fault` says why. */
   readonly entry?: ExternalServerEntry;
+  /** The member of `raw` that turns it off, if one does. */
+  readonly off?: 'disabled' | 'enabled';
   readonly fault?: ConfigFault;
 };
 
@@ -68,7 +70,7 @@ export type Verdict =
   | { readonly kind: 'rejected' }
   /** The policy of the machine forbids it; `rule` is what it says. */
   | { readonly kind: 'blocked'; readonly rule: string }
-  /** A person turned it off in settings. */
+  /** It is turned off in settings, or by its own entry; `label` is where. */
   | { readonly kind: 'disabled'; readonly label: string }
   | { readonly kind: 'broken'; readonly fault: ConfigFault };
 
@@ -91,7 +93,7 @@ export type LossReason =
 export type LostServer = {
   readonly written: WrittenServer;
   readonly why: LossReason;
-  /** Which entry counts instead, if one does. */
+  /** Which entry counts instead, if one does; a server in the program itself has none, and stands in no file. */
   readonly winner?: WrittenServer;
 };
 
@@ -111,7 +113,7 @@ export type ConfiguredServer = {
 /** Every name once, in the order of names; and what is wrong, each thing once. */
 export type Merged = {
   readonly servers: readonly ConfiguredServer[];
-  /** Entries whose name nobody has: they lost, and so did all others of the name. */
+  /** Entries whose name nobody has, or a server in the program itself: they lost, and so did all others of the name. */
   readonly lost: readonly LostServer[];
   readonly faults: readonly ConfigFault[];
 };
@@ -121,8 +123,10 @@ export type ServerOverride = {
   readonly name: string;
   readonly label: string;
   readonly scope: Scope;
-  /** Nobody approved the file it stands in: it can take tools away, but gives none back that something else excludes. */
-  readonly onlyForbids?: true;
+  /** The file it stands in. */
+  readonly path?: string;
+  /** It comes after other managed settings: what it excludes is added to what they do. */
+  readonly isAdded?: true;
   readonly members: {
     readonly disabled?: boolean;
     readonly trust?: boolean;

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { isRecord } from '../../../base/is-record.ts';
 import type { ForeignTool, RawServer } from './foreign.ts';
+import { bracedText } from './own-places.ts';
 import { serversAt } from './servers-at.ts';
 import { COMMON, same, told } from './turns.ts';
-import { sameText } from './variables.ts';
 
 /** One file for everything: the person's servers, and those of each directory. */
 export const CLAUDE_CODE: ForeignTool = {
@@ -17,7 +17,7 @@ export const CLAUDE_CODE: ForeignTool = {
     ...serversAt(file, ['mcpServers'], from),
     ...[...new Set([cwd, project])].flatMap((directory) => ofDirectory(file, directory)),
   ],
-  rewrite: sameText,
+  rewrite: bracedText,
   turns: {
     ...COMMON,
     headersHelper: same,

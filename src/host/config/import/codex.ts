@@ -3,7 +3,7 @@ import { isRecord } from '../../../base/is-record.ts';
 import type { ForeignTool, Turned } from './foreign.ts';
 import { serversAt } from './servers-at.ts';
 import { as, COMMON, offIf, same, seconds, told } from './turns.ts';
-import { plainText } from './variables.ts';
+import { isVariableName, plainText } from './variables.ts';
 
 const APPROVAL = told('allow tools by rules: permissions.allow of the settings');
 
@@ -21,7 +21,10 @@ export const CODEX: ForeignTool = {
   turns: {
     ...COMMON,
     url: (url) => ({ put: { type: 'http', url } }),
-    bearer_token_env_var: (name) => ({ put: { headers: { Authorization: `Bearer \${${name}}` } } }),
+    bearer_token_env_var: (variable, name) =>
+      isVariableName(variable)
+        ? { put: { headers: { Authorization: `Bearer \${${variable}}` } } }
+        : { fault: `"${name}" must be the name of a variable` },
     http_headers: as('headers'),
     env_http_headers: fromVariables('headers'),
     env_vars: passedOn,
@@ -42,7 +45,7 @@ export const CODEX: ForeignTool = {
 
 function fromVariables(ours: string): (value: unknown, name: string) => Turned {
   return (value, name) => {
-    if (!isRecord(value) || !Object.values(value).every((it) => typeof it === 'string')) {
+    if (!isRecord(value) || !Object.values(value).every(isVariableName)) {
       return { fault: `"${name}" must map names to names of variables` };
     }
     return {
@@ -55,7 +58,7 @@ function fromVariables(ours: string): (value: unknown, name: string) => Turned {
 
 /** Variables a server is given as they are. */
 function passedOn(value: unknown, name: string): Turned {
-  if (!Array.isArray(value) || !value.every((it) => typeof it === 'string')) {
+  if (!Array.isArray(value) || !value.every(isVariableName)) {
     return { fault: `"${name}" must be a list of names of variables` };
   }
   return { put: { env: Object.fromEntries(value.map((variable) => [variable, `\${${variable}}`])) } };

@@ -40,7 +40,12 @@ export type ForeignTool = {
   readonly turns: Turns;
 };
 
-export type Rewritten = { readonly text: string; readonly notes?: readonly string[] };
+/** `fault` says why it cannot be written so that it means the same here. */
+export type Rewritten = {
+  readonly text: string;
+  readonly notes?: readonly string[];
+  readonly fault?: string;
+};
 
 /** What a member becomes: members of ours, a line for the person, or a fault that makes the entry unusable. */
 export type Turned = {

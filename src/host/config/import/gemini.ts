@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { isRecord } from '../../../base/is-record.ts';
-import type { ForeignTool, RawServer, Rewritten } from './foreign.ts';
+import type { ForeignTool, RawServer } from './foreign.ts';
+import { dollarText } from './own-places.ts';
 import { serversAt } from './servers-at.ts';
 import { COMMON, same, silent, told } from './turns.ts';
 
@@ -44,9 +45,4 @@ function asWeb(server: RawServer): RawServer {
   if (httpUrl !== undefined) return { ...server, value: { ...rest, type: 'http', url: httpUrl } };
   if (url === undefined) return { ...server, value: { ...rest, ...(type !== undefined && { type }) } };
   return { ...server, value: { ...rest, type: type ?? 'sse', url } };
-}
-
-/** `$NAME` is a variable there; ours have braces. */
-function dollarText(text: string): Rewritten {
-  return { text: text.replace(/\$([A-Za-z_][A-Za-z0-9_]*)/g, '${$1}') };
 }

@@ -1,5 +1,6 @@
 import { isRecord } from '../../../base/is-record.ts';
-import { parseJsonc } from '../file/parse-jsonc.ts';
+import { BOM, parseJsonc } from '../file/parse-jsonc.ts';
+import { MAX_DEPTH, MAX_VALUES } from '../file/plain-json.ts';
 import type { Position } from '../model.ts';
 import type { ForeignTool } from './foreign.ts';
 
@@ -31,10 +32,24 @@ function parseJson(text: string): ParsedFile {
 async function parseToml(text: string): Promise<ParsedFile> {
   const { parse, TomlError } = await import('smol-toml');
   try {
-    return { kind: 'read', value: parse(text), locate: () => undefined };
+    const value = parse(text.replace(BOM, ''));
+    if (isTooMuch(value)) return { kind: 'unusable', fault: 'it holds more than anybody writes' };
+    return { kind: 'read', value, locate: () => undefined };
   } catch (thrown) {
     if (!(thrown instanceof TomlError)) throw thrown;
     const { line, column } = thrown;
     return { kind: 'unusable', fault: 'it is no TOML', position: { line, column } };
   }
+}
+
+/** The same limits as those of JSON: whoever goes through the value may call themselves for each level. */
+function isTooMuch(value: unknown): boolean {
+  let level: readonly unknown[] = [value];
+  let values = 0;
+  for (let depth = 0; level.length > 0; depth++) {
+    values += level.length;
+    if (depth > MAX_DEPTH || values > MAX_VALUES) return true;
+    level = level.flatMap((it) => (typeof it === 'object' && it !== null ? Object.values(it) : []));
+  }
+  return false;
 }

@@ -1,8 +1,10 @@
 import { isRecord } from '../../../base/is-record.ts';
 import type { ConfigFault, Position } from '../model.ts';
 import { entryFault } from '../source/entry-fault.ts';
+import { fewFaults } from '../source/few-faults.ts';
 import { keyText } from '../source/key-text.ts';
 import { nameFault } from '../source/server-name.ts';
+import { visibleText } from '../source/visible-text.ts';
 import type {
   ForeignPlace,
   ForeignServer,
@@ -34,7 +36,7 @@ export async function readForeign(
   });
   return {
     servers: taken.flatMap(({ server }) => (server ? [server] : [])),
-    faults: taken.flatMap(({ fault }) => (fault ? [fault] : [])),
+    faults: fewFaults(taken.flatMap(({ fault }) => (fault ? [fault] : []))),
   };
 }
 
@@ -47,15 +49,26 @@ function readServer(
 ): ForeignServer | string {
   if (!isRecord(value)) return 'it must be an object';
   const ofText: string[] = [];
+  const unsayable: string[] = [];
   const rewritten = mapTexts(value, (text) => {
-    const { text: ours, notes = [] } = tool.rewrite(text, place, world);
-    ofText.push(...notes);
+    const { text: ours, notes = [], fault } = tool.rewrite(text, place, world);
+    for (const note of notes) ofText.push(note);
+    if (fault !== undefined) unsayable.push(fault);
     return ours;
   });
   const { entry, notes, faults, isOff } = turnEntry(rewritten as Record<string, unknown>, tool.turns);
-  const fault = faults[0] ?? nameFault(name) ?? entryFault(name, entry)?.message;
+  const fault = faults[0] ?? unsayable[0] ?? nameFault(name) ?? entryFault(name, entry)?.message;
   if (fault !== undefined) return fault;
-  return { name, entry, from, notes: [...new Set([...notes, ...ofText])], isOff: isOff || isOffBeside };
+  return { name, entry, from, notes: fewNotes([...notes, ...ofText]), isOff: isOff || isOffBeside };
+}
+
+/** Nobody reads more of one server. */
+const MOST_NOTES = 20;
+
+function fewNotes(notes: readonly string[]): readonly string[] {
+  const all = [...new Set(notes)];
+  const more = all.length - MOST_NOTES;
+  return more > 0 ? [...all.slice(0, MOST_NOTES), `and ${more} more like these`] : all;
 }
 
 function mapTexts(value: unknown, turn: (text: string) => string): unknown {
@@ -76,7 +89,7 @@ function faultAt({ path }: ForeignPlace, { from, way, message, position }: Told)
   return {
     level: 'error',
     scope: from,
-    label: path,
+    label: visibleText(path),
     ...(way && { key: keyText(way) }),
     ...(position && { position }),
     message,

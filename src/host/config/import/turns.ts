@@ -1,4 +1,6 @@
+import { cutText } from '../../../base/cut-text.ts';
 import { isRecord } from '../../../base/is-record.ts';
+import { visibleText } from '../source/visible-text.ts';
 import type { Turned, Turns } from './foreign.ts';
 
 type Turn = Turns[string];
@@ -17,7 +19,9 @@ export const silent: Turn = () => ({});
 /** There is no counterpart; `why` says what to do, if there is something. */
 export const told =
   (why = ''): Turn =>
-  (_, name) => ({ note: `"${name}" is not taken over${why === '' ? '' : `: ${why}`}` });
+  (_, name) => ({
+    note: `"${visibleText(cutText(name, 80))}" is not taken over${why === '' ? '' : `: ${why}`}`,
+  });
 
 export const seconds =
   (ours: string): Turn =>

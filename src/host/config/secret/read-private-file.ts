@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
+import { shellWord } from '../../../base/shell-word.ts';
 import { messageOf } from '../../../protocol/sdk-error.ts';
 
 /** Beyond this it is no file of ours. */
@@ -38,8 +39,4 @@ function faultOf(stats: Stats, path: string): string | undefined {
     return `it belongs to another user (${stats.uid}); remove it and set the secrets anew`;
   if ((stats.mode & 0o077) !== 0) return `others may read it; run: chmod 600 ${shellWord(path)}`;
   return undefined;
-}
-
-function shellWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -1,4 +1,4 @@
-const SECRET_NAME = /^[A-Za-z0-9_.-]{1,128}$/;
+const SECRET_NAME = /^[A-Za-z0-9_.][A-Za-z0-9_.-]{0,127}$/;
 
 /** Whether a secret can be called so. */
 export function isSecretName(name: string): boolean {
@@ -6,4 +6,5 @@ export function isSecretName(name: string): boolean {
 }
 
 /** What is said of a name that can be none; it may be a value by mistake, so it is not shown. */
-export const NAME_RULE = 'the name of a secret has letters, digits, "_", "." and "-", at most 128 of them';
+export const NAME_RULE =
+  'the name of a secret has letters, digits, "_", "." and, but not first, "-": at most 128 of them';

@@ -9,6 +9,8 @@ export type Content =
 export type ReadContent = {
   readonly state: 'read';
   readonly value: Readonly<Record<string, unknown>>;
+  /** Nothing stands in it: somebody may be about to write it. */
+  readonly isBlank?: true;
   /** What counts and may not be what was meant. */
   readonly warnings: readonly {
     readonly key: string;

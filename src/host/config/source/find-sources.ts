@@ -3,7 +3,7 @@ import { SCOPES, type Scope } from '../model.ts';
 import type { ConfigWorld } from '../world.ts';
 import { connectorSettings } from './connectors/connector-settings.ts';
 import { connectorSource } from './connectors/connector-source.ts';
-import type { Found } from './found.ts';
+import type { Found, SettingsSource } from './found.ts';
 import { pathLabel } from './labels.ts';
 import { findPlaces } from './places.ts';
 import { pluginDirectories } from './plugins/plugin-directories.ts';
@@ -21,7 +21,7 @@ export async function findSources(world: ConfigWorld, wanted: Wanted): Promise<F
     readFiles(world, places, wanted.scopes),
     readFlags(wanted, world.cwd),
   ]);
-  const settings = inOrder([...files.settings, ...flags.settings]);
+  const settings = lowestFirst([...files.settings, ...flags.settings]);
   // What leads to servers from elsewhere is for the person and for those who run the machine to say.
   const naming = settings.filter(({ scope }) => scope === 'user' || scope === 'managed');
   const ofPlugins = naming.map((it) => pluginDirectories(it, world));
@@ -55,13 +55,19 @@ export async function findSources(world: ConfigWorld, wanted: Wanted): Promise<F
     program: Object.fromEntries(flags.program),
     faults: [...files.faults, ...flags.faults, ...[...ofPlugins, ...ofConnectors].flatMap((it) => it.faults)],
     unreadPolicies: files.unreadPolicies,
-    paths: [
-      ...files.paths,
-      ...flags.paths,
-      ...plugins.flatMap((it) => it.paths),
-      ...catalogues.flatMap(({ path }) => (path === undefined ? [] : [path])),
+    files: [
+      ...files.files,
+      ...flags.files,
+      ...plugins.flatMap((it) => it.files),
+      ...catalogues.flatMap(({ path, label, state }) => (path === undefined ? [] : [{ path, label, state }])),
     ],
   };
+}
+
+/** Of managed settings those that come first are the highest: the system's own rule over what a variable or a flag adds. */
+function lowestFirst(settings: readonly SettingsSource[]): SettingsSource[] {
+  const managed = settings.filter(({ scope }) => scope === 'managed');
+  return [...inOrder(settings.filter(({ scope }) => scope !== 'managed')), ...managed.reverse()];
 }
 
 /** By scope, the lowest first; within one, as they come. */

@@ -1,5 +1,6 @@
 import type { SdkServerEntry } from '../../connect/world.ts';
 import type { ConfigFault, Position, Scope, Source } from '../model.ts';
+import type { FileState } from './file-state.ts';
 
 /** One settings file or flag that is there and could be read. */
 export type SettingsSource = {
@@ -25,7 +26,7 @@ export type Found = {
   readonly root?: string;
   /** The lowest first; within a scope, the nearest directory and the later flag last. */
   readonly sources: readonly Source[];
-  /** The same order. */
+  /** The same order; but of managed ones the system's own are the last, since they beat what a variable or a flag adds. */
   readonly settings: readonly SettingsSource[];
   /** The catalogues that settings name; what they said last stands in `sources`. */
   readonly connectors: readonly ConnectorSetting[];
@@ -36,5 +37,5 @@ export type Found = {
   /** Managed settings that are there and cannot be read: nobody knows what they forbid. */
   readonly unreadPolicies: readonly string[];
   /** Every file that was looked at, whether it is there or not. */
-  readonly paths: readonly string[];
+  readonly files: readonly FileState[];
 };

@@ -2,6 +2,7 @@ import { type Document, readDocument } from '../file/read-document.ts';
 import { MIGRATIONS } from '../file/versions.ts';
 import type { ConfigFault, Source } from '../model.ts';
 import type { ConfigWorld } from '../world.ts';
+import { type FileState, fileState } from './file-state.ts';
 import type { SettingsSource } from './found.ts';
 import { homeLabel, projectLabel } from './labels.ts';
 import type { Places } from './places.ts';
@@ -14,7 +15,7 @@ export type FoundFiles = {
   readonly settings: readonly SettingsSource[];
   readonly faults: readonly ConfigFault[];
   readonly unreadPolicies: readonly string[];
-  readonly paths: readonly string[];
+  readonly files: readonly FileState[];
 };
 
 /** One file that is looked for, and what it may hold. */
@@ -48,7 +49,9 @@ export async function readFiles(
       wish.holds === 'both' || !document ? [] : contentFaults(document, wish),
     ),
     unreadPolicies: broken.flatMap(({ wish }) => (wish.scope === 'managed' ? [wish.label] : [])),
-    paths: files.flatMap(({ wish, document }) => (document ? [wish.path] : [])),
+    files: files.flatMap(({ wish: { path, label }, document }) =>
+      document ? [fileState(path, label, document)] : [],
+    ),
   };
 }
 

@@ -4,6 +4,7 @@ import { sdkEntry } from '../../servers/read-entry.ts';
 import { MIGRATIONS } from '../file/versions.ts';
 import type { ConfigFault, Source } from '../model.ts';
 import { contentOfValue } from './content.ts';
+import { type FileState, fileState } from './file-state.ts';
 import { type FlagContent, readFlag } from './flag-content.ts';
 import type { SettingsSource } from './found.ts';
 import { contentFaults, readServers } from './read-servers.ts';
@@ -15,7 +16,7 @@ export type FoundFlags = {
   readonly program: ReadonlyMap<string, SdkServerEntry>;
   readonly settings: readonly SettingsSource[];
   readonly faults: readonly ConfigFault[];
-  readonly paths: readonly string[];
+  readonly files: readonly FileState[];
 };
 
 /** Reads `--mcp-config`, `--settings` and `--managed-settings`; a file that a flag names must be there. */
@@ -50,7 +51,9 @@ export async function readFlags(wanted: Wanted, cwd: string): Promise<FoundFlags
       ...(policy ? settingsOf('managed', { label: '--managed-settings', content: policy }) : []),
     ],
     faults: given ? contentFaults(given.content, { scope: 'program', label: given.label }) : [],
-    paths: [...configs, ...(given ? [given] : [])].flatMap(({ path }) => (path === undefined ? [] : [path])),
+    files: [...configs, ...(given ? [given] : [])].flatMap(({ path, label, content }) =>
+      path === undefined ? [] : [fileState(path, label, content)],
+    ),
   };
 }
 

@@ -1,9 +1,12 @@
 import { isRecord } from '../../../base/is-record.ts';
+import { foreignMember, foreignMembers } from '../../../protocol/foreign-member.ts';
 import { type EntryFault, type ExternalServerEntry, unknownMembers } from '../../../protocol/server-entry.ts';
 import type { ConfigFault, Position, Scope, Source, WrittenServer } from '../model.ts';
 import type { Content, ReadContent } from './content.ts';
 import { entryFault } from './entry-fault.ts';
+import { fewFaults } from './few-faults.ts';
 import { keyText } from './key-text.ts';
+import { meantEntry } from './meant-entry.ts';
 import { nameFault } from './server-name.ts';
 import { type ServersKind, serversObject } from './servers-object.ts';
 
@@ -35,9 +38,17 @@ export function readServers(content: Content, origin: Origin): Source {
     return { ...place, state: 'unusable', servers: [], faults: [...faults, fault] };
   }
   const reader = { content, origin, place, servers: [] as WrittenServer[], faults };
-  for (const [name, raw] of Object.entries(object.servers)) readOne(reader, [...object.way, name], raw);
-  return { ...place, state: 'read', servers: reader.servers, faults: reader.faults };
+  const entries = Object.entries(object.servers);
+  for (const [name, raw] of entries.slice(0, MAX_SERVERS)) readOne(reader, [...object.way, name], raw);
+  if (entries.length > MAX_SERVERS) {
+    const message = `${entries.length} servers stand here, and only ${MAX_SERVERS} of them are read; take the others out`;
+    faults.unshift(faultAt(content, origin, 'error', object.way, message));
+  }
+  return { ...place, state: 'read', servers: reader.servers, faults: fewFaults(faults) };
 }
+
+/** More than anybody can use; whoever writes more of them means to keep us busy. */
+const MAX_SERVERS = 2000;
 
 /** What is wrong with the whole of it, whatever it is about. */
 export function contentFaults(
@@ -72,7 +83,7 @@ function readOne(
     return;
   }
   if (origin.take?.(name, raw)) return;
-  const add = (found: Pick<WrittenServer, 'entry' | 'fault'>) =>
+  const add = (found: Pick<WrittenServer, 'entry' | 'off' | 'fault'>) =>
     servers.push(located({ name, ...place, raw, ...found }, () => content.locate(way)));
   const judged = judge(name, raw, origin);
   if ('message' in judged) {
@@ -82,10 +93,11 @@ function readOne(
     add({ fault });
     return;
   }
-  add({ entry: judged.entry });
+  add(judged);
   for (const { name: member, meant } of unknownMembers(judged.entry)) {
     const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
-    faults.push(faultAt(content, origin, 'warning', [...way, member], `it means nothing here${hint}`));
+    const message = `it ${foreignMember(name, member) ?? `means nothing here${hint}`}`;
+    faults.push(faultAt(content, origin, 'warning', [...way, member], message));
   }
 }
 
@@ -93,10 +105,13 @@ function judge(
   name: string,
   raw: unknown,
   { refuse, adapt }: Origin,
-): EntryFault | { readonly entry: ExternalServerEntry } {
+): EntryFault | (Pick<WrittenServer, 'off'> & { readonly entry: ExternalServerEntry }) {
   if (!isRecord(raw))
     return { message: 'it must be an object, such as { "command": "npx" } or { "url": "https://…" }' };
-  return refuse?.(raw) ?? entryFault(name, raw) ?? { entry: (adapt?.(raw) ?? raw) as ExternalServerEntry };
+  const { entry, off } = meantEntry(raw);
+  const fault = refuse?.(entry) ?? entryFault(name, raw);
+  if (fault) return { ...fault, message: [fault.message, ...foreignMembers(name, raw)].join('; ') };
+  return { entry: (adapt?.(entry) ?? entry) as ExternalServerEntry, ...(off !== undefined && { off }) };
 }
 
 /** Where things are takes longer to find out than to read hundreds of them, and is asked of few. */

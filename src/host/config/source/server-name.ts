@@ -4,6 +4,8 @@ export function nameFault(name: string): string | undefined {
   if (name.length > LONGEST) return `the name of a server has at most ${LONGEST} characters; shorten it`;
   if (!name.isWellFormed() || UNSEEN.test(name))
     return 'the name of a server has no control characters; take them out';
+  if (name.startsWith('-'))
+    return 'the name of a server does not begin with "-", which commands take for a flag; rename it';
   if (name === '__proto__')
     return 'a server cannot have this name, which JavaScript keeps for itself; rename it';
   return undefined;

@@ -1,4 +1,5 @@
-import { mkdirSync, truncateSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { faultText } from '../../../../src/host/config/fault-text.ts';
@@ -65,8 +66,31 @@ test('files that are there are read, those that are not are no fault, and those 
   expect(
     found.map(({ tool, servers, faults }) => [tool.id, servers.map((it) => it.name), faults.map(faultText)]),
   ).toEqual([
-    ['claude-code', [], [`${userHome}/.claude.json: it has 41943040 bytes, more than 33554432`]],
+    ['claude-code', [], [`${userHome}/.claude.json: it is bigger than 32 MiB, and nothing of it is read`]],
     ['cursor', ['one'], []],
-    ['cursor', [], [`${project}/.cursor/mcp.json: it is no regular file`]],
+    ['cursor', [], [`${project}/.cursor/mcp.json: it is a directory, not a file`]],
   ]);
+});
+
+test('nobody waits for a pipe, and a project’s files are small and lead nowhere else', async () => {
+  const { userHome, project, write, world } = configPlace();
+  const own = write(join(userHome, '.cursor/mcp.json'), { mcpServers: { mine: { command: 'x' } } });
+  for (const folder of ['.cursor', '.vscode', '.zed']) mkdirSync(join(project, folder));
+  execFileSync('mkfifo', [join(project, '.zed/settings.json')]);
+  symlinkSync(own, join(project, '.cursor/mcp.json'));
+  truncateSync(write(join(project, '.vscode/mcp.json'), ''), 2 ** 20 + 1);
+  const found = await findForeign(FOREIGN_TOOLS, { ...world(), project });
+  expect(found.flatMap(({ servers }) => servers.map((it) => it.name))).toEqual(['mine']);
+  expect(found.flatMap(({ faults }) => faults.map(faultText))).toEqual([
+    `${project}/.cursor/mcp.json: it is reached by a link that leads out of ${project}, and such links are not followed`,
+    `${project}/.vscode/mcp.json: it is bigger than 1 MiB, and nothing of it is read`,
+    `${project}/.zed/settings.json: it is no regular file`,
+  ]);
+});
+
+test('a TOML file may begin with a byte order mark', async () => {
+  const { userHome, project, write, world } = configPlace();
+  write(join(userHome, '.codex/config.toml'), '\ufeff[mcp_servers.one]\ncommand = "x"\n');
+  const [found] = await findForeign(FOREIGN_TOOLS, { ...world(), project });
+  expect(found).toMatchObject({ servers: [{ name: 'one' }], faults: [] });
 });

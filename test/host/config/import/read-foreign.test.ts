@@ -60,7 +60,7 @@ test('Claude Code: the person’s servers, and those of this directory only (C17
       ['db', 'project', { command: 'db-mcp', args: ['--dsn', '${DSN:-postgres://localhost/shop}'] }, []],
       ['old', 'project', { command: 'old-mcp' }, [], 'off'],
     ],
-    faults: ['/f:11:5: mcpServers.broken: a http server needs "url", a full URL'],
+    faults: ['/f:11:5: mcpServers.broken: an http server needs "url", a full URL'],
   });
 });
 
@@ -138,7 +138,7 @@ test('VS Code: what is asked for becomes a secret, with a note to set it', async
       ],
       ['remote', 'user', { url: 'https://mcp.example.com/${TENANT}' }, []],
     ],
-    faults: ['/c/mcp.json:14:5: servers.pipe: the url of a http server starts with http:// or https://'],
+    faults: ['/c/mcp.json:14:5: servers.pipe: the url of an http server starts with http:// or https://'],
   });
 });
 
@@ -273,6 +273,12 @@ test.each([
   ['a list', 'claude-code', '[]', /^\/f: it holds no JSON object$/],
   ['servers that are a list', 'cursor', '{"mcpServers": []}', /^\/f:1:2: mcpServers: it must be an object$/],
   ['an entry that is a text', 'gemini', '{"mcpServers": {"a": "b"}}', /mcpServers\.a: it must be an object$/],
+  [
+    'TOML without end',
+    'codex',
+    `[mcp_servers.a]\n${'b.'.repeat(5_000)}c = 1`,
+    /^\/f: it holds more than anybody writes$/,
+  ],
   ['broken TOML', 'codex', 'x = \nsecret = "abc"', /^\/f:1:\d+: it is no TOML$/],
   [
     'an unknown type',
@@ -319,4 +325,55 @@ test('any text gives servers and faults, and a bad entry harms no other one', as
       await readForeign(tool, text, { path: '/f', from: 'user' }, WORLD);
     }),
   );
+});
+
+test.each([
+  ['bearer_token_env_var = { x = 1 }', '"bearer_token_env_var" must be the name of a variable'],
+  ['bearer_token_env_var = "sk-s3cret-1"', '"bearer_token_env_var" must be the name of a variable'],
+  ['bearer_token_env_var = "${S3CRET}"', '"bearer_token_env_var" must be the name of a variable'],
+  ['env_http_headers = { A = "s3cret token" }', '"env_http_headers" must map names to names of variables'],
+  ['env_http_headers = ["s3cret"]', '"env_http_headers" must map names to names of variables'],
+  ['env_vars = ["A:-s3cret"]', '"env_vars" must be a list of names of variables'],
+  ['env_vars = ["A", "s3cret}"]', '"env_vars" must be a list of names of variables'],
+  ['env_vars = [["s3cret"]]', '"env_vars" must be a list of names of variables'],
+])('Codex: what names no variable is a fault that shows nothing: %s', async (line, message) => {
+  const { servers, faults } = await read('codex', `[mcp_servers.a]\nurl = "https://h"\n${line}\n`);
+  expect(servers).toEqual([]);
+  expect(faults).toEqual([`/f: mcp_servers.a: ${message}`]);
+});
+
+test('a file that steers a terminal is told in lines that do not', async () => {
+  const evil = '\u001b[2J\u009b2J\u202e';
+  const entry = { command: 'x', args: [`\${a${evil}}`, `\${sk-s3cret-${'x'.repeat(30)}}`], [`m${evil}`]: 1 };
+  const text = JSON.stringify({ mcpServers: { good: entry, [evil]: entry, bad: { type: `t${evil}` } } });
+  for (const id of ['claude-desktop', 'cursor', 'gemini', 'claude-code']) {
+    const { servers, faults } = await readForeign(
+      toolOf(id),
+      text,
+      { path: `/f${evil}`, from: 'user' },
+      WORLD,
+    );
+    expect(servers).toHaveLength(1);
+    expect(servers[0]?.notes.length).toBeGreaterThan(1);
+    expect(faults).toHaveLength(2);
+    for (const line of [...(servers[0]?.notes ?? []), ...faults.map(faultText)]) {
+      expect(line).toMatch(/^[\x20-\x7e…]+$/);
+      expect(line).not.toContain('s3cret');
+    }
+  }
+});
+
+test('of very many notes and faults a few are told', async () => {
+  const args = Array.from({ length: 200_000 / 4 }, (_, at) => `\${v${at}}`).join('');
+  const bad = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`b${at}`, 1]));
+  const text = JSON.stringify({ mcpServers: { a: { command: 'x', args: [args] }, ...bad } });
+  const { servers, faults } = await readForeign(
+    toolOf('claude-desktop'),
+    text,
+    { path: '/f', from: 'user' },
+    WORLD,
+  );
+  expect(servers[0]?.notes).toHaveLength(21);
+  expect(servers[0]?.notes.at(-1)).toBe('and 49980 more like these');
+  expect(faults).toHaveLength(51);
 });

@@ -73,8 +73,9 @@ test('R166: every source is found, the lowest first, the nearer and the later la
     ['local', '../.toolplane/settings.local.json', undefined],
     ['local', '.toolplane/settings.local.json', 'local'],
     ['program', '--settings', 'flag'],
-    ['managed', join(place.managed, 'managed-settings.json'), undefined],
+    // What those who run the machine say in files beats what a flag adds.
     ['managed', '--managed-settings', 'handed on'],
+    ['managed', join(place.managed, 'managed-settings.json'), undefined],
   ]);
   expect(found).toMatchObject({ root: place.project, faults: [], unreadPolicies: [], program: {} });
   expect(found.connectors.map(({ label }) => label)).toEqual(['https://c.example/list']);
@@ -93,8 +94,8 @@ test('where there is nothing, it is told where was looked', async () => {
     ['managed', join(managed, 'managed-mcp.json'), 'absent'],
   ]);
   expect(found.settings).toEqual([]);
-  expect(found.paths).toContain(join(project, '.toolplane/settings.json'));
-  expect(found.paths).toContain(join(managed, 'managed-settings.json'));
+  expect(found.files.map(({ path }) => path)).toContain(join(project, '.toolplane/settings.json'));
+  expect(found.files.map(({ path }) => path)).toContain(join(managed, 'managed-settings.json'));
 });
 
 test.each<[readonly string[], readonly string[]]>([
@@ -114,7 +115,7 @@ test.each<[readonly string[], readonly string[]]>([
   expect(leftOut.map(({ scope }) => scope)).toEqual(all.filter((it) => !scopes.includes(it)));
   for (const it of leftOut) expect(it).toMatchObject({ state: 'absent', servers: [], faults: [] });
   for (const { scope } of found.settings) expect([...scopes, 'managed']).toContain(scope);
-  for (const { path } of leftOut) expect(found.paths).not.toContain(path);
+  for (const { path } of leftOut) expect(found.files.map(({ path }) => path)).not.toContain(path);
 });
 
 test('what flags give is read whatever the scopes are', async () => {

@@ -183,3 +183,55 @@ test('whatever the value is, every server is either usable or told', () => {
     }),
   );
 });
+
+test('of very many servers so many are read as anybody uses, and the rest is one fault', () => {
+  const servers = (count: number) =>
+    `{"mcpServers":{${Array.from({ length: count }, (_, at) => `"a${at}":{"command":"x"}`).join()}}}`;
+  expect(read(servers(500))).toMatchObject({ servers: { length: 500 }, faults: [] });
+  expect(read(servers(2000))).toMatchObject({ servers: { length: 2000 }, faults: [] });
+  expect(read(servers(2001))).toMatchObject({
+    state: 'read',
+    servers: { length: 2000 },
+    faults: [
+      {
+        level: 'error',
+        key: 'mcpServers',
+        position: { line: 1, column: 2 },
+        message: '2001 servers stand here, and only 2000 of them are read; take the others out',
+      },
+    ],
+  });
+});
+
+test('of very many faults a few are told, and each server keeps its own', () => {
+  const bad = Array.from({ length: 300 }, (_, at) => `"a${at}":1`).join();
+  const { servers, faults } = read(`{"mcpServers":{${bad},"last":{"command":"x"}}}`);
+  expect(faults).toHaveLength(51);
+  expect(faults.at(-1)).toMatchObject({ level: 'error', message: 'and 250 more; mend these first' });
+  expect(servers[299]).toMatchObject({ name: 'a299', fault: { key: 'mcpServers.a299' } });
+  expect(servers[300]).toMatchObject({ name: 'last', entry: { command: 'x' } });
+});
+
+test('four times as many bad entries take about four times as long, not sixteen', () => {
+  const took = (count: number) => {
+    const text = `{"mcpServers":{"a":{"command":"x",${Array.from({ length: count }, (_, at) => `"m${at}":1`).join()}}}}`;
+    const start = performance.now();
+    expect(read(text).faults).toHaveLength(51);
+    return performance.now() - start;
+  };
+  took(5_000);
+  const small = Math.min(took(5_000), took(5_000));
+  expect(took(20_000)).toBeLessThan(12 * small + 200);
+});
+
+test('whatever a type is, the entry is one fault that shows nothing of it', () => {
+  const { servers, faults } = read(
+    '{"mcpServers":{"x":{"type":{"toString":1,"k":"s3cret"}},"y":{"command":"z"}}}',
+  );
+  expect(servers.map(({ name, entry }) => [name, entry])).toEqual([
+    ['x', undefined],
+    ['y', { command: 'z' }],
+  ]);
+  expect(faults).toMatchObject([{ key: 'mcpServers.x.type', message: expect.stringContaining('an object') }]);
+  expect(JSON.stringify(faults)).not.toContain('s3cret');
+});

@@ -17,6 +17,8 @@ test.each<[string, string]>([
   ['a\u2028b', 'control'],
   ['a\u202eb', 'control'],
   ['\ud800', 'control'],
+  ['--trust-repository', 'does not begin with "-"'],
+  ['-', 'does not begin with "-"'],
   ['__proto__', 'JavaScript'],
 ])('%j is no name: %s', (name, fault) => {
   expect(nameFault(name)).toContain(fault);

@@ -3,6 +3,7 @@ import { basename, join, relative, resolve } from 'node:path';
 import { readDocument } from '../../file/read-document.ts';
 import type { Source } from '../../model.ts';
 import type { Content } from '../content.ts';
+import { type FileState, fileState } from '../file-state.ts';
 import { isOutside } from '../labels.ts';
 import { type Origin, readServers } from '../read-servers.ts';
 import { nameFault } from '../server-name.ts';
@@ -10,7 +11,7 @@ import { visibleText } from '../visible-text.ts';
 import { withPluginRoot } from './plugin-root.ts';
 
 /** What a plugin says, the lowest first, and the files that were looked at. */
-export type Plugin = { readonly sources: readonly Source[]; readonly paths: readonly string[] };
+export type Plugin = { readonly sources: readonly Source[]; readonly files: readonly FileState[] };
 
 /** Reads a directory with an `.mcp.json` of its own, with servers in its `plugin.json`, or with both; the latter count more. */
 export async function readPlugin(directory: string, labelOf: (path: string) => string): Promise<Plugin> {
@@ -22,7 +23,7 @@ export async function readPlugin(directory: string, labelOf: (path: string) => s
     read(path),
     ...manifests.map(read),
   ]);
-  const paths = [path, ...manifests];
+  const files = [own, ...found].map((it) => fileState(it.path, labelOf(it.path), it));
   const manifest = found.find(({ state }) => state !== 'absent');
   const owner = pluginName(manifest, directory);
   const origin = (at: string): Origin => ({
@@ -35,21 +36,24 @@ export async function readPlugin(directory: string, labelOf: (path: string) => s
   });
   if (missing !== undefined) {
     const place = { ...origin(path), label: labelOf(directory) };
-    return { sources: [readServers({ state: 'unusable', fault: missing }, place)], paths };
+    return { sources: [readServers({ state: 'unusable', fault: missing }, place)], files };
   }
   const sources = [readServers(own, origin(path))];
   if (manifest?.state === 'unusable') sources.push(readServers(manifest, origin(manifest.path)));
-  if (manifest?.state !== 'read') return { sources, paths };
+  if (manifest?.state !== 'read') return { sources, files };
   const { mcpServers } = manifest.value;
   if (typeof mcpServers !== 'string') {
     const inManifest = readServers(manifest, { ...origin(manifest.path), kind: 'settings' });
-    return { sources: mcpServers === undefined ? sources : [...sources, inManifest], paths };
+    return { sources: mcpServers === undefined ? sources : [...sources, inManifest], files };
   }
   const other = resolve(directory, mcpServers);
   // Many plugins name the file that is read anyway.
-  if (other === path) return { sources, paths };
+  if (other === path) return { sources, files };
   const content = await readNamed(other, directory);
-  return { sources: [...sources, readServers(content, origin(other))], paths: [...paths, other] };
+  return {
+    sources: [...sources, readServers(content, origin(other))],
+    files: [...files, fileState(other, labelOf(other), content)],
+  };
 }
 
 async function readNamed(path: string, directory: string): Promise<Content> {

@@ -59,7 +59,7 @@ test('plugin.json may name a file of the plugin', async () => {
     { state: 'absent', owner: 'kit' },
     { path: join(directory, 'more/servers.json'), servers: [{ entry: { command: join(directory, 'y') } }] },
   ]);
-  expect(found.paths).toContain(join(directory, 'more/servers.json'));
+  expect(found.files.map(({ path }) => path)).toContain(join(directory, 'more/servers.json'));
 });
 
 test('a file that is read anyway is read once', async () => {
