@@ -1,8 +1,9 @@
 // "toolplane/host": the host half alone. It never loads the SDK half.
-import { realpathSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { checkConfigurationOptions } from '../host/check-host-options.ts';
+import { HostError } from '../host/connect/host-error.ts';
 import { Host } from '../host/host.ts';
 import type { HostOptions } from '../host/host-options.ts';
 import type { ConfigurationOptions, LoadedConfiguration } from '../host/loaded-configuration.ts';
@@ -24,7 +25,7 @@ export async function loadConfiguration(options: ConfigurationOptions = {}): Pro
   const { cwd = '.', env = process.env, mcpConfig, settingSources, strictMcpConfig, plugins } = options;
   const userHome = env.HOME || homedir();
   const world = configWorld({
-    cwd: realpathSync.native(resolve(cwd)),
+    cwd: directory(cwd),
     env,
     userHome,
     platform: process.platform,
@@ -36,6 +37,17 @@ export async function loadConfiguration(options: ConfigurationOptions = {}): Pro
     ...(plugins && { pluginDirs: plugins }),
   });
   return loadedConfiguration(configuration, options.changes ? { changes: options.changes } : {});
+}
+
+/** Projects are told apart by the directory's own path. */
+function directory(cwd: string): string {
+  const path = resolve(cwd);
+  try {
+    if (statSync(path).isDirectory()) return realpathSync.native(path);
+  } catch {
+    // It is not there, or nobody may look at it.
+  }
+  throw new HostError('bad-config', '', `"cwd" is ${path}, which is no directory that can be read`);
 }
 
 export type { ServerExplanation } from '../host/config/explain/explanation.ts';

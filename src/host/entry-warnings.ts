@@ -2,8 +2,12 @@ import { isRecord } from '../base/is-record.ts';
 import { unknownMembers } from '../protocol/server-entry.ts';
 import type { HostEvent } from './host-options.ts';
 
-/** Members of an entry that nobody knows: each is most likely a typo. */
-export function entryWarnings(server: string, entry: unknown): HostEvent[] {
+/** Members of entries that nobody knows: each is most likely a typo. */
+export function entryWarnings(servers: Readonly<Record<string, unknown>>): HostEvent[] {
+  return Object.entries(servers).flatMap(([server, entry]) => warningsOf(server, entry));
+}
+
+function warningsOf(server: string, entry: unknown): HostEvent[] {
   if (!isRecord(entry)) return [];
   return unknownMembers(entry).map(({ name, meant }) => {
     const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;

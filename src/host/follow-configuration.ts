@@ -1,20 +1,25 @@
+import { sayNews } from './config/say-news.ts';
 import type { HostEvent } from './host-options.ts';
 import type { LoadedConfiguration } from './loaded-configuration.ts';
 import type { Servers } from './servers/servers.ts';
 
-/** Runs what is configured, now and whenever something is saved, until the configuration is disposed of. */
+/** Runs what is configured, now and whenever something is saved, until what it gives is disposed of. */
 export function followConfiguration(
   servers: Servers,
   { running }: LoadedConfiguration,
   emit: (event: HostEvent) => void,
-): void {
+): Disposable {
+  const note = (message: string) => emit({ type: 'warning', server: '', message });
   servers.configure(running.servers);
-  running.follow({
-    configure: (entries) => {
+  return running.follow({
+    configure: (entries, now, before) => {
       const { added, removed, restarted } = servers.configure(entries);
-      if (added.length + removed.length + restarted.length === 0) return;
-      emit({ type: 'configured', added, removed, restarted });
+      // Dialled anew they fail, and say why.
+      for (const name of running.forbidden(before, now, servers.all)) void servers.reconnect(name);
+      if (added.length + removed.length + restarted.length > 0)
+        emit({ type: 'configured', added, removed, restarted });
+      for (const text of sayNews(before, now)) note(text);
     },
-    note: (message) => emit({ type: 'warning', server: '', message }),
+    note,
   });
 }

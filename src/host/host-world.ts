@@ -7,6 +7,7 @@ import type { ConnectWorld } from './connect/world.ts';
 import { fileCatalogue } from './discover/file-catalogue.ts';
 import { hostOffer } from './host-offers.ts';
 import type { HostEvent, HostOptions } from './host-options.ts';
+import { CONNECT_TIMEOUT_MS } from './servers/call/time-limits.ts';
 
 /** What a host takes from its surroundings. */
 export type HostWorld = {
@@ -14,8 +15,6 @@ export type HostWorld = {
   readonly cwd: string;
   readonly version: string;
 };
-
-const CONNECT_MS = 30_000;
 
 /** How the servers of a host are reached, and who hears and answers them. */
 export function hostConnectWorld(
@@ -28,7 +27,9 @@ export function hostConnectWorld(
     env: options.env ?? env,
     cwd: options.cwd ?? cwd,
     connectTimeoutMs:
-      options.connectTimeoutMs ?? configuredLimits(options.configuration).connectTimeoutMs ?? CONNECT_MS,
+      options.connectTimeoutMs ??
+      configuredLimits(options.configuration).connectTimeoutMs ??
+      CONNECT_TIMEOUT_MS,
     clientInfo: options.clientInfo ?? { name: 'toolplane', version },
     eras: cacheDirectory === undefined ? memoryEras() : fileEras(join(cacheDirectory, 'eras.json')),
     ...(cacheDirectory !== undefined && { catalogue: fileCatalogue(join(cacheDirectory, 'catalogue')) }),

@@ -25,6 +25,7 @@ import type {
 } from './host-options.ts';
 import { hostPins } from './host-pins.ts';
 import { HostPools } from './host-pools.ts';
+import { hostStatus } from './host-status.ts';
 import { type HostWorld, hostConnectWorld } from './host-world.ts';
 import type { ToolChange } from './pin/judge.ts';
 import type { Pins } from './pin/pins.ts';
@@ -32,11 +33,11 @@ import type { PinWatch } from './pin-watch.ts';
 import { callServer } from './servers/call/call-server.ts';
 import { type CallRecord, memoryJournal } from './servers/call/journal.ts';
 import { Features } from './servers/features/features.ts';
-import { unknownServer } from './servers/features/unknown-server.ts';
+import { unknownServer, type WhyAside } from './servers/features/unknown-server.ts';
 import { ownEntry } from './servers/read-entry.ts';
 import type { Ready } from './servers/ready.ts';
 import { type Replaced, Servers } from './servers/servers.ts';
-import { closedStatus, type ServerStatus } from './servers/status.ts';
+import type { ServerStatus } from './servers/status.ts';
 import type { PoolOptions, ToolPool } from './tool-pool.ts';
 
 /** How long what is remembered may take to be written. */
@@ -54,6 +55,8 @@ export class Host extends HostFeatures implements AsyncDisposable {
   readonly #pools: HostPools;
   readonly #pins: Pins;
   readonly #watch: PinWatch;
+  readonly #following: Disposable | undefined;
+  readonly #whyAside: WhyAside = (name) => this.#options.configuration?.running.whyAside(name);
   #emit: (event: HostEvent) => void;
   #closing: Promise<void> | undefined;
 
@@ -93,12 +96,13 @@ export class Host extends HostFeatures implements AsyncDisposable {
       watch,
       call: (...call) => this.callTool(...call),
     });
-    this.#features = new Features(this.#servers, { ...options, onWarning });
-    const entries = Object.entries(options.mcpServers ?? {});
-    for (const warning of entries.flatMap(([key, value]) => entryWarnings(key, value))) emit(warning);
-    const own = entries.map(([key, value]) => [key, ownEntry(key, value)] as const);
+    this.#features = new Features(this.#servers, { ...options, onWarning, whyAside: this.#whyAside });
+    const { mcpServers = {} } = options;
+    for (const warning of entryWarnings(mcpServers)) emit(warning);
+    const own = Object.entries(mcpServers).map(([key, value]) => [key, ownEntry(key, value)] as const);
     this.#servers.add(Object.fromEntries(own) as Record<string, ServerEntry>, 'dynamic');
-    if (options.configuration) followConfiguration(this.#servers, options.configuration, emit);
+    this.#following =
+      options.configuration && followConfiguration(this.#servers, options.configuration, emit);
     this.#emit = (event) => this.#events.emit(event);
   }
 
@@ -111,12 +115,9 @@ export class Host extends HostFeatures implements AsyncDisposable {
   async ready(options: Ready = {}): Promise<void> {
     this.#checkOpen();
     checkReady(options);
-    const { signal } = this.#over;
+    const signal = AbortSignal.any([this.#over.signal, ...(options.signal ? [options.signal] : [])]);
     try {
-      await this.#servers.ready({
-        ...options,
-        signal: options.signal ? AbortSignal.any([options.signal, signal]) : signal,
-      });
+      await this.#servers.ready({ ...options, whyAside: this.#whyAside, signal });
     } finally {
       this.#checkOpen();
     }
@@ -164,10 +165,10 @@ export class Host extends HostFeatures implements AsyncDisposable {
     return this.#pins.accept(server, tool);
   }
 
-  /** Every server by its name. */
+  /** Every server by its name; those that are configured and may not be started are disabled, with the reason. */
   status(): Record<string, ServerStatus> {
-    const told = (status: ServerStatus) => (this.#closing === undefined ? status : closedStatus(status));
-    return Object.fromEntries([...this.#servers.all].map(([name, { status }]) => [name, told(status)]));
+    const running = this.#options.configuration?.running;
+    return hostStatus(this.#servers.all, running, this.#closing === undefined ? 'open' : 'closed');
   }
 
   /** Calls that run and the last ones that ended, oldest first: what may have run when a connection was lost. */
@@ -193,8 +194,7 @@ export class Host extends HostFeatures implements AsyncDisposable {
   async setServers(servers: Readonly<Record<string, HostServerEntry>>): Promise<Replaced> {
     this.#checkOpen();
     checkServers(servers);
-    const warnings = Object.entries(servers).flatMap(([key, value]) => entryWarnings(key, value));
-    for (const warning of warnings) this.#emit(warning);
+    for (const warning of entryWarnings(servers)) this.#emit(warning);
     return this.#servers.replace(servers);
   }
 
@@ -210,7 +210,7 @@ export class Host extends HostFeatures implements AsyncDisposable {
 
   async #end(): Promise<void> {
     this.#over.abort();
-    this.#options.configuration?.running[Symbol.dispose]();
+    this.#following?.[Symbol.dispose]();
     this.#features[Symbol.dispose]();
     await this.#servers[Symbol.asyncDispose]();
     await within(FLUSH_MS, this.#eras?.flush?.() ?? Promise.resolve(), NEVER);
@@ -241,7 +241,7 @@ export class Host extends HostFeatures implements AsyncDisposable {
   }
 
   #unknown(name: string): HostError {
-    return unknownServer(name, this.#servers.all.keys());
+    return unknownServer(name, this.#servers.all.keys(), this.#whyAside(name));
   }
 }
 

@@ -3,9 +3,11 @@ import { HostError } from './connect/host-error.ts';
 import { isTrustedEntry } from './connect/world.ts';
 import { definitionOf } from './pin/definition.ts';
 import { judge } from './pin/judge.ts';
+import { sourceOf } from './server-status.ts';
 import { dialled } from './servers/call/reach.ts';
 import type { CallTarget } from './servers/call-target.ts';
 import type { Server } from './servers/server.ts';
+import type { SessionWorld } from './session-world.ts';
 import type { Worker } from './worker.ts';
 
 /** Of a call or a question that has outlived its server. */
@@ -19,6 +21,7 @@ export const ANOTHER_SERVER = 'it is another server now than the one this was de
 export async function liveCall(
   call: PoolCall,
   worker: Worker,
+  world: Pick<SessionWorld, 'configured'>,
   isDenied: (call: PoolCall) => boolean,
   signal: AbortSignal,
 ): Promise<PoolCall | { readonly failure: unknown }> {
@@ -43,7 +46,7 @@ export async function liveCall(
     return { failure: new HostError('unknown-tool', origin.server, fault, { hasRun: 'no' }) };
   }
   const now = listed === tool.listed ? tool : { ...tool, listed };
-  return { ...call, ...saidBy(origin.server, server), tool: now, at: server };
+  return { ...call, ...saidBy(origin.server, server, world), tool: now, at: server };
 }
 
 /** Why the call must not be sent as things are now; undefined if all is as it was decided on. */
@@ -63,11 +66,11 @@ export function whyNotSend(call: PoolCall, target: CallTarget, worker: Worker): 
 export function saidBy(
   name: string,
   server: Server | undefined,
+  { configured }: Pick<SessionWorld, 'configured'>,
 ): Required<Pick<PoolCall, 'isTrusted' | 'provenance'>> {
-  const source = server?.origin === 'sdk' ? 'sdk' : 'dynamic';
   return {
     isTrusted: server !== undefined && isTrustedEntry(server.entry),
-    provenance: { name, source },
+    provenance: { name, source: sourceOf(name, server?.origin ?? 'dynamic', configured) },
   };
 }
 

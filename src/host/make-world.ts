@@ -111,6 +111,7 @@ export function makeWorld(
     ...shared,
     rules,
     model: options.model,
+    ...(options.configured && { configured: options.configured }),
     mayBypass: options.mayBypass === true,
     pins: sessionPins(options),
     askers: [...(asksProgram ? [programAsker(channel)] : []), ...askers],

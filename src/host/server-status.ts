@@ -1,6 +1,6 @@
 import { redactedJson, redactText } from '../base/redact.ts';
 import type { ToolAnnotations } from '../protocol/mcp.ts';
-import type { Server, ServerView } from './servers/server.ts';
+import type { Server, ServerOrigin, ServerView } from './servers/server.ts';
 
 /** One server as `mcp_status` and `system/init` tell of it. */
 export type ServerStatus = {
@@ -12,15 +12,25 @@ export type ServerStatus = {
   readonly transport: string;
   readonly scope: string;
   readonly source: string;
+  /** Why it is disabled though it is configured: nobody approved it, or it was rejected, blocked, turned off or is broken. */
+  readonly configured?: AsideState;
   readonly tools?: readonly { readonly name: string; readonly annotations: object }[];
 };
+
+/** What keeps a configured server from being started. */
+export type AsideState = 'pending' | 'rejected' | 'blocked' | 'disabled' | 'broken';
 
 /** What is known of where servers were configured. */
 export type ConfiguredNames = {
   /** Undefined for one that no file or flag names. */
   scopeOf(server: string): string | undefined;
   /** Those that are configured and may not be started, and why. */
-  aside(): readonly { readonly name: string; readonly scope: string; readonly why: string }[];
+  aside(): readonly {
+    readonly name: string;
+    readonly scope: string;
+    readonly state: AsideState;
+    readonly why: string;
+  }[];
 };
 
 /** Every server; those that may not be started as disabled, with the reason. */
@@ -32,24 +42,20 @@ export function allServerStatus(
   return [
     ...serverStatus(servers, configured),
     ...aside.map(
-      ({ name, scope, why }): ServerStatus => ({
+      ({ name, scope, state, why }): ServerStatus => ({
         name,
         status: 'disabled',
         error: why,
         transport: 'none',
         scope,
         source: scope,
+        configured: state,
       }),
     ),
   ];
 }
 
-export function serverStatus(
-  servers: ReadonlyMap<string, Server>,
-  configured?: Pick<ConfiguredNames, 'scopeOf'>,
-): ServerStatus[] {
-  const scopeOf = (name: string, { origin }: Server) =>
-    (origin === 'config' ? configured?.scopeOf(name) : undefined) ?? 'dynamic';
+export function serverStatus(servers: ReadonlyMap<string, Server>, configured?: Scopes): ServerStatus[] {
   return [...servers].map(([name, { state, entry, origin }]) => ({
     name,
     status: WORDS[state.kind],
@@ -60,10 +66,21 @@ export function serverStatus(
     ...('fault' in state && { error: redactText(state.fault) }),
     ...(entry.type !== 'sdk' && { config: withoutSecrets(entry) }),
     transport: entry.type ?? 'stdio',
-    scope: scopeOf(name, { state, entry, origin }),
-    source: origin === 'sdk' ? 'sdk' : scopeOf(name, { state, entry, origin }),
+    scope: scopeOf(name, origin, configured),
+    source: sourceOf(name, origin, configured),
   }));
 }
+
+/** Where a server comes from, in the word that statuses, hooks and questions have for it. */
+export function sourceOf(name: string, origin: ServerOrigin, configured: Scopes | undefined): string {
+  return origin === 'sdk' ? 'sdk' : scopeOf(name, origin, configured);
+}
+
+function scopeOf(name: string, origin: ServerOrigin, configured: Scopes | undefined): string {
+  return (origin === 'config' ? configured?.scopeOf(name) : undefined) ?? 'dynamic';
+}
+
+type Scopes = Pick<ConfiguredNames, 'scopeOf'>;
 
 const WORDS = {
   waiting: 'pending',

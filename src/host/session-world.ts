@@ -11,6 +11,7 @@ import type { Workspace } from './permission/path.ts';
 import type { RuleStore } from './permission/rule-store.ts';
 import type { PinWatch } from './pin-watch.ts';
 import type { ResultKeeping } from './result/result-source.ts';
+import type { ConfiguredNames } from './server-status.ts';
 import type { Journal } from './servers/call/journal.ts';
 import type { Features } from './servers/features/features.ts';
 import type { Servers } from './servers/servers.ts';
@@ -19,6 +20,8 @@ import type { Servers } from './servers/servers.ts';
 export type SessionWorld = {
   readonly model: Model;
   readonly servers: Servers;
+  /** Where they were configured. */
+  readonly configured?: Pick<ConfiguredNames, 'scopeOf'>;
   /** Their resources, prompts and completion. */
   readonly features: Features;
   /** Calls of servers' tools, written down before they are sent. */

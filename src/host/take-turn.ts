@@ -12,7 +12,7 @@ import { connectedServers } from './pool-cache.ts';
 import { promptNow } from './prompt-now.ts';
 import { readPrompt } from './read-prompt.ts';
 import { Report } from './report.ts';
-import { serverStatus } from './server-status.ts';
+import { allServerStatus } from './server-status.ts';
 import type { Session } from './session.ts';
 import { runSubAgent } from './sub-agent.ts';
 import { runTurn } from './turn.ts';
@@ -176,7 +176,11 @@ function initFacts(session: Session) {
     cwd: options.workspace.cwd,
     model: session.modelName,
     tools: session.pool().tools.map(({ name }) => name),
-    servers: serverStatus(servers.all).map(({ name, status, source }) => ({ name, status, source })),
+    servers: allServerStatus(servers.all, options.configured).map(({ name, status, source }) => ({
+      name,
+      status,
+      source,
+    })),
     permissionMode: modeOf(session.world.rules.current()),
     version: options.version,
     commands: commandsOf(session).map(({ name }) => name),

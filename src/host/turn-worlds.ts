@@ -37,7 +37,7 @@ export function poolCall(made: ToolCall, tool: PooledTool, worker: Worker, world
   }
   // Rules, hooks and people see the names the server gave its parameters.
   const input = argumentsFor(tool.listed.inputSchema, given);
-  return { id: made.id, tool, input, ...saidBy(origin.server, worker.servers().get(origin.server)) };
+  return { id: made.id, tool, input, ...saidBy(origin.server, worker.servers().get(origin.server), world) };
 }
 
 /** Reading tools of trusted servers, and those built-ins that say so. */
@@ -70,7 +70,7 @@ export function permitWorld(worker: Worker, world: SessionWorld, hear: Hear): Pe
     resolve: (call, signal) =>
       call.builtIn
         ? resolveBuiltIn(call, call.builtIn, worker, world, signal)
-        : liveCall(call, worker, isDeniedByRule, signal),
+        : liveCall(call, worker, world, isDeniedByRule, signal),
     decide: decideNow,
     accept: ({ id }) => {
       const change = changes.get(id);

@@ -12,6 +12,8 @@ export type McpServerStatus = {
   config?: Record<string, unknown>;
   scope?: string;
   source?: string;
+  /** Why Toolplane's agent lists it as disabled: `pending` approval, `rejected`, `blocked`, `disabled` or `broken`. */
+  configured?: string;
   tools?: { name: string; description?: string; annotations?: Record<string, boolean> }[];
 };
 

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createHost, HostError, loadConfiguration } from '../../src/entry/host.ts';
+import { decideServers } from '../../src/host/config/approve/choice-store.ts';
 import type { HostEvent } from '../../src/host/host-options.ts';
 import { odd } from '../cli/host/real-servers.ts';
 import { type ConfigPlace, configPlace } from './config/config-place.ts';
@@ -26,7 +27,64 @@ describe('a host with a configuration', () => {
     expect(configuration.explain('theirs')).toMatchObject({ verdict: 'pending', standing: 'unusable' });
     await using host = createHost({ configuration });
     await host.ready();
-    expect(Object.keys(host.status())).toEqual(['mine']);
+    const { mine, ...aside } = host.status();
+    expect(mine).toMatchObject({ state: 'connected' });
+    const disabled = { state: 'disabled', since: expect.any(Number), attempt: 0, stderr: [] };
+    const [off, theirs] = [
+      /^MCP server "off": it is not started: .*settings\.json turns it off; remove "disabled"/,
+      /^MCP server "theirs": it is not started: \.mcp\.json:3:5 .*: toolplane mcp approve theirs$/,
+    ];
+    expect(aside).toEqual({
+      off: { ...disabled, cause: { code: 'bad-config', message: expect.stringMatching(off) } },
+      theirs: { ...disabled, cause: { code: 'bad-config', message: expect.stringMatching(theirs) } },
+    });
+    const refused = {
+      name: 'HostError',
+      code: 'bad-config',
+      server: 'theirs',
+      message: theirs,
+      hasRun: 'no',
+    };
+    await expect(host.callTool('theirs', 'x')).rejects.toMatchObject(refused);
+    await expect(host.readResource('theirs', 'x:y')).rejects.toMatchObject(refused);
+    await expect(host.reconnect('theirs')).rejects.toMatchObject(refused);
+    await expect(host.ready({ servers: ['mine', 'theirs'] })).rejects.toMatchObject({
+      name: 'NotReadyError',
+      code: 'bad-config',
+      message: theirs,
+    });
+    await expect(host.callTool('nobody', 'x')).rejects.toMatchObject({ code: 'unknown-server' });
+    await host.close();
+    expect(host.status().theirs).toMatchObject({ state: 'disabled', cause: { code: 'closed' } });
+  });
+
+  test('says of a name that only entries have which do not count why they do not', async () => {
+    const place = configPlace();
+    place.write(join(place.managed, 'managed-mcp.json'), { mcpServers: {} });
+    place.write(join(place.home, 'settings.json'), { mcpServers: { mine: odd() } });
+    await using host = createHost({ configuration: await load(place) });
+    await expect(host.callTool('mine', 'x')).rejects.toMatchObject({
+      code: 'bad-config',
+      message: /^MCP server "mine": it does not count: .*managed-mcp\.json excludes/,
+    });
+    expect(host.status()).toEqual({});
+  });
+
+  test('tells what is not started any more because nobody approved what was saved', async () => {
+    const place = configPlace();
+    const path = place.write(join(place.project, '.mcp.json'), { mcpServers: { theirs: odd() } });
+    decideServers(place.home, [{ scope: 'project', path, name: 'theirs', raw: odd() }], 'approved');
+    await using host = createHost({ configuration: await load(place) });
+    await host.ready({ servers: ['theirs'] });
+    const told = Promise.withResolvers<HostEvent>();
+    using _events = host.events.on((event) => event.type === 'warning' && told.resolve(event));
+    place.write(path, { mcpServers: { theirs: odd({ OTHER: '1' }) } });
+    expect(await told.promise).toEqual({
+      type: 'warning',
+      server: '',
+      message: expect.stringMatching(/^server "theirs" of \.mcp\.json:3:5 changed since it was approved/),
+    });
+    expect(host.status().theirs).toMatchObject({ state: 'disabled', cause: { code: 'bad-config' } });
   });
 
   test('mcpServers of the program beat it, and give the name back', async () => {
@@ -59,6 +117,30 @@ describe('a host with a configuration', () => {
     await host.ready({ servers: ['b'] });
   });
 
+  test('shares it with another host, each of which ends only what is its own', async () => {
+    const place = configPlace();
+    const path = place.write(join(place.home, 'settings.json'), { mcpServers: {} });
+    const save = (...names: string[]) =>
+      place.write(path, { mcpServers: Object.fromEntries(names.map((name) => [name, odd()])) });
+    const configuration = await load(place);
+    const first = createHost({ configuration });
+    await using second = createHost({ configuration });
+    const has = (host: typeof first, ...names: string[]) =>
+      expect.poll(() => Object.keys(host.status()).toSorted(), { timeout: 10_000 }).toEqual(names);
+    save('one');
+    await has(first, 'one');
+    await has(second, 'one');
+    await first.close();
+    save('one', 'two');
+    await has(second, 'one', 'two');
+    expect(configuration.servers.map(({ name }) => name)).toEqual(['one', 'two']);
+    await second.close();
+    save('three');
+    // Who comes after all others have gone is told what was saved in between.
+    await using third = createHost({ configuration });
+    await has(third, 'three');
+  });
+
   test('puts in variables and secrets when it dials, and a missing one is named', async () => {
     const place = configPlace();
     place.write(join(place.home, 'settings.json'), {
@@ -86,6 +168,8 @@ test.each([
   [{ settingSource: [] }, /"settingSource" is no option; did you mean "settingSources"\?/],
   [{ settingSources: ['managed'] }, /"settingSources" must be a list of user, project, local/],
   [{ mcpConfig: { a: 1 } }, /"mcpConfig" must be a path or a text/],
+  [{ cwd: '/nonexistent' }, /^"cwd" is \/nonexistent, which is no directory/],
+  [{ cwd: import.meta.filename }, /^"cwd" is .*host-configuration\.test\.ts, which is no directory/],
 ])('R15: options that cannot be meant are refused: %j', async (options, message) => {
   const refused = loadConfiguration(options as never);
   await expect(refused).rejects.toThrow(message);

@@ -114,7 +114,7 @@ test.each<[string, unknown, string]>([
   ['a text', { x: 'node' }, 'mcpServers["x"]: it must be an object'],
   ['an unknown type', { x: { type: 'silly' } }, 'mcpServers["x"]: unknown type "silly"'],
   ['no command', { x: {} }, 'mcpServers["x"]: a stdio server needs "command"'],
-  ['no url', { x: { type: 'sse' } }, 'mcpServers["x"]: a sse server needs "url"'],
+  ['no url', { x: { type: 'sse' } }, 'mcpServers["x"]: an sse server needs "url"'],
   ['no instance', { x: { type: 'sdk', name: 'x' } }, 'mcpServers["x"]: an sdk server needs "instance"'],
   [
     'an instance that is none',

@@ -1,3 +1,4 @@
+import { lastWords } from '../../base/last-words.ts';
 import type { Wire } from './wire.ts';
 
 /** How far a server had come when its time was over, and what to do. */
@@ -11,6 +12,6 @@ export function sayStage(
     : wire.unanswered === undefined
       ? 'it was still being greeted'
       : `it did not answer "${wire.unanswered}"`;
-  const said = stderr.length === 0 ? '' : `; it said: ${stderr.join(' | ')}`;
+  const said = stderr.length === 0 ? '' : `; it said: ${lastWords(stderr)}`;
   return `it was not ready within ${limitMs} ms: ${stage}; raise connectTimeoutMs if it is slow to start${said}`;
 }

@@ -35,6 +35,13 @@ export function configureSteps(
   };
 }
 
+/** What was done, in one line; undefined if it was nothing. */
+export function stepsText({ added, removed, restarted }: ConfigureSteps): string | undefined {
+  const done = Object.entries({ added, removed, restarted }).filter(([, names]) => names.length > 0);
+  if (done.length === 0) return undefined;
+  return `configuration: ${done.map(([what, names]) => `${what} ${names.join(', ')}`).join('; ')}`;
+}
+
 /** Those of the entries that are named. */
 export function pick(
   entries: Readonly<Record<string, ServerEntry>>,

@@ -1,5 +1,6 @@
 import { within } from '../../base/within.ts';
 import { HostError, type HostErrorCode } from '../connect/host-error.ts';
+import type { WhyAside } from './features/unknown-server.ts';
 import type { ServerSlot } from './server-slot.ts';
 
 /** What to wait for, and how long. */
@@ -10,6 +11,9 @@ export type Ready = {
   deadline?: number;
   signal?: AbortSignal;
 };
+
+/** The same, with who knows more of servers that are not there. */
+export type AskedReady = Ready & { readonly whyAside?: WhyAside };
 
 type Missing = { readonly server: string; readonly code: HostErrorCode; readonly fault: string };
 
@@ -28,7 +32,7 @@ export class NotReadyError extends HostError {
 /** Resolves when each has come or failed, or the time is up; rejects if one that is required, or named here, is missing. */
 export async function awaitReady(
   slots: ReadonlyMap<string, ServerSlot>,
-  { servers, deadline = Number.POSITIVE_INFINITY, signal = NEVER }: Ready,
+  { servers, deadline = Number.POSITIVE_INFINITY, signal = NEVER, whyAside }: AskedReady,
 ): Promise<void> {
   signal.throwIfAborted();
   const named = servers ?? [...slots.keys()].filter((key) => isRequired(slots.get(key)));
@@ -37,7 +41,7 @@ export async function awaitReady(
     : [...slots.values()].map((it) => (isRequired(it) ? wanted(it) : it.settled()));
   await within(deadline, Promise.all(all), signal);
   signal.throwIfAborted();
-  const [first, ...others] = named.flatMap((key) => missing(key, slots.get(key)));
+  const [first, ...others] = named.flatMap((key) => missing(key, slots.get(key), whyAside));
   if (first) throw new NotReadyError(first, others);
 }
 
@@ -53,8 +57,12 @@ function isRequired(slot: ServerSlot | undefined): boolean {
   return entry !== undefined && 'required' in entry && entry.required === true;
 }
 
-function missing(server: string, slot: ServerSlot | undefined): Missing[] {
-  if (!slot) return [{ server, code: 'unknown-server', fault: 'nobody named it' }];
+function missing(server: string, slot: ServerSlot | undefined, whyAside: WhyAside | undefined): Missing[] {
+  if (!slot) {
+    const aside = whyAside?.(server);
+    if (aside !== undefined) return [{ server, code: 'bad-config', fault: aside }];
+    return [{ server, code: 'unknown-server', fault: 'nobody named it' }];
+  }
   const why = slot.whyNot();
   return why ? [{ server, code: why.code, fault: why.fault }] : [];
 }

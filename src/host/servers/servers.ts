@@ -10,7 +10,7 @@ import { isSame } from './is-same.ts';
 import { laneOf } from './lane-of.ts';
 import { makeSlotWorld } from './make-slot-world.ts';
 import { readEntry } from './read-entry.ts';
-import { awaitReady, type Ready } from './ready.ts';
+import { type AskedReady, awaitReady } from './ready.ts';
 import { PATIENCE_MS } from './relist.ts';
 import type { KnownServer, ServerOrigin, ServerView } from './server.ts';
 import { ServerSlot } from './server-slot.ts';
@@ -162,7 +162,7 @@ export class Servers implements AsyncDisposable {
   }
 
   /** As `settled`, for some or all and not forever; rejects if one that is required, or named here, is not connected. */
-  ready(options: Ready = {}): Promise<void> {
+  ready(options: AskedReady = {}): Promise<void> {
     return awaitReady(this.#slots, options);
   }
 

@@ -3,6 +3,7 @@ import type { Introduction, ServerState } from './state.ts';
 
 /** One server as people are told of it. */
 export type ServerStatus = {
+  /** `disabled`: somebody turned it off, or it is configured and may not be started; then `cause` says why. */
   readonly state: ServerState['kind'];
   /** When it came to this, in milliseconds since 1970. */
   readonly since: number;

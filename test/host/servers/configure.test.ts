@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { configureSteps } from '../../../src/host/servers/configure.ts';
+import { configureSteps, stepsText } from '../../../src/host/servers/configure.ts';
 import { Fleet, http, stdio } from './fleet.ts';
 
 const other = { ...http, headers: { n: '2' } };
@@ -66,4 +66,16 @@ test('every name stands in exactly one list', () => {
       },
     ),
   );
+});
+
+test.each([
+  [
+    { added: ['a', 'b'], removed: ['c'], restarted: ['d'] },
+    'configuration: added a, b; removed c; restarted d',
+  ],
+  [{ restarted: ['d'] }, 'configuration: restarted d'],
+  [{ untouched: ['x'], kept: ['y'] }, undefined],
+])('%j is told as %j', (steps, text) => {
+  const none = { added: [], removed: [], restarted: [], untouched: [], kept: [] };
+  expect(stepsText({ ...none, ...steps })).toBe(text);
 });

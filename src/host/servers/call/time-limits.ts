@@ -25,6 +25,9 @@ export type LimitSources = {
 /** A little more than a day: a limit that ends what nobody waits for any more, and cuts no work short (R183). */
 export const CALL_TIMEOUT_MS = 100_000_000;
 
+/** From dialling to the first list of tools, where nobody says otherwise. */
+export const CONNECT_TIMEOUT_MS = 30_000;
+
 /** The nearest source that says something wins, for each of the two limits by itself. */
 export function timeLimits(tool: string, { call, entry, host }: LimitSources): TimeLimits {
   const ofTool = entry.toolTimeoutsMs;

@@ -22,7 +22,7 @@ import {
   readResourceAnswer,
 } from './read-answers.ts';
 import { type Subscription, Subscriptions } from './subscriptions.ts';
-import { unknownServer } from './unknown-server.ts';
+import { unknownServer, type WhyAside } from './unknown-server.ts';
 import { waitFor } from './wait-for.ts';
 import { withServer } from './with-server.ts';
 
@@ -35,6 +35,7 @@ type Of<T> = T & { readonly server: string };
 export type FeaturesOptions = LimitSources['host'] & {
   /** Hears of what was tolerated, and of servers that could not be listed with the others. */
   readonly onWarning?: (server: string, message: string) => void;
+  readonly whyAside?: WhyAside;
 };
 
 /**
@@ -194,7 +195,7 @@ export class Features implements Disposable {
     use: (connection: Connection, left: CallOptions & Left, asking: Asking) => Promise<T>,
   ): Promise<T> {
     const target = this.#servers.target(server);
-    if (!target) throw unknownServer(server, this.#servers.all.keys());
+    if (!target) throw unknownServer(server, this.#servers.all.keys(), this.#options.whyAside?.(server));
     const call = { timeoutMs, hearsProgress: onProgress !== undefined };
     const limits = timeLimits('', { call, entry: target.entry, host: this.#options });
     const asking: Asking = { server, what, limits, signal };
