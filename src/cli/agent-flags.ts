@@ -7,6 +7,7 @@ import { neutralise } from './chat/neutralise.ts';
 import { readAgents } from './read-agents.ts';
 import { readMcpConfigs } from './read-mcp-config.ts';
 import { readRules } from './read-rules.ts';
+import { settingSources } from './setting-sources.ts';
 
 /** One flag of the commands that start an agent, and the option of the SDK it stands for. */
 type FlagRow = {
@@ -130,6 +131,20 @@ const ROWS: readonly FlagRow[] = [
     flags: '--settings <file>',
     does: 'a settings file, or its text',
     option: (settings: string) => ({ settings }),
+  },
+  {
+    flags: '--setting-sources <scopes>',
+    does: 'which files are read, of user,project,local; by default all',
+    parse: settingSources,
+    option: (sources: NonNullable<Options['settingSources']>) => ({ settingSources: sources }),
+  },
+  {
+    flags: '--plugin-dir <directory>',
+    does: 'a plugin, whose .mcp.json names servers; may be repeated',
+    parse: several,
+    option: (directories: string[]) => ({
+      plugins: directories.map((path) => ({ type: 'local', path })),
+    }),
   },
   {
     flags: '--agent-executable <path>',

@@ -12,8 +12,9 @@ Connects that one server, calls the tool, and prints what it gave. Arguments are
   key=@file     what the file holds
   -             a JSON object from stdin; words after it come on top
 
+  toolplane call files read_text_file path=README.md
+  toolplane call github create_issue '{"title": "It breaks"}' labels=bug labels=urgent
   toolplane call --mcp-config servers.json files read_text_file path=README.md head=5
-  toolplane call --mcp-config servers.json github create_issue '{"title": "It breaks"}' labels=bug labels=urgent
   jq '{query: .text}' note.json | toolplane call --url http://127.0.0.1:3000/mcp server search -
 
 What the tool's schema is against is told and not sent, a name it does not declare too; --unchecked sends it anyway.

@@ -5,6 +5,7 @@ import { ExitCode } from './exit-code.ts';
 import type { ExplainRequest } from './explain/request.ts';
 import { several } from './mcp/one-of.ts';
 import { formatOf, subCommand } from './mcp/sub-command.ts';
+import { settingSources } from './setting-sources.ts';
 
 const HELP = `
   toolplane explain server                                 every server, in a line each
@@ -29,7 +30,8 @@ type Values = {
   connect: boolean;
   mcpConfig?: string[];
   strictMcpConfig?: true;
-  settingSources?: string;
+  settingSources?: string[];
+  pluginDir?: string[];
   settings?: string;
   permissionMode?: PermissionMode;
 };
@@ -74,7 +76,14 @@ function form(explain: Command, about: ExplainRequest['about'], does: string): C
       new Option('--mcp-config <file>', 'as if a run had this flag; may be repeated').argParser(several),
     )
     .option('--strict-mcp-config', 'as if a run had this flag')
-    .option('--setting-sources <scopes>', 'as if a run had this flag: user, project, local')
+    .addOption(
+      new Option('--setting-sources <scopes>', 'as if a run had this flag: user,project,local').argParser(
+        settingSources,
+      ),
+    )
+    .addOption(
+      new Option('--plugin-dir <directory>', 'as if a run had this flag; may be repeated').argParser(several),
+    )
     .option('--settings <file>', 'as if a run had this flag');
 }
 
@@ -85,7 +94,7 @@ async function run(
   more: Pick<ExplainRequest, 'more' | 'input'> = {},
 ): Promise<void> {
   const { startExplain } = await import('./explain/start.ts');
-  const { mcpConfig, strictMcpConfig, settingSources, settings, permissionMode } = values;
+  const { mcpConfig, strictMcpConfig, settingSources: scopes, pluginDir, settings, permissionMode } = values;
   const request: ExplainRequest = {
     about,
     ...(name !== undefined && { name }),
@@ -93,7 +102,8 @@ async function run(
     wanted: {
       ...(mcpConfig && { mcpConfigs: mcpConfig }),
       ...(strictMcpConfig && { isStrict: true }),
-      ...(settingSources !== undefined && { scopes: scopesOf(settingSources) }),
+      ...(scopes && { scopes }),
+      ...(pluginDir && { pluginDirs: pluginDir }),
       ...(settings !== undefined && { settings }),
     },
     connects: values.connect !== false,
@@ -102,13 +112,6 @@ async function run(
   };
   const code = await startExplain(request, process.env);
   if (code !== 0) throw new ExitCode(code);
-}
-
-function scopesOf(text: string): string[] {
-  return text
-    .split(',')
-    .map((word) => word.trim())
-    .filter((word) => word !== '');
 }
 
 function readInput(text: string): Readonly<Record<string, unknown>> {

@@ -12,7 +12,6 @@ import { addReject } from './mcp/reject.ts';
 import { addRemove } from './mcp/remove.ts';
 import { addResetProjectChoices } from './mcp/reset-project-choices.ts';
 import { addMcpServe } from './mcp/serve.ts';
-import { withErrorDocument } from './mcp/sub-command.ts';
 
 /** One row a sub-command: each is a file of `mcp/`. */
 const COMMANDS: readonly ((mcp: Command) => void)[] = [
@@ -60,5 +59,4 @@ export function addMcp(program: Command): void {
     .enablePositionalOptions()
     .addHelpText('after', HELP);
   for (const add of COMMANDS) add(mcp);
-  withErrorDocument(mcp);
 }

@@ -7,6 +7,10 @@ import { addChat } from './chat.ts';
 import { addCompletion } from './completion.ts';
 import { ExitCode } from './exit-code.ts';
 import { addExplain } from './explain.ts';
+import { wantsJson, withErrorDocuments } from './host/error-document.ts';
+import { errorDocument, Failed } from './host/failure.ts';
+import { jsonText } from './host/lines.ts';
+import { workingDirectory } from './host/working-directory.ts';
 import { addMcp } from './mcp.ts';
 import { addPrompts } from './prompts.ts';
 import { addResources } from './resources.ts';
@@ -51,6 +55,11 @@ export async function runCommand(argv: readonly string[]): Promise<number> {
     .exitOverride();
   for (const add of COMMANDS) add(program);
   for (const command of program.commands) command.exitOverride().showSuggestionAfterError();
+  withErrorDocuments(program);
+  // Without one nothing can be found; a shell that begins there still gets its completion.
+  program.hook('preAction', (_, action) => {
+    if (action.name() !== 'completion') workingDirectory();
+  });
   try {
     await program.parseAsync(withCommand(argv));
     return 0;
@@ -58,7 +67,11 @@ export async function runCommand(argv: readonly string[]): Promise<number> {
     if (thrown instanceof ExitCode) return thrown.code;
     if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : 2;
     process.stderr.write(`toolplane: ${messageOf(thrown)}\n`);
-    if (!(thrown instanceof SdkError) && thrown instanceof Error) process.stderr.write(`${thrown.stack}\n`);
+    if (thrown instanceof Failed) {
+      if (wantsJson(argv)) process.stdout.write(jsonText(errorDocument(thrown)));
+    } else if (!(thrown instanceof SdkError) && thrown instanceof Error) {
+      process.stderr.write(`${thrown.stack}\n`);
+    }
     return 1;
   }
 }

@@ -6,8 +6,9 @@ import { addServerChoice, addServerFlags, chosenNames, refuse } from './host/ser
 const HELP = `
 Connects the servers, lists their prompts or has one filled in, and ends them again. Arguments of prompts are texts.
 
-  toolplane prompts --mcp-config servers.json                         the prompts of all servers
-  toolplane prompts get docs review file=README.md --mcp-config servers.json
+  toolplane prompts                                                 the prompts of the servers configured here
+  toolplane prompts get docs review file=README.md
+  toolplane prompts --mcp-config servers.json                       of the servers of a file, and no others
 
 Exit codes:
   0    done

@@ -1,28 +1,35 @@
-import { isRecord } from '../base/is-record.ts';
-import { messageOf, SdkError } from '../protocol/sdk-error.ts';
-import { checkExternalEntry } from '../protocol/server-entry.ts';
+import { faultText } from '../host/config/fault-text.ts';
+import { readFlagNow } from '../host/config/source/flag-content.ts';
+import { contentFaults, readServers } from '../host/config/source/read-servers.ts';
+import { SdkError } from '../protocol/sdk-error.ts';
 import type { Options } from '../sdk/options.ts';
-import { readJsonFlag } from './json-flag.ts';
+import { neutralise } from './chat/neutralise.ts';
 
-/** The servers of all `--mcp-config`: paths of files, or JSON texts. Of two with one name the later wins. */
-export function readMcpConfigs(given: readonly string[]): NonNullable<Options['mcpServers']> {
-  const servers = given.flatMap((it) => Object.entries(readMcpConfig(it)));
-  // Not by assigning: a server may have any name, `__proto__` too.
-  return Object.fromEntries(servers) as NonNullable<Options['mcpServers']>;
+type Servers = NonNullable<Options['mcpServers']>;
+
+/**
+ * The servers of all `--mcp-config`: paths of files, or JSON texts. Of two with one name the later wins. An entry that
+ * cannot be used is told and left out; of what cannot be read at all nothing is taken.
+ */
+export function readMcpConfigs(
+  given: readonly string[],
+  tell: (line: string) => void = tellOnStderr,
+): Servers {
+  const servers = given.flatMap((it) => readMcpConfig(it, tell));
+  return Object.fromEntries(servers) as Servers;
 }
 
-function readMcpConfig(given: string): Record<string, unknown> {
-  const { value, where } = readJsonFlag('--mcp-config', given, 'bad-server');
-  const servers = isRecord(value) ? value.mcpServers : undefined;
-  if (!isRecord(servers)) throw new SdkError('bad-server', `${where}: there is no "mcpServers" object in it`);
-  for (const [key, entry] of Object.entries(servers)) checkEntry(key, entry, where);
-  return servers;
+function readMcpConfig(given: string, tell: (line: string) => void): (readonly [string, object])[] {
+  const { label, content } = readFlagNow('--mcp-config', given, process.cwd());
+  const place = { scope: 'program', label } as const;
+  const { state, servers, faults } = readServers(content, { ...place, kind: 'given' });
+  if (state !== 'read') throw new SdkError('bad-server', faults.map(faultText).join('; '));
+  // What is odd about an entry that is taken, whoever takes it says.
+  const lost = faults.filter(({ level }) => level === 'error');
+  for (const fault of [...contentFaults(content, place), ...lost]) tell(faultText(fault));
+  return servers.flatMap(({ name, entry }) => (entry ? [[name, entry] as const] : []));
 }
 
-function checkEntry(key: string, entry: unknown, where: string): void {
-  try {
-    checkExternalEntry(key, entry);
-  } catch (cause) {
-    throw new SdkError('bad-server', `${where}: ${messageOf(cause)}`, { cause, server: key });
-  }
+function tellOnStderr(line: string): void {
+  process.stderr.write(`toolplane: ${neutralise(line)}\n`);
 }

@@ -6,9 +6,10 @@ import { addServerChoice, addServerFlags, chosenNames } from './host/server-flag
 const HELP = `
 Connects the servers, lists or reads what they let others read, and ends them again.
 
-  toolplane resources --mcp-config servers.json                     the resources of all servers
-  toolplane resources templates --mcp-config servers.json           addresses with parts to fill in
-  toolplane resources read docs docs://start --mcp-config servers.json
+  toolplane resources                                               the resources of the servers configured here
+  toolplane resources templates                                     addresses with parts to fill in
+  toolplane resources read docs docs://start
+  toolplane resources --mcp-config servers.json                     of the servers of a file, and no others
 
 Text is printed as it is; of other data a line tells type and size, and --output keeps it.
 

@@ -6,9 +6,10 @@ import { addServerChoice, addServerFlags, chosenNames, refuse } from './host/ser
 const HELP = `
 Connects the servers, lists what they offer, and ends them again. Beside each tool stands what its server claims of it.
 
-  toolplane tools --mcp-config servers.json                         all tools, by server
-  toolplane tools --mcp-config servers.json --cost                  what their definitions cost a model, in tokens
-  toolplane tools --mcp-config servers.json --search "send a mail"  the tools for a need, best first
+  toolplane tools                                                   all tools of the servers configured here
+  toolplane tools -s github --cost                                  what its definitions cost a model, in tokens
+  toolplane tools --search "send a mail"                            the tools for a need, best first
+  toolplane tools --mcp-config servers.json                         of the servers of a file, and no others
   toolplane tools --stdio "npx -y some-server" --json               one server without a file, for programs
 
 A tool whose definition changed since it was first seen is asked about before every call, until somebody accepts it.

@@ -6,7 +6,7 @@ Lists all that Toolplane ever wrote and is still there, and removes it once you 
 
   settings, secrets, choices, conversations, pins and cache in ~/.toolplane (or in TOOLPLANE_HOME)
   files in projects that Toolplane made, if nothing else has come into them
-  servers and rules that it added to files of projects, if they are still as it wrote them
+  servers, rules and modes that it added to files of projects, if they are still as it wrote them
 
 What was changed since, and what is not Toolplane's, is named and stays.
 

@@ -50,6 +50,17 @@ test.each<[string[], object]>([
     ['--settings', '{}', '--strict-mcp-config', '--debug'],
     { settings: '{}', strictMcpConfig: true, debug: true },
   ],
+  [['--setting-sources', 'user, local'], { settingSources: ['user', 'local'] }],
+  [['--setting-sources='], { settingSources: [] }],
+  [
+    ['--plugin-dir', 'a', '--plugin-dir', 'b'],
+    {
+      plugins: [
+        { type: 'local', path: 'a' },
+        { type: 'local', path: 'b' },
+      ],
+    },
+  ],
   [['--agent-executable', 'claude'], { pathToClaudeCodeExecutable: 'claude', extraArgs: undefined }],
   [
     ['--append-system-prompt', 'Be brief.'],
@@ -71,8 +82,13 @@ test.each([
   [['--max-turns', '1.5']],
   [['--permission-mode', 'yolo']],
   [['--tool-search', 'bogus']],
+  [['--setting-sources', 'usr,project']],
 ])('%j is not understood', (args) => {
   expect(() => optionsOf(...args)).toThrow(/invalid/);
+});
+
+test('a word that --setting-sources does not take is told with the one that may be meant', () => {
+  expect(() => optionsOf('--setting-sources', 'project,usr')).toThrow(/did you mean user\?/);
 });
 
 test('servers of several configurations are merged, the later ones win', () => {

@@ -22,6 +22,7 @@ export async function openAgentWorld(script: Script = []): Promise<AgentWorld> {
     api,
     cwd,
     env: {
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
       HOME: cwd,
       PATH: process.env.PATH ?? '',
       TOOLPLANE_NODE: process.execPath,

@@ -253,7 +253,7 @@ test('a server that failed is told once, with its fault', async () => {
 
 test.each([
   ['a rule', ['--disallowedTools', 'Bash(rm *'], "error: --disallowedTools 'Bash(rm *' is no rule"],
-  ['a file', ['--mcp-config', './nope'], 'error: --mcp-config ./nope cannot be read'],
+  ['a file', ['--mcp-config', './nope'], 'error: --mcp-config ./nope: there is no such file'],
 ])('%s that cannot be used is named with its flag: exit code 2', async (_, args, message) => {
   const { code, stdout, stderr } = await runCli(['--model', 'rehearsal', ...args]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

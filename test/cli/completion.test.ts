@@ -123,6 +123,22 @@ test.each(['fish'].filter(isThere))('%s completes commands, flags, values and na
   expect(complete('toolplane mcp add --scope u')).toEqual(['user']);
 });
 
+test('a server that is called as a flag is never offered', async () => {
+  const { place, env } = person();
+  const servers = { '--trust-repository': { command: 'x' }, fine: { command: 'y' } };
+  place.write(join(place.project, '.mcp.json'), { mcpServers: servers });
+  const words = (...typed: string[]) =>
+    runCli(['completion', '--words', '--', 'mcp', 'approve', ...typed], '', { cwd: place.project, env });
+  const [plain, over] = await Promise.all([words(''), words('--', '-')]);
+  expect(plain.stdout.split('\n').map((it) => it.split('\t')[0])).toEqual([
+    'fine',
+    'github',
+    'two words',
+    '',
+  ]);
+  expect(over.stdout).toBe('');
+});
+
 test('it loads nothing heavy: of what is installed, the command parser alone', () => {
   const { place, env } = person();
   const hook = place.write(

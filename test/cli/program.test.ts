@@ -1,6 +1,12 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { VERSION } from '../../src/entry/version.ts';
-import { runCli } from './run-cli.ts';
+import { CLI, CLI_ENV, runCli } from './run-cli.ts';
 
 test.each(['--version', '-V'])('%s prints the version and nothing else', async (flag) => {
   expect(await runCli([flag])).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: '' });
@@ -34,4 +40,58 @@ test.each([
   const { code, stdout, stderr } = await runCli(args);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toMatch(message);
+});
+
+test.concurrent.each([
+  [['uninstall', '--json', '--nope'], "unknown option '--nope'"],
+  [['tools', '--json', '--nope'], "unknown option '--nope'"],
+  [['tools', '--nope', '--json'], "unknown option '--nope'"],
+  [['tools', 'acept', '--json'], "unknown word 'acept'; did you mean accept?"],
+  [['secret', '--json', '--nope'], "unknown option '--nope'"],
+  [['secret', 'set', 'a', 'b', '--json'], 'a value is not taken from the command line'],
+  [['call', '--json'], "missing required argument 'server'"],
+  [['call', '--timeout', 'x', '--json', 'a', 'b'], 'It takes milliseconds'],
+  [['resources', '--json', '--nope'], "unknown option '--nope'"],
+  [['prompts', '--json', '--nope'], "unknown option '--nope'"],
+  [['explain', 'permission', '--json'], "missing required argument 'tool'"],
+  [['explain', 'sever', 'x', '--json'], "unknown command 'sever'"],
+  [['mcp', 'get', '--json'], "missing required argument 'name'"],
+  [['mcp', 'lst', '--json'], "unknown command 'lst'"],
+  [['tolls', '--json'], "unknown command 'tolls'"],
+])('%j: one document of what was not understood, and the line on stderr', async (args, message) => {
+  const { code, stdout, stderr } = await runCli(args);
+  expect(code).toBe(2);
+  expect(stderr).toContain(message);
+  expect(JSON.parse(stdout)).toEqual({ error: { message: expect.stringContaining(message) } });
+});
+
+test.runIf(process.platform !== 'win32').concurrent.each([
+  ['tools', '--json'],
+  ['call', 'a', 'b', '--json'],
+  ['mcp', 'list', '--json'],
+  ['explain', 'server', '--json'],
+  ['secret', '--json'],
+  ['uninstall', '--dry-run', '--json'],
+  ['run', '-m', 'rehearsal', 'hello'],
+  ['serve', 'x.ts'],
+])('%s %s: without a working directory one line and exit code 1', async (...args) => {
+  const gone = mkdtempSync(join(tmpdir(), 'toolplane-gone-'));
+  const child = spawn(
+    '/bin/sh',
+    ['-c', 'rmdir "$1" && shift && exec "$@"', 'sh', gone, process.execPath, CLI, ...args],
+    {
+      cwd: gone,
+      env: CLI_ENV,
+    },
+  );
+  child.stdin.end();
+  const [stdout, stderr, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close'),
+  ]);
+  const message = 'the working directory is gone: cd to one that exists';
+  expect({ code, stderr }).toEqual({ code: 1, stderr: `toolplane: ${message}\n` });
+  if (args.includes('--json')) expect(JSON.parse(stdout)).toEqual({ error: { message } });
+  else expect(stdout).toBe('');
 });

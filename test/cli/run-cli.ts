@@ -8,7 +8,11 @@ export const CLI = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.ur
 export const fixture = (name: string): string => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
 
 /** What every command is given: sessions go where those of the tests are. */
-export const CLI_ENV = { PATH: process.env.PATH, TOOLPLANE_HOME: process.env.TOOLPLANE_HOME };
+export const CLI_ENV = {
+  PATH: process.env.PATH,
+  TOOLPLANE_HOME: process.env.TOOLPLANE_HOME,
+  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+};
 
 /** The command as a process, with an environment of its own. */
 export function startCli(args: readonly string[], place: Place = {}): ChildProcessWithoutNullStreams {

@@ -220,7 +220,7 @@ test.each([
   ['an unknown word', ['run', 'hi', '--tool-search', 'bogus'], /It takes on, off, auto/],
   ['no number', ['run', 'hi', '--max-turns', 'many'], /whole number, 1 or more/],
   ['no rule', ['run', 'hi', '--disallowedTools', 'Bash(rm *'], /--disallowedTools 'Bash\(rm \*' is no rule/],
-  ['no file', ['run', 'hi', '--mcp-config', './nope'], /--mcp-config \.\/nope cannot be read: ENOENT/],
+  ['no file', ['run', 'hi', '--mcp-config', './nope'], /--mcp-config \.\/nope: there is no such file/],
   ['an unknown flag', ['run', 'hi', '--modle', 'x'], /Did you mean --model\?/],
 ])('%s is misuse: exit code 2', async (_, args, message) => {
   const { code, stdout, stderr } = await runCli(args);

@@ -1,17 +1,21 @@
-import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { trustDirectory } from '../../src/host/config/approve/choice-store.ts';
+import { fileRuleStore } from '../../src/host/config/settings/file-rule-store.ts';
 import { writeServer } from '../../src/host/config/write/write-servers.ts';
 import { addToList } from '../../src/host/config/write/write-settings.ts';
+import { EMPTY_RULES } from '../../src/host/permission/rule-store.ts';
 import { type ConfigPlace, configPlace } from '../host/config/config-place.ts';
 import { runCli } from './run-cli.ts';
 import { hasScript, TerminalProcess } from './terminal-process.ts';
+import { keepAll } from './uninstall/keep-all.ts';
 
 const run = (place: ConfigPlace, ...args: string[]) =>
   runCli(['uninstall', ...args], '', { cwd: place.project, env: place.env });
 
 /** A home with something of every kind, and a project with a file of ours and one of the team's. */
-function used(): ConfigPlace & { readonly team: string; readonly local: string } {
+async function used(): Promise<ConfigPlace & { readonly team: string; readonly local: string }> {
   const place = configPlace();
   const { home, project, world, write } = place;
   const team = write(
@@ -24,10 +28,7 @@ function used(): ConfigPlace & { readonly team: string; readonly local: string }
   write(team, readFileSync(team, 'utf8').replace('"c"', '"d"'));
   const { path: local } = writeServer(world(), 'local', 'l', { command: 'l' });
   addToList(world(), local, ['permissions', 'allow'], ['Read']);
-  write(join(home, 'secrets.json'), { version: 1, secrets: { a: 'sk-hidden' } });
-  write(join(home, 'projects', 'p-0123456789ab', 's.jsonl'), '{}\n');
-  write(join(home, 'pins', `${'0a'.repeat(16)}.json`), {});
-  write(join(home, 'cache', 'eras.json'), {});
+  await keepAll(home);
   write(join(home, 'settings.json.lock'), '');
   return { ...place, team, local };
 }
@@ -45,23 +46,24 @@ test('where nothing was ever written there is nothing to remove', async () => {
 });
 
 test('without a terminal it lists everything by kind, removes nothing, and says what to do', async () => {
-  const place = used();
+  const place = await used();
   const { home, team, project } = place;
   const { code, stdout, stderr } = await run(place);
   expect({ code, stderr }).toEqual({
     code: 1,
     stderr: 'toolplane: nothing was removed; run "toolplane uninstall --yes" to remove all this\n',
   });
-  expect(stdout.replaceAll(/ +\d+ files?, .*/g, '')).toBe(
+  expect(stdout.replaceAll(/ bytes| k?B$/gm, '').replaceAll(/ +(\d+ files?), .*/g, ' $1')).toBe(
     [
       `${home}:`,
-      '  settings',
-      '  secrets',
-      '  choices',
-      '  conversations',
-      '  pins',
-      '  cache',
-      '  inventory',
+      '  settings       settings.json, settings.json.lock 2 files',
+      '  secrets        secrets.json 1 file',
+      '  choices        choices.json 1 file',
+      '  conversations  projects/ 2 files',
+      '  pins           pins/ 1 file',
+      '  cache          cache/ 3 files',
+      '  locks          locks/                             empty',
+      '  inventory      written.json 1 file',
       'in projects:',
       `  ${team}: the server "kept"`,
       `  ${join(project, '.toolplane', '.gitignore')}`,
@@ -77,7 +79,7 @@ test('without a terminal it lists everything by kind, removes nothing, and says 
 });
 
 test('--yes removes all that is ours, and nothing else', async () => {
-  const place = used();
+  const place = await used();
   expect(await run(place, '--yes')).toMatchObject({
     code: 0,
     stderr: 'toolplane: removed; the program itself goes with "npm uninstall -g toolplane"\n',
@@ -92,23 +94,70 @@ test('--yes removes all that is ours, and nothing else', async () => {
 });
 
 test('what is not ours in the home stays, and so does the home', async () => {
-  const place = used();
+  const place = await used();
   const other = place.write(join(place.home, 'notes.txt'), 'mine');
   const work = place.write(join(place.home, 'projects', 'work', 'thesis.tex'), 'mine');
+  const site = place.write(join(place.home, 'projects', 'site-202401011230', 'index.html'), 'mine');
+  const books = place.write(join(place.home, 'cache', 'catalogue', 'books.csv'), 'mine');
   const elsewhere = join(place.userHome, 'elsewhere');
   place.write(join(elsewhere, 'x'), 'mine');
-  symlinkSync(elsewhere, join(place.home, 'projects', 'p-0123456789ab', 'link'));
+  symlinkSync(elsewhere, join(place.home, 'projects', 'link'));
   const { code, stdout } = await run(place, '--yes');
   expect(code).toBe(0);
   expect(stdout).toContain(`  ${other} (it is none of ours)\n`);
   expect(stdout).toContain(`  ${join(place.home, 'projects', 'work')} (it is none of ours)\n`);
-  expect(readdirSync(place.home)).toEqual(['notes.txt', 'projects']);
-  expect(readFileSync(work, 'utf8')).toBe('mine');
+  expect(stdout).toContain(`  ${books} (it is none of ours)\n`);
+  expect(readdirSync(place.home)).toEqual(['cache', 'notes.txt', 'projects']);
+  expect(readdirSync(join(place.home, 'projects')).sort()).toEqual(['link', 'site-202401011230', 'work']);
+  expect([work, site, books].map((it) => readFileSync(it, 'utf8'))).toEqual(['mine', 'mine', 'mine']);
   expect(readdirSync(elsewhere)).toEqual(['x']);
 });
 
+test('where somebody’s own directory is the home, their files stay', async () => {
+  const place = configPlace();
+  const { userHome, write } = place;
+  const theirs = write(join(userHome, 'settings.json'), { 'editor.fontSize': 12 });
+  const env = { ...place.env, TOOLPLANE_HOME: userHome };
+  const { code, stdout } = await runCli(['uninstall', '--yes'], '', { cwd: place.project, env });
+  expect(code).toBe(0);
+  expect(stdout).toContain(`  ${theirs} (it bears one of our names, but Toolplane did not write it)\n`);
+  expect(existsSync(theirs)).toBe(true);
+});
+
+test('a mode and directories that were allowed are taken out again', async () => {
+  const place = configPlace();
+  const { project, home, world, write } = place;
+  const team = write(join(project, '.toolplane', 'settings.json'), { permissions: { defaultMode: 'plan' } });
+  trustDirectory(home, project);
+  const store = fileRuleStore({ world: world(), initial: EMPTY_RULES });
+  for (const destination of ['localSettings', 'projectSettings'] as const)
+    await store.apply([
+      { type: 'setMode', mode: 'acceptEdits', destination },
+      { type: 'addDirectories', directories: ['/x'], destination },
+    ]);
+  const { code, stdout } = await run(place, '--yes');
+  expect(code).toBe(0);
+  expect(stdout).toContain(`  ${team}: permissions.defaultMode: acceptEdits (again plan)\n`);
+  expect(stdout).toContain(`  ${team}: permissions.additionalDirectories: /x\n`);
+  expect(JSON.parse(readFileSync(team, 'utf8'))).toMatchObject({ permissions: { defaultMode: 'plan' } });
+  expect(readFileSync(team, 'utf8')).not.toContain('/x');
+  expect(readdirSync(join(project, '.toolplane'))).toEqual(['settings.json']);
+});
+
+test('a file that is reached by a link by now is left', async () => {
+  const place = await used();
+  const { team, userHome, write } = place;
+  const elsewhere = write(join(userHome, 'elsewhere.json'), readFileSync(team, 'utf8'));
+  rmSync(team);
+  symlinkSync(elsewhere, team);
+  const before = readFileSync(elsewhere, 'utf8');
+  const { stdout } = await run(place, '--yes');
+  expect(stdout).toContain(`  ${team}: the file (it is reached by a link by now`);
+  expect([readFileSync(elsewhere, 'utf8'), existsSync(team)]).toEqual([before, true]);
+});
+
 test('--keep-settings removes what was collected, and keeps what was configured', async () => {
-  const place = used();
+  const place = await used();
   expect(await run(place, '--yes', '--keep-settings')).toMatchObject({ code: 0 });
   expect(readdirSync(place.home).sort()).toEqual([
     'choices.json',
@@ -122,7 +171,7 @@ test('--keep-settings removes what was collected, and keeps what was configured'
 });
 
 test('--dry-run and --json are for programs: one document, nothing asked or removed', async () => {
-  const place = used();
+  const place = await used();
   const { code, stdout, stderr } = await run(place, '--dry-run', '--json');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const document = JSON.parse(stdout) as { home: { parts: { kind: string; paths: string[] }[] } };
@@ -143,6 +192,7 @@ test('--dry-run and --json are for programs: one document, nothing asked or remo
     'conversations',
     'pins',
     'cache',
+    'locks',
     'inventory',
   ]);
   expect(existsSync(place.local)).toBe(true);
@@ -153,7 +203,7 @@ test('--dry-run and --json are for programs: one document, nothing asked or remo
 });
 
 test('an inventory that cannot be read is told, and kept', async () => {
-  const place = used();
+  const place = await used();
   place.write(join(place.home, 'written.json'), '{"version": 9}');
   const { code, stderr } = await run(place, '--yes');
   expect(code).toBe(1);
@@ -169,7 +219,7 @@ describe.runIf(hasScript)('in a terminal', () => {
   const QUESTION = 'Remove all this? The secrets and conversations go too, and cannot be had back. [y/N] ';
 
   test('a person is asked, and yes removes it', async () => {
-    const place = used();
+    const place = await used();
     const terminal = new TerminalProcess(['uninstall'], place.env);
     await terminal.until(QUESTION);
     terminal.type('y\n');
@@ -184,7 +234,7 @@ describe.runIf(hasScript)('in a terminal', () => {
     ['Enter alone', '\n'],
     ['the end of the input', '\u0004'],
   ])('%s leaves everything', async (_, keys) => {
-    const place = used();
+    const place = await used();
     const terminal = new TerminalProcess(['uninstall'], place.env);
     await terminal.until(QUESTION);
     terminal.type(keys);
@@ -195,7 +245,7 @@ describe.runIf(hasScript)('in a terminal', () => {
   });
 
   test('Ctrl-C leaves everything', async () => {
-    const place = used();
+    const place = await used();
     const terminal = new TerminalProcess(['uninstall'], place.env);
     await terminal.until(QUESTION);
     terminal.type('\u0003');

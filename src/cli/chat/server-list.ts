@@ -9,6 +9,15 @@ const TONES: Readonly<Record<string, Tone>> = {
   disabled: 'dim',
 };
 
+/** Of those that are configured and may not be started, in the words of `toolplane mcp list`. */
+const ASIDE: Readonly<Record<string, readonly [word: string, tone: Tone]>> = {
+  pending: ['pending approval', 'warn'],
+  rejected: ['rejected', 'dim'],
+  blocked: ['blocked', 'bad'],
+  disabled: ['disabled', 'dim'],
+  broken: ['broken', 'bad'],
+};
+
 /** `/mcp`: every server, how it is, and what is wrong with it. */
 export function serverList(servers: readonly McpServerStatus[]): Piece[] {
   if (servers.length === 0) {
@@ -18,24 +27,21 @@ export function serverList(servers: readonly McpServerStatus[]): Piece[] {
   }
   const widest = Math.max(...servers.map(({ name }) => name.length));
   return servers.flatMap((server) => {
-    const { name, status, tools, serverInfo, error } = server;
+    const { name, tools, serverInfo, error } = server;
+    const [state, tone] = stateOf(server);
     const count = tools ? `  ${tools.length} ${tools.length === 1 ? 'tool' : 'tools'}` : '';
     const version = serverInfo ? `  ${serverInfo.name} ${serverInfo.version}` : '';
     return [
-      line(
-        '  ',
-        [name.padEnd(widest), 'strong'],
-        '  ',
-        [stateText(server), TONES[status] ?? 'plain'],
-        count,
-        [version, 'dim'],
-      ),
-      ...(error ? [line([`    ${error}`, 'bad'])] : []),
+      line('  ', [name.padEnd(widest), 'strong'], '  ', [state, tone], count, [version, 'dim']),
+      ...(error ? [line([`    ${error}`, server.configured === undefined ? 'bad' : tone])] : []),
     ];
   });
 }
 
-/** A server that nobody asked for yet is not late. */
-function stateText({ status, config }: McpServerStatus): string {
-  return status === 'pending' && config?.start === 'on-demand' ? 'waits (connect_mcp connects it)' : status;
+function stateOf({ status, config, configured = '' }: McpServerStatus): readonly [string, Tone] {
+  const aside = status === 'disabled' && Object.hasOwn(ASIDE, configured) ? ASIDE[configured] : undefined;
+  if (aside) return aside;
+  // A server that nobody asked for yet is not late.
+  const waits = status === 'pending' && config?.start === 'on-demand';
+  return [waits ? 'waits (connect_mcp connects it)' : status, TONES[status] ?? 'plain'];
 }

@@ -12,11 +12,16 @@ export async function printWords(
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
   const { words, value, before = '', begun } = nextWords(program, typed);
-  const values = value ? await valuesOf(value, env) : [];
+  const values = value ? (await valuesOf(value, env)).filter(isNoFlag) : [];
   const all = [...words, ...values.map((it) => ({ ...it, word: before + it.word }))];
   const fitting = all.filter(({ word }) => word.startsWith(begun));
   const asked = value?.kind === 'files' ? [FILES] : value?.kind === 'directories' ? [DIRECTORIES] : [];
   process.stdout.write(lines([...fitting.map(lineOf), ...asked]));
+}
+
+/** What somebody else named must not become a flag by being completed. */
+function isNoFlag({ word }: Word): boolean {
+  return !word.startsWith('-');
 }
 
 /** A word with a line break in it could not be told from two. */

@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import { nearest } from '../../base/nearest.ts';
 import { type Configuration, readConfiguration } from '../../host/config/configuration.ts';
-import { explainServer } from '../../host/config/explain/explain-server.ts';
+import { explainLost, explainServer } from '../../host/config/explain/explain-server.ts';
 import { inOneLine } from '../../host/config/explain/in-one-line.ts';
 import { faultText } from '../../host/config/fault-text.ts';
-import type { ConfiguredServer, Verdict } from '../../host/config/model.ts';
+import { rulingSource } from '../../host/config/merge/standing.ts';
+import type { ConfiguredServer, LostServer, Verdict } from '../../host/config/model.ts';
 import { writtenOrder } from '../../host/config/written-order.ts';
 import type { HostServerEntry } from '../../host/host-options.ts';
 import { cliWorld } from './config-world.ts';
@@ -22,6 +23,8 @@ export type NamedServers = {
 export type Aside = {
   readonly server: string;
   readonly state: Verdict['kind'];
+  /** Whether somebody asked for this very server. */
+  readonly isAsked: boolean;
   /** One sentence, and what to do. */
   readonly why: string;
 };
@@ -35,17 +38,31 @@ export async function namedServers(command: Command, wanted?: readonly string[])
   const world = cliWorld(process.env);
   const configuration = await readConfiguration(world, mcpConfigs ? { mcpConfigs, isStrict: true } : {});
   refuseUnreadable(command, configuration);
-  const known = new Map(writtenOrder(configuration).map((server) => [server.name, server]));
-  if (known.size === 0) refuse(command, nobody(configuration));
-  const names = wanted ?? [...known.keys()];
-  for (const name of names) if (!known.has(name)) refuse(command, unknownServer(name, [...known.keys()]));
-  const chosen = names.map((name) => known.get(name) as ConfiguredServer);
+  const isMeant = ({ written }: ConfiguredServer) => !mcpConfigs || written.scope === 'program';
+  const known = new Map(
+    writtenOrder(configuration)
+      .filter(isMeant)
+      .map((server) => [server.name, server]),
+  );
+  const lost = lostServers(configuration, mcpConfigs ? 'flags' : 'all');
+  const there = [...known.keys(), ...(mcpConfigs ? lost.keys() : [])];
+  const names = wanted ?? there;
+  const isWritten = (name: string) => known.has(name) || lost.has(name);
+  if (there.length === 0 && !names.some(isWritten)) refuse(command, nobody(configuration));
+  for (const name of names) if (!isWritten(name)) refuse(command, unknownServer(name, there));
+  const chosen = names.flatMap((name) => known.get(name) ?? []);
   const isReady = ({ verdict }: ConfiguredServer) => verdict.kind === 'ready';
   const ready = chosen.filter(isReady).map(({ name, entry }) => [name, entry as HostServerEntry] as const);
   return {
     servers: Object.fromEntries(ready),
     configuration,
-    aside: chosen.filter((it) => !isReady(it)).map((it) => asideOf(configuration, it)),
+    aside: [
+      ...chosen
+        .filter((it) => !isReady(it))
+        .map((it) => ({ ...asideOf(configuration, it), isAsked: wanted !== undefined })),
+      // Who is excluded as a whole was named, by a flag if not by a word.
+      ...names.flatMap((name) => (known.has(name) ? [] : (lost.get(name) ?? []))),
+    ],
   };
 }
 
@@ -55,9 +72,40 @@ function refuseUnreadable(command: Command, { sources }: Configuration): void {
   if (unusable) refuse(command, unusable.faults.map(faultText).join('; '));
 }
 
-/** Files that cannot be read may be why. */
-function nobody({ faults, merged }: Configuration): string {
+/**
+ * Entries that nothing has the name of, or which are of a flag and excluded by those who run the machine: another server
+ * of the name is not what was meant.
+ */
+function lostServers(configuration: Configuration, of: 'flags' | 'all'): ReadonlyMap<string, Aside> {
+  const { merged } = configuration;
+  const all = of === 'all' ? merged.lost : [...merged.servers.flatMap((it) => it.lost), ...merged.lost];
+  const lost = all.filter(
+    ({ written, why }) => of === 'all' || (written.scope === 'program' && why === 'managed'),
+  );
+  const aside = ({ written: { name }, why }: LostServer): Aside => ({
+    server: name,
+    state: why === 'pending' || why === 'rejected' ? why : 'blocked',
+    isAsked: true,
+    why: inOneLine(
+      explainLost(
+        configuration,
+        name,
+        lost.filter(({ written }) => written.name === name),
+      ),
+    ),
+  });
+  return new Map(lost.map((it) => [it.written.name, aside(it)]));
+}
+
+/** Files that cannot be read may be why, or those who run the machine. */
+function nobody({ sources, faults, merged }: Configuration): string {
   const why = faults.filter(({ level }) => level === 'error').map(faultText);
+  const managed = rulingSource(sources);
+  if (managed) {
+    const others = merged.lost.length > 0 ? ', and excludes all others' : '';
+    const says = managed.state === 'unusable' ? 'cannot be read' : 'names none';
+    return [`there are no servers: ${managed.label} ${says}${others}`, ...why].join('; ');
+  }
   const pending = merged.lost.some(({ why }) => why === 'pending');
   const hint = pending ? ', approve those of the project with "toolplane mcp approve"' : '';
   return [
@@ -72,6 +120,6 @@ function unknownServer(name: string, known: readonly string[]): string {
   return `there is no server "${name}"${hint} (there are ${known.join(', ')})`;
 }
 
-function asideOf(configuration: Configuration, { name, verdict }: ConfiguredServer): Aside {
+function asideOf(configuration: Configuration, { name, verdict }: ConfiguredServer): Omit<Aside, 'isAsked'> {
   return { server: name, state: verdict.kind, why: inOneLine(explainServer(configuration, name)) };
 }

@@ -1,7 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { HostServerEntry } from '../../host/host-options.ts';
 import { neutralise } from '../chat/neutralise.ts';
-import { jsonText } from './lines.ts';
 import { splitWords } from './split-words.ts';
 
 /** The servers of a command, by name. */
@@ -13,15 +12,19 @@ export function addServerFlags(command: Command): Command {
     .addOption(
       new Option(
         '--mcp-config <file>',
-        'servers: a file with "mcpServers", or its text; may be repeated',
+        'servers instead of those configured: a file with "mcpServers", or its text; may be repeated',
       ).argParser(several),
     )
     .addOption(
-      new Option('--stdio <command line>', 'one more server, named "server": a command')
+      new Option('--stdio <command line>', 'a server instead of those configured, named "server": a command')
         .argParser(once)
         .conflicts('url'),
     )
-    .addOption(new Option('--url <url>', 'one more server, named "server": an address').argParser(once));
+    .addOption(
+      new Option('--url <url>', 'a server instead of those configured, named "server": an address').argParser(
+        once,
+      ),
+    );
 }
 
 /** Gives a command the flag that keeps it to some of the servers. */
@@ -43,11 +46,9 @@ export function chosenNames(command: Command): readonly string[] | undefined {
   return server && [...new Set(server)];
 }
 
-/** Ends the command with 2; who wants a document gets one. */
+/** Ends the command with 2. */
 export function refuse(command: Command, fault: string): never {
-  const message = neutralise(fault);
-  if (command.opts<{ json?: true }>().json) process.stdout.write(jsonText({ error: { message } }));
-  return command.error(`error: ${message}`, { exitCode: 2 });
+  return command.error(`error: ${neutralise(fault)}`, { exitCode: 2 });
 }
 
 /** Collects what a flag that may be repeated was given. */

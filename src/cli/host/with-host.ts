@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Host } from '../../host/host.ts';
+import type { HostHandlers } from '../../host/host-options.ts';
 import { loadedConfiguration } from '../../host/loaded-configuration.ts';
 import type { ServerStatus } from '../../host/servers/status.ts';
 import { errorDocument, Failed, sayFailure } from './failure.ts';
@@ -25,13 +26,17 @@ export type Connected = {
 
 /** What is connected, and how a failure is told. */
 type Needed = Pick<NamedServers, 'servers' | 'configuration'> &
-  Partial<Pick<NamedServers, 'aside'>> & { readonly format: string };
+  Partial<Pick<NamedServers, 'aside'>> & {
+    readonly format: string;
+    /** Who answers servers; what is offered may decide which tools they list. */
+    readonly handlers?: HostHandlers;
+  };
 
 export type Warning = { readonly server: string; readonly message: string };
 
 /** Connects the servers, does the work and ends them; gives the exit code. The work says 0 or 1. A failure is a document too. */
 export async function withHost(
-  { servers, configuration, aside = [], format }: Needed,
+  { servers, configuration, aside = [], format, handlers }: Needed,
   env: NodeJS.ProcessEnv,
   work: (connected: Connected) => Promise<number>,
 ): Promise<number> {
@@ -52,6 +57,7 @@ export async function withHost(
     await using host = createHost({
       configuration: loadedConfiguration(configuration, use),
       cacheDirectory: join(homeOf(env), 'cache'),
+      ...(handlers && { handlers }),
     });
     const warnings: Warning[] = [];
     let text = `connecting ${Object.keys(servers).join(', ')}`;
@@ -87,7 +93,7 @@ export function faultOf(server: string, { state, cause }: ServerStatus): string 
 
 /** Tells which servers cannot be used; gives the exit code that follows. One that a person has not decided on is no failure. */
 export function tellFaults({ host, output, aside }: Pick<Connected, 'host' | 'output' | 'aside'>): 0 | 1 {
-  let code: 0 | 1 = aside.some(({ state }) => state === 'broken' || state === 'blocked') ? 1 : 0;
+  let code: 0 | 1 = aside.some(isFailure) ? 1 : 0;
   for (const { why } of aside) output.tell(why);
   for (const [server, status] of Object.entries(host.status())) {
     const fault = faultOf(server, status);
@@ -96,6 +102,10 @@ export function tellFaults({ host, output, aside }: Pick<Connected, 'host' | 'ou
     code = 1;
   }
   return code;
+}
+
+function isFailure({ state, isAsked }: Aside): boolean {
+  return isAsked || state === 'broken' || state === 'blocked';
 }
 
 /** Throws if a server cannot be used: what one asks of it cannot be done without it. */

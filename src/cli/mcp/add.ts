@@ -1,14 +1,15 @@
-import { type Command, Option } from 'commander';
+import { Command, Option } from 'commander';
 import type { WritableScope } from '../../host/config/write/write-servers.ts';
 import { ExitCode } from '../exit-code.ts';
 import { milliseconds } from '../host/server-flags.ts';
 import { type Transport, transportName } from './add/transport.ts';
+import { repeatVariables } from './add/variables.ts';
 import { scopeName, several } from './one-of.ts';
 import { formatOf, subCommand } from './sub-command.ts';
 
 const HELP = `
-An address is reached by http (ws:// by ws), anything else is a command that is run. Flags of that command would be
-taken for ours: write -- before it.
+An address is reached by http, or by sse if it speaks nothing else (ws:// by ws); -t keeps to one of them. Anything else
+is a command that is run. Flags of that command would be taken for ours: write -- before it.
 
   toolplane mcp add files -- npx -y @modelcontextprotocol/server-filesystem .
   toolplane mcp add github -e GITHUB_TOKEN='\${GITHUB_TOKEN}' -- npx -y @modelcontextprotocol/server-github
@@ -28,6 +29,9 @@ Exit codes:
   1  there is one of that name, or the file cannot be written
   2  the command was not understood`;
 
+const AFTER_UNKNOWN =
+  '(flags of the command itself come after --: toolplane mcp add <name> -- npx -y some-server)';
+
 type Values = {
   json?: true;
   scope: WritableScope;
@@ -43,7 +47,13 @@ type Values = {
 
 /** `toolplane mcp add`: one more server, by a command or an address. */
 export function addAdd(mcp: Command): void {
-  subCommand(mcp, 'add')
+  const add = subCommand(mcp, 'add');
+  add.parseOptions = (words) => Command.prototype.parseOptions.call(add, repeatVariables(words));
+  add.error = (message, options) => {
+    if (options?.code === 'commander.unknownOption') add.showHelpAfterError(AFTER_UNKNOWN);
+    return Command.prototype.error.call(add, message, options);
+  };
+  add
     .description('Add a server: a command, or an address.')
     .usage(
       '[options] <name> <commandOrUrl> [args...]\n       toolplane mcp add [options] <name> -- <command> [args...]',
@@ -62,7 +72,10 @@ export function addAdd(mcp: Command): void {
       ),
     )
     .addOption(
-      new Option('-e, --env <KEY=value>', 'a variable for the command; may be repeated').argParser(several),
+      new Option(
+        '-e, --env <KEY=value>',
+        'a variable for the command; more may follow, or be given by one more -e',
+      ).argParser(several),
     )
     .addOption(
       new Option(
@@ -76,9 +89,6 @@ export function addAdd(mcp: Command): void {
     .option('--on-demand', 'start it only once it is asked for')
     .option('--force', 'replace one of that name; write secrets into the file of a project')
     .addHelpText('after', HELP)
-    .showHelpAfterError(
-      '(flags of the command itself come after --: toolplane mcp add <name> -- npx -y some-server)',
-    )
     .action(async (name: string, target: string, args: string[], values: Values) => {
       const { startAdd } = await import('./add/start.ts');
       const { scope, transport, env = [], header = [], cwd, timeout, trust, onDemand } = values;

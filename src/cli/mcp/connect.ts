@@ -2,6 +2,7 @@ import type { Configuration } from '../../host/config/configuration.ts';
 import type { ConfiguredServer } from '../../host/config/model.ts';
 import type { ServerStatus } from '../../host/servers/status.ts';
 import type { ExternalServerEntry } from '../../protocol/server-entry.ts';
+import { sessionHandlers } from '../host/session-handlers.ts';
 import { withHost } from '../host/with-host.ts';
 import type { Session } from './session.ts';
 
@@ -15,16 +16,16 @@ export async function withStatuses(
   servers: readonly ConfiguredServer[],
   work: (statuses: Statuses) => Promise<number>,
 ): Promise<number> {
-  const entries = dialable(configuration, servers);
+  const entries = dialable(servers);
   if (Object.keys(entries).length === 0) return work({});
-  return withHost({ servers: entries, configuration, format }, env, ({ host }) => work(host.status()));
+  const handlers = sessionHandlers(configuration.world.cwd);
+  return withHost({ servers: entries, configuration, format, handlers }, env, ({ host }) =>
+    work(host.status()),
+  );
 }
 
 /** The entries of the servers that may be started. */
-export function dialable(
-  _configuration: Configuration,
-  servers: readonly ConfiguredServer[],
-): Record<string, ExternalServerEntry> {
+export function dialable(servers: readonly ConfiguredServer[]): Record<string, ExternalServerEntry> {
   const ready = servers.flatMap(({ name, verdict, entry }) =>
     verdict.kind === 'ready' && entry !== undefined ? [[name, entry] as const] : [],
   );

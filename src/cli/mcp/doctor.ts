@@ -9,7 +9,7 @@ const HELP = `
 Files: whether each can be read, and whether secrets stand in it that others can see. Servers: whether the command is on
 PATH, the address answers, its certificate is good, it takes our credentials, shakes hands and lists sound tools; what
 their definitions cost, and which changed since they were accepted. Servers that wait for approval are never started.
-Below everything that is not well stands what to do.
+Below what is not well stands what to do, unless the line says so itself.
 
 Exit codes:
   0    nothing is broken; there may be warnings

@@ -7,7 +7,7 @@ import type { Statuses } from './connect.ts';
 import { allLost, verdictText } from './outcome.ts';
 import { whereText } from './where.ts';
 
-/** How a server is. `ready` could be started, and was not. */
+/** How a server is. `ready` could be started, and was not; `failed` was, or could not be. */
 export type Health = {
   readonly state: Verdict['kind'] | 'connected' | 'failed';
   /** In words: why it is not connected, and what to do. */
@@ -21,22 +21,30 @@ export type Row = { readonly name: string; readonly written: WrittenServer; read
 
 type Judged = Pick<Configuration, 'merged' | 'choices'>;
 
+/** Why a server could not be started if it were; nothing is started to find out. */
+export type Unmet = (server: ConfiguredServer) => readonly string[];
+
 /** Every server, and beside those that have a name the ones that wait for it. */
-export function rowsOf(configuration: Judged, statuses: Statuses): Row[] {
+export function rowsOf(configuration: Judged, statuses: Statuses, unmet: Unmet): Row[] {
   const counted = configuration.merged.servers.map((server) => ({
     name: server.name,
     written: server.written,
-    health: healthOf(server, statuses[server.name]),
+    health: healthOf(server, statuses[server.name], unmet),
   }));
   return [...counted, ...waiting(configuration)].sort((a, b) =>
     a.name < b.name ? -1 : a.name > b.name ? 1 : 0,
   );
 }
 
-export function healthOf({ name, verdict }: ConfiguredServer, status: ServerStatus | undefined): Health {
+export function healthOf(server: ConfiguredServer, status: ServerStatus | undefined, unmet: Unmet): Health {
+  const { name, verdict } = server;
   const text = verdictText(name, verdict);
   if (text !== undefined) return { state: verdict.kind, text };
-  if (!status) return { state: 'ready', text: 'ready' };
+  if (!status) {
+    const faults = unmet(server);
+    if (faults.length === 0) return { state: 'ready', text: 'ready' };
+    return { state: 'failed', text: `cannot be started: ${faults.join('; ')}` };
+  }
   const fault = faultOf(name, status);
   if (fault !== undefined) return { state: 'failed', text: `failed: ${fault}` };
   const { tools = 0, serverInfo } = status;

@@ -24,10 +24,10 @@ Sources:
   windsurf          ~/.codeium/windsurf/mcp_config.json
   zed               settings.json of the user, .zed/settings.json
 
-A server you already have is left alone: the same command or address counts as the same server. One of the same name that
-leads elsewhere is replaced only with --force. What a file in the project names may come from anybody, so --all leaves
-it out unless --project-files is given. What is turned off there is left out too. Whatever has no counterpart here is
-told in a line.
+A server you already have is left alone: the same command or address counts as the same server; one that only this
+project has is taken for scope user all the same. One of the same name that leads elsewhere is replaced only with
+--force. What a file in the project names may come from anybody, so --all leaves it out unless --project-files is given.
+What is turned off there is left out too. Whatever has no counterpart here is told in a line.
 
 Exit codes:
   0    done, also if there was nothing to do

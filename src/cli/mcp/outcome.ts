@@ -1,6 +1,6 @@
+import { shellWord } from '../../base/shell-word.ts';
 import type { Configuration } from '../../host/config/configuration.ts';
 import { lossText } from '../../host/config/explain/loss-text.ts';
-import { shellWord } from '../../host/config/explain/shell-word.ts';
 import { faultText } from '../../host/config/fault-text.ts';
 import type { LossReason, LostServer, Verdict, WrittenServer } from '../../host/config/model.ts';
 import { whereText } from './where.ts';

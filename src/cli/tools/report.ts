@@ -9,6 +9,8 @@ import { faultOf, type Warning } from '../host/with-host.ts';
 /** What `toolplane tools --json` prints. */
 export type ToolsReport = {
   readonly servers: readonly ServerReport[];
+  /** Those that are configured and may not be started. */
+  readonly notStarted: readonly { readonly name: string; readonly state: string; readonly why: string }[];
   readonly totals: Totals;
   /** What was searched for, best first. */
   readonly matches?: readonly Match[];

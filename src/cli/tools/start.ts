@@ -39,7 +39,7 @@ export function startTools(request: ToolsRequest, env: NodeJS.ProcessEnv): Promi
 }
 
 async function reportOf(
-  { host, warnings, output }: Connected,
+  { host, warnings, output, aside }: Connected,
   request: ToolsRequest,
   env: NodeJS.ProcessEnv,
 ): Promise<ToolsReport> {
@@ -51,7 +51,8 @@ async function reportOf(
   const servers = serverReports({ statuses, tools, warnings, pool, changes });
   const matches =
     request.search === undefined ? undefined : await search(request.search, request.limit, pool);
-  return { servers, totals: totalsOf(servers, pool), ...(matches && { matches }) };
+  const notStarted = aside.map(({ server: name, state, why }) => ({ name, state, why }));
+  return { servers, notStarted, totals: totalsOf(servers, pool), ...(matches && { matches }) };
 }
 
 function poolOf(entries: ServerMap, tools: readonly HostTool[]): Pool {

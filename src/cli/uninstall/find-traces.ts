@@ -1,3 +1,4 @@
+import { realPlace } from '../../host/config/approve/real-place.ts';
 import { documentOf } from '../../host/config/file/read-document.ts';
 import { readText } from '../../host/config/file/read-text.ts';
 import { readInventory, type WrittenFile } from '../../host/config/write/inventory.ts';
@@ -29,6 +30,9 @@ export function undoNow(file: WrittenFile): Undo {
 }
 
 function foundAt({ path, text: isText }: WrittenFile): Found {
+  // We wrote to the file itself, and what a link leads to is another.
+  if (realPlace(path) !== path)
+    return { state: 'unusable', fault: 'it is reached by a link by now, which is not followed' };
   const found = readText(path);
   if (found.state !== 'read') return found;
   const { text } = found;

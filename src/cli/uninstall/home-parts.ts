@@ -1,102 +1,116 @@
-import { lstatSync, readdirSync, statSync } from 'node:fs';
+import { type Dirent, existsSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { KINDS, type Shelf } from './own-files.ts';
 
 /** What Toolplane keeps for a person, by kind. */
 export type HomePart = {
   readonly kind: string;
-  /** What goes, and then the directory it is in, if nothing else is. */
+  /** Where it is in the directory, for people; a directory ends with a stroke. */
+  readonly places: readonly string[];
+  /** Every file that goes. */
   readonly paths: readonly string[];
-  readonly directory?: string;
-  readonly files: number;
+  /** What they are in, the innermost first: each goes if nothing else is in it. */
+  readonly directories: readonly string[];
   readonly bytes: number;
   /** Whether a person put it there, and not Toolplane in passing. */
   readonly isConfigured: boolean;
 };
 
-export type HomeContent = { readonly parts: readonly HomePart[]; readonly others: readonly string[] };
-
-/** A file, or a directory with what is ours in it; in the order people care about. */
-type Kind = { readonly kind: string; readonly isConfigured: boolean } & (
-  | { readonly file: string }
-  | { readonly directory: string; readonly own: RegExp }
-);
-
-const KINDS: readonly Kind[] = [
-  { kind: 'settings', file: 'settings.json', isConfigured: true },
-  { kind: 'secrets', file: 'secrets.json', isConfigured: true },
-  { kind: 'choices', file: 'choices.json', isConfigured: true },
-  { kind: 'conversations', directory: 'projects', own: /^(?:.+-)?[0-9a-f]{12}$/, isConfigured: false },
-  { kind: 'pins', directory: 'pins', own: /^\.?[0-9a-f]{32}\.json(?:\..+)?$/, isConfigured: false },
-  {
-    kind: 'cache',
-    directory: 'cache',
-    own: /^(?:eras\.json(?:\..+)?|catalogue|connectors)$/,
-    isConfigured: false,
-  },
-  { kind: 'inventory', file: 'written.json', isConfigured: true },
-];
+export type HomeContent = {
+  readonly parts: readonly HomePart[];
+  /** What is not ours, as high up as can be, and how that is known. */
+  readonly others: readonly { readonly path: string; readonly why: string }[];
+};
 
 /**
- * What is in the directory. Only what bears one of our names is ours: `TOOLPLANE_HOME` may be a directory in which
- * somebody keeps `projects` of their own.
+ * What is in the directory. `TOOLPLANE_HOME` may be one in which somebody keeps `projects` of their own, so names alone
+ * make nothing ours: what is in a file does. Links are not followed, for whoever made them did that for a reason.
  */
 export function homeContent(home: string): HomeContent {
-  const names = namesIn(home);
-  const found = KINDS.map((kind) => partOf(home, names, kind));
-  const known = new Set(found.flatMap(({ part: { paths, directory } }) => [...paths, directory]));
+  const entries = existsSync(home) ? entriesIn(home) : [];
+  const claimed = KINDS.map(({ kind, isConfigured, shelf }) => {
+    const claims = entries.flatMap((entry) => claimOf(home, entry, shelf) ?? []);
+    return { kind, isConfigured, claims };
+  });
+  const known = new Set(claimed.flatMap(({ claims }) => claims.map(({ path }) => path)));
+  const unclaimed = entries.filter(({ name }) => !known.has(join(home, name)));
+  const inside = claimed.flatMap(({ claims }) => claims.flatMap(({ others }) => others));
   return {
-    parts: found.map(({ part }) => part).filter(({ paths, directory }) => paths.length > 0 || directory),
+    parts: claimed.filter(({ claims }) => claims.length > 0).map(partOf),
     others: [
-      ...names.map((it) => join(home, it)).filter((it) => !known.has(it)),
-      ...found.flatMap(({ others }) => others),
+      ...unclaimed.map(({ name }) => ({
+        path: join(home, name),
+        why: isName(name) ? NOT_WRITTEN : NOT_OURS,
+      })),
+      ...inside.map((path) => ({ path, why: NOT_OURS })),
     ],
   };
 }
 
-function partOf(home: string, names: readonly string[], kind: Kind): { part: HomePart; others: string[] } {
-  const { kind: name, isConfigured } = kind;
-  const place = 'directory' in kind ? join(home, kind.directory) : undefined;
-  const directory = place !== undefined && isDirectory(place) ? place : undefined;
-  const inside = directory === undefined ? [] : namesIn(directory);
-  const isOwn = (it: string) => ('own' in kind ? kind.own.test(it) : isOf(kind.file, it));
-  const all = 'own' in kind ? inside : names;
-  const paths = all.filter(isOwn).map((it) => join(directory ?? home, it));
-  const sizes = paths.flatMap(sizesOf);
-  const bytes = sizes.reduce((sum, size) => sum + size, 0);
-  const others = inside.filter((it) => !isOwn(it)).map((it) => join(directory ?? home, it));
-  // A directory in which nothing is ours is not ours either.
-  const isOurs = directory !== undefined && (paths.length > 0 || others.length === 0);
-  const part = { kind: name, paths, files: sizes.length, bytes, isConfigured, ...(isOurs && { directory }) };
-  return { part, others: isOurs ? others : [] };
-}
+const NOT_OURS = 'it is none of ours';
+const NOT_WRITTEN = 'it bears one of our names, but Toolplane did not write it';
 
-const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
-
-/** The name itself, and what a write that was cut short left beside it. */
-function isOf(name: string, found: string): boolean {
-  const quoted = name.replaceAll('.', '\\.');
-  return new RegExp(`^(?:${quoted}(?:\\.lock(?:\\.${UUID})?|\\.${UUID})?|\\.${quoted}\\.${UUID})$`).test(
-    found,
+function isName(name: string): boolean {
+  return KINDS.some(({ shelf: { files = [], folders = [] } }) =>
+    [...files, ...folders].some((it) => it.name.test(name)),
   );
 }
 
-/** Links count as themselves: what they lead to is not ours. */
-function sizesOf(path: string): number[] {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  if (!found) return [];
-  return found.isDirectory() ? namesIn(path).flatMap((it) => sizesOf(join(path, it))) : [found.size];
+/** What of one thing in a directory is ours. */
+type Claim = {
+  readonly path: string;
+  readonly place: string;
+  readonly paths: readonly string[];
+  readonly directories: readonly string[];
+  readonly others: readonly string[];
+};
+
+/** Undefined if nothing of it is; a directory of ours that is empty is ours. */
+function claimOf(directory: string, entry: Dirent, { files = [], folders = [] }: Shelf): Claim | undefined {
+  const { name } = entry;
+  const path = join(directory, name);
+  if (entry.isFile()) {
+    const isOurs = files.some((it) => it.name.test(name) && it.holds(path));
+    return isOurs ? { path, place: name, paths: [path], directories: [], others: [] } : undefined;
+  }
+  const folder = folders.find((it) => it.name.test(name) && (it.isOurs?.(path) ?? true));
+  const entries = folder && entry.isDirectory() ? entriesWithin(path) : undefined;
+  if (!folder || !entries) return undefined;
+  const inside = entries.map((it) => ({ it, claim: claimOf(path, it, folder.shelf) }));
+  const paths = inside.flatMap(({ claim }) => claim?.paths ?? []);
+  const others = inside.flatMap(({ it, claim }) => claim?.others ?? [join(path, it.name)]);
+  if (paths.length === 0 && others.length > 0) return undefined;
+  const directories = [...inside.flatMap(({ claim }) => claim?.directories ?? []), path];
+  return { path, place: `${name}/`, paths, directories, others };
 }
 
-function isDirectory(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+function partOf(found: {
+  readonly kind: string;
+  readonly isConfigured: boolean;
+  readonly claims: readonly Claim[];
+}): HomePart {
+  const { kind, isConfigured, claims } = found;
+  const paths = claims.flatMap((it) => it.paths);
+  return {
+    kind,
+    places: claims.map(({ place }) => place),
+    paths,
+    directories: claims.flatMap((it) => it.directories),
+    bytes: paths.reduce((sum, path) => sum + (lstatSync(path, { throwIfNoEntry: false })?.size ?? 0), 0),
+    isConfigured,
+  };
 }
 
-function namesIn(directory: string): string[] {
+function entriesIn(directory: string): Dirent[] {
+  const entries = readdirSync(directory, { withFileTypes: true });
+  return entries.sort((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+/** Undefined if it must not be looked into: then it is another's. */
+function entriesWithin(directory: string): Dirent[] | undefined {
   try {
-    return readdirSync(directory).sort();
-  } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-    if (code === 'ENOENT') return [];
-    throw cause;
+    return entriesIn(directory);
+  } catch {
+    return undefined;
   }
 }

@@ -1,6 +1,7 @@
 import { rmdirSync, rmSync, unlinkSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { editDocument } from '../../host/config/file/edit-document.ts';
+import { locksPath } from '../../host/config/write/file-options.ts';
 import { forgetWritten, readInventory } from '../../host/config/write/inventory.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { undoNow } from './find-traces.ts';
@@ -24,7 +25,7 @@ function removeFromProjects(home: string): string[] {
     try {
       const { action, path } = undoNow(file);
       if (action === 'remove') removeFile(path);
-      if (action === 'edit') editDocument(path, () => undoNow(file).edits);
+      if (action === 'edit') editDocument(path, () => undoNow(file).edits, { locks: locksPath(home) });
       forgetWritten(home, path, 'all');
       return [];
     } catch (cause) {
@@ -38,16 +39,17 @@ function removeFile(path: string): void {
   if (basename(dirname(path)) === '.toolplane') removeIfEmpty(dirname(path));
 }
 
-function removePart({ paths, directory }: HomePart): string[] {
+/** File by file, so that what has come meanwhile stays. */
+function removePart({ paths, directories }: HomePart): string[] {
   const faults = paths.flatMap((path) => {
     try {
-      rmSync(path, { recursive: true, force: true });
+      rmSync(path, { force: true });
       return [];
     } catch (cause) {
       return [`${path} was not removed: ${messageOf(cause)}`];
     }
   });
-  if (directory !== undefined) removeIfEmpty(directory);
+  for (const directory of directories) removeIfEmpty(directory);
   return faults;
 }
 

@@ -71,20 +71,21 @@ function documentOf(
     removed: isRemoved && faults.length === 0,
     home: {
       path: home,
-      parts: content.parts.map(({ kind, paths, files: count, bytes, isConfigured }) => ({
+      parts: content.parts.map(({ kind, paths, bytes, isConfigured }) => ({
         kind,
         paths,
-        files: count,
+        files: paths.length,
         bytes,
         stays: keep === 'settings' && isConfigured,
       })),
-      others: content.others,
+      others: content.others.map(({ path }) => path),
     },
-    files: files.map(({ path, action, servers, rules, left }) => ({
+    files: files.map(({ path, action, servers, rules, values, left }) => ({
       path,
       action: keep === 'settings' ? 'leave' : action,
       servers,
       rules,
+      values,
       left,
     })),
     faults: [...(fault === undefined ? [] : [fault]), ...faults],

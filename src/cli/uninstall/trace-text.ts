@@ -1,6 +1,7 @@
 import { many, sized } from '../host/figures.ts';
 import { table } from '../host/table.ts';
 import type { Traces } from './find-traces.ts';
+import type { HomePart } from './home-parts.ts';
 import type { Undo } from './undo-file.ts';
 
 /** What goes of all that was found. */
@@ -19,10 +20,10 @@ export function traceText(
 ): string[] {
   const { home, content, files, fault } = traces;
   const going = goingOf(traces, keep);
-  const parts = going.parts.map((it) => [it.kind, `${many(it.files, 'file')}, ${sized(it.bytes)}`]);
+  const parts = going.parts.map((it) => [it.kind, it.places.join(', '), figures(it)]);
   const left = [
     ...(keep === 'nothing' ? files.flatMap(leftOf) : []),
-    ...content.others.map((path) => `${path} (it is none of ours)`),
+    ...content.others.map(({ path, why }) => `${path} (${why})`),
   ];
   return [
     ...(parts.length > 0 ? [`${home}:`, ...table(parts, { columns, indent: 2 })] : []),
@@ -32,11 +33,15 @@ export function traceText(
   ];
 }
 
-function undoLines({ path, action, servers, rules }: Undo): string[] {
+function figures({ paths, bytes }: HomePart): string {
+  return paths.length === 0 ? 'empty' : `${many(paths.length, 'file')}, ${sized(bytes)}`;
+}
+
+function undoLines({ path, action, servers, rules, values }: Undo): string[] {
   if (action === 'remove') return [`  ${path}`];
   return [
     ...servers.map((name) => `  ${path}: the server "${name}"`),
-    ...rules.map((rule) => `  ${path}: ${rule}`),
+    ...[...rules, ...values].map((it) => `  ${path}: ${it}`),
   ];
 }
 

@@ -7,9 +7,10 @@ import type { WrittenFile } from '../../host/config/write/inventory.ts';
 export type Undo = {
   readonly path: string;
   readonly action: 'remove' | 'edit' | 'leave' | 'gone';
-  /** Servers and rules that are still as we wrote them. */
+  /** Servers, rules and single values that are still as we wrote them. */
   readonly servers: readonly string[];
   readonly rules: readonly string[];
+  readonly values: readonly string[];
   /** What stays although we wrote it, and why. */
   readonly left: readonly { readonly what: string; readonly why: string }[];
   readonly edits: readonly Edit[];
@@ -29,7 +30,7 @@ export type Found =
 /** Only what nobody changed since is taken out; a file goes whole only if we made it and nothing else is in it. */
 export function undoOf(file: WrittenFile, found: Found): Undo {
   const { path } = file;
-  const none = { path, servers: [], rules: [], left: [], edits: [] };
+  const none = { path, servers: [], rules: [], values: [], left: [], edits: [] };
   if (found.state === 'absent') return { ...none, action: 'gone' };
   if (found.state === 'unusable')
     return { ...none, action: 'leave', left: [{ what: 'the file', why: found.fault }] };
@@ -39,12 +40,20 @@ export function undoOf(file: WrittenFile, found: Found): Undo {
   }
   const ours = serversOf(file, found.value);
   const lists = Object.entries(file.lists).map(([key, values]) => rulesOf(key, values, found.value));
+  const values = valuesOf(file, found.value);
   const edits = [
     ...ours.same.map((name): Edit => ({ path: ['mcpServers', name], value: undefined })),
     ...lists.flatMap((it) => it.edits),
+    ...values.map((it) => it.edit),
   ];
-  const taken = { servers: ours.same, rules: lists.flatMap((it) => it.rules), left: ours.left, edits };
-  const isWhole = file.isCreated && found.isPlain && !holdsMore(without(found.value, ours.same, lists));
+  const taken = {
+    servers: ours.same,
+    rules: lists.flatMap((it) => it.rules),
+    values: values.map((it) => it.text),
+    left: ours.left,
+    edits,
+  };
+  const isWhole = file.isCreated && found.isPlain && !holdsMore(after(found.value, edits));
   if (isWhole) return { path, action: 'remove', ...taken };
   return { path, action: edits.length > 0 ? 'edit' : ours.left.length > 0 ? 'leave' : 'gone', ...taken };
 }
@@ -64,30 +73,43 @@ function serversOf({ servers }: WrittenFile, { mcpServers }: Values) {
 }
 
 type Rules = {
-  readonly way: readonly string[];
   readonly rules: readonly string[];
   readonly edits: readonly Edit[];
 };
 
 function rulesOf(key: string, values: readonly string[], value: Values): Rules {
   const way = key.split('.');
-  const list = way.reduce<unknown>((it, part) => (isRecord(it) ? it[part] : undefined), value);
-  if (!Array.isArray(list)) return { way, rules: [], edits: [] };
+  const list = valueAt(value, way);
+  if (!Array.isArray(list)) return { rules: [], edits: [] };
   const at = [...list.keys()].filter((index) => values.includes(list[index])).reverse();
   return {
-    way,
     rules: values.filter((it) => list.includes(it)).map((it) => `${key}: ${it}`),
     edits: at.map((index) => ({ path: [...way, index], value: undefined })),
   };
 }
 
+/** What others changed since is theirs. What was there before us comes back. */
+function valuesOf({ values }: WrittenFile, value: Values): { readonly text: string; readonly edit: Edit }[] {
+  return Object.entries(values).flatMap(([key, { is, was }]) => {
+    const way = key.split('.');
+    if (valueAt(value, way) !== is) return [];
+    const text = `${key}: ${is}${was === undefined ? '' : ` (again ${was})`}`;
+    return [{ text, edit: { path: way, value: was } }];
+  });
+}
+
+function valueAt(value: unknown, way: Edit['path']): unknown {
+  return way.reduce<unknown>((it, part) => (isRecord(it) ? it[part] : undefined), value);
+}
+
 /** What would be left in the file. */
-function without(value: Values, servers: readonly string[], lists: readonly Rules[]): Values {
+function after(value: Values, edits: readonly Edit[]): Values {
   const rest = structuredClone(value) as Record<string, unknown>;
-  if (isRecord(rest.mcpServers)) for (const name of servers) delete rest.mcpServers[name];
-  for (const { way, edits } of lists) {
-    const list = way.reduce<unknown>((it, part) => (isRecord(it) ? it[part] : undefined), rest);
-    if (Array.isArray(list)) for (const { path } of edits) list.splice(path.at(-1) as number, 1);
+  for (const { path, value: next } of edits) {
+    const [holder, last] = [valueAt(rest, path.slice(0, -1)), path.at(-1)];
+    if (Array.isArray(holder)) holder.splice(Number(last), 1);
+    else if (isRecord(holder) && next === undefined) delete holder[String(last)];
+    else if (isRecord(holder)) holder[String(last)] = next;
   }
   return rest;
 }

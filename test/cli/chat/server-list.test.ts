@@ -25,6 +25,18 @@ test('every server with its state, its tools and what is wrong with it', () => {
   ]);
 });
 
+test.each([
+  ['pending', 'pending approval'],
+  ['rejected', 'rejected'],
+  ['blocked', 'blocked'],
+  ['disabled', 'disabled'],
+  ['broken', 'broken'],
+  ['constructor', 'disabled'],
+])('one that is configured and %s is told as mcp list tells it', (configured, word) => {
+  const server = { name: 's', status: 'disabled' as const, error: 'why', configured };
+  expect(text(serverList([server]))).toEqual([`  s  ${word}`, '    why']);
+});
+
 test('no servers is told with the way to have some', () => {
   expect(text(serverList([]))).toEqual([
     'There are no servers. Add one with toolplane mcp add, or name some with --mcp-config <file>.',

@@ -10,6 +10,7 @@ test('a command is added to the file for this project and for you, and counts at
     'files',
     '-e',
     'DEBUG=1',
+    'MORE=2',
     '--',
     'npx',
     '-y',
@@ -24,7 +25,12 @@ test('a command is added to the file for this project and for you, and counts at
   expect(place.json(localFile(place))).toMatchObject({
     version: 1,
     mcpServers: {
-      files: { type: 'stdio', command: 'npx', args: ['-y', 'pkg', '-s', 'x'], env: { DEBUG: '1' } },
+      files: {
+        type: 'stdio',
+        command: 'npx',
+        args: ['-y', 'pkg', '-s', 'x'],
+        env: { DEBUG: '1', MORE: '2' },
+      },
     },
   });
   expect((await place.mcp('list', '--no-connect')).stdout).toMatch(/^· files {2}local {2}.* ready\n$/);
@@ -50,7 +56,7 @@ test('an address is added to the file of the project, without a version, and app
       name: 'docs',
       scope: 'project',
       path,
-      entry: { type: 'http', url: 'https://docs.test/mcp', headers: { Authorization: 'Bearer ${DOCS}' } },
+      entry: { url: 'https://docs.test/mcp', headers: { Authorization: 'Bearer ${DOCS}' } },
     },
     verdict: 'ready',
     shadows: [],
@@ -58,7 +64,7 @@ test('an address is added to the file of the project, without a version, and app
   });
   expect(place.json(path)).toEqual({
     mcpServers: {
-      docs: { type: 'http', url: 'https://docs.test/mcp', headers: { Authorization: 'Bearer ${DOCS}' } },
+      docs: { url: 'https://docs.test/mcp', headers: { Authorization: 'Bearer ${DOCS}' } },
     },
   });
 });
@@ -152,7 +158,7 @@ test('a secret is written with a warning; into the file of a project only by for
 
 test.each<[string, string[], RegExp]>([
   ['a flag of the command without --', ['x', 'npx', '-y', 'p'], /unknown option '-y'[\s\S]*come after --/],
-  ['no command', ['x'], /missing required argument 'commandOrUrl'/],
+  ['no command', ['x'], /^error: missing required argument 'commandOrUrl'\n\(run with --help/],
   ['a scope that is none', ['x', 'y', '-s', 'globl'], /one of local, project, user/],
   ['a name that cannot be', ['__proto__', 'y'], /a server cannot have this name/],
   ['trust in a file that is shared', ['x', 'y', '-s', 'project', '--trust'], /cannot ask to be trusted/],

@@ -60,7 +60,10 @@ test('each kind of trouble is named with its fix, and the good server is not har
     told.servers.map(({ name, findings }) => [name, findings.find(({ level }) => level !== 'ok')]),
   );
   expect(worst).toEqual({
-    bad: expect.objectContaining({ check: 'broken', fix: expect.stringMatching(/^mend it at .*:\d+:\d+$/) }),
+    bad: expect.objectContaining({
+      check: 'broken',
+      fix: 'mend it, or take it out: toolplane mcp remove bad --scope user',
+    }),
     closed: expect.objectContaining({ check: 'auth', fix: expect.stringContaining('"headers"') }),
     dies: expect.objectContaining({ check: 'handshake', text: expect.stringContaining('boom: no database') }),
     docs: undefined,
@@ -72,7 +75,10 @@ test('each kind of trouble is named with its fix, and the good server is not har
       fix: expect.stringContaining('export TOOLPLANE_UNSET='),
     }),
   });
-  expect(told).toMatchObject({ broken: 7, waiting: 0 });
+  expect(told.files[0]?.findings).toEqual([
+    { check: 'entries', level: 'error', text: 'broken entries, told below: bad' },
+  ]);
+  expect(told).toMatchObject({ broken: 8, waiting: 0 });
   expect(told.servers.find(({ name }) => name === 'docs')).toMatchObject({
     level: 'ok',
     tools: 1,

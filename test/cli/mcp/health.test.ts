@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { render } from '../../../src/cli/chat/render.ts';
 import { healthOf, isTrouble, rowsOf } from '../../../src/cli/mcp/health.ts';
+import { emptyText } from '../../../src/cli/mcp/list/empty-text.ts';
 import { listPieces } from '../../../src/cli/mcp/list/list-pieces.ts';
 import { NO_CHOICES } from '../../../src/host/config/approve/choice-file.ts';
 import { type Choices, choicesOf } from '../../../src/host/config/approve/choices.ts';
-import type { ConfiguredServer, Verdict, WrittenServer } from '../../../src/host/config/model.ts';
+import type { ConfiguredServer, Source, Verdict, WrittenServer } from '../../../src/host/config/model.ts';
 import type { ServerStatus } from '../../../src/host/servers/status.ts';
 
 const written = (name: string, scope: WrittenServer['scope'] = 'user'): WrittenServer => ({
@@ -33,6 +34,8 @@ const status = (more: Partial<ServerStatus>): ServerStatus => ({
 
 /** Those of a person who has decided nothing. */
 const CHOICES: Choices = choicesOf(NO_CHOICES);
+
+const NOTHING_MISSING = () => [];
 
 const FAULT = { level: 'error', scope: 'user', label: 'f.json', message: 'it is wrong' } as const;
 
@@ -66,15 +69,40 @@ test.each<[Verdict, ServerStatus | undefined, string, string, boolean]>([
   [{ kind: 'blocked', rule: 'a rule' }, undefined, 'blocked', 'blocked by a rule', true],
   [{ kind: 'broken', fault: FAULT }, undefined, 'broken', 'broken: f.json: it is wrong', true],
 ])('%j is told', (verdict, dialled, state, text, trouble) => {
-  const health = healthOf(server(verdict), dialled);
+  const health = healthOf(server(verdict), dialled, NOTHING_MISSING);
   expect(health).toMatchObject({ state, text });
   expect(isTrouble(health)).toBe(trouble);
 });
 
-test('a name that a shell would take for more is quoted where it is to be typed', () => {
-  expect(healthOf(server({ kind: 'pending', choice: 'new' }, 'a; rm -rf ~'), undefined).text).toBe(
-    "pending approval: toolplane mcp approve 'a; rm -rf ~'",
+test('what refers to something that is not there is not ready, whether it is dialled or not', () => {
+  const unmet = () => ['there is no secret tok', 'the variable X is not set'];
+  const health = healthOf(server({ kind: 'ready' }), undefined, unmet);
+  expect(health).toEqual({
+    state: 'failed',
+    text: 'cannot be started: there is no secret tok; the variable X is not set',
+  });
+  expect(healthOf(server({ kind: 'rejected' }), undefined, unmet).state).toBe('rejected');
+  expect(healthOf(server({ kind: 'ready' }), status({ tools: 1 }), unmet).state).toBe('connected');
+});
+
+test.each<[string, Source['state'][], RegExp]>([
+  ['there is no managed file', ['absent'], /^No servers are configured\. Add one: /],
+  ['a managed file names none', ['read'], /^No server counts: .* only those of \/m0 do, and it names none\./],
+  ['none can be read', ['absent', 'unusable'], /^No server counts: .* of \/m1 do, and it cannot be read\./],
+])('where %s, an empty list says so', (_, states, text) => {
+  const sources = states.map(
+    (state, at): Source => ({ scope: 'managed', label: `/m${at}`, state, servers: [], faults: [] }),
   );
+  const pieces = listPieces([], emptyText({ sources }));
+  expect(pieces.map((piece) => render(piece, { columns: 20, colours: false }))).toEqual([
+    expect.stringMatching(text),
+  ]);
+});
+
+test('a name that a shell would take for more is quoted where it is to be typed', () => {
+  expect(
+    healthOf(server({ kind: 'pending', choice: 'new' }, 'a; rm -rf ~'), undefined, NOTHING_MISSING).text,
+  ).toBe("pending approval: toolplane mcp approve 'a; rm -rf ~'");
 });
 
 test('the list is one line a server, those that wait for a name beside the one that has it', () => {
@@ -85,9 +113,9 @@ test('the list is one line a server, those that wait for a name beside the one t
     lost: [{ written: written('all', 'project'), why: 'rejected' } as const],
     faults: [],
   };
-  const rows = rowsOf({ merged, choices: CHOICES }, { both: status({ tools: 2 }) });
+  const rows = rowsOf({ merged, choices: CHOICES }, { both: status({ tools: 2 }) }, NOTHING_MISSING);
   const look = { columns: 20, colours: false };
-  expect(listPieces(rows).map((piece) => render(piece, look))).toEqual([
+  expect(listPieces(rows, '').map((piece) => render(piece, look))).toEqual([
     '⏸ all       project  ~/project.json  rejected; to undo that: toolplane mcp approve all',
     '✓ both      user     ~/user.json     connected (2 tools)',
     '⏸ both      project  ~/project.json  pending approval: toolplane mcp approve both (meanwhile the one of user, ~/user.json:2:3 counts)',
@@ -103,7 +131,9 @@ test('colours are those of the states', () => {
         choices: CHOICES,
       },
       { gh: status({ tools: 0 }) },
+      NOTHING_MISSING,
     ),
+    '',
   );
   expect(piece && render(piece, { columns: 80, colours: true })).toContain('\u001b[32m✓\u001b[39m gh');
 });

@@ -75,12 +75,16 @@ test('--all takes what is new, but nothing of the project’s files and nothing 
   const place = person();
   const { code, stdout, stderr } = await run(place, '--all');
   expect(code).toBe(0);
-  expect(stdout).toContain('✓ github of Claude Code: written\n');
-  expect(stdout).toContain(
-    '– sneaky of Cursor: it stands in a file of the project, which --project-files takes\n',
-  );
-  expect(stdout).toContain('– later of Codex: it is turned off there\n');
-  expect(stdout).toContain('written to ~/.toolplane/settings.json (scope user)\n');
+  expect(stdout.split('\n')).toEqual([
+    '✓ github of Claude Code: written: http: https://api.example.com/mcp',
+    '✓ memory of Claude Code: written: stdio: npx -y server-memory',
+    '✓ db of Claude Code: written: stdio: db-mcp',
+    '– memory of Codex: it is the same as that of Claude Code',
+    '– later of Codex: it is turned off there',
+    '– sneaky of Cursor: it stands in a file of the project, which --project-files takes',
+    'written to ~/.toolplane/settings.json (scope user)',
+    '',
+  ]);
   expect(Object.keys(written(place).mcpServers)).toEqual(['github', 'memory', 'db']);
   expect(statSync(settingsOf(place)).mode & 0o777).toBe(0o600);
   expect(stderr).toContain('credentials stand in the file as they were: github (headers.Authorization)');
@@ -88,14 +92,20 @@ test('--all takes what is new, but nothing of the project’s files and nothing 
 
   const again = await run(place, '--all');
   expect(again.code).toBe(0);
-  expect(again.stdout).toContain('memory  already there: user, ~/.toolplane/settings.json:');
+  expect(again.stdout).toContain('– memory of Claude Code: it is already there: user, ~/');
   expect(again.stdout).not.toContain('✓');
 });
 
 test('--dry-run writes nothing, and --json tells everything but secrets', async () => {
   const place = person();
-  const { code, stdout } = await run(place, 'claude-code', '--dry-run', '--secrets', '--json');
+  const [{ code, stdout }, text] = await Promise.all([
+    run(place, 'claude-code', '--dry-run', '--secrets', '--json'),
+    run(place, 'claude-code', '--dry-run'),
+  ]);
   expect(code).toBe(0);
+  expect(text.stderr).toBe(
+    'toolplane: credentials would stand in the file as they are: github (headers.Authorization); --secrets keeps them out\n',
+  );
   expect(existsSync(settingsOf(place))).toBe(false);
   expect(existsSync(join(place.home, 'secrets.json'))).toBe(false);
   expect(stdout).not.toContain(TOKEN);
@@ -117,7 +127,7 @@ test('--secrets puts credentials into the store and a reference into the file', 
   const place = person();
   const { code, stdout } = await run(place, '--all', '--secrets');
   expect(code).toBe(0);
-  expect(stdout).toContain('✓ github of Claude Code: written, with secrets github-Authorization\n');
+  expect(stdout).toContain('✓ github of Claude Code: written, with secrets github-Authorization: http: ');
   expect(written(place).mcpServers).toMatchObject({
     github: { headers: { Authorization: '${secret:github-Authorization}' } },
   });
@@ -131,8 +141,9 @@ test('one of the same name is never replaced without --force', async () => {
   place.write(settingsOf(place), mine);
   const refused = await run(place, 'codex', '--all');
   expect(refused.code).toBe(1);
-  expect(refused.stdout).toContain('memory  differs from user, ~/.toolplane/settings.json:');
-  expect(refused.stdout).toContain('--force replaces it');
+  expect(refused.stdout).toMatch(
+    /^– memory of Codex: another one of that name is there: user, ~\/\.toolplane\/settings\.json:\d+:\d+; --force replaces it$/m,
+  );
   expect(written(place)).toEqual(mine);
   const forced = await run(place, 'codex', '--all', '--force');
   expect(forced.code).toBe(0);

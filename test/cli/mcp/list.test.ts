@@ -59,9 +59,16 @@ test('what waits for a person is no failure; without servers it is said how to a
 test('what is wrong with a file is one line on stderr and exit code 1; the rest is listed', async () => {
   const place = mcpPlace();
   place.write(projectFile(place), '{ "mcpServers": ');
-  place.write(userFile(place), { mcpServers: { docs: DOCS } });
+  place.write(userFile(place), {
+    mcpServers: { docs: DOCS, unmet: { ...DOCS, env: { A: '${secret:tok}' } } },
+  });
   const { code, stdout, stderr } = await place.mcp('list', '--no-connect');
-  expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringMatching(/^· docs {2}user .* ready\n$/) });
+  expect({ code, stdout }).toEqual({
+    code: 1,
+    stdout: expect.stringMatching(
+      /^· docs {3}user .* ready\n✗ unmet {2}user .* cannot be started: there is no secret tok, .*"toolplane secret set tok"\n$/,
+    ),
+  });
   expect(stderr.trimEnd().split('\n')).toEqual([expect.stringMatching(/^toolplane: \.mcp\.json:\d+:\d+: /)]);
 });
 

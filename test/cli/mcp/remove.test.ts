@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { localFile, mcpPlace, projectFile, userFile } from './mcp-place.ts';
 
-test('the entry goes, everything else in the file stays, and it is said what counts now', async () => {
+test('the entry goes, everything else in the file stays, and it is said what counts', async () => {
   const place = mcpPlace();
   place.write(userFile(place), { mcpServers: { x: { command: 'lower' } } });
   place.write(
@@ -17,7 +17,7 @@ test('the entry goes, everything else in the file stays, and it is said what cou
   const removed = await place.mcp('remove', 'x', '-s', 'project');
   expect(removed).toMatchObject({ code: 0, stderr: '' });
   expect(removed.stdout).toMatch(
-    /^removed x \(stdio: run\) from project, \.mcp\.json:3:\d+\n {2}the one of user, ~\/\.toolplane\/settings\.json:\d+:\d+ \(stdio: lower\) counts now\n$/,
+    /^removed x \(stdio: run\) from project, \.mcp\.json:3:\d+\n {2}the one of user, ~\/\.toolplane\/settings\.json:\d+:\d+ \(stdio: lower\) still counts\n$/,
   );
   const text = readFileSync(projectFile(place), 'utf8');
   expect(text).toContain('// ours');

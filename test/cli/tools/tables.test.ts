@@ -38,6 +38,7 @@ const GONE = server('gone', [], { status: 'failed', error: 'no' });
 
 const report = (servers: readonly ServerReport[], tokens: number): ToolsReport => ({
   servers,
+  notStarted: [],
   totals: {
     servers: servers.length,
     connected: 2,

@@ -9,6 +9,7 @@ const FILE: WrittenFile = {
   isCreated: true,
   servers: { x: hashEntry(OURS) ?? '' },
   lists: { 'permissions.allow': ['Read', 'Bash'] },
+  values: { 'permissions.defaultMode': { is: 'acceptEdits' } },
 };
 
 const read = (value: Record<string, unknown>, isPlain = true): Found => ({
@@ -77,6 +78,34 @@ test.each<[string, Partial<WrittenFile>, Found, object]>([
         { path: ['permissions', 'allow', 0], value: undefined },
       ],
     },
+  ],
+  [
+    'one with a mode of ours only',
+    {},
+    read({ version: 1, permissions: { defaultMode: 'acceptEdits' } }),
+    { action: 'remove', values: ['permissions.defaultMode: acceptEdits'] },
+  ],
+  [
+    'one with a mode of ours and more',
+    {},
+    read({ permissions: { defaultMode: 'acceptEdits' }, model: 'm' }),
+    { action: 'edit', edits: [{ path: ['permissions', 'defaultMode'], value: undefined }] },
+  ],
+  [
+    'one whose mode took the place of another',
+    { values: { 'permissions.defaultMode': { is: 'acceptEdits', was: 'plan' } } },
+    read({ permissions: { defaultMode: 'acceptEdits' } }),
+    {
+      action: 'edit',
+      values: ['permissions.defaultMode: acceptEdits (again plan)'],
+      edits: [{ path: ['permissions', 'defaultMode'], value: 'plan' }],
+    },
+  ],
+  [
+    'one whose mode somebody changed',
+    {},
+    read({ permissions: { defaultMode: 'plan' } }),
+    { action: 'gone', values: [], edits: [] },
   ],
   ['one of others without ours', { isCreated: false }, read({ model: 'm' }), { action: 'gone' }],
   ['a text as it was', { text: hashEntry('{}') ?? '' }, read({}), { action: 'remove' }],

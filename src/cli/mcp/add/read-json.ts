@@ -1,13 +1,14 @@
 import { isRecord } from '../../../base/is-record.ts';
 import { parseJsonc } from '../../../host/config/file/parse-jsonc.ts';
 import { entryFault } from '../../../host/config/source/entry-fault.ts';
+import { meantEntry } from '../../../host/config/source/meant-entry.ts';
+import { foreignMember, foreignMembers } from '../../../protocol/foreign-member.ts';
 import { unknownMembers } from '../../../protocol/server-entry.ts';
 import type { GivenEntry } from './given-entry.ts';
-
-export type JsonEntry = GivenEntry & { readonly notes?: readonly string[] };
+import { oneWordAdvice } from './one-word.ts';
 
 /** The entry a JSON text holds; a whole `{ "mcpServers": … }` of one server is understood too. */
-export function readJson(name: string, text: string): JsonEntry {
+export function readJson(name: string, text: string): GivenEntry {
   const { value, faults } = parseJsonc(text.replace(/^\ufeff/, ''));
   const [first] = faults;
   if (first) {
@@ -18,7 +19,7 @@ export function readJson(name: string, text: string): JsonEntry {
   return whole ? ofWhole(name, whole) : ofEntry(name, value);
 }
 
-function ofWhole(name: string, servers: Readonly<Record<string, unknown>>): JsonEntry {
+function ofWhole(name: string, servers: Readonly<Record<string, unknown>>): GivenEntry {
   const [one, ...more] = Object.keys(servers);
   if (one === undefined) return faulty('its "mcpServers" is empty');
   if (more.length > 0) {
@@ -31,18 +32,20 @@ function ofWhole(name: string, servers: Readonly<Record<string, unknown>>): Json
   return read.kind === 'faulty' ? read : { ...read, notes: [...note, ...(read.notes ?? [])] };
 }
 
-function ofEntry(name: string, value: unknown): JsonEntry {
+function ofEntry(name: string, value: unknown): GivenEntry {
   if (!isRecord(value) || Array.isArray(value)) {
     return faulty('it must be an object, such as {"command": "npx"} or {"url": "https://…"}');
   }
   const fault = entryFault(name, value);
-  if (fault)
-    return faulty(`${fault.message}${isMap(value) ? '; give only what stands behind the name' : ''}`);
-  const notes = unknownMembers(value).map(({ name: member, meant }) => {
+  if (fault) {
+    const hints = isMap(value) ? ['give only what stands behind the name'] : foreignMembers(name, value);
+    return faulty([fault.message, ...hints].join('; '));
+  }
+  const notes = unknownMembers(meantEntry(value).entry).map(({ name: member, meant }) => {
     const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
-    return `"${member}" means nothing here${hint}`;
+    return `"${member}" ${foreignMember(name, member) ?? `means nothing here${hint}`}`;
   });
-  return { kind: 'entry', entry: value, notes };
+  return { kind: 'entry', entry: value, notes: [...notes, ...oneWordAdvice(value, 'json')] };
 }
 
 /** Somebody gave the name and its entry. */
@@ -51,6 +54,6 @@ function isMap(value: Readonly<Record<string, unknown>>): boolean {
   return all.length > 0 && all.every((it) => isRecord(it) && ('command' in it || 'url' in it));
 }
 
-function faulty(fault: string): JsonEntry {
+function faulty(fault: string): GivenEntry {
   return { kind: 'faulty', faults: [fault] };
 }

@@ -1,6 +1,6 @@
+import { shellWord } from '../../../base/shell-word.ts';
 import { readConfiguration } from '../../../host/config/configuration.ts';
 import { maskEntry } from '../../../host/config/explain/mask-entry.ts';
-import { shellWord } from '../../../host/config/explain/shell-word.ts';
 import { homeLabel } from '../../../host/config/source/labels.ts';
 import { pathOfScope, type WritableScope, writeServer } from '../../../host/config/write/write-servers.ts';
 import { line } from '../../chat/piece.ts';
@@ -17,7 +17,7 @@ import { faultOfName } from './usable-name.ts';
 export type StoreRequest = {
   readonly name: string;
   readonly scope: WritableScope;
-  readonly given: GivenEntry & { readonly notes?: readonly string[] };
+  readonly given: GivenEntry;
   /** Replaces what is there, and writes secrets into a file that is shared. */
   readonly force: boolean;
 };
@@ -26,7 +26,7 @@ export type StoreRequest = {
 export async function storeServer(session: Session, request: StoreRequest): Promise<number> {
   const { world } = session;
   const { name, scope, force } = request;
-  const entry = usable(request);
+  const { entry, notes: ofEntry = [] } = usable(request);
   const advice = secretAdvice(name, entry);
   if (scope === 'project' && advice.length > 0 && !force) {
     throw new NotUnderstood(
@@ -44,7 +44,7 @@ export async function storeServer(session: Session, request: StoreRequest): Prom
   }
   const written = writeServer(world, scope, name, entry);
   const outcome = outcomeOf(await readConfiguration(world), name, written.path);
-  const notes = [...(request.given.notes ?? []), ...advice];
+  const notes = [...ofEntry, ...advice];
   const what = written.hadOne ? 'replaced' : 'added';
   const place = `${homeLabel(written.path, world)} (scope ${scope}${written.isNew ? ', a new file' : ''})`;
   await session.answer({
@@ -65,11 +65,11 @@ export async function storeServer(session: Session, request: StoreRequest): Prom
 }
 
 /** What can be said of the request without looking at any file. */
-function usable({ name, scope, given }: StoreRequest): Readonly<Record<string, unknown>> {
+function usable({ name, scope, given }: StoreRequest): Extract<GivenEntry, { kind: 'entry' }> {
   const faults = [faultOfName(name) ?? [], given.kind === 'faulty' ? given.faults : []].flat();
   if (given.kind === 'entry' && scope === 'project' && given.entry.trust === true) {
     faults.push('a file that is shared cannot ask to be trusted; use --scope local or user for trust');
   }
   if (given.kind === 'faulty' || faults.length > 0) throw new NotUnderstood(...faults);
-  return given.entry;
+  return given;
 }

@@ -1,4 +1,4 @@
-import { shellWord } from '../../../host/config/explain/shell-word.ts';
+import { shellWord } from '../../../base/shell-word.ts';
 import type { ConfigWorld } from '../../../host/config/world.ts';
 import { leastEnvironment } from '../../../host/connect/stdio/least-environment.ts';
 import type { StdioServerEntry } from '../../../protocol/server-entry.ts';

@@ -2,9 +2,10 @@ import { execFile } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { shellWord } from '../../../base/shell-word.ts';
 import type { Configuration } from '../../../host/config/configuration.ts';
+import { explainServer } from '../../../host/config/explain/explain-server.ts';
 import { literalSecrets } from '../../../host/config/explain/mask-entry.ts';
-import { shellWord } from '../../../host/config/explain/shell-word.ts';
 import { faultText } from '../../../host/config/fault-text.ts';
 import type { ConfigFault, ConfiguredServer, Scope } from '../../../host/config/model.ts';
 import { fileSecretStore } from '../../../host/config/secret/file-secret-store.ts';
@@ -39,14 +40,8 @@ type Looked = {
   readonly told: readonly ConfiguredServer[];
 };
 
-async function findingsOf(
-  { sources, faults, settings }: Configuration,
-  { label, path, told }: Looked,
-): Promise<Finding[]> {
-  const elsewhere = new Set(
-    told.flatMap(({ verdict }) => (verdict.kind === 'broken' ? [faultText(verdict.fault)] : [])),
-  );
-  const its = faults.filter((fault) => fault.label === label && !elsewhere.has(faultText(fault)));
+async function findingsOf(configuration: Configuration, { label, path, told }: Looked): Promise<Finding[]> {
+  const { sources, settings } = configuration;
   const scope = sources.find((it) => it.label === label)?.scope;
   const waiting = settings.pending.find((it) => it.label === label);
   const secrets = sources
@@ -54,21 +49,40 @@ async function findingsOf(
     .flatMap(({ servers }) => servers)
     .flatMap(({ name, raw }) => literalSecrets(raw).map((member) => `${name}: ${member}`));
   const found = [
-    ...unique(its).map(faultFinding),
+    ...fileFaults(configuration, label, told),
     ...(waiting ? [pendingFinding(waiting)] : []),
     ...(path === undefined || secrets.length === 0 ? [] : await checkSecrets(path, scope, secrets)),
   ];
   return found.length > 0 ? found : [{ check: 'file', level: 'ok', text: 'it can be read' }];
 }
 
-function unique(faults: readonly ConfigFault[]): ConfigFault[] {
-  return [...new Map(faults.map((it) => [faultText(it), it])).values()];
+/** What is wrong in a file, each thing once: of what is told below, at its server, only that something is broken. */
+export function fileFaults(
+  configuration: Configuration,
+  label: string,
+  told: readonly ConfiguredServer[],
+): Finding[] {
+  const broken = told.flatMap(({ name, verdict }) =>
+    verdict.kind === 'broken' ? [{ name, fault: verdict.fault }] : [],
+  );
+  const ofBroken = new Set(broken.map(({ fault }) => faultText(fault)));
+  const ofEntries = new Set(told.flatMap(({ name }) => explainServer(configuration, name).faults));
+  const isTold = (fault: ConfigFault) =>
+    ofBroken.has(faultText(fault)) || (fault.level === 'warning' && ofEntries.has(faultText(fault)));
+  const own = configuration.faults.filter((fault) => fault.label === label && !isTold(fault));
+  const names = broken.filter(({ fault }) => fault.label === label).map(({ name }) => name);
+  const pointer: Finding[] =
+    names.length === 0
+      ? []
+      : [{ check: 'entries', level: 'error', text: `broken entries, told below: ${names.join(', ')}` }];
+  return [
+    ...unique(own).map((fault): Finding => ({ check: 'file', level: fault.level, text: faultText(fault) })),
+    ...pointer,
+  ];
 }
 
-function faultFinding(fault: ConfigFault): Finding {
-  const { position, label } = fault;
-  const where = position ? `${label}:${position.line}:${position.column}` : label;
-  return { check: 'file', level: fault.level, text: faultText(fault), fix: `edit ${where}` };
+function unique(faults: readonly ConfigFault[]): ConfigFault[] {
+  return [...new Map(faults.map((it) => [faultText(it), it])).values()];
 }
 
 function pendingFinding({ choice }: { readonly choice: 'new' | 'changed' }): Finding {

@@ -1,5 +1,6 @@
+import { untoldWords } from '../../../base/last-words.ts';
+import { shellWord } from '../../../base/shell-word.ts';
 import { connectionStep } from '../../../host/config/explain/connection-step.ts';
-import { shellWord } from '../../../host/config/explain/shell-word.ts';
 import type { ConfiguredServer } from '../../../host/config/model.ts';
 import { acceptCommand } from '../../../host/pin/accept-command.ts';
 import type { ToolChange } from '../../../host/pin/judge.ts';
@@ -58,12 +59,11 @@ function handshake({ serverInfo, era, protocolVersion }: ServerStatus): Finding 
 }
 
 function failure(server: ConfiguredServer, fault: string, { cause, stderr }: ServerStatus): Finding {
-  const last = stderr.at(-1);
-  const words = last === undefined || fault.includes(last) ? '' : `; it said: ${last}`;
+  const words = untoldWords(fault, stderr);
   return {
     check: cause?.code === 'unauthorized' ? 'auth' : 'handshake',
     level: 'error',
-    text: `${fault}${words}`,
+    text: words === undefined ? fault : `${fault}; it said: ${words}`,
     fix: connectionStep(server, cause?.code),
   };
 }

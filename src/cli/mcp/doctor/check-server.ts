@@ -1,6 +1,8 @@
+import { shellWord } from '../../../base/shell-word.ts';
 import type { Configuration } from '../../../host/config/configuration.ts';
 import { expandEntry } from '../../../host/config/expand/expand-entry.ts';
 import { explainServer } from '../../../host/config/explain/explain-server.ts';
+import { faultText } from '../../../host/config/fault-text.ts';
 import type { ConfiguredServer } from '../../../host/config/model.ts';
 import { Secrets } from '../../../host/connect/secrets.ts';
 import { lookUp } from '../../explain/look-up.ts';
@@ -16,21 +18,36 @@ export async function checkBefore(
   const { name, verdict, entry, written } = server;
   const lookup = lookUp(configuration);
   const { answer, next, faults } = explainServer(configuration, name, { lookup });
+  const warnings = entryWarnings(configuration, faults);
   if (verdict.kind !== 'ready' || entry === undefined) {
     const level = verdict.kind === 'broken' || verdict.kind === 'blocked' ? 'error' : 'waiting';
-    return [{ check: verdict.kind, level, text: without(answer, name), ...fixOf(next) }];
+    const fix = verdict.kind === 'broken' ? removal(server) : next;
+    return [{ check: verdict.kind, level, text: without(answer, name), ...fixOf(fix) }, ...warnings];
   }
   const expanded = written.scope === 'connector' ? undefined : expandEntry(entry, lookup);
   if (expanded?.kind === 'faulty') {
-    return [{ check: 'expansion', level: 'error', text: expanded.faults.join('; '), ...fixOf(next) }];
+    const { faults: all } = expanded;
+    const others = warnings.filter(({ text }) => !all.includes(text));
+    return [{ check: 'expansion', level: 'error', text: all.join('; '), ...fixOf(next) }, ...others];
   }
-  const warnings = faults.map(
-    (text): Finding => ({ check: 'entry', level: 'warning', text, fix: 'edit it there' }),
-  );
   const found = await checkPlace(configuration, name, expanded?.entry ?? entry);
   // What was put in may stand in what is said of it.
   const secrets = new Secrets(expanded?.secrets ?? []);
   return [...warnings, ...found.map((it) => ({ ...it, text: secrets.mask(it.text) }))];
+}
+
+/** What is odd about the entry; what breaks it is told first, or where its file is. */
+function entryWarnings({ faults: all }: Configuration, faults: readonly string[]): Finding[] {
+  const errors = new Set(all.filter(({ level }) => level === 'error').map(faultText));
+  return faults
+    .filter((text) => !errors.has(text))
+    .map((text) => ({ check: 'entry', level: 'warning', text }));
+}
+
+/** The fault says what to mend and where; who does not want it any more can be helped. */
+function removal({ name, written: { scope } }: ConfiguredServer): string[] {
+  const isOurs = scope === 'user' || scope === 'project' || scope === 'local';
+  return isOurs ? [`mend it, or take it out: toolplane mcp remove ${shellWord(name)} --scope ${scope}`] : [];
 }
 
 async function checkPlace(

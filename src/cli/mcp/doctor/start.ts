@@ -1,12 +1,14 @@
-import { type Configuration, readConfiguration } from '../../../host/config/configuration.ts';
+import type { Configuration } from '../../../host/config/configuration.ts';
 import type { ConfiguredServer } from '../../../host/config/model.ts';
 import { assemble } from '../../../host/pool/assemble.ts';
 import { priceOf } from '../../../host/pool/price.ts';
 import { changedTools } from '../../host/changed-tools.ts';
 import { processOutput } from '../../host/output.ts';
+import { sessionHandlers } from '../../host/session-handlers.ts';
 import { Spinner } from '../../host/spinner.ts';
 import { type Connected, withHost } from '../../host/with-host.ts';
 import { dialable } from '../connect.ts';
+import { freshConfiguration } from '../fresh-configuration.ts';
 import { unknownServer } from '../known-server.ts';
 import { inSession } from '../session.ts';
 import type { McpFormat } from '../sub-command.ts';
@@ -20,8 +22,9 @@ export type DoctorRequest = { readonly names: readonly string[]; readonly format
 
 /** `toolplane mcp doctor`; gives its exit code. */
 export function startDoctor({ names, format }: DoctorRequest, env: NodeJS.ProcessEnv): Promise<number> {
-  return inSession(format, env, async ({ world, answer }) => {
-    const configuration = await readConfiguration(world);
+  return inSession(format, env, async (session) => {
+    const { answer } = session;
+    const configuration = await freshConfiguration(session);
     const { merged } = configuration;
     const missing = names.find((name) => !merged.servers.some((it) => it.name === name));
     if (missing !== undefined) throw unknownServer(configuration, missing);
@@ -35,10 +38,11 @@ export function startDoctor({ names, format }: DoctorRequest, env: NodeJS.Proces
       return told.broken > 0 ? 1 : 0;
     };
     const sound = chosen.filter(({ name }) => before.get(name)?.every(({ level }) => level !== 'error'));
-    const entries = dialable(configuration, sound);
+    const entries = dialable(sound);
     if (Object.keys(entries).length === 0) return tell(new Map());
     const started = Date.now();
-    return withHost({ servers: entries, configuration, format }, env, async (connected) =>
+    const handlers = sessionHandlers(configuration.world.cwd);
+    return withHost({ servers: entries, configuration, format, handlers }, env, async (connected) =>
       tell(await liveOf(connected, entries, env, started)),
     );
   });

@@ -2,6 +2,7 @@ import { readConfiguration } from '../../../host/config/configuration.ts';
 import { lossText } from '../../../host/config/explain/loss-text.ts';
 import { maskEntry } from '../../../host/config/explain/mask-entry.ts';
 import { withStatuses } from '../connect.ts';
+import { freshConfiguration } from '../fresh-configuration.ts';
 import { isTrouble } from '../health.ts';
 import { entriesOf, unknownServer } from '../known-server.ts';
 import { verdictText } from '../outcome.ts';
@@ -18,7 +19,9 @@ export function startGet(
   env: NodeJS.ProcessEnv,
 ): Promise<number> {
   return inSession(format, env, async (session) => {
-    const configuration = await readConfiguration(session.world);
+    const configuration = connects
+      ? await freshConfiguration(session)
+      : await readConfiguration(session.world);
     if (entriesOf(configuration, name).length === 0) throw unknownServer(configuration, name);
     const server = configuration.merged.servers.find((it) => it.name === name);
     return withStatuses(session, configuration, server && connects ? [server] : [], (statuses) =>

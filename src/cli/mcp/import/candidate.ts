@@ -6,7 +6,8 @@ import type { ExternalServerEntry } from '../../../protocol/server-entry.ts';
 
 /** How a server of another program stands to those that are here; `where` says which one is meant. */
 export type Standing =
-  | { readonly kind: 'new' }
+  /** `also`: the same one is there for less than what is written, such as for this project only. */
+  | { readonly kind: 'new'; readonly also?: string }
   /** It leads to the same; `replaces` if it has the same name in the same file, and not all members are the same. */
   | { readonly kind: 'there'; readonly where: string; readonly replaces: boolean }
   /** One of that name leads elsewhere. */
@@ -33,6 +34,8 @@ export type Existing = {
   readonly signature?: string;
   readonly where: string;
   readonly isInTarget: boolean;
+  /** It is there wherever what is written will be. */
+  readonly reachesAsFar: boolean;
 };
 
 /** Every server that was found, and how it stands; those of the person's own files come first. */
@@ -49,7 +52,10 @@ export function candidatesOf(found: readonly FoundFile[], existing: readonly Exi
   const ordered = [...all.filter((it) => !it.isOfProject), ...all.filter((it) => it.isOfProject)];
   const before: Omit<Candidate, 'standing'>[] = [];
   return ordered.map((candidate) => {
-    const standing = standingHere(candidate.server, existing) ?? standingAmong(candidate.server, before);
+    const standing =
+      standingHere(candidate.server, existing) ??
+      standingAmong(candidate.server, before) ??
+      standingAlone(candidate.server, existing);
     // What is turned off, or new only by name, takes no place from a later one.
     if (standing.kind === 'new' && !candidate.server.isOff) before.push(candidate);
     return { ...candidate, standing };
@@ -57,24 +63,35 @@ export function candidatesOf(found: readonly FoundFile[], existing: readonly Exi
 }
 
 function standingHere({ name, entry }: ForeignServer, existing: readonly Existing[]): Standing | undefined {
-  const signature = signatureIn(entry);
-  const isSame = (it: Existing) => it.signature === signature;
+  const isSame = sameAs(entry);
   const named = existing.find((it) => it.name === name && it.isInTarget);
   if (named) {
     const { where } = named;
     if (!isSame(named)) return { kind: 'differs', where };
     return { kind: 'there', where, replaces: hashEntry(named.raw) !== hashEntry(entry) };
   }
-  const same = existing.find(isSame);
-  if (!same) return undefined;
-  const as = same.name === name ? '' : `"${same.name}" of `;
-  return { kind: 'there', where: `${as}${same.where}`, replaces: false };
+  const same = existing.find((it) => it.reachesAsFar && isSame(it));
+  return same && { kind: 'there', where: whereOf(same, name), replaces: false };
+}
+
+function standingAlone({ name, entry }: ForeignServer, existing: readonly Existing[]): Standing {
+  const same = existing.find(sameAs(entry));
+  return { kind: 'new', ...(same && { also: whereOf(same, name) }) };
+}
+
+function sameAs(entry: ForeignServer['entry']): (it: Existing) => boolean {
+  const signature = signatureIn(entry);
+  return (it) => it.signature === signature;
+}
+
+function whereOf(existing: Existing, name: string): string {
+  return existing.name === name ? existing.where : `"${existing.name}" of ${existing.where}`;
 }
 
 function standingAmong(
   { name, entry }: ForeignServer,
   before: readonly Omit<Candidate, 'standing'>[],
-): Standing {
+): Standing | undefined {
   const signature = signatureIn(entry);
   const twin = before.find(({ server }) => signatureIn(server.entry) === signature);
   if (twin) {
@@ -84,7 +101,7 @@ function standingAmong(
     };
   }
   const rival = before.find(({ server }) => server.name === name);
-  return rival ? { kind: 'clash', where: rival.title } : { kind: 'new' };
+  return rival && { kind: 'clash', where: rival.title };
 }
 
 function signatureIn(entry: Readonly<Record<string, unknown>>): string {

@@ -18,15 +18,14 @@ export type Chosen =
 export async function chooseServers(candidates: readonly Candidate[], asking: Asking): Promise<Chosen> {
   const open = candidates.filter(isOpenToChoice);
   const plain = open.filter((it) => taking(it, { force: false, projectFiles: false }).kind === 'take');
-  asking.print([question(plain.length)]);
-  const how = await answer(asking, 'take? ', {
-    a: 'all',
-    all: 'all',
-    o: 'one',
-    one: 'one',
-    n: 'none',
-    none: 'none',
-  });
+  const keys = question(plain.length);
+  asking.print([keys]);
+  const how = await answer(
+    asking,
+    'take? ',
+    { a: 'all', all: 'all', o: 'one', one: 'one', n: 'none', none: 'none' },
+    keys,
+  );
   if (typeof how !== 'string') return how;
   if (how === 'none') return { kind: 'chosen', candidates: [] };
   // What files of the project name is never taken without being looked at.
@@ -69,6 +68,8 @@ async function answer<T extends string>(
   asking: Asking,
   prompt: string,
   words: Readonly<Record<string, T>>,
+  /** Shown again to who answers otherwise. */
+  keys?: Piece,
 ): Promise<T | { readonly kind: Exclude<ReadEnd['kind'], 'text'> }> {
   for (;;) {
     const end = await asking.ask(prompt);
@@ -76,5 +77,6 @@ async function answer<T extends string>(
     const word = end.text.trim().toLowerCase();
     const meant = Object.hasOwn(words, word) ? words[word] : undefined;
     if (meant !== undefined) return meant;
+    if (keys) asking.print([keys]);
   }
 }

@@ -55,7 +55,7 @@ function standingText(standing: Standing, isOff: boolean): string {
   const off = isOff ? ', turned off there' : '';
   switch (standing.kind) {
     case 'new':
-      return `new${off}`;
+      return `new${off}${alsoText(standing)}`;
     case 'there':
       return `already there: ${standing.where}`;
     case 'differs':
@@ -67,15 +67,28 @@ function standingText(standing: Standing, isOff: boolean): string {
   }
 }
 
-/** What was done, a line each; what was left is only told where somebody wanted it. */
-export function donePieces(rows: readonly Row[], writes: boolean): Piece[] {
-  return rows.flatMap(({ candidate: { server, title }, done }) => {
+function alsoText({ also }: { readonly also?: string }): string {
+  return also === undefined ? '' : ` (this project has it too: ${also})`;
+}
+
+/** What was done, a line each; with what it is, unless that was shown before. */
+export function donePieces(
+  rows: readonly Row[],
+  { writes, isShown }: { readonly writes: boolean; readonly isShown: boolean },
+): Piece[] {
+  return rows.flatMap(({ candidate: { server, title, standing }, done }) => {
     if (done.kind === 'left') return [line(['– ', 'dim'], server.name, [` of ${title}: ${done.why}`, 'dim'])];
     if (done.kind === 'failed') return [line(['✗ ', 'bad'], server.name, ` of ${title}: ${done.why}`)];
     const verb = done.hadOne ? 'replace' : 'write';
     const what = writes ? (done.hadOne ? 'replaced' : 'written') : `would ${verb} it`;
     const secrets = done.secrets.length > 0 ? `, with secrets ${done.secrets.join(', ')}` : '';
-    return [line(['✓ ', 'good'], server.name, ` of ${title}: ${what}${secrets}`)];
+    const entry = isShown
+      ? ''
+      : `: ${entryText(server.entry)}${standing.kind === 'new' ? alsoText(standing) : ''}`;
+    return [
+      line(['✓ ', 'good'], server.name, ` of ${title}: ${what}${secrets}${entry}`),
+      ...(isShown ? [] : server.notes.map((note) => line([`    ${note}`, 'dim']))),
+    ];
   });
 }
 
@@ -92,6 +105,7 @@ export function rowDocument({ candidate, done }: Row, writes: boolean): object {
     entry: maskEntry(server.entry),
     standing: kind,
     ...('where' in where && { where: where.where }),
+    ...('also' in where && { also: where.also }),
     off: server.isOff,
     notes: server.notes,
     ...actionOf(done, writes),

@@ -41,14 +41,17 @@ export function startImport(
     const around = { ...world, project: configuration.root ?? world.cwd };
     const found = await findForeign(tools, around);
     const target = pathOfScope(world, request.scope);
-    const candidates = candidatesOf(found, existingServers(configuration, target));
-    if (format === 'text')
-      await show(
+    const candidates = candidatesOf(
+      found,
+      existingServers(configuration, { scope: request.scope, path: target }),
+    );
+    if (format === 'text' && request.asks === 'person') await show(session, found, candidates);
+    if (format === 'text' && found.every(({ servers, faults }) => servers.length + faults.length === 0)) {
+      sayNothingFound(
         session,
-        found,
-        candidates,
         tools.flatMap((tool) => tool.places(around)),
       );
+    }
     const chosen = await choose(candidates, request, session);
     if (typeof chosen === 'number') return chosen;
     const writes = request.asks !== 'dry-run';
@@ -92,14 +95,15 @@ function rowOf(
 }
 
 async function show(
-  { world, answer, tell }: Session,
+  { world, answer }: Session,
   found: readonly FoundFile[],
   candidates: readonly Candidate[],
-  places: readonly ForeignPlace[],
 ): Promise<void> {
   const columns = process.stdout.isTTY ? process.stdout.columns || 80 : undefined;
   await answer({ document: {}, pieces: foundPieces(found, candidates, world, columns) });
-  if (candidates.length > 0 || found.some(({ faults }) => faults.length > 0)) return;
+}
+
+function sayNothingFound({ world, tell }: Session, places: readonly ForeignPlace[]): void {
   const looked = places.map(({ path }) => pathLabel(path, world));
   tell(`no servers of other programs were found; looked for ${looked.join(', ')}`);
 }
@@ -114,7 +118,8 @@ type Report = {
 
 async function answer(session: Session, { rows, found, target, request, writes }: Report): Promise<void> {
   const taken = rows.filter(({ done }) => done.kind === 'written');
-  const shown = request.asks === 'person' ? rows.filter(({ done }) => done.kind !== 'left') : rows;
+  const isShown = request.asks === 'person';
+  const told = isShown ? rows.filter(({ done }) => done.kind !== 'left') : rows;
   const label = pathLabel(target, session.world);
   const faults = found.flatMap((it) => it.faults);
   await session.answer({
@@ -126,8 +131,8 @@ async function answer(session: Session, { rows, found, target, request, writes }
       faults,
     },
     pieces: [
-      ...(shown.length > 0 ? [line('')] : []),
-      ...donePieces(shown, writes),
+      ...(isShown && told.length > 0 ? [line('')] : []),
+      ...donePieces(told, { writes, isShown }),
       ...(taken.length > 0
         ? [line(`${writes ? 'written to' : 'would be written to'} ${label} (scope ${request.scope})`)]
         : []),
@@ -139,11 +144,13 @@ async function answer(session: Session, { rows, found, target, request, writes }
       ? [`${candidate.server.name} (${done.literal.join(', ')})`]
       : [],
   );
-  if (literal.length > 0) {
-    session.tell(
-      `credentials stand in the file as they were: ${literal.join('; ')}; to keep them out, --secrets next time, or toolplane secret set NAME and \${secret:NAME} in their place`,
-    );
-  }
+  if (literal.length > 0) session.tell(literalText(literal.join('; '), writes));
+}
+
+function literalText(places: string, writes: boolean): string {
+  return writes
+    ? `credentials stand in the file as they were: ${places}; to keep them out, --secrets next time, or toolplane secret set NAME and \${secret:NAME} in their place`
+    : `credentials would stand in the file as they are: ${places}; --secrets keeps them out`;
 }
 
 function exitCode(rows: readonly Row[], found: readonly FoundFile[], { asks }: ImportRequest): number {

@@ -1,11 +1,14 @@
 import { type Configuration, readConfiguration } from '../../../host/config/configuration.ts';
 import { faultText } from '../../../host/config/fault-text.ts';
 import { type Statuses, withStatuses } from '../connect.ts';
+import { freshConfiguration } from '../fresh-configuration.ts';
 import { isTrouble, rowsOf } from '../health.ts';
 import { allLost } from '../outcome.ts';
 import { inSession, type Session } from '../session.ts';
 import type { McpFormat } from '../sub-command.ts';
+import { unmetOf } from '../unmet.ts';
 import { whereDocument } from '../where.ts';
+import { emptyText } from './empty-text.ts';
 import { listPieces } from './list-pieces.ts';
 
 /** `toolplane mcp list`; gives its exit code. */
@@ -15,7 +18,9 @@ export function startList(
   env: NodeJS.ProcessEnv,
 ): Promise<number> {
   return inSession(format, env, async (session) => {
-    const configuration = await readConfiguration(session.world);
+    const configuration = connects
+      ? await freshConfiguration(session)
+      : await readConfiguration(session.world);
     const dialled = connects ? configuration.merged.servers : [];
     return withStatuses(session, configuration, dialled, (statuses) =>
       show(session, configuration, statuses),
@@ -24,7 +29,7 @@ export function startList(
 }
 
 async function show(session: Session, configuration: Configuration, statuses: Statuses): Promise<number> {
-  const rows = rowsOf(configuration, statuses);
+  const rows = rowsOf(configuration, statuses, unmetOf(configuration));
   const { faults, settings } = configuration;
   const notes = [...configuration.unused, ...excluded(configuration)];
   await session.answer({
@@ -34,7 +39,7 @@ async function show(session: Session, configuration: Configuration, statuses: St
       notes,
       pendingSettings: settings.pending,
     },
-    pieces: listPieces(rows),
+    pieces: listPieces(rows, emptyText(configuration)),
   });
   // What a row says already is not said twice.
   const told = rows.map(({ health }) => health.text);

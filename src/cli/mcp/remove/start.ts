@@ -20,7 +20,8 @@ export function startRemove(
 ): Promise<number> {
   return inSession(format, env, async ({ world, answer }) => {
     const { name } = request;
-    const meant = meantEntry(await readConfiguration(world), request);
+    const before = await readConfiguration(world);
+    const meant = meantEntry(before, request);
     if (!removeServer(world, meant.path, name)) {
       throw new Failed(`${whereText(meant)}: somebody else has just removed "${name}"`);
     }
@@ -34,20 +35,24 @@ export function startRemove(
       },
       pieces: [
         line('removed ', [name, 'strong'], ` (${entryText(meant.raw)}) from ${whereText(meant)}`),
-        line(`  ${leftText(after, name)}`),
+        line(`  ${leftText(before, after, name)}`),
       ],
     });
     return 0;
   });
 }
 
-/** What counts under the name now. */
-function leftText({ merged }: Configuration, name: string): string {
-  const now = merged.servers.find((it) => it.name === name);
+type Judged = Pick<Configuration, 'merged'>;
+
+/** What counts under the name from now on, or did all the time. */
+export function leftText(before: Judged, after: Judged, name: string): string {
+  const [was, now] = [before, after].map(({ merged }) => merged.servers.find((it) => it.name === name));
   if (!now) return `no server is called "${name}" any more`;
+  const isSame = was?.written.path === now.written.path && was?.written.label === now.written.label;
   const verdict = verdictText(name, now.verdict);
   const place = `the one of ${whereText(now.written)} (${entryText(now.written.raw)})`;
-  return verdict === undefined ? `${place} counts now` : `${place} has the name now: ${verdict}`;
+  if (verdict === undefined) return `${place} ${isSame ? 'still counts' : 'counts now'}`;
+  return `${place} ${isSame ? 'still has the name' : 'has the name now'}: ${verdict}`;
 }
 
 type Removable = WrittenServer & { readonly path: string };

@@ -8,7 +8,8 @@ const given = (target: string, more: Partial<Given> = {}) =>
 test.each<[string, string, Partial<Given>, object]>([
   ['a command', 'npx', { args: ['-y', 'pkg'] }, { type: 'stdio', command: 'npx', args: ['-y', 'pkg'] }],
   ['a command without arguments', './run', {}, { type: 'stdio', command: './run' }],
-  ['an address', 'https://a.test/mcp', {}, { type: 'http', url: 'https://a.test/mcp' }],
+  ['an address, whose transport is asked for', 'https://a.test/mcp', {}, { url: 'https://a.test/mcp' }],
+  ['one of http only', 'http://a.test', { transport: 'http' }, { type: 'http', url: 'http://a.test' }],
   ['an address of a socket', 'wss://a.test', {}, { type: 'ws', url: 'wss://a.test' }],
   [
     'another transport',
@@ -32,7 +33,7 @@ test.each<[string, string, Partial<Given>, object]>([
     'headers',
     'http://a.test',
     { headers: ['Authorization: Bearer ${T}', 'X-Y:z: 1'] },
-    { type: 'http', url: 'http://a.test', headers: { Authorization: 'Bearer ${T}', 'X-Y': 'z: 1' } },
+    { url: 'http://a.test', headers: { Authorization: 'Bearer ${T}', 'X-Y': 'z: 1' } },
   ],
   [
     'all else',
@@ -55,11 +56,15 @@ test.each<[string, string, Partial<Given>, object]>([
 test.each<[string, string, Partial<Given>, RegExp]>([
   ['an address by stdio', 'https://a.test', { transport: 'stdio' }, /-t stdio takes a command/],
   ['a command by http', 'npx', { transport: 'http' }, /-t http takes an address such as https:/],
+  ['a command with arguments by http', 'npx', { transport: 'http', args: ['x'] }, /and a command was given$/],
+  ['a variable as a command', 'B=hunter2', { args: ['node'] }, /^"B=…" looks like a variable: .* repeat -e/],
   ['a header for a command', 'npx', { headers: ['A: b'] }, /-H is for servers on the network/],
   ['a variable for an address', 'https://a.test', { env: ['A=b'] }, /-e is for commands/],
   ['an argument for an address', 'https://a.test', { args: ['x'] }, /takes no arguments/],
   ['a directory for an address', 'https://a.test', { cwd: '/x' }, /--cwd is for commands/],
-  ['no KEY=value', 'npx', { env: ['hunter2'] }, /^-e as given is no KEY=value$/],
+  ['no KEY=value', 'npx', { env: ['hunter2'] }, /^-e takes KEY=value$/],
+  ['no KEY=value but a part', 'npx', { env: ['KEY:hunter2'] }, /^-e "KEY…" is no KEY=value$/],
+  ['nothing for a header', 'https://a.test', { headers: ['hunter2'] }, /^-H takes "Name: value"$/],
   ['no header', 'https://a.test', { headers: ['Bearer hunter2'] }, /^-H "Bearer…" is no "Name: value"$/],
   [
     'an address without its scheme',
@@ -86,4 +91,14 @@ test('any variable that is KEY=value is kept as it is', () => {
       });
     }),
   );
+});
+
+test('a command of many words is taken as one, with a word about it that shows only the first', () => {
+  expect(given('npx -y hunter2')).toEqual({
+    kind: 'entry',
+    entry: { type: 'stdio', command: 'npx -y hunter2' },
+    notes: [
+      'the command is one word with blanks in it; if what follows npx are its arguments, write each as its own: add it again with --force, without the quotes: -- npx …',
+    ],
+  });
 });

@@ -15,6 +15,27 @@ test.each<[string, string, object]>([
     { notes: ['"arg" means nothing here; did you mean "args"?'] },
   ],
   [
+    'what other programs write, with where it goes',
+    '{"command": "npx", "transport": "stdio", "autoApprove": ["a"], "alwaysAllow": [], "disabled": true}',
+    {
+      notes: [
+        '"transport" is "type" here, which is "stdio", "http", "sse" or "ws"',
+        expect.stringMatching(/^"autoApprove" .* "permissions": {"allow": \["mcp__x__<tool>"\]}$/),
+        expect.stringMatching(/^"alwaysAllow" .* "permissions"/),
+      ],
+    },
+  ],
+  [
+    'a command of many words, with how it is written',
+    '{"command": "npx -y hunter2"}',
+    { notes: [expect.stringMatching(/one word with blanks.*"command": "npx", "args": \["…"\]$/)] },
+  ],
+  [
+    'a command that begins with a variable',
+    '{"command": "KEY=hunter2 npx"}',
+    { notes: ['the command begins with the variable KEY, which "env" takes'] },
+  ],
+  [
     'a whole file of the same name',
     '{"mcpServers": {"x": {"command": "npx"}}}',
     { entry: { command: 'npx' }, notes: [] },
@@ -24,8 +45,10 @@ test.each<[string, string, object]>([
     '{"mcpServers": {"y": {"command": "npx"}}}',
     { notes: ['it is called "y" there, and "x" from now on'] },
   ],
-])('%s is understood', (_, text, read) => {
-  expect(readJson('x', text)).toMatchObject({ kind: 'entry', ...read });
+])('%s is understood', (_, text, expected) => {
+  const read = readJson('x', text);
+  expect(read).toMatchObject({ kind: 'entry', ...expected });
+  expect(JSON.stringify('notes' in read && read.notes)).not.toContain('hunter2');
 });
 
 test.each<[string, string, RegExp]>([
@@ -36,6 +59,8 @@ test.each<[string, string, RegExp]>([
   ['a server of a program', '{"type": "sdk", "name": "x"}', /a server in a program cannot be in a file/],
   ['an unknown type', '{"type": "stdoi", "command": "x"}', /unknown type "stdoi"/],
   ['neither', '{}', /neither/],
+  ['an address by another name', '{"httpUrl": "https://a.test"}', /neither; "httpUrl" is "url" here/],
+  ['one more', '{"serverUrl": "https://a.test"}', /neither; "serverUrl" is "url" here/],
   ['a map', '{"y": {"command": "npx"}}', /give only what stands behind the name/],
   [
     'two servers',

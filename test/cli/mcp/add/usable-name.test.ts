@@ -12,8 +12,8 @@ test.each<[string, RegExp]>([
   ['a\u001b[31m', /control characters/],
   ['a\nb', /control characters/],
   [' a', /blank/],
-  ['-x', /is no name/],
-  ['KEY=hunter2', /^"KEY=…" is no name; -e takes one KEY=value/],
+  ['-x', /does not begin with "-"; flags come before --/],
+  ['KEY=hunter2', /^"KEY=…" is no name; variables come after -e/],
   ['https://a.test/mcp', /the name comes first/],
   ['x'.repeat(201), /at most/],
 ])('%j cannot', (name, fault) => {

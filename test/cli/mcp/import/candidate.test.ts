@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest';
 import { candidatesOf, type Existing } from '../../../../src/cli/mcp/import/candidate.ts';
+import { existingServers } from '../../../../src/cli/mcp/import/existing.ts';
 import { taking } from '../../../../src/cli/mcp/import/take.ts';
 import type { FoundFile } from '../../../../src/host/config/import/find-foreign.ts';
 import { FOREIGN_TOOLS } from '../../../../src/host/config/import/foreign-tools.ts';
 import { signatureOf } from '../../../../src/host/config/merge/signature.ts';
+import type { ConfiguredServer } from '../../../../src/host/config/model.ts';
+import type { WritableScope } from '../../../../src/host/config/write/write-servers.ts';
 
 type Entry = { command: string; env?: Record<string, string> };
 
@@ -28,8 +31,15 @@ function file(
   };
 }
 
-function here(name: string, entry: Entry, place: 'target' | 'elsewhere'): Existing {
-  return { name, raw: entry, signature: signatureOf(entry), where: place, isInTarget: place === 'target' };
+function here(name: string, entry: Entry, place: 'target' | 'elsewhere' | 'nearer'): Existing {
+  return {
+    name,
+    raw: entry,
+    signature: signatureOf(entry),
+    where: place,
+    isInTarget: place === 'target',
+    reachesAsFar: place !== 'nearer',
+  };
 }
 
 const A = { command: 'a' };
@@ -64,8 +74,17 @@ test.each<[string, FoundFile[], Existing[], (string | undefined)[][]]>([
   [
     'a broken entry has the name in the file',
     [file('cursor', 'user', { one: A })],
-    [{ name: 'one', raw: 5, where: 'target', isInTarget: true }],
+    [{ name: 'one', raw: 5, where: 'target', isInTarget: true, reachesAsFar: true }],
     [['one', 'differs', 'target']],
+  ],
+  [
+    'the same server is here for less than it is wanted for, which is said',
+    [file('cursor', 'user', { one: A, uno: A })],
+    [here('uno', A, 'nearer')],
+    [
+      ['one', 'new', '"uno" of nearer'],
+      ['uno', 'twin', '"one" of Cursor'],
+    ],
   ],
   [
     'two programs have the same one',
@@ -110,7 +129,7 @@ test.each<[string, FoundFile[], Existing[], (string | undefined)[][]]>([
     candidates.map(({ server, standing }) => [
       server.name,
       standing.kind,
-      'where' in standing ? standing.where : undefined,
+      'where' in standing ? standing.where : standing.also,
     ]),
   ).toEqual(expected);
 });
@@ -152,4 +171,19 @@ test.each<[string, FoundFile, Existing[], typeof NONE, string]>([
   ],
 ])('--all and %s', (_, found, existing, options, expected) => {
   expect(candidatesOf([found], existing).map((it) => taking(it, options).kind)).toEqual([expected]);
+});
+
+test.each<[WritableScope, boolean[]]>([
+  ['user', [true, false, false, true]],
+  ['project', [true, true, true, true]],
+  ['local', [true, true, true, true]],
+])('what is here reaches as far as scope %s: %j', (scope, expected) => {
+  const scopes = ['user', 'project', 'local', 'managed'] as const;
+  const servers = scopes.map((it): ConfiguredServer => {
+    const written = { name: it, scope: it, label: it, path: `/${it}`, raw: A, entry: A };
+    return { name: it, written, verdict: { kind: 'ready' }, settled: [], lost: [] };
+  });
+  const merged = { servers, lost: [], faults: [] };
+  const found = existingServers({ sources: [], merged }, { scope, path: '/none' });
+  expect(found.map(({ reachesAsFar }) => reachesAsFar)).toEqual(expected);
 });

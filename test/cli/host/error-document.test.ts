@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { wantsJson } from '../../../src/cli/mcp/sub-command.ts';
+import { wantsJson } from '../../../src/cli/host/error-document.ts';
 
 test.each<[string[], boolean]>([
   [['node', 'toolplane', 'mcp', 'list', '--json'], true],

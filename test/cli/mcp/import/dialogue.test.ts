@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { render } from '../../../../src/cli/chat/render.ts';
+import type { Candidate } from '../../../../src/cli/mcp/import/candidate.ts';
+import { chooseServers } from '../../../../src/cli/mcp/import/dialogue.ts';
+
+const ONE: Candidate = {
+  source: 'cursor',
+  title: 'Cursor',
+  path: '/c',
+  isOfProject: false,
+  server: { name: 'one', entry: { command: 'a' }, from: 'user', notes: [], isOff: false },
+  standing: { kind: 'new' },
+};
+
+test('an answer that is none shows the keys again', async () => {
+  const lines = ['yes', '?', 'a'];
+  const shown: string[] = [];
+  const end = await chooseServers([ONE], {
+    print: (pieces) => shown.push(...pieces.map((it) => render(it, { columns: 80, colours: false }))),
+    ask: async () => ({ kind: 'text', text: lines.shift() ?? '' }),
+  });
+  expect(end).toEqual({ kind: 'chosen', candidates: [ONE] });
+  const keys = '  a all 1 new     o one by one   n none';
+  expect(shown).toEqual([keys, keys, keys]);
+});

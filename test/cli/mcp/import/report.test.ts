@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { render } from '../../../../src/cli/chat/render.ts';
+import { donePieces, type Row } from '../../../../src/cli/mcp/import/report.ts';
+
+const ROW: Row = {
+  candidate: {
+    source: 'cursor',
+    title: 'Cursor',
+    path: '/c',
+    isOfProject: false,
+    server: {
+      name: 'one',
+      entry: { command: 'a' },
+      from: 'user',
+      notes: ['"x" is not taken over'],
+      isOff: false,
+    },
+    standing: { kind: 'new', also: 'local, f' },
+  },
+  done: { kind: 'written', hadOne: false, secrets: [], literal: [] },
+};
+
+test.each<[boolean, boolean, string[]]>([
+  [
+    true,
+    false,
+    ['✓ one of Cursor: written: stdio: a (this project has it too: local, f)', '    "x" is not taken over'],
+  ],
+  [
+    false,
+    false,
+    [
+      '✓ one of Cursor: would write it: stdio: a (this project has it too: local, f)',
+      '    "x" is not taken over',
+    ],
+  ],
+  [true, true, ['✓ one of Cursor: written']],
+])('what was done is said once: written %j, shown before %j', (writes, isShown, lines) => {
+  const pieces = donePieces([ROW], { writes, isShown });
+  expect(pieces.map((it) => render(it, { columns: 80, colours: false }))).toEqual(lines);
+});
