@@ -29,7 +29,7 @@ write(join(project, '.mcp.json'), { mcpServers: { deploy: serve('deploy.ts') } }
   // #region run
   await using host = createHost({ configuration });
   await host.ready();
-  console.log('connected:', Object.keys(host.status()).join(', '));
+  for (const [name, { state }] of Object.entries(host.status())) console.log(`${name} is ${state}`);
   // #endregion
 
   // #region follow
@@ -46,6 +46,10 @@ write(join(project, '.mcp.json'), { mcpServers: { deploy: serve('deploy.ts') } }
   await changed;
   await host.ready({ servers: ['library'] });
   // #endregion
-  assert.deepEqual(Object.keys(host.status()), ['docs', 'library']);
+  const { docs, library, deploy } = host.status();
+  assert.deepEqual(
+    [docs, library, deploy].map((it) => it?.state),
+    ['connected', 'connected', 'disabled'],
+  );
 }
 rmSync(home, { recursive: true });

@@ -21,4 +21,4 @@ shell.run('explain', 'server', 'tickets', '--no-connect');
 shell.run('mcp', 'remove', 'tickets');
 shell.run('mcp', 'aprove', 'docs');
 
-assert.deepEqual(shell.codes, [0, 0, 0, 0, 1, 0, 0, 1, 0, 2]);
+assert.deepEqual(shell.codes, [0, 0, 1, 0, 1, 0, 0, 1, 0, 2]);

@@ -35,7 +35,12 @@ export class Shell implements Disposable {
     console.log(`$ toolplane ${words.join(' ')}`);
     const { stdout, stderr, status } = spawnSync(process.execPath, [...process.execArgv, main, ...args], {
       cwd: this.directory,
-      env: { PATH: `${join(this.home, 'bin')}:${process.env.PATH}`, HOME: this.home, NO_COLOR: '1' },
+      env: {
+        PATH: `${join(this.home, 'bin')}:${process.env.PATH}`,
+        HOME: this.home,
+        NO_COLOR: '1',
+        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      },
       encoding: 'utf8',
     });
     this.codes.push(status);
