@@ -70,8 +70,31 @@ function isAbandoned(text: string): boolean {
   }
 }
 
-/** Takes away this very lock: one that came in its place meanwhile is put back. False if it cannot be taken away. */
+/**
+ * Takes away a lock that was left behind. One at a time, under a lock of its own: of two, the second would take away what
+ * somebody took after the first. False if it cannot be taken away.
+ */
 function remove(path: string, text: string): boolean {
+  const guard = `${path}.taking`;
+  try {
+    writeFileSync(guard, '', { mode: 0o600, flag: 'wx' });
+  } catch (cause) {
+    if (!(cause instanceof Error && 'code' in cause && cause.code === 'EEXIST')) return false;
+    const since = lstatSync(guard, { throwIfNoEntry: false })?.mtimeMs;
+    // Who took it away died of it.
+    if (since !== undefined && Date.now() - since > STALE_MS) rmSync(guard, { force: true });
+    pause(2);
+    return true;
+  }
+  try {
+    return textOf(path) === text ? removeGuarded(path, text) : true;
+  } finally {
+    rmSync(guard, { force: true });
+  }
+}
+
+/** Takes away this very lock: one that came in its place meanwhile is put back. */
+function removeGuarded(path: string, text: string): boolean {
   const aside = `${path}.${randomUUID()}`;
   try {
     renameSync(path, aside);

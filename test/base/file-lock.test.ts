@@ -38,6 +38,26 @@ test.each([
   20_000,
 );
 
+test('of many who find locks left behind, one at a time works under its own', async () => {
+  const root = await temporaryRoot();
+  writeFileSync(join(root, 'count'), '0');
+  const module = new URL('../../src/base/file-lock.ts', import.meta.url).href;
+  const program = `
+    import { readFileSync, writeFileSync } from 'node:fs';
+    import { hostname } from 'node:os';
+    import { underLock } from '${module}';
+    for (let round = 0; round < 60; round++) {
+      const left = '4194304 ' + hostname() + ' 00000000-0000-4000-8000-' + String(round).padStart(12, '0');
+      if (round % 3 === 0) try { writeFileSync('lock', left, { flag: 'wx' }); } catch {}
+      underLock('lock', () => writeFileSync('count', String(Number(readFileSync('count', 'utf8')) + 1)));
+    }`;
+  const children = Array.from({ length: 4 }, () =>
+    spawn(process.execPath, ['--input-type=module', '-e', program], { cwd: root, stdio: 'inherit' }),
+  );
+  await Promise.all(children.map((child) => once(child, 'exit')));
+  expect([readFileSync(join(root, 'count'), 'utf8'), readdirSync(root)]).toEqual(['240', ['count']]);
+});
+
 test('where no lock can be made the work is done', async () => {
   expect(underLock(join(await temporaryRoot(), 'none', 'lock'), () => 7)).toBe(7);
 });
