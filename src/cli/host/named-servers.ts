@@ -6,8 +6,12 @@ import { inOneLine } from '../../host/config/explain/in-one-line.ts';
 import { faultText } from '../../host/config/fault-text.ts';
 import { rulingSource } from '../../host/config/merge/standing.ts';
 import type { ConfiguredServer, LostServer, Verdict } from '../../host/config/model.ts';
+import { refreshCatalogues } from '../../host/config/refresh-catalogues.ts';
+import type { Wanted } from '../../host/config/source/wanted.ts';
+import type { ConfigWorld } from '../../host/config/world.ts';
 import { writtenOrder } from '../../host/config/written-order.ts';
 import type { HostServerEntry } from '../../host/host-options.ts';
+import { neutralise } from '../chat/neutralise.ts';
 import { cliWorld } from './config-world.ts';
 import { flagConfigs, refuse, type ServerMap } from './server-flags.ts';
 
@@ -36,7 +40,7 @@ export type Aside = {
 export async function namedServers(command: Command, wanted?: readonly string[]): Promise<NamedServers> {
   const mcpConfigs = flagConfigs(command);
   const world = cliWorld(process.env);
-  const configuration = await readConfiguration(world, mcpConfigs ? { mcpConfigs, isStrict: true } : {});
+  const configuration = await readAsked(world, mcpConfigs ? { mcpConfigs, isStrict: true } : {});
   refuseUnreadable(command, configuration);
   const isMeant = ({ written }: ConfiguredServer) => !mcpConfigs || written.scope === 'program';
   const known = new Map(
@@ -65,6 +69,21 @@ export async function namedServers(command: Command, wanted?: readonly string[])
     ],
   };
 }
+
+/** What is configured; catalogues that nobody has asked yet are asked first, since nothing else would ever ask them. */
+async function readAsked(world: ConfigWorld, wanted: Wanted): Promise<Configuration> {
+  const configuration = await readConfiguration(world, wanted);
+  const isUnasked = configuration.sources.some((it) => it.scope === 'connector' && it.state === 'absent');
+  if (!isUnasked || wanted.isStrict) return configuration;
+  const note = (text: string) => void process.stderr.write(`toolplane: ${neutralise(text)}\n`);
+  const signal = AbortSignal.timeout(CATALOGUE_MS);
+  return (await refreshCatalogues(configuration, { signal, note }))
+    ? readConfiguration(world, wanted)
+    : configuration;
+}
+
+/** How long an answer is waited for that nobody had yet. */
+const CATALOGUE_MS = 5_000;
 
 /** A file that somebody names must be there; one that is only looked for need not. */
 function refuseUnreadable(command: Command, { sources }: Configuration): void {

@@ -17,6 +17,8 @@ export type Configuration = {
   readonly wanted: Wanted;
   /** When reading began, by the system's clock. */
   readonly readAt: number;
+  /** What all of it was made of. */
+  readonly gathered: Gathered;
   /** Every file that says something, whether it is there or not. */
   readonly files: Found['files'];
   /** The repository, if the directory belongs to one. */
@@ -39,13 +41,35 @@ export type Configuration = {
   readonly unused: readonly string[];
 };
 
+/** What was read, before it is put together. */
+export type Gathered = {
+  readonly world: ConfigWorld;
+  readonly wanted: Wanted;
+  readonly readAt: number;
+  readonly found: Found;
+  readonly choices: Choices;
+  /** Why nothing is known of what was approved. */
+  readonly choicesFault?: string;
+};
+
 /** Reads every source and merges them; never rejects: what cannot be used stands in `faults`. */
 export async function readConfiguration(world: ConfigWorld, wanted: Wanted = {}): Promise<Configuration> {
   const readAt = Date.now();
-  const [found, { choices, fault }] = await Promise.all([
-    findSources(world, wanted),
-    readChoices(world.home),
-  ]);
+  const [read, { choices, fault }] = await Promise.all([findSources(world, wanted), readChoices(world.home)]);
+  const found = { ...read, files: [...read.files, choicesFile(world, fault)] };
+  return configurationOf({
+    world,
+    wanted,
+    readAt,
+    found,
+    choices,
+    ...(fault !== undefined && { choicesFault: fault }),
+  });
+}
+
+/** Puts together what was read; the same gives the same. */
+export function configurationOf(gathered: Gathered): Configuration {
+  const { world, wanted, readAt, found, choices, choicesFault: fault } = gathered;
   // The highest first: what the system's own forbid is told before what others do.
   const managed = found.settings.filter(({ scope }) => scope === 'managed').reverse();
   const { policy, faults: ofPolicy } = readPolicy(managed, found.unreadPolicies);
@@ -67,7 +91,8 @@ export async function readConfiguration(world: ConfigWorld, wanted: Wanted = {})
     world,
     wanted,
     readAt,
-    files: [...found.files, choicesFile(world, fault)],
+    gathered,
+    files: found.files,
     program: found.program,
     connectors: found.connectors,
     unreadPolicies: found.unreadPolicies,

@@ -11,6 +11,7 @@ test.each([
   ['mcp get', ['mcp', 'get', 'remote', '--json'], { defined: { scope: 'connector' } }],
   ['mcp doctor', ['mcp', 'doctor', 'remote', '--json'], { servers: [{ name: 'remote' }] }],
   ['explain server', ['explain', 'server', 'remote', '--json'], { winner: { scope: 'connector' } }],
+  ['tools', ['tools', '--json'], { servers: [{ name: 'remote', status: 'failed' }] }],
 ])('%s knows what a catalogue says now', async (_, args, document) => {
   const place = mcpPlace();
   const { url } = await catalogueServer(answering(BODY));

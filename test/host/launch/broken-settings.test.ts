@@ -56,14 +56,14 @@ test.each(Object.entries(FILES))(
     const { denials, said, notes } = await started(place);
     expect(await denials()).toBe(1);
     place.write(path, '{ "permissions": { "deny": ["Ba');
-    await said('cannot be read, so everything stays as it was');
+    await said('cannot be read, so what it said before still counts');
     expect(await denials()).toBe(1);
     place.write(path, '');
-    await said('is empty, so everything stays as it was');
+    await said('is empty, so what it said before still counts');
     expect(await denials()).toBe(1);
     place.write(path, {});
     await expect.poll(denials, { timeout: 10_000 }).toBe(0);
-    expect(notes.filter((it) => it.includes('everything stays'))).toHaveLength(2);
+    expect(notes.filter((it) => it.includes('still counts'))).toHaveLength(2);
   },
 );
 
@@ -72,6 +72,6 @@ test('managed settings that no session would begin with change nothing in one th
   const path = place.write(join(place.managed, 'managed-settings.json'), DENY);
   const { denials, said } = await started(place);
   place.write(path, { permissions: { deny: 'Bash(echo *)' } });
-  await said('holds something that no session begins with, so everything stays as it was');
+  await said('holds something that no session begins with, so what it said before still counts');
   expect(await denials()).toBe(1);
 });

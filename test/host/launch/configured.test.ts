@@ -199,7 +199,9 @@ describe('what is saved while the session runs', () => {
     await session.servers.settled();
     const before = session.servers.connection('a');
     place.write(path, '{ "mcpServers": { "a": ');
-    await expect.poll(() => notes.join('\n'), { timeout: 10_000 }).toContain('everything stays as it was');
+    await expect
+      .poll(() => notes.join('\n'), { timeout: 10_000 })
+      .toContain('what it said before still counts');
     expect(names(session)).toEqual(['a', 'b']);
     expect(session.servers.connection('a')).toBe(before);
     place.write(path, servers({ a: odd() }));

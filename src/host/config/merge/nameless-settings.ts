@@ -24,13 +24,17 @@ export function namelessSettings({
     ...programNames,
     ...sources.flatMap(({ servers }) => servers.map(({ name }) => name)),
   ]);
+  const names = [...known];
+  let looked = 0;
   const faults = new Map<string, ConfigFault>();
   for (const override of overrides) {
     const { name, scope, label, path } = override;
     // The same settings may speak twice of it, once of what they add.
     const id = JSON.stringify([scope, path ?? label, name]);
     if (known.has(name) || faults.has(id)) continue;
-    const meant = nearest(name, [...known]);
+    // To guess takes time, and whoever errs so often needs no guesses.
+    if (++looked > MOST) break;
+    const meant = nearest(name, names);
     if (meant === undefined && EVERYWHERE.has(scope)) continue;
     const guess = meant === undefined ? '' : `; did you mean ${JSON.stringify(meant)}?`;
     const position = placeOf?.(override);
@@ -45,6 +49,9 @@ export function namelessSettings({
   }
   return [...faults.values()];
 }
+
+/** How many names are looked at. */
+const MOST = 50;
 
 /** These hold for all projects, and may speak of a server that only another one has. */
 const EVERYWHERE: ReadonlySet<Scope> = new Set(['user', 'managed']);

@@ -1,7 +1,8 @@
 import { messageOf } from '../../../protocol/sdk-error.ts';
 import { type Configuration, readConfiguration } from '../configuration.ts';
 import { faultText } from '../fault-text.ts';
-import { sayMended, unusableFiles, whyHeld } from './held.ts';
+import { heldFiles, sayMended, unusableFiles } from './held.ts';
+import { keepHeld } from './keep-held.ts';
 import { FileWatch } from './watch-files.ts';
 
 /** Who hears of a configuration that changed. */
@@ -13,8 +14,8 @@ export type Followed = {
 };
 
 /**
- * Applies what is saved in any of the files. While one that was good is broken, as in the middle of an edit, everything
- * stays as it was.
+ * Applies what is saved in any of the files. While one that was good is broken, as in the middle of an edit, what it said
+ * before counts.
  */
 export class Following implements Disposable {
   readonly #followed: Followed;
@@ -59,17 +60,17 @@ export class Following implements Disposable {
     const now = await readConfiguration(before.world, before.wanted);
     if (this.#isOver) return;
     this.#watch.set(pathsOf(now), now.readAt);
-    const held = whyHeld(before, now);
-    const texts = [...now.faults.map(faultText), ...held];
+    const held = heldFiles(before, now);
+    const texts = [...now.faults.map(faultText), ...held.why];
     const news = texts.filter((text) => !this.#told.has(text));
     this.#told = new Set(texts);
     for (const text of news) this.#note(text);
-    for (const [path, label] of unusableFiles(now)) this.#unusable.set(path, label);
-    if (held.length > 0 || this.#isOver) return;
     for (const text of sayMended(this.#unusable, now)) this.#note(text);
     this.#unusable = unusableFiles(now);
-    this.#current = now;
-    await this.#followed.apply(now, before);
+    if (this.#isOver) return;
+    // Of a broken file what it said before counts; whatever others say counts as they say it now, denials above all.
+    this.#current = keepHeld(before, now, held.paths);
+    await this.#followed.apply(this.#current, before);
   }
 
   /** Who throws when told something ends nothing by that. */

@@ -5,8 +5,11 @@ import type { FileState } from '../source/file-state.ts';
 
 type Read = Pick<Configuration, 'files' | 'sources' | 'faults' | 'unreadPolicies'>;
 
-/** Why what was saved must not be applied yet, a line each: without it something would be lost that somebody wrote. */
-export function whyHeld(before: Read, now: Read): string[] {
+/** Files of which what they said before still counts, and why, a line each: else something would be lost that somebody wrote. */
+export function heldFiles(
+  before: Read,
+  now: Read,
+): { readonly paths: ReadonlySet<string>; readonly why: readonly string[] } {
   const [was, is] = [statesOf(before), statesOf(now)];
   const became = (state: FileState['state'], from: readonly FileState['state'][]) =>
     [...is.values()].flatMap(({ path, label, state: found }) => {
@@ -18,13 +21,16 @@ export function whyHeld(before: Read, now: Read): string[] {
   const emptied = became('blank', ['read']);
   const known = new Set(fatalFaults(before).map(textOf));
   const fatal = fatalFaults(now).filter((it) => !known.has(textOf(it)) && !broken.includes(it.label));
-  return [
-    ...(broken.length > 0 ? [`${broken.join(', ')} cannot be read, ${STAYS}`] : []),
-    ...emptied.map((label) => `${label} is empty, ${STAYS}; write {} to it if nothing is to count`),
-    ...[...new Set(fatal.map(({ label }) => label))].map(
-      (label) => `${label} holds something that no session begins with, ${STAYS}`,
-    ),
-  ];
+  const unfit = [...new Set(fatal.map(({ label }) => label))];
+  const held = new Set([...broken, ...emptied, ...unfit]);
+  return {
+    paths: new Set([...is.values()].flatMap(({ path, label }) => (held.has(label) ? [path] : []))),
+    why: [
+      ...broken.map((label) => `${label} cannot be read, ${STAYS}`),
+      ...emptied.map((label) => `${label} is empty, ${STAYS}; write {} to it if nothing is to count`),
+      ...unfit.map((label) => `${label} holds something that no session begins with, ${STAYS}`),
+    ],
+  };
 }
 
 /** The files of which nothing can be read, by their paths. */
@@ -40,7 +46,7 @@ export function sayMended(unusable: ReadonlyMap<string, string>, now: Read): str
   return mended.map(([, label]) => `${label} can be read again, and what it says counts`);
 }
 
-const STAYS = 'so everything stays as it was before it changed';
+const STAYS = 'so what it said before still counts';
 
 /** Every file by its path. One whose servers cannot be read is no better than one that is no JSON. */
 function statesOf({ files, sources }: Read): ReadonlyMap<string, FileState> {

@@ -34,7 +34,7 @@ const servers = (...names: string[]) => ({
   mcpServers: Object.fromEntries(names.map((name) => [name, { command: name }])),
 });
 
-describe('while a file that was good is none, everything stays as it was, and that is said once', () => {
+describe('while a file that was good is none, what it said before counts, and that is said once', () => {
   type Case = readonly [string, (place: ConfigPlace) => string, unknown, RegExp];
   const CASES: readonly Case[] = [
     ['half written', ({ managed }) => join(managed, 'managed-settings.json'), '{', /cannot be read/],
@@ -76,7 +76,7 @@ describe('while a file that was good is none, everything stays as it was, and th
     place.write(path, content);
     await it.refresh();
     await it.refresh();
-    const held = () => notes.filter((text) => text.includes('everything stays as it was'));
+    const held = () => notes.filter((text) => text.includes('what it said before still counts'));
     expect([contentOf(it.current), applied, held()]).toEqual([before, [], [expect.stringMatching(said)]]);
     place.write(path, servers('other'));
     await it.refresh();
@@ -97,9 +97,35 @@ describe('while a file that was good is none, everything stays as it was, and th
     expect([namesOf(it.current), applied, notes.at(-1)]).toEqual([
       ['theirs'],
       [],
-      expect.stringMatching(/choices\.json cannot be read, so everything stays/),
+      expect.stringMatching(/choices\.json cannot be read, so what it said before still counts/),
     ]);
   });
+});
+
+test('a broken file of the project holds nothing of others back: denials, rejections and a managed file count', async () => {
+  const place = configPlace();
+  const project = join(place.project, '.toolplane/settings.json');
+  const path = place.write(join(place.project, '.mcp.json'), servers('theirs'));
+  const raw = { command: 'theirs' };
+  const theirs = { scope: 'project', path, name: 'theirs', raw } as const;
+  decideServers(place.home, [theirs], 'approved');
+  place.write(project, { permissions: { deny: ['WebFetch'] } });
+  place.write(join(place.home, 'settings.json'), servers('mine'));
+  const { it } = await following(place);
+  const denied = () => it.current.settings.rules.map(({ tool }) => tool).toSorted();
+  place.write(project, '{ "permissions": ');
+  await it.refresh();
+  expect([namesOf(it.current), denied()]).toEqual([['mine', 'theirs'], ['WebFetch']]);
+  place.write(join(place.managed, 'managed-settings.json'), { permissions: { deny: ['Bash'] } });
+  decideServers(place.home, [theirs], 'rejected');
+  await it.refresh();
+  expect([namesOf(it.current), denied()]).toEqual([['mine'], ['Bash', 'WebFetch']]);
+  place.write(join(place.managed, 'managed-mcp.json'), servers('only'));
+  await it.refresh();
+  expect([namesOf(it.current), denied()]).toEqual([['only'], ['Bash', 'WebFetch']]);
+  place.write(project, { permissions: { deny: ['Write'] } });
+  await it.refresh();
+  expect(denied()).toEqual(['Bash', 'Write']);
 });
 
 test('what was wrong from the beginning holds nothing back; a file that is gone is gone', async () => {
@@ -115,7 +141,7 @@ test('what was wrong from the beginning holds nothing back; a file that is gone 
   rmSync(path);
   await it.refresh();
   expect(applied).toEqual([['mine', 'more'], []]);
-  expect(notes.filter((text) => text.includes('everything stays'))).toEqual([]);
+  expect(notes.filter((text) => text.includes('still counts'))).toEqual([]);
 });
 
 test('who fails at one change is told, and hears of the next', async () => {
@@ -186,13 +212,12 @@ test('a file that can be read again is told once what is said in it counts', asy
   await it.refresh();
   place.write(mine, servers('a'));
   await it.refresh();
-  expect([again(), applied]).toEqual([[], []]);
+  const told = (name: string) =>
+    expect.stringMatching(new RegExp(`${name} can be read again, and what it says counts$`));
+  expect([again(), applied]).toEqual([[told('/settings.json')], [['a']]]);
   place.write(theirs, {});
   await it.refresh();
-  expect(again()).toEqual([
-    expect.stringMatching(/^~.*settings\.json can be read again, and what it says counts$/),
-    expect.stringMatching(/managed-settings\.json can be read again, and what it says counts$/),
-  ]);
+  expect(again()).toEqual([told('managed-settings.json')]);
   expect(applied).toEqual([['a']]);
   place.write(mine, servers('a', 'b'));
   await it.refresh();
