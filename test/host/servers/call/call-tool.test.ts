@@ -54,8 +54,10 @@ test('a call that never got there is made again, in what is left of its time', a
   const { target, seen, journal } = scripted([refused(), ok]);
   expect(await callTool(target, call, journal)).toBe(ok);
   expect(seen).toHaveLength(2);
-  expect(seen[0]?.timeoutMs).toBeGreaterThan(9_900);
-  expect(seen[1]?.timeoutMs).toBeLessThanOrEqual(9_900);
+  const [first = 0, second = 0] = seen.map((it) => it.timeoutMs);
+  expect(first).toBeGreaterThan(9_000);
+  // It waited 100 ms in between; timers and clocks differ by a little.
+  expect(second).toBeLessThanOrEqual(first - 90);
   expect(journal.records).toMatchObject([{ attempts: 2, outcome: 'answered' }]);
 });
 
