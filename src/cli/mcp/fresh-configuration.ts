@@ -10,9 +10,11 @@ const LIMIT_MS = 5_000;
 export async function freshConfiguration(
   { world, tell }: Pick<Session, 'world' | 'tell'>,
   wanted: Wanted = {},
+  catalogues: 'ask' | 'remember' = 'ask',
 ): Promise<Configuration> {
   const configuration = await readConfiguration(world, wanted);
-  if (configuration.connectors.length === 0 || wanted.isStrict) return configuration;
+  if (configuration.connectors.length === 0 || wanted.isStrict || catalogues === 'remember')
+    return configuration;
   const signal = AbortSignal.timeout(LIMIT_MS);
   const changed = await refreshCatalogues(configuration, {
     signal,

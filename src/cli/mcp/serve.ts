@@ -5,7 +5,7 @@ const HELP = `
 Any MCP client can use these tools, without an agent of ours and without a model:
 
   toolplane mcp serve                                Read, Glob and Grep, below the working directory
-  toolplane mcp serve --cwd ~/work/shop              the same, below another directory
+  toolplane mcp serve --cwd ~/code/shop              the same, below another directory
   toolplane mcp serve --allow-writes                 Edit and Write as well
   toolplane mcp serve --allow-shell --tools Bash     commands, and nothing else
 

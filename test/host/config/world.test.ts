@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import { configWorld } from '../../../src/host/config/world.ts';
 
-const AROUND = { cwd: '/work', userHome: '/h/me', platform: 'linux' } as const;
+const AROUND = { cwd: '/desk', userHome: '/h/me', platform: 'linux' } as const;
 
 test.each<[Record<string, string>, string, readonly string[]]>([
   [{}, '/h/me/.toolplane', ['/etc/toolplane']],
   [{ TOOLPLANE_HOME: '' }, '/h/me/.toolplane', ['/etc/toolplane']],
   [{ TOOLPLANE_HOME: '/t' }, '/t', ['/etc/toolplane']],
-  [{ TOOLPLANE_HOME: 't' }, '/work/t', ['/etc/toolplane']],
+  [{ TOOLPLANE_HOME: 't' }, '/desk/t', ['/etc/toolplane']],
   [{ TOOLPLANE_MANAGED_DIRECTORY: '/m' }, '/h/me/.toolplane', ['/etc/toolplane', '/m']],
-  [{ TOOLPLANE_MANAGED_DIRECTORY: 'm' }, '/h/me/.toolplane', ['/etc/toolplane', '/work/m']],
+  [{ TOOLPLANE_MANAGED_DIRECTORY: 'm' }, '/h/me/.toolplane', ['/etc/toolplane', '/desk/m']],
 ])('with %j the home is %s and the machine speaks in %j', (env, home, managed) => {
   expect(configWorld({ ...AROUND, env })).toEqual({ ...AROUND, env, home, managed });
 });

@@ -1,4 +1,3 @@
-import { readConfiguration } from '../../../host/config/configuration.ts';
 import { lossText } from '../../../host/config/explain/loss-text.ts';
 import { maskEntry } from '../../../host/config/explain/mask-entry.ts';
 import { withStatuses } from '../connect.ts';
@@ -19,9 +18,7 @@ export function startGet(
   env: NodeJS.ProcessEnv,
 ): Promise<number> {
   return inSession(format, env, async (session) => {
-    const configuration = connects
-      ? await freshConfiguration(session)
-      : await readConfiguration(session.world);
+    const configuration = await freshConfiguration(session, {}, connects ? 'ask' : 'remember');
     if (entriesOf(configuration, name).length === 0) throw unknownServer(configuration, name);
     const server = configuration.merged.servers.find((it) => it.name === name);
     return withStatuses(session, configuration, server && connects ? [server] : [], (statuses) =>

@@ -1,4 +1,4 @@
-import { type Configuration, readConfiguration } from '../../../host/config/configuration.ts';
+import type { Configuration } from '../../../host/config/configuration.ts';
 import { faultText } from '../../../host/config/fault-text.ts';
 import { type Statuses, withStatuses } from '../connect.ts';
 import { freshConfiguration } from '../fresh-configuration.ts';
@@ -18,9 +18,7 @@ export function startList(
   env: NodeJS.ProcessEnv,
 ): Promise<number> {
   return inSession(format, env, async (session) => {
-    const configuration = connects
-      ? await freshConfiguration(session)
-      : await readConfiguration(session.world);
+    const configuration = await freshConfiguration(session, {}, connects ? 'ask' : 'remember');
     const dialled = connects ? configuration.merged.servers : [];
     return withStatuses(session, configuration, dialled, (statuses) =>
       show(session, configuration, statuses),

@@ -5,7 +5,7 @@ import type { ToolContext } from '../../../tools/context.ts';
 import { type AnyTool, tool } from '../../../tools/tool.ts';
 import { keptIn } from './kept-in.ts';
 
-/** A built-in tool as any MCP client may call it. */
+/** A built-in tool in the form that MCP clients call. */
 export function asTool(builtIn: BuiltIn, world: BuiltInWorld): AnyTool {
   const { name, description = '', inputSchema } = builtIn.listed;
   const handler = async (args: Record<string, unknown>, { signal }: ToolContext): Promise<CallToolResult> => {

@@ -34,7 +34,7 @@ export function valueOfNode({ type, value, children }: JsonNode): unknown {
   const members = children.flatMap(({ value: name, children: [it] }) =>
     it ? [[name as string, valueOfNode(it)] as const] : [],
   );
-  // A member `__proto__` is one as any other here.
+  // A member `__proto__` is an ordinary one here.
   return Object.fromEntries(members);
 }
 

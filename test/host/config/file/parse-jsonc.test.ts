@@ -21,7 +21,7 @@ test.each([
 });
 
 test.each(['{"__proto__": {"x": 1}, "constructor": 2}', '{"__proto__": {"x": 1}, "constructor": 2,}'])(
-  'a name such as __proto__ is one as any other: %s',
+  'a name such as __proto__ is an ordinary one: %s',
   (text) => {
     const { value } = parseJsonc(text);
     expect(Object.keys(value as object)).toEqual(['__proto__', 'constructor']);

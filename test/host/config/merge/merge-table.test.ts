@@ -181,7 +181,7 @@ describe.each([...PAIRS.map((kinds) => [kinds]), ...TRIPLES.map((kinds) => [kind
     expect(of(kinds, { isStrict: true })).toEqual(expected(kinds, { isStrict: true }));
   });
 
-  test('a broken one holds its name as any other, and what is not approved holds none', () => {
+  test('a broken one holds its name too, and what is not approved holds none', () => {
     for (const broken of kinds) expect(of(kinds, { broken })).toEqual(expected(kinds, { broken }));
   });
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { documentOf } from '../../../../../src/host/config/file/read-document.ts';
 import { pluginDirectories } from '../../../../../src/host/config/source/plugins/plugin-directories.ts';
 
-const WORLD = { cwd: '/work', userHome: '/h/me' };
+const WORLD = { cwd: '/desk', userHome: '/h/me' };
 
 function directories(text: string, path?: string) {
   const document = documentOf('', text);
@@ -14,7 +14,7 @@ function directories(text: string, path?: string) {
 
 test.each([
   ['{"plugins":["a","./b","/c","~/d","../e"]}', '/h/me/.toolplane/settings.json', '/h/me/.toolplane'],
-  ['{"plugins":["a","./b","/c","~/d","../e"]}', undefined, '/work'],
+  ['{"plugins":["a","./b","/c","~/d","../e"]}', undefined, '/desk'],
 ])('directories are seen from the file they stand in', (text, path, base) => {
   const up = base.slice(0, base.lastIndexOf('/'));
   expect(directories(text, path)).toEqual({
@@ -29,7 +29,7 @@ test('settings need not name any', () => {
 
 test('what is no directory is told, the others count', () => {
   expect(directories('{\n"plugins": ["a", 5, ""] }')).toEqual({
-    directories: ['/work/a'],
+    directories: ['/desk/a'],
     faults: [
       {
         level: 'error',
