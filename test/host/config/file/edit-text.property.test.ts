@@ -47,7 +47,7 @@ const written = (value: Json) =>
       const next = () => seed.next().value as number;
       const gap = () => {
         const options = trivia(eol);
-        return (options[next() % options.length] as string).replace('#', () => `#${comments++}#`);
+        return (options[next() % options.length] as string).replace('#', () => `‹${comments++}›`);
       };
       const list = (open: string, items: string[], close: string) =>
         open + gap() + items.join(',') + (items.length > 0 && next() % 3 === 0 ? `,${gap()}` : '') + close;
@@ -109,7 +109,7 @@ function applied(value: Json, [part, ...rest]: Way, next: Json | undefined): Jso
   ) as Json;
 }
 
-const commentsOf = (text: string): string[] => text.match(/#\d+#/g) ?? [];
+const commentsOf = (text: string): string[] => text.match(/‹\d+›/g) ?? [];
 
 /** Where a member or an item of a list stands. */
 function itemAt(text: string, way: Way): { readonly offset: number; readonly length: number } {
