@@ -1,3 +1,4 @@
+import { ANY, matchesSequence } from '../../base/wildcard.ts';
 import { expandBraces } from './expand-braces.ts';
 
 /** A pattern for paths below some root, each given as its segments. */
@@ -33,9 +34,6 @@ export function parseGlob(pattern: string): GlobPattern | string {
 
 const LONGEST_PATTERN = 1000;
 
-/** Any number of items, as an element of a pattern. */
-const ANY = Symbol('any');
-
 type Character = (character: string) => boolean;
 type Segment = readonly (Character | typeof ANY)[] | typeof ANY;
 
@@ -61,33 +59,6 @@ function characterClass(body: string): Character {
 
 function matchesSegment(segment: Exclude<Segment, typeof ANY>, name: string): boolean {
   return matchesSequence(segment, [...name], (accepts, character) => accepts(character));
-}
-
-/** Only the last ANY ever needs to take more: whatever an earlier one would take, the last one can. */
-function matchesSequence<P, T>(
-  pattern: readonly (P | typeof ANY)[],
-  items: readonly T[],
-  matchesOne: (element: P, item: T) => boolean,
-): boolean {
-  let at = 0;
-  let retry: { readonly after: number; from: number } | undefined;
-  for (let item = 0; item < items.length; ) {
-    const element = pattern[at];
-    if (at < pattern.length && element === ANY) {
-      at += 1;
-      retry = { after: at, from: item };
-    } else if (at < pattern.length && matchesOne(element as P, items[item] as T)) {
-      at += 1;
-      item += 1;
-    } else if (retry) {
-      retry.from += 1;
-      item = retry.from;
-      at = retry.after;
-    } else {
-      return false;
-    }
-  }
-  return pattern.slice(at).every((element) => element === ANY);
 }
 
 function reaches(pattern: readonly Segment[], directory: readonly string[]): boolean {

@@ -1,3 +1,4 @@
+import { matchesWildcard } from '../../base/wildcard.ts';
 import { mcpToolName, normalizeName } from '../../protocol/tool-name.ts';
 import { commandParts } from './command-parts.ts';
 import { matchesPath, type Workspace } from './path.ts';
@@ -46,10 +47,10 @@ function isAbout(rule: Rule, ref: ToolRef): boolean {
   const server = serverName(ref.server);
   const full = mcpToolName(ref.server, ref.tool ?? '');
   if (pattern === server || pattern === full) return true;
-  if (hasServerPattern(pattern)) return matchesStars(pattern, full) || matchesStars(pattern, ref.name);
+  if (hasServerPattern(pattern)) return matchesWildcard(pattern, full) || matchesWildcard(pattern, ref.name);
   // Compared after the server's whole name: `mcp__a__*` is not about a server called `a__b`.
   const prefix = `${server}__`;
-  return pattern.startsWith(prefix) && matchesStars(pattern, full);
+  return pattern.startsWith(prefix) && matchesWildcard(pattern, full);
 }
 
 /** An alias is nobody's but the tool's: it is made of where the tool comes from. */
@@ -75,7 +76,7 @@ function serverName(key: string): string {
 function matchesSubject(content: string, allows: boolean, subject: Subject, workspace: Workspace): boolean {
   switch (subject.kind) {
     case 'word':
-      return matchesStars(content, subject.value);
+      return matchesWildcard(content, subject.value);
     case 'path':
       return matchesPath(content, subject.value, workspace);
     case 'command':
@@ -95,20 +96,11 @@ function allowsCommand(content: string, command: string): boolean {
 /** `git log:*` and `git log *` are the words themselves or with more after them. */
 function matchesCommand(content: string, command: string): boolean {
   const prefix = /^(.*?)(?::\*| \*)$/s.exec(content)?.[1];
-  if (prefix === undefined) return matchesStars(content, command);
-  return matchesStars(prefix, command) || matchesStars(`${prefix} *`, command);
+  if (prefix === undefined) return matchesWildcard(content, command);
+  return matchesWildcard(prefix, command) || matchesWildcard(`${prefix} *`, command);
 }
 
 /** The text as a pattern that means nothing but itself: `\*` is a star. */
 export function literalStars(text: string): string {
   return text.replaceAll('*', '\\*');
-}
-
-function matchesStars(pattern: string, text: string): boolean {
-  const source = pattern
-    .split(/(?<!\\)\*/)
-    .map((literal) => literal.replaceAll('\\*', '*'))
-    .map((literal) => literal.replace(/[\\^$.*|?+()[\]{}]/g, '\\$&'))
-    .join('.*');
-  return new RegExp(`^${source}$`, 's').test(text);
 }

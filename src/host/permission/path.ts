@@ -1,3 +1,5 @@
+import { ANY, matchesSequence } from '../../base/wildcard.ts';
+
 /** What paths are measured against; all absolute. Callers resolve links first: this is arithmetic on text. */
 export type Workspace = {
   readonly cwd: string;
@@ -45,7 +47,7 @@ const PROTECTED = new Set(['.git', '.claude', '.toolplane', '.mcp.json', '.vscod
  */
 export function matchesPath(pattern: string, path: string, workspace: Workspace): boolean {
   const literal = { ...workspace, cwd: quoted(workspace.cwd), home: quoted(workspace.home) };
-  return globRegExp(anchored(pattern, literal)).test(absolutePath(path, workspace));
+  return matchesGlob(anchored(pattern, literal), absolutePath(path, workspace));
 }
 
 /** The pattern that names this path and what is below it, wherever rules are read. */
@@ -69,14 +71,34 @@ function anchored(pattern: string, workspace: Workspace): string {
 }
 
 /** `**` spans directories, `*` and `?` stay in one; what is below a match matches too. */
-function globRegExp(glob: string): RegExp {
-  const source = glob.replace(GLOB_TOKEN, (token, at: number) => {
-    if (token === '/**') return at + 3 === glob.length ? '/.+' : '(?:/[^/]+)*';
-    if (token === '**' || token === '*') return '[^/]*';
-    if (token === '?') return '[^/]';
-    return `\\${token.at(-1)}`;
-  });
-  return new RegExp(`^${source === '/' ? '' : source}(?:/.*)?$`, 's');
+function matchesGlob(glob: string, path: string): boolean {
+  const segments = segmentsOf(glob).map(compileSegment);
+  // `/x/**` is what is below `x`, without `x` itself.
+  if (segments.at(-1) === ANY) segments.push(ONE_STAR);
+  return matchesSequence([...segments, ANY], segmentsOf(path), matchesSegment);
 }
 
-const GLOB_TOKEN = /\\[\\*?]|\/\*\*(?=\/|$)|\*\*|[*?]|[\\^$.|+()[\]{}]/g;
+const ONE = Symbol('one');
+const ONE_STAR = [ANY] as const;
+
+/** A name without wildcards, or the characters of a pattern. */
+type Segment = string | readonly (string | typeof ONE | typeof ANY)[];
+
+function segmentsOf(absolute: string): string[] {
+  return absolute === '/' ? [] : absolute.slice(1).split('/');
+}
+
+function compileSegment(segment: string): Segment | typeof ANY {
+  if (segment === '**') return ANY;
+  const tokens = segment.match(/\\[\\*?]|\*+|./gs) ?? [];
+  const elements = tokens.map((token) => {
+    if (token.startsWith('*')) return ANY;
+    return token === '?' ? ONE : token.slice(-1);
+  });
+  return elements.every((element) => typeof element === 'string') ? elements.join('') : elements;
+}
+
+function matchesSegment(segment: Segment, name: string): boolean {
+  if (typeof segment === 'string') return segment === name;
+  return matchesSequence(segment, name, (element, character) => element === ONE || element === character);
+}
