@@ -3,7 +3,7 @@ import { redactText } from '../../../base/redact.ts';
 import { HostError } from '../host-error.ts';
 import type { ConnectWorld } from '../world.ts';
 import { proxyFor } from './proxy-for.ts';
-import { tlsOptions } from './tls-options.ts';
+import { tlsOptions, VERIFIED } from './tls-options.ts';
 
 /** How long a connection may take to be made; how long the answer takes is for the caller to say. */
 export const CONNECT_MS = 10_000;
@@ -31,7 +31,7 @@ export async function openPool(
   const { Agent, ProxyAgent } = await import('undici');
   if (proxy === undefined) return { pool: new Agent({ ...LIMITS, connect }), via: undefined };
   const via = checkProxy(name, proxy);
-  const through = { uri: proxy, requestTls: connect, proxyTls: { timeout: CONNECT_MS } };
+  const through = { uri: proxy, requestTls: connect, proxyTls: { ...VERIFIED, timeout: CONNECT_MS } };
   return { pool: new ProxyAgent({ ...LIMITS, ...through }), via };
 }
 

@@ -5,12 +5,23 @@ import { HostError } from '../host-error.ts';
 /** What an entry says of TLS. */
 type TlsEntry = { ca?: string; cert?: string; key?: string; serverName?: string };
 
+/**
+ * Turns certificate verification on explicitly: without it Node applies `NODE_TLS_REJECT_UNAUTHORIZED=0` of the
+ * environment to every connection that does not say otherwise.
+ */
+export const VERIFIED = { rejectUnauthorized: true } as const;
+
 /** Options of a TLS connection; a `ca` of the entry's stands beside those everybody trusts. Verification is always on. */
-export type TlsOptions = { ca?: string[]; cert?: string; key?: string; servername?: string };
+export type TlsOptions = typeof VERIFIED & {
+  ca?: string[];
+  cert?: string;
+  key?: string;
+  servername?: string;
+};
 
 /** Reads what an entry says of TLS: each part is PEM text or the path of a file that holds it. */
 export async function tlsOptions(name: string, entry: TlsEntry | undefined): Promise<TlsOptions> {
-  if (entry === undefined) return {};
+  if (entry === undefined) return VERIFIED;
   const pem = async (part: 'ca' | 'cert' | 'key') => {
     const value = entry[part];
     if (value === undefined) return undefined;
@@ -24,6 +35,7 @@ export async function tlsOptions(name: string, entry: TlsEntry | undefined): Pro
   }
   const { getCACertificates } = await import('node:tls');
   return {
+    ...VERIFIED,
     ...(ca !== undefined && { ca: [...getCACertificates('default'), ca] }),
     ...(cert !== undefined && key !== undefined && { cert, key }),
     ...(entry.serverName !== undefined && { servername: entry.serverName }),

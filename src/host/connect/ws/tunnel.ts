@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { HttpFault, networkFault, proxyFault } from '../http/http-fault.ts';
+import { VERIFIED } from '../http/tls-options.ts';
 
 /** A connection to a host through a proxy's CONNECT; the proxy's own credentials come from its URL. */
 export async function openTunnel(
@@ -22,6 +23,7 @@ export async function openTunnel(
       ...(user !== ':' && { 'proxy-authorization': `Basic ${Buffer.from(user).toString('base64')}` }),
     },
     agent: false,
+    ...VERIFIED,
     timeout: limitMs,
   });
   connecting.on('connect', ({ statusCode = 0 }, socket: Duplex) => {

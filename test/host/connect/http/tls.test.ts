@@ -1,9 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { checkUrl } from '../../../../src/cli/mcp/doctor/check-url.ts';
+import { fetchConnector } from '../../../../src/host/config/source/connectors/fetch-connector.ts';
 import { tlsOptions } from '../../../../src/host/connect/http/tls-options.ts';
 import { makeCertificates } from '../certificates.ts';
 import { startProxy } from '../proxy.ts';
 import { reach, unreached } from '../reach.ts';
 import { testWorld } from '../servers.ts';
+import { startWs } from '../ws/ws-server.ts';
 import { startWeb } from './web.ts';
 
 let own: Awaited<ReturnType<typeof makeCertificates>>;
@@ -120,5 +123,80 @@ describe('through a proxy of the environment', () => {
     await using far = await reach({ type: 'http', url: web.url }, testWorld({ env }));
     await far.call('t');
     expect(proxy.seen).toEqual([]);
+  });
+});
+
+describe('NODE_TLS_REJECT_UNAUTHORIZED=0 does not switch off verification', () => {
+  const switchOff = () => {
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+    onTestFinished(() => void vi.unstubAllEnvs());
+  };
+  const UNVERIFIED = { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' };
+
+  test.each(['http', 'sse'] as const)('of an %s server', async (type) => {
+    switchOff();
+    await using web = await startWeb(good, own.server);
+    expect(await unreached({ type, url: web.url })).toMatchObject(UNVERIFIED);
+    expect(web.seen).toEqual([]);
+  });
+
+  test('of a server whose entry sets other members of tls', async () => {
+    switchOff();
+    await using web = await startWeb(good, own.server);
+    const tls = { serverName: 'mcp.test' };
+    expect(await unreached({ type: 'http', url: web.url, tls })).toMatchObject(UNVERIFIED);
+  });
+
+  test('of a server behind a proxy', async () => {
+    switchOff();
+    await using web = await startWeb(good, own.server);
+    await using proxy = await startProxy();
+    const world = testWorld({ env: { HTTPS_PROXY: `http://${proxy.host}` } });
+    const failure = await unreached({ type: 'http', url: `https://mcp.test:${web.port}/mcp` }, world);
+    expect(failure).toMatchObject({ name: 'HttpFault', wasSent: false });
+    expect(web.seen).toEqual([]);
+  });
+
+  test('of a WebSocket server, directly and behind a proxy', async () => {
+    switchOff();
+    await using web = await startWs({ tls: own.server });
+    await using proxy = await startProxy();
+    const world = testWorld({ env: { HTTPS_PROXY: `http://${proxy.host}` } });
+    expect(await unreached({ type: 'ws', url: web.url })).toMatchObject(UNVERIFIED);
+    const behind = await unreached({ type: 'ws', url: `wss://mcp.test:${web.port}/` }, world);
+    expect(behind).toMatchObject(UNVERIFIED);
+  });
+
+  test.each(['http', 'ws'] as const)('of a proxy that is reached by TLS (%s)', async (type) => {
+    switchOff();
+    await using proxy = await startWeb(good, own.server);
+    const world = testWorld({ env: { ALL_PROXY: `https://127.0.0.1:${proxy.port}` } });
+    const url = type === 'ws' ? 'wss://mcp.test/' : 'https://mcp.test/';
+    expect(await unreached({ type, url }, world)).toMatchObject(UNVERIFIED);
+    expect(proxy.seen).toEqual([]);
+  });
+
+  test('of a connector', async () => {
+    switchOff();
+    await using web = await startWeb(good, own.server);
+    const asked = { url: web.url, headers: {}, env: {}, signal: AbortSignal.timeout(5_000) };
+    expect(await fetchConnector(asked)).toMatchObject({ kind: 'failed' });
+    expect(web.seen).toEqual([]);
+  });
+
+  test('in what doctor says of an address', async () => {
+    switchOff();
+    await using web = await startWeb(good, own.server);
+    expect((await checkUrl('srv', { url: web.url }, { env: {} })).at(-1)).toMatchObject({
+      check: 'tls',
+      level: 'error',
+    });
+  });
+
+  test('while a tls.ca of the entry is still trusted', async () => {
+    switchOff();
+    await using web = await startWeb(good, own.server);
+    await using far = await reach({ type: 'http', url: web.url, tls: { ca: own.ca } });
+    await far.call('t');
   });
 });

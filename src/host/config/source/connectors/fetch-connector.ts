@@ -2,6 +2,7 @@ import type { Dispatcher } from 'undici';
 import { isRecord } from '../../../../base/is-record.ts';
 import { checkProxy } from '../../../connect/http/pool.ts';
 import { proxyFor } from '../../../connect/http/proxy-for.ts';
+import { VERIFIED } from '../../../connect/http/tls-options.ts';
 import { NETWORK_FAULTS } from '../../../connect/network-faults.ts';
 import { readPlain } from '../../file/plain-json.ts';
 
@@ -35,7 +36,10 @@ export async function fetchConnector(asked: ConnectorRequest): Promise<Connector
   let agent: Dispatcher | undefined;
   try {
     const proxy = proxyFor(new URL(asked.url), asked.env);
-    agent = proxy === undefined ? new Agent() : new ProxyAgent(checkProxy('', proxy).href);
+    agent =
+      proxy === undefined
+        ? new Agent({ connect: VERIFIED })
+        : new ProxyAgent({ uri: checkProxy('', proxy).href, requestTls: VERIFIED, proxyTls: VERIFIED });
     return await follow(asked, agent, AbortSignal.any([asked.signal, limit]));
   } catch (cause) {
     if (limit.aborted) return failed('it did not answer in time; it is asked again at the next start');
