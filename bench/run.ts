@@ -1,6 +1,7 @@
 // npm run bench -- [--only GROUP] [--quick | --full] [--json] [--check] [--queries FILE]
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { installPeers } from '../scripts/peers.ts';
 import { buildPackage } from './build.ts';
 import type { Effort, Group } from './group.ts';
 import { agent } from './groups/agent.ts';
@@ -32,7 +33,9 @@ const say = (text: string) => process.stderr.write(`${text}\n`);
 const progress = flags.json ? () => {} : say;
 
 const queries = flags.queries === undefined ? undefined : checkedQueries(flags.queries);
-const rows = await runGroups(chosen(flags.only), flags.full ? 'full' : flags.quick ? 'quick' : 'default');
+const groups = chosen(flags.only);
+if (!installPeers()) process.exit(1);
+const rows = await runGroups(groups, flags.full ? 'full' : flags.quick ? 'quick' : 'default');
 process.stdout.write(flags.json ? `${JSON.stringify(rows, null, 2)}\n` : formatTable(rows));
 if (flags.check && rows.some((row) => !row.pass)) process.exitCode = 1;
 

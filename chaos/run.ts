@@ -1,5 +1,6 @@
 // npm run chaos -- [--only FAULT] [--quick] [--ours] [--json]
 import { parseArgs } from 'node:util';
+import { installPeers } from '../scripts/peers.ts';
 import { CONTENDERS, type ContenderName } from './contenders/table.ts';
 import type { Fault } from './fault.ts';
 import { FAULTS } from './faults/table.ts';
@@ -20,7 +21,9 @@ const { values: flags } = parseArgs({
 });
 const say = (text: string) => void process.stderr.write(`${text}\n`);
 
-const rows = await playAll(chosen(flags.only));
+const faults = chosen(flags.only);
+if (!installPeers()) process.exit(1);
+const rows = await playAll(faults);
 process.stdout.write(flags.json ? `${JSON.stringify(rows, null, 2)}\n` : formatReport(rows));
 if (rows.some((row) => !row.pass)) process.exitCode = 1;
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -11,10 +11,6 @@ const HERE = fileURLToPath(new URL('.', import.meta.url));
 const SUITE = join(HERE, '../interop/node_modules/@modelcontextprotocol/conformance/dist/index.js');
 /** Longest one scenario may take, in milliseconds. */
 const TIMEOUT_MS = 60_000;
-
-export function isSuiteThere(): boolean {
-  return existsSync(SUITE);
-}
 
 /** Runs one set of client scenarios as the suite itself does, all in parallel, and reads what it wrote down. */
 export async function runSet(flags: readonly string[]): Promise<Outcome[]> {

@@ -40,8 +40,7 @@ else process.exitCode = await main();
 async function main(): Promise<number> {
   const official = await loadPackage('official');
   const ours = await loadPackage('ours');
-  if (!official || !ours)
-    throw new Error('The official package is not installed; run: npm --prefix interop ci');
+  if (!official || !ours) throw new Error('The official package is not installed; run: npm run interop');
   const reference: Pair = { pair: 'official × CLI', sdk: official, agent: 'cli' };
   const others: Pair[] = [
     { pair: 'ours × CLI', sdk: ours, agent: 'cli' },

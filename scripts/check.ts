@@ -1,5 +1,9 @@
 // npm run check: formatting and lint, types, dead code, packaging. Every step runs, so that one run tells all.
+import { installPeers } from './peers.ts';
 import { bin, ROOT, step } from './step.ts';
+
+// Tests, examples and benchmarks import types of the peers.
+if (!installPeers()) process.exit(1);
 
 const outcomes = [
   step('format and lint', bin('biome'), ['check', '--error-on-warnings', '.']),

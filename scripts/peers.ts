@@ -1,7 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { ROOT, step } from './step.ts';
 
-/** Installs the third-party peers of `interop/` unless the pinned versions are there. */
+/**
+ * Installs the third-party peers of `interop/` unless the pinned versions are there; true if they are there now.
+ * npm writes to stderr, because the callers print JSON on stdout.
+ */
 export function installPeers(): boolean {
   const { dependencies } = JSON.parse(readFileSync(`${ROOT}interop/package.json`, 'utf8')) as {
     dependencies: Record<string, string>;
@@ -10,5 +13,7 @@ export function installPeers(): boolean {
     const manifest = `${ROOT}interop/node_modules/${name}/package.json`;
     return existsSync(manifest) && JSON.parse(readFileSync(manifest, 'utf8')).version === version;
   });
-  return isThere || step('install peers', 'npm', ['ci', '--no-audit', '--no-fund'], `${ROOT}interop`);
+  if (isThere) return true;
+  const options = { cwd: `${ROOT}interop`, output: 'stderr' } as const;
+  return step('install peers', 'npm', ['ci', '--no-audit', '--no-fund'], options);
 }

@@ -9,10 +9,22 @@ export function bin(name: string): string {
   return `${ROOT}node_modules/.bin/${name}`;
 }
 
-/** Runs one command with its output shown; true if it succeeded. */
-export function step(title: string, command: string, args: readonly string[], cwd = ROOT): boolean {
-  console.log(`\n── ${title}`);
-  const { status, error } = spawnSync(command, args, { cwd, stdio: 'inherit' });
+export type StepOptions = {
+  readonly cwd?: string;
+  /** `stderr` keeps stdout free for the document of the command that runs this step. */
+  readonly output?: 'inherit' | 'stderr';
+};
+
+/** Runs one command with its output shown and its title on stderr; true if it succeeded. */
+export function step(
+  title: string,
+  command: string,
+  args: readonly string[],
+  { cwd = ROOT, output = 'inherit' }: StepOptions = {},
+): boolean {
+  console.error(`\n── ${title}`);
+  const stdout = output === 'stderr' ? 2 : 'inherit';
+  const { status, error } = spawnSync(command, args, { cwd, stdio: ['inherit', stdout, 'inherit'] });
   if (error) console.error(`${command}: ${error.message}`);
   if (status !== 0) console.error(`✗ ${title}`);
   return status === 0;
