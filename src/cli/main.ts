@@ -1,11 +1,24 @@
 #!/usr/bin/env node
-// Kept nearly empty: `toolplane --version` must not pay for what other commands need.
+// Kept nearly empty: `toolplane --version` must not pay for what other commands need, and an old Node must get as far as
+// the check of its version. Like node-version.ts, this file uses no syntax newer than Node 12: no top-level await.
+import { nodeVersionError } from '../entry/node-version.ts';
 import { VERSION } from '../entry/version.ts';
 
 const [first] = process.argv.slice(2);
-if (first === '--version' || first === '-V') {
+const versionError = nodeVersionError(process.versions);
+if (versionError !== undefined) {
+  process.stderr.write(`${versionError}\n`);
+  if (process.argv.includes('--json')) {
+    process.stdout.write(`${JSON.stringify({ error: { message: versionError } }, null, 2)}\n`);
+  }
+  process.exitCode = 1;
+} else if (first === '--version' || first === '-V') {
   process.stdout.write(`${VERSION}\n`);
 } else {
+  void main();
+}
+
+async function main(): Promise<void> {
   const { runCommand } = await import('./program.ts');
   process.exitCode = await runCommand(process.argv);
   if (first === 'serve' || first === 'agent') {

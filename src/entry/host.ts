@@ -1,4 +1,5 @@
 // "toolplane/host": the host half alone. It never loads the SDK half.
+import './require-node.ts';
 import { realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';

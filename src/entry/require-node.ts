@@ -1,0 +1,5 @@
+import { nodeVersionError } from './node-version.ts';
+
+// Each entry point imports this module first, so that an old Node fails with this message and not with a missing built-in.
+const error = nodeVersionError(process.versions);
+if (error !== undefined) throw new Error(error);
