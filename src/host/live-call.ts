@@ -3,6 +3,7 @@ import { HostError } from './connect/host-error.ts';
 import { isTrustedEntry } from './connect/world.ts';
 import { definitionOf } from './pin/definition.ts';
 import { judge } from './pin/judge.ts';
+import type { PooledTool } from './pool/assemble.ts';
 import { sourceOf } from './server-status.ts';
 import { dialled } from './servers/call/reach.ts';
 import type { CallTarget } from './servers/call-target.ts';
@@ -46,7 +47,7 @@ export async function liveCall(
     return { failure: new HostError('unknown-tool', origin.server, fault, { hasRun: 'no' }) };
   }
   const now = listed === tool.listed ? tool : { ...tool, listed };
-  return { ...call, ...saidBy(origin.server, server, world), tool: now, at: server };
+  return { ...call, ...saidBy(tool, server, world), tool: now, at: server };
 }
 
 /** Why the call must not be sent as things are now; undefined if all is as it was decided on. */
@@ -64,13 +65,19 @@ export function whyNotSend(call: PoolCall, target: CallTarget, worker: Worker): 
 
 /** What follows from where a tool comes from. */
 export function saidBy(
-  name: string,
+  { name: toolName, origin }: PooledTool,
   server: Server | undefined,
   { configured }: Pick<SessionWorld, 'configured'>,
-): Required<Pick<PoolCall, 'isTrusted' | 'provenance'>> {
+): Pick<PoolCall, 'isTrusted' | 'provenance'> {
+  if (origin.kind !== 'mcp') return { isTrusted: true };
+  const { server: name, tool } = origin;
   return {
     isTrusted: server !== undefined && isTrustedEntry(server.entry),
-    provenance: { name, source: sourceOf(name, server?.origin ?? 'dynamic', configured) },
+    provenance: {
+      name,
+      source: sourceOf(name, server?.origin ?? 'dynamic', configured),
+      ...(toolName !== `mcp__${name}__${tool}` && { tool }),
+    },
   };
 }
 

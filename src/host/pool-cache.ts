@@ -1,7 +1,7 @@
 import { cutText } from '../base/cut-text.ts';
 import type { ListedTool } from '../protocol/mcp.ts';
-import { normalizeName } from '../protocol/tool-name.ts';
 import type { AgentDefinition } from './agent-definition.ts';
+import { matchesTool, type ToolRef } from './permission/match.ts';
 import type { Rule } from './permission/rule.ts';
 import { removingRule } from './permission/unmatched.ts';
 import { Assembler, type Origin, type Pool, type PoolDiagnostic, type PoolInput } from './pool/assemble.ts';
@@ -110,7 +110,7 @@ function inputOf(
     rulesKey: judged,
     isDenied: (name, origin) =>
       removingRule(judged.rules, ref(name, origin)) !== undefined ||
-      !isOffered(name, origin, user.definition),
+      !isOffered(ref(name, origin), user.definition),
     alwaysLoadServers: new Set(
       [...serversFor(world, user)].flatMap(([key, { entry }]) =>
         'alwaysLoad' in entry && entry.alwaysLoad === true ? [key] : [],
@@ -134,23 +134,16 @@ function kindsOf({ agents }: SessionWorld): string[] {
   return Object.entries(agents).map(([name, { description }]) => `- ${name}: ${description}`);
 }
 
-function isOffered(name: string, origin: Origin, definition: AgentDefinition | undefined): boolean {
+/** The lists of a definition name tools as deny rules do: whole servers, patterns, aliases, names as the server writes them. */
+function isOffered(tool: ToolRef, definition: AgentDefinition | undefined): boolean {
   if (!definition) return true;
-  if (LEAD_ONLY.has(name)) return false;
+  if (LEAD_ONLY.has(tool.name)) return false;
   const { tools, disallowedTools = [] } = definition;
   const isNamed = (names: readonly string[]) =>
-    names.some(
-      (it) => it === name || it === '*' || (origin.kind === 'mcp' && isServerName(it, origin.server)),
-    );
+    names.some((it) => matchesTool({ tool: it, effect: 'deny', source: 'session' }, tool));
   return (tools === undefined || isNamed(tools)) && !isNamed(disallowedTools);
 }
 
-/** `mcp__server` and `mcp__server__*` are all tools of the server. */
-function isServerName(name: string, server: string): boolean {
-  const prefix = `mcp__${normalizeName(server)}`;
-  return name === prefix || name === `${prefix}__*`;
-}
-
-function ref(name: string, origin: Origin) {
+function ref(name: string, origin: Origin): ToolRef {
   return origin.kind === 'mcp' ? { name, server: origin.server, tool: origin.tool } : { name };
 }

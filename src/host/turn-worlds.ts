@@ -37,7 +37,7 @@ export function poolCall(made: ToolCall, tool: PooledTool, worker: Worker, world
   }
   // Rules, hooks and people see the names the server gave its parameters.
   const input = argumentsFor(tool.listed.inputSchema, given);
-  return { id: made.id, tool, input, ...saidBy(origin.server, worker.servers().get(origin.server), world) };
+  return { id: made.id, tool, input, ...saidBy(tool, worker.servers().get(origin.server), world) };
 }
 
 /** Reading tools of trusted servers, and those built-ins that say so. */

@@ -38,7 +38,8 @@ export const HOOK_EVENTS = [
 ] as const;
 export type HookEvent = (typeof HOOK_EVENTS)[number];
 
-export type McpServerProvenance = { name: string; source: string };
+/** The server of a tool; `tool` is the tool's own name there, present unless `tool_name` is exactly `mcp__<name>__<tool>`. */
+export type McpServerProvenance = { name: string; source: string; tool?: string };
 
 export type BaseHookInput = {
   session_id: string;

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { AgentDefinition } from '../../src/host/agent-definition.ts';
 import type { Model, ModelRequest } from '../../src/host/model/model.ts';
 import { scriptedModel, text, together, toolUse } from '../../src/host/model/scripted.ts';
+import { aliasesOf } from '../../src/host/pool/alias.ts';
 import type { SDKMessage } from '../../src/protocol/agent-message.ts';
 import { toolServer } from '../../src/tools/sdk-server.ts';
 import { collect } from '../world/collect.ts';
@@ -74,6 +75,27 @@ test.each([
     [task('k'), text('done'), text('ok')],
     { mcpServers: { calc: calc() } },
     { builtIns: ['Task', 'connect_mcp', 'Read', 'Bash'], rules: allow('Task'), agents: { k: kind(more) } },
+  );
+  await collect(query);
+  expect(offered(model.requests[1])).toEqual(expected);
+});
+
+test.each([
+  ['an alias', [aliasesOf('prod__db', 'drop')[0] ?? ''], ['mcp__my_server__read_it', 'mcp__prod__db__drop']],
+  ['a full name that two servers have', ['mcp__prod__db__drop'], ['mcp__my_server__read_it']],
+  ['a pattern', ['mcp__prod__db__dr*'], ['mcp__my_server__read_it']],
+  ['a name as its server writes it', ['mcp__prod', 'mcp__prod__db', 'mcp__my server__read.it'], []],
+])('a kind does not have what its lists take away: %s', async (_, disallowedTools, expected) => {
+  const { query, model } = drive(
+    [task('k'), text('done'), text('ok')],
+    {
+      mcpServers: {
+        prod: toolServer('a').tool('db__drop', 'd', {}, () => ''),
+        prod__db: toolServer('b').tool('drop', 'd', {}, () => ''),
+        'my server': toolServer('c').tool('read.it', 'd', {}, () => ''),
+      },
+    },
+    { builtIns: ['Task'], rules: allow('Task'), agents: { k: kind({ disallowedTools }) } },
   );
   await collect(query);
   expect(offered(model.requests[1])).toEqual(expected);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { RegisteredHook } from '../../src/host/hook/match-hooks.ts';
 import { text, together, toolUse } from '../../src/host/model/scripted.ts';
+import { aliasesOf } from '../../src/host/pool/alias.ts';
 import type { HookEvent, HookInput, HookJSONOutput } from '../../src/protocol/hook.ts';
 import type { Options } from '../../src/sdk/options.ts';
 import { toolServer } from '../../src/tools/sdk-server.ts';
@@ -505,4 +506,57 @@ test('hooks of initialize that are none are left out', async () => {
   expect(await ask('initialize', { hooks })).toMatchObject({ subtype: 'success' });
   await send({ type: 'user', message: { role: 'user', content: 'go' } });
   expect(await result()).toMatchObject({ subtype: 'success' });
+});
+
+test('a hook on a full name runs for each tool that has it, also for one that is offered by an alias', async () => {
+  const events = [
+    'PreToolUse',
+    'PermissionRequest',
+    'PermissionDenied',
+    'PostToolUse',
+    'PostToolUseFailure',
+  ] as const;
+  const heard: unknown[] = [];
+  const hook = {
+    matcher: 'mcp__prod__db__drop|mcp__prod__db__lock',
+    hooks: [
+      async (input: HookInput) => {
+        const { tool_name, mcp_server } = input as Extract<HookInput, { hook_event_name: 'PreToolUse' }>;
+        heard.push([input.hook_event_name, tool_name, mcp_server]);
+        return {};
+      },
+    ],
+  };
+  const [drop = '', lock = ''] = ['drop', 'lock'].map((tool) => aliasesOf('prod__db', tool)[0]);
+  const locked = () => {
+    throw new Error('locked');
+  };
+  const { query } = drive([toolUse(drop), toolUse(lock), toolUse('mcp__prod__db__drop'), text('ok')], {
+    mcpServers: {
+      prod: toolServer('a')
+        .tool('db__drop', 'd', {}, () => 'dropped')
+        .tool('db__lock', 'd', {}, locked),
+      prod__db: toolServer('b')
+        .tool('drop', 'd', {}, () => 'dropped')
+        .tool('lock', 'd', {}, locked),
+    },
+    hooks: Object.fromEntries(events.map((event) => [event, [hook]])),
+    canUseTool: async (_, input, { mcpServer }) =>
+      mcpServer?.name === 'prod'
+        ? { behavior: 'deny', message: 'no' }
+        : { behavior: 'allow', updatedInput: input },
+  });
+  await collect(query);
+  const of = (tool: string) => ({ name: 'prod__db', source: 'sdk', tool });
+  expect(heard).toEqual([
+    ['PreToolUse', drop, of('drop')],
+    ['PermissionRequest', drop, of('drop')],
+    ['PostToolUse', drop, of('drop')],
+    ['PreToolUse', lock, of('lock')],
+    ['PermissionRequest', lock, of('lock')],
+    ['PostToolUseFailure', lock, of('lock')],
+    ['PreToolUse', 'mcp__prod__db__drop', { name: 'prod', source: 'sdk' }],
+    ['PermissionRequest', 'mcp__prod__db__drop', { name: 'prod', source: 'sdk' }],
+    ['PermissionDenied', 'mcp__prod__db__drop', { name: 'prod', source: 'sdk' }],
+  ]);
 });

@@ -1,4 +1,6 @@
-import type { HookEvent, HookInput } from '../../protocol/hook.ts';
+import type { HookEvent, HookInput, McpServerProvenance } from '../../protocol/hook.ts';
+import { mcpToolName, normalizeName } from '../../protocol/tool-name.ts';
+import { aliasesOf } from '../pool/alias.ts';
 import type { OnFailure } from './failure-policy.ts';
 
 /** A hook as the host knows it: when it runs, and how it is reached. */
@@ -14,12 +16,17 @@ export type RegisteredHook = {
     | { readonly kind: 'command'; readonly command: string };
 };
 
-/** The hooks that run for what happened, in the order in which they were registered. */
+/**
+ * The hooks that run for what happened, in the order in which they were registered. A server's tool is matched by its
+ * alias and by its full name `mcp__server__tool`, normalized or as the server writes it, as in permission rules: a hook
+ * keeps running when another server takes the name, and a name that two servers could mean runs it for both.
+ */
 export function matchingHooks(hooks: readonly RegisteredHook[], input: HookInput): RegisteredHook[] {
-  const subject = matchedText(input);
+  const subjects = matchedNames(input);
   return hooks.filter(
-    (hook) =>
-      hook.event === input.hook_event_name && (subject === undefined || matches(hook.matcher ?? '', subject)),
+    ({ event, matcher = '' }) =>
+      event === input.hook_event_name &&
+      (subjects === undefined || subjects.some((subject) => matches(matcher, subject))),
   );
 }
 
@@ -28,11 +35,16 @@ export function faultyMatchers(hooks: readonly RegisteredHook[]): RegisteredHook
   return hooks.filter(({ matcher = '' }) => !isEverything(matcher) && !isNames(matcher) && !pattern(matcher));
 }
 
-/** What a matcher is compared with; events without such a thing run all their hooks. */
-function matchedText(input: HookInput): string | undefined {
+/** The names a matcher is compared with; undefined for events without any, which run all their hooks. */
+function matchedNames(input: HookInput): readonly string[] | undefined {
   const member = SUBJECTS[input.hook_event_name];
   const value = member === undefined ? undefined : (input as Record<string, unknown>)[member];
-  return typeof value === 'string' ? value : undefined;
+  if (typeof value !== 'string') return undefined;
+  if (member === 'mcp_server_name') return [value, normalizeName(value)];
+  const server = 'mcp_server' in input ? (input.mcp_server as McpServerProvenance) : undefined;
+  if (server === undefined) return [value];
+  const { name, tool = value.slice(`mcp__${name}__`.length) } = server;
+  return [value, mcpToolName(name, tool), `mcp__${name}__${tool}`, ...aliasesOf(name, tool)];
 }
 
 const SUBJECTS: Readonly<Partial<Record<HookEvent, string>>> = {
@@ -54,8 +66,13 @@ const SUBJECTS: Readonly<Partial<Record<HookEvent, string>>> = {
 
 function matches(matcher: string, subject: string): boolean {
   if (isEverything(matcher)) return true;
-  if (isNames(matcher)) return matcher.split('|').some((name) => name.trim() === subject);
+  if (isNames(matcher)) return matcher.split('|').some((name) => isNamed(name.trim(), subject));
   return pattern(matcher)?.test(subject) ?? true;
+}
+
+/** Names of servers' tools may be written as the server gives them: `mcp__my server__read` is `mcp__my_server__read`. */
+function isNamed(name: string, subject: string): boolean {
+  return name === subject || (name.startsWith('mcp__') && normalizeName(name) === subject);
 }
 
 function isEverything(matcher: string): boolean {

@@ -1,5 +1,6 @@
 import { matchesWildcard } from '../../base/wildcard.ts';
 import { mcpToolName, normalizeName } from '../../protocol/tool-name.ts';
+import { isAliasOf } from '../pool/alias.ts';
 import { commandParts } from './command-parts.ts';
 import { matchesPath, type Workspace } from './path.ts';
 import { hasServerPattern, type Rule } from './rule.ts';
@@ -47,6 +48,7 @@ function isAbout(rule: Rule, ref: ToolRef): boolean {
   const server = serverName(ref.server);
   const full = mcpToolName(ref.server, ref.tool ?? '');
   if (pattern === server || pattern === full) return true;
+  if (rule.effect !== 'allow' && isAliasOf(rule.tool, ref.server, ref.tool ?? '')) return true;
   if (hasServerPattern(pattern)) return matchesWildcard(pattern, full) || matchesWildcard(pattern, ref.name);
   // Compared after the server's whole name: `mcp__a__*` is not about a server called `a__b`.
   const prefix = `${server}__`;

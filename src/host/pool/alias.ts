@@ -1,3 +1,4 @@
+import { mcpToolName } from '../../protocol/tool-name.ts';
 import type { Origin, PooledTool } from './pool.ts';
 import { renamed } from './pooled.ts';
 import { shortHash } from './short-hash.ts';
@@ -18,6 +19,23 @@ export function aliasOf(
     const name = wanted.slice(0, limit - suffix.length) + suffix;
     if (!taken.has(name)) return name;
   }
+}
+
+/** The limits that the models we know of have for names of tools. */
+const MODEL_LIMITS = [64, 128];
+
+/**
+ * Whether a name is the alias of a server's tool for some model, also while the tool has its full name. Not for allowing
+ * anything: the hash is short enough for a server to find another tool name with the same one.
+ */
+export function isAliasOf(name: string, server: string, tool: string): boolean {
+  return /_[0-9a-f]{8}$/.test(name) && aliasesOf(server, tool).includes(name);
+}
+
+/** The aliases of a server's tool, one for each limit. */
+export function aliasesOf(server: string, tool: string): string[] {
+  const wanted = mcpToolName(server, tool);
+  return MODEL_LIMITS.map((limit) => aliasOf(wanted, { kind: 'mcp', server, tool }, limit, new Map()));
 }
 
 /** Kept, so that a tool whose alias stays is the same object in the next pool. */

@@ -10,6 +10,12 @@ export const preToolUse = (tool: string): HookInput => ({
   tool_input: { a: 1 },
   tool_use_id: 'toolu_1',
 });
+/** A call of a server's tool; without `tool` it is called as `mcp__server__tool`. */
+export const ofServer = (name: string, server: string, tool?: string): HookInput =>
+  ({
+    ...preToolUse(name),
+    mcp_server: { name: server, source: 'user', ...(tool !== undefined && { tool }) },
+  }) as HookInput;
 export const prompt: HookInput = { ...BASE, hook_event_name: 'UserPromptSubmit', prompt: 'hi' };
 export const stop: HookInput = { ...BASE, hook_event_name: 'Stop', stop_hook_active: false };
 export const started = (source: string): HookInput => ({ ...BASE, hook_event_name: 'SessionStart', source });

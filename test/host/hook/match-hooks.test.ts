@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest';
 import { faultyMatchers, matchingHooks } from '../../../src/host/hook/match-hooks.ts';
+import { aliasesOf } from '../../../src/host/pool/alias.ts';
 import type { HookInput } from '../../../src/protocol/hook.ts';
-import { callback, preToolUse, prompt, started } from './inputs.ts';
+import { callback, ofServer, preToolUse, prompt, started } from './inputs.ts';
+
+const [DROP_ALIAS = ''] = aliasesOf('prod__db', 'drop');
+const LONG = 'x'.repeat(120);
+const [LONG_ALIAS = ''] = aliasesOf('docs', LONG);
 
 test.each<[string | undefined, HookInput, boolean]>([
   [undefined, preToolUse('Bash'), true],
@@ -21,6 +26,49 @@ test.each<[string | undefined, HookInput, boolean]>([
 ])('matcher %j for %j', (matcher, input, expected) => {
   const hook = callback('h', matcher === undefined ? {} : { matcher });
   expect(matchingHooks([hook], input).length === 1).toBe(expected);
+});
+
+test.each<[string, string, HookInput, boolean]>([
+  ['full name of an alias', 'mcp__prod__db__drop', ofServer(DROP_ALIAS, 'prod__db', 'drop'), true],
+  ['expression over the full name', '^mcp__prod__db__drop$', ofServer(DROP_ALIAS, 'prod__db', 'drop'), true],
+  ['one of several names', 'Bash|mcp__prod__db__drop', ofServer(DROP_ALIAS, 'prod__db', 'drop'), true],
+  ['the alias', DROP_ALIAS, ofServer(DROP_ALIAS, 'prod__db', 'drop'), true],
+  [
+    'the alias of a tool that has its full name again',
+    DROP_ALIAS,
+    ofServer('mcp__prod__db__drop', 'prod__db'),
+    true,
+  ],
+  ['the alias of the tool of another server', DROP_ALIAS, ofServer('mcp__prod__db__drop', 'prod'), false],
+  ['the other tool of that name', 'mcp__prod__db__drop', ofServer('mcp__prod__db__drop', 'prod'), true],
+  ['full name of one that is too long', `mcp__docs__${LONG}`, ofServer(LONG_ALIAS, 'docs', LONG), true],
+  ['end of one that is too long', 'x$', ofServer(LONG_ALIAS, 'docs', LONG), true],
+  [
+    'name as the server writes it',
+    'mcp__my server__read',
+    ofServer('mcp__my_server__read', 'my server', 'read'),
+    true,
+  ],
+  [
+    'letters that are not in names',
+    'mcp__größe__messen',
+    ofServer('mcp__gr__e__messen', 'größe', 'messen'),
+    true,
+  ],
+  ['half normalized', 'mcp__my server__a_b', ofServer('mcp__my_server__a_b', 'my server', 'a.b'), true],
+  ['another tool', 'mcp__prod__db__list', ofServer(DROP_ALIAS, 'prod__db', 'drop'), false],
+  ['another server', 'mcp__test__.*', ofServer(DROP_ALIAS, 'prod__db', 'drop'), false],
+  ['a built-in of that name', 'drop', ofServer(DROP_ALIAS, 'prod__db', 'drop'), false],
+])('the tool of a server is matched by %s', (_, matcher, input, expected) => {
+  expect(matchingHooks([callback('h', { matcher })], input).length === 1).toBe(expected);
+});
+
+test('a question of a server is matched by its key and by the key as it is in tool names', () => {
+  const hooks = ['my server', 'my_server', 'other'].map((matcher) =>
+    callback(matcher, { event: 'Elicitation', matcher }),
+  );
+  const input = { ...prompt, hook_event_name: 'Elicitation', mcp_server_name: 'my server' } as HookInput;
+  expect(matchingHooks(hooks, input)).toEqual(hooks.slice(0, 2));
 });
 
 test('hooks of other events do not run, and matchers compare what the event is about', () => {

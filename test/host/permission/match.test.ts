@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { matchesCall } from '../../../src/host/permission/match.ts';
+import { aliasesOf } from '../../../src/host/pool/alias.ts';
 import { bash, file, mcpCall, rule, WORKSPACE } from './situation.ts';
 
 const matches = (text: string, effect: 'allow' | 'deny' | 'ask', call: Parameters<typeof matchesCall>[1]) =>
@@ -62,6 +63,16 @@ describe('names', () => {
       expect(matches('mcp__a__b__read', effect, { ...call, servers: ['a', 'a__b'] })).toBe(true);
       expect(matches('mcp__a__b__*', effect, { ...call, servers: ['a', 'a__b'] })).toBe(true);
     }
+  });
+
+  test('a rule on an alias denies and asks also while the tool has its full name, and allows only by it', () => {
+    const [alias = ''] = aliasesOf('a__b', 'read');
+    for (const effect of ['deny', 'ask'] as const) {
+      expect(matches(alias, effect, meant)).toBe(true);
+      expect(matches(alias, effect, taking)).toBe(false);
+    }
+    expect(matches(alias, 'allow', meant)).toBe(false);
+    expect(matches(alias, 'allow', { ...meant, name: alias })).toBe(true);
   });
 
   test('a deny pattern may span servers', () => {

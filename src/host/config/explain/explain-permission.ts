@@ -24,7 +24,7 @@ export function explainPermission(
   const ref = facts.ref ?? resolveTool(configuration, name);
   const call = { ...ref, input: facts.input ?? {} };
   const mode = explainMode(configuration, facts.mode);
-  const hooks = hooksBefore(configuration, ref.name);
+  const hooks = hooksBefore(configuration, ref);
   const rules = [...settings.rules, ...(facts.rules ?? [])];
   const workspace = workspaceOf(configuration);
   const decision = decisionOf(configuration, { call, rules, mode: mode.mode, workspace }, facts);

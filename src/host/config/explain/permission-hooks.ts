@@ -1,6 +1,7 @@
 import { isRecord } from '../../../base/is-record.ts';
 import { redactText } from '../../../base/redact.ts';
 import { matchingHooks } from '../../hook/match-hooks.ts';
+import type { ToolRef } from '../../permission/match.ts';
 import type { Configuration } from '../configuration.ts';
 import { readHookSettings } from '../settings/hook-settings.ts';
 import { SettingFaults } from '../settings/setting-fault.ts';
@@ -11,14 +12,15 @@ import { standAt } from './stand.ts';
 /** The hooks of settings that hear of a call of this tool before anything is decided, in the order in which they run. */
 export function hooksBefore(
   { settings, settingsSources, world }: Pick<Configuration, 'settings' | 'settingsSources' | 'world'>,
-  tool: string,
+  { name, server, tool }: ToolRef,
 ): HookRow[] {
   const input = {
     hook_event_name: 'PreToolUse',
     session_id: '',
     transcript_path: '',
     cwd: world.cwd,
-    tool_name: tool,
+    tool_name: name,
+    ...(server !== undefined && tool !== undefined && { mcp_server: { name: server, source: '', tool } }),
     tool_input: {},
     tool_use_id: '',
   } as const;

@@ -151,6 +151,15 @@ test('hooks that hear of the call are told with their places, and that they are 
   expect(denied.answer).not.toContain('unless');
 });
 
+test('hooks that name a tool in full are told of one that models know by an alias', async () => {
+  const hooks = {
+    PreToolUse: [{ matcher: 'mcp__a__b__drop', hooks: [{ type: 'command', command: 'guard' }] }],
+  };
+  const [configuration] = await configured({ hooks, mcpServers: { a: node(), a__b: node() } });
+  const ref = { name: 'mcp__a__b__drop_1234abcd', server: 'a__b', tool: 'drop' };
+  expect(explainPermission(configuration, ref.name, { ref }).hooks).toMatchObject([{ command: 'guard' }]);
+});
+
 test.each([
   ['Bash', { command: 'git push' }, '"Bash(git push)"'],
   ['Bash', { command: 'ls *' }, '"Bash(ls \\\\*)"'],
