@@ -1,6 +1,7 @@
 import type { PermissionRuleValue, PermissionUpdate } from '../../protocol/permission.ts';
 import { narrowRules } from '../permission/narrow-rules.ts';
-import { isInWorkspace, isProtected, type Workspace } from '../permission/path.ts';
+import { isInWorkspace, type Workspace } from '../permission/path.ts';
+import { isProtectedPath } from '../permission/protected-path.ts';
 import { editsFiles, subjectOf } from '../permission/subject.ts';
 import type { PoolCall } from './pool-call.ts';
 
@@ -24,7 +25,7 @@ export function suggest(
 /** Whether mode `acceptEdits` would allow the edit. */
 function isOrdinary(call: PoolCall, workspace: Workspace): boolean {
   return subjects(call).every(
-    ({ value }) => isInWorkspace(value, workspace) && !isProtected(value, workspace),
+    ({ value }) => isInWorkspace(value, workspace) && !isProtectedPath(value, workspace),
   );
 }
 

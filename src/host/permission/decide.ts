@@ -1,7 +1,8 @@
 import type { ToolAnnotations } from '../../protocol/mcp.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
 import { matchesCall, type ToolCall } from './match.ts';
-import { isInWorkspace, isProtected, type Workspace } from './path.ts';
+import { isInWorkspace, type Workspace } from './path.ts';
+import { isProtectedPath } from './protected-path.ts';
 import { type Rule, ruleText } from './rule.ts';
 import { editsFiles, subjectOf } from './subject.ts';
 
@@ -121,7 +122,7 @@ function byMode(situation: Situation): Decision {
   }
   if (outside) return { kind: 'ask', reason: { mode, text: `${path} is outside the workspace` } };
   if (mode === 'acceptEdits' && path !== undefined && editsFiles(call.name)) {
-    if (isProtected(path, workspace)) {
+    if (isProtectedPath(path, workspace)) {
       return {
         kind: 'ask',
         reason: { mode, text: `${path} decides what runs later, so mode acceptEdits asks` },

@@ -33,14 +33,6 @@ export function isInWorkspace(path: string, workspace: Workspace): boolean {
   });
 }
 
-/** Files that decide what runs later: editing them is never waved through by a mode. */
-export function isProtected(path: string, workspace: Workspace): boolean {
-  const parts = absolutePath(path, workspace).toLowerCase().split('/');
-  return parts.some((part) => PROTECTED.has(part));
-}
-
-const PROTECTED = new Set(['.git', '.claude', '.toolplane', '.mcp.json', '.vscode', '.idea', '.husky']);
-
 /**
  * Whether a pattern names the path or a directory above it. `./x` and `x/y` start at `cwd`, as does `/x`;
  * `//x` at the root, `~/x` at home; a pattern without a slash matches at any depth. `\*` and `\?` are no pattern.

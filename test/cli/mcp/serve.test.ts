@@ -111,7 +111,8 @@ test('writes are opened by a flag, but not of files that decide what runs later'
   expect(
     await call(client, 'Edit', { file_path: 'notes.txt', old_string: 'first', new_string: '1st' }),
   ).toMatch(/^Updated /);
-  for (const path of ['.git/hooks/pre-commit', '.mcp.json', '.vscode/tasks.json']) {
+  symlinkSync('npm-settings', join(place.project, '.npmrc'));
+  for (const path of ['.git/hooks/pre-commit', '.mcp.json', '.vscode/tasks.json', '.npmrc']) {
     expect(await call(client, 'Write', { file_path: path, content: 'x' })).toMatch(
       /^!.*decides what runs later/,
     );

@@ -1,6 +1,7 @@
 import type { BuiltIn } from '../../../host/builtin/built-in.ts';
 import { realInput } from '../../../host/builtin/real-path.ts';
-import { isInWorkspace, isProtected, type Workspace } from '../../../host/permission/path.ts';
+import { absolutePath, isInWorkspace, type Workspace } from '../../../host/permission/path.ts';
+import { isProtectedPath } from '../../../host/permission/protected-path.ts';
 
 type Input = Readonly<Record<string, unknown>>;
 
@@ -14,14 +15,17 @@ export async function keptIn(
   if (real.kind === 'unresolved') return { fault: real.fault };
   const path = builtIn.pathMember === undefined ? undefined : real.input[builtIn.pathMember];
   if (typeof path !== 'string') return { input: real.input };
+  const given = String(input[builtIn.pathMember ?? '']);
   if (!isInWorkspace(path, workspace)) {
     // Where a link leads is not told either.
-    const given = String(input[builtIn.pathMember ?? '']);
     return { fault: `${given} is outside ${workspace.cwd}, and only what lies in there is served` };
   }
   // Nobody can be asked here, and who writes there decides what runs later.
   const isReading = builtIn.listed.annotations?.readOnlyHint === true;
-  if (!isReading && isProtected(path.slice(workspace.cwd.length), workspace)) {
+  const isProtected = [path, absolutePath(given, workspace)].some((it) =>
+    isProtectedPath(it.startsWith(workspace.cwd) ? it.slice(workspace.cwd.length) : it, workspace),
+  );
+  if (!isReading && isProtected) {
     return { fault: `${path} decides what runs later: it is not changed from here` };
   }
   return { input: real.input };
