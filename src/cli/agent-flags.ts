@@ -122,6 +122,12 @@ const ROWS: readonly FlagRow[] = [
     option: (maxTurns: number) => ({ maxTurns }),
   },
   {
+    flags: '--max-retries <n>',
+    does: 'how often a failed model request is repeated, 0 or more; by default 10, or 5 without any response (our own agent)',
+    parse: retries,
+    option: (given: number) => ({ extraArgs: { 'max-retries': String(given) } }),
+  },
+  {
     flags: '--max-thinking-tokens <n>',
     does: 'how long the model may think',
     parse: count,
@@ -220,6 +226,11 @@ function rules(value: string, before: unknown): string[] {
 
 function count(value: string): number {
   if (!/^[1-9]\d*$/.test(value)) throw new InvalidArgumentError('It takes a whole number, 1 or more.');
+  return Number(value);
+}
+
+function retries(value: string): number {
+  if (!/^\d+$/.test(value)) throw new InvalidArgumentError('It takes a whole number, 0 or more.');
   return Number(value);
 }
 

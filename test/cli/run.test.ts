@@ -191,8 +191,33 @@ test('a model that is asked again is told on stderr', async () => {
   const { code, stdout, stderr } = await runCli(['run', '--model', 'm', 'hi'], '', world);
   expect({ code, stdout }).toEqual({ code: 0, stdout: 'Hello.\n' });
   expect(stderr).toMatch(
-    /^toolplane: The model did not answer \(529 overloaded\); trying again in \d\.\d s \(1 of \d+\)\n$/,
+    /^toolplane: http:\/\/127\.0\.0\.1:\d+ answered 529 overloaded; retry 1 of 10 in \d\.\d s\n$/,
   );
+});
+
+test('a model endpoint of this machine that refuses the connection fails the run at once', async () => {
+  // Nothing listens on a privileged port without a service.
+  const place = { env: { OPENAI_BASE_URL: 'http://user:hunter2@127.0.0.1:3/v1' } };
+  const plain = { env: { OPENAI_BASE_URL: 'http://127.0.0.1:3/v1' } };
+  const { code, stdout, stderr } = await runCli(['run', '--model', 'openai:m', 'hi'], '', plain);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toContain('Cannot reach http://127.0.0.1:3/v1 (ECONNREFUSED): ');
+  expect(stderr).not.toContain('retry 1');
+  const withPassword = await runCli(['run', '--model', 'openai:m', 'hi'], '', place);
+  expect(withPassword.stderr).toContain('Cannot reach http://127.0.0.1:3/v1 (');
+  expect(withPassword.stderr).not.toMatch(/hunter2|retry 1/);
+});
+
+test.each([
+  ['--max-retries', ['--max-retries', '1'], {}],
+  ['CLAUDE_CODE_MAX_RETRIES', [], { CLAUDE_CODE_MAX_RETRIES: '1' }],
+])('%s says how often a failed request is repeated', async (_, flags, env) => {
+  await using world = await openAgentWorld(() => error(529, 'busy', 'overloaded_error'));
+  const place = { cwd: world.cwd, env: { ...world.env, ...env } };
+  const { code, stderr } = await runCli(['run', '--model', 'm', ...flags, 'hi'], '', place);
+  expect(code).toBe(1);
+  expect(stderr.match(/answered 529 overloaded; retry 1 of 1 in/g)).toHaveLength(1);
+  expect(world.api.requests).toHaveLength(2);
 });
 
 test('sessions of commands that tests start are in the home of the tests', async () => {

@@ -1,11 +1,16 @@
 import { elapsed } from './tool-text.ts';
 
-/** What an `api_retry` message tells people: why the model did not answer, as far as known, and when it is asked again. */
+/** Formats an `api_retry` message: which endpoint failed, why, and when the next try is. Other agents name no endpoint. */
 export function retryText(notice: Readonly<Record<string, unknown>>): string {
-  const { attempt, max_retries, retry_delay_ms, error_status, error } = notice;
+  const { attempt, max_retries, retry_delay_ms } = notice;
+  return `${failureText(notice)}; retry ${attempt} of ${max_retries} in ${elapsed(Number(retry_delay_ms))}`;
+}
+
+function failureText({ endpoint, reason, error_status, error }: Readonly<Record<string, unknown>>): string {
   const known = [error_status, error].filter(isTelling).join(' ');
-  const why = known === '' ? '' : ` (${known})`;
-  return `The model did not answer${why}; trying again in ${elapsed(Number(retry_delay_ms))} (${attempt} of ${max_retries})`;
+  if (typeof endpoint !== 'string') return `Model request failed${known === '' ? '' : ` (${known})`}`;
+  if (typeof error_status === 'number') return `${endpoint} answered ${known}`;
+  return `Cannot reach ${endpoint}${typeof reason === 'string' ? ` (${reason})` : ''}`;
 }
 
 function isTelling(value: unknown): boolean {

@@ -22,12 +22,12 @@ type ModelFlags = Pick<AgentFlags, 'model' | 'fallbackModel' | 'betas' | 'thinki
 export function chooseModel(
   flags: ModelFlags,
   env: ModelEnvironment,
-  options: { readonly cwd?: string; readonly retry?: RetryOptions } = {},
+  options: { readonly cwd?: string; readonly retry?: RetryOptions; readonly timeoutMs?: number } = {},
 ): ChosenModel {
   const given = firstName(flags.model, env.TOOLPLANE_MODEL, env.ANTHROPIC_MODEL);
   const models = new Map<string, Named>();
   const find = (name: string): Named => {
-    const found = models.get(name) ?? open(placeOf(name, env), flags, options.cwd);
+    const found = models.get(name) ?? open(placeOf(name, env), flags, options);
     models.set(name, found);
     return found;
   };
@@ -53,16 +53,24 @@ export function chooseModel(
 /** A model and what it is called where it is. */
 type Named = { readonly model: Model; readonly name: string; readonly lookedFor?: string };
 
-function open(place: ModelPlace, { betas = [] }: ModelFlags, cwd = '.'): Named {
+function open(
+  place: ModelPlace,
+  { betas = [] }: ModelFlags,
+  { cwd = '.', timeoutMs }: { readonly cwd?: string; readonly timeoutMs?: number },
+): Named {
+  const timeout = timeoutMs === undefined ? {} : { timeoutMs };
   switch (place.kind) {
     case 'anthropic': {
       const { name, credential, baseUrl } = place;
       const headers = betas.length > 0 && { headers: { 'anthropic-beta': betas.join(',') } };
-      return { model: anthropicModel({ ...credential, ...(baseUrl && { baseUrl }), ...headers }), name };
+      return {
+        model: anthropicModel({ ...credential, ...(baseUrl && { baseUrl }), ...headers, ...timeout }),
+        name,
+      };
     }
     case 'openai': {
       const { name, kind: _, ...endpoint } = place;
-      return { model: openAiModel(endpoint), name };
+      return { model: openAiModel({ ...endpoint, ...timeout }), name };
     }
     case 'rehearsal':
       return { model: rehearsalModel(), name: 'rehearsal' };

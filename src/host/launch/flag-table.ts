@@ -23,6 +23,7 @@ export type AgentFlags = {
   readonly managedSettings?: JsonObject;
   readonly leadOnly?: boolean;
   readonly maxBudgetUsd?: number;
+  readonly maxRetries?: number;
   readonly maxThinkingTokens?: number;
   readonly maxTurns?: number;
   /** JSON texts and paths of files, in the order given. */
@@ -105,6 +106,7 @@ export const FLAGS: Readonly<Record<string, FlagRow>> = {
   model: used(text, 'model'),
   'fallback-model': used(text, 'fallbackModel'),
   betas: used(list, 'betas'),
+  'max-retries': used(count(0), 'maxRetries'),
   thinking: used(oneOf('adaptive', 'disabled'), 'thinking'),
   'max-thinking-tokens': used(count(0), 'maxThinkingTokens'),
   'thinking-display': unused(

@@ -21,6 +21,7 @@ import { openConversation } from './open-conversation.ts';
 import { parseFlags } from './parse-flags.ts';
 import { planSession } from './plan-session.ts';
 import { readPromptFiles } from './prompt-files.ts';
+import { readRequestSettings } from './request-settings.ts';
 import { retryMessage } from './retry-message.ts';
 import type { Surroundings } from './surroundings.ts';
 import { launchWorld, wantedConfiguration } from './wanted-configuration.ts';
@@ -62,8 +63,14 @@ export async function launch(link: AgentLink, given: Launch): Promise<AgentSessi
   const around = { cwd, home: given.home, note };
   const ruleStore = launchRules(flags, plan.options.rules, configuration, around);
   let session: AgentSession | undefined;
-  const retry = { onRetry: (event: RetryEvent) => session?.say(retryMessage(event)) };
-  const chosen = chooseModel({ ...flags, ...(model !== undefined && { model }) }, env, { cwd, retry });
+  const requests = readRequestSettings(flags, env);
+  for (const text of requests.notes) note(text);
+  const retry = { ...requests.retry, onRetry: (event: RetryEvent) => session?.say(retryMessage(event)) };
+  const chosen = chooseModel({ ...flags, ...(model !== undefined && { model }) }, env, {
+    cwd,
+    retry,
+    ...requests.timeout,
+  });
   session = new AgentSession(link, {
     ...plan.options,
     ...opened.kept,

@@ -2,16 +2,18 @@ import type { Frame } from '../../protocol/control-frame.ts';
 import type { ModelFaultCode } from '../model/model.ts';
 import type { RetryEvent } from '../model/retry.ts';
 
-/** What a program hears when a model is asked again. */
-export function retryMessage({ fault, failures, maxFailures, delayMs }: RetryEvent): Frame {
+/** The `api_retry` message of a model that is asked again; `endpoint` and `reason` are ours. */
+export function retryMessage({ fault, failures, maxRetries, delayMs }: RetryEvent): Frame {
   return {
     type: 'system',
     subtype: 'api_retry',
     attempt: failures,
-    max_retries: maxFailures,
+    max_retries: maxRetries,
     retry_delay_ms: delayMs,
     error_status: fault.status ?? null,
     error: WORDS[fault.code],
+    ...(fault.endpoint !== undefined && { endpoint: fault.endpoint }),
+    ...(fault.reason !== undefined && { reason: fault.reason }),
   };
 }
 

@@ -2,11 +2,14 @@ import type { Anthropic } from '@anthropic-ai/sdk';
 import { anthropicParams } from './anthropic-request.ts';
 import { cutFault, faultOf } from './fault.ts';
 import type { Model, ModelEvent, ModelLimits, ModelRequest } from './model.ts';
+import { DEFAULT_TIMEOUT_MS, type ModelEndpoint } from './unreachable.ts';
 
 /** Where the Messages API is and what opens it: an API key, or a token sent as a bearer. */
 export type AnthropicOptions = ({ apiKey: string } | { authToken: string }) & {
   baseUrl?: string;
   headers?: Record<string, string>;
+  /** Limit for the time until the first byte of a response. */
+  timeoutMs?: number;
   limits?: Partial<ModelLimits>;
 };
 
@@ -15,7 +18,11 @@ const LIMITS: ModelLimits = { toolName: 128, contextTokens: 200_000, outputToken
 
 /** Models behind Anthropic's Messages API; the client library is loaded with the first request. */
 export function anthropicModel(options: AnthropicOptions): Model {
-  const endpoint = options.baseUrl ?? BASE_URL;
+  const endpoint: ModelEndpoint = {
+    url: options.baseUrl ?? BASE_URL,
+    variable: 'ANTHROPIC_BASE_URL',
+    timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+  };
   let client: Promise<Anthropic> | undefined;
   return {
     name: 'anthropic',
@@ -31,7 +38,7 @@ export function anthropicModel(options: AnthropicOptions): Model {
 async function* events(
   client: Anthropic,
   request: ModelRequest,
-  endpoint: string,
+  endpoint: ModelEndpoint,
 ): AsyncGenerator<ModelEvent> {
   const { signal } = request;
   let isComplete = false;
@@ -51,7 +58,10 @@ async function* events(
   throw cutFault(endpoint);
 }
 
-async function openClient(options: AnthropicOptions, baseURL: string): Promise<Anthropic> {
+async function openClient(
+  options: AnthropicOptions,
+  { url: baseURL, timeoutMs }: ModelEndpoint,
+): Promise<Anthropic> {
   const { Anthropic } = await import('@anthropic-ai/sdk');
   const credential = 'apiKey' in options ? { apiKey: options.apiKey } : { authToken: options.authToken };
   // Everything the library would otherwise take from the environment is said here.
@@ -59,7 +69,9 @@ async function openClient(options: AnthropicOptions, baseURL: string): Promise<A
     ...credential,
     baseURL,
     webhookKey: null,
+    // Retries are `withRetry`'s alone: two layers would multiply.
     maxRetries: 0,
+    timeout: timeoutMs,
     logLevel: 'off',
     openTelemetry: false,
     ...(options.headers && { defaultHeaders: options.headers }),

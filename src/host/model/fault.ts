@@ -1,6 +1,7 @@
 import { isRecord } from '../../base/is-record.ts';
 import { redactText } from '../../base/redact.ts';
 import { ModelFault, type ModelFaultCode } from './model.ts';
+import { describeUnreachable, type ModelEndpoint, shownUrl, withoutUserInfo } from './unreachable.ts';
 
 /** Errors inside a stream have a type and no status; this is the status each would have had. */
 const STATUS_OF_TYPE: Readonly<Record<string, number>> = {
@@ -24,27 +25,32 @@ const CUT =
   /^(terminated|fetch failed|connection error\.?|request timed out\.?|socket hang up|other side closed|premature close)$/i;
 
 /** What a client library threw, as a fault; `now` is for a retry-after that is a date. */
-export function faultOf(thrown: unknown, endpoint: string, now: number): ModelFault {
+export function faultOf(thrown: unknown, endpoint: ModelEndpoint, now: number): ModelFault {
   if (thrown instanceof ModelFault) return thrown;
   const said = isRecord(thrown) ? thrown : {};
   const types = [said.type, said.code, ...errorTypes(said.error)].filter((type) => typeof type === 'string');
   const given = typeof said.status === 'number' ? said.status : undefined;
   const status = given ?? types.map((type) => STATUS_OF_TYPE[type]).find((known) => known !== undefined);
-  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  const message = withoutUserInfo(thrown instanceof Error ? thrown.message : String(thrown));
   const code = status === undefined ? codeWithoutStatus(thrown) : codeOf(status, types, message);
-  return new ModelFault(code, redactText(`${WHAT[code]} (${endpoint}): ${message}`), {
+  if (code === 'unreachable' && status === undefined) return unreachableFault(thrown, endpoint);
+  const url = shownUrl(endpoint.url);
+  return new ModelFault(code, redactText(`${WHAT[code]} (${url}): ${message}`), {
     status,
+    endpoint: url,
     retryAfterMs: retryAfterMs(said.headers, now),
     cause: thrown,
   });
 }
 
 /** The fault of a stream that stopped before its message did. */
-export function cutFault(endpoint: string): ModelFault {
-  return new ModelFault(
-    'unreachable',
-    redactText(`${WHAT.unreachable} (${endpoint}): the reply ended in the middle`),
-  );
+export function cutFault(endpoint: ModelEndpoint): ModelFault {
+  return unreachableFault(new Error('the reply ended in the middle'), endpoint);
+}
+
+function unreachableFault(cause: unknown, endpoint: ModelEndpoint): ModelFault {
+  const { message, ...details } = describeUnreachable(cause, endpoint);
+  return new ModelFault('unreachable', message, { ...details, cause });
 }
 
 const WHAT: Readonly<Record<ModelFaultCode, string>> = {
@@ -53,7 +59,7 @@ const WHAT: Readonly<Record<ModelFaultCode, string>> = {
   unauthorized: 'The model refused the key; check the key and what its account may use',
   'bad-request': 'The model refused the request',
   'too-long': 'The conversation is too long for the model',
-  unreachable: 'The model could not be reached or the connection broke',
+  unreachable: 'The endpoint gave up waiting for the request',
   failed: 'The model failed',
 };
 

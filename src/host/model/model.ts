@@ -82,7 +82,14 @@ export type ModelFaultCode =
   | 'unreachable'
   | 'failed';
 
-type FaultDetails = { status?: number | undefined; retryAfterMs?: number | undefined; cause?: unknown };
+type FaultDetails = {
+  status?: number | undefined;
+  retryAfterMs?: number | undefined;
+  endpoint?: string | undefined;
+  reason?: string | undefined;
+  retryLimit?: number | undefined;
+  cause?: unknown;
+};
 
 /** A model that gave no reply, or only the start of one. */
 export class ModelFault extends Error {
@@ -92,11 +99,20 @@ export class ModelFault extends Error {
   readonly status: number | undefined;
   /** How long the endpoint asked to be left alone. */
   readonly retryAfterMs: number | undefined;
+  /** The URL of the request, without credentials and query. */
+  readonly endpoint: string | undefined;
+  /** Why there was no HTTP response: a system error code such as ECONNREFUSED, or a few words. */
+  readonly reason: string | undefined;
+  /** How many retries can help at most; 0 if the cause is permanent. Undefined: as many as the policy allows. */
+  readonly retryLimit: number | undefined;
 
   constructor(code: ModelFaultCode, message: string, details: FaultDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = code;
     this.status = details.status;
     this.retryAfterMs = details.retryAfterMs;
+    this.endpoint = details.endpoint;
+    this.reason = details.reason;
+    this.retryLimit = details.retryLimit;
   }
 }

@@ -6,7 +6,7 @@ import { type RetryPolicy, retryStep } from './retry-step.ts';
 export type RetryEvent = {
   readonly fault: ModelFault;
   readonly failures: number;
-  readonly maxFailures: number;
+  readonly maxRetries: number;
   readonly delayMs: number;
   /** The model name that the next try asks for. */
   readonly model: string;
@@ -23,13 +23,18 @@ export type RetryOptions = Partial<Omit<RetryPolicy, 'fallbackAfter'>> & {
   random?: () => number;
 };
 
-const DEFAULTS = { maxFailures: 10, firstDelayMs: 500, longestDelayMs: 60_000 };
+const DEFAULTS = { maxRetries: 10, maxUnreachableRetries: 5, firstDelayMs: 500, longestDelayMs: 60_000 };
 
 /** The same model, asked again while it is overloaded, limited or unreachable; once a reply has begun, its fault is passed on. */
 export function withRetry(model: Model, options: RetryOptions = {}): Model {
   const { fallback, onRetry, random = Math.random } = options;
   const sleep = options.sleep ?? ((ms, signal) => wait(ms, undefined, { signal }));
-  const policy: RetryPolicy = { ...DEFAULTS, ...options };
+  const policy: RetryPolicy = {
+    ...DEFAULTS,
+    // A number that somebody chose is meant for every kind of failure.
+    ...(options.maxRetries !== undefined && { maxUnreachableRetries: options.maxRetries }),
+    ...options,
+  };
   const firstPolicy: RetryPolicy = fallback ? { ...policy, fallbackAfter: fallback.after ?? 3 } : policy;
 
   async function* stream(request: ModelRequest): AsyncGenerator<ModelEvent> {
@@ -52,9 +57,9 @@ export function withRetry(model: Model, options: RetryOptions = {}): Model {
           asked = { model: fallback.model, request: { ...request, model: fallback.name }, isFallback: true };
         }
         const delayMs = step.kind === 'again' ? step.delayMs : 0;
-        const { maxFailures } = policy;
+        const { maxRetries } = step.kind === 'again' ? step : policy;
         const { isFallback } = asked;
-        onRetry?.({ fault, failures, maxFailures, delayMs, model: asked.request.model, isFallback });
+        onRetry?.({ fault, failures, maxRetries, delayMs, model: asked.request.model, isFallback });
         if (delayMs > 0) await unlessAborted(sleep(delayMs, signal), signal);
       }
     }

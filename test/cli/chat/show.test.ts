@@ -267,7 +267,7 @@ test('a server in trouble is told once, until its trouble changes', () => {
 test.each([
   [
     system('api_retry', { attempt: 1, max_retries: 10, retry_delay_ms: 500 }),
-    'The model did not answer; trying again in 0.5 s (1 of 10)',
+    'Model request failed; retry 1 of 10 in 0.5 s',
   ],
   [
     system('api_retry', {
@@ -277,7 +277,19 @@ test.each([
       error_status: 529,
       error: 'overloaded',
     }),
-    'The model did not answer (529 overloaded); trying again in 0.5 s (2 of 10)',
+    'Model request failed (529 overloaded); retry 2 of 10 in 0.5 s',
+  ],
+  [
+    system('api_retry', {
+      attempt: 2,
+      max_retries: 5,
+      retry_delay_ms: 4000,
+      error_status: null,
+      error: 'unknown',
+      endpoint: 'http://127.0.0.1:8899/v1',
+      reason: 'ECONNREFUSED',
+    }),
+    'Cannot reach http://127.0.0.1:8899/v1 (ECONNREFUSED); retry 2 of 5 in 4.0 s',
   ],
   [system('compact_boundary', { compact_metadata: {} }), 'The conversation was shortened'],
   [system('notification', { text: 'news' }), 'news'],

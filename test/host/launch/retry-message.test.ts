@@ -22,6 +22,7 @@ test('a model that is asked again is told of, with its status and how long it is
     max_retries: 10,
     error_status: 529,
     error: 'overloaded',
+    endpoint: api.url,
     retry_delay_ms: expect.any(Number),
   });
   expect(messages.at(-1)).toMatchObject({ subtype: 'success', result: 'Here I am.' });

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { faultOf } from '../../../src/host/model/fault.ts';
 
 const NOW = Date.parse('2026-01-01T00:00:00Z');
+const API = { url: 'http://api', variable: 'OPENAI_BASE_URL', timeoutMs: 1000 };
 
 test.each([
   [{ 'retry-after': '2' }, 2000],
@@ -14,17 +15,21 @@ test.each([
     status: 429,
     headers: new Headers(Object.entries(headers)),
   });
-  expect(faultOf(thrown, 'http://api', NOW).retryAfterMs).toBe(ms);
+  expect(faultOf(thrown, API, NOW).retryAfterMs).toBe(ms);
 });
 
 test('secrets in the endpoint and in what it said are not repeated', () => {
-  const { message } = faultOf(new Error('bad key sk-abcdefghijkl'), 'http://me:hunter2@api/v1', NOW);
+  const { message } = faultOf(
+    new Error('bad key sk-abcdefghijkl'),
+    { ...API, url: 'http://me:hunter2@api/v1' },
+    NOW,
+  );
   expect(message).not.toMatch(/hunter2|abcdefghijkl/);
 });
 
 test('what was thrown is kept as the cause, and something unknown has failed', () => {
   const thrown = new SyntaxError('Unexpected token');
-  expect(faultOf(thrown, 'http://api', NOW)).toMatchObject({
+  expect(faultOf(thrown, API, NOW)).toMatchObject({
     code: 'failed',
     status: undefined,
     cause: thrown,

@@ -7,7 +7,7 @@ import { collect } from '../../world/collect.ts';
 import { gate } from '../../world/gate.ts';
 import { modelRequest } from './requests.ts';
 
-const POLICY = { maxFailures: 5, firstDelayMs: 100, longestDelayMs: 1000 };
+const POLICY = { maxRetries: 4, maxUnreachableRetries: 4, firstDelayMs: 100, longestDelayMs: 1000 };
 const BUSY = fails(new ModelFault('overloaded', 'busy', { status: 529 }));
 const instantly = async () => {};
 
@@ -26,10 +26,10 @@ test.each<[ModelFaultCode, number | undefined, boolean]>([
 });
 
 test.each([
-  { failures: 1, random: 0, retryAfterMs: undefined, step: { kind: 'again', delayMs: 100 } },
-  { failures: 3, random: 0, retryAfterMs: undefined, step: { kind: 'again', delayMs: 400 } },
-  { failures: 3, random: 0.5, retryAfterMs: undefined, step: { kind: 'again', delayMs: 300 } },
-  { failures: 1, random: 0, retryAfterMs: 900, step: { kind: 'again', delayMs: 900 } },
+  { failures: 1, random: 0, retryAfterMs: undefined, step: { kind: 'again', delayMs: 100, maxRetries: 4 } },
+  { failures: 3, random: 0, retryAfterMs: undefined, step: { kind: 'again', delayMs: 400, maxRetries: 4 } },
+  { failures: 3, random: 0.5, retryAfterMs: undefined, step: { kind: 'again', delayMs: 300, maxRetries: 4 } },
+  { failures: 1, random: 0, retryAfterMs: 900, step: { kind: 'again', delayMs: 900, maxRetries: 4 } },
   { failures: 1, random: 0, retryAfterMs: 5000, step: { kind: 'give-up' } },
   { failures: 5, random: 0, retryAfterMs: undefined, step: { kind: 'give-up' } },
 ])(
