@@ -142,6 +142,8 @@ test('a mode and directories that were allowed are taken out again', async () =>
   expect(JSON.parse(readFileSync(team, 'utf8'))).toMatchObject({ permissions: { defaultMode: 'plan' } });
   expect(readFileSync(team, 'utf8')).not.toContain('/x');
   expect(readdirSync(join(project, '.toolplane'))).toEqual(['settings.json']);
+  expect(stdout).toContain(`  ${join(project, '.git/toolplane-trust')}\n`);
+  expect(readdirSync(join(project, '.git'))).toEqual([]);
 });
 
 test('a file that is reached by a link by now is left', async () => {

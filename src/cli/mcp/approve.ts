@@ -12,7 +12,7 @@ shown as it is written and asked about:
      are asked again
   s  skip: decide another time
   t  trust the whole repository: every server, hook, allow rule and variable in it, now and after every pull, will
-     count without a question
+     count without a question, as long as it is this repository (known by a token in .git/toolplane-trust)
   q  stop here; what you decided so far counts
 
 Ctrl-C leaves everything as it was. Without a terminal nothing is approved unless it is named:

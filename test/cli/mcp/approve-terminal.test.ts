@@ -63,7 +63,10 @@ test.runIf(hasScript)(
     terminal.type('yes\r');
     await terminal.until('trusted: ');
     expect(await terminal.closed).toEqual([0, null]);
-    expect(place.json(join(place.home, CHOICES))).toMatchObject({ servers: [], trusted: [place.project] });
+    expect(place.json(join(place.home, CHOICES))).toMatchObject({
+      servers: [],
+      trusted: [{ path: place.project }],
+    });
   },
   30_000,
 );

@@ -56,65 +56,30 @@ test('of a name in several files only the highest entry that waits is approved, 
   expect(back).toMatchObject({ approved: [{ label: '.mcp.json', path: near }] });
 }, 60_000);
 
-test('a trusted directory above that is no repository any more is told of when choices are forgotten', async () => {
+test('choices of a trusted repository are forgotten from any directory in it', async () => {
   const place = mcpPlace();
   place.write(join(place.project, 'sub/.mcp.json'), { mcpServers: { a: A } });
   await place.mcp('approve', '--trust-repository');
+  const inner = join(place.project, 'sub');
+  const reset = (cwd: string) => place.mcpWith({ cwd }, 'reset-project-choices', '--json');
+  expect(JSON.parse((await reset(inner)).stdout)).toEqual({ directory: place.project, forgotten: 1 });
+  await place.mcp('approve', '--trust-repository');
   rmSync(join(place.project, '.git'), { recursive: true });
-  const reset = (cwd: string, ...args: string[]) => place.mcpWith({ cwd }, 'reset-project-choices', ...args);
-  const sub = join(place.project, 'sub');
-  const { stdout } = await reset(sub);
-  expect(stdout).toBe(
-    `there were no choices about ${sub}\n! it is in ${place.project}, which is trusted as a whole, so all it brings along counts still: run toolplane mcp reset-project-choices there\n`,
-  );
-  expect(JSON.parse((await reset(sub, '--json')).stdout)).toMatchObject({ trustedBy: place.project });
-  expect((await reset(place.project)).stdout).toMatch(
+  expect(JSON.parse((await reset(inner)).stdout)).toEqual({ directory: inner, forgotten: 0 });
+  expect((await place.mcp('reset-project-choices')).stdout).toMatch(
     /^forgot 1 choice about .* waits for approval again\n$/,
   );
-  expect(JSON.parse((await reset(sub, '--json')).stdout)).toEqual({ directory: sub, forgotten: 0 });
 }, 60_000);
 
-const SETTINGS = { permissions: { allow: ['Bash(make *)'], deny: ['Read(.env)'] }, env: { A: 'b' } };
-
-test('without a terminal nothing is approved that is not named; --settings and --all name it', async () => {
+test('another repository in the place of a trusted one waits for approval', async () => {
   const place = mcpPlace();
-  place.write(projectFile(place), { mcpServers: { a: A, b: A } });
-  place.write(join(place.project, '.toolplane', 'settings.json'), SETTINGS);
-  const nobody = await place.mcp('approve', '--json');
-  expect(nobody.code).toBe(2);
-  const message = expect.stringMatching(
-    /^nobody is at a terminal to be asked about a, b, \.toolplane\/settings\.json; /,
-  );
-  expect(JSON.parse(nobody.stdout)).toEqual({ error: { message } });
-  const listed = await place.mcp('list');
-  expect(listed.stderr).toBe(
-    'toolplane: .toolplane/settings.json is not approved: of it only what forbids counts; toolplane mcp approve\n',
-  );
-  const settings = await place.mcp('approve', '--settings');
-  expect(settings.stdout).toBe('✓ approved the settings of .toolplane/settings.json\n');
-  expect(await states(place)).toEqual(['a pending', 'b pending']);
-  const all = await place.mcp('approve', '--all', '--json');
-  expect(JSON.parse(all.stdout)).toMatchObject({ approved: [{ name: 'a' }, { name: 'b' }], settings: [] });
-  expect(await states(place)).toEqual(['a ready', 'b ready']);
-  expect(await place.mcp('approve')).toMatchObject({ code: 0, stdout: 'nothing waits for approval\n' });
-}, 60_000);
-
-test('no to a settings file is kept until the file changes, and can be taken back', async () => {
-  const place = mcpPlace();
-  const path = place.write(join(place.project, '.toolplane', 'settings.json'), SETTINGS);
-  const rejected = '⏸ rejected the settings of .toolplane/settings.json; of them only what forbids counts\n';
-  expect(await place.mcp('reject', '--all')).toMatchObject({ code: 0, stdout: rejected });
-  expect((await place.mcp('list')).stderr).not.toContain('.toolplane/settings.json');
-  for (const word of ['approve', 'reject']) {
-    const { code, stdout } = await place.mcp(word, '--all');
-    expect({ code, stdout }).toEqual({ code: 0, stdout: 'nothing waits for approval\n' });
-  }
-  const back = await place.mcp('approve', '--settings');
-  expect(back.stdout).toBe('✓ approved the settings of .toolplane/settings.json\n');
-  const again = JSON.parse((await place.mcp('reject', '--settings', '--json')).stdout);
-  expect(again).toMatchObject({ settings: [], rejectedSettings: [{ scope: 'project', path }] });
-  place.write(path, { ...SETTINGS, model: 'other' });
-  expect((await place.mcp('list')).stderr).toContain('.toolplane/settings.json is not approved');
+  place.write(projectFile(place), { mcpServers: { a: A } });
+  await place.mcp('approve', '--trust-repository');
+  expect(await states(place)).toEqual(['a ready']);
+  rmSync(place.project, { recursive: true });
+  place.write(projectFile(place), { mcpServers: { a: A } });
+  place.write(join(place.project, '.git/HEAD'), 'ref: refs/heads/main\n');
+  expect(await states(place)).toEqual(['a pending']);
 }, 60_000);
 
 test('a file of the project that cannot be read is told of, where somebody looks for what it holds', async () => {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { forgetChoices, trustOver } from '../../../host/config/approve/choice-store.ts';
+import { forgetChoices } from '../../../host/config/approve/choice-store.ts';
 import { repositoryRoot } from '../../../host/config/source/places.ts';
 import { line } from '../../chat/piece.ts';
 import { inSession } from '../session.ts';
@@ -11,23 +11,14 @@ export function startReset(format: McpFormat, env: NodeJS.ProcessEnv): Promise<n
     const directory = repositoryRoot(world.cwd, existsSync) ?? world.cwd;
     const forgotten = forgetChoices(world.home, directory);
     const count = `${forgotten} ${forgotten === 1 ? 'choice' : 'choices'}`;
-    const above = trustOver(world.home, directory);
     await answer({
-      document: { directory, forgotten, ...(above !== undefined && { trustedBy: above }) },
+      document: { directory, forgotten },
       pieces: [
         line(
           forgotten === 0
             ? `there were no choices about ${directory}`
-            : `forgot ${count} about ${directory}${above === undefined ? '; what it brings along waits for approval again' : ''}`,
+            : `forgot ${count} about ${directory}; what it brings along waits for approval again`,
         ),
-        ...(above === undefined
-          ? []
-          : [
-              line(
-                ['! ', 'warn'],
-                `it is in ${above}, which is trusted as a whole, so all it brings along counts still: run toolplane mcp reset-project-choices there`,
-              ),
-            ]),
       ],
     });
     return 0;

@@ -20,12 +20,15 @@ export type SettingsChoice = {
   readonly choice: 'approved' | 'rejected';
 };
 
+/** A repository that is trusted as a whole, as long as it is the same one. */
+export type TrustedRepository = { readonly path: string; readonly identity: string };
+
 /** All that people on this machine have said; of each thing the newest last. */
 export type ChoiceFile = {
   readonly servers: readonly ServerChoice[];
   /** What was said of the content of settings files. */
   readonly settings: readonly SettingsChoice[];
-  readonly trusted: readonly string[];
+  readonly trusted: readonly TrustedRepository[];
 };
 
 export const NO_CHOICES: ChoiceFile = { servers: [], settings: [], trusted: [] };
@@ -50,8 +53,9 @@ export function readChoiceText(text: string): ChoiceFile | { readonly fault: str
   const { servers, settings, trusted } = value;
   if (!isListOf(servers, isServerChoice)) return { fault: '"servers" cannot be read' };
   if (!isListOf(settings, isSettingsChoice)) return { fault: '"settings" cannot be read' };
-  if (!isListOf(trusted, isText)) return { fault: '"trusted" cannot be read' };
-  return { servers, settings, trusted };
+  if (!isListOf(trusted, isTrust)) return { fault: '"trusted" cannot be read' };
+  // A path alone, as it was kept before, does not say which repository was meant: the person is asked again.
+  return { servers, settings, trusted: trusted.filter((it) => typeof it !== 'string') };
 }
 
 function isListOf<T>(value: unknown, isOne: (item: unknown) => item is T): value is T[] {
@@ -64,6 +68,10 @@ function isServerChoice(value: unknown): value is ServerChoice {
 
 function isSettingsChoice(value: unknown): value is SettingsChoice {
   return isRecord(value) && isPlaced(value);
+}
+
+function isTrust(value: unknown): value is string | TrustedRepository {
+  return isText(value) || (isRecord(value) && isText(value.path) && isText(value.identity));
 }
 
 function isPlaced({ scope, path, hash, choice }: Readonly<Record<string, unknown>>): boolean {

@@ -15,8 +15,8 @@ import {
 import { hashEntry } from './hash-entry.ts';
 import { choicesPath, loadChoices } from './load-choices.ts';
 import { isWithin, realPlace } from './real-place.ts';
+import { markRepository } from './repository-identity.ts';
 import { approvablePart } from './settings-part.ts';
-import { trustAbove } from './trust-above.ts';
 
 /** Branches of a repository differ, and going back to one asks nobody again; but what is long gone is forgotten. */
 const MOST_CONTENTS = 20;
@@ -83,10 +83,14 @@ function decideSettings(home: string, { scope, path, value }: Chosen, choice: 'a
   }));
 }
 
-/** Everything in the directory counts from now on, also what comes later. */
+/** Everything in the repository counts from now on, also what comes later, as long as it is this repository. */
 export function trustDirectory(home: string, directory: string): void {
-  const place = realPlace(directory);
-  change(home, (file) => ({ ...file, trusted: [...file.trusted.filter((it) => it !== place), place] }));
+  const path = realPlace(directory);
+  const identity = markRepository(home, path);
+  change(home, (file) => ({
+    ...file,
+    trusted: [...file.trusted.filter((it) => it.path !== path), { path, identity }],
+  }));
 }
 
 /** Forgets all choices about what lies in the directory or below; gives how many there were. */
@@ -97,18 +101,12 @@ export function forgetChoices(home: string, directory: string): number {
     const kept: ChoiceFile = {
       servers: file.servers.filter(({ path }) => !isWithin(path, place)),
       settings: file.settings.filter(({ path }) => !isWithin(path, place)),
-      trusted: file.trusted.filter((it) => !isWithin(it, place)),
+      trusted: file.trusted.filter(({ path }) => !isWithin(path, place)),
     };
     forgotten = countOf(file) - countOf(kept);
     return kept;
   });
   return forgotten;
-}
-
-/** A trusted directory that the directory is in, after all that was forgotten; undefined if there is none. */
-export function trustOver(home: string, directory: string): string | undefined {
-  const file = loadChoices(home);
-  return 'fault' in file ? undefined : trustAbove(realPlace(directory), file.trusted);
 }
 
 /** Of two processes each keeps what the other wrote; a file that cannot be read is never written over. */

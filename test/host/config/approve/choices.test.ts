@@ -4,12 +4,13 @@ import {
   mkdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   approveSettings,
   decideServers,
@@ -192,7 +193,13 @@ test('what was approved in one scope is not approved in another, whatever links 
 
 test.each([
   ['a repository', (it: string) => mkdirSync(join(it, '.git'))],
-  ['a submodule or work tree', (it: string) => writeFileSync(join(it, '.git'), 'gitdir: ../.git/x')],
+  [
+    'a submodule or work tree',
+    (it: string) => {
+      mkdirSync(join(it, '../../.git/modules/inner'), { recursive: true });
+      writeFileSync(join(it, '.git'), 'gitdir: ../../.git/modules/inner\n');
+    },
+  ],
 ])('trust does not reach %s inside the trusted one', async (_, init) => {
   const { home, project, write } = place();
   const inner = write(join(project, 'vendor/inner/deep/.mcp.json'), {});
@@ -213,6 +220,126 @@ test.each([
   expect(await choiceOf(home, inner)).toBe('approved');
 });
 
+describe('trust in a repository is bound to its identity, not to its path', () => {
+  const git = (cwd: string, ...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { cwd, stdio: 'ignore' });
+  const trusts = async ({ home, project }: { home: string; project: string }) =>
+    (await readChoices(home)).choices.isTrusted(project);
+
+  test.each<[string, (project: string, base: string) => void]>([
+    [
+      'another repository is cloned into its place',
+      (project, base) => {
+        git(base, 'init', '-q', 'other');
+        git(join(base, 'other'), 'commit', '-q', '--allow-empty', '-m', 'x');
+        rmSync(project, { recursive: true });
+        git(base, 'clone', '-q', 'other', project);
+      },
+    ],
+    [
+      'a fork of it takes its place',
+      (project, base) => {
+        git(project, 'commit', '-q', '--allow-empty', '-m', 'x');
+        git(base, 'clone', '-q', project, 'fork');
+        rmSync(project, { recursive: true });
+        renameSync(join(base, 'fork'), project);
+      },
+    ],
+    [
+      'its .git alone is replaced',
+      (project) => {
+        rmSync(join(project, '.git'), { recursive: true });
+        git(project, 'init', '-q');
+      },
+    ],
+    ['its .git is gone', (project) => rmSync(join(project, '.git'), { recursive: true })],
+    [
+      'another one brings along a token of its own',
+      (project) => {
+        rmSync(join(project, '.git'), { recursive: true });
+        mkdirSync(join(project, '.git'));
+        writeFileSync(join(project, '.git/toolplane-trust'), `${'a'.repeat(64)}\n`);
+      },
+    ],
+    [
+      'another one leads to a copy of the token by a link',
+      (project, base) => {
+        renameSync(join(project, '.git'), join(base, 'copy'));
+        mkdirSync(join(project, '.git'));
+        symlinkSync(join(base, 'copy/toolplane-trust'), join(project, '.git/toolplane-trust'));
+      },
+    ],
+    [
+      'another one leads to a copy of its .git by a link',
+      (project, base) => {
+        renameSync(join(project, '.git'), join(base, 'copy'));
+        symlinkSync(join(base, 'copy'), join(project, '.git'));
+      },
+    ],
+    [
+      'another one leads to a copy of its .git by a file',
+      (project, base) => {
+        renameSync(join(project, '.git'), join(base, 'copy'));
+        writeFileSync(join(project, '.git'), `gitdir: ${join(base, 'copy')}\n`);
+      },
+    ],
+  ])('it ends when %s', async (_, replace) => {
+    const it = place();
+    git(it.project, 'init', '-q');
+    trustDirectory(it.home, it.project);
+    expect(await trusts(it)).toBe(true);
+    replace(it.project, join(it.project, '..'));
+    expect(await trusts(it)).toBe(false);
+    expect(await choiceOf(it.home, it.file)).toBe('new');
+  });
+
+  test('it lasts through commits, branches, a pull, a clean, gc and a move away and back', async () => {
+    const it = place();
+    const base = join(it.project, '..');
+    git(it.project, 'init', '-q');
+    git(it.project, 'commit', '-q', '--allow-empty', '-m', '1');
+    git(base, 'clone', '-q', it.project, 'upstream');
+    trustDirectory(it.home, it.project);
+    git(join(base, 'upstream'), 'commit', '-q', '--allow-empty', '-m', '2');
+    git(it.project, 'pull', '-q', join(base, 'upstream'));
+    git(it.project, 'checkout', '-q', '-b', 'other');
+    git(it.project, 'clean', '-qfdx');
+    git(it.project, 'gc', '-q');
+    renameSync(it.project, join(base, 'moved'));
+    renameSync(join(base, 'moved'), it.project);
+    expect(await trusts(it)).toBe(true);
+  });
+
+  test('a token that an archive brought along is not taken for its identity', () => {
+    const it = place();
+    const outside = it.write(join(it.project, '../outside'), 'kept');
+    symlinkSync(outside, join(it.project, '.git/toolplane-trust'));
+    trustDirectory(it.home, it.project);
+    expect(readFileSync(outside, 'utf8')).toBe('kept');
+    const token = readFileSync(join(it.project, '.git/toolplane-trust'), 'utf8');
+    expect(token).toMatch(/^[0-9a-f]{64}\n$/);
+    trustDirectory(it.home, it.project);
+    expect(readFileSync(join(it.project, '.git/toolplane-trust'), 'utf8')).not.toBe(token);
+  });
+
+  test('a path that was trusted without an identity waits again, and other choices are kept', async () => {
+    const it = place();
+    decideServers(it.home, [written(it.file)], 'approved');
+    const path = join(it.home, 'choices.json');
+    const before = JSON.parse(readFileSync(path, 'utf8'));
+    writeFileSync(path, JSON.stringify({ ...before, trusted: [it.project] }));
+    expect(await trusts(it)).toBe(false);
+    expect(await choiceOf(it.home, it.file)).toBe('approved');
+  });
+
+  test('a directory that has no git directory cannot be trusted', () => {
+    const it = place();
+    expect(() => trustDirectory(it.home, join(it.project, '..'))).toThrow(/cannot be trusted as a whole/);
+    writeFileSync(join(it.project, '../.git'), 'gitdir: nowhere');
+    expect(() => trustDirectory(it.home, join(it.project, '..'))).toThrow(/approve its servers by name/);
+  });
+});
+
 test('choices are forgotten by directory, or of one server', async () => {
   const { home, project, file, write } = place();
   const other = write(join(project, '..', 'project-2', '.mcp.json'), {});
@@ -223,6 +350,7 @@ test('choices are forgotten by directory, or of one server', async () => {
     path: join(project, '.toolplane/settings.json'),
     value: { model: 'm' },
   });
+  mkdirSync(join(project, 'sub/.git'));
   trustDirectory(home, join(project, 'sub'));
   forgetServer(home, file, 's');
   expect(await choiceOf(home, file)).toBe('new');
@@ -300,7 +428,9 @@ test.each<[string, (path: string) => void, RegExp]>([
 test('a home that cannot be written to is told with its path', () => {
   const { home, file, write } = place();
   write(home, 'a file in its place');
-  expect(() => trustDirectory(home, file)).toThrow(`${join(home, 'choices.json')} cannot be`);
+  expect(() => decideServers(home, [written(file)], 'approved')).toThrow(
+    `${join(home, 'choices.json')} cannot be`,
+  );
 });
 
 test('an entry that stands in no file cannot be approved', () => {
