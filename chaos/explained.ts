@@ -22,7 +22,9 @@ export function advises(message: string): boolean {
   const ours = message
     .replaceAll(/\bit said: [^;]*/g, '')
     .replaceAll(/(?:^|\. )[A-Z]/g, (start) => start.toLowerCase());
-  return INSTRUCTION.test(ours) || /\bit is dialled again (?:in \d|by itself|once|when)/.test(ours);
+  return (
+    INSTRUCTION.test(ours) || /\b(?:retrying in \d|it is dialled again (?:by itself|once|when))/.test(ours)
+  );
 }
 
 /** A clause begins with the text, after a mark that ends another one, or after a condition. */

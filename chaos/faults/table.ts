@@ -12,6 +12,7 @@ import { processes } from './process.ts';
 import { relist } from './relist.ts';
 import { silence } from './silence.ts';
 import { socket } from './socket.ts';
+import { storm } from './storm.ts';
 import { wire } from './wire.ts';
 
 /** Every fault, in the order of the report. */
@@ -30,4 +31,5 @@ export const FAULTS: Faults = {
   ...httpSession,
   ...silence,
   ...socket,
+  ...storm,
 };

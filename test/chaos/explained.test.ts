@@ -38,7 +38,7 @@ test.each([
   'gh: it speaks no version of the protocol that we do; update it, or this program',
   'gh: its entry is wrong. Correct the entry.',
   'gh: it wants to know who you are; sign in',
-  'gh: the other side closed the connection; it is dialled again in 2 s',
+  'gh: the other side closed the connection; retrying in 2 s',
   'gh: that was mended; reconnect it',
 ])('that is advice: %s', (message) => {
   expect(advises(message)).toBe(true);

@@ -9,6 +9,10 @@ export const life = {
     server.tools.set('crash', { run: () => process.exit(3) });
   },
 
+  'crash-on-echo': (server) => {
+    server.tools.set('echo', { run: () => process.exit(3) });
+  },
+
   'crash-at-start': () => {
     note('started');
     writeAll('cannot start: GITHUB_TOKEN is not set\n', 2);

@@ -29,7 +29,11 @@ export function explainStatus(
       : `in ${Math.ceil(Math.min(retryAfterMs, LONGEST_WAIT_MS) / 1000)} s`;
   const told = STATUS[status];
   if (told)
-    return { code: 'unreachable', ...told, fault: `${told.fault} (HTTP ${status}); ask again ${wait}` };
+    return {
+      code: 'unreachable',
+      ...told,
+      fault: `${told.fault} (HTTP ${status}); ${remedyOf(told)}ask again ${wait}`,
+    };
   if (status >= 500) {
     const fault = `it failed (HTTP ${status}); look into its log, or ask again ${wait}`;
     return { code: 'unreachable', fault };
@@ -55,6 +59,10 @@ type StatusContext = {
   /** It has shaken hands there: what it answers with is about the request. */
   readonly isEstablished?: boolean;
 };
+
+function remedyOf({ isTerminal }: Omit<Told, 'code'>): string {
+  return isTerminal ? 'see whether the server runs, or ' : '';
+}
 
 const SEE = 'see what the request did before you repeat it';
 /** Nobody is told to wait for longer: it is asked again sooner. */

@@ -50,10 +50,13 @@ export function afterLoss(past: Past, livedMs: number): Past {
   };
 }
 
+/** The shortest wait is this part of the longest one. */
+const LEAST_WAIT = 1 / 4;
+
 /** How long to wait after the last failure; `luck` in [0, 1) spreads those that failed together. */
 export function retryWait(past: Past, luck: number, { firstMs, ceilingMs }: RetryPolicy): number {
   const doublings = Math.max(0, past.failures - 1);
-  const wait = luck * Math.min(ceilingMs, firstMs * 2 ** doublings);
+  const wait = Math.max(luck, LEAST_WAIT) * Math.min(ceilingMs, firstMs * 2 ** doublings);
   if (!isStormy(past)) return Math.round(wait);
   const pause = Math.min(ceilingMs * STORM_FACTOR, firstMs * 2 ** past.shortLives);
   return Math.round(Math.max(wait, (pause * (1 + luck)) / 2));

@@ -3,6 +3,7 @@ import type { Connection } from '../connect/connection.ts';
 import { HostError } from '../connect/host-error.ts';
 import type { ConnectWorld, ServerEntry } from '../connect/world.ts';
 import { attend, introductionOf, type Live } from './attend.ts';
+import { DialLimit } from './dial-limit.ts';
 import type { Lane } from './dial-queue.ts';
 import { endedFault } from './ended-fault.ts';
 import { laneOf } from './lane-of.ts';
@@ -31,6 +32,7 @@ export class ServerSlot implements KnownServer {
   readonly #keeper: StateKeeper;
   readonly #offers: OfferKeeper;
   readonly #past: PastOffer;
+  readonly #limit: DialLimit;
   readonly #stderr = new LastLines();
   #live: Live | undefined;
   /** Ends the present attempt or connection. */
@@ -53,6 +55,7 @@ export class ServerSlot implements KnownServer {
     this.#given = given;
     this.#offers = new OfferKeeper(given, entry, listener);
     this.#past = new PastOffer(key, entry, given.world);
+    this.#limit = new DialLimit(given.clock);
     this.#keeper = new StateKeeper(given, {
       changed: (before, state) => {
         this.#offers.follow(state);
@@ -101,10 +104,13 @@ export class ServerSlot implements KnownServer {
     if (connection === this.#live?.connection) this.#live.pulse.report(failure);
   }
 
-  /** Dials, unless that is being done or has succeeded. */
+  /** Dials, unless that is being done or has succeeded. A server in backoff keeps its backoff. */
   open(): Promise<void> {
     const { state } = this.#keeper;
-    return isBusy(state) || state.kind === 'connected' ? this.rested() : this.reopen();
+    if (isBusy(state) || state.kind === 'connected') return this.rested();
+    if (state.kind !== 'failed' || state.nextRetryAt === undefined) return this.reopen();
+    this.again('asked');
+    return this.rested();
   }
 
   /** Ends what there is and dials anew. */
@@ -200,6 +206,8 @@ export class ServerSlot implements KnownServer {
     const onClose = (connection: Connection) =>
       this.#lose(endedFault(this.#key, this.lane, connection.stderr()), signal);
     try {
+      // In-process servers cost nothing to connect to.
+      if (this.lane !== undefined) await this.#limit.admit(signal);
       const { connection, lists, listing, since } = await queue.run(this.lane, signal, () => {
         this.#stderr.clear();
         this.#keeper.enter({ kind: 'dialled' });

@@ -46,7 +46,7 @@ export class Servers implements AsyncDisposable {
     this.#options = options;
     const started = () => [...this.#slots].filter(([, slot]) => slot.state.kind !== 'waiting');
     this.#start = new StartWatch(started, options.onProgress);
-    this.#given = makeSlotWorld(world, options, () => void this.wake());
+    this.#given = makeSlotWorld(world, options, () => void this.#waker.wake());
     this.#waker = new Waker(this.#slots, this.#given.clock);
   }
 
@@ -227,13 +227,13 @@ export class Servers implements AsyncDisposable {
     if (slot.isWished) this.#dialledAt = performance.now();
     this.#options.onState?.(key, state, slot.status);
     const isBack = state.kind === 'connected' && before.kind === 'connecting' && before.cause !== undefined;
-    if (isBack && slot.lane === 'remote') this.#waker.soonEnough();
+    if (isBack && slot.lane === 'remote') void this.#waker.soonEnough();
     if (!slot.isWished) this.#start.settle(slot);
   }
 
-  /** Dials those on the network that wait to be dialled again, now; settles when that has come to something. */
+  /** Dials servers on the network that wait for their next retry, at most once every 10 s; settles when they have come or failed. */
   wake(): Promise<void> {
-    return this.#waker.wake();
+    return this.#waker.soonEnough();
   }
 
   #drop(key: string): void {

@@ -64,7 +64,7 @@ export function beginning(now: number): ServerState {
 export function next(state: ServerState, event: ServerEvent, moment: Moment): ServerState {
   switch (event.kind) {
     case 'asked':
-      return isAsleep(state) || mayHurry(state, moment) ? queued(state, moment) : state;
+      return isAsleep(state) || mayCallDial(state, moment) ? queued(state, moment) : state;
     case 'renewed':
       return queued({ ...state, attempt: 0, past: { ...NO_PAST, hasCome: state.past.hasCome } }, moment);
     case 'enabled':
@@ -117,6 +117,16 @@ export function isAsleep(state: ServerState): boolean {
 function mayHurry(state: ServerState, { now }: Moment): boolean {
   if (state.kind !== 'failed' || state.nextRetryAt === undefined || isStormy(state.past)) return false;
   return now >= state.since + (state.cause.retryAfterMs ?? 0);
+}
+
+/**
+ * Whether a call dials a server that waits for its next retry. The first loss of a connection is repaired at once; after
+ * that calls fail fast while the backoff runs, but none is kept waiting for longer than the ordinary longest wait.
+ */
+function mayCallDial(state: ServerState, moment: Moment): boolean {
+  if (!mayHurry(state, moment)) return false;
+  const isFirstLoss = state.past.hasCome && state.past.failures <= 1;
+  return isFirstLoss || moment.now >= state.since + moment.retry.ceilingMs;
 }
 
 function queued(state: ServerState, { now }: Moment): ServerState {

@@ -15,12 +15,9 @@ export class Waker {
     this.#clock = clock;
   }
 
-  /** Nobody waits out a long pause, and nobody is asked all the time. */
-  soonEnough(): void {
-    const now = this.#clock.now();
-    if (now - this.#wokenAt < WAKE_MS) return;
-    this.#wokenAt = now;
-    void this.wake();
+  /** As `wake`, but at most once every 10 s. */
+  async soonEnough(): Promise<void> {
+    if (this.#clock.now() - this.#wokenAt >= WAKE_MS) await this.wake();
   }
 
   /** Settles when that has come to something. */
@@ -28,6 +25,7 @@ export class Waker {
     const waiting = [...this.#slots.values()].filter(
       ({ lane, state }) => lane === 'remote' && state.kind === 'failed',
     );
+    if (waiting.length > 0) this.#wokenAt = this.#clock.now();
     for (const slot of waiting) slot.again('woken');
     await Promise.all(waiting.map((slot) => slot.rested()));
   }

@@ -44,7 +44,7 @@ function askedFor({ cause, nextRetryAt }: Failed, now: number): Pick<WhyNot, 're
 function nextDial({ nextRetryAt, cause }: Failed, now: number): string {
   if (cause.code === 'bad-config') return 'change its entry, or reconnect it once that is mended';
   if (nextRetryAt === undefined) return 'reconnect it to try again';
-  return `it is dialled again in ${Math.max(1, Math.ceil((nextRetryAt - now) / 1000))} s`;
+  return `retrying in ${Math.max(1, Math.ceil((nextRetryAt - now) / 1000))} s`;
 }
 
 /** Messages begin with the name of the server; whoever names it already needs the rest. */

@@ -49,13 +49,15 @@ const STATES = {
   connected: after('asked', 'dialled', 'came'),
   'needs-auth': after('asked', 'dialled', 'refused 401'),
   retrying: after('asked', 'dialled', 'refused'),
+  lost: after('asked', 'dialled', 'came', 'lost'),
   failed: after('asked', 'dialled', 'refused for good'),
   disabled: after('disabled'),
 } as const;
 
 const nameOf = (state: ServerState): string => {
   if (state.kind === 'pending') return state.awaits === 'asking' ? 'asleep' : 'queued';
-  if (state.kind === 'failed') return state.nextRetryAt === undefined ? 'failed' : 'retrying';
+  if (state.kind === 'failed' && state.nextRetryAt !== undefined)
+    return state.past.hasCome ? 'lost' : 'retrying';
   return state.kind;
 };
 
@@ -73,13 +75,14 @@ const TABLE: Record<keyof typeof STATES, Partial<Record<Happened, string>>> = {
   },
   connected: {
     renewed: 'queued',
-    lost: 'retrying',
+    lost: 'lost',
     'lost 401': 'needs-auth',
     listed: 'connected',
     disabled: 'disabled',
   },
   'needs-auth': { renewed: 'queued', disabled: 'disabled' },
-  retrying: {
+  retrying: { renewed: 'queued', 'retry-due': 'queued', woken: 'queued', disabled: 'disabled' },
+  lost: {
     asked: 'queued',
     renewed: 'queued',
     'retry-due': 'queued',
@@ -111,6 +114,17 @@ test('what is known of a server goes along with it', () => {
   const back = next(again, EVENTS.came, at(10));
   expect(back).toMatchObject({ kind: 'connected', attempt: 0, stderr: [], said });
   expect(back).not.toHaveProperty('cause');
+});
+
+test('calls repair the first loss at once, and then wait for the backoff, but not longer than its ceiling', () => {
+  const redialled = [EVENTS.asked, EVENTS.dialled, EVENTS.came, EVENTS.lost].reduce(
+    (it, event) => next(it, event, at(200)),
+    STATES.lost,
+  );
+  expect(redialled).toMatchObject({ kind: 'failed', past: { failures: 2 } });
+  expect(next(redialled, EVENTS.asked, at(200))).toBe(redialled);
+  expect(next(redialled, EVENTS.asked, at(200 + RETRY.ceilingMs - 1))).toBe(redialled);
+  expect(next(redialled, EVENTS.asked, at(200 + RETRY.ceilingMs))).toMatchObject({ kind: 'pending' });
 });
 
 test('the server’s own word when to come again is a lower bound', () => {
@@ -171,7 +185,9 @@ test('one that keeps coming and going is left alone for a growing pause, by ever
       for (const event of [EVENTS['retry-due'], EVENTS.dialled, EVENTS.came])
         state = next(state, event, at(now));
   }
-  expect(pauses).toEqual([0, 0, 0, 0, 8_000, 16_000, 32_000, 64_000, 128_000, 150_000, 150_000, 150_000]);
+  expect(pauses).toEqual([
+    125, 125, 125, 125, 8_000, 16_000, 32_000, 64_000, 128_000, 150_000, 150_000, 150_000,
+  ]);
   expect(next(state, EVENTS.asked, at(now))).toBe(state);
   expect(next(state, EVENTS.woken, at(now))).toBe(state);
   expect(next(state, EVENTS.renewed, at(now))).toMatchObject({ kind: 'pending', awaits: 'slot', attempt: 0 });

@@ -38,7 +38,7 @@ const CASES: [string, ServerState, object, object | undefined][] = [
       nextRetryAt: 4_500,
       cause: { code: 'unreachable', message: 'MCP server "s": no' },
     },
-    { code: 'unreachable', fault: 'no; it is dialled again in 4 s' },
+    { code: 'unreachable', fault: 'no; retrying in 4 s' },
   ],
   [
     'in a storm',
@@ -53,7 +53,7 @@ const CASES: [string, ServerState, object, object | undefined][] = [
     },
     {
       code: 'unreachable',
-      fault: 'it keeps coming and going; the last time: no; it is dialled again in 4 s',
+      fault: 'it keeps coming and going; the last time: no; retrying in 4 s',
     },
   ],
   [

@@ -117,7 +117,7 @@ describe('those who call', () => {
       code: 'unreachable',
       server: 'a',
       hasRun: 'no',
-      message: 'MCP server "a": no; it is dialled again in 1 s',
+      message: 'MCP server "a": no; retrying in 1 s',
     });
     expect(fleet.dials).toHaveLength(1);
   });

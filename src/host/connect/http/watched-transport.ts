@@ -26,6 +26,8 @@ export class WatchedTransport implements Transport {
   readonly #failed = new Set<string>();
   /** Requests that are on their way to the server. */
   readonly #posting = new Set<Promise<void>>();
+  /** Rejects when the connection is lost, never resolves: the official transports may wait for their start for ever. */
+  readonly #lost = Promise.withResolvers<never>();
   #lastFault: HttpFault | undefined;
   #isLeaving = false;
   #isLost = false;
@@ -34,6 +36,7 @@ export class WatchedTransport implements Transport {
   constructor(inner: Transport, start: Start = {}) {
     this.#inner = inner;
     this.#start = start;
+    this.#lost.promise.catch(() => {});
   }
 
   get hasPerRequestStream(): boolean {
@@ -62,7 +65,7 @@ export class WatchedTransport implements Transport {
     };
     this.#inner.onclose = () => this.#end(this.#isLeaving ? undefined : this.#lastFault);
     try {
-      await this.#inner.start();
+      await Promise.race([this.#inner.start(), this.#lost.promise]);
     } catch (failure) {
       await this.#inner.close().catch(() => {});
       throw this.#start.explain?.(failure) ?? failure;
@@ -115,6 +118,7 @@ export class WatchedTransport implements Transport {
   /** The connection is over by the server's doing. What is on its way may still learn whether it got there. */
   async lose(fault: HttpFault): Promise<void> {
     this.#isLost = true;
+    this.#lost.reject(fault);
     this.#inner.onerror?.(fault);
     if (this.#posting.size > 0) {
       await within(POSTED_MS, Promise.allSettled(this.#posting), new AbortController().signal);

@@ -90,6 +90,14 @@ test('an endpoint of another origin is refused', async () => {
   expect(web.seen).toHaveLength(1);
 });
 
+test('a stream that ends before it names its endpoint fails the connection at once', async () => {
+  await using web = await startWeb((_, response) =>
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).end(': hello\n\n'),
+  );
+  expect(await unreached({ type: 'sse', url: web.url })).toMatchObject({ code: 'stream-ended' });
+  expect(web.seen).toHaveLength(1);
+});
+
 test.each([
   [401, 'text/plain'],
   [404, 'text/html'],
