@@ -1,6 +1,7 @@
 import { mcpToolName } from '../protocol/tool-name.ts';
 import { type PoolCall, ruleCall } from './call/pool-call.ts';
 import { type Decision, decide, type Situation } from './permission/decide.ts';
+import type { Workspace } from './permission/path.ts';
 import { modeOf } from './permission/rule-store.ts';
 import type { ToolChange } from './pin/judge.ts';
 import { policyRules } from './server-policy.ts';
@@ -21,7 +22,7 @@ export function decideCall(
     rules: [...world.rules.current().rules, ...policyRules(worker.servers())],
     mode: modeOf(world.rules.current()),
     bypassLaunched: world.mayBypass,
-    workspace: world.workspace(),
+    workspace: workspaceOf(call, world),
   };
   const about = { ...common, ...situationOf(call, change, world) };
   // Also those a sub-agent does not have: a rule may be meant for them.
@@ -32,6 +33,11 @@ export function decideCall(
     ...decideReading(call, common),
   ];
   return others.reduce((one, it) => (STRICTNESS[it.kind] > STRICTNESS[one.kind] ? it : one), decision);
+}
+
+/** What the call's paths are measured against. */
+export function workspaceOf({ links = [] }: PoolCall, world: Pick<SessionWorld, 'workspace'>): Workspace {
+  return { ...world.workspace(), links };
 }
 
 /** How a tool differs from what was accepted. A program's own tools are its code, built-ins ours. */

@@ -4,10 +4,11 @@ import { mcpToolName } from '../protocol/tool-name.ts';
 import type { ToolCall } from './agent/tool-call.ts';
 import type { BuiltIn, ResourceReader } from './builtin/built-in.ts';
 import { realInput } from './builtin/real-path.ts';
+import { ruleLinks } from './builtin/rule-links.ts';
 import type { PermitWorld, Resolved } from './call/permit.ts';
 import type { PoolCall } from './call/pool-call.ts';
 import type { RunWorld } from './call/run-call.ts';
-import { decideCall, pinnedChange } from './decide-call.ts';
+import { decideCall, pinnedChange, workspaceOf } from './decide-call.ts';
 import { findTools } from './find-tools.ts';
 import { goneServer, liveCall, saidBy, whyNotSend } from './live-call.ts';
 import { matchesCall } from './permission/match.ts';
@@ -115,7 +116,7 @@ export function runWorld(worker: Worker, world: SessionWorld, hear: Hear): RunWo
       wake: world.wake,
       leftOvers: world.leftOvers,
       agents: world.agents,
-      isReadable: (path) => !isHidden(path, call, world),
+      isReadable: readableFor(call, world),
       connect: worker.connectServer,
       findTools: (query, limit) =>
         findTools(query, limit, { ...worker, pool: worker.pool(), waiting: waitingServers(worker) }),
@@ -140,9 +141,14 @@ async function resolveBuiltIn(
   signal: AbortSignal,
 ): Promise<Resolved> {
   if (builtIn.uriMember !== undefined) return resolveReading(call, builtIn.uriMember, worker, world, signal);
-  const real = await realInput(builtIn, call.input, world.workspace());
+  if (builtIn.pathMember === undefined) return call;
+  const [real, links] = await Promise.all([
+    realInput(builtIn, call.input, world.workspace()),
+    ruleLinks(world.rules.current().rules, world.workspace()),
+  ]);
   if (real.kind === 'unresolved') return { fault: real.fault };
-  return real.input === call.input ? call : { ...call, input: real.input, written: call.input };
+  const resolved = { ...call, links };
+  return real.input === call.input ? resolved : { ...resolved, input: real.input, written: call.input };
 }
 
 async function resolveReading(
@@ -180,13 +186,17 @@ function readerFor({ tool, at }: PoolCall, worker: Worker, world: SessionWorld):
   });
 }
 
-/** What a deny rule for `Read` or for the tool itself is about, searches do not show. */
-function isHidden(path: string, { tool, builtIn }: PoolCall, world: SessionWorld): boolean {
-  const member = builtIn?.pathMember;
-  const calls = [
-    { name: 'Read', input: { file_path: path } },
-    ...(member === undefined ? [] : [{ name: tool.name, input: { [member]: path } }]),
-  ];
+/** Searches do not show what a deny rule for `Read` or for the tool itself is about. */
+function readableFor(call: PoolCall, world: SessionWorld): (path: string) => boolean {
+  const { name } = call.tool;
+  const member = call.builtIn?.pathMember;
   const denied = world.rules.current().rules.filter(({ effect }) => effect === 'deny');
-  return denied.some((rule) => calls.some((call) => matchesCall(rule, call, world.workspace())));
+  const workspace = workspaceOf(call, world);
+  return (path) => {
+    const calls = [
+      { name: 'Read', input: { file_path: path } },
+      ...(member === undefined ? [] : [{ name, input: { [member]: path } }]),
+    ];
+    return !denied.some((rule) => calls.some((it) => matchesCall(rule, it, workspace)));
+  };
 }

@@ -151,16 +151,22 @@ test('what a file holds can neither break a line nor reach the terminal', async 
 });
 
 test('a permission is decided on where a path leads, as a session decides it', async () => {
-  const { explain, project, userHome, write } = place({ permissions: { deny: ['Read(~/private/**)'] } });
+  const { explain, project, userHome, write } = place({
+    permissions: { deny: ['Read(~/private/**)', 'Read(./shelf/**)'] },
+  });
   write(join(userHome, 'private', 'key'), 'x');
+  write(join(userHome, 'books', 'one'), 'x');
+  symlinkSync(join(userHome, 'books'), join(project, 'shelf'));
   symlinkSync(join(userHome, 'private'), join(project, 'link'));
   symlinkSync('loop', join(project, 'loop'));
   const input = (path: string) => JSON.stringify({ file_path: path });
-  const [led, loop, plain] = await Promise.all([
+  const [real, led, loop, plain] = await Promise.all([
+    explain('permission', 'Read', input('~/books/one')),
     explain('permission', 'Read', input('link/key')),
     explain('permission', 'Read', input('loop'), '--json'),
     explain('permission', 'Read', input('.git'), '--json'),
   ]);
+  expect(real.stdout).toContain('✗ Read never runs: deny rule "Read(./shelf/**)"');
   expect(led.code).toBe(1);
   expect(led.stdout).toContain('✗ Read never runs: deny rule "Read(~/private/**)"');
   expect(led.stdout).toContain(`it leads to ${join(userHome, 'private', 'key')}\n`);

@@ -1,4 +1,5 @@
 import { realInput } from '../../host/builtin/real-path.ts';
+import { ruleLinks } from '../../host/builtin/rule-links.ts';
 import { BUILT_INS } from '../../host/builtin/table.ts';
 import type { Configuration } from '../../host/config/configuration.ts';
 import type { CallFacts } from '../../host/config/explain/call-facts.ts';
@@ -7,7 +8,7 @@ import { absolutePath } from '../../host/permission/path.ts';
 import type { ExplainRequest } from './request.ts';
 
 /** What is known of the arguments of a call once its path is looked up. */
-export type RealCall = Pick<CallFacts, 'input' | 'fault' | 'path'>;
+export type RealCall = Pick<CallFacts, 'input' | 'fault' | 'path' | 'links'>;
 
 /** The arguments as a session decides on them: links lead where they lead. */
 export async function realCall(
@@ -19,10 +20,11 @@ export async function realCall(
   const workspace = workspaceOf(configuration);
   const real = await realInput(builtIn, input, workspace);
   if (real.kind === 'unresolved') return { fault: real.fault };
+  const links = await ruleLinks(configuration.settings.rules, workspace);
   const { pathMember = '' } = builtIn;
   const written = input[pathMember];
   const path = real.input[pathMember];
   const isOther =
     typeof written === 'string' && typeof path === 'string' && absolutePath(written, workspace) !== path;
-  return { input: real.input, ...(isOther && { path }) };
+  return { input: real.input, links, ...(isOther && { path }) };
 }

@@ -1,6 +1,7 @@
 import type { McpServerProvenance } from '../../protocol/hook.ts';
 import type { BuiltIn } from '../builtin/built-in.ts';
 import type { ToolCall as RuleCall } from '../permission/match.ts';
+import type { PathLink } from '../permission/path.ts';
 import type { PooledTool } from '../pool/assemble.ts';
 import type { Server } from '../servers/server.ts';
 
@@ -11,6 +12,8 @@ export type PoolCall = {
   readonly input: Readonly<Record<string, unknown>>;
   /** The input before its paths were resolved, if that changed it: rules may name a path either way. */
   readonly written?: Readonly<Record<string, unknown>>;
+  /** Where the paths that rules name lead, looked up when the path of the call was. */
+  readonly links?: readonly PathLink[];
   /** The tool itself, if it is one of ours. */
   readonly builtIn?: BuiltIn;
   /** Whether a person vouched for where it comes from. */

@@ -80,12 +80,17 @@ function matchesSubject(content: string, allows: boolean, subject: Subject, work
     case 'word':
       return matchesWildcard(content, subject.value);
     case 'path':
-      return matchesPath(content, subject.value, workspace);
+      return matchesPath(content, subject.value, allows ? withoutMadeLinks(workspace) : workspace);
     case 'command':
       return allows
         ? allowsCommand(content, subject.value)
         : commandParts(subject.value).some((part) => matchesCommand(content, part));
   }
+}
+
+/** A link in the workspace must not widen what a rule allows: it may lead anywhere, and change. */
+function withoutMadeLinks(workspace: Workspace): Workspace {
+  return { ...workspace, links: workspace.links?.filter(({ isHome }) => isHome) ?? [] };
 }
 
 /** The very text a person approved is approved whatever it holds; a pattern is only about one simple command. */

@@ -6,6 +6,16 @@ export type Workspace = {
   readonly home: string;
   /** Directories added beside `cwd`. */
   readonly directories: readonly string[];
+  /** Where the paths that rules name lead, if that is elsewhere. */
+  readonly links?: readonly PathLink[];
+};
+
+/** A path in a rule that leads through a symbolic link, and the real path it leads to; both absolute. */
+export type PathLink = {
+  readonly from: string;
+  readonly to: string;
+  /** Whether `from` is the home directory. Others may be made by whoever writes to the workspace. */
+  readonly isHome: boolean;
 };
 
 /** The absolute path without `.`, `..` and doubled slashes. */
@@ -38,8 +48,20 @@ export function isInWorkspace(path: string, workspace: Workspace): boolean {
  * `//x` at the root, `~/x` at home; a pattern without a slash matches at any depth. `\*` and `\?` are no pattern.
  */
 export function matchesPath(pattern: string, path: string, workspace: Workspace): boolean {
-  const literal = { ...workspace, cwd: quoted(workspace.cwd), home: quoted(workspace.home) };
-  return matchesGlob(anchored(pattern, literal), absolutePath(path, workspace));
+  const names = segmentsOf(absolutePath(path, workspace));
+  const written = compilePattern(pattern, workspace);
+  const real = (workspace.links ?? []).flatMap((link) => rebased(written, link) ?? []);
+  return [written, ...real].some((segments) => matchesSequence([...segments, ANY], names, matchesSegment));
+}
+
+/** The paths in a pattern that name no wildcard: up to the first wildcard, and with each `**` taken as no directory. */
+export function literalPrefixes(pattern: string, workspace: Workspace): string[] {
+  const segments = compilePattern(pattern, workspace);
+  const prefixes = [segments, segments.filter((segment) => segment !== ANY)].map((it) => {
+    const end = it.findIndex((segment) => typeof segment !== 'string');
+    return `/${it.slice(0, end === -1 ? it.length : end).join('/')}`;
+  });
+  return [...new Set(prefixes)];
 }
 
 /** The pattern that names this path and what is below it, wherever rules are read. */
@@ -62,12 +84,24 @@ function anchored(pattern: string, workspace: Workspace): string {
   return absolutePath(`./**/${trimmed}`, workspace);
 }
 
-/** `**` spans directories, `*` and `?` stay in one; what is below a match matches too. */
-function matchesGlob(glob: string, path: string): boolean {
-  const segments = segmentsOf(glob).map(compileSegment);
+/** `**` spans directories, `*` and `?` stay in one. */
+function compilePattern(pattern: string, workspace: Workspace): PathPattern {
+  const literal = { ...workspace, cwd: quoted(workspace.cwd), home: quoted(workspace.home) };
+  const segments: (Segment | typeof ANY)[] = segmentsOf(anchored(pattern, literal)).map(compileSegment);
   // `/x/**` is what is below `x`, without `x` itself.
   if (segments.at(-1) === ANY) segments.push(ONE_STAR);
-  return matchesSequence([...segments, ANY], segmentsOf(path), matchesSegment);
+  return segments;
+}
+
+/** The pattern for the real paths of what it names below the link; undefined if it names nothing there for sure. */
+function rebased(segments: PathPattern, { from, to }: PathLink): [PathPattern] | undefined {
+  let at = 0;
+  for (const name of segmentsOf(from)) {
+    while (segments[at] === ANY) at += 1;
+    if (segments[at] !== name) return undefined;
+    at += 1;
+  }
+  return [[...segmentsOf(to), ...segments.slice(at)]];
 }
 
 const ONE = Symbol('one');
@@ -75,6 +109,7 @@ const ONE_STAR = [ANY] as const;
 
 /** A name without wildcards, or the characters of a pattern. */
 type Segment = string | readonly (string | typeof ONE | typeof ANY)[];
+type PathPattern = readonly (Segment | typeof ANY)[];
 
 function segmentsOf(absolute: string): string[] {
   return absolute === '/' ? [] : absolute.slice(1).split('/');

@@ -1,6 +1,7 @@
 import type { ToolAnnotations } from '../../../protocol/mcp.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
 import type { ToolRef } from '../../permission/match.ts';
+import type { PathLink } from '../../permission/path.ts';
 import type { Rule } from '../../permission/rule.ts';
 
 /** What is known of the call beside the rules. */
@@ -12,6 +13,8 @@ export type CallFacts = {
   readonly fault?: string;
   /** The real path, where another was written. */
   readonly path?: string;
+  /** Where the paths that rules name lead. */
+  readonly links?: readonly PathLink[];
   /** What its server claims; nothing unless it was asked. */
   readonly annotations?: ToolAnnotations;
   /** Its server was asked for its claims, and told those or none. */

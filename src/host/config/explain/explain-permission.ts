@@ -26,7 +26,7 @@ export function explainPermission(
   const mode = explainMode(configuration, facts.mode);
   const hooks = hooksBefore(configuration, ref);
   const rules = [...settings.rules, ...(facts.rules ?? [])];
-  const workspace = workspaceOf(configuration);
+  const workspace = { ...workspaceOf(configuration), links: facts.links ?? [] };
   const decision = decisionOf(configuration, { call, rules, mode: mode.mode, workspace }, facts);
   const written = writtenRules(configuration);
   const counting = written.filter(
