@@ -20,7 +20,8 @@ Connects that one server, calls the tool, and prints what it gave. Arguments are
 What the tool's schema is against is told and not sent, a name it does not declare too; --unchecked sends it anyway.
 
 Text is printed as it is; of images, audio and other data a line tells type and size, and --output keeps them. What a
-tool says of its failure goes to stderr. Ctrl-C cancels the call.
+tool says of its failure goes to stderr. Ctrl-C cancels the call. If the server asks for input (elicitation), you are
+asked on the terminal; without a terminal the request is declined and reported on stderr.
 
 Exit codes:
   0    the tool gave a result

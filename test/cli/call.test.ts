@@ -30,7 +30,8 @@ test('a file is read where it is named so, and goes where it is told to', async 
   writeFileSync(text, 'from a file\n');
   const path = join(directory, 'out.txt');
   const call = ['call', '--mcp-config', config({ files: filesystem(directory) }), 'files', 'write_file'];
-  const { code } = await runCli([...call, `path=${path}`, `content=@${text}`]);
+  // The server writes only below the roots of its client: the working directory.
+  const { code } = await runCli([...call, `path=${path}`, `content=@${text}`], '', { cwd: directory });
   expect({ code, written: readFileSync(path, 'utf8') }).toEqual({ code: 0, written: 'from a file\n' });
 });
 

@@ -14,6 +14,7 @@ import { saveParts } from '../host/save-parts.ts';
 import { type Connected, needServers, withHost } from '../host/with-host.ts';
 import { buildArguments } from './build-arguments.ts';
 import { schemaFaults } from './check-schema.ts';
+import { answerElicitation } from './elicitation.ts';
 import { findTool } from './find-tool.ts';
 import { missingLines } from './needed.ts';
 import type { Input } from './read-input.ts';
@@ -33,7 +34,7 @@ export type CallRequest = NamedServers & {
 
 /** `toolplane call`; gives its exit code. */
 export function startCall(request: CallRequest, env: NodeJS.ProcessEnv): Promise<number> {
-  return withHost(request, env, async (connected) => {
+  return withHost({ ...request, elicitation: answerElicitation }, env, async (connected) => {
     needServers(connected);
     const tool = findTool(await connected.host.listTools(), request);
     const args = await argumentsOf(connected, tool, request);

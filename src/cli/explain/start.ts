@@ -1,6 +1,5 @@
 import { type Configuration, readConfiguration } from '../../host/config/configuration.ts';
 import { resolveTool } from '../../host/config/explain/resolve-tool.ts';
-import { sessionHandlers } from '../host/session-handlers.ts';
 import { withHost } from '../host/with-host.ts';
 import { dialable } from '../mcp/connect.ts';
 import { freshConfiguration } from '../mcp/fresh-configuration.ts';
@@ -18,8 +17,7 @@ export function startExplain(request: ExplainRequest, env: NodeJS.ProcessEnv): P
     const call = await realCall(configuration, request);
     const answer = (asked: Asked) => tell(session, explain(configuration, request, { ...asked, call }));
     if (Object.keys(servers).length === 0) return answer({ statuses: {} });
-    const handlers = sessionHandlers(configuration.world.cwd);
-    const needed = { servers, configuration, format: request.format, handlers };
+    const needed = { servers, configuration, format: request.format };
     return withHost(needed, env, async ({ host }) => {
       const statuses = host.status();
       if (request.about !== 'tool') return answer({ statuses });

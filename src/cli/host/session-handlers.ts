@@ -1,13 +1,15 @@
 import { pathToFileURL } from 'node:url';
-import type { HostHandlers } from '../../host/host-options.ts';
+import type { HostAnswer, HostHandlers } from '../../host/host-options.ts';
 
 /**
- * Offers servers what a session does (`offerTo`), since some list a tool only to those who could answer its questions.
- * Nobody is asked here: every question is declined.
+ * Offers every server what a session offers it (`offerTo`): elicitation and the workspace as a root. Some servers list a
+ * tool only to clients with these capabilities, so a command that offered less would show fewer tools than an agent gets.
  */
-export function sessionHandlers(cwd: string): HostHandlers {
+export function sessionHandlers(cwd: string, elicitation: HostAnswer = decline): HostHandlers {
   return {
-    elicitation: () => ({ action: 'decline' }),
+    elicitation,
     roots: [{ uri: pathToFileURL(cwd).href, name: 'workspace' }],
   };
 }
+
+const decline: HostAnswer = () => ({ action: 'decline' });

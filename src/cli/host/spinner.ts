@@ -16,6 +16,7 @@ const CLEAR_LINE = '\r\u001b[2K';
 export class Spinner implements Disposable {
   readonly #place: SpinnerPlace;
   #text: (() => string) | undefined;
+  #paused: (() => string) | undefined;
   #since = 0;
   #ticks = 0;
   #isShown = false;
@@ -38,8 +39,17 @@ export class Spinner implements Disposable {
     this.#timer?.[Symbol.dispose]();
     this.#timer = undefined;
     this.#text = undefined;
+    this.#paused = undefined;
     if (this.#isShown) this.#place.output.write(CLEAR_LINE);
     this.#isShown = false;
+  }
+
+  /** Hides the line while something else has the terminal, and shows it again after that unless it was stopped. */
+  pause(): Disposable {
+    const text = this.#text;
+    this.stop();
+    this.#paused = text;
+    return { [Symbol.dispose]: () => void (this.#paused && this.show(this.#paused)) };
   }
 
   [Symbol.dispose](): void {

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Host } from '../../host/host.ts';
-import type { HostHandlers } from '../../host/host-options.ts';
+import type { HostAnswer } from '../../host/host-options.ts';
 import { loadedConfiguration } from '../../host/loaded-configuration.ts';
 import type { ServerStatus } from '../../host/servers/status.ts';
 import { errorDocument, Failed, sayFailure } from './failure.ts';
@@ -9,6 +9,7 @@ import { jsonText } from './lines.ts';
 import type { Aside, NamedServers } from './named-servers.ts';
 import { NotUnderstood } from './not-understood.ts';
 import { type Output, processOutput } from './output.ts';
+import { sessionHandlers } from './session-handlers.ts';
 import { connectingText, Spinner } from './spinner.ts';
 
 /** Servers that have come or failed, and where to tell of what they said. */
@@ -28,15 +29,15 @@ export type Connected = {
 type Needed = Pick<NamedServers, 'servers' | 'configuration'> &
   Partial<Pick<NamedServers, 'aside'>> & {
     readonly format: string;
-    /** Who answers servers; what is offered may decide which tools they list. */
-    readonly handlers?: HostHandlers;
+    /** Answers elicitation requests; without it they are declined. */
+    readonly elicitation?: (place: Pick<Connected, 'output' | 'spinner'>) => HostAnswer;
   };
 
 export type Warning = { readonly server: string; readonly message: string };
 
 /** Connects the servers, does the work and ends them; gives the exit code. The work says 0 or 1. A failure is a document too. */
 export async function withHost(
-  { servers, configuration, aside = [], format, handlers }: Needed,
+  { servers, configuration, aside = [], format, elicitation }: Needed,
   env: NodeJS.ProcessEnv,
   work: (connected: Connected) => Promise<number>,
 ): Promise<number> {
@@ -57,7 +58,7 @@ export async function withHost(
     await using host = createHost({
       configuration: loadedConfiguration(configuration, use),
       cacheDirectory: join(homeOf(env), 'cache'),
-      ...(handlers && { handlers }),
+      handlers: sessionHandlers(configuration.world.cwd, elicitation?.({ output, spinner })),
     });
     const warnings: Warning[] = [];
     let text = `connecting ${Object.keys(servers).join(', ')}`;

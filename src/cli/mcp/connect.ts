@@ -2,7 +2,6 @@ import type { Configuration } from '../../host/config/configuration.ts';
 import type { ConfiguredServer } from '../../host/config/model.ts';
 import type { ServerStatus } from '../../host/servers/status.ts';
 import type { ExternalServerEntry } from '../../protocol/server-entry.ts';
-import { sessionHandlers } from '../host/session-handlers.ts';
 import { withHost } from '../host/with-host.ts';
 import type { Session } from './session.ts';
 
@@ -18,10 +17,7 @@ export async function withStatuses(
 ): Promise<number> {
   const entries = dialable(servers);
   if (Object.keys(entries).length === 0) return work({});
-  const handlers = sessionHandlers(configuration.world.cwd);
-  return withHost({ servers: entries, configuration, format, handlers }, env, ({ host }) =>
-    work(host.status()),
-  );
+  return withHost({ servers: entries, configuration, format }, env, ({ host }) => work(host.status()));
 }
 
 /** The entries of the servers that may be started. */

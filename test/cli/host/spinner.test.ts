@@ -40,6 +40,27 @@ test('the next thing that is waited for has its own patience', () => {
   expect(terminal.printed).toContain('calling');
 });
 
+test('a pause clears the line and shows it again afterwards, unless the spinner was stopped meanwhile', () => {
+  const terminal = new FakeTerminal();
+  using spinner = new Spinner(terminal);
+  spinner.show(() => 'calling');
+  terminal.pass(400);
+  const cleared = '\r\u001b[2K⠋ calling\r\u001b[2K';
+  {
+    using _pause = spinner.pause();
+    terminal.pass(1000);
+    expect(terminal.printed).toBe(cleared);
+  }
+  terminal.pass(400);
+  expect(terminal.printed).toBe(`${cleared}\r\u001b[2K⠙ calling`);
+  {
+    using _pause = spinner.pause();
+    spinner.stop();
+  }
+  terminal.pass(1000);
+  expect(terminal.printed).toBe(`${cleared}\r\u001b[2K⠙ calling\r\u001b[2K`);
+});
+
 test('without a terminal nothing is ever written', () => {
   const terminal = new FakeTerminal({ isInteractive: false });
   using spinner = new Spinner(terminal);

@@ -4,7 +4,6 @@ import { assemble } from '../../../host/pool/assemble.ts';
 import { priceOf } from '../../../host/pool/price.ts';
 import { changedTools } from '../../host/changed-tools.ts';
 import { processOutput } from '../../host/output.ts';
-import { sessionHandlers } from '../../host/session-handlers.ts';
 import { Spinner } from '../../host/spinner.ts';
 import { type Connected, withHost } from '../../host/with-host.ts';
 import { dialable } from '../connect.ts';
@@ -41,8 +40,7 @@ export function startDoctor({ names, format }: DoctorRequest, env: NodeJS.Proces
     const entries = dialable(sound);
     if (Object.keys(entries).length === 0) return tell(new Map());
     const started = Date.now();
-    const handlers = sessionHandlers(configuration.world.cwd);
-    return withHost({ servers: entries, configuration, format, handlers }, env, async (connected) =>
+    return withHost({ servers: entries, configuration, format }, env, async (connected) =>
       tell(await liveOf(connected, entries, env, started)),
     );
   });

@@ -1,0 +1,64 @@
+import { createInterface } from 'node:readline';
+import type { HostAnswer } from '../../host/host-options.ts';
+import type { ElicitationRequest, ElicitationResult } from '../../sdk/callbacks.ts';
+import { askElicitation } from '../chat/elicitation.ts';
+import type { ReadEnd } from '../chat/line-editor.ts';
+import { neutralise } from '../chat/neutralise.ts';
+import type { Piece } from '../chat/piece.ts';
+import { Questions } from '../chat/questions.ts';
+import { render } from '../chat/render.ts';
+import type { Connected } from '../host/with-host.ts';
+
+type Streams = Pick<NodeJS.Process, 'stdin' | 'stderr'>;
+
+/**
+ * Answers elicitation requests during `toolplane call`. With a terminal on stdin and stderr the user is asked there, one
+ * request at a time, and stdout keeps the result alone. Without one the request is declined and reported.
+ */
+export function answerElicitation(
+  { output, spinner }: Pick<Connected, 'output' | 'spinner'>,
+  { stdin, stderr }: Streams = process,
+): HostAnswer {
+  if (!stdin.isTTY || !stderr.isTTY) {
+    return (params, { server }) => {
+      output.tell(
+        `server ${server} asked for input: ${textOf(params.message)}; declined, because stdin and stderr are not a terminal`,
+      );
+      return { action: 'decline' };
+    };
+  }
+  const print = (pieces: readonly Piece[]) => {
+    const look = { columns: stderr.columns || 80, colours: false };
+    for (const piece of pieces) stderr.write(`${render(piece, look)}\n`);
+  };
+  const read = (prompt: string, _: unknown, signal?: AbortSignal) =>
+    readLine(prompt, { stdin, stderr }, signal);
+  const questions = new Questions({ read }, print);
+  return async (params, { server, signal }): Promise<ElicitationResult> => {
+    const request = { ...params, serverName: server, message: textOf(params.message) } as ElicitationRequest;
+    const answer = await questions.hold(async (asking) => {
+      using _pause = spinner.pause();
+      return await askElicitation(request, asking);
+    }, signal);
+    return answer ?? { action: 'cancel' };
+  };
+}
+
+function textOf(message: unknown): string {
+  return typeof message === 'string' ? message : '';
+}
+
+/** One line of the terminal, which stays in line mode: Ctrl-C ends the command as it does while no question is open. */
+async function readLine(prompt: string, { stdin, stderr }: Streams, signal?: AbortSignal): Promise<ReadEnd> {
+  stderr.write(neutralise(prompt));
+  const lines = createInterface({ input: stdin, terminal: false });
+  const close = () => lines.close();
+  signal?.addEventListener('abort', close, { once: true });
+  try {
+    for await (const text of lines) return { kind: 'text', text };
+    return { kind: signal?.aborted ? 'withdrawn' : 'ended' };
+  } finally {
+    signal?.removeEventListener('abort', close);
+    close();
+  }
+}
