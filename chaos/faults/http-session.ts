@@ -2,9 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Session } from '../contender.ts';
 import type { Fault, Faults } from '../fault.ts';
 import { echo, opened } from '../http-scene.ts';
-import { answers, check, eventually } from '../judge.ts';
+import { answers, check, eventually, rejects } from '../judge.ts';
 import { Cable } from '../servers/cable.ts';
-import { HttpServer } from '../servers/http-server.ts';
+import { HttpServer, say } from '../servers/http-server.ts';
+import type { Rpc } from '../servers/rpc.ts';
 
 /** HTTP servers that go, come back, or forget who we are. */
 export const httpSession: Faults = {
@@ -20,8 +21,45 @@ export const httpSession: Faults = {
       return undefined;
     },
   },
-  'lost-session-404': losesSession(404),
-  'lost-session-400': losesSession(400),
+  'lost-session-404': losesSession(404, 'an error of the protocol without an id', () =>
+    rpcError(null, -32000, 'Session not found'),
+  ),
+  'lost-session-400': losesSession(400, 'an error of the protocol without an id', () =>
+    rpcError(null, -32000, 'Bad Request: No valid session ID provided'),
+  ),
+  'lost-session-own-id': losesSession(404, "an error of the protocol with the request's own id", ({ id }) =>
+    rpcError(id, -32001, 'Session not found'),
+  ),
+  'lost-session-400-own-id': losesSession(
+    400,
+    "an error of the protocol with the request's own id",
+    ({ id }) => rpcError(id, -32000, 'Bad Request: No valid session ID provided'),
+  ),
+  'lost-session-text': losesSession(404, 'text', () => 'Session not found'),
+  'lost-session-page': losesSession(404, 'a web page', () => '<html><body>Not Found</body></html>'),
+  'lost-session-json': losesSession(404, 'JSON that is no error of the protocol', ({ id }) =>
+    JSON.stringify({ detail: 'session not found', request: id }),
+  ),
+  'lost-session-always': {
+    holds:
+      'a server that refuses every session it gives out fails the call, and is not asked for sessions on and on',
+    remains: ['a'],
+    async play(stage) {
+      const { server, session } = await opened(stage);
+      server.intercept = ({ rpc, headers }, response) => {
+        if (headers['mcp-session-id'] === undefined) return false;
+        say(response, 404, JSON.parse(rpcError(rpc.id, -32001, 'Session not found')));
+        return true;
+      };
+      const before = server.asked('initialize').length;
+      const call = session.call('a', 'echo', { text: 'hi' }, { timeoutMs: 4_000 });
+      const reason = await rejects(5_000, 'the call', call, /session/i);
+      await sleep(stage.isQuick ? 1_000 : 3_000);
+      const asked = server.asked('initialize').length - before;
+      check(asked <= 8, `${asked} sessions were asked for`);
+      return reason;
+    },
+  },
   'server-restarted': {
     holds: 'after a restart on the same port, which forgets all sessions, calls work again',
     async play(stage) {
@@ -82,18 +120,30 @@ export const httpSession: Faults = {
   },
 };
 
-function losesSession(status: 404 | 400): Fault {
+function losesSession(status: 404 | 400, what: string, body: (rpc: Rpc) => string): Fault {
   return {
-    holds: `a session that is answered by ${status} is made anew, and the call that met it answers`,
+    holds: `a session that is answered by ${status} with ${what} is made anew, and the call that met it answers`,
     async play(stage) {
       const { server, session } = await opened(stage);
       await echo(session);
-      server.lostStatus = status;
+      server.refuseSession = (rpc, response) => {
+        const text = body(rpc);
+        const type = text.startsWith('{')
+          ? 'application/json'
+          : text.startsWith('<')
+            ? 'text/html'
+            : 'text/plain';
+        response.writeHead(status, { 'content-type': type }).end(text);
+      };
       server.sessions.clear();
       await echo(session, 4_000);
       return undefined;
     },
   };
+}
+
+function rpcError(id: unknown, code: number, message: string): string {
+  return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } });
 }
 
 function worksAgain(session: Session): Promise<void> {

@@ -23,8 +23,9 @@ export class HttpServer implements AsyncDisposable {
   readonly streams = new Set<ServerResponse>();
   /** Deals with a request instead; true means that it did. */
   intercept: (seen: Seen, response: ServerResponse) => boolean = () => false;
-  /** What a session that is not known is answered. */
-  lostStatus: 404 | 400 = 404;
+  /** How a request in a session that is not known is answered. */
+  refuseSession: (rpc: Rpc, response: ServerResponse) => void = (_, response) =>
+    say(response, 404, fault('Session not found'));
   readonly listening = new Listening((request, response) => void this.#serve(request, response));
 
   static async open(): Promise<HttpServer> {
@@ -60,7 +61,7 @@ export class HttpServer implements AsyncDisposable {
     const session = request.headers['mcp-session-id'];
     if (seen.rpc.method === 'initialize') return this.#initialize(seen.rpc, response);
     if (typeof session !== 'string') return say(response, 400, fault('Bad Request: no session id'));
-    if (!this.sessions.has(session)) return say(response, this.lostStatus, fault(LOST[this.lostStatus]));
+    if (!this.sessions.has(session)) return this.refuseSession(seen.rpc, response);
     if (seen.method === 'GET') return this.#listen(response);
     if (seen.method !== 'POST') return say(response, 200, {});
     const answer = await reply(seen.rpc, this.tools);
@@ -82,8 +83,6 @@ export class HttpServer implements AsyncDisposable {
     response.on('close', () => this.streams.delete(response));
   }
 }
-
-const LOST = { 404: 'Session not found', 400: 'Bad Request: No valid session ID provided' } as const;
 
 /** Answers with JSON. */
 export function say(response: ServerResponse, status: number, body: object): void {

@@ -19,7 +19,7 @@ export function explainStatus(
   if (status === 401 || status === 403) return { code: 'unauthorized', fault: SIGN_IN, hasRun: 'no' };
   const answered = readRpcError(server, text);
   if (hadSession && mayBeLost(status, answered)) {
-    const fault = `it does not know our session any more (HTTP ${status}); a new one is made`;
+    const fault = `it does not know our session any more (HTTP ${status}); a new one is made; see whether the server was restarted`;
     return { code: 'session-lost', fault, isTerminal: true, hasRun: 'no' };
   }
   if (answered && status < 500) return answered;
@@ -77,16 +77,18 @@ const STATUS: Readonly<Record<number, Omit<Told, 'code'>>> = {
   504: { fault: 'the server behind its gateway does not answer', isTerminal: true },
 };
 
-/** By these servers say that they do not know a session; the last is what those in Python use. */
+/** Error codes by which servers say with HTTP 400 that they do not know a session; the last is what those in Python use. */
 const LOST: ReadonlySet<number> = new Set([-32000, -32001, -32600]);
+const METHOD_NOT_FOUND = -32601;
 
-/** The words differ from server to server; an error of the protocol that is about something else is none of the session. */
+/** By the protocol a 404 in a session means that the session is gone, whatever the body says; a 400 may be about anything. */
 function mayBeLost(status: number, answered: ServerFault | undefined): boolean {
-  if (answered && !LOST.has(answered.code)) return false;
-  return status === 400 || status === 404 || status === 410;
+  if (status === 404 || status === 410) return answered?.code !== METHOD_NOT_FOUND;
+  return status === 400 && (answered === undefined || LOST.has(answered.code));
 }
 
-function readRpcError(server: string, text: string | undefined): ServerFault | undefined {
+/** The JSON-RPC error in the body of a refusal, if there is one. */
+export function readRpcError(server: string, text: string | undefined): ServerFault | undefined {
   if (text === undefined) return undefined;
   try {
     const body: unknown = JSON.parse(text);

@@ -1,5 +1,5 @@
 import { isRpcError } from './explain.ts';
-import { explainStatus } from './explain-status.ts';
+import { explainStatus, readRpcError } from './explain-status.ts';
 import { type FailureFacts, readFailure } from './failure-facts.ts';
 import { HostError } from './host-error.ts';
 import type { Secrets } from './secrets.ts';
@@ -29,6 +29,10 @@ export class SessionCheck {
     const facts = readFailure(fault.cause);
     if (pinged.kind === 'refused' && isSame(pinged, facts)) return fault;
     const { status = 0, said } = facts;
+    if (pinged.kind === 'refused' && pinged.status === status && status !== 400) {
+      const words = `${this.#secrets.brief(said)}; a ping is refused by HTTP ${status} too, so a new session is made`;
+      return new HostError('session-lost', this.#server, words, { cause: fault.cause, isTerminal: true });
+    }
     if (pinged.kind === 'unclear') {
       const words = `it may not know our session any more (HTTP ${status}), and a ping says no more`;
       return new HostError('unreachable', this.#server, `${words}; ${SEE}`, { cause: fault.cause });
@@ -60,7 +64,14 @@ type Pinged = { readonly kind: 'known' | 'unclear' } | ({ readonly kind: 'refuse
 
 /** A session that is not known is refused in the same words, whatever is asked. */
 function isSame(one: Words, other: Words): boolean {
-  return one.status === other.status && one.text === other.text && one.said === other.said;
+  return one.status === other.status && wordsOf(one) === wordsOf(other);
+}
+
+/** What a refusal says, without what differs from request to request: ids, times and traces. */
+function wordsOf({ text, said }: Words): string {
+  const error = readRpcError('', text);
+  const words = error ? `${error.code} ${error.message}` : (text ?? said);
+  return words.replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{16,}|\d+/gi, '#');
 }
 
 const SEE = 'see what the request did before you repeat it';

@@ -7,13 +7,18 @@ import { type Seen, startWeb } from './http/web.ts';
 
 const WORDS = 'there is no session for order 7';
 
-type Pinged = 'fine' | 'unknown-method' | 'refused' | 'silent' | 'broken';
+type Pinged = 'fine' | 'unknown-method' | 'refused' | 'refused alike' | 'silent' | 'broken';
 
 /** A server with sessions that answers calls by a refusal, and pings as it is told. */
-function startShop(status: number, pinged: Pinged, body = WORDS) {
-  const type = body.startsWith('{') ? 'application/json' : 'text/plain';
+function startShop(status: number, pinged: Pinged, given: string | ((id: unknown) => string) = WORDS) {
   return startWeb(({ message }, response) => {
     const { id, method } = message;
+    const body = typeof given === 'string' ? given : given(id);
+    const type = body.startsWith('{')
+      ? 'application/json'
+      : body.startsWith('<')
+        ? 'text/html'
+        : 'text/plain';
     const json = (more: object) => {
       const session = method === 'initialize' ? { 'mcp-session-id': 's1' } : {};
       response.writeHead(200, { 'content-type': 'application/json', ...session });
@@ -27,6 +32,7 @@ function startShop(status: number, pinged: Pinged, body = WORDS) {
     if (method !== 'ping') return false;
     if (pinged === 'fine') return json({ result: {} });
     if (pinged === 'unknown-method') return json({ error: { code: -32601, message: 'no such method' } });
+    if (pinged === 'refused alike') return response.writeHead(status, { 'content-type': type }).end(body);
     if (pinged === 'refused') return response.writeHead(status).end();
     return pinged === 'broken' ? response.destroy() : undefined;
   });
@@ -77,6 +83,32 @@ describe('a call that is answered as if the session were lost', () => {
     });
   });
 
+  const rpcError = (code: number, message: string) => (id: unknown) =>
+    JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } });
+
+  test.each<[string, number, string | ((id: unknown) => string)]>([
+    ['an error of the protocol with the id of the request', 404, rpcError(-32001, 'Session not found')],
+    ['the same with 400', 400, rpcError(-32000, 'Bad Request: No valid session ID provided')],
+    ['the same with 410', 410, rpcError(-32001, 'Session terminated')],
+    ['a code of the server itself', 404, rpcError(-32004, 'Session expired')],
+    ['the code of invalid parameters', 404, rpcError(-32602, 'Unknown session')],
+    ['the id in its words', 404, (id) => rpcError(-32001, `request ${id}: no session`)(id)],
+    ['text', 404, 'Session not found'],
+    ['text with 400', 400, 'Bad Request: No valid session ID provided'],
+    ['a web page', 404, '<html><body>Not Found</body></html>'],
+    ['JSON that is no error of the protocol', 404, (id) => `{"detail":"not found","request":"r-${id}"}`],
+    ['nothing', 404, ''],
+  ])('lost its session if a ping is refused alike, with %s (%i)', async (_, status, body) => {
+    await using shop = await startShop(status, 'refused alike', body);
+    await using far = await open({ type: 'http', url: shop.url, era: 'legacy' });
+    await expect(far.connection.callTool('order', {})).rejects.toMatchObject({
+      code: 'session-lost',
+      isTerminal: true,
+      hasRun: 'no',
+    });
+    expect(shop.calls()).toHaveLength(1);
+  });
+
   test('by 404 may have run if a ping tells nothing', async () => {
     await using shop = await startShop(404, 'broken', '');
     await using far = await open({ type: 'http', url: shop.url, era: 'legacy' });
@@ -87,11 +119,23 @@ describe('a call that is answered as if the session were lost', () => {
     });
   });
 
-  test('by other words than a ping may have run: the session is not the reason', async () => {
+  test('by 404 in other words than a ping lost its session, but the call may have run', async () => {
     await using shop = await startShop(404, 'refused', 'order 7 is gone');
     await using far = await open({ type: 'http', url: shop.url, era: 'legacy' });
     await expect(far.connection.callTool('order', {})).rejects.toMatchObject({
+      code: 'session-lost',
+      isTerminal: true,
+      hasRun: 'maybe',
+      message: expect.stringContaining('order 7 is gone'),
+    });
+  });
+
+  test('by 400 in other words than a ping may have run: the session is not the reason', async () => {
+    await using shop = await startShop(400, 'refused', 'order 7 is gone');
+    await using far = await open({ type: 'http', url: shop.url, era: 'legacy' });
+    await expect(far.connection.callTool('order', {})).rejects.toMatchObject({
       code: 'unreachable',
+      isTerminal: false,
       hasRun: 'maybe',
     });
   });
