@@ -89,9 +89,9 @@ function nobody(question: Question, failures: readonly { asker: string; message:
   return `Permission is needed and nobody could be asked (${each}).`;
 }
 
-/** Against a rule that asks, no other rule helps. */
+/** No other rule overrides an ask rule, or a deny rule that cannot be checked. */
 function whatWouldAllow({ reason, suggestions }: Question): string[] {
-  if (reason.rule?.effect === 'ask') return [`${reason.text} demands it`];
+  if (reason.rule) return [reason.text];
   if (reason.changed)
     return [reason.text, ...(reason.changed.remedy === undefined ? [] : [reason.changed.remedy])];
   const named = suggestions.flatMap((update) => {

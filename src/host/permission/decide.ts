@@ -1,6 +1,6 @@
 import type { ToolAnnotations } from '../../protocol/mcp.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
-import { matchesCall, type ToolCall } from './match.ts';
+import { allowingRules, matchCall, matchesCall, type ToolCall } from './match.ts';
 import { isInWorkspace, type Workspace } from './path.ts';
 import { isProtectedPath } from './protected-path.ts';
 import { type Rule, ruleText } from './rule.ts';
@@ -61,19 +61,35 @@ function decideAsking(situation: Situation): Decision {
 
   const denied = find('deny');
   if (denied) return byRule('deny', denied);
-  const asked = find('ask', (rule) => !bypassing || OTHERS.has(rule.source));
-  if (asked) return withChange(byRule('ask', asked), situation);
-  const needsPlan = situation.mode === 'plan' && !find('allow');
+  const mayAsk = (rule: Rule) => !bypassing || OTHERS.has(rule.source);
+  const asked = find('ask', mayAsk) ?? undecidedRule(situation, mayAsk);
+  if (asked) return withChange('reason' in asked ? asked : byRule('ask', asked), situation);
+  const allowing = allowingRules(rules, call, workspace);
+  const needsPlan = situation.mode === 'plan' && !allowing;
   if (situation.changed && !bypassing && !needsPlan) return askOfChange(situation);
   if (situation.needsPerson === true) {
     const text = `${call.name} requires a person whenever it runs`;
     return withChange({ kind: 'ask', reason: { annotation: 'requiresUserInteraction', text } }, situation);
   }
-  const allowed = find('allow');
-  if (allowed) return byRule('allow', allowed);
+  if (allowing) return byRules(allowing);
   return bypassing
     ? { kind: 'allow', reason: { mode: 'bypassPermissions', text: 'mode bypassPermissions asks nobody' } }
     : byMode(situation);
+}
+
+/** A deny or ask rule that may be about a shell command, but cannot be compared with it for certain, asks. */
+function undecidedRule(
+  { rules, call, workspace }: Situation,
+  mayAsk: (rule: Rule) => boolean,
+): Decision | undefined {
+  for (const rule of rules) {
+    if (rule.effect === 'allow' || (rule.effect === 'ask' && !mayAsk(rule))) continue;
+    const match = matchCall(rule, call, workspace);
+    if (match.kind !== 'maybe') continue;
+    const text = `${rule.effect} rule "${ruleText(rule)}" of ${rule.source} cannot be checked against this command: ${match.reason}`;
+    return { kind: 'ask', reason: { rule, text } };
+  }
+  return undefined;
 }
 
 /** A person who is asked for another reason is shown the change as well. */
@@ -100,6 +116,13 @@ const OTHERS: ReadonlySet<string> = new Set(['policySettings', 'serverPolicy']);
 
 function byRule(kind: Decision['kind'], rule: Rule): Decision {
   return { kind, reason: { rule, text: `${kind} rule "${ruleText(rule)}" of ${rule.source}` } };
+}
+
+function byRules(rules: readonly Rule[]): Decision {
+  const [first] = rules as [Rule, ...Rule[]];
+  if (rules.length === 1) return byRule('allow', first);
+  const named = rules.map((rule) => `"${ruleText(rule)}" of ${rule.source}`).join(', ');
+  return { kind: 'allow', reason: { rule: first, text: `allow rules ${named}` } };
 }
 
 function byMode(situation: Situation): Decision {

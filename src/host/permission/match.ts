@@ -1,10 +1,9 @@
 import { matchesWildcard } from '../../base/wildcard.ts';
 import { mcpToolName, normalizeName } from '../../protocol/tool-name.ts';
 import { isAliasOf } from '../pool/alias.ts';
-import { commandParts } from './command-parts.ts';
+import { allowingContents, allowsCommand, type CommandMatch, matchRestriction } from './command-rules.ts';
 import { matchesPath, type Workspace } from './path.ts';
 import { hasServerPattern, type Rule } from './rule.ts';
-import { isSimpleCommand } from './shell.ts';
 import { type Subject, speaksAbout, subjectOf } from './subject.ts';
 
 /** A tool as rules know it: the name the model sees, which may be an alias, and where an MCP tool comes from. */
@@ -23,11 +22,34 @@ export type ToolCall = ToolRef & { readonly input: Readonly<Record<string, unkno
 
 /** Whether the rule speaks about this call; what cannot be compared is not allowed, but is denied or asked about. */
 export function matchesCall(rule: Rule, call: ToolCall, workspace: Workspace): boolean {
-  if (!matchesTool(rule, call)) return false;
-  if (rule.content === undefined) return true;
+  return matchCall(rule, call, workspace).kind === 'yes';
+}
+
+/** Like `matchesCall`, for deny and ask rules that cannot be compared with a shell command for certain. */
+export function matchCall(rule: Rule, call: ToolCall, workspace: Workspace): CommandMatch {
+  if (!matchesTool(rule, call)) return { kind: 'no' };
+  if (rule.content === undefined) return { kind: 'yes' };
   const subject = subjectOf(call.name, call.input);
-  if (!subject) return rule.effect !== 'allow';
-  return matchesSubject(rule.content, rule.effect === 'allow', subject, workspace);
+  if (!subject) return { kind: rule.effect === 'allow' ? 'no' : 'yes' };
+  return matchSubject(rule.content, rule.effect === 'allow', subject, workspace);
+}
+
+/** The allow rules that together allow a call: one rule, or for a compound shell command one for each of its commands. */
+export function allowingRules(
+  rules: readonly Rule[],
+  call: ToolCall,
+  workspace: Workspace,
+): readonly Rule[] | undefined {
+  const allow = rules.filter((rule) => rule.effect === 'allow' && matchesTool(rule, call));
+  const single = allow.find((rule) => matchesCall(rule, call, workspace));
+  if (single) return [single];
+  const subject = subjectOf(call.name, call.input);
+  if (subject?.kind !== 'command') return undefined;
+  const contents = allow.flatMap(({ content }) => content ?? []);
+  const found = new Set(allowingContents(contents, subject.value));
+  return found.size > 0
+    ? allow.filter(({ content }) => content !== undefined && found.has(content))
+    : undefined;
 }
 
 /**
@@ -75,16 +97,21 @@ function serverName(key: string): string {
   return `mcp__${normalizeName(key)}`;
 }
 
-function matchesSubject(content: string, allows: boolean, subject: Subject, workspace: Workspace): boolean {
+function matchSubject(
+  content: string,
+  allows: boolean,
+  subject: Subject,
+  workspace: Workspace,
+): CommandMatch {
   switch (subject.kind) {
     case 'word':
-      return matchesWildcard(content, subject.value);
+      return decided(matchesWildcard(content, subject.value));
     case 'path':
-      return matchesPath(content, subject.value, allows ? withoutMadeLinks(workspace) : workspace);
+      return decided(matchesPath(content, subject.value, allows ? withoutMadeLinks(workspace) : workspace));
     case 'command':
       return allows
-        ? allowsCommand(content, subject.value)
-        : commandParts(subject.value).some((part) => matchesCommand(content, part));
+        ? decided(allowsCommand(content, subject.value))
+        : matchRestriction(content, subject.value);
   }
 }
 
@@ -93,21 +120,6 @@ function withoutMadeLinks(workspace: Workspace): Workspace {
   return { ...workspace, links: workspace.links?.filter(({ isHome }) => isHome) ?? [] };
 }
 
-/** The very text a person approved is approved whatever it holds; a pattern is only about one simple command. */
-function allowsCommand(content: string, command: string): boolean {
-  const text = command.trim();
-  if (content === text || content === literalStars(text)) return true;
-  return content.includes('*') && isSimpleCommand(command) && matchesCommand(content, text);
-}
-
-/** `git log:*` and `git log *` are the words themselves or with more after them. */
-function matchesCommand(content: string, command: string): boolean {
-  const prefix = /^(.*?)(?::\*| \*)$/s.exec(content)?.[1];
-  if (prefix === undefined) return matchesWildcard(content, command);
-  return matchesWildcard(prefix, command) || matchesWildcard(`${prefix} *`, command);
-}
-
-/** The text as a pattern that means nothing but itself: `\*` is a star. */
-export function literalStars(text: string): string {
-  return text.replaceAll('*', '\\*');
+function decided(matches: boolean): CommandMatch {
+  return { kind: matches ? 'yes' : 'no' };
 }

@@ -1,5 +1,5 @@
 import type { PermissionRuleValue } from '../../protocol/permission.ts';
-import { literalStars } from './match.ts';
+import { literalStars } from './command-rules.ts';
 import { patternOf, type Workspace } from './path.ts';
 import { subjectOf } from './subject.ts';
 

@@ -97,7 +97,7 @@ test.each([
   [
     'nothing, for a rule asks',
     { suggestions: [rules('//a')], reason: { rule: rule('Read', 'ask'), text: 'ask rule "Read"' } },
-    '; ask rule "Read" demands it',
+    '; ask rule "Read"',
   ],
 ] satisfies [string, Partial<Question>, string][])(
   'with nobody to ask the call is denied, with what would allow it: %s',

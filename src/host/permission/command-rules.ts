@@ -1,0 +1,368 @@
+import { matchesWildcard } from '../../base/wildcard.ts';
+import {
+  type Piece,
+  plainCommands,
+  type ShellCommand,
+  type ShellWord,
+  shellCommands,
+} from './shell-command.ts';
+
+/** The text as a pattern that matches nothing but itself: `\*` is a star. */
+export function literalStars(text: string): string {
+  return text.replaceAll('*', '\\*');
+}
+
+/** Whether one allow rule covers the whole command: its exact text, or a pattern for one plain command. */
+export function allowsCommand(content: string, command: string): boolean {
+  const text = command.trim();
+  if (content === text || content === literalStars(text)) return true;
+  if (!content.includes('*')) return false;
+  const plain = plainCommands(command);
+  return plain?.length === 1 && matchesCommand(content, plain[0] as string);
+}
+
+/** For each plain command that a command line joins, the first content that allows it; undefined if one has none. */
+export function allowingContents(
+  contents: readonly string[],
+  command: string,
+): readonly string[] | undefined {
+  const plain = plainCommands(command) ?? [];
+  const found = plain.map((text) =>
+    contents.find(
+      (content) => content === text || content === literalStars(text) || matchesCommand(content, text),
+    ),
+  );
+  return found.length > 0 && found.every((content) => content !== undefined) ? found : undefined;
+}
+
+/** Whether a deny or ask rule is about a command: for certain, possibly (with the reason for the doubt), or not at all. */
+export type CommandMatch =
+  | { readonly kind: 'yes' | 'no' }
+  | { readonly kind: 'maybe'; readonly reason: string };
+
+/**
+ * Compares a deny or ask rule with everything the command may run: every command of pipelines, loops, substitutions
+ * and here-documents, what wrappers such as `sudo`, `find -exec` and `bash -c` run, and git without its global options.
+ */
+export function matchRestriction(content: string, command: string): CommandMatch {
+  const { texts, patterns, doubts } = analyzed(command);
+  if (matchesCommand(content, command.trim()) || texts.some((text) => matchesCommand(content, text))) {
+    return { kind: 'yes' };
+  }
+  if (endsOf(command).some((text) => matchesCommand(content, text))) {
+    return { kind: 'yes' };
+  }
+  const doubt = doubts[0] ?? patterns.find(({ pieces }) => commandsOverlap(content, pieces))?.reason;
+  return doubt === undefined ? { kind: 'no' } : { kind: 'maybe', reason: doubt };
+}
+
+/** `git log:*` and `git log *` match the words themselves or with more after them. */
+function matchesCommand(content: string, command: string): boolean {
+  return patternsOf(content).some((pattern) => matchesWildcard(pattern, command));
+}
+
+function patternsOf(content: string): string[] {
+  if (!content.endsWith(':*') && !content.endsWith(' *')) return [content];
+  const prefix = content.slice(0, -2);
+  return [prefix, `${prefix} *`];
+}
+
+function commandsOverlap(content: string, pieces: readonly Piece[]): boolean {
+  return patternsOf(content).some((pattern) => overlaps(pattern, pieces));
+}
+
+/** What a rule is compared with: texts for certain, patterns for possible matches, and doubts that concern any rule. */
+type Analysis = {
+  readonly texts: readonly string[];
+  readonly patterns: readonly { readonly pieces: readonly Piece[]; readonly reason: string }[];
+  readonly doubts: readonly string[];
+};
+
+const COMPUTED = 'the shell computes part of the command when it runs';
+const OPTIONS = 'options before the subcommand may take values';
+
+/** All rules are compared with one command in turn, so the last analysis is kept. */
+let last: { readonly command: string; readonly analysis: Analysis } | undefined;
+
+function analyzed(command: string): Analysis {
+  if (last?.command !== command) last = { command, analysis: new Analyzer().run(command) };
+  return last.analysis;
+}
+
+/** Bounds the characters that each rule is compared with. */
+const MAX_LENGTH = 1_000_000;
+const MAX_DEPTH = 10;
+const MAX_GLOBAL_OPTIONS = 12;
+const MAX_ENDS = 50;
+const MAX_COMPARISONS = 4_000_000;
+
+/** Collects what the rules are compared with; gives up with a doubt beyond its limits. */
+class Analyzer {
+  readonly #texts: string[] = [];
+  #length = 0;
+  readonly #patterns: { pieces: readonly Piece[]; reason: string }[] = [];
+  readonly #doubts = new Set<string>();
+
+  run(command: string): Analysis {
+    this.#script(command, 0, true);
+    return { texts: this.#texts, patterns: this.#patterns, doubts: [...this.#doubts] };
+  }
+
+  /** `isRun` is false for text that may be data just as well: it is searched, but never a reason for doubt. */
+  #script(source: string, depth: number, isRun: boolean): void {
+    if (this.#isTooDeep(depth)) return;
+    const { commands, error } = shellCommands(source);
+    if (error !== undefined && isRun) this.#doubt(`it cannot be parsed (${error})`);
+    for (const { words, input } of commands) this.#command(words, input, depth, isRun);
+  }
+
+  /** A command, and whatever its words make it run. */
+  #command(words: readonly ShellWord[], input: ShellCommand['input'], depth: number, isRun: boolean): void {
+    const [first] = words;
+    if (!first || this.#isTooDeep(depth)) return;
+    const name = baseName(first.value);
+    this.#add(words);
+    if (isRun) this.#pattern(words, COMPUTED);
+    if (isRun && SCRIPT_READERS.has(name)) this.#scriptReader(words, input, depth);
+    if (WRAPPERS.has(name)) this.#wrapper(name, words, input, depth, isRun);
+    else if (name === 'git') this.#git(words, isRun);
+    else if (isRun) this.#withoutOptions(words);
+  }
+
+  #wrapper(
+    name: string,
+    words: readonly ShellWord[],
+    input: ShellCommand['input'],
+    depth: number,
+    isRun: boolean,
+  ): void {
+    for (const at of isRun ? commandStarts(name, words) : []) {
+      this.#command(words.slice(at), input, depth + 1, true);
+    }
+    // Behind a wrapper every word may begin a command: which options take values is not known for every program.
+    this.#add(words, true);
+    const takesScript =
+      isRun && (SCRIPT_TAKERS.has(name) || (COMMAND_OPTION_TAKERS.has(name) && words.some(isCommandOption)));
+    for (const word of words.slice(1)) {
+      if (takesScript && hasGap(word)) this.#runText(word.pieces, depth);
+      for (const text of [word.value, optionValue(word.value)]) {
+        if (text === undefined) continue;
+        if (SCRIPT_TEXT.test(text)) this.#script(text, depth + 1, takesScript && !hasGap(word));
+        else this.#push(text);
+      }
+    }
+  }
+
+  /** A shell, or `source`: its script may come from standard input or from another command. */
+  #scriptReader(words: readonly ShellWord[], input: ShellCommand['input'], depth: number): void {
+    if (typeof input === 'object') this.#runText(input.pieces, depth);
+    else if (input === 'piped' && readsInput(words)) this.#doubt('a shell reads its commands from a pipe');
+    if (words.some(({ text }) => text.startsWith('<('))) {
+      this.#doubt('a shell reads its commands from another command');
+    }
+  }
+
+  /** Text that a shell runs as a script; what the shell inserts into it could be any command. */
+  #runText(pieces: readonly Piece[], depth: number): void {
+    if (pieces.includes(undefined)) this.#doubt('a shell runs text that is computed when it runs');
+    this.#script(pieces.map((piece) => piece ?? '$_').join(''), depth + 1, true);
+  }
+
+  /** `git -C . push` is `git push`; an alias given on the command line could be any command. */
+  #git(words: readonly ShellWord[], isRun: boolean): void {
+    const at = skipOptions(words, 1, GIT_OPTIONS_WITH_VALUE);
+    if (at === 1 || at >= words.length) return;
+    const rest = [words[0] as ShellWord, ...words.slice(at)];
+    this.#add(rest);
+    if (isRun) this.#pattern(rest, COMPUTED);
+    const isAliased = words.slice(1, at).some(({ value }) => /^(?:-c|--config-env=)?alias\./.test(value));
+    if (isAliased && isRun) this.#doubt('git runs an alias defined on its command line');
+  }
+
+  /** `kubectl -n prod delete` may be `kubectl delete`: which options take values is not known for other programs. */
+  #withoutOptions(words: readonly ShellWord[]): void {
+    const [first, ...args] = words as [ShellWord, ...ShellWord[]];
+    let mayBeValue = false;
+    for (const [index, { value }] of args.slice(0, MAX_GLOBAL_OPTIONS).entries()) {
+      const isOption = /^[-+]./.test(value);
+      if (index > 0 && !isOption) this.#pattern([first, ...args.slice(index)], OPTIONS);
+      if (!isOption && !mayBeValue) return;
+      mayBeValue = isOption;
+    }
+  }
+
+  /** The words as written and as values; `everywhere` also from each later word on. */
+  #add(words: readonly ShellWord[], everywhere = false): void {
+    const values = words.map(({ value }) => value).filter((value) => value.trim() !== '');
+    for (const parts of [words.map((word) => word.text), values]) {
+      const joined = parts.join(' ');
+      let at = 0;
+      for (const [index, part] of parts.entries()) {
+        const text = joined.slice(at);
+        const value = index > 0 ? optionValue(text) : undefined;
+        if (!this.#push(text) || (value !== undefined && !this.#push(value))) return;
+        if (!everywhere) break;
+        at += part.length + 1;
+      }
+    }
+  }
+
+  /** Whether there was room for one more text. */
+  #push(text: string): boolean {
+    this.#length += text.length;
+    if (this.#length > MAX_LENGTH) {
+      this.#doubt('it is too long to check');
+      return false;
+    }
+    this.#texts.push(text, baseName(text));
+    return true;
+  }
+
+  #pattern(words: readonly ShellWord[], reason: string): void {
+    if (reason === COMPUTED && !words.some(hasGap)) return;
+    const [first, ...rest] = words as [ShellWord, ...ShellWord[]];
+    const tail = rest.flatMap((word) => [' ', ...word.pieces]);
+    this.#patterns.push({ pieces: [...first.pieces, ...tail], reason });
+    const path = first.pieces.map((piece) => piece ?? '').join('');
+    if (!path.includes('/')) return;
+    // A gap may hold slashes too, so the program's name may be whatever follows the last known one.
+    const slash = first.pieces.findLastIndex((piece) => piece?.includes('/'));
+    const name = [baseName(first.pieces[slash] as string), ...first.pieces.slice(slash + 1)];
+    this.#patterns.push({ pieces: [...name, ...tail], reason });
+  }
+
+  #isTooDeep(depth: number): boolean {
+    if (depth > MAX_DEPTH) this.#doubt('it is nested too deeply to check');
+    return depth > MAX_DEPTH;
+  }
+
+  #doubt(reason: string): void {
+    this.#doubts.add(reason);
+  }
+}
+
+function hasGap({ pieces }: ShellWord): boolean {
+  return pieces.includes(undefined);
+}
+
+/** The text without the directory of its first word. */
+function baseName(text: string): string {
+  const end = text.indexOf(' ');
+  return text.slice(text.slice(0, end < 0 ? text.length : end).lastIndexOf('/') + 1);
+}
+
+/** `-Srm`, `--command=rm` and `x=rm` hold a word that may be a command. */
+function optionValue(text: string): string | undefined {
+  return /^(?:-\w|[\w-]+\+?=)(.+)$/s.exec(text)?.[1];
+}
+
+/** `-c`, also in a cluster such as `-lc`: the next word is a script. */
+function isCommandOption({ value }: ShellWord): boolean {
+  return /^-[a-zA-Z]*c$|^--command\b/.test(value);
+}
+
+/** Whether a shell without a script among its arguments reads one from standard input. */
+function readsInput(words: readonly ShellWord[]): boolean {
+  const args = words.slice(1).map(({ value }) => value);
+  return args.includes('-s') || args.every((arg) => /^[-+]/.test(arg) && !/^-[a-zA-Z]*c/.test(arg));
+}
+
+/** The index of the first word that is no option of the command, no value of one and no assignment. */
+function skipOptions(words: readonly ShellWord[], from: number, withValue: ReadonlySet<string>): number {
+  let at = from;
+  while (at < words.length) {
+    const { value } = words[at] as ShellWord;
+    if (value === '--') return at + 1;
+    if (withValue.has(value)) at += 2;
+    else if (/^-.|^\w+=/s.test(value)) at += 1;
+    else break;
+  }
+  return at;
+}
+
+/** Where the commands begin that a wrapper runs. */
+function commandStarts(name: string, words: readonly ShellWord[]): number[] {
+  if (name === 'find' || name === 'fd') {
+    return words.flatMap(({ value }, index) => (EXEC_OPTIONS.has(value) ? [index + 1] : []));
+  }
+  if (SHELLS.has(name)) return [];
+  const { values = '', skip = 0 } = WRAPPED[name] ?? {};
+  return [skipOptions(words, 1, new Set(values.split(' '))) + skip];
+}
+
+const EXEC_OPTIONS = new Set('-exec -execdir -ok -okdir -x --exec -X --exec-batch'.split(' '));
+
+const GIT_OPTIONS_WITH_VALUE = new Set(
+  '-C -c --git-dir --work-tree --namespace --super-prefix --config-env --attr-source'.split(' '),
+);
+
+const SHELLS = new Set('bash sh zsh dash ksh mksh ash rbash fish'.split(' '));
+const SCRIPT_READERS = new Set([...SHELLS, 'source', '.']);
+const SCRIPT_TAKERS = new Set('eval trap alias mapfile readarray ssh watch parallel su runuser'.split(' '));
+const COMMAND_OPTION_TAKERS = new Set([...SHELLS, 'flock', 'script', 'sg']);
+
+/** Wrappers whose options with values, or arguments before the command, are known. */
+const WRAPPED: Readonly<Record<string, { readonly values?: string; readonly skip?: number }>> = {
+  sudo: { values: '-u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --chdir --chroot' },
+  doas: { values: '-u -C' },
+  env: { values: '-u -C --unset --chdir' },
+  exec: { values: '-a' },
+  nice: { values: '-n' },
+  ionice: { values: '-c -n -p' },
+  timeout: { values: '-s -k --signal --kill-after', skip: 1 },
+  stdbuf: { values: '-i -o -e' },
+  xargs: { values: '-a -d -E -I -L -n -P -s --arg-file --delimiter --max-args --max-procs --replace' },
+  watch: { values: '-n -d --interval' },
+  strace: { values: '-e -o -p -s -u -E' },
+  flock: { values: '-w -E --timeout', skip: 1 },
+  chroot: { skip: 1 },
+  taskset: { skip: 1 },
+  chrt: { skip: 1 },
+};
+
+const WRAPPERS = new Set([
+  ...SHELLS,
+  ...SCRIPT_TAKERS,
+  ...Object.keys(WRAPPED),
+  ...'command builtin busybox toybox script pkexec sg gosu su-exec setpriv unshare nsenter fakeroot'.split(
+    ' ',
+  ),
+  ...'bwrap firejail proot nohup setsid numactl unbuffer systemd-run caffeinate find fd entr ltrace'.split(
+    ' ',
+  ),
+  ...'valgrind time'.split(' '),
+]);
+
+/** Text that is more than one word of a command. */
+const SCRIPT_TEXT = /[\s;&|<>(){}[*?`$"'\\]/;
+
+/** The whole command line from each word of its first command on: for rules that join several commands. */
+function endsOf(command: string): string[] {
+  const end = command.search(/[;&|<>(){}\n\r`]/);
+  const words = [...command.slice(0, end < 0 ? 0 : end).matchAll(/\S+/g)].slice(0, MAX_ENDS);
+  return words.map(({ index }) => command.slice(index));
+}
+
+/** Whether a pattern with `*` and a text with gaps have a text in common. Too much to compare counts as common. */
+function overlaps(pattern: string, pieces: readonly Piece[]): boolean {
+  const left = pattern
+    .split(/(?<!\\)\*/)
+    .flatMap((literal, index) => [...(index > 0 ? [undefined] : []), ...literal.replaceAll('\\*', '*')]);
+  const right = pieces.flatMap((piece) => (piece === undefined ? [undefined] : [...piece]));
+  if (left.length * right.length > MAX_COMPARISONS) return true;
+  // reachable[j]: the pattern so far and the first j elements of the text have a text in common.
+  let reachable = [true];
+  for (let j = 0; j < right.length; j++) reachable.push(reachable[j] === true && right[j] === undefined);
+  for (const element of left) {
+    const next = [element === undefined && reachable[0] === true];
+    for (const [j, other] of right.entries()) {
+      const both =
+        reachable[j] === true && (element === other || element === undefined || other === undefined);
+      const isLonger = element === undefined && (next[j] === true || reachable[j + 1] === true);
+      const isGap = other === undefined && (next[j] === true || reachable[j + 1] === true);
+      next.push(both || isLonger || isGap);
+    }
+    reachable = next;
+  }
+  return reachable[right.length] === true;
+}

@@ -1,0 +1,227 @@
+import {
+  type AndOr,
+  type Command,
+  type CommandNode,
+  forEachChild,
+  parse,
+  type Redirection,
+  type SyntaxNode,
+  type Word,
+  type WordPart,
+} from 'unbash';
+
+/** Literal text, or `undefined` where the shell inserts text that is only known when the command runs. */
+export type Piece = string | undefined;
+
+/** One word of a command. */
+export type ShellWord = {
+  /** As written in the source. */
+  readonly text: string;
+  /** What the shell passes on, with nothing where it inserts unknown text. */
+  readonly value: string;
+  readonly pieces: readonly Piece[];
+};
+
+/** One command that a script runs at any depth, without its assignments and redirections. */
+export type ShellCommand = {
+  readonly words: readonly ShellWord[];
+  /** What standard input is: the terminal's, a pipe's, or the text of here-documents and here-strings. */
+  readonly input: 'inherited' | 'piped' | { readonly pieces: readonly Piece[] };
+};
+
+/** Every command of a script; `error` says why the list may be incomplete. */
+export type ShellScript = { readonly commands: readonly ShellCommand[]; readonly error?: string };
+
+/** Lists every command a script may run: in pipelines, groups, loops, functions, substitutions and here-documents. */
+export function shellCommands(source: string): ShellScript {
+  const commands: ShellCommand[] = [];
+  let error: string | undefined;
+  const visit = (node: SyntaxNode, isPiped: boolean, depth: number): void => {
+    if (depth > MAX_NODE_DEPTH) {
+      error ??= 'nested too deeply';
+      return;
+    }
+    if (node.type === 'Script') error ??= node.errors?.[0]?.message;
+    if (node.type === 'Command') commands.push(commandOf(node, isPiped));
+    if (node.type === 'Pipeline') {
+      for (const [index, command] of node.commands.entries()) visit(command, isPiped || index > 0, depth + 1);
+    } else {
+      forEachChild(node, (child) => visit(child, isPiped, depth + 1));
+    }
+  };
+  try {
+    visit(parse(source), false, 0);
+  } catch (thrown) {
+    error = thrown instanceof Error ? thrown.message : String(thrown);
+  }
+  return { commands, ...(error !== undefined && { error }) };
+}
+
+/** Substitutions are parsed when they are visited, which takes time by depth times length. */
+const MAX_NODE_DEPTH = 250;
+
+function commandOf({ name, args, redirects }: Command, isPiped: boolean): ShellCommand {
+  const words = args.map((arg) =>
+    arg.type === 'Word' ? wordOf(arg) : { text: arg.text, value: arg.text, pieces: [arg.text] },
+  );
+  const texts = redirects.flatMap((redirect): Piece[] => {
+    if (redirect.type === 'HereDoc') return bodyPieces(redirect.body.parts, redirect.body.text);
+    return redirect.type === 'HereString' && redirect.target ? [...wordOf(redirect.target).pieces] : [];
+  });
+  return {
+    words: name ? [wordOf(name), ...words] : words,
+    input: texts.length > 0 ? { pieces: texts } : isPiped ? 'piped' : 'inherited',
+  };
+}
+
+function bodyPieces(parts: readonly WordPart[] | undefined, text: string): Piece[] {
+  return parts ? parts.flatMap(piecesOf) : [text];
+}
+
+function wordOf({ text, value, parts }: Word): ShellWord {
+  if (!parts) return { text, value, pieces: [value] };
+  const values = parts.map((part) =>
+    part.type === 'BraceExpansion' ? part.text.slice(1, -1).replaceAll(',', ' ') : piecesOf(part).join(''),
+  );
+  return { text, value: values.join(''), pieces: parts.flatMap(piecesOf) };
+}
+
+function piecesOf(part: WordPart): Piece[] {
+  switch (part.type) {
+    case 'Literal':
+    case 'SingleQuoted':
+    case 'AnsiCQuoted':
+      return [part.value];
+    case 'DoubleQuoted':
+    case 'LocaleString':
+      return part.parts.flatMap(piecesOf);
+    case 'SimpleExpansion':
+      return [part.text === '$IFS' ? ' ' : undefined];
+    case 'ParameterExpansion':
+      return [part.parameter === 'IFS' ? ' ' : undefined];
+    case 'CommandExpansion':
+      return part.script?.commands.length === 0 ? [''] : [undefined];
+    case 'BraceExpansion':
+    case 'ArithmeticExpansion':
+    case 'ProcessSubstitution':
+    case 'ExtendedGlob':
+    case 'Glob':
+      return [undefined];
+  }
+}
+
+/**
+ * The simple commands of a script that consists of nothing else, each as its words joined by single spaces. Commands
+ * may be joined by `&&`, `||`, `;`, `|` and newlines; words may hold quotes, globs and `$name`; comments and
+ * redirections to `/dev/null` or between descriptors are left out. Any other syntax gives undefined: an allow pattern
+ * must not match text whose meaning is not certain.
+ */
+export function plainCommands(source: string): readonly string[] | undefined {
+  if (UNCERTAIN_CHARACTERS.test(source)) return undefined;
+  let script: ReturnType<typeof parse>;
+  try {
+    script = parse(source);
+  } catch {
+    return undefined;
+  }
+  if (script.errors) return undefined;
+  const commands = script.commands.flatMap((statement): (Command | undefined)[] =>
+    statement.background ? [undefined] : simpleCommands(statement.command),
+  );
+  const texts = commands.map((command) => command && plainText(command));
+  if (!texts.every((text) => text !== undefined)) return undefined;
+  return isFullyParsed(source, commands as Command[]) ? texts : undefined;
+}
+
+/** Control characters, which shells and terminals treat differently, and line continuations. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to refuse.
+const UNCERTAIN_CHARACTERS = /[\0-\x08\x0b-\x1f\x7f]|\\\n/;
+
+function simpleCommands(node: CommandNode | AndOr | SyntaxNode): (Command | undefined)[] {
+  if (node.type === 'Command') return [node];
+  if (node.type === 'AndOr') return node.commands.flatMap(simpleCommands);
+  if (node.type !== 'Pipeline' || node.prefixes.length > 0) return [undefined];
+  return node.operators.every((operator) => operator === '|')
+    ? node.commands.flatMap(simpleCommands)
+    : [undefined];
+}
+
+function plainText({ name, prefix, suffix }: Command): string | undefined {
+  if (!name || prefix.some((it) => it.type === 'Assignment' || !isHarmless(it))) return undefined;
+  const words: string[] = [];
+  for (const part of [name, ...suffix]) {
+    if (part.type === 'Word') {
+      if (!hasPlainParts(part)) return undefined;
+      words.push(part.text);
+    } else if (part.type === 'Assignment') {
+      if (part.index || part.value.type !== 'Word' || !hasPlainParts(part.value)) return undefined;
+      words.push(part.text);
+    } else if (!isHarmless(part)) return undefined;
+  }
+  if (EVALUATING_BUILTINS.has(name.value) && suffix.some(mayEvaluate)) return undefined;
+  return words.join(' ');
+}
+
+/** Shell builtins that evaluate an array subscript inside an argument, command substitutions included. */
+const EVALUATING_BUILTINS = new Set(
+  '[ declare export getopts let local mapfile printf read readarray readonly test typeset unset wait'.split(
+    ' ',
+  ),
+);
+
+function mayEvaluate(part: Command['suffix'][number]): boolean {
+  return 'text' in part && part.text.includes('[') && /[$`]/.test(part.text);
+}
+
+function hasPlainParts({ parts = [] }: Word): boolean {
+  return parts.every(isPlainPart);
+}
+
+function isPlainPart(part: WordPart): boolean {
+  switch (part.type) {
+    case 'Literal':
+    case 'SingleQuoted':
+    case 'SimpleExpansion':
+      return true;
+    case 'DoubleQuoted':
+      return part.parts.every(isPlainPart);
+    case 'Glob':
+      return part.kind !== 'bracket' || part.parts.every(isPlainPart);
+    case 'AnsiCQuoted':
+    case 'LocaleString':
+    case 'ParameterExpansion':
+    case 'CommandExpansion':
+    case 'ArithmeticExpansion':
+    case 'ProcessSubstitution':
+    case 'ExtendedGlob':
+    case 'BraceExpansion':
+      return false;
+  }
+}
+
+/** A redirection that neither reads nor writes a file: to or from `/dev/null`, or between descriptors. */
+function isHarmless(redirect: Redirection): boolean {
+  if (redirect.type !== 'Redirect' || redirect.descriptor?.type === 'FileDescriptorVariable') return false;
+  const target = redirect.target?.text ?? '';
+  if (target === '/dev/null') return redirect.operator !== '<>';
+  return /^[<>]&$/.test(redirect.operator) && /^[012]$/.test(target);
+}
+
+/** Whether everything between the words and redirections of the commands is a blank, an operator or a comment. */
+function isFullyParsed(source: string, commands: readonly Command[]): boolean {
+  let at = 0;
+  const skipTo = (end: number): boolean => {
+    BETWEEN_WORDS.lastIndex = at;
+    BETWEEN_WORDS.test(source);
+    return BETWEEN_WORDS.lastIndex === end;
+  };
+  for (const { name, prefix, suffix } of commands) {
+    for (const { pos, end } of [...prefix, ...(name ? [name] : []), ...suffix]) {
+      if (!skipTo(pos)) return false;
+      at = end;
+    }
+  }
+  return skipTo(source.length);
+}
+
+const BETWEEN_WORDS = /(?:[ \t\n;|]|&&|(?<=^|[ \t\n;|&])#[^\n]*)*/y;

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { evidenceOf, fuzzBash, isAllowed } from './bash-fuzz.ts';
+
+test('random commands that rules allow do nothing that rules forbid (npm run fuzz draws more)', async () => {
+  const seed = Math.floor(Math.random() * 2 ** 32);
+  const { executed, breaches } = await fuzzBash({ count: 2000, seed });
+  expect(breaches, `npm run fuzz -- --seed ${seed}`).toEqual([]);
+  expect(executed).toBeGreaterThan(100);
+}, 300_000);
+
+test.each([
+  ['allow', 'git log; touch PWNED'],
+  ['allow', 'git push'],
+  ['allow', "git log # '\ntouch PWNED\n# '"],
+  ['allow', 'echo a > PWNED'],
+  ['deny', 'rm f'],
+  ['deny', 'bash -c "rm f"'],
+  ['deny', 'echo f | xargs rm'],
+  ['deny', 'FOO="a b" rm f'],
+] as const)('the sandbox notices what %s rules forbid: %j', async (rules, command) => {
+  expect(await evidenceOf(rules, command)).toBeDefined();
+  expect(isAllowed(rules, command)).toBe(false);
+});
+
+test.each([
+  ['allow', 'git log --oneline'],
+  ['allow', 'echo "a # b" | grep x'],
+  ['deny', 'touch a && ls'],
+] as const)('the sandbox has nothing against %s: %j', async (rules, command) => {
+  expect(await evidenceOf(rules, command)).toBeUndefined();
+  expect(isAllowed(rules, command)).toBe(true);
+});
