@@ -1,3 +1,4 @@
+import { isNestedDeeper, MAX_NESTING } from '../base/nesting.ts';
 import { startTimer } from '../base/timer.ts';
 import type { CallToolResult } from '../protocol/mcp.ts';
 import { messageOf } from '../protocol/sdk-error.ts';
@@ -26,6 +27,7 @@ export async function runTool(
       const returned = (handler as Handler)(checked.value, ctx);
       const value = timeoutMs === undefined ? await returned : await within(timeoutMs, returned, name, ctx);
       result = wrapResult(value, { structured: tool.output !== undefined });
+      if (isNestedDeeper(result)) result = failedResult(TOO_DEEP);
       if (tool.output && !result.isError) result = await checkOutput(tool, result);
     } else {
       result = failedResult(
@@ -38,6 +40,8 @@ export async function runTool(
   ctx.finish();
   settle(result);
 }
+
+const TOO_DEEP = `The tool returned data nested more than ${MAX_NESTING} levels deep, or data that contains itself. Return flatter data.`;
 
 type Handler = (args: unknown, ctx: ToolContext) => unknown;
 

@@ -41,9 +41,13 @@ test('a resource that is text and data gives both, and --output keeps the data',
 });
 
 test('a result that is nested too deeply is a failure that says so, and a document', async () => {
-  const message = 'what came is nested too deeply, or too large, to be written as JSON';
+  const message =
+    'MCP server "hostile": its answer is nested more than 512 levels deep; have the server return flatter data';
   const stderr = `toolplane: ${message}\n`;
   expect(await runCli([...CALL, 'deep'])).toEqual({ code: 1, stdout: '', stderr });
   const { code, stdout } = await runCli([...CALL, 'deep', '--json']);
-  expect({ code, said: JSON.parse(stdout) }).toEqual({ code: 1, said: { error: { message } } });
+  expect({ code, said: JSON.parse(stdout) }).toEqual({
+    code: 1,
+    said: { error: expect.objectContaining({ message }) },
+  });
 });

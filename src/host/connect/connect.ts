@@ -8,7 +8,7 @@ import { readFailure } from './failure-facts.ts';
 import { HostError } from './host-error.ts';
 import { redialAs } from './redial.ts';
 import { sayStage } from './say-stage.ts';
-import { Secrets, secretsOf } from './secrets.ts';
+import { Secrets } from './secrets.ts';
 import { alternatives } from './transports.ts';
 import type { ConnectWorld, EraVerdict, ServerEntry } from './world.ts';
 
@@ -22,7 +22,7 @@ export async function connect(
   using attempt = new Attempt(limitOf(entry, world), signal);
   const traces: Traces = {};
   const { secrets = new Secrets() } = world;
-  secrets.add(secretsOf(entry));
+  secrets.addEntry(entry);
   const own = { ...world, secrets };
   let first: HostError | undefined;
   for (const candidate of alternatives(entry)) {

@@ -12,6 +12,7 @@ import { ListStream, listFilter } from './list-stream.ts';
 import { Notices } from './notices.ts';
 import { Requests } from './requests.ts';
 import { readyOffer } from './server-answers.ts';
+import { NoiseTeller } from './stdio/noise.ts';
 import { dial } from './transports.ts';
 import { Wire } from './wire.ts';
 import type { ConnectWorld, EraVerdict, ServerEntry, ServerOffer } from './world.ts';
@@ -44,8 +45,10 @@ export async function establish(
   }
   const dialed = scope.own(await dial(name, entry, world), (it) => it.close());
   traces.dialed = dialed;
-  const wire = new Wire(dialed.transport);
+  const wire = new Wire(dialed.transport, world.secrets);
   traces.wire = wire;
+  const dropped = new NoiseTeller((why) => world.onNoise?.(name, why), world.secrets);
+  wire.onDropped = (why) => dropped.hear(why);
   const requests = new Requests(name, wire, world.secrets);
   const notices = new Notices(world.onLog && ((it) => world.onLog?.(name, it)));
   wire.tap = (message) => {

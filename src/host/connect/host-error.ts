@@ -29,8 +29,8 @@ export const HOST_ERRORS = {
     remedy: 'Nothing: a new session is made and the call is sent again.',
   },
   'too-large': {
-    meaning: 'One message was longer than is taken.',
-    remedy: 'Have the tool return less, or raise `maxFrameBytes`.',
+    meaning: 'One message was longer, or nested deeper, than is taken.',
+    remedy: 'Have the tool return less or flatter data, or raise `maxFrameBytes`.',
   },
   'unknown-server': {
     meaning: 'There is no server of that name.',

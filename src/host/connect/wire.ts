@@ -5,7 +5,9 @@ import type {
   TransportSendOptions,
 } from '@modelcontextprotocol/client';
 import { isRecord } from '../../base/is-record.ts';
+import { boundNesting } from './bound-nesting.ts';
 import { ReplyQueue } from './reply-queue.ts';
+import { Secrets } from './secrets.ts';
 
 /** Sees each message before the official client does; what it takes goes no further. */
 export type Tap = (message: Record<string, unknown>) => 'taken' | 'passed';
@@ -19,9 +21,12 @@ export class Wire implements Transport {
   tap: Tap = () => 'passed';
   /** Hears of what the transport complains of, failed requests excepted: whoever asked is told of those. */
   onTrouble: () => void = () => {};
+  /** Hears why a message of the server went no further. */
+  onDropped: (why: string) => void = () => {};
   /** When the last message came, by `performance.now()`; 0 if none did. */
   heardAt = 0;
   readonly #inner: Transport;
+  readonly #secrets: Secrets;
   readonly #told = new WeakSet<object>();
   readonly #asked = new Map<unknown, string>();
   readonly #replies = new ReplyQueue();
@@ -29,8 +34,10 @@ export class Wire implements Transport {
   #isOpen = false;
   #isClosed = false;
 
-  constructor(inner: Transport) {
+  /** Nothing the server sends goes further with a credential among `secrets` in it. */
+  constructor(inner: Transport, secrets: Secrets = new Secrets()) {
     this.#inner = inner;
+    this.#secrets = secrets;
     // By these two the official client knows a process, which it probes in place and for a short time.
     if (!isProcessLike(inner)) return;
     Object.defineProperties(this, {
@@ -118,19 +125,26 @@ export class Wire implements Transport {
     this.#inner.setSupportedProtocolVersions?.(versions);
   }
 
-  #receive(message: JSONRPCMessage, extra: MessageExtraInfo | undefined): void {
+  #receive(received: JSONRPCMessage, extra: MessageExtraInfo | undefined): void {
     this.heardAt = performance.now();
-    if (!isRecord(message)) return;
+    if (!isRecord(received)) return;
     try {
-      if (this.tap(message) === 'taken') return;
-      // Whoever pings and does not read the answers is not answered, until it has read some.
-      if (this.#replies.isBusy && 'method' in message && message.method === 'ping' && 'id' in message) return;
-      if (this.#asked.size > 0 && !('method' in message)) this.#note(message);
-      this.onmessage?.(message, extra);
+      const bounded = boundNesting(received);
+      if (bounded.kind === 'dropped') this.onDropped(bounded.why);
+      else if (bounded.kind === 'refused') this.send(bounded.reply).catch(() => {});
+      else this.#take(this.#secrets.maskMessage(bounded.message), extra);
     } catch {
       // Whatever a server says, whoever brings it must not fall over it.
       this.onTrouble();
     }
+  }
+
+  #take(message: Record<string, unknown>, extra: MessageExtraInfo | undefined): void {
+    if (this.tap(message) === 'taken') return;
+    // Whoever pings and does not read the answers is not answered, until it has read some.
+    if (this.#replies.isBusy && 'method' in message && message.method === 'ping' && 'id' in message) return;
+    if (this.#asked.size > 0 && !('method' in message)) this.#note(message);
+    this.onmessage?.(message as JSONRPCMessage, extra);
   }
 
   #note(message: Record<string, unknown>): void {

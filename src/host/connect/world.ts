@@ -44,6 +44,8 @@ export type ExpandedEntry = {
   readonly entry: ServerEntry;
   /** Values in it that nobody may see. */
   readonly secrets: readonly string[];
+  /** Those of them that are credentials, which are masked in everything the server sends. */
+  readonly credentials?: readonly string[];
 };
 
 /** What connecting takes from its surroundings. */

@@ -1,4 +1,5 @@
 import { isRecord } from '../../base/is-record.ts';
+import { isNestedDeeper, MAX_NESTING } from '../../base/nesting.ts';
 import type { ModelBlock, Usage } from '../../protocol/agent-message.ts';
 import type { ModelDelta, ModelEvent } from './model.ts';
 
@@ -119,14 +120,22 @@ function finished({ block, parts, signature, citations }: OpenBlock): ModelBlock
     return { ...block, thinking: block.thinking + streamed, signature: (block.signature ?? '') + signature };
   }
   // Some endpoints send the whole input with the start and nothing after it; kinds we do not know stay as they came.
-  if (streamed === '') return block.type === 'tool_use' ? { ...block, input: block.input ?? {} } : block;
+  if (streamed === '')
+    return block.type === 'tool_use' ? { ...block, input: wholeInput(block.input) } : block;
   return { ...block, input: readInput(streamed) } as ModelBlock;
 }
+
+/** Input nested too deep could not be sent back to the model either. */
+function wholeInput(input: unknown): unknown {
+  return isNestedDeeper(input) ? TOO_DEEP : (input ?? {});
+}
+
+const TOO_DEEP = { [INVALID]: `(data nested more than ${MAX_NESTING} levels deep)` };
 
 function readInput(json: string): Record<string, unknown> {
   try {
     const input: unknown = JSON.parse(json);
-    if (isRecord(input)) return input;
+    if (isRecord(input)) return isNestedDeeper(input) ? TOO_DEEP : input;
   } catch {}
   return { [INVALID]: json };
 }

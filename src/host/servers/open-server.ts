@@ -2,7 +2,7 @@ import type { connect } from '../connect/connect.ts';
 import type { Connection, ListKind } from '../connect/connection.ts';
 import { HostError } from '../connect/host-error.ts';
 import { Secrets } from '../connect/secrets.ts';
-import type { ConnectWorld, ServerEntry } from '../connect/world.ts';
+import type { ConnectWorld, ExpandedEntry, ServerEntry } from '../connect/world.ts';
 import type { Clock } from './clock.ts';
 import { KEPT_LISTS, type Listing, Lists } from './lists.ts';
 import { maskFailure } from './mask-failure.ts';
@@ -32,7 +32,7 @@ export async function openServer(
   { connect, world, clock, onClose }: OpenWorld,
   signal: AbortSignal,
 ): Promise<Opened> {
-  const expanded = world.expand?.(key, given) ?? { entry: given, secrets: [] };
+  const expanded: ExpandedEntry = world.expand?.(key, given) ?? { entry: given, secrets: [] };
   const entry = usableEntry(key, expanded.entry);
   const limitMs =
     ('connectTimeoutMs' in entry ? entry.connectTimeoutMs : undefined) ?? world.connectTimeoutMs;
@@ -40,7 +40,7 @@ export async function openServer(
   let connection: Connection | undefined;
   const stop = clock.after(limitMs, () => tooLong.abort());
   try {
-    const secrets = new Secrets(expanded.secrets);
+    const secrets = new Secrets(expanded.secrets, expanded.credentials);
     connection = await connect(key, entry, { ...world, secrets }, signal);
     const since = watch(connection, onClose);
     const lists = new Lists(connection, clock);

@@ -23,6 +23,32 @@ export function rawServer(take: string): StdioServerEntry {
   `);
 }
 
+/** A server that repeats the credential in its `SERVICE_TOKEN` in everything a server can send. */
+export const leakingServer = {
+  ...rawServer(`(message, send, greet) => {
+    const key = process.env.SERVICE_TOKEN, { id, method, params } = message;
+    const said = { key, [key]: 1, url: encodeURIComponent(key), basic: Buffer.from('u:' + key).toString('base64') };
+    if (method === 'initialize') return send({ id, result: {
+      protocolVersion: params.protocolVersion, capabilities: { tools: {}, prompts: {}, resources: {}, logging: {} },
+      serverInfo: { name: 'raw ' + key, version: key }, instructions: 'use ' + key } });
+    if (method === 'tools/list') return send({ id, result: { tools: [
+      { name: 't', description: key, inputSchema: { type: 'object', properties: { a: { default: key } } } }] } });
+    if (method === 'prompts/list') return send({ id, result: { prompts: [{ name: 'p', description: key }] } });
+    if (method === 'resources/list') return send({ id, result: { resources: [{ name: 'r', uri: 'a:b', description: key }] } });
+    if (method === 'resources/templates/list') return send({ id, result: { resourceTemplates: [] } });
+    if (method === 'tools/call' && params.name === 'fail') return send({ id, error: { code: -32000, message: 'no: ' + key, data: said } });
+    if (method === 'tools/call') {
+      globalThis.call = id;
+      send({ method: 'notifications/progress', params: { progressToken: params._meta.progressToken, progress: 1, message: key } });
+      send({ method: 'notifications/message', params: { level: 'info', logger: key, data: said } });
+      return send({ id: 'q', method: 'elicitation/create', params: { message: key, requestedSchema: { type: 'object', properties: { a: { type: 'string', title: key } } } } });
+    }
+    if (id === 'q') return send({ id: globalThis.call, result: { content: [{ type: 'text', text: key }], structuredContent: said } });
+    if (id !== undefined) send({ id, error: { code: -32601, message: key } });
+  }`),
+  era: 'legacy' as const,
+};
+
 type Sent = { message: Record<string, unknown>; options: TransportSendOptions | undefined };
 
 /** A transport that notes what is sent and says what the test makes it say. */

@@ -84,7 +84,7 @@ test.each([
   ['odd throughout', { code: ODD, message: null, data: 1 }, { code: 0, message: '', data: 1 }],
   ['a text', 'no', { code: 0, message: 'no' }],
   ['a list', [ODD], { code: 0, message: '' }],
-  ['deep', { code: 1, message: deep() }, { code: 1, message: '' }],
+  ['deep', { code: 1, message: deep() }, { code: 'too-large' }],
 ])('an error that is %s settles its call', async (_, error, fault) => {
   const { transport, requests } = await open();
   const asked = requests.ask(call(), {});

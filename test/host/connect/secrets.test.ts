@@ -1,8 +1,9 @@
+import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { Secrets, secretsOf } from '../../../src/host/connect/secrets.ts';
 import { failure, open } from './attempt.ts';
 import { startWeb } from './http/web.ts';
-import { rawServer } from './raw-servers.ts';
+import { leakingServer, rawServer } from './raw-servers.ts';
 import { script, testWorld } from './servers.ts';
 
 const OWN = 'zq81-my-own-words-7741';
@@ -113,3 +114,113 @@ describe('no value of the entry is shown, though the server says it', () => {
     expect(message.length).toBeLessThan(400);
   });
 });
+
+const KEY = 'k3y-zq81-"x"-7741';
+
+describe('credentials in messages', () => {
+  const secrets = new Secrets([], [KEY]);
+  const at = (offset: number) => Buffer.from(`${'u'.repeat(offset)}${KEY}:rest`).toString('base64');
+
+  test.each([
+    ['as it is', `key ${KEY}.`, 'key [redacted].'],
+    ['as JSON writes it', JSON.stringify({ KEY }), '{"KEY":"[redacted]"}'],
+    ['as URLs write it', `?k=${encodeURIComponent(KEY)}&a=b`, '?k=[redacted]&a=b'],
+  ])('are masked: %s', (_, text, masked) => {
+    expect(secrets.maskMessage({ result: { a: [{ text }] } })).toEqual({ result: { a: [{ text: masked }] } });
+  });
+
+  test.each([0, 1, 2, 3, 4, 5])('are masked in base64, %d bytes after its beginning', (offset) => {
+    const { text } = secrets.maskMessage({ params: { text: at(offset) } }).params;
+    expect(text).toContain('[redacted]');
+    expect(Buffer.from(text, 'base64url').toString('latin1')).not.toContain(KEY.slice(3, 14));
+  });
+
+  test('are masked in names of members, and in nothing that leads back to the server', () => {
+    const message = {
+      jsonrpc: '2.0',
+      id: KEY,
+      method: KEY,
+      params: {
+        progressToken: KEY,
+        nextCursor: KEY,
+        requestState: KEY,
+        [`a ${KEY}`]: 1,
+        inner: { nextCursor: KEY },
+      },
+    };
+    expect(secrets.maskMessage(message)).toEqual({
+      ...message,
+      params: {
+        progressToken: KEY,
+        nextCursor: KEY,
+        requestState: KEY,
+        'a [redacted]': 1,
+        inner: { nextCursor: '[redacted]' },
+      },
+    });
+  });
+
+  test('leave a message without any the same object', () => {
+    const message = { result: { content: [{ type: 'text', text: 'x'.repeat(100) }], n: [null, 1, true] } };
+    expect(secrets.maskMessage(message)).toBe(message);
+    expect(new Secrets(['only-for-diagnostics']).maskMessage(message)).toBe(message);
+  });
+});
+
+/** Everything there is of a value as text, its causes and hidden members included. */
+const dump = (value: unknown) => inspect(value, { depth: 20, showHidden: true, maxArrayLength: null });
+
+test('nothing a server sends brings its credential into the host', async () => {
+  const heard: unknown[] = [];
+  const world = testWorld({
+    onLog: (_, entry) => heard.push(entry),
+    onNoise: (_, what) => heard.push(what),
+    offerTo: () => ({
+      capabilities: { elicitation: {} },
+      answers: {
+        'elicitation/create': async (params) => {
+          heard.push(params);
+          return { action: 'decline' };
+        },
+      },
+    }),
+  });
+  const entry = { ...leakingServer, env: { SERVICE_TOKEN: OWN, MODE: 'production' } };
+  await using far = await open(entry, world);
+  const { connection } = far;
+  heard.push(connection.serverInfo, connection.instructions, await connection.listTools());
+  connection.onNotice?.((...notice) => heard.push(notice));
+  heard.push(await connection.callTool('t', {}, { onProgress: (progress) => heard.push(progress) }));
+  for (const failed of [connection.callTool('fail', {}), connection.ask('prompts/get', { name: 'p' })]) {
+    heard.push(await failed.catch((fault: unknown) => fault));
+  }
+  expect(heard).toHaveLength(10);
+  expect(dump(heard)).not.toContain(OWN);
+  expect(dump(heard)).not.toContain(Buffer.from(`u:${OWN}`).toString('base64').slice(4, -4));
+  expect(dump(heard)).toContain('no: [redacted]');
+});
+
+test.each([400, 404, 429, 500])(
+  'nor does the body of a refusal with status %d, its causes included',
+  async (status) => {
+    await using web = await startWeb(({ message, headers }, response) => {
+      if (message.method !== 'tools/call') return false;
+      const error = {
+        code: -32050,
+        message: `bad ${headers['x-api-key']}`,
+        data: { sent: headers['x-api-key'] },
+      };
+      response.writeHead(status, { 'content-type': 'application/json' });
+      return response.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, error }));
+    });
+    await using far = await open({
+      type: 'http',
+      url: web.url,
+      era: 'legacy',
+      headers: { 'x-api-key': OWN },
+    });
+    const fault = await far.connection.callTool('t', {}).catch((it: unknown) => it);
+    expect(fault).toBeInstanceOf(Error);
+    expect(dump(fault)).not.toContain(OWN);
+  },
+);

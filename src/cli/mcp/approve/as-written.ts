@@ -1,6 +1,6 @@
+import { isCredentialName } from '../../../base/is-credential-name.ts';
 import { isRecord } from '../../../base/is-record.ts';
 import { approvablePart } from '../../../host/config/approve/settings-part.ts';
-import { isCredentialName } from '../../../host/config/expand/is-credential-name.ts';
 import type { WrittenServer } from '../../../host/config/model.ts';
 import { line, type Piece } from '../../chat/piece.ts';
 import { whereText } from '../where.ts';

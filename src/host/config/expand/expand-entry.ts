@@ -1,6 +1,7 @@
+import { isCredentialName } from '../../../base/is-credential-name.ts';
 import { messageOf } from '../../../protocol/sdk-error.ts';
 import { checkExternalEntry, type ExternalServerEntry } from '../../../protocol/server-entry.ts';
-import { isCredentialName } from './is-credential-name.ts';
+import { isNamedCredential } from '../../connect/credentials.ts';
 import { mapTexts, type Place } from './members.ts';
 import { type Part, parseTemplate } from './template.ts';
 
@@ -28,6 +29,8 @@ export type Expanded =
       readonly uses: readonly Use[];
       /** Values that nobody may see. */
       readonly secrets: readonly string[];
+      /** Those of them that come from the secret store or from a variable named as a credential. */
+      readonly credentials: readonly string[];
     }
   /** Each a sentence that names the variable or secret, its place and what to do; never a value. */
   | { readonly kind: 'faulty'; readonly faults: readonly string[]; readonly uses: readonly Use[] };
@@ -37,14 +40,16 @@ export type Expanded =
  * and ideName. What was put in is never expanded again, so nothing can go round in circles. Never throws.
  */
 export function expandEntry(entry: ExternalServerEntry, lookup: Lookup): Expanded {
-  const work: Work = { lookup, uses: [], secrets: new Set(), faults: new Set() };
+  const work: Work = { lookup, uses: [], secrets: new Set(), credentials: new Set(), faults: new Set() };
   const expanded = mapTexts(entry, (place) => expandText(place, work));
-  const { uses, secrets } = work;
+  const { uses } = work;
   const faults = [...work.faults, ...missingFaults(uses)];
   if (faults.length > 0) return { kind: 'faulty', faults, uses };
   try {
     // The words of the check name members and never what stands in them.
-    return { kind: 'expanded', entry: checkExternalEntry('', expanded), uses, secrets: [...secrets] };
+    const checked = checkExternalEntry('', expanded);
+    const [secrets, credentials] = [[...work.secrets], [...work.credentials]];
+    return { kind: 'expanded', entry: checked, uses, secrets, credentials };
   } catch (cause) {
     const fault = messageOf(cause).replace('mcpServers[""]: ', '');
     const when = uses.length === 0 ? '' : ', once what it refers to is put in';
@@ -56,6 +61,7 @@ type Work = {
   readonly lookup: Lookup;
   readonly uses: Use[];
   readonly secrets: Set<string>;
+  readonly credentials: Set<string>;
   readonly faults: Set<string>;
 };
 
@@ -83,6 +89,7 @@ function putIn(part: Exclude<Part, { kind: 'text' }>, place: Place, work: Work):
     work.uses.push({ where, kind, name, from: value === undefined ? 'missing' : 'value' });
   if (typeof value !== 'string') return '';
   if (value !== '' && (isPrivate || kind === 'secret' || isCredentialName(name))) work.secrets.add(value);
+  if (value !== '' && (kind === 'secret' || isNamedCredential(name, value))) work.credentials.add(value);
   return value;
 }
 

@@ -1,5 +1,5 @@
+import { isCredentialName } from '../../../base/is-credential-name.ts';
 import { shellWord } from '../../../base/shell-word.ts';
-import { isCredentialName } from '../expand/is-credential-name.ts';
 import { placeText } from '../fault-text.ts';
 import { isInProgram } from '../merge/in-program.ts';
 import type { ConfiguredServer, LostServer } from '../model.ts';

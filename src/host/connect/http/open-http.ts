@@ -30,12 +30,13 @@ export async function openHttp(
   name: string,
   entry: HttpEntry,
   world: ConnectWorld,
-  watch: Omit<HttpWatch, 'limit'>,
+  watch: Omit<HttpWatch, 'limit' | 'mask'>,
 ): Promise<OpenHttp> {
   const url = urlOf(name, entry.url);
   const headers = headersOf(name, entry, world);
   const { pool, via } = await openPool(name, entry, world);
-  const limited = { ...watch, limit: frameLimit(entry, world) };
+  const mask = (text: string) => world.secrets?.maskCredentials(text) ?? text;
+  const limited = { ...watch, mask, limit: frameLimit(entry, world) };
   const fetch = createFetch({ kind, pool, via, url, headers, watch: limited });
   return {
     fetch,
@@ -63,13 +64,13 @@ export function urlOf(name: string, text: string): URL {
 /** The headers of an entry, its helper's among them. */
 export function headersOf(name: string, entry: HttpEntry, world: ConnectWorld): EntryHeaders {
   const { url, headers, headersHelper } = entry;
-  world.secrets?.add(Object.values(headers ?? {}));
+  world.secrets?.addEntry({ headers: headers ?? {} });
   checkHeaders(name, headers ?? {});
   if (headersHelper === undefined) return new EntryHeaders(headers);
   const helped = { url, headersHelper };
   return new EntryHeaders(headers, async (signal) => {
     const own = await runHeadersHelper(name, helped, world, { signal });
-    world.secrets?.add(Object.values(own));
+    world.secrets?.addEntry({ headers: own });
     return own;
   });
 }

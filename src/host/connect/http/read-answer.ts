@@ -29,9 +29,11 @@ export async function readAnswer(
   if (type === EVENTS && status === 200) {
     return new HttpResponse(head, eventStream(body, streamWatch(asked, watch)));
   }
-  const text = await bodyText(body, raw['content-length'], watch.limit, status);
+  const whole = await bodyText(body, raw['content-length'], watch.limit, status);
   const isOk = status >= 200 && status < 300;
-  const isPlain = isOk && status !== 202 && type === JSON_TYPE && text !== '' && asked.method === 'POST';
+  const isPlain = isOk && status !== 202 && type === JSON_TYPE && whole !== '' && asked.method === 'POST';
+  // Any other body is quoted in failures.
+  const text = isPlain ? whole : watch.mask(whole);
   if (!isPlain) {
     const wantsAnswer = requestIdOf(asked.body) !== undefined;
     // By the server's own clock, which may not be ours.

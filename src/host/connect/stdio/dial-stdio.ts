@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { StdioServerEntry } from '../../../protocol/server-entry.ts';
 import type { Dialed } from '../dial.ts';
 import { HostError } from '../host-error.ts';
-import { Secrets, secretsOf } from '../secrets.ts';
+import { Secrets } from '../secrets.ts';
 import type { ConnectWorld } from '../world.ts';
 import { leastEnvironment } from './least-environment.ts';
 import { NoiseTeller } from './noise.ts';
@@ -14,7 +14,8 @@ import { windowsProcesses } from './windows-processes.ts';
 
 /** Reaches a server by running it, with the least environment and its stderr listened to. */
 export async function dialStdio(name: string, entry: StdioServerEntry, world: ConnectWorld): Promise<Dialed> {
-  const { secrets = new Secrets(secretsOf(entry)) } = world;
+  const { secrets = new Secrets() } = world;
+  secrets.addEntry(entry);
   const noise = new NoiseTeller((what) => {
     // Many a server says on stdout why it will not run.
     transport.note(`(stdout) ${what}`);

@@ -25,7 +25,8 @@ export async function dialWs(
 ): Promise<Dialed> {
   const url = urlOf(name, entry.url);
   const headers = headersOf(name, entry, world);
-  const limits = { heartbeatMs, limit: frameLimit(entry, world) };
+  const mask = (text: string) => world.secrets?.maskCredentials(text) ?? text;
+  const limits = { heartbeatMs, limit: frameLimit(entry, world), mask };
   const open = await opener(name, url, entry, world);
   let sent: Readonly<Record<string, string>> = {};
   const inner = new WsTransport(

@@ -12,6 +12,8 @@ export type WsLimits = {
   heartbeatMs: number;
   /** The longest message taken, in bytes. */
   limit: number;
+  /** Takes credentials out of the reason the server closes the socket with. */
+  mask?(text: string): string;
 };
 
 /**
@@ -152,7 +154,8 @@ export class WsTransport implements Transport {
   }
 
   #end(code: number, reason: string): void {
-    const why = reason === '' ? '' : `: ${redactText(reason)}`;
+    const masked = this.#limits.mask?.(reason) ?? reason;
+    const why = masked === '' ? '' : `: ${redactText(masked)}`;
     this.#lose(closedFault(`it closed the socket with code ${code}${why}`));
   }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { makeExpander } from '../../../../src/host/config/expand/expander.ts';
 import { fileSecretStore } from '../../../../src/host/config/secret/file-secret-store.ts';
+import type { Connection } from '../../../../src/host/connect/connection.ts';
 import { fileEras } from '../../../../src/host/connect/file-eras.ts';
 import type { CatalogueStore, ServerEntry } from '../../../../src/host/connect/world.ts';
 import { Servers } from '../../../../src/host/servers/servers.ts';
@@ -39,14 +40,20 @@ function serversWith(env: Record<string, string | undefined> = VALUES) {
   return { servers, store, told, dial };
 }
 
-/** A server whose one tool tells what it was started with, and which tells it on stderr too. */
+/** A server whose one tool tells what it was started with, backwards so that nothing is masked, and which tells it on stderr too. */
 const TELLING = rawServer(`(message, send, greet) => {
   const told = JSON.stringify([process.argv.slice(1), process.env.A, process.env.B, process.cwd()]);
   if (message.method === 'initialize') { console.error(told); return greet(message); }
   if (message.method === 'tools/list') return send({ id: message.id, result: { tools: [{ name: 'tell', inputSchema: { type: 'object' } }] } });
-  if (message.method === 'tools/call') return send({ id: message.id, result: { content: [{ type: 'text', text: told }] } });
+  if (message.method === 'tools/call') return send({ id: message.id, result: { content: [{ type: 'text', text: [...told].reverse().join('') }] } });
   if (message.id !== undefined) send({ id: message.id, error: { code: -32601, message: told } });
 }`);
+
+async function toldBy(connection: Connection | undefined): Promise<string> {
+  const answer = await connection?.callTool('tell', {});
+  const [block] = answer?.content ?? [];
+  return [...(block?.type === 'text' ? block.text : '')].reverse().join('');
+}
 
 test('a process gets what is put into its command, args, env and cwd; its stderr and status do not show secrets', async () => {
   const { servers, told, dial } = serversWith({
@@ -64,18 +71,12 @@ test('a process gets what is put into its command, args, env and cwd; its stderr
   const server = await dial(written);
   expect(server).toMatchObject({ entry: written, status: { state: 'connected' } });
   const connection = await servers.target('srv')?.connected();
-  expect(await connection?.callTool('tell', {})).toMatchObject({
-    content: [
-      {
-        text: JSON.stringify([
-          ['xtok-aaaa-1111', 'flag-dddd-4444', '${FLAG}'],
-          SECRET,
-          'b',
-          import.meta.dirname,
-        ]),
-      },
-    ],
-  });
+  expect(JSON.parse(await toldBy(connection))).toEqual([
+    ['xtok-aaaa-1111', 'flag-dddd-4444', '${FLAG}'],
+    SECRET,
+    'b',
+    import.meta.dirname,
+  ]);
   const shown = JSON.stringify([told, server?.status, connection?.stderr()]);
   expect(shown).toContain('x[redacted]');
   for (const value of HIDDEN) expect(shown).not.toContain(value);
@@ -191,7 +192,7 @@ test('a value that changed is taken at the next dial', async () => {
   env.A = 'second-value';
   await servers.reconnect('srv');
   const connection = await servers.target('srv')?.connected();
-  expect(JSON.stringify(await connection?.callTool('tell', {}))).toContain('second-value');
+  expect(await toldBy(connection)).toContain('second-value');
 });
 
 test('what was listed with other credentials does not stand in', async () => {

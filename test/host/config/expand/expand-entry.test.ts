@@ -244,6 +244,7 @@ test('an entry without "${" is what it was, and hides nothing', () => {
         entry,
         uses: [],
         secrets: [],
+        credentials: [],
       });
     }),
   );

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isCredentialName } from '../../../../src/host/config/expand/is-credential-name.ts';
+import { isCredentialName } from '../../src/base/is-credential-name.ts';
 
 test.each([
   'API_KEY',
