@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { linkSync, lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, lstatSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { createFile } from './create-file.ts';
 
 /** A lock nobody gave up for so long was left behind; whoever works under one needs milliseconds. */
 const STALE_MS = 3_000;
+
+/** The same for a lock without content: its process ended, or its disk was full, between creating and writing it. */
+const EMPTY_STALE_MS = 200;
 
 /**
  * Does the work while no other process does work under the same lock, a file that exists as long. Waits in place, since the
@@ -25,14 +29,17 @@ function take(path: string, mine: string, staleMs: number): boolean {
   let [since, seen] = [performance.now(), ''];
   for (;;) {
     try {
-      writeFileSync(path, mine, { mode: 0o600, flag: 'wx' });
-      return true;
+      createFile(path, mine, { mode: 0o600 });
+      // Another process may have removed it as stale before its content was written.
+      if (textOf(path) === mine) return true;
+      continue;
     } catch (cause) {
       if (!(cause instanceof Error && 'code' in cause && cause.code === 'EEXIST')) return false;
     }
     const theirs = lockAt(path);
     if (theirs !== seen) [since, seen] = [performance.now(), theirs];
-    if (performance.now() - since > staleMs || isAbandoned(theirs)) {
+    const limit = /^\0*$/.test(theirs) ? Math.min(staleMs, EMPTY_STALE_MS) : staleMs;
+    if (performance.now() - since > limit || isAbandoned(theirs)) {
       if (!remove(path, theirs)) return false;
     } else pause(2 + Math.random() * 8);
   }
@@ -77,7 +84,7 @@ function isAbandoned(text: string): boolean {
 function remove(path: string, text: string): boolean {
   const guard = `${path}.taking`;
   try {
-    writeFileSync(guard, '', { mode: 0o600, flag: 'wx' });
+    createFile(guard, '', { mode: 0o600 });
   } catch (cause) {
     if (!(cause instanceof Error && 'code' in cause && cause.code === 'EEXIST')) return false;
     const since = lstatSync(guard, { throwIfNoEntry: false })?.mtimeMs;

@@ -38,6 +38,16 @@ test.each([
   20_000,
 );
 
+test.each([
+  ['empty', ''],
+  ['filled with zeros', '\0'.repeat(60)],
+])('a lock that is %s is not waited for as long as one that a process holds', async (_, text) => {
+  const path = join(await temporaryRoot(), 'lock');
+  writeFileSync(path, text);
+  expect(underLock(path, () => 7, 20_000)).toBe(7);
+  expect(existsSync(path)).toBe(false);
+});
+
 test('of many who find locks left behind, one at a time works under its own', async () => {
   const root = await temporaryRoot();
   writeFileSync(join(root, 'count'), '0');

@@ -1,5 +1,5 @@
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createFile } from '../../base/create-file.ts';
 import { extensionOf } from '../../host/result/extension.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import type { Part } from './content-parts.ts';
@@ -79,6 +79,6 @@ async function saveNew(
   }
 }
 
-function writeNew(path: string, bytes: Buffer): Promise<void> {
-  return writeFile(path, bytes, { flag: 'wx' });
+async function writeNew(path: string, bytes: Buffer): Promise<void> {
+  createFile(path, bytes, { mode: 0o666 });
 }

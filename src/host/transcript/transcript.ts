@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { entryLine, type Header, type NewEntry, VERSION } from './entry.ts';
@@ -64,15 +64,18 @@ export class Transcript implements AsyncDisposable {
     const text = this.#pending;
     this.#pending = '';
     if (text === '' || this.#isLost) return;
+    let isNew = false;
     try {
       if (this.#file) return await writeAll(this.#file, text);
       await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
       this.#file = await open(this.path, 'a', 0o600);
-      const { size } = await this.#file.stat();
+      isNew = (await this.#file.stat()).size === 0;
       // The last line may be torn: a new one must not become its end.
-      await writeAll(this.#file, size === 0 ? this.#header() + text : `\n${text}`);
+      await writeAll(this.#file, isNew ? this.#header() + text : `\n${text}`);
     } catch (cause) {
       this.#isLost = true;
+      // A session of which nothing could be written must not be offered for resuming.
+      if (isNew) await rm(this.path, { force: true }).catch(() => {});
       const fault = messageOf(cause);
       this.#options.onUnwritable(
         `The session is not kept and cannot be resumed: ${this.path} cannot be written (${fault}); check the folder's owner and the room on its disk`,

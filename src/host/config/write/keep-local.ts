@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { createFile } from '../../../base/create-file.ts';
 import { hashEntry } from '../approve/hash-entry.ts';
 import { readText } from '../file/read-text.ts';
 import type { ConfigWorld } from '../world.ts';
@@ -23,7 +24,7 @@ export function keepLocal(world: ConfigWorld, path: string): void {
   noteWritten(home, ignore, { isCreated: true, text: hashEntry(TEXT) ?? '' });
   try {
     mkdirSync(folder, { recursive: true, mode: 0o755 });
-    writeFileSync(ignore, TEXT, { mode: 0o644, flag: 'wx' });
+    createFile(ignore, TEXT, { mode: 0o644 });
   } catch {
     // Whoever writes the file itself is told what is wrong with the directory.
   }
