@@ -228,6 +228,8 @@ const ATTACKS = [
     '$(rm f)',
     'eval "rm f"',
     'xargs rm <<< f',
+    'xargs env <<< "rm f"',
+    'bash < <(echo rm f)',
   ],
   ...[
     'find . -name f -exec rm {} +',

@@ -123,7 +123,7 @@ class Analyzer {
     const name = baseName(first.value);
     this.#add(words);
     if (isRun) this.#pattern(words, COMPUTED);
-    if (isRun && SCRIPT_READERS.has(name)) this.#scriptReader(words, input, depth);
+    if (isRun && SCRIPT_READERS.has(name)) this.#scriptReader(name, words, input, depth);
     if (WRAPPERS.has(name)) this.#wrapper(name, words, input, depth, isRun);
     else if (name === 'git') this.#git(words, isRun);
     else if (isRun) this.#withoutOptions(words);
@@ -136,13 +136,14 @@ class Analyzer {
     depth: number,
     isRun: boolean,
   ): void {
-    for (const at of isRun ? commandStarts(name, words) : []) {
-      this.#command(words.slice(at), input, depth + 1, true);
+    const starts = isRun ? commandStarts(name, words) : [];
+    for (const at of starts) this.#command(words.slice(at), input, depth + 1, true);
+    if (ARGUMENT_READERS.has(name) && starts.some((at) => takesAnyCommand(words.slice(at)))) {
+      this.#doubt(`${name} runs commands that it reads from its input`);
     }
     // Behind a wrapper every word may begin a command: which options take values is not known for every program.
     this.#add(words, true);
-    const takesScript =
-      isRun && (SCRIPT_TAKERS.has(name) || (COMMAND_OPTION_TAKERS.has(name) && words.some(isCommandOption)));
+    const takesScript = isRun && runsScript(name, words);
     for (const word of words.slice(1)) {
       if (takesScript && hasGap(word)) this.#runText(word.pieces, depth);
       for (const text of [word.value, optionValue(word.value)]) {
@@ -153,10 +154,16 @@ class Analyzer {
     }
   }
 
-  /** A shell, or `source`: its script may come from standard input or from another command. */
-  #scriptReader(words: readonly ShellWord[], input: ShellCommand['input'], depth: number): void {
+  /** A shell, or a command that starts one: its script may come from standard input or from another command. */
+  #scriptReader(
+    name: string,
+    words: readonly ShellWord[],
+    input: ShellCommand['input'],
+    depth: number,
+  ): void {
     if (typeof input === 'object') this.#runText(input.pieces, depth);
-    else if (input === 'piped' && readsInput(words)) this.#doubt('a shell reads its commands from a pipe');
+    else if (input === 'piped' && readsInput(name, words))
+      this.#doubt('a shell reads its commands from a pipe');
     if (words.some(({ text }) => text.startsWith('<('))) {
       this.#doubt('a shell reads its commands from another command');
     }
@@ -261,10 +268,27 @@ function isCommandOption({ value }: ShellWord): boolean {
   return /^-[a-zA-Z]*c$|^--command\b/.test(value);
 }
 
-/** Whether a shell without a script among its arguments reads one from standard input. */
-function readsInput(words: readonly ShellWord[]): boolean {
+/** Whether a command with these words runs one of them as a script. */
+function runsScript(name: string, words: readonly ShellWord[]): boolean {
+  if (name === 'env') return words.some(({ value }) => /^-S|^--split-string/.test(value));
+  return SCRIPT_TAKERS.has(name) || (COMMAND_OPTION_TAKERS.has(name) && words.some(isCommandOption));
+}
+
+/** Whether a command without a script among its arguments reads one from standard input. */
+function readsInput(name: string, words: readonly ShellWord[]): boolean {
   const args = words.slice(1).map(({ value }) => value);
-  return args.includes('-s') || args.every((arg) => /^[-+]/.test(arg) && !/^-[a-zA-Z]*c/.test(arg));
+  if (SHELLS.has(name)) {
+    return args.includes('-s') || args.every((arg) => /^[-+]/.test(arg) && !/^-[a-zA-Z]*c/.test(arg));
+  }
+  if (name === 'ssh') return args.filter((arg) => !arg.startsWith('-')).length <= 1;
+  return !words.some(isCommandOption) && commandStarts(name, words).every((at) => at >= words.length);
+}
+
+/** Whether `xargs` with this command runs whatever it reads: with a shell, or with a wrapper that still needs a command. */
+function takesAnyCommand(words: readonly ShellWord[]): boolean {
+  const names = words.map(({ value }) => baseName(value));
+  if (SHELLS.has(names[0] ?? '')) return true;
+  return names.length > 0 && names.every((name) => WRAPPERS.has(name) || /^-|^\w+=/.test(name));
 }
 
 /** The index of the first word that is no option of the command, no value of one and no assignment. */
@@ -297,7 +321,11 @@ const GIT_OPTIONS_WITH_VALUE = new Set(
 );
 
 const SHELLS = new Set('bash sh zsh dash ksh mksh ash rbash fish'.split(' '));
-const SCRIPT_READERS = new Set([...SHELLS, 'source', '.']);
+const SCRIPT_READERS = new Set([
+  ...SHELLS,
+  ...'source . ssh su sudo doas runuser chroot unshare nsenter'.split(' '),
+]);
+const ARGUMENT_READERS = new Set(['xargs', 'parallel']);
 const SCRIPT_TAKERS = new Set('eval trap alias mapfile readarray ssh watch parallel su runuser'.split(' '));
 const COMMAND_OPTION_TAKERS = new Set([...SHELLS, 'flock', 'script', 'sg']);
 
@@ -336,11 +364,17 @@ const WRAPPERS = new Set([
 /** Text that is more than one word of a command. */
 const SCRIPT_TEXT = /[\s;&|<>(){}[*?`$"'\\]/;
 
-/** The whole command line from each word of its first command on: for rules that join several commands. */
+/** The whole command line from where its first command begins, also behind wrappers: for rules that join commands. */
 function endsOf(command: string): string[] {
   const end = command.search(/[;&|<>(){}\n\r`]/);
-  const words = [...command.slice(0, end < 0 ? 0 : end).matchAll(/\S+/g)].slice(0, MAX_ENDS);
-  return words.map(({ index }) => command.slice(index));
+  const ends: string[] = [];
+  let isBehindWrapper = false;
+  for (const { 0: word, index } of command.slice(0, Math.max(end, 0)).matchAll(/\S+/g)) {
+    ends.push(command.slice(index));
+    isBehindWrapper ||= WRAPPERS.has(baseName(word.replace(/["'\\]/g, '')));
+    if ((!isBehindWrapper && !/^\w+\+?=/.test(word)) || ends.length === MAX_ENDS) break;
+  }
+  return ends;
 }
 
 /** Whether a pattern with `*` and a text with gaps have a text in common. Too much to compare counts as common. */

@@ -25,7 +25,7 @@ export type ShellWord = {
 /** One command that a script runs at any depth, without its assignments and redirections. */
 export type ShellCommand = {
   readonly words: readonly ShellWord[];
-  /** What standard input is: the terminal's, a pipe's, or the text of here-documents and here-strings. */
+  /** Standard input: as the shell's own, the output of another command, or the text of here-documents and here-strings. */
   readonly input: 'inherited' | 'piped' | { readonly pieces: readonly Piece[] };
 };
 
@@ -68,9 +68,10 @@ function commandOf({ name, args, redirects }: Command, isPiped: boolean): ShellC
     if (redirect.type === 'HereDoc') return bodyPieces(redirect.body.parts, redirect.body.text);
     return redirect.type === 'HereString' && redirect.target ? [...wordOf(redirect.target).pieces] : [];
   });
+  const isFed = isPiped || redirects.some((it) => it.type === 'Redirect' && it.target?.text.startsWith('<('));
   return {
     words: name ? [wordOf(name), ...words] : words,
-    input: texts.length > 0 ? { pieces: texts } : isPiped ? 'piped' : 'inherited',
+    input: texts.length > 0 ? { pieces: texts } : isFed ? 'piped' : 'inherited',
   };
 }
 
