@@ -333,3 +333,36 @@ test('--agents are those that the model can delegate to', async () => {
     agents: expect.arrayContaining(['scout']),
   });
 });
+
+test.each([
+  [
+    'a comment hides no second command',
+    "git log # '\ntouch PWNED\n# '",
+    ['--allowedTools', 'Bash(git log *)'],
+    true,
+  ],
+  ['a part that no rule allows', 'git log; touch PWNED', ['--allowedTools', 'Bash(git log *)'], true],
+  ['an assignment with blanks', 'A="a b" touch PWNED', bypassing('Bash(touch *)'), true],
+  ['git with global options', 'git -C . push', bypassing('Bash(git push *)'), true],
+  ['a rule that cannot be checked', 'x=touch; $x PWNED', bypassing('Bash(touch *)'), true],
+  ['a command as allowed', 'echo hi # "', ['--allowedTools', 'Bash(echo *)'], false],
+  [
+    'commands that are each allowed',
+    'echo hi | cat 2>&1',
+    ['--allowedTools', 'Bash(echo *),Bash(cat)'],
+    false,
+  ],
+])('rules about commands hold in a run: %s', async (_, command, flags, isDenied) => {
+  const cwd = await mkdtemp(join(tmpdir(), 'toolplane-run-'));
+  onTestFinished(() => rm(cwd, { recursive: true }));
+  const model = await scripted({ tool: 'Bash', input: { command } }, 'done');
+  const args = ['run', '--json', '--model', model, ...flags, '--', 'go'];
+  const { stdout } = await runCli(args, '', { cwd });
+  expect(JSON.parse(stdout).permission_denials).toHaveLength(isDenied ? 1 : 0);
+  expect(globSync('*', { cwd })).toEqual([]);
+});
+
+function bypassing(denied: string): string[] {
+  const mode = ['--permission-mode', 'bypassPermissions', '--allow-dangerously-skip-permissions'];
+  return [...mode, '--disallowedTools', denied];
+}
