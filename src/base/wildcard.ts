@@ -12,7 +12,7 @@ export function matchesWildcard(pattern: string, text: string): boolean {
   if (!text.startsWith(first)) return false;
   let at = first.length;
   for (const literal of rest) {
-    at = endOfFirst(literal, text, at);
+    at = literalFinder(literal)(text, at);
     if (at === -1) return false;
   }
   return text.length - at >= last.length && text.endsWith(last);
@@ -49,19 +49,21 @@ export function matchesSequence<P, T>(
 }
 
 /**
- * Where the first occurrence of the literal at or after `from` ends, or -1. Knuth-Morris-Pratt: `String.indexOf` takes
- * time by length times length for a literal such as `baaaa` in a text of `a`.
+ * Finds where the first occurrence of the literal at or after `from` ends, or -1. Knuth-Morris-Pratt: `String.indexOf`
+ * takes time by length times length for a literal such as `baaaa` in a text of `a`.
  */
-function endOfFirst(literal: string, text: string, from: number): number {
-  if (literal === '') return from;
+export function literalFinder(literal: string): (text: string, from: number) => number {
   const borders = borderLengths(literal);
-  let matched = 0;
-  for (let at = from; at < text.length; at++) {
-    while (matched > 0 && literal[matched] !== text[at]) matched = borders[matched - 1] ?? 0;
-    if (literal[matched] === text[at]) matched += 1;
-    if (matched === literal.length) return at + 1;
-  }
-  return -1;
+  return (text, from) => {
+    if (literal === '') return from;
+    let matched = 0;
+    for (let at = from; at < text.length; at++) {
+      while (matched > 0 && literal[matched] !== text[at]) matched = borders[matched - 1] ?? 0;
+      if (literal[matched] === text[at]) matched += 1;
+      if (matched === literal.length) return at + 1;
+    }
+    return -1;
+  };
 }
 
 /** For each prefix of the literal: the length of its longest proper prefix that is also its suffix. */

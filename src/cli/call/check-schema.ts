@@ -1,5 +1,6 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { isRecord } from '../../base/is-record.ts';
+import { compilePattern } from '../../base/linear-pattern.ts';
 import type { JsonSchema } from '../../protocol/mcp.ts';
 import { shown } from './build-arguments.ts';
 import { inTime } from './in-time.ts';
@@ -33,7 +34,7 @@ const ROOT = 'input';
 /** What checks a part of the schema by itself, or a step below it: references go from the root. */
 type Check = (part: unknown, step?: string) => ValidateFunction;
 
-/** Patterns are a stranger's, and some take for ever: the server may try them itself. */
+/** Patterns are a stranger's: those of values are left to the server, those of names are matched in linear time. */
 async function openEngine(dialect: unknown) {
   const Engine = /draft-0[4-7]/.test(String(dialect))
     ? (await import('ajv')).Ajv
@@ -46,9 +47,22 @@ async function openEngine(dialect: unknown) {
     verbose: true,
     // What is referred to by many is written once.
     inlineRefs: false,
+    code: { regExp: linearRegExp },
   } as const;
   return new Engine(options).removeKeyword('pattern');
 }
+
+/** A pattern that cannot be used throws, and with it nothing of the schema is checked. */
+const linearRegExp = Object.assign(
+  (source: string) => {
+    const pattern = compilePattern(source);
+    if (typeof pattern === 'string') throw new Error(pattern);
+    // The engine tells patterns apart by their text.
+    return { test: pattern.test, toString: () => source };
+  },
+  // Only for validators that are written to files.
+  { code: 'undefined' },
+);
 
 function faultsOf(validate: ValidateFunction, value: unknown, at: string, check: Check): string[] {
   if (validate(value)) return [];

@@ -1,11 +1,13 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
+import { compilePattern } from '../../base/linear-pattern.ts';
 import { type Matches, matchLines } from './match-lines.ts';
 
 /** What the thread is given. */
 export type GrepJob = {
   readonly source: string;
-  readonly flags: string;
+  readonly ignoreCase: boolean;
+  readonly multiline: boolean;
   readonly before: number;
   readonly after: number;
   /** Absolute and decided on; a link that took the place of one is not followed. */
@@ -27,7 +29,10 @@ if (parentPort) {
 }
 
 function grep(job: GrepJob, report: (it: GrepReport) => void): void {
-  const rules = { pattern: new RegExp(job.source, job.flags), before: job.before, after: job.after };
+  const pattern = compilePattern(job.source, job);
+  if (typeof pattern === 'string') throw new Error(pattern);
+  const { multiline, before, after } = job;
+  const rules = { pattern, multiline, before, after };
   let tooLarge = 0;
   let got = 0;
   for (const path of job.files) {

@@ -1,3 +1,4 @@
+import { compilePattern } from '../../base/linear-pattern.ts';
 import { failedOutcome, type ToolOutcome } from '../agent/tool-call.ts';
 import { defineBuiltIn } from './define.ts';
 import type { GrepEnd } from './run-grep.ts';
@@ -13,7 +14,7 @@ const COUNT = { type: 'integer', minimum: 0, maximum: 1000 } as const;
 export const GREP = defineBuiltIn({
   name: 'Grep',
   description:
-    'Searches the text of files with a JavaScript regular expression, line by line. Gives the files that match, newest ' +
+    'Searches the text of files with a regular expression (RE2 syntax), line by line. Gives the files that match, newest ' +
     'first, or with output_mode "content" the lines, or with "count" the number of matching lines in each file. Binary ' +
     'files, links, .git and node_modules are left out.',
   annotations: { title: 'Search in files', readOnlyHint: true },
@@ -21,7 +22,7 @@ export const GREP = defineBuiltIn({
     pattern: {
       type: 'string',
       minLength: 1,
-      description: 'The regular expression, without slashes and flags.',
+      description: 'The regular expression, without slashes and flags, lookaround and backreferences.',
     },
   },
   optional: {
@@ -60,9 +61,14 @@ export const GREP = defineBuiltIn({
   pathMember: 'path',
   async run(input, world, signal) {
     const { pattern, output_mode: mode = 'files_with_matches', head_limit: head = USUAL_HEAD } = input;
-    const flags = `${input['-i'] ? 'i' : ''}${input.multiline ? 'gms' : ''}`;
-    const bad = patternFault(pattern, flags);
-    if (bad !== undefined) return failedOutcome(bad);
+    const options = { ignoreCase: input['-i'] ?? false, multiline: input.multiline ?? false };
+    const compiled = compilePattern(pattern, options);
+    if (typeof compiled === 'string') {
+      const members = 'case and lines are the members "-i" and "multiline"';
+      return failedOutcome(
+        `The regular expression cannot be used: ${compiled}. It is in RE2 syntax; ${members}`,
+      );
+    }
     const { searchRoot, shownPath } = await import('./search-root.ts');
     const root = await searchRoot(input.path, world.workspace);
     if (root.kind === 'refused') return failedOutcome(root.fault);
@@ -84,7 +90,7 @@ export const GREP = defineBuiltIn({
         : ({ of: 'files', count: mode === 'count' ? head + 1 : MOST_FILES } as const);
     const job = {
       source: pattern,
-      flags,
+      ...options,
       before,
       after,
       files: files.paths,
@@ -113,14 +119,4 @@ function told(end: GrepEnd, found: string, searched: number): ToolOutcome {
     );
   }
   return { content: lines.join('\n'), isError: end.timedOut };
-}
-
-function patternFault(pattern: string, flags: string): string | undefined {
-  try {
-    new RegExp(pattern, flags);
-    return undefined;
-  } catch (thrown) {
-    const why = thrown instanceof Error ? thrown.message : String(thrown);
-    return `${why}. The pattern is a JavaScript regular expression; case and lines are the members "-i" and "multiline"`;
-  }
 }

@@ -10,10 +10,7 @@ export type GrepEnd = {
   readonly timedOut: boolean;
 };
 
-/**
- * Searches in a thread of its own: a pattern that takes for ever on some line holds up nobody, and ending the thread
- * ends it.
- */
+/** Searches in a thread of its own: many or large files hold up nothing else, and ending the thread ends the search. */
 export async function runGrep(job: GrepJob, limitMs: number, signal: AbortSignal): Promise<GrepEnd> {
   const timedOut = AbortSignal.timeout(limitMs);
   const cutOff = AbortSignal.any([signal, timedOut]);

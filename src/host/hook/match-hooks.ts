@@ -1,3 +1,4 @@
+import { compilePattern } from '../../base/linear-pattern.ts';
 import type { HookEvent, HookInput, McpServerProvenance } from '../../protocol/hook.ts';
 import { mcpToolName, normalizeName } from '../../protocol/tool-name.ts';
 import { aliasesOf } from '../pool/alias.ts';
@@ -30,9 +31,11 @@ export function matchingHooks(hooks: readonly RegisteredHook[], input: HookInput
   );
 }
 
-/** Matchers that are no regular expression; their hooks run always, since a guard had better run too often. */
-export function faultyMatchers(hooks: readonly RegisteredHook[]): RegisteredHook[] {
-  return hooks.filter(({ matcher = '' }) => !isEverything(matcher) && !isNames(matcher) && !pattern(matcher));
+/** Why a matcher is no regular expression; its hooks run always, since a guard had better run too often. */
+export function matcherFault(matcher: string): string | undefined {
+  if (isEverything(matcher) || isNames(matcher)) return undefined;
+  const compiled = compilePattern(matcher);
+  return typeof compiled === 'string' ? compiled : undefined;
 }
 
 /** The names a matcher is compared with; undefined for events without any, which run all their hooks. */
@@ -67,7 +70,8 @@ const SUBJECTS: Readonly<Partial<Record<HookEvent, string>>> = {
 function matches(matcher: string, subject: string): boolean {
   if (isEverything(matcher)) return true;
   if (isNames(matcher)) return matcher.split('|').some((name) => isNamed(name.trim(), subject));
-  return pattern(matcher)?.test(subject) ?? true;
+  const pattern = compilePattern(matcher);
+  return typeof pattern === 'string' || pattern.test(subject);
 }
 
 /** Names of servers' tools may be written as the server gives them: `mcp__my server__read` is `mcp__my_server__read`. */
@@ -81,12 +85,4 @@ function isEverything(matcher: string): boolean {
 
 function isNames(matcher: string): boolean {
   return /^[\w\s|-]+$/.test(matcher);
-}
-
-function pattern(matcher: string): RegExp | undefined {
-  try {
-    return new RegExp(matcher);
-  } catch {
-    return undefined;
-  }
 }

@@ -125,3 +125,17 @@ test.each<[string, object, JsonSchema]>([
   expect(await schemaFaults(args, schema)).toEqual([]);
   expect(performance.now() - began).toBeLessThan(4_000);
 });
+
+test('patterns for names are matched in linear time; one that cannot be used refuses nothing', async () => {
+  const named = (...patterns: string[]): JsonSchema => ({
+    patternProperties: Object.fromEntries(patterns.map((pattern) => [pattern, { type: 'string' }])),
+    additionalProperties: false,
+  });
+  const long = 'a'.repeat(100_000);
+  expect(await schemaFaults({ a: 1, x_1: 'x' }, named('^a+$', '^x_'))).toEqual([
+    'a: must be a string, not 1',
+  ]);
+  expect(await schemaFaults({ [long]: 'x' }, named('^(a+)+$'))).toEqual([]);
+  expect(await schemaFaults({ [`${long}!`]: 'x' }, named('^(a+)+$'))).toHaveLength(1);
+  expect(await schemaFaults({ b: 1 }, named('^(?!a)'))).toEqual([]);
+});

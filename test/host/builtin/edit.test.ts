@@ -125,3 +125,10 @@ test('a file with CRLF is edited as the same file with LF would be', () => {
     ),
   );
 });
+
+test.each([
+  ['LF', 'a'.repeat(2_000_000)],
+  ['CRLF', `${'a'.repeat(2_000_000)}\r\n`],
+])('a text that almost occurs at every place is looked for in linear time (%s)', (_, text) => {
+  expect(replaceText(text, `b${'a'.repeat(500_000)}`, 'x')).toEqual({ text, times: 0 });
+});

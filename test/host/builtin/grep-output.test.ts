@@ -2,10 +2,12 @@ import { expect, test } from 'vitest';
 import { contentLines } from '../../../src/host/builtin/grep-output.ts';
 import { matchLines } from '../../../src/host/builtin/match-lines.ts';
 import { numberLines } from '../../../src/host/builtin/number-lines.ts';
+import { compiled } from './compiled.ts';
 
 /** What is shown of the lines of a text that match. */
-function shown(text: string, pattern: RegExp): string[] {
-  const hit = { kind: 'hit' as const, path: '/f', ...matchLines(text, { pattern, before: 0, after: 0 }) };
+function shown(text: string, expression: RegExp): string[] {
+  const rules = { ...compiled(expression), before: 0, after: 0 };
+  const hit = { kind: 'hit' as const, path: '/f', ...matchLines(text, rules) };
   return contentLines([hit], () => 'f', { numbers: true, context: false });
 }
 

@@ -71,7 +71,7 @@ test.each<[string, Record<string, unknown>, string]>([
   [
     'a pattern that is none',
     { pattern: '(' },
-    'Invalid regular expression: /(/: Unterminated group. The pattern is a JavaScript regular expression; case and lines are the members "-i" and "multiline"',
+    'The regular expression cannot be used: missing closing ): (. It is in RE2 syntax; case and lines are the members "-i" and "multiline"',
   ],
   [
     'an unknown type',

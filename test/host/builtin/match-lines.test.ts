@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import { matchLines } from '../../../src/host/builtin/match-lines.ts';
+import { compiled } from './compiled.ts';
 
 /** Matching lines as `1:`, others as `1-`. */
-function shown(text: string, pattern: RegExp, before = 0, after = 0): string {
-  const { lines, count } = matchLines(text, { pattern, before, after });
+function shown(text: string, expression: RegExp, before = 0, after = 0): string {
+  const { lines, count } = matchLines(text, { ...compiled(expression), before, after });
   return `${count}| ${lines.map(({ line, text: it, isMatch }) => `${line}${isMatch ? ':' : '-'}${it}`).join(' ')}`;
 }
 
@@ -19,6 +20,7 @@ test.each<[string, string, string]>([
   ['a match with the line end', shown('a\nb\nc', /a\n/gms), '1| 1:a'],
   ['two matches in one line', shown('a a\nb', /a/gms), '1| 1:a a'],
   ['matches of nothing', shown('a\nb\n', /x*/gms), '2| 1:a 2:b'],
+  ['ends of lines in a text as a whole', shown('ab\r\nb\r\n', /b$/gms), '2| 1:ab 2:b'],
   ['a match that reaches the end', shown('a\nb\nc\n', /b.*/gms), '2| 2:b 3:c'],
 ])('%s', (_, actual, expected) => {
   expect(actual).toBe(expected);

@@ -4,16 +4,17 @@ import type { GrepJob } from '../../../src/host/builtin/grep-worker.ts';
 import { beside, runGrep } from '../../../src/host/builtin/run-grep.ts';
 import { directoryWith, failed, worldIn } from './built-in-world.ts';
 
-/** A pattern that takes longer than the world lasts on such a line. */
-const ENDLESS = '^(a+)+$';
-const LINE = `${'a'.repeat(60)}!`;
+/** Each match is found in linear time, but on such a line each of 300,000 matches looks at all that follows. */
+const ENDLESS = 'a.*z|a';
+const LINE = 'a'.repeat(300_000);
 
 function job(files: readonly string[], parts: Partial<GrepJob> = {}): GrepJob {
   const enough = { of: 'lines', count: 10 } as const;
-  return { source: ENDLESS, flags: '', before: 0, after: 0, files, largestFile: 100, enough, ...parts };
+  const options = { ignoreCase: false, multiline: true, before: 0, after: 0, largestFile: 1_000_000 };
+  return { source: ENDLESS, ...options, files, enough, ...parts };
 }
 
-test('a pattern that never ends is ended by the time limit, and what was found before is kept', async () => {
+test('a search that takes too long is ended by the time limit, and what was found before is kept', async () => {
   const cwd = directoryWith({ a: 'aa', b: LINE });
   const { signal } = new AbortController();
   expect(await runGrep(job([`${cwd}/a`, `${cwd}/b`]), 3000, signal)).toEqual({
@@ -25,10 +26,10 @@ test('a pattern that never ends is ended by the time limit, and what was found b
   });
 });
 
-test('while such a pattern runs everything else goes on, and an abort ends it', async () => {
+test('while such a search runs everything else goes on, and an abort ends it', async () => {
   const world = worldIn(directoryWith({ a: LINE }));
   const abort = new AbortController();
-  const running = GREP.run({ pattern: ENDLESS }, world, abort.signal);
+  const running = GREP.run({ pattern: ENDLESS, multiline: true }, world, abort.signal);
   const turns = await new Promise<number>((resolve) => {
     let count = 0;
     const turn = () => (++count === 1000 ? resolve(count) : setImmediate(turn));
@@ -42,7 +43,7 @@ test('while such a pattern runs everything else goes on, and an abort ends it', 
 test('files that are too large are counted, and those that are gone are passed over', async () => {
   const cwd = directoryWith({ large: 'a'.repeat(101) });
   const { signal } = new AbortController();
-  expect(await runGrep(job([`${cwd}/large`, `${cwd}/gone`]), 20_000, signal)).toEqual({
+  expect(await runGrep(job([`${cwd}/large`, `${cwd}/gone`], { largestFile: 100 }), 20_000, signal)).toEqual({
     hits: [],
     tooLarge: 1,
     timedOut: false,
@@ -62,4 +63,10 @@ test.each([
   ['file:///p/dist/run-grep.js', 'file:///p/dist/grep-worker.js'],
 ])('the thread of %s is %s', (here, expected) => {
   expect(beside(here, 'grep-worker').href).toBe(expected);
+});
+
+test('a pattern that makes a regular expression backtrack is searched for at once', async () => {
+  const world = worldIn(directoryWith({ a: `${'a'.repeat(100_000)}!` }));
+  const { signal } = new AbortController();
+  expect(await GREP.run({ pattern: '^(a+)+$' }, world, signal)).toMatchObject({ content: 'No match' });
 });

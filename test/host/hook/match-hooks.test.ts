@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { faultyMatchers, matchingHooks } from '../../../src/host/hook/match-hooks.ts';
+import { matcherFault, matchingHooks } from '../../../src/host/hook/match-hooks.ts';
 import { aliasesOf } from '../../../src/host/pool/alias.ts';
 import type { HookInput } from '../../../src/protocol/hook.ts';
 import { callback, ofServer, preToolUse, prompt, started } from './inputs.ts';
@@ -83,7 +83,18 @@ test('an event that is about nothing in particular runs every hook of it', () =>
   );
 });
 
-test('matchers that are no expression are reported', () => {
-  const hooks = ['(', 'Bash', '', 'a.*', '[z'].map((matcher) => callback('h', { matcher }));
-  expect(faultyMatchers(hooks).map(({ matcher }) => matcher)).toEqual(['(', '[z']);
+test.each([
+  ['(', 'missing closing ): ('],
+  ['[z', 'missing closing ]: [z'],
+  ['^(?!Bash)', 'lookahead and lookbehind are not supported'],
+  ['Bash', undefined],
+  ['', undefined],
+  ['a.*', undefined],
+])('what is wrong with matcher %j: %s', (matcher, expected) => {
+  expect(matcherFault(matcher)).toBe(expected);
+});
+
+test('a matcher that makes a regular expression backtrack is decided at once', () => {
+  const hook = callback('h', { matcher: '^(([a-z])+.)+[A-Z]([a-z])+$' });
+  expect(matchingHooks([hook], preToolUse('a'.repeat(100_000)))).toEqual([]);
 });

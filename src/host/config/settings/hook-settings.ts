@@ -1,7 +1,7 @@
 import { isRecord } from '../../../base/is-record.ts';
 import { nearest } from '../../../base/nearest.ts';
 import { HOOK_EVENTS } from '../../../protocol/hook.ts';
-import type { RegisteredHook } from '../../hook/match-hooks.ts';
+import { matcherFault, type RegisteredHook } from '../../hook/match-hooks.ts';
 import type { SettingFaults } from './setting-fault.ts';
 
 /**
@@ -32,7 +32,14 @@ function readGroups(event: Event, groups: unknown, faults: SettingFaults): Regis
     return [];
   }
   return groups.flatMap((group: unknown, at) => {
-    if (isGroup(group)) return readGroup(event, group, [...path, at, 'hooks'], faults);
+    if (isGroup(group)) {
+      const fault = matcherFault(group.matcher ?? '');
+      if (fault !== undefined) {
+        const why = `it is no regular expression that can be used (RE2 syntax): ${fault}`;
+        faults.warning([...path, at, 'matcher'], `${why}; its hooks run for every ${event}`);
+      }
+      return readGroup(event, group, [...path, at, 'hooks'], faults);
+    }
     faults.error([...path, at], 'it must be { "matcher": text, "hooks": list }');
     return [];
   });

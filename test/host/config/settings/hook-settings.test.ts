@@ -52,3 +52,11 @@ test.each([
 ])('%j is a fault: a guard that is not understood would not guard', (raw, fault) => {
   expect(read(raw).faults).toEqual([fault]);
 });
+
+test('a matcher that is no usable expression is warned of, and its hooks are kept', () => {
+  const { hooks, faults } = read({ PreToolUse: [{ matcher: '^(?!Bash)', hooks: [command('a')] }] });
+  expect(hooks).toHaveLength(1);
+  expect(faults).toEqual([
+    '"hooks.PreToolUse[0].matcher" it is no regular expression that can be used (RE2 syntax): lookahead and lookbehind are not supported; its hooks run for every PreToolUse',
+  ]);
+});

@@ -1,0 +1,11 @@
+import { compilePattern, type LinearPattern } from '../../../src/base/linear-pattern.ts';
+
+/** A literal as Grep would use it; the flag `g` says that matches may span lines. */
+export function compiled({ source, global: multiline }: RegExp): {
+  readonly pattern: LinearPattern;
+  readonly multiline: boolean;
+} {
+  const pattern = compilePattern(source, { multiline });
+  if (typeof pattern === 'string') throw new Error(pattern);
+  return { pattern, multiline };
+}
