@@ -12,11 +12,13 @@ type Told = Pick<HostErrorOptions, 'isTerminal' | 'hasRun'> & { code: HostErrorC
  */
 export function explainStatus(
   server: string,
-  { text, retryAfterMs }: Pick<FailureFacts, 'text' | 'retryAfterMs'>,
+  { text, retryAfterMs, challenge }: Pick<FailureFacts, 'text' | 'retryAfterMs' | 'challenge'>,
   status: number,
   { hadSession = false, isEstablished = false }: StatusContext = {},
 ): Told | ServerFault {
-  if (status === 401 || status === 403) return { code: 'unauthorized', fault: SIGN_IN, hasRun: 'no' };
+  // Without a challenge a 403 may have any reason: an origin, an address or an account that is not allowed.
+  const wantsAuth = status === 401 || (status === 403 && challenge !== undefined);
+  if (wantsAuth) return { code: 'unauthorized', fault: SIGN_IN, hasRun: 'no' };
   const answered = readRpcError(server, text);
   if (hadSession && mayBeLost(status, answered)) {
     const fault = `it does not know our session any more (HTTP ${status}); a new one is made; see whether the server was restarted`;
@@ -41,6 +43,10 @@ export function explainStatus(
   if (status >= 300 && status < 400) {
     const fault = `it sends us elsewhere (HTTP ${status}); set "url" to where it is now`;
     return { code: 'unreachable', fault, hasRun: 'no' };
+  }
+  if (status === 403) {
+    const remedy = isEstablished ? SEE : 'check "url", and "headers" if it wants credentials';
+    return { code: 'unreachable', fault: `it refused the request (HTTP 403); ${remedy}` };
   }
   if (isEstablished) return { code: 'unreachable', fault: `it answered with HTTP ${status}; ${SEE}` };
   const isAway = status === 404 || status === 405 || status === 410;

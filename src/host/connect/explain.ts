@@ -47,8 +47,9 @@ export function explain(server: string, failure: unknown, context: FailureContex
       isEstablished: context.isEstablished === true,
     });
     if (told instanceof Error) return told;
-    const words = facts.text?.trim() ? `; it said: ${secrets.brief(facts.text)}` : '';
-    return fail(told.code, told.code === 'unreachable' ? `${told.fault}${words}` : told.fault, told);
+    const reason = secrets.brief(facts.reason ?? '');
+    const words = reason === '' || told.code === 'session-lost' ? '' : `; it said: ${reason}`;
+    return fail(told.code, `${told.fault}${words}`, told);
   }
   const known = NETWORK_FAULTS[code];
   if (known) {

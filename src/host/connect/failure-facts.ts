@@ -9,6 +9,10 @@ export type FailureFacts = {
   readonly status: number | undefined;
   /** The answer's body. */
   readonly text: string | undefined;
+  /** Why a server refused, in its own words. */
+  readonly reason: string | undefined;
+  /** How the server wants to be authorized. */
+  readonly challenge: string | undefined;
   readonly contentType: string | undefined;
   readonly retryAfterMs: number | undefined;
   /** False if nothing of the request left this machine. */
@@ -36,6 +40,8 @@ export function readFailure(failure: unknown): FailureFacts {
     syscall: pick('syscall', isText),
     status: pick('status', isNumber),
     text: pick('text', isText),
+    reason: pick('reason', isText) ?? pick('text', isText),
+    challenge: pick('challenge', isText),
     contentType: pick('contentType', isText),
     retryAfterMs: pick('retryAfterMs', isNumber),
     wasSent: pick('wasSent', isBoolean),

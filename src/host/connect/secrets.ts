@@ -131,9 +131,12 @@ export class Secrets {
     return masked;
   }
 
-  /** A server's words as they fit into a message of ours: masked, on one line, not long. */
+  /** A server's words as they fit into a message of ours: masked, on one line, without control characters, not long. */
   brief(text: string): string {
-    const line = this.mask(text.slice(0, LOOKED_AT)).replace(/\s+/g, ' ').trim();
+    const line = this.mask(text.slice(0, LOOKED_AT))
+      .replace(/[\s\p{Cc}]+/gu, ' ')
+      .replace(/\p{Cf}/gu, '')
+      .trim();
     return line.length > BRIEF ? `${line.slice(0, BRIEF)}…` : line;
   }
 }

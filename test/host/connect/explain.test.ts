@@ -92,7 +92,8 @@ const NETWORK: Row[] = [
 
 const STATUS: Row[] = [
   ['401', status(401), 'unauthorized', false, 'no'],
-  ['403', status(403), 'unauthorized', false, 'no'],
+  ['403', status(403), 'unreachable', false, 'maybe'],
+  ['403 with a challenge', fault({ status: 403, challenge: 'Bearer' }), 'unauthorized', false, 'no'],
   ['a refused sign-in', new UnauthorizedError('no'), 'unauthorized', false, 'no'],
   ['404', status(404), 'unreachable', false, 'no'],
   ['404 with a session', fault({ status: 404, hadSession: true }), 'session-lost', true, 'no'],
@@ -142,6 +143,25 @@ describe('what to do is said', () => {
     ],
   ])('%s', (thrown, words) => {
     expect(explain('srv', thrown).message).toMatch(words);
+  });
+
+  test.each([
+    [status(403, 'Access is only allowed at localhost:21004'), 'unreachable'],
+    [fault({ status: 403, reason: 'Access is only allowed at localhost:21004' }), 'unreachable'],
+    [status(401, 'Access is only allowed at localhost:21004'), 'unauthorized'],
+    [fault({ status: 500, reason: 'Access is only allowed at localhost:21004' }), 'unreachable'],
+  ])('with the reason the server gave: %s', (thrown, code) => {
+    const told = explain('srv', thrown);
+    expect(told).toMatchObject({ code });
+    expect(told.message).toMatch(/; it said: Access is only allowed at localhost:21004$/);
+  });
+
+  test('with the reason in one line, masked and bounded, without what drives a terminal', () => {
+    const reason = `no\n\u001b[31m for \u009b1m\u202etoken=abcdefgh ${'x'.repeat(10_000)}`;
+    const { message } = explain('srv', fault({ status: 403, reason }));
+    expect(message).toContain('it said: no [31m for 1mtoken=[redacted] xxx');
+    expect(message).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    expect(message.length).toBeLessThan(500);
   });
 
   test('when it may be asked again is kept', () => {

@@ -1,8 +1,9 @@
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ServerEntry } from '../../../src/host/connect/world.ts';
 import { failure, open } from './attempt.ts';
+import { startWeb } from './http/web.ts';
 import { everything } from './servers.ts';
 
 const url = 'http://127.0.0.1:9/';
@@ -35,6 +36,38 @@ test.each<[string, ServerEntry, string]>([
   ],
 ])('%s', async (_, entry, fault) => {
   expect(await failure(entry)).toMatchObject({ message: `MCP server "srv": ${fault}` });
+});
+
+describe('a server that answers 403', () => {
+  const REASON = 'Access is only allowed at localhost:21004, not with s3cret-value';
+  const KINDS = ['http', 'sse', 'ws', undefined] as const;
+  const entryOf = (type: (typeof KINDS)[number], port: number) =>
+    ({
+      ...(type && { type }),
+      url: `${type === 'ws' ? 'ws' : 'http'}://127.0.0.1:${port}/mcp`,
+      headers: { 'X-Key': 's3cret-value' },
+    }) as ServerEntry;
+
+  test.each(KINDS)('is told with its reason, without secrets (%s)', async (type) => {
+    await using web = await startWeb((_, response) =>
+      response.writeHead(403, { 'content-type': 'text/plain' }).end(REASON),
+    );
+    expect(await failure(entryOf(type, web.port))).toMatchObject({
+      code: 'unreachable',
+      message:
+        'MCP server "srv": it refused the request (HTTP 403); check "url", and "headers" if it wants credentials; it said: Access is only allowed at localhost:21004, not with [redacted]',
+    });
+  });
+
+  test.each(KINDS)('with a challenge wants authorization (%s)', async (type) => {
+    await using web = await startWeb((_, response) =>
+      response.writeHead(403, { 'www-authenticate': 'Bearer error="insufficient_scope"' }).end('more scopes'),
+    );
+    expect(await failure(entryOf(type, web.port))).toMatchObject({
+      code: 'unauthorized',
+      message: expect.stringContaining('it said: more scopes'),
+    });
+  });
 });
 
 test('a port that speaks TLS, or anything else that is no HTTP', async () => {

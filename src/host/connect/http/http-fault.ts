@@ -23,6 +23,10 @@ export type HttpFaultFacts = {
   hadSession?: boolean;
   /** The body of a refusal in JSON, which may hold an error of the protocol. */
   text?: string;
+  /** The body of a refusal that is no web page: why the server refused, in its own words, with whatever secrets it repeats. */
+  reason?: string;
+  /** How the server wants to be authorized, its `WWW-Authenticate` header. */
+  challenge?: string;
   cause?: unknown;
 };
 
@@ -35,6 +39,8 @@ export class HttpFault extends Error {
   readonly wasSent: boolean;
   readonly hadSession: boolean;
   readonly text: string | undefined;
+  readonly reason: string | undefined;
+  readonly challenge: string | undefined;
 
   constructor(message: string, facts: HttpFaultFacts) {
     super(message, facts.cause === undefined ? {} : { cause: facts.cause });
@@ -44,6 +50,8 @@ export class HttpFault extends Error {
     this.wasSent = facts.wasSent;
     this.hadSession = facts.hadSession === true;
     this.text = facts.text;
+    this.reason = facts.reason;
+    this.challenge = facts.challenge;
   }
 }
 

@@ -13,6 +13,8 @@ export type Answer = {
   type: string;
   text: string;
   retryAfterMs?: number | undefined;
+  /** The `WWW-Authenticate` header: how the server wants to be authorized. */
+  challenge?: string | undefined;
 };
 
 /** Streamable HTTP, where some refusals are part of the protocol, or the older one with a stream beside. */
@@ -85,11 +87,14 @@ export const JSON_TYPE = 'application/json';
 /** What the transport reads eras, missing streams and authorization from. */
 function isForTransport(kind: HttpKind, { method, status, hadSession }: Answer): boolean {
   if (kind === 'sse') return false;
-  if (status === 401 || status === 403 || status === 405) return true;
+  if (status === 401 || status === 405) return true;
+  // Why a request was forbidden is in its body and headers, which the transport does not pass on.
+  if (status === 403) return method !== 'POST';
   return (status === 400 || status === 404) && method === 'POST' && !hadSession;
 }
 
-function refusal({ method, status, type, text, retryAfterMs, hadSession }: Answer): HttpFault {
+function refusal(answer: Answer): HttpFault {
+  const { method, status, type, text, retryAfterMs, hadSession, challenge } = answer;
   const again = retryAfterMs === undefined ? '' : ` and asks to wait ${Math.ceil(retryAfterMs / 1000)} s`;
   const said = type.includes('html') ? '' : excerpt(text);
   return new HttpFault(`it answered ${status}${again}${said === '' ? '' : `: ${said}`}`, {
@@ -99,6 +104,8 @@ function refusal({ method, status, type, text, retryAfterMs, hadSession }: Answe
     hadSession: hadSession && method === 'POST',
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(type === JSON_TYPE && { text }),
+    ...(!type.includes('html') && { reason: text }),
+    ...(challenge !== undefined && { challenge }),
   });
 }
 

@@ -40,7 +40,8 @@ export async function readAnswer(
     const now = Date.parse(headers.get('date') ?? '');
     const wait = retryAfterMs(headers.get('retry-after') ?? undefined, now);
     const { method, hadSession } = asked;
-    const answer = { method, hadSession, wantsAnswer, status, type, text, retryAfterMs: wait };
+    const challenge = headers.get('www-authenticate') ?? undefined;
+    const answer = { method, hadSession, wantsAnswer, status, type, text, retryAfterMs: wait, challenge };
     const fault = judgeAnswer(kind, answer);
     if (fault) throw fault;
   }

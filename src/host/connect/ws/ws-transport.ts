@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { RawData, WebSocket } from 'ws';
 import { redactText } from '../../../base/redact.ts';
@@ -66,11 +67,12 @@ export class WsTransport implements Transport {
     // Whoever is let in may speak at once.
     socket.on('message', (data) => this.#receive(data));
     socket.on('pong', () => this.#hear());
-    socket.on('unexpected-response', (request, { statusCode: status = 0 }) => {
-      request.destroy();
-      const facts = { code: 'http-status', status, wasSent: true };
-      opened.reject(new HttpFault(`it answered ${status} instead of opening a WebSocket`, facts));
-      socket.terminate();
+    socket.on('unexpected-response', (request, response) => {
+      void refusalOf(response).then((fault) => {
+        request.destroy();
+        opened.reject(fault);
+        socket.terminate();
+      });
     });
     socket.on('error', (failure) => {
       if (isOpen) this.onerror?.(this.#faultOf(failure));
@@ -181,6 +183,33 @@ const FAREWELL_MS = 1000;
 const LEAST_TAKEN = 16 * 1024 * 1024;
 /** The host asks by itself whether an idle server lives; here only one that works for minutes and never was there is found out. */
 const MOST_MISSED = 20;
+
+/** Why a server did not open a WebSocket: its status, and the beginning of the body if it comes soon. */
+async function refusalOf(response: IncomingMessage): Promise<HttpFault> {
+  const { statusCode: status = 0, headers } = response;
+  const timer = setTimeout(() => response.destroy(), REASON_MS);
+  let reason = '';
+  try {
+    for await (const chunk of response.setEncoding('utf8')) {
+      reason += chunk;
+      if (reason.length > REASON_LENGTH) break;
+    }
+  } catch {
+    // What came before the body broke off is all there is.
+  }
+  clearTimeout(timer);
+  const challenge = headers['www-authenticate'];
+  return new HttpFault(`it answered ${status} instead of opening a WebSocket`, {
+    code: 'http-status',
+    status,
+    wasSent: true,
+    ...(!headers['content-type']?.includes('html') && { reason }),
+    ...(challenge !== undefined && { challenge }),
+  });
+}
+
+const REASON_MS = 1000;
+const REASON_LENGTH = 5000;
 
 function unsent(): HttpFault {
   return new HttpFault('the socket is closed', { code: 'stream-ended', wasSent: false });

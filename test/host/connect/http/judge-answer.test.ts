@@ -23,7 +23,7 @@ test.each<['streamable' | 'sse', Partial<Answer>]>([
   ['streamable', { status: 404, type: 'text/html' }],
   ['streamable', { status: 405, method: 'GET' }],
   ['streamable', { status: 401 }],
-  ['streamable', { status: 403, hadSession: true }],
+  ['streamable', { status: 403, method: 'GET' }],
   ['streamable', { status: 500, method: 'DELETE' }],
   ['sse', { status: 202, type: '', text: 'Accepted' }],
 ])('%s %j is for the transport', (kind, more) => {
@@ -36,6 +36,11 @@ test.each<['streamable' | 'sse', Partial<Answer>, object]>([
     'streamable',
     { status: 400, hadSession: true, text: '{"error":{}}' },
     { hadSession: true, text: '{"error":{}}' },
+  ],
+  [
+    'streamable',
+    { status: 403, type: 'text/plain', text: 'not from here', challenge: 'Bearer' },
+    { status: 403, reason: 'not from here', challenge: 'Bearer', message: 'it answered 403: not from here' },
   ],
   ['streamable', { status: 404, hadSession: true, method: 'GET' }, { status: 404, hadSession: false }],
   [
