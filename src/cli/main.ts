@@ -3,7 +3,9 @@
 // the check of its version. Like node-version.ts, this file uses no syntax newer than Node 12: no top-level await.
 import { nodeVersionError } from '../entry/node-version.ts';
 import { VERSION } from '../entry/version.ts';
+import { handleOutputErrors } from './output-errors.ts';
 
+const output = handleOutputErrors();
 const [first] = process.argv.slice(2);
 const versionError = nodeVersionError(process.versions);
 if (versionError !== undefined) {
@@ -20,7 +22,8 @@ if (versionError !== undefined) {
 
 async function main(): Promise<void> {
   const { runCommand } = await import('./program.ts');
-  process.exitCode = await runCommand(process.argv);
+  const code = await runCommand(process.argv);
+  process.exitCode = code === 0 && output.hasFailed ? 1 : code;
   if (first === 'serve' || first === 'agent') {
     // A served module, or a server's connection, may hold a timer or a socket for ever; who it served has gone.
     const { flushed } = await import('./claim-stdout.ts');

@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
 import type { WriteStream } from 'node:tty';
 import { neutralise } from '../chat/neutralise.ts';
+import { isReaderGone } from '../output-errors.ts';
 import type { SpinnerPlace } from './spinner.ts';
 
 /** Where a command prints: what was asked for on stdout, everything else on stderr. */
@@ -45,11 +46,10 @@ function givenColumns({ COLUMNS }: NodeJS.ProcessEnv): number | undefined {
   return COLUMNS !== undefined && /^[1-9]\d{0,4}$/.test(COLUMNS) ? Number(COLUMNS) : undefined;
 }
 
-/** A reader that has left is no failure to speak of. */
+/** Calls `onGone` once the reader is gone; main.ts reports every other error. */
 function quiet(stream: Writable, onGone: () => void): void {
   stream.on('error', (cause: NodeJS.ErrnoException) => {
-    if (cause.code !== 'EPIPE' && cause.code !== 'EIO') throw cause;
-    onGone();
+    if (isReaderGone(cause)) onGone();
   });
 }
 

@@ -8,6 +8,7 @@ import { neutralise } from '../chat/neutralise.ts';
 import { failureTexts, succeeded } from '../chat/result.ts';
 import { retryText } from '../chat/retry-text.ts';
 import { missingModel, openAgent } from '../open-agent.ts';
+import { isReaderGone } from '../output-errors.ts';
 import { Unasked } from '../unasked.ts';
 import { Activity } from './activity.ts';
 import { type OutputFormat, outputOf } from './output.ts';
@@ -122,11 +123,10 @@ function endedBySignal(ended: AbortController): Disposable {
   };
 }
 
-/** A reader that has left is no failure to speak of; there is only nobody to write for. */
+/** Calls `onGone` once the reader is gone; main.ts reports every other error. */
 function quietOutput<Output extends Writable>(output: Output, onGone: () => void): Output {
   return output.on('error', (cause: NodeJS.ErrnoException) => {
-    if (cause.code !== 'EPIPE' && cause.code !== 'EIO') throw cause;
-    onGone();
+    if (isReaderGone(cause)) onGone();
   });
 }
 
