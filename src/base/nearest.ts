@@ -9,13 +9,24 @@ export function nearest(word: string, known: readonly string[]): string | undefi
     .map((candidate) => ({ candidate, cost: distance(word.toLowerCase(), candidate.toLowerCase(), limit) }))
     .filter(({ cost }) => cost <= limit)
     .sort((a, b) => a.cost - b.cost);
-  return ranked[0]?.candidate;
+  return (
+    ranked[0]?.candidate ??
+    (limit > 0 ? known.find((it) => isSwapped(word.toLowerCase(), it.toLowerCase())) : undefined)
+  );
 }
 
 /** Who errs oftener in one word means another. */
 const MOST_SLIPS = 6;
 /** Nobody errs by a letter in a word that is longer. */
 const LONGEST = 200;
+
+/** Whether two neighbouring letters changed places. */
+function isSwapped(a: string, b: string): boolean {
+  if (a.length !== b.length) return false;
+  let at = 0;
+  while (at < a.length && a[at] === b[at]) at++;
+  return at < a.length && `${a.slice(0, at)}${a[at + 1]}${a[at]}${a.slice(at + 2)}` === b;
+}
 
 /** Levenshtein's edit distance; of words that are further apart than the limit, some number above it. */
 function distance(a: string, b: string, limit: number): number {

@@ -17,3 +17,10 @@ test.each([
 ])('%s is most likely %s', (word, meant) => {
   expect(nearest(word, KNOWN)).toBe(meant);
 });
+
+test('two neighbouring letters that changed places are one slip, also in a short word', () => {
+  expect(nearest('hlep', ['quit', 'help'])).toBe('help');
+  expect(nearest('Dcos', ['docs'])).toBe('docs');
+  expect(nearest('ba', ['ab'])).toBeUndefined();
+  expect(nearest('hxyp', ['help'])).toBeUndefined();
+});

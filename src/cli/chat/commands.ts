@@ -2,8 +2,8 @@ import { nearest } from '../../base/nearest.ts';
 import { PERMISSION_MODES, type PermissionMode } from '../../protocol/permission.ts';
 import type { AgentClient } from '../../sdk/agent-client.ts';
 import { explain } from './explain.ts';
+import { MCP_USAGE, mcpCommand } from './mcp-command.ts';
 import { line, type Piece } from './piece.ts';
-import { serverList } from './server-list.ts';
 import { toolList } from './tool-list.ts';
 import { usageText } from './usage-text.ts';
 import type { View } from './view.ts';
@@ -31,13 +31,9 @@ export type Command = {
 export const COMMANDS: Readonly<Record<string, Command>> = {
   help: { takes: '', does: 'what can be typed', run: ({ view }) => helpText(view.commands) },
   mcp: {
-    takes: '[reconnect <server>]',
-    does: 'the servers and how they are',
-    async run({ client }, argument) {
-      const [, server] = /^reconnect\s+(.+)$/.exec(argument) ?? [];
-      if (server !== undefined) await client.reconnectMcpServer(server);
-      return serverList(await client.mcpServerStatus());
-    },
+    takes: MCP_USAGE,
+    does: 'server status; reconnect, enable or disable one',
+    run: ({ client }, argument) => mcpCommand(client, argument),
   },
   tools: {
     takes: '',
@@ -78,14 +74,40 @@ export function readCommand(
   | { readonly kind: 'prompt' }
   | { readonly kind: 'unknown'; readonly pieces: readonly Piece[] } {
   const [, name, argument = ''] = /^\/(\S+)\s*([\s\S]*)$/.exec(text) ?? [];
-  if (name === undefined) return { kind: 'prompt' };
+  // A name with another slash is a path, which may begin a prompt.
+  if (name === undefined || name.includes('/')) return { kind: 'prompt' };
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (command) return { kind: 'own', command, argument: argument.trim() };
   // MCP prompts may have come after the agent last told its commands.
   if (agentCommands.includes(name) || name.startsWith('mcp__')) return { kind: 'prompt' };
-  const guess = nearest(name, [...Object.keys(COMMANDS), ...agentCommands]);
-  const hint = guess ? `Did you mean /${guess}?` : '/help tells what there is.';
-  return { kind: 'unknown', pieces: [line([`There is no command /${name}. ${hint}`, 'warn'])] };
+  const guess = closestCommand(name, [...Object.keys(COMMANDS), ...agentCommands]);
+  const hint = guess === undefined ? '' : ` Did you mean /${guess}?`;
+  return {
+    kind: 'unknown',
+    pieces: [line([`Unknown command /${name}.${hint} /help lists commands.`, 'warn'])],
+  };
+}
+
+/** Names that other programs use for these commands. */
+const SYNONYMS: ReadonlyMap<string, string> = new Map([
+  ['exit', 'quit'],
+  ['q', 'quit'],
+  ['bye', 'quit'],
+  ['servers', 'mcp'],
+  ['new', 'clear'],
+  ['reset', 'clear'],
+  ['usage', 'cost'],
+  ['permissions', 'mode'],
+  ['?', 'help'],
+  ['commands', 'help'],
+  ['why', 'explain'],
+]);
+
+/** The command that was most likely meant: by another name, by its beginning, or by a slip of the keys. */
+function closestCommand(typed: string, known: readonly string[]): string | undefined {
+  const name = typed.toLowerCase();
+  const begun = known.find((it) => it.startsWith(name) || (it.length > 2 && name.startsWith(it)));
+  return SYNONYMS.get(name) ?? begun ?? nearest(name, known);
 }
 
 function helpText(agentCommands: readonly string[]): Piece[] {

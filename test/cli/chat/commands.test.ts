@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { COMMANDS, readCommand } from '../../../src/cli/chat/commands.ts';
+import { FakeTerminal } from './fake-terminal.ts';
 import { openChat, system } from './open-chat.ts';
 import { text } from './text.ts';
 
@@ -12,16 +13,27 @@ test.each([
   ['/compact the plan', 'prompt'],
   ['/clear', 'own'],
   ['/ not a command', 'prompt'],
+  ['/etc/hosts is what?', 'prompt'],
   ['/toolz', 'unknown'],
   ['/constructor', 'unknown'],
 ])('%j is %s', (typed, kind) => {
   expect(readCommand(typed, ['review', 'clear', 'compact'])).toMatchObject({ kind });
 });
 
-test('an unknown command names the nearest one', () => {
-  const read = readCommand('/toolz', []);
+test.each([
+  ['/toolz', ' Did you mean /tools?'],
+  ['/hlep', ' Did you mean /help?'],
+  ['/qiut', ' Did you mean /quit?'],
+  ['/exit', ' Did you mean /quit?'],
+  ['/mod', ' Did you mean /model?'],
+  ['/HELP', ' Did you mean /help?'],
+  ['/helpme', ' Did you mean /help?'],
+  ['/compct', ' Did you mean /compact?'],
+  ['/zzzzz', ''],
+])('%s is unknown;%s', (typed, hint) => {
+  const read = readCommand(typed, ['compact']);
   expect(read.kind === 'unknown' && text(read.pieces)).toEqual([
-    'There is no command /toolz. Did you mean /tools?',
+    `Unknown command ${typed}.${hint} /help lists commands.`,
   ]);
 });
 
@@ -41,12 +53,53 @@ test('/help lists every command once, and those that only the agent has', async 
   expect(shown).toContain('from the agent: /compact /mcp__docs__summary\n');
 });
 
-test('/mcp reconnect asks for it, then shows how the servers are', async () => {
+const DOCS = { name: 'docs', status: 'connected', tools: [] };
+const DEPLOY = { name: 'deploy', status: 'failed', error: 'it left' };
+
+test.each([
+  ['reconnect docs', 'mcp_reconnect', { serverName: 'docs' }, 'Server docs reconnected.'],
+  [
+    'disable docs',
+    'mcp_toggle',
+    { serverName: 'docs', enabled: false },
+    'Server docs disabled for this session.',
+  ],
+  ['Enable  docs ', 'mcp_toggle', { serverName: 'docs', enabled: true }, 'Server docs enabled.'],
+  ['reconnect', 'mcp_reconnect', { serverName: 'deploy' }, 'Server deploy reconnected.'],
+])('/mcp %s does it, confirms it and lists the servers', async (argument, subtype, request, said) => {
   const { terminal, agent } = await openChat();
-  terminal.type('/mcp reconnect docs\r');
-  expect(await agent.answer('mcp_reconnect')).toMatchObject({ serverName: 'docs' });
-  await agent.answer('mcp_status', { mcpServers: [{ name: 'docs', status: 'connected', tools: [] }] });
-  await terminal.until('docs  connected  0 tools');
+  terminal.type(`/mcp ${argument}\r`);
+  await agent.answer('mcp_status', { mcpServers: [DOCS, DEPLOY] });
+  expect(await agent.answer(subtype)).toMatchObject(request);
+  await agent.answer('mcp_status', { mcpServers: [DOCS, DEPLOY] });
+  await terminal.until(said);
+  await terminal.until('connected  0 tools');
+});
+
+test.each([
+  ['disable', '/mcp disable needs a server: /mcp disable <server>. Servers: docs, deploy'],
+  ['enable dcos', 'No server is called dcos. Did you mean docs? Servers: docs, deploy'],
+  ['reconnect deply', 'No server is called deply. Did you mean deploy? Servers: docs, deploy'],
+  ['recconect', 'Unknown action recconect. Did you mean /mcp reconnect? Usage: /mcp ['],
+  ['docs', 'Unknown action docs. Usage: /mcp ['],
+])('/mcp %s changes nothing and says what to type', async (argument, said) => {
+  const { terminal, agent } = await openChat({}, new FakeTerminal({ columns: 200 }));
+  terminal.type(`/mcp ${argument}\r`);
+  await agent.answer('mcp_status', { mcpServers: [DOCS, DEPLOY] });
+  await terminal.until(said);
+});
+
+test('/mcp reconnect without a lost server says so; one that cannot be reconnected is named', async () => {
+  const { terminal, agent } = await openChat({}, new FakeTerminal({ columns: 200 }));
+  terminal.type('/mcp reconnect\r');
+  await agent.answer('mcp_status', { mcpServers: [DOCS] });
+  await terminal.until('No server has to be reconnected.');
+  await terminal.until('› ');
+  terminal.type('/mcp reconnect\r');
+  await agent.answer('mcp_status', { mcpServers: [DOCS, DEPLOY] });
+  await agent.answer('mcp_reconnect', { error: 'deploy: still gone' });
+  await agent.answer('mcp_status', { mcpServers: [DOCS, DEPLOY] });
+  await terminal.until('Server deploy not reconnected: deploy: still gone');
 });
 
 test('/cost does without an account of the context', async () => {

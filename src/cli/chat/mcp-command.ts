@@ -1,0 +1,82 @@
+import { nearest } from '../../base/nearest.ts';
+import { messageOf } from '../../protocol/sdk-error.ts';
+import type { AgentClient } from '../../sdk/agent-client.ts';
+import type { McpServerStatus } from '../../sdk/query-methods.ts';
+import { line, type Piece } from './piece.ts';
+import { serverList } from './server-list.ts';
+
+type Client = Pick<AgentClient, 'mcpServerStatus' | 'reconnectMcpServer' | 'toggleMcpServer'>;
+
+/** What `/mcp` can do to a server, and how each is confirmed. */
+const ACTIONS: Readonly<
+  Record<string, { readonly done: string; run(client: Client, server: string): Promise<void> }>
+> = {
+  reconnect: { done: 'reconnected', run: (client, server) => client.reconnectMcpServer(server) },
+  enable: { done: 'enabled', run: (client, server) => client.toggleMcpServer(server, true) },
+  disable: {
+    done: 'disabled for this session',
+    run: (client, server) => client.toggleMcpServer(server, false),
+  },
+};
+
+export const MCP_USAGE = '[reconnect [server] | enable <server> | disable <server>]';
+
+/** `/mcp`: the servers, or one action on a server. Every input is answered: done, or why not and what to type. */
+export async function mcpCommand(client: Client, argument: string): Promise<readonly Piece[]> {
+  const [, word = '', name = ''] = /^(\S*)\s*([\s\S]*)$/.exec(argument.trim()) ?? [];
+  const servers = await client.mcpServerStatus();
+  if (word === '') return serverList(servers);
+  const verb = word.toLowerCase();
+  const action = Object.hasOwn(ACTIONS, verb) ? ACTIONS[verb] : undefined;
+  if (!action) return unknownAction(word, servers);
+  if (name === '') return verb === 'reconnect' ? reconnectAll(client, servers) : missingServer(verb, servers);
+  const server = servers.find((it) => it.name === name);
+  if (!server) return unknownServer(name, servers);
+  await action.run(client, server.name);
+  return [line([`Server ${server.name} ${action.done}.`, 'good']), ...(await listed(client))];
+}
+
+/** Reconnects every server that may run and is not connected. */
+async function reconnectAll(client: Client, servers: readonly McpServerStatus[]): Promise<readonly Piece[]> {
+  const lost = servers.filter(({ status }) => status !== 'connected' && status !== 'disabled');
+  if (lost.length === 0) {
+    return [line(`No server has to be reconnected. Usage: /mcp reconnect <server>. ${namesOf(servers)}`)];
+  }
+  const outcomes = await Promise.allSettled(lost.map(({ name }) => client.reconnectMcpServer(name)));
+  const pieces = outcomes.map((outcome, index) => {
+    const name = lost[index]?.name;
+    return outcome.status === 'fulfilled'
+      ? line([`Server ${name} reconnected.`, 'good'])
+      : line([`Server ${name} not reconnected: ${messageOf(outcome.reason)}`, 'bad']);
+  });
+  return [...pieces, ...(await listed(client))];
+}
+
+async function listed(client: Client): Promise<readonly Piece[]> {
+  return serverList(await client.mcpServerStatus());
+}
+
+function unknownAction(word: string, servers: readonly McpServerStatus[]): Piece[] {
+  const guess = nearest(word, Object.keys(ACTIONS));
+  const hint = guess ? ` Did you mean /mcp ${guess}?` : '';
+  return [line([`Unknown action ${word}.${hint} Usage: /mcp ${MCP_USAGE}. ${namesOf(servers)}`, 'warn'])];
+}
+
+function missingServer(verb: string, servers: readonly McpServerStatus[]): Piece[] {
+  return [line([`/mcp ${verb} needs a server: /mcp ${verb} <server>. ${namesOf(servers)}`, 'warn'])];
+}
+
+function unknownServer(name: string, servers: readonly McpServerStatus[]): Piece[] {
+  const guess = nearest(
+    name,
+    servers.map((server) => server.name),
+  );
+  const hint = guess ? ` Did you mean ${guess}?` : '';
+  return [line([`No server is called ${name}.${hint} ${namesOf(servers)}`, 'warn'])];
+}
+
+function namesOf(servers: readonly McpServerStatus[]): string {
+  return servers.length === 0
+    ? 'There are no servers.'
+    : `Servers: ${servers.map(({ name }) => name).join(', ')}`;
+}
