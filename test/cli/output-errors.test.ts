@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, openSync } from 'node:fs';
+import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { CLI, CLI_ENV, runCli, startCli } from './run-cli.ts';
@@ -76,7 +77,7 @@ test('a run whose output nobody reads ends instead of finishing its turn', async
 test.runIf(existsSync('/dev/full'))('a full disk is one line on stderr and exit code 1', async () => {
   const full = openSync('/dev/full', 'w');
   const child = spawn(process.execPath, [CLI, '--help'], { env: CLI_ENV, stdio: ['ignore', full, 'pipe'] });
-  const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+  const [said, [code]] = await Promise.all([text(child.stderr as Readable), once(child, 'close')]);
   expect(code).toBe(1);
   expect(said).toMatch(/^toolplane: cannot write to stdout: ENOSPC.*\n$/);
 });

@@ -6,6 +6,7 @@ import type { McpServerStatus } from '../../sdk/query-methods.ts';
 import { Unasked } from '../unasked.ts';
 import { type CommandWorld, readCommand } from './commands.ts';
 import { ChatConversation, type OpenAgent } from './conversation.ts';
+import { FlowBuffer } from './flow-buffer.ts';
 import { LineEditor } from './line-editor.ts';
 import { commandNames } from './notice.ts';
 import { Person } from './person.ts';
@@ -23,12 +24,15 @@ import { EMPTY_VIEW, type View } from './view.ts';
 const INTERRUPTED = 130;
 const HUNG_UP = 129;
 
+const QUEUED = '  queued: it is sent when this turn ends; Ctrl-C interrupts the turn and drops it';
+
 /** A chat: reads a line, has it answered, again and again until somebody leaves. */
 export class Chat implements AsyncDisposable {
   readonly #terminal: Terminal;
   readonly #open: OpenAgent;
   readonly #screen: Screen;
   readonly #editor: LineEditor;
+  readonly #flow = new FlowBuffer();
   readonly #person: Person;
   readonly #unasked = new Unasked((id, reason) => {
     const verdict = { behavior: 'deny', by: 'nobody', reason } as const;
@@ -47,7 +51,13 @@ export class Chat implements AsyncDisposable {
     this.#terminal = terminal;
     this.#open = open;
     this.#screen = new Screen(terminal);
-    this.#editor = new LineEditor(terminal, (key) => this.#stray(key));
+    this.#editor = new LineEditor(terminal, {
+      stray: (key) => this.#stray(key),
+      typing: () => this.#screen.freshLine(),
+      // Before the text that was held back, so that it goes on unbroken.
+      queued: () => this.#screen.print([line([QUEUED, 'dim'])]),
+      idle: () => this.#print(this.#flow.flush()),
+    });
     // For good: leaving a terminal that has gone fails once more.
     for (const stream of [terminal.input, terminal.output]) stream.on('error', () => this.leave(HUNG_UP));
     this.#person = new Person({
@@ -122,6 +132,7 @@ export class Chat implements AsyncDisposable {
   async #talk(): Promise<number> {
     let isWarned = false;
     for (;;) {
+      this.#print(this.#flow.flush());
       this.#screen.freshLine();
       const end = await this.#editor.read('› ', 'message');
       if (end.kind === 'ended' || end.kind === 'withdrawn') return this.#outcome();
@@ -160,7 +171,7 @@ export class Chat implements AsyncDisposable {
   async #answer(text: string): Promise<void> {
     const since = this.#terminal.now();
     using _ticking = this.#terminal.every(1000, () => {
-      if (this.#editor.isReading) return;
+      if (this.#editor.isShowing) return;
       this.#screen.status(statusLine(this.#view, since, this.#terminal.now()));
     });
     this.#happened({ kind: 'prompted' });
@@ -181,7 +192,9 @@ export class Chat implements AsyncDisposable {
       return;
     }
     this.#turn = 'stopping';
-    this.#print([line(['Interrupting. Ctrl-C again leaves at once.', 'dim'])]);
+    const dropped = this.#terminal.isInteractive ? this.#editor.dropQueued().length : 0;
+    const unsent = dropped === 0 ? '' : ` Not sent: ${dropped} queued (the up arrow recalls them).`;
+    this.#print([line([`Interrupting.${unsent} Ctrl-C again leaves at once.`, 'dim'])]);
     this.#talking()
       .client.interrupt()
       .catch((cause) => this.#print([line([messageOf(cause), 'bad'])]));
@@ -241,10 +254,11 @@ export class Chat implements AsyncDisposable {
   }
 
   #print(pieces: readonly Piece[]): void {
-    if (pieces.length === 0) return;
+    const shown = this.#flow.take(pieces, this.#turn !== 'none' && this.#editor.isShowing);
+    if (shown.length === 0) return;
     this.#editor.above(() => {
-      this.#screen.print(pieces);
-      if (this.#editor.isReading) this.#screen.freshLine();
+      this.#screen.print(shown);
+      if (this.#editor.isShowing) this.#screen.freshLine();
     });
   }
 }

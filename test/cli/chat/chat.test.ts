@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CTRL_C, CTRL_D, FakeTerminal } from './fake-terminal.ts';
+import { CTRL_C, CTRL_D, FakeTerminal, UP } from './fake-terminal.ts';
 import { delta, messageStart, openChat, system, toolResult, toolUse } from './open-chat.ts';
 
 test('what the model says is shown as it comes, and once', async () => {
@@ -267,12 +267,70 @@ test('/clear begins anew, with what was chosen and without what was resumed', as
 test('a prompt of a server is sent as it is typed; an unknown command is not sent', async () => {
   const { terminal, agent } = await openChat();
   terminal.type('/summary\r');
-  await terminal.until('There is no command /summary.');
+  await terminal.until('Unknown command /summary.');
   await terminal.until('› ');
   terminal.type('/mcp__docs__summary the notes\r');
   expect(await agent.prompt()).toBe('/mcp__docs__summary the notes');
   agent.result('done');
   await terminal.until('done');
+});
+
+test('a message typed during a turn is seen, queued and sent after it', async () => {
+  const { terminal, agent } = await openChat();
+  terminal.type('one\r');
+  expect(await agent.prompt()).toBe('one');
+  agent.agent.say(messageStart('m'));
+  agent.agent.say(delta('The first half '));
+  await terminal.until('The first half ');
+  terminal.type('tw');
+  await terminal.until('queue › ');
+  await terminal.until('w');
+  agent.agent.say(delta('and the second.\nLast'));
+  // Above the line that is typed.
+  await terminal.until('and the second.\n');
+  await terminal.until('queue › tw');
+  terminal.type('o\r');
+  await terminal.until('queued: ');
+  expect(await terminal.until('Last')).not.toContain('queue ›');
+  agent.result('The first half and the second.\nLast');
+  await terminal.until('› two\n');
+  expect(await agent.prompt()).toBe('two');
+  agent.result('second');
+  await terminal.until('second');
+  await terminal.until('› ');
+});
+
+test('a draft typed during a turn is at the next prompt, unless Ctrl-C or Esc clears it', async () => {
+  const { terminal, agent } = await openChat();
+  terminal.type('one\r');
+  await agent.prompt();
+  terminal.type('dropped');
+  await terminal.until('queue › ');
+  await terminal.until('ropped');
+  terminal.type(CTRL_C);
+  terminal.type('kept');
+  await terminal.until('queue › ');
+  await terminal.until('ept');
+  agent.result('first');
+  await terminal.until('first');
+  await terminal.until('› kept');
+  terminal.type(' on\r');
+  expect(await agent.prompt()).toBe('kept on');
+});
+
+test('an interrupted turn drops what was queued, which the history keeps', async () => {
+  const { terminal, agent } = await openChat();
+  terminal.type('one\r');
+  await agent.prompt();
+  terminal.type('two\r');
+  await terminal.until('queued: ');
+  terminal.type(CTRL_C);
+  await terminal.until('Not sent: 1 queued');
+  await agent.answer('interrupt');
+  agent.result('stopped');
+  await terminal.until('› ');
+  terminal.type(`${UP}\r`);
+  expect(await agent.prompt()).toBe('two');
 });
 
 test('a command that fails is told, and the chat goes on', async () => {

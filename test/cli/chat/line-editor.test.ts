@@ -6,9 +6,15 @@ import { CTRL_C, CTRL_D, FakeTerminal, paste, UP } from './fake-terminal.ts';
 function edit(options: ConstructorParameters<typeof FakeTerminal>[0] = {}) {
   const terminal = new FakeTerminal(options);
   const strays: string[] = [];
-  const editor = new LineEditor(terminal, (key) => strays.push(key));
+  const queued: string[] = [];
+  const editor = new LineEditor(terminal, {
+    stray: (key) => strays.push(key),
+    typing: () => {},
+    queued: (it) => queued.push(it),
+    idle: () => {},
+  });
   onTestFinished(() => editor[Symbol.dispose]());
-  return { terminal, editor, strays };
+  return { terminal, editor, strays, queued };
 }
 const text = (it: string) => ({ kind: 'text', text: it });
 
@@ -34,6 +40,66 @@ test('arrow keys bring earlier messages back, but no answers', async () => {
   const again = editor.read('› ', 'message');
   terminal.type(`${UP}${UP}\r`);
   expect(await again).toEqual(text('first'));
+});
+
+test.each([
+  ['continued', 'one\\\rtwo\\\rthree\r'],
+  ['pasted', `${paste('one\rtwo\rthree')}\r`],
+  ['in one burst', 'one\ntwo\nthree\n'],
+])('a message of several lines, %s, comes back whole and can be changed', async (_, typed) => {
+  const { terminal, editor } = edit();
+  for (const keys of ['before\r', typed]) {
+    const read = editor.read('› ', 'message');
+    terminal.type(keys);
+    await read;
+  }
+  const again = editor.read('› ', 'message');
+  terminal.type(`${UP}!\r`);
+  expect(await again).toEqual(text('one\ntwo\nthree!'));
+  const twice = editor.read('› ', 'message');
+  terminal.type(`${UP}\r`);
+  expect(await twice).toEqual(text('one\ntwo\nthree!'));
+});
+
+test('an answer equal to the last message does not remove it from the history', async () => {
+  const { terminal, editor } = edit();
+  for (const kind of ['message', 'answer'] as const) {
+    const read = editor.read('› ', kind);
+    terminal.type('yes\r');
+    await read;
+  }
+  const again = editor.read('› ', 'message');
+  terminal.type(`${UP}\r`);
+  expect(await again).toEqual(text('yes'));
+});
+
+test('Esc ends a question, and clears what is typed ahead', async () => {
+  const { terminal, editor, queued } = edit();
+  const answer = editor.read('name: ', 'answer');
+  terminal.type('a\u001b');
+  expect(await answer).toEqual({ kind: 'interrupted' });
+  terminal.type('b');
+  await terminal.until('queue › b');
+  terminal.type('\u001b');
+  const read = editor.read('› ', 'message');
+  terminal.type('c\r');
+  expect((await read).kind).toBe('text');
+  expect(queued).toEqual([]);
+});
+
+test('a question may wait until the message that is typed is sent or cleared', async () => {
+  const { terminal, editor } = edit();
+  const { signal } = new AbortController();
+  let waits = 0;
+  await editor.untilNotTyping(signal, () => waits++);
+  const read = editor.read('› ', 'message');
+  terminal.type('/qu');
+  await terminal.until('/qu');
+  const quiet = editor.untilNotTyping(signal, () => waits++);
+  expect(waits).toBe(1);
+  terminal.type('it\r');
+  await quiet;
+  expect(await read).toEqual(text('/quit'));
 });
 
 test('a backslash at the end continues the line', async () => {
@@ -117,14 +183,37 @@ test('a whole line typed while nobody reads is the next message, and no answer e
   expect(await editor.read('› ', 'message')).toEqual(text('y'));
 });
 
-test('keys are echoed only while somebody reads', async () => {
-  const { terminal, editor } = edit();
-  terminal.type('hidden');
-  expect(terminal.printed).not.toContain('hidden');
+test('what is typed while there is no read is shown apart, and at the next prompt', async () => {
+  const { terminal, editor, queued } = edit();
+  terminal.type('early');
+  await terminal.until('queue › ');
+  await terminal.until('arly');
   const read = editor.read('› ', 'message');
-  await terminal.until('› hidden');
+  await terminal.until('› early');
   terminal.type('\r');
-  expect(await read).toEqual(text('hidden'));
+  expect(await read).toEqual(text('early'));
+  expect(queued).toEqual([]);
+});
+
+test('a line sent while there is no read is queued and echoed when it is read', async () => {
+  const { terminal, editor, queued } = edit();
+  terminal.type('one\\\rtwo\r');
+  await terminal.until('… ');
+  await setImmediate();
+  expect(queued).toEqual(['one\ntwo']);
+  expect(await editor.read('› ', 'message')).toEqual(text('one\ntwo'));
+  await terminal.until('› one\n… two\n');
+});
+
+test('dropped messages are not read any more', async () => {
+  const { terminal, editor } = edit();
+  terminal.type('one\r');
+  await setImmediate();
+  await setImmediate();
+  expect(editor.dropQueued()).toEqual(['one']);
+  const read = editor.read('› ', 'message');
+  terminal.type('two\r');
+  expect(await read).toEqual(text('two'));
 });
 
 test('a question that comes while a message is typed gives the draft back', async () => {

@@ -13,7 +13,7 @@ export async function askAtTerminal(
   const terminal = processTerminal(env);
   const over = new AbortController();
   using _signals = heeded(over);
-  using editor = new LineEditor(terminal, () => over.abort(1));
+  using editor = new LineEditor(terminal, { stray: () => over.abort(1) });
   const screen = new Screen(terminal);
   const end = await holdDialogue(pending, directory, {
     print: (pieces) => screen.print(pieces),

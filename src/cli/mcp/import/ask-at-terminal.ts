@@ -16,7 +16,7 @@ export async function askAtTerminal(
   const listeners = Object.entries(SIGNALS).map(([name, code]) => [name, () => over.abort(code)] as const);
   for (const [name, listener] of listeners) process.on(name, listener);
   try {
-    using editor = new LineEditor(terminal, () => over.abort(1));
+    using editor = new LineEditor(terminal, { stray: () => over.abort(1) });
     const screen = new Screen(terminal);
     const end = await chooseServers(candidates, {
       print: (pieces) => screen.print(pieces),
