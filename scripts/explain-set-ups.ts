@@ -44,7 +44,7 @@ export const SET_UPS: readonly ExplainSetUp[] = [
     title: 'A local entry shadows two others',
     story: 'I changed `github` in my own settings, and nothing happened.',
     files: {
-      [USER]: servers({ github: stdio('mine.js') }),
+      [USER]: servers({ github: stdio('/opt/mine.js') }),
       '.mcp.json': servers({ github: stdio('team.js') }),
       [LOCAL]: servers({ github: stdio('here.js') }),
     },
@@ -58,7 +58,7 @@ export const SET_UPS: readonly ExplainSetUp[] = [
     title: 'The project has an entry that nobody approved',
     story: 'The repository I cloned brings a `github` of its own; which one runs?',
     files: {
-      [USER]: servers({ github: stdio('mine.js') }),
+      [USER]: servers({ github: stdio('/opt/mine.js') }),
       '.mcp.json': servers({ github: stdio('team.js') }),
     },
     args: ['server', 'github', '--no-connect'],
@@ -91,7 +91,7 @@ export const SET_UPS: readonly ExplainSetUp[] = [
     story: 'My servers are gone on the company’s laptop.',
     files: {
       [MANAGED]: servers({ intranet: remote('https://mcp.example.com/intranet') }),
-      [USER]: servers({ github: stdio('mine.js') }),
+      [USER]: servers({ github: stdio('/opt/mine.js') }),
     },
     args: ['server', 'github'],
   },
@@ -142,7 +142,7 @@ export const SET_UPS: readonly ExplainSetUp[] = [
     files: {
       [POLICY]: '{\n  "permissions": { "deny": ["mcp__github__delete_repository"] }\n}\n',
       [LOCAL]: '{\n  "permissions": { "allow": ["mcp__github"] }\n}\n',
-      [USER]: servers({ github: stdio('mine.js') }),
+      [USER]: servers({ github: stdio('/opt/mine.js') }),
     },
     approved: { [LOCAL]: '{\n  "permissions": { "allow": ["mcp__github"] }\n}\n' },
     args: ['permission', 'mcp__github__delete_repository'],

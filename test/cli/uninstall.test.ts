@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { trustDirectory } from '../../src/host/config/approve/choice-store.ts';
@@ -122,6 +122,19 @@ test('where somebody’s own directory is the home, their files stay', async () 
   expect(code).toBe(0);
   expect(stdout).toContain(`  ${theirs} (it bears one of our names, but Toolplane did not write it)\n`);
   expect(existsSync(theirs)).toBe(true);
+});
+
+test('directories of servers go, and what a server left in one stays and is named', async () => {
+  const place = configPlace();
+  const kept = place.write(join(place.home, 'servers/chatty/data.db'), 'x');
+  mkdirSync(join(place.home, 'servers/quiet'), { recursive: true });
+  mkdirSync(join(place.home, 'servers/my-docs-0123456789ab'));
+  const { code, stdout } = await run(place, '--yes');
+  expect(code).toBe(0);
+  expect(stdout).toContain('  servers  servers/  empty\n');
+  expect(stdout).toContain(`  ${join(place.home, 'servers/chatty')} (it is none of ours)\n`);
+  expect(readdirSync(join(place.home, 'servers'))).toEqual(['chatty']);
+  expect(existsSync(kept)).toBe(true);
 });
 
 test('a mode and directories that were allowed are taken out again', async () => {

@@ -1,11 +1,13 @@
 import { join } from 'node:path';
 import type { Configuration } from '../../host/config/configuration.ts';
 import type { Lookup } from '../../host/config/expand/expand-entry.ts';
+import { variablesOf } from '../../host/config/expand/variables.ts';
 import { fileSecretStore } from '../../host/config/secret/file-secret-store.ts';
 
 /** Who knows what `${…}` stands for, as a run would ask. */
-export function lookUp({ world, settings }: Pick<Configuration, 'world' | 'settings'>): Lookup {
-  const env: Readonly<Record<string, string | undefined>> = { ...world.env, ...settings.env };
+export function lookUp(configuration: Pick<Configuration, 'world' | 'settings'>): Lookup {
+  const { world } = configuration;
+  const env = variablesOf(configuration);
   const store = fileSecretStore(join(world.home, 'secrets.json'));
   return {
     variable: (name) => (Object.hasOwn(env, name) ? env[name] : undefined),

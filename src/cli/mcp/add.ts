@@ -21,6 +21,9 @@ Files:
   -s project   .mcp.json                        this project, shared with everybody who works on it
   -s user      ~/.toolplane/settings.json       all your projects
 
+A server of -s user runs in a directory of its own, ~/.toolplane/servers/<name>, and not in the project: write
+\${TOOLPLANE_PROJECT_DIR} where it is to have the project's path.
+
 A value that looks like a secret is written as you gave it, with a warning; into the file of a project only with --force.
 Keep it out of files: toolplane secret set NAME, and \${secret:NAME} in its place; or \${VAR} for a variable.
 
@@ -83,7 +86,10 @@ export function addAdd(mcp: Command): void {
         'a header for the address, as "Name: value"; may be repeated',
       ).argParser(several),
     )
-    .option('--cwd <directory>', 'where the command runs; by default where Toolplane does')
+    .option(
+      '--cwd <directory>',
+      'where the command runs; by default the project, with -s user a directory of its own',
+    )
     .addOption(new Option('--timeout <ms>', 'the longest one call may take').argParser(milliseconds))
     .option('--trust', 'believe what it says of its tools; not in scope project')
     .option('--on-demand', 'start it only once it is asked for')

@@ -79,8 +79,9 @@ function claimOf(directory: string, entry: Dirent, { files = [], folders = [] }:
   const inside = entries.map((it) => ({ it, claim: claimOf(path, it, folder.shelf) }));
   const paths = inside.flatMap(({ claim }) => claim?.paths ?? []);
   const others = inside.flatMap(({ it, claim }) => claim?.others ?? [join(path, it.name)]);
-  if (paths.length === 0 && others.length > 0) return undefined;
-  const directories = [...inside.flatMap(({ claim }) => claim?.directories ?? []), path];
+  const below = inside.flatMap(({ claim }) => claim?.directories ?? []);
+  if (paths.length === 0 && below.length === 0 && others.length > 0) return undefined;
+  const directories = [...below, path];
   return { path, place: `${name}/`, paths, directories, others };
 }
 

@@ -57,6 +57,12 @@ export const KINDS: readonly Kind[] = [
     }),
   },
   {
+    kind: 'servers',
+    isConfigured: false,
+    // What servers left in their directories is theirs.
+    shelf: folder('servers', { folders: [{ name: /^[a-z0-9_][a-z0-9_-]*$/, shelf: {} }] }),
+  },
+  {
     kind: 'locks',
     isConfigured: false,
     shelf: folder('locks', {

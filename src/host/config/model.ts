@@ -5,6 +5,17 @@ export const SCOPES = ['connector', 'plugin', 'user', 'project', 'local', 'progr
 
 export type Scope = (typeof SCOPES)[number];
 
+/**
+ * Whether processes of servers of the scope start in a directory of their own. Such servers count in every project, and
+ * programs load code from their working directory (`python -m`, `npx`, `node --import`), so a repository that nobody
+ * approved must not be it. Servers of a project were approved with it; those of a program run where the program says.
+ */
+export function hasOwnDirectory(scope: Scope): boolean {
+  return OWN.has(scope);
+}
+
+const OWN: ReadonlySet<Scope> = new Set(['connector', 'plugin', 'user', 'managed']);
+
 /** A place in a text, counted from 1. */
 export type Position = { readonly line: number; readonly column: number };
 

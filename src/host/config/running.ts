@@ -5,9 +5,11 @@ import { isSame } from '../servers/is-same.ts';
 import { type Aside, asideServers, whyAside } from './aside.ts';
 import type { Configuration } from './configuration.ts';
 import { makeExpander } from './expand/expander.ts';
+import { keepApart } from './expand/server-directory.ts';
+import { variablesOf } from './expand/variables.ts';
 import { forbiddenNow } from './merge/forbidden-now.ts';
 import { rulingSource } from './merge/standing.ts';
-import type { Scope } from './model.ts';
+import { hasOwnDirectory, type Scope, type WrittenServer } from './model.ts';
 import { refreshCatalogues } from './refresh-catalogues.ts';
 import { fileSecretStore } from './secret/file-secret-store.ts';
 import { Following } from './watch/follow.ts';
@@ -34,6 +36,8 @@ export class RunningConfiguration implements Disposable {
   readonly #only: ReadonlySet<string> | undefined;
   readonly #isFollowed: boolean;
   readonly #runners = new Set<Runner>();
+  /** Where entries that run came from: a server may be dialled again after its file has changed. */
+  readonly #handedOut = new WeakMap<object, WrittenServer>();
   #last: Configuration;
   #following: Following | undefined;
   #asking = new AbortController();
@@ -51,9 +55,11 @@ export class RunningConfiguration implements Disposable {
   /** Those that may be started, as written. */
   get servers(): Record<string, ServerEntry> {
     const { program } = this.current;
-    const ready = writtenOrder(this.current).flatMap(({ name, verdict, entry }) =>
-      verdict.kind === 'ready' && entry && this.#isMeant(name) ? [[name, entry] as const] : [],
-    );
+    const ready = writtenOrder(this.current).flatMap(({ name, verdict, entry, written }) => {
+      if (verdict.kind !== 'ready' || !entry || !this.#isMeant(name)) return [];
+      this.#handedOut.set(entry, written);
+      return [[name, entry] as const];
+    });
     return Object.fromEntries([...ready, ...Object.entries(program)]);
   }
 
@@ -78,9 +84,9 @@ export class RunningConfiguration implements Disposable {
 
   /** Puts in what an entry refers to; what it leads to then must be allowed, too. */
   readonly expand = (server: string, entry: ServerEntry): ExpandedEntry => {
-    const { world, settings, policy } = this.current;
+    const { world, policy } = this.current;
     const expanded = makeExpander({
-      env: { ...world.env, ...settings.env },
+      env: variablesOf(this.current),
       secrets: () => fileSecretStore(join(world.home, 'secrets.json')),
       // A catalogue from the network must not ask for our variables.
       literal: (name) => this.scopeOf(name) === 'connector',
@@ -91,11 +97,28 @@ export class RunningConfiguration implements Disposable {
       throw new HostError('bad-config', server, fault, { hasRun: 'no' });
     }
     const rule = expanded.entry.type === 'sdk' ? undefined : policy.forbids(server, expanded.entry);
-    if (rule === undefined) return expanded;
+    if (rule === undefined) return this.#placed(server, entry, expanded);
     throw new HostError('bad-config', server, `the policy of this machine forbids it: ${rule}`, {
       hasRun: 'no',
     });
   };
+
+  /** Adds where processes of the server run, if that is not where the session does. */
+  #placed(server: string, entry: ServerEntry, expanded: ExpandedEntry): ExpandedEntry {
+    const { type } = expanded.entry;
+    if (type === 'sdk' || type === 'ws-ide' || type === 'sse-ide') return expanded;
+    const written = this.#writtenAs(server, entry);
+    if (written === undefined || !hasOwnDirectory(written.scope)) return expanded;
+    return { ...expanded, ...keepApart(written, expanded.entry, this.current) };
+  }
+
+  /** The configured entry that an entry is; undefined if it is one that the program gave by itself. */
+  #writtenAs(server: string, entry: ServerEntry): WrittenServer | undefined {
+    const known = this.#handedOut.get(entry);
+    if (known !== undefined) return known;
+    const own = this.current.merged.servers.find(({ name }) => name === server);
+    return own?.entry && isSame(own.entry, entry) ? own.written : undefined;
+  }
 
   /** Of servers that run, those that may not any more, since those who run the machine say something else now. */
   forbidden(

@@ -46,7 +46,12 @@ export type ExpandedEntry = {
   readonly secrets: readonly string[];
   /** Those of them that are credentials, which are masked in everything the server sends. */
   readonly credentials?: readonly string[];
+  /** Set for a server whose processes must not load code of the project: they run elsewhere. */
+  readonly apart?: Apart;
 };
+
+/** Where processes of a server run that are kept apart from a project. */
+export type Apart = { readonly cwd: string; readonly project: string };
 
 /** What connecting takes from its surroundings. */
 export type ConnectWorld = {

@@ -2,6 +2,7 @@ import type { connect } from '../connect/connect.ts';
 import type { Connection, ListKind } from '../connect/connection.ts';
 import { HostError } from '../connect/host-error.ts';
 import { Secrets } from '../connect/secrets.ts';
+import { withoutProjectPath } from '../connect/stdio/project-path.ts';
 import type { ConnectWorld, ExpandedEntry, ServerEntry } from '../connect/world.ts';
 import type { Clock } from './clock.ts';
 import { KEPT_LISTS, type Listing, Lists } from './lists.ts';
@@ -41,7 +42,7 @@ export async function openServer(
   const stop = clock.after(limitMs, () => tooLong.abort());
   try {
     const secrets = new Secrets(expanded.secrets, expanded.credentials);
-    connection = await connect(key, entry, { ...world, secrets }, signal);
+    connection = await connect(key, entry, { ...placed(world, expanded), secrets }, signal);
     const since = watch(connection, onClose);
     const lists = new Lists(connection, clock);
     const listing = await lists.read(KEPT_LISTS, AbortSignal.any([signal, tooLong.signal]));
@@ -55,6 +56,10 @@ export async function openServer(
   } finally {
     stop();
   }
+}
+
+function placed(world: ConnectWorld, { apart }: ExpandedEntry): ConnectWorld {
+  return apart ? { ...world, cwd: apart.cwd, env: withoutProjectPath(world.env, apart.project) } : world;
 }
 
 /** What a server says while it is being listed is not to be missed. */

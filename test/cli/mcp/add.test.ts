@@ -36,6 +36,20 @@ test('a command is added to the file for this project and for you, and counts at
   expect((await place.mcp('list', '--no-connect')).stdout).toMatch(/^· files {2}local {2}.* ready\n$/);
 });
 
+test('in the file of the person a directory is written whole, and a relative path is warned of', async () => {
+  const place = mcpPlace();
+  const { stderr } = await place.mcp('add', '-s', 'user', 'fs', '--', 'npx', '-y', 'server-fs', '.');
+  expect(stderr).toBe(
+    'toolplane: args[2]: it is relative to the server\'s own directory, since a server of scope user does not run in the project; write an absolute path or ${TOOLPLANE_PROJECT_DIR}, or set "cwd"\n',
+  );
+  await place.mcp('add', '-s', 'user', '--cwd', 'tools', 'here', '--', 'node', 'server.js');
+  await place.mcp('add', '-s', 'local', '--cwd', 'tools', 'near', '--', 'node', 'server.js');
+  expect(place.json(userFile(place))).toMatchObject({
+    mcpServers: { here: { cwd: join(place.project, 'tools') } },
+  });
+  expect(place.json(localFile(place))).toMatchObject({ mcpServers: { near: { cwd: 'tools' } } });
+});
+
 test('an address is added to the file of the project, without a version, and approved by that', async () => {
   const place = mcpPlace();
   const header = 'Authorization: Bearer ${DOCS}';

@@ -147,6 +147,19 @@ test('files: a broken one is an error, secrets that others can read are a warnin
   expect(code).toBe(1);
 });
 
+test('git of a repository is asked about its files without running what the repository names', async () => {
+  const place = configPlace();
+  const proof = join(place.userHome, 'it-ran');
+  execFileSync('git', ['init', '-q', place.project]);
+  execFileSync('git', ['-C', place.project, 'config', 'core.fsmonitor', `touch '${proof}'; false`]);
+  const secret = { command: 'x', env: { API_TOKEN: 'sesame-open-now' } };
+  place.write(join(place.project, '.mcp.json'), { mcpServers: { s: secret } });
+  execFileSync('git', ['-c', 'core.fsmonitor=false', '-C', place.project, 'add', '.mcp.json']);
+  const { told } = await examine(place);
+  expect(JSON.stringify(told)).toContain('git tracks it');
+  expect(existsSync(proof)).toBe(false);
+});
+
 test('only the servers that are named are looked at; one that is unknown ends the command with 2', async () => {
   const place = configPlace();
   settings(place, { mcpServers: { docs, dies: script('process.exit(3)') } });

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { WritableScope } from '../../../host/config/write/write-servers.ts';
 import { inSession } from '../session.ts';
@@ -14,9 +15,13 @@ export function startAdd(
   format: McpFormat,
   env: NodeJS.ProcessEnv,
 ): Promise<number> {
-  return inSession(format, env, (session) =>
-    storeServer(session, { ...target, given: givenEntry(target.name, given) }),
-  );
+  return inSession(format, env, (session) => {
+    const { cwd } = given;
+    // Typed here, so it is meant from here; in the file of the person it would start at that file.
+    const isRelative = cwd !== undefined && target.scope === 'user' && !cwd.startsWith('${');
+    const meant = isRelative ? { ...given, cwd: resolve(session.world.cwd, cwd) } : given;
+    return storeServer(session, { ...target, given: givenEntry(target.name, meant) });
+  });
 }
 
 /** `toolplane mcp add-json`; gives its exit code. A `-` is what comes through stdin. */

@@ -1,8 +1,11 @@
 import { shellWord } from '../../../base/shell-word.ts';
 import { readConfiguration } from '../../../host/config/configuration.ts';
 import { maskEntry } from '../../../host/config/explain/mask-entry.ts';
+import { relativePath } from '../../../host/config/merge/relative-path.ts';
+import { keyText } from '../../../host/config/source/key-text.ts';
 import { homeLabel } from '../../../host/config/source/labels.ts';
 import { pathOfScope, type WritableScope, writeServer } from '../../../host/config/write/write-servers.ts';
+import type { ExternalServerEntry } from '../../../protocol/server-entry.ts';
 import { line } from '../../chat/piece.ts';
 import { Failed } from '../../host/failure.ts';
 import { NotUnderstood } from '../../host/not-understood.ts';
@@ -44,7 +47,7 @@ export async function storeServer(session: Session, request: StoreRequest): Prom
   }
   const written = writeServer(world, scope, name, entry);
   const outcome = outcomeOf(await readConfiguration(world), name, written.path);
-  const notes = [...ofEntry, ...advice];
+  const notes = [...ofEntry, ...advice, ...relativeAdvice(scope, entry)];
   const what = written.hadOne ? 'replaced' : 'added';
   const place = `${homeLabel(written.path, world)} (scope ${scope}${written.isNew ? ', a new file' : ''})`;
   await session.answer({
@@ -62,6 +65,12 @@ export async function storeServer(session: Session, request: StoreRequest): Prom
   });
   for (const note of notes) session.tell(note);
   return 0;
+}
+
+/** What a relative path means there, if it may not be what was meant. */
+function relativeAdvice(scope: WritableScope, entry: Readonly<Record<string, unknown>>): string[] {
+  const found = relativePath(scope, entry as ExternalServerEntry);
+  return found ? [`${keyText(found.where)}: ${found.message}`] : [];
 }
 
 /** What can be said of the request without looking at any file. */

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { shellWord } from '../../../base/shell-word.ts';
 import type { ConfigWorld } from '../../../host/config/world.ts';
 import { leastEnvironment } from '../../../host/connect/stdio/least-environment.ts';
@@ -6,14 +7,14 @@ import type { Finding } from './finding.ts';
 import { onPath } from './on-path.ts';
 
 /** Whether the command of a server can be run; the entry is expanded. */
-export async function checkCommand(entry: StdioServerEntry, world: ConfigWorld): Promise<Finding> {
+export async function checkCommand(
+  entry: StdioServerEntry,
+  cwd: string,
+  world: ConfigWorld,
+): Promise<Finding> {
   const { command } = entry;
   const { PATH } = leastEnvironment(world.env, entry.env, world.platform);
-  const found = await onPath(command, {
-    path: PATH,
-    cwd: entry.cwd ?? world.cwd,
-    platform: world.platform,
-  });
+  const found = await onPath(command, { path: PATH, cwd, platform: world.platform });
   const told = (level: Finding['level'], text: string, fix?: string): Finding => ({
     check: 'command',
     level,
@@ -26,6 +27,12 @@ export async function checkCommand(entry: StdioServerEntry, world: ConfigWorld):
     case 'not-executable':
       return told('error', `${found.path} may not be run`, `chmod +x ${shellWord(found.path)}`);
     case 'missing':
+      if (/^\.{0,2}[\\/]/.test(command))
+        return told(
+          'error',
+          `there is no ${resolve(cwd, command)}`,
+          'give its full path as "command", or set "cwd"',
+        );
       return told('error', `the command ${JSON.stringify(command)} is not on PATH`, howToGet(command));
   }
 }

@@ -9,6 +9,7 @@ import { literalSecrets } from '../../../host/config/explain/mask-entry.ts';
 import { faultText } from '../../../host/config/fault-text.ts';
 import type { ConfigFault, ConfiguredServer, Scope } from '../../../host/config/model.ts';
 import { fileSecretStore } from '../../../host/config/secret/file-secret-store.ts';
+import { withoutProjectPath } from '../../../host/connect/stdio/project-path.ts';
 import { messageOf } from '../../../protocol/sdk-error.ts';
 import { type Checked, checked, type Finding } from './finding.ts';
 
@@ -51,7 +52,9 @@ async function findingsOf(configuration: Configuration, { label, path, told }: L
   const found = [
     ...fileFaults(configuration, label, told),
     ...(waiting ? [pendingFinding(waiting)] : []),
-    ...(path === undefined || secrets.length === 0 ? [] : await checkSecrets(path, scope, secrets)),
+    ...(path === undefined || secrets.length === 0
+      ? []
+      : await checkSecrets(configuration, path, scope, secrets)),
   ];
   return found.length > 0 ? found : [{ check: 'file', level: 'ok', text: 'it can be read' }];
 }
@@ -97,6 +100,7 @@ function pendingFinding({ choice }: { readonly choice: 'new' | 'changed' }): Fin
 
 /** Secrets that are written out belong into a file that nobody else reads and no repository has. */
 async function checkSecrets(
+  configuration: Configuration,
   path: string,
   scope: Scope | undefined,
   secrets: readonly string[],
@@ -109,7 +113,7 @@ async function checkSecrets(
     fix,
   });
   const found: Finding[] = [];
-  if (await isTracked(path)) {
+  if (await isTracked(configuration, path)) {
     found.push(warn('secrets', `git tracks it, and secrets are written out in it (${where})`, REFER));
   } else if (scope === 'project') {
     found.push(
@@ -151,10 +155,14 @@ async function modeOf(path: string): Promise<number | undefined> {
 
 const run = promisify(execFile);
 
-/** Without git, or outside of a repository, nothing is tracked. */
-async function isTracked(path: string): Promise<boolean> {
-  const args = ['-C', dirname(path), 'ls-files', '--error-unmatch', '--', basename(path)];
-  return run('git', args, { timeout: 5_000 }).then(
+/**
+ * Without git, or outside of a repository, nothing is tracked. The repository may be anybody's: its own configuration must
+ * not name a command that git runs, and its files must not be taken for git.
+ */
+async function isTracked({ world, root = world.cwd }: Configuration, path: string): Promise<boolean> {
+  const args = ['-c', 'core.fsmonitor=false', '-C', dirname(path), 'ls-files', '--error-unmatch', '--'];
+  const env = withoutProjectPath(world.env, root);
+  return run('git', [...args, basename(path)], { timeout: 5_000, env: { ...env } }).then(
     () => true,
     () => false,
   );

@@ -1,6 +1,7 @@
 import { shellWord } from '../../../base/shell-word.ts';
 import type { Configuration } from '../../../host/config/configuration.ts';
 import { expandEntry } from '../../../host/config/expand/expand-entry.ts';
+import { resolvePaths, workingDirectory } from '../../../host/config/expand/server-directory.ts';
 import { explainServer } from '../../../host/config/explain/explain-server.ts';
 import { faultText } from '../../../host/config/fault-text.ts';
 import type { ConfiguredServer } from '../../../host/config/model.ts';
@@ -30,7 +31,7 @@ export async function checkBefore(
     const others = warnings.filter(({ text }) => !all.includes(text));
     return [{ check: 'expansion', level: 'error', text: all.join('; '), ...fixOf(next) }, ...others];
   }
-  const found = await checkPlace(configuration, name, expanded?.entry ?? entry);
+  const found = await checkPlace(configuration, server, expanded?.entry ?? entry);
   // What was put in may stand in what is said of it.
   const secrets = new Secrets(expanded?.secrets ?? []);
   return [...warnings, ...found.map((it) => ({ ...it, text: secrets.mask(it.text) }))];
@@ -52,10 +53,12 @@ function removal({ name, written: { scope } }: ConfiguredServer): string[] {
 
 async function checkPlace(
   { world }: Configuration,
-  name: string,
-  entry: NonNullable<ConfiguredServer['entry']>,
+  { name, written }: ConfiguredServer,
+  expanded: NonNullable<ConfiguredServer['entry']>,
 ): Promise<Finding[]> {
-  if ('command' in entry && entry.command !== undefined) return [await checkCommand(entry, world)];
+  const entry = resolvePaths(written, expanded, { world });
+  if ('command' in entry && entry.command !== undefined)
+    return [await checkCommand(entry, workingDirectory(written, entry, { world }), world)];
   return 'url' in entry && entry.url !== undefined ? checkUrl(name, { ...entry, url: entry.url }, world) : [];
 }
 

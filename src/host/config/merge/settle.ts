@@ -2,6 +2,7 @@ import type { ExternalServerEntry } from '../../../protocol/server-entry.ts';
 import type { ConfigFault, ConfiguredServer, ServerOverride, Verdict, WrittenServer } from '../model.ts';
 import { keyText } from '../source/key-text.ts';
 import type { Policy } from './policy.ts';
+import { relativePath } from './relative-path.ts';
 import type { Standing } from './standing.ts';
 import { heardOf, type Unheard } from './unheard.ts';
 
@@ -28,7 +29,14 @@ export function settle(
   const server = { name, written, verdict, ...(entry && { entry }), settled };
   const isSaid = ({ member }: Unheard) => settled.some((it) => it.member === member);
   const vain = verdict.kind === 'ready' ? (heard?.unheard ?? []).filter((it) => !isSaid(it)) : [];
-  return { server, faults: vain.map((it) => unheardFault(written, it)) };
+  const relative = verdict.kind === 'ready' && entry ? relativePath(written.scope, entry) : undefined;
+  return {
+    server,
+    faults: [
+      ...vain.map((it) => unheardFault(written, it)),
+      ...(relative ? [warning(written, relative.where, relative.message)] : []),
+    ],
+  };
 }
 
 function verdictOf(
@@ -94,11 +102,16 @@ function joined(before: unknown, value: unknown): unknown {
   return more.length === 0 ? before : [...before, ...more];
 }
 
-function unheardFault(
+function unheardFault(written: WrittenServer, { member, message }: Unheard): ConfigFault {
+  return warning(written, [member], message);
+}
+
+function warning(
   { scope, label, position, name }: WrittenServer,
-  { member, message }: Unheard,
+  way: readonly (string | number)[],
+  message: string,
 ): ConfigFault {
-  const key = keyText(['mcpServers', name, member]);
+  const key = keyText(['mcpServers', name, ...way]);
   return { level: 'warning', scope, label, key, ...(position && { position }), message };
 }
 
