@@ -6,7 +6,7 @@ import { establish, type Traces } from './establish.ts';
 import { explainConnect } from './explain-connect.ts';
 import { readFailure } from './failure-facts.ts';
 import { HostError } from './host-error.ts';
-import { redialAs } from './redial.ts';
+import { isStartFailure, redialAs } from './redial.ts';
 import { sayStage } from './say-stage.ts';
 import { Secrets } from './secrets.ts';
 import { alternatives } from './transports.ts';
@@ -32,7 +32,7 @@ export async function connect(
       if (signal.aborted) throw new AbortError(`Connecting to "${name}" was aborted`, { cause: failure });
       if (attempt.signal.aborted) throw tooLate(name, attempt.limitMs, traces, failure);
       const fault = explainConnect(name, failure, {
-        isProcess: traces.wire?.isProcessLike === true,
+        isProcess: 'command' in candidate,
         isUnanswered: traces.wire?.unanswered !== undefined,
         stderr: traces.dialed?.stderr() ?? [],
         secrets,
@@ -46,7 +46,7 @@ export async function connect(
   throw first ?? new HostError('bad-config', name, 'there is no way to reach it; check its entry');
 }
 
-/** Dials as the server was found to speak before, and once more if that turns out to be wrong. */
+/** Dials as the server was found to speak before, and once more if that turns out to be wrong or the probe ended it. */
 async function inItsEra(
   name: string,
   entry: ServerEntry,
@@ -64,7 +64,9 @@ async function inItsEra(
     remember(verdictOf(connection, traces));
     return connection;
   };
-  const known = key === undefined ? undefined : world.eras?.recall(key);
+  const isSuspected = key !== undefined && world.probeSuspects?.delete(key) === true;
+  const recalled = key === undefined ? undefined : world.eras?.recall(key);
+  const known = isSuspected ? LEGACY : recalled;
   try {
     return await dialAs(known);
   } catch (failure) {
@@ -73,9 +75,16 @@ async function inItsEra(
     if (attempt.signal.aborted && verdict !== undefined)
       remember(verdict === 'unknown' ? undefined : verdict);
     if (attempt.signal.aborted || verdict === undefined || !isOpenEra(entry)) throw failure;
+    // It said why it ended, and nothing of the probe: that is reported now, and the next dial does without the probe.
+    if (key !== undefined && world.probeSuspects && isStartFailure(traces.dialed?.stderr() ?? [])) {
+      world.probeSuspects.add(key);
+      throw failure;
+    }
     return dialAs(verdict === 'unknown' ? undefined : verdict);
   }
 }
+
+const LEGACY: EraVerdict = { era: 'legacy' };
 
 /** Whether the entry leaves the era to us. */
 function isOpenEra(entry: ServerEntry): boolean {

@@ -40,6 +40,8 @@ export function explainConnect(server: string, failure: unknown, last: LastWords
     const words = last.stderr.length === 0 ? '' : `; it said: ${lastWords(last.stderr)}`;
     return fail('spawn-failed', `it ended before it was ready${words}; run its command by hand to see more`);
   }
+  if (known.code === 'closed')
+    return fail('closed', `${secrets.brief(said)}; see whether the server still runs`);
   if (code === 'ERA_NEGOTIATION_FAILED') {
     return fail(
       'unreachable',

@@ -21,6 +21,27 @@ export function redialAs({ failure, known, wire }: FailedDial): EraVerdict | 'un
   return wire.isProbeUnanswered ? { era: 'legacy' } : undefined;
 }
 
+/**
+ * Whether the last lines of a process that ended say that it could not start: it gave a reason, and that reason is not
+ * about what it was asked. Such a process is not started again at once, since that would only delay the report.
+ */
+export function isStartFailure(lines: readonly string[]): boolean {
+  const said = lines.filter((line) => line.trim() !== '' && !ENDING.test(line));
+  return said.length > 0 && !said.some((line) => AFTER_START.some((words) => words.test(line)));
+}
+
+/** How the process ended, as the transport notes it. */
+const ENDING = /^\((?:exited with code|ended by|it closed)\b.*\)$/;
+
+/** What a server says once it runs, and what it says of a message that it cannot handle. */
+const AFTER_START: readonly RegExp[] = [
+  /running|listening|serving|started|\bready\b|stdio|stdin/i,
+  /discover|initiali[sz]|handshake|protocol|(?<![.\w])json|rpc|session|clientInfo|capabilit/i,
+  /method|request|message|param|dispatch|handler|receiv/i,
+  /pars|serializ|marshal|decod|schema/i,
+  /unexpected|unrecogni[sz]|panick|undefined|\bnull\b|NoneType/i,
+];
+
 /** Whether it answered that it does not want to be spoken to so. */
 function isRefusal(failure: unknown): boolean {
   if (isRpcError(failure)) return true;

@@ -73,6 +73,8 @@ export type ConnectWorld = {
   onLog?: (server: string, entry: ServerLog) => void;
   /** Which era each server turned out to speak; by default it is asked at every dial. */
   eras?: EraMemory;
+  /** Keys, as `eras` has them, of processes that ended with the probe unanswered and for another reason as it seems: the next dial leaves the probe out. */
+  probeSuspects?: Set<string>;
   /** What each server listed when it was last there; by default nobody knows. */
   catalogue?: CatalogueStore;
   /** Longest message taken from a server whose entry does not say; by default 16 MiB. */

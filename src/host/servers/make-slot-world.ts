@@ -14,7 +14,7 @@ const GRACE_MS = 5_000;
 export function makeSlotWorld(world: ConnectWorld, options: ServersOptions, onWake: () => void): SlotWorld {
   const clock = options.clock ?? SYSTEM_CLOCK;
   return {
-    world,
+    world: { probeSuspects: new Set(), ...world },
     clock,
     connect: options.connect ?? connect,
     queue: new DialQueue({ ...DIALLING, ...options.dialling }, clock),

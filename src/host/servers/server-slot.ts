@@ -232,7 +232,9 @@ export class ServerSlot implements KnownServer {
       const stderr = this.#stderr.said();
       await this.#close();
       const hasEnded = failure instanceof HostError && failure.code === 'closed';
-      const fault = hasEnded ? endedFault(this.#key, this.lane, stderr) : failure;
+      // A server on the network may have said why it closed the connection.
+      const isExplained = this.lane !== 'local' && hasEnded && failure.cause !== undefined;
+      const fault = hasEnded && !isExplained ? endedFault(this.#key, this.lane, stderr) : failure;
       this.#keeper.enter({ kind: 'refused', trouble: troubleOf(fault), stderr });
     }
   }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { eraKey, planEra } from '../../../src/host/connect/era.ts';
-import { redialAs } from '../../../src/host/connect/redial.ts';
+import { isStartFailure, redialAs } from '../../../src/host/connect/redial.ts';
 import type { EraVerdict, ServerEntry } from '../../../src/host/connect/world.ts';
 
 const modern: EraVerdict = { era: 'modern', discover: {} };
@@ -118,5 +118,44 @@ describe('once more', () => {
     ],
   ] as const)('%s', (_, failure, known, seen, verdict) => {
     expect(redialAs({ failure, known, wire: seen })).toEqual(verdict);
+  });
+});
+
+describe('the last lines of a process that ended', () => {
+  const EXITED = '(exited with code 1)';
+
+  test.each<[string, readonly string[]]>([
+    ['a missing variable', ['Error: WEATHER_API_KEY is not set', EXITED]],
+    ['a missing module', ["Error: Cannot find module '/app/server.js'", '    at Module._load', EXITED]],
+    ['a missing Python module', ["ModuleNotFoundError: No module named 'mcp_server_git'", EXITED]],
+    [
+      'a package that does not exist',
+      ['npm error 404 Not Found - GET https://registry.npmjs.org/nope', EXITED],
+    ],
+    ['a port in use', ['Error: listen EADDRINUSE: address already in use :::3000', EXITED]],
+    ['a usage', ['(stdout) usage: serve --config FILE', EXITED]],
+    ['a reason of any kind', ['boom', EXITED]],
+  ])('say that it could not start: %s', (_, lines) => {
+    expect(isStartFailure(lines)).toBe(true);
+  });
+
+  test.each<[string, readonly string[]]>([
+    ['nothing', []],
+    ['how it ended, and nothing else', [EXITED]],
+    ['a signal', ['(ended by SIGSEGV)']],
+    ['a banner', ['GitHub MCP Server running on stdio', EXITED]],
+    [
+      'an unexpected first message',
+      ['Error: expect initialized request, but received: Some(Request)', EXITED],
+    ],
+    ['the method', ['unknown method server/discover', EXITED]],
+    [
+      'a message that was not understood',
+      ["TypeError: Cannot read properties of undefined (reading 'x')", EXITED],
+    ],
+    ['a panic', ["thread 'main' panicked at src/main.rs:42", EXITED]],
+    ['broken JSON', ['SyntaxError: Unexpected token in JSON at position 0', EXITED]],
+  ])('may be about the probe: %s', (_, lines) => {
+    expect(isStartFailure(lines)).toBe(false);
   });
 });

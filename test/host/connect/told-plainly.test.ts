@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { type WebSocket, WebSocketServer } from 'ws';
 import type { ServerEntry } from '../../../src/host/connect/world.ts';
 import { failure, open } from './attempt.ts';
 import { startWeb } from './http/web.ts';
@@ -67,6 +68,25 @@ describe('a server that answers 403', () => {
       code: 'unauthorized',
       message: expect.stringContaining('it said: more scopes'),
     });
+  });
+});
+
+test.each([
+  ['when it opens', (socket: WebSocket) => socket.close(1011, 'not today')],
+  [
+    'at the first message',
+    (socket: WebSocket) => socket.once('message', () => socket.close(1011, 'not today')),
+  ],
+])('a WebSocket that the server closes %s, with the reason it gave', async (_, close) => {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  onTestFinished(() => void server.close());
+  server.on('connection', (socket) => void close(socket));
+  await new Promise<void>((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as AddressInfo;
+  expect(await failure({ type: 'ws', url: `ws://127.0.0.1:${port}/` })).toMatchObject({
+    code: 'closed',
+    message:
+      'MCP server "srv": it closed the socket with code 1011: not today; see whether the server still runs',
   });
 });
 

@@ -6,6 +6,7 @@ import type { CallTarget } from '../../../src/host/servers/call-target.ts';
 import { Servers } from '../../../src/host/servers/servers.ts';
 import type { ServersOptions } from '../../../src/host/servers/servers-options.ts';
 import type { ServerState } from '../../../src/host/servers/state.ts';
+import { rawServer } from '../connect/raw-servers.ts';
 import { testWorld } from '../connect/servers.ts';
 import { fixture, isAlive } from '../fixture-server.ts';
 import { smallHttpServer } from './small-http-server.ts';
@@ -93,6 +94,35 @@ test('a command that is not there is dialled once', async () => {
     cause: { code: 'spawn-failed', message: expect.stringContaining('/nowhere/server') },
   });
   expect(servers.all.get('gone')?.status).not.toHaveProperty('nextRetryAt');
+});
+
+test('a process that ends with a reason of its own is reported after its first start', async () => {
+  const starts: string[] = [];
+  const code = 'console.error("WEATHER_API_KEY is not set"); process.exit(1)';
+  const servers = new Servers(testWorld({ onStderr: (_, line) => starts.push(line) }), {
+    retry: { attempts: 0 },
+  });
+  onTestFinished(() => servers[Symbol.asyncDispose]());
+  servers.add({ bad: { command: process.execPath, args: ['-e', code] } }, 'dynamic');
+  await servers.ready();
+  expect(servers.all.get('bad')?.status).toMatchObject({
+    state: 'failed',
+    cause: { code: 'spawn-failed', message: expect.stringContaining('WEATHER_API_KEY is not set') },
+  });
+  expect(starts).toEqual(['WEATHER_API_KEY is not set']);
+});
+
+test('a process that ends of the probe with a misleading reason is connected by the next retry', async () => {
+  const { args = [], command } = rawServer(`(message, send, greet) => {
+    if (message.method === 'server/discover') process.exit(1);
+    if (message.method === 'initialize') greet(message);
+    else if (message.method === 'tools/list') send({ id: message.id, result: { tools: [] } });
+  }`);
+  // It says "boom" and nothing of the probe.
+  const code = String(args.at(-1)).replaceAll(/console\.error\([^)]*\)/g, "console.error('boom')");
+  const { until, seen } = heal({ odd: { command, args: ['-e', code] } });
+  await until('odd', 'connected');
+  expect(seen).toContain('odd failed');
 });
 
 test('an http server that goes away is found dead though nobody calls, and comes back by itself', async () => {

@@ -37,6 +37,8 @@ export class WsTransport implements Transport {
   #heartbeat: NodeJS.Timeout | undefined;
   #missed = 0;
   #isClosed = false;
+  /** Why the connection was lost, if it was. */
+  #fault: HttpFault | undefined;
 
   /** `open` gives a socket that is still connecting, or rejects; `renew` is asked whether to try again after a refusal. */
   constructor(open: () => Promise<WebSocket>, limits: WsLimits, renew = async () => false) {
@@ -91,9 +93,13 @@ export class WsTransport implements Transport {
     const socket = this.#socket;
     if (!socket || this.#isClosed) return Promise.reject(unsent());
     return new Promise((resolve, reject) => {
-      socket.send(JSON.stringify(message), (failure) =>
-        failure ? reject(networkFault(failure)) : resolve(),
-      );
+      const refuse = (failure: Error) => reject(this.#fault ?? networkFault(failure));
+      socket.send(JSON.stringify(message), (failure) => {
+        if (!failure) return resolve();
+        // A server that is closing the socket says why when the socket is closed.
+        if (socket.readyState !== socket.CLOSING) return refuse(failure);
+        socket.once('close', () => refuse(failure));
+      });
     });
   }
 
@@ -165,6 +171,7 @@ export class WsTransport implements Transport {
   #lose(fault: HttpFault): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#fault = fault;
     clearInterval(this.#heartbeat);
     this.onerror?.(fault);
     this.onclose?.();
