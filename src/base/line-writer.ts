@@ -25,6 +25,13 @@ export class LineWriter {
     stream.on('finish', onRoom);
   }
 
+  /** Settles when the stream takes more; undefined if it does now. */
+  get room(): Promise<void> | undefined {
+    if (!this.#stream.writableNeedDrain || this.#failure) return undefined;
+    this.#drained ??= handled(Promise.withResolvers<void>());
+    return this.#drained.promise;
+  }
+
   /** Never needs to be awaited: a failure is also kept, and met by the next write. */
   write(line: string): Promise<void> {
     if (this.#failure) return handled(Promise.reject(this.#failure));

@@ -1,5 +1,12 @@
+/** Items of which only the latest matters to a reader that is behind. */
+export type QueueCoalescing<T> = {
+  /** From so many unread items on, an item replaces the unread one of the same key. */
+  readonly limit: number;
+  keyOf(item: T): string | undefined;
+};
+
 /**
- * An unbounded first-in-first-out that one consumer drains with `for await`; several `next()` at once are served in turn.
+ * A first-in-first-out that one consumer drains with `for await`; several `next()` at once are served in turn.
  * `end` and `fail` take effect after everything pushed before them.
  */
 export class Queue<T> implements AsyncIterableIterator<T> {
@@ -8,6 +15,29 @@ export class Queue<T> implements AsyncIterableIterator<T> {
   #waiting: PromiseWithResolvers<IteratorResult<T>>[] = [];
   #finished: { error: unknown } | 'ended' | undefined;
   #drain: { take: (item: T) => void; done: PromiseWithResolvers<void> } | undefined;
+  readonly #coalescing: QueueCoalescing<T> | undefined;
+  /** How many items were taken off the front of `#items`. */
+  #removed = 0;
+  /** Places of the latest unread items with a key, counted from the first item ever pushed. */
+  readonly #places = new Map<string, number>();
+  #room: { readonly limit: number; readonly reached: PromiseWithResolvers<void> } | undefined;
+
+  /** Without `coalescing` every item is delivered. */
+  constructor(coalescing?: QueueCoalescing<T>) {
+    this.#coalescing = coalescing;
+  }
+
+  /** How many items wait to be read. */
+  get unread(): number {
+    return this.#items.length - this.#head;
+  }
+
+  /** Resolves when fewer than `limit` items are unread, or nothing more will be read. One limit at a time. */
+  below(limit: number): Promise<void> {
+    if (this.unread < limit) return Promise.resolve();
+    this.#room ??= { limit, reached: Promise.withResolvers() };
+    return this.#room.reached.promise;
+  }
 
   /** Items pushed after `end` or `fail` are dropped. */
   push(item: T): void {
@@ -18,7 +48,7 @@ export class Queue<T> implements AsyncIterableIterator<T> {
     }
     const waiting = this.#waiting.shift();
     if (waiting) waiting.resolve({ done: false, value: item });
-    else this.#items.push(item);
+    else this.#keep(item);
   }
 
   end(): void {
@@ -41,7 +71,7 @@ export class Queue<T> implements AsyncIterableIterator<T> {
 
   /** Hands every item to `take`, those that wait first, the others at once when they are pushed. Instead of iterating, not beside it. */
   async drainTo(take: (item: T) => void): Promise<void> {
-    while (this.#head < this.#items.length) take(this.#shift());
+    while (this.unread > 0) take(this.#shift());
     if (this.#finished === 'ended') return;
     if (this.#finished) throw this.#finished.error;
     const done = Promise.withResolvers<void>();
@@ -50,7 +80,7 @@ export class Queue<T> implements AsyncIterableIterator<T> {
   }
 
   async next(): Promise<IteratorResult<T>> {
-    if (this.#head < this.#items.length) return { done: false, value: this.#shift() };
+    if (this.unread > 0) return { done: false, value: this.#shift() };
     if (this.#finished === 'ended') return { done: true, value: undefined };
     if (this.#finished) {
       const { error } = this.#finished;
@@ -68,6 +98,8 @@ export class Queue<T> implements AsyncIterableIterator<T> {
     this.#finished = 'ended';
     this.#items = [];
     this.#head = 0;
+    this.#places.clear();
+    this.#room?.reached.resolve();
     return { done: true, value: undefined };
   }
 
@@ -84,16 +116,37 @@ export class Queue<T> implements AsyncIterableIterator<T> {
     }
   }
 
+  #keep(item: T): void {
+    const key = this.#coalescing?.keyOf(item);
+    if (key !== undefined && this.#coalescing) {
+      const place = this.#places.get(key);
+      if (place !== undefined && this.unread >= this.#coalescing.limit) {
+        this.#items[place - this.#removed] = item;
+        return;
+      }
+      this.#places.set(key, this.#removed + this.#items.length);
+    }
+    this.#items.push(item);
+  }
+
   #shift(): T {
     const item = this.#items[this.#head] as T;
+    const key = this.#coalescing?.keyOf(item);
+    if (key !== undefined && this.#places.get(key) === this.#removed + this.#head) this.#places.delete(key);
     // A large item must not live on until the next tidying.
     this.#items[this.#head++] = undefined;
     if (this.#head > 1024 && this.#head * 2 > this.#items.length) {
       this.#items = this.#items.slice(this.#head);
+      this.#removed += this.#head;
       this.#head = 0;
     } else if (this.#head === this.#items.length) {
+      this.#removed += this.#head;
       this.#items.length = 0;
       this.#head = 0;
+    }
+    if (this.#room && this.unread < this.#room.limit) {
+      this.#room.reached.resolve();
+      this.#room = undefined;
     }
     return item;
   }

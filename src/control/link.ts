@@ -14,6 +14,10 @@ export interface AgentLink {
   send(frame: Frame): Promise<void>;
   /** The same for a frame nobody waits for: it makes no promise, and a link that breaks tells so by its end. */
   post?(frame: Frame): void;
+  /** Settles when the far end has room for more; undefined if it has now. What must arrive may be sent all the same. */
+  room?(): Promise<void> | undefined;
+  /** Has the far end's `room()` wait until then: whoever reads here is behind. */
+  hold?(until: Promise<void>): void;
   /** Nothing more will be sent: the far end finishes what it has and closes. */
   end(): void;
   /** Ends the far end, gently first; resolves once nothing of it is left. */

@@ -11,9 +11,17 @@ import type { AgentLink } from './link.ts';
 export function memoryLinks(): MemoryLinks {
   const toAgent = new Queue<Frame>();
   const toProgram = new Queue<Frame>();
+  let held: Promise<void> | undefined;
+  const hold = (until: Promise<void>) => {
+    held = until;
+    const release = () => {
+      if (held === until) held = undefined;
+    };
+    until.then(release, release);
+  };
   return {
-    program: end(toProgram, toAgent),
-    agent: end(toAgent, toProgram),
+    program: { ...end(toProgram, toAgent), hold },
+    agent: { ...end(toAgent, toProgram), room: () => held },
     fail(cause) {
       toProgram.fail(cause);
       toAgent.end();

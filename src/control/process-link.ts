@@ -80,6 +80,10 @@ export class ProcessLink implements AgentLink {
     this.#writer.post(encodeFrame(frame));
   }
 
+  room(): Promise<void> | undefined {
+    return this.#writer.room;
+  }
+
   async #send(line: string): Promise<void> {
     try {
       await this.#writer.write(line);

@@ -38,6 +38,7 @@ export function streamLink(
     frames,
     send: (frame) => writer.write(encodeFrame(frame)),
     post: (frame) => writer.post(encodeFrame(frame)),
+    room: () => writer.room,
     end: () => writer.end(),
     async close() {
       writer.end();

@@ -28,6 +28,8 @@ export function watchLink(link: AgentLink, print: (line: string) => void): Agent
       else link.send(frame).catch(() => {});
       print(`> ${redactedJson(frame)}`);
     },
+    room: () => link.room?.(),
+    hold: (until) => link.hold?.(until),
     end() {
       print('> end');
       link.end();

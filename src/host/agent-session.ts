@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Coalescer } from '../base/coalescer.ts';
 import { ControlChannel } from '../control/channel.ts';
 import type { AgentLink } from '../control/link.ts';
 import type { Usage } from '../protocol/agent-message.ts';
@@ -58,6 +59,11 @@ export class AgentSession implements Session {
   readonly #link: AgentLink;
   readonly #turns: TurnQueue;
   readonly #lasting = new Set<Promise<unknown>>();
+  /** Progress that comes faster than the program reads is reduced to the latest of each call. */
+  readonly #progress = new Coalescer<Frame>((message) => {
+    this.#send(message);
+    return this.#link.room?.();
+  });
   readonly #onAbort = () => this.end();
   readonly #ended = Promise.withResolvers<void>();
   #isStarted = false;
@@ -108,7 +114,8 @@ export class AgentSession implements Session {
     });
     const { servers, hooks, agents } = this;
     const waiting: SessionWorld['waiting'] = (work) => this.state.waiting(work);
-    this.world = makeWorld(options, { channel, servers, hooks, rules, agents, say, waiting });
+    const readerReady = () => link.room?.();
+    this.world = makeWorld(options, { channel, servers, hooks, rules, agents, say, readerReady, waiting });
     this.pool = poolSource(this.world, {});
     this.shelf = new ToolShelf(this.world.toolBudget);
     this.shelf.load(calledTools(options.messages ?? []));
@@ -131,6 +138,14 @@ export class AgentSession implements Session {
   /** A message for the program. */
   say(message: Frame): void {
     if (message.type === 'result') this.#hasFailed = message.is_error === true;
+    if (message.type === 'tool_progress') this.#progress.push(String(message.tool_use_id), message);
+    else {
+      this.#progress.flush();
+      this.#send(message);
+    }
+  }
+
+  #send(message: Frame): void {
     const sent = { ...message, session_id: this.id, uuid: message.uuid ?? randomUUID() };
     // Past the channel, which is over once the program has said its last: what it asked before is still answered.
     // A program that can no longer hear has gone.

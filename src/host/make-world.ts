@@ -98,7 +98,10 @@ export function makeConnectWorld(
 /** What a session's lead and sub-agents share. */
 export function makeWorld(
   options: SessionOptions,
-  session: Pick<SessionWorld, 'servers' | 'hooks' | 'rules' | 'agents' | 'say' | 'waiting'> & {
+  session: Pick<
+    SessionWorld,
+    'servers' | 'hooks' | 'rules' | 'agents' | 'say' | 'readerReady' | 'waiting'
+  > & {
     channel(): ControlChannel;
   },
 ): SessionWorld {

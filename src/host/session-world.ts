@@ -55,6 +55,8 @@ export type SessionWorld = {
   note(text: string): void;
   /** A message for the program; the session's own members are added. */
   say(message: Frame): void;
+  /** Settles when the program has room for more messages; undefined if it has now. */
+  readerReady(): Promise<void> | undefined;
   /** While it lasts, the session waits for somebody. */
   waiting<T>(work: Promise<T>): Promise<T>;
 };

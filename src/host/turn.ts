@@ -84,6 +84,7 @@ export async function runTurn(
     model: world.model,
     modelName: worker.modelName(),
     maxTokens: world.model.limits.outputTokens,
+    readerReady: () => world.readerReady(),
     round: async () => {
       await within(LIST_PATIENCE_MS, worker.listed(), turn.signal);
       pool = worker.pool();

@@ -12,8 +12,8 @@ const ACKNOWLEDGED: Frame = { mcp_response: { jsonrpc: '2.0', result: {} } };
 
 export type BridgeOptions = {
   readonly assigns: object;
-  /** Carries what a server sends by itself to the agent. */
-  send(server: string, message: RpcMessage): void;
+  /** Carries what a server sends by itself to the agent. A promise it gives settles when there is room for more. */
+  send(server: string, message: RpcMessage): unknown;
   readonly observer?: CallObserver | undefined;
 };
 

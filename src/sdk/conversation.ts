@@ -1,4 +1,3 @@
-import { Queue } from '../base/queue.ts';
 import { ControlChannel } from '../control/channel.ts';
 import type { AgentLink } from '../control/link.ts';
 import { watchLink } from '../control/watched-link.ts';
@@ -17,6 +16,7 @@ import { type RegisteredHooks, registerHooks } from './hooks.ts';
 import { buildInitialize } from './initialize.ts';
 import type { Manifest } from './manifest.ts';
 import { describeServers, prepareServersForCli, type SplitServers, splitServers } from './mcp-servers.ts';
+import { MessageQueue } from './message-queue.ts';
 import { isDefaultAgent, openLink } from './open-link.ts';
 import type { AgentLaunch, McpServerConfig, Options } from './options.ts';
 import { openTelemetry } from './telemetry.ts';
@@ -27,7 +27,7 @@ import type { SdkWorld } from './world.ts';
 
 /** One agent and everything it asks of this process: the part that `query()` and `AgentClient` share. */
 export class Conversation {
-  readonly messages = new Queue<SDKMessage>();
+  readonly messages = new MessageQueue();
   readonly #options: Options;
   readonly #link: AgentLink;
   readonly #channel: ControlChannel;
@@ -61,8 +61,10 @@ export class Conversation {
     ]);
     this.#bridge = new Bridge(this.#servers.sdk, {
       assigns: options.assigns ?? {},
-      send: (server, message) =>
-        this.#channel.post({ subtype: 'mcp_message', server_name: server, message: message as Frame }),
+      send: (server, message) => {
+        this.#channel.post({ subtype: 'mcp_message', server_name: server, message: message as Frame });
+        return this.#link.room?.();
+      },
       observer: telemetry?.observer,
     });
     const inherited = world.environment();
@@ -187,7 +189,7 @@ export class Conversation {
     if (message.type === 'result') this.#lastResult = message;
     this.#toolUses.note(message);
     const isOwnBusiness = message.subtype === 'session_state_changed' && message.sdk_host_only === true;
-    if (!isOwnBusiness) this.messages.push(message as unknown as SDKMessage);
+    if (!isOwnBusiness) this.messages.receive(message as unknown as SDKMessage, this.#link);
     this.#step({ kind: 'received', message });
   }
 

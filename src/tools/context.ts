@@ -21,7 +21,7 @@ export interface ToolContext<State extends object = Assigns> {
   progress(done: number, options?: { total?: number; message?: string }): void;
   /** Writes a log line to whoever listens: the agent (if the server has `logging: true`) and the attachment's `onLog`. */
   log(level: LogLevel, data: unknown): void;
-  /** Sends the agent any MCP notification of the server. */
+  /** Sends the agent any MCP notification of the server. Resolves when there is room for more. */
   sendNotification(notification: { method: string; params?: Record<string, unknown> }): Promise<void>;
 }
 
@@ -34,7 +34,8 @@ export type CallPort = {
     meta: Readonly<Record<string, unknown>>,
   ): void;
   onLog?(level: LogLevel, data: unknown): void;
-  onNotification?(method: string, params?: Record<string, unknown>): void;
+  /** Gives a promise if there is no room for more, settled when there is. */
+  onNotification?(method: string, params?: Record<string, unknown>): Promise<void> | undefined;
 };
 
 /** The context of one call. The abort signal is made only if somebody asks for it: most handlers do not. */

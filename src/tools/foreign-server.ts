@@ -9,6 +9,7 @@ import {
 } from '../protocol/json-rpc.ts';
 import type { McpSession, SessionPort } from './mcp-session.ts';
 import { Multiplexer } from './multiplexer.ts';
+import { NotificationLimiter } from './notification-limiter.ts';
 
 /** An `McpServer` of the official MCP SDK, version 1 or 2, or anything that connects to a transport as they do. */
 export type ForeignServer = { connect(transport: never): Promise<void>; close(): Promise<void> };
@@ -35,11 +36,13 @@ export function openForeignSession(server: ForeignServer, port: SessionPort): Mc
 class SharedSession implements McpSession {
   readonly port: SessionPort;
   readonly #multiplexer: Multiplexer;
+  readonly #notifications: NotificationLimiter;
   readonly #inFlight = new Set<RpcId>();
   #closed = false;
 
   constructor(multiplexer: Multiplexer, port: SessionPort) {
-    this.port = port;
+    this.#notifications = new NotificationLimiter((message) => port.send(message));
+    this.port = { ...port, send: (message) => this.#notifications.send(message) };
     this.#multiplexer = multiplexer;
     multiplexer.attach(this);
   }
@@ -79,6 +82,7 @@ class SharedSession implements McpSession {
     try {
       return await this.#multiplexer.request(this, { jsonrpc: '2.0', id, method, params });
     } finally {
+      this.#notifications.flush();
       this.#inFlight.delete(id);
     }
   }

@@ -7,8 +7,8 @@ export type SessionPort = {
   /** The key under which the user knows the server. */
   readonly server: string;
   readonly assigns: object;
-  /** Carries notifications to the user; must not throw. */
-  send(message: RpcMessage): void;
+  /** Carries notifications to the user; must not throw. A promise it gives settles when there is room for more. */
+  send(message: RpcMessage): unknown;
   onLog?(level: LogLevel, data: unknown): void;
   readonly observer?: CallObserver | undefined;
 };

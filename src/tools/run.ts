@@ -41,7 +41,7 @@ export async function runTool(
   settle(result);
 }
 
-const TOO_DEEP = `The tool returned data nested more than ${MAX_NESTING} levels deep, or data that contains itself. Return flatter data.`;
+const TOO_DEEP = `The tool's result cannot be sent: it is nested more than ${MAX_NESTING} levels deep, or contains itself. Return flatter data.`;
 
 type Handler = (args: unknown, ctx: ToolContext) => unknown;
 

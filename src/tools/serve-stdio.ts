@@ -36,7 +36,11 @@ export async function serveStdio(
       if ('result' in message) write(unsendable(message, cause));
     }
   };
-  const session = open({ server, assigns: {}, send, ...(streams.onLog && { onLog: streams.onLog }) });
+  const notify = (message: RpcMessage) => {
+    send(message);
+    return writer.room;
+  };
+  const session = open({ server, assigns: {}, send: notify, ...(streams.onLog && { onLog: streams.onLog }) });
   const calls = new Set<Promise<void>>();
   const refuse = (message: string, code = PARSE_FAILED) =>
     write({ jsonrpc: '2.0', id: null, error: { code, message } });

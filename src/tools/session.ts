@@ -17,6 +17,7 @@ import { messageOf } from '../protocol/sdk-error.ts';
 import { CallContext, type CallPort } from './context.ts';
 import type { McpSession, RpcAnswer, SessionPort } from './mcp-session.ts';
 import { METHODS } from './methods.ts';
+import { NotificationLimiter } from './notification-limiter.ts';
 import type { ObservedCall } from './observer.ts';
 import type { Offering } from './offer.ts';
 import { failedResult } from './result.ts';
@@ -36,6 +37,7 @@ export class ToolSession implements McpSession {
   readonly #onClose: () => void;
   /** One for all calls: a call differs only by its context. */
   readonly #callPort: CallPort;
+  readonly #notifications: NotificationLimiter;
   readonly #running = new InFlight<RpcId, Running>();
   #logLevel: LogLevel = 'info';
   #closed = false;
@@ -44,6 +46,7 @@ export class ToolSession implements McpSession {
     this.#server = server;
     this.#port = port;
     this.#onClose = onClose;
+    this.#notifications = new NotificationLimiter((message) => port.send(message));
     this.#callPort = {
       server: port.server,
       assigns: port.assigns,
@@ -51,7 +54,10 @@ export class ToolSession implements McpSession {
         if (progressToken !== undefined)
           this.notify('notifications/progress', { progressToken, ...progress });
       },
-      onNotification: (method, params) => this.notify(method, params),
+      onNotification: (method, params) => {
+        this.notify(method, params);
+        return this.#notifications.room;
+      },
       onLog: (level, data) => this.#log(level, data),
     };
   }
@@ -80,7 +86,7 @@ export class ToolSession implements McpSession {
 
   notify(method: string, params?: Record<string, unknown>): void {
     if (!this.#closed)
-      this.#port.send(params ? { method, params, jsonrpc: '2.0' } : { method, jsonrpc: '2.0' });
+      this.#notifications.send(params ? { method, params, jsonrpc: '2.0' } : { method, jsonrpc: '2.0' });
   }
 
   /** Calls still running are aborted and answered as such. */
@@ -170,6 +176,7 @@ export class ToolSession implements McpSession {
     if (running.isOver) return;
     running.isOver = true;
     this.#running.delete(response.id);
+    this.#notifications.flush();
     running.answer(response);
   }
 

@@ -106,3 +106,62 @@ test('R110 an item that was read is not held any more, though others wait behind
   queue.end();
   expect(await drain(queue)).toEqual({ items: [{ i: 1 }] });
 });
+
+const coalescing = (limit: number) =>
+  new Queue<string>({
+    limit,
+    keyOf: (item) => (item.includes(':') ? item.slice(0, item.indexOf(':')) : undefined),
+  });
+
+test('beyond its limit the latest item of a key takes the place of the one before', async () => {
+  const queue = coalescing(3);
+  for (const item of ['a:1', 'b:1', 'a:2', 'a:3', 'x', 'b:2', 'c:1', 'c:2', 'y']) queue.push(item);
+  queue.end();
+  expect((await drain(queue)).items).toEqual(['a:1', 'b:2', 'a:3', 'x', 'c:2', 'y']);
+});
+
+test('no item without a key is lost, and of each key the last arrives, however pushes and reads alternate', async () => {
+  const item = fc.oneof(
+    fc.constant('read'),
+    fc.tuple(fc.constantFrom('a:', 'b:', ''), fc.nat(9)).map(([key, n]) => `${key}${n}`),
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(item, { maxLength: 80 }),
+      fc.integer({ min: 1, max: 5 }),
+      async (steps, limit) => {
+        const queue = coalescing(limit);
+        const read: string[] = [];
+        for (const step of steps) {
+          if (step !== 'read') queue.push(step);
+          else if (queue.unread > 0) read.push((await queue.next()).value);
+        }
+        queue.end();
+        read.push(...(await drain(queue)).items);
+        const pushed = steps.filter((step) => step !== 'read');
+        const plain = (all: readonly string[]) => all.filter((it) => !it.includes(':'));
+        expect(plain(read)).toEqual(plain(pushed));
+        for (const key of ['a:', 'b:']) {
+          const last = (all: readonly string[]) => all.findLast((it) => it.startsWith(key));
+          expect(last(read)).toBe(last(pushed));
+        }
+      },
+    ),
+  );
+});
+
+test('below resolves when enough was read, or when reading is over', async () => {
+  const queue = new Queue<number>();
+  for (let n = 0; n < 10; n++) queue.push(n);
+  let isBelow = false;
+  const below = queue.below(5).then(() => {
+    isBelow = true;
+  });
+  for (let n = 0; n < 5; n++) await queue.next();
+  expect({ unread: queue.unread, isBelow }).toEqual({ unread: 5, isBelow: false });
+  await queue.next();
+  await below;
+  const again = queue.below(1);
+  await queue.return();
+  await again;
+});

@@ -30,6 +30,8 @@ export type LoopConfig = {
   readonly thinking?: ModelRequest['thinking'];
   /** Most model replies before the loop stops; no limit by default. */
   readonly maxTurns?: number;
+  /** Waited for before the next event of a reply is read; undefined if whoever hears of the events keeps up. */
+  readerReady?(): Promise<void> | undefined;
   round(): Round | Promise<Round>;
   /** Decides about one call: permissions, hooks, which tool. */
   prepare(call: ToolCall, signal: AbortSignal): Promise<PreparedCall>;
@@ -159,7 +161,17 @@ async function stream(
     const block = collector.add(event);
     if (block) emit({ kind: 'block-finished', block, reply: collector.head });
     emit({ kind: 'streamed', event });
+    const ready = config.readerReady?.();
+    if (ready !== undefined) await untilAborted(ready, signal);
   }
+}
+
+async function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  const aborted = Promise.withResolvers<void>();
+  const stop = () => aborted.resolve();
+  signal.addEventListener('abort', stop);
+  if (!signal.aborted) await Promise.race([work, aborted.promise]);
+  signal.removeEventListener('abort', stop);
 }
 
 /** Gives why the loop is to end, if it is. */

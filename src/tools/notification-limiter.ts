@@ -1,0 +1,56 @@
+import { Coalescer } from '../base/coalescer.ts';
+import type { RpcMessage } from '../protocol/json-rpc.ts';
+
+/**
+ * Keeps a server that notifies faster than its user reads from filling the memory. Of progress the latest of each call
+ * is kept, of a change of a list one; log messages are dropped and counted. Everything else is always sent.
+ */
+export class NotificationLimiter {
+  readonly #coalescer: Coalescer<RpcMessage>;
+  #dropped = 0;
+  #dropNotice: RpcMessage | undefined;
+
+  /** A promise that `send` gives settles when there is room for more. */
+  constructor(send: (message: RpcMessage) => unknown) {
+    this.#coalescer = new Coalescer((message) => {
+      if (message === this.#dropNotice) this.#dropped = 0;
+      const room = send(message);
+      return room instanceof Promise ? room : undefined;
+    });
+  }
+
+  /** Settles when there is room for more; undefined if there is. */
+  get room(): Promise<void> | undefined {
+    return this.#coalescer.room;
+  }
+
+  send(message: RpcMessage): void {
+    const method = 'method' in message && !('id' in message) ? message.method : undefined;
+    if (method === 'notifications/message' && this.#coalescer.isFull) this.#dropLog(message);
+    else if (method === 'notifications/progress') this.#coalescer.push(progressKey(message), message);
+    else if (method?.endsWith('/list_changed')) this.#coalescer.push(method, message);
+    else this.#coalescer.send(message);
+  }
+
+  /** Sends what was kept back: the answer to a call follows. */
+  flush(): void {
+    this.#coalescer.flush();
+  }
+
+  #dropLog(message: RpcMessage): void {
+    this.#dropped++;
+    const { logger } = ('params' in message && message.params) || {};
+    const data = `${this.#dropped} log messages were dropped because they came faster than they were read`;
+    this.#dropNotice = {
+      jsonrpc: '2.0',
+      method: 'notifications/message',
+      params: { level: 'warning', ...(logger !== undefined && { logger }), data },
+    };
+    this.#coalescer.push('dropped-logs', this.#dropNotice);
+  }
+}
+
+function progressKey(message: RpcMessage): string {
+  const { progressToken } = ('params' in message && message.params) || {};
+  return `progress ${typeof progressToken} ${String(progressToken)}`;
+}
