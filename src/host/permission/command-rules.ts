@@ -227,9 +227,12 @@ class Analyzer {
 
   #pattern(words: readonly ShellWord[], reason: string): void {
     if (reason === COMPUTED && !words.some(hasGap)) return;
-    const [first, ...rest] = words as [ShellWord, ...ShellWord[]];
+    // A word of blanks only, such as an unquoted $IFS, is no word for the program.
+    const [first, ...rest] = words.filter((word) => hasGap(word) || word.value.trim() !== '');
+    if (!first) return;
     const tail = rest.flatMap((word) => [' ', ...word.pieces]);
-    this.#patterns.push({ pieces: [...first.pieces, ...tail], reason });
+    const start = first.pieces.findIndex((piece) => piece?.trim() !== '');
+    this.#patterns.push({ pieces: [...first.pieces.slice(start), ...tail], reason });
     const path = first.pieces.map((piece) => piece ?? '').join('');
     if (!path.includes('/')) return;
     // A gap may hold slashes too, so the program's name may be whatever follows the last known one.

@@ -36,26 +36,74 @@ export type ShellScript = { readonly commands: readonly ShellCommand[]; readonly
 export function shellCommands(source: string): ShellScript {
   const commands: ShellCommand[] = [];
   let error: string | undefined;
-  const visit = (node: SyntaxNode, isPiped: boolean, depth: number): void => {
+  const visit = (node: SyntaxNode, isPiped: boolean, depth: number, text: string): void => {
     if (depth > MAX_NODE_DEPTH) {
       error ??= 'nested too deeply';
       return;
     }
+    const inside = node.type === 'Script' ? (node.source ?? text) : text;
     if (node.type === 'Script') error ??= node.errors?.[0]?.message;
+    // The parser takes this for a comment, the shell for the rest of the word.
+    if (node.type === 'ProcessSubstitution' && inside[node.end] === '#')
+      error ??= '"#" after a process substitution';
     if (node.type === 'Command') commands.push(commandOf(node, isPiped));
+    for (const script of evaluatedScripts(node)) {
+      const problem = error;
+      visit(parse(script), false, depth + 1, script);
+      error = problem;
+    }
     if (node.type === 'Pipeline') {
-      for (const [index, command] of node.commands.entries()) visit(command, isPiped || index > 0, depth + 1);
+      for (const [index, command] of node.commands.entries()) {
+        visit(command, isPiped || index > 0, depth + 1, inside);
+      }
     } else {
-      forEachChild(node, (child) => visit(child, isPiped, depth + 1));
+      forEachChild(node, (child) => visit(child, isPiped, depth + 1, inside));
     }
   };
   try {
-    visit(parse(source), false, 0);
+    visit(parse(source), false, 0, source);
   } catch (thrown) {
     error = thrown instanceof Error ? thrown.message : String(thrown);
   }
   return { commands, ...(error !== undefined && { error }) };
 }
+
+/**
+ * Substitutions in quoted text that the shell evaluates all the same: in arithmetic, in subscripts, and in arguments of
+ * some builtins. Each script runs to the end of the text; what follows the substitution is not part of it.
+ */
+function evaluatedScripts(node: SyntaxNode): string[] {
+  return evaluatedTexts(node)
+    .filter((text) => /['"\\]/.test(text))
+    .flatMap((text) =>
+      [...text.matchAll(/\$\(|`/g)].slice(0, MAX_SUBSTITUTIONS).map(({ index }) => text.slice(index + 1)),
+    )
+    .map((text) => text.replace(/^\(/, ''));
+}
+
+function evaluatedTexts(node: SyntaxNode): string[] {
+  switch (node.type) {
+    case 'ArithmeticExpansion':
+    case 'ParameterExpansion':
+      return [node.text];
+    case 'ArithmeticWord':
+      return [node.value];
+    case 'ArithmeticCommand':
+      return [node.body];
+    case 'TestUnary':
+      return [node.operand.text];
+    case 'TestBinary':
+      return [node.left.text, node.right.text];
+    case 'Assignment':
+      return node.index ? [node.index.text] : [];
+    case 'Command':
+      return EVALUATING_BUILTINS.has(node.name?.value ?? '') ? node.args.map(({ text }) => text) : [];
+    default:
+      return [];
+  }
+}
+
+const MAX_SUBSTITUTIONS = 20;
 
 /** Substitutions are parsed when they are visited, which takes time by depth times length. */
 const MAX_NODE_DEPTH = 250;
