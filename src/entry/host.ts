@@ -2,7 +2,7 @@
 import './require-node.ts';
 import { realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { checkConfigurationOptions } from '../host/check-host-options.ts';
 import { HostError } from '../host/connect/host-error.ts';
 import { Host } from '../host/host.ts';
@@ -12,7 +12,18 @@ import { VERSION } from './version.ts';
 
 /** A host whose servers are being dialled from now on; `await using` ends them. */
 export function createHost(options: HostOptions = {}): Host {
-  return new Host(options, { env: process.env, cwd: process.cwd(), version: VERSION });
+  const cacheDirectory = userCache();
+  return new Host(options, { env: process.env, cwd: process.cwd(), version: VERSION, cacheDirectory });
+}
+
+/** Toolplane's cache directory of this user; undefined if the user has no home. */
+function userCache(): string | undefined {
+  const { TOOLPLANE_HOME, HOME } = process.env;
+  try {
+    return join(TOOLPLANE_HOME ? resolve(TOOLPLANE_HOME) : join(HOME || homedir(), '.toolplane'), 'cache');
+  } catch {
+    return undefined;
+  }
 }
 
 /** What is configured for a directory, in files and by those who run the machine; `createHost({ configuration })` runs it. */

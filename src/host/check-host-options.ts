@@ -14,6 +14,8 @@ const TEXT: Check = ['a text', (value) => typeof value === 'string' && value !==
 const ABOVE_0: Check = ['a number above 0', (value) => typeof value === 'number' && value > 0];
 const FROM_0: Check = ['a number, 0 or more', (value) => typeof value === 'number' && value >= 0];
 
+const TEXT_OR_FALSE: Check = [`${TEXT[0]}, or false`, (value) => value === false || TEXT[1](value)];
+
 const CHECKS: Readonly<Record<keyof HostOptions, Check>> = {
   mcpServers: ['an object of entries by their names', isRecord],
   configuration: ['what loadConfiguration() gives', (value) => isRecord(value) && isRecord(value.running)],
@@ -25,7 +27,7 @@ const CHECKS: Readonly<Record<keyof HostOptions, Check>> = {
   heartbeatMs: FROM_0,
   maxFrameBytes: ABOVE_0,
   handlers: RECORD,
-  cacheDirectory: TEXT,
+  cacheDirectory: TEXT_OR_FALSE,
   pinsDirectory: TEXT,
   cwd: TEXT,
   env: RECORD,

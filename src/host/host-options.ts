@@ -54,8 +54,11 @@ export type HostOptions = {
   pinsDirectory?: string;
   /** Answers what servers ask; what has no handler is refused. */
   handlers?: HostHandlers;
-  /** Where it is kept which protocol each server speaks, so that none is asked twice; by default only in memory. */
-  cacheDirectory?: string;
+  /**
+   * Where it is kept which protocol each server speaks, and which tools it had. By default the protocols alone are kept, in
+   * `cache` of `TOOLPLANE_HOME` or `~/.toolplane`; `false` keeps both in memory only.
+   */
+  cacheDirectory?: string | false;
   /** Where server processes run. */
   cwd?: string;
   /** Where the few variables come from that server processes inherit, proxies included; by default the program's own. */

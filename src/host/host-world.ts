@@ -3,7 +3,7 @@ import type { Broadcast } from '../base/broadcast.ts';
 import { configuredLimits } from './configured-limits.ts';
 import { fileEras } from './connect/file-eras.ts';
 import { memoryEras } from './connect/memory-eras.ts';
-import type { ConnectWorld } from './connect/world.ts';
+import type { ConnectWorld, EraMemory } from './connect/world.ts';
 import { fileCatalogue } from './discover/file-catalogue.ts';
 import { hostOffer } from './host-offers.ts';
 import type { HostEvent, HostOptions } from './host-options.ts';
@@ -14,12 +14,14 @@ export type HostWorld = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly version: string;
+  /** Where it is kept which protocol each server speaks, unless the options say otherwise; by default only in memory. */
+  readonly cacheDirectory?: string | undefined;
 };
 
 /** How the servers of a host are reached, and who hears and answers them. */
 export function hostConnectWorld(
   options: HostOptions,
-  { env, cwd, version }: HostWorld,
+  { env, cwd, version, cacheDirectory: ownCache }: HostWorld,
   events: Pick<Broadcast<HostEvent>, 'emit'>,
 ): ConnectWorld {
   const { cacheDirectory, handlers = {}, maxFrameBytes } = options;
@@ -31,8 +33,8 @@ export function hostConnectWorld(
       configuredLimits(options.configuration).connectTimeoutMs ??
       CONNECT_TIMEOUT_MS,
     clientInfo: options.clientInfo ?? { name: 'toolplane', version },
-    eras: cacheDirectory === undefined ? memoryEras() : fileEras(join(cacheDirectory, 'eras.json')),
-    ...(cacheDirectory !== undefined && { catalogue: fileCatalogue(join(cacheDirectory, 'catalogue')) }),
+    eras: erasIn(cacheDirectory ?? ownCache),
+    ...(cacheDirectory && { catalogue: fileCatalogue(join(cacheDirectory, 'catalogue')) }),
     offerTo: (server) => hostOffer(server, handlers),
     onStderr: (server, line) => events.emit({ type: 'stderr', server, line }),
     onNoise: (server, what) => events.emit({ type: 'warning', server, message: what }),
@@ -40,4 +42,8 @@ export function hostConnectWorld(
     ...(maxFrameBytes !== undefined && { maxFrameBytes }),
     ...(options.configuration && { expand: options.configuration.running.expand }),
   };
+}
+
+function erasIn(directory: string | false | undefined): EraMemory {
+  return directory ? fileEras(join(directory, 'eras.json')) : memoryEras();
 }

@@ -11,12 +11,15 @@ export type EraPlan = {
   readonly prior?: NonNullable<ConnectOptions['prior']>;
 };
 
-/** How long a process may take to answer what an old server may not even understand. */
-const PROBE_MS = 6000;
+/**
+ * How long an answer to the protocol probe is waited for, which old servers may ignore. A process has to start first, and
+ * a server behind an HTTP gateway may have to; a server that has opened a socket is running.
+ */
+const PROBE_MS = { process: 6000, network: 10_000, socket: 1000 } as const;
 
 /**
  * An entry that says its era is believed. In-process servers and those of the older HTTP speak the older protocol. All
- * others are asked; a process that ignores the question is given up on soon, except one that has answered before.
+ * others are asked; a server that ignores the probe is spoken to as an older one, except one that has answered before.
  */
 export function planEra(
   entry: Pick<ServerEntry, 'type'> & { era?: 'auto' | 'legacy' | 'modern' },
@@ -29,9 +32,12 @@ export function planEra(
   const isOld = era === 'auto' && OLD.has(entry.type);
   if (era === 'legacy' || isOld) return { negotiation: { mode: 'legacy' } };
   if (known?.era === 'legacy') return { negotiation: { mode: 'auto' }, prior: { kind: 'legacy' } };
-  if (known?.era === 'modern' || kind === 'network') return { negotiation: { mode: 'auto' } };
-  return { negotiation: { mode: 'auto', probe: { timeoutMs: Math.min(PROBE_MS, limitMs / 3) } } };
+  if (known?.era === 'modern') return { negotiation: { mode: 'auto' } };
+  const probeMs = PROBE_MS[SOCKETS.has(entry.type) ? 'socket' : kind];
+  return { negotiation: { mode: 'auto', probe: { timeoutMs: Math.min(probeMs, limitMs / 3) } } };
 }
+
+const SOCKETS: ReadonlySet<string | undefined> = new Set(['ws', 'ws-ide']);
 
 const OLD: ReadonlySet<string | undefined> = new Set(['sdk', 'sse', 'sse-ide']);
 

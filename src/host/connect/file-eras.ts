@@ -38,7 +38,7 @@ export function fileEras(path: string, now: () => number = Date.now): EraMemory 
 async function replace(path: string, entries: ReadonlyMap<string, DatedVerdict>): Promise<void> {
   const text = JSON.stringify({ format: FORMAT, eras: Object.fromEntries(entries) });
   const next = `${path}.${randomUUID()}`;
-  await mkdir(dirname(path), { recursive: true });
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   try {
     await writeFile(next, text, { mode: 0o600, flag: 'wx' });
     await rename(next, path);

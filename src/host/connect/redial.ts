@@ -14,11 +14,18 @@ export type FailedDial = {
 /** What the server is taken for when it is dialled once more; undefined if that would not help. */
 export function redialAs({ failure, known, wire }: FailedDial): EraVerdict | 'unknown' | undefined {
   if (known?.era === 'legacy') return isRefusal(failure) ? 'unknown' : undefined;
-  if (!wire?.isProcessLike) return undefined;
+  // A server on the network that ignores the probe may answer an older client.
+  if (!wire?.isProcessLike) return wire?.isProbeUnanswered && isTimeout(failure) ? LEGACY : undefined;
   // It started so slowly that its answer to the question for its era came after we had gone on.
   if (wire.lateDiscovery) return { era: 'modern', discover: wire.lateDiscovery };
   // It died of the question, or has been odd since.
-  return wire.isProbeUnanswered ? { era: 'legacy' } : undefined;
+  return wire.isProbeUnanswered ? LEGACY : undefined;
+}
+
+const LEGACY: EraVerdict = { era: 'legacy' };
+
+function isTimeout(failure: unknown): boolean {
+  return readFailure(failure).code === 'REQUEST_TIMEOUT';
 }
 
 /**

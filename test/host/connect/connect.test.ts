@@ -56,7 +56,7 @@ describe('a server that is not ready in time is told with how far it came', () =
     deaf.close();
     expect(thrown).toMatchObject({
       code: 'timeout',
-      message: expect.stringContaining('within 200 ms: it did not answer "server/discover"'),
+      message: expect.stringContaining('within 200 ms: it did not answer "initialize"'),
     });
   });
 });

@@ -1,9 +1,12 @@
+import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { WebSocketServer } from 'ws';
 import { memoryEras } from '../../../src/host/connect/memory-eras.ts';
 import type { ConnectWorld, ServerEntry } from '../../../src/host/connect/world.ts';
 import { listTools } from '../../../src/host/discover/list-tools.ts';
 import { failure, open } from './attempt.ts';
+import { startWeb } from './http/web.ts';
 import { startModernHttp, stdioModern } from './modern-servers.ts';
 import { rawServer } from './raw-servers.ts';
 import { everything, testWorld } from './servers.ts';
@@ -154,4 +157,43 @@ describe('an http server', () => {
     expect(await eraOf({ type: 'http', url: web.url }, world)).toBe('modern');
     expect(await eraOf({ url: web.url } as ServerEntry, world)).toBe('modern');
   });
+
+  test('that ignores the probe is spoken to as an older one, and not probed again', async () => {
+    await using web = await startWeb(({ message }) =>
+      message.method === 'server/discover' ? undefined : false,
+    );
+    const { world } = hearing({ connectTimeoutMs: 3_000 });
+    expect(await eraOf({ type: 'http', url: web.url }, world)).toBe('legacy');
+    expect(await eraOf({ type: 'http', url: web.url }, world)).toBe('legacy');
+    expect(web.seen.filter(({ message }) => message.method === 'server/discover')).toHaveLength(1);
+  });
+});
+
+test('a ws server that ignores the probe is spoken to as an older one on the same socket, and not probed again', async () => {
+  const asked: string[] = [];
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  onTestFinished(() => void server.close());
+  server.on('connection', (socket) => {
+    asked.push('connected');
+    socket.on('message', (data) => {
+      const { id, method, params } = JSON.parse(String(data));
+      asked.push(method);
+      if (method !== 'initialize') return;
+      const { protocolVersion } = params;
+      const result = { protocolVersion, capabilities: {}, serverInfo: { name: 'old', version: '1' } };
+      socket.send(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    });
+  });
+  await new Promise<void>((resolve) => server.once('listening', resolve));
+  const entry = { type: 'ws', url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/` } as const;
+  const { world } = hearing();
+  expect(await eraOf(entry, world)).toBe('legacy');
+  expect(await eraOf(entry, world)).toBe('legacy');
+  expect(asked.filter((it) => it !== 'notifications/initialized')).toEqual([
+    'connected',
+    'server/discover',
+    'initialize',
+    'connected',
+    'initialize',
+  ]);
 });
