@@ -13,6 +13,7 @@ Connects that one server, calls the tool, and prints what it gave. Arguments are
   -             a JSON object from stdin; words after it come on top
 
   toolplane call files read_text_file path=README.md
+  toolplane call mcp__files__read_text_file path=README.md      the same, by the name that models know
   toolplane call github create_issue '{"title": "It breaks"}' labels=bug labels=urgent
   toolplane call --mcp-config servers.json files read_text_file path=README.md head=5
   jq '{query: .text}' note.json | toolplane call --url http://127.0.0.1:3000/mcp server search -
@@ -35,32 +36,46 @@ type Values = { json?: true; output?: string; timeout?: number; unchecked?: true
 export function addCall(program: Command): void {
   addServerFlags(program.command('call'))
     .description('Call one tool of a server.')
-    .argument('<server>', 'its name in the configuration')
-    .argument('<tool>', 'the server’s own name of it, or the one models know')
+    .usage('[options] <server> <tool> [arguments...]')
+    .argument(
+      '<server>',
+      'its name in the configuration; or the tool’s full name, mcp__<server>__<tool>, alone',
+    )
+    .argument('[tool]', 'the server’s own name of it, or the one models know')
     .argument('[arguments...]', 'a JSON object, key=value, key:=json, key=@file; - is stdin')
     .option('--json', 'print the result as the server gave it')
     .option('-o, --output <directory>', 'keep images, audio and other data in files there')
     .option('--unchecked', 'send the arguments also if the tool’s schema is against them')
     .addOption(new Option('--timeout <ms>', 'cancel the call after so long').argParser(milliseconds))
     .addHelpText('after', HELP)
-    .action(async (server: string, tool: string, words: string[], values: Values, command: Command) => {
-      const { namedServers } = await import('./host/named-servers.ts');
-      const named = await namedServers(command, [server]);
-      const { readInput } = await import('./call/read-input.ts');
-      const input = await readInput(words, process.stdin);
-      if (input.faults.length > 0) refuse(command, input.faults.join('; '));
-      const { startCall } = await import('./call/start.ts');
-      const request = {
-        ...named,
-        server,
-        tool,
-        input,
-        format: values.json ? 'json' : 'text',
-        checks: values.unchecked ? 'none' : 'schema',
-        ...(values.output !== undefined && { directory: values.output }),
-        ...(values.timeout !== undefined && { timeoutMs: values.timeout }),
-      } as const;
-      const code = await startCall(request, process.env);
-      if (code !== 0) throw new ExitCode(code);
-    });
+    .action(
+      async (first: string, second: string | undefined, more: string[], values: Values, command: Command) => {
+        const { namedServers } = await import('./host/named-servers.ts');
+        const { callTarget } = await import('./call/call-target.ts');
+        const given = [first, ...(second === undefined ? [] : [second]), ...more];
+        let target = callTarget(given, []);
+        const named = await namedServers(command, (known) => {
+          target = callTarget(given, known);
+          return [target.server];
+        });
+        const { server, tool, words } = target;
+        if (tool === undefined) return refuse(command, "missing required argument 'tool'");
+        const { readInput } = await import('./call/read-input.ts');
+        const input = await readInput(words, process.stdin);
+        if (input.faults.length > 0) refuse(command, input.faults.join('; '));
+        const { startCall } = await import('./call/start.ts');
+        const request = {
+          ...named,
+          server,
+          tool,
+          input,
+          format: values.json ? 'json' : 'text',
+          checks: values.unchecked ? 'none' : 'schema',
+          ...(values.output !== undefined && { directory: values.output }),
+          ...(values.timeout !== undefined && { timeoutMs: values.timeout }),
+        } as const;
+        const code = await startCall(request, process.env);
+        if (code !== 0) throw new ExitCode(code);
+      },
+    );
 }

@@ -13,6 +13,7 @@ const HELP = `
   toolplane explain tool mcp__github__create_issue         whether models get it, what it costs, whether it may run
   toolplane explain tool github create_issue               the same
   toolplane explain permission Bash '{"command": "ls"}'    which rule decides about this call, and where it stands
+  toolplane explain permission 'Bash(git push)'            the same for this command, written as in a rule
   toolplane explain timeout github                         every limit, and where it comes from
 
 It reads what a run in this directory with the same flags would read. To tell how a server is, that one server is
@@ -55,7 +56,7 @@ export function addExplain(program: Command): void {
       run('tool', values, name, tool === undefined ? {} : { more: tool }),
     );
   form(explain, 'permission', 'Which rule decides about a call.')
-    .argument('<tool>', 'the name models know')
+    .argument('<tool>', 'the name models know, or a call as in a rule: Bash(git push), Read(notes.txt)')
     .argument('[arguments]', 'of the call: a JSON object', readInput)
     .addOption(new Option('--permission-mode <mode>', 'as if it ran so').choices(PERMISSION_MODES))
     .action((name: string, input: ExplainRequest['input'], values: Values) =>

@@ -2,7 +2,7 @@ import type { Progress } from '@modelcontextprotocol/client';
 import type { Broadcast } from '../base/broadcast.ts';
 import type { ListedTool } from '../protocol/mcp.ts';
 import type { ExternalServerEntry } from '../protocol/server-entry.ts';
-import type { SdkServerEntry, ServerLog } from './connect/world.ts';
+import type { SdkServerEntry, ServerLog, WarningSubject } from './connect/world.ts';
 import type { Prompt } from './discover/prompt.ts';
 import type { Resource, ResourceTemplate } from './discover/resource.ts';
 import type { LoadedConfiguration } from './loaded-configuration.ts';
@@ -119,4 +119,4 @@ export type HostEvent =
   | { type: 'log'; server: string; entry: ServerLog }
   | { type: 'stderr'; server: string; line: string }
   /** Something that was tolerated and that a person may want to know. */
-  | { type: 'warning'; server: string; message: string };
+  | { type: 'warning'; server: string; message: string; subject?: WarningSubject };

@@ -37,7 +37,8 @@ export function hostConnectWorld(
     ...(cacheDirectory && { catalogue: fileCatalogue(join(cacheDirectory, 'catalogue')) }),
     offerTo: (server) => hostOffer(server, handlers),
     onStderr: (server, line) => events.emit({ type: 'stderr', server, line }),
-    onNoise: (server, what) => events.emit({ type: 'warning', server, message: what }),
+    onNoise: (server, message, subject) =>
+      events.emit({ type: 'warning', server, message, ...(subject && { subject }) }),
     onLog: (server, entry) => events.emit({ type: 'log', server, entry }),
     ...(maxFrameBytes !== undefined && { maxFrameBytes }),
     ...(options.configuration && { expand: options.configuration.running.expand }),

@@ -10,7 +10,7 @@ import {
 } from './check-host-options.ts';
 import { configuredLimits } from './configured-limits.ts';
 import { HostError } from './connect/host-error.ts';
-import type { EraMemory, ServerEntry } from './connect/world.ts';
+import type { EraMemory, ServerEntry, WarningSubject } from './connect/world.ts';
 import { entryWarnings } from './entry-warnings.ts';
 import { EVENT_BACKLOG } from './event-backlog.ts';
 import { followConfiguration } from './follow-configuration.ts';
@@ -67,7 +67,8 @@ export class Host extends HostFeatures implements AsyncDisposable {
     // Whoever listens as soon as there is a host hears of everything.
     this.#emit = (event) => queueMicrotask(() => this.#events.emit(event));
     const emit = (event: HostEvent) => this.#emit(event);
-    const onWarning = (server: string, message: string) => emit({ type: 'warning', server, message });
+    const onWarning = (server: string, message: string, subject?: WarningSubject) =>
+      emit({ type: 'warning', server, message, ...(subject && { subject }) });
     const { dialling = {}, retry = {}, heartbeatMs } = options;
     const connectWorld = hostConnectWorld(options, world, { emit });
     this.#eras = connectWorld.eras;

@@ -194,3 +194,39 @@ test.runIf(hasScript)('in a real terminal text is shown without its commands', a
   await terminal.until('plain ␛[31mred');
   expect(await terminal.closed).toEqual([0, null]);
 });
+
+const NAMED = ['call', '--mcp-config', config({ everything: EVERYTHING, odd: odd() })];
+
+test.each([
+  ['the name that models know', ['mcp__everything__get-sum', 'a=2', 'b=40']],
+  ['server and tool in one word', ['everything/get-sum', 'a=2', 'b=40']],
+  ['JSON arguments', ['mcp__everything__get-sum', '{"a": 2, "b": 40}']],
+])('a tool is called by one word: %s', async (_, words) => {
+  expect(await runCli([...NAMED, ...words])).toMatchObject({
+    code: 0,
+    stdout: 'The sum of 2 and 40 is 42.\n',
+  });
+});
+
+test.each([
+  [['mcp__evrything__get-sum', 'a=2'], 'did you mean "mcp__everything__get-sum"?'],
+  [['mcp__everything__get-smu'], 'did you mean "get-sum"?'],
+  [['everything'], "missing required argument 'tool'"],
+])('%j is not understood, and what was meant is said', async (words, message) => {
+  const { code, stderr } = await runCli([...NAMED, ...words]);
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });
+});
+
+test.each([
+  ['city=Rome count=2', '{"city":"Rome","count":2}'],
+  ['count=many', '{"count":"many"}'],
+  ['cty=Rome', '{"cty":"Rome"}'],
+])('an invalid schema checks nothing: %s reaches the server', async (words, sent) => {
+  const call = ['call', '--mcp-config', config({ odd: odd({ MISSPELLED: '1' }) }), 'odd', 'misspelled'];
+  const { code, stdout, stderr } = await runCli([...call, ...words.split(' ')]);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: `${sent}\n` });
+  expect(stderr).toBe(
+    'toolplane: odd misspelled: its schema is invalid at properties.city.type ("strng"), ' +
+      'so the arguments are not checked here; the server checks them\n',
+  );
+});

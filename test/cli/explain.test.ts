@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { configPlace } from '../host/config/config-place.ts';
 import { PROCESSES } from '../host/contract/third-party-servers.ts';
+import { odd } from './host/real-servers.ts';
 import { CLI, fixture, runCli } from './run-cli.ts';
 
 const docs = { command: process.execPath, args: [CLI, 'serve', fixture('docs.ts'), '--export', 'docs'] };
@@ -227,4 +228,38 @@ test('limits of a file that nobody approved are shown as idle', async () => {
     /^ +idle +7 ms +timeouts\.callMs of settings at \.toolplane\/settings\.json:3:\d+, does not count: nobody approved the file$/m,
   );
   expect(stdout).toContain('toolplane mcp approve --settings');
+});
+
+test('a permission is asked for by a call that is written as in a rule', async () => {
+  const { explain } = place({
+    mcpServers: { docs },
+    permissions: { deny: ['Bash(git push *)', 'Read(~/.ssh/**)'], allow: ['Bash(git log *)', 'mcp__docs'] },
+  });
+  const document = async (...args: string[]) => {
+    const { code, stdout } = await explain('permission', ...args, '--json');
+    return { code, ...JSON.parse(stdout) };
+  };
+  const [push, log, key, server, twice, broken] = await Promise.all([
+    document('Bash(git push)'),
+    document('Bash(git log -1)'),
+    document('Read(~/.ssh/id_rsa)'),
+    document('mcp__docs'),
+    document('Bash(git push)', '{"command": "ls"}'),
+    document('Bash(git push'),
+  ]);
+  expect(push).toMatchObject({ code: 1, name: 'Bash', decision: 'deny', input: { command: 'git push' } });
+  expect(log).toMatchObject({ code: 0, decision: 'allow' });
+  expect(key).toMatchObject({ code: 1, decision: 'deny' });
+  expect(server).toMatchObject({ code: 0, decision: 'allow', standing: 'usable' });
+  expect(twice).toEqual({ code: 2, error: { message: expect.stringContaining('given twice') } });
+  expect(broken).toEqual({ code: 2, error: { message: expect.stringContaining('is not "Tool"') } });
+});
+
+test('a tool that was dropped for its schema says so, and ends with 1', async () => {
+  const { explain } = place({ mcpServers: { odd: odd() } });
+  for (const words of [['mcp__odd__broken'], ['odd', 'broken'], ['broken']]) {
+    const { code, stdout } = await explain('tool', ...words);
+    expect(stdout).toContain('is not offered: its server lists it, but "inputSchema" must be an object.');
+    expect(code).toBe(1);
+  }
 });

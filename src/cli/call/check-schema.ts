@@ -30,6 +30,49 @@ export async function schemaFaults(args: unknown, schema: JsonSchema): Promise<s
   }
 }
 
+/**
+ * Where a schema breaks the rules of JSON Schema itself, and what it has there; undefined if it is valid, or too large to be
+ * judged in time. What only older drafts allow is valid, since servers often do not say which draft they mean.
+ */
+export async function schemaError(schema: JsonSchema): Promise<string | undefined> {
+  const { $schema: _, ...rest } = schema;
+  if (isLarge(schema)) return undefined;
+  const engine = await openEngine(undefined);
+  const find = () => {
+    engine.validateSchema(rest);
+    const paths = (engine.errors ?? []).map(({ instancePath }) => instancePath);
+    // The deepest is the most exact.
+    return paths.filter((path) => !isOlderForm(path, rest)).sort((a, b) => b.length - a.length)[0];
+  };
+  try {
+    const path = inTime(LIMIT_MS, find);
+    return path === undefined ? undefined : `${dotted(path) || 'its root'} (${shown(valueAt(rest, path))})`;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Draft 4 has `exclusiveMinimum: true`, draft 7 lists of `items` and `$id` with a fragment. */
+function isOlderForm(path: string, schema: JsonSchema): boolean {
+  const value = valueAt(schema, path);
+  if (/\/exclusiveM(?:in|ax)imum$/.test(path)) return typeof value === 'boolean';
+  return /\/items$/.test(path) ? Array.isArray(value) : /\/\$(?:id|anchor)$/.test(path);
+}
+
+function stepsOf(pointer: string): string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+function valueAt(root: unknown, pointer: string): unknown {
+  return stepsOf(pointer).reduce(
+    (at, step) => (isRecord(at) || Array.isArray(at) ? (at as JsonSchema)[step] : undefined),
+    root,
+  );
+}
+
 const ROOT = 'input';
 /** What checks a part of the schema by itself, or a step below it: references go from the root. */
 type Check = (part: unknown, step?: string) => ValidateFunction;
@@ -147,14 +190,14 @@ function typeText({ parentSchema, params }: ErrorObject): string {
 
 /** `edits[0].newText`, as it would be written. */
 function placeOf({ instancePath }: ErrorObject, base: string): string {
-  return instancePath
-    .split('/')
-    .slice(1)
-    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .reduce((at, step) => {
-      if (/^\d+$/.test(step)) return `${at}[${step}]`;
-      return at === '' ? step : `${at}.${step}`;
-    }, base);
+  return dotted(instancePath, base);
+}
+
+function dotted(pointer: string, base = ''): string {
+  return stepsOf(pointer).reduce((at, step) => {
+    if (/^\d+$/.test(step)) return `${at}[${step}]`;
+    return at === '' ? step : `${at}.${step}`;
+  }, base);
 }
 
 function named(at: string): string {

@@ -100,13 +100,24 @@ export function isOfType(value: unknown, types: ReadonlySet<string>): boolean {
 }
 
 function typesOfForm({ type, enum: choices, const: only, properties, items }: JsonSchema): string[] {
-  if (typeof type === 'string') return [type];
-  if (Array.isArray(type)) return type.filter((it) => typeof it === 'string');
+  if (typeof type === 'string') return TYPES.has(type) ? [type] : [];
+  if (Array.isArray(type)) return type.filter((it) => TYPES.has(it));
   if (Array.isArray(choices)) return choices.map(typeOfValue);
   if (only !== undefined) return [typeOfValue(only)];
   if (isRecord(properties)) return ['object'];
   return items === undefined ? [] : ['array'];
 }
+
+/** The types of JSON Schema; a name that is none of them says nothing about a value. */
+const TYPES: ReadonlySet<unknown> = new Set([
+  'string',
+  'number',
+  'integer',
+  'boolean',
+  'object',
+  'array',
+  'null',
+]);
 
 /** All the forms that schemas lead to, each once: references may lead back, or to one place by many ways. */
 function formsOf(schemas: readonly unknown[], root: JsonSchema): JsonSchema[] {

@@ -1,11 +1,12 @@
 import { nearest } from '../../base/nearest.ts';
 import { choiceOf, isChosen } from '../../host/discover/choose-tools.ts';
 import type { HostTool } from '../../host/host-options.ts';
+import { isAliasOf } from '../../host/pool/alias.ts';
 import { mcpToolName } from '../../protocol/tool-name.ts';
 import { NotUnderstood } from '../host/not-understood.ts';
 import type { ServerMap } from '../host/server-flags.ts';
 
-/** The tool that is meant, by its server's name for it or the one that models know; what is not there is explained. */
+/** The tool that is meant, by its server's name for it, the one that models know or an alias; what is not there is explained. */
 export function findTool(
   tools: readonly HostTool[],
   { servers, server, tool }: { readonly servers: ServerMap; readonly server: string; readonly tool: string },
@@ -15,15 +16,24 @@ export function findTool(
   if (found) return found;
   const pooled = its.filter(({ name }) => mcpToolName(server, name) === tool);
   if (pooled[0] && pooled.length === 1) return pooled[0];
+  const aliased = its.find(({ name }) => isAliasOf(tool, server, name));
+  if (aliased) return aliased;
   const names = its.map(({ name }) => name);
-  if (!isChosen(tool, choiceOf(servers[server]))) {
+  const own = ownName(server, tool);
+  if (!isChosen(own, choiceOf(servers[server]))) {
     throw new NotUnderstood(
-      `server ${server}: its entry leaves out "${tool}", by "includeTools" or "excludeTools" (it has ${sayNames(names)})`,
+      `server ${server}: its entry leaves out "${own}", by "includeTools" or "excludeTools" (it has ${sayNames(names)})`,
     );
   }
-  const meant = nearest(tool, names);
+  const meant = nearest(own, names);
   const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
-  throw new NotUnderstood(`server ${server} has no tool "${tool}"${hint} (it has ${sayNames(names)})`);
+  throw new NotUnderstood(`server ${server} has no tool "${own}"${hint} (it has ${sayNames(names)})`);
+}
+
+/** Of a full name, the part that is the tool's own. */
+function ownName(server: string, tool: string): string {
+  const prefix = mcpToolName(server, '');
+  return tool.startsWith(prefix) && tool.length > prefix.length ? tool.slice(prefix.length) : tool;
 }
 
 const MOST_NAMES = 30;

@@ -13,7 +13,7 @@ import { NotUnderstood } from '../host/not-understood.ts';
 import { saveParts } from '../host/save-parts.ts';
 import { type Connected, needServers, withHost } from '../host/with-host.ts';
 import { buildArguments } from './build-arguments.ts';
-import { schemaFaults } from './check-schema.ts';
+import { schemaError, schemaFaults } from './check-schema.ts';
 import { answerElicitation } from './elicitation.ts';
 import { findTool } from './find-tool.ts';
 import { missingLines } from './needed.ts';
@@ -54,11 +54,23 @@ async function argumentsOf(
   { server, name, inputSchema }: HostTool,
   { input: { base, given }, checks }: CallRequest,
 ): Promise<Record<string, unknown>> {
+  const say = (line: string) => `${server} ${name}: ${line}`;
+  const invalid = await schemaError(inputSchema);
+  if (invalid !== undefined) {
+    const typed = buildArguments(base, given, inputSchema);
+    const { args, unreadable } = typed.unreadable.length > 0 ? buildArguments(base, given, {}) : typed;
+    if (unreadable.length > 0) throw new NotUnderstood(...unreadable.map(say));
+    output.tell(
+      say(
+        `its schema is invalid at ${invalid}, so the arguments are not checked here; the server checks them`,
+      ),
+    );
+    return args;
+  }
   const { args, unreadable, faults, notes } = buildArguments(base, given, inputSchema);
   const named = new Set([...Object.keys(args), ...given.map(({ key }) => key)]);
   const found = [...faults, ...missingLines(named, inputSchema)];
   if (unreadable.length + found.length === 0) found.push(...(await schemaFaults(args, inputSchema)));
-  const say = (line: string) => `${server} ${name}: ${line}`;
   if (unreadable.length > 0 || (found.length > 0 && checks === 'schema')) {
     throw new NotUnderstood(...[...unreadable, ...faults, ...notes, ...found.slice(faults.length)].map(say));
   }

@@ -1,6 +1,6 @@
 import type { Configuration } from '../../host/config/configuration.ts';
 import { expansionOf } from '../../host/config/explain/expansion.ts';
-import type { LiveTools } from '../../host/config/explain/explain-tool.ts';
+import type { DroppedTool, LiveTools } from '../../host/config/explain/explain-tool.ts';
 import { resolveTool } from '../../host/config/explain/resolve-tool.ts';
 import type { ConfiguredServer } from '../../host/config/model.ts';
 import type { HostTool } from '../../host/host-options.ts';
@@ -11,6 +11,7 @@ import { toolBudget } from '../../host/tool-budget.ts';
 import { changedTools, sayChange } from '../host/changed-tools.ts';
 import { counted } from '../host/figures.ts';
 import type { ServerMap } from '../host/server-flags.ts';
+import type { Warning } from '../host/with-host.ts';
 import { sayRenamed } from '../tools/report.ts';
 import { BUILT_IN_NAMES, toolName } from './explain.ts';
 import { lookUp } from './look-up.ts';
@@ -44,7 +45,7 @@ const WINDOW = 200_000;
 /** What the servers that were asked list, with what each tool costs and how it is told. */
 export function liveTools(
   entries: ServerMap,
-  tools: readonly HostTool[],
+  { tools, warnings }: { readonly tools: readonly HostTool[]; readonly warnings: readonly Warning[] },
   wanted: string,
   env: NodeJS.ProcessEnv,
 ): LiveTools {
@@ -79,7 +80,19 @@ export function liveTools(
     wanted,
     live.map(({ name }) => name),
   );
-  return { tools: live, builtIns: BUILT_IN_NAMES, ...(meant !== undefined && { meant }) };
+  const dropped = droppedTools(warnings).filter(
+    (it) => !live.some(({ server, tool }) => server === it.server && tool === it.tool),
+  );
+  return { tools: live, dropped, builtIns: BUILT_IN_NAMES, ...(meant !== undefined && { meant }) };
+}
+
+/** What discovery set aside of the lists of tools. */
+function droppedTools(warnings: readonly Warning[]): DroppedTool[] {
+  return warnings.flatMap(({ server, subject }) => {
+    if (subject?.kind !== 'list' || subject.list !== 'tools' || subject.outcome === 'kept') return [];
+    const { entry: tool, fault } = subject;
+    return [{ server, fault, ...(tool !== undefined && { tool }) }];
+  });
 }
 
 /** Whether a model is told of it at once depends on what all servers list; of one alone this much is known. */

@@ -19,6 +19,7 @@ export function permissionText(it: PermissionExplanation): Piece[] {
     hookSection(it.hooks),
     ruleSection(it.rules),
     facts([
+      ...(it.input === undefined ? [] : [['arguments', JSON.stringify(it.input)] as const]),
       ...(it.path === undefined ? [] : [['path', `it leads to ${it.path}`] as const]),
       ['mode', `${it.mode.mode} (${it.mode.says})`],
     ]),

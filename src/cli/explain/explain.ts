@@ -4,12 +4,13 @@ import type { CallFacts } from '../../host/config/explain/call-facts.ts';
 import { explainPermission } from '../../host/config/explain/explain-permission.ts';
 import { type Beside, explainServer } from '../../host/config/explain/explain-server.ts';
 import { explainTimeout } from '../../host/config/explain/explain-timeout.ts';
-import { explainTool, type LiveTools } from '../../host/config/explain/explain-tool.ts';
+import { explainTool, type LiveTools, namedTools } from '../../host/config/explain/explain-tool.ts';
 import type { Explanation, ServerExplanation } from '../../host/config/explain/explanation.ts';
 import { resolveTool } from '../../host/config/explain/resolve-tool.ts';
 import type { Rule } from '../../host/permission/rule.ts';
 import { policyRules } from '../../host/server-policy.ts';
 import type { ServerStatus } from '../../host/servers/status.ts';
+import { normalizeName } from '../../protocol/tool-name.ts';
 import type { Piece } from '../chat/piece.ts';
 import { permissionText, timeoutText, toolText } from './call-text.ts';
 import { lookUp } from './look-up.ts';
@@ -56,17 +57,30 @@ export function explain(configuration: Configuration, request: ExplainRequest, a
       return told(explainTimeout(configuration, name, more), timeoutText);
     case 'permission':
       return told(
-        explainPermission(configuration, name, factsOf(configuration, request, asked.call)),
+        {
+          ...explainPermission(
+            configuration,
+            allOfServer(configuration, name),
+            factsOf(configuration, request, asked.call),
+          ),
+          ...(request.isWritten && request.input && { input: request.input }),
+        },
         permissionText,
       );
     case 'tool': {
       const whole = toolName(request);
-      const { server } = resolveTool(configuration, whole, asked.live?.tools);
+      const { server } = resolveTool(configuration, whole, asked.live && namedTools(asked.live));
       const live = asked.live ?? { tools: [], builtIns: BUILT_IN_NAMES };
       const about = { ...(server === undefined ? { lookup } : beside(server)), live };
       return told(explainTool(configuration, whole, { ...about, rules: rulesOf(configuration) }), toolText);
     }
   }
+}
+
+/** `mcp__server` is about all tools of the server, as in a rule. */
+function allOfServer({ merged }: Configuration, name: string): string {
+  const isServer = merged.servers.some((it) => `mcp__${normalizeName(it.name)}` === name);
+  return isServer ? `${name}__*` : name;
 }
 
 const CODES = { usable: 0, unusable: 1, unknown: 2 } as const;

@@ -13,5 +13,7 @@ export type ExplainRequest = {
   readonly format: 'text' | 'json';
   /** The arguments of a call that is to be decided. */
   readonly input?: Readonly<Record<string, unknown>>;
+  /** The arguments were written as in a rule, so the explanation says how they were read. */
+  readonly isWritten?: boolean;
   readonly mode?: PermissionMode;
 };

@@ -11,6 +11,7 @@ import type { Wanted } from '../../host/config/source/wanted.ts';
 import type { ConfigWorld } from '../../host/config/world.ts';
 import { writtenOrder } from '../../host/config/written-order.ts';
 import type { HostServerEntry } from '../../host/host-options.ts';
+import { nearestFullName } from '../call/call-target.ts';
 import { neutralise } from '../chat/neutralise.ts';
 import { cliWorld } from './config-world.ts';
 import { flagConfigs, refuse, type ServerMap } from './server-flags.ts';
@@ -35,9 +36,12 @@ export type Aside = {
 
 /**
  * The servers that flags name, and no others; without such flags, those that are configured here. With `wanted`, only
- * these of them. What cannot be used ends the command with 2.
+ * these of them; it may choose from the names that are known. What cannot be used ends the command with 2.
  */
-export async function namedServers(command: Command, wanted?: readonly string[]): Promise<NamedServers> {
+export async function namedServers(
+  command: Command,
+  wanted?: readonly string[] | ((known: readonly string[]) => readonly string[]),
+): Promise<NamedServers> {
   const mcpConfigs = flagConfigs(command);
   const world = cliWorld(process.env);
   const configuration = await readAsked(world, mcpConfigs ? { mcpConfigs, isStrict: true } : {});
@@ -50,7 +54,8 @@ export async function namedServers(command: Command, wanted?: readonly string[])
   );
   const lost = lostServers(configuration, mcpConfigs ? 'flags' : 'all');
   const there = [...known.keys(), ...(mcpConfigs ? lost.keys() : [])];
-  const names = wanted ?? there;
+  const chooses = typeof wanted === 'function' ? wanted([...known.keys(), ...lost.keys()]) : wanted;
+  const names = chooses ?? there;
   const isWritten = (name: string) => known.has(name) || lost.has(name);
   if (there.length === 0 && !names.some(isWritten)) refuse(command, nobody(configuration));
   for (const name of names) if (!isWritten(name)) refuse(command, unknownServer(name, there));
@@ -134,7 +139,7 @@ function nobody({ sources, faults, merged }: Configuration): string {
 }
 
 function unknownServer(name: string, known: readonly string[]): string {
-  const meant = nearest(name, known);
+  const meant = nearest(name, known) ?? nearestFullName(name, known);
   const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
   return `there is no server "${name}"${hint} (there are ${known.join(', ')})`;
 }

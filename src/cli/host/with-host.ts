@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import type { WarningSubject } from '../../host/connect/world.ts';
 import type { Host } from '../../host/host.ts';
 import type { HostAnswer } from '../../host/host-options.ts';
 import { loadedConfiguration } from '../../host/loaded-configuration.ts';
@@ -33,7 +34,11 @@ type Needed = Pick<NamedServers, 'servers' | 'configuration'> &
     readonly elicitation?: (place: Pick<Connected, 'output' | 'spinner'>) => HostAnswer;
   };
 
-export type Warning = { readonly server: string; readonly message: string };
+export type Warning = {
+  readonly server: string;
+  readonly message: string;
+  readonly subject?: WarningSubject;
+};
 
 /** Connects the servers, does the work and ends them; gives the exit code. The work says 0 or 1. A failure is a document too. */
 export async function withHost(
@@ -64,7 +69,7 @@ export async function withHost(
     let text = `connecting ${Object.keys(servers).join(', ')}`;
     using _events = host.events.on((event) => {
       if (event.type === 'progress') text = connectingText(event);
-      if (event.type === 'warning') warnings.push({ server: event.server, message: event.message });
+      if (event.type === 'warning') warnings.push(event);
     });
     spinner.show(() => text);
     // Who is missing, and why, is in the status of each.

@@ -53,6 +53,19 @@ export type ExpandedEntry = {
 /** Where processes of a server run that are kept apart from a project. */
 export type Apart = { readonly cwd: string; readonly project: string };
 
+/** What a warning about a server is about, for programs that do more than show its message. */
+export type WarningSubject =
+  /** A line on the stdout of a stdio server that is no message of the protocol. */
+  | { readonly kind: 'stdout'; readonly output: string }
+  /** An entry of a list that is faulty, or the list itself; `set-aside` means that the entry is not offered. */
+  | {
+      readonly kind: 'list';
+      readonly list: 'tools' | 'prompts' | 'resources' | 'resourceTemplates';
+      readonly entry?: string;
+      readonly fault: string;
+      readonly outcome: 'kept' | 'set-aside' | 'list';
+    };
+
 /** What connecting takes from its surroundings. */
 export type ConnectWorld = {
   /** Where the few variables come from that a server process inherits. */
@@ -68,7 +81,7 @@ export type ConnectWorld = {
   /** Hears each line a server process writes to stderr. */
   onStderr?: (server: string, line: string) => void;
   /** Hears of what a server sent that is no message of the protocol; nothing else comes of it. */
-  onNoise?: (server: string, what: string) => void;
+  onNoise?: (server: string, what: string, subject?: WarningSubject) => void;
   /** Hears what a server logs by the protocol. */
   onLog?: (server: string, entry: ServerLog) => void;
   /** Which era each server turned out to speak; by default it is asked at every dial. */

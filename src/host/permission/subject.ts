@@ -30,6 +30,11 @@ export function subjectKind(tool: string): SubjectKind | undefined {
   return row(tool)?.kind;
 }
 
+/** The argument of the tool that the content of a rule is compared with; undefined for tools whose rules take none. */
+export function subjectMember(tool: string): string | undefined {
+  return row(tool)?.member;
+}
+
 /** What the call is about; undefined when the tool has no subject or the input lacks it. */
 export function subjectOf(tool: string, input: Readonly<Record<string, unknown>>): Subject | undefined {
   const found = row(tool);

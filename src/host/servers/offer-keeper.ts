@@ -32,7 +32,7 @@ export class OfferKeeper {
     this.#graceMs = graceMs;
     this.#choice = choiceOf(entry);
     this.#listener = listener;
-    this.#warnings = new Warnings((message) => listener.warning(message));
+    this.#warnings = new Warnings((message, subject) => listener.warning(message, subject));
   }
 
   get offer(): Offer | undefined {
@@ -47,7 +47,8 @@ export class OfferKeeper {
   /** What is the same as before stays the very same, and nobody hears of it. */
   take({ tools, prompts }: Listing): void {
     for (const diagnostic of [...tools.diagnostics, ...prompts.diagnostics]) {
-      this.#warnings.tell(sayDiagnostic(diagnostic));
+      const { server: _, ...found } = diagnostic;
+      this.#warnings.tell(sayDiagnostic(diagnostic), { kind: 'list', ...found });
     }
     const names = tools.items.map(({ name }) => name);
     for (const message of unmatchedChoices(names, this.#choice)) this.#warnings.tell(message);

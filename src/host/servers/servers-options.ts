@@ -1,4 +1,5 @@
 import type { connect } from '../connect/connect.ts';
+import type { WarningSubject } from '../connect/world.ts';
 import type { Clock } from './clock.ts';
 import type { Dialling } from './dial-queue.ts';
 import type { readEntry } from './read-entry.ts';
@@ -24,7 +25,7 @@ export type ServersOptions = {
   /** Hears that what a server offers has changed. */
   onTools?: (key: string) => void;
   /** Hears of what a server listed that cannot be offered. */
-  onWarning?: (key: string, message: string) => void;
+  onWarning?: (key: string, message: string, subject?: WarningSubject) => void;
   onProgress?: (progress: StartProgress) => void;
 };
 

@@ -216,7 +216,7 @@ export class Servers implements AsyncDisposable {
           this.#version++;
           this.#options.onTools?.(key);
         },
-        warning: (message) => this.#options.onWarning?.(key, message),
+        warning: (message, subject) => this.#options.onWarning?.(key, message, subject),
       },
     );
     return slot;

@@ -1,5 +1,5 @@
 import type { connect } from '../connect/connect.ts';
-import type { ConnectWorld } from '../connect/world.ts';
+import type { ConnectWorld, WarningSubject } from '../connect/world.ts';
 import type { Clock } from './clock.ts';
 import type { DialQueue } from './dial-queue.ts';
 import type { Heartbeat } from './heartbeat.ts';
@@ -23,5 +23,5 @@ export type SlotWorld = {
 export type SlotListener = {
   state(before: ServerState, state: ServerState): void;
   tools(): void;
-  warning(message: string): void;
+  warning(message: string, subject?: WarningSubject): void;
 };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { schemaFaults } from '../../../src/cli/call/check-schema.ts';
+import { schemaError, schemaFaults } from '../../../src/cli/call/check-schema.ts';
 import type { JsonSchema } from '../../../src/protocol/mcp.ts';
 
 const SCHEMA: JsonSchema = {
@@ -138,4 +138,52 @@ test('patterns for names are matched in linear time; one that cannot be used ref
   expect(await schemaFaults({ [long]: 'x' }, named('^(a+)+$'))).toEqual([]);
   expect(await schemaFaults({ [`${long}!`]: 'x' }, named('^(a+)+$'))).toHaveLength(1);
   expect(await schemaFaults({ b: 1 }, named('^(?!a)'))).toEqual([]);
+});
+
+const withCity = (city: unknown) => ({ type: 'object', properties: { city } });
+
+test.each<[JsonSchema, string]>([
+  [withCity({ type: 'strng' }), 'properties.city.type ("strng")'],
+  [withCity({ type: ['string', 'nul'] }), 'properties.city.type[1] ("nul")'],
+  [withCity({ type: 'string', required: true }), 'properties.city.required (true)'],
+  [withCity({ enum: 'a' }), 'properties.city.enum ("a")'],
+  [withCity({ type: 'array', items: { type: 5 } }), 'properties.city.items.type (5)'],
+  [withCity({ anyOf: [{ type: 'text' }] }), 'properties.city.anyOf[0].type ("text")'],
+  [withCity({ minimum: '1' }), 'properties.city.minimum ("1")'],
+  [withCity('string'), 'properties.city ("string")'],
+  [{ type: 'object', $defs: { a: { minLength: -1 } } }, '$defs.a.minLength (-1)'],
+  [
+    { $schema: 'http://json-schema.org/draft-07/schema#', ...withCity({ type: 'strng' }) },
+    'properties.city.type ("strng")',
+  ],
+])('%j is an invalid schema, and it is said where', async (schema, place) => {
+  expect(await schemaError(schema)).toBe(place);
+});
+
+test.each<[JsonSchema]>([
+  [SCHEMA],
+  [{ type: 'object' }],
+  [{}],
+  [withCity({ type: 'string', 'x-order': 1, nullable: true, example: 'Rome', deprecated: true })],
+  // Draft 7 and older, with or without saying so.
+  [withCity({ type: 'array', items: [{ type: 'string' }], additionalItems: false })],
+  [{ type: 'object', definitions: { a: true }, dependencies: { a: ['b'] } }],
+  [
+    {
+      $schema: 'http://json-schema.org/draft-04/schema#',
+      ...withCity({ minimum: 0, exclusiveMinimum: true }),
+    },
+  ],
+  [withCity({ type: 'integer', maximum: 9, exclusiveMaximum: false })],
+  // 2019-09 and 2020-12.
+  [withCity({ prefixItems: [{ type: 'string' }], unevaluatedItems: false, dependentRequired: { a: ['b'] } })],
+  [withCity({ $ref: '#/$defs/none', pattern: '[', format: 'nonsense' })],
+])('%j is a valid schema', async (schema) => {
+  expect(await schemaError(schema)).toBeUndefined();
+});
+
+test('a schema that is made to take for ever is not judged', async () => {
+  let deep: JsonSchema = { type: 'strng' };
+  for (let i = 0; i < 100_000; i++) deep = { not: deep };
+  expect(await schemaError(deep)).toBeUndefined();
 });

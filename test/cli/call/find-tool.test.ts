@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { findTool } from '../../../src/cli/call/find-tool.ts';
+import { aliasesOf } from '../../../src/host/pool/alias.ts';
 
 const tool = (name: string, server = 'docs') => ({ name, server, inputSchema: {} });
 const TOOLS = [tool('a.b'), tool('search'), tool('x', 'other')];
@@ -11,8 +12,13 @@ test('a tool is known by its own name, and by the one that models know', () => {
   expect(find('mcp__docs__a_b')).toBe(TOOLS[0]);
 });
 
+test('a tool is known by its alias', () => {
+  for (const alias of aliasesOf('docs', 'a.b')) expect(find(alias)).toBe(TOOLS[0]);
+});
+
 test.each([
   ['serch', {}, 'server docs has no tool "serch"; did you mean "search"? (it has a.b, search)'],
+  ['mcp__docs__serch', {}, 'server docs has no tool "serch"; did you mean "search"? (it has a.b, search)'],
   ['x', {}, 'server docs has no tool "x" (it has a.b, search)'],
   [
     'drop',

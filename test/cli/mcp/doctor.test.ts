@@ -191,3 +191,22 @@ test.runIf(hasScript)('a terminal gets colours, unless NO_COLOR is set', async (
   expect(await plain.until('looked at')).not.toContain('\u001b[32m');
   expect(await coloured.until('looked at')).toContain('\u001b[32m✓\u001b[39m');
 });
+
+test('what a server prints on stdout beside the protocol is named as such, with what to do', async () => {
+  const place = configPlace();
+  const banner = 'Docs server v1 is ready';
+  const args = [
+    '-e',
+    `console.log(${JSON.stringify(banner)}); import(${JSON.stringify(docs.args[0])})`,
+    ...docs.args,
+  ];
+  settings(place, { mcpServers: { docs: { command: process.execPath, args: args.toSpliced(2, 0, '--') } } });
+  const { code, told } = await examine(place);
+  expect(code).toBe(0);
+  expect(told.servers[0]?.findings).toContainEqual({
+    check: 'stdout',
+    level: 'warning',
+    text: `non-protocol output on stdout: ${banner}`,
+    fix: 'have the server log to stderr instead, or report this to the server’s author',
+  });
+});

@@ -70,7 +70,7 @@ describe('no value of the entry is shown, though the server says it', () => {
     };
     await using far = await open(entry, testWorld({ onNoise: (_, what) => noise.push(what) }));
     await expect.poll(() => far.connection.stderr()).toContain('[redacted]');
-    expect(noise).toEqual(['[redacted]']);
+    expect(noise).toEqual(['non-protocol output on stdout: [redacted]']);
   });
 
   test.each(['initialize', 'tools/call'])('in why "%s" failed', async (refused) => {

@@ -5,14 +5,14 @@ import type { ConfiguredServer } from '../../../host/config/model.ts';
 import { acceptCommand } from '../../../host/pin/accept-command.ts';
 import type { ToolChange } from '../../../host/pin/judge.ts';
 import type { ServerStatus } from '../../../host/servers/status.ts';
-import { faultOf } from '../../host/with-host.ts';
+import { faultOf, type Warning } from '../../host/with-host.ts';
 import type { Finding } from './finding.ts';
 
 /** What came of the dial. */
 export type Live = {
   readonly status: ServerStatus;
   /** What was tolerated. */
-  readonly warnings: readonly string[];
+  readonly warnings: readonly Pick<Warning, 'message' | 'subject'>[];
   readonly changes: readonly ToolChange[];
   readonly tokens: number;
   readonly ms: number;
@@ -25,9 +25,17 @@ export function checkLive(server: ConfiguredServer, live: Live): Finding[] {
   if (fault !== undefined) return [failure(server, fault, live.status)];
   return [
     handshake(live.status),
-    ...live.warnings.map(
-      (text): Finding => ({ check: 'tools', level: 'warning', text, fix: 'tell whoever makes the server' }),
-    ),
+    ...stdoutFinding(live.warnings),
+    ...live.warnings
+      .filter(({ subject }) => subject?.kind !== 'stdout')
+      .map(
+        ({ message: text }): Finding => ({
+          check: 'tools',
+          level: 'warning',
+          text,
+          fix: 'report this to the server’s author',
+        }),
+      ),
     ...(live.tokens > DEAR ? [dear(name, live.tokens)] : []),
     ...live.changes.map(
       (change): Finding => ({
@@ -37,6 +45,22 @@ export function checkLive(server: ConfiguredServer, live: Live): Finding[] {
         fix: `if that is well: ${acceptCommand(change)}`,
       }),
     ),
+  ];
+}
+
+/** On stdio, stdout carries the protocol alone: whatever else a server prints there may break a client that is stricter. */
+function stdoutFinding(warnings: Live['warnings']): Finding[] {
+  const lines = warnings.flatMap(({ subject }) => (subject?.kind === 'stdout' ? [subject.output] : []));
+  const [first] = lines;
+  if (first === undefined) return [];
+  const more = lines.length === 1 ? '' : ` (and ${lines.length - 1} more)`;
+  return [
+    {
+      check: 'stdout',
+      level: 'warning',
+      text: `non-protocol output on stdout: ${first}${more}`,
+      fix: 'have the server log to stderr instead, or report this to the server’s author',
+    },
   ];
 }
 

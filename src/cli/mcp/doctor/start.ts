@@ -92,7 +92,7 @@ async function liveOf(
       name,
       {
         status,
-        warnings: warnings.filter(({ server }) => server === name).map(({ message }) => message),
+        warnings: warnings.filter(({ server }) => server === name),
         changes: changes.filter(({ server }) => server === name),
         tokens: [...(pool.byServer.get(name)?.values() ?? [])].reduce((sum, it) => sum + priceOf(it), 0),
         ms: Math.max(0, status.since - started),

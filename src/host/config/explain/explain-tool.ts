@@ -2,7 +2,9 @@ import { shellWord, shellWords } from '../../../base/shell-word.ts';
 import type { ToolAnnotations } from '../../../protocol/mcp.ts';
 import { mcpToolName } from '../../../protocol/tool-name.ts';
 import { isChosen } from '../../discover/choose-tools.ts';
-import type { Rule } from '../../permission/rule.ts';
+import type { ToolRef } from '../../permission/match.ts';
+import { type Rule, ruleText } from '../../permission/rule.ts';
+import { removingRule } from '../../permission/unmatched.ts';
 import type { Configuration } from '../configuration.ts';
 import type { ConfiguredServer } from '../model.ts';
 import type { CallFacts } from './call-facts.ts';
@@ -24,10 +26,23 @@ export type LiveTools = {
     readonly renamed?: string;
     readonly deferred: { readonly is: boolean; readonly says: string };
   })[];
+  /** What the servers list and discovery set aside: tools, and without `tool` the rest of a list. */
+  readonly dropped?: readonly DroppedTool[];
   readonly builtIns: readonly string[];
   /** The name that was most likely meant. */
   readonly meant?: string;
 };
+
+/** A tool that its server lists and that is not offered, because of `fault`; a fault without a tool is the list's. */
+export type DroppedTool = { readonly server: string; readonly tool?: string; readonly fault: string };
+
+/** All tools that a name may mean: those that are offered, and those that were set aside. */
+export function namedTools({ tools, dropped = [] }: LiveTools): LiveTool[] {
+  const aside = dropped.flatMap(({ server, tool }) =>
+    tool === undefined ? [] : [{ name: mcpToolName(server, tool), server, tool }],
+  );
+  return [...tools, ...aside];
+}
 
 /** One tool: its server, whether it is offered and why, what it costs, and whether it may run. */
 export function explainTool(
@@ -39,7 +54,7 @@ export function explainTool(
     ...beside
   }: Beside & { readonly live?: LiveTools; readonly rules?: readonly Rule[] } = {},
 ): ToolExplanation {
-  const ref = resolveTool(configuration, name, live?.tools);
+  const ref = resolveTool(configuration, name, live && namedTools(live));
   const found = live?.tools.find((it) => it.server === ref.server && it.tool === ref.tool);
   const facts: CallFacts = {
     ref,
@@ -52,8 +67,9 @@ export function explainTool(
   if (ref.server === undefined) return withoutServer(configuration, name, facts, live);
   const server = configuration.merged.servers.find((it) => it.name === ref.server) as ConfiguredServer;
   const its = explainServer(configuration, server.name, beside);
-  const offered = offeredOf(configuration, server, ref.tool ?? '', { its, found: found !== undefined, live });
   const permission = explainPermission(configuration, ref.name, facts);
+  const listed = offeredOf(configuration, server, ref, { its, found: found !== undefined, live });
+  const offered = (listed.is && removedBy(configuration, ref, rules)) || listed;
   const isKnown = !offered.isAbsent;
   const told = { is: offered.is, says: offered.says };
   return {
@@ -80,14 +96,24 @@ type Offered = ToolExplanation['offered'] & {
   readonly isAbsent?: boolean;
   /** What leaves it out. */
   readonly choice?: string;
+  /** A deny rule removes it, which the explanation of its permission names. */
+  readonly isDenied?: boolean;
+  /** Its server lists it in a way that cannot be offered. */
+  readonly isDropped?: boolean;
   /** What is wrong with its server. */
   readonly why?: string;
 };
 
+/** A deny rule for the whole tool removes it from what a model is offered. */
+function removedBy({ settings }: Configuration, ref: ToolRef, rules: readonly Rule[]): Offered | undefined {
+  const rule = removingRule([...settings.rules, ...rules], ref);
+  return rule && { is: false, says: `deny rule "${ruleText(rule)}" removes it`, isDenied: true };
+}
+
 function offeredOf(
   configuration: Configuration,
   server: ConfiguredServer,
-  tool: string,
+  { name, tool = '' }: ToolRef,
   { its, found, live }: { its: ServerExplanation; found: boolean; live: LiveTools | undefined },
 ): Offered {
   const member = leavingOut(server, tool);
@@ -103,7 +129,14 @@ function offeredOf(
     return { is: true, says: 'nothing leaves it out; the server was not asked whether it has it' };
   }
   if (found) return { is: true, says: 'its server lists it and nothing leaves it out' };
-  return { is: false, says: `its server does not list it`, isAbsent: true };
+  const dropped = live.dropped?.filter((it) => it.server === server.name) ?? [];
+  const isIt = ({ tool: it }: DroppedTool) =>
+    it !== undefined && (it === tool || mcpToolName(server.name, it) === name);
+  const own = dropped.find(isIt);
+  if (own) return { is: false, says: `its server lists it, but ${own.fault}`, isDropped: true };
+  const rest = dropped.find((it) => it.tool === undefined);
+  const unread = rest === undefined ? '' : ` in the part that was read: ${rest.fault}`;
+  return { is: false, says: `its server does not list it${unread}`, isAbsent: true };
 }
 
 /** Which list of the entry keeps the tool from being offered. */
@@ -132,10 +165,12 @@ function withoutServer(
   const permission = explainPermission(configuration, name, facts);
   const common = { kind: 'tool', name, connection: 'not asked', timeouts: [] } as const;
   if (facts.isBuiltIn) {
-    const offered = { is: true, says: 'it is built in' };
+    const ref = resolveTool(configuration, name);
+    const removed = removedBy(configuration, ref, facts.rules ?? []);
+    const offered = { is: removed === undefined, says: removed?.says ?? 'it is built in' };
     return {
       ...common,
-      answer: answerOf(name, offered, permission),
+      answer: permission.answer,
       standing: permission.decision === 'deny' ? 'unusable' : 'usable',
       offered,
       permission,
@@ -157,7 +192,7 @@ function withoutServer(
 }
 
 function answerOf(name: string, offered: Offered, permission: PermissionExplanation): string {
-  if (offered.is) return permission.answer;
+  if (offered.is || offered.isDenied) return permission.answer;
   return `${name} is not offered: ${offered.why ?? `${offered.says}.`}`;
 }
 
@@ -166,6 +201,8 @@ function nextOf(
   permission: PermissionExplanation,
   { its, server, meant }: { its: ServerExplanation; server: ConfiguredServer; meant: string | undefined },
 ): string[] {
+  if (offered.isDenied) return [...permission.next];
+  if (offered.isDropped) return ['report this to the server’s author: the tool has to be listed correctly'];
   if (offered.choice !== undefined) return [`change the list at ${offered.choice}`];
   if (meant !== undefined) return [`toolplane explain tool ${shellWords(meant)}`];
   if (its.standing !== 'usable') return [...its.next];

@@ -131,6 +131,8 @@ export type PermissionExplanation = Explained & {
   readonly rules: readonly RuleRow[];
   /** In the order in which they run; what they say is not known before they do. */
   readonly hooks: readonly HookRow[];
+  /** The arguments of the call, where they were read from a text such as `Bash(git push)`. */
+  readonly input?: Readonly<Record<string, unknown>>;
   /** The path of the call as the file system sees it, where that is another than was written. */
   readonly path?: string;
 };

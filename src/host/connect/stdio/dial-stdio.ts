@@ -19,8 +19,9 @@ export async function dialStdio(name: string, entry: StdioServerEntry, world: Co
   const noise = new NoiseTeller((what) => {
     // Many a server says on stdout why it will not run.
     transport.note(`(stdout) ${what}`);
-    world.onNoise?.(name, what);
+    world.onNoise?.(name, `non-protocol output on stdout: ${what}`, { kind: 'stdout', output: what });
   }, secrets);
+  const faults = new NoiseTeller((what) => world.onNoise?.(name, what), secrets);
   const transport = new StdioTransport({
     processes: process.platform === 'win32' ? windowsProcesses() : POSIX_PROCESSES,
     command: {
@@ -32,7 +33,7 @@ export async function dialStdio(name: string, entry: StdioServerEntry, world: Co
     maxFrameBytes: entry.maxFrameBytes ?? world.maxFrameBytes ?? MAX_FRAME_BYTES,
     secrets,
     onStderr: (line) => world.onStderr?.(name, line),
-    onNoise: (what) => noise.hear(what),
+    onNoise: (what, kind) => (kind === 'fault' ? faults : noise).hear(what),
   });
   return { transport, close: () => transport.close(), stderr: () => transport.lastLines };
 }

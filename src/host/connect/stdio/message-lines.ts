@@ -11,7 +11,8 @@ export type MessageLinesOptions = {
   onMessage(message: JSONRPCMessage): void;
   /** A request of the server's that we cannot read wants this answer. */
   onReply(reply: RpcFailure): void;
-  onNoise(what: string): void;
+  /** `fault`: `what` describes what is wrong with a message; without it `what` is the output that is no message. */
+  onNoise(what: string, kind?: 'fault'): void;
 };
 
 /**
@@ -45,7 +46,7 @@ export function messageLines(options: MessageLinesOptions): ByteLines {
           onReply(rpcFailure(id, INVALID_REQUEST, `The request is longer than ${maxBytes} bytes`));
         }
       }
-      if (answers.length === 0) onNoise(sayTooLarge(bytes, maxBytes));
+      if (answers.length === 0) onNoise(sayTooLarge(bytes, maxBytes), 'fault');
     },
   });
 }

@@ -20,7 +20,8 @@ export type StdioTransportOptions = {
   /** Nothing of it is shown. */
   readonly secrets: Pick<Secrets, 'mask'>;
   onStderr(line: string): void;
-  onNoise(what: string): void;
+  /** `fault`: `what` describes what is wrong with a message; without it `what` is the output that is no message. */
+  onNoise(what: string, kind?: 'fault'): void;
 };
 
 /**
@@ -130,7 +131,7 @@ export class StdioTransport implements Transport {
 
   /** Whatever a server writes, this process goes on. */
   #misread(thrown: unknown): void {
-    this.#options.onNoise(`it wrote something that cannot be read: ${messageOf(thrown)}`);
+    this.#options.onNoise(`it wrote something that cannot be read: ${messageOf(thrown)}`, 'fault');
   }
 
   #deliver(message: JSONRPCMessage): void {

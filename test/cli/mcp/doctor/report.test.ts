@@ -55,16 +55,26 @@ test('tools that changed and tools that cost much are warnings with a fix', () =
     ...live,
     changes: [change],
     tokens: 30_000,
-    warnings: ['tool "a" has no schema'],
+    warnings: [
+      { message: 'tool "a" has no schema' },
+      { message: 'banner', subject: { kind: 'stdout', output: 'Ready on stdio' } },
+      { message: 'banner', subject: { kind: 'stdout', output: 'v1' } },
+    ],
   });
   expect(found.map(({ check, level }) => [check, level])).toEqual([
     ['handshake', 'ok'],
+    ['stdout', 'warning'],
     ['tools', 'warning'],
     ['cost', 'warning'],
     ['changed', 'warning'],
   ]);
   expect(found.at(-1)?.fix).toBe('if that is well: toolplane tools accept x drop');
-  expect(found[2]).toMatchObject({
+  expect(found[1]).toMatchObject({
+    text: 'non-protocol output on stdout: Ready on stdio (and 1 more)',
+    fix: expect.stringContaining('log to stderr'),
+  });
+  expect(found[2]?.fix).toBe('report this to the server’s author');
+  expect(found[3]).toMatchObject({
     text: expect.stringContaining('30,000 tokens'),
     fix: expect.stringContaining('includeTools'),
   });

@@ -361,6 +361,57 @@ test.each([
   });
 });
 
+test.each([
+  ['its schema', 'mcp__x__bad', '"inputSchema" must be an object'],
+  ['its schema, by the server’s name of it', 'x/bad', '"inputSchema" must be an object'],
+  ['its schema, by its own name', 'bad', '"inputSchema" must be an object'],
+  ['its name, which models know in another form', 'mcp__x__a_b', 'it is nested too deeply'],
+])('a tool that was set aside for %s is known, not offered, and says why', async (_, name, fault) => {
+  const [configuration] = await configured({ mcpServers: { x: node() } });
+  const dropped = [
+    { server: 'x', tool: 'bad', fault: '"inputSchema" must be an object' },
+    { server: 'x', tool: 'a.b', fault: 'it is nested too deeply' },
+    { server: 'y', tool: 'bad', fault: 'of another server' },
+  ].slice(0, name === 'bad' ? 2 : 3);
+  const told = explainTool(configuration, name, { live: { ...live, dropped }, status: connected });
+  expect(told).toMatchObject({
+    standing: 'unusable',
+    server: 'x',
+    offered: { is: false, says: `its server lists it, but ${fault}` },
+    next: [expect.stringContaining('report this to the server’s author')],
+  });
+  expect(told.answer).toContain(fault);
+});
+
+test('a tool beyond what was read of a list says that the list was not read to its end', async () => {
+  const [configuration] = await configured({ mcpServers: { x: node() } });
+  const dropped = [{ server: 'x', fault: 'its list of tools has more than 20000 entries' }];
+  const told = explainTool(configuration, 'mcp__x__far', { live: { ...live, dropped }, status: connected });
+  expect(told).toMatchObject({ standing: 'unknown', offered: { is: false } });
+  expect(told.offered.says).toBe(
+    'its server does not list it in the part that was read: its list of tools has more than 20000 entries',
+  );
+});
+
+test.each([
+  ['mcp__x__read', 'mcp__x__read', 'unusable'],
+  ['mcp__x__read', 'mcp__x', 'unusable'],
+  ['Bash', 'Bash', 'unusable'],
+  ['mcp__x__nope', 'mcp__x', 'unknown'],
+])('%s with the deny rule %s: models do not get it', async (name, rule, standing) => {
+  const [configuration] = await configured({ mcpServers: { x: node() }, permissions: { deny: [rule] } });
+  const told = explainTool(configuration, name, { live, status: connected });
+  expect(told).toMatchObject({ standing, offered: { is: false } });
+  if (standing === 'unknown') return;
+  expect(told.offered.says).toBe(`deny rule "${rule}" removes it`);
+  expect(told.answer).toContain('settings.json');
+});
+
+test('a deny rule about some arguments leaves the tool offered', async () => {
+  const [configuration] = await configured({ permissions: { deny: ['Bash(rm *)'] } });
+  expect(explainTool(configuration, 'Bash', { live }).offered.is).toBe(true);
+});
+
 test('a tool of a server that cannot be used says why, and what to do about the server', async () => {
   const [configuration] = await configured({}, { '.mcp.json': { mcpServers: { x: node() } } });
   const told = explainTool(configuration, 'mcp__x__read');

@@ -67,7 +67,10 @@ test('bytes may come one by one, broken, in batches and between noise', async ()
     { jsonrpc: '2.0', id: 3, result: {} },
     { jsonrpc: '2.0', method: 'x' },
   ]);
-  expect(far.noise).toEqual(['Listening, token=[redacted]', '{"level":"info"}']);
+  expect(far.noise).toEqual([
+    'non-protocol output on stdout: Listening, token=[redacted]',
+    'non-protocol output on stdout: {"level":"info"}',
+  ]);
 });
 
 test('a flood of noise does not keep messages back', async () => {
