@@ -29,6 +29,7 @@ const CHECKS: Readonly<Record<keyof HostOptions, Check>> = {
   handlers: RECORD,
   cacheDirectory: TEXT_OR_FALSE,
   pinsDirectory: TEXT,
+  changedTools: ['"reject" or "allow"', (value) => value === 'reject' || value === 'allow'],
   cwd: TEXT,
   env: RECORD,
   clientInfo: RECORD,

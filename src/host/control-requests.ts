@@ -12,6 +12,7 @@ import { modeOf } from './permission/rule-store.ts';
 import { argumentsFor } from './pool/schema/arguments.ts';
 import { promptNow } from './prompt-now.ts';
 import { allServerStatus, type ServerStatus } from './server-status.ts';
+import type { Refusal } from './servers/call/call-fault.ts';
 import { callServer } from './servers/call/call-server.ts';
 import { sdkEntry } from './servers/read-entry.ts';
 import type { Session } from './session.ts';
@@ -142,7 +143,7 @@ function statusOf({ servers, options }: Session): ServerStatus[] {
   return allServerStatus(servers.all, options.configured);
 }
 
-/** A call of the program's own, without the model: the program may do what it likes with its servers. */
+/** A call of the program's own, without the model: no rule is asked, but a tool that is not what was accepted is not called. */
 async function callTool(
   session: Session,
   body: Frame,
@@ -158,8 +159,22 @@ async function callTool(
   const given = isRecord(body.arguments) ? body.arguments : {};
   // Under the names the server gave its parameters, as a model's are.
   const args = tool ? argumentsFor(tool.listed.inputSchema, given) : given;
-  const call = { ...server, args: { ...args }, signal };
+  const whyNot = () => whyNotCall(session, server);
+  const call = { ...server, args: { ...args }, signal, whyNot };
   return (await callServer(target, call, session.world.journal, session.world.callLimits)) as Frame;
+}
+
+/** A program that calls tools past the model is told of a change as a model's call is, by an error. */
+function whyNotCall(
+  { servers, world }: Session,
+  { server: name, tool }: { readonly server: string; readonly tool: string },
+): Refusal | undefined {
+  const server = servers.all.get(name);
+  const listed = servers.target(name)?.tool(tool);
+  const change = server && listed && world.pins.changeOf(name, server, listed);
+  if (!change?.before && !change?.isNew) return undefined;
+  const fault = `tool ${JSON.stringify(tool)} is not what was accepted: ${change.text}; nothing was sent; ${world.pins.remedyOf(change)}`;
+  return { code: 'tool-changed', fault };
 }
 
 function usage(session: Session): Frame {

@@ -3,7 +3,7 @@ import { type PoolCall, ruleCall } from './call/pool-call.ts';
 import { type Decision, decide, type Situation } from './permission/decide.ts';
 import type { Workspace } from './permission/path.ts';
 import { modeOf } from './permission/rule-store.ts';
-import type { ToolChange } from './pin/judge.ts';
+import { isPlainlyNew, type ToolChange } from './pin/judge.ts';
 import { policyRules } from './server-policy.ts';
 import type { SessionWorld } from './session-world.ts';
 import type { Worker } from './worker.ts';
@@ -59,7 +59,13 @@ function situationOf(call: PoolCall, change: ToolChange | undefined, world: Sess
     trusted: call.isTrusted,
     ...(listed.annotations && { annotations: listed.annotations }),
     ...(listed._meta?.['anthropic/requiresUserInteraction'] === true && { needsPerson: true }),
-    ...(change && { changed: { text: change.text, remedy: world.pins.remedyOf(change) } }),
+    ...(change && {
+      changed: {
+        text: change.text,
+        remedy: world.pins.remedyOf(change),
+        ...(isPlainlyNew(change) && { isNew: true }),
+      },
+    }),
     ...(call.doubt !== undefined && { doubt: call.doubt }),
   };
 }

@@ -52,6 +52,11 @@ export type HostOptions = {
   maxFrameBytes?: number;
   /** Where it is kept what tools were when they were accepted, so that a change is seen after a restart; by default only in memory. */
   pinsDirectory?: string;
+  /**
+   * What `callTool()` and `pool().call()` do with a tool that is not what was accepted, or that hides something: `reject`
+   * with the code `tool-changed`, which is the default, or `allow`. `accept()` accepts it.
+   */
+  changedTools?: 'reject' | 'allow';
   /** Answers what servers ask; what has no handler is refused. */
   handlers?: HostHandlers;
   /**

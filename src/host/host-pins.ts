@@ -1,8 +1,12 @@
 import type { Broadcast } from '../base/broadcast.ts';
 import type { HostEvent, HostOptions } from './host-options.ts';
+import type { ToolChange } from './pin/judge.ts';
 import { openPins } from './pin/open-pins.ts';
-import { Pins } from './pin/pins.ts';
+import { type Pins, passingPins } from './pin/pins.ts';
 import { PinWatch } from './pin-watch.ts';
+
+/** How many new tools of one list are events of their own; `changes()` has all. */
+const MAX_EVENTS = 20;
 
 /** What tools of a host were when they were accepted, and who looks at them. */
 export function hostPins(
@@ -11,9 +15,11 @@ export function hostPins(
   events: Pick<Broadcast<HostEvent>, 'emit'>,
 ): { readonly pins: Pins; readonly watch: PinWatch } {
   const warn = (message: string, server: string) => events.emit({ type: 'warning', server, message });
-  const pins = pinsDirectory === undefined ? new Pins() : openPins(pinsDirectory, { note: warn });
+  const pins = pinsDirectory === undefined ? passingPins() : openPins(pinsDirectory, { note: warn });
+  const tell = ({ server, tool, text }: ToolChange) => events.emit({ type: 'changed', server, tool, text });
   const watch = new PinWatch(pins, cwd, {
-    changed: ({ server, tool, text }) => events.emit({ type: 'changed', server, tool, text }),
+    changed: tell,
+    added: (_, changes) => changes.slice(0, MAX_EVENTS).forEach(tell),
     remark: (server, message) => events.emit({ type: 'warning', server, message }),
   });
   return { pins, watch };

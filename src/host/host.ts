@@ -30,6 +30,7 @@ import { type HostWorld, hostConnectWorld } from './host-world.ts';
 import type { ToolChange } from './pin/judge.ts';
 import type { Pins } from './pin/pins.ts';
 import type { PinWatch } from './pin-watch.ts';
+import type { Refusal } from './servers/call/call-fault.ts';
 import { callServer } from './servers/call/call-server.ts';
 import { type CallRecord, memoryJournal } from './servers/call/journal.ts';
 import { Features } from './servers/features/features.ts';
@@ -142,7 +143,8 @@ export class Host extends HostFeatures implements AsyncDisposable {
     checkCallOptions(args, options);
     const target = this.#servers.target(server);
     if (!target) throw this.#unknown(server);
-    const call = { server, tool, args, ...options };
+    const whyNot = () => this.#whyNotCall(server, tool);
+    const call = { server, tool, args, ...options, whyNot };
     const limits = { ...configuredLimits(this.#options.configuration), ...this.#options };
     return (await callServer(target, call, this.#journal, limits)) as CallToolResult;
   }
@@ -224,6 +226,16 @@ export class Host extends HostFeatures implements AsyncDisposable {
     if (server) this.#watch.look(key, server);
   }
 
+  /** Asked just before a call is sent, with what the server lists then. */
+  #whyNotCall(name: string, tool: string): Refusal | undefined {
+    const server = this.#servers.all.get(name);
+    const listed = this.#servers.target(name)?.tool(tool);
+    if (this.#options.changedTools === 'allow' || !server || !listed) return undefined;
+    const change = this.#watch.changeOf(name, server, listed);
+    // A tool that hides something from the start is not another one than before: `changes()` has it.
+    return change?.before || change?.isNew ? changedTool(change) : undefined;
+  }
+
   #checkOpen(): void {
     if (this.#closing !== undefined)
       throw new HostError('closed', '', 'The host is closed; make another with createHost()');
@@ -244,6 +256,12 @@ export class Host extends HostFeatures implements AsyncDisposable {
   #unknown(name: string): HostError {
     return unknownServer(name, this.#servers.all.keys(), this.#whyAside(name));
   }
+}
+
+function changedTool({ server, tool, text }: ToolChange): Refusal {
+  const words = [server, tool].map((it) => JSON.stringify(it)).join(', ');
+  const fault = `tool ${JSON.stringify(tool)} is not what was accepted: ${text}; nothing was sent. Accept it with accept(${words}), or make the host with changedTools: "allow"`;
+  return { code: 'tool-changed', fault };
 }
 
 const NEVER = new AbortController().signal;

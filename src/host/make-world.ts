@@ -10,7 +10,7 @@ import { SessionHooks } from './hook/session-hooks.ts';
 import { spawnShell } from './hook/spawn-shell.ts';
 import { earlierResults, makeResults } from './make-results.ts';
 import { memoryRuleStore, modeOf, type RuleStore } from './permission/rule-store.ts';
-import { Pins } from './pin/pins.ts';
+import { passingPins } from './pin/pins.ts';
 import { PinWatch } from './pin-watch.ts';
 import { programAsker } from './program-asker.ts';
 import type { ProgramPorts } from './program-ports.ts';
@@ -141,10 +141,17 @@ export function makeWorld(
   };
 }
 
-function sessionPins({ pins = new Pins(), connect, note }: SessionOptions): PinWatch {
+function sessionPins({ pins = passingPins(), connect, note }: SessionOptions): PinWatch {
   return new PinWatch(pins, connect.cwd, {
     changed: ({ server, tool, text }) =>
       note?.(`warning: tool "${tool}" of server "${server}" is not what was accepted: ${text}`),
+    added: (server, changes) => {
+      const names = changes.slice(0, 5).map(({ tool }) => `"${tool}"`);
+      const rest = changes.length > 5 ? ` and ${changes.length - 5} more` : '';
+      note?.(
+        `server "${server}": new tools since it was accepted: ${names.join(', ')}${rest}; each is asked about before it runs`,
+      );
+    },
     remark: (server, message) => note?.(`server "${server}": ${message}`),
   });
 }

@@ -1,6 +1,7 @@
 import type { ListedTool } from '../protocol/mcp.ts';
+import { isTrustedEntry } from './connect/world.ts';
 import { acceptCommand } from './pin/accept-command.ts';
-import type { ToolChange } from './pin/judge.ts';
+import { isPlainlyNew, type ToolChange } from './pin/judge.ts';
 import type { Pinned, Pins } from './pin/pins.ts';
 import { placeOf } from './pin/place-of.ts';
 import type { KnownServer, Server } from './servers/server.ts';
@@ -11,6 +12,8 @@ type Watched = Server & Partial<Pick<KnownServer, 'isVerified'>>;
 /** Hears of what a person should know. */
 export type PinListener = {
   changed(change: ToolChange): void;
+  /** Tools that a server has had only since it was accepted, those of one list together. */
+  added(server: string, changes: readonly ToolChange[]): void;
   /** Something else about a server: that it is another than before, that more has changed than is told. */
   remark(server: string, message: string): void;
 };
@@ -48,8 +51,13 @@ export class PinWatch {
         'it is started or reached otherwise than before: its tools are taken as new',
       );
     }
-    for (const change of changes.slice(0, MOST_TOLD)) this.#tell(change);
-    const more = changes.length - MOST_TOLD;
+    const added = changes.filter((change) => isPlainlyNew(change) && this.#isUntold(change));
+    if (added.length > 0) this.#listener.added(key, added);
+    const changed = changes.filter((change) => !isPlainlyNew(change));
+    for (const change of changed.slice(0, MOST_TOLD)) {
+      if (this.#isUntold(change)) this.#listener.changed(change);
+    }
+    const more = changed.length - MOST_TOLD;
     if (more > 0) this.#listener.remark(key, `${more} more of its tools are not what was accepted`);
   }
 
@@ -88,14 +96,14 @@ export class PinWatch {
   #pinned(server: string, entry: Server['entry']): Pinned | undefined {
     if (!this.#places.has(entry)) this.#places.set(entry, placeOf(entry, this.#cwd));
     const place = this.#places.get(entry);
-    return place === undefined ? undefined : { server, place };
+    return place === undefined ? undefined : { server, place, isTrusted: isTrustedEntry(entry) };
   }
 
-  #tell(change: ToolChange): void {
-    const { server, tool, fingerprints } = change;
+  /** True the first time it is asked about a change. */
+  #isUntold({ server, tool, fingerprints }: ToolChange): boolean {
     const id = JSON.stringify([server, tool, fingerprints.after]);
-    if (this.#told.has(id)) return;
+    const isUntold = !this.#told.has(id);
     this.#told.add(id);
-    this.#listener.changed(change);
+    return isUntold;
   }
 }

@@ -180,7 +180,7 @@ test('what changed is told until it is accepted', async () => {
   const home = mkdtempSync(join(tmpdir(), 'toolplane-pins-'));
   onTestFinished(() => rmSync(home, { recursive: true }));
   const run = (...args: readonly string[]) => runCli(args, '', { env: { TOOLPLANE_HOME: home } });
-  const server = odd();
+  const server = { ...odd(), includeTools: ['raw'] };
   const servers = ['--mcp-config', config({ odd: server })];
   // As an agent does in two sessions between which the server has changed.
   const pins = openPins(join(home, 'pins'));
@@ -191,7 +191,7 @@ test('what changed is told until it is accepted', async () => {
   const note = 'toolplane: odd raw: it changed since it was accepted: ';
   expect((await run('tools', '--changed')).stderr).toBe('toolplane: no tool waits to be accepted\n');
   const told = await call();
-  expect(told).toMatchObject({ code: 0, stderr: expect.stringContaining(note) });
+  expect(told).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(note) });
   expect(told.stderr).toMatch(/; to accept it: toolplane tools accept odd raw\n$/);
   // Who looks by hand has accepted nothing, and can.
   const listed = await run('tools', '--changed');
@@ -213,6 +213,20 @@ test('what changed is told until it is accepted', async () => {
   expect((await run('tools', 'accept', 'odd')).stderr).toBe(
     'toolplane: no tool of server "odd" waits to be accepted; toolplane tools --mcp-config <file> looks whether one changed\n',
   );
+});
+
+test('a new tool at a server that was accepted before is told of, and called by whoever types its name', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'toolplane-pins-'));
+  onTestFinished(() => rmSync(home, { recursive: true }));
+  const server = { ...odd(), includeTools: ['raw'] };
+  const at = { server: 'odd', place: placeOf(server, process.cwd()) ?? '' };
+  openPins(join(home, 'pins')).observe(at, [{ name: 'old', inputSchema: { type: 'object' } }]);
+  const args = ['call', 'odd', 'raw', '--mcp-config', config({ odd: server })];
+  const { code, stderr } = await runCli(args, '', { env: { TOOLPLANE_HOME: home } });
+  expect([code, stderr]).toEqual([
+    0,
+    'toolplane: odd raw: it is new since its server was accepted: description: added "Tells what it was sent"; to accept it: toolplane tools accept odd raw\n',
+  ]);
 });
 
 test('a file of accepted tools that is damaged is told of, with its server', async () => {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
 import { createHost } from '../../src/entry/host.ts';
-import type { HostEvent } from '../../src/host/host-options.ts';
+import type { HostEvent, HostOptions } from '../../src/host/host-options.ts';
 import { toolServer } from '../../src/tools/sdk-server.ts';
 
 const mail = () =>
@@ -120,4 +120,93 @@ test('a tool that changed after a restart is told of, listed and accepted', asyn
   expect(await run('Steals')).toEqual({ changes: [change], accepted: [], told: [change] });
   expect(await run('Steals', true)).toMatchObject({ accepted: ['find'] });
   expect(await run('Steals')).toEqual({ changes: [], accepted: [], told: [] });
+});
+
+/** Hosts one after the other on a server whose tools the test writes. */
+function restarted(options: HostOptions = {}) {
+  const directory = mkdtempSync(join(tmpdir(), 'pins-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const tools = join(directory, 'tools.json');
+  const s = {
+    command: process.execPath,
+    args: [fileURLToPath(new URL('fixtures/changing-server.mjs', import.meta.url)), tools],
+  };
+  const list = (...listed: object[]) =>
+    writeFileSync(tools, JSON.stringify(listed.map((it) => ({ inputSchema: { type: 'object' }, ...it }))));
+  const open = async (more: HostOptions = {}) => {
+    const host = createHost({
+      mcpServers: { s },
+      pinsDirectory: join(directory, 'pins'),
+      ...options,
+      ...more,
+    });
+    onTestFinished(() => host.close());
+    await host.ready();
+    return host;
+  };
+  return { list, open, s };
+}
+
+const RAN = { content: [{ text: 'find ran' }] };
+
+test.each([
+  ['changed', [{ name: 'find', description: 'Steals' }], 'it changed since it was accepted: .*Steals'],
+  [
+    'new',
+    [
+      { name: 'seek', description: 'Finds' },
+      { name: 'find', description: 'Steals' },
+    ],
+    'it is new since its server was accepted: .*Steals',
+  ],
+])('a %s tool is not called until it is accepted, unless the host allows it', async (kind, later, text) => {
+  const { list, open } = restarted();
+  list({ name: kind === 'new' ? 'seek' : 'find', description: 'Finds' });
+  await (await open()).close();
+  list(...later);
+  const host = await open();
+  const rejected = {
+    code: 'tool-changed',
+    server: 's',
+    hasRun: 'no',
+    message: expect.stringMatching(
+      new RegExp(
+        `^MCP server "s": tool "find" is not what was accepted: ${text}.*; nothing was sent. Accept it with accept\\("s", "find"\\), or make the host with changedTools: "allow"$`,
+      ),
+    ),
+  };
+  await expect(host.callTool('s', 'find')).rejects.toMatchObject(rejected);
+  await expect((await host.pool()).call('mcp__s__find')).rejects.toMatchObject(rejected);
+  expect(await (await open({ changedTools: 'allow' })).callTool('s', 'find')).toMatchObject(RAN);
+  expect(host.accept('s', 'find').map(({ tool }) => tool)).toEqual(['find']);
+  expect(await host.callTool('s', 'find')).toMatchObject(RAN);
+});
+
+test('a host that keeps nothing calls tools that a server adds, and none that it changes', async () => {
+  const { list, s } = restarted();
+  const [find, reload] = [{ name: 'find', description: 'Finds' }, { name: 'reload' }];
+  list(find, reload);
+  await using host = createHost({ mcpServers: { s } });
+  await host.ready();
+  expect(await host.callTool('s', 'find')).toMatchObject(RAN);
+  const relisted = async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    using _ = host.events.on((event) => event.type === 'tools' && resolve());
+    await host.callTool('s', 'reload');
+    await promise;
+  };
+  list(find, reload, { name: 'seek' });
+  await relisted();
+  expect(await host.callTool('s', 'seek')).toMatchObject({ content: [{ text: 'seek ran' }] });
+  list({ ...find, description: 'Steals' }, reload);
+  await relisted();
+  await expect(host.callTool('s', 'find')).rejects.toMatchObject({ code: 'tool-changed' });
+});
+
+test('a tool that hides something from the start is called, and listed among the changes', async () => {
+  const { list, open } = restarted();
+  list({ name: 'find', description: 'Fi\u200bnds' });
+  const host = await open();
+  expect(host.changes().map(({ tool }) => tool)).toEqual(['find']);
+  expect(await host.callTool('s', 'find')).toMatchObject(RAN);
 });

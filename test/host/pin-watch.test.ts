@@ -22,6 +22,7 @@ function watch() {
     notes,
     pins: new PinWatch(new Pins(), '/w', {
       changed: ({ server, tool, text }) => notes.push(`${server}/${tool}: ${text}`),
+      added: (server, changes) => notes.push(`${server}: + ${changes.map(({ tool }) => tool).join()}`),
       remark: (server, message) => notes.push(`${server}: ${message}`),
     }),
   };

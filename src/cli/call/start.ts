@@ -36,13 +36,17 @@ export type CallRequest = NamedServers & {
 export function startCall(request: CallRequest, env: NodeJS.ProcessEnv): Promise<number> {
   return withHost({ ...request, elicitation: answerElicitation }, env, async (connected) => {
     needServers(connected);
-    const tool = findTool(await connected.host.listTools(), request);
+    const tools = await connected.host.listTools();
+    const tool = findTool(tools, request);
     const args = await argumentsOf(connected, tool, request);
     if (request.directory !== undefined) await makeDirectory(request.directory);
     const { tell } = connected.output;
-    for (const change of changedTools(request.servers, [tool], env, tell)) {
-      tell(`${tool.server} ${tool.name}: ${sayChange(change)}`);
-    }
+    const listed = tools.filter(({ server }) => server === tool.server);
+    const changes = changedTools(request.servers, listed, env, tell);
+    const change = changes.find((it) => it.tool === tool.name);
+    // Whoever types the name of a new tool means it; whoever types that of a changed one may not know.
+    if (change?.before) throw new Failed(`${tool.server} ${tool.name}: ${sayChange(change)}`, 'tool-changed');
+    if (change) tell(`${tool.server} ${tool.name}: ${sayChange(change)}`);
     const named = { ...request, tool: tool.name };
     return show(connected, named, await call(connected, named, args));
   });

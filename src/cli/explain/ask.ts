@@ -5,6 +5,7 @@ import { resolveTool } from '../../host/config/explain/resolve-tool.ts';
 import type { ConfiguredServer } from '../../host/config/model.ts';
 import type { HostTool } from '../../host/host-options.ts';
 import { nearName } from '../../host/near-name.ts';
+import { isPlainlyNew } from '../../host/pin/judge.ts';
 import { assemble, type PooledTool } from '../../host/pool/assemble.ts';
 import { priceOf } from '../../host/pool/price.ts';
 import { toolBudget } from '../../host/tool-budget.ts';
@@ -71,6 +72,7 @@ export function liveTools(
         tokens: priceOf(tool),
         ...(listed.annotations && { annotations: listed.annotations }),
         ...(change && { changed: sayChange(change) }),
+        ...(change && isPlainlyNew(change) && { isNew: true }),
         ...(renamed && { renamed: sayRenamed(renamed) }),
         deferred: deferredOf(tool, pool.tools, origin.server),
       },

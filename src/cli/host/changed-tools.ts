@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { ServerEntry } from '../../host/connect/world.ts';
+import { isTrustedEntry, type ServerEntry } from '../../host/connect/world.ts';
 import type { HostTool } from '../../host/host-options.ts';
 import { acceptCommand } from '../../host/pin/accept-command.ts';
 import type { ToolChange } from '../../host/pin/judge.ts';
@@ -17,8 +17,10 @@ export function changedTools(
 ): readonly ToolChange[] {
   const pins = openPins(join(homeOf(env), 'pins'), { note });
   return [...Map.groupBy(tools, ({ server }) => server)].flatMap(([server, its]) => {
-    const place = placeOf(servers[server] as ServerEntry, process.cwd());
-    return place === undefined ? [] : pins.observe({ server, place }, its, 'leave').changes;
+    const entry = servers[server] as ServerEntry;
+    const place = placeOf(entry, process.cwd());
+    if (place === undefined) return [];
+    return pins.observe({ server, place, isTrusted: isTrustedEntry(entry) }, its, 'leave').changes;
   });
 }
 

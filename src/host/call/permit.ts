@@ -73,6 +73,7 @@ export async function permit(asked: PoolCall, world: PermitWorld, signal: AbortS
   const { reason } = decision;
   switch (decision.kind) {
     case 'allow':
+      if (reason.changed) world.accept(call);
       return allowed(call, reason);
     case 'deny':
       return refused(

@@ -48,6 +48,11 @@ export const HOST_ERRORS = {
     meaning: 'The entry of the server leaves the tool out.',
     remedy: 'Change `includeTools` or `excludeTools` of the entry.',
   },
+  'tool-changed': {
+    meaning: 'The tool is not what was accepted of it, or is new at a server that was accepted before.',
+    remedy:
+      'Read `changes()`, then `accept(server, tool)` it; `changedTools: "allow"` calls such tools without asking.',
+  },
   disabled: {
     meaning: 'Somebody turned the server off.',
     remedy: '`toggle(name, true)` turns it on.',

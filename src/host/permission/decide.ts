@@ -1,6 +1,6 @@
 import type { ToolAnnotations } from '../../protocol/mcp.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
-import { allowingRules, matchCall, matchesCall, type ToolCall } from './match.ts';
+import { allowingRules, matchCall, matchesCall, namesTool, type ToolCall } from './match.ts';
 import { isInWorkspace, type Workspace } from './path.ts';
 import { isProtectedPath } from './protected-path.ts';
 import { type Rule, ruleText } from './rule.ts';
@@ -20,8 +20,11 @@ export type Situation = {
   readonly doubt?: string;
   /** The tool's definition says that a person must be there, whatever rules allow. */
   readonly needsPerson?: boolean;
-  /** The tool is not what was accepted: how, on one line, and how a person who is not here would accept it. */
-  readonly changed?: { readonly text: string; readonly remedy?: string };
+  /**
+   * The tool is not what was accepted: how, on one line, and how a person who is not here would accept it. One that is
+   * only new at its server is accepted by an allow rule that names it.
+   */
+  readonly changed?: { readonly text: string; readonly remedy?: string; readonly isNew?: boolean };
   readonly workspace: Workspace;
 };
 
@@ -30,7 +33,7 @@ export type Reason = {
   readonly rule?: Rule;
   readonly mode?: PermissionMode;
   readonly annotation?: 'readOnlyHint' | 'destructiveHint' | 'requiresUserInteraction';
-  /** The tool is not what was accepted, and `text` says how: whoever allows the call accepts it. */
+  /** The tool is not what was accepted, and `text` says how: whoever allows the call accepts it, be it a rule that names it. */
   readonly changed?: { readonly remedy?: string };
   readonly text: string;
 };
@@ -66,11 +69,13 @@ function decideAsking(situation: Situation): Decision {
   if (asked) return withChange('reason' in asked ? asked : byRule('ask', asked), situation);
   const allowing = allowingRules(rules, call, workspace);
   const needsPlan = situation.mode === 'plan' && !allowing;
-  if (situation.changed && !bypassing && !needsPlan) return askOfChange(situation);
+  const naming = situation.changed?.isNew ? find('allow', (rule) => namesTool(rule, call)) : undefined;
+  if (situation.changed && !naming && !bypassing && !needsPlan) return askOfChange(situation);
   if (situation.needsPerson === true) {
     const text = `${call.name} requires a person whenever it runs`;
     return withChange({ kind: 'ask', reason: { annotation: 'requiresUserInteraction', text } }, situation);
   }
+  if (naming) return withChange(byRule('allow', naming), situation);
   if (allowing) return byRules(allowing);
   return bypassing
     ? { kind: 'allow', reason: { mode: 'bypassPermissions', text: 'mode bypassPermissions asks nobody' } }
@@ -107,7 +112,9 @@ function askOfChange(situation: Situation): Decision {
   const reason: Reason = {
     mode,
     ...(needsPerson === true && { annotation: 'requiresUserInteraction' }),
-    text: `${call.name} is not what was accepted`,
+    text: situation.changed?.isNew
+      ? `${call.name} was not accepted yet`
+      : `${call.name} is not what was accepted`,
   };
   return withChange({ kind: 'ask', reason }, situation);
 }

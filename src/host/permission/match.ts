@@ -60,6 +60,12 @@ export function matchesTool(rule: Rule, ref: ToolRef): boolean {
   return isAbout(rule, ref) && (rule.effect !== 'allow' || !couldMeanAnother(rule.tool, ref));
 }
 
+/** Whether the rule names this one tool in full, or by its alias: neither a server nor a pattern that includes it. */
+export function namesTool({ tool, content }: Rule, { name, server, tool: own = '' }: ToolRef): boolean {
+  if (content !== undefined) return false;
+  return tool === name || (server !== undefined && normalizeName(tool) === mcpToolName(server, own));
+}
+
 function isAbout(rule: Rule, ref: ToolRef): boolean {
   if (rule.tool === '*' || rule.tool === ref.name) return true;
   if (ref.server === undefined) {

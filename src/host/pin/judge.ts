@@ -7,15 +7,18 @@ import { orderedDifferences } from './differences.ts';
 import { type Effort, fullEffort } from './effort.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { isPlainJson } from './hidden.ts';
+import { renamedFrom } from './renamed-from.ts';
 import { sayFindings, type ToolFinding, toolFindings } from './tool-findings.ts';
 
-/** A tool that is not what was accepted, or that nobody has accepted and that hides something. */
+/** A tool that is not what was accepted, or that nobody has accepted and that is new at a known server or hides something. */
 export type ToolChange = {
   readonly server: string;
   readonly place: string;
   readonly tool: string;
   /** What was accepted; undefined if nothing ever was. */
   readonly before?: Definition;
+  /** Its server was accepted before it had this tool. */
+  readonly isNew?: true;
   readonly after: Definition;
   readonly fingerprints: { readonly before?: string; readonly after: string };
   readonly differences: readonly Difference[];
@@ -27,8 +30,10 @@ export type ToolChange = {
 
 /** How a tool is judged. */
 export type Judging = {
-  /** Whether one that nobody has accepted and that hides nothing is fine. */
-  readonly unknown?: 'accept' | 'ask';
+  /** What becomes of a tool nobody has accepted and that hides nothing: `new` and `unseen` say why it is not accepted. */
+  readonly unknown?: 'accept' | 'new' | 'unseen';
+  /** What was accepted of the server and is not listed any more: a new tool may be one of these renamed. */
+  readonly gone?: readonly Definition[];
   readonly effort?: Effort;
 };
 
@@ -37,31 +42,35 @@ export function judge(
   { server, place }: { readonly server: string; readonly place: string },
   before: Definition | undefined,
   listed: ListedTool | Definition,
-  { unknown = 'accept', effort = fullEffort() }: Judging = {},
+  { unknown = 'accept', gone = [], effort = fullEffort() }: Judging = {},
 ): ToolChange | undefined {
   const after = definitionOf(listed);
   const text = boundedText(after);
-  if (text === undefined) return beyondComparing({ server, place }, listed);
+  const isNew = !before && unknown !== 'accept';
+  const known = { ...(before && { before }), ...(isNew && { isNew }) };
+  if (text === undefined) return { ...beyondComparing({ server, place }, listed), ...known };
   // Nearly every tool is done with here: it says what it said, or is new and plain.
   if (before ? JSON.stringify(before) === text : unknown === 'accept' && isPlainJson(text)) return undefined;
   const [old, fresh] = [before && ordered(before), ordered(after)] as [Definition | undefined, Definition];
   const isSpent = effort.texts <= 0;
-  const found = old ? (isSpent ? unsaid : orderedDifferences)(old, fresh, effort) : [];
-  if (old && found.length === 0) return undefined;
+  const changes = old ? (isSpent ? unsaid : orderedDifferences)(old, fresh, effort) : [];
+  if (old && changes.length === 0) return undefined;
   const findings = isPlainJson(text) ? [] : toolFindings(after, isSpent ? 'first' : 'all');
   effort.texts -= findings.length;
   if (!before && findings.length === 0 && unknown === 'accept') return undefined;
   const flag = sayFindings(findings);
+  const news = isNew && unknown === 'new' && flag === undefined ? newTool(fresh, gone, effort) : undefined;
+  const found = news?.differences ?? changes;
   const said = [
-    ...(found.length > 0 ? [`it changed since it was accepted: ${sayDifference(found)}`] : []),
-    ...(!before && flag === undefined ? [UNSEEN] : []),
+    ...(changes.length > 0 ? [`it changed since it was accepted: ${sayDifference(changes)}`] : []),
+    ...(news ? [news.text] : !before && flag === undefined ? [UNSEEN] : []),
     ...(flag !== undefined ? [`it hides something: ${flag}`] : []),
   ];
   return {
     server,
     place,
     tool: after.name,
-    ...(before && { before }),
+    ...known,
     after,
     fingerprints: {
       ...(old && { before: fingerprintOf(JSON.stringify(old)) }),
@@ -73,12 +82,34 @@ export function judge(
   };
 }
 
+/** Whether an allow rule that names the tool accepts it: it is new, can be compared later, and hides nothing. */
+export function isPlainlyNew({ isNew, findings, fingerprints }: ToolChange): boolean {
+  return isNew === true && findings.length === 0 && fingerprints.after !== '';
+}
+
+/** A tool that its server did not have when that was accepted: all of it is shown, or how it differs from one that is gone. */
+function newTool(
+  fresh: Definition,
+  gone: readonly Definition[],
+  effort: Effort,
+): { readonly text: string; readonly differences: Difference[] } {
+  if (effort.texts <= 0) return { text: NEW, differences: [] };
+  const origin = renamedFrom(fresh, gone);
+  const nothing: Definition = { name: fresh.name, inputSchema: { type: 'object' } };
+  const differences = orderedDifferences(ordered(origin ?? nothing) as Definition, fresh, effort);
+  const head = origin
+    ? `${NEW}; it looks like "${cut(origin.name)}", which is gone, under another name`
+    : NEW;
+  return { text: differences.length > 0 ? `${head}: ${sayDifference(differences)}` : head, differences };
+}
+
 /** Where too much differs to say how: whoever asks about the one tool is told. */
 function unsaid(old: Definition, fresh: Definition): Difference[] {
   if (isIdentical(old, fresh)) return [];
   return [{ part: '…', severity: 'high', text: 'its definition is another one' }];
 }
 
+const NEW = 'it is new since its server was accepted';
 const UNSEEN = 'it is new, and its server has had too many tools for one to be accepted unseen';
 
 /** A definition nobody can compare is never accepted as it is; only its name is kept. */

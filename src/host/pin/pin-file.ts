@@ -10,9 +10,10 @@ export type PinFile =
   | { readonly kind: 'broken' | 'newer'; readonly fault: string };
 
 export function pinFileText(server: string, pins: ServerPins): string {
-  const places = [...pins].map(([place, { accepted, pending, isFull }]) => ({
+  const places = [...pins].map(([place, { accepted, pending, gone, isFull }]) => ({
     place,
     ...(isFull && { isFull }),
+    ...(gone && { gone: [...gone] }),
     accepted: [...accepted.values()],
     pending: [...pending.values()],
   }));
@@ -39,7 +40,13 @@ export function readPinFile(text: string): PinFile {
     if (!isRecord(item) || typeof item.place !== 'string' || !accepted || !pending) {
       return broken('one of its definitions cannot be read');
     }
-    pins.set(item.place, { accepted, pending, ...(item.isFull === true && { isFull: true }) });
+    const gone = Array.isArray(item.gone) ? item.gone.filter((it) => typeof it === 'string') : [];
+    pins.set(item.place, {
+      accepted,
+      pending,
+      ...(gone.length > 0 && { gone: new Set(gone) }),
+      ...(item.isFull === true && { isFull: true }),
+    });
   }
   return { kind: 'pins', server: value.server, pins };
 }

@@ -6,6 +6,8 @@ export type PlacePins = {
   readonly accepted: ReadonlyMap<string, Definition>;
   /** What was listed instead and is not accepted yet. */
   readonly pending: ReadonlyMap<string, Definition>;
+  /** Names of accepted tools that the list with the newest pending tool lacked: a new tool may be one of them renamed. */
+  readonly gone?: ReadonlySet<string>;
   /** There was no room for all: what is not known may have been forgotten, so that it is asked about. */
   readonly isFull?: true;
 };

@@ -38,11 +38,21 @@ export function withSeen(now: PlacePins, { fresh, changed, listed }: Seen, most 
   }
   const pending = [...waiting, ...changed].filter(([name, it]) => !isIdentical(now.accepted.get(name), it));
   const earlier = [...now.pending].filter(([name]) => !listed.has(name));
+  const gone = goneFrom(accepted, listed);
   return {
     accepted: isFull ? seenLast(accepted, listed) : accepted,
     pending: fitting([...pending, ...earlier], PENDING),
+    ...(pending.length > 0 && gone.size > 0 && { gone }),
     ...(isFull && { isFull }),
   };
+}
+
+/** Names of accepted tools that a list lacks. */
+export function goneFrom(
+  accepted: ReadonlyMap<string, Definition>,
+  listed: ReadonlySet<string>,
+): ReadonlySet<string> {
+  return new Set([...accepted.keys()].filter((name) => !listed.has(name)));
 }
 
 /** What is remembered once somebody accepted definitions; where there is no room, what was not listed longest is forgotten. */
@@ -57,7 +67,12 @@ export function withAccepted(now: PlacePins, definitions: readonly Definition[],
   }
   const kept = fitting([...accepted].reverse(), most);
   const isFull = now.isFull === true || kept.size < accepted.size;
-  return { accepted: new Map([...kept].reverse()), pending, ...(isFull && { isFull }) };
+  return {
+    accepted: new Map([...kept].reverse()),
+    pending,
+    ...(now.gone && { gone: now.gone }),
+    ...(isFull && { isFull }),
+  };
 }
 
 /** Those that are listed behind those that are not, so that the first was not listed longest. */

@@ -156,3 +156,47 @@ describe('a tool that is not what was accepted', () => {
     expect(decide(situation(tool, { changed, ...changes }))).toMatchObject({ kind, reason });
   });
 });
+
+describe('a tool that is new at an accepted server', () => {
+  const changed = { text: 'it is new', remedy: 'do this', isNew: true };
+  const alias = mcpCall('s', 't', 'mcp__s__t_1234abcd');
+  test.each<[string, typeof tool, Partial<Situation>, string]>([
+    ['nothing said', tool, {}, 'ask'],
+    ['a rule for the server', tool, { rules: [allow] }, 'ask'],
+    ['a pattern', tool, { rules: [rule('mcp__s__*', 'allow')] }, 'ask'],
+    ['a pattern of any server', tool, { rules: [rule('mcp__*', 'allow')] }, 'ask'],
+    ['a rule that names it', tool, { rules: [allow, rule('mcp__s__t', 'allow')] }, 'allow'],
+    ['a rule that names it, in CI', tool, { rules: [rule('mcp__s__t', 'allow')], mode: 'dontAsk' }, 'allow'],
+    ['a rule that names it, in plan', tool, { rules: [rule('mcp__s__t', 'allow')], mode: 'plan' }, 'allow'],
+    [
+      'a rule that names it as its server does',
+      mcpCall('my s', 'a.b'),
+      { rules: [rule('mcp__my s__a.b', 'allow')] },
+      'allow',
+    ],
+    ['a rule on its alias', alias, { rules: [rule('mcp__s__t_1234abcd', 'allow')] }, 'allow'],
+    [
+      'a rule that could mean another',
+      { ...mcpCall('a', 'b__c'), servers: ['a', 'a__b'] },
+      { rules: [rule('mcp__a__b__c', 'allow')] },
+      'ask',
+    ],
+    ['a rule that names it, and an ask rule', tool, { rules: [rule('mcp__s__t', 'allow'), ask] }, 'ask'],
+    ['a rule that names it, and a deny rule', tool, { rules: [rule('mcp__s__t', 'allow'), deny] }, 'deny'],
+    ['a trusted reader', tool, { trusted: true, annotations: reads }, 'ask'],
+    ['bypassing', tool, bypass, 'allow'],
+    ['nothing said, in CI', tool, { mode: 'dontAsk' }, 'deny'],
+  ])('%s', (_, call, changes, kind) => {
+    expect(decide(situation(call, { changed, ...changes })).kind).toBe(kind);
+  });
+
+  test('whoever is asked is shown it, and a rule that names it accepts it', () => {
+    expect(decide(situation(tool, { changed, rules: [allow] })).reason).toMatchObject({
+      changed: { remedy: 'do this' },
+      text: `${tool.name} was not accepted yet; it is new`,
+    });
+    const named = decide(situation(tool, { changed, rules: [rule('mcp__s__t', 'allow')] }));
+    expect(named.reason.changed).toBeDefined();
+    expect(decide(situation(tool, { changed, ...bypass })).reason.changed).toBeUndefined();
+  });
+});

@@ -24,6 +24,21 @@ function fileIn(path: string): string {
   return join(path, names[0] as string);
 }
 
+test('a file from before new tools waited asks about none of its tools, and one with a renamed tool is read back', async () => {
+  const path = await directory();
+  openPins(path).observe(AT, [ONE]);
+  const old = {
+    format: 1,
+    server: AT.server,
+    places: [{ place: 'here', accepted: [ONE, tool({ name: 'b' })], pending: [] }],
+  };
+  writeFileSync(fileIn(path), JSON.stringify(old));
+  expect(openPins(path).observe(AT, [ONE, tool({ name: 'b' })]).changes).toEqual([]);
+  const [change] = openPins(path).observe(AT, [ONE, tool({ name: 'c' })]).changes;
+  expect(change?.text).toContain('it looks like "b", which is gone');
+  expect(openPins(path).all()).toEqual([change]);
+});
+
 test('what was accepted, and what is not yet, is there after a restart, for its owner only', async () => {
   const path = await directory();
   openPins(path).observe(AT, [ONE]);

@@ -25,6 +25,8 @@ export type CallFacts = {
   readonly builtIns?: readonly string[];
   /** How it differs from what was accepted. */
   readonly changed?: string;
+  /** It was not there when its server was accepted: a rule that names it accepts it. */
+  readonly isNew?: boolean;
   /** Rules that entries and flags make beside settings. */
   readonly rules?: readonly Rule[];
   /** `--permission-mode`. */

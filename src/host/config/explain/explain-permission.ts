@@ -80,7 +80,7 @@ function decisionOf(
     bypassLaunched: false,
     trusted: isTrusted(configuration, situation.call, facts),
     ...(facts.annotations && { annotations: facts.annotations }),
-    ...(facts.changed !== undefined && { changed: { text: facts.changed } }),
+    ...(facts.changed !== undefined && { changed: { text: facts.changed, isNew: facts.isNew === true } }),
   });
   return isUnasked(situation.call, facts) ? withoutClaim(decision, situation.call) : decision;
 }

@@ -22,6 +22,8 @@ export type LiveTools = {
     readonly tokens: number;
     readonly annotations?: ToolAnnotations;
     readonly changed?: string;
+    /** It was not there when its server was accepted. */
+    readonly isNew?: boolean;
     /** Why it is not known by `mcp__<server>__<tool>`. */
     readonly renamed?: string;
     readonly deferred: { readonly is: boolean; readonly says: string };
@@ -63,6 +65,7 @@ export function explainTool(
     isAsked: found !== undefined,
     ...(found?.annotations && { annotations: found.annotations }),
     ...(found?.changed !== undefined && { changed: found.changed }),
+    ...(found?.isNew && { isNew: true }),
   };
   if (ref.server === undefined) return withoutServer(configuration, name, facts, live);
   const server = configuration.merged.servers.find((it) => it.name === ref.server) as ConfiguredServer;

@@ -1,4 +1,4 @@
-import { HostError } from '../../connect/host-error.ts';
+import { HostError, type HostErrorCode } from '../../connect/host-error.ts';
 import type { TimeLimits } from './time-limits.ts';
 
 type Called = { readonly server: string; readonly tool: string; readonly limits: TimeLimits };
@@ -30,16 +30,23 @@ export function lostFault(failure: HostError, { server, tool }: Called): HostErr
   });
 }
 
+/** Why a call is not sent: the code and the words of its error. */
+export type Refusal = { readonly code: HostErrorCode; readonly fault: string };
+
 /** It is not what was decided on any more, so it is not sent; `lost` is the failure of an attempt that may have run. */
-export function unsentFault({ server }: Called, why: string, lost: HostError | undefined): HostError {
-  const rest = lost
-    ? 'the connection was lost during the call, which may have run, and it was not sent again: see what it did before you call it again'
-    : 'nothing was sent: call it again to have it decided anew';
-  return new HostError('unknown-tool', server, `${why}; ${rest}`, {
-    hasRun: lost ? 'maybe' : 'no',
-    ...(lost && { cause: lost }),
-  });
+export function unsentFault(
+  { server }: Called,
+  why: string | Refusal,
+  lost: HostError | undefined,
+): HostError {
+  const { code, fault } = typeof why === 'string' ? { code: 'unknown-tool' as const, fault: why } : why;
+  if (lost) return new HostError(code, server, `${fault}; ${MAY_HAVE_RUN}`, { cause: lost });
+  const rest = typeof why === 'string' ? '; nothing was sent: call it again to have it decided anew' : '';
+  return new HostError(code, server, fault + rest, { hasRun: 'no' });
 }
+
+const MAY_HAVE_RUN =
+  'the connection was lost during the call, which may have run, and it was not sent again: see what it did before you call it again';
 
 function sayTime(ms: number): string {
   return ms < 1000 ? `${Math.round(ms)} ms` : `${Number((ms / 1000).toFixed(1))} s`;

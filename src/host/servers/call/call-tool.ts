@@ -4,7 +4,7 @@ import { HostError } from '../../connect/host-error.ts';
 import { isTrustedEntry } from '../../connect/world.ts';
 import type { CallTarget } from '../call-target.ts';
 import { afterFailure, type FailedAttempt, mayRepeat, type NextStep } from './after-failure.ts';
-import { lateFault, lostFault, unsentFault } from './call-fault.ts';
+import { lateFault, lostFault, type Refusal, unsentFault } from './call-fault.ts';
 import type { CallOutcome, Journal } from './journal.ts';
 import { pause, reach } from './reach.ts';
 import type { TimeLimits } from './time-limits.ts';
@@ -18,8 +18,8 @@ export type ToolCall = {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: CallOptions['onProgress'] | undefined;
   readonly meta?: Record<string, unknown> | undefined;
-  /** Why it must not be sent as things are now, if so: asked before it is sent, each time. */
-  readonly whyNot?: (() => string | undefined) | undefined;
+  /** Why it must not be sent as things are now, if so, in words or as the error the call ends with: asked before it is sent, each time. */
+  readonly whyNot?: (() => string | Refusal | undefined) | undefined;
 };
 
 /**
