@@ -47,7 +47,10 @@ export async function runSubAgent(
   const who = { agent_id: randomUUID(), agent_type: type };
   const onWarning = (server: string, message: string) =>
     session.note(`MCP server "${server}" of the sub-agent ${type}: ${message}`);
-  await using ownServers = new Servers(world.connect, { onWarning });
+  await using ownServers = new Servers(world.connect, {
+    onWarning,
+    dialLimits: session.servers.subAgentDials,
+  });
   const own = definition.mcpServers?.filter((it) => typeof it !== 'string') ?? [];
   for (const entries of own) ownServers.add(entries, 'dynamic');
   await within(PATIENCE_MS, ownServers.settled(), signal);

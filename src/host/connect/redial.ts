@@ -43,10 +43,10 @@ const ENDING = /^\((?:exited with code|ended by|it closed)\b.*\)$/;
 /** What a server says once it runs, and what it says of a message that it cannot handle. */
 const AFTER_START: readonly RegExp[] = [
   /running|listening|serving|started|\bready\b|stdio|stdin/i,
-  /discover|initiali[sz]|handshake|protocol|(?<![.\w])json|rpc|session|clientInfo|capabilit/i,
-  /method|request|message|param|dispatch|handler|receiv/i,
-  /pars|serializ|marshal|decod|schema/i,
-  /unexpected|unrecogni[sz]|panick|undefined|\bnull\b|NoneType/i,
+  /discover|initiali[sz]ed|["'`]initialize|handshake|protocol|(?<![.\w])json|rpc|session|clientInfo|capabilit/i,
+  /method|request|message|\bparams\b|dispatch|handler|receiv/i,
+  /pars(?:e|ing)|serializ|marshal|decod/i,
+  /unexpected|unrecogni[sz]|panick|of (?:undefined|null)\b|NoneType/i,
 ];
 
 /** Whether it answered that it does not want to be spoken to so. */

@@ -2,15 +2,19 @@ import type { Clock } from './clock.ts';
 
 /** One attempt may start a process or open a socket twice, so this allows at most 8 starts in the first 3 s. */
 const MAX_DIALS = 4;
+/** Several sub-agents that run at once may each start a server of the same name. */
+const MAX_SHARED_DIALS = 8;
 const WINDOW_MS = 3_500;
 
 /** Bounds how often one server is dialled in any 3.5 s, whatever asks for it: retries, calls, `reconnect()`. */
 export class DialLimit {
   readonly #clock: Clock;
+  readonly #max: number;
   #recent: readonly number[] = [];
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, max = MAX_DIALS) {
     this.#clock = clock;
+    this.#max = max;
   }
 
   /** Resolves when the next dial may begin, and counts that dial; rejects with the reason of an aborted signal. */
@@ -20,7 +24,7 @@ export class DialLimit {
       const now = this.#clock.now();
       this.#recent = this.#recent.filter((at) => at <= now && now - at < WINDOW_MS);
       const [oldest = now] = this.#recent;
-      if (this.#recent.length < MAX_DIALS) break;
+      if (this.#recent.length < this.#max) break;
       await this.#pause(oldest + WINDOW_MS - now, signal);
     }
     this.#recent = [...this.#recent, this.#clock.now()];
@@ -36,5 +40,21 @@ export class DialLimit {
       const stop = this.#clock.after(ms, end);
       signal.addEventListener('abort', end, { once: true });
     });
+  }
+}
+
+/** Limits by the names of servers, for several `Servers` that start servers of their own from the same entries. */
+export class SharedDialLimits {
+  readonly #clock: Clock;
+  readonly #limits = new Map<string, DialLimit>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  of(key: string): DialLimit {
+    const limit = this.#limits.get(key) ?? new DialLimit(this.#clock, MAX_SHARED_DIALS);
+    this.#limits.set(key, limit);
+    return limit;
   }
 }

@@ -1,6 +1,7 @@
 import { connect } from '../connect/connect.ts';
 import type { ConnectWorld } from '../connect/world.ts';
 import { SYSTEM_CLOCK } from './clock.ts';
+import { DialLimit } from './dial-limit.ts';
 import { DIALLING, DialQueue } from './dial-queue.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { RETRY } from './retry.ts';
@@ -18,6 +19,7 @@ export function makeSlotWorld(world: ConnectWorld, options: ServersOptions, onWa
     clock,
     connect: options.connect ?? connect,
     queue: new DialQueue({ ...DIALLING, ...options.dialling }, clock),
+    limitOf: (key) => options.dialLimits?.of(key) ?? new DialLimit(clock),
     heartbeat: new Heartbeat(options.heartbeatMs ?? HEARTBEAT_MS, clock, onWake),
     random: options.random ?? Math.random,
     retry: { ...RETRY, ...options.retry },

@@ -3,7 +3,7 @@ import type { Connection } from '../connect/connection.ts';
 import { HostError } from '../connect/host-error.ts';
 import type { ConnectWorld, ServerEntry } from '../connect/world.ts';
 import { attend, introductionOf, type Live } from './attend.ts';
-import { DialLimit } from './dial-limit.ts';
+import type { DialLimit } from './dial-limit.ts';
 import type { Lane } from './dial-queue.ts';
 import { endedFault } from './ended-fault.ts';
 import { laneOf } from './lane-of.ts';
@@ -55,7 +55,7 @@ export class ServerSlot implements KnownServer {
     this.#given = given;
     this.#offers = new OfferKeeper(given, entry, listener);
     this.#past = new PastOffer(key, entry, given.world);
-    this.#limit = new DialLimit(given.clock);
+    this.#limit = given.limitOf(key);
     this.#keeper = new StateKeeper(given, {
       changed: (before, state) => {
         this.#offers.follow(state);

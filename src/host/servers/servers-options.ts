@@ -1,6 +1,7 @@
 import type { connect } from '../connect/connect.ts';
 import type { WarningSubject } from '../connect/world.ts';
 import type { Clock } from './clock.ts';
+import type { SharedDialLimits } from './dial-limit.ts';
 import type { Dialling } from './dial-queue.ts';
 import type { readEntry } from './read-entry.ts';
 import type { RetryPolicy } from './retry.ts';
@@ -11,6 +12,8 @@ import type { ServerStatus } from './status.ts';
 export type ServersOptions = {
   dialling?: Partial<Dialling>;
   retry?: Partial<RetryPolicy>;
+  /** Limits shared with others that start servers from the same entries; by default each server has its own. */
+  dialLimits?: SharedDialLimits;
   /** How often a server that says nothing is asked for a sign of life; by default every 30 s, 0 never asks. */
   heartbeatMs?: number;
   /** How long the tools of a server that was lost stay offered; by default 5 s. */

@@ -6,6 +6,7 @@ import type { Connection } from '../connect/connection.ts';
 import type { ConnectWorld, ServerEntry } from '../connect/world.ts';
 import { type CallTarget, targetOf } from './call-target.ts';
 import { type ConfigureSteps, configureSteps, pick } from './configure.ts';
+import { SharedDialLimits } from './dial-limit.ts';
 import { isSame } from './is-same.ts';
 import { laneOf } from './lane-of.ts';
 import { makeSlotWorld } from './make-slot-world.ts';
@@ -29,6 +30,8 @@ const NEVER = new AbortController().signal;
 
 /** Many servers over time: each connects by itself and is kept alive, and one that fails takes no other along. */
 export class Servers implements AsyncDisposable {
+  /** For sub-agents, which start servers of their own. */
+  readonly subAgentDials: SharedDialLimits;
   readonly #given: SlotWorld;
   readonly #options: ServersOptions;
   readonly #slots = new Map<string, ServerSlot>();
@@ -47,6 +50,7 @@ export class Servers implements AsyncDisposable {
     const started = () => [...this.#slots].filter(([, slot]) => slot.state.kind !== 'waiting');
     this.#start = new StartWatch(started, options.onProgress);
     this.#given = makeSlotWorld(world, options, () => void this.#waker.wake());
+    this.subAgentDials = new SharedDialLimits(this.#given.clock);
     this.#waker = new Waker(this.#slots, this.#given.clock);
   }
 

@@ -1,6 +1,7 @@
 import type { connect } from '../connect/connect.ts';
 import type { ConnectWorld, WarningSubject } from '../connect/world.ts';
 import type { Clock } from './clock.ts';
+import type { DialLimit } from './dial-limit.ts';
 import type { DialQueue } from './dial-queue.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import type { RetryPolicy } from './retry.ts';
@@ -11,6 +12,8 @@ export type SlotWorld = {
   readonly world: ConnectWorld;
   readonly connect: typeof connect;
   readonly queue: DialQueue;
+  /** How often a server of that name may be dialled. */
+  readonly limitOf: (key: string) => DialLimit;
   readonly heartbeat: Heartbeat;
   readonly clock: Clock;
   readonly random: () => number;

@@ -124,9 +124,10 @@ function mayHurry(state: ServerState, { now }: Moment): boolean {
  * that calls fail fast while the backoff runs, but none is kept waiting for longer than the ordinary longest wait.
  */
 function mayCallDial(state: ServerState, moment: Moment): boolean {
-  if (!mayHurry(state, moment)) return false;
+  if (!mayHurry(state, moment) || state.kind !== 'failed') return false;
+  const isDue = state.nextRetryAt !== undefined && moment.now >= state.nextRetryAt;
   const isFirstLoss = state.past.hasCome && state.past.failures <= 1;
-  return isFirstLoss || moment.now >= state.since + moment.retry.ceilingMs;
+  return isDue || isFirstLoss || moment.now >= state.since + moment.retry.ceilingMs;
 }
 
 function queued(state: ServerState, { now }: Moment): ServerState {

@@ -162,6 +162,8 @@ describe('the last lines of a process that ended', () => {
     ],
     ['a port in use', ['Error: listen EADDRINUSE: address already in use :::3000', EXITED]],
     ['a usage', ['(stdout) usage: serve --config FILE', EXITED]],
+    ['a missing argument', ['Error: missing required parameter --api-key', EXITED]],
+    ['a database that is away', ['Failed to initialize the database: connect ECONNREFUSED', EXITED]],
     ['a reason of any kind', ['boom', EXITED]],
   ])('say that it could not start: %s', (_, lines) => {
     expect(isStartFailure(lines)).toBe(true);

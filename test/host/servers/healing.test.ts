@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { HostError } from '../../../src/host/connect/host-error.ts';
+import { SharedDialLimits } from '../../../src/host/servers/dial-limit.ts';
 import { AbortError } from '../../../src/protocol/sdk-error.ts';
+import { FakeClock } from './fake-clock.ts';
 import { come, Fleet, hang, http, refuse, stdio, terminal } from './fleet.ts';
 
 /** A fleet of one that is connected. */
@@ -306,6 +308,35 @@ test('a process that comes and goes is not started faster and faster', async () 
   // A call repairs the first loss at once; after that the pause holds for calls as well.
   expect(fleet.dials.length - before).toBeLessThanOrEqual(6);
   await expect(target.connected()).rejects.toThrow(/keeps coming and going.* retrying in \d+ s/);
+});
+
+test('servers of one name that several sub-agents start share their limit', async () => {
+  const dialLimits = new SharedDialLimits(new FakeClock());
+  const fleets = Array.from({ length: 12 }, () => new Fleet({ dialLimits }));
+  for (const fleet of fleets) {
+    fleet.set('a', refuse('spawn-failed'));
+    fleet.servers.add({ a: stdio }, 'dynamic');
+    await fleet.clock.advance(0);
+  }
+  expect(fleets.flatMap(({ dials }) => dials)).toHaveLength(8);
+  await Promise.all(fleets.map((fleet) => fleet[Symbol.asyncDispose]()));
+});
+
+test('turns hurry servers on the network at most once every 10 s', async () => {
+  const fleet = new Fleet();
+  fleet.set('a', refuse('unreachable'));
+  fleet.servers.add({ a: http }, 'dynamic');
+  await fleet.clock.advance(30_000);
+  const before = fleet.dials.length;
+  for (let turn = 0; turn < 50; turn++) {
+    void fleet.servers.wake();
+    await fleet.clock.advance(100);
+  }
+  expect(fleet.dials.length - before).toBe(1);
+  await fleet.clock.advance(6_000);
+  void fleet.servers.wake();
+  await fleet.clock.advance(0);
+  expect(fleet.dials.length - before).toBe(2);
 });
 
 describe('when one server is back', () => {

@@ -122,9 +122,12 @@ test('calls repair the first loss at once, and then wait for the backoff, but no
     STATES.lost,
   );
   expect(redialled).toMatchObject({ kind: 'failed', past: { failures: 2 } });
-  expect(next(redialled, EVENTS.asked, at(200))).toBe(redialled);
-  expect(next(redialled, EVENTS.asked, at(200 + RETRY.ceilingMs - 1))).toBe(redialled);
-  expect(next(redialled, EVENTS.asked, at(200 + RETRY.ceilingMs))).toMatchObject({ kind: 'pending' });
+  expect(redialled).toMatchObject({ nextRetryAt: 700 });
+  expect(next(redialled, EVENTS.asked, at(699))).toBe(redialled);
+  expect(next(redialled, EVENTS.asked, at(700))).toMatchObject({ kind: 'pending' });
+  const seldom = { ...redialled, nextRetryAt: 10 * RETRY.ceilingMs };
+  expect(next(seldom, EVENTS.asked, at(200 + RETRY.ceilingMs - 1))).toBe(seldom);
+  expect(next(seldom, EVENTS.asked, at(200 + RETRY.ceilingMs))).toMatchObject({ kind: 'pending' });
 });
 
 test('the server’s own word when to come again is a lower bound', () => {
