@@ -12,10 +12,14 @@ The prompt is the words given, or what comes through stdin:
 
 Nobody is asked for permission: what would be asked is denied, and told on stderr with the rule that allows it.
 
+With --fail-on-denied the exit code is 3 if any tool call was denied: by a rule, a mode, a hook, or because nobody could be
+asked. With --output-format json the result lists these calls as permission_denials.
+
 Exit codes:
   0    the turn succeeded
   1    it failed
   2    the command was not understood
+  3    a tool call was denied (only with --fail-on-denied)
   130  it was interrupted (129, 143: hung up, terminated)`;
 
 /** `toolplane run "prompt"`: one turn for scripts. */
@@ -33,6 +37,7 @@ export function addRun(program: Command): void {
     )
     .option('--json', 'short for --output-format json')
     .option('--include-partial-messages', 'with stream-json: pieces of messages too')
+    .option('--fail-on-denied', 'exit with 3 if any tool call was denied, for CI')
     .option('--verbose', 'tell on stderr which tools run, and which session it was')
     .addHelpText('after', HELP)
     .action(async (words: string[], values: FlagValues, command: Command) => {
@@ -44,6 +49,7 @@ export function addRun(program: Command): void {
           prompt,
           format: values.json ? 'json' : (values.outputFormat as OutputFormat),
           verbosity: values.verbose ? 'verbose' : 'quiet',
+          failsOnDenied: values.failOnDenied === true,
           options: { ...agentOptions(command), ...partials(values) },
         },
         process.env,

@@ -366,3 +366,44 @@ function bypassing(denied: string): string[] {
   const mode = ['--permission-mode', 'bypassPermissions', '--allow-dangerously-skip-permissions'];
   return [...mode, '--disallowedTools', denied];
 }
+
+const TRIGGER = 'call mcp__deploy__trigger with {"service":"web"}';
+
+test.each([
+  ['nobody can be asked', [], TRIGGER, ['mcp__deploy__trigger']],
+  ['a mode denies', ['--permission-mode', 'dontAsk'], TRIGGER, ['mcp__deploy__trigger']],
+  [
+    'a rule denies these arguments',
+    ['--disallowedTools', 'Bash(rm *)', '--allowedTools', 'Bash'],
+    'call Bash with {"command":"rm none"} then call Bash with {"command":"rm nothing"}',
+    ['Bash', 'Bash'],
+  ],
+])(
+  '--fail-on-denied ends with 3 where %s, and the result lists the calls',
+  async (_, flags, prompt, tools) => {
+    const { code, stdout, stderr } = await runCli([
+      ...WITH_SERVERS,
+      ...flags,
+      '--json',
+      '--fail-on-denied',
+      prompt,
+    ]);
+    const { permission_denials } = JSON.parse(stdout) as { permission_denials: { tool_name: string }[] };
+    expect({ code, denied: permission_denials.map(({ tool_name }) => tool_name) }).toEqual({
+      code: 3,
+      denied: tools,
+    });
+    const named =
+      tools.length === 1
+        ? `1 tool call was denied: ${tools[0]};`
+        : '2 tool calls were denied: Bash (2 times);';
+    expect(stderr).toContain(`toolplane: ${named}`);
+  },
+);
+
+test.each([
+  ['without the flag', [TRIGGER]],
+  ['if nothing was denied', ['--fail-on-denied', '--allowedTools', 'mcp__deploy', TRIGGER]],
+])('a run %s ends with 0', async (_, words) => {
+  expect((await runCli([...WITH_SERVERS, ...words])).code).toBe(0);
+});

@@ -18,6 +18,8 @@ export type Run = {
   readonly prompt: string;
   readonly format: OutputFormat;
   readonly verbosity: 'quiet' | 'verbose';
+  /** `--fail-on-denied`: a denied tool call is told, and makes the exit code 3. */
+  readonly failsOnDenied: boolean;
   readonly options: Options;
 };
 
@@ -48,6 +50,10 @@ export async function startRun(run: Run, env: NodeJS.ProcessEnv): Promise<number
     if (result && run.options.persistSession !== false) tell(sessionText(result));
     if (ended.signal.aborted) return exitCodeOf(ended.signal);
     if (interrupts.count > 0) return INTERRUPTED;
+    if (run.failsOnDenied && result && result.permission_denials.length > 0) {
+      fail(deniedText(result.permission_denials));
+      return DENIED;
+    }
     return result && succeeded(result) ? 0 : 1;
   } catch (cause) {
     if (ended.signal.aborted) return exitCodeOf(ended.signal);
@@ -63,6 +69,16 @@ function noted(text: string, tell: (text: string) => void): void {
 }
 
 const INTERRUPTED = 130;
+const DENIED = 3;
+
+/** Names each denied tool once, with how often. */
+function deniedText(denials: SDKResultMessage['permission_denials']): string {
+  const counts = [...Map.groupBy(denials, ({ tool_name }) => tool_name)].map(([name, its]) =>
+    its.length === 1 ? name : `${name} (${its.length} times)`,
+  );
+  const calls = denials.length === 1 ? '1 tool call was' : `${denials.length} tool calls were`;
+  return `${calls} denied: ${counts.join(', ')}; allow them by rules, or leave out --fail-on-denied`;
+}
 
 function exitCodeOf({ reason }: AbortSignal): number {
   return typeof reason === 'number' ? reason : 1;
