@@ -1,5 +1,5 @@
 import { lstat, readlink, realpath } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { absolutePath, type Workspace } from '../permission/path.ts';
 import type { BuiltIn } from './built-in.ts';
 import { systemFault } from './system-fault.ts';
@@ -33,7 +33,10 @@ export async function realInput(
 /** More links than any system follows in one path. */
 const MOST_LINKS = 40;
 
-/** Resolves links also for what does not exist yet: by its nearest parent that does, and through dangling links. */
+/**
+ * Resolves links also for what does not exist yet: from the root down to the first name that is missing, and through
+ * dangling links. Of a path with many missing names only the first is looked up.
+ */
 export async function realPath(path: string, linksLeft = MOST_LINKS): Promise<string> {
   try {
     return await realpath(path);
@@ -41,15 +44,25 @@ export async function realPath(path: string, linksLeft = MOST_LINKS): Promise<st
     const code = (thrown as NodeJS.ErrnoException).code;
     if ((code !== 'ENOENT' && code !== 'ENOTDIR') || linksLeft === 0 || path === '/') throw thrown;
   }
-  const here = join(await realPath(dirname(path), linksLeft), basename(path));
-  const target = await linkTarget(here);
-  return target === undefined ? here : realPath(resolve(dirname(here), target), linksLeft - 1);
+  const names = path.split('/').filter((name) => name !== '');
+  let here = '/';
+  for (const [index, name] of names.entries()) {
+    const next = join(here, name);
+    const target = await linkTarget(next);
+    if (target === 'missing') return join(here, names.slice(index).join('/'));
+    if (target !== 'no-link') {
+      const below = names.slice(index + 1).join('/');
+      return realPath(join(resolve(here, target.to), below), linksLeft - 1);
+    }
+    here = next;
+  }
+  return here;
 }
 
-async function linkTarget(path: string): Promise<string | undefined> {
+async function linkTarget(path: string): Promise<{ readonly to: string } | 'no-link' | 'missing'> {
   try {
-    return (await lstat(path)).isSymbolicLink() ? await readlink(path) : undefined;
+    return (await lstat(path)).isSymbolicLink() ? { to: await readlink(path) } : 'no-link';
   } catch {
-    return undefined;
+    return 'missing';
   }
 }

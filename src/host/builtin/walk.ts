@@ -1,5 +1,6 @@
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
+import { setImmediate } from 'node:timers/promises';
 
 export type WalkEntry = {
   readonly path: string;
@@ -21,9 +22,16 @@ export type WalkRules = {
  */
 export async function* walk(root: string, rules: WalkRules, signal: AbortSignal): AsyncGenerator<WalkEntry> {
   const open: (readonly string[])[] = [[]];
+  let turnBegan = performance.now();
   for (let directory = open.pop(); directory; directory = open.pop()) {
     signal.throwIfAborted();
     for (const entry of await entriesOf([root, ...directory].join('/'))) {
+      // A directory may have many entries, and each is compared with many rules.
+      if (performance.now() - turnBegan > MAX_TURN_MS) {
+        await setImmediate();
+        signal.throwIfAborted();
+        turnBegan = performance.now();
+      }
       const segments = [...directory, entry.name];
       const path = [root === '/' ? '' : root, ...segments].join('/');
       const kind = kindOf(entry);
@@ -33,6 +41,9 @@ export async function* walk(root: string, rules: WalkRules, signal: AbortSignal)
     }
   }
 }
+
+/** How long other work, such as handling a signal, waits for the walk. */
+const MAX_TURN_MS = 20;
 
 /** Version control and installed packages drown what a search is for. */
 export function isUsuallySkipped(segments: readonly string[]): boolean {

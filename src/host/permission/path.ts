@@ -49,9 +49,24 @@ export function isInWorkspace(path: string, workspace: Workspace): boolean {
  */
 export function matchesPath(pattern: string, path: string, workspace: Workspace): boolean {
   const names = segmentsOf(absolutePath(path, workspace));
-  const written = compilePattern(pattern, workspace);
-  const real = (workspace.links ?? []).flatMap((link) => rebased(written, link) ?? []);
-  return [written, ...real].some((segments) => matchesSequence([...segments, ANY], names, matchesSegment));
+  return formsOf(pattern, workspace).some((segments) => matchesSequence(segments, names, matchesSegment));
+}
+
+/** Searches compare each file with the same rules. */
+const FORMS = new WeakMap<Workspace, Map<string, readonly PathPattern[]>>();
+
+/** The pattern as written and for the real paths behind it; what is below a match matches too. */
+function formsOf(pattern: string, workspace: Workspace): readonly PathPattern[] {
+  const known = FORMS.get(workspace) ?? new Map<string, readonly PathPattern[]>();
+  FORMS.set(workspace, known);
+  let forms = known.get(pattern);
+  if (!forms) {
+    const written = compilePattern(pattern, workspace);
+    const real = (workspace.links ?? []).flatMap((link) => rebased(written, link) ?? []);
+    forms = [written, ...real].map((segments) => [...segments, ANY]);
+    known.set(pattern, forms);
+  }
+  return forms;
 }
 
 /** The paths in a pattern that name no wildcard: up to the first wildcard, and with each `**` taken as no directory. */

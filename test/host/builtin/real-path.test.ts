@@ -31,6 +31,8 @@ test.each<[string, string, string]>([
   ['a link to a dangling link', 'twice', 'OUTSIDE/also-not-yet'],
   ['below a dangling link', 'escape/x', 'OUTSIDE/also-not-yet/x'],
   ['below a file', 'a.txt/x', 'CWD/a.txt/x'],
+  ['deep below a dangling link', `escape/${'d/'.repeat(60)}x`, `OUTSIDE/also-not-yet/${'d/'.repeat(60)}x`],
+  ['more names than a system takes', `${'d/'.repeat(200_000)}x`, `CWD/${'d/'.repeat(200_000)}x`],
   ['deeper than links may be', `${'d/'.repeat(60)}x`, `CWD/${'d/'.repeat(60)}x`],
 ])('%s is resolved to where it leads', async (_, given, expected) => {
   const { cwd, outside } = workspaceWithLinks();

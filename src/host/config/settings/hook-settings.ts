@@ -25,6 +25,9 @@ export function readHookSettings(raw: unknown, faults: SettingFaults): Registere
 
 type Event = RegisteredHook['event'];
 
+/** Of each event: compiling takes time, and a repository's file is read before anybody approved it. */
+const MAX_CHECKED_MATCHERS = 20;
+
 function readGroups(event: Event, groups: unknown, faults: SettingFaults): RegisteredHook[] {
   const path = ['hooks', event];
   if (!Array.isArray(groups)) {
@@ -33,7 +36,7 @@ function readGroups(event: Event, groups: unknown, faults: SettingFaults): Regis
   }
   return groups.flatMap((group: unknown, at) => {
     if (isGroup(group)) {
-      const fault = matcherFault(group.matcher ?? '');
+      const fault = at < MAX_CHECKED_MATCHERS ? matcherFault(group.matcher ?? '') : undefined;
       if (fault !== undefined) {
         const why = `it is no regular expression that can be used (RE2 syntax): ${fault}`;
         faults.warning([...path, at, 'matcher'], `${why}; its hooks run for every ${event}`);

@@ -19,9 +19,14 @@ const MEMBERS = [...EFFECTS, 'defaultMode', 'additionalDirectories', 'disableByp
 export function readPermissions(raw: unknown, source: RuleSource, faults: SettingFaults): PermissionSettings {
   const value = faults.check(raw, ['permissions'], isRecord, 'it must be an object') ?? {};
   checkMembers(value, MEMBERS, ['permissions'], faults);
+  const counts = countingItems(value, source);
   const rules = EFFECTS.flatMap((effect) => {
     const path = ['permissions', effect];
-    return faults.texts(value[effect], path).flatMap(({ text, at }) => {
+    const list = value[effect];
+    const count = counts[effect] ?? Infinity;
+    const isCut = Array.isArray(list) && list.length > count;
+    if (isCut) faults.error([...path, count], TOO_MANY_RULES);
+    return faults.texts(isCut ? list.slice(0, count) : list, path).flatMap(({ text, at }) => {
       const { rule, fault, remark } = readRule(text, effect, source);
       if (fault !== undefined) faults.error([...path, at], fault);
       if (remark !== undefined) faults.warning([...path, at], remark);
@@ -48,6 +53,35 @@ export function readPermissions(raw: unknown, source: RuleSource, faults: Settin
     ...(bypass && { forbidsBypass: true }),
   };
 }
+
+/**
+ * How many items of each list count. A repository's file is read before anybody approved it, and every call is compared
+ * with every rule: only so many count, those that deny first.
+ */
+function countingItems(
+  value: Readonly<Record<string, unknown>>,
+  source: RuleSource,
+): Readonly<Record<string, number>> {
+  if (source !== 'projectSettings' && source !== 'localSettings') return {};
+  let rules = MAX_PROJECT_RULES;
+  let characters = MAX_PROJECT_RULE_CHARACTERS;
+  const counts = EFFECTS.toReversed().map((effect) => {
+    const list: readonly unknown[] = Array.isArray(value[effect]) ? value[effect] : [];
+    const end = list.findIndex((item) => {
+      rules -= 1;
+      characters -= typeof item === 'string' ? item.length : 0;
+      return rules < 0 || characters < 0;
+    });
+    return [effect, end === -1 ? list.length : end] as const;
+  });
+  return Object.fromEntries(counts);
+}
+
+const MAX_PROJECT_RULES = 2000;
+const MAX_PROJECT_RULE_CHARACTERS = 128 * 1024;
+const TOO_MANY_RULES =
+  'it and the rules after it are ignored: a file of a project has at most ' +
+  `${MAX_PROJECT_RULES} rules of ${MAX_PROJECT_RULE_CHARACTERS} characters in all`;
 
 function isMode(value: unknown): value is PermissionMode {
   return (PERMISSION_MODES as readonly unknown[]).includes(value);
