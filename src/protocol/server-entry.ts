@@ -56,7 +56,9 @@ export type StdioServerEntry = Common & {
   command: string;
   args?: string[];
   env?: Record<string, string>;
-  /** Where it runs; by default where the host does. */
+  /** Names of further variables of the host's environment that it gets; by default only a short list. */
+  inheritEnv?: string[];
+  /** Where it runs; by default where the host does, or a directory of its own if its scope counts in every project. */
   cwd?: string;
 };
 export type SseServerEntry = Common & Remote & { type: 'sse' };
@@ -153,6 +155,7 @@ function faultOfMembers(entry: Record<string, unknown>): EntryFault | undefined 
 type Check = readonly [(value: unknown) => boolean, string];
 
 const isText = (value: unknown) => typeof value === 'string' && value !== '';
+const isVariableName = (value: unknown) => isText(value) && !/[=\0]/.test(String(value));
 const isAbove0 = (value: unknown) => typeof value === 'number' && value > 0;
 const isMapOf = (isFine: (value: unknown) => boolean) => (value: unknown) =>
   isRecord(value) && !Array.isArray(value) && Object.values(value).every(isFine);
@@ -174,6 +177,10 @@ const FLAG: Check = [oneOf(true, false), 'is true or false'];
 const MEMBERS: Readonly<Record<string, Check>> = {
   args: [(value) => Array.isArray(value) && value.every(isString), 'must be a list of strings'],
   env: [isMapOf(isString), 'must map names to strings'],
+  inheritEnv: [
+    (value) => Array.isArray(value) && value.every(isVariableName),
+    'must be a list of names of variables',
+  ],
   cwd: TEXT,
   headers: [isMapOf(isString), 'must map names to strings'],
   headersHelper: TEXT,

@@ -9,6 +9,8 @@ import { HostError } from './host-error.ts';
 import { isStartFailure, redialAs } from './redial.ts';
 import { sayStage } from './say-stage.ts';
 import { Secrets } from './secrets.ts';
+import { leastEnvironment } from './stdio/least-environment.ts';
+import { type MissingVariable, missingVariable } from './stdio/missing-variable.ts';
 import { alternatives } from './transports.ts';
 import type { ConnectWorld, EraVerdict, ServerEntry } from './world.ts';
 
@@ -35,6 +37,7 @@ export async function connect(
         isProcess: 'command' in candidate,
         isUnanswered: traces.wire?.unanswered !== undefined,
         stderr: traces.dialed?.stderr() ?? [],
+        missing: missingOf(candidate, traces.dialed?.stderr() ?? [], world),
         secrets,
       });
       // What the first way met with is what a person should look at, unless the second leads to a sign-in.
@@ -44,6 +47,15 @@ export async function connect(
     }
   }
   throw first ?? new HostError('bad-config', name, 'there is no way to reach it; check its entry');
+}
+
+function missingOf(
+  entry: ServerEntry,
+  stderr: readonly string[],
+  { env }: ConnectWorld,
+): MissingVariable | undefined {
+  if (!('command' in entry)) return undefined;
+  return missingVariable(stderr, { given: leastEnvironment(env, entry, process.platform), host: env });
 }
 
 /** Dials as the server was found to speak before, and once more if that turns out to be wrong or the probe ended it. */

@@ -4,6 +4,7 @@ import { explain, isRpcError } from './explain.ts';
 import { readFailure } from './failure-facts.ts';
 import { HostError } from './host-error.ts';
 import { Secrets } from './secrets.ts';
+import { type MissingVariable, missingVariableAdvice } from './stdio/missing-variable.ts';
 
 /** What is left of an attempt. */
 export type LastWords = {
@@ -12,6 +13,8 @@ export type LastWords = {
   readonly isUnanswered: boolean;
   /** What its process wrote last, without secrets. */
   readonly stderr: readonly string[];
+  /** The variable that its process says it misses. */
+  readonly missing?: MissingVariable | undefined;
   /** What must not be shown though the server says it. */
   readonly secrets?: Secrets;
 };
@@ -38,7 +41,9 @@ export function explainConnect(server: string, failure: unknown, last: LastWords
   const hasDied = code === 'ERA_NEGOTIATION_FAILED' && last.isUnanswered;
   if (last.isProcess && (known.code === 'closed' || hasDied)) {
     const words = last.stderr.length === 0 ? '' : `; it said: ${lastWords(last.stderr)}`;
-    return fail('spawn-failed', `it ended before it was ready${words}; run its command by hand to see more`);
+    const fault = `it ended before it was ready${words}; ${howToGoOn(last.missing)}`;
+    const { missing: missingVariable } = last;
+    return new HostError('spawn-failed', server, fault, { cause: failure, hasRun: 'no', missingVariable });
   }
   if (known.code === 'closed')
     return fail('closed', `${secrets.brief(said)}; see whether the server still runs`);
@@ -49,6 +54,11 @@ export function explainConnect(server: string, failure: unknown, last: LastWords
     );
   }
   return known;
+}
+
+function howToGoOn(missing: MissingVariable | undefined): string {
+  if (missing !== undefined) return missingVariableAdvice(missing);
+  return `run its command by hand to see more; servers get only a limited environment, so pass variables it needs with -e NAME='\${NAME}'`;
 }
 
 /** Many write the whole line where the command alone belongs. */

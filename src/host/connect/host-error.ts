@@ -1,3 +1,5 @@
+import type { MissingVariable } from './stdio/missing-variable.ts';
+
 /** Why a server cannot be reached or used: what each code means and what to do. `docs/connections.md` shows this table. */
 export const HOST_ERRORS = {
   'bad-config': {
@@ -69,6 +71,8 @@ export type HostErrorOptions = ErrorOptions & {
   hasRun?: 'no' | 'maybe';
   /** When the server said it may be asked again, in milliseconds from now. */
   retryAfterMs?: number;
+  /** The environment variable that a server process says it misses. */
+  missingVariable?: MissingVariable | undefined;
 };
 
 /** A failure of a server as its user meets it: one line that names the server and what to do. */
@@ -80,6 +84,7 @@ export class HostError extends Error {
   readonly isTerminal: boolean;
   readonly hasRun: 'no' | 'maybe';
   readonly retryAfterMs: number | undefined;
+  readonly missingVariable: MissingVariable | undefined;
 
   constructor(code: HostErrorCode, server: string, fault: string, options: HostErrorOptions = {}) {
     super(server === '' ? fault : `MCP server "${server}": ${fault}`, options);
@@ -88,5 +93,6 @@ export class HostError extends Error {
     this.isTerminal = options.isTerminal === true;
     this.hasRun = options.hasRun ?? 'maybe';
     this.retryAfterMs = options.retryAfterMs;
+    this.missingVariable = options.missingVariable;
   }
 }

@@ -8,7 +8,7 @@ export function maskFailure(failure: unknown, values: readonly string[]): unknow
   const fault = failure.message.slice(prefix.length);
   const masked = new Secrets(values).mask(fault);
   if (masked === fault) return failure;
-  const { code, server, cause, isTerminal, hasRun, retryAfterMs } = failure;
+  const { code, server, cause, isTerminal, hasRun, retryAfterMs, missingVariable } = failure;
   const more = retryAfterMs === undefined ? {} : { retryAfterMs };
-  return new HostError(code, server, masked, { cause, isTerminal, hasRun, ...more });
+  return new HostError(code, server, masked, { cause, isTerminal, hasRun, missingVariable, ...more });
 }

@@ -10,7 +10,12 @@ export type ServerStatus = {
   /** Dials since it was last connected, the present one included. */
   readonly attempt: number;
   /** Why it is not connected, or what it was lost of before: in words that say what to do. */
-  readonly cause?: { readonly code: HostErrorCode; readonly message: string };
+  readonly cause?: {
+    readonly code: HostErrorCode;
+    readonly message: string;
+    /** The environment variable that its process says it misses; `isWithheld` if the host has it. */
+    readonly missingVariable?: { readonly name: string; readonly isWithheld: boolean };
+  };
   /** When it is dialled again, in milliseconds since 1970. */
   readonly nextRetryAt?: number;
   /** The last lines its process wrote to stderr, without secrets. */
@@ -38,7 +43,13 @@ export function statusOf(state: ServerState, stderr: readonly string[] = state.s
     state: kind,
     since,
     attempt,
-    ...(cause && { cause: { code: cause.code, message: cause.message } }),
+    ...(cause && {
+      cause: {
+        code: cause.code,
+        message: cause.message,
+        ...(cause.missingVariable && { missingVariable: cause.missingVariable }),
+      },
+    }),
     ...(nextRetryAt !== undefined && { nextRetryAt }),
     stderr,
     ...(era && { era }),

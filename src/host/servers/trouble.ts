@@ -1,6 +1,7 @@
 import { isRecord } from '../../base/is-record.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { HostError, type HostErrorCode } from '../connect/host-error.ts';
+import type { MissingVariable } from '../connect/stdio/missing-variable.ts';
 
 /** Why a server did not come, or was lost, and what that means for the next dial. */
 export type Trouble = {
@@ -10,17 +11,20 @@ export type Trouble = {
   readonly retry: 'never' | 'seldom' | 'later' | 'at-once';
   /** When the server said it may be asked again. */
   readonly retryAfterMs?: number;
+  /** The environment variable that its process says it misses. */
+  readonly missingVariable?: MissingVariable;
 };
 
 export function troubleOf(failure: unknown): Trouble {
   if (!(failure instanceof HostError)) {
     return { code: 'unreachable', message: messageOf(failure), retry: 'later' };
   }
-  const { code, message, retryAfterMs } = failure;
+  const { code, message, retryAfterMs, missingVariable } = failure;
   return {
     code,
     message,
     retry: cannotBeRun(failure) ? 'never' : (RETRIES[code] ?? 'later'),
+    ...(missingVariable && { missingVariable }),
     ...(retryAfterMs !== undefined && { retryAfterMs: Math.min(retryAfterMs, LONGEST_PAUSE_MS) }),
   };
 }

@@ -160,6 +160,24 @@ test('git of a repository is asked about its files without running what the repo
   expect(existsSync(proof)).toBe(false);
 });
 
+test('a variable that a server misses is named, with what to add', async () => {
+  const place = configPlace();
+  const needy = script(`
+    if (!process.env.WEATHER_API_KEY) throw new Error('WEATHER_API_KEY is not set');
+  `);
+  settings(place, { mcpServers: { weather: needy } });
+  const fixOf = async (more: Record<string, string>) => {
+    const env = { ...place.env, PATH: process.env.PATH ?? '', ...more };
+    const { stdout } = await runCli(['mcp', 'doctor', '--json'], '', { cwd: place.project, env });
+    return JSON.parse(stdout).servers[0].findings.at(-1);
+  };
+  expect(await fixOf({ WEATHER_API_KEY: 'k' })).toMatchObject({
+    level: 'error',
+    fix: 'WEATHER_API_KEY is set in your environment, but servers get only a limited environment; pass it on with -e WEATHER_API_KEY=\'${WEATHER_API_KEY}\', or "inheritEnv": ["WEATHER_API_KEY"] in its entry at ~/.toolplane/settings.json:3:5',
+  });
+  expect(await fixOf({})).toMatchObject({ fix: expect.stringContaining('-e WEATHER_API_KEY=…') });
+}, 60_000);
+
 test('only the servers that are named are looked at; one that is unknown ends the command with 2', async () => {
   const place = configPlace();
   settings(place, { mcpServers: { docs, dies: script('process.exit(3)') } });

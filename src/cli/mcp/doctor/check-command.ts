@@ -13,7 +13,7 @@ export async function checkCommand(
   world: ConfigWorld,
 ): Promise<Finding> {
   const { command } = entry;
-  const { PATH } = leastEnvironment(world.env, entry.env, world.platform);
+  const { PATH } = leastEnvironment(world.env, entry, world.platform);
   const found = await onPath(command, { path: PATH, cwd, platform: world.platform });
   const told = (level: Finding['level'], text: string, fix?: string): Finding => ({
     check: 'command',

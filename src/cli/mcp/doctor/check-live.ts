@@ -22,7 +22,7 @@ export type Live = {
 export function checkLive(server: ConfiguredServer, live: Live): Finding[] {
   const { name } = server;
   const fault = faultOf(name, live.status);
-  if (fault !== undefined) return [failure(server, fault, live.status)];
+  if (fault !== undefined) return [failure(server, fault, live)];
   return [
     handshake(live.status),
     ...stdoutFinding(live.warnings),
@@ -82,12 +82,13 @@ function handshake({ serverInfo, era, protocolVersion }: ServerStatus): Finding 
   return { check: 'handshake', level: 'ok', text: `${who}, ${speaks} protocol` };
 }
 
-function failure(server: ConfiguredServer, fault: string, { cause, stderr }: ServerStatus): Finding {
+function failure(server: ConfiguredServer, fault: string, { status }: Live): Finding {
+  const { cause, stderr } = status;
   const words = untoldWords(fault, stderr);
   return {
     check: cause?.code === 'unauthorized' ? 'auth' : 'handshake',
     level: 'error',
     text: words === undefined ? fault : `${fault}; it said: ${words}`,
-    fix: connectionStep(server, cause?.code),
+    fix: connectionStep(server, cause?.code, cause?.missingVariable),
   };
 }

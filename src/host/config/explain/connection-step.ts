@@ -1,16 +1,22 @@
 import { shellWord } from '../../../base/shell-word.ts';
+import { type MissingVariable, missingVariableAdvice } from '../../connect/stdio/missing-variable.ts';
 import type { ConfiguredServer } from '../model.ts';
 import { maskEntry } from './mask-entry.ts';
 import { standOf, standText } from './stand.ts';
 
 /** What to do about a server that was dialled and did not come, by the kind of failure. */
-export function connectionStep({ name, written }: ConfiguredServer, code: string | undefined): string {
+export function connectionStep(
+  { name, written }: ConfiguredServer,
+  code: string | undefined,
+  missing?: MissingVariable,
+): string {
   const place = standText(standOf(written));
+  if (missing !== undefined) return `${missingVariableAdvice(missing)} at ${place}`;
   switch (code) {
     case 'unauthorized':
       return `set "headers": { "Authorization": "Bearer \${TOKEN}" } at ${place} and export TOKEN=…, or check what they hold`;
     case 'spawn-failed':
-      return `run it by hand and read what it says: ${commandLine(written.raw)}`;
+      return `if it needs variables of your shell, add -e NAME='\${NAME}' or "inheritEnv": ["NAME"] at ${place}: servers get only a limited environment; to run it with that: env -i HOME="$HOME" PATH="$PATH" ${commandLine(written.raw)}`;
     case 'timeout':
       return `if it is only slow: set serverSettings.${name}.connectTimeoutMs (milliseconds) in your settings.json`;
     case 'unreachable':

@@ -29,7 +29,11 @@ export async function runHeadersHelper(
   const fail = (fault: string) => new HostError('bad-config', name, `its "headersHelper" ${fault}`);
   if (signal?.aborted) throw fail(STOPPED);
   const { child, end: endGroup } = startHelper(headersHelper, {
-    env: leastEnvironment(world.env, { TOOLPLANE_SERVER: name, TOOLPLANE_URL: url }, process.platform),
+    env: leastEnvironment(
+      world.env,
+      { env: { TOOLPLANE_SERVER: name, TOOLPLANE_URL: url } },
+      process.platform,
+    ),
     ...(world.cwd !== undefined && { cwd: world.cwd }),
   });
   const { printed, lastLine, end } = await outputOf(child, limitMs, signal);

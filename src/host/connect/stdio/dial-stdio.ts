@@ -16,6 +16,8 @@ import { windowsProcesses } from './windows-processes.ts';
 export async function dialStdio(name: string, entry: StdioServerEntry, world: ConnectWorld): Promise<Dialed> {
   const { secrets = new Secrets() } = world;
   secrets.addEntry(entry);
+  // What it inherits by name is as much its own as what its entry says.
+  secrets.addEntry({ env: namedVariables(entry, world) });
   const noise = new NoiseTeller((what) => {
     // Many a server says on stdout why it will not run.
     transport.note(`(stdout) ${what}`);
@@ -27,7 +29,7 @@ export async function dialStdio(name: string, entry: StdioServerEntry, world: Co
     command: {
       command: entry.command,
       args: entry.args ?? [],
-      env: leastEnvironment(world.env, entry.env, process.platform),
+      env: leastEnvironment(world.env, entry, process.platform),
       cwd: await directoryOf(name, entry, world),
     },
     maxFrameBytes: entry.maxFrameBytes ?? world.maxFrameBytes ?? MAX_FRAME_BYTES,
@@ -36,6 +38,13 @@ export async function dialStdio(name: string, entry: StdioServerEntry, world: Co
     onNoise: (what, kind) => (kind === 'fault' ? faults : noise).hear(what),
   });
   return { transport, close: () => transport.close(), stderr: () => transport.lastLines };
+}
+
+function namedVariables(
+  { inheritEnv = [] }: StdioServerEntry,
+  { env }: ConnectWorld,
+): Record<string, string> {
+  return Object.fromEntries(inheritEnv.flatMap((it) => (env[it] === undefined ? [] : [[it, env[it]]])));
 }
 
 /** Looked at beforehand: the system says of a missing directory that the command is missing. */

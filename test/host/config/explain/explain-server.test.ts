@@ -189,7 +189,12 @@ const failed = (code: 'unauthorized' | 'spawn-failed' | 'timeout' | 'unreachable
 test.each([
   ['connected', status({ state: 'connected', tools: 2, era: 'legacy' }), 'usable', undefined],
   ['unauthorized', failed('unauthorized'), 'unusable', /^set "headers": /],
-  ['spawn-failed', failed('spawn-failed'), 'unusable', /by hand and read what it says: node a\.js$/],
+  [
+    'spawn-failed',
+    failed('spawn-failed'),
+    'unusable',
+    /limited environment; .* env -i HOME="\$HOME" PATH="\$PATH" node a\.js$/,
+  ],
   ['timeout', failed('timeout'), 'unusable', /serverSettings\.x\.connectTimeoutMs/],
   ['unreachable', failed('unreachable'), 'unusable', /^check "url"/],
 ])('what came of a dial: %s', async (_, live, standing, step) => {

@@ -76,8 +76,20 @@ describe('R153: a stdio server', () => {
     expect(thrown).toMatchObject({
       code: 'spawn-failed',
       message:
-        'MCP server "srv": it ended before it was ready; it said: no config, token=[redacted] | (exited with code 3); run its command by hand to see more',
+        'MCP server "srv": it ended before it was ready; it said: no config, token=[redacted] | (exited with code 3); run its command by hand to see more; servers get only a limited environment, so pass variables it needs with -e NAME=\'${NAME}\'',
     });
+  });
+
+  test('that misses a variable of the host is told with what passes it on, and gets it by inheritEnv', async () => {
+    const code = `if (!process.env.WEATHER_API_KEY) throw new Error('WEATHER_API_KEY is required')`;
+    const world = testWorld({ env: { ...process.env, WEATHER_API_KEY: 'key-of-weather-42' } });
+    expect(await failure(script(code), world)).toMatchObject({
+      code: 'spawn-failed',
+      message: expect.stringContaining("pass it on with -e WEATHER_API_KEY='${WEATHER_API_KEY}', or"),
+    });
+    const shown = script(`console.error(process.env.WEATHER_API_KEY.length, process.env.WEATHER_API_KEY)`);
+    const thrown = await failure({ ...shown, inheritEnv: ['WEATHER_API_KEY'] }, world);
+    expect(thrown).toMatchObject({ message: expect.stringContaining('it said: 17 [redacted]') });
   });
 
   test('that says nothing is given up in time, and its process has ended', async () => {
