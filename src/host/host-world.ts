@@ -39,6 +39,7 @@ export function hostConnectWorld(
     onStderr: (server, line) => events.emit({ type: 'stderr', server, line }),
     onNoise: (server, message, subject) =>
       events.emit({ type: 'warning', server, message, ...(subject && { subject }) }),
+    onRefused: (server, message) => events.emit({ type: 'warning', server, message }),
     onLog: (server, entry) => events.emit({ type: 'log', server, entry }),
     ...(maxFrameBytes !== undefined && { maxFrameBytes }),
     ...(options.configuration && { expand: options.configuration.running.expand }),

@@ -69,7 +69,7 @@ export function makeHooks(
 
 /** How a session reaches servers, and who answers what they ask. */
 export function makeConnectWorld(
-  { connect, model, workspace }: SessionOptions,
+  { connect, model, workspace, note }: SessionOptions,
   session: {
     readonly modelName: string;
     readonly hooks: SessionHooks;
@@ -82,6 +82,7 @@ export function makeConnectWorld(
   return {
     ...connect,
     openPort: (server) => session.ports.open(server),
+    onRefused: (server, message) => note?.(`MCP server "${server}": ${message}`),
     offerTo: (server, entry) =>
       offerTo(server, entry, {
         channel: () => session.channel,

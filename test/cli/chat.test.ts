@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { configPlace } from '../host/config/config-place.ts';
 import { CTRL_C, CTRL_D, UP } from './chat/fake-terminal.ts';
@@ -90,6 +91,70 @@ test.runIf(hasScript)(
     expect(await again.until('› ')).not.toContain('no-such-thing');
   },
 );
+
+const ASKING = JSON.stringify({
+  mcpServers: {
+    asking: {
+      command: process.execPath,
+      // One form is shown; the line about the thousandth that is refused says that the flood is over.
+      args: [fileURLToPath(new URL('../host/fixtures/asking-server.mjs', import.meta.url)), '1001'],
+    },
+  },
+});
+
+test.runIf(hasScript)(
+  'in a real terminal: 1,001 forms that nobody caused do not take over the chat',
+  async () => {
+    const place = configPlace();
+    const env = { ...place.env, NO_COLOR: '1' };
+    const args = ['--model', 'rehearsal', '--mcp-config', ASKING, '--allowedTools', 'mcp__asking'];
+    const chat = new TerminalProcess(args, env, undefined, place.project);
+    await chat.until('Server asking asks: Form 0');
+    await chat.until('1000 requests refused');
+    chat.type('/mcp\r');
+    await chat.until('connected');
+    await chat.until('name (');
+    chat.type(CTRL_C);
+    await chat.until('› ');
+    chat.type('call counts\r');
+    expect(await chat.until('Done. The tool said: ')).not.toContain('Form 1');
+    expect(await chat.until('}')).toBe('{"cancel":1001}');
+    await chat.until('› ');
+    chat.type('/quit\r');
+    expect(await chat.closed).toEqual([0, null]);
+    expect(chat.printed.match(/asked for input too often/g)?.length).toBeLessThan(6);
+    expect(chat.printed).not.toMatch(/line \d/);
+  },
+);
+
+test.runIf(hasScript)('in a real terminal: /quit typed into a form leaves', async () => {
+  const place = configPlace();
+  const chat = new TerminalProcess(
+    ['--model', 'rehearsal', '--mcp-config', ASKING],
+    place.env,
+    undefined,
+    place.project,
+  );
+  await chat.until('name (');
+  chat.type('/quit\r');
+  expect(await chat.closed).toEqual([0, null]);
+});
+
+test('without a terminal the forms are declined, and one line says so', async () => {
+  const args = [
+    'run',
+    '--model',
+    'rehearsal',
+    '--mcp-config',
+    ASKING,
+    '--allowedTools',
+    'mcp__asking',
+    'call counts',
+  ];
+  const { code, stdout, stderr } = await runCli(args, '', { env: ownHome() });
+  expect({ code, stdout: stdout.startsWith('Done. The tool said: {') }).toEqual({ code: 0, stdout: true });
+  expect(stderr.split('\n').length).toBeLessThan(10);
+});
 
 const BOTH = 'Connect both servers — what tools are now available?';
 

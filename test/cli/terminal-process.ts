@@ -31,6 +31,11 @@ export class TerminalProcess {
     onTestFinished(() => void this.#child.kill());
   }
 
+  /** Everything printed so far. */
+  get printed(): string {
+    return this.#printed;
+  }
+
   type(keys: string): void {
     this.#child.stdin.write(keys);
   }

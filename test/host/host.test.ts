@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import {
   createHost,
@@ -181,4 +182,33 @@ test('after its end a host does nothing more, and says so', async () => {
       message: expect.stringContaining('createHost()'),
     });
   }
+});
+
+test('of 2,000 elicitations outside any call few are asked, and few warnings tell of the others', async () => {
+  const open: PromiseWithResolvers<{ action: 'decline' }>[] = [];
+  const warned: string[] = [];
+  const first = Promise.withResolvers<void>();
+  const server = fileURLToPath(new URL('fixtures/asking-server.mjs', import.meta.url));
+  await using host = createHost({
+    mcpServers: { asking: { command: process.execPath, args: [server] } },
+    handlers: {
+      elicitation: () => {
+        const asked = Promise.withResolvers<{ action: 'decline' }>();
+        open.push(asked);
+        first.resolve();
+        return asked.promise;
+      },
+    },
+  });
+  const listening = (async () => {
+    for await (const event of host.events) if (event.type === 'warning') warned.push(event.message);
+  })();
+  await first.promise;
+  // During this call the server may ask 16 more at once.
+  await host.callTool('asking', 'counts');
+  expect(open.length).toBeLessThan(18);
+  for (const asked of open) asked.resolve({ action: 'decline' });
+  await host.close();
+  await listening;
+  expect(warned.filter((it) => it.includes('asked for input too often')).length).toBeLessThan(6);
 });

@@ -4,10 +4,12 @@ import type { ElicitationRequest, ElicitationResult } from '../../sdk/callbacks.
 import { askElicitation } from '../chat/elicitation.ts';
 import type { ReadEnd } from '../chat/line-editor.ts';
 import { neutralise } from '../chat/neutralise.ts';
-import type { Piece } from '../chat/piece.ts';
+import { line, type Piece } from '../chat/piece.ts';
 import { Questions } from '../chat/questions.ts';
 import { render } from '../chat/render.ts';
 import type { Connected } from '../host/with-host.ts';
+
+const COMMANDS = '/decline and /mute refuse, Ctrl-C ends the command; begin an answer with // for a slash.';
 
 type Streams = Pick<NodeJS.Process, 'stdin' | 'stderr'>;
 
@@ -20,7 +22,11 @@ export function answerElicitation(
   { stdin, stderr }: Streams = process,
 ): HostAnswer {
   if (!stdin.isTTY || !stderr.isTTY) {
+    const reported = new Set<string>();
     return (params, { server }) => {
+      // One line for each server: a flood of requests must not become a flood of lines.
+      if (reported.has(server)) return { action: 'decline' };
+      reported.add(server);
       output.tell(
         `server ${server} asked for input: ${textOf(params.message)}; declined, because stdin and stderr are not a terminal`,
       );
@@ -33,12 +39,22 @@ export function answerElicitation(
   };
   const read = (prompt: string, _: unknown, signal?: AbortSignal) =>
     readLine(prompt, { stdin, stderr }, signal);
-  const questions = new Questions({ read }, print);
+  const questions = new Questions({
+    // The terminal stays in line mode: there is never half a line.
+    editor: { read, untilNotTyping: async () => {} },
+    print,
+    command: async (text) => print([line(`${text} is no command here. ${COMMANDS}`)]),
+  });
+  const muted = new Set<string>();
   return async (params, { server, signal }): Promise<ElicitationResult> => {
     const request = { ...params, serverName: server, message: textOf(params.message) } as ElicitationRequest;
-    const answer = await questions.hold(async (asking) => {
+    const answer = await questions.hold(async (asking): Promise<ElicitationResult> => {
+      if (muted.has(server)) return { action: 'decline' };
       using _pause = spinner.pause();
-      return await askElicitation(request, asking);
+      const end = await askElicitation(request, asking);
+      if (end !== 'mute') return end;
+      muted.add(server);
+      return { action: 'decline' };
     }, signal);
     return answer ?? { action: 'cancel' };
   };

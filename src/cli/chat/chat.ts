@@ -4,7 +4,7 @@ import { messageOf } from '../../protocol/sdk-error.ts';
 import type { Options } from '../../sdk/options.ts';
 import type { McpServerStatus } from '../../sdk/query-methods.ts';
 import { Unasked } from '../unasked.ts';
-import { type CommandWorld, readCommand } from './commands.ts';
+import { COMMANDS, type CommandWorld, readCommand } from './commands.ts';
 import { ChatConversation, type OpenAgent } from './conversation.ts';
 import { FlowBuffer } from './flow-buffer.ts';
 import { LineEditor } from './line-editor.ts';
@@ -24,6 +24,7 @@ import { EMPTY_VIEW, type View } from './view.ts';
 const INTERRUPTED = 130;
 const HUNG_UP = 129;
 
+const SLASH_HINT = 'To answer with a text that begins with a slash, begin it with two.';
 const QUEUED = '  queued: it is sent when this turn ends; Ctrl-C interrupts the turn and drops it';
 
 /** A chat: reads a line, has it answered, again and again until somebody leaves. */
@@ -61,11 +62,16 @@ export class Chat implements AsyncDisposable {
     // For good: leaving a terminal that has gone fails once more.
     for (const stream of [terminal.input, terminal.output]) stream.on('error', () => this.leave(HUNG_UP));
     this.#person = new Person({
-      questions: new Questions(this.#editor, (pieces) => this.#print(pieces)),
+      questions: new Questions({
+        editor: this.#editor,
+        print: (pieces) => this.#print(pieces),
+        command: (text) => this.#takeInQuestion(text),
+      }),
       away: terminal.isInteractive ? undefined : this.#unasked,
       now: terminal.now,
       claims: (tool) => claimsAbout(this.#servers, tool),
       happened: (event) => this.#happened(event),
+      print: (pieces) => this.#print(pieces),
     });
   }
 
@@ -166,6 +172,19 @@ export class Chat implements AsyncDisposable {
       this.#print([line([messageOf(cause), 'bad'])]);
     }
     return undefined;
+  }
+
+  /** A command typed into a question; the question is asked again after it. */
+  async #takeInQuestion(text: string): Promise<void> {
+    const read = readCommand(text, this.#view.commands);
+    if (read.kind === 'own' && read.command === COMMANDS.quit) {
+      this.leave(this.#outcome());
+    } else if (read.kind === 'prompt' || (read.kind === 'own' && read.command === COMMANDS.clear)) {
+      this.#print([line([`Answer or cancel (Ctrl-C) the question before ${text}.`, 'warn'])]);
+    } else {
+      await this.#take(text);
+      if (read.kind === 'unknown') this.#print([line([SLASH_HINT, 'dim'])]);
+    }
   }
 
   async #answer(text: string): Promise<void> {

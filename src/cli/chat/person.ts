@@ -3,6 +3,7 @@ import type { CanUseTool, OnElicitation } from '../../sdk/callbacks.ts';
 import type { Unasked } from '../unasked.ts';
 import { askElicitation } from './elicitation.ts';
 import { askPermission } from './permission.ts';
+import { line, type Piece } from './piece.ts';
 import type { Questions } from './questions.ts';
 import type { ViewEvent } from './show.ts';
 
@@ -14,6 +15,7 @@ type PersonWorld = {
   /** What a server claims about the tool. */
   claims(tool: string): readonly string[];
   happened(event: ViewEvent): void;
+  print(pieces: readonly Piece[]): void;
 };
 
 const WITHDRAWN = 'The question was withdrawn.';
@@ -21,6 +23,8 @@ const WITHDRAWN = 'The question was withdrawn.';
 /** The person at the terminal as an agent asks them; one who is away says no. */
 export class Person {
   readonly #world: PersonWorld;
+  /** Servers whose questions are refused until the chat ends. */
+  readonly #muted = new Set<string>();
 
   constructor(world: PersonWorld) {
     this.#world = world;
@@ -42,9 +46,18 @@ export class Person {
   };
 
   readonly onElicitation: OnElicitation = async (request, context) => {
-    const { questions, away } = this.#world;
+    const { questions, away, print } = this.#world;
+    const { serverName } = request;
     if (away) return away.onElicitation(request, context);
-    const answer = await questions.hold((asking) => askElicitation(request, asking), context.signal);
+    if (this.#muted.has(serverName)) return { action: 'decline' };
+    const answer = await questions.hold(async (asking) => {
+      if (this.#muted.has(serverName)) return { action: 'decline' } as const;
+      const end = await askElicitation(request, asking);
+      if (end !== 'mute') return end;
+      this.#muted.add(serverName);
+      print([line([`Server ${serverName} is muted: its questions are refused in this session.`, 'dim'])]);
+      return { action: 'decline' } as const;
+    }, context.signal);
     return answer ?? { action: 'cancel' };
   };
 }

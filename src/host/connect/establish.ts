@@ -10,6 +10,7 @@ import { planEra } from './era.ts';
 import { HostError } from './host-error.ts';
 import { ListStream, listFilter } from './list-stream.ts';
 import { Notices } from './notices.ts';
+import { limiterOf } from './question-limiter.ts';
 import { Requests } from './requests.ts';
 import { readyOffer } from './server-answers.ts';
 import { NoiseTeller } from './stdio/noise.ts';
@@ -38,11 +39,17 @@ export async function establish(
   const { Client } = await import('@modelcontextprotocol/client');
   const { capabilities, answers } = readyOffer(world.offerTo?.(name, entry) ?? NOTHING);
   const client = scope.own(new Client(world.clientInfo, { capabilities }), (it) => it.close());
-  for (const [method, answer] of Object.entries(answers)) {
+  const limiter = limiterOf(world, name);
+  for (const [method, given] of Object.entries(answers)) {
+    const answer = limiter.limited(method, given, () => (requests.isAsked ? 'call' : 'unsolicited'));
     client.setRequestHandler(method, { params: ANYTHING }, (params, { mcpReq }) =>
       answer(isRecord(params) ? params : {}, mcpReq.signal),
     );
   }
+  // Questions that are part of a result belong to its call.
+  const inCalls = Object.entries(answers).map(
+    ([method, answer]) => [method, limiter.limited(method, answer, () => 'call')] as const,
+  );
   const dialed = scope.own(await dial(name, entry, world), (it) => it.close());
   traces.dialed = dialed;
   const wire = new Wire(dialed.transport, world.secrets);
@@ -77,7 +84,15 @@ export async function establish(
   if (wire.isClosed)
     throw new HostError('closed', name, 'it closed the connection at once', { isTerminal: true });
   const stderr = () => dialed.stderr();
-  return connectionOf(name, { client, wire, requests, notices, answers, stderr, scope: scope.keep() });
+  return connectionOf(name, {
+    client,
+    wire,
+    requests,
+    notices,
+    answers: Object.fromEntries(inCalls),
+    stderr,
+    scope: scope.keep(),
+  });
 }
 
 const LONGEST_MS = 2 ** 31 - 1;

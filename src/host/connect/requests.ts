@@ -113,6 +113,12 @@ export class Requests {
     signal.addEventListener('abort', waiting.abort);
   }
 
+  /** Whether something that was asked for is waiting for its answer: a call, a prompt, a resource; lists are not. */
+  get isAsked(): boolean {
+    for (const { question } of this.#waiting.values()) if (ASKED_FOR.has(question.method)) return true;
+    return false;
+  }
+
   /** Whether a call is being worked on. */
   get isBusy(): boolean {
     for (const { question } of this.#waiting.values()) if (question.method === 'tools/call') return true;
@@ -218,6 +224,7 @@ export class Requests {
   }
 }
 
+const ASKED_FOR: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
 const PING: Question = { method: 'ping', params: {} };
 /** How long a server may take to say whether it knows our session. */
 const PING_MS = 5000;

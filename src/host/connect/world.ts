@@ -82,6 +82,8 @@ export type ConnectWorld = {
   onStderr?: (server: string, line: string) => void;
   /** Hears of what a server sent that is no message of the protocol; nothing else comes of it. */
   onNoise?: (server: string, what: string, subject?: WarningSubject) => void;
+  /** Hears that a server asked people or the model more often than it may; not each time. */
+  onRefused?: (server: string, message: string) => void;
   /** Hears what a server logs by the protocol. */
   onLog?: (server: string, entry: ServerLog) => void;
   /** Which era each server turned out to speak; by default it is asked at every dial. */

@@ -12,11 +12,13 @@ export function answering(
   return {
     shown,
     print: (pieces: readonly Piece[]) => void shown.push(...text(pieces)),
-    async ask(prompt) {
+    async ask(prompt, own = []) {
       shown.push(prompt);
       const answer = left.shift();
       if (answer === undefined) throw new Error(`nobody answers ${prompt}`);
       if (answer === 'interrupted' || answer === 'ended' || answer === 'withdrawn') return { kind: answer };
+      const name = answer.replace(/^\//, '');
+      if (answer.startsWith('/') && own.includes(name)) return { kind: 'command', name };
       return { kind: 'text', text: answer };
     },
   };

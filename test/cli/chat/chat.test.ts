@@ -333,6 +333,68 @@ test('an interrupted turn drops what was queued, which the history keeps', async
   expect(await agent.prompt()).toBe('two');
 });
 
+const FORM = {
+  subtype: 'elicitation',
+  mcp_server_name: 'crm',
+  message: 'Who?',
+  requested_schema: { type: 'object', properties: { name: { type: 'string' } } },
+};
+
+test('a form swallows no command: /help runs, /quit leaves, // begins an answer with a slash', async () => {
+  const { terminal, agent, left } = await openChat({}, new FakeTerminal({ columns: 200 }));
+  const answer = agent.ask(FORM);
+  await terminal.until('name (string');
+  terminal.type('/help\r');
+  await terminal.until('/quit');
+  await terminal.until('name (string');
+  terminal.type('/compact\r');
+  await terminal.until('Answer or cancel (Ctrl-C) the question before /compact.');
+  terminal.type('/hlep\r');
+  await terminal.until('Did you mean /help?');
+  await terminal.until('name (string');
+  terminal.type('//tmp\r');
+  expect(await answer).toEqual({ action: 'accept', content: { name: '/tmp' } });
+  const second = agent.ask(FORM);
+  second.catch(() => {});
+  await terminal.until('name (string');
+  terminal.type('/quit\r');
+  expect(await left).toBe(0);
+});
+
+test('/quit in a question about a permission leaves, too', async () => {
+  const { terminal, agent, left } = await openChat();
+  terminal.type('hi\r');
+  await agent.prompt();
+  agent.ask(ask()).catch(() => {});
+  await terminal.until('allow? ');
+  terminal.type('/quit\r');
+  expect(await left).toBe(0);
+});
+
+test('a muted server asks no more in this session', async () => {
+  const { terminal, agent } = await openChat({}, new FakeTerminal({ columns: 200 }));
+  const both = [agent.ask(FORM), agent.ask(FORM)];
+  await terminal.until('name (string');
+  terminal.type('/mute\r');
+  await terminal.until('Server crm is muted');
+  expect(await Promise.all(both)).toEqual([{ action: 'decline' }, { action: 'decline' }]);
+  expect(await agent.ask(FORM)).toEqual({ action: 'decline' });
+  const other = agent.ask({ ...FORM, mcp_server_name: 'docs' });
+  await terminal.until('name (string');
+  terminal.type('Ada\r');
+  expect(await other).toEqual({ action: 'accept', content: { name: 'Ada' } });
+});
+
+test('a form that comes while a line is typed waits for it', async () => {
+  const { terminal, agent, left } = await openChat();
+  terminal.type('/qu');
+  await terminal.until('/qu');
+  agent.ask(FORM).catch(() => {});
+  await terminal.until('A question waits');
+  terminal.type('it\r');
+  expect(await left).toBe(0);
+});
+
 test('a command that fails is told, and the chat goes on', async () => {
   const { terminal, agent } = await openChat();
   terminal.type('/mode plan\r');

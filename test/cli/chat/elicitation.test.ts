@@ -18,7 +18,8 @@ test('fields are asked one by one until each is right; what is left out is not s
   expect(await askElicitation(form, person)).toEqual({ action: 'accept', content: { name: 'Ada', age: 36 } });
   expect(person.shown).toEqual([
     '? Server crm asks: Who is it?',
-    '  What you answer goes to crm. /decline refuses, Ctrl-C cancels.',
+    '  Answers go to crm. Ctrl-C cancels, /decline refuses, /mute refuses all its questions in this session.',
+    '  A line that begins with / is a command; begin an answer with // for a slash.',
     '  name (string; required): ',
     '  it is required',
     '  name (string; required): ',
@@ -36,6 +37,10 @@ test.each([
   ['withdrawn', 'cancel'],
 ])('%s in the middle is %s, and nothing of it is sent', async (answer, action) => {
   expect(await askElicitation(form, answering('Ada', answer))).toEqual({ action });
+});
+
+test('/mute ends the form, and says that no other is wanted', async () => {
+  expect(await askElicitation(form, answering('Ada', '/mute'))).toBe('mute');
 });
 
 test.each([

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ReadEnd } from '../../../src/cli/chat/line-editor.ts';
-import { Questions } from '../../../src/cli/chat/questions.ts';
+import { Questions, readAnswer } from '../../../src/cli/chat/questions.ts';
+import { text } from './text.ts';
 
 function questions() {
   const asked: { prompt: string; answer: (text: string) => void }[] = [];
@@ -8,7 +9,21 @@ function questions() {
     new Promise<ReadEnd>((resolve) => {
       asked.push({ prompt, answer: (text) => resolve({ kind: 'text', text }) });
     });
-  return { asked, questions: new Questions({ read }, () => {}) };
+  const ran: string[] = [];
+  const shown: string[] = [];
+  const quiet = { now: Promise.resolve() };
+  const all = new Questions({
+    editor: {
+      read,
+      untilNotTyping: async (_, onWait) => {
+        onWait();
+        await quiet.now;
+      },
+    },
+    print: (pieces) => shown.push(...text(pieces)),
+    command: async (typed) => void ran.push(typed),
+  });
+  return { asked, ran, shown, quiet, questions: all };
 }
 const never = new AbortController().signal;
 
@@ -44,4 +59,45 @@ test('a question withdrawn while it waits is never asked', async () => {
   await first;
   expect(await second).toBeUndefined();
   expect(asked).toHaveLength(1);
+});
+
+test.each([
+  ['Ada', { kind: 'answer', text: 'Ada' }],
+  ['', { kind: 'answer', text: '' }],
+  ['/quit', { kind: 'command', name: 'quit' }],
+  ['  /mcp reconnect docs', { kind: 'command', name: 'mcp' }],
+  ['/tmp', { kind: 'command', name: 'tmp' }],
+  ['//tmp', { kind: 'answer', text: '/tmp' }],
+  ['//quit', { kind: 'answer', text: '/quit' }],
+  ['/home/ada/notes.txt', { kind: 'answer', text: '/home/ada/notes.txt' }],
+  ['/', { kind: 'answer', text: '/' }],
+  ['a /quit', { kind: 'answer', text: 'a /quit' }],
+  ['1/2', { kind: 'answer', text: '1/2' }],
+])('%j typed into a question is %j', (typed, read) => {
+  expect(readAnswer(typed)).toEqual(read);
+});
+
+test('a command is run and the question asked again; one of its own ends it', async () => {
+  const { asked, ran, questions: all } = questions();
+  const end = all.hold(({ ask }) => ask('name: ', ['mute']), never);
+  for (const [index, typed] of ['/quit', '/help me', '/mute'].entries()) {
+    await new Promise(setImmediate);
+    asked[index]?.answer(typed);
+  }
+  expect(await end).toEqual({ kind: 'command', name: 'mute' });
+  expect(ran).toEqual(['/quit', '/help me']);
+});
+
+test('a question waits while a message is typed, and says so', async () => {
+  const { asked, shown, quiet, questions: all } = questions();
+  const typing = Promise.withResolvers<void>();
+  quiet.now = typing.promise;
+  const end = all.hold(({ ask }) => ask('name: '), never);
+  await new Promise(setImmediate);
+  expect(asked).toEqual([]);
+  expect(shown).toEqual(['A question waits until your line is sent or cleared (Ctrl-C).']);
+  typing.resolve();
+  await new Promise(setImmediate);
+  asked[0]?.answer('x');
+  expect(await end).toEqual({ kind: 'text', text: 'x' });
 });
