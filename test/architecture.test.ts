@@ -210,7 +210,6 @@ test('no default exports and no wildcard re-exports', () => {
 /** Files that make a `RegExp` of a text. All other expressions are literals, or compiled by `compilePattern`. */
 const REGEXP_OF_TEXT: Readonly<Record<string, string>> = {
   'src/base/redact.ts': 'constants of the file',
-  'src/base/shell-word.ts': 'constants of the file',
   'src/cli/secret/hidden-line.ts': 'constants of the file',
   'src/cli/uninstall/own-files.ts': 'constants of the file',
   'src/host/pin/hidden.ts': 'constants of the file',

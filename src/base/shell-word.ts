@@ -1,18 +1,17 @@
+import { UNSEEN } from './visible-text.ts';
+
 /** A name as a shell takes it: what is a stranger's does nothing within these quotes, and what is pasted steers no terminal. */
 export function shellWord(word: string): string {
   if (/^[\w/.][\w@%+=:,./-]*$/.test(word)) return word;
-  if (!UNSEEN.test(word)) return `'${word.replaceAll("'", "'\\''")}'`;
+  if (word.search(UNSEEN) === -1) return `'${word.replaceAll("'", "'\\''")}'`;
   // As bash and zsh write it; other shells refuse it, and nothing is done.
-  const escaped = word.replaceAll(/[\\']/g, '\\$&').replaceAll(UNSEEN_ALL, codeOf);
+  const escaped = word.replaceAll(/[\\']/g, '\\$&').replaceAll(UNSEEN, codeOf);
   return `$'${escaped}'`;
 }
 
-/** Control characters, ends of lines, and what turns the direction of a text. */
-const UNSEEN = /[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
-const UNSEEN_ALL = new RegExp(UNSEEN, 'gu');
-
 function codeOf(sign: string): string {
-  return `\\u${(sign.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
+  const code = (sign.codePointAt(0) ?? 0).toString(16);
+  return code.length > 4 ? `\\U${code.padStart(8, '0')}` : `\\u${code.padStart(4, '0')}`;
 }
 
 /** The names after a command, as they are typed: one that begins as a flag does is not taken for one. */

@@ -5,6 +5,7 @@ import { streamLink } from '../control/stream-link.ts';
 import { VERSION } from '../entry/version.ts';
 import { describeFlags } from '../host/launch/describe-flags.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
+import { neutralise } from './chat/neutralise.ts';
 import { claimStdout, flushed } from './claim-stdout.ts';
 import { ExitCode } from './exit-code.ts';
 
@@ -32,7 +33,7 @@ async function runAgent(argv: readonly string[], output: Writable): Promise<void
   const { launch } = await import('../host/launch/launch.ts');
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => stop.abort());
-  const note = (text: string) => void process.stderr.write(`toolplane agent: ${text}\n`);
+  const note = (text: string) => void process.stderr.write(`toolplane agent: ${neutralise(text)}\n`);
   const link = streamLink({ input: process.stdin, output }, { maxLineLength: MAX_LINE_LENGTH, onNoise });
   try {
     const session = await launch(link, {

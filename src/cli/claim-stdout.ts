@@ -1,6 +1,7 @@
 import { Console } from 'node:console';
 import { syncBuiltinESMExports } from 'node:module';
 import type { Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 
 /** Takes stdout for a protocol, where one stray line would break it: whatever others print from now on goes to stderr. */
 export function claimStdout(): Writable {
@@ -14,5 +15,7 @@ export function claimStdout(): Writable {
 
 /** Resolves once everything written before is handed over, or never can be. */
 export function flushed(stream: Writable): Promise<void> {
+  // A stream that was ended takes no more, not even nothing.
+  if (stream.writableEnded) return finished(stream, { readable: false }).catch(() => {});
   return new Promise((resolve) => stream.write('', () => resolve()));
 }

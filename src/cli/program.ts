@@ -1,8 +1,10 @@
 import { Command, CommanderError } from 'commander';
+import { visibleJson } from '../base/visible-text.ts';
 import { VERSION } from '../entry/version.ts';
 import { messageOf, SdkError } from '../protocol/sdk-error.ts';
 import { addAgent } from './agent.ts';
 import { addCall } from './call.ts';
+import { neutralise } from './chat/neutralise.ts';
 import { addChat } from './chat.ts';
 import { addCompletion } from './completion.ts';
 import { ExitCode } from './exit-code.ts';
@@ -66,11 +68,11 @@ export async function runCommand(argv: readonly string[]): Promise<number> {
   } catch (thrown) {
     if (thrown instanceof ExitCode) return thrown.code;
     if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : 2;
-    process.stderr.write(`toolplane: ${messageOf(thrown)}\n`);
+    process.stderr.write(`toolplane: ${neutralise(messageOf(thrown))}\n`);
     if (thrown instanceof Failed) {
-      if (wantsJson(argv)) process.stdout.write(jsonText(errorDocument(thrown)));
+      if (wantsJson(argv)) process.stdout.write(visibleJson(jsonText(errorDocument(thrown))));
     } else if (!(thrown instanceof SdkError) && thrown instanceof Error) {
-      process.stderr.write(`${thrown.stack}\n`);
+      process.stderr.write(`${neutralise(String(thrown.stack))}\n`);
     }
     return 1;
   }

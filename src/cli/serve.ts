@@ -1,11 +1,13 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { inspect } from 'node:util';
 import type { Command } from 'commander';
 import { isRecord } from '../base/is-record.ts';
 import { messageOf, SdkError } from '../protocol/sdk-error.ts';
 import { isForeignServer } from '../tools/foreign-server.ts';
 import { openSession, type SdkServerEntry } from '../tools/sdk-server.ts';
 import { serveStdio } from '../tools/serve-stdio.ts';
+import { neutralise } from './chat/neutralise.ts';
 import { claimStdout, flushed } from './claim-stdout.ts';
 
 /** `toolplane serve <module>`: a module's tool server as a stdio MCP server in a process of its own (R36–R42). */
@@ -30,7 +32,8 @@ Messages are one JSON-RPC object a line on stdin and stdout; what the module pri
       await serveStdio((port) => openSession(instance, port), name, {
         input: process.stdin,
         output,
-        onLog: (level, data) => console.error(`[${level}]`, data),
+        onLog: (level, data) =>
+          console.error(neutralise(`[${level}] ${typeof data === 'string' ? data : inspect(data)}`)),
       });
       await flushed(output);
     });

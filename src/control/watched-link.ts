@@ -1,18 +1,19 @@
 import { redactedJson } from '../base/redact.ts';
+import { visibleJson, visibleText } from '../base/visible-text.ts';
 import type { Frame } from '../protocol/control-frame.ts';
 import type { AgentLink } from './link.ts';
 
-/** The same link with every frame printed, secrets masked: `>` is what we send, `<` what the agent sends. */
+/** The same link with every frame printed, secrets masked and invisible characters escaped: `>` is what we send, `<` what the agent sends. */
 export function watchLink(link: AgentLink, print: (line: string) => void): AgentLink {
   async function* frames(): AsyncGenerator<Frame> {
     try {
       for await (const frame of link.frames) {
-        print(`< ${redactedJson(frame)}`);
+        print(`< ${shown(frame)}`);
         yield frame;
       }
       print('< end');
     } catch (cause) {
-      print(`< ${String(cause)}`);
+      print(`< ${visibleText(String(cause))}`);
       throw cause;
     }
   }
@@ -20,13 +21,13 @@ export function watchLink(link: AgentLink, print: (line: string) => void): Agent
     frames: frames(),
     send(frame) {
       const sent = link.send(frame);
-      print(`> ${redactedJson(frame)}`);
+      print(`> ${shown(frame)}`);
       return sent;
     },
     post(frame) {
       if (link.post) link.post(frame);
       else link.send(frame).catch(() => {});
-      print(`> ${redactedJson(frame)}`);
+      print(`> ${shown(frame)}`);
     },
     room: () => link.room?.(),
     hold: (until) => link.hold?.(until),
@@ -36,4 +37,9 @@ export function watchLink(link: AgentLink, print: (line: string) => void): Agent
     },
     close: () => link.close(),
   };
+}
+
+/** What a server or a model wrote must not steer the terminal. */
+function shown(frame: Frame): string {
+  return visibleJson(redactedJson(frame));
 }

@@ -56,6 +56,14 @@ test('--json is the result as one object', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ type: 'result', subtype: 'success', result: 'Hello.' });
 });
 
+test('--debug prints what a model said without a character that steers a terminal', async () => {
+  const odd = 'Hi\u009b2J\u202e\u2066\u200f\u061c\u200b\u2028!';
+  const { code, stderr } = await runCli(['run', '--debug', '--model', await scripted(odd), 'hi\u009b\u202e']);
+  expect(code).toBe(0);
+  expect(stderr).toContain('Hi\\u009b2J\\u202e\\u2066\\u200f\\u061c\\u200b\\u2028!');
+  expect(stderr.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+});
+
 test('stream-json is every message, one a line, pieces only on demand', async () => {
   const args = ['run', '--output-format', 'stream-json', '--model', await scripted('Hello.', 'Hello.'), 'hi'];
   const kinds = async (more: string[]) => {

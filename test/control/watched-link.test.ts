@@ -32,3 +32,19 @@ test('a death is printed and passed on; what cannot be sent is refused as before
   await watched.close();
   expect(printed).toEqual(['< Error: died']);
 });
+
+test('what a frame or a death holds cannot steer the terminal, and stays readable JSON', async () => {
+  const link = new FakeLink();
+  const printed: string[] = [];
+  const watched = watchLink(link, (line) => printed.push(line));
+  const text = 'a\u009b2J\u001b[2J\u202eb\u2066\u200f\u061c\u200b\u200d\u2028\u0085\ufeff\u{e0041}';
+  await watched.send({ type: text });
+  link.say({ [text]: 1 });
+  link.frames.fail(new Error(text));
+  await expect(collect(watched.frames)).rejects.toThrow();
+  expect(printed).toHaveLength(3);
+  for (const line of printed)
+    expect(line).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069]/u);
+  expect(JSON.parse(printed[0]?.slice(2) ?? '')).toEqual({ type: text });
+  expect(JSON.parse(printed[1]?.slice(2) ?? '')).toEqual({ [text]: 1 });
+});

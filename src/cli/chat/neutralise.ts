@@ -1,10 +1,12 @@
+import { UNSEEN } from '../../base/visible-text.ts';
+
 /**
  * Text of a model, a tool or a server as a terminal may be given it: it can neither move the cursor nor change colours,
  * titles or the clipboard, nor hide or reorder what a person reads. Each dangerous character becomes a visible one, so
  * a sequence that comes in pieces is as harmless as a whole one. Newlines and tabs stay.
  */
 export function neutralise(text: string): string {
-  return text.replace(/\r(?=\n|$)/g, '').replace(DANGEROUS, picture);
+  return text.replace(/\r(?=\n|$)/g, '').replace(UNSEEN, picture);
 }
 
 /** The same on one line: any white space becomes one space. */
@@ -12,14 +14,8 @@ export function onOneLine(text: string): string {
   return neutralise(text.replace(/\s+/g, ' ').trim());
 }
 
-/**
- * C0 and C1 controls (CSI and OSC have one-character forms there), DEL, separators that break lines, marks that reorder
- * text or cannot be seen, tag characters, and halves of surrogate pairs.
- */
-const DANGEROUS =
-  /(?![\t\n])\p{Cc}|[\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]|\p{Cs}/gu;
-
 function picture(character: string): string {
+  if (character === '\t' || character === '\n') return character;
   const code = character.codePointAt(0) ?? 0;
   if (code < 0x20) return String.fromCodePoint(0x2400 + code);
   if (code === 0x7f) return '\u2421';

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { visibleJson } from '../../base/visible-text.ts';
 import { neutralise } from '../chat/neutralise.ts';
 import { jsonText } from './lines.ts';
 
@@ -16,7 +17,7 @@ function outputError(text: string, write: (text: string) => void): void {
   const message = neutralise(text.trimEnd());
   write(`${message}\n`);
   if (wantsJson(process.argv)) {
-    process.stdout.write(jsonText({ error: { message: message.replace(/^error: /, '') } }));
+    process.stdout.write(visibleJson(jsonText({ error: { message: message.replace(/^error: /, '') } })));
   }
 }
 

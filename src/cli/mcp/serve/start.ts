@@ -7,6 +7,7 @@ import { WakeQueue } from '../../../host/builtin/wake-queue.ts';
 import { isInWorkspace, type Workspace } from '../../../host/permission/path.ts';
 import { serveStdio } from '../../../tools/serve-stdio.ts';
 import { ToolServer } from '../../../tools/tool-server.ts';
+import { neutralise } from '../../chat/neutralise.ts';
 import { claimStdout, flushed } from '../../claim-stdout.ts';
 import { ExitCode } from '../../exit-code.ts';
 import { NotUnderstood } from '../../host/not-understood.ts';
@@ -48,7 +49,7 @@ function understood({ tools, opened, cwd: given }: ServeRequest, home: string) {
     };
   } catch (cause) {
     if (!(cause instanceof NotUnderstood)) throw cause;
-    process.stderr.write(`toolplane: ${cause.message}\n`);
+    process.stderr.write(`toolplane: ${neutralise(cause.message)}\n`);
     throw new ExitCode(2);
   }
 }

@@ -1,5 +1,5 @@
+import { visibleText } from '../../../base/visible-text.ts';
 import { readText } from '../file/read-text.ts';
-import { visibleText } from '../source/visible-text.ts';
 import type { ForeignPlace, ForeignTool, ForeignWorld, Imported } from './foreign.ts';
 import { readForeign } from './read-foreign.ts';
 

@@ -1,10 +1,10 @@
 import { isRecord } from '../../../base/is-record.ts';
+import { visibleText } from '../../../base/visible-text.ts';
 import type { ConfigFault, Position } from '../model.ts';
 import { entryFault } from '../source/entry-fault.ts';
 import { fewFaults } from '../source/few-faults.ts';
 import { keyText } from '../source/key-text.ts';
 import { nameFault } from '../source/server-name.ts';
-import { visibleText } from '../source/visible-text.ts';
 import type {
   ForeignPlace,
   ForeignServer,

@@ -1,6 +1,6 @@
 import { cutText } from '../../../base/cut-text.ts';
 import { isRecord } from '../../../base/is-record.ts';
-import { visibleText } from '../source/visible-text.ts';
+import { visibleText } from '../../../base/visible-text.ts';
 import type { Turned, Turns } from './foreign.ts';
 
 type Turn = Turns[string];

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { redactText } from '../../../base/redact.ts';
+import { visibleText } from '../../../base/visible-text.ts';
 import { literalText } from '../expand/template.ts';
-import { visibleText } from '../source/visible-text.ts';
 import type { ForeignPlace, ForeignWorld, Rewritten } from './foreign.ts';
 
 /** What any system calls a variable, and `${NAME}` takes. */

@@ -1,5 +1,5 @@
 import { cutText } from '../../../base/cut-text.ts';
-import { visibleText } from './visible-text.ts';
+import { visibleText } from '../../../base/visible-text.ts';
 
 /** A way into a file as people write it, such as `mcpServers.github.args` or `connectors[0].url`, on one line. */
 export function keyText(way: readonly (string | number)[]): string {

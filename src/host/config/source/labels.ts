@@ -1,7 +1,7 @@
 import { isAbsolute, relative, sep } from 'node:path';
 import { redactText } from '../../../base/redact.ts';
+import { visibleText } from '../../../base/visible-text.ts';
 import type { ConfigWorld } from '../world.ts';
-import { visibleText } from './visible-text.ts';
 
 /** A path of the person's or of the machine's, with `~` for their home. */
 export function homeLabel(path: string, { userHome }: Pick<ConfigWorld, 'userHome'>): string {

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { basename, join, relative, resolve } from 'node:path';
+import { visibleText } from '../../../../base/visible-text.ts';
 import { readDocument } from '../../file/read-document.ts';
 import type { Source } from '../../model.ts';
 import type { Content } from '../content.ts';
@@ -7,7 +8,6 @@ import { type FileState, fileState } from '../file-state.ts';
 import { isOutside } from '../labels.ts';
 import { type Origin, readServers } from '../read-servers.ts';
 import { nameFault } from '../server-name.ts';
-import { visibleText } from '../visible-text.ts';
 import { withPluginRoot } from './plugin-root.ts';
 
 /** What a plugin says, the lowest first, and the files that were looked at. */
