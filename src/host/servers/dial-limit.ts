@@ -10,24 +10,31 @@ const WINDOW_MS = 3_500;
 export class DialLimit {
   readonly #clock: Clock;
   readonly #max: number;
-  #recent: readonly number[] = [];
+  #recent: readonly { at: number }[] = [];
 
   constructor(clock: Clock, max = MAX_DIALS) {
     this.#clock = clock;
     this.#max = max;
   }
 
-  /** Resolves when the next dial may begin, and counts that dial; rejects with the reason of an aborted signal. */
-  async admit(signal: AbortSignal): Promise<void> {
+  /**
+   * Resolves when the next dial may begin, and counts that dial; what it gives is called when the dial does begin, which
+   * may be later. Rejects with the reason of an aborted signal.
+   */
+  async admit(signal: AbortSignal): Promise<() => void> {
     for (;;) {
       signal.throwIfAborted();
       const now = this.#clock.now();
-      this.#recent = this.#recent.filter((at) => at <= now && now - at < WINDOW_MS);
-      const [oldest = now] = this.#recent;
+      this.#recent = this.#recent.filter(({ at }) => at <= now && now - at < WINDOW_MS);
       if (this.#recent.length < this.#max) break;
+      const oldest = Math.min(...this.#recent.map(({ at }) => at));
       await this.#pause(oldest + WINDOW_MS - now, signal);
     }
-    this.#recent = [...this.#recent, this.#clock.now()];
+    const dial = { at: this.#clock.now() };
+    this.#recent = [...this.#recent, dial];
+    return () => {
+      dial.at = this.#clock.now();
+    };
   }
 
   #pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -207,8 +207,9 @@ export class ServerSlot implements KnownServer {
       this.#lose(endedFault(this.#key, this.lane, connection.stderr()), signal);
     try {
       // In-process servers cost nothing to connect to.
-      if (this.lane !== undefined) await this.#limit.admit(signal);
+      const begin = this.lane === undefined ? undefined : await this.#limit.admit(signal);
       const { connection, lists, listing, since } = await queue.run(this.lane, signal, () => {
+        begin?.();
         this.#stderr.clear();
         this.#keeper.enter({ kind: 'dialled' });
         const entry = this.#isFresh ? this.entry : withoutManifest(this.entry);
