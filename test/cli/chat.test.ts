@@ -127,6 +127,37 @@ test.runIf(hasScript)(
   },
 );
 
+test.runIf(hasScript)(
+  'in a real terminal: what is typed during a turn is shown and queued; several lines come back whole',
+  async () => {
+    const args = [...REHEARSE, '--allowedTools', 'mcp__deploy'];
+    const chat = new TerminalProcess(args, { NO_COLOR: '1' });
+    await chat.until('› ');
+    chat.type('call wait\r');
+    await chat.until('● mcp__deploy__wait');
+    chat.type('list tools');
+    await chat.until('queue › ');
+    await chat.until('ist tools');
+    chat.type('\r');
+    await chat.until('queued: ');
+    chat.type(CTRL_C);
+    await chat.until('Not sent: 1 queued');
+    await chat.until('› ');
+    chat.type('one\\\r');
+    await chat.until('… ');
+    chat.type('two\r');
+    await chat.until('I am the rehearsal model');
+    await chat.until('› ');
+    chat.type(UP);
+    await chat.until('› one');
+    await chat.until('two');
+    chat.type(CTRL_C);
+    await chat.until('› ');
+    chat.type(CTRL_D);
+    expect(await chat.closed).toEqual([0, null]);
+  },
+);
+
 test.runIf(hasScript)('in a real terminal: /quit typed into a form leaves', async () => {
   const place = configPlace();
   const chat = new TerminalProcess(
