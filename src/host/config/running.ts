@@ -6,6 +6,7 @@ import { type Aside, asideServers, whyAside } from './aside.ts';
 import type { Configuration } from './configuration.ts';
 import { makeExpander } from './expand/expander.ts';
 import { keepApart } from './expand/server-directory.ts';
+import { withSettingsEnv } from './expand/settings-env.ts';
 import { variablesOf } from './expand/variables.ts';
 import { forbiddenNow } from './merge/forbidden-now.ts';
 import { rulingSource } from './merge/standing.ts';
@@ -96,7 +97,10 @@ export class RunningConfiguration implements Disposable {
       const fault = `${managed.label} excludes all servers but its own`;
       throw new HostError('bad-config', server, fault, { hasRun: 'no' });
     }
-    const rule = expanded.entry.type === 'sdk' ? undefined : policy.forbids(server, expanded.entry);
+    const rule =
+      expanded.entry.type === 'sdk'
+        ? undefined
+        : policy.forbids(server, withSettingsEnv(expanded.entry, this.current));
     if (rule === undefined) return this.#placed(server, entry, expanded);
     throw new HostError('bad-config', server, `the policy of this machine forbids it: ${rule}`, {
       hasRun: 'no',

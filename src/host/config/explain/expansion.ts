@@ -1,5 +1,6 @@
 import type { Configuration } from '../configuration.ts';
 import { expandEntry, type Lookup, type Use } from '../expand/expand-entry.ts';
+import { withSettingsEnv } from '../expand/settings-env.ts';
 import type { ConfiguredServer } from '../model.ts';
 import type { UseRow } from './explanation.ts';
 
@@ -9,7 +10,7 @@ export type Expansion = { readonly uses: readonly UseRow[]; readonly faults: rea
 /** What an entry leads to once it is expanded must be allowed, too; what comes from the network is taken as it is written. */
 export function expansionOf(
   { name, written, entry }: ConfiguredServer,
-  { policy }: Pick<Configuration, 'policy'>,
+  configuration: Pick<Configuration, 'policy' | 'settings' | 'settingsSources' | 'world'>,
   lookup: Lookup | undefined,
 ): Expansion {
   if (lookup === undefined || entry === undefined || written.scope === 'connector') return NOTHING;
@@ -20,7 +21,8 @@ export function expansionOf(
     from,
   }));
   if (expanded.kind === 'faulty') return { uses, faults: expanded.faults };
-  const rule = policy.forbids(name, expanded.entry);
+  const { policy } = configuration;
+  const rule = policy.forbids(name, withSettingsEnv(expanded.entry, configuration));
   const isToldElsewhere = policy.judge(name, entry).kind === 'forbidden';
   if (rule === undefined || isToldElsewhere) return { uses, faults: [] };
   return { uses, faults: [`what it leads to is forbidden by ${rule}`] };

@@ -7,24 +7,37 @@ import { allowsUrl, deniesUrl, parseUrlPattern, type UrlPattern } from './url-pa
 /** One row of a list of servers that are allowed or denied. */
 export type PolicyRow =
   | { readonly by: 'serverName'; readonly name: string }
-  /** The command and all its arguments, to the letter. */
-  | { readonly by: 'serverCommand'; readonly argv: readonly string[] }
+  /**
+   * The command and all its arguments, to the letter; the `cwd` an entry must have, by default none; and names of variables
+   * that its `env` and `inheritEnv` may have beside credentials and others that change nothing.
+   */
+  | CommandRow
   | { readonly by: 'serverUrl'; readonly pattern: UrlPattern };
+
+export type CommandRow = {
+  readonly by: 'serverCommand';
+  readonly argv: readonly string[];
+  readonly cwd?: string;
+  readonly env: readonly string[];
+};
 
 /** The row, or why it is none. */
 export function readPolicyRow(raw: unknown): PolicyRow | { readonly by: 'nothing'; readonly fault: string } {
   const nothing = (fault: string) => ({ by: 'nothing', fault }) as const;
   const members = isRecord(raw) ? Object.keys(raw) : [];
   // A member nobody knows might have narrowed the row.
-  if (!isRecord(raw) || members.length !== 1)
-    return nothing('a row has one of serverName, serverCommand and serverUrl, and nothing else');
+  const more = members.includes('serverCommand') ? members.filter((it) => it === 'cwd' || it === 'env') : [];
+  if (!isRecord(raw) || members.length - more.length !== 1)
+    return nothing(
+      'a row has one of serverName, serverCommand and serverUrl, serverCommand also cwd and env, and nothing else',
+    );
   const { serverName, serverCommand, serverUrl } = raw;
   if (isText(serverName)) {
     if (!serverName.includes('*')) return { by: 'serverName', name: serverName };
     return nothing('a name is no pattern; use serverCommand or serverUrl, or name each server');
   }
   if (Array.isArray(serverCommand) && isText(serverCommand[0]) && serverCommand.every(isString))
-    return { by: 'serverCommand', argv: serverCommand };
+    return commandRow(serverCommand, raw);
   const pattern = isText(serverUrl) ? parseUrlPattern(serverUrl) : undefined;
   if (pattern) return { by: 'serverUrl', pattern };
   const [member = ''] = members;
@@ -32,6 +45,17 @@ export function readPolicyRow(raw: unknown): PolicyRow | { readonly by: 'nothing
   return nothing(
     rule === undefined ? 'only serverName, serverCommand and serverUrl are known' : `${member} ${rule}`,
   );
+}
+
+function commandRow(
+  argv: readonly string[],
+  { cwd, env = [] }: Readonly<Record<string, unknown>>,
+): CommandRow | { readonly by: 'nothing'; readonly fault: string } {
+  if (cwd !== undefined && !(isText(cwd) && /^(?:[\\/]|[a-z]:[\\/])/i.test(cwd)))
+    return { by: 'nothing', fault: 'cwd of a row is an absolute path' };
+  if (!Array.isArray(env) || !env.every(isText))
+    return { by: 'nothing', fault: 'env of a row is a list of names of variables' };
+  return { by: 'serverCommand', argv, ...(cwd !== undefined && { cwd }), env };
 }
 
 const isString = (value: unknown): value is string => typeof value === 'string';
@@ -71,6 +95,15 @@ export function matchAllowed(row: PolicyRow, judged: Judged): Match {
   }
 }
 
+/** Whether an entry runs where the row says; a row without `cwd` means an entry without one. */
+export function matchDirectory({ cwd: wanted }: CommandRow, { entry, stage }: Judged): Match {
+  const { cwd } = entry as { readonly cwd?: unknown };
+  if (cwd === undefined) return wanted === undefined ? 'yes' : 'no';
+  if (wanted === undefined) return 'no';
+  if (stage === 'written' && String(cwd).includes('${')) return 'maybe';
+  return String(cwd).replace(/(?<=.)[\\/]$/, '') === wanted.replace(/(?<=.)[\\/]$/, '') ? 'yes' : 'no';
+}
+
 /** Names match if a model could not tell them apart; in doubt about an address it is denied. */
 export function matchDenied(row: PolicyRow, judged: Judged): Match {
   switch (row.by) {
@@ -102,6 +135,17 @@ export function matchHelper(wanted: readonly string[], { entry, stage }: Judged)
 /** What one that matches is enough for. */
 export function surest(matches: readonly Match[]): Match {
   return matches.find((it) => it === 'yes') ?? matches.find((it) => it === 'maybe') ?? 'no';
+}
+
+/** What all have to match for. */
+export function leastSure(matches: readonly Match[]): Match {
+  return matches.find((it) => it === 'no') ?? matches.find((it) => it === 'maybe') ?? 'yes';
+}
+
+/** Whether the headers of an entry choose among the servers at its address. */
+export function namesHost(entry: ExternalServerEntry): boolean {
+  const { headers } = entry as { readonly headers?: unknown };
+  return isRecord(headers) && Object.keys(headers).some((name) => name.toLowerCase() === 'host');
 }
 
 function matchCommand(wanted: readonly string[], { entry, stage }: Judged): Match {

@@ -1,19 +1,22 @@
 import type { ExternalServerEntry } from '../../../protocol/server-entry.ts';
 import type { ConfigFault } from '../model.ts';
 import type { SettingsSource } from '../source/find-sources.ts';
-import { loadingVariable } from './loading-variables.ts';
 import {
   helperOf,
   type Judged,
+  leastSure,
   type Match,
   matchAllowed,
   matchDenied,
+  matchDirectory,
   matchHelper,
+  namesHost,
   ownKind,
   type PolicyRow,
   readPolicyRow,
   surest,
 } from './policy-row.ts';
+import { unlistedVariable } from './policy-variables.ts';
 
 /** What the policy says of a server. `undecided`: it depends on what is put in for `${…}`; ask again when it is dialled. */
 export type Judgement =
@@ -38,7 +41,7 @@ export type Policy = {
  * The lists of all managed settings together: one that denies is enough, and every allow list must allow. In an allow
  * list with commands a stdio server must match one of them, in one with addresses any other server; else the name
  * decides, and an empty one allows nobody. A list with commands must also name the `headersHelper` of a server, which is
- * one, and no command is the listed one if `env` may have it run something else. What cannot be read forbids everything:
+ * one, and no command is the listed one if its entry sets a `cwd` or variables that may have it run something else. What cannot be read forbids everything:
  * a row, a list, or the settings named in `unread`.
  */
 export function readPolicy(
@@ -92,14 +95,27 @@ function allowance({ key, label, rows }: List, judged: Judged): Judgement {
   const own = rows.filter(({ by }) => by === ownKind(judged));
   // Whoever lists commands does not want a name to be a way around them; likewise addresses.
   const telling = own.length > 0 ? own : rows.filter(({ by }) => by === 'serverName');
-  const matches = telling.map((row) => matchAllowed(row, judged));
+  const named = telling.filter((row) => matchAllowed(row, judged) !== 'no');
   const forbidden = (why = '') => ({ kind: 'forbidden', rule: `${key} of ${label}${why}` }) as const;
-  if (!matches.some((it) => it !== 'no')) return forbidden();
-  const variable = telling.some(({ by }) => by === 'serverCommand')
-    ? loadingVariable(judged.entry)
-    : undefined;
-  if (variable !== undefined)
-    return forbidden(` (its "env" sets ${variable}, which may change what its command runs)`);
+  if (named.length === 0) return forbidden();
+  const placed = named.filter((row) => row.by !== 'serverCommand' || matchDirectory(row, judged) !== 'no');
+  if (placed.length === 0)
+    return forbidden(' (its "cwd" may change what its command runs; the row has to name it in "cwd")');
+  const variables = placed.map((row) =>
+    row.by === 'serverCommand' ? unlistedVariable(judged.entry, row.env) : undefined,
+  );
+  const fitting = placed.filter((_, at) => variables[at] === undefined);
+  if (fitting.length === 0)
+    return forbidden(
+      ` (its "env" sets ${variables[0]}, which may change what its command runs; the row has to name it in "env")`,
+    );
+  if (own.length > 0 && namesHost(judged.entry))
+    return forbidden(' (its "headers" set Host, which may lead to another server)');
+  const matches = fitting.map((row) =>
+    row.by === 'serverCommand'
+      ? leastSure([matchAllowed(row, judged), matchDirectory(row, judged)])
+      : matchAllowed(row, judged),
+  );
   const helped = helperAllowance(rows, judged);
   if (helped === 'no') return forbidden(' (its "headersHelper" is a command that is not listed)');
   return { kind: matches.includes('yes') && helped === 'yes' ? 'allowed' : 'undecided' };

@@ -268,3 +268,21 @@ test('relative paths of servers that do not run in the project are warned of', a
     'it is relative to the server\'s own directory, since a server of scope user does not run in the project; write an absolute path or ${TOOLPLANE_PROJECT_DIR}, or set "cwd"',
   );
 });
+
+test('a variable of settings that a server inherits is judged by the policy, unless the administrator set it', async () => {
+  const place = configPlace();
+  const rows = [{ serverCommand: [TELLING.command, ...(TELLING.args ?? [])] }];
+  const managed = join(place.managed, 'managed-settings.json');
+  place.write(managed, { allowedMcpServers: rows });
+  place.write(join(place.home, 'settings.json'), {
+    ...servers({ mine: TELLING }),
+    env: { PATH: '/evil', MODE: 'x' },
+  });
+  const expanded = async () => {
+    const running = new RunningConfiguration(await readConfiguration(place.world()));
+    return running.expand('mine', running.servers.mine as ServerEntry);
+  };
+  await expect(expanded()).rejects.toThrow(/its "env" sets PATH/);
+  place.write(managed, { allowedMcpServers: rows, env: { PATH: '/evil' } });
+  expect((await expanded()).entry).toEqual(TELLING);
+});

@@ -49,41 +49,80 @@ describe('a headersHelper is a command', () => {
 
 describe('a command is not the listed one if its environment may have it run something else', () => {
   const allowed = { allowedMcpServers: [NPX] };
+  const ruleFor = (shown: string) =>
+    `allowedMcpServers of m (its "env" sets ${shown}, which may change what its command runs; the row has to name it in "env")`;
   test.each([
-    ['PATH', 'PATH'],
-    ['Path', 'PATH'],
-    ['NODE_OPTIONS', 'NODE_OPTIONS'],
-    ['NODE_PATH', 'NODE_PATH'],
-    ['LD_PRELOAD', 'LD_*'],
-    ['LD_LIBRARY_PATH', 'LD_*'],
-    ['DYLD_INSERT_LIBRARIES', 'DYLD_*'],
-    ['PYTHONPATH', 'PYTHON*'],
-    ['PYTHONSTARTUP', 'PYTHON*'],
-    ['RUBYOPT', 'RUBYOPT'],
-    ['PERL5OPT', 'PERL*'],
-    ['BASH_ENV', 'BASH_ENV'],
-    ['ENV', 'ENV'],
-    ['GIT_SSH_COMMAND', 'GIT_SSH*'],
-    ['npm_config_registry', 'NPM_CONFIG_*'],
-    ['UV_INDEX_URL', 'UV_*'],
-    ['LD_\u001b[2J', 'LD_*'],
-  ])('%s', (variable, shown) => {
+    'PATH',
+    'Path',
+    'HOME',
+    'NODE_OPTIONS',
+    'NODE_PATH',
+    'NODE_TLS_REJECT_UNAUTHORIZED',
+    'NODE_EXTRA_CA_CERTS',
+    'LD_PRELOAD',
+    'LD_AUDIT',
+    'DYLD_INSERT_LIBRARIES',
+    'PYTHONPATH',
+    'PYTHONSTARTUP',
+    'RUBYOPT',
+    'PERL5OPT',
+    'BASH_ENV',
+    'ENV',
+    'GIT_SSH_COMMAND',
+    'GIT_CONFIG_KEY',
+    'npm_config_registry',
+    'npm_config__authToken',
+    'UV_INDEX_URL',
+    'UV_PUBLISH_TOKEN',
+    'JAVA_HOME',
+    'OPENSSL_CONF',
+    'HTTPS_PROXY',
+    'https_proxy',
+    'XDG_CACHE_HOME',
+    'GOTOOLCHAIN',
+    'VIRTUAL_ENV',
+    'R_PROFILE',
+    'PLAYWRIGHT_DOWNLOAD_HOST',
+    'ANYTHING_NEW',
+  ])('%s', (variable) => {
     const entry = { ...RUN, env: { TOKEN: 'x', [variable]: `\${ANY}` } };
-    const rule = `allowedMcpServers of m (its "env" sets ${shown}, which may change what its command runs)`;
-    expect(last(allowed, entry)).toBe(rule);
-    expect(policyOf(allowed).judge('x', entry)).toEqual({ kind: 'forbidden', rule });
+    expect(last(allowed, entry)).toBe(ruleFor(variable));
+    expect(policyOf(allowed).judge('x', entry)).toEqual({ kind: 'forbidden', rule: ruleFor(variable) });
+    expect(last(allowed, { ...RUN, inheritEnv: [variable] })).toBe(ruleFor(variable));
+    expect(last({ allowedMcpServers: [{ ...NPX, env: [variable] }] }, entry)).toBe('allowed');
   });
 
-  test('what most entries set does no harm', () => {
-    const env = {
-      GITHUB_TOKEN: 'x',
-      NPM_TOKEN: 'x',
-      PYTHONUNBUFFERED: '1',
-      DEBUG: '*',
-      PATHS: '/',
-      ENVIRONMENT: 'x',
-    };
-    expect(last(allowed, { ...RUN, env })).toBe('allowed');
+  test('a name that would drive a terminal is not shown', () => {
+    expect(last(allowed, { ...RUN, env: { 'LD_\u001b[2J': 'x' } })).toBe(
+      ruleFor('a variable of an odd name'),
+    );
+  });
+
+  test.each([
+    'GITHUB_TOKEN',
+    'GITHUB_PERSONAL_ACCESS_TOKEN',
+    'NPM_TOKEN',
+    'OPENAI_API_KEY',
+    'APIKEY',
+    'AWS_ACCESS_KEY_ID',
+    'AWS_SECRET_ACCESS_KEY',
+    'AWS_REGION',
+    'SLACK_TEAM_ID',
+    'GOOGLE_CLIENT_ID',
+    'GOOGLE_APPLICATION_CREDENTIALS',
+    'POSTGRES_PASSWORD',
+    'POSTGRES_CONNECTION_STRING',
+    'DATABASE_URL',
+    'JIRA_EMAIL',
+    'JIRA_USERNAME',
+    'PYTHONUNBUFFERED',
+    'NODE_ENV',
+    'DEBUG',
+    'LOG_LEVEL',
+    'NO_COLOR',
+    'TZ',
+  ])('%s is what entries ordinarily set', (variable) => {
+    expect(last(allowed, { ...RUN, env: { [variable]: 'x' } })).toBe('allowed');
   });
 
   test('a list without commands does not look at them, and one that does not list the command says so', () => {
@@ -91,6 +130,56 @@ describe('a command is not the listed one if its environment may have it run som
     expect(last({ allowedMcpServers: [{ serverName: 'x' }] }, entry)).toBe('allowed');
     expect(last({ allowedMcpServers: [command('other')] }, entry)).toBe('allowedMcpServers of m');
     expect(last({ deniedMcpServers: [NPX] }, entry)).toBe('deniedMcpServers[0] of m');
+  });
+});
+
+describe('a command is not the listed one in another directory, where it may load other code', () => {
+  const not =
+    'allowedMcpServers of m (its "cwd" may change what its command runs; the row has to name it in "cwd")';
+  test.each([
+    ['none, as in the row', {}, undefined, 'allowed'],
+    ['one that the row does not name', { cwd: '/evil' }, undefined, not],
+    ['a relative one', { cwd: '.' }, undefined, not],
+    ['that of the row', { cwd: '/srv/tool' }, '/srv/tool', 'allowed'],
+    ['that of the row with a stroke', { cwd: '/srv/tool/' }, '/srv/tool', 'allowed'],
+    ['another than that of the row', { cwd: '/srv/tool/../evil' }, '/srv/tool', not],
+    ['none where the row names one', {}, '/srv/tool', not],
+  ])('%s', (_, more, cwd, expected) => {
+    const row = { ...NPX, ...(cwd !== undefined && { cwd }) };
+    expect(last({ allowedMcpServers: [row] }, { ...RUN, ...more })).toBe(expected);
+  });
+
+  test('one row that fits is enough, and what is put in is judged when it is known', () => {
+    const rows = [NPX, { ...NPX, cwd: '/srv/tool', env: ['MODE'] }];
+    const entry = { ...RUN, cwd: '/srv/tool', env: { MODE: 'x' } };
+    expect(last({ allowedMcpServers: rows }, entry)).toBe('allowed');
+    expect(last({ allowedMcpServers: rows }, { ...RUN, env: { MODE: 'x' } })).toContain('sets MODE');
+    const open = { ...RUN, cwd: `\${DIR}` } as ExternalServerEntry;
+    expect(policyOf({ allowedMcpServers: rows }).judge('x', open)).toEqual({ kind: 'undecided' });
+    expect(policyOf({ allowedMcpServers: [NPX] }).judge('x', open).kind).toBe('forbidden');
+  });
+
+  test.each([{ cwd: 'tools' }, { cwd: 7 }, { env: 'X' }, { env: [7] }, { note: 'x' }])(
+    'a row with %j cannot be read and forbids everything',
+    (more) => {
+      expect(last({ allowedMcpServers: [{ ...NPX, ...more }] }, RUN)).toMatch(
+        /^the unreadable allowedMcpServers\[0\]/,
+      );
+    },
+  );
+
+  test('names of addresses and servers have no more members', () => {
+    for (const row of [
+      { ...ANY, cwd: '/x' },
+      { serverName: 'x', env: [] },
+    ])
+      expect(last({ allowedMcpServers: [row] }, HUB)).toMatch(/^the unreadable/);
+  });
+
+  test('an address with another Host is not the listed one', () => {
+    const entry = { ...HUB, headers: { host: 'evil.example' } };
+    expect(last({ allowedMcpServers: [ANY] }, entry)).toContain('"headers" set Host');
+    expect(last({ allowedMcpServers: [{ serverName: 'x' }] }, entry)).toBe('allowed');
   });
 });
 

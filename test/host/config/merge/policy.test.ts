@@ -219,19 +219,19 @@ describe('what cannot be read forbids everything', () => {
     ['x', '2:1: deniedMcpServers: it must be a list of rows'],
     [
       ['x'],
-      '10:3: deniedMcpServers[0]: a row has one of serverName, serverCommand and serverUrl, and nothing else',
+      '10:3: deniedMcpServers[0]: a row has one of serverName, serverCommand and serverUrl, serverCommand also cwd and env, and nothing else',
     ],
     [
       [{}],
-      '10:3: deniedMcpServers[0]: a row has one of serverName, serverCommand and serverUrl, and nothing else',
+      '10:3: deniedMcpServers[0]: a row has one of serverName, serverCommand and serverUrl, serverCommand also cwd and env, and nothing else',
     ],
     [
       [name('a'), { ...name('a'), ...command('b') }],
-      '11:3: deniedMcpServers[1]: a row has one of serverName, serverCommand and serverUrl, and nothing else',
+      '11:3: deniedMcpServers[1]: a row has one of serverName, serverCommand and serverUrl, serverCommand also cwd and env, and nothing else',
     ],
     [
       [{ ...name('a'), note: 'b' }],
-      '10:3: deniedMcpServers[0]: a row has one of serverName, serverCommand and serverUrl, and nothing else',
+      '10:3: deniedMcpServers[0]: a row has one of serverName, serverCommand and serverUrl, serverCommand also cwd and env, and nothing else',
     ],
     [
       [{ servername: 'a' }],
