@@ -30,12 +30,16 @@ const LOOKED_FOR: QueryTerm = {
   ]),
 };
 
+/** A model writes the query; some shapes are looked for in time by the square of its length. */
+const MAX_QUERY_LENGTH = 2000;
+
 /** What a text asks for: its words, and what they may mean to a tool. `isKnown` tells which terms tools have. */
 export function readQuery(
-  text: string,
+  given: string,
   knowledge: Knowledge,
   isKnown: (term: string) => boolean,
 ): QueryTerm[] {
+  const text = given.slice(0, MAX_QUERY_LENGTH);
   const words = [...splitWords(text), ...joinedNames(text)];
   const language = languageOf(words, knowledge.dictionary, (word) => isKnown(stem(word)));
   const terms = language === 'en' ? english(words, knowledge, isKnown) : foreign(words, language, knowledge);

@@ -94,3 +94,8 @@ test.each(['version 1.2.3 of 2026', 'facade of a building', 'select a card', '5,
     expect(readShapes(text)).toEqual([]);
   },
 );
+
+test.each(['a-', '-', 'A', 'a.'])('a query of a million characters %j is read at once', (unit) => {
+  const read = readQuery(unit.repeat(1_000_000 / unit.length), { concepts, dictionary }, () => false);
+  expect(read.length).toBeLessThan(1000);
+});
