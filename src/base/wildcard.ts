@@ -6,16 +6,37 @@ export const ANY = Symbol('any');
  * length of the pattern plus the length of the text: patterns come from files, servers and models.
  */
 export function matchesWildcard(pattern: string, text: string): boolean {
-  const [first = '', ...rest] = pattern.split(/(?<!\\)\*/).map((literal) => literal.replaceAll('\\*', '*'));
-  const last = rest.pop();
+  const { first, between, last } = compiledWildcard(pattern);
   if (last === undefined) return text === first;
   if (!text.startsWith(first)) return false;
   let at = first.length;
-  for (const literal of rest) {
-    at = literalFinder(literal)(text, at);
+  for (const find of between) {
+    at = find(text, at);
     if (at === -1) return false;
   }
   return text.length - at >= last.length && text.endsWith(last);
+}
+
+/** The literals of a pattern around its stars; `last` is undefined if it has none. */
+type Wildcard = {
+  readonly first: string;
+  readonly between: readonly ReturnType<typeof literalFinder>[];
+  readonly last: string | undefined;
+};
+
+/** A rule is compared with every part of a command, so its pattern is compiled once. */
+const COMPILED = new Map<string, Wildcard>();
+const MAX_COMPILED = 5000;
+
+function compiledWildcard(pattern: string): Wildcard {
+  const known = COMPILED.get(pattern);
+  if (known) return known;
+  const [first = '', ...rest] = pattern.split(/(?<!\\)\*/).map((literal) => literal.replaceAll('\\*', '*'));
+  const last = rest.pop();
+  const compiled = { first, between: rest.map(literalFinder), last };
+  if (COMPILED.size >= MAX_COMPILED) COMPILED.clear();
+  COMPILED.set(pattern, compiled);
+  return compiled;
 }
 
 /**
