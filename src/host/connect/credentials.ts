@@ -89,9 +89,9 @@ function isRandom(value: string): boolean {
     );
 }
 
-/** Names that mention a credential but hold a setting: `TOKEN_FILE`, `AUTH_MODE`. */
+/** Names that mention a credential but hold a setting: `TOKEN_FILE`, `AUTH_MODE`, `PRIMARY_KEY`. */
 const SETTING_NAME =
-  /(^|[-_.])(file|filename|path|dir|directory|ur[li]|endpoint|host|port|mode|type|method|sock|socket|source|name|level|ttl|length|limit|count|scopes?|region|provider|algorithm|format)$/i;
+  /(^|[-_.])(file|filename|path|dir|directory|ur[li]|endpoint|host|port|mode|type|method|sock|socket|source|name|level|ttl|length|limit|count|scopes?|region|provider|algorithm|format|prefix|suffix|realm|user|username|audience|issuer|enabled|required|header|field|column|timeout|expiry)$|(^|[-_.])(primary|foreign|sort|partition|group)[-_.]?key$/i;
 
 /** Names of random values that are public. */
 const IDENTIFIER_NAME = /(^|[-_.])(id|uuid|sha\d*|hash|commit|digest|revision|version|path|dir)$/i;

@@ -1,6 +1,7 @@
 import { isRecord } from '../../base/is-record.ts';
 import { redactText } from '../../base/redact.ts';
 import { credentialsOf, type Entrusted, isCommonValue } from './credentials.ts';
+import { replaceEscaped } from './escapes.ts';
 
 /** Below this a value is a word that may stand anywhere. */
 const SHORTEST = 6;
@@ -33,7 +34,7 @@ export class Secrets {
       for (const form of formsOf(value)) {
         if (isCommonValue(form)) continue;
         this.#known.add(form);
-        for (const written of [form, ...base64Forms(form)]) this.#credentials.add(written);
+        for (const written of [form, ...base64Forms(form), ...hexForms(form)]) this.#credentials.add(written);
       }
     }
     this.#values = longestFirst(this.#known);
@@ -61,7 +62,7 @@ export class Secrets {
     for (const form of this.#credentialForms) {
       if (masked.includes(form)) masked = masked.replaceAll(form, '[redacted]');
     }
-    return masked;
+    return replaceEscaped(masked, this.#credentialForms, '[redacted]');
   }
 
   /**
@@ -150,12 +151,12 @@ export function secretsOf(entry: object): string[] {
 /** Members of `params` and `result` that are handed back to the server and shown to nobody. */
 const OPAQUE_MEMBERS = ['progressToken', 'requestId', 'nextCursor', 'requestState'];
 
-/** As it is, line by line, without the scheme before it, and as JSON and URLs write it. */
+/** As it is, line by line, without the scheme before it, and as JSON, URLs and forms write it. */
 function formsOf(value: string): string[] {
   if (typeof value !== 'string') return [];
   const scheme = /^[\w-]+\s+(\S+)$/.exec(value);
   const plain = [value, value.trim(), ...value.split(/\r?\n/), ...(scheme?.[1] ? [scheme[1]] : [])];
-  const written = plain.flatMap((it) => [it, JSON.stringify(it).slice(1, -1), inUrl(it)]);
+  const written = plain.flatMap((it) => [it, JSON.stringify(it).slice(1, -1), inUrl(it), inForm(it)]);
   return written.filter((it) => it.length >= SHORTEST);
 }
 
@@ -176,10 +177,19 @@ function base64Forms(text: string): string[] {
   return standard.flatMap((it) => [it, it.replaceAll('+', '-').replaceAll('/', '_')]);
 }
 
+function hexForms(text: string): string[] {
+  const hex = Buffer.from(text).toString('hex');
+  return [hex, hex.toUpperCase()];
+}
+
 function longestFirst(texts: Iterable<string>): string[] {
   return [...texts].sort((a, b) => b.length - a.length);
 }
 
 function inUrl(text: string): string {
   return encodeURIComponent(text.toWellFormed());
+}
+
+function inForm(text: string): string {
+  return new URLSearchParams({ '': text.toWellFormed() }).toString().slice(1);
 }

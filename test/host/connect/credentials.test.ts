@@ -40,6 +40,21 @@ test.each<[string, object]>([
   ['a limit', { env: { MAX_TOKENS: '128000', TOKEN_LIMIT: '200000' } }],
   ['a file that holds one', { env: { TOKEN_FILE: '/run/secrets/token', AUTH_KEY: '/etc/keys/server.pem' } }],
   ['how to sign in', { env: { AUTH_MODE: 'interactive', AUTH_URL: 'https://login.example.com/oauth2' } }],
+  [
+    'a prefix or a name of a key',
+    {
+      env: {
+        REDIS_KEY_PREFIX: 'session',
+        PRIMARY_KEY: 'customer_id',
+        SORT_KEY: 'created_at',
+        AUTH_REALM: 'customers',
+        AUTH_USER: 'reader',
+        OAUTH_AUDIENCE: 'reports',
+        AUTH_ENABLED: 'always',
+        TOKEN_HEADER: 'X-Request',
+      },
+    },
+  ],
   ['a header without one', { headers: { Accept: 'application/json', 'User-Agent': 'toolplane/1.0' } }],
   ['an address', { url: 'https://mcp.example.com/v1/mcp?profile=development' }],
   ['a command line', { args: ['-y', '@scope/some-server@1.2.3', '--directory', '/srv/data', '--port=8080'] }],

@@ -129,6 +129,39 @@ describe('credentials in messages', () => {
     expect(secrets.maskMessage({ result: { a: [{ text }] } })).toEqual({ result: { a: [{ text: masked }] } });
   });
 
+  const PUNCTUATED = 'aB3+d/E=\'f g&h<i"é';
+  const unicode = (text: string, isEscaped = (_: string) => true) =>
+    text.replace(/./gu, (it) =>
+      isEscaped(it) ? `\\u${it.charCodeAt(0).toString(16).padStart(4, '0')}` : it,
+    );
+  const json = JSON.stringify(PUNCTUATED).slice(1, -1);
+  test.each([
+    ['every character as \\u', unicode(PUNCTUATED)],
+    ['the characters that .NET escapes', unicode(PUNCTUATED, (it) => /[+'&<"é]/.test(it))],
+    ['the characters that Go escapes', json.replaceAll('&', '\\u0026').replaceAll('<', '\\u003c')],
+    ['the characters that PHP escapes', json.replaceAll('/', '\\/').replace('é', '\\u00e9')],
+    ['JSON in a string of JSON', JSON.stringify(JSON.stringify({ a: PUNCTUATED })).slice(1, -1)],
+    ['a URL in lower case', encodeURIComponent(PUNCTUATED).replace(/%../g, (it) => it.toLowerCase())],
+    ['a path of a URL', encodeURIComponent(PUNCTUATED).replaceAll('%2F', '/')],
+    ['a form', new URLSearchParams({ a: PUNCTUATED }).toString()],
+    ['a URL in a URL', encodeURIComponent(encodeURIComponent(PUNCTUATED))],
+    [
+      'HTML',
+      PUNCTUATED.replaceAll('&', '&amp;')
+        .replaceAll('<', '&lt;')
+        .replaceAll('"', '&quot;')
+        .replaceAll("'", '&#39;'),
+    ],
+    ['hexadecimal digits', Buffer.from(PUNCTUATED).toString('hex')],
+    ['hexadecimal digits in capitals', Buffer.from(PUNCTUATED).toString('hex').toUpperCase()],
+  ])('are masked in %s, and nothing around them', (_, text) => {
+    const { result } = new Secrets([], [PUNCTUATED]).maskMessage({
+      result: { text: `50%25 \\u0041 ${text} \\/ &amp;` },
+    });
+    expect(result.text).toMatch(/^50%25 \\u0041 .*\[redacted\].* \\\/ &amp;$/s);
+    expect(result.text).not.toMatch(/aB3|f g|3c|003/i);
+  });
+
   test.each([0, 1, 2, 3, 4, 5])('are masked in base64, %d bytes after its beginning', (offset) => {
     const { text } = secrets.maskMessage({ params: { text: at(offset) } }).params;
     expect(text).toContain('[redacted]');

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { StdioServerEntry } from '../../../protocol/server-entry.ts';
+import { credentialsOf } from '../credentials.ts';
 import type { Dialed } from '../dial.ts';
 import { HostError } from '../host-error.ts';
 import { Secrets } from '../secrets.ts';
@@ -18,6 +19,8 @@ export async function dialStdio(name: string, entry: StdioServerEntry, world: Co
   secrets.addEntry(entry);
   // What it inherits by name is as much its own as what its entry says.
   secrets.addEntry({ env: namedVariables(entry, world) });
+  const env = leastEnvironment(world.env, entry, process.platform);
+  secrets.add([], credentialsOf({ env: addressesIn(env) }));
   const noise = new NoiseTeller((what) => {
     // Many a server says on stdout why it will not run.
     transport.note(`(stdout) ${what}`);
@@ -29,7 +32,7 @@ export async function dialStdio(name: string, entry: StdioServerEntry, world: Co
     command: {
       command: entry.command,
       args: entry.args ?? [],
-      env: leastEnvironment(world.env, entry, process.platform),
+      env,
       cwd: await directoryOf(name, entry, world),
     },
     maxFrameBytes: entry.maxFrameBytes ?? world.maxFrameBytes ?? MAX_FRAME_BYTES,
@@ -45,6 +48,11 @@ function namedVariables(
   { env }: ConnectWorld,
 ): Record<string, string> {
   return Object.fromEntries(inheritEnv.flatMap((it) => (env[it] === undefined ? [] : [[it, env[it]]])));
+}
+
+/** Variables that are URLs: those of proxies and registries, which every server inherits, may have a password. */
+function addressesIn(env: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).filter(([, value]) => value.includes('://')));
 }
 
 /** Looked at beforehand: the system says of a missing directory that the command is missing. */

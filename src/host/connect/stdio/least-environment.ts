@@ -63,7 +63,7 @@ function isNpmSetting(name: string): boolean {
   const [, setting] = /^npm_config_(.+)$/i.exec(name) ?? [];
   if (setting === undefined) return false;
   const plain = setting.toLowerCase().replaceAll('-', '_');
-  return !NOT_OF_NPM.has(plain) && !/_auth|password|token|^otp$|^\/\//.test(plain);
+  return !NOT_OF_NPM.has(plain) && !/_auth|password|token|^(?:key|otp)$|^\/\//.test(plain);
 }
 
 const NOT_OF_NPM: ReadonlySet<string> = new Set([

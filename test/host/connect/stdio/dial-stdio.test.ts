@@ -37,6 +37,18 @@ describe('R153: a stdio server', () => {
     expect(Object.keys(env).filter((key) => !known.has(key))).toEqual([]);
   });
 
+  test('gets the password of a proxy, which is masked in what the server sends', async () => {
+    const env = {
+      PATH: process.env.PATH,
+      HTTPS_PROXY: 'http://me:pr0xy-zq81@proxy.example:3128',
+      npm_config_proxy: 'http://me:np0m-zq81@proxy.example:3128',
+    };
+    await using far = await open(everything, testWorld({ env }));
+    const { content } = await far.connection.callTool('get-env', {});
+    expect(JSON.stringify(content)).toContain('HTTPS_PROXY');
+    expect(JSON.stringify(content)).not.toMatch(/pr0xy-zq81|np0m-zq81/);
+  });
+
   test('that ends is heard of once, and calls are refused from then on', async () => {
     const pid = Promise.withResolvers<number>();
     const entry = script(`console.error(process.pid); import(${JSON.stringify(everything.args?.[0])})`);
