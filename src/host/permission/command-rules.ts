@@ -89,8 +89,9 @@ function analyzed(command: string): Analysis {
   return last.analysis;
 }
 
-/** Bounds the characters that each rule is compared with. */
+/** Bounds what each rule is compared with: there may be thousands of rules. */
 const MAX_LENGTH = 1_000_000;
+const MAX_TEXTS = 2000;
 const MAX_DEPTH = 10;
 const MAX_GLOBAL_OPTIONS = 12;
 const MAX_ENDS = 50;
@@ -98,14 +99,14 @@ const MAX_COMPARISONS = 4_000_000;
 
 /** Collects what the rules are compared with; gives up with a doubt beyond its limits. */
 class Analyzer {
-  readonly #texts: string[] = [];
+  readonly #texts = new Set<string>();
   #length = 0;
   readonly #patterns: { pieces: readonly Piece[]; reason: string }[] = [];
   readonly #doubts = new Set<string>();
 
   run(command: string): Analysis {
     this.#script(command, 0, true);
-    return { texts: this.#texts, patterns: this.#patterns, doubts: [...this.#doubts] };
+    return { texts: [...this.#texts], patterns: this.#patterns, doubts: [...this.#doubts] };
   }
 
   /** `isRun` is false for text that may be data just as well: it is searched, but never a reason for doubt. */
@@ -217,11 +218,11 @@ class Analyzer {
   /** Whether there was room for one more text. */
   #push(text: string): boolean {
     this.#length += text.length;
-    if (this.#length > MAX_LENGTH) {
+    if (this.#length > MAX_LENGTH || this.#texts.size > MAX_TEXTS) {
       this.#doubt('it is too long to check');
       return false;
     }
-    this.#texts.push(text, baseName(text));
+    this.#texts.add(text).add(baseName(text));
     return true;
   }
 
