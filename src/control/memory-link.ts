@@ -13,6 +13,7 @@ export function memoryLinks(): MemoryLinks {
   const toProgram = new Queue<Frame>();
   let held: Promise<void> | undefined;
   const hold = (until: Promise<void>) => {
+    if (held === until) return;
     held = until;
     const release = () => {
       if (held === until) held = undefined;

@@ -2,8 +2,9 @@ import { Coalescer } from '../base/coalescer.ts';
 import type { RpcMessage } from '../protocol/json-rpc.ts';
 
 /**
- * Keeps a server that notifies faster than its user reads from filling the memory. Of progress the latest of each call
- * is kept, of a change of a list one; log messages are dropped and counted. Everything else is always sent.
+ * Keeps a server that notifies faster than its user reads from filling the memory. Of progress the latest of each call is
+ * kept, of updates the latest of each resource, of a change of a list one; log messages are dropped and counted.
+ * Everything else is always sent.
  */
 export class NotificationLimiter {
   readonly #coalescer: Coalescer<RpcMessage>;
@@ -28,6 +29,8 @@ export class NotificationLimiter {
     const method = 'method' in message && !('id' in message) ? message.method : undefined;
     if (method === 'notifications/message' && this.#coalescer.isFull) this.#dropLog(message);
     else if (method === 'notifications/progress') this.#coalescer.push(progressKey(message), message);
+    else if (method === 'notifications/resources/updated')
+      this.#coalescer.push(resourceKey(message), message);
     else if (method?.endsWith('/list_changed')) this.#coalescer.push(method, message);
     else this.#coalescer.send(message);
   }
@@ -53,4 +56,9 @@ export class NotificationLimiter {
 function progressKey(message: RpcMessage): string {
   const { progressToken } = ('params' in message && message.params) || {};
   return `progress ${typeof progressToken} ${String(progressToken)}`;
+}
+
+function resourceKey(message: RpcMessage): string {
+  const { uri } = ('params' in message && message.params) || {};
+  return `updated ${String(uri)}`;
 }

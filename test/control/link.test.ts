@@ -111,3 +111,22 @@ test('an agent in memory that dies: its last words arrive, then the reason; noth
   expect(seen).toEqual([{ n: 1 }]);
   expect(await collect(agent.frames)).toEqual([]);
 });
+
+test('a program that stays behind holds the agent back once, however often it says so', async () => {
+  const { program, agent } = memoryLinks();
+  const { promise: until, resolve } = Promise.withResolvers<void>();
+  let listeners = 0;
+  const then = until.then.bind(until);
+  Object.assign(until, {
+    then: (...given: Parameters<typeof then>) => {
+      listeners++;
+      return then(...given);
+    },
+  });
+  for (let n = 0; n < 1000; n++) program.hold?.(until);
+  expect(agent.room?.()).toBe(until);
+  expect(listeners).toBe(1);
+  resolve();
+  await then();
+  expect(agent.room?.()).toBeUndefined();
+});

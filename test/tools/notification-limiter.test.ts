@@ -29,6 +29,19 @@ test('of progress the latest of each call is kept, of a change of a list one', a
   ]);
 });
 
+test('of updates of a resource the latest of each is kept', async () => {
+  const { sent, limiter: it } = limiter();
+  for (let at = 1; at <= 1_000; at++)
+    for (const uri of ['a://1', 'a://2'])
+      it.send(notification('notifications/resources/updated', { uri, at }));
+  expect(sent).toHaveLength(256);
+  await it.room;
+  expect(sent.slice(256)).toMatchObject([
+    { params: { uri: 'a://1', at: 1_000 } },
+    { params: { uri: 'a://2', at: 1_000 } },
+  ]);
+});
+
 test('log messages that come too fast are counted, and others are never dropped', async () => {
   const { sent, limiter: it } = limiter();
   for (let at = 1; at <= 1_000; at++)

@@ -46,7 +46,7 @@ export function markRepository(home: string, root: string): string {
   orRefuse(root, () => {
     // Removed first, so that a link is not written through.
     rmSync(path, { force: true });
-    writeFileSync(path, token, { flag: 'wx', mode: 0o644 });
+    writeFileSync(path, token, { flag: 'wx', mode: 0o600 });
   });
   return identityOf(link, token);
 }
