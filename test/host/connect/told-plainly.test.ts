@@ -33,7 +33,7 @@ test.each<[string, ServerEntry, string]>([
   [
     'a program that tells its usage on stdout and ends',
     { command: 'sh', args: ['-c', 'echo "usage: serve --config FILE"; exit 2'] },
-    'it ended before it was ready; it said: (stdout) usage: serve --config FILE | (exited with code 2); run its command by hand to see more',
+    "it ended before it was ready; it said: (stdout) usage: serve --config FILE | (exited with code 2); run its command by hand to see more; servers get only a limited environment, so pass variables it needs with -e NAME='${NAME}'",
   ],
 ])('%s', async (_, entry, fault) => {
   expect(await failure(entry)).toMatchObject({ message: `MCP server "srv": ${fault}` });
