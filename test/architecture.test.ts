@@ -106,6 +106,7 @@ const PURE = [
   'src/host/permission/shell-command.ts',
   'src/host/permission/subject.ts',
   'src/host/permission/unmatched.ts',
+  'src/host/permission/wrapped-command.ts',
   'src/host/pin/bounded-text.ts',
   'src/host/pin/canonical.ts',
   'src/host/pin/deceptive.ts',

@@ -135,6 +135,7 @@ class Sandbox {
   async run(rules: Breach['rules'], command: string): Promise<string | undefined> {
     mkdirSync(this.#work);
     writeFileSync(join(this.#work, 'f'), '');
+    if (rules === 'allow') script(join(this.#work, 'ls'), `echo "$0" >> '${this.#trace}'`);
     const child = spawn(BASH, ['-c', command], {
       cwd: this.#work,
       env: { PATH: this.#programs(rules), HOME: this.#work, FUNCNEST: '20', x: 'rm' },
@@ -145,7 +146,7 @@ class Sandbox {
     await new Promise((resolve) => child.on('close', resolve).on('error', resolve));
     clearTimeout(timer);
     killGroup(child.pid);
-    const files = readdirSync(this.#work).filter((name) => name !== 'f');
+    const files = readdirSync(this.#work).filter((name) => name !== 'f' && name !== 'ls');
     const isTraced = existsSync(this.#trace);
     const isRemoved = !existsSync(join(this.#work, 'f'));
     rmSync(this.#work, { recursive: true, force: true });
@@ -164,12 +165,15 @@ class Sandbox {
     return join(this.#root, rules);
   }
 
-  #program(rules: Breach['rules'], name: string, script: string): void {
+  #program(rules: Breach['rules'], name: string, text: string): void {
     mkdirSync(this.#programs(rules), { recursive: true });
-    const path = join(this.#programs(rules), name);
-    writeFileSync(path, `#!/bin/sh\n${script}\n`);
-    chmodSync(path, 0o755);
+    script(join(this.#programs(rules), name), text);
   }
+}
+
+function script(path: string, text: string): void {
+  writeFileSync(path, `#!/bin/sh\n${text}\n`);
+  chmodSync(path, 0o755);
 }
 
 function killGroup(pid: number | undefined): void {
@@ -233,6 +237,10 @@ const ATTACKS = [
   ],
   ...[
     'find . -name f -exec rm {} +',
+    '{ bash; } <<< "rm f"',
+    'PATH . ; ls',
+    '-v PATH . ; ls',
+    'PATH=.\nls',
     'cat <<< "rm f" | sh',
     'bash <<< "rm f"',
     'timeout 1 rm f',

@@ -1,11 +1,29 @@
 import { matchesWildcard } from '../../base/wildcard.ts';
 import {
   type Piece,
+  type PlainCommand,
   plainCommands,
   type ShellCommand,
   type ShellWord,
   shellCommands,
 } from './shell-command.ts';
+import {
+  ARGUMENT_READERS,
+  baseName,
+  commandEnd,
+  commandStarts,
+  GIT_OPTIONS_WITH_VALUE,
+  optionValue,
+  programName,
+  RUNNERS,
+  ranBySubcommand,
+  readsInput,
+  SCRIPT_READERS,
+  scriptWords,
+  skipOptions,
+  takesAnyCommand,
+  WRAPPERS,
+} from './wrapped-command.ts';
 
 /** The text as a pattern that matches nothing but itself: `\*` is a star. */
 export function literalStars(text: string): string {
@@ -18,7 +36,7 @@ export function allowsCommand(content: string, command: string): boolean {
   if (content === text || content === literalStars(text)) return true;
   if (!content.includes('*')) return false;
   const plain = plainCommands(command);
-  return plain?.length === 1 && matchesCommand(content, plain[0] as string);
+  return plain?.length === 1 && matchesCommand(content, (plain[0] as PlainCommand).text);
 }
 
 /** For each plain command that a command line joins, the first content that allows it; undefined if one has none. */
@@ -27,11 +45,14 @@ export function allowingContents(
   command: string,
 ): readonly string[] | undefined {
   const plain = plainCommands(command) ?? [];
-  const found = plain.map((text) =>
-    contents.find(
-      (content) => content === text || content === literalStars(text) || matchesCommand(content, text),
-    ),
-  );
+  const found = plain.map(({ text, changesShell }) => {
+    const needsExact = changesShell && plain.length > 1;
+    return contents.find(
+      (content) =>
+        content === literalStars(text) ||
+        (!needsExact && (content === text || matchesCommand(content, text))),
+    );
+  });
   return found.length > 0 && found.every((content) => content !== undefined) ? found : undefined;
 }
 
@@ -52,8 +73,17 @@ export function matchRestriction(content: string, command: string): CommandMatch
   if (endsOf(command).some((text) => matchesCommand(content, text))) {
     return { kind: 'yes' };
   }
-  const doubt = doubts[0] ?? patterns.find(({ pieces }) => commandsOverlap(content, pieces))?.reason;
+  const possible = patterns.find(
+    ({ pieces, name }) => mayNameProgram(content, name) && commandsOverlap(content, pieces),
+  );
+  const doubt = doubts[0] ?? possible?.reason;
   return doubt === undefined ? { kind: 'no' } : { kind: 'maybe', reason: doubt };
+}
+
+/** Whether the program of a rule may have this name; a rule with a directory or a wildcard in its first word always may. */
+function mayNameProgram(content: string, name: readonly Piece[] | undefined): boolean {
+  const program = /^[^/*\s]+?(?=:\*$|\s|$)/.exec(content)?.[0];
+  return name === undefined || program === undefined || overlaps(program, name);
 }
 
 /** `git log:*` and `git log *` match the words themselves or with more after them. */
@@ -74,8 +104,15 @@ function commandsOverlap(content: string, pieces: readonly Piece[]): boolean {
 /** What a rule is compared with: texts for certain, patterns for possible matches, and doubts that concern any rule. */
 type Analysis = {
   readonly texts: readonly string[];
-  readonly patterns: readonly { readonly pieces: readonly Piece[]; readonly reason: string }[];
+  readonly patterns: readonly PossibleText[];
   readonly doubts: readonly string[];
+};
+
+type PossibleText = {
+  readonly pieces: readonly Piece[];
+  readonly reason: string;
+  /** The program, where its word ends with known text: `x` for `$HOME/bin/x`. What the shell inserts there is no blank. */
+  readonly name: readonly Piece[] | undefined;
 };
 
 const COMPUTED = 'the shell computes part of the command when it runs';
@@ -95,16 +132,19 @@ const MAX_TEXTS = 2000;
 const MAX_DEPTH = 10;
 const MAX_GLOBAL_OPTIONS = 12;
 const MAX_ENDS = 50;
+const MAX_VARIABLES = 20;
 const MAX_COMPARISONS = 4_000_000;
 
 /** Collects what the rules are compared with; gives up with a doubt beyond its limits. */
 class Analyzer {
   readonly #texts = new Set<string>();
   #length = 0;
-  readonly #patterns: { pieces: readonly Piece[]; reason: string }[] = [];
+  readonly #patterns: PossibleText[] = [];
   readonly #doubts = new Set<string>();
+  #source = '';
 
   run(command: string): Analysis {
+    this.#source = command;
     this.#script(command, 0, true);
     return { texts: [...this.#texts], patterns: this.#patterns, doubts: [...this.#doubts] };
   }
@@ -121,13 +161,21 @@ class Analyzer {
   #command(words: readonly ShellWord[], input: ShellCommand['input'], depth: number, isRun: boolean): void {
     const [first] = words;
     if (!first || this.#isTooDeep(depth)) return;
-    const name = baseName(first.value);
+    const name = programName(first.value);
     this.#add(words);
     if (isRun) this.#pattern(words, COMPUTED);
     if (isRun && SCRIPT_READERS.has(name)) this.#scriptReader(name, words, input, depth);
     if (WRAPPERS.has(name)) this.#wrapper(name, words, input, depth, isRun);
     else if (name === 'git') this.#git(words, isRun);
     else if (isRun) this.#withoutOptions(words);
+    if (isRun && RUNNERS.has(name)) this.#runner(name, words, input, depth);
+  }
+
+  /** `uv run rm x` and `npx -c 'rm x'`. Other words of such commands are arguments. */
+  #runner(name: string, words: readonly ShellWord[], input: ShellCommand['input'], depth: number): void {
+    const { starts, scripts } = ranBySubcommand(name, words);
+    for (const at of starts) this.#command(words.slice(at), input, depth + 1, true);
+    for (const script of scripts) this.#script(script, depth + 1, false);
   }
 
   #wrapper(
@@ -138,18 +186,22 @@ class Analyzer {
     isRun: boolean,
   ): void {
     const starts = isRun ? commandStarts(name, words) : [];
-    for (const at of starts) this.#command(words.slice(at), input, depth + 1, true);
-    if (ARGUMENT_READERS.has(name) && starts.some((at) => takesAnyCommand(words.slice(at)))) {
+    for (const at of starts) {
+      const inner = words.slice(at, commandEnd(name, words, at));
+      this.#command(inner, ARGUMENT_READERS.has(name) ? 'inherited' : input, depth + 1, true);
+    }
+    if (ARGUMENT_READERS.has(name) && starts.some((at) => takesAnyCommand(name, words, at))) {
       this.#doubt(`${name} runs commands that it reads from its input`);
     }
     // Behind a wrapper every word may begin a command: which options take values is not known for every program.
     this.#add(words, true);
-    const takesScript = isRun && runsScript(name, words);
+    const scripts = new Set(isRun ? scriptWords(name, words) : []);
     for (const word of words.slice(1)) {
-      if (takesScript && hasGap(word)) this.#runText(word.pieces, depth);
+      const isScript = scripts.has(word);
+      if (isScript && hasGap(word)) this.#runText(word, depth);
       for (const text of [word.value, optionValue(word.value)]) {
         if (text === undefined) continue;
-        if (SCRIPT_TEXT.test(text)) this.#script(text, depth + 1, takesScript && !hasGap(word));
+        if (SCRIPT_TEXT.test(text)) this.#script(text, depth + 1, isScript && !hasGap(word));
         else this.#push(text);
       }
     }
@@ -162,7 +214,7 @@ class Analyzer {
     input: ShellCommand['input'],
     depth: number,
   ): void {
-    if (typeof input === 'object') this.#runText(input.pieces, depth);
+    if (typeof input === 'object') this.#runText(input, depth);
     else if (input === 'piped' && readsInput(name, words))
       this.#doubt('a shell reads its commands from a pipe');
     if (words.some(({ text }) => text.startsWith('<('))) {
@@ -171,8 +223,10 @@ class Analyzer {
   }
 
   /** Text that a shell runs as a script; what the shell inserts into it could be any command. */
-  #runText(pieces: readonly Piece[], depth: number): void {
-    if (pieces.includes(undefined)) this.#doubt('a shell runs text that is computed when it runs');
+  #runText({ pieces, text }: Pick<ShellWord, 'pieces' | 'text'>, depth: number): void {
+    if (pieces.includes(undefined) && !insertsPlainVariables(text, this.#source)) {
+      this.#doubt('a shell runs text that is computed when it runs');
+    }
     this.#script(pieces.map((piece) => piece ?? '$_').join(''), depth + 1, true);
   }
 
@@ -191,9 +245,10 @@ class Analyzer {
   #withoutOptions(words: readonly ShellWord[]): void {
     const [first, ...args] = words as [ShellWord, ...ShellWord[]];
     let mayBeValue = false;
-    for (const [index, { value }] of args.slice(0, MAX_GLOBAL_OPTIONS).entries()) {
-      const isOption = /^[-+]./.test(value);
-      if (index > 0 && !isOption) this.#pattern([first, ...args.slice(index)], OPTIONS);
+    for (const [index, word] of args.slice(0, MAX_GLOBAL_OPTIONS).entries()) {
+      const isOption = /^[-+]./.test(word.value);
+      // Unknown text behind an option is its value: `kubectl -n "$NS" get`.
+      if (index > 0 && !isOption && !hasGap(word)) this.#pattern([first, ...args.slice(index)], OPTIONS);
       if (!isOption && !mayBeValue) return;
       mayBeValue = isOption;
     }
@@ -233,13 +288,15 @@ class Analyzer {
     if (!first) return;
     const tail = rest.flatMap((word) => [' ', ...word.pieces]);
     const start = first.pieces.findIndex((piece) => piece?.trim() !== '');
-    this.#patterns.push({ pieces: [...first.pieces.slice(start), ...tail], reason });
-    const path = first.pieces.map((piece) => piece ?? '').join('');
-    if (!path.includes('/')) return;
     // A gap may hold slashes too, so the program's name may be whatever follows the last known one.
     const slash = first.pieces.findLastIndex((piece) => piece?.includes('/'));
-    const name = [baseName(first.pieces[slash] as string), ...first.pieces.slice(slash + 1)];
-    this.#patterns.push({ pieces: [...name, ...tail], reason });
+    const last =
+      slash === -1
+        ? first.pieces.slice(start)
+        : [baseName(first.pieces[slash] as string), ...first.pieces.slice(slash + 1)];
+    const name = last.at(-1)?.trim() ? last : undefined;
+    this.#patterns.push({ pieces: [...first.pieces.slice(start), ...tail], reason, name });
+    if (slash !== -1) this.#patterns.push({ pieces: [...last, ...tail], reason, name });
   }
 
   #isTooDeep(depth: number): boolean {
@@ -252,118 +309,29 @@ class Analyzer {
   }
 }
 
+/**
+ * Whether everything the shell inserts into the text is a variable that the command does not set, or sets to a plain word:
+ * `DIR=/srv; ssh host "cd $DIR && ls"`.
+ */
+function insertsPlainVariables(text: string, source: string): boolean {
+  const names = new Set<string>();
+  const rest = text.replace(/\$(?:([A-Za-z]\w*)|\{([A-Za-z]\w*)\})/g, (_, bare?: string, braced?: string) => {
+    names.add(bare ?? braced ?? '');
+    return '';
+  });
+  if (/[$`]/.test(rest) || names.size > MAX_VARIABLES) return false;
+  return [
+    ...source.matchAll(
+      /(?<before>\$\{?)?(?<name>[A-Za-z_]\w*)(?<value>=(?:\$[!?#$]|[\w./:@%,-]*)(?![^\s;&|]))?/g,
+    ),
+  ]
+    .filter(({ groups }) => names.has(groups?.name ?? ''))
+    .every(({ groups }) => groups?.before !== undefined || groups?.value !== undefined);
+}
+
 function hasGap({ pieces }: ShellWord): boolean {
   return pieces.includes(undefined);
 }
-
-/** The text without the directory of its first word. */
-function baseName(text: string): string {
-  const end = text.indexOf(' ');
-  return text.slice(text.slice(0, end < 0 ? text.length : end).lastIndexOf('/') + 1);
-}
-
-/** `-Srm`, `--command=rm` and `x=rm` hold a word that may be a command. */
-function optionValue(text: string): string | undefined {
-  return /^(?:-\w|[\w-]+\+?=)(.+)$/s.exec(text)?.[1];
-}
-
-/** `-c`, also in a cluster such as `-lc`: the next word is a script. */
-function isCommandOption({ value }: ShellWord): boolean {
-  return /^-[a-zA-Z]*c$|^--command\b/.test(value);
-}
-
-/** Whether a command with these words runs one of them as a script. */
-function runsScript(name: string, words: readonly ShellWord[]): boolean {
-  if (name === 'env') return words.some(({ value }) => /^-S|^--split-string/.test(value));
-  return SCRIPT_TAKERS.has(name) || (COMMAND_OPTION_TAKERS.has(name) && words.some(isCommandOption));
-}
-
-/** Whether a command without a script among its arguments reads one from standard input. */
-function readsInput(name: string, words: readonly ShellWord[]): boolean {
-  const args = words.slice(1).map(({ value }) => value);
-  if (SHELLS.has(name)) {
-    return args.includes('-s') || args.every((arg) => /^[-+]/.test(arg) && !/^-[a-zA-Z]*c/.test(arg));
-  }
-  if (name === 'ssh') return args.filter((arg) => !arg.startsWith('-')).length <= 1;
-  return !words.some(isCommandOption) && commandStarts(name, words).every((at) => at >= words.length);
-}
-
-/** Whether `xargs` with this command runs whatever it reads: with a shell, or with a wrapper that still needs a command. */
-function takesAnyCommand(words: readonly ShellWord[]): boolean {
-  const names = words.map(({ value }) => baseName(value));
-  if (SHELLS.has(names[0] ?? '')) return true;
-  return names.length > 0 && names.every((name) => WRAPPERS.has(name) || /^-|^\w+=/.test(name));
-}
-
-/** The index of the first word that is no option of the command, no value of one and no assignment. */
-function skipOptions(words: readonly ShellWord[], from: number, withValue: ReadonlySet<string>): number {
-  let at = from;
-  while (at < words.length) {
-    const { value } = words[at] as ShellWord;
-    if (value === '--') return at + 1;
-    if (withValue.has(value)) at += 2;
-    else if (/^-.|^\w+=/s.test(value)) at += 1;
-    else break;
-  }
-  return at;
-}
-
-/** Where the commands begin that a wrapper runs. */
-function commandStarts(name: string, words: readonly ShellWord[]): number[] {
-  if (name === 'find' || name === 'fd') {
-    return words.flatMap(({ value }, index) => (EXEC_OPTIONS.has(value) ? [index + 1] : []));
-  }
-  if (SHELLS.has(name)) return [];
-  const { values = '', skip = 0 } = WRAPPED[name] ?? {};
-  return [skipOptions(words, 1, new Set(values.split(' '))) + skip];
-}
-
-const EXEC_OPTIONS = new Set('-exec -execdir -ok -okdir -x --exec -X --exec-batch'.split(' '));
-
-const GIT_OPTIONS_WITH_VALUE = new Set(
-  '-C -c --git-dir --work-tree --namespace --super-prefix --config-env --attr-source'.split(' '),
-);
-
-const SHELLS = new Set('bash sh zsh dash ksh mksh ash rbash fish'.split(' '));
-const SCRIPT_READERS = new Set([
-  ...SHELLS,
-  ...'source . ssh su sudo doas runuser chroot unshare nsenter'.split(' '),
-]);
-const ARGUMENT_READERS = new Set(['xargs', 'parallel']);
-const SCRIPT_TAKERS = new Set('eval trap alias mapfile readarray ssh watch parallel su runuser'.split(' '));
-const COMMAND_OPTION_TAKERS = new Set([...SHELLS, 'flock', 'script', 'sg']);
-
-/** Wrappers whose options with values, or arguments before the command, are known. */
-const WRAPPED: Readonly<Record<string, { readonly values?: string; readonly skip?: number }>> = {
-  sudo: { values: '-u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --chdir --chroot' },
-  doas: { values: '-u -C' },
-  env: { values: '-u -C --unset --chdir' },
-  exec: { values: '-a' },
-  nice: { values: '-n' },
-  ionice: { values: '-c -n -p' },
-  timeout: { values: '-s -k --signal --kill-after', skip: 1 },
-  stdbuf: { values: '-i -o -e' },
-  xargs: { values: '-a -d -E -I -L -n -P -s --arg-file --delimiter --max-args --max-procs --replace' },
-  watch: { values: '-n -d --interval' },
-  strace: { values: '-e -o -p -s -u -E' },
-  flock: { values: '-w -E --timeout', skip: 1 },
-  chroot: { skip: 1 },
-  taskset: { skip: 1 },
-  chrt: { skip: 1 },
-};
-
-const WRAPPERS = new Set([
-  ...SHELLS,
-  ...SCRIPT_TAKERS,
-  ...Object.keys(WRAPPED),
-  ...'command builtin busybox toybox script pkexec sg gosu su-exec setpriv unshare nsenter fakeroot'.split(
-    ' ',
-  ),
-  ...'bwrap firejail proot nohup setsid numactl unbuffer systemd-run caffeinate find fd entr ltrace'.split(
-    ' ',
-  ),
-  ...'valgrind time'.split(' '),
-]);
 
 /** Text that is more than one word of a command. */
 const SCRIPT_TEXT = /[\s;&|<>(){}[*?`$"'\\]/;

@@ -26,7 +26,7 @@ export type ShellWord = {
 export type ShellCommand = {
   readonly words: readonly ShellWord[];
   /** Standard input: as the shell's own, the output of another command, or the text of here-documents and here-strings. */
-  readonly input: 'inherited' | 'piped' | { readonly pieces: readonly Piece[] };
+  readonly input: 'inherited' | 'piped' | { readonly pieces: readonly Piece[]; readonly text: string };
 };
 
 /** Every command of a script; `error` says why the list may be incomplete. */
@@ -36,7 +36,7 @@ export type ShellScript = { readonly commands: readonly ShellCommand[]; readonly
 export function shellCommands(source: string): ShellScript {
   const commands: ShellCommand[] = [];
   let error: string | undefined;
-  const visit = (node: SyntaxNode, isPiped: boolean, depth: number, text: string): void => {
+  const visit = (node: SyntaxNode, input: ShellCommand['input'], depth: number, text: string): void => {
     if (depth > MAX_NODE_DEPTH) {
       error ??= 'nested too deeply';
       return;
@@ -46,22 +46,23 @@ export function shellCommands(source: string): ShellScript {
     // The parser takes this for a comment, the shell for the rest of the word.
     if (node.type === 'ProcessSubstitution' && inside[node.end] === '#')
       error ??= '"#" after a process substitution';
-    if (node.type === 'Command') commands.push(commandOf(node, isPiped));
+    if (node.type === 'Command') commands.push(commandOf(node, input));
     for (const script of evaluatedScripts(node)) {
       const problem = error;
-      visit(parse(script), false, depth + 1, script);
+      visit(parse(script), 'inherited', depth + 1, script);
       error = problem;
     }
     if (node.type === 'Pipeline') {
       for (const [index, command] of node.commands.entries()) {
-        visit(command, isPiped || index > 0, depth + 1, inside);
+        visit(command, index > 0 ? 'piped' : input, depth + 1, inside);
       }
     } else {
-      forEachChild(node, (child) => visit(child, isPiped, depth + 1, inside));
+      const inner = node.type === 'Redirected' ? inputOf(node.redirects, input) : input;
+      forEachChild(node, (child) => visit(child, inner, depth + 1, inside));
     }
   };
   try {
-    visit(parse(source), false, 0, source);
+    visit(parse(source), 'inherited', 0, source);
   } catch (thrown) {
     error = thrown instanceof Error ? thrown.message : String(thrown);
   }
@@ -108,19 +109,25 @@ const MAX_SUBSTITUTIONS = 20;
 /** Substitutions are parsed when they are visited, which takes time by depth times length. */
 const MAX_NODE_DEPTH = 250;
 
-function commandOf({ name, args, redirects }: Command, isPiped: boolean): ShellCommand {
+function commandOf({ name, args, redirects }: Command, input: ShellCommand['input']): ShellCommand {
   const words = args.map((arg) =>
     arg.type === 'Word' ? wordOf(arg) : { text: arg.text, value: arg.text, pieces: [arg.text] },
   );
-  const texts = redirects.flatMap((redirect): Piece[] => {
-    if (redirect.type === 'HereDoc') return bodyPieces(redirect.body.parts, redirect.body.text);
-    return redirect.type === 'HereString' && redirect.target ? [...wordOf(redirect.target).pieces] : [];
+  return { words: name ? [wordOf(name), ...words] : words, input: inputOf(redirects, input) };
+}
+
+/** Standard input after these redirections of a command or group. */
+function inputOf(redirects: readonly Redirection[], input: ShellCommand['input']): ShellCommand['input'] {
+  const given = redirects.flatMap((redirect) => {
+    if (redirect.type === 'HereDoc') {
+      return { pieces: bodyPieces(redirect.body.parts, redirect.body.text), text: redirect.body.text };
+    }
+    return redirect.type === 'HereString' && redirect.target ? wordOf(redirect.target) : [];
   });
-  const isFed = isPiped || redirects.some((it) => it.type === 'Redirect' && it.target?.text.startsWith('<('));
-  return {
-    words: name ? [wordOf(name), ...words] : words,
-    input: texts.length > 0 ? { pieces: texts } : isFed ? 'piped' : 'inherited',
-  };
+  if (given.length > 0) {
+    return { pieces: given.flatMap(({ pieces }) => pieces), text: given.map(({ text }) => text).join('\n') };
+  }
+  return redirects.some((it) => it.type === 'Redirect' && it.target?.text.startsWith('<(')) ? 'piped' : input;
 }
 
 function bodyPieces(parts: readonly WordPart[] | undefined, text: string): Piece[] {
@@ -145,7 +152,8 @@ function piecesOf(part: WordPart): Piece[] {
     case 'LocaleString':
       return part.parts.flatMap(piecesOf);
     case 'SimpleExpansion':
-      return [part.text === '$IFS' ? ' ' : undefined];
+      // `$?`, `$#`, `$!` and `$$` are numbers.
+      return [part.text === '$IFS' ? ' ' : /^\$[?#!$]$/.test(part.text) ? '0' : undefined];
     case 'ParameterExpansion':
       return [part.parameter === 'IFS' ? ' ' : undefined];
     case 'CommandExpansion':
@@ -159,13 +167,23 @@ function piecesOf(part: WordPart): Piece[] {
   }
 }
 
+/** A simple command: its words joined by single spaces. */
+export type PlainCommand = {
+  readonly text: string;
+  /**
+   * Whether it may set variables or options of the shell, so that the commands after it run other programs:
+   * `printf -v PATH . && ls` runs `./ls`.
+   */
+  readonly changesShell: boolean;
+};
+
 /**
- * The simple commands of a script that consists of nothing else, each as its words joined by single spaces. Commands
+ * The simple commands of a script that consists of nothing else. Commands
  * may be joined by `&&`, `||`, `;`, `|` and newlines; words may hold quotes, globs and `$name`; comments and
  * redirections to `/dev/null` or between descriptors are left out. Any other syntax gives undefined: an allow pattern
  * must not match text whose meaning is not certain.
  */
-export function plainCommands(source: string): readonly string[] | undefined {
+export function plainCommands(source: string): readonly PlainCommand[] | undefined {
   if (UNCERTAIN_CHARACTERS.test(source)) return undefined;
   let script: ReturnType<typeof parse>;
   try {
@@ -177,9 +195,9 @@ export function plainCommands(source: string): readonly string[] | undefined {
   const commands = script.commands.flatMap((statement): (Command | undefined)[] =>
     statement.background ? [undefined] : simpleCommands(statement.command),
   );
-  const texts = commands.map((command) => command && plainText(command));
-  if (!texts.every((text) => text !== undefined)) return undefined;
-  return isFullyParsed(source, commands as Command[]) ? texts : undefined;
+  const plain = commands.map((command) => command && plainCommand(command));
+  if (!plain.every((command) => command !== undefined)) return undefined;
+  return isFullyParsed(source, commands as Command[]) ? plain : undefined;
 }
 
 /** Control characters, which shells and terminals treat differently, and line continuations. */
@@ -195,7 +213,8 @@ function simpleCommands(node: CommandNode | AndOr | SyntaxNode): (Command | unde
     : [undefined];
 }
 
-function plainText({ name, prefix, suffix }: Command): string | undefined {
+function plainCommand(command: Command): PlainCommand | undefined {
+  const { name, prefix, suffix } = command;
   if (!name || prefix.some((it) => it.type === 'Assignment' || !isHarmless(it))) return undefined;
   const words: string[] = [];
   for (const part of [name, ...suffix]) {
@@ -208,8 +227,23 @@ function plainText({ name, prefix, suffix }: Command): string | undefined {
     } else if (!isHarmless(part)) return undefined;
   }
   if (EVALUATING_BUILTINS.has(name.value) && suffix.some(mayEvaluate)) return undefined;
-  return words.join(' ');
+  return { text: words.join(' '), changesShell: changesShell(command) };
 }
+
+function changesShell({ name, args: [first] }: Command): boolean {
+  if (name?.value === 'printf') {
+    const { value = '', text = '' } = first?.type === 'Word' ? first : {};
+    return (value.startsWith('-') && value !== '--') || /^"?(?:\$_|[*?[])/.test(text);
+  }
+  return STATE_BUILTINS.has(name?.value ?? '');
+}
+
+const STATE_BUILTINS = new Set(
+  (
+    '. alias builtin declare enable eval exec export getopts hash let local mapfile read readarray readonly ' +
+    'set shopt source trap typeset unalias unset wait'
+  ).split(' '),
+);
 
 /** Shell builtins that evaluate an array subscript inside an argument, command substitutions included. */
 const EVALUATING_BUILTINS = new Set(

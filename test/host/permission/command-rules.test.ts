@@ -9,6 +9,8 @@ const match = (content: string, command: string) =>
   matchCall(rule(`Bash(${content})`, 'deny'), bash(command), WORKSPACE).kind;
 const isDenied = (content: string, command: string) => match(content, command) === 'yes';
 
+const before = (wrapper: string) => `${wrapper} rm x`;
+
 test.each([
   'sudo -u root rm x',
   'doas -u root rm x',
@@ -53,6 +55,35 @@ test.each([
   '"/usr/bin/sudo" -u root /bin/rm x',
   'bash -c "bash -c \\"echo; rm x\\""',
   'alias ll="rm x"',
+  ...['setarch x86_64', 'linux32', 'chronic', 'rlwrap', 'eatmydata', 'torsocks', 'proxychains4 -q'].map(
+    before,
+  ),
+  ...['xvfb-run -a', 'dbus-run-session --', 'prlimit --nofile=9', 'choom -n 0 --', 'cpulimit -l 10 --'].map(
+    before,
+  ),
+  ...['tini --', 'capsh -- -c', 'coreutils', 'gtimeout 5', 'genv -u A', 'gxargs -n 1', 'screen -dm'].map(
+    before,
+  ),
+  ...[
+    'npm exec --',
+    'npx',
+    'pnpm exec',
+    'pnpm --filter a exec',
+    'yarn exec',
+    'uv run',
+    'uv run --with y',
+  ].map(before),
+  ...['poetry run', 'pipenv run', 'conda run -n e', 'bundle exec', 'direnv exec .', 'mise exec n@2 --'].map(
+    before,
+  ),
+  ...['cross-env A=1', 'dotenv -e .env --', 'op run --', 'perf stat -e x', 'git bisect run'].map(before),
+  'git submodule foreach rm x',
+  "git rebase -x 'rm x' main",
+  "npx -c 'rm x'",
+  "nix-shell -p y --run 'rm x'",
+  "tmux send-keys -t a 'rm x' Enter",
+  "hyperfine 'rm x'",
+  'fdfind y -x rm',
 ])('deny rm * of %j', (command) => {
   expect(isDenied('rm *', command)).toBe(true);
 });
@@ -193,6 +224,13 @@ test.each([
   'xargs -n 1 sh -c "rm f"',
   '"r"\'m\' f',
   "$'\\x72m' f",
+  "{ bash; } <<< 'rm f'",
+  '(cd x; bash) <<EOF\nrm f\nEOF',
+  "while true; do sh; done <<< 'rm f'",
+  "at now <<< 'rm f'",
+  "tcsh -c 'rm f'",
+  "bash-static -c 'rm f'",
+  'compgen -C "rm f"',
 ])('deny rm * of %j (issue: plain commands that passed)', (command) => {
   expect(match('rm *', command)).toBe('yes');
 });
@@ -239,6 +277,20 @@ test.each([
   ['rm *', 'echo rm f | sudo -s', 'a script from a pipe'],
   ['rm *', 'echo rm f | su', 'a script from a pipe'],
   ['rm *', 'echo rm f | ssh host', 'a script from a pipe'],
+  ['rm *', 'echo rm f | at now', 'a script from a pipe'],
+  ['rm *', 'echo rm f | parallel', 'parallel runs what it reads'],
+  ['rm *', "echo rm f | xargs --replace sh -c '{}'", 'xargs runs what it reads'],
+  ['rm *', "echo rm | xargs -I % sh -c 'sudo % f'", 'xargs runs what it reads'],
+  ['rm *', "echo rm | xargs -I{} sh -c '{}' -n", 'xargs runs what it reads'],
+  ['rm *', 'bash -ce "$x"', 'a computed script'],
+  ['rm *', 'bash --rcfile y -c "$x"', 'a computed script'],
+  ['rm *', 'bash -c "echo $(cat x)"', 'a computed script'],
+  ['rm *', `x='; rm f'; bash -c "echo $x"`, 'a computed script'],
+  ['rm *', 'read x; ssh host "ls $x"', 'a computed script'],
+  ['rm *', 'uv run $x f', 'what a runner runs is a variable'],
+  ['rm *', '$'.concat('{x}m f'), 'a variable in the name'],
+  ['rm *', 'bin/$x f', 'the program is a variable'],
+  ['/opt/bin/x *', '$D/x f', 'the directory is a variable'],
   ['rm *', 'ls "open', 'the command does not parse'],
   ['rm *', 'ls; (', 'the command does not parse'],
   ['git push *', 'git $x', 'the subcommand is a variable'],
@@ -297,6 +349,28 @@ test.each([
   ['git push *', 'git stash push'],
   ['npm publish *', 'npm --silent test'],
   ['kubectl delete *', 'kubectl -n prod get pods'],
+  ['kubectl delete *', 'kubectl -n "$NS" get pods'],
+  ['rm *', `find . -type f -exec sh -c 'wc -l "$1"' _ {} \\;`],
+  ['rm *', `find . -exec sh -c 'wc -l "$1"' _ {} + -name '(x'`],
+  ['rm *', `sh -c 'grep "$1" f' _ 'a(b'`],
+  ['rm *', 'bash deploy.sh -c "$ENV"'],
+  ['rm *', "ls | xargs -I{} sh -c 'cd {} && npm test'"],
+  ['rm *', `ls | xargs -n1 -P4 bash -c 'echo "$0"'`],
+  ['rm *', 'ls | xargs -n1 sh build.sh'],
+  ['rm *', "find . -name '*.sh' | xargs bash -n"],
+  ['rm *', 'ssh "$HOST" uptime'],
+  ['rm *', 'DIR=/srv; ssh -p 22 $HOST "cd $DIR && ls"'],
+  ['rm *', 'bash -c "cd $DIR && npm test"'],
+  ['rm *', 'npm start & PID=$!; trap "kill $PID" EXIT'],
+  ['rm *', '"$HOME/.cargo/bin/cargo" test'],
+  ['rm *', '$HOME/bin/x'],
+  ['rm *', '$(npm bin)/tsc --noEmit'],
+  ['rm *', './scripts/$name.sh x'],
+  ['rm *', 'git rebase "origin/$branch"'],
+  ['curl *', 'git grep -c curl'],
+  ['curl *', 'npx vitest -c curl'],
+  ['rm *', 'uv run scripts/$x.py'],
+  ['rm *', 'npm exec -- vitest -t "$x"'],
 ])('a rule to deny %s is not about %j', (content, command) => {
   expect(match(content, command)).toBe('no');
 });

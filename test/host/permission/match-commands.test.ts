@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { decide } from '../../../src/host/permission/decide.ts';
 import { matchesCall } from '../../../src/host/permission/match.ts';
-import { bash, rule, WORKSPACE } from './situation.ts';
+import { bash, rule, situation, WORKSPACE } from './situation.ts';
 
 const matches = (text: string, effect: 'allow' | 'deny' | 'ask', call: Parameters<typeof matchesCall>[1]) =>
   matchesCall(rule(text, effect), call, WORKSPACE);
@@ -71,4 +72,37 @@ test.each([
 ])('deny rm:* of %j: %s', (command, expected) => {
   expect(matches('Bash(rm:*)', 'deny', bash(command))).toBe(expected);
   expect(matches('Bash(rm:*)', 'ask', bash(command))).toBe(expected);
+});
+
+describe('a command that sets variables of the shell, joined with another', () => {
+  const decision = (command: string, ...contents: string[]) =>
+    decide(situation(bash(command), { rules: contents.map((it) => rule(`Bash(${it})`, 'allow')) })).kind;
+
+  test.each([
+    'printf -v PATH . && ls',
+    'printf -vPATH . ; ls',
+    'printf "-v" PATH . | ls',
+    'echo v; printf -$_ PATH . ; ls',
+    'echo -v; printf "$_" PATH . ; ls',
+    'printf * ; ls',
+    'export PATH=. && ls',
+    'read PATH </dev/null; ls',
+    'unset PATH; ls',
+    "alias ls='touch x'; ls",
+    'hash -p ./x ls; ls',
+  ])('is not allowed by patterns: %j', (command) => {
+    const contents = 'printf *,echo *,export *,read *,unset *,alias *,hash *,ls *'.split(',');
+    expect(decision(command, ...contents)).toBe('ask');
+  });
+
+  test.each([
+    ['printf -v x y', 'printf *'],
+    ['export A=1', 'export *'],
+    ['printf "%s\\n" a; ls', 'printf *,ls'],
+    ['printf -- a; ls', 'printf *,ls'],
+    ['source .venv/bin/activate && pytest -q', 'source .venv/bin/activate,pytest *'],
+    ['command -v node && ls', 'command -v *,ls'],
+  ])('is allowed alone, or by its exact text: %j', (command, contents) => {
+    expect(decision(command, ...contents.split(','))).toBe('allow');
+  });
 });
