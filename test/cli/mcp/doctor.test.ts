@@ -173,7 +173,8 @@ test('a variable that a server misses is named, with what to add', async () => {
   };
   expect(await fixOf({ WEATHER_API_KEY: 'k' })).toMatchObject({
     level: 'error',
-    fix: 'WEATHER_API_KEY is set in your environment, but servers get only a limited environment; pass it on with -e WEATHER_API_KEY=\'${WEATHER_API_KEY}\', or "inheritEnv": ["WEATHER_API_KEY"] in its entry at ~/.toolplane/settings.json:3:5',
+    text: expect.stringContaining('WEATHER_API_KEY is set in your environment, but servers get only'),
+    fix: 'add "env": { "WEATHER_API_KEY": "${WEATHER_API_KEY}" } at ~/.toolplane/settings.json:3:5, which is -e WEATHER_API_KEY=\'${WEATHER_API_KEY}\' of toolplane mcp add',
   });
   expect(await fixOf({})).toMatchObject({ fix: expect.stringContaining('-e WEATHER_API_KEY=…') });
 }, 60_000);

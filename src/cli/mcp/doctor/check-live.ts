@@ -1,5 +1,6 @@
 import { untoldWords } from '../../../base/last-words.ts';
 import { shellWord } from '../../../base/shell-word.ts';
+import type { Configuration } from '../../../host/config/configuration.ts';
 import { connectionStep } from '../../../host/config/explain/connection-step.ts';
 import type { ConfiguredServer } from '../../../host/config/model.ts';
 import { acceptCommand } from '../../../host/pin/accept-command.ts';
@@ -19,10 +20,14 @@ export type Live = {
 };
 
 /** What a server that was dialled is, and what is odd about it. */
-export function checkLive(server: ConfiguredServer, live: Live): Finding[] {
+export function checkLive(
+  configuration: Pick<Configuration, 'world'>,
+  server: ConfiguredServer,
+  live: Live,
+): Finding[] {
   const { name } = server;
   const fault = faultOf(name, live.status);
-  if (fault !== undefined) return [failure(server, fault, live)];
+  if (fault !== undefined) return [failure(configuration, server, fault, live)];
   return [
     handshake(live.status),
     ...stdoutFinding(live.warnings),
@@ -82,13 +87,18 @@ function handshake({ serverInfo, era, protocolVersion }: ServerStatus): Finding 
   return { check: 'handshake', level: 'ok', text: `${who}, ${speaks} protocol` };
 }
 
-function failure(server: ConfiguredServer, fault: string, { status }: Live): Finding {
+function failure(
+  configuration: Pick<Configuration, 'world'>,
+  server: ConfiguredServer,
+  fault: string,
+  { status }: Live,
+): Finding {
   const { cause, stderr } = status;
   const words = untoldWords(fault, stderr);
   return {
     check: cause?.code === 'unauthorized' ? 'auth' : 'handshake',
     level: 'error',
     text: words === undefined ? fault : `${fault}; it said: ${words}`,
-    fix: connectionStep(server, cause?.code, cause?.missingVariable),
+    fix: connectionStep(server, cause ?? {}, configuration),
   };
 }

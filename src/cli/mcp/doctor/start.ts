@@ -31,7 +31,9 @@ export function startDoctor({ names, format }: DoctorRequest, env: NodeJS.Proces
     const files = checkFiles(configuration, chosen);
     const before = await lookedAt(configuration, chosen, env);
     const tell = async (live: ReadonlyMap<string, Live>) => {
-      const servers = chosen.map((it) => serverOf(it, before.get(it.name) ?? [], live.get(it.name)));
+      const servers = chosen.map((it) =>
+        serverOf(configuration, it, before.get(it.name) ?? [], live.get(it.name)),
+      );
       const told = report(await files, servers);
       await answer({ document: told, pieces: reportText(told) });
       return told.broken > 0 ? 1 : 0;
@@ -60,13 +62,14 @@ async function lookedAt(
 }
 
 function serverOf(
+  configuration: Configuration,
   server: ConfiguredServer,
   before: readonly Finding[],
   live: Live | undefined,
 ): Checked & ServerFigures {
   const { name } = server;
   if (!live) return checked(name, before);
-  const found = checked(name, [...before, ...checkLive(server, live)]);
+  const found = checked(name, [...before, ...checkLive(configuration, server, live)]);
   const { tools } = live.status;
   if (live.status.state !== 'connected') return found;
   return { ...found, ms: live.ms, ...(tools !== undefined && { tools }), tokens: live.tokens };

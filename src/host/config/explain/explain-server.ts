@@ -77,6 +77,7 @@ function explainConfigured(
     timeouts: server.entry ? limitsOf(server, configuration) : [],
     faults: [...faultsOf(configuration, name), ...faults],
     next: nextSteps({
+      configuration,
       server,
       missing,
       connection,
@@ -131,6 +132,7 @@ export function connectionOf(name: string, status: ServerStatus): ConnectionRow 
   return {
     state,
     ...(cause && { code: cause.code, lastError: cause.message.replace(`MCP server "${name}": `, '') }),
+    ...(cause?.missingVariable && { missingVariable: cause.missingVariable }),
     ...(era && { era }),
     ...(protocolVersion !== undefined && { protocolVersion }),
     ...(serverInfo && { serverInfo }),

@@ -54,6 +54,8 @@ export type ConnectionRow = {
   /** The kind of failure, as `HostErrorCode` has it. */
   readonly code?: string;
   readonly lastError?: string;
+  /** The variable that the server says it misses, and whether the host has it. */
+  readonly missingVariable?: { readonly name: string; readonly isWithheld: boolean };
   readonly era?: string;
   readonly protocolVersion?: string;
   readonly serverInfo?: { readonly name: string; readonly version: string };

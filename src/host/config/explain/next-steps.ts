@@ -1,5 +1,6 @@
 import { isCredentialName } from '../../../base/is-credential-name.ts';
 import { shellWord } from '../../../base/shell-word.ts';
+import type { Configuration } from '../configuration.ts';
 import { placeText } from '../fault-text.ts';
 import { isInProgram } from '../merge/in-program.ts';
 import type { ConfiguredServer, LostServer } from '../model.ts';
@@ -9,6 +10,7 @@ import { standOf, standText } from './stand.ts';
 
 /** What the next step depends on. */
 export type Situation = {
+  readonly configuration: Pick<Configuration, 'world'>;
   readonly server: ConfiguredServer;
   readonly missing: readonly UseRow[];
   readonly connection: ConnectionRow | 'not asked';
@@ -17,7 +19,8 @@ export type Situation = {
 };
 
 /** What to do about a server: commands and edits as they are typed, the most likely first. */
-export function nextSteps({ server, missing, connection, disabledAt }: Situation): string[] {
+export function nextSteps(situation: Situation): string[] {
+  const { server, missing, disabledAt } = situation;
   const { name, written, verdict, lost } = server;
   const word = shellWord(name);
   const place = standText(standOf(written));
@@ -39,22 +42,18 @@ export function nextSteps({ server, missing, connection, disabledAt }: Situation
     case 'ready':
       return [
         ...missing.flatMap((use) => fillIn(use, place)),
-        ...unlessMissing(missing, server, connection),
+        ...unlessMissing(situation),
         ...uncovering(server),
         ...waiting(lost, word),
       ];
   }
 }
 
-function unlessMissing(
-  missing: readonly UseRow[],
-  server: ConfiguredServer,
-  connection: ConnectionRow | 'not asked',
-): string[] {
+function unlessMissing({ configuration, missing, server, connection }: Situation): string[] {
   if (missing.length > 0) return [];
   if (connection === 'not asked')
     return [`to see whether it answers: toolplane mcp doctor ${shellWord(server.name)}`];
-  return connection.state === 'connected' ? [] : [connectionStep(server, connection.code)];
+  return connection.state === 'connected' ? [] : [connectionStep(server, connection, configuration)];
 }
 
 /** What to do about a name that only entries have which do not count. */

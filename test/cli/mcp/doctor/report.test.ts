@@ -3,6 +3,7 @@ import { render } from '../../../../src/cli/chat/render.ts';
 import { checkLive } from '../../../../src/cli/mcp/doctor/check-live.ts';
 import { checked, report } from '../../../../src/cli/mcp/doctor/finding.ts';
 import { reportText } from '../../../../src/cli/mcp/doctor/report-text.ts';
+import type { Configuration } from '../../../../src/host/config/configuration.ts';
 import type { ConfiguredServer } from '../../../../src/host/config/model.ts';
 import type { ToolChange } from '../../../../src/host/pin/judge.ts';
 
@@ -32,6 +33,7 @@ test('the worst of what was found is what a thing is; warnings break nothing', (
   ]);
 });
 
+const configuration = { world: { cwd: '/work', home: '/home/me/.toolplane' } } as Configuration;
 const server: ConfiguredServer = {
   name: 'x',
   written: {
@@ -51,7 +53,7 @@ const live = { status, warnings: [], changes: [], tokens: 10, ms: 5 };
 
 test('tools that changed and tools that cost much are warnings with a fix', () => {
   const change = { server: 'x', tool: 'drop', text: 'its description is another' } as unknown as ToolChange;
-  const found = checkLive(server, {
+  const found = checkLive(configuration, server, {
     ...live,
     changes: [change],
     tokens: 30_000,
@@ -82,7 +84,7 @@ test('tools that changed and tools that cost much are warnings with a fix', () =
 
 test('the last words of a process are told unless the message has them', () => {
   const cause = { code: 'timeout', message: 'MCP server "x": it stayed silent' } as const;
-  const [found] = checkLive(server, {
+  const [found] = checkLive(configuration, server, {
     ...live,
     status: { ...status, state: 'failed', cause, stderr: ['no key'] },
   });

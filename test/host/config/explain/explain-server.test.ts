@@ -193,7 +193,7 @@ test.each([
     'spawn-failed',
     failed('spawn-failed'),
     'unusable',
-    /limited environment; .* env -i HOME="\$HOME" PATH="\$PATH" node a\.js$/,
+    /limited environment; .* cd \S*\/servers\/x && env -i HOME="\$HOME" PATH="\$PATH" node a\.js$/,
   ],
   ['timeout', failed('timeout'), 'unusable', /serverSettings\.x\.connectTimeoutMs/],
   ['unreachable', failed('unreachable'), 'unusable', /^check "url"/],
@@ -207,6 +207,51 @@ test.each([
     expect(told.answer).toBe('"x" is configured and does not work: it went wrong.');
   } else expect(told.next).toEqual([]);
 });
+
+test.each([
+  [{}, 'user', /: cd \S*\/servers\/x && env -i HOME="\$HOME" PATH="\$PATH" node a\.js$/],
+  [{}, 'local', /: env -i HOME="\$HOME" PATH="\$PATH" node a\.js$/],
+  [{ cwd: '/opt' }, 'local', /: cd \/opt && env -i /],
+  [{ cwd: '/opt' }, 'user', /: cd \/opt && env -i /],
+  [{ cwd: '${TOOLPLANE_PROJECT_DIR}' }, 'user', /: env -i /],
+  [{ inheritEnv: ['FOO'], env: { BAR: '${BAR}' } }, 'local', / FOO="\$FOO" BAR="\$\{BAR\}" node a\.js$/],
+  [{ args: ['${TOOLPLANE_PROJECT_DIR}'] }, 'local', / node \/\S*$/],
+] as const)('a server is run by hand as the host runs it: %j of scope %s', async (more, scope, step) => {
+  const place = configPlace();
+  const path =
+    scope === 'user'
+      ? join(place.home, 'settings.json')
+      : join(place.project, '.toolplane/settings.local.json');
+  place.write(path, { mcpServers: { x: { ...node('a.js'), ...more } } });
+  await approve(place);
+  const known = { variable: () => 'v', secret: () => undefined };
+  const told = explainServer(await readConfiguration(place.world()), 'x', {
+    lookup: known,
+    status: failed('spawn-failed'),
+  });
+  expect(told.next[0]).toMatch(step);
+});
+
+test.each([
+  [
+    true,
+    'add "env": { "A_KEY": "${A_KEY}" } at ~/.toolplane/settings.json:3:5, which is -e A_KEY=\'${A_KEY}\' of toolplane mcp add',
+  ],
+  [
+    false,
+    'add "env": { "A_KEY": "…" } at ~/.toolplane/settings.json:3:5, which is -e A_KEY=… of toolplane mcp add',
+  ],
+])(
+  'the next step about a variable that a server misses is the edit, withheld: %s',
+  async (isWithheld, step) => {
+    const place = configPlace();
+    place.write(join(place.home, 'settings.json'), { mcpServers: { x: node('/a.js') } });
+    const missingVariable = { name: 'A_KEY', isWithheld };
+    const live = status({ cause: { code: 'spawn-failed', message: 'it ended', missingVariable } });
+    const told = explainServer(await readConfiguration(place.world()), 'x', { lookup, status: live });
+    expect(told.next).toEqual([step]);
+  },
+);
 
 test('a rule that forbids is shown as it is written, with its place', async () => {
   const place = configPlace();
