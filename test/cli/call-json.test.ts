@@ -18,6 +18,12 @@ test.each<[string, string[], number, object]>([
     1,
     { message: said('took longer than 300 ms'), code: 'timeout' },
   ],
+  [
+    'a tool that its server lists wrongly',
+    ['call', 'odd', 'broken'],
+    1,
+    { message: said('lists "broken", but it cannot be called: "inputSchema"') },
+  ],
   ['an unknown tool', ['call', 'odd', 'typd'], 2, { message: said('did you mean "typed"?') }],
   [
     'an unknown server',

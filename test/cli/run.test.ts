@@ -403,8 +403,8 @@ test.each([
     });
     const named =
       tools.length === 1
-        ? `1 tool call was denied: ${tools[0]};`
-        : '2 tool calls were denied: Bash (2 times);';
+        ? `1 tool call was denied: ${tools[0]}; allow it by a rule, or`
+        : '2 tool calls were denied: Bash (2 times); allow them by rules, or';
     expect(stderr).toContain(`toolplane: ${named}`);
   },
 );

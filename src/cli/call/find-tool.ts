@@ -3,13 +3,23 @@ import { choiceOf, isChosen } from '../../host/discover/choose-tools.ts';
 import type { HostTool } from '../../host/host-options.ts';
 import { isAliasOf } from '../../host/pool/alias.ts';
 import { mcpToolName } from '../../protocol/tool-name.ts';
+import { Failed } from '../host/failure.ts';
 import { NotUnderstood } from '../host/not-understood.ts';
 import type { ServerMap } from '../host/server-flags.ts';
+import type { Warning } from '../host/with-host.ts';
+
+type Wanted = {
+  readonly servers: ServerMap;
+  readonly server: string;
+  readonly tool: string;
+  /** What was wrong with the lists of the servers. */
+  readonly warnings?: readonly Warning[];
+};
 
 /** The tool that is meant, by its server's name for it, the one that models know or an alias; what is not there is explained. */
 export function findTool(
   tools: readonly HostTool[],
-  { servers, server, tool }: { readonly servers: ServerMap; readonly server: string; readonly tool: string },
+  { servers, server, tool, warnings = [] }: Wanted,
 ): HostTool {
   const its = tools.filter((it) => it.server === server);
   const found = its.find(({ name }) => name === tool);
@@ -25,9 +35,28 @@ export function findTool(
       `server ${server}: its entry leaves out "${own}", by "includeTools" or "excludeTools" (it has ${sayNames(names)})`,
     );
   }
+  const fault = droppedFor(warnings, server, [own, tool]);
+  if (fault !== undefined) {
+    throw new Failed(
+      `server ${server} lists "${own}", but it cannot be called: ${fault}; report this to the server’s author`,
+    );
+  }
   const meant = nearest(own, names);
   const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
   throw new NotUnderstood(`server ${server} has no tool "${own}"${hint} (it has ${sayNames(names)})`);
+}
+
+/** Why the host dropped a tool that its server lists. */
+function droppedFor(
+  warnings: readonly Warning[],
+  server: string,
+  names: readonly string[],
+): string | undefined {
+  for (const { server: from, subject } of warnings) {
+    if (from !== server || subject?.kind !== 'list' || subject.list !== 'tools') continue;
+    if (subject.outcome === 'set-aside' && names.includes(subject.entry ?? '')) return subject.fault;
+  }
+  return undefined;
 }
 
 /** Of a full name, the part that is the tool's own. */

@@ -37,7 +37,7 @@ export function startCall(request: CallRequest, env: NodeJS.ProcessEnv): Promise
   return withHost({ ...request, elicitation: answerElicitation }, env, async (connected) => {
     needServers(connected);
     const tools = await connected.host.listTools();
-    const tool = findTool(tools, request);
+    const tool = findTool(tools, { ...request, warnings: connected.warnings });
     const args = await argumentsOf(connected, tool, request);
     if (request.directory !== undefined) await makeDirectory(request.directory);
     const { tell } = connected.output;

@@ -77,7 +77,8 @@ function deniedText(denials: SDKResultMessage['permission_denials']): string {
     its.length === 1 ? name : `${name} (${its.length} times)`,
   );
   const calls = denials.length === 1 ? '1 tool call was' : `${denials.length} tool calls were`;
-  return `${calls} denied: ${counts.join(', ')}; allow them by rules, or leave out --fail-on-denied`;
+  const allow = denials.length === 1 ? 'allow it by a rule' : 'allow them by rules';
+  return `${calls} denied: ${counts.join(', ')}; ${allow}, or leave out --fail-on-denied`;
 }
 
 function exitCodeOf({ reason }: AbortSignal): number {

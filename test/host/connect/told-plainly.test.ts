@@ -60,6 +60,16 @@ describe('a server that answers 403', () => {
     });
   });
 
+  test.each(KINDS)('with a web page is told with its text (%s)', async (type) => {
+    const page = `<html><head><title>Forbidden</title></head><body><pre>${REASON}</pre></body></html>`;
+    await using web = await startWeb((_, response) =>
+      response.writeHead(403, { 'content-type': 'text/html; charset=utf-8' }).end(page),
+    );
+    expect(await failure(entryOf(type, web.port))).toMatchObject({
+      message: expect.stringMatching(/; it said: Forbidden Access is only allowed at .* with \[redacted\]$/),
+    });
+  });
+
   test.each(KINDS)('with a challenge wants authorization (%s)', async (type) => {
     await using web = await startWeb((_, response) =>
       response.writeHead(403, { 'www-authenticate': 'Bearer error="insufficient_scope"' }).end('more scopes'),

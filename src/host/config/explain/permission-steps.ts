@@ -42,11 +42,15 @@ export function nextOf(
   const rules = rulesToAllow(ref.name, facts, workspace).map((rule) => JSON.stringify(rule));
   return [
     `to allow it always: add ${rules.join(', ')} to permissions.allow of your settings, or answer "always" when asked`,
-    ...(ref.server !== undefined && isUnasked(ref, facts)
-      ? [`to ask its server what it does: toolplane explain tool ${shellWord(ref.name)}`]
-      : []),
+    ...(ref.server !== undefined && isUnasked(ref, facts) ? [askServerStep(ref.name, ref.server)] : []),
     ...approve,
   ];
+}
+
+/** A pattern stands for several tools, which can only be listed. */
+function askServerStep(name: string, server: string): string {
+  if (name.includes('*')) return `to see the tools it stands for: toolplane tools -s ${shellWord(server)}`;
+  return `to ask its server what it does: toolplane explain tool ${shellWord(name)}`;
 }
 
 /** The rules that a prompt would offer; without arguments, what kind of rule it would be. */

@@ -23,7 +23,7 @@ export type HttpFaultFacts = {
   hadSession?: boolean;
   /** The body of a refusal in JSON, which may hold an error of the protocol. */
   text?: string;
-  /** The body of a refusal that is no web page: why the server refused, in its own words, with whatever secrets it repeats. */
+  /** The body of a refusal, of a web page its text: why the server refused, in its own words, with whatever secrets it repeats. */
   reason?: string;
   /** How the server wants to be authorized, its `WWW-Authenticate` header. */
   challenge?: string;
@@ -79,12 +79,15 @@ export function proxyFault(fault: unknown, { host }: URL): unknown {
 
 /** A web page or a long complaint, cut to what fits in one line. */
 export function excerpt(text: string): string {
-  const plain = redactText(text.slice(0, 2000).replace(/<(script|style)[\s\S]*?<\/\1>|<[^>]*>/gi, ' '))
+  const plain = redactText(text.slice(0, MAX_PAGE).replace(/<(script|style)[\s\S]*?<\/\1>|<[^>]*>/gi, ' '))
     .replace(/\s+/g, ' ')
     .trim();
-  return plain.length > EXCERPT ? `${plain.slice(0, EXCERPT)}…` : plain;
+  if (plain.length > EXCERPT) return `${plain.slice(0, EXCERPT)}…`;
+  // The mark of a cut also tells the masker of secrets that one may be cut off at the end.
+  return text.length > MAX_PAGE && plain !== '' ? `${plain}…` : plain;
 }
 
+const MAX_PAGE = 2000;
 const EXCERPT = 200;
 
 /** The pool aborts by itself only when a proxy refuses the tunnel. */

@@ -104,7 +104,7 @@ function refusal(answer: Answer): HttpFault {
     hadSession: hadSession && method === 'POST',
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(type === JSON_TYPE && { text }),
-    ...(!type.includes('html') && { reason: text }),
+    reason: type.includes('html') ? excerpt(text) : text,
     ...(challenge !== undefined && { challenge }),
   });
 }

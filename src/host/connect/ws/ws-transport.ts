@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { RawData, WebSocket } from 'ws';
 import { redactText } from '../../../base/redact.ts';
-import { HttpFault, networkFault } from '../http/http-fault.ts';
+import { excerpt, HttpFault, networkFault } from '../http/http-fault.ts';
 import { sayTooLarge, tooLarge } from '../stdio/too-large.ts';
 import { tidyLoose } from '../tidy-message.ts';
 import { readLongMessage } from './long-message.ts';
@@ -210,7 +210,7 @@ async function refusalOf(response: IncomingMessage): Promise<HttpFault> {
     code: 'http-status',
     status,
     wasSent: true,
-    ...(!headers['content-type']?.includes('html') && { reason }),
+    reason: headers['content-type']?.includes('html') ? excerpt(reason) : reason,
     ...(challenge !== undefined && { challenge }),
   });
 }

@@ -181,6 +181,8 @@ test('what only its server could say is not told as a fact, but how to ask it', 
     'mcp__x__echo runs only if a person says so: no rule allows it, and its server was not asked what it does.',
   );
   expect(told.next).toContain('to ask its server what it does: toolplane explain tool mcp__x__echo');
+  const pattern = explainPermission(configuration, 'mcp__x__*');
+  expect(pattern.next).toContain('to see the tools it stands for: toolplane tools -s x');
   const asked = explainPermission(configuration, 'mcp__x__echo', { isAsked: true });
   expect(asked.reason).toBe('mcp__x__echo may be destructive');
   expect(asked.next).toHaveLength(1);

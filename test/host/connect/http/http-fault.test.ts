@@ -50,6 +50,7 @@ test.each([
   ['<html><style>p{}</style><h1>Log  in</h1>\n<script>x("</h1>")</script>here</html>', 'Log in here'],
   ['token=verysecret1 wrong', 'token=[redacted] wrong'],
   ['x'.repeat(300), `${'x'.repeat(200)}…`],
+  [`<p>a key${' '.repeat(3000)}`, 'a key…'],
   ['', ''],
 ])('of %j a person is shown %j', (text, shown) => {
   expect(excerpt(text)).toBe(shown);

@@ -48,7 +48,12 @@ test.each<['streamable' | 'sse', Partial<Answer>, object]>([
     { status: 503, retryAfterMs: 2000, type: 'text/plain', text: 'busy' },
     { message: 'it answered 503 and asks to wait 2 s: busy', retryAfterMs: 2000, wasSent: true },
   ],
-  ['streamable', { status: 500, type: 'text/html', text: '<p>x' }, { message: 'it answered 500' }],
+  [
+    'streamable',
+    { status: 500, type: 'text/html', text: '<title>Oh</title><p>x' },
+    { message: 'it answered 500', reason: 'Oh x' },
+  ],
+  ['sse', { status: 403, type: 'text/html', text: '<h1>Blocked</h1>' }, { status: 403, reason: 'Blocked' }],
   [
     'streamable',
     { type: 'text/html', text: '<title>Log in</title>' },
