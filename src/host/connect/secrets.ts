@@ -9,7 +9,7 @@ const SHORTEST = 6;
 const SHORTEST_ENCODED = 9;
 const BRIEF = 300;
 /** What is cut off is looked at too, up to here: a secret that is cut in two is not known for one any more. */
-const LOOKED_AT = 5000;
+const LOOKED_AT = 100_000;
 
 /**
  * What one server was entrusted with. Diagnostics are shown without any of these values; messages of the protocol are

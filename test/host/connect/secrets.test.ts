@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { Secrets, secretsOf } from '../../../src/host/connect/secrets.ts';
+import { StderrLines } from '../../../src/host/connect/stdio/stderr-lines.ts';
 import { failure, open } from './attempt.ts';
 import { startWeb } from './http/web.ts';
 import { leakingServer, rawServer } from './raw-servers.ts';
@@ -34,6 +35,22 @@ describe('what a server was entrusted with is masked', () => {
     const brief = new Secrets([OWN]).brief(`a\n  b ${'x'.repeat(288)} ${OWN} and more`);
     expect(brief).toHaveLength(301);
     expect(brief).toMatch(/^a b x+ \[redact…$/);
+  });
+
+  test('brief has no beginning of a long secret', () => {
+    const long = 'k3y.'.repeat(2000);
+    expect(new Secrets([], [long]).brief(`bad token ${long}`)).toBe('bad token [redacted]');
+  });
+
+  test.each([1, 700, 200_000])('stderr has no beginning of a long secret, in pieces of %d bytes', (size) => {
+    const long = 'k3y.'.repeat(2000);
+    const heard: string[] = [];
+    const lines = new StderrLines((line) => heard.push(line), new Secrets([], [long]));
+    const bytes = Buffer.from(`${'x'.repeat(300)} ${long} ${'y'.repeat(120_000)}\n`);
+    for (let at = 0; at < bytes.length; at += size) lines.write(bytes.subarray(at, at + size));
+    expect(heard).toHaveLength(1);
+    expect(heard[0]).toMatch(/^x{300} \[redacted\] y+…$/);
+    expect(heard[0]).toHaveLength(1001);
   });
 
   test('all of env and headers, and the token', () => {

@@ -11,12 +11,15 @@ const LONGEST = 100_000;
 export class StderrLines {
   readonly #kept = new LineRing(KEPT_LINES, WIDTH);
   readonly #lines: ByteLines;
-  #head: string | undefined;
+  /** The beginning of a line that is too long. */
+  #head: Buffer[] = [];
+  #headBytes = 0;
 
   constructor(onLine: (line: string) => void, secrets: Pick<Secrets, 'mask'>) {
-    const hear = (text: string) => {
+    const hear = (text: string, isTooLong = false) => {
       // Before it is cut: half a secret is not known for one.
-      const line = secrets.mask(text);
+      const masked = secrets.mask(text);
+      const line = isTooLong ? `${masked.slice(0, 2 * WIDTH)}…` : masked;
       this.#kept.push(line);
       try {
         onLine(line);
@@ -31,11 +34,14 @@ export class StderrLines {
         if (line !== '') hear(line);
       },
       onLongPiece: (bytes) => {
-        this.#head ??= Buffer.from(bytes.subarray(0, 2 * WIDTH)).toString();
+        const piece = Buffer.from(bytes.subarray(0, LONGEST - this.#headBytes));
+        this.#headBytes += piece.length;
+        if (piece.length > 0) this.#head.push(piece);
       },
       onLongEnd: () => {
-        hear(`${this.#head}…`);
-        this.#head = undefined;
+        hear(Buffer.concat(this.#head).toString(), true);
+        this.#head = [];
+        this.#headBytes = 0;
       },
     });
   }

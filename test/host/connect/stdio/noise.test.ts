@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { Secrets } from '../../../../src/host/connect/secrets.ts';
 import { NoiseTeller } from '../../../../src/host/connect/stdio/noise.ts';
 
 function told(noise: Iterable<string>): string[] {
@@ -14,6 +15,13 @@ test('it is shortened, and without secrets', () => {
 
 test('a secret across the cut is not told either', () => {
   expect(told([`${'x'.repeat(195)} Bearer abcdefghijklmnop`])[0]).not.toContain('abc');
+});
+
+test('nor is the beginning of a long one', () => {
+  const secret = 'k3y.'.repeat(2000);
+  const heard: string[] = [];
+  new NoiseTeller((what) => heard.push(what), new Secrets([], [secret])).hear(`token ${secret} and more`);
+  expect(heard).toEqual(['token [redacted] and more']);
 });
 
 test('whoever hears of it may throw', () => {
