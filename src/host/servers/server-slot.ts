@@ -232,11 +232,7 @@ export class ServerSlot implements KnownServer {
       if (signal.aborted) return;
       const stderr = this.#stderr.said();
       await this.#close();
-      const hasEnded = failure instanceof HostError && failure.code === 'closed';
-      // A server on the network may have said why it closed the connection.
-      const isExplained = this.lane !== 'local' && hasEnded && failure.cause !== undefined;
-      const fault = hasEnded && !isExplained ? endedFault(this.#key, this.lane, stderr) : failure;
-      this.#keeper.enter({ kind: 'refused', trouble: troubleOf(fault), stderr });
+      this.#keeper.enter({ kind: 'refused', trouble: troubleOf(this.#explained(failure, stderr)), stderr });
     }
   }
 
@@ -244,8 +240,16 @@ export class ServerSlot implements KnownServer {
     if (signal.aborted || this.#keeper.state.kind !== 'connected') return;
     this.#life.abort();
     const stderr = this.#live?.connection.stderr() ?? [];
-    this.#keeper.enter({ kind: 'lost', trouble: troubleOf(failure), stderr });
+    this.#keeper.enter({ kind: 'lost', trouble: troubleOf(this.#explained(failure, stderr)), stderr });
     void this.#change(() => this.#close());
+  }
+
+  /** A request may notice a closed connection first, without knowing how the server ended. */
+  #explained(failure: unknown, stderr: readonly string[]): unknown {
+    if (!(failure instanceof HostError) || failure.code !== 'closed') return failure;
+    // A server on the network may have said why it closed the connection.
+    const isExplained = this.lane !== 'local' && failure.cause !== undefined;
+    return isExplained ? failure : endedFault(this.#key, this.lane, stderr);
   }
 
   #learn(listing: Listing, signal: AbortSignal): void {
