@@ -216,6 +216,26 @@ test('a model endpoint of this machine that refuses the connection fails the run
   expect(withPassword.stderr).not.toMatch(/hunter2|retry 1/);
 });
 
+test('the fallback model is named when it is asked instead', async () => {
+  const place = { env: { OPENAI_BASE_URL: 'http://127.0.0.1:3/v1' } };
+  const words = [
+    'run',
+    '--model',
+    'openai:m',
+    '--fallback-model',
+    'rehearsal',
+    '--tools',
+    'Read',
+    'list tools',
+  ];
+  const { code, stderr } = await runCli(words, '', place);
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr:
+      'toolplane: Cannot reach http://127.0.0.1:3/v1 (ECONNREFUSED); using the fallback model rehearsal\n',
+  });
+});
+
 test.each([
   ['--max-retries', ['--max-retries', '1'], {}],
   ['CLAUDE_CODE_MAX_RETRIES', [], { CLAUDE_CODE_MAX_RETRIES: '1' }],

@@ -1,8 +1,10 @@
 import { elapsed } from './tool-text.ts';
 
-/** Formats an `api_retry` message: which endpoint failed, why, and when the next try is. Other agents name no endpoint. */
+/** Formats an `api_retry` message: which endpoint failed, why, and when the next try is or which model is asked instead. Other agents name no endpoint. */
 export function retryText(notice: Readonly<Record<string, unknown>>): string {
-  const { attempt, max_retries, retry_delay_ms } = notice;
+  const { attempt, max_retries, retry_delay_ms, fallback_model } = notice;
+  if (typeof fallback_model === 'string')
+    return `${failureText(notice)}; using the fallback model ${fallback_model}`;
   return `${failureText(notice)}; retry ${attempt} of ${max_retries} in ${elapsed(Number(retry_delay_ms))}`;
 }
 

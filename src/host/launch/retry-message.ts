@@ -2,8 +2,8 @@ import type { Frame } from '../../protocol/control-frame.ts';
 import type { ModelFaultCode } from '../model/model.ts';
 import type { RetryEvent } from '../model/retry.ts';
 
-/** The `api_retry` message of a model that is asked again; `endpoint` and `reason` are ours. */
-export function retryMessage({ fault, failures, maxRetries, delayMs }: RetryEvent): Frame {
+/** The `api_retry` message of a model that is asked again; `endpoint`, `reason` and `fallback_model` are ours. */
+export function retryMessage({ fault, failures, maxRetries, delayMs, kind, model }: RetryEvent): Frame {
   return {
     type: 'system',
     subtype: 'api_retry',
@@ -14,6 +14,7 @@ export function retryMessage({ fault, failures, maxRetries, delayMs }: RetryEven
     error: WORDS[fault.code],
     ...(fault.endpoint !== undefined && { endpoint: fault.endpoint }),
     ...(fault.reason !== undefined && { reason: fault.reason }),
+    ...(kind === 'fallback' && { fallback_model: model }),
   };
 }
 

@@ -10,7 +10,8 @@ export type RetryEvent = {
   readonly delayMs: number;
   /** The model name that the next try asks for. */
   readonly model: string;
-  readonly isFallback: boolean;
+  /** `fallback`: the next try is the first of the fallback. */
+  readonly kind: 'again' | 'fallback';
 };
 
 /** The policy's numbers, the fallback, and what a test replaces: time and chance. */
@@ -58,8 +59,8 @@ export function withRetry(model: Model, options: RetryOptions = {}): Model {
         }
         const delayMs = step.kind === 'again' ? step.delayMs : 0;
         const { maxRetries } = step.kind === 'again' ? step : policy;
-        const { isFallback } = asked;
-        onRetry?.({ fault, failures, maxRetries, delayMs, model: asked.request.model, isFallback });
+        const { kind } = step;
+        onRetry?.({ fault, failures, maxRetries, delayMs, model: asked.request.model, kind });
         if (delayMs > 0) await unlessAborted(sleep(delayMs, signal), signal);
       }
     }

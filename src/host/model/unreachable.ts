@@ -43,6 +43,7 @@ const CERTIFICATE =
 const NOT_TLS = /^(EPROTO$|ERR_SSL_)/;
 /** What fetch says of URLs it never requests; the last is for URLs with a user and a password. */
 const NOT_REQUESTED = /^(bad port|unknown scheme|not implemented|request cannot be constructed)/i;
+const CLOSED = /^(UND_ERR_SOCKET|ECONNRESET|EPIPE)$/;
 const TIMED_OUT = /^(UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT|ETIMEDOUT)$/;
 
 /** A host name that does not resolve rarely starts to; a network that is just coming up gets two more tries. */
@@ -71,7 +72,8 @@ function remedy(
     const advice = `check that the server responds, or raise API_TIMEOUT_MS (now ${timeoutMs})`;
     return { advice, retryLimit: undefined };
   }
-  return { advice: `check the server and the network, or ${correct}`, retryLimit: undefined };
+  const closed = CLOSED.test(reason) ? 'connection closed before a response; ' : '';
+  return { advice: `${closed}check the server and the network, or ${correct}`, retryLimit: undefined };
 }
 
 /** Whether this machine itself refused the connection. */

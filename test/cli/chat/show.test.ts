@@ -291,6 +291,18 @@ test.each([
     }),
     'Cannot reach http://127.0.0.1:8899/v1 (ECONNREFUSED); retry 2 of 5 in 4.0 s',
   ],
+  [
+    system('api_retry', {
+      attempt: 3,
+      max_retries: 10,
+      retry_delay_ms: 0,
+      error_status: 529,
+      error: 'overloaded',
+      endpoint: 'http://127.0.0.1:8899/v1',
+      fallback_model: 'm-2',
+    }),
+    'http://127.0.0.1:8899/v1 answered 529 overloaded; using the fallback model m-2',
+  ],
   [system('compact_boundary', { compact_metadata: {} }), 'The conversation was shortened'],
   [system('notification', { text: 'news' }), 'news'],
   [system('local_command_output', { content: 'output' }), 'output'],

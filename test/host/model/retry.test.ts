@@ -82,10 +82,10 @@ test('the fallback is asked by its own name after the given failures, at once, a
   await collect(model.stream(modelRequest()));
   expect(first.requests).toHaveLength(2);
   expect(second.requests.map((request) => request.model)).toEqual(['m-2', 'm-2']);
-  expect(told.map(({ model, isFallback, delayMs }) => [model, isFallback, delayMs])).toEqual([
-    ['m-1', false, 100],
-    ['m-2', true, 0],
-    ['m-2', true, 400],
+  expect(told.map(({ model, kind, delayMs }) => [model, kind, delayMs])).toEqual([
+    ['m-1', 'again', 100],
+    ['m-2', 'fallback', 0],
+    ['m-2', 'again', 400],
   ]);
 });
 

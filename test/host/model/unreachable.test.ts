@@ -40,6 +40,12 @@ test.each([
   expect(fault.message.startsWith(`Cannot reach ${url} (${code}): `)).toBe(true);
 });
 
+test.each(['ECONNRESET', 'UND_ERR_SOCKET'])('%s is explained as a connection that was closed', (code) => {
+  expect(faultOf(connectionError(code), ENDPOINT, 0).message).toContain(
+    `(${code}): connection closed before a response; check the server`,
+  );
+});
+
 test('a refusal of both addresses of localhost is one of this machine', () => {
   const refused = ['::1', '127.0.0.1'].map((address) =>
     Object.assign(new Error('refused'), { code: 'ECONNREFUSED', address }),
