@@ -281,11 +281,11 @@ export class LineEditor implements Disposable {
 
   #open(read: Read): void {
     const below = this.#reads.at(-1);
-    if (this.#isTypingAhead) this.#erase();
+    // The prompt below comes back with its draft when this read ends.
+    if (this.isShowing && this.#terminal.isInteractive) this.#erase();
     this.#isTypingAhead = false;
     if (below) below.draft = this.#takeDraft();
     else if (read.kind === 'answer') this.#idleDraft = this.#takeDraft();
-    if (below && this.#terminal.isInteractive) this.#terminal.output.write('\n');
     this.#reads.push(read);
     this.#show();
   }

@@ -222,6 +222,8 @@ test('a question that comes while a message is typed gives the draft back', asyn
   terminal.type('half a');
   await terminal.until('half a');
   const answer = editor.read('allow? ', 'answer');
+  // The question replaces the prompt on the screen.
+  expect(await terminal.until('allow? ')).not.toContain('\n');
   terminal.type('y\r');
   expect(await answer).toEqual(text('y'));
   await terminal.until('› half a');
