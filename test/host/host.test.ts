@@ -212,3 +212,37 @@ test('of 2,000 elicitations outside any call few are asked, and few warnings tel
   await listening;
   expect(warned.filter((it) => it.includes('asked for input too often')).length).toBeLessThan(6);
 });
+
+test('a server that is started again does not ask again what a person refused a moment ago', async () => {
+  const script = `
+    const send = (message) => console.log(JSON.stringify({ jsonrpc: '2.0', ...message }));
+    require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+      const { id, method, params, result } = JSON.parse(line);
+      if (method === 'initialize') send({ id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'a', version: '1' } } });
+      else if (method === 'tools/list') {
+        send({ id, result: { tools: [] } });
+        send({ id: 'q', method: 'elicitation/create', params: { message: 'Name?', requestedSchema: { type: 'object', properties: {} } } });
+      } else if (id === 'q') {
+        console.error('answered ' + result.action);
+        if (result.action === 'decline') process.exit(1);
+      } else if (method && id !== undefined) send({ id, error: { code: -32601, message: 'unknown' } });
+    });`;
+  let asked = 0;
+  const over = Promise.withResolvers<void>();
+  await using host = createHost({
+    mcpServers: { asking: { command: process.execPath, args: ['-e', script] } },
+    cacheDirectory: false,
+    handlers: {
+      elicitation: async () => {
+        if (++asked === 2) over.resolve();
+        return { action: 'decline' };
+      },
+    },
+  });
+  void (async () => {
+    for await (const event of host.events)
+      if (event.type === 'stderr' && event.line === 'answered cancel') over.resolve();
+  })();
+  await over.promise;
+  expect(asked).toBe(1);
+});

@@ -1,8 +1,10 @@
 import { INTERNAL, RpcFault } from '../../protocol/json-rpc.ts';
-import type { ConnectWorld, ServerAnswer } from './world.ts';
 
 /** Whether one of our requests to the server is running: what it asks meanwhile was most likely caused by that. */
 export type QuestionContext = 'call' | 'unsolicited';
+
+/** Answers one question of a server. */
+type Answer = (params: Record<string, unknown>, signal: AbortSignal) => Promise<Record<string, unknown>>;
 
 /** How many questions may be open at once, and how many may begin in a minute. */
 type Limit = { readonly open: number; readonly perMinute: number };
@@ -36,7 +38,7 @@ export class QuestionLimiter {
     this.#now = now;
   }
 
-  limited(method: string, answer: ServerAnswer, context: () => QuestionContext): ServerAnswer {
+  limited(method: string, answer: Answer, context: () => QuestionContext): Answer {
     const limits = LIMITS.get(method);
     if (!limits) return answer;
     return async (params, signal) => {
@@ -78,15 +80,16 @@ export class QuestionLimiter {
   }
 }
 
-const LIMITERS = new WeakMap<ConnectWorld, Map<string, QuestionLimiter>>();
+type Limiters = {
+  readonly questionLimiters?: Map<string, QuestionLimiter>;
+  readonly onRefused?: (server: string, message: string) => void;
+};
 
-/** The limiter of a server; a server that is started again keeps its own. */
-export function limiterOf(world: ConnectWorld, server: string): QuestionLimiter {
-  const limiters = LIMITERS.get(world) ?? new Map<string, QuestionLimiter>();
-  LIMITERS.set(world, limiters);
+/** The limiter of a server; a server that is started again keeps its own, as long as `questionLimiters` are the same. */
+export function limiterOf({ questionLimiters, onRefused }: Limiters, server: string): QuestionLimiter {
   const limiter =
-    limiters.get(server) ?? new QuestionLimiter((message) => world.onRefused?.(server, message));
-  limiters.set(server, limiter);
+    questionLimiters?.get(server) ?? new QuestionLimiter((message) => onRefused?.(server, message));
+  questionLimiters?.set(server, limiter);
   return limiter;
 }
 

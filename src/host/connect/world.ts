@@ -2,6 +2,7 @@ import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/c
 import type { ListedTool } from '../../protocol/mcp.ts';
 import type { ExternalServerEntry, ToolPolicy } from '../../protocol/server-entry.ts';
 import type { SdkPort } from './channel-transport.ts';
+import type { QuestionLimiter } from './question-limiter.ts';
 import type { Secrets } from './secrets.ts';
 
 /** A server in the program that drives the host. */
@@ -84,6 +85,8 @@ export type ConnectWorld = {
   onNoise?: (server: string, what: string, subject?: WarningSubject) => void;
   /** Hears that a server asked people or the model more often than it may; not each time. */
   onRefused?: (server: string, message: string) => void;
+  /** What each server has asked so far, by its name; without it every connection begins anew. */
+  questionLimiters?: Map<string, QuestionLimiter>;
   /** Hears what a server logs by the protocol. */
   onLog?: (server: string, entry: ServerLog) => void;
   /** Which era each server turned out to speak; by default it is asked at every dial. */

@@ -15,7 +15,7 @@ const GRACE_MS = 5_000;
 export function makeSlotWorld(world: ConnectWorld, options: ServersOptions, onWake: () => void): SlotWorld {
   const clock = options.clock ?? SYSTEM_CLOCK;
   return {
-    world: { probeSuspects: new Set(), ...world },
+    world: { probeSuspects: new Set(), questionLimiters: new Map(), ...world },
     clock,
     connect: options.connect ?? connect,
     queue: new DialQueue({ ...DIALLING, ...options.dialling }, clock),
