@@ -9,9 +9,9 @@ import {
   readlinkSync,
   rmSync,
   statSync,
-  writeFileSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { createFile } from '../../../base/create-file.ts';
 import { messageOf } from '../../../protocol/sdk-error.ts';
 import { HostError } from '../../connect/host-error.ts';
 import { noteWritten } from '../write/inventory.ts';
@@ -46,7 +46,7 @@ export function markRepository(home: string, root: string): string {
   orRefuse(root, () => {
     // Removed first, so that a link is not written through.
     rmSync(path, { force: true });
-    writeFileSync(path, token, { flag: 'wx', mode: 0o600 });
+    createFile(path, token, { mode: 0o600 });
   });
   return identityOf(link, token);
 }
