@@ -66,7 +66,17 @@ export type CommandMatch =
  * and here-documents, what wrappers such as `sudo`, `find -exec` and `bash -c` run, and git without its global options.
  */
 export function matchRestriction(content: string, command: string): CommandMatch {
-  const { texts, patterns, doubts } = analyzed(command);
+  const comparison = compared(command);
+  let match = comparison.matches.get(content);
+  if (!match) {
+    match = compare(content, command, comparison);
+    comparison.matches.set(content, match);
+  }
+  return match;
+}
+
+function compare(content: string, command: string, { analysis, budget }: Comparison): CommandMatch {
+  const { texts, patterns, doubts } = analysis;
   if (matchesCommand(content, command.trim()) || texts.some((text) => matchesCommand(content, text))) {
     return { kind: 'yes' };
   }
@@ -74,16 +84,16 @@ export function matchRestriction(content: string, command: string): CommandMatch
     return { kind: 'yes' };
   }
   const possible = patterns.find(
-    ({ pieces, name }) => mayNameProgram(content, name) && commandsOverlap(content, pieces),
+    ({ pieces, name }) => mayNameProgram(content, name, budget) && commandsOverlap(content, pieces, budget),
   );
-  const doubt = doubts[0] ?? possible?.reason;
+  const doubt = doubts[0] ?? (budget.left <= 0 ? TOO_LONG : possible?.reason);
   return doubt === undefined ? { kind: 'no' } : { kind: 'maybe', reason: doubt };
 }
 
 /** Whether the program of a rule may have this name; a rule with a directory or a wildcard in its first word always may. */
-function mayNameProgram(content: string, name: readonly Piece[] | undefined): boolean {
+function mayNameProgram(content: string, name: readonly Piece[] | undefined, budget: Budget): boolean {
   const program = /^[^/*\s]+?(?=:\*$|\s|$)/.exec(content)?.[0];
-  return name === undefined || program === undefined || overlaps(program, name);
+  return name === undefined || program === undefined || overlaps(program, name, budget);
 }
 
 /** `git log:*` and `git log *` match the words themselves or with more after them. */
@@ -97,8 +107,8 @@ function patternsOf(content: string): string[] {
   return [prefix, `${prefix} *`];
 }
 
-function commandsOverlap(content: string, pieces: readonly Piece[]): boolean {
-  return patternsOf(content).some((pattern) => overlaps(pattern, pieces));
+function commandsOverlap(content: string, pieces: readonly Piece[], budget: Budget): boolean {
+  return patternsOf(content).some((pattern) => overlaps(pattern, pieces, budget));
 }
 
 /** What a rule is compared with: texts for certain, patterns for possible matches, and doubts that concern any rule. */
@@ -116,14 +126,28 @@ type PossibleText = {
 };
 
 const COMPUTED = 'the shell computes part of the command when it runs';
+const TOO_LONG = 'it is too long to check';
 const OPTIONS = 'options before the subcommand may take values';
 
-/** All rules are compared with one command in turn, so the last analysis is kept. */
-let last: { readonly command: string; readonly analysis: Analysis } | undefined;
+/** What is known about one command while all rules are compared with it in turn. */
+type Comparison = {
+  readonly command: string;
+  readonly analysis: Analysis;
+  readonly matches: Map<string, CommandMatch>;
+  readonly budget: Budget;
+};
 
-function analyzed(command: string): Analysis {
-  if (last?.command !== command) last = { command, analysis: new Analyzer().run(command) };
-  return last.analysis;
+/** How many more characters of patterns and texts may be compared with each other. */
+type Budget = { left: number };
+
+let last: Comparison | undefined;
+
+function compared(command: string): Comparison {
+  if (last?.command !== command) {
+    const analysis = new Analyzer().run(command);
+    last = { command, analysis, matches: new Map(), budget: { left: MAX_COMPARISONS } };
+  }
+  return last;
 }
 
 /** Bounds what each rule is compared with: there may be thousands of rules. */
@@ -133,7 +157,8 @@ const MAX_DEPTH = 10;
 const MAX_GLOBAL_OPTIONS = 12;
 const MAX_ENDS = 50;
 const MAX_VARIABLES = 20;
-const MAX_COMPARISONS = 4_000_000;
+/** Takes about half a second: a repository may bring many rules, and signals wait. */
+const MAX_COMPARISONS = 20_000_000;
 
 /** Collects what the rules are compared with; gives up with a doubt beyond its limits. */
 class Analyzer {
@@ -274,7 +299,7 @@ class Analyzer {
   #push(text: string): boolean {
     this.#length += text.length;
     if (this.#length > MAX_LENGTH || this.#texts.size > MAX_TEXTS) {
-      this.#doubt('it is too long to check');
+      this.#doubt(TOO_LONG);
       return false;
     }
     this.#texts.add(text).add(baseName(text));
@@ -350,16 +375,19 @@ function endsOf(command: string): string[] {
 }
 
 /** Whether a pattern with `*` and a text with gaps have a text in common. Too much to compare counts as common. */
-function overlaps(pattern: string, pieces: readonly Piece[]): boolean {
+function overlaps(pattern: string, pieces: readonly Piece[], budget: Budget): boolean {
   const left = pattern
     .split(/(?<!\\)\*/)
     .flatMap((literal, index) => [...(index > 0 ? [undefined] : []), ...literal.replaceAll('\\*', '*')]);
   const right = pieces.flatMap((piece) => (piece === undefined ? [undefined] : [...piece]));
-  if (left.length * right.length > MAX_COMPARISONS) return true;
+  if (budget.left <= 0) return true;
   // reachable[j]: the pattern so far and the first j elements of the text have a text in common.
   let reachable = [true];
   for (let j = 0; j < right.length; j++) reachable.push(reachable[j] === true && right[j] === undefined);
   for (const element of left) {
+    budget.left -= right.length + 1;
+    if (budget.left <= 0) return true;
+    if (!reachable.includes(true)) return false;
     const next = [element === undefined && reachable[0] === true];
     for (const [j, other] of right.entries()) {
       const both =

@@ -398,4 +398,19 @@ describe('long commands take bounded time', () => {
     },
     5000,
   );
+
+  test.each([
+    Array.from({ length: 300 }, (_, at) => `echo "line $x ${at}"`).join('\n'),
+    Array.from({ length: 300 }, (_, at) => `kubectl -n a${at} --x y get pods`).join('\n'),
+    `echo "$x" ${'a'.repeat(10_000)}`,
+  ])(
+    'with all the rules a repository may bring: %#',
+    (command) => {
+      const rules = Array.from({ length: 2000 }, (_, at) =>
+        rule(`Bash(${'*a'.repeat(25)}*b${at})`, 'deny', 'projectSettings'),
+      );
+      expect(decide(situation(bash(command), { rules: [rule('Bash', 'allow'), ...rules] })).kind).toBe('ask');
+    },
+    10_000,
+  );
 });
