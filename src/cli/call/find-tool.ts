@@ -35,7 +35,7 @@ export function findTool(
       `server ${server}: its entry leaves out "${own}", by "includeTools" or "excludeTools" (it has ${sayNames(names)})`,
     );
   }
-  const fault = droppedFor(warnings, server, [own, tool]);
+  const fault = droppedFor(warnings, server, tool);
   if (fault !== undefined) {
     throw new Failed(
       `server ${server} lists "${own}", but it cannot be called: ${fault}; report this to the server’s author`,
@@ -46,15 +46,13 @@ export function findTool(
   throw new NotUnderstood(`server ${server} has no tool "${own}"${hint} (it has ${sayNames(names)})`);
 }
 
-/** Why the host dropped a tool that its server lists. */
-function droppedFor(
-  warnings: readonly Warning[],
-  server: string,
-  names: readonly string[],
-): string | undefined {
+/** Why the host dropped a tool that its server lists, by its own name or the one that models know. */
+function droppedFor(warnings: readonly Warning[], server: string, tool: string): string | undefined {
   for (const { server: from, subject } of warnings) {
     if (from !== server || subject?.kind !== 'list' || subject.list !== 'tools') continue;
-    if (subject.outcome === 'set-aside' && names.includes(subject.entry ?? '')) return subject.fault;
+    const { entry, fault, outcome } = subject;
+    if (outcome !== 'set-aside' || entry === undefined) continue;
+    if (entry === tool || mcpToolName(server, entry) === tool) return fault;
   }
   return undefined;
 }

@@ -33,3 +33,11 @@ test.each([
 ])('%s with %j is explained', (name, entry, message) => {
   expect(() => find(name, entry)).toThrow(message);
 });
+
+test.each(['p.q', 'mcp__docs__p_q'])('%s, which its server lists wrongly, is explained', (name) => {
+  const subject = { kind: 'list', list: 'tools', entry: 'p.q', fault: 'it is nested too deeply' } as const;
+  const warnings = [{ server: 'docs', message: 'x', subject: { ...subject, outcome: 'set-aside' as const } }];
+  const wanted = { servers: { docs: { command: 'docs' } }, server: 'docs', tool: name, warnings };
+  expect(() => findTool(TOOLS, wanted)).toThrow('but it cannot be called: it is nested too deeply');
+  expect(() => findTool(TOOLS, { ...wanted, warnings: [] })).toThrow('server docs has no tool');
+});

@@ -1,7 +1,7 @@
 import { type Decision, decide, type Situation } from '../../permission/decide.ts';
 import { matchesCall, matchesTool, type ToolRef } from '../../permission/match.ts';
 import type { Workspace } from '../../permission/path.ts';
-import { ruleText } from '../../permission/rule.ts';
+import { type Rule, ruleText } from '../../permission/rule.ts';
 import type { Configuration } from '../configuration.ts';
 import type { CallFacts } from './call-facts.ts';
 import type { HookRow, PermissionExplanation, RuleRow } from './explanation.ts';
@@ -27,7 +27,10 @@ export function explainPermission(
   const hooks = hooksBefore(configuration, ref);
   const rules = [...settings.rules, ...(facts.rules ?? [])];
   const workspace = { ...workspaceOf(configuration), links: facts.links ?? [] };
-  const decision = decisionOf(configuration, { call, rules, mode: mode.mode, workspace }, facts);
+  // Without arguments the question is about the tool in general, which a rule about some arguments does not decide.
+  const applies = (rule: Rule) => facts.input !== undefined || rule.content === undefined;
+  const general = rules.filter(applies);
+  const decision = decisionOf(configuration, { call, rules: general, mode: mode.mode, workspace }, facts);
   const written = writtenRules(configuration);
   const counting = written.filter(
     ({ rule, source }) => rule.effect !== 'allow' || countsWhole(settings, source),
@@ -36,8 +39,8 @@ export function explainPermission(
   const about = rules.filter((rule) => matchesTool(rule, ref));
   const rows = about.map((rule): RuleRow => {
     const at = placeOfRule(counting, rule)?.at;
-    const part =
-      rule === deciding ? 'decides' : matchesCall(rule, call, workspace) ? 'beaten' : 'other arguments';
+    const isAbout = applies(rule) && matchesCall(rule, call, workspace);
+    const part = rule === deciding ? 'decides' : isAbout ? 'beaten' : 'other arguments';
     return {
       effect: rule.effect,
       rule: ruleText(rule),

@@ -62,7 +62,7 @@ export function explainTool(
     ref,
     rules,
     isBuiltIn: live?.builtIns.includes(name) === true,
-    isAsked: found !== undefined,
+    isAsked: found !== undefined || beside.status?.state === 'connected',
     ...(found?.annotations && { annotations: found.annotations }),
     ...(found?.changed !== undefined && { changed: found.changed }),
     ...(found?.isNew && { isNew: true }),

@@ -17,8 +17,18 @@ type Known = {
   readonly meant: string | undefined;
 };
 
+/** What to do next; without arguments, also how to ask about a call that some rules may decide. */
+export function nextOf(ref: ToolRef, decision: Decision, rows: readonly RuleRow[], known: Known): string[] {
+  const kind = subjectKind(ref.name);
+  const isOpen = known.facts.input === undefined && rows.some(({ part }) => part === 'other arguments');
+  const steps = stepsOf(ref, decision, rows, known);
+  if (!isOpen || kind === undefined) return steps;
+  const example = `${ref.name}(<${kind === 'word' ? 'name' : kind}>)`;
+  return [...steps, `some rules depend on its arguments: toolplane explain permission ${shellWord(example)}`];
+}
+
 /** A rule of others cannot be taken back here; one's own can, where it stands. */
-export function nextOf(
+function stepsOf(
   ref: ToolRef,
   { kind }: Decision,
   rows: readonly RuleRow[],

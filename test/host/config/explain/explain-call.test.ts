@@ -66,6 +66,20 @@ test('rules with a pattern are decided on the arguments of the call', async () =
   expect([push.decision, push.rules[0]?.part]).toEqual(['ask', 'other arguments']);
 });
 
+test.each([
+  ['Bash(git push *)', 'Bash', 'ask', 'other arguments'],
+  ['Read(~/.ssh/**)', 'Read', 'allow', 'other arguments'],
+  ['Bash', 'Bash', 'deny', 'decides'],
+  ['Bash(*)', 'Bash', 'deny', 'decides'],
+])('the deny rule %s about %s without arguments: %s', async (rule, name, decision, part) => {
+  const [configuration] = await configured({ permissions: { deny: [rule] } });
+  const claims = { isBuiltIn: true, isAsked: true, annotations: { readOnlyHint: name === 'Read' } };
+  const told = explainPermission(configuration, name, claims);
+  expect([told.decision, told.rules[0]?.part]).toEqual([decision, part]);
+  const step = `some rules depend on its arguments: toolplane explain permission '${name}(<`;
+  expect(told.next.some((it) => it.startsWith(step))).toBe(part === 'other arguments');
+});
+
 test('an allow rule in a project’s file counts once somebody approved the file (C18)', async () => {
   const [configuration, place] = await configured(
     { mcpServers: { x: node() } },
@@ -376,6 +390,7 @@ test.each([
     { server: 'y', tool: 'bad', fault: 'of another server' },
   ].slice(0, name === 'bad' ? 2 : 3);
   const told = explainTool(configuration, name, { live: { ...live, dropped }, status: connected });
+  expect(told.permission.reason).not.toContain('was not asked');
   expect(told).toMatchObject({
     standing: 'unusable',
     server: 'x',
