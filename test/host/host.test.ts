@@ -213,7 +213,7 @@ test('of 2,000 elicitations outside any call few are asked, and few warnings tel
   expect(warned.filter((it) => it.includes('asked for input too often')).length).toBeLessThan(6);
 });
 
-test('a server that is started again does not ask again what a person refused a moment ago', async () => {
+test('a server that is started again does not ask what a person refused a moment ago, unless they reconnect it', async () => {
   const script = `
     const send = (message) => console.log(JSON.stringify({ jsonrpc: '2.0', ...message }));
     require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
@@ -229,12 +229,16 @@ test('a server that is started again does not ask again what a person refused a 
     });`;
   let asked = 0;
   const over = Promise.withResolvers<void>();
+  const second = Promise.withResolvers<void>();
   await using host = createHost({
     mcpServers: { asking: { command: process.execPath, args: ['-e', script] } },
     cacheDirectory: false,
     handlers: {
       elicitation: async () => {
-        if (++asked === 2) over.resolve();
+        if (++asked === 2) {
+          over.resolve();
+          second.resolve();
+        }
         return { action: 'decline' };
       },
     },
@@ -245,4 +249,6 @@ test('a server that is started again does not ask again what a person refused a 
   })();
   await over.promise;
   expect(asked).toBe(1);
+  await host.reconnect('asking');
+  await second.promise;
 });

@@ -139,6 +139,8 @@ export class Servers implements AsyncDisposable {
   /** Ends the connection and makes another; what it is then. Undefined for one nobody named. */
   async reconnect(key: string): Promise<ServerView | undefined> {
     const slot = this.#slots.get(key);
+    // A person who refused a question, and then reconnects the server, wants to be asked again.
+    this.#given.world.questionLimiters?.delete(key);
     await slot?.reopen();
     return slot?.state;
   }
