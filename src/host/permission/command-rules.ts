@@ -10,7 +10,6 @@ import {
 import {
   ARGUMENT_READERS,
   baseName,
-  commandEnd,
   commandStarts,
   GIT_OPTIONS_WITH_VALUE,
   optionValue,
@@ -23,6 +22,7 @@ import {
   skipOptions,
   takesAnyCommand,
   WRAPPERS,
+  wrappedCommand,
 } from './wrapped-command.ts';
 
 /** The text as a pattern that matches nothing but itself: `\*` is a star. */
@@ -212,7 +212,7 @@ class Analyzer {
   ): void {
     const starts = isRun ? commandStarts(name, words) : [];
     for (const at of starts) {
-      const inner = words.slice(at, commandEnd(name, words, at));
+      const inner = wrappedCommand(name, words, at);
       this.#command(inner, ARGUMENT_READERS.has(name) ? 'inherited' : input, depth + 1, true);
     }
     if (ARGUMENT_READERS.has(name) && starts.some((at) => takesAnyCommand(name, words, at))) {
@@ -252,7 +252,9 @@ class Analyzer {
     if (pieces.includes(undefined) && !insertsPlainVariables(text, this.#source)) {
       this.#doubt('a shell runs text that is computed when it runs');
     }
-    this.#script(pieces.map((piece) => piece ?? '$_').join(''), depth + 1, true);
+    const script = pieces.map((piece) => piece ?? '$_').join('');
+    // `su -c"$x"` and `--command="$x"` hold the script in the word of the option.
+    this.#script(script.replace(/^(?:-\w|--[\w-]+=)/, ''), depth + 1, true);
   }
 
   /** `git -C . push` is `git push`; an alias given on the command line could be any command. */
@@ -273,7 +275,8 @@ class Analyzer {
     for (const [index, word] of args.slice(0, MAX_GLOBAL_OPTIONS).entries()) {
       const isOption = /^[-+]./.test(word.value);
       // Unknown text behind an option is its value: `kubectl -n "$NS" get`.
-      if (index > 0 && !isOption && !hasGap(word)) this.#pattern([first, ...args.slice(index)], OPTIONS);
+      if (index > 0 && !isOption && !(mayBeValue && hasGap(word)))
+        this.#pattern([first, ...args.slice(index)], OPTIONS);
       if (!isOption && !mayBeValue) return;
       mayBeValue = isOption;
     }

@@ -29,8 +29,9 @@ export function scriptWords(name: string, words: readonly ShellWord[]): readonly
   if (name === 'env') {
     return words.some(({ value }) => /^-\w*S|^--split-string/.test(value)) ? words.slice(1) : [];
   }
-  if (name === 'watch' || name === 'parallel') return words.slice(commandStarts(name, words)[0]);
-  if (name === 'ssh') return words.slice(skipOptions(words, 1, SSH_OPTIONS_WITH_VALUE) + 1);
+  if (name === 'watch' || name === 'parallel' || name === 'ssh') {
+    return words.slice(commandStarts(name, words)[0]);
+  }
   if (SCRIPT_TAKERS.has(name)) return words.slice(1);
   if (SHELLS.has(name)) {
     const end = shellScriptIndex(words);
@@ -59,7 +60,6 @@ export function readsInput(name: string, words: readonly ShellWord[]): boolean {
     return args.includes('-s') || args.every((arg) => /^[-+]/.test(arg) && !/^-[a-zA-Z]*c/.test(arg));
   }
   if (name === 'at' || name === 'batch') return true;
-  if (name === 'ssh') return words.length <= skipOptions(words, 1, SSH_OPTIONS_WITH_VALUE) + 1;
   return !words.some(isCommandOption) && commandStarts(name, words).every((at) => at >= words.length);
 }
 
@@ -100,10 +100,38 @@ function replacedText(options: readonly ShellWord[]): string {
   return attached ?? (/^-[IJ]$/.test(values[at] ?? '') ? values[at + 1] : undefined) ?? '{}';
 }
 
-/** Where the command ends that `find` runs: its other expressions follow. */
-export function commandEnd(name: string, words: readonly ShellWord[], start: number): number {
-  if (name !== 'find') return words.length;
-  const end = words.findIndex(({ value }, index) => index > start && (value === ';' || value === '+'));
+/** The command that a wrapper runs, from `start` on; what `xargs` or `find` inserts is unknown text. */
+export function wrappedCommand(
+  name: string,
+  words: readonly ShellWord[],
+  start: number,
+): readonly ShellWord[] {
+  const command = words.slice(start, commandEnd(name, words, start));
+  const isReader = ARGUMENT_READERS.has(name);
+  if ((!isReader && name !== 'find' && name !== 'fd') || command.length === 0) return command;
+  if (SHELLS.has(programName((command[0] as ShellWord).value))) return command;
+  const replaced = isReader ? replacedText(words.slice(0, start)) : '{}';
+  const filled = command.map((word) => withGaps(word, replaced));
+  // Without a text to replace, what `xargs` reads follows the command.
+  return !isReader || filled.some((word, index) => word !== command[index]) ? filled : [...filled, GAP];
+}
+
+const GAP: ShellWord = { text: '', value: '', pieces: [undefined] };
+
+function withGaps(word: ShellWord, replaced: string): ShellWord {
+  if (!word.value.includes(replaced)) return word;
+  const pieces = word.pieces.flatMap((piece) =>
+    piece === undefined
+      ? [piece]
+      : piece.split(replaced).flatMap((part, at) => (at > 0 ? [undefined, part] : [part])),
+  );
+  return { ...word, pieces };
+}
+
+/** Where the command ends that `find` or `parallel` runs: other expressions or arguments follow. */
+function commandEnd(name: string, words: readonly ShellWord[], start: number): number {
+  const isEnd = name === 'find' ? /^[;+]$/ : name === 'parallel' ? /^::::?\+?$/ : undefined;
+  const end = words.findIndex(({ value }, index) => index > start && isEnd?.test(value));
   return end === -1 ? words.length : end;
 }
 
@@ -156,7 +184,7 @@ export function commandStarts(name: string, words: readonly ShellWord[]): number
   }
   if (SHELLS.has(name)) return [];
   const { values = '', skip = 0 } = WRAPPED[name] ?? {};
-  return [skipOptions(words, 1, new Set(values.split(' '))) + skip];
+  return [skipOptions(words, 1, new Set(values.match(/\S+/g))) + skip];
 }
 
 const EXEC_OPTIONS = new Set('-exec -execdir -ok -okdir -x --exec -X --exec-batch'.split(' '));
@@ -165,9 +193,7 @@ export const GIT_OPTIONS_WITH_VALUE = new Set(
   '-C -c --git-dir --work-tree --namespace --super-prefix --config-env --attr-source'.split(' '),
 );
 
-const SSH_OPTIONS_WITH_VALUE = new Set(
-  '-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w'.split(' '),
-);
+const SSH_VALUES = '-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w';
 
 const SHELLS = new Set(
   'bash sh zsh dash ksh mksh lksh oksh ash rbash fish csh tcsh yash posh pwsh powershell nu elvish xonsh'.split(
@@ -180,9 +206,9 @@ export const SCRIPT_READERS = new Set([
 ]);
 export const ARGUMENT_READERS = new Set(['xargs', 'parallel']);
 const SCRIPT_TAKERS = new Set(
-  'eval trap alias mapfile readarray compgen ssh watch parallel su runuser'.split(' '),
+  'eval trap alias mapfile readarray compgen ssh watch parallel runuser'.split(' '),
 );
-const COMMAND_OPTION_TAKERS = new Set([...SHELLS, 'flock', 'script', 'sg']);
+const COMMAND_OPTION_TAKERS = new Set([...SHELLS, 'flock', 'script', 'sg', 'su']);
 
 /** Wrappers whose options with values, or arguments before the command, are known. */
 const WRAPPED: Readonly<Record<string, { readonly values?: string; readonly skip?: number }>> = {
@@ -205,6 +231,9 @@ const WRAPPED: Readonly<Record<string, { readonly values?: string; readonly skip
   taskset: { skip: 1 },
   chrt: { skip: 1 },
   setarch: { skip: 1 },
+  ssh: { values: SSH_VALUES, skip: 1 },
+  mosh: { skip: 1 },
+  su: { skip: 1 },
 };
 
 /** Programs that run a command in the same environment: their subcommands that do so, or '' for the program itself. */
