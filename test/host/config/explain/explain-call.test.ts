@@ -390,7 +390,7 @@ test.each([
     { server: 'y', tool: 'bad', fault: 'of another server' },
   ].slice(0, name === 'bad' ? 2 : 3);
   const told = explainTool(configuration, name, { live: { ...live, dropped }, status: connected });
-  expect(told.permission.reason).not.toContain('was not asked');
+  expect(told.permission?.reason).not.toContain('was not asked');
   expect(told).toMatchObject({
     standing: 'unusable',
     server: 'x',
