@@ -183,10 +183,13 @@ class Analyzer {
   }
 
   /** A command, and whatever its words make it run. */
-  #command(words: readonly ShellWord[], input: ShellCommand['input'], depth: number, isRun: boolean): void {
+  #command(all: readonly ShellWord[], input: ShellCommand['input'], depth: number, isRun: boolean): void {
+    // A word of blanks only, such as an unquoted $IFS, is no word for the shell.
+    const start = all.findIndex((word) => word.value.trim() !== '' || hasGap(word));
+    const words = all.slice(start);
     const [first] = words;
-    if (!first || this.#isTooDeep(depth)) return;
-    const name = programName(first.value);
+    if (start === -1 || !first || this.#isTooDeep(depth)) return;
+    const name = programName(first.value.trim());
     this.#add(words);
     if (isRun) this.#pattern(words, COMPUTED);
     if (isRun && SCRIPT_READERS.has(name)) this.#scriptReader(name, words, input, depth);

@@ -116,18 +116,21 @@ function commandOf({ name, args, redirects }: Command, input: ShellCommand['inpu
   return { words: name ? [wordOf(name), ...words] : words, input: inputOf(redirects, input) };
 }
 
-/** Standard input after these redirections of a command or group. */
+/** Standard input after these redirections of a command or group: the last one counts, and here-documents all do. */
 function inputOf(redirects: readonly Redirection[], input: ShellCommand['input']): ShellCommand['input'] {
+  const last = redirects.findLast((it) => it.type !== 'Redirect' || it.target?.text.startsWith('<('));
+  if (!last) return input;
+  if (last.type === 'Redirect') return 'piped';
   const given = redirects.flatMap((redirect) => {
     if (redirect.type === 'HereDoc') {
       return { pieces: bodyPieces(redirect.body.parts, redirect.body.text), text: redirect.body.text };
     }
     return redirect.type === 'HereString' && redirect.target ? wordOf(redirect.target) : [];
   });
-  if (given.length > 0) {
-    return { pieces: given.flatMap(({ pieces }) => pieces), text: given.map(({ text }) => text).join('\n') };
-  }
-  return redirects.some((it) => it.type === 'Redirect' && it.target?.text.startsWith('<(')) ? 'piped' : input;
+  return {
+    pieces: given.flatMap(({ pieces }) => [...pieces, '\n']),
+    text: given.map(({ text }) => text).join('\n'),
+  };
 }
 
 function bodyPieces(parts: readonly WordPart[] | undefined, text: string): Piece[] {
