@@ -29,9 +29,11 @@ const words = (text: string) => text.trim().split(/\s+/);
 const NAMES: ReadonlySet<string> = new Set([
   // agents
   ...words('.claude .claude.json .toolplane .mcp.json .cursor .codex .gemini .windsurf'),
+  ...words('.aider.conf.yml .continue .kiro .opencode opencode.json .roo'),
   // version control and its hooks
   ...words('.git .gitconfig .gitmodules .gitattributes .hg .hgrc .svn .jj .husky .huskyrc .githooks'),
   ...words('.pre-commit-config.yaml .pre-commit-config.yml lefthook.yml lefthook.yaml .lefthook.yml'),
+  ...words('lefthook.toml lefthook.json .lefthook.toml .lefthook.json'),
   ...words('.lefthook.yaml .lefthook .overcommit.yml .simple-git-hooks.json .simple-git-hooks.cjs'),
   // editors and debuggers
   ...words('.vscode .idea .zed .fleet .devcontainer .devcontainer.json .dir-locals.el .emacs .emacs.d .vim'),

@@ -22,6 +22,7 @@ test('mode acceptEdits asks before it changes what runs without the project bein
     ...['sitecustomize.py', 'src/usercustomize.py', 'a/x.pth', '.pythonrc', '.Rprofile', '.ripgreprc'],
     ...['.github/workflows/ci.yml', '.github/actions/a/action.yml', '.gitlab-ci.yml', '.circleci/config.yml'],
     ...['.gitea/workflows/a.yml', '.travis.yml', 'azure-pipelines.yml', 'Jenkinsfile'],
+    ...['lefthook.toml', 'lefthook.json', '.kiro/settings/mcp.json', 'opencode.json', '.aider.conf.yml'],
     // What file systems take for the same name.
     ...['.NPMRC', '.GitHub/Workflows/ci.yml', '.n\u200bpmrc', '.ｅnvrc'],
   ];
