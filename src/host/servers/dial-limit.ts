@@ -17,6 +17,14 @@ export class DialLimit {
     this.#max = max;
   }
 
+  /** How long the next dial would have to wait; 0 if it may begin now. */
+  waitMs(): number {
+    const now = this.#clock.now();
+    this.#recent = this.#recent.filter(({ at }) => at <= now && now - at < WINDOW_MS);
+    if (this.#recent.length < this.#max) return 0;
+    return Math.min(...this.#recent.map(({ at }) => at)) + WINDOW_MS - now;
+  }
+
   /**
    * Resolves when the next dial may begin, and counts that dial; what it gives is called when the dial does begin, which
    * may be later. Rejects with the reason of an aborted signal.
@@ -24,11 +32,9 @@ export class DialLimit {
   async admit(signal: AbortSignal): Promise<() => void> {
     for (;;) {
       signal.throwIfAborted();
-      const now = this.#clock.now();
-      this.#recent = this.#recent.filter(({ at }) => at <= now && now - at < WINDOW_MS);
-      if (this.#recent.length < this.#max) break;
-      const oldest = Math.min(...this.#recent.map(({ at }) => at));
-      await this.#pause(oldest + WINDOW_MS - now, signal);
+      const waitMs = this.waitMs();
+      if (waitMs <= 0) break;
+      await this.#pause(waitMs, signal);
     }
     const dial = { at: this.#clock.now() };
     this.#recent = [...this.#recent, dial];

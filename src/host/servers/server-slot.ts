@@ -108,7 +108,8 @@ export class ServerSlot implements KnownServer {
   open(): Promise<void> {
     const { state } = this.#keeper;
     if (isBusy(state) || state.kind === 'connected') return this.rested();
-    if (state.kind !== 'failed' || state.nextRetryAt === undefined) return this.reopen();
+    const isDialable = state.kind !== 'failed' || this.#waitMs() <= 0;
+    if (isDialable && !('nextRetryAt' in state)) return this.reopen();
     this.again('asked');
     return this.rested();
   }
@@ -123,7 +124,14 @@ export class ServerSlot implements KnownServer {
 
   /** Dials one that waits for its next retry; anything else stays as it is. */
   again(why: 'asked' | 'woken' | 'retry-due'): void {
-    if (isBusy(this.#keeper.state)) return;
+    const { state } = this.#keeper;
+    if (isBusy(state)) return;
+    // A server that has failed stays so until it may be dialled: calls fail at once instead of waiting for that.
+    const waitMs = this.#waitMs();
+    if (state.kind === 'failed' && waitMs > 0) {
+      this.#keeper.enter({ kind: 'postponed', until: this.#given.clock.now() + waitMs });
+      return;
+    }
     this.#keeper.enter({ kind: why });
     if (isBusy(this.#keeper.state)) this.#redial();
   }
@@ -171,6 +179,11 @@ export class ServerSlot implements KnownServer {
     await Promise.all([live?.relist.done(), this.#past.read]);
   }
 
+  /** How long its next dial has to wait. In-process servers cost nothing to connect to. */
+  #waitMs(): number {
+    return this.lane === undefined ? 0 : this.#limit.waitMs();
+  }
+
   #wishAnew(): void {
     this.#life.abort();
     this.#wish++;
@@ -206,7 +219,6 @@ export class ServerSlot implements KnownServer {
     const onClose = (connection: Connection) =>
       this.#lose(endedFault(this.#key, this.lane, connection.stderr()), signal);
     try {
-      // In-process servers cost nothing to connect to.
       const begin = this.lane === undefined ? undefined : await this.#limit.admit(signal);
       const { connection, lists, listing, since } = await queue.run(this.lane, signal, () => {
         begin?.();

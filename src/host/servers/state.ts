@@ -48,6 +48,8 @@ export type ServerEvent =
   | { readonly kind: 'lost'; readonly trouble: Trouble; readonly stderr: readonly string[] }
   | { readonly kind: 'listed'; readonly tools: number }
   | { readonly kind: 'retry-due' }
+  /** The limit on dials does not allow the next retry before this time. */
+  | { readonly kind: 'postponed'; readonly until: number }
   /** The machine or the network came back: waiting on is pointless. */
   | { readonly kind: 'woken' }
   | { readonly kind: 'disabled' }
@@ -71,6 +73,9 @@ export function next(state: ServerState, event: ServerEvent, moment: Moment): Se
       return state.kind === 'disabled' ? queued(state, moment) : state;
     case 'retry-due':
       return state.kind === 'failed' && state.nextRetryAt !== undefined ? queued(state, moment) : state;
+    case 'postponed':
+      if (state.kind !== 'failed' || state.nextRetryAt === undefined) return state;
+      return state.nextRetryAt >= event.until ? state : { ...state, nextRetryAt: event.until };
     case 'woken':
       return mayHurry(state, moment) ? queued(state, moment) : state;
     case 'dialled':

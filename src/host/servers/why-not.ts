@@ -36,8 +36,10 @@ export function whyNot(key: string, state: ServerState, now: number): WhyNot | u
   }
 }
 
-function askedFor({ cause, nextRetryAt }: Failed, now: number): Pick<WhyNot, 'retryAfterMs'> {
+/** Calls wait for a pause that the server asked for, not for a longer one of the backoff. */
+function askedFor({ since, cause, nextRetryAt }: Failed, now: number): Pick<WhyNot, 'retryAfterMs'> {
   if (cause.retryAfterMs === undefined || nextRetryAt === undefined) return {};
+  if (nextRetryAt > since + cause.retryAfterMs) return {};
   return { retryAfterMs: Math.max(0, nextRetryAt - now) };
 }
 

@@ -11,6 +11,7 @@ import {
   type ServerState,
 } from '../../../src/host/servers/state.ts';
 import type { Trouble } from '../../../src/host/servers/trouble.ts';
+import { whyNot } from '../../../src/host/servers/why-not.ts';
 
 const at = (now: number, luck = 0.5): Moment => ({ now, luck, retry: RETRY });
 const said: Introduction = { era: 'legacy', protocolVersion: '2025-11-25', tools: 3 };
@@ -31,6 +32,7 @@ const EVENTS = {
   listed: { kind: 'listed', tools: 4 },
   'retry-due': { kind: 'retry-due' },
   woken: { kind: 'woken' },
+  postponed: { kind: 'postponed', until: 1_000_000 },
   disabled: { kind: 'disabled' },
   enabled: { kind: 'enabled' },
 } as const satisfies Record<string, ServerEvent>;
@@ -81,12 +83,19 @@ const TABLE: Record<keyof typeof STATES, Partial<Record<Happened, string>>> = {
     disabled: 'disabled',
   },
   'needs-auth': { renewed: 'queued', disabled: 'disabled' },
-  retrying: { renewed: 'queued', 'retry-due': 'queued', woken: 'queued', disabled: 'disabled' },
+  retrying: {
+    renewed: 'queued',
+    'retry-due': 'queued',
+    woken: 'queued',
+    postponed: 'retrying',
+    disabled: 'disabled',
+  },
   lost: {
     asked: 'queued',
     renewed: 'queued',
     'retry-due': 'queued',
     woken: 'queued',
+    postponed: 'lost',
     disabled: 'disabled',
   },
   failed: { renewed: 'queued', disabled: 'disabled' },
@@ -104,6 +113,16 @@ describe.each(Object.entries(STATES))('%s', (name, state) => {
     if (expected === undefined) expect(became).toBe(state);
     else expect([became === state, nameOf(became)]).toEqual([false, expected]);
   });
+});
+
+test('calls wait for a pause that the server asked for, not for a longer one of the backoff', () => {
+  const failed = {
+    ...(STATES.retrying as Extract<ServerState, { kind: 'failed' }>),
+    since: 0,
+    cause: { ...later, retryAfterMs: 2_000 },
+  };
+  expect(whyNot('s', { ...failed, nextRetryAt: 2_000 }, 500)).toMatchObject({ retryAfterMs: 1_500 });
+  expect(whyNot('s', { ...failed, nextRetryAt: 3_500 }, 500)).not.toHaveProperty('retryAfterMs');
 });
 
 test('what is known of a server goes along with it', () => {
