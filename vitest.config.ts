@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    globalSetup: ['test/world/install-peers.ts', 'test/world/own-home.ts'],
+    globalSetup: ['test/support/install-peers.ts', 'test/support/own-home.ts'],
     include: ['test/**/*.test.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -19,7 +19,7 @@ export async function buildPackage(lab: Lab): Promise<BuiltPackage> {
     const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
     const options = ['--outDir', join(directory, 'dist'), '--noCheck', '--declaration', 'false'];
     await lab.run([tsc, '-p', 'tsconfig.build.json', ...options], { cwd: ROOT });
-    const words = 'host/search/data';
+    const words = 'pool/search/data';
     cpSync(join(ROOT, 'src', words), join(directory, 'dist', words), { recursive: true });
     return built;
   } catch (cause) {

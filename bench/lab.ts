@@ -97,7 +97,7 @@ export class Lab implements Disposable {
 }
 
 function driverArgs(driver: string, args: readonly unknown[]): string[] {
-  const file = fileURLToPath(new URL(`drivers/${driver}.ts`, import.meta.url));
+  const file = fileURLToPath(new URL(`./drivers/${driver}.ts`, import.meta.url));
   return [file, ...args.map((arg) => JSON.stringify(arg))];
 }
 

@@ -1,10 +1,10 @@
 // Where the examples' agent comes from. By default a real agent CLI with a scripted model on loopback: offline,
 // no key. With TOOLPLANE_LIVE=1 and ANTHROPIC_API_KEY the same CLI, or the one TOOLPLANE_CLI names, with a real model.
 import type { Options } from 'toolplane';
-import type { Script } from '../test/world/messages-api.ts';
-import { findCli, openCliWorld } from '../test/world/real-cli.ts';
+import type { Script } from '../test/support/messages-api.ts';
+import { findCli, openCliWorld } from '../test/support/real-cli.ts';
 
-export { text, together, toolUse } from '../test/world/model-reply.ts';
+export { text, together, toolUse } from '../test/support/model-reply.ts';
 
 /** Whether a real model answers: then what it says is its own, and only what tools did can be asserted. */
 export const isLive = process.env.TOOLPLANE_LIVE === '1';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { openCliWorld } from '../test/world/real-cli.ts';
+import { openCliWorld } from '../test/support/real-cli.ts';
 import { normalise } from './normalise.ts';
 import type { Program, Sdk } from './program.ts';
 

@@ -1,6 +1,6 @@
 import type { Options, SDKMessage, SDKUserMessage } from '@anthropic-ai/claude-agent-sdk';
-import type { Script } from '../test/world/messages-api.ts';
-import type { CliWorld } from '../test/world/real-cli.ts';
+import type { Script } from '../test/support/messages-api.ts';
+import type { CliWorld } from '../test/support/real-cli.ts';
 
 /** The package under test, seen through the official types: the official one, or ours in its place. */
 export type Sdk = Pick<

@@ -6,6 +6,6 @@ rmSync(`${ROOT}dist`, { recursive: true, force: true });
 const isBuilt = step('build', bin('tsc'), ['-p', 'tsconfig.build.json']);
 if (isBuilt) {
   chmodSync(`${ROOT}dist/cli/main.js`, 0o755);
-  cpSync(`${ROOT}src/host/search/data`, `${ROOT}dist/host/search/data`, { recursive: true });
+  cpSync(`${ROOT}src/pool/search/data`, `${ROOT}dist/pool/search/data`, { recursive: true });
 }
 process.exitCode = isBuilt ? 0 : 1;

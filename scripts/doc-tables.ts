@@ -1,6 +1,6 @@
 import { EXCEPTIONS } from '../interop/wire/exceptions.ts';
-import { HOST_ERRORS } from '../src/host/connect/host-error.ts';
-import { serveRequest } from '../src/host/control-requests.ts';
+import { serveRequest } from '../src/agent/session/control-requests.ts';
+import { HOST_ERRORS } from '../src/mcp/connection/host-error.ts';
 import { SDK_ERRORS, SdkError } from '../src/protocol/sdk-error.ts';
 import { OFFICIAL_EXPORTS } from '../src/sdk/export-table.ts';
 import { OFFICIAL_OPTIONS, type OptionRow, OWN_OPTIONS } from '../src/sdk/option-table.ts';

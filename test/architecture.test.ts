@@ -1,28 +1,39 @@
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** Bottom to top, as ARCHITECTURE.md lists them. A folder may import itself and the folders before it, nothing after. */
-const LAYERS = /```layers\n(.*?)```/s
-  .exec(readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8'))?.[1]
-  ?.trim()
-  .split('\n')
-  .map((line) => line.split(/\s+/)[0] as string) as string[];
+/** Bottom to top, as ARCHITECTURE.md lists them, with the line of each. Folders of one line may import each other. */
+const LAYERS = new Map(
+  /```layers\n(.*?)```/s
+    .exec(readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8'))?.[1]
+    ?.trim()
+    .split('\n')
+    .flatMap((line, rank) =>
+      (line.split(/\s+/)[0] as string).split(',').map((folder) => [folder, rank] as const),
+    ),
+);
 
-/** Pairs the order alone would allow. */
-const APART = [
-  ['host', 'sdk'],
-  ['sdk', 'host'],
-] as const;
+/** The host side, which neither imports the SDK nor is imported by it, although their order alone would allow it. */
+const HOST_SIDE = ['mcp', 'pool', 'permissions', 'hooks', 'config', 'agent', 'host'];
 
 const sources = globSync('src/**/*.ts', { cwd: ROOT });
 
 test('every source file is in a layer, and ARCHITECTURE.md lists the layers', () => {
-  expect(LAYERS.length).toBeGreaterThan(5);
+  expect(LAYERS.size).toBeGreaterThan(5);
   expect(sources.filter((file) => layerOf(file) === undefined)).toEqual([]);
+});
+
+test('every file and folder that ARCHITECTURE.md names exists', () => {
+  const page = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8');
+  const named = [...page.matchAll(/`([a-z][\w-]*(?:\/[\w-]+)*\/(?:[\w-]+\.\w+)?)`/g)].map(
+    ([, path]) => path as string,
+  );
+  expect(named.length).toBeGreaterThan(20);
+  const isThere = (path: string) => existsSync(join(ROOT, path)) || existsSync(join(ROOT, 'src', path));
+  expect(named.filter((path) => !isThere(path))).toEqual([]);
 });
 
 test('imports point down the layers', () => {
@@ -34,8 +45,10 @@ test('imports point down the layers', () => {
 });
 
 test('the two halves do not import each other', () => {
-  const across = imports().filter(({ from, to }) =>
-    APART.some(([left, right]) => isUnder(layerOf(from), left) && isUnder(layerOf(to), right)),
+  const isHostSide = (file: string) => HOST_SIDE.some((folder) => isUnder(layerOf(file), folder));
+  const isSdk = (file: string) => layerOf(file) === 'sdk';
+  const across = imports().filter(
+    ({ from, to }) => (isHostSide(from) && isSdk(to)) || (isSdk(from) && isHostSide(to)),
   );
   expect(across.map(show)).toEqual([]);
 });
@@ -56,122 +69,122 @@ const PURE = [
   'src/base/redact.ts',
   'src/base/ring.ts',
   'src/host/check-host-options.ts',
-  'src/host/config/approve/choice-file.ts',
-  'src/host/config/approve/settings-part.ts',
-  'src/host/config/merge/*.ts',
-  'src/host/config/model.ts',
-  'src/host/config/settings/hook-settings.ts',
-  'src/host/config/settings/only-what-forbids.ts',
-  'src/host/config/settings/read-*.ts',
-  'src/host/config/settings/server-settings.ts',
-  'src/host/config/settings/setting*.ts',
-  'src/host/config/explain/*.ts',
-  'src/host/connect/stdio/byte-lines.ts',
-  'src/host/connect/stdio/least-environment.ts',
-  'src/host/connect/stdio/message-lines.ts',
-  'src/host/connect/stdio/message-scanner.ts',
-  'src/host/connect/stdio/noise.ts',
-  'src/host/connect/stdio/read-messages.ts',
-  'src/host/connect/stdio/too-large.ts',
-  'src/host/discover/choose-tools.ts',
-  'src/host/discover/clean-members.ts',
-  'src/host/discover/discovered.ts',
-  'src/host/discover/json-fault.ts',
-  'src/host/discover/keep-same.ts',
-  'src/host/discover/prompt.ts',
-  'src/host/discover/read-tool.ts',
-  'src/host/discover/resource.ts',
-  'src/host/hook/command-output.ts',
-  'src/host/hook/failure-policy.ts',
-  'src/host/hook/hook-effect.ts',
-  'src/host/hook/match-hooks.ts',
-  'src/host/launch/describe-flags.ts',
-  'src/host/launch/flag-kind.ts',
-  'src/host/launch/flag-table.ts',
-  'src/host/launch/mcp-config.ts',
-  'src/host/launch/model-name.ts',
-  'src/host/launch/parse-flags.ts',
-  'src/host/launch/plan-session.ts',
-  'src/host/launch/result-settings.ts',
-  'src/host/model/collect.ts',
-  'src/host/model/fewer-images.ts',
-  'src/host/model/sendable.ts',
-  'src/host/model/well-formed.ts',
-  'src/host/permission/answer.ts',
-  'src/host/permission/command-rules.ts',
-  'src/host/permission/decide.ts',
-  'src/host/permission/match.ts',
-  'src/host/permission/path.ts',
-  'src/host/permission/rule.ts',
-  'src/host/permission/shell-command.ts',
-  'src/host/permission/subject.ts',
-  'src/host/permission/unmatched.ts',
-  'src/host/permission/wrapped-command.ts',
-  'src/host/pin/bounded-text.ts',
-  'src/host/pin/canonical.ts',
-  'src/host/pin/deceptive.ts',
-  'src/host/pin/definition.ts',
-  'src/host/pin/difference.ts',
-  'src/host/pin/differences.ts',
-  'src/host/pin/effort.ts',
-  'src/host/pin/gather.ts',
-  'src/host/pin/hidden.ts',
-  'src/host/pin/judge.ts',
-  'src/host/pin/look-alike.ts',
-  'src/host/pin/pin-file.ts',
-  'src/host/pin/pin-of.ts',
-  'src/host/pin/remember.ts',
-  'src/host/pin/schema-differences.ts',
-  'src/host/pin/shown.ts',
-  'src/host/pin/tool-findings.ts',
-  'src/host/pin/words.ts',
-  'src/host/pool/*.ts',
-  'src/host/pool/schema/*.ts',
-  'src/host/result/choose.ts',
-  'src/host/result/decode-base64.ts',
-  'src/host/result/extension.ts',
-  'src/host/result/image-size.ts',
-  'src/host/result/image-type.ts',
-  'src/host/result/indent-json.ts',
-  'src/host/result/is-whole-image.ts',
-  'src/host/result/json-text.ts',
-  'src/host/result/limit.ts',
-  'src/host/result/piece.ts',
-  'src/host/result/read-result.ts',
-  'src/host/result/repeats.ts',
-  'src/host/result/split-text.ts',
-  'src/host/result/view.ts',
-  'src/host/search/concepts.ts',
-  'src/host/search/dictionary.ts',
-  'src/host/search/inverted.ts',
-  'src/host/search/parse-query.ts',
-  'src/host/search/rank.ts',
-  'src/host/search/read-query.ts',
-  'src/host/search/search-filter.ts',
-  'src/host/search/shapes.ts',
-  'src/host/search/split-words.ts',
-  'src/host/search/stem.ts',
-  'src/host/search/tool-terms.ts',
-  'src/host/search/tool-text.ts',
-  'src/host/search/translate.ts',
-  'src/host/search/vocabulary.ts',
-  'src/host/servers/call/after-failure.ts',
-  'src/host/servers/call/time-limits.ts',
-  'src/host/servers/features/completion.ts',
-  'src/host/servers/features/feature-fault.ts',
-  'src/host/servers/features/prompt-fault.ts',
-  'src/host/servers/features/read-answers.ts',
-  'src/host/servers/features/read-content.ts',
-  'src/host/servers/features/told-of.ts',
-  'src/host/servers/is-same.ts',
-  'src/host/servers/lane-of.ts',
-  'src/host/servers/read-entry.ts',
-  'src/host/servers/retry.ts',
-  'src/host/servers/server.ts',
-  'src/host/servers/state.ts',
-  'src/host/servers/status.ts',
-  'src/host/servers/trouble.ts',
-  'src/host/servers/why-not.ts',
+  'src/config/approval/choice-file.ts',
+  'src/config/approval/settings-part.ts',
+  'src/config/merge/*.ts',
+  'src/config/model.ts',
+  'src/config/settings/hook-settings.ts',
+  'src/config/settings/only-what-forbids.ts',
+  'src/config/settings/read-*.ts',
+  'src/config/settings/server-settings.ts',
+  'src/config/settings/setting*.ts',
+  'src/config/explain/*.ts',
+  'src/mcp/transports/stdio/byte-lines.ts',
+  'src/mcp/transports/stdio/least-environment.ts',
+  'src/mcp/transports/stdio/message-lines.ts',
+  'src/mcp/transports/stdio/message-scanner.ts',
+  'src/mcp/transports/stdio/noise.ts',
+  'src/mcp/transports/stdio/read-messages.ts',
+  'src/mcp/transports/stdio/too-large.ts',
+  'src/mcp/discovery/choose-tools.ts',
+  'src/mcp/discovery/clean-members.ts',
+  'src/mcp/discovery/discovered.ts',
+  'src/mcp/discovery/json-fault.ts',
+  'src/mcp/discovery/keep-same.ts',
+  'src/mcp/discovery/prompt.ts',
+  'src/mcp/discovery/read-tool.ts',
+  'src/mcp/discovery/resource.ts',
+  'src/hooks/command-output.ts',
+  'src/hooks/failure-policy.ts',
+  'src/hooks/hook-effect.ts',
+  'src/hooks/match-hooks.ts',
+  'src/agent/launch/describe-flags.ts',
+  'src/agent/launch/flag-kind.ts',
+  'src/agent/launch/flag-table.ts',
+  'src/agent/launch/mcp-config.ts',
+  'src/agent/launch/model-name.ts',
+  'src/agent/launch/parse-flags.ts',
+  'src/agent/launch/plan-session.ts',
+  'src/agent/launch/result-settings.ts',
+  'src/agent/models/collect.ts',
+  'src/agent/models/fewer-images.ts',
+  'src/agent/models/sendable.ts',
+  'src/agent/models/well-formed.ts',
+  'src/permissions/answer.ts',
+  'src/permissions/command-rules.ts',
+  'src/permissions/decide.ts',
+  'src/permissions/match.ts',
+  'src/permissions/path.ts',
+  'src/permissions/rule.ts',
+  'src/permissions/shell-command.ts',
+  'src/permissions/subject.ts',
+  'src/permissions/unmatched.ts',
+  'src/permissions/wrapped-command.ts',
+  'src/pool/pinning/bounded-text.ts',
+  'src/pool/pinning/canonical.ts',
+  'src/pool/pinning/deceptive.ts',
+  'src/pool/pinning/definition.ts',
+  'src/pool/pinning/difference.ts',
+  'src/pool/pinning/differences.ts',
+  'src/pool/pinning/effort.ts',
+  'src/pool/pinning/gather.ts',
+  'src/pool/pinning/hidden.ts',
+  'src/pool/pinning/judge.ts',
+  'src/pool/pinning/look-alike.ts',
+  'src/pool/pinning/pin-file.ts',
+  'src/pool/pinning/pin-of.ts',
+  'src/pool/pinning/remember.ts',
+  'src/pool/pinning/schema-differences.ts',
+  'src/pool/pinning/shown.ts',
+  'src/pool/pinning/tool-findings.ts',
+  'src/pool/pinning/words.ts',
+  'src/pool/*.ts',
+  'src/pool/schema/*.ts',
+  'src/agent/results/choose.ts',
+  'src/agent/results/decode-base64.ts',
+  'src/agent/results/extension.ts',
+  'src/agent/results/image-size.ts',
+  'src/agent/results/image-type.ts',
+  'src/agent/results/indent-json.ts',
+  'src/agent/results/is-whole-image.ts',
+  'src/agent/results/json-text.ts',
+  'src/agent/results/limit.ts',
+  'src/agent/results/piece.ts',
+  'src/agent/results/read-result.ts',
+  'src/agent/results/repeats.ts',
+  'src/agent/results/split-text.ts',
+  'src/agent/results/view.ts',
+  'src/pool/search/concepts.ts',
+  'src/pool/search/dictionary.ts',
+  'src/pool/search/inverted.ts',
+  'src/pool/search/parse-query.ts',
+  'src/pool/search/rank.ts',
+  'src/pool/search/read-query.ts',
+  'src/pool/search/search-filter.ts',
+  'src/pool/search/shapes.ts',
+  'src/pool/search/split-words.ts',
+  'src/pool/search/stem.ts',
+  'src/pool/search/tool-terms.ts',
+  'src/pool/search/tool-text.ts',
+  'src/pool/search/translate.ts',
+  'src/pool/search/vocabulary.ts',
+  'src/mcp/calls/after-failure.ts',
+  'src/mcp/calls/time-limits.ts',
+  'src/mcp/features/completion.ts',
+  'src/mcp/features/feature-fault.ts',
+  'src/mcp/features/prompt-fault.ts',
+  'src/mcp/features/read-answers.ts',
+  'src/mcp/features/read-content.ts',
+  'src/mcp/features/told-of.ts',
+  'src/mcp/servers/is-same.ts',
+  'src/mcp/servers/lane-of.ts',
+  'src/mcp/servers/read-entry.ts',
+  'src/mcp/servers/retry.ts',
+  'src/mcp/servers/server.ts',
+  'src/mcp/servers/state.ts',
+  'src/mcp/servers/status.ts',
+  'src/mcp/servers/trouble.ts',
+  'src/mcp/servers/why-not.ts',
   'src/protocol/**/*.ts',
   'src/sdk/argv.ts',
   'src/sdk/check-options.ts',
@@ -185,7 +198,7 @@ const PURE = [
   'src/sdk/tool-uses.ts',
   'src/sdk/turn-end.ts',
   'src/sdk/warnings.ts',
-  'src/tools/result.ts',
+  'src/tool-server/result.ts',
 ];
 
 test('pure files touch nothing outside: no node modules, no network, no clock, no process', () => {
@@ -213,9 +226,9 @@ const REGEXP_OF_TEXT: Readonly<Record<string, string>> = {
   'src/base/redact.ts': 'constants of the file',
   'src/cli/secret/hidden-line.ts': 'constants of the file',
   'src/cli/uninstall/own-files.ts': 'constants of the file',
-  'src/host/pin/hidden.ts': 'constants of the file',
-  'src/host/pool/schema/patterns.ts': "a server's pattern, compiled to see whether it is one, and never run",
-  'src/host/search/split-words.ts': 'constants of the file',
+  'src/pool/pinning/hidden.ts': 'constants of the file',
+  'src/pool/schema/patterns.ts': "a server's pattern, compiled to see whether it is one, and never run",
+  'src/pool/search/split-words.ts': 'constants of the file',
 };
 
 test('no text of a file, a server or a model becomes a RegExp, which could backtrack', () => {
@@ -237,13 +250,13 @@ function imports(): { from: string; to: string }[] {
 
 function layerOf(file: string): string | undefined {
   const folder = relative('src', dirname(file));
-  return LAYERS.filter((layer) => isUnder(folder, layer)).sort((a, b) => b.length - a.length)[0];
+  return [...LAYERS.keys()].filter((layer) => isUnder(folder, layer)).sort((a, b) => b.length - a.length)[0];
 }
 
 function rank(file: string): number {
-  const layer = layerOf(file);
-  if (layer === undefined) throw new Error(`${file} is in no layer`);
-  return LAYERS.indexOf(layer);
+  const found = LAYERS.get(layerOf(file) ?? '');
+  if (found === undefined) throw new Error(`${file} is in no layer`);
+  return found;
 }
 
 function isUnder(folder: string | undefined, layer: string): boolean {

@@ -1,7 +1,7 @@
 // Asks a search for needs. Arguments: the URL of the built `dist/`, then { file } as JSON: the needs and what is expected.
-import type * as BuiltIn from '../../src/host/builtin/tool-search.ts';
-import type * as Pool from '../../src/host/pool/assemble.ts';
-import type * as Search from '../../src/host/search/tool-index.ts';
+import type * as BuiltIn from '../../src/agent/builtins/tool-search.ts';
+import type * as Pool from '../../src/pool/assemble.ts';
+import type * as Search from '../../src/pool/search/tool-index.ts';
 import { readNeeds } from '../needs.ts';
 import { realServers } from './real-tools.ts';
 
@@ -15,9 +15,9 @@ export type FindReport = Hits & {
 };
 
 const [dist, { file }] = process.argv.slice(2).map((arg) => JSON.parse(arg)) as [string, FindTask];
-const { assemble }: typeof Pool = await import(`${dist}host/pool/assemble.js`);
-const { ToolIndex }: typeof Search = await import(`${dist}host/search/tool-index.js`);
-const { TOOL_SEARCH }: typeof BuiltIn = await import(`${dist}host/builtin/tool-search.js`);
+const { assemble }: typeof Pool = await import(`${dist}pool/assemble.js`);
+const { ToolIndex }: typeof Search = await import(`${dist}pool/search/tool-index.js`);
+const { TOOL_SEARCH }: typeof BuiltIn = await import(`${dist}agent/builtins/tool-search.js`);
 
 const { tools } = assemble({ builtIns: [], servers: new Map(realServers()), maxNameLength: 128 });
 const index = new ToolIndex();

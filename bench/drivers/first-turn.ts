@@ -3,8 +3,8 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from '../../test/world/model-reply.ts';
-import { openCliWorld } from '../../test/world/real-cli.ts';
+import { text } from '../../test/support/model-reply.ts';
+import { openCliWorld } from '../../test/support/real-cli.ts';
 import { median } from '../median.ts';
 import { loadAgentSdk, type Message } from './agent-sdk.ts';
 

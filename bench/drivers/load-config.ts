@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 /** What is to be read: the package's own modules, where to put the files, and how often after the first time. */
 export type LoadTask = {
-  /** URLs of `host/config/configuration.js`, `world.js` and `approve/choice-store.js`. */
+  /** URLs of `config/configuration.js`, `world.js` and `approval/choice-store.js`. */
   configuration: string;
   world: string;
   choices: string;

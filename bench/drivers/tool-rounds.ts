@@ -2,7 +2,7 @@
 // contender as JSON, "own" or "cli", and how many tools there are. Prints the median in milliseconds.
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { openCliWorld } from '../../test/world/real-cli.ts';
+import { openCliWorld } from '../../test/support/real-cli.ts';
 import { median } from '../median.ts';
 import { adders, loadAgentSdk } from './agent-sdk.ts';
 

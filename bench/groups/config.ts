@@ -11,11 +11,11 @@ const AGAIN = 20;
 
 /** How long it takes to know what is configured: a process that has just begun, and one that reads a change. */
 export async function config({ effort, lab, packageDir, progress }: GroupContext): Promise<Row[]> {
-  const module = (path: string) => pathToFileURL(join(packageDir, 'dist/host/config', path)).href;
+  const module = (path: string) => pathToFileURL(join(packageDir, 'dist/config', path)).href;
   const task: LoadTask = {
     configuration: module('configuration.js'),
     world: module('world.js'),
-    choices: module('approve/choice-store.js'),
+    choices: module('approval/choice-store.js'),
     servers: SERVERS,
     again: AGAIN,
   };

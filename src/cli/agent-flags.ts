@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { readToolSearch, TOOL_SEARCH_WORDS } from '../host/tool-budget.ts';
+import { readToolSearch, TOOL_SEARCH_WORDS } from '../pool/tool-budget.ts';
 import { PERMISSION_MODES } from '../protocol/permission.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
 import type { Options } from '../sdk/options.ts';

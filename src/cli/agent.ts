@@ -1,9 +1,9 @@
 import { homedir } from 'node:os';
 import type { Writable } from 'node:stream';
 import { type Command, CommanderError } from 'commander';
+import { describeFlags } from '../agent/launch/describe-flags.ts';
 import { streamLink } from '../control/stream-link.ts';
 import { VERSION } from '../entry/version.ts';
-import { describeFlags } from '../host/launch/describe-flags.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
 import { neutralise } from './chat/neutralise.ts';
 import { claimStdout, flushed } from './claim-stdout.ts';
@@ -30,7 +30,7 @@ export function addAgent(program: Command): void {
 
 /** Ends when the program has gone and its turns are done, or with a signal. */
 async function runAgent(argv: readonly string[], output: Writable): Promise<void> {
-  const { launch } = await import('../host/launch/launch.ts');
+  const { launch } = await import('../agent/launch/launch.ts');
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => stop.abort());
   const note = (text: string) => void process.stderr.write(`toolplane agent: ${neutralise(text)}\n`);

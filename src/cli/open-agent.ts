@@ -1,5 +1,5 @@
+import { firstName, placeOf } from '../agent/launch/model-name.ts';
 import { realWorld } from '../entry/world.ts';
-import { firstName, placeOf } from '../host/launch/model-name.ts';
 import { type AgentClient, createAgentClient } from '../sdk/agent-client.ts';
 import type { Options } from '../sdk/options.ts';
 

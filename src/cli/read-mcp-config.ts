@@ -1,6 +1,6 @@
-import { faultText } from '../host/config/fault-text.ts';
-import { readFlagNow } from '../host/config/source/flag-content.ts';
-import { contentFaults, readServers } from '../host/config/source/read-servers.ts';
+import { faultText } from '../config/fault-text.ts';
+import { readFlagNow } from '../config/sources/flag-content.ts';
+import { contentFaults, readServers } from '../config/sources/read-servers.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
 import type { Options } from '../sdk/options.ts';
 import { neutralise } from './chat/neutralise.ts';

@@ -4,9 +4,9 @@ import { inspect } from 'node:util';
 import type { Command } from 'commander';
 import { isRecord } from '../base/is-record.ts';
 import { messageOf, SdkError } from '../protocol/sdk-error.ts';
-import { isForeignServer } from '../tools/foreign-server.ts';
-import { openSession, type SdkServerEntry } from '../tools/sdk-server.ts';
-import { serveStdio } from '../tools/serve-stdio.ts';
+import { isForeignServer } from '../tool-server/foreign-server.ts';
+import { openSession, type SdkServerEntry } from '../tool-server/sdk-server.ts';
+import { serveStdio } from '../tool-server/serve-stdio.ts';
 import { neutralise } from './chat/neutralise.ts';
 import { claimStdout, flushed } from './claim-stdout.ts';
 

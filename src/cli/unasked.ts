@@ -1,4 +1,4 @@
-import { acceptCommand } from '../host/pin/accept-command.ts';
+import { acceptCommand } from '../pool/pinning/accept-command.ts';
 import type { CanUseTool, OnElicitation } from '../sdk/callbacks.ts';
 import { ruleTexts } from './rule-text.ts';
 

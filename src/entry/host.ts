@@ -3,11 +3,11 @@ import './require-node.ts';
 import { realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { ConfigurationOptions, LoadedConfiguration } from '../config/loaded-configuration.ts';
 import { checkConfigurationOptions } from '../host/check-host-options.ts';
-import { HostError } from '../host/connect/host-error.ts';
 import { Host } from '../host/host.ts';
 import type { HostOptions } from '../host/host-options.ts';
-import type { ConfigurationOptions, LoadedConfiguration } from '../host/loaded-configuration.ts';
+import { HostError } from '../mcp/connection/host-error.ts';
 import { VERSION } from './version.ts';
 
 /** A host whose servers are being dialled from now on; `await using` ends them. */
@@ -30,9 +30,9 @@ function userCache(): string | undefined {
 export async function loadConfiguration(options: ConfigurationOptions = {}): Promise<LoadedConfiguration> {
   checkConfigurationOptions(options);
   const [{ readConfiguration }, { configWorld }, { loadedConfiguration }] = await Promise.all([
-    import('../host/config/configuration.ts'),
-    import('../host/config/world.ts'),
-    import('../host/loaded-configuration.ts'),
+    import('../config/configuration.ts'),
+    import('../config/world.ts'),
+    import('../config/loaded-configuration.ts'),
   ]);
   const { cwd = '.', env = process.env, mcpConfig, settingSources, strictMcpConfig, plugins } = options;
   const userHome = env.HOME || homedir();
@@ -62,10 +62,12 @@ function directory(cwd: string): string {
   throw new HostError('bad-config', '', `"cwd" is ${path}, which is no directory that can be read`);
 }
 
-export type { ServerExplanation } from '../host/config/explain/explanation.ts';
-export { HostError, type HostErrorCode } from '../host/connect/host-error.ts';
-export { ServerFault } from '../host/connect/server-fault.ts';
-export type { ServerLog } from '../host/connect/world.ts';
+export type { ServerExplanation } from '../config/explain/explanation.ts';
+export type {
+  ConfigurationOptions,
+  ConfiguredServerView,
+  LoadedConfiguration,
+} from '../config/loaded-configuration.ts';
 export type { Host } from '../host/host.ts';
 export type {
   HostAnswer,
@@ -81,24 +83,22 @@ export type {
   HostTool,
   InProcessEntry,
 } from '../host/host-options.ts';
-export type {
-  ConfigurationOptions,
-  ConfiguredServerView,
-  LoadedConfiguration,
-} from '../host/loaded-configuration.ts';
-export type { Difference } from '../host/pin/difference.ts';
-export type { ToolChange } from '../host/pin/judge.ts';
-export type { PoolDiagnostic } from '../host/pool/pool.ts';
-export type { CallRecord } from '../host/servers/call/journal.ts';
-export type { CompletionOf } from '../host/servers/features/completion.ts';
+export type { PoolOptions, PoolSearch, PoolTool, ToolPool } from '../host/tool-pool.ts';
+export type { CallRecord } from '../mcp/calls/journal.ts';
+export { HostError, type HostErrorCode } from '../mcp/connection/host-error.ts';
+export { ServerFault } from '../mcp/connection/server-fault.ts';
+export type { ServerLog } from '../mcp/connection/world.ts';
+export type { CompletionOf } from '../mcp/features/completion.ts';
 export type {
   Completion,
   FilledPrompt,
   PromptMessage,
   ReadResource,
-} from '../host/servers/features/read-answers.ts';
-export type { Subscription } from '../host/servers/features/subscriptions.ts';
-export { NotReadyError, type Ready } from '../host/servers/ready.ts';
-export type { Replaced } from '../host/servers/servers.ts';
-export type { ServerStatus } from '../host/servers/status.ts';
-export type { PoolOptions, PoolSearch, PoolTool, ToolPool } from '../host/tool-pool.ts';
+} from '../mcp/features/read-answers.ts';
+export type { Subscription } from '../mcp/features/subscriptions.ts';
+export { NotReadyError, type Ready } from '../mcp/servers/ready.ts';
+export type { Replaced } from '../mcp/servers/servers.ts';
+export type { ServerStatus } from '../mcp/servers/status.ts';
+export type { Difference } from '../pool/pinning/difference.ts';
+export type { ToolChange } from '../pool/pinning/judge.ts';
+export type { PoolDiagnostic } from '../pool/pool.ts';

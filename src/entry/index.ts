@@ -99,8 +99,8 @@ export type {
 export { EXIT_REASONS, SYSTEM_PROMPT_DYNAMIC_BOUNDARY } from '../sdk/protocol-words.ts';
 export type { Prompt, Query, WarmQuery } from '../sdk/query.ts';
 export type { McpServerStatus, McpSetServersResult } from '../sdk/query-methods.ts';
-export type { Assigns, ToolContext } from '../tools/context.ts';
-export type { PromptDefinition, ResourceDefinition } from '../tools/offer.ts';
+export type { Assigns, ToolContext } from '../tool-server/context.ts';
+export type { PromptDefinition, ResourceDefinition } from '../tool-server/offer.ts';
 export {
   attach,
   createSdkMcpServer,
@@ -108,14 +108,14 @@ export {
   type SdkServerEntry as McpSdkServerConfigWithInstance,
   type SdkServerOptions,
   toolServer,
-} from '../tools/sdk-server.ts';
-export type { ArgsOf, StandardSchema, ToolSchema } from '../tools/standard-schema.ts';
+} from '../tool-server/sdk-server.ts';
+export type { ArgsOf, StandardSchema, ToolSchema } from '../tool-server/standard-schema.ts';
 export {
   type AnyTool,
   type ToolDefinition as SdkMcpToolDefinition,
   type ToolExtras,
   tool,
-} from '../tools/tool.ts';
+} from '../tool-server/tool.ts';
 
 export const BUILTIN_TOOL_NAMES = refused('BUILTIN_TOOL_NAMES');
 export const InMemorySessionStore = refused('InMemorySessionStore');

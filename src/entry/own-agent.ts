@@ -48,9 +48,9 @@ export function openOwnAgent(launched: AgentLaunch, options: Options, warn: SdkW
   };
 }
 
-async function load(): Promise<typeof import('../host/launch/launch.ts')> {
+async function load(): Promise<typeof import('../agent/launch/launch.ts')> {
   try {
-    return await import('../host/launch/launch.ts');
+    return await import('../agent/launch/launch.ts');
   } catch (cause) {
     throw new SdkError('spawn-failed', `The agent of toolplane cannot be loaded: ${messageOf(cause)}`, {
       cause,

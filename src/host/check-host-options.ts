@@ -1,9 +1,9 @@
 import { isRecord } from '../base/is-record.ts';
 import { nearest } from '../base/nearest.ts';
-import { HostError } from './connect/host-error.ts';
+import type { ConfigurationOptions } from '../config/loaded-configuration.ts';
+import { HostError } from '../mcp/connection/host-error.ts';
+import type { Ready } from '../mcp/servers/ready.ts';
 import type { HostCallOptions, HostOptions } from './host-options.ts';
-import type { ConfigurationOptions } from './loaded-configuration.ts';
-import type { Ready } from './servers/ready.ts';
 import type { PoolOptions } from './tool-pool.ts';
 
 /** A claim about a value, in words a person reads after "must be". */

@@ -1,7 +1,7 @@
-import { sayNews } from './config/say-news.ts';
+import type { LoadedConfiguration } from '../config/loaded-configuration.ts';
+import { sayNews } from '../config/say-news.ts';
+import type { Servers } from '../mcp/servers/servers.ts';
 import type { HostEvent } from './host-options.ts';
-import type { LoadedConfiguration } from './loaded-configuration.ts';
-import type { Servers } from './servers/servers.ts';
 
 /** Runs what is configured, now and whenever something is saved, until what it gives is disposed of. */
 export function followConfiguration(

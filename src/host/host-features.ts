@@ -1,9 +1,9 @@
+import type { CompletionOf } from '../mcp/features/completion.ts';
+import type { Features } from '../mcp/features/features.ts';
+import type { Completion, FilledPrompt, ReadResource } from '../mcp/features/read-answers.ts';
+import type { Subscription } from '../mcp/features/subscriptions.ts';
 import { checkAsked } from './check-host-options.ts';
 import type { HostCallOptions, HostPrompt, HostResource, HostResourceTemplate } from './host-options.ts';
-import type { CompletionOf } from './servers/features/completion.ts';
-import type { Features } from './servers/features/features.ts';
-import type { Completion, FilledPrompt, ReadResource } from './servers/features/read-answers.ts';
-import type { Subscription } from './servers/features/subscriptions.ts';
 
 /** What a host has of its servers beside tools: resources, prompts and completion, in either protocol. */
 export abstract class HostFeatures {

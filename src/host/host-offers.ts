@@ -1,4 +1,4 @@
-import type { ServerAnswer, ServerOffer } from './connect/world.ts';
+import type { ServerAnswer, ServerOffer } from '../mcp/connection/world.ts';
 import type { HostAnswer, HostHandlers } from './host-options.ts';
 
 /** What a host's user lets servers ask: what has no handler is neither declared nor answered. */

@@ -1,13 +1,13 @@
 import type { Progress } from '@modelcontextprotocol/client';
 import type { Broadcast } from '../base/broadcast.ts';
+import type { LoadedConfiguration } from '../config/loaded-configuration.ts';
+import type { SdkServerEntry, ServerLog, WarningSubject } from '../mcp/connection/world.ts';
+import type { Prompt } from '../mcp/discovery/prompt.ts';
+import type { Resource, ResourceTemplate } from '../mcp/discovery/resource.ts';
+import type { StartProgress } from '../mcp/servers/servers-options.ts';
+import type { ServerStatus } from '../mcp/servers/status.ts';
 import type { ListedTool } from '../protocol/mcp.ts';
 import type { ExternalServerEntry } from '../protocol/server-entry.ts';
-import type { SdkServerEntry, ServerLog, WarningSubject } from './connect/world.ts';
-import type { Prompt } from './discover/prompt.ts';
-import type { Resource, ResourceTemplate } from './discover/resource.ts';
-import type { LoadedConfiguration } from './loaded-configuration.ts';
-import type { StartProgress } from './servers/servers-options.ts';
-import type { ServerStatus } from './servers/status.ts';
 
 /** A server as the user of a host names it. */
 export type HostServerEntry = ExternalServerEntry | InProcessEntry;

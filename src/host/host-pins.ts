@@ -1,9 +1,9 @@
 import type { Broadcast } from '../base/broadcast.ts';
+import type { ToolChange } from '../pool/pinning/judge.ts';
+import { openPins } from '../pool/pinning/open-pins.ts';
+import { PinWatch } from '../pool/pinning/pin-watch.ts';
+import { type Pins, passingPins } from '../pool/pinning/pins.ts';
 import type { HostEvent, HostOptions } from './host-options.ts';
-import type { ToolChange } from './pin/judge.ts';
-import { openPins } from './pin/open-pins.ts';
-import { type Pins, passingPins } from './pin/pins.ts';
-import { PinWatch } from './pin-watch.ts';
 
 /** How many new tools of one list are events of their own; `changes()` has all. */
 const MAX_EVENTS = 20;

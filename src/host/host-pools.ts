@@ -1,7 +1,7 @@
-import type { PinWatch } from './pin-watch.ts';
-import { Assembler } from './pool/assemble.ts';
-import { ToolIndex } from './search/tool-index.ts';
-import type { Servers } from './servers/servers.ts';
+import type { Servers } from '../mcp/servers/servers.ts';
+import { Assembler } from '../pool/assemble.ts';
+import type { PinWatch } from '../pool/pinning/pin-watch.ts';
+import { ToolIndex } from '../pool/search/tool-index.ts';
 import { type PoolOptions, type PoolParts, ToolPool } from './tool-pool.ts';
 
 /** The longest name of a tool that most models take. */

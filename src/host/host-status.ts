@@ -1,7 +1,7 @@
-import type { RunningConfiguration } from './config/running.ts';
-import { unknownServer } from './servers/features/unknown-server.ts';
-import type { KnownServer } from './servers/server.ts';
-import { closedStatus, type ServerStatus } from './servers/status.ts';
+import type { RunningConfiguration } from '../config/running.ts';
+import { unknownServer } from '../mcp/features/unknown-server.ts';
+import type { KnownServer } from '../mcp/servers/server.ts';
+import { closedStatus, type ServerStatus } from '../mcp/servers/status.ts';
 
 /** Every server of a host by its name: first those it runs, then those that are configured and may not be started. */
 export function hostStatus(

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import type { Broadcast } from '../base/broadcast.ts';
-import { configuredLimits } from './configured-limits.ts';
-import { fileEras } from './connect/file-eras.ts';
-import { memoryEras } from './connect/memory-eras.ts';
-import type { ConnectWorld, EraMemory } from './connect/world.ts';
-import { fileCatalogue } from './discover/file-catalogue.ts';
+import { configuredLimits } from '../config/configured-limits.ts';
+import { CONNECT_TIMEOUT_MS } from '../mcp/calls/time-limits.ts';
+import { fileEras } from '../mcp/connection/file-eras.ts';
+import { memoryEras } from '../mcp/connection/memory-eras.ts';
+import type { ConnectWorld, EraMemory } from '../mcp/connection/world.ts';
+import { fileCatalogue } from '../mcp/discovery/file-catalogue.ts';
 import { hostOffer } from './host-offers.ts';
 import type { HostEvent, HostOptions } from './host-options.ts';
-import { CONNECT_TIMEOUT_MS } from './servers/call/time-limits.ts';
 
 /** What a host takes from its surroundings. */
 export type HostWorld = {

@@ -1,5 +1,20 @@
 import { Broadcast } from '../base/broadcast.ts';
 import { within } from '../base/within.ts';
+import { configuredLimits } from '../config/configured-limits.ts';
+import type { Refusal } from '../mcp/calls/call-fault.ts';
+import { callServer } from '../mcp/calls/call-server.ts';
+import { type CallRecord, memoryJournal } from '../mcp/calls/journal.ts';
+import { HostError } from '../mcp/connection/host-error.ts';
+import type { EraMemory, ServerEntry, WarningSubject } from '../mcp/connection/world.ts';
+import { Features } from '../mcp/features/features.ts';
+import { unknownServer, type WhyAside } from '../mcp/features/unknown-server.ts';
+import { ownEntry } from '../mcp/servers/read-entry.ts';
+import type { Ready } from '../mcp/servers/ready.ts';
+import { type Replaced, Servers } from '../mcp/servers/servers.ts';
+import type { ServerStatus } from '../mcp/servers/status.ts';
+import type { ToolChange } from '../pool/pinning/judge.ts';
+import type { PinWatch } from '../pool/pinning/pin-watch.ts';
+import type { Pins } from '../pool/pinning/pins.ts';
 import type { CallToolResult } from '../protocol/mcp.ts';
 import {
   checkCallOptions,
@@ -8,9 +23,6 @@ import {
   checkReady,
   checkServers,
 } from './check-host-options.ts';
-import { configuredLimits } from './configured-limits.ts';
-import { HostError } from './connect/host-error.ts';
-import type { EraMemory, ServerEntry, WarningSubject } from './connect/world.ts';
 import { entryWarnings } from './entry-warnings.ts';
 import { EVENT_BACKLOG } from './event-backlog.ts';
 import { followConfiguration } from './follow-configuration.ts';
@@ -27,18 +39,6 @@ import { hostPins } from './host-pins.ts';
 import { HostPools } from './host-pools.ts';
 import { hostStatus } from './host-status.ts';
 import { type HostWorld, hostConnectWorld } from './host-world.ts';
-import type { ToolChange } from './pin/judge.ts';
-import type { Pins } from './pin/pins.ts';
-import type { PinWatch } from './pin-watch.ts';
-import type { Refusal } from './servers/call/call-fault.ts';
-import { callServer } from './servers/call/call-server.ts';
-import { type CallRecord, memoryJournal } from './servers/call/journal.ts';
-import { Features } from './servers/features/features.ts';
-import { unknownServer, type WhyAside } from './servers/features/unknown-server.ts';
-import { ownEntry } from './servers/read-entry.ts';
-import type { Ready } from './servers/ready.ts';
-import { type Replaced, Servers } from './servers/servers.ts';
-import type { ServerStatus } from './servers/status.ts';
 import type { PoolOptions, ToolPool } from './tool-pool.ts';
 
 /** How long what is remembered may take to be written. */

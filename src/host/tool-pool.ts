@@ -1,12 +1,12 @@
+import { HostError } from '../mcp/connection/host-error.ts';
+import { unknownServer as unknown } from '../mcp/features/unknown-server.ts';
+import type { Pool, PoolDiagnostic, PooledTool } from '../pool/assemble.ts';
+import { priceOf } from '../pool/price.ts';
+import { argumentsFor } from '../pool/schema/arguments.ts';
+import type { ToolIndex } from '../pool/search/tool-index.ts';
+import { type SearchOptions, searchPool, serversOf } from '../pool/search-pool.ts';
 import type { CallToolResult, JsonSchema, ListedTool, ToolAnnotations } from '../protocol/mcp.ts';
-import { HostError } from './connect/host-error.ts';
 import type { HostCallOptions } from './host-options.ts';
-import type { Pool, PoolDiagnostic, PooledTool } from './pool/assemble.ts';
-import { priceOf } from './pool/price.ts';
-import { argumentsFor } from './pool/schema/arguments.ts';
-import type { ToolIndex } from './search/tool-index.ts';
-import { type SearchOptions, searchPool, serversOf } from './search-pool.ts';
-import { unknownServer as unknown } from './servers/features/unknown-server.ts';
 
 /** How many tools a search gives. */
 const FEW = 5;

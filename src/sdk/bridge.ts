@@ -2,10 +2,10 @@ import { REPLIES_LATER, type Reply, type ServedRequest } from '../control/channe
 import type { Frame } from '../protocol/control-frame.ts';
 import { METHOD_NOT_FOUND, type RpcMessage, readRpc, rpcFailure, rpcResult } from '../protocol/json-rpc.ts';
 import { messageOf, SdkError } from '../protocol/sdk-error.ts';
-import type { McpSession, RpcAnswer } from '../tools/mcp-session.ts';
-import type { CallObserver } from '../tools/observer.ts';
-import { failedResult } from '../tools/result.ts';
-import { openSession, type SdkServerEntry } from '../tools/sdk-server.ts';
+import type { McpSession, RpcAnswer } from '../tool-server/mcp-session.ts';
+import type { CallObserver } from '../tool-server/observer.ts';
+import { failedResult } from '../tool-server/result.ts';
+import { openSession, type SdkServerEntry } from '../tool-server/sdk-server.ts';
 
 /** What an acknowledged notification carries: it has no answer of its own (C10). */
 const ACKNOWLEDGED: Frame = { mcp_response: { jsonrpc: '2.0', result: {} } };

@@ -1,6 +1,6 @@
 import type { Frame } from '../protocol/control-frame.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
-import { ToolServer } from '../tools/tool-server.ts';
+import { ToolServer } from '../tool-server/tool-server.ts';
 import type { Bridge } from './bridge.ts';
 import { type Manifest, makeManifest } from './manifest.ts';
 import type { SplitServers } from './mcp-servers.ts';

@@ -1,7 +1,7 @@
 import { MCP_VERSIONS } from '../protocol/mcp.ts';
-import type { McpSession } from '../tools/mcp-session.ts';
-import type { SdkServerEntry } from '../tools/sdk-server.ts';
-import { ToolServer } from '../tools/tool-server.ts';
+import type { McpSession } from '../tool-server/mcp-session.ts';
+import type { SdkServerEntry } from '../tool-server/sdk-server.ts';
+import { ToolServer } from '../tool-server/tool-server.ts';
 
 /** A server's handshake, made beforehand: an agent that takes it needs no round trip (C29). */
 export type Manifest = { initializeResult: object; toolsListResult?: object };

@@ -3,8 +3,8 @@ import { checkWritten } from '../protocol/check-written.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
 import type { ExternalServerEntry } from '../protocol/server-entry.ts';
 import { normalizeName } from '../protocol/tool-name.ts';
-import type { SdkServerEntry } from '../tools/sdk-server.ts';
-import { ToolServer } from '../tools/tool-server.ts';
+import type { SdkServerEntry } from '../tool-server/sdk-server.ts';
+import { ToolServer } from '../tool-server/tool-server.ts';
 import type { McpServerConfig } from './options.ts';
 
 /** The servers of a query by who runs them: this process, or the agent (R36–R41). */

@@ -3,7 +3,7 @@ import type { SpawnedProcess, SpawnRequest } from '../control/spawned-process.ts
 import type { HookEvent } from '../protocol/hook.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
 import type { ExternalServerEntry } from '../protocol/server-entry.ts';
-import type { SdkServer, SdkServerEntry } from '../tools/sdk-server.ts';
+import type { SdkServer, SdkServerEntry } from '../tool-server/sdk-server.ts';
 import type { CanUseTool, HookCallbackMatcher, OnElicitation, OnToolUse, OnUserDialog } from './callbacks.ts';
 
 export type McpServerConfig = SdkServer | SdkServerEntry | ExternalServerEntry;

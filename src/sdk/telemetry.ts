@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { Context, Counter, Histogram, Span, TextMapGetter } from '@opentelemetry/api';
-import type { CallObserver, CallOutcome } from '../tools/observer.ts';
+import type { CallObserver, CallOutcome } from '../tool-server/observer.ts';
 import type { Environment } from './environment.ts';
 import type { ToolUseWatcher } from './tool-uses.ts';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { Broadcast } from '../../src/base/broadcast.ts';
-import { collect } from '../world/collect.ts';
+import { collect } from '../support/collect.ts';
 
 test('everybody hears every event, until they stop listening', () => {
   const heard: string[] = [];

@@ -6,7 +6,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { underLock } from '../../src/base/file-lock.ts';
-import { temporaryRoot } from '../host/transcript/sessions.ts';
+import { temporaryRoot } from '../agent/transcript/sessions.ts';
 
 test('the lock is there while the work is done, and gone after it, also if it fails', async () => {
   const path = join(await temporaryRoot(), 'lock');

@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { fileState, followLinks, replaceFile } from '../../src/base/replace-file.ts';
-import { temporaryRoot } from '../host/transcript/sessions.ts';
+import { temporaryRoot } from '../agent/transcript/sessions.ts';
 
 test('a new file has the mode it is given, whatever the umask; by default it is for its owner', async () => {
   const root = await temporaryRoot();

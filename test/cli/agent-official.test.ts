@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { official } from '../../interop/official.ts';
-import { text, toolUse } from '../world/model-reply.ts';
-import { toolResults } from '../world/model-view.ts';
+import { text, toolUse } from '../support/model-reply.ts';
+import { toolResults } from '../support/model-view.ts';
 import { AGENT, openAgentWorld } from './agent-world.ts';
 
 // The official SDK starts our executable as it would its own agent.

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import { text, toolUse } from '../world/model-reply.ts';
+import { text, toolUse } from '../support/model-reply.ts';
 import { AGENT, openAgentWorld } from './agent-world.ts';
 
 test('an agent whose program has died ends, though a command of its runs silently', async () => {

@@ -6,10 +6,10 @@ import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { moduleServer, type Options, query, toolServer } from '../../src/entry/index.ts';
 import { gone, isAlive } from '../interop/real-agent.ts';
-import { collect } from '../world/collect.ts';
-import { lifeline } from '../world/lifeline.ts';
-import { after, text, toolUse } from '../world/model-reply.ts';
-import { type SeenResult, toolResults } from '../world/model-view.ts';
+import { collect } from '../support/collect.ts';
+import { lifeline } from '../support/lifeline.ts';
+import { after, text, toolUse } from '../support/model-reply.ts';
+import { type SeenResult, toolResults } from '../support/model-view.ts';
 import { AGENT, type AgentWorld, openAgentWorld } from './agent-world.ts';
 import { fixture, runCli } from './run-cli.ts';
 

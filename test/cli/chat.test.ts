@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { configPlace } from '../host/config/config-place.ts';
+import { configPlace } from '../config/config-place.ts';
 import { CTRL_C, CTRL_D, UP } from './chat/fake-terminal.ts';
 import { jsonFile } from './json-file.ts';
 import { runCli, startCli } from './run-cli.ts';
@@ -97,7 +97,7 @@ const ASKING = JSON.stringify({
     asking: {
       command: process.execPath,
       // One form is shown; the line about the thousandth that is refused says that the flood is over.
-      args: [fileURLToPath(new URL('../host/fixtures/asking-server.mjs', import.meta.url)), '1001'],
+      args: [fileURLToPath(new URL('../support/fixtures/asking-server.mjs', import.meta.url)), '1001'],
     },
   },
 });

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { SCRIPTS } from '../../src/cli/completion/scripts.ts';
-import { configPlace } from '../host/config/config-place.ts';
+import { configPlace } from '../config/config-place.ts';
 import { commandTerminal } from './command-terminal.ts';
 import { CLI, CLI_ENV, runCli } from './run-cli.ts';
 import { hasScript } from './terminal-process.ts';

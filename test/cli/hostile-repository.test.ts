@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { configPlace } from '../host/config/config-place.ts';
+import { configPlace } from '../config/config-place.ts';
 import { runCli, startCli } from './run-cli.ts';
 
 /** A repository nobody approved; of its settings the rules that deny count. */

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type ConfigPlace, configPlace } from '../host/config/config-place.ts';
+import { type ConfigPlace, configPlace } from '../config/config-place.ts';
 import { runCli } from './run-cli.ts';
 import { hasScript, TerminalProcess } from './terminal-process.ts';
 

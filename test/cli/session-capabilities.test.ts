@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { configPlace } from '../host/config/config-place.ts';
+import { configPlace } from '../config/config-place.ts';
 import { EVERYTHING } from './host/real-servers.ts';
 import { runCli } from './run-cli.ts';
 import { hasScript, TerminalProcess } from './terminal-process.ts';

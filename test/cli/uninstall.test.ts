@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { trustDirectory } from '../../src/host/config/approve/choice-store.ts';
-import { fileRuleStore } from '../../src/host/config/settings/file-rule-store.ts';
-import { writeServer } from '../../src/host/config/write/write-servers.ts';
-import { addToList } from '../../src/host/config/write/write-settings.ts';
-import { EMPTY_RULES } from '../../src/host/permission/rule-store.ts';
-import { type ConfigPlace, configPlace } from '../host/config/config-place.ts';
+import { trustDirectory } from '../../src/config/approval/choice-store.ts';
+import { fileRuleStore } from '../../src/config/settings/file-rule-store.ts';
+import { writeServer } from '../../src/config/write/write-servers.ts';
+import { addToList } from '../../src/config/write/write-settings.ts';
+import { EMPTY_RULES } from '../../src/permissions/rule-store.ts';
+import { type ConfigPlace, configPlace } from '../config/config-place.ts';
 import { runCli } from './run-cli.ts';
 import { hasScript, TerminalProcess } from './terminal-process.ts';
 import { keepAll } from './uninstall/keep-all.ts';

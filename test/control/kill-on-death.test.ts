@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
 import { armKillOnDeath, killOnDeath } from '../../src/control/kill-on-death.ts';
-import { lifeline, startHost } from '../world/lifeline.ts';
+import { lifeline, startHost } from '../support/lifeline.ts';
 
 const DEATHS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL'] as const;
 

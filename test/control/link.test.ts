@@ -7,9 +7,9 @@ import { ScriptedAgent } from '../../src/control/scripted-link.ts';
 import { spawnAgent } from '../../src/control/spawn-agent.ts';
 import { streamLink } from '../../src/control/stream-link.ts';
 import { watchLink } from '../../src/control/watched-link.ts';
-import { collect } from '../world/collect.ts';
+import { collect } from '../support/collect.ts';
 
-const AGENT = fileURLToPath(new URL('../world/fixtures/agent.mjs', import.meta.url));
+const AGENT = fileURLToPath(new URL('../support/fixtures/agent.mjs', import.meta.url));
 
 /** At the far end of each is an agent that says every frame it is told, and closes when its input ends. */
 const LINKS: [string, () => AgentLink][] = [

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ExitFault, ProcessLink, type ProcessLinkOptions } from '../../src/control/process-link.ts';
-import { collect } from '../world/collect.ts';
-import { FakeProcess } from '../world/fake-process.ts';
+import { collect } from '../support/collect.ts';
+import { FakeProcess } from '../support/fake-process.ts';
 
 function open(options: Partial<ProcessLinkOptions> = {}) {
   const process = new FakeProcess();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ScriptedAgent } from '../../src/control/scripted-link.ts';
-import { collect } from '../world/collect.ts';
+import { collect } from '../support/collect.ts';
 
 test('what the program sends is taken in order, and must have the members expected', async () => {
   const agent = new ScriptedAgent();

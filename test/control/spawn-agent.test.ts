@@ -4,9 +4,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { ProcessLink } from '../../src/control/process-link.ts';
 import { type SpawnAgentOptions, spawnAgent } from '../../src/control/spawn-agent.ts';
 import type { Frame } from '../../src/protocol/control-frame.ts';
-import { collect } from '../world/collect.ts';
+import { collect } from '../support/collect.ts';
 
-const AGENT = fileURLToPath(new URL('../world/fixtures/agent.mjs', import.meta.url));
+const AGENT = fileURLToPath(new URL('../support/fixtures/agent.mjs', import.meta.url));
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 
 /** Starts the fixture agent with the given behaviour; it is gone when the test is. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { watchLink } from '../../src/control/watched-link.ts';
-import { collect } from '../world/collect.ts';
-import { FakeLink } from '../world/fake-link.ts';
+import { collect } from '../support/collect.ts';
+import { FakeLink } from '../support/fake-link.ts';
 
 test('every frame is printed with its direction, secrets masked, and passes unchanged', async () => {
   const link = new FakeLink();

@@ -10,7 +10,7 @@ import type { AgentLaunch, OfficialOptions, Options } from '../../src/sdk/option
 import { createQuery, Query } from '../../src/sdk/query.ts';
 import type { AgentScript } from '../../src/sdk/scripted-agent.ts';
 import { fakeWorld } from '../sdk/fake-world.ts';
-import { collect } from '../world/collect.ts';
+import { collect } from '../support/collect.ts';
 import { publishedMembers, publishedValues } from './published-types.ts';
 
 /** The package itself, for what its types do not tell. */

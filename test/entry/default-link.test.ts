@@ -7,9 +7,9 @@ import { AgentClient, moduleServer, query, toolServer } from '../../src/entry/in
 import { openAgentWorld } from '../cli/agent-world.ts';
 import { fixture } from '../cli/run-cli.ts';
 import { gone, isAlive } from '../interop/real-agent.ts';
-import { collect } from '../world/collect.ts';
-import { after, text, toolUse } from '../world/model-reply.ts';
-import { toolResults } from '../world/model-view.ts';
+import { collect } from '../support/collect.ts';
+import { after, text, toolUse } from '../support/model-reply.ts';
+import { toolResults } from '../support/model-view.ts';
 
 /** Nothing of this machine, and nothing left on it. */
 const BARE = { env: {}, tools: [], persistSession: false };
@@ -106,9 +106,9 @@ test('importing the package loads nothing of the host; a program that used it en
     const loaded = [];
     registerHooks({ load(url, context, next) { loaded.push(url); return next(url, context); } });
     const { query } = await import(${JSON.stringify(ENTRY)});
-    const before = loaded.filter((url) => url.includes('/src/host/')).length;
+    const before = loaded.filter((url) => /.src.(mcp|pool|agent|config|host)./.test(url)).length;
     for await (const _ of query({ prompt: 'list tools', options: { model: 'rehearsal', persistSession: false } }));
-    const after = loaded.filter((url) => url.includes('/src/host/')).length;
+    const after = loaded.filter((url) => /.src.(mcp|pool|agent|config|host)./.test(url)).length;
     const heavy = loaded.filter((url) => /node_modules.(openai|@anthropic-ai)/.test(url)).length;
     console.log(JSON.stringify({ before, hasLoaded: after > 0, heavy }));`;
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], {

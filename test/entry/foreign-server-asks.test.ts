@@ -2,7 +2,7 @@ import { McpServer } from '@modelcontextprotocol/server';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { query } from '../../src/entry/index.ts';
-import { collect } from '../world/collect.ts';
+import { collect } from '../support/collect.ts';
 
 /** A server of the official MCP SDK that asks back while a call of its tool runs. */
 function desk(): McpServer {

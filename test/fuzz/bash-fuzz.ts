@@ -2,8 +2,8 @@ import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { decide, type Situation } from '../../src/host/permission/decide.ts';
-import { parseRule, type Rule } from '../../src/host/permission/rule.ts';
+import { decide, type Situation } from '../../src/permissions/decide.ts';
+import { parseRule, type Rule } from '../../src/permissions/rule.ts';
 
 /** A command that the rules let through although running it did what they forbid. */
 export type Breach = {

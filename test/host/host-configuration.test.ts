@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { decideServers } from '../../src/config/approval/choice-store.ts';
 import { createHost, HostError, loadConfiguration } from '../../src/entry/host.ts';
-import { decideServers } from '../../src/host/config/approve/choice-store.ts';
 import type { HostEvent } from '../../src/host/host-options.ts';
 import { odd } from '../cli/host/real-servers.ts';
-import { type ConfigPlace, configPlace } from './config/config-place.ts';
+import { type ConfigPlace, configPlace } from '../config/config-place.ts';
 
 const load = (place: ConfigPlace, more: object = {}) =>
   loadConfiguration({ cwd: place.project, env: { ...place.env, ...more } });

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
 import { createHost } from '../../src/entry/host.ts';
 import type { HostEvent, HostOptions } from '../../src/host/host-options.ts';
-import { toolServer } from '../../src/tools/sdk-server.ts';
+import { toolServer } from '../../src/tool-server/sdk-server.ts';
 
 const mail = () =>
   toolServer('mail')
@@ -100,7 +100,7 @@ test('a tool that changed after a restart is told of, listed and accepted', asyn
   const tools = join(directory, 'tools.json');
   const s = {
     command: process.execPath,
-    args: [fileURLToPath(new URL('fixtures/changing-server.mjs', import.meta.url)), tools],
+    args: [fileURLToPath(new URL('../support/fixtures/changing-server.mjs', import.meta.url)), tools],
   };
   const run = async (description: string, accepts = false) => {
     writeFileSync(tools, JSON.stringify([{ name: 'find', description, inputSchema: { type: 'object' } }]));
@@ -129,7 +129,7 @@ function restarted(options: HostOptions = {}) {
   const tools = join(directory, 'tools.json');
   const s = {
     command: process.execPath,
-    args: [fileURLToPath(new URL('fixtures/changing-server.mjs', import.meta.url)), tools],
+    args: [fileURLToPath(new URL('../support/fixtures/changing-server.mjs', import.meta.url)), tools],
   };
   const list = (...listed: object[]) =>
     writeFileSync(tools, JSON.stringify(listed.map((it) => ({ inputSchema: { type: 'object' }, ...it }))));

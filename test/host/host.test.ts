@@ -8,7 +8,7 @@ import {
   ServerFault,
 } from '../../src/entry/host.ts';
 import { toolServer } from '../../src/entry/index.ts';
-import { fixture } from './fixture-server.ts';
+import { fixture } from '../support/fixture-server.ts';
 
 const shop = () => toolServer('shop').tool('price', 'What it costs', {}, () => '30 crowns');
 
@@ -188,7 +188,7 @@ test('of 2,000 elicitations outside any call few are asked, and few warnings tel
   const open: PromiseWithResolvers<{ action: 'decline' }>[] = [];
   const warned: string[] = [];
   const first = Promise.withResolvers<void>();
-  const server = fileURLToPath(new URL('fixtures/asking-server.mjs', import.meta.url));
+  const server = fileURLToPath(new URL('../support/fixtures/asking-server.mjs', import.meta.url));
   await using host = createHost({
     mcpServers: { asking: { command: process.execPath, args: [server] } },
     handlers: {

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { Options, SDKMessage } from '../../src/entry/index.ts';
-import type { CliWorld } from '../world/real-cli.ts';
+import type { CliWorld } from '../support/real-cli.ts';
 
 /** The real CLI of a world: its own environment and directory, no built-in tools, no settings of the machine. */
 export function realAgent(world: CliWorld, more: Options = {}): Options {

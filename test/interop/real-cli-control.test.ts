@@ -10,11 +10,11 @@ import {
   tool,
   toolServer,
 } from '../../src/entry/index.ts';
-import { collect } from '../world/collect.ts';
-import { gate } from '../world/gate.ts';
-import { text, toolUse } from '../world/model-reply.ts';
-import { latestTexts, offeredTools, toolResults } from '../world/model-view.ts';
-import { openCliWorld } from '../world/real-cli.ts';
+import { collect } from '../support/collect.ts';
+import { gate } from '../support/gate.ts';
+import { text, toolUse } from '../support/model-reply.ts';
+import { latestTexts, offeredTools, toolResults } from '../support/model-view.ts';
+import { openCliWorld } from '../support/real-cli.ts';
 import { realAgent, results } from './real-agent.ts';
 
 // Every test starts a real agent, on a machine that may be busy.

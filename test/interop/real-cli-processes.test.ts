@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process';
 import { expect, test, vi } from 'vitest';
 import { AgentClient, moduleServer, query, toolServer } from '../../src/entry/index.ts';
 import { fixture } from '../cli/run-cli.ts';
-import { collect } from '../world/collect.ts';
-import { gate } from '../world/gate.ts';
-import { after, text, toolUse } from '../world/model-reply.ts';
-import { toolResults } from '../world/model-view.ts';
-import { openCliWorld } from '../world/real-cli.ts';
+import { collect } from '../support/collect.ts';
+import { gate } from '../support/gate.ts';
+import { after, text, toolUse } from '../support/model-reply.ts';
+import { toolResults } from '../support/model-view.ts';
+import { openCliWorld } from '../support/real-cli.ts';
 import { gone, isAlive, realAgent } from './real-agent.ts';
 
 // Every test starts a real agent, on a machine that may be busy.

@@ -13,11 +13,11 @@ import {
   toolServer,
 } from '../../src/entry/index.ts';
 import { fixture } from '../cli/run-cli.ts';
-import { collect } from '../world/collect.ts';
-import { FOREIGN_VERSIONS } from '../world/foreign-servers.ts';
-import { text, together, toolUse } from '../world/model-reply.ts';
-import { offeredTools, toolResults } from '../world/model-view.ts';
-import { openCliWorld } from '../world/real-cli.ts';
+import { collect } from '../support/collect.ts';
+import { FOREIGN_VERSIONS } from '../support/foreign-servers.ts';
+import { text, together, toolUse } from '../support/model-reply.ts';
+import { offeredTools, toolResults } from '../support/model-view.ts';
+import { openCliWorld } from '../support/real-cli.ts';
 import { EVERYTHING, realAgent, results } from './real-agent.ts';
 
 // Every test starts a real agent, on a machine that may be busy.

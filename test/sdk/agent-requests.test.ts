@@ -5,8 +5,8 @@ import { Bridge } from '../../src/sdk/bridge.ts';
 import { registerHooks } from '../../src/sdk/hooks.ts';
 import { splitServers } from '../../src/sdk/mcp-servers.ts';
 import type { Options } from '../../src/sdk/options.ts';
-import { createSdkMcpServer } from '../../src/tools/sdk-server.ts';
-import { answerOf } from '../world/served.ts';
+import { createSdkMcpServer } from '../../src/tool-server/sdk-server.ts';
+import { answerOf } from '../support/served.ts';
 
 const served = { id: 'ask-1', signal: new AbortController().signal, reply() {} };
 const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };

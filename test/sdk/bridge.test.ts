@@ -4,9 +4,9 @@ import type { RpcMessage } from '../../src/protocol/json-rpc.ts';
 import { Bridge } from '../../src/sdk/bridge.ts';
 import { splitServers } from '../../src/sdk/mcp-servers.ts';
 import type { McpServerConfig } from '../../src/sdk/options.ts';
-import { attach, createSdkMcpServer, toolServer } from '../../src/tools/sdk-server.ts';
-import { gate } from '../world/gate.ts';
-import { answerOf } from '../world/served.ts';
+import { attach, createSdkMcpServer, toolServer } from '../../src/tool-server/sdk-server.ts';
+import { gate } from '../support/gate.ts';
+import { answerOf } from '../support/served.ts';
 
 type Sent = { server: string; message: RpcMessage };
 

@@ -5,11 +5,11 @@ import type { ToolUse } from '../../src/sdk/callbacks.ts';
 import type { Options } from '../../src/sdk/options.ts';
 import { createQuery } from '../../src/sdk/query.ts';
 import { type AgentScript, scriptAgent } from '../../src/sdk/scripted-agent.ts';
-import type { ToolContext } from '../../src/tools/context.ts';
-import { attach, createSdkMcpServer, type SdkServer, toolServer } from '../../src/tools/sdk-server.ts';
-import { tool } from '../../src/tools/tool.ts';
-import { collect } from '../world/collect.ts';
-import { type Gate, gate } from '../world/gate.ts';
+import type { ToolContext } from '../../src/tool-server/context.ts';
+import { attach, createSdkMcpServer, type SdkServer, toolServer } from '../../src/tool-server/sdk-server.ts';
+import { tool } from '../../src/tool-server/tool.ts';
+import { collect } from '../support/collect.ts';
+import { type Gate, gate } from '../support/gate.ts';
 import { fakeWorld, playQuery, playThrough, turn } from './fake-world.ts';
 
 const text = (content: string) => ({ content: [{ type: 'text', text: content }] });

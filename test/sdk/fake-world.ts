@@ -7,8 +7,8 @@ import type { McpServerConfig, Options } from '../../src/sdk/options.ts';
 import { createQuery, type Prompt, type Query } from '../../src/sdk/query.ts';
 import { type AgentScript, scriptAgent } from '../../src/sdk/scripted-agent.ts';
 import type { SdkWorld } from '../../src/sdk/world.ts';
-import type { SdkServerEntry } from '../../src/tools/sdk-server.ts';
-import { collect } from '../world/collect.ts';
+import type { SdkServerEntry } from '../../src/tool-server/sdk-server.ts';
+import { collect } from '../support/collect.ts';
 
 /** Surroundings with nothing in them, that remember what they were told. */
 export type FakeWorld = SdkWorld & {

@@ -4,7 +4,7 @@ import { buildInitialize } from '../../src/sdk/initialize.ts';
 import type { Manifest } from '../../src/sdk/manifest.ts';
 import { splitServers } from '../../src/sdk/mcp-servers.ts';
 import type { Options } from '../../src/sdk/options.ts';
-import { attach, createSdkMcpServer } from '../../src/tools/sdk-server.ts';
+import { attach, createSdkMcpServer } from '../../src/tool-server/sdk-server.ts';
 
 const NONE: ReadonlyMap<string, Manifest> = new Map();
 const PLAIN = { subtype: 'initialize', systemPrompt: [''] };

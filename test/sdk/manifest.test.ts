@@ -1,9 +1,9 @@
 import { expect, test, vi } from 'vitest';
 import type { RpcMessage, RpcResponse } from '../../src/protocol/json-rpc.ts';
 import { makeManifest } from '../../src/sdk/manifest.ts';
-import type { McpSession } from '../../src/tools/mcp-session.ts';
-import { createSdkMcpServer, type SdkServerEntry } from '../../src/tools/sdk-server.ts';
-import { tool } from '../../src/tools/tool.ts';
+import type { McpSession } from '../../src/tool-server/mcp-session.ts';
+import { createSdkMcpServer, type SdkServerEntry } from '../../src/tool-server/sdk-server.ts';
+import { tool } from '../../src/tool-server/tool.ts';
 import { entryOf } from './fake-world.ts';
 
 const FOREIGN: SdkServerEntry = {

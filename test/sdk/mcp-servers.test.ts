@@ -9,7 +9,7 @@ import {
 } from '../../src/sdk/mcp-servers.ts';
 import { moduleServer } from '../../src/sdk/module-server.ts';
 import type { McpServerConfig } from '../../src/sdk/options.ts';
-import { attach, createSdkMcpServer, type SdkServerEntry } from '../../src/tools/sdk-server.ts';
+import { attach, createSdkMcpServer, type SdkServerEntry } from '../../src/tool-server/sdk-server.ts';
 import { entryOf } from './fake-world.ts';
 
 const calc = createSdkMcpServer({ name: 'my-tools', version: '2.0.0', timeout: 7 });

@@ -4,7 +4,7 @@ import type { SpawnRequest } from '../../src/control/spawned-process.ts';
 import { commandFor, openLink } from '../../src/sdk/open-link.ts';
 import type { AgentLaunch, Options } from '../../src/sdk/options.ts';
 import { AgentScript } from '../../src/sdk/scripted-agent.ts';
-import { collect } from '../world/collect.ts';
+import { collect } from '../support/collect.ts';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url)).replace(/[/\\]$/, '');
 
@@ -71,7 +71,7 @@ test.each([
 });
 
 test('a path is read from the cwd; a bare command is looked for on the PATH (P92)', async () => {
-  const script = '../world/fixtures/agent.mjs';
+  const script = '../support/fixtures/agent.mjs';
   for (const [path, before] of [
     [script, []],
     ['node', [script]],

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { SDKUserMessage } from '../../src/protocol/agent-message.ts';
 import { createQuery, type Query, userMessage } from '../../src/sdk/query.ts';
 import { type AgentScript, scriptAgent } from '../../src/sdk/scripted-agent.ts';
-import { collect } from '../world/collect.ts';
+import { collect } from '../support/collect.ts';
 import { fakeWorld, playQuery, turn } from './fake-world.ts';
 
 test.each<[string, (query: Query) => Promise<unknown>]>([

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Frame } from '../../src/protocol/control-frame.ts';
 import type { Query } from '../../src/sdk/query.ts';
-import { toolServer } from '../../src/tools/sdk-server.ts';
-import { collect } from '../world/collect.ts';
+import { toolServer } from '../../src/tool-server/sdk-server.ts';
+import { collect } from '../support/collect.ts';
 import { playQuery, turn } from './fake-world.ts';
 
 type Row = readonly [

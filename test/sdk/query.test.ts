@@ -3,9 +3,9 @@ import type { SDKMessage, SDKUserMessage } from '../../src/protocol/agent-messag
 import { AbortError } from '../../src/protocol/sdk-error.ts';
 import { createQuery, userMessage } from '../../src/sdk/query.ts';
 import { scriptAgent } from '../../src/sdk/scripted-agent.ts';
-import { createSdkMcpServer } from '../../src/tools/sdk-server.ts';
-import { tool } from '../../src/tools/tool.ts';
-import { collect } from '../world/collect.ts';
+import { createSdkMcpServer } from '../../src/tool-server/sdk-server.ts';
+import { tool } from '../../src/tool-server/tool.ts';
+import { collect } from '../support/collect.ts';
 import { fakeWorld, playQuery, playThrough, turn } from './fake-world.ts';
 
 const user = (content: string, more = {}): SDKUserMessage => ({

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { query } from '../../src/entry/index.ts';
 import { scriptAgent } from '../../src/entry/testing.ts';
 import { AgentScript } from '../../src/sdk/scripted-agent.ts';
-import { createSdkMcpServer } from '../../src/tools/sdk-server.ts';
-import { tool } from '../../src/tools/tool.ts';
-import { collect } from '../world/collect.ts';
+import { createSdkMcpServer } from '../../src/tool-server/sdk-server.ts';
+import { tool } from '../../src/tool-server/tool.ts';
+import { collect } from '../support/collect.ts';
 
 const calc = createSdkMcpServer({
   name: 'calc',

@@ -26,8 +26,8 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openTelemetry } from '../../src/sdk/telemetry.ts';
-import { createSdkMcpServer } from '../../src/tools/sdk-server.ts';
-import { tool } from '../../src/tools/tool.ts';
+import { createSdkMcpServer } from '../../src/tool-server/sdk-server.ts';
+import { tool } from '../../src/tool-server/tool.ts';
 import { playThrough, turn } from './fake-world.ts';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';

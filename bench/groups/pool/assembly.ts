@@ -12,7 +12,7 @@ const CHANGES = { quick: 100, default: 400, full: 1_000 };
 /** All tools at once, and again after one server has changed. */
 export async function measureAssembly({ effort, lab, packageDir, progress }: GroupContext): Promise<Row[]> {
   progress(`assembling ${TOOLS} tools`);
-  const module = pathToFileURL(join(packageDir, 'dist/host/pool/assemble.js')).href;
+  const module = pathToFileURL(join(packageDir, 'dist/pool/assemble.js')).href;
   const task: AssembleTask = { tools: TOOLS, cold: COLD[effort], changes: CHANGES[effort] };
   const { cold, changes } = await lab.drive<AssembleReport>('assemble-pool', [module, task], {
     nodeArgs: ['--expose-gc'],

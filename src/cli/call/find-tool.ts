@@ -1,7 +1,7 @@
 import { nearest } from '../../base/nearest.ts';
-import { choiceOf, isChosen } from '../../host/discover/choose-tools.ts';
 import type { HostTool } from '../../host/host-options.ts';
-import { isAliasOf } from '../../host/pool/alias.ts';
+import { choiceOf, isChosen } from '../../mcp/discovery/choose-tools.ts';
+import { isAliasOf } from '../../pool/alias.ts';
 import { mcpToolName } from '../../protocol/tool-name.ts';
 import { Failed } from '../host/failure.ts';
 import { NotUnderstood } from '../host/not-understood.ts';

@@ -1,4 +1,4 @@
-import { readResult } from '../../host/result/read-result.ts';
+import { readResult } from '../../agent/results/read-result.ts';
 import { type Part, partsOf } from '../host/content-parts.ts';
 import { jsonText } from '../host/lines.ts';
 

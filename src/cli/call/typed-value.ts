@@ -1,4 +1,4 @@
-import { jsonText } from '../../host/result/json-text.ts';
+import { jsonText } from '../../agent/results/json-text.ts';
 import { choicesOf, type Declared, isOfType, typesOf } from './declared.ts';
 
 /** What a text stands for, or why it cannot be that. */

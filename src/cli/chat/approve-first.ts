@@ -1,4 +1,4 @@
-import { readConfiguration } from '../../host/config/configuration.ts';
+import { readConfiguration } from '../../config/configuration.ts';
 import type { Options } from '../../sdk/options.ts';
 import { cliWorld } from '../host/config-world.ts';
 import { allPending } from '../mcp/approve/pending.ts';

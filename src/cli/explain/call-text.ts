@@ -4,8 +4,8 @@ import type {
   RuleRow,
   TimeoutExplanation,
   ToolExplanation,
-} from '../../host/config/explain/explanation.ts';
-import { standText } from '../../host/config/explain/stand.ts';
+} from '../../config/explain/explanation.ts';
+import { standText } from '../../config/explain/stand.ts';
 import { line, type Piece, type Tone } from '../chat/piece.ts';
 import { counted } from '../host/figures.ts';
 import { limitSection, NOT_APPROVED } from './limit-text.ts';

@@ -1,6 +1,6 @@
-import { msText } from '../../host/config/explain/explain-timeout.ts';
-import type { LimitRow } from '../../host/config/explain/explanation.ts';
-import { standText } from '../../host/config/explain/stand.ts';
+import { msText } from '../../config/explain/explain-timeout.ts';
+import type { LimitRow } from '../../config/explain/explanation.ts';
+import { standText } from '../../config/explain/stand.ts';
 import type { Piece } from '../chat/piece.ts';
 import { section } from './section.ts';
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import type { Configuration } from '../../host/config/configuration.ts';
-import type { Lookup } from '../../host/config/expand/expand-entry.ts';
-import { variablesOf } from '../../host/config/expand/variables.ts';
-import { fileSecretStore } from '../../host/config/secret/file-secret-store.ts';
+import type { Configuration } from '../../config/configuration.ts';
+import type { Lookup } from '../../config/expand/expand-entry.ts';
+import { variablesOf } from '../../config/expand/variables.ts';
+import { fileSecretStore } from '../../config/secrets/file-secret-store.ts';
 
 /** Who knows what `${…}` stands for, as a run would ask. */
 export function lookUp(configuration: Pick<Configuration, 'world' | 'settings'>): Lookup {

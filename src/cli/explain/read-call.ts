@@ -1,5 +1,5 @@
-import { parseRule } from '../../host/permission/rule.ts';
-import { subjectMember } from '../../host/permission/subject.ts';
+import { parseRule } from '../../permissions/rule.ts';
+import { subjectMember } from '../../permissions/subject.ts';
 
 /** A call as people write it: the name of a tool, and the arguments that its text names. */
 export type WrittenCall = { readonly name: string; readonly input?: Readonly<Record<string, string>> };

@@ -1,10 +1,10 @@
-import { realInput } from '../../host/builtin/real-path.ts';
-import { ruleLinks } from '../../host/builtin/rule-links.ts';
-import { BUILT_INS } from '../../host/builtin/table.ts';
-import type { Configuration } from '../../host/config/configuration.ts';
-import type { CallFacts } from '../../host/config/explain/call-facts.ts';
-import { workspaceOf } from '../../host/config/explain/explain-permission.ts';
-import { absolutePath } from '../../host/permission/path.ts';
+import { realInput } from '../../agent/builtins/real-path.ts';
+import { ruleLinks } from '../../agent/builtins/rule-links.ts';
+import { BUILT_INS } from '../../agent/builtins/table.ts';
+import type { Configuration } from '../../config/configuration.ts';
+import type { CallFacts } from '../../config/explain/call-facts.ts';
+import { workspaceOf } from '../../config/explain/explain-permission.ts';
+import { absolutePath } from '../../permissions/path.ts';
 import type { ExplainRequest } from './request.ts';
 
 /** What is known of the arguments of a call once its path is looked up. */

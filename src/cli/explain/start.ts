@@ -1,5 +1,5 @@
-import { type Configuration, readConfiguration } from '../../host/config/configuration.ts';
-import { resolveTool } from '../../host/config/explain/resolve-tool.ts';
+import { type Configuration, readConfiguration } from '../../config/configuration.ts';
+import { resolveTool } from '../../config/explain/resolve-tool.ts';
 import { NotUnderstood } from '../host/not-understood.ts';
 import { withHost } from '../host/with-host.ts';
 import { dialable } from '../mcp/connect.ts';

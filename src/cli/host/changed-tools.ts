@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { isTrustedEntry, type ServerEntry } from '../../host/connect/world.ts';
 import type { HostTool } from '../../host/host-options.ts';
-import { acceptCommand } from '../../host/pin/accept-command.ts';
-import type { ToolChange } from '../../host/pin/judge.ts';
-import { openPins } from '../../host/pin/open-pins.ts';
-import { placeOf } from '../../host/pin/place-of.ts';
+import { isTrustedEntry, type ServerEntry } from '../../mcp/connection/world.ts';
+import { acceptCommand } from '../../pool/pinning/accept-command.ts';
+import type { ToolChange } from '../../pool/pinning/judge.ts';
+import { openPins } from '../../pool/pinning/open-pins.ts';
+import { placeOf } from '../../pool/pinning/place-of.ts';
 import type { ServerMap } from './server-flags.ts';
 import { homeOf } from './with-host.ts';
 

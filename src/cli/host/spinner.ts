@@ -1,4 +1,4 @@
-import type { StartProgress } from '../../host/servers/servers-options.ts';
+import type { StartProgress } from '../../mcp/servers/servers-options.ts';
 import { onOneLine } from '../chat/neutralise.ts';
 import type { Terminal } from '../chat/terminal.ts';
 import { cutTo } from '../chat/width.ts';

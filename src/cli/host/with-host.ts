@@ -1,10 +1,10 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import type { WarningSubject } from '../../host/connect/world.ts';
+import { loadedConfiguration } from '../../config/loaded-configuration.ts';
 import type { Host } from '../../host/host.ts';
 import type { HostAnswer } from '../../host/host-options.ts';
-import { loadedConfiguration } from '../../host/loaded-configuration.ts';
-import type { ServerStatus } from '../../host/servers/status.ts';
+import type { WarningSubject } from '../../mcp/connection/world.ts';
+import type { ServerStatus } from '../../mcp/servers/status.ts';
 import { errorDocument, Failed, sayFailure } from './failure.ts';
 import { jsonText } from './lines.ts';
 import type { Aside, NamedServers } from './named-servers.ts';

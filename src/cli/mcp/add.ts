@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import type { WritableScope } from '../../host/config/write/write-servers.ts';
+import type { WritableScope } from '../../config/write/write-servers.ts';
 import { ExitCode } from '../exit-code.ts';
 import { milliseconds } from '../host/server-flags.ts';
 import { type Transport, transportName } from './add/transport.ts';

@@ -1,6 +1,6 @@
 import { nearest } from '../../base/nearest.ts';
-import type { Configuration } from '../../host/config/configuration.ts';
-import type { WrittenServer } from '../../host/config/model.ts';
+import type { Configuration } from '../../config/configuration.ts';
+import type { WrittenServer } from '../../config/model.ts';
 import { NotUnderstood } from '../host/not-understood.ts';
 
 /** Every entry of the name, wherever it stands; the highest first. */

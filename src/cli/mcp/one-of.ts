@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { nearest } from '../../base/nearest.ts';
-import type { WritableScope } from '../../host/config/write/write-servers.ts';
+import type { WritableScope } from '../../config/write/write-servers.ts';
 
 export const SCOPE_NAMES: readonly WritableScope[] = ['local', 'project', 'user'];
 

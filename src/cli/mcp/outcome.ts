@@ -1,8 +1,8 @@
 import { shellWord } from '../../base/shell-word.ts';
-import type { Configuration } from '../../host/config/configuration.ts';
-import { lossText } from '../../host/config/explain/loss-text.ts';
-import { faultText } from '../../host/config/fault-text.ts';
-import type { LossReason, LostServer, Verdict, WrittenServer } from '../../host/config/model.ts';
+import type { Configuration } from '../../config/configuration.ts';
+import { lossText } from '../../config/explain/loss-text.ts';
+import { faultText } from '../../config/fault-text.ts';
+import type { LossReason, LostServer, Verdict, WrittenServer } from '../../config/model.ts';
 import { whereText } from './where.ts';
 
 /** What became of an entry: whether it has its name, and if so over which others. */

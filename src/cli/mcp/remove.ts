@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { WritableScope } from '../../host/config/write/write-servers.ts';
+import type { WritableScope } from '../../config/write/write-servers.ts';
 import { ExitCode } from '../exit-code.ts';
 import { scopeName } from './one-of.ts';
 import { formatOf, subCommand } from './sub-command.ts';

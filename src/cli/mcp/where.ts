@@ -1,6 +1,6 @@
-import { maskEntry } from '../../host/config/explain/mask-entry.ts';
-import { placeText } from '../../host/config/fault-text.ts';
-import type { WrittenServer } from '../../host/config/model.ts';
+import { maskEntry } from '../../config/explain/mask-entry.ts';
+import { placeText } from '../../config/fault-text.ts';
+import type { WrittenServer } from '../../config/model.ts';
 
 /** Where an entry stands, for people: its scope and its place in the file. */
 export function whereText({ scope, label, position }: WrittenServer): string {

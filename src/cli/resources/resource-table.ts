@@ -1,4 +1,4 @@
-import type { Resource, ResourceTemplate } from '../../host/discover/resource.ts';
+import type { Resource, ResourceTemplate } from '../../mcp/discovery/resource.ts';
 import { sized } from '../host/figures.ts';
 import { grouped } from '../host/grouped.ts';
 import { firstLine } from '../tools/tool-table.ts';

@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { ReadStream } from 'node:tty';
-import { MOST_BYTES } from '../../host/config/secret/secret-file.ts';
+import { MOST_BYTES } from '../../config/secrets/secret-file.ts';
 import { Failed } from '../host/failure.ts';
 import { DO_NOT_MARK_PASTES, MARK_PASTES, NO_LINE, typeHidden } from './hidden-line.ts';
 

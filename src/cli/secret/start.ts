@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { nearest } from '../../base/nearest.ts';
-import { fileSecretStore } from '../../host/config/secret/file-secret-store.ts';
-import type { SecretStore } from '../../host/config/secret/secret-store.ts';
+import { fileSecretStore } from '../../config/secrets/file-secret-store.ts';
+import type { SecretStore } from '../../config/secrets/secret-store.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { cliWorld } from '../host/config-world.ts';
 import { errorDocument, sayFailure } from '../host/failure.ts';
@@ -84,7 +84,7 @@ async function list(format: string, { store, output }: Work, env: NodeJS.Process
 /** What is configured here; secrets are listed also where that cannot be read. */
 async function entriesOf(env: NodeJS.ProcessEnv, output: Output): Promise<[string, object][] | undefined> {
   try {
-    const { readConfiguration } = await import('../../host/config/configuration.ts');
+    const { readConfiguration } = await import('../../config/configuration.ts');
     const { merged } = await readConfiguration(cliWorld(env));
     return merged.servers.flatMap(({ name, entry }) => (entry ? [[name, entry] as [string, object]] : []));
   } catch (cause) {

@@ -1,4 +1,4 @@
-import type { ToolChange } from '../../host/pin/judge.ts';
+import type { ToolChange } from '../../pool/pinning/judge.ts';
 import { many } from '../host/figures.ts';
 import { table } from '../host/table.ts';
 

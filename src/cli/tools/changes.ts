@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { nearest } from '../../base/nearest.ts';
-import type { ToolChange } from '../../host/pin/judge.ts';
-import { openPins } from '../../host/pin/open-pins.ts';
-import type { Pins } from '../../host/pin/pins.ts';
+import type { ToolChange } from '../../pool/pinning/judge.ts';
+import { openPins } from '../../pool/pinning/open-pins.ts';
+import type { Pins } from '../../pool/pinning/pins.ts';
 import { errorDocument } from '../host/failure.ts';
 import { jsonText, lines } from '../host/lines.ts';
 import { NotUnderstood } from '../host/not-understood.ts';

@@ -1,8 +1,8 @@
 import type { HostTool } from '../../host/host-options.ts';
-import type { ToolChange } from '../../host/pin/judge.ts';
-import type { Pool, PoolDiagnostic, PooledTool } from '../../host/pool/assemble.ts';
-import { priceOf } from '../../host/pool/price.ts';
-import type { ServerStatus } from '../../host/servers/status.ts';
+import type { ServerStatus } from '../../mcp/servers/status.ts';
+import type { Pool, PoolDiagnostic, PooledTool } from '../../pool/assemble.ts';
+import type { ToolChange } from '../../pool/pinning/judge.ts';
+import { priceOf } from '../../pool/price.ts';
 import { sayChange } from '../host/changed-tools.ts';
 import { faultOf, type Warning } from '../host/with-host.ts';
 

@@ -1,8 +1,8 @@
-import { TOOL_SEARCH } from '../../host/builtin/tool-search.ts';
+import { TOOL_SEARCH } from '../../agent/builtins/tool-search.ts';
 import type { HostTool } from '../../host/host-options.ts';
-import { assemble, type Pool } from '../../host/pool/assemble.ts';
-import { parseQuery } from '../../host/search/parse-query.ts';
-import { ToolIndex } from '../../host/search/tool-index.ts';
+import { assemble, type Pool } from '../../pool/assemble.ts';
+import { parseQuery } from '../../pool/search/parse-query.ts';
+import { ToolIndex } from '../../pool/search/tool-index.ts';
 import { changedTools } from '../host/changed-tools.ts';
 import { jsonText, lines } from '../host/lines.ts';
 import type { NamedServers } from '../host/named-servers.ts';

@@ -1,9 +1,9 @@
 import { textTokens } from '../../base/text-tokens.ts';
-import type { Pool } from '../../host/pool/assemble.ts';
-import { divide } from '../../host/pool/divide.ts';
-import { priceList, priceOf } from '../../host/pool/price.ts';
-import { sayDeferred } from '../../host/say-deferred.ts';
-import { toolBudget } from '../../host/tool-budget.ts';
+import type { Pool } from '../../pool/assemble.ts';
+import { divide } from '../../pool/divide.ts';
+import { priceList, priceOf } from '../../pool/price.ts';
+import { sayDeferred } from '../../pool/say-deferred.ts';
+import { toolBudget } from '../../pool/tool-budget.ts';
 import type { ServerReport, Totals } from './report.ts';
 
 /** The window that shares are told of. */

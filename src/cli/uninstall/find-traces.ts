@@ -1,7 +1,7 @@
-import { realPlace } from '../../host/config/approve/real-place.ts';
-import { documentOf } from '../../host/config/file/read-document.ts';
-import { readText } from '../../host/config/file/read-text.ts';
-import { readInventory, type WrittenFile } from '../../host/config/write/inventory.ts';
+import { realPlace } from '../../config/approval/real-place.ts';
+import { documentOf } from '../../config/files/read-document.ts';
+import { readText } from '../../config/files/read-text.ts';
+import { readInventory, type WrittenFile } from '../../config/write/inventory.ts';
 import { type HomeContent, homeContent } from './home-parts.ts';
 import { type Found, type Undo, undoOf } from './undo-file.ts';
 

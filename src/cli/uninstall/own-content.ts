@@ -1,8 +1,8 @@
 import { closeSync, lstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import { parseHeader } from '../../agent/transcript/entry.ts';
 import { isLockText } from '../../base/file-lock.ts';
 import { isRecord } from '../../base/is-record.ts';
-import { documentOf } from '../../host/config/file/read-document.ts';
-import { parseHeader } from '../../host/transcript/entry.ts';
+import { documentOf } from '../../config/files/read-document.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 

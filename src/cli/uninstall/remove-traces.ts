@@ -1,8 +1,8 @@
 import { rmdirSync, rmSync, unlinkSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { editDocument } from '../../host/config/file/edit-document.ts';
-import { locksPath } from '../../host/config/write/file-options.ts';
-import { forgetWritten, readInventory } from '../../host/config/write/inventory.ts';
+import { editDocument } from '../../config/files/edit-document.ts';
+import { locksPath } from '../../config/write/file-options.ts';
+import { forgetWritten, readInventory } from '../../config/write/inventory.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { undoNow } from './find-traces.ts';
 import { type HomePart, homeContent } from './home-parts.ts';

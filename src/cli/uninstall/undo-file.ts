@@ -1,7 +1,7 @@
 import { isRecord } from '../../base/is-record.ts';
-import { hashEntry } from '../../host/config/approve/hash-entry.ts';
-import type { Edit } from '../../host/config/file/edit-document.ts';
-import type { WrittenFile } from '../../host/config/write/inventory.ts';
+import { hashEntry } from '../../config/approval/hash-entry.ts';
+import type { Edit } from '../../config/files/edit-document.ts';
+import type { WrittenFile } from '../../config/write/inventory.ts';
 
 /** What is to be done with a file of a project: all of it goes, or what is ours in it, or nothing. */
 export type Undo = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { findTool } from '../../../src/cli/call/find-tool.ts';
-import { aliasesOf } from '../../../src/host/pool/alias.ts';
+import { aliasesOf } from '../../../src/pool/alias.ts';
 
 const tool = (name: string, server = 'docs') => ({ name, server, inputSchema: {} });
 const TOOLS = [tool('a.b'), tool('search'), tool('x', 'other')];

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { errorDocument, Failed, sayFailure } from '../../../src/cli/host/failure.ts';
 import { NotUnderstood } from '../../../src/cli/host/not-understood.ts';
-import { HostError } from '../../../src/host/connect/host-error.ts';
-import { ServerFault } from '../../../src/host/connect/server-fault.ts';
+import { HostError } from '../../../src/mcp/connection/host-error.ts';
+import { ServerFault } from '../../../src/mcp/connection/server-fault.ts';
 
 test.each<[string, unknown, object]>([
   ['a refusal', new ServerFault('odd', -32603, 'no'), { message: 'server odd: no', code: -32603 }],

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type ConfigPlace, configPlace } from '../../host/config/config-place.ts';
-import { makeCertificates } from '../../host/connect/certificates.ts';
-import { startWeb } from '../../host/connect/http/web.ts';
+import { type ConfigPlace, configPlace } from '../../config/config-place.ts';
+import { makeCertificates } from '../../mcp/connection/certificates.ts';
+import { startWeb } from '../../mcp/transports/http/web.ts';
 import { CLI, fixture, runCli } from '../run-cli.ts';
 import { hasScript, TerminalProcess } from '../terminal-process.ts';
 

@@ -3,10 +3,10 @@ import { render } from '../../../src/cli/chat/render.ts';
 import { healthOf, isTrouble, rowsOf } from '../../../src/cli/mcp/health.ts';
 import { emptyText } from '../../../src/cli/mcp/list/empty-text.ts';
 import { listPieces } from '../../../src/cli/mcp/list/list-pieces.ts';
-import { NO_CHOICES } from '../../../src/host/config/approve/choice-file.ts';
-import { type Choices, choicesOf } from '../../../src/host/config/approve/choices.ts';
-import type { ConfiguredServer, Source, Verdict, WrittenServer } from '../../../src/host/config/model.ts';
-import type { ServerStatus } from '../../../src/host/servers/status.ts';
+import { NO_CHOICES } from '../../../src/config/approval/choice-file.ts';
+import { type Choices, choicesOf } from '../../../src/config/approval/choices.ts';
+import type { ConfiguredServer, Source, Verdict, WrittenServer } from '../../../src/config/model.ts';
+import type { ServerStatus } from '../../../src/mcp/servers/status.ts';
 
 const written = (name: string, scope: WrittenServer['scope'] = 'user'): WrittenServer => ({
   name,

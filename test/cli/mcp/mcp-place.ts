@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ConfigPlace, configPlace } from '../../host/config/config-place.ts';
+import { type ConfigPlace, configPlace } from '../../config/config-place.ts';
 import { runCli } from '../run-cli.ts';
 import { TerminalProcess } from '../terminal-process.ts';
 

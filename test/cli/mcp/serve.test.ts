@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { Client as OlderClient } from '../../../interop/node_modules/@modelcontextprotocol/sdk/dist/esm/client/index.js';
 import { StdioClientTransport as OlderTransport } from '../../../interop/node_modules/@modelcontextprotocol/sdk/dist/esm/client/stdio.js';
 import { createHost } from '../../../src/entry/host.ts';
-import { type ConfigPlace, configPlace } from '../../host/config/config-place.ts';
+import { type ConfigPlace, configPlace } from '../../config/config-place.ts';
 import { CLI, CLI_ENV, runCli } from '../run-cli.ts';
 
 /** A project with something in it, something beside it, and links from the one to the other. */

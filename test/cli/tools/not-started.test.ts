@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { configPlace } from '../../host/config/config-place.ts';
+import { configPlace } from '../../config/config-place.ts';
 import { CLI, fixture, runCli } from '../run-cli.ts';
 
 const docs = { command: process.execPath, args: [CLI, 'serve', fixture('docs.ts'), '--export', 'docs'] };

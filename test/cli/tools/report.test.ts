@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
+import { TOOL_SEARCH } from '../../../src/agent/builtins/tool-search.ts';
 import { sayRenamed, serverReports } from '../../../src/cli/tools/report.ts';
 import { totalsOf } from '../../../src/cli/tools/totals.ts';
-import { TOOL_SEARCH } from '../../../src/host/builtin/tool-search.ts';
 import type { HostTool } from '../../../src/host/host-options.ts';
-import { assemble } from '../../../src/host/pool/assemble.ts';
-import { priceOf } from '../../../src/host/pool/price.ts';
+import { assemble } from '../../../src/pool/assemble.ts';
+import { priceOf } from '../../../src/pool/price.ts';
 
 const tool = (server: string, name: string): HostTool => ({
   server,

@@ -3,7 +3,7 @@ import { changeTable } from '../../../src/cli/tools/change-table.ts';
 import { costTable } from '../../../src/cli/tools/cost-table.ts';
 import type { ServerReport, ToolReport, ToolsReport } from '../../../src/cli/tools/report.ts';
 import { firstLine, marksOf, matchTable, toolTable } from '../../../src/cli/tools/tool-table.ts';
-import { judge } from '../../../src/host/pin/judge.ts';
+import { judge } from '../../../src/pool/pinning/judge.ts';
 
 const tool = (name: string, tokens: number, more: Partial<ToolReport> = {}): ToolReport => ({
   name,

@@ -2,8 +2,8 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { homeContent } from '../../../src/cli/uninstall/home-parts.ts';
-import { writeServer } from '../../../src/host/config/write/write-servers.ts';
-import { configPlace } from '../../host/config/config-place.ts';
+import { writeServer } from '../../../src/config/write/write-servers.ts';
+import { configPlace } from '../../config/config-place.ts';
 import { keepAll } from './keep-all.ts';
 
 const UUID = '6f2d1c1e-0b6a-4c57-9d0e-3a5d8c1b2f40';

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
-import { fileSecretStore } from '../../../src/host/config/secret/file-secret-store.ts';
-import { cachePath, writeCache } from '../../../src/host/config/source/connectors/connector-cache.ts';
-import { fileEras } from '../../../src/host/connect/file-eras.ts';
-import { fileCatalogue } from '../../../src/host/discover/file-catalogue.ts';
-import { openPins } from '../../../src/host/pin/open-pins.ts';
-import { lastingStore } from '../../../src/host/result/result-store.ts';
-import { Transcript } from '../../../src/host/transcript/transcript.ts';
-import { tool } from '../../host/pin/tools.ts';
-import { options } from '../../host/transcript/sessions.ts';
+import { lastingStore } from '../../../src/agent/results/result-store.ts';
+import { Transcript } from '../../../src/agent/transcript/transcript.ts';
+import { fileSecretStore } from '../../../src/config/secrets/file-secret-store.ts';
+import { cachePath, writeCache } from '../../../src/config/sources/connectors/connector-cache.ts';
+import { fileEras } from '../../../src/mcp/connection/file-eras.ts';
+import { fileCatalogue } from '../../../src/mcp/discovery/file-catalogue.ts';
+import { openPins } from '../../../src/pool/pinning/open-pins.ts';
+import { options } from '../../agent/transcript/sessions.ts';
+import { tool } from '../../pool/pinning/tools.ts';
 
 /** Has every store write something to a home, as sessions do; gives the transcript of the one session. */
 export async function keepAll(home: string): Promise<string> {

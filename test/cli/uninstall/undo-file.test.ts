@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type Found, undoOf } from '../../../src/cli/uninstall/undo-file.ts';
-import { hashEntry } from '../../../src/host/config/approve/hash-entry.ts';
-import type { WrittenFile } from '../../../src/host/config/write/inventory.ts';
+import { hashEntry } from '../../../src/config/approval/hash-entry.ts';
+import type { WrittenFile } from '../../../src/config/write/inventory.ts';
 
 const OURS = { command: 'ours' };
 const FILE: WrittenFile = {

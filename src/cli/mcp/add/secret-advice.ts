@@ -1,4 +1,4 @@
-import { literalSecrets } from '../../../host/config/explain/mask-entry.ts';
+import { literalSecrets } from '../../../config/explain/mask-entry.ts';
 
 /** What is said of values that look like secrets and would stand in a file as they are, a line each. */
 export function secretAdvice(server: string, entry: Readonly<Record<string, unknown>>): string[] {

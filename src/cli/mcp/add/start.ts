@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { WritableScope } from '../../../host/config/write/write-servers.ts';
+import type { WritableScope } from '../../../config/write/write-servers.ts';
 import { inSession } from '../session.ts';
 import type { McpFormat } from '../sub-command.ts';
 import { type Given, givenEntry } from './given-entry.ts';

@@ -1,10 +1,10 @@
 import { shellWord } from '../../../base/shell-word.ts';
-import { readConfiguration } from '../../../host/config/configuration.ts';
-import { maskEntry } from '../../../host/config/explain/mask-entry.ts';
-import { relativePath } from '../../../host/config/merge/relative-path.ts';
-import { keyText } from '../../../host/config/source/key-text.ts';
-import { homeLabel } from '../../../host/config/source/labels.ts';
-import { pathOfScope, type WritableScope, writeServer } from '../../../host/config/write/write-servers.ts';
+import { readConfiguration } from '../../../config/configuration.ts';
+import { maskEntry } from '../../../config/explain/mask-entry.ts';
+import { relativePath } from '../../../config/merge/relative-path.ts';
+import { keyText } from '../../../config/sources/key-text.ts';
+import { homeLabel } from '../../../config/sources/labels.ts';
+import { pathOfScope, type WritableScope, writeServer } from '../../../config/write/write-servers.ts';
 import type { ExternalServerEntry } from '../../../protocol/server-entry.ts';
 import { line } from '../../chat/piece.ts';
 import { Failed } from '../../host/failure.ts';

@@ -1,7 +1,7 @@
 import { isCredentialName } from '../../../base/is-credential-name.ts';
 import { isRecord } from '../../../base/is-record.ts';
-import { approvablePart } from '../../../host/config/approve/settings-part.ts';
-import type { WrittenServer } from '../../../host/config/model.ts';
+import { approvablePart } from '../../../config/approval/settings-part.ts';
+import type { WrittenServer } from '../../../config/model.ts';
 import { line, type Piece } from '../../chat/piece.ts';
 import { whereText } from '../where.ts';
 import type { Pending } from './pending.ts';

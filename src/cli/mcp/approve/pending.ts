@@ -1,8 +1,8 @@
-import { approvablePart } from '../../../host/config/approve/settings-part.ts';
-import type { Configuration } from '../../../host/config/configuration.ts';
-import { faultText } from '../../../host/config/fault-text.ts';
-import type { WrittenServer } from '../../../host/config/model.ts';
-import type { SettingsSource } from '../../../host/config/source/find-sources.ts';
+import { approvablePart } from '../../../config/approval/settings-part.ts';
+import type { Configuration } from '../../../config/configuration.ts';
+import { faultText } from '../../../config/fault-text.ts';
+import type { WrittenServer } from '../../../config/model.ts';
+import type { SettingsSource } from '../../../config/sources/find-sources.ts';
 import { NotUnderstood } from '../../host/not-understood.ts';
 import { entriesOf, unknownServer } from '../known-server.ts';
 import { whereText } from '../where.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { forgetChoices } from '../../../host/config/approve/choice-store.ts';
-import { repositoryRoot } from '../../../host/config/source/places.ts';
+import { forgetChoices } from '../../../config/approval/choice-store.ts';
+import { repositoryRoot } from '../../../config/sources/places.ts';
 import { line } from '../../chat/piece.ts';
 import { inSession } from '../session.ts';
 import type { McpFormat } from '../sub-command.ts';

@@ -3,10 +3,10 @@ import {
   decideServers,
   rejectSettings,
   trustDirectory,
-} from '../../../host/config/approve/choice-store.ts';
-import { type Configuration, readConfiguration } from '../../../host/config/configuration.ts';
-import { faultText } from '../../../host/config/fault-text.ts';
-import type { SettingsSource } from '../../../host/config/source/find-sources.ts';
+} from '../../../config/approval/choice-store.ts';
+import { type Configuration, readConfiguration } from '../../../config/configuration.ts';
+import { faultText } from '../../../config/fault-text.ts';
+import type { SettingsSource } from '../../../config/sources/find-sources.ts';
 import { line, type Piece } from '../../chat/piece.ts';
 import { processTerminal } from '../../chat/terminal.ts';
 import { NotUnderstood } from '../../host/not-understood.ts';

@@ -1,11 +1,11 @@
 import { untoldWords } from '../../../base/last-words.ts';
 import { shellWord } from '../../../base/shell-word.ts';
-import type { Configuration } from '../../../host/config/configuration.ts';
-import { connectionStep } from '../../../host/config/explain/connection-step.ts';
-import type { ConfiguredServer } from '../../../host/config/model.ts';
-import { acceptCommand } from '../../../host/pin/accept-command.ts';
-import type { ToolChange } from '../../../host/pin/judge.ts';
-import type { ServerStatus } from '../../../host/servers/status.ts';
+import type { Configuration } from '../../../config/configuration.ts';
+import { connectionStep } from '../../../config/explain/connection-step.ts';
+import type { ConfiguredServer } from '../../../config/model.ts';
+import type { ServerStatus } from '../../../mcp/servers/status.ts';
+import { acceptCommand } from '../../../pool/pinning/accept-command.ts';
+import type { ToolChange } from '../../../pool/pinning/judge.ts';
 import { faultOf, type Warning } from '../../host/with-host.ts';
 import type { Finding } from './finding.ts';
 

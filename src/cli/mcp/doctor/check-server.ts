@@ -1,11 +1,11 @@
 import { shellWord } from '../../../base/shell-word.ts';
-import type { Configuration } from '../../../host/config/configuration.ts';
-import { expandEntry } from '../../../host/config/expand/expand-entry.ts';
-import { resolvePaths, workingDirectory } from '../../../host/config/expand/server-directory.ts';
-import { explainServer } from '../../../host/config/explain/explain-server.ts';
-import { faultText } from '../../../host/config/fault-text.ts';
-import type { ConfiguredServer } from '../../../host/config/model.ts';
-import { Secrets } from '../../../host/connect/secrets.ts';
+import type { Configuration } from '../../../config/configuration.ts';
+import { expandEntry } from '../../../config/expand/expand-entry.ts';
+import { resolvePaths, workingDirectory } from '../../../config/expand/server-directory.ts';
+import { explainServer } from '../../../config/explain/explain-server.ts';
+import { faultText } from '../../../config/fault-text.ts';
+import type { ConfiguredServer } from '../../../config/model.ts';
+import { Secrets } from '../../../mcp/connection/secrets.ts';
 import { lookUp } from '../../explain/look-up.ts';
 import { checkCommand } from './check-command.ts';
 import { checkUrl } from './check-url.ts';

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { connect, isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import type { ConfigWorld } from '../../../host/config/world.ts';
-import { proxyFor } from '../../../host/connect/http/proxy-for.ts';
-import { tlsOptions } from '../../../host/connect/http/tls-options.ts';
-import { NETWORK_FAULTS } from '../../../host/connect/network-faults.ts';
+import type { ConfigWorld } from '../../../config/world.ts';
+import { NETWORK_FAULTS } from '../../../mcp/connection/network-faults.ts';
+import { proxyFor } from '../../../mcp/transports/http/proxy-for.ts';
+import { tlsOptions } from '../../../mcp/transports/http/tls-options.ts';
 import { messageOf } from '../../../protocol/sdk-error.ts';
 import type { Finding } from './finding.ts';
 

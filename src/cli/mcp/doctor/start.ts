@@ -1,7 +1,7 @@
-import type { Configuration } from '../../../host/config/configuration.ts';
-import type { ConfiguredServer } from '../../../host/config/model.ts';
-import { assemble } from '../../../host/pool/assemble.ts';
-import { priceOf } from '../../../host/pool/price.ts';
+import type { Configuration } from '../../../config/configuration.ts';
+import type { ConfiguredServer } from '../../../config/model.ts';
+import { assemble } from '../../../pool/assemble.ts';
+import { priceOf } from '../../../pool/price.ts';
 import { changedTools } from '../../host/changed-tools.ts';
 import { processOutput } from '../../host/output.ts';
 import { Spinner } from '../../host/spinner.ts';

@@ -1,5 +1,5 @@
-import type { Configuration } from '../../../host/config/configuration.ts';
-import type { ConfiguredServer, LostServer } from '../../../host/config/model.ts';
+import type { Configuration } from '../../../config/configuration.ts';
+import type { ConfiguredServer, LostServer } from '../../../config/model.ts';
 import type { Statuses } from '../connect.ts';
 import { type Health, healthOf } from '../health.ts';
 import { allLost } from '../outcome.ts';

@@ -1,6 +1,6 @@
-import { lossText } from '../../../host/config/explain/loss-text.ts';
-import { maskEntry } from '../../../host/config/explain/mask-entry.ts';
-import type { WrittenServer } from '../../../host/config/model.ts';
+import { lossText } from '../../../config/explain/loss-text.ts';
+import { maskEntry } from '../../../config/explain/mask-entry.ts';
+import type { WrittenServer } from '../../../config/model.ts';
 import { line, type Piece } from '../../chat/piece.ts';
 import { MARKS } from '../health.ts';
 import { whereText } from '../where.ts';

@@ -1,5 +1,5 @@
-import { lossText } from '../../../host/config/explain/loss-text.ts';
-import { maskEntry } from '../../../host/config/explain/mask-entry.ts';
+import { lossText } from '../../../config/explain/loss-text.ts';
+import { maskEntry } from '../../../config/explain/mask-entry.ts';
 import { withStatuses } from '../connect.ts';
 import { freshConfiguration } from '../fresh-configuration.ts';
 import { isTrouble } from '../health.ts';

@@ -1,7 +1,7 @@
-import type { Configuration } from '../../../host/config/configuration.ts';
-import { signatureOf } from '../../../host/config/merge/signature.ts';
-import type { Scope, WrittenServer } from '../../../host/config/model.ts';
-import type { WritableScope } from '../../../host/config/write/write-servers.ts';
+import type { Configuration } from '../../../config/configuration.ts';
+import { signatureOf } from '../../../config/merge/signature.ts';
+import type { Scope, WrittenServer } from '../../../config/model.ts';
+import type { WritableScope } from '../../../config/write/write-servers.ts';
 import { whereText } from '../where.ts';
 import type { Existing } from './candidate.ts';
 

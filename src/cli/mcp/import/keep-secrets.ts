@@ -1,6 +1,6 @@
 import { isRecord } from '../../../base/is-record.ts';
-import { literalSecrets } from '../../../host/config/explain/mask-entry.ts';
-import { secretName } from '../../../host/config/import/variables.ts';
+import { literalSecrets } from '../../../config/explain/mask-entry.ts';
+import { secretName } from '../../../config/import/variables.ts';
 
 type Entry = Readonly<Record<string, unknown>>;
 

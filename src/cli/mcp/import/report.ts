@@ -1,7 +1,7 @@
-import { maskEntry } from '../../../host/config/explain/mask-entry.ts';
-import type { FoundFile } from '../../../host/config/import/find-foreign.ts';
-import { pathLabel } from '../../../host/config/source/labels.ts';
-import type { ConfigWorld } from '../../../host/config/world.ts';
+import { maskEntry } from '../../../config/explain/mask-entry.ts';
+import type { FoundFile } from '../../../config/import/find-foreign.ts';
+import { pathLabel } from '../../../config/sources/labels.ts';
+import type { ConfigWorld } from '../../../config/world.ts';
 import { line, type Piece, type Tone } from '../../chat/piece.ts';
 import { table } from '../../host/table.ts';
 import { entryText } from '../where.ts';

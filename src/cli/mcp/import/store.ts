@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { literalSecrets } from '../../../host/config/explain/mask-entry.ts';
-import { fileSecretStore } from '../../../host/config/secret/file-secret-store.ts';
-import type { ConfigWorld } from '../../../host/config/world.ts';
-import { type WritableScope, writeServer } from '../../../host/config/write/write-servers.ts';
+import { literalSecrets } from '../../../config/explain/mask-entry.ts';
+import { fileSecretStore } from '../../../config/secrets/file-secret-store.ts';
+import type { ConfigWorld } from '../../../config/world.ts';
+import { type WritableScope, writeServer } from '../../../config/write/write-servers.ts';
 import { messageOf } from '../../../protocol/sdk-error.ts';
 import type { Candidate } from './candidate.ts';
 import { keepSecrets } from './keep-secrets.ts';

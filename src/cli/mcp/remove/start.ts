@@ -1,6 +1,6 @@
-import { type Configuration, readConfiguration } from '../../../host/config/configuration.ts';
-import type { WrittenServer } from '../../../host/config/model.ts';
-import { removeServer, type WritableScope } from '../../../host/config/write/write-servers.ts';
+import { type Configuration, readConfiguration } from '../../../config/configuration.ts';
+import type { WrittenServer } from '../../../config/model.ts';
+import { removeServer, type WritableScope } from '../../../config/write/write-servers.ts';
 import { line } from '../../chat/piece.ts';
 import { Failed } from '../../host/failure.ts';
 import { NotUnderstood } from '../../host/not-understood.ts';

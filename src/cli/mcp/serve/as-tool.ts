@@ -1,8 +1,8 @@
-import type { ToolOutcome } from '../../../host/agent/tool-call.ts';
-import type { BuiltIn, BuiltInWorld } from '../../../host/builtin/built-in.ts';
+import type { BuiltIn, BuiltInWorld } from '../../../agent/builtins/built-in.ts';
+import type { ToolOutcome } from '../../../agent/loop/tool-call.ts';
 import type { CallToolResult, ContentBlock, ToolAnnotations } from '../../../protocol/mcp.ts';
-import type { ToolContext } from '../../../tools/context.ts';
-import { type AnyTool, tool } from '../../../tools/tool.ts';
+import type { ToolContext } from '../../../tool-server/context.ts';
+import { type AnyTool, tool } from '../../../tool-server/tool.ts';
 import { keptIn } from './kept-in.ts';
 
 /** A built-in tool in the form that MCP clients call. */

@@ -1,7 +1,7 @@
-import type { BuiltIn } from '../../../host/builtin/built-in.ts';
-import { realInput } from '../../../host/builtin/real-path.ts';
-import { absolutePath, isInWorkspace, type Workspace } from '../../../host/permission/path.ts';
-import { isProtectedPath } from '../../../host/permission/protected-path.ts';
+import type { BuiltIn } from '../../../agent/builtins/built-in.ts';
+import { realInput } from '../../../agent/builtins/real-path.ts';
+import { absolutePath, isInWorkspace, type Workspace } from '../../../permissions/path.ts';
+import { isProtectedPath } from '../../../permissions/protected-path.ts';
 
 type Input = Readonly<Record<string, unknown>>;
 

@@ -1,11 +1,11 @@
+import { BASH } from '../../../agent/builtins/bash.ts';
+import type { BuiltIn } from '../../../agent/builtins/built-in.ts';
+import { EDIT } from '../../../agent/builtins/edit.ts';
+import { GLOB } from '../../../agent/builtins/glob.ts';
+import { GREP } from '../../../agent/builtins/grep.ts';
+import { READ } from '../../../agent/builtins/read.ts';
+import { WRITE } from '../../../agent/builtins/write.ts';
 import { nearest } from '../../../base/nearest.ts';
-import { BASH } from '../../../host/builtin/bash.ts';
-import type { BuiltIn } from '../../../host/builtin/built-in.ts';
-import { EDIT } from '../../../host/builtin/edit.ts';
-import { GLOB } from '../../../host/builtin/glob.ts';
-import { GREP } from '../../../host/builtin/grep.ts';
-import { READ } from '../../../host/builtin/read.ts';
-import { WRITE } from '../../../host/builtin/write.ts';
 import { NotUnderstood } from '../../host/not-understood.ts';
 
 /** What a flag opens beside reading. */

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { fileFaults } from '../../../../src/cli/mcp/doctor/check-files.ts';
 import { checkBefore } from '../../../../src/cli/mcp/doctor/check-server.ts';
-import { readConfiguration } from '../../../../src/host/config/configuration.ts';
-import { configPlace } from '../../../host/config/config-place.ts';
+import { readConfiguration } from '../../../../src/config/configuration.ts';
+import { configPlace } from '../../../config/config-place.ts';
 
 const LABEL = '~/.toolplane/settings.json';
 

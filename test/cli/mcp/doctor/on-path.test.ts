@@ -2,7 +2,7 @@ import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { onPath } from '../../../../src/cli/mcp/doctor/on-path.ts';
-import { configPlace } from '../../../host/config/config-place.ts';
+import { configPlace } from '../../../config/config-place.ts';
 
 function tools() {
   const { project, write } = configPlace();

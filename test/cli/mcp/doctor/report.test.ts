@@ -3,9 +3,9 @@ import { render } from '../../../../src/cli/chat/render.ts';
 import { checkLive } from '../../../../src/cli/mcp/doctor/check-live.ts';
 import { checked, report } from '../../../../src/cli/mcp/doctor/finding.ts';
 import { reportText } from '../../../../src/cli/mcp/doctor/report-text.ts';
-import type { Configuration } from '../../../../src/host/config/configuration.ts';
-import type { ConfiguredServer } from '../../../../src/host/config/model.ts';
-import type { ToolChange } from '../../../../src/host/pin/judge.ts';
+import type { Configuration } from '../../../../src/config/configuration.ts';
+import type { ConfiguredServer } from '../../../../src/config/model.ts';
+import type { ToolChange } from '../../../../src/pool/pinning/judge.ts';
 
 const textOf = (it: ReturnType<typeof report>) =>
   reportText(it).map((piece) => render(piece, { columns: 80, colours: false }));

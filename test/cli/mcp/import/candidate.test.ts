@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { candidatesOf, type Existing } from '../../../../src/cli/mcp/import/candidate.ts';
 import { existingServers } from '../../../../src/cli/mcp/import/existing.ts';
 import { taking } from '../../../../src/cli/mcp/import/take.ts';
-import type { FoundFile } from '../../../../src/host/config/import/find-foreign.ts';
-import { FOREIGN_TOOLS } from '../../../../src/host/config/import/foreign-tools.ts';
-import { signatureOf } from '../../../../src/host/config/merge/signature.ts';
-import type { ConfiguredServer } from '../../../../src/host/config/model.ts';
-import type { WritableScope } from '../../../../src/host/config/write/write-servers.ts';
+import type { FoundFile } from '../../../../src/config/import/find-foreign.ts';
+import { FOREIGN_TOOLS } from '../../../../src/config/import/foreign-tools.ts';
+import { signatureOf } from '../../../../src/config/merge/signature.ts';
+import type { ConfiguredServer } from '../../../../src/config/model.ts';
+import type { WritableScope } from '../../../../src/config/write/write-servers.ts';
 
 type Entry = { command: string; env?: Record<string, string> };
 

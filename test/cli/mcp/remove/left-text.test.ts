@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { leftText } from '../../../../src/cli/mcp/remove/start.ts';
-import type { ConfiguredServer, Verdict } from '../../../../src/host/config/model.ts';
+import type { ConfiguredServer, Verdict } from '../../../../src/config/model.ts';
 
 function having(path?: string, verdict: Verdict = { kind: 'ready' }) {
   const written = { name: 'x', scope: 'local', label: `${path}`, raw: { command: 'run' } } as const;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { servedDirectory } from '../../../../src/cli/mcp/serve/served-directory.ts';
 import { type Opened, servedTools } from '../../../../src/cli/mcp/serve/served-tools.ts';
-import { configPlace } from '../../../host/config/config-place.ts';
+import { configPlace } from '../../../config/config-place.ts';
 
 const names = (opened: readonly Opened[], wanted?: readonly string[]) =>
   servedTools(opened, wanted).map(({ listed }) => listed.name);

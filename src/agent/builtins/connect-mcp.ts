@@ -1,0 +1,49 @@
+import { failedOutcome } from '../loop/tool-call.ts';
+import type { ConnectOutcome } from './built-in.ts';
+import { defineBuiltIn } from './define.ts';
+
+const MOST_NAMES = 100;
+
+export const CONNECT_MCP = defineBuiltIn({
+  name: 'connect_mcp',
+  description:
+    'Connects an MCP server that is configured but not connected yet. Its tools can be called from your next message on.',
+  annotations: {
+    title: 'Connect a server',
+    readOnlyHint: false,
+    destructiveHint: false,
+    openWorldHint: true,
+  },
+  required: {
+    name: { type: 'string', minLength: 1, description: "The server's name in the configuration." },
+  },
+  optional: {},
+  async run({ name }, world, signal) {
+    const outcome = await world.connect(name, signal);
+    switch (outcome.kind) {
+      case 'connected':
+        return said(`Connected to '${name}'. Discovered: ${discovered(outcome)}`);
+      case 'already-connected':
+        return said(`MCP server '${name}' already connected`);
+      case 'unknown':
+        return failedOutcome(`Unknown server '${name}'. Available: ${listed(outcome.available)}`);
+      case 'failed':
+        return failedOutcome(`Could not connect to '${name}': ${outcome.fault}`);
+    }
+  },
+});
+
+/** Of a server with very many tools some are named: the others are found by what they do. */
+function discovered({ tools, searchable = 0 }: Extract<ConnectOutcome, { kind: 'connected' }>): string {
+  const more = tools.length - MOST_NAMES;
+  const named = more > 0 ? `${listed(tools.slice(0, MOST_NAMES))} and ${more} more` : listed(tools);
+  return searchable > 0 ? `${named}. ToolSearch finds and loads them` : named;
+}
+
+function listed(names: readonly string[]): string {
+  return names.join(', ') || '(none)';
+}
+
+function said(content: string) {
+  return { content, isError: false };
+}

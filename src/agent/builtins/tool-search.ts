@@ -1,0 +1,64 @@
+import { cutText } from '../../base/cut-text.ts';
+import { failedOutcome } from '../loop/tool-call.ts';
+import type { FoundTools } from './built-in.ts';
+import { defineBuiltIn } from './define.ts';
+
+const FEW = 5;
+const MOST = 20;
+/** What is said of a tool before it is loaded: its definition follows in the next round anyway. */
+const LONGEST_DESCRIPTION = 160;
+
+export const TOOL_SEARCH = defineBuiltIn({
+  name: 'ToolSearch',
+  description:
+    'Finds tools of connected servers that are not among those you were told of, and loads them: their definitions are ' +
+    'there from your next message on. Describe what is to be done in a few words, in any language; or name tools: ' +
+    '"select:mcp__github__create_issue,mcp__github__list_issues". "server:github" keeps to one server, "+word" wants the ' +
+    'word, "readonly:true" and "destructive:false" keep to tools whose servers say so; alone, these list by name.',
+  annotations: { title: 'Search for tools', readOnlyHint: true, openWorldHint: false },
+  required: {
+    query: { type: 'string', minLength: 1, description: 'What is to be done, or "select:" and names.' },
+  },
+  optional: {
+    max_results: {
+      type: 'integer',
+      minimum: 1,
+      maximum: MOST,
+      description: `How many tools to load at most; ${FEW} when left out.`,
+    },
+  },
+  async run({ query, max_results: limit = FEW }, world, signal) {
+    const found = await world.findTools(query, limit, signal);
+    const matches = found.tools.map(({ name }) => name);
+    const told = { matches, query, total_deferred_tools: found.searchable };
+    if (matches.length === 0) return { ...failedOutcome(nothing(found)), told };
+    return { content: [said(found), ...unknown(found)].join('\n'), isError: false, told };
+  },
+});
+
+function said({ tools }: FoundTools): string {
+  const lines = tools.map(
+    ({ name, description, isTold }) => `- ${name}${isTold ? ' (you have it)' : ''}: ${short(description)}`,
+  );
+  return ['These can be called from your next message on, best match first:', ...lines].join('\n');
+}
+
+function nothing(found: FoundTools): string {
+  const { servers, waiting, unknownServer } = found;
+  const there = servers.length > 0 ? ` Servers there are: ${servers.join(', ')}.` : '';
+  const more = waiting.length > 0 ? ` connect_mcp can connect: ${waiting.join(', ')}.` : '';
+  const hint = unknownServer?.meant === undefined ? '' : `; did you mean ${unknownServer.meant}?`;
+  const why = unknownServer ? `There is no server ${unknownServer.name}${hint}` : 'Try other words';
+  return [`No tool was found. ${why}.${there}${more}`.replace('?.', '?'), ...unknown(found)].join('\n');
+}
+
+function unknown({ unknown }: FoundTools): string[] {
+  return unknown.map(({ name, meant }) =>
+    meant === undefined ? `There is no tool ${name}.` : `There is no tool ${name}; did you mean ${meant}?`,
+  );
+}
+
+function short(description: string): string {
+  const line = description.replace(/\s+/g, ' ').trim();
+  return line.length > LONGEST_DESCRIPTION ? `${cutText(line, LONGEST_DESCRIPTION)}…` : line;
+}

@@ -1,0 +1,101 @@
+import { resolve } from 'node:path';
+import { anthropicModel } from '../models/anthropic.ts';
+import { type Model, ModelFault, type ModelLimits, type ModelRequest } from '../models/model.ts';
+import { openAiModel } from '../models/openai.ts';
+import { rehearsalModel } from '../models/rehearsal.ts';
+import { type RetryOptions, withRetry } from '../models/retry.ts';
+import { fileModel } from './file-model.ts';
+import type { AgentFlags } from './flag-table.ts';
+import { firstName, type ModelEnvironment, type ModelPlace, placeOf } from './model-name.ts';
+
+/** A model for a session, which understands every name that `--model` does, and the name to begin with. */
+export type ChosenModel = {
+  readonly model: Model;
+  readonly modelName: string;
+  /** Why there is none, if so: the first turn will say it. */
+  readonly lookedFor?: string;
+};
+
+type ModelFlags = Pick<AgentFlags, 'model' | 'fallbackModel' | 'betas' | 'thinking' | 'maxThinkingTokens'>;
+
+/** The model that flags, settings and environment name. Without one a session starts all the same, and its turns fail. */
+export function chooseModel(
+  flags: ModelFlags,
+  env: ModelEnvironment,
+  options: { readonly cwd?: string; readonly retry?: RetryOptions; readonly timeoutMs?: number } = {},
+): ChosenModel {
+  const given = firstName(flags.model, env.TOOLPLANE_MODEL, env.ANTHROPIC_MODEL);
+  const models = new Map<string, Named>();
+  const find = (name: string): Named => {
+    const found = models.get(name) ?? open(placeOf(name, env), flags, options);
+    models.set(name, found);
+    return found;
+  };
+  const first = find(given);
+  const modelName = given.includes(':') ? given : first.name;
+  models.set(modelName, first);
+  const thinking = thinkingOf(flags);
+  const ask = (request: ModelRequest) => {
+    const { model, name } = find(request.model);
+    const maxTokens = Math.min(request.maxTokens, model.limits.outputTokens);
+    return model.stream({ ...request, model: name, maxTokens, ...(thinking && { thinking }) });
+  };
+  const routed: Model = { name: first.model.name, limits: first.model.limits, stream: ask };
+  const { fallbackModel: name } = flags;
+  const fallback = name === undefined ? {} : { fallback: { model: routed, name } };
+  return {
+    model: withRetry(routed, { ...fallback, ...options.retry }),
+    modelName,
+    ...(first.lookedFor !== undefined && { lookedFor: first.lookedFor }),
+  };
+}
+
+/** A model and what it is called where it is. */
+type Named = { readonly model: Model; readonly name: string; readonly lookedFor?: string };
+
+function open(
+  place: ModelPlace,
+  { betas = [] }: ModelFlags,
+  { cwd = '.', timeoutMs }: { readonly cwd?: string; readonly timeoutMs?: number },
+): Named {
+  const timeout = timeoutMs === undefined ? {} : { timeoutMs };
+  switch (place.kind) {
+    case 'anthropic': {
+      const { name, credential, baseUrl } = place;
+      const headers = betas.length > 0 && { headers: { 'anthropic-beta': betas.join(',') } };
+      return {
+        model: anthropicModel({ ...credential, ...(baseUrl && { baseUrl }), ...headers, ...timeout }),
+        name,
+      };
+    }
+    case 'openai': {
+      const { name, kind: _, ...endpoint } = place;
+      return { model: openAiModel({ ...endpoint, ...timeout }), name };
+    }
+    case 'rehearsal':
+      return { model: rehearsalModel(), name: 'rehearsal' };
+    case 'scripted':
+      return { model: fileModel(resolve(cwd, place.file)), name: 'scripted' };
+    case 'missing':
+      return { model: missingModel(place.lookedFor), name: 'none', lookedFor: place.lookedFor };
+  }
+}
+
+const LIMITS: ModelLimits = { toolName: 64, contextTokens: 200_000, outputTokens: 32_000 };
+
+function missingModel(lookedFor: string): Model {
+  return {
+    name: 'none',
+    limits: LIMITS,
+    stream: () => ({
+      [Symbol.asyncIterator]: () => ({
+        next: () => Promise.reject(new ModelFault('unauthorized', lookedFor)),
+      }),
+    }),
+  };
+}
+
+function thinkingOf({ thinking, maxThinkingTokens }: ModelFlags): ModelRequest['thinking'] {
+  if (thinking !== undefined) return thinking === 'adaptive' ? 'adaptive' : undefined;
+  return maxThinkingTokens ? { budgetTokens: maxThinkingTokens } : undefined;
+}

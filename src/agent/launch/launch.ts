@@ -1,0 +1,133 @@
+import { realpathSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { readConfiguration } from '../../config/configuration.ts';
+import { RunningConfiguration } from '../../config/running.ts';
+import { sayNews } from '../../config/say-news.ts';
+import { sayFatal, sayStart } from '../../config/say-start.ts';
+import type { AgentLink } from '../../control/link.ts';
+import { fileEras } from '../../mcp/connection/file-eras.ts';
+import { memoryEras } from '../../mcp/connection/memory-eras.ts';
+import type { ConnectWorld } from '../../mcp/connection/world.ts';
+import { fileCatalogue } from '../../mcp/discovery/file-catalogue.ts';
+import { stepsText } from '../../mcp/servers/configure.ts';
+import { openPins } from '../../pool/pinning/open-pins.ts';
+import { SdkError } from '../../protocol/sdk-error.ts';
+import type { RetryEvent } from '../models/retry.ts';
+import { AgentSession } from '../session/agent-session.ts';
+import type { ConfiguredNames } from '../session/server-status.ts';
+import { chooseModel } from './choose-model.ts';
+import { launchRules, placedRules } from './launch-rules.ts';
+import { openConversation } from './open-conversation.ts';
+import { parseFlags } from './parse-flags.ts';
+import { planSession } from './plan-session.ts';
+import { readPromptFiles } from './prompt-files.ts';
+import { readRequestSettings } from './request-settings.ts';
+import { retryMessage } from './retry-message.ts';
+import type { Surroundings } from './surroundings.ts';
+import { launchWorld, wantedConfiguration } from './wanted-configuration.ts';
+
+/** What an agent is started with, as a process or in one. */
+export type Launch = Surroundings & {
+  readonly argv: readonly string[];
+  readonly now: () => Date;
+  /** Hears what has no effect, one line each. */
+  readonly note: (text: string) => void;
+  /** Ends the session before the program does. */
+  readonly signal: AbortSignal;
+};
+
+/** Starts a session. Rejects with one `SdkError` that names everything wrong with the flags, and then nothing was started. */
+export async function launch(link: AgentLink, given: Launch): Promise<AgentSession> {
+  const { note, now, signal } = given;
+  const cwd = directory(given.cwd);
+  const parsed = parseFlags(given.argv);
+  const { flags } = parsed;
+  const [prompts, configuration] = await Promise.all([
+    readPromptFiles(flags, cwd),
+    readConfiguration(launchWorld(flags, { ...given, cwd }, process.platform), wantedConfiguration(flags)),
+  ]);
+  const { settings } = configuration;
+  const running = new RunningConfiguration(configuration);
+  const env = { ...given.env, ...settings.env };
+  const plan = planSession(flags, { settings, prompts, servers: running.servers }, { ...given, cwd, env });
+  const fatal = sayFatal(configuration);
+  const faults = [...parsed.faults, ...prompts.faults, ...fatal, ...plan.faults];
+  if (faults.length > 0) throw refusal(faults);
+  for (const text of [...parsed.notes, ...sayStart(configuration), ...plan.notes]) note(text);
+
+  const root = configuration.world.home;
+  const opened = await openConversation(flags, { root, cwd, now, note });
+  if ('fault' in opened) throw refusal([opened.fault]);
+
+  const model = flags.model ?? settings.model;
+  const around = { cwd, home: given.home, note };
+  const ruleStore = launchRules(flags, plan.options.rules, configuration, around);
+  let session: AgentSession | undefined;
+  const requests = readRequestSettings(flags, env);
+  for (const text of requests.notes) note(text);
+  const retry = { ...requests.retry, onRetry: (event: RetryEvent) => session?.say(retryMessage(event)) };
+  const chosen = chooseModel({ ...flags, ...(model !== undefined && { model }) }, env, {
+    cwd,
+    retry,
+    ...requests.timeout,
+  });
+  session = new AgentSession(link, {
+    ...plan.options,
+    ...opened.kept,
+    // A session that leaves nothing on disk leaves this neither.
+    connect: {
+      ...plan.options.connect,
+      expand: running.expand,
+      ...memories(root, opened.kept.transcript ? 'disk' : 'memory'),
+    },
+    pins: openPins(join(root, 'pins'), { mode: opened.kept.transcript ? 'write' : 'read', note }),
+    configured: namesOf(running),
+    ruleStore,
+    model: chosen.model,
+    modelName: chosen.modelName,
+    note,
+    signal,
+  });
+  const servers = session.servers;
+  running.follow({
+    note,
+    // What is saved while the session lasts counts in it.
+    configure(entries, now, before) {
+      // First what forbids, whatever becomes of the servers.
+      ruleStore.renew(placedRules(now.settings, around));
+      const applied = stepsText(servers.configure(entries));
+      // Dialled anew they fail, and say why.
+      for (const name of running.forbidden(before, now, servers.all)) void servers.reconnect(name);
+      for (const text of [...(applied ? [applied] : []), ...sayNews(before, now)]) note(text);
+    },
+  });
+  const end = () => running[Symbol.dispose]();
+  session.done.then(end, end);
+  return session;
+}
+
+/** To a program, what it gave itself is dynamic. */
+function namesOf(running: RunningConfiguration): ConfiguredNames {
+  return {
+    scopeOf: (name) => (running.scopeOf(name) === 'program' ? undefined : running.scopeOf(name)),
+    aside: () => running.aside(),
+  };
+}
+
+/** What is known of servers from one session to the next. */
+function memories(root: string, where: 'disk' | 'memory'): Pick<ConnectWorld, 'eras' | 'catalogue'> {
+  if (where === 'memory') return { eras: memoryEras() };
+  const cache = join(root, 'cache');
+  return { eras: fileEras(join(cache, 'eras.json')), catalogue: fileCatalogue(join(cache, 'catalogue')) };
+}
+
+function refusal(faults: readonly string[]): SdkError {
+  return new SdkError('bad-option', faults.join('; '));
+}
+
+/** Permissions compare paths as texts, so the directory's own one counts. Two calls of microseconds need no thread. */
+function directory(cwd: string): string {
+  const found = statSync(cwd, { throwIfNoEntry: false });
+  if (!found?.isDirectory()) throw new SdkError('spawn-failed', `${cwd} is no directory to run an agent in`);
+  return realpathSync.native(cwd);
+}

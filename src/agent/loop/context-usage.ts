@@ -1,0 +1,177 @@
+import type { Usage } from '../../protocol/agent-message.ts';
+import type { ModelLimits, ModelMessage, ModelTool } from '../models/model.ts';
+import { compactThreshold } from './compact-threshold.ts';
+import { blockTokens, messageTokens, textTokens, toolTokens } from './estimate-tokens.ts';
+
+/** One row of the window: `kind` says whether it is taken, free, or kept for compaction. */
+export type ContextCategory = {
+  id: 'system_prompt' | 'system_tools' | 'mcp_tools' | 'messages' | 'autocompact_buffer' | 'free_space';
+  name: string;
+  tokens: number;
+  color: string;
+  kind: 'used' | 'buffer' | 'free';
+};
+
+/** What `get_context_usage` answers. The rows add up to `rawMaxTokens`, unless more is used than there is. */
+export type ContextUsage = {
+  categories: ContextCategory[];
+  totalTokens: number;
+  maxTokens: number;
+  rawMaxTokens: number;
+  percentage: number;
+  /** A drawing of the window; the rows say the same, so none is made. */
+  gridRows: never[][];
+  model: string;
+  memoryFiles: { path: string; type: string; tokens: number }[];
+  mcpTools: { name: string; serverName: string; tokens: number; isLoaded: boolean }[];
+  systemTools: { name: string; tokens: number }[];
+  agents: { agentType: string; source: string; tokens: number }[];
+  autoCompactThreshold?: number;
+  isAutoCompactEnabled: boolean;
+  messageBreakdown: MessageBreakdown;
+  apiUsage: ApiUsage | null;
+};
+
+type MessageBreakdown = {
+  toolCallTokens: number;
+  toolResultTokens: number;
+  attachmentTokens: number;
+  assistantMessageTokens: number;
+  userMessageTokens: number;
+  redirectedContextTokens: number;
+  unattributedTokens: number;
+  toolCallsByType: { name: string; callTokens: number; resultTokens: number }[];
+  attachmentsByType: { name: string; tokens: number }[];
+};
+
+type ApiUsage = Record<
+  'input_tokens' | 'output_tokens' | 'cache_creation_input_tokens' | 'cache_read_input_tokens',
+  number
+>;
+
+/** A tool as the model is told of it; one of a server carries the server's key, and takes no room before it is loaded. */
+export type CountedTool = ModelTool & { readonly server?: string; readonly isLoaded?: boolean };
+
+/** What fills the window, by estimate; `lastUsage` is what the model itself counted and is passed on as it is. */
+export function contextUsage(context: {
+  readonly model: string;
+  readonly system: string;
+  readonly tools: readonly CountedTool[];
+  readonly messages: readonly ModelMessage[];
+  readonly limits: ModelLimits;
+  readonly compacts: 'by-itself' | 'when-asked';
+  readonly lastUsage?: Usage;
+}): ContextUsage {
+  const { model, system, tools, messages, limits, lastUsage } = context;
+  const isAutoCompactEnabled = context.compacts === 'by-itself';
+  const counted = tools.map((tool) => ({ ...tool, tokens: toolTokens(tool) }));
+  const ofServers = counted.flatMap(({ name, server, tokens, isLoaded = true }) =>
+    server === undefined ? [] : [{ name, serverName: server, tokens, isLoaded }],
+  );
+  const builtIn = counted
+    .filter(({ server }) => server === undefined)
+    .map(({ name, tokens }) => ({ name, tokens }));
+  const used = [
+    row('system_prompt', 'System prompt', textTokens(system), 'cyan'),
+    row('system_tools', 'System tools', total(builtIn), 'blue'),
+    row('mcp_tools', 'MCP tools', total(ofServers.filter((it) => it.isLoaded)), 'magenta'),
+    row(
+      'messages',
+      'Messages',
+      messages.reduce((sum, it) => sum + messageTokens(it), 0),
+      'green',
+    ),
+  ];
+  const totalTokens = total(used);
+  const window = limits.contextTokens;
+  const left = Math.max(0, window - totalTokens);
+  const buffer = isAutoCompactEnabled ? Math.min(left, window - compactThreshold(limits)) : 0;
+  return {
+    categories: [
+      ...used.filter(({ tokens }) => tokens > 0),
+      ...(buffer > 0 ? [row('autocompact_buffer', 'Kept for compaction', buffer, 'gray', 'buffer')] : []),
+      row('free_space', 'Free space', left - buffer, 'gray', 'free'),
+    ],
+    totalTokens,
+    maxTokens: window,
+    rawMaxTokens: window,
+    percentage: Math.round((totalTokens / window) * 100),
+    gridRows: [],
+    model,
+    memoryFiles: [],
+    mcpTools: ofServers,
+    systemTools: builtIn,
+    agents: [],
+    ...(isAutoCompactEnabled && { autoCompactThreshold: compactThreshold(limits) }),
+    isAutoCompactEnabled,
+    messageBreakdown: breakDown(messages),
+    apiUsage: lastUsage ? apiUsage(lastUsage) : null,
+  };
+}
+
+function row(
+  id: ContextCategory['id'],
+  name: string,
+  tokens: number,
+  color: string,
+  kind: ContextCategory['kind'] = 'used',
+): ContextCategory {
+  return { id, name, tokens, color, kind };
+}
+
+function total(items: readonly { tokens: number }[]): number {
+  return items.reduce((sum, { tokens }) => sum + tokens, 0);
+}
+
+/** Every block under what it is, results under the tool that was called; the rest is the frame around them. */
+function breakDown(messages: readonly ModelMessage[]): MessageBreakdown {
+  const sums = { call: 0, result: 0, attachment: 0, assistant: 0, user: 0 };
+  const toolOf = new Map<string, string>();
+  const byTool = new Map<string, { name: string; callTokens: number; resultTokens: number }>();
+  const byAttachment = new Map<string, { name: string; tokens: number }>();
+  const tool = (name: string) => entry(byTool, name, { name, callTokens: 0, resultTokens: 0 });
+  for (const { role, content } of messages) {
+    for (const block of content) {
+      const tokens = blockTokens(block);
+      if (block.type === 'tool_use') {
+        sums.call += tokens;
+        toolOf.set(block.id, block.name);
+        tool(block.name).callTokens += tokens;
+      } else if (block.type === 'tool_result') {
+        sums.result += tokens;
+        tool(toolOf.get(block.tool_use_id) ?? 'unknown').resultTokens += tokens;
+      } else if (block.type === 'image' || block.type === 'document') {
+        sums.attachment += tokens;
+        entry(byAttachment, block.type, { name: block.type, tokens: 0 }).tokens += tokens;
+      } else sums[role] += tokens;
+    }
+  }
+  const all = messages.reduce((sum, message) => sum + messageTokens(message), 0);
+  return {
+    toolCallTokens: sums.call,
+    toolResultTokens: sums.result,
+    attachmentTokens: sums.attachment,
+    assistantMessageTokens: sums.assistant,
+    userMessageTokens: sums.user,
+    redirectedContextTokens: 0,
+    unattributedTokens: all - sums.call - sums.result - sums.attachment - sums.assistant - sums.user,
+    toolCallsByType: [...byTool.values()],
+    attachmentsByType: [...byAttachment.values()],
+  };
+}
+
+function entry<T>(map: Map<string, T>, key: string, fresh: T): T {
+  const found = map.get(key);
+  if (found) return found;
+  map.set(key, fresh);
+  return fresh;
+}
+
+function apiUsage(usage: Usage): ApiUsage {
+  return {
+    input_tokens: usage.input_tokens,
+    output_tokens: usage.output_tokens,
+    cache_creation_input_tokens: usage.cache_creation_input_tokens ?? 0,
+    cache_read_input_tokens: usage.cache_read_input_tokens ?? 0,
+  };
+}

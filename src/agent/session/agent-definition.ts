@@ -1,0 +1,69 @@
+import { isRecord } from '../../base/is-record.ts';
+import type { ServerEntry } from '../../mcp/connection/world.ts';
+import { readEntry } from '../../mcp/servers/read-entry.ts';
+
+/** A kind of sub-agent. */
+export type AgentDefinition = {
+  /** When to use it, for the model that delegates. */
+  readonly description: string;
+  /** Its system prompt. */
+  readonly prompt: string;
+  /** Only these tools, by the names the model sees or by `mcp__server`; all by default. */
+  readonly tools?: readonly string[];
+  readonly disallowedTools?: readonly string[];
+  readonly model?: string;
+  readonly maxTurns?: number;
+  /** Only these servers of the session, and some of its own; all of the session's by default. */
+  readonly mcpServers?: readonly (string | Readonly<Record<string, ServerEntry>>)[];
+};
+
+/** The kind that is always there. */
+export const GENERAL_PURPOSE: Readonly<Record<string, AgentDefinition>> = {
+  'general-purpose': {
+    description: 'Works on a task of several steps by itself and reports what it found or did.',
+    prompt:
+      'You work on one task for another agent. Do it completely, then report what you found or did in a few sentences: your last message is all the other agent sees.',
+  },
+};
+
+/** Reads `agents` of `initialize` or of a flag; entries that are none are left out. */
+export function readAgents(value: unknown): Record<string, AgentDefinition> {
+  const agents: [string, AgentDefinition][] = [];
+  for (const [name, given] of Object.entries(isRecord(value) ? value : {})) {
+    // A record cannot hold everything that JSON can.
+    if (name === '__proto__' || !isRecord(given) || typeof given.prompt !== 'string') continue;
+    const { description, prompt, model, maxTurns, mcpServers } = given;
+    const tools = strings(given.tools);
+    const disallowedTools = strings(given.disallowedTools);
+    const agent: AgentDefinition = {
+      description: typeof description === 'string' ? description : name,
+      prompt,
+      ...(tools && { tools }),
+      ...(disallowedTools && { disallowedTools }),
+      ...(typeof model === 'string' && model !== 'inherit' && { model }),
+      ...(typeof maxTurns === 'number' && { maxTurns }),
+      ...(Array.isArray(mcpServers) && { mcpServers: mcpServers.flatMap(readServers) }),
+    };
+    agents.push([name, agent]);
+  }
+  return Object.fromEntries(agents);
+}
+
+/** A name of a server of the session, or entries. One that lives in the program is the session's, too; what is no entry is left out. */
+function readServers(value: unknown): (string | Record<string, ServerEntry>)[] {
+  if (typeof value === 'string') return [value];
+  return Object.entries(isRecord(value) ? value : {}).flatMap<string | Record<string, ServerEntry>>(
+    ([key, given]) => {
+      if (isRecord(given) && given.type === 'sdk') return [key];
+      try {
+        return [{ [key]: readEntry(key, given) }];
+      } catch {
+        return [];
+      }
+    },
+  );
+}
+
+function strings(value: unknown): string[] | undefined {
+  return Array.isArray(value) ? value.filter((it) => typeof it === 'string') : undefined;
+}

@@ -1,0 +1,114 @@
+import type { SessionHooks } from '../../hooks/session-hooks.ts';
+import type { Usage, UserBlock } from '../../protocol/agent-message.ts';
+import type { Frame } from '../../protocol/control-frame.ts';
+import { compact } from '../loop/compact.ts';
+import { shouldCompact, usedTokens } from '../loop/compact-threshold.ts';
+import { estimateTokens } from '../loop/estimate-tokens.ts';
+import type { LoopConfig, LoopEvent, Round } from '../loop/loop.ts';
+import type { Model, ModelMessage } from '../models/model.ts';
+import type { NewEntry } from '../transcript/entry.ts';
+import type { Transcript } from '../transcript/transcript.ts';
+
+export type ConversationOptions = {
+  readonly model: Model;
+  modelName(): string;
+  readonly hooks: SessionHooks;
+  readonly transcript: Transcript | undefined;
+  /** What was said before this session was resumed. */
+  readonly messages: readonly ModelMessage[];
+  say(message: Frame): void;
+  /** Hears what making it shorter took. */
+  spent(model: string, usage: Usage): void;
+};
+
+/** What was said so far: kept on disk as it grows, and made shorter before it outgrows the model's window. */
+export class Conversation {
+  readonly messages: ModelMessage[];
+  readonly #options: ConversationOptions;
+  /** What the model counted with its last reply, and how many messages that was about. */
+  #counted: { usage: Usage; upTo: number } | undefined;
+
+  constructor(options: ConversationOptions) {
+    this.#options = options;
+    this.messages = [...options.messages];
+  }
+
+  get lastUsage(): Usage | undefined {
+    return this.#counted?.usage;
+  }
+
+  add(content: readonly UserBlock[], uuid: string): void {
+    this.messages.push({ role: 'user', content });
+    this.#keep({ type: 'user', content, uuid });
+  }
+
+  /** Takes note of what a loop added by itself. */
+  observe(event: LoopEvent, uuid: string): void {
+    if (event.kind === 'replied') {
+      const { content, model, usage } = event.message;
+      // A reply that was cut off was not counted to its end.
+      if (event.message.isComplete) this.#counted = { usage, upTo: this.messages.length };
+      if (content.length > 0) this.#keep({ type: 'assistant', content, model, usage, uuid });
+    } else if (event.kind === 'results-added') {
+      this.#keep({ type: 'results', content: event.content, uuid });
+    } else if (event.kind === 'text-added') {
+      this.#keep({ type: 'user', content: event.content, uuid });
+    }
+  }
+
+  clear(): void {
+    const preTokens = estimateTokens({ messages: this.messages });
+    this.messages.length = 0;
+    this.#counted = undefined;
+    // So that resuming brings nothing back.
+    this.#keep({ type: 'compaction', trigger: 'manual', preTokens, summary: '', messages: [] });
+  }
+
+  readonly makeRoom: NonNullable<LoopConfig['makeRoom']> = async (messages, round, why, signal) => {
+    if (why === 'filling' && !shouldCompact(this.#used(messages, round), this.#options.model.limits))
+      return false;
+    return this.compact('auto', round.system, signal);
+  };
+
+  /** Whether it is shorter now. */
+  async compact(
+    trigger: 'manual' | 'auto',
+    system: string,
+    signal: AbortSignal,
+    instructions?: string,
+  ): Promise<boolean> {
+    const { model, modelName, hooks, say } = this.#options;
+    const fields = { trigger, custom_instructions: instructions ?? null };
+    const before = await hooks.run('PreCompact', fields, signal);
+    if (before.decision === 'deny' && trigger === 'manual') return false;
+    say({ type: 'system', subtype: 'status', status: 'compacting' });
+    const done = await compact(this.messages, {
+      model,
+      modelName: modelName(),
+      system,
+      signal,
+      ...(instructions !== undefined && { instructions }),
+    }).finally(() => say({ type: 'system', subtype: 'status', status: null }));
+    if (done.usage.input_tokens + done.usage.output_tokens > 0) {
+      this.#options.spent(modelName(), done.usage);
+    }
+    if (done.how === 'unchanged') return false;
+    this.messages.splice(0, this.messages.length, ...done.messages);
+    this.#counted = undefined;
+    const { preTokens, summary, messages } = done;
+    this.#keep({ type: 'compaction', trigger, preTokens, summary, messages });
+    const compact_metadata = { trigger, pre_tokens: preTokens, post_tokens: done.postTokens };
+    say({ type: 'system', subtype: 'compact_boundary', compact_metadata });
+    await hooks.run('PostCompact', { trigger, compact_summary: summary } as never, signal);
+    return true;
+  }
+
+  #used(messages: readonly ModelMessage[], { system, tools }: Round): number {
+    if (!this.#counted) return estimateTokens({ system, tools, messages });
+    return usedTokens(this.#counted.usage, messages.slice(this.#counted.upTo));
+  }
+
+  #keep(entry: NewEntry): void {
+    void this.#options.transcript?.append([entry]);
+  }
+}

@@ -1,0 +1,153 @@
+import { isRecord } from '../../base/is-record.ts';
+import type { ModelBlock, Usage, UserBlock } from '../../protocol/agent-message.ts';
+import type { ModelMessage } from '../models/model.ts';
+
+/** The first line of a file. */
+export type Header = {
+  readonly type: 'header';
+  readonly version: number;
+  readonly sessionId: string;
+  readonly cwd: string;
+  readonly createdAt: string;
+  /** The session this one was copied from. */
+  readonly forkedFrom?: string;
+};
+
+/** The version of the format that is written here. */
+export const VERSION = 1;
+
+/** What one line tells. */
+export type EntryBody =
+  | { readonly type: 'user'; readonly content: readonly UserBlock[] }
+  | {
+      readonly type: 'assistant';
+      readonly content: readonly ModelBlock[];
+      readonly model: string;
+      readonly usage: Usage;
+    }
+  | { readonly type: 'results'; readonly content: readonly UserBlock[] }
+  | {
+      readonly type: 'compaction';
+      readonly trigger: 'manual' | 'auto';
+      readonly preTokens: number;
+      readonly summary: string;
+      /** The whole conversation as it was left, so that a resumed one is what the model saw, shortened results and all. */
+      readonly messages: readonly ModelMessage[];
+    }
+  /** Something about the session, not of the conversation; the last one counts. */
+  | { readonly type: 'meta'; readonly title: string }
+  /** A kind we do not know: written by a later version, carried along as it is. */
+  | { readonly type: 'other'; readonly raw: Readonly<Record<string, unknown>> };
+
+/** Where a line stands: after its parent, which need not be the line before it. */
+export type Link = {
+  readonly uuid: string;
+  readonly parentUuid: string | null;
+  readonly timestamp: string;
+  readonly sessionId: string;
+};
+
+export type Entry = EntryBody & Link;
+
+/** An entry to be written; one that was already told to others under an id keeps it. */
+export type NewEntry = EntryBody & { readonly uuid?: string; readonly timestamp?: string };
+
+/** The JSON of one line. */
+export function entryLine(entry: Entry): string {
+  const { uuid, parentUuid, timestamp, sessionId, type, ...body } = entry;
+  const link = { uuid, parentUuid, timestamp, sessionId };
+  const written = entry.type === 'other' ? { ...entry.raw, ...link } : { type, ...link, ...body };
+  return JSON.stringify(written);
+}
+
+/** What a line's JSON tells; nothing if it is no entry. Members we do not know are left out. */
+export function parseEntry(value: unknown): Entry | undefined {
+  if (!isRecord(value) || typeof value.type !== 'string' || value.type === 'header') return undefined;
+  const { uuid, parentUuid, timestamp, sessionId } = value;
+  if (typeof uuid !== 'string' || (typeof parentUuid !== 'string' && parentUuid !== null)) return undefined;
+  const body = parseBody(value, value.type);
+  return body && { ...body, uuid, parentUuid, timestamp: text(timestamp), sessionId: text(sessionId) };
+}
+
+export function parseHeader(value: unknown): Header | undefined {
+  if (!isRecord(value) || value.type !== 'header' || typeof value.version !== 'number') return undefined;
+  const { version, sessionId, cwd, createdAt, forkedFrom } = value;
+  return {
+    type: 'header',
+    version,
+    sessionId: text(sessionId),
+    cwd: text(cwd),
+    createdAt: text(createdAt),
+    ...(typeof forkedFrom === 'string' && { forkedFrom }),
+  };
+}
+
+function parseBody(value: Record<string, unknown>, type: string): EntryBody | undefined {
+  const { content } = value;
+  switch (type) {
+    case 'user':
+    case 'results':
+      return isUserContent(content) ? { type, content } : undefined;
+    case 'assistant':
+      if (!isModelContent(content)) return undefined;
+      return { type, content, model: text(value.model), usage: parseUsage(value.usage) };
+    case 'compaction': {
+      const { messages, preTokens } = value;
+      if (!Array.isArray(messages) || !messages.every(isMessage)) return undefined;
+      const trigger = value.trigger === 'manual' ? 'manual' : 'auto';
+      const tokens = typeof preTokens === 'number' ? preTokens : 0;
+      return { type, trigger, preTokens: tokens, summary: text(value.summary), messages };
+    }
+    case 'meta':
+      return typeof value.title === 'string' ? { type, title: value.title } : undefined;
+    default: {
+      const { uuid: _, parentUuid: __, timestamp: ___, sessionId: ____, ...raw } = value;
+      return { type: 'other', raw };
+    }
+  }
+}
+
+function parseUsage(value: unknown): Usage {
+  const none: Usage = { input_tokens: 0, output_tokens: 0 };
+  return isRecord(value) ? { ...none, ...value } : none;
+}
+
+function isMessage(value: unknown): value is ModelMessage {
+  if (!isRecord(value)) return false;
+  return value.role === 'user'
+    ? isUserContent(value.content)
+    : value.role === 'assistant' && isModelContent(value.content);
+}
+
+function isUserContent(value: unknown): value is UserBlock[] {
+  return Array.isArray(value) && value.every(isUserBlock);
+}
+
+function isUserBlock(value: unknown): value is UserBlock {
+  if (!isRecord(value) || value.type === 'tool_use') return false;
+  if (value.type !== 'tool_result') return isBlock(value);
+  const { content } = value;
+  const isContent = content === undefined || typeof content === 'string' || isUserContent(content);
+  return typeof value.tool_use_id === 'string' && isContent;
+}
+
+function isModelContent(value: unknown): value is ModelBlock[] {
+  return Array.isArray(value) && value.every((block) => isBlock(block) && block.type !== 'tool_result');
+}
+
+/** Whether a block has the members that others rely on; kinds we do not know have none. */
+function isBlock(value: unknown): value is Record<string, unknown> {
+  if (!isRecord(value)) return false;
+  const needed = ['type', ...(MEMBERS.get(value.type) ?? [])];
+  return needed.every((name) => typeof value[name] === 'string');
+}
+
+const MEMBERS: ReadonlyMap<unknown, readonly string[]> = new Map([
+  ['text', ['text']],
+  ['thinking', ['thinking']],
+  ['tool_use', ['id', 'name']],
+]);
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,96 @@
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { join, resolve } from 'node:path';
+import { createFile } from '../../base/create-file.ts';
+import { HostError } from '../../mcp/connection/host-error.ts';
+import { messageOf } from '../../protocol/sdk-error.ts';
+import { noteWritten } from '../write/inventory.ts';
+import { hashEntry } from './hash-entry.ts';
+import { realPlace } from './real-place.ts';
+
+/** The file in a repository's git directory that holds its random identity; git neither commits nor pushes it. */
+const TOKEN_FILE = 'toolplane-trust';
+const MAX_BYTES = 4096;
+
+/**
+ * Identifies the repository at a directory: a random token that `markRepository` wrote into its git directory, together
+ * with how `.git` leads there. Another repository in the same place has no token or another one, since no clone, archive
+ * or pull can bring it along; commits, branches, moves of files and restarts do not change it. Undefined if there is none.
+ */
+export function repositoryIdentity(root: string): string | undefined {
+  try {
+    const { directory, link } = gitDirectory(root);
+    const token = readSmallFile(join(directory, TOKEN_FILE));
+    return /^[0-9a-f]{64}\n$/.test(token) ? identityOf(link, token) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Gives the repository a new identity. A token that is already there is replaced: an archive may have brought it along. */
+export function markRepository(home: string, root: string): string {
+  const { directory, link } = orRefuse(root, () => gitDirectory(root));
+  const path = join(realPlace(directory), TOKEN_FILE);
+  const token = `${randomBytes(32).toString('hex')}\n`;
+  noteWritten(home, path, { isCreated: true, text: hashEntry(token) ?? '' });
+  orRefuse(root, () => {
+    // Removed first, so that a link is not written through.
+    rmSync(path, { force: true });
+    createFile(path, token, { mode: 0o600 });
+  });
+  return identityOf(link, token);
+}
+
+function orRefuse<T>(root: string, work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    const fault = `${root} cannot be trusted as a whole: its identity cannot be stored in .git (${messageOf(cause)}); approve its servers by name`;
+    throw new HostError('bad-config', '', fault, { cause });
+  }
+}
+
+type GitDirectory = {
+  readonly directory: string;
+  /** The text of a `.git` that is a link or a file, as work trees and submodules have it. */
+  readonly link: string;
+};
+
+function gitDirectory(root: string): GitDirectory {
+  const path = join(root, '.git');
+  const stats = lstatSync(path);
+  if (stats.isDirectory()) return { directory: path, link: '' };
+  const link = stats.isSymbolicLink() ? `link: ${readlinkSync(path)}` : readSmallFile(path);
+  const [, target] = /^(?:link|gitdir): (.+?)\s*$/.exec(link) ?? [];
+  const directory = target === undefined ? undefined : resolve(root, target);
+  if (directory !== undefined && statSync(directory).isDirectory()) return { directory, link };
+  throw new Error('.git is neither a directory nor leads to one');
+}
+
+function identityOf(link: string, token: string): string {
+  return createHash('sha256')
+    .update(JSON.stringify([link, token]))
+    .digest('hex');
+}
+
+/** Of a regular file only, not through a link, and without waiting for a pipe. */
+function readSmallFile(path: string): string {
+  const file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+  try {
+    const stats = fstatSync(file);
+    if (!stats.isFile() || stats.size > MAX_BYTES) throw new Error(`${path} is not a small file`);
+    return readFileSync(file, 'utf8');
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { HostError } from '../../mcp/connection/host-error.ts';
+import type { Apart } from '../../mcp/connection/world.ts';
+import type { ExternalServerEntry } from '../../protocol/server-entry.ts';
+import { isWithin, realPlace } from '../approval/real-place.ts';
+import type { Configuration } from '../configuration.ts';
+import { hasOwnDirectory, type WrittenServer } from '../model.ts';
+
+/** What decides where the processes of a server run. */
+type Situation = Pick<Configuration, 'world' | 'root'>;
+
+/** The directory of a server's own: legible if the name can be a file's name on every system, else with a hash. */
+export function serverDirectory(home: string, name: string): string {
+  if (/^[a-z0-9_][a-z0-9_-]{0,63}$/.test(name) && !RESERVED.test(name)) return join(home, 'servers', name);
+  const legible = name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+    .slice(0, 40);
+  const hash = createHash('sha256').update(name).digest('hex').slice(0, 12);
+  return join(home, 'servers', legible === '' ? hash : `${legible}-${hash}`);
+}
+
+/** Names of devices on Windows. */
+const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)$/;
+
+/** Where the process of a server runs; `entry` is expanded. Nothing is created. */
+export function workingDirectory(
+  { name, scope, path }: Pick<WrittenServer, 'name' | 'scope' | 'path'>,
+  entry: ExternalServerEntry,
+  { world }: Pick<Situation, 'world'>,
+): string {
+  const { cwd } = entry as { readonly cwd?: string };
+  if (!hasOwnDirectory(scope)) return resolve(world.cwd, cwd ?? '.');
+  return cwd === undefined ? serverDirectory(world.home, name) : resolve(baseOf(path, world.home), cwd);
+}
+
+/** The entry with absolute paths in `cwd` and `tls`: those of a server with a directory of its own start at its file. */
+export function resolvePaths(
+  written: Pick<WrittenServer, 'name' | 'scope' | 'path'>,
+  entry: ExternalServerEntry,
+  { world }: Pick<Situation, 'world'>,
+): ExternalServerEntry {
+  if (!hasOwnDirectory(written.scope)) return entry;
+  const cwd = 'cwd' in entry && entry.cwd !== undefined && workingDirectory(written, entry, { world });
+  const tls = 'tls' in entry && entry.tls && absoluteTls(entry.tls, baseOf(written.path, world.home));
+  return { ...entry, ...(cwd && { cwd }), ...(tls && { tls }) } as ExternalServerEntry;
+}
+
+/** Keeps a server of the person, a plugin or the machine apart from the project; the directory of its own is created. */
+export function keepApart(
+  written: Pick<WrittenServer, 'name' | 'scope' | 'path'>,
+  given: ExternalServerEntry,
+  { world, root = world.cwd }: Situation,
+): { readonly entry: ExternalServerEntry; readonly apart: Apart } {
+  const entry = resolvePaths(written, given, { world });
+  const own = serverDirectory(world.home, written.name);
+  const cwd = 'cwd' in entry && entry.cwd ? entry.cwd : prepared(written.name, own, { world, root });
+  return { entry, apart: { cwd, project: root } };
+}
+
+function baseOf(path: string | undefined, home: string): string {
+  if (path === undefined) return home;
+  const directory = dirname(path);
+  return basename(directory) === '.claude-plugin' ? dirname(directory) : directory;
+}
+
+/** Where a home cannot be written to, the person's home serves, unless it is part of the project. */
+function prepared(
+  name: string,
+  directory: string,
+  { world, root }: Pick<Situation, 'world'> & { readonly root: string },
+): string {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    return directory;
+  } catch (cause) {
+    const { userHome } = world;
+    const isThere = statSync(userHome, { throwIfNoEntry: false })?.isDirectory() === true;
+    if (isThere && !isWithin(realPlace(userHome), realPlace(root))) return userHome;
+    const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
+    const fault = `its working directory ${directory} cannot be created (${code}); set "cwd" in its entry`;
+    throw new HostError('bad-config', name, fault, { cause, hasRun: 'no' });
+  }
+}
+
+function absoluteTls<T extends Readonly<Record<string, string>>>(tls: T, base: string): T {
+  const members = Object.entries(tls).map(([member, value]) => {
+    const isPath = member !== 'serverName' && !value.includes('-----BEGIN ');
+    return [member, isPath ? resolve(base, value) : value];
+  });
+  return Object.fromEntries(members) as T;
+}

@@ -1,0 +1,214 @@
+import { shellWord, shellWords } from '../../base/shell-word.ts';
+import { isChosen } from '../../mcp/discovery/choose-tools.ts';
+import type { ToolRef } from '../../permissions/match.ts';
+import { type Rule, ruleText } from '../../permissions/rule.ts';
+import { removingRule } from '../../permissions/unmatched.ts';
+import type { ToolAnnotations } from '../../protocol/mcp.ts';
+import { mcpToolName } from '../../protocol/tool-name.ts';
+import type { Configuration } from '../configuration.ts';
+import type { ConfiguredServer } from '../model.ts';
+import type { CallFacts } from './call-facts.ts';
+import { explainPermission } from './explain-permission.ts';
+import { type Beside, explainServer } from './explain-server.ts';
+import { nearNames } from './explain-unknown.ts';
+import type { PermissionExplanation, ServerExplanation, ToolExplanation } from './explanation.ts';
+import { limitsOf } from './limits.ts';
+import { type LiveTool, resolveTool } from './resolve-tool.ts';
+import { standInSettings, standOf, standText } from './stand.ts';
+
+/** What the servers that were asked said. */
+export type LiveTools = {
+  readonly tools: readonly (LiveTool & {
+    readonly tokens: number;
+    readonly annotations?: ToolAnnotations;
+    readonly changed?: string;
+    /** It was not there when its server was accepted. */
+    readonly isNew?: boolean;
+    /** Why it is not known by `mcp__<server>__<tool>`. */
+    readonly renamed?: string;
+    readonly deferred: { readonly is: boolean; readonly says: string };
+  })[];
+  /** What the servers list and discovery set aside: tools, and without `tool` the rest of a list. */
+  readonly dropped?: readonly DroppedTool[];
+  readonly builtIns: readonly string[];
+  /** The name that was most likely meant. */
+  readonly meant?: string;
+};
+
+/** A tool that its server lists and that is not offered, because of `fault`; a fault without a tool is the list's. */
+export type DroppedTool = { readonly server: string; readonly tool?: string; readonly fault: string };
+
+/** All tools that a name may mean: those that are offered, and those that were set aside. */
+export function namedTools({ tools, dropped = [] }: LiveTools): LiveTool[] {
+  const aside = dropped.flatMap(({ server, tool }) =>
+    tool === undefined ? [] : [{ name: mcpToolName(server, tool), server, tool }],
+  );
+  return [...tools, ...aside];
+}
+
+/** One tool: its server, whether it is offered and why, what it costs, and whether it may run. */
+export function explainTool(
+  configuration: Configuration,
+  name: string,
+  {
+    live,
+    rules = [],
+    ...beside
+  }: Beside & { readonly live?: LiveTools; readonly rules?: readonly Rule[] } = {},
+): ToolExplanation {
+  const ref = resolveTool(configuration, name, live && namedTools(live));
+  const found = live?.tools.find((it) => it.server === ref.server && it.tool === ref.tool);
+  const facts: CallFacts = {
+    ref,
+    rules,
+    isBuiltIn: live?.builtIns.includes(name) === true,
+    isAsked: found !== undefined || beside.status?.state === 'connected',
+    ...(found?.annotations && { annotations: found.annotations }),
+    ...(found?.changed !== undefined && { changed: found.changed }),
+    ...(found?.isNew && { isNew: true }),
+  };
+  if (ref.server === undefined) return withoutServer(configuration, name, facts, live);
+  const server = configuration.merged.servers.find((it) => it.name === ref.server) as ConfiguredServer;
+  const its = explainServer(configuration, server.name, beside);
+  const permission = explainPermission(configuration, ref.name, facts);
+  const listed = offeredOf(configuration, server, ref, { its, found: found !== undefined, live });
+  const offered = (listed.is && removedBy(configuration, ref, rules)) || listed;
+  const isKnown = !offered.isAbsent;
+  const told = { is: offered.is, says: offered.says };
+  return {
+    kind: 'tool',
+    name,
+    answer: answerOf(ref.name, offered, permission),
+    standing: !isKnown ? 'unknown' : told.is && permission.decision !== 'deny' ? 'usable' : 'unusable',
+    server: server.name,
+    tool: ref.tool ?? '',
+    pooledName: ref.name,
+    naming: found?.renamed ?? namingOf(server.name, ref.tool ?? '', ref.name),
+    offered: told,
+    ...(found && { deferred: found.deferred, tokens: found.tokens }),
+    ...(found?.changed !== undefined && { changed: found.changed }),
+    connection: its.connection,
+    permission,
+    timeouts: server.entry ? limitsOf(server, configuration, ref.tool) : [],
+    next: nextOf(offered, permission, { its, server, meant: isKnown ? undefined : live?.meant }),
+  };
+}
+
+type Offered = ToolExplanation['offered'] & {
+  /** The server was asked and has no such tool. */
+  readonly isAbsent?: boolean;
+  /** What leaves it out. */
+  readonly choice?: string;
+  /** A deny rule removes it, which the explanation of its permission names. */
+  readonly isDenied?: boolean;
+  /** Its server lists it in a way that cannot be offered. */
+  readonly isDropped?: boolean;
+  /** What is wrong with its server. */
+  readonly why?: string;
+};
+
+/** A deny rule for the whole tool removes it from what a model is offered. */
+function removedBy({ settings }: Configuration, ref: ToolRef, rules: readonly Rule[]): Offered | undefined {
+  const rule = removingRule([...settings.rules, ...rules], ref);
+  return rule && { is: false, says: `deny rule "${ruleText(rule)}" removes it`, isDenied: true };
+}
+
+function offeredOf(
+  configuration: Configuration,
+  server: ConfiguredServer,
+  { name, tool = '' }: ToolRef,
+  { its, found, live }: { its: ServerExplanation; found: boolean; live: LiveTools | undefined },
+): Offered {
+  const member = leavingOut(server, tool);
+  if (member !== undefined) {
+    const by = server.settled.find((it) => it.member === member);
+    const at = by
+      ? standInSettings(configuration.settingsSources, by, ['serverSettings', server.name, member])
+      : standOf(server.written);
+    return { is: false, says: `"${member}" at ${standText(at)} leaves it out`, choice: standText(at) };
+  }
+  if (its.standing !== 'usable') return { is: false, says: 'its server cannot be used', why: its.answer };
+  if (live === undefined || its.connection === 'not asked') {
+    return { is: true, says: 'nothing leaves it out; the server was not asked whether it has it' };
+  }
+  if (found) return { is: true, says: 'its server lists it and nothing leaves it out' };
+  const dropped = live.dropped?.filter((it) => it.server === server.name) ?? [];
+  const isIt = ({ tool: it }: DroppedTool) =>
+    it !== undefined && (it === tool || mcpToolName(server.name, it) === name);
+  const own = dropped.find(isIt);
+  if (own) return { is: false, says: `its server lists it, but ${own.fault}`, isDropped: true };
+  const rest = dropped.find((it) => it.tool === undefined);
+  const unread = rest === undefined ? '' : ` in the part that was read: ${rest.fault}`;
+  return { is: false, says: `its server does not list it${unread}`, isAbsent: true };
+}
+
+/** Which list of the entry keeps the tool from being offered. */
+function leavingOut({ entry }: ConfiguredServer, tool: string): 'includeTools' | 'excludeTools' | undefined {
+  if (!entry) return undefined;
+  const { includeTools, excludeTools } = entry;
+  if (excludeTools && !isChosen(tool, { excludeTools })) return 'excludeTools';
+  return includeTools && !isChosen(tool, { includeTools }) ? 'includeTools' : undefined;
+}
+
+function namingOf(server: string, tool: string, name: string): string {
+  const plain = `mcp__${server}__${tool}`;
+  if (name !== mcpToolName(server, tool)) return `models know it as ${name}`;
+  return name === plain
+    ? 'models know it by this name'
+    : `models know it as ${name}: signs other than letters, digits, _ and - become _`;
+}
+
+/** A built-in, or nothing that is known. */
+function withoutServer(
+  configuration: Configuration,
+  name: string,
+  facts: CallFacts,
+  live: LiveTools | undefined,
+): ToolExplanation {
+  const permission = explainPermission(configuration, name, facts);
+  const common = { kind: 'tool', name, connection: 'not asked', timeouts: [] } as const;
+  if (facts.isBuiltIn) {
+    const ref = resolveTool(configuration, name);
+    const removed = removedBy(configuration, ref, facts.rules ?? []);
+    const offered = { is: removed === undefined, says: removed?.says ?? 'it is built in' };
+    return {
+      ...common,
+      answer: permission.answer,
+      standing: permission.decision === 'deny' ? 'unusable' : 'usable',
+      offered,
+      permission,
+      next: permission.next,
+    };
+  }
+  const server = /^mcp__(.+?)(?:__|$)/.exec(name)?.[1];
+  const meant = live?.meant ?? (server === undefined ? undefined : nearNames(configuration, server)[0]);
+  return {
+    ...common,
+    answer: `There is no tool "${name}" here${meant === undefined ? '.' : `; did you mean "${meant}"?`}`,
+    standing: 'unknown',
+    offered: { is: false, says: 'no server of that name is configured' },
+    next: [
+      ...(server === undefined ? [] : [`toolplane explain server ${shellWords(server)}`]),
+      'see all: toolplane tools',
+    ],
+  };
+}
+
+function answerOf(name: string, offered: Offered, permission: PermissionExplanation): string {
+  if (offered.is || offered.isDenied) return permission.answer;
+  return `${name} is not offered: ${offered.why ?? `${offered.says}.`}`;
+}
+
+function nextOf(
+  offered: Offered,
+  permission: PermissionExplanation,
+  { its, server, meant }: { its: ServerExplanation; server: ConfiguredServer; meant: string | undefined },
+): string[] {
+  if (offered.isDenied) return [...permission.next];
+  if (offered.isDropped) return ['report this to the server’s author: the tool has to be listed correctly'];
+  if (offered.choice !== undefined) return [`change the list at ${offered.choice}`];
+  if (meant !== undefined) return [`toolplane explain tool ${shellWords(meant)}`];
+  if (its.standing !== 'usable') return [...its.next];
+  if (!offered.is) return [`see what it has: toolplane tools -s ${shellWord(server.name)}`];
+  return [...permission.next];
+}

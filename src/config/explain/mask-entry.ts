@@ -1,0 +1,101 @@
+import { isRecord } from '../../base/is-record.ts';
+import { redactedJson, redactText } from '../../base/redact.ts';
+
+/** An entry as people may be shown it: what is written as `${…}` stays, what is written out and may be secret does not. */
+export function maskEntry(raw: unknown): Readonly<Record<string, unknown>> {
+  if (!isRecord(raw)) return {};
+  return Object.fromEntries(Object.entries(raw).map(([name, value]) => [name, maskMember(name, value)]));
+}
+
+/** Whether the member holds a secret that is written out in the file, where everybody who reads it has it. */
+export function literalSecrets(raw: unknown): string[] {
+  if (!isRecord(raw)) return [];
+  const inMap = (map: string) =>
+    Object.entries(isRecord(raw[map]) ? raw[map] : {}).flatMap(([name, value]) =>
+      typeof value === 'string' && isSecret(name, value) ? [`${map}.${name}`] : [],
+    );
+  const plain = ['url', 'command', 'headersHelper'].filter(
+    (name) => typeof raw[name] === 'string' && hasSecretText(withoutReferences(raw[name])),
+  );
+  const args = texts(raw.args);
+  const inArgs = args.flatMap((arg, at) =>
+    hasSecretText(withoutReferences(arg)) || follows(args, at) ? [`args[${at}]`] : [],
+  );
+  const token = typeof raw.authToken === 'string' && withoutReferences(raw.authToken).trim() !== '';
+  return [...inMap('env'), ...inMap('headers'), ...plain, ...inArgs, ...(token ? ['authToken'] : [])];
+}
+
+const HIDDEN = '[hidden]';
+const REFERENCE = /\$\{([^{}]*)\}/g;
+/** What stands before a credential in a header says how it is used. */
+const SCHEME = /^(\s*(?:Bearer|Basic|Token)\s+)/i;
+const SECRET_FLAG = /^--?[\w-]*(?:token|secret|password|passwd|api-?key|access-?key|private-?key)[\w-]*$/i;
+const SECRET_NAME =
+  /token|secret|passw|api[-_]?key|access[-_]?key|private[-_]?key|credential|^authorization$|cookie/i;
+
+function maskMember(name: string, value: unknown): unknown {
+  if ((name === 'env' || name === 'headers') && isRecord(value)) {
+    return Object.fromEntries(Object.entries(value).map(([key, text]) => [key, maskText(text)]));
+  }
+  if (name === 'authToken') return maskText(value);
+  if (name === 'args' && Array.isArray(value)) {
+    return value.map((arg, at) => (follows(value, at) ? maskText(arg) : shown(arg)));
+  }
+  if (name === 'tls' && isRecord(value)) {
+    return Object.fromEntries(Object.entries(value).map(([key, text]) => [key, pem(text)]));
+  }
+  return shown(value);
+}
+
+/** References stay, with the name alone: a default may be as secret as what it stands for. */
+function maskText(value: unknown): unknown {
+  if (typeof value !== 'string') return HIDDEN;
+  const scheme = SCHEME.exec(value)?.[1] ?? '';
+  const rest = value.slice(scheme.length);
+  const parts = rest.split(/(\$\{[^{}]*\})/).filter((part) => part !== '');
+  return (
+    scheme +
+    parts
+      .map((part) => (part.startsWith('${') && part.endsWith('}') ? withoutDefault(part) : HIDDEN))
+      .join('')
+  );
+}
+
+/** Values that are no texts are limits, flags and lists of names. */
+function shown(value: unknown): unknown {
+  if (typeof value === 'string') return redactText(value.replace(REFERENCE, withoutDefault));
+  if (typeof value !== 'object' || value === null) return value;
+  return JSON.parse(redactedJson(value));
+}
+
+function withoutDefault(reference: string): string {
+  return reference.replace(/:-.*\}$/s, ':-…}');
+}
+
+function pem(value: unknown): unknown {
+  return typeof value === 'string' && value.includes('-----BEGIN') ? '[a PEM text]' : shown(value);
+}
+
+function texts(value: unknown): string[] {
+  return Array.isArray(value) ? value.map((it) => (typeof it === 'string' ? it : '')) : [];
+}
+
+/** The argument after `--token` is one. */
+function follows(args: readonly unknown[], at: number): boolean {
+  const [before, own] = [args[at - 1], args[at]];
+  if (typeof before !== 'string' || typeof own !== 'string') return false;
+  return SECRET_FLAG.test(before) && !own.startsWith('-') && withoutReferences(own) !== '';
+}
+
+function isSecret(name: string, value: string): boolean {
+  const literal = withoutReferences(value).replace(SCHEME, '').trim();
+  return literal !== '' && (hasSecretText(literal) || (SECRET_NAME.test(name) && literal.length >= 8));
+}
+
+function withoutReferences(value: unknown): string {
+  return typeof value === 'string' ? value.replace(REFERENCE, '') : '';
+}
+
+function hasSecretText(text: string): boolean {
+  return redactText(text) !== text;
+}

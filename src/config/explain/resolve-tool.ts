@@ -1,0 +1,46 @@
+import type { ToolRef } from '../../permissions/match.ts';
+import { mcpToolName, normalizeName } from '../../protocol/tool-name.ts';
+import type { Configuration } from '../configuration.ts';
+
+/** A tool as the pool has it, where a server was asked. */
+export type LiveTool = {
+  /** The name models know. */
+  readonly name: string;
+  readonly server: string;
+  /** The server's own name of it. */
+  readonly tool: string;
+};
+
+/** Which tool is meant by what people write: `mcp__server__tool`, an alias, `server/tool`, or a built-in's name. */
+export function resolveTool(
+  { merged }: Pick<Configuration, 'merged'>,
+  text: string,
+  live: readonly LiveTool[] = [],
+): ToolRef {
+  const servers = merged.servers.map(({ name }) => name);
+  const listed =
+    live.find(({ name }) => name === text) ??
+    live.find(({ server, tool }) => `${server}/${tool}` === text) ??
+    onlyOne(live.filter(({ tool }) => tool === text));
+  if (listed) return { ...listed, servers };
+  const split = servers.filter((server) => text.startsWith(`${server}/`)).sort(longestFirst)[0];
+  if (split !== undefined) return refOf(split, text.slice(split.length + 1), servers);
+  const owner = servers
+    .filter((server) => text.startsWith(`mcp__${normalizeName(server)}__`))
+    .sort(longestFirst)[0];
+  if (owner === undefined) return { name: text, servers };
+  const tool = text.slice(`mcp__${normalizeName(owner)}__`.length);
+  return { name: text, server: owner, tool, servers };
+}
+
+function refOf(server: string, tool: string, servers: readonly string[]): ToolRef {
+  return { name: mcpToolName(server, tool), server, tool, servers };
+}
+
+function onlyOne<T>(all: readonly T[]): T | undefined {
+  return all.length === 1 ? all[0] : undefined;
+}
+
+function longestFirst(a: string, b: string): number {
+  return b.length - a.length;
+}

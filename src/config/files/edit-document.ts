@@ -1,0 +1,141 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, rmdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { underLock } from '../../base/file-lock.ts';
+import { fileState, followLinks, replaceFile } from '../../base/replace-file.ts';
+import { HostError } from '../../mcp/connection/host-error.ts';
+import { messageOf } from '../../protocol/sdk-error.ts';
+import { realPlace } from '../approval/real-place.ts';
+import { placeText } from '../fault-text.ts';
+import { EditRefused, editText, type Edit as TextEdit } from './edit-text.ts';
+import { documentOf } from './read-document.ts';
+import { mostBytesOf, readText } from './read-text.ts';
+import { type Migration, migrate } from './versions.ts';
+
+/** Sets the value at the end of a way, making objects on the way; `undefined` removes it. */
+export type Edit = TextEdit;
+
+export type EditOptions = {
+  /** Of a file that is new; one that exists keeps its own. 0600 by default. */
+  readonly mode?: number;
+  /** Of directories that are missing on the way. 0700 by default. */
+  readonly directoryMode?: number;
+  /** Written as `version` into a file of ours; none in files that others read too. */
+  readonly version?: number;
+  /** What makes a file of an older version into one of `version`; written with the edit. */
+  readonly migrations?: readonly Migration[];
+  /** A directory that the file must not lead out of by links. */
+  readonly within?: string;
+  /** A directory for the lock, which is beside the file by default: a repository could hold it there, and would show it. */
+  readonly locks?: string;
+};
+
+/** What was done: `text` is what the file holds now, `isNew` whether there was none. */
+export type Edited = { readonly text: string; readonly isNew: boolean; readonly isChanged: boolean };
+
+/** Somebody who takes no lock wrote while we did: how often the edit is made anew on what is there then. */
+const ATTEMPTS = 5;
+
+/** A disk may be slow; whose process is no more is not waited for anyway. */
+const STALE_MS = 15_000;
+
+/**
+ * Changes a file in place of nothing: read, changed and replaced whole under a lock, comments and unknown members kept.
+ * `change` is given what is there now. Throws a `HostError` (`bad-config`) that names the file if it is broken, newer
+ * than we know, or cannot be written; then nothing was changed.
+ */
+export function editDocument(
+  path: string,
+  change: (value: Readonly<Record<string, unknown>>) => readonly Edit[],
+  options: EditOptions = {},
+): Edited {
+  let made: string | undefined;
+  try {
+    // Before anything is made: not even a lock belongs where a link leads out to.
+    textAt(path, options);
+    made = mkdirSync(dirname(path), { recursive: true, mode: options.directoryMode ?? 0o700 });
+    const edited = underLock(lockOf(path, options), () => rewrite(path, change, options), STALE_MS);
+    if (edited.isChanged) made = undefined;
+    return edited;
+  } catch (cause) {
+    if (cause instanceof HostError) throw cause;
+    throw refused(path, messageOf(cause), cause);
+  } finally {
+    if (made !== undefined) removeEmpty(dirname(path), made);
+  }
+}
+
+/** However the file is reached, the lock is the same. */
+function lockOf(path: string, { locks }: EditOptions): string {
+  if (locks === undefined) return `${followLinks(path)}.lock`;
+  mkdirSync(locks, { recursive: true, mode: 0o700 });
+  return join(locks, `${createHash('sha256').update(realPlace(path)).digest('hex').slice(0, 32)}.lock`);
+}
+
+function rewrite(
+  path: string,
+  change: (value: Readonly<Record<string, unknown>>) => readonly Edit[],
+  options: EditOptions,
+): Edited {
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    const state = fileState(path);
+    const before = textAt(path, options);
+    const text = edited(path, before ?? '', change, options);
+    const isNew = before === undefined;
+    if (text === (before ?? '')) return { text, isNew, isChanged: false };
+    const most = mostBytesOf(options);
+    if (Buffer.byteLength(text) > most) throw refused(path, `it would be bigger than ${most / 2 ** 20} MiB`);
+    const isReplaced = replaceFile(path, text, {
+      ...(options.mode !== undefined && { mode: options.mode }),
+      // The text too: clocks of disks are coarse.
+      isStill: () => textAt(path, options) === before && fileState(path) === state,
+    });
+    if (isReplaced) return { text, isNew, isChanged: true };
+  }
+  throw refused(path, 'another program keeps writing it; try again');
+}
+
+/** What the text becomes; the same if there is nothing to change. */
+function edited(
+  path: string,
+  before: string,
+  change: (value: Readonly<Record<string, unknown>>) => readonly Edit[],
+  { version, migrations = [] }: EditOptions,
+): string {
+  const found = documentOf(path, before);
+  if (found.state !== 'read') {
+    const { fault, position } = found.state === 'unusable' ? found : { fault: 'it is gone' };
+    throw refused(placeText(path, position), `${fault}; mend it first`);
+  }
+  const migrated = version === undefined ? undefined : migrate(found.value, migrations);
+  if (migrated?.kind === 'unknown') throw refused(path, migrated.fault);
+  const edits = change(migrated?.value ?? found.value);
+  try {
+    const current = migrated?.isChanged ? editText(before, [{ path: [], value: migrated.value }]) : before;
+    if (editText(current, edits) === current) return before;
+    const stamp = version === undefined ? [] : [{ path: ['version'], value: version }];
+    return editText(current, [...stamp, ...edits]);
+  } catch (cause) {
+    if (cause instanceof EditRefused) throw refused(path, cause.message, cause);
+    throw cause;
+  }
+}
+
+function textAt(path: string, options: EditOptions): string | undefined {
+  const found = readText(path, options.within === undefined ? {} : { within: options.within });
+  if (found.state === 'unusable') throw refused(path, found.fault);
+  return found.state === 'read' ? found.text : undefined;
+}
+
+function refused(place: string, why: string, cause?: unknown): HostError {
+  return new HostError('bad-config', '', `${place} was not changed: ${why}`, { cause });
+}
+
+/** Directories that were made for a file that is not there in the end, from the innermost to the first. */
+function removeEmpty(innermost: string, first: string): void {
+  try {
+    for (let at = innermost; at.length >= first.length; at = dirname(at)) rmdirSync(at);
+  } catch {
+    // Somebody else uses it already.
+  }
+}

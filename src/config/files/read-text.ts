@@ -1,0 +1,128 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
+import { isWithin, realPlace } from '../approval/real-place.ts';
+
+/** More than any file of settings holds; a bigger one is none. */
+const MAX_FILE_BYTES = 8 * 2 ** 20;
+
+/** Others wrote what lies in a project or a plugin, and it is read before anybody approved of it. */
+const MAX_BYTES_WITHIN = 2 ** 20;
+
+/** How a file is to be read. */
+export type TextOptions = {
+  /** A directory that links must not lead out of. */
+  readonly within?: string;
+  /** By default 8 MiB, and 1 MiB `within` a directory. */
+  readonly mostBytes?: number;
+};
+
+/** How big a file may be that is read with these options, or written to be read with them. */
+export function mostBytesOf({ within, mostBytes }: TextOptions): number {
+  return mostBytes ?? (within === undefined ? MAX_FILE_BYTES : MAX_BYTES_WITHIN);
+}
+
+/** What a file holds, as it is; `unusable` says in a few words why nothing can be read. */
+export type FileText =
+  | { readonly state: 'absent' }
+  | { readonly state: 'unusable'; readonly fault: string }
+  | { readonly state: 'read'; readonly text: string };
+
+/** Reads a small file in place. It never waits for anybody: a pipe or a device is no file. */
+export function readText(path: string, options: TextOptions = {}): FileText {
+  const { within } = options;
+  try {
+    const target = realpathSync.native(path);
+    if (leadsOut(target, within)) return { state: 'unusable', fault: outOf(within) };
+    return readRegular(target, mostBytesOf(options));
+  } catch (cause) {
+    const code = codeOf(cause);
+    if (code === 'ENOENT' || code === 'ENOTDIR') {
+      if (isLink(path)) return { state: 'unusable', fault: 'it is a link that leads to nothing' };
+      // Whoever makes it must not make it elsewhere.
+      if (leadsOut(realPlace(path), within)) return { state: 'unusable', fault: outOf(within) };
+      return { state: 'absent' };
+    }
+    return { state: 'unusable', fault: FAULTS[code ?? ''] ?? `it cannot be read (${code ?? 'unknown'})` };
+  }
+}
+
+const FAULTS: Readonly<Record<string, string>> = {
+  EACCES: 'you may not read it; change its permissions',
+  EPERM: 'you may not read it; change its permissions',
+  EISDIR: 'it is a directory, not a file',
+  ELOOP: 'it is a link that leads in a circle',
+  // Opening a pipe or socket that nobody serves.
+  ENXIO: 'it is no regular file',
+};
+
+function readRegular(path: string, most: number): FileText {
+  // Asked before it is opened, since to open a device may do something; and again after, since it may be another by then.
+  const fault = kindFault(statSync(path), most);
+  if (fault !== undefined) return { state: 'unusable', fault };
+  const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    const found = fstatSync(file);
+    const faultNow = kindFault(found, most);
+    if (faultNow !== undefined) return { state: 'unusable', fault: faultNow };
+    const bytes = readAll(file, found.size, most);
+    if (bytes === undefined) return { state: 'unusable', fault: tooBig(most) };
+    return { state: 'read', text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) };
+  } catch (cause) {
+    if (cause instanceof TypeError) return { state: 'unusable', fault: 'it is no UTF-8 text' };
+    throw cause;
+  } finally {
+    closeSync(file);
+  }
+}
+
+function tooBig(most: number): string {
+  return `it is bigger than ${most / 2 ** 20} MiB, and nothing of it is read`;
+}
+
+function kindFault(found: Pick<Stats, 'isFile' | 'isDirectory' | 'size'>, most: number): string | undefined {
+  if (found.isDirectory()) return FAULTS.EISDIR;
+  if (!found.isFile()) return FAULTS.ENXIO;
+  return found.size > most ? tooBig(most) : undefined;
+}
+
+/** To the end, which may be farther away than the size said; undefined if it is too far. */
+function readAll(file: number, size: number, most: number): Uint8Array | undefined {
+  let bytes = Buffer.allocUnsafe(size + 1);
+  let length = 0;
+  for (;;) {
+    const count = readSync(file, bytes, length, bytes.length - length, null);
+    length += count;
+    if (count === 0) return bytes.subarray(0, length);
+    if (length > most) return undefined;
+    if (length === bytes.length) bytes = Buffer.concat([bytes], Math.min(length * 2, most + 1));
+  }
+}
+
+function leadsOut(path: string, within: string | undefined): boolean {
+  return within !== undefined && !isWithin(path, realPlace(within));
+}
+
+function outOf(within: string | undefined): string {
+  return `it is reached by a link that leads out of ${within}, and such links are not followed`;
+}
+
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink();
+  } catch {
+    return false;
+  }
+}
+
+function codeOf(cause: unknown): string | undefined {
+  return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined;
+}

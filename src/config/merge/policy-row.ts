@@ -1,0 +1,192 @@
+import { isRecord } from '../../base/is-record.ts';
+import type { ExternalServerEntry, IdeServerEntry } from '../../protocol/server-entry.ts';
+import { normalizeName } from '../../protocol/tool-name.ts';
+import { type NormalUrl, normalUrl } from './normal-url.ts';
+import { allowsUrl, deniesUrl, parseUrlPattern, type UrlPattern } from './url-pattern.ts';
+
+/** One row of a list of servers that are allowed or denied. */
+export type PolicyRow =
+  | { readonly by: 'serverName'; readonly name: string }
+  /**
+   * The command and all its arguments, to the letter; the `cwd` an entry must have, by default none; and names of variables
+   * that its `env` and `inheritEnv` may have beside credentials and others that change nothing.
+   */
+  | CommandRow
+  | { readonly by: 'serverUrl'; readonly pattern: UrlPattern };
+
+export type CommandRow = {
+  readonly by: 'serverCommand';
+  readonly argv: readonly string[];
+  readonly cwd?: string;
+  readonly env: readonly string[];
+};
+
+/** The row, or why it is none. */
+export function readPolicyRow(raw: unknown): PolicyRow | { readonly by: 'nothing'; readonly fault: string } {
+  const nothing = (fault: string) => ({ by: 'nothing', fault }) as const;
+  const members = isRecord(raw) ? Object.keys(raw) : [];
+  // A member nobody knows might have narrowed the row.
+  const more = members.includes('serverCommand') ? members.filter((it) => it === 'cwd' || it === 'env') : [];
+  if (!isRecord(raw) || members.length - more.length !== 1)
+    return nothing(
+      'a row has one of serverName, serverCommand and serverUrl, serverCommand also cwd and env, and nothing else',
+    );
+  const { serverName, serverCommand, serverUrl } = raw;
+  if (isText(serverName)) {
+    if (!serverName.includes('*')) return { by: 'serverName', name: serverName };
+    return nothing('a name is no pattern; use serverCommand or serverUrl, or name each server');
+  }
+  if (Array.isArray(serverCommand) && isText(serverCommand[0]) && serverCommand.every(isString))
+    return commandRow(serverCommand, raw);
+  const pattern = isText(serverUrl) ? parseUrlPattern(serverUrl) : undefined;
+  if (pattern) return { by: 'serverUrl', pattern };
+  const [member = ''] = members;
+  const rule = RULES.get(member);
+  return nothing(
+    rule === undefined ? 'only serverName, serverCommand and serverUrl are known' : `${member} ${rule}`,
+  );
+}
+
+function commandRow(
+  argv: readonly string[],
+  { cwd, env = [] }: Readonly<Record<string, unknown>>,
+): CommandRow | { readonly by: 'nothing'; readonly fault: string } {
+  if (cwd !== undefined && !(isText(cwd) && /^(?:[\\/]|[a-z]:[\\/])/i.test(cwd)))
+    return { by: 'nothing', fault: 'cwd of a row is an absolute path' };
+  if (!Array.isArray(env) || !env.every(isText))
+    return { by: 'nothing', fault: 'env of a row is a list of names of variables' };
+  return { by: 'serverCommand', argv, ...(cwd !== undefined && { cwd }), env };
+}
+
+const isString = (value: unknown): value is string => typeof value === 'string';
+const isText = (value: unknown): value is string => isString(value) && value !== '';
+
+const RULES: ReadonlyMap<string, string> = new Map([
+  ['serverName', 'is the name of a server'],
+  ['serverCommand', 'is a list: the command and each of its arguments'],
+  ['serverUrl', 'is a pattern such as https://*.example.com/*, without user, fragment or blanks'],
+]);
+
+/** What the policy looks at: where the server is, as written or as it is dialled. */
+export type Judged = {
+  readonly name: string;
+  readonly entry: ExternalServerEntry;
+  /** `written`: what stands in `${…}` is not known yet, and may be anything. */
+  readonly stage: 'written' | 'expanded';
+};
+
+/** `maybe`: it depends on what is put in. */
+export type Match = 'yes' | 'no' | 'maybe';
+
+/** Which rows of an allow list a server must match, if the list has such. */
+export function ownKind({ entry }: Judged): 'serverCommand' | 'serverUrl' {
+  return argvOf(entry) ? 'serverCommand' : 'serverUrl';
+}
+
+/** Names match to the letter; in doubt about an address it is not allowed. */
+export function matchAllowed(row: PolicyRow, judged: Judged): Match {
+  switch (row.by) {
+    case 'serverName':
+      return row.name === judged.name ? 'yes' : 'no';
+    case 'serverCommand':
+      return matchCommand(row.argv, judged);
+    case 'serverUrl':
+      return matchUrl(judged, 'no', ([dialled]) => dialled !== undefined && allowsUrl(row.pattern, dialled));
+  }
+}
+
+/** Whether an entry runs where the row says; a row without `cwd` means an entry without one. */
+export function matchDirectory({ cwd: wanted }: CommandRow, { entry, stage }: Judged): Match {
+  const { cwd } = entry as { readonly cwd?: unknown };
+  if (cwd === undefined) return wanted === undefined ? 'yes' : 'no';
+  if (wanted === undefined) return 'no';
+  if (stage === 'written' && String(cwd).includes('${')) return 'maybe';
+  return String(cwd).replace(/(?<=.)[\\/]$/, '') === wanted.replace(/(?<=.)[\\/]$/, '') ? 'yes' : 'no';
+}
+
+/** Names match if a model could not tell them apart; in doubt about an address it is denied. */
+export function matchDenied(row: PolicyRow, judged: Judged): Match {
+  switch (row.by) {
+    case 'serverName':
+      return normalizeName(row.name) === normalizeName(judged.name) ? 'yes' : 'no';
+    case 'serverCommand':
+      return surest([matchCommand(row.argv, judged), matchHelper(row.argv, judged)]);
+    case 'serverUrl':
+      return matchUrl(judged, 'yes', (urls) => urls.some((url) => deniesUrl(row.pattern, url)));
+  }
+}
+
+/** The command that an entry of an address runs for its headers, if it does. */
+export function helperOf(entry: ExternalServerEntry): string | undefined {
+  const { headersHelper } = entry as { readonly headersHelper?: unknown };
+  return argvOf(entry) || headersHelper === undefined ? undefined : String(headersHelper);
+}
+
+/** A helper is one text for a shell: a row names it as that, or word by word. */
+export function matchHelper(wanted: readonly string[], { entry, stage }: Judged): Match {
+  const helper = helperOf(entry);
+  if (helper === undefined) return 'no';
+  if (stage === 'written' && helper.includes('${')) return 'maybe';
+  const words = helper.trim().split(/\s+/);
+  const isWordByWord = words.length === wanted.length && words.every((word, index) => word === wanted[index]);
+  return isWordByWord || (wanted.length === 1 && wanted[0] === helper) ? 'yes' : 'no';
+}
+
+/** What one that matches is enough for. */
+export function surest(matches: readonly Match[]): Match {
+  return matches.find((it) => it === 'yes') ?? matches.find((it) => it === 'maybe') ?? 'no';
+}
+
+/** What all have to match for. */
+export function leastSure(matches: readonly Match[]): Match {
+  return matches.find((it) => it === 'no') ?? matches.find((it) => it === 'maybe') ?? 'yes';
+}
+
+/** Whether the headers of an entry choose among the servers at its address. */
+export function namesHost(entry: ExternalServerEntry): boolean {
+  const { headers } = entry as { readonly headers?: unknown };
+  return isRecord(headers) && Object.keys(headers).some((name) => name.toLowerCase() === 'host');
+}
+
+function matchCommand(wanted: readonly string[], { entry, stage }: Judged): Match {
+  const argv = argvOf(entry);
+  if (argv?.length !== wanted.length) return 'no';
+  const isOpen = (text: string) => stage === 'written' && text.includes('${');
+  if (!argv.every((text, index) => text === wanted[index] || isOpen(text))) return 'no';
+  return argv.some(isOpen) ? 'maybe' : 'yes';
+}
+
+function matchUrl(
+  { entry, stage }: Judged,
+  unreadable: Match,
+  test: (urls: readonly NormalUrl[]) => boolean,
+): Match {
+  if (argvOf(entry)) return 'no';
+  if (isEditor(entry) && entry.url === undefined) return test(EDITORS[entry.type]) ? 'yes' : 'no';
+  if (!('url' in entry) || !isString(entry.url)) return 'no';
+  if (stage === 'written' && entry.url.includes('${')) return 'maybe';
+  const url = normalUrl(entry.url);
+  if (!url) return unreadable;
+  return test([url]) ? 'yes' : 'no';
+}
+
+function isEditor(entry: ExternalServerEntry): entry is IdeServerEntry {
+  return entry.type === 'ws-ide' || entry.type === 'sse-ide';
+}
+
+/** Without an address an editor is looked for on this machine, at the first of its names; which port it has is not known. */
+const EDITORS: Readonly<Record<IdeServerEntry['type'], readonly NormalUrl[]>> = {
+  'ws-ide': ['127.0.0.1', '[::1]', 'localhost'].map((host) => ofEditor('ws', host, '/')),
+  'sse-ide': ['127.0.0.1', '[::1]', 'localhost'].map((host) => ofEditor('http', host, '/sse')),
+};
+
+function ofEditor(scheme: string, host: string, path: string): NormalUrl {
+  return { scheme, host, port: undefined, path, query: '' };
+}
+
+/** Undefined if it is no command that is run. An entry of a program may hold anything yet; it is checked later. */
+function argvOf(entry: ExternalServerEntry): readonly string[] | undefined {
+  if (entry.type !== undefined && entry.type !== 'stdio') return undefined;
+  if (!('command' in entry) || entry.command === undefined) return undefined;
+  return [entry.command, entry.args ?? []].flat().map(String);
+}

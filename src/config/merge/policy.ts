@@ -1,0 +1,165 @@
+import type { ExternalServerEntry } from '../../protocol/server-entry.ts';
+import type { ConfigFault } from '../model.ts';
+import type { SettingsSource } from '../sources/find-sources.ts';
+import {
+  helperOf,
+  type Judged,
+  leastSure,
+  type Match,
+  matchAllowed,
+  matchDenied,
+  matchDirectory,
+  matchHelper,
+  namesHost,
+  ownKind,
+  type PolicyRow,
+  readPolicyRow,
+  surest,
+} from './policy-row.ts';
+import { unlistedVariable } from './policy-variables.ts';
+
+/** What the policy says of a server. `undecided`: it depends on what is put in for `${…}`; ask again when it is dialled. */
+export type Judgement =
+  | { readonly kind: 'allowed' }
+  | { readonly kind: 'forbidden'; readonly rule: string }
+  | { readonly kind: 'undecided' };
+
+/** Which servers those who run the machine let anybody use. */
+export type Policy = {
+  /** Of an entry as written: what is known without what is put in for `${…}`. */
+  judge(name: string, entry: ExternalServerEntry): Judgement;
+  /**
+   * The last word, of an entry as it is dialled: why it may not be used, such as
+   * `deniedMcpServers[0] of /etc/toolplane/managed-settings.json`; undefined if it may.
+   */
+  forbids(name: string, entry: ExternalServerEntry): string | undefined;
+  /** A text to compare: as long as it is the same, so is every answer. */
+  readonly key: string;
+};
+
+/**
+ * The lists of all managed settings together: one that denies is enough, and every allow list must allow. In an allow
+ * list with commands a stdio server must match one of them, in one with addresses any other server; else the name
+ * decides, and an empty one allows nobody. A list with commands must also name the `headersHelper` of a server, which is
+ * one, and no command is the listed one if its entry sets a `cwd` or variables that may have it run something else. What cannot be read forbids everything:
+ * a row, a list, or the settings named in `unread`.
+ */
+export function readPolicy(
+  managed: readonly SettingsSource[],
+  unread: readonly string[] = [],
+): { readonly policy: Policy; readonly faults: readonly ConfigFault[] } {
+  const lists = managed.flatMap((source) =>
+    LISTS.map((key) => readList(source, key)).filter((it) => it !== undefined),
+  );
+  const unreadable = [...unread, ...lists.flatMap(({ unreadable }) => unreadable)][0];
+  const judge = (judged: Judged): Judgement => {
+    if (unreadable !== undefined) return { kind: 'forbidden', rule: `the unreadable ${unreadable}` };
+    const said = lists.map((list) =>
+      list.key === 'deniedMcpServers' ? denial(list, judged) : allowance(list, judged),
+    );
+    return (
+      said.find(({ kind }) => kind === 'forbidden') ??
+      said.find(({ kind }) => kind === 'undecided') ?? { kind: 'allowed' }
+    );
+  };
+  const policy: Policy = {
+    judge: (name, entry) => judge({ name, entry, stage: 'written' }),
+    forbids(name, entry) {
+      const last = judge({ name, entry, stage: 'expanded' });
+      return last.kind === 'forbidden' ? last.rule : undefined;
+    },
+    key: JSON.stringify([unreadable ?? null, lists.map(({ key, label, rows }) => [key, label, rows])]),
+  };
+  return { policy, faults: lists.flatMap(({ faults }) => faults) };
+}
+
+const LISTS = ['deniedMcpServers', 'allowedMcpServers'] as const;
+
+type List = {
+  readonly key: (typeof LISTS)[number];
+  readonly label: string;
+  readonly rows: readonly PolicyRow[];
+  /** What of it cannot be read, such as `deniedMcpServers[1] of …`. */
+  readonly unreadable: readonly string[];
+  readonly faults: readonly ConfigFault[];
+};
+
+function denial({ key, label, rows }: List, judged: Judged): Judgement {
+  const matches = rows.map((row) => matchDenied(row, judged));
+  const denied = matches.indexOf('yes');
+  if (denied >= 0) return { kind: 'forbidden', rule: `${key}[${denied}] of ${label}` };
+  return { kind: matches.includes('maybe') ? 'undecided' : 'allowed' };
+}
+
+function allowance({ key, label, rows }: List, judged: Judged): Judgement {
+  const own = rows.filter(({ by }) => by === ownKind(judged));
+  // Whoever lists commands does not want a name to be a way around them; likewise addresses.
+  const telling = own.length > 0 ? own : rows.filter(({ by }) => by === 'serverName');
+  const named = telling.filter((row) => matchAllowed(row, judged) !== 'no');
+  const forbidden = (why = '') => ({ kind: 'forbidden', rule: `${key} of ${label}${why}` }) as const;
+  if (named.length === 0) return forbidden();
+  const placed = named.filter((row) => row.by !== 'serverCommand' || matchDirectory(row, judged) !== 'no');
+  if (placed.length === 0)
+    return forbidden(' (its "cwd" may change what its command runs; the row has to name it in "cwd")');
+  const variables = placed.map((row) =>
+    row.by === 'serverCommand' ? unlistedVariable(judged.entry, row.env) : undefined,
+  );
+  const fitting = placed.filter((_, at) => variables[at] === undefined);
+  if (fitting.length === 0)
+    return forbidden(
+      ` (its "env" sets ${variables[0]}, which may change what its command runs; the row has to name it in "env")`,
+    );
+  if (own.length > 0 && namesHost(judged.entry))
+    return forbidden(' (its "headers" set Host, which may lead to another server)');
+  const matches = fitting.map((row) =>
+    row.by === 'serverCommand'
+      ? leastSure([matchAllowed(row, judged), matchDirectory(row, judged)])
+      : matchAllowed(row, judged),
+  );
+  const helped = helperAllowance(rows, judged);
+  if (helped === 'no') return forbidden(' (its "headersHelper" is a command that is not listed)');
+  return { kind: matches.includes('yes') && helped === 'yes' ? 'allowed' : 'undecided' };
+}
+
+/** Whoever lists commands does not want others to run, whatever for. */
+function helperAllowance(rows: readonly PolicyRow[], judged: Judged): Match {
+  const commands = rows.filter((row) => row.by === 'serverCommand');
+  if (commands.length === 0 || helperOf(judged.entry) === undefined) return 'yes';
+  return surest(commands.map(({ argv }) => matchHelper(argv, judged)));
+}
+
+function readList(source: SettingsSource, key: List['key']): List | undefined {
+  const { label, value } = source;
+  if (!Object.hasOwn(value, key) || value[key] === undefined) return undefined;
+  const faultAt = (
+    level: ConfigFault['level'],
+    way: readonly (string | number)[],
+    message: string,
+  ): ConfigFault => {
+    const position = source.locate(way);
+    const shown = way.length === 1 ? key : `${key}[${way[1]}]`;
+    return { level, scope: 'managed', label, key: shown, ...(position && { position }), message };
+  };
+  const raw: unknown = value[key];
+  if (!Array.isArray(raw)) {
+    const fault = faultAt('error', [key], `it must be a list of rows; ${UNTIL_MENDED}`);
+    return { key, label, rows: [], unreadable: [`${key} of ${label}`], faults: [fault] };
+  }
+  const [rows, unreadable, faults]: [PolicyRow[], string[], ConfigFault[]] = [[], [], []];
+  for (const [index, written] of raw.entries()) {
+    const row = readPolicyRow(written);
+    if (row.by === 'nothing') {
+      unreadable.push(`${key}[${index}] of ${label}`);
+      faults.push(faultAt('error', [key, index], `${row.fault}; ${UNTIL_MENDED}`));
+      continue;
+    }
+    rows.push(row);
+    if (key === 'allowedMcpServers' && row.by === 'serverUrl' && row.pattern.path === undefined)
+      faults.push(
+        faultAt('warning', [key, index], 'it allows the path / only; end it with /* for all paths'),
+      );
+  }
+  return { key, label, rows, unreadable, faults };
+}
+
+const UNTIL_MENDED = 'until it is mended no server may be used';

@@ -1,0 +1,85 @@
+import { isRecord } from '../../base/is-record.ts';
+import { nearest } from '../../base/nearest.ts';
+import { matcherFault, type RegisteredHook } from '../../hooks/match-hooks.ts';
+import { HOOK_EVENTS } from '../../protocol/hook.ts';
+import type { SettingFaults } from './setting-fault.ts';
+
+/**
+ * The shell commands of `{ Event: [{ matcher, hooks: [{ type: "command", command, timeout }] }] }`, time-outs in seconds.
+ * Whatever cannot be read is an error: a guard that is not understood does not guard.
+ */
+export function readHookSettings(raw: unknown, faults: SettingFaults): RegisteredHook[] {
+  if (raw === undefined) return [];
+  if (!isRecord(raw) || Array.isArray(raw)) {
+    faults.error(['hooks'], 'it must be an object of lists');
+    return [];
+  }
+  return Object.entries(raw).flatMap(([name, groups]) => {
+    const event = HOOK_EVENTS.find((it) => it === name);
+    if (event) return readGroups(event, groups, faults);
+    const guess = nearest(name, HOOK_EVENTS);
+    faults.error(['hooks', name], `it is no event${guess ? `; did you mean "${guess}"?` : ''}`);
+    return [];
+  });
+}
+
+type Event = RegisteredHook['event'];
+
+/** Of each event: compiling takes time, and a repository's file is read before anybody approved it. */
+const MAX_CHECKED_MATCHERS = 20;
+
+function readGroups(event: Event, groups: unknown, faults: SettingFaults): RegisteredHook[] {
+  const path = ['hooks', event];
+  if (!Array.isArray(groups)) {
+    faults.error(path, 'it must be a list');
+    return [];
+  }
+  return groups.flatMap((group: unknown, at) => {
+    if (isGroup(group)) {
+      const fault = at < MAX_CHECKED_MATCHERS ? matcherFault(group.matcher ?? '') : undefined;
+      if (fault !== undefined) {
+        const why = `it is no regular expression that can be used (RE2 syntax): ${fault}`;
+        faults.warning([...path, at, 'matcher'], `${why}; its hooks run for every ${event}`);
+      }
+      return readGroup(event, group, [...path, at, 'hooks'], faults);
+    }
+    faults.error([...path, at], 'it must be { "matcher": text, "hooks": list }');
+    return [];
+  });
+}
+
+function readGroup(
+  event: Event,
+  { matcher, hooks }: Group,
+  path: readonly (string | number)[],
+  faults: SettingFaults,
+): RegisteredHook[] {
+  return hooks.flatMap((hook, at) => {
+    if (!isCommand(hook)) {
+      faults.error([...path, at], 'it must be { "type": "command", "command": text, "timeout": seconds }');
+      return [];
+    }
+    const { command, timeout } = hook;
+    return [
+      {
+        event,
+        ...(matcher !== undefined && { matcher }),
+        ...(timeout !== undefined && { timeoutMs: timeout * 1000 }),
+        target: { kind: 'command', command },
+      },
+    ];
+  });
+}
+
+type Group = { readonly matcher?: string; readonly hooks: readonly unknown[] };
+type Command = { readonly command: string; readonly timeout?: number };
+
+function isGroup(value: unknown): value is Group {
+  if (!isRecord(value) || !Array.isArray(value.hooks)) return false;
+  return value.matcher === undefined || typeof value.matcher === 'string';
+}
+
+function isCommand(value: unknown): value is Command {
+  if (!isRecord(value) || value.type !== 'command' || typeof value.command !== 'string') return false;
+  return value.timeout === undefined || (typeof value.timeout === 'number' && value.timeout > 0);
+}

@@ -1,0 +1,116 @@
+import { isRecord } from '../../base/is-record.ts';
+import { parseRule, ruleOf, ruleText } from '../../permissions/rule.ts';
+import type { PermissionUpdate } from '../../protocol/permission.ts';
+import type { Edit } from '../files/edit-document.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** Settings after the changes, and how a file is edited to hold them. */
+export type PermissionEdits = { readonly after: Values; readonly edits: readonly Edit[] };
+
+/** Which file it is, and where a directory in it is. */
+export type EditedFile = { readonly file: 'target' | 'other'; absolute(directory: string): string };
+
+/**
+ * What a settings file becomes. Only the `target` of a destination is given something; other files of it only lose what
+ * is taken away. Rules that are none are left out, as `applyUpdate` leaves them out of what is in force.
+ */
+export function permissionEdits(
+  value: Values,
+  updates: readonly PermissionUpdate[],
+  { file, absolute }: EditedFile,
+): PermissionEdits {
+  let after = value;
+  const edits: Edit[] = [];
+  for (const update of updates) {
+    const found = editsOf(isRecord(after.permissions) ? after.permissions : {}, update, {
+      file,
+      absolute,
+    });
+    if (!found) continue;
+    edits.push(...found.edits);
+    after = { ...after, permissions: found.after };
+  }
+  return { after, edits };
+}
+
+function editsOf(
+  permissions: Values,
+  update: PermissionUpdate,
+  { file, absolute }: EditedFile,
+): PermissionEdits | undefined {
+  switch (update.type) {
+    case 'setMode':
+      if (file === 'other') return undefined;
+      return {
+        after: { ...permissions, defaultMode: update.mode },
+        edits: [{ path: ['permissions', 'defaultMode'], value: update.mode }],
+      };
+    case 'addDirectories':
+    case 'removeDirectories': {
+      const isSame = (item: unknown, given: string) =>
+        typeof item === 'string' && absolute(item) === absolute(given);
+      return listEdits(permissions, 'additionalDirectories', {
+        removes: (item) =>
+          update.type === 'removeDirectories' && update.directories.some((it) => isSame(item, it)),
+        adds: update.type === 'addDirectories' && file === 'target' ? update.directories : [],
+        isSame,
+      });
+    }
+    case 'addRules':
+    case 'replaceRules':
+    case 'removeRules':
+      return ruleEdits(permissions, update, file);
+  }
+}
+
+function ruleEdits(
+  permissions: Values,
+  { type, rules, behavior }: Extract<PermissionUpdate, { behavior: unknown }>,
+  file: 'target' | 'other',
+): PermissionEdits | undefined {
+  const parsed = rules.map((rule) => ruleOf(rule, behavior, 'session'));
+  if (type === 'replaceRules' && parsed.some(({ ok }) => !ok)) return undefined;
+  const texts = parsed.flatMap((it) => (it.ok ? [ruleText(it.rule)] : []));
+  /** However it was written. */
+  const isSame = (item: unknown, text: string) => {
+    const found = typeof item === 'string' ? parseRule(item, behavior, 'session') : undefined;
+    return found?.ok === true && ruleText(found.rule) === text;
+  };
+  const isGiven = (item: unknown) => texts.some((text) => isSame(item, text));
+  const stays = file === 'target' ? isGiven : () => false;
+  return listEdits(permissions, behavior, {
+    removes: (item) => (type === 'removeRules' ? isGiven(item) : type === 'replaceRules' && !stays(item)),
+    adds: type === 'removeRules' || file === 'other' ? [] : texts,
+    isSame,
+  });
+}
+
+/** One item at a time, so that comments beside the others stay. */
+function listEdits(
+  permissions: Values,
+  member: string,
+  change: {
+    removes(item: unknown): boolean;
+    readonly adds: readonly string[];
+    isSame(item: unknown, added: string): boolean;
+  },
+): PermissionEdits {
+  const path = ['permissions', member];
+  const given = permissions[member];
+  const before: readonly unknown[] = Array.isArray(given) ? given : [];
+  const gone = before.flatMap((item, at) => (change.removes(item) ? [at] : []));
+  const kept = before.filter((_, at) => !gone.includes(at));
+  const added: string[] = [];
+  for (const it of change.adds) {
+    if (![...kept, ...added].some((item) => change.isSame(item, it))) added.push(it);
+  }
+  if (gone.length === 0 && added.length === 0) return { after: permissions, edits: [] };
+  const edits = Array.isArray(given)
+    ? [
+        ...gone.toReversed().map((at) => ({ path: [...path, at], value: undefined })),
+        ...added.map((value, at) => ({ path: [...path, kept.length + at], value })),
+      ]
+    : [{ path, value: added }];
+  return { after: { ...permissions, [member]: [...kept, ...added] }, edits };
+}

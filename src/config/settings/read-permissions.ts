@@ -1,0 +1,88 @@
+import { isRecord } from '../../base/is-record.ts';
+import type { Rule, RuleSource } from '../../permissions/rule.ts';
+import { PERMISSION_MODES, type PermissionMode } from '../../protocol/permission.ts';
+import { readRule } from './read-rules.ts';
+import type { SettingFaults } from './setting-fault.ts';
+import { checkMembers } from './setting-keys.ts';
+
+export type PermissionSettings = {
+  readonly rules: readonly Rule[];
+  readonly directories: readonly string[];
+  readonly defaultMode?: PermissionMode;
+  readonly forbidsBypass?: true;
+};
+
+const EFFECTS = ['allow', 'ask', 'deny'] as const;
+const MEMBERS = [...EFFECTS, 'defaultMode', 'additionalDirectories', 'disableBypassPermissionsMode'];
+
+/** What `permissions` of settings says; each rule and each directory counts on its own. */
+export function readPermissions(raw: unknown, source: RuleSource, faults: SettingFaults): PermissionSettings {
+  const value = faults.check(raw, ['permissions'], isRecord, 'it must be an object') ?? {};
+  checkMembers(value, MEMBERS, ['permissions'], faults);
+  const counts = countingItems(value, source);
+  const rules = EFFECTS.flatMap((effect) => {
+    const path = ['permissions', effect];
+    const list = value[effect];
+    const count = counts[effect] ?? Infinity;
+    const isCut = Array.isArray(list) && list.length > count;
+    if (isCut) faults.error([...path, count], TOO_MANY_RULES);
+    return faults.texts(isCut ? list.slice(0, count) : list, path).flatMap(({ text, at }) => {
+      const { rule, fault, remark } = readRule(text, effect, source);
+      if (fault !== undefined) faults.error([...path, at], fault);
+      if (remark !== undefined) faults.warning([...path, at], remark);
+      return rule ?? [];
+    });
+  });
+  const directories = faults.texts(value.additionalDirectories, ['permissions', 'additionalDirectories']);
+  const mode = faults.check(
+    value.defaultMode,
+    ['permissions', 'defaultMode'],
+    isMode,
+    `it must be one of ${PERMISSION_MODES.join(', ')}`,
+  );
+  const bypass = faults.check(
+    value.disableBypassPermissionsMode,
+    ['permissions', 'disableBypassPermissionsMode'],
+    (it): it is 'disable' => it === 'disable',
+    'it must be "disable" or left out',
+  );
+  return {
+    rules,
+    directories: directories.map(({ text }) => text),
+    ...(mode && { defaultMode: mode }),
+    ...(bypass && { forbidsBypass: true }),
+  };
+}
+
+/**
+ * How many items of each list count. A repository's file is read before anybody approved it, and every call is compared
+ * with every rule: only so many count, those that deny first.
+ */
+function countingItems(
+  value: Readonly<Record<string, unknown>>,
+  source: RuleSource,
+): Readonly<Record<string, number>> {
+  if (source !== 'projectSettings' && source !== 'localSettings') return {};
+  let rules = MAX_PROJECT_RULES;
+  let characters = MAX_PROJECT_RULE_CHARACTERS;
+  const counts = EFFECTS.toReversed().map((effect) => {
+    const list: readonly unknown[] = Array.isArray(value[effect]) ? value[effect] : [];
+    const end = list.findIndex((item) => {
+      rules -= 1;
+      characters -= typeof item === 'string' ? item.length : 0;
+      return rules < 0 || characters < 0;
+    });
+    return [effect, end === -1 ? list.length : end] as const;
+  });
+  return Object.fromEntries(counts);
+}
+
+const MAX_PROJECT_RULES = 2000;
+const MAX_PROJECT_RULE_CHARACTERS = 128 * 1024;
+const TOO_MANY_RULES =
+  'it and the rules after it are ignored: a file of a project has at most ' +
+  `${MAX_PROJECT_RULES} rules of ${MAX_PROJECT_RULE_CHARACTERS} characters in all`;
+
+function isMode(value: unknown): value is PermissionMode {
+  return (PERMISSION_MODES as readonly unknown[]).includes(value);
+}

@@ -1,0 +1,82 @@
+import { isRecord } from '../../base/is-record.ts';
+import type { RegisteredHook } from '../../hooks/match-hooks.ts';
+import type { RuleSource } from '../../permissions/rule.ts';
+import type { ServerOverride } from '../model.ts';
+import type { SettingsSource } from '../sources/find-sources.ts';
+import { readHookSettings } from './hook-settings.ts';
+import { type PermissionSettings, readPermissions } from './read-permissions.ts';
+import { isTime, readServerSettings, TIME_RULE } from './server-settings.ts';
+import { isText, type SettingFault, SettingFaults } from './setting-fault.ts';
+import { checkKeys, checkMembers } from './setting-keys.ts';
+
+/** All that one file or flag says. */
+export type OneSettings = PermissionSettings & {
+  readonly hooks: readonly RegisteredHook[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly model?: string;
+  readonly timeouts: Readonly<Partial<Record<TimeoutName, number>>>;
+  readonly servers: readonly { readonly name: string; readonly members: ServerOverride['members'] }[];
+};
+
+export type TimeoutName = (typeof TIMEOUTS)[number];
+export const TIMEOUTS = ['connectMs', 'callMs', 'idleMs'] as const;
+
+/** Whose rules those of a scope are. */
+export const RULE_SOURCES: Readonly<Record<SettingsSource['scope'], RuleSource>> = {
+  user: 'userSettings',
+  project: 'projectSettings',
+  local: 'localSettings',
+  program: 'cliArg',
+  managed: 'policySettings',
+};
+
+/** Reads every member on its own, so that a bad one harms no other; `elsewhere` are the keys that only other programs know. */
+export function readOneSettings(
+  raw: Readonly<Record<string, unknown>>,
+  scope: SettingsSource['scope'],
+): {
+  readonly settings: OneSettings;
+  readonly faults: readonly SettingFault[];
+  readonly elsewhere: readonly string[];
+} {
+  const faults = new SettingFaults();
+  const elsewhere = checkKeys(raw, scope, faults);
+  const permissions = readPermissions(raw.permissions, RULE_SOURCES[scope], faults);
+  const hooks = readHookSettings(raw.hooks, faults);
+  const env = readEnv(raw.env, faults);
+  const model = faults.check(raw.model, ['model'], isText, 'it must be a text');
+  const sandbox = faults.check(raw.sandbox, ['sandbox'], isRecord, 'it must be an object');
+  if (sandbox?.enabled === true) faults.error(['sandbox', 'enabled'], NO_SANDBOX);
+  const timeouts = readTimeouts(raw.timeouts, faults);
+  const servers = readServerSettings(raw.serverSettings, faults);
+  const settings = {
+    ...permissions,
+    hooks,
+    env,
+    ...(model !== undefined && { model }),
+    timeouts,
+    servers,
+  };
+  return { settings, faults: faults.all, elsewhere };
+}
+
+const NO_SANDBOX = 'there is no sandbox for "sandbox.enabled": run the agent in a container instead';
+
+function readEnv(raw: unknown, faults: SettingFaults): Record<string, string> {
+  const env = faults.check(raw, ['env'], isRecord, 'it must map names to texts') ?? {};
+  const pairs = Object.entries(env).flatMap(([name, value]) => {
+    const text = faults.check(value ?? null, ['env', name], isText, 'it must be a text');
+    return text === undefined ? [] : [[name, text] as const];
+  });
+  return Object.fromEntries(pairs);
+}
+
+function readTimeouts(raw: unknown, faults: SettingFaults): Partial<Record<TimeoutName, number>> {
+  const given = faults.check(raw, ['timeouts'], isRecord, 'it must be an object') ?? {};
+  checkMembers(given, TIMEOUTS, ['timeouts'], faults);
+  const pairs = TIMEOUTS.flatMap((name) => {
+    const ms = faults.check(given[name], ['timeouts', name], isTime, TIME_RULE);
+    return ms === undefined ? [] : [[name, ms] as const];
+  });
+  return Object.fromEntries(pairs);
+}

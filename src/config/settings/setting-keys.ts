@@ -1,0 +1,113 @@
+import { nearest } from '../../base/nearest.ts';
+import type { SettingsSource } from '../sources/find-sources.ts';
+import { keyText } from '../sources/key-text.ts';
+import type { SettingFaults } from './setting-fault.ts';
+
+type Scope = SettingsSource['scope'];
+
+/** Keys that mean something, and where; those without a list do everywhere. */
+const KEYS: Readonly<Record<string, { readonly scopes?: readonly Scope[]; readonly instead?: string }>> = {
+  version: {},
+  $schema: {},
+  permissions: {},
+  hooks: {},
+  env: {},
+  model: {},
+  sandbox: {},
+  timeouts: {},
+  serverSettings: {},
+  mcpServers: {
+    scopes: ['user', 'local'],
+    instead: 'servers stand in .mcp.json, in managed-mcp.json or in what --mcp-config names',
+  },
+  plugins: { scopes: ['user', 'managed'], instead: 'only user and managed settings name plugins' },
+  connectors: { scopes: ['user', 'managed'], instead: 'only user and managed settings name connectors' },
+  allowedMcpServers: { scopes: ['managed'], instead: 'only managed settings say what is allowed' },
+  deniedMcpServers: {
+    scopes: ['managed'],
+    instead: 'only managed settings forbid servers; "serverSettings" has "disabled"',
+  },
+};
+
+/** Keys of settings that other programs read: no mistake, only of no effect. */
+const ELSEWHERE: ReadonlySet<string> = new Set([
+  'agent',
+  'alwaysThinkingEnabled',
+  'apiKeyHelper',
+  'attribution',
+  'autoMemoryEnabled',
+  'autoUpdatesChannel',
+  'availableModels',
+  'awsAuthRefresh',
+  'awsCredentialExport',
+  'cleanupPeriodDays',
+  'companyAnnouncements',
+  'disableAllHooks',
+  'disabledMcpjsonServers',
+  'effortLevel',
+  'enableAllProjectMcpServers',
+  'enabledMcpjsonServers',
+  'enabledPlugins',
+  'extraKnownMarketplaces',
+  'fileSuggestion',
+  'forceLoginMethod',
+  'forceLoginOrgUUID',
+  'includeCoAuthoredBy',
+  'language',
+  'otelHeadersHelper',
+  'outputStyle',
+  'plansDirectory',
+  'prefersReducedMotion',
+  'respectGitignore',
+  'showTurnDuration',
+  'skipWebFetchPreflight',
+  'spinnerTipsEnabled',
+  'spinnerTipsOverride',
+  'spinnerVerbs',
+  'statusLine',
+  'strictKnownMarketplaces',
+  'terminalProgressBarEnabled',
+  'theme',
+]);
+
+/** Tells which keys have no effect; gives those that only other programs know. */
+export function checkKeys(
+  value: Readonly<Record<string, unknown>>,
+  scope: Scope,
+  faults: SettingFaults,
+): string[] {
+  return Object.keys(value).flatMap((key) => {
+    if (ELSEWHERE.has(key)) return [key];
+    if (!Object.hasOwn(KEYS, key)) warnUnused(key, Object.keys(KEYS), [], faults);
+    const { scopes, instead } = KEYS[key] ?? {};
+    if (scopes && !scopes.includes(scope)) faults.warning([key], `it has no effect here: ${instead}`);
+    return [];
+  });
+}
+
+/** Tells the members of an object that mean nothing. */
+export function checkMembers(
+  value: Readonly<Record<string, unknown>>,
+  known: readonly string[],
+  path: readonly string[],
+  faults: SettingFaults,
+): void {
+  for (const key of Object.keys(value)) {
+    if (!known.includes(key)) warnUnused(key, known, path, faults);
+  }
+}
+
+function warnUnused(
+  key: string,
+  known: readonly string[],
+  path: readonly string[],
+  faults: SettingFaults,
+): void {
+  // Where so much is wrong nobody mistyped, and to guess takes longer than to read.
+  const isGuessed = faults.all.length < MOST_GUESSES;
+  const guess = isGuessed ? (nearest(key, known) ?? nearest(`${key}Ms`, known)) : undefined;
+  const hint = guess === undefined ? '' : `; did you mean "${keyText([...path, guess])}"?`;
+  faults.warning([...path, key], `it is not used${hint}`);
+}
+
+const MOST_GUESSES = 50;

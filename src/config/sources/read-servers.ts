@@ -1,0 +1,138 @@
+import { isRecord } from '../../base/is-record.ts';
+import { foreignMember, foreignMembers } from '../../protocol/foreign-member.ts';
+import { type EntryFault, type ExternalServerEntry, unknownMembers } from '../../protocol/server-entry.ts';
+import type { ConfigFault, Position, Scope, Source, WrittenServer } from '../model.ts';
+import type { Content, ReadContent } from './content.ts';
+import { entryFault } from './entry-fault.ts';
+import { fewFaults } from './few-faults.ts';
+import { keyText } from './key-text.ts';
+import { meantEntry } from './meant-entry.ts';
+import { nameFault } from './server-name.ts';
+import { type ServersKind, serversObject } from './servers-object.ts';
+
+/** Where servers are read from, and what holds for those from there. */
+export type Origin = {
+  readonly scope: Scope;
+  readonly label: string;
+  readonly path?: string;
+  readonly owner?: string;
+  readonly kind: ServersKind;
+  /** What else is wrong with an entry from there. */
+  readonly refuse?: (raw: Readonly<Record<string, unknown>>) => EntryFault | undefined;
+  /** The entry as it is meant there. */
+  readonly adapt?: (raw: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
+  /** Takes an entry for itself; then it is none of the source's. */
+  readonly take?: (name: string, raw: unknown) => boolean;
+};
+
+/** What was found there; every entry is judged on its own, so that a bad one harms no other. */
+export function readServers(content: Content, origin: Origin): Source {
+  const { scope, label, path, owner } = origin;
+  const place = { scope, label, ...(path !== undefined && { path }), ...(owner !== undefined && { owner }) };
+  if (content.state === 'absent') return { ...place, state: 'absent', servers: [], faults: [] };
+  const faults = contentFaults(content, origin);
+  if (content.state === 'unusable') return { ...place, state: 'unusable', servers: [], faults };
+  const object = serversObject(content.value, origin.kind);
+  if (object.kind === 'faulty') {
+    const fault = faultAt(content, origin, 'error', object.way, object.message);
+    return { ...place, state: 'unusable', servers: [], faults: [...faults, fault] };
+  }
+  const reader = { content, origin, place, servers: [] as WrittenServer[], faults };
+  const entries = Object.entries(object.servers);
+  for (const [name, raw] of entries.slice(0, MAX_SERVERS)) readOne(reader, [...object.way, name], raw);
+  if (entries.length > MAX_SERVERS) {
+    const message = `${entries.length} servers stand here, and only ${MAX_SERVERS} of them are read; take the others out`;
+    faults.unshift(faultAt(content, origin, 'error', object.way, message));
+  }
+  return { ...place, state: 'read', servers: reader.servers, faults: fewFaults(faults) };
+}
+
+/** More than anybody can use; whoever writes more of them means to keep us busy. */
+const MAX_SERVERS = 2000;
+
+/** What is wrong with the whole of it, whatever it is about. */
+export function contentFaults(
+  content: Content,
+  { scope, label }: Pick<ConfigFault, 'scope' | 'label'>,
+): ConfigFault[] {
+  if (content.state === 'absent') return [];
+  if (content.state === 'read')
+    return content.warnings.map((warning) => ({ level: 'warning', scope, label, ...warning }));
+  const { fault: message, position } = content;
+  return [{ level: 'error', scope, label, ...(position && { position }), message }];
+}
+
+type Reader = {
+  readonly content: ReadContent;
+  readonly origin: Origin;
+  readonly place: Pick<WrittenServer, 'scope' | 'label' | 'path' | 'owner'>;
+  readonly servers: WrittenServer[];
+  readonly faults: ConfigFault[];
+};
+
+function readOne(
+  { content, origin, place, servers, faults }: Reader,
+  way: readonly string[],
+  raw: unknown,
+): void {
+  const name = way.at(-1) ?? '';
+  const unusableName = nameFault(name);
+  if (unusableName !== undefined) {
+    // A name that cannot be shown is in no list; only what is wrong with it is told.
+    faults.push(faultAt(content, origin, 'error', way, unusableName));
+    return;
+  }
+  if (origin.take?.(name, raw)) return;
+  const add = (found: Pick<WrittenServer, 'entry' | 'off' | 'fault'>) =>
+    servers.push(located({ name, ...place, raw, ...found }, () => content.locate(way)));
+  const judged = judge(name, raw, origin);
+  if ('message' in judged) {
+    const { member, message } = judged;
+    const fault = faultAt(content, origin, 'error', member === undefined ? way : [...way, member], message);
+    faults.push(fault);
+    add({ fault });
+    return;
+  }
+  add(judged);
+  for (const { name: member, meant } of unknownMembers(judged.entry)) {
+    const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
+    const message = `it ${foreignMember(name, member) ?? `means nothing here${hint}`}`;
+    faults.push(faultAt(content, origin, 'warning', [...way, member], message));
+  }
+}
+
+function judge(
+  name: string,
+  raw: unknown,
+  { refuse, adapt }: Origin,
+): EntryFault | (Pick<WrittenServer, 'off'> & { readonly entry: ExternalServerEntry }) {
+  if (!isRecord(raw))
+    return { message: 'it must be an object, such as { "command": "npx" } or { "url": "https://…" }' };
+  const { entry, off } = meantEntry(raw);
+  const fault = refuse?.(entry) ?? entryFault(name, raw);
+  if (fault) return { ...fault, message: [fault.message, ...foreignMembers(name, raw)].join('; ') };
+  return { entry: (adapt?.(entry) ?? entry) as ExternalServerEntry, ...(off !== undefined && { off }) };
+}
+
+/** Where things are takes longer to find out than to read hundreds of them, and is asked of few. */
+function located(written: WrittenServer, locate: () => Position | undefined): WrittenServer {
+  let position: Position | undefined;
+  const get = () => {
+    position ??= locate();
+    return position;
+  };
+  return Object.defineProperty(written, 'position', { get, enumerable: true, configurable: true });
+}
+
+/** The place of what is wrong; of a member that is missing, that of what misses it. */
+function faultAt(
+  { locate }: ReadContent,
+  { scope, label }: Pick<Origin, 'scope' | 'label'>,
+  level: ConfigFault['level'],
+  way: readonly (string | number)[],
+  message: string,
+): ConfigFault {
+  const position = locate(way) ?? (way.length > 1 ? locate(way.slice(0, -1)) : undefined);
+  const key = way.length === 0 ? undefined : keyText(way);
+  return { level, scope, label, ...(key !== undefined && { key }), ...(position && { position }), message };
+}

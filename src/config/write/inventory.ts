@@ -1,0 +1,127 @@
+import { join } from 'node:path';
+import { isRecord } from '../../base/is-record.ts';
+import { realPlace } from '../approval/real-place.ts';
+import { type Edit, editDocument } from '../files/edit-document.ts';
+import { readDocumentNow } from '../files/read-document.ts';
+import { MIGRATIONS } from '../files/versions.ts';
+import { isUserFile } from './file-options.ts';
+
+/** A file outside of Toolplane's own directory that we made or changed, and what in it is ours. */
+export type WrittenFile = {
+  readonly path: string;
+  /** Whether there was none before. */
+  readonly isCreated: boolean;
+  /** The hash of each entry as we wrote it, by the name of the server. */
+  readonly servers: Readonly<Record<string, string>>;
+  /** What we put into lists, by the way to the list, such as `permissions.allow`. */
+  readonly lists: Readonly<Record<string, readonly string[]>>;
+  /** What we set, by the way to it, such as `permissions.defaultMode`. */
+  readonly values: Readonly<Record<string, WrittenValue>>;
+  /** The hash of the whole text, of a file that is no JSON. */
+  readonly text?: string;
+};
+
+/** A single value as we wrote it, and what it took the place of, if there was one. */
+export type WrittenValue = { readonly is: string; readonly was?: string };
+
+export type Inventory = { readonly files: readonly WrittenFile[]; readonly fault?: string };
+
+/** What is known of one file that is about to be written. */
+export type Note = {
+  readonly isCreated: boolean;
+  readonly server?: { readonly name: string; readonly hash: string };
+  readonly list?: { readonly key: string; readonly values: readonly string[] };
+  readonly value?: { readonly key: string } & WrittenValue;
+  readonly text?: string;
+};
+
+export function inventoryPath(home: string): string {
+  return join(home, 'written.json');
+}
+
+/** Everything we ever wrote outside of `home`, in the order of paths; what cannot be read is told. */
+export function readInventory(home: string): Inventory {
+  const found = readDocumentNow(inventoryPath(home), { migrations: MIGRATIONS.written });
+  if (found.state === 'absent') return { files: [] };
+  if (found.state === 'unusable') return { files: [], fault: `${found.path}: ${found.fault}` };
+  const { files } = found.value;
+  const all = Object.entries(isRecord(files) ? files : {}).map(([path, it]) => fileOf(path, it));
+  return { files: all.sort((one, other) => (one.path < other.path ? -1 : 1)) };
+}
+
+/** Remembers what is about to be written, before it is: what was written and not noted would stay for ever. */
+export function noteWritten(home: string, path: string, note: Note): void {
+  if (isUserFile(home, path)) return;
+  const place = realPlace(path);
+  change(home, (files) => {
+    const before = fileOf(place, files[place]);
+    const { server, list, value, text } = note;
+    const at = (...way: string[]): string[] => ['files', place, ...way];
+    return [
+      { path: at('isCreated'), value: before.isCreated || note.isCreated },
+      ...(server ? [{ path: at('servers', server.name), value: server.hash }] : []),
+      ...(list ? [{ path: at('lists', list.key), value: union(before.lists[list.key], list.values) }] : []),
+      ...(value ? [{ path: at('values', value.key), value: firstWas(before.values[value.key], value) }] : []),
+      ...(text === undefined ? [] : [{ path: at('text'), value: text }]),
+    ];
+  });
+}
+
+/** What was taken out again by us is ours no more. */
+export function forgetWritten(
+  home: string,
+  path: string,
+  what: { readonly server: string } | { readonly key: string; readonly values: readonly string[] } | 'all',
+): void {
+  if (isUserFile(home, path)) return;
+  const place = realPlace(path);
+  change(home, (files) => {
+    if (!isRecord(files[place])) return [];
+    if (what === 'all') return [{ path: ['files', place], value: undefined }];
+    if ('server' in what) return [{ path: ['files', place, 'servers', what.server], value: undefined }];
+    const left = fileOf(place, files[place]).lists[what.key]?.filter((it) => !what.values.includes(it));
+    return [{ path: ['files', place, 'lists', what.key], value: left?.length ? left : undefined }];
+  });
+}
+
+function change(home: string, edits: (files: Readonly<Record<string, unknown>>) => readonly Edit[]): void {
+  editDocument(inventoryPath(home), ({ files }) => edits(isRecord(files) ? files : {}), {
+    version: MIGRATIONS.written.length + 1,
+    migrations: MIGRATIONS.written,
+  });
+}
+
+/** What we wrote over ourselves is not what was there. */
+function firstWas(before: WrittenValue | undefined, { is, was }: WrittenValue): WrittenValue {
+  const first = before && before.is === was ? before.was : was;
+  return { is, ...(first !== undefined && { was: first }) };
+}
+
+function fileOf(path: string, value: unknown): WrittenFile {
+  const { isCreated, servers, lists, values, text } = isRecord(value) ? value : {};
+  return {
+    path,
+    isCreated: isCreated === true,
+    servers: members(servers, (it) => (typeof it === 'string' ? it : undefined)),
+    lists: members(lists, (it) =>
+      Array.isArray(it) ? it.filter((one) => typeof one === 'string') : undefined,
+    ),
+    values: members(values, (it) => {
+      if (!isRecord(it) || typeof it.is !== 'string') return undefined;
+      return { is: it.is, ...(typeof it.was === 'string' && { was: it.was }) };
+    }),
+    ...(typeof text === 'string' && { text }),
+  };
+}
+
+function members<T>(value: unknown, read: (it: unknown) => T | undefined): Record<string, T> {
+  const pairs = Object.entries(isRecord(value) ? value : {}).flatMap(([name, it]) => {
+    const one = read(it);
+    return one === undefined ? [] : [[name, one] as const];
+  });
+  return Object.fromEntries(pairs);
+}
+
+function union(some: readonly string[] = [], more: readonly string[]): string[] {
+  return [...new Set([...some, ...more])];
+}

@@ -1,0 +1,113 @@
+import { isRecord } from '../base/is-record.ts';
+import { isPermissionUpdate } from '../permissions/answer.ts';
+import type { PermissionUpdate } from '../protocol/permission.ts';
+
+/** What hooks want; `deny` is "block" for events that are not about a tool. */
+export type HookEffect = {
+  readonly decision?: 'allow' | 'ask' | 'deny';
+  readonly reason?: string;
+  readonly updatedInput?: Readonly<Record<string, unknown>>;
+  readonly updatedPermissions?: readonly PermissionUpdate[];
+  /** In a box, since a result may be replaced by anything. */
+  readonly updatedOutput?: { readonly value: unknown };
+  readonly elicitation?: { readonly action: string; readonly content?: unknown };
+  readonly additionalContext?: string;
+  readonly systemMessage?: string;
+  /** With a denial of a permission: the turn is to end as well. */
+  readonly interrupt?: true;
+  /** The agent is to stop altogether, and why. */
+  readonly stop?: string;
+};
+
+/** Reads what a hook answered; throws for what is no answer, which counts as the hook's failure. */
+export function readHookOutput(output: unknown): HookEffect {
+  if (output === undefined || output === null) return {};
+  if (!isRecord(output)) throw new Error('the hook answered something that is not an object');
+  if (output.async === true) return {};
+  const specific = output.hookSpecificOutput ?? {};
+  if (!isRecord(specific)) throw new Error('hookSpecificOutput is not an object');
+  const request = specific.decision ?? {};
+  if (!isRecord(request)) throw new Error('hookSpecificOutput.decision is not an object');
+
+  const decision = word(specific.permissionDecision ?? request.behavior ?? output.decision);
+  const reason = text(specific.permissionDecisionReason ?? request.message ?? output.reason);
+  const updatedInput = specific.updatedInput ?? request.updatedInput ?? undefined;
+  if (updatedInput !== undefined && !isRecord(updatedInput)) throw new Error('updatedInput is not an object');
+  const updates = request.updatedPermissions ?? [];
+  if (!Array.isArray(updates) || !updates.every(isPermissionUpdate)) {
+    throw new Error('updatedPermissions is not a list of permission updates');
+  }
+  const value = specific.updatedToolOutput ?? specific.updatedMCPToolOutput;
+  const additionalContext = text(specific.additionalContext);
+  const systemMessage = text(output.systemMessage);
+  return {
+    ...(decision && { decision }),
+    ...(reason !== undefined && { reason }),
+    ...(updatedInput && { updatedInput }),
+    ...(updates.length > 0 && { updatedPermissions: updates }),
+    ...(value !== undefined && { updatedOutput: { value } }),
+    ...(typeof specific.action === 'string' && {
+      elicitation: { action: specific.action, content: specific.content },
+    }),
+    ...(request.interrupt === true && { interrupt: true as const }),
+    ...(additionalContext !== undefined && { additionalContext }),
+    ...(systemMessage !== undefined && { systemMessage }),
+    ...(output.continue === false && { stop: text(output.stopReason) ?? 'a hook stopped the agent' }),
+  };
+}
+
+/** All effects as one: deny beats ask beats allow, the last replacement in order wins, texts are put together. */
+export function mergeEffects(effects: readonly HookEffect[]): HookEffect {
+  const decision = (['deny', 'ask', 'allow'] as const).find((it) =>
+    effects.some((one) => one.decision === it),
+  );
+  const deciding = effects.filter((one) => one.decision === decision);
+  const updates = effects.flatMap((one) => one.updatedPermissions ?? []);
+  const merged = {
+    decision,
+    reason: joined(deciding, 'reason'),
+    updatedInput: last(effects, 'updatedInput'),
+    updatedPermissions: updates.length > 0 ? updates : undefined,
+    updatedOutput: last(effects, 'updatedOutput'),
+    elicitation: last(effects, 'elicitation'),
+    additionalContext: joined(effects, 'additionalContext'),
+    systemMessage: joined(effects, 'systemMessage'),
+    interrupt: decision === 'deny' ? last(deciding, 'interrupt') : undefined,
+    stop: effects.find((one) => one.stop !== undefined)?.stop,
+  };
+  return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== undefined)) as HookEffect;
+}
+
+function last<K extends keyof HookEffect>(
+  effects: readonly HookEffect[],
+  member: K,
+): HookEffect[K] | undefined {
+  return effects.findLast((one) => one[member] !== undefined)?.[member];
+}
+
+function joined(
+  effects: readonly HookEffect[],
+  member: 'reason' | 'additionalContext' | 'systemMessage',
+): string | undefined {
+  const texts = effects.flatMap((one) => one[member] || []);
+  return texts.length > 0 ? texts.join('\n') : undefined;
+}
+
+function word(value: unknown): HookEffect['decision'] {
+  if (value === undefined || value === null || value === 'defer') return undefined;
+  const found = typeof value === 'string' && Object.hasOwn(WORDS, value) ? WORDS[value] : undefined;
+  if (!found) throw new Error(`the hook's decision ${JSON.stringify(value)} is none: allow, ask or deny`);
+  return found;
+}
+
+const WORDS: Readonly<Record<string, 'allow' | 'ask' | 'deny'>> = {
+  allow: 'allow',
+  approve: 'allow',
+  ask: 'ask',
+  deny: 'deny',
+  block: 'deny',
+};
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}

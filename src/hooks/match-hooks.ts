@@ -1,0 +1,88 @@
+import { compilePattern } from '../base/linear-pattern.ts';
+import { aliasesOf } from '../pool/alias.ts';
+import type { HookEvent, HookInput, McpServerProvenance } from '../protocol/hook.ts';
+import { mcpToolName, normalizeName } from '../protocol/tool-name.ts';
+import type { OnFailure } from './failure-policy.ts';
+
+/** A hook as the host knows it: when it runs, and how it is reached. */
+export type RegisteredHook = {
+  readonly event: HookEvent;
+  /** Empty or `*`: always. Plain names between `|`: exactly those. Anything else: a regular expression, found anywhere. */
+  readonly matcher?: string;
+  readonly timeoutMs?: number;
+  /** Overrules the event's failure policy. */
+  readonly onFailure?: OnFailure;
+  readonly target:
+    | { readonly kind: 'callback'; readonly id: string }
+    | { readonly kind: 'command'; readonly command: string };
+};
+
+/**
+ * The hooks that run for what happened, in the order in which they were registered. A server's tool is matched by its
+ * alias and by its full name `mcp__server__tool`, normalized or as the server writes it, as in permission rules: a hook
+ * keeps running when another server takes the name, and a name that two servers could mean runs it for both.
+ */
+export function matchingHooks(hooks: readonly RegisteredHook[], input: HookInput): RegisteredHook[] {
+  const subjects = matchedNames(input);
+  return hooks.filter(
+    ({ event, matcher = '' }) =>
+      event === input.hook_event_name &&
+      (subjects === undefined || subjects.some((subject) => matches(matcher, subject))),
+  );
+}
+
+/** Why a matcher is no regular expression; its hooks run always, since a guard had better run too often. */
+export function matcherFault(matcher: string): string | undefined {
+  if (isEverything(matcher) || isNames(matcher)) return undefined;
+  const compiled = compilePattern(matcher);
+  return typeof compiled === 'string' ? compiled : undefined;
+}
+
+/** The names a matcher is compared with; undefined for events without any, which run all their hooks. */
+function matchedNames(input: HookInput): readonly string[] | undefined {
+  const member = SUBJECTS[input.hook_event_name];
+  const value = member === undefined ? undefined : (input as Record<string, unknown>)[member];
+  if (typeof value !== 'string') return undefined;
+  if (member === 'mcp_server_name') return [value, normalizeName(value)];
+  const server = 'mcp_server' in input ? (input.mcp_server as McpServerProvenance) : undefined;
+  if (server === undefined) return [value];
+  const { name, tool = value.slice(`mcp__${name}__`.length) } = server;
+  return [value, mcpToolName(name, tool), `mcp__${name}__${tool}`, ...aliasesOf(name, tool)];
+}
+
+const SUBJECTS: Readonly<Partial<Record<HookEvent, string>>> = {
+  PreToolUse: 'tool_name',
+  PostToolUse: 'tool_name',
+  PostToolUseFailure: 'tool_name',
+  PermissionRequest: 'tool_name',
+  PermissionDenied: 'tool_name',
+  Notification: 'notification_type',
+  SessionStart: 'source',
+  SessionEnd: 'reason',
+  SubagentStart: 'agent_type',
+  SubagentStop: 'agent_type',
+  PreCompact: 'trigger',
+  PostCompact: 'trigger',
+  Elicitation: 'mcp_server_name',
+  ElicitationResult: 'mcp_server_name',
+};
+
+function matches(matcher: string, subject: string): boolean {
+  if (isEverything(matcher)) return true;
+  if (isNames(matcher)) return matcher.split('|').some((name) => isNamed(name.trim(), subject));
+  const pattern = compilePattern(matcher);
+  return typeof pattern === 'string' || pattern.test(subject);
+}
+
+/** Names of servers' tools may be written as the server gives them: `mcp__my server__read` is `mcp__my_server__read`. */
+function isNamed(name: string, subject: string): boolean {
+  return name === subject || (name.startsWith('mcp__') && normalizeName(name) === subject);
+}
+
+function isEverything(matcher: string): boolean {
+  return matcher.trim() === '' || matcher.trim() === '*';
+}
+
+function isNames(matcher: string): boolean {
+  return /^[\w\s|-]+$/.test(matcher);
+}

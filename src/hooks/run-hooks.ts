@@ -1,0 +1,98 @@
+import { startTimer } from '../base/timer.ts';
+import type { HookInput } from '../protocol/hook.ts';
+import { messageOf } from '../protocol/sdk-error.ts';
+import { type CommandEnd, commandOutput } from './command-output.ts';
+import { type OnFailure, onFailure } from './failure-policy.ts';
+import { type HookEffect, mergeEffects, readHookOutput } from './hook-effect.ts';
+import { matchingHooks, type RegisteredHook } from './match-hooks.ts';
+
+/** How hooks are reached; the signal says that an answer is no longer wanted. */
+export type HookWorld = {
+  readonly callback: (
+    id: string,
+    input: HookInput,
+    toolUseId: string | undefined,
+    signal: AbortSignal,
+  ) => Promise<unknown>;
+  readonly spawn: (command: string, stdin: string, signal: AbortSignal) => Promise<CommandEnd>;
+};
+
+/** A hook that failed, and what that did. */
+export type HookFailure = {
+  readonly hook: RegisteredHook;
+  readonly message: string;
+  readonly consequence: OnFailure;
+};
+
+/** What all hooks together want, failures already turned into what their event's policy says. */
+export type HookOutcome = {
+  readonly effect: HookEffect;
+  readonly ran: number;
+  readonly failures: readonly HookFailure[];
+};
+
+const DEFAULT_TIMEOUT_MS = 60_000;
+
+/** Runs the hooks for what happened, all at once, and merges their effects in the order of registration; never throws. */
+export async function runHooks(
+  hooks: readonly RegisteredHook[],
+  input: HookInput,
+  world: HookWorld,
+  during: { readonly toolUseId?: string; readonly signal: AbortSignal },
+): Promise<HookOutcome> {
+  const matching = matchingHooks(hooks, input);
+  const failures: HookFailure[] = [];
+  const effects = await Promise.all(
+    matching.map(async (hook): Promise<HookEffect> => {
+      try {
+        const output = await limited(hook, during.signal, (signal) =>
+          reach(hook, input, world, during.toolUseId, signal),
+        );
+        return readHookOutput(output);
+      } catch (thrown) {
+        const consequence = onFailure(hook.event, hook.onFailure);
+        failures.push({ hook, message: messageOf(thrown), consequence });
+        if (consequence === 'continue') return {};
+        return { decision: 'deny', reason: `A ${hook.event} hook failed: ${messageOf(thrown)}` };
+      }
+    }),
+  );
+  return { effect: mergeEffects(effects), ran: matching.length, failures };
+}
+
+async function reach(
+  hook: RegisteredHook,
+  input: HookInput,
+  world: HookWorld,
+  toolUseId: string | undefined,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const { target } = hook;
+  if (target.kind === 'callback') return world.callback(target.id, input, toolUseId, signal);
+  return commandOutput(hook.event, await world.spawn(target.command, JSON.stringify(input), signal));
+}
+
+/** Whatever the work does about its signal, the wait ends with the time-out or the abort. */
+async function limited<T>(
+  hook: RegisteredHook,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  if (signal.aborted) throw new Error('interrupted before the hook ran');
+  const controller = new AbortController();
+  const { promise: cut, reject } = Promise.withResolvers<never>();
+  const end = (message: string) => {
+    reject(new Error(message));
+    controller.abort();
+  };
+  const onAbort = () => end('interrupted while the hook ran');
+  const limit = hook.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  const timer = startTimer(limit, () => end(`no answer within ${limit} ms`));
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([work(controller.signal), cut]);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+  }
+}

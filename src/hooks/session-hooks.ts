@@ -1,0 +1,97 @@
+import { isRecord } from '../base/is-record.ts';
+import { type BaseHookInput, HOOK_EVENTS, type HookEvent, type HookInput } from '../protocol/hook.ts';
+import type { OnFailure } from './failure-policy.ts';
+import type { HookEffect } from './hook-effect.ts';
+import type { RegisteredHook } from './match-hooks.ts';
+import { type HookFailure, type HookWorld, runHooks } from './run-hooks.ts';
+
+/** Members of one event, beside those that every event has. */
+export type EventFields<Event extends HookEvent> = Omit<
+  Extract<HookInput, { hook_event_name: Event }>,
+  keyof BaseHookInput | 'hook_event_name'
+> &
+  Partial<Pick<BaseHookInput, 'agent_id' | 'agent_type'>>;
+
+/** Words of hooks beyond this are cut: they stay in the conversation, and are paid for with every request. */
+const LONGEST_WORDS = 10_000;
+
+/** The hooks of one session. An event nobody listens to costs nothing. */
+export class SessionHooks {
+  #hooks: readonly RegisteredHook[];
+  readonly #base: () => BaseHookInput;
+  readonly #world: HookWorld;
+  readonly #onFailure: (failure: HookFailure) => void;
+  readonly #onMessage: (message: string) => void;
+
+  constructor(options: {
+    readonly hooks: readonly RegisteredHook[];
+    base(): BaseHookInput;
+    readonly world: HookWorld;
+    onFailure(failure: HookFailure): void;
+    /** Hears what hooks want the person to know. */
+    onMessage(message: string): void;
+  }) {
+    this.#hooks = [...options.hooks];
+    this.#base = () => options.base();
+    this.#world = options.world;
+    this.#onFailure = (failure) => options.onFailure(failure);
+    this.#onMessage = (message) => options.onMessage(message);
+  }
+
+  /** The callbacks of the program are these from now on; shell commands stay. */
+  setCallbacks(callbacks: readonly RegisteredHook[]): void {
+    const commands = this.#hooks.filter(({ target }) => target.kind === 'command');
+    this.#hooks = [...commands, ...callbacks];
+  }
+
+  has(event: HookEvent): boolean {
+    return this.#hooks.some((hook) => hook.event === event);
+  }
+
+  /** What all hooks for this want; nothing if there are none. Never rejects. */
+  async run<Event extends HookEvent>(
+    event: Event,
+    fields: EventFields<Event>,
+    signal: AbortSignal,
+    toolUseId?: string,
+  ): Promise<HookEffect> {
+    if (!this.has(event)) return {};
+    const input = { ...this.#base(), hook_event_name: event, ...fields } as unknown as HookInput;
+    const during = { signal, ...(toolUseId !== undefined && { toolUseId }) };
+    const { effect, failures } = await runHooks(this.#hooks, input, this.#world, during);
+    // Whoever is no longer asked has not failed.
+    for (const failure of signal.aborted ? [] : failures) this.#onFailure(failure);
+    if (effect.systemMessage !== undefined) this.#onMessage(effect.systemMessage);
+    return {
+      ...effect,
+      ...(effect.additionalContext !== undefined && { additionalContext: cut(effect.additionalContext) }),
+      ...(effect.reason !== undefined && { reason: cut(effect.reason) }),
+    };
+  }
+}
+
+function cut(words: string): string {
+  return words.length > LONGEST_WORDS ? `${words.slice(0, LONGEST_WORDS)}… [cut]` : words;
+}
+
+/** Reads `hooks` of `initialize`: callbacks of the program, by event; time-outs are in seconds. */
+export function readCallbackHooks(value: unknown): RegisteredHook[] {
+  if (!isRecord(value)) return [];
+  return Object.entries(value).flatMap(([name, matchers]) => {
+    const event = HOOK_EVENTS.find((it) => it === name);
+    return event && Array.isArray(matchers) ? matchers.flatMap((matcher) => readMatcher(event, matcher)) : [];
+  });
+}
+
+function readMatcher(event: HookEvent, value: unknown): RegisteredHook[] {
+  if (!isRecord(value) || !Array.isArray(value.hookCallbackIds)) return [];
+  const { matcher, timeout, onFailure } = value;
+  const ids = value.hookCallbackIds.filter((id) => typeof id === 'string');
+  return ids.map((id) => ({
+    event,
+    ...(typeof matcher === 'string' && { matcher }),
+    ...(typeof timeout === 'number' && timeout > 0 && { timeoutMs: timeout * 1000 }),
+    ...((onFailure === 'block' || onFailure === 'continue') && { onFailure: onFailure as OnFailure }),
+    target: { kind: 'callback', id },
+  }));
+}

@@ -1,0 +1,127 @@
+import { AbortError } from '../../protocol/sdk-error.ts';
+import { leastEnvironment } from '../transports/stdio/least-environment.ts';
+import { type MissingVariable, missingVariable } from '../transports/stdio/missing-variable.ts';
+import { Attempt } from './attempt.ts';
+import type { Connection } from './connection.ts';
+import { eraKey } from './era.ts';
+import { establish, type Traces } from './establish.ts';
+import { explainConnect } from './explain-connect.ts';
+import { readFailure } from './failure-facts.ts';
+import { HostError } from './host-error.ts';
+import { isStartFailure, redialAs } from './redial.ts';
+import { sayStage } from './say-stage.ts';
+import { Secrets } from './secrets.ts';
+import { alternatives } from './transports.ts';
+import type { ConnectWorld, EraVerdict, ServerEntry } from './world.ts';
+
+/** Connects to one server. When it rejects, nothing of the attempt is left; an abort rejects with an `AbortError`. */
+export async function connect(
+  name: string,
+  entry: ServerEntry,
+  world: ConnectWorld,
+  signal: AbortSignal,
+): Promise<Connection> {
+  using attempt = new Attempt(limitOf(entry, world), signal);
+  const traces: Traces = {};
+  const { secrets = new Secrets() } = world;
+  secrets.addEntry(entry);
+  const own = { ...world, secrets };
+  let first: HostError | undefined;
+  for (const candidate of alternatives(entry)) {
+    try {
+      return await inItsEra(name, candidate, own, attempt, traces);
+    } catch (failure) {
+      if (signal.aborted) throw new AbortError(`Connecting to "${name}" was aborted`, { cause: failure });
+      if (attempt.signal.aborted) throw tooLate(name, attempt.limitMs, traces, failure);
+      const fault = explainConnect(name, failure, {
+        isProcess: 'command' in candidate,
+        isUnanswered: traces.wire?.unanswered !== undefined,
+        stderr: traces.dialed?.stderr() ?? [],
+        missing: missingOf(candidate, traces.dialed?.stderr() ?? [], world),
+        secrets,
+      });
+      // What the first way met with is what a person should look at, unless the second leads to a sign-in.
+      if (first && fault.code !== 'unauthorized') throw first;
+      if (first || !isAnotherWay(failure)) throw fault;
+      first = fault;
+    }
+  }
+  throw first ?? new HostError('bad-config', name, 'there is no way to reach it; check its entry');
+}
+
+function missingOf(
+  entry: ServerEntry,
+  stderr: readonly string[],
+  { env }: ConnectWorld,
+): MissingVariable | undefined {
+  if (!('command' in entry)) return undefined;
+  return missingVariable(stderr, { given: leastEnvironment(env, entry, process.platform), host: env });
+}
+
+/** Dials as the server was found to speak before, and once more if that turns out to be wrong or the probe ended it. */
+async function inItsEra(
+  name: string,
+  entry: ServerEntry,
+  world: ConnectWorld,
+  attempt: Attempt,
+  traces: Traces,
+): Promise<Connection> {
+  const key = eraKey(entry, world.cwd);
+  const remember = (verdict: EraVerdict | undefined) => {
+    if (key !== undefined) world.eras?.remember(key, verdict);
+  };
+  const dialAs = async (known: EraVerdict | undefined): Promise<Connection> => {
+    delete traces.wire;
+    const connection = await establish(name, entry, world, known, attempt, traces);
+    remember(verdictOf(connection, traces));
+    return connection;
+  };
+  const isSuspected = key !== undefined && world.probeSuspects?.delete(key) === true;
+  const recalled = key === undefined ? undefined : world.eras?.recall(key);
+  const known = isSuspected ? LEGACY : recalled;
+  try {
+    return await dialAs(known);
+  } catch (failure) {
+    const verdict = redialAs({ failure, known, wire: traces.wire });
+    // One that has no time left is not dialled now; but the next dial need not fail of the same.
+    if (attempt.signal.aborted && verdict !== undefined)
+      remember(verdict === 'unknown' ? undefined : verdict);
+    if (attempt.signal.aborted || verdict === undefined || !isOpenEra(entry)) throw failure;
+    // It said why it ended, and nothing of the probe: that is reported now, and the next dial does without the probe.
+    if (key !== undefined && world.probeSuspects && isStartFailure(traces.dialed?.stderr() ?? [])) {
+      world.probeSuspects.add(key);
+      throw failure;
+    }
+    return dialAs(verdict === 'unknown' ? undefined : verdict);
+  }
+}
+
+const LEGACY: EraVerdict = { era: 'legacy' };
+
+/** Whether the entry leaves the era to us. */
+function isOpenEra(entry: ServerEntry): boolean {
+  return !('era' in entry) || entry.era === undefined || entry.era === 'auto';
+}
+
+function verdictOf({ era }: Connection, { wire }: Traces): EraVerdict {
+  if (wire?.lateDiscovery)
+    return { era: 'modern', discover: { supportedVersions: wire.lateDiscovery.supportedVersions } };
+  return era === 'modern' ? { era, discover: {} } : { era };
+}
+
+function limitOf(entry: ServerEntry, world: ConnectWorld): number {
+  return ('connectTimeoutMs' in entry ? entry.connectTimeoutMs : undefined) ?? world.connectTimeoutMs;
+}
+
+/** Whether something answered there, but not by streamable HTTP. */
+function isAnotherWay(failure: unknown): boolean {
+  const { status, code } = readFailure(failure);
+  return OTHER_WAY.has(status) || code === 'CLIENT_HTTP_UNEXPECTED_CONTENT' || code === 'bad-answer';
+}
+
+const OTHER_WAY: ReadonlySet<number | undefined> = new Set([400, 404, 405]);
+
+function tooLate(name: string, limitMs: number, { wire, dialed }: Traces, cause: unknown): HostError {
+  const fault = sayStage(limitMs, wire, dialed?.stderr() ?? []);
+  return new HostError('timeout', name, fault, { cause, hasRun: 'no' });
+}

@@ -1,0 +1,119 @@
+import type { Client } from '@modelcontextprotocol/client';
+import { isRecord } from '../../base/is-record.ts';
+import { Scope } from '../../base/scope.ts';
+import { within } from '../../base/within.ts';
+import { NoiseTeller } from '../transports/stdio/noise.ts';
+import { ANYTHING } from './anything.ts';
+import type { Attempt } from './attempt.ts';
+import { type Connection, connectionOf } from './connection.ts';
+import type { Dialed } from './dial.ts';
+import { planEra } from './era.ts';
+import { HostError } from './host-error.ts';
+import { ListStream, listFilter } from './list-stream.ts';
+import { Notices } from './notices.ts';
+import { limiterOf } from './question-limiter.ts';
+import { Requests } from './requests.ts';
+import { readyOffer } from './server-answers.ts';
+import { dial } from './transports.ts';
+import { Wire } from './wire.ts';
+import type { ConnectWorld, EraVerdict, ServerEntry, ServerOffer } from './world.ts';
+
+/** What is left of a dial, whatever came of it. */
+export type Traces = { wire?: Wire; dialed?: Dialed };
+
+const NOTHING: ServerOffer = { capabilities: {}, answers: {} };
+/** How long a new connection waits until the server listens: what changes before is missed. */
+const LISTEN_MS = 1000;
+
+/** Dials once and shakes hands; rejects with whatever failed, and then nothing of it is left but its traces. */
+export async function establish(
+  name: string,
+  entry: ServerEntry,
+  world: ConnectWorld,
+  known: EraVerdict | undefined,
+  attempt: Attempt,
+  traces: Traces,
+): Promise<Connection> {
+  await using scope = new Scope();
+  attempt.signal.throwIfAborted();
+  const { Client } = await import('@modelcontextprotocol/client');
+  const { capabilities, answers } = readyOffer(world.offerTo?.(name, entry) ?? NOTHING);
+  const client = scope.own(new Client(world.clientInfo, { capabilities }), (it) => it.close());
+  const limiter = limiterOf(world, name);
+  for (const [method, given] of Object.entries(answers)) {
+    const answer = limiter.limited(method, given, () => (requests.isAsked ? 'call' : 'unsolicited'));
+    client.setRequestHandler(method, { params: ANYTHING }, (params, { mcpReq }) =>
+      answer(isRecord(params) ? params : {}, mcpReq.signal),
+    );
+  }
+  // Questions that are part of a result belong to its call.
+  const inCalls = Object.entries(answers).map(
+    ([method, answer]) => [method, limiter.limited(method, answer, () => 'call')] as const,
+  );
+  const dialed = scope.own(await dial(name, entry, world), (it) => it.close());
+  traces.dialed = dialed;
+  const wire = new Wire(dialed.transport, world.secrets);
+  traces.wire = wire;
+  const dropped = new NoiseTeller((why) => world.onNoise?.(name, why), world.secrets);
+  wire.onDropped = (why) => dropped.hear(why);
+  const requests = new Requests(name, wire, world.secrets);
+  const notices = new Notices(world.onLog && ((it) => world.onLog?.(name, it)));
+  wire.tap = (message) => {
+    if (requests.take(message) === 'taken') return 'taken';
+    notices.hear(message);
+    return 'passed';
+  };
+  const plan = planEra(entry, wire.isProcessLike ? 'process' : 'network', known, attempt.limitMs);
+  client.setVersionNegotiation(plan.negotiation);
+  const options = { signal: attempt.signal, timeout: Math.min(attempt.limitMs, LONGEST_MS) };
+  const connected = client.connect(wire, { ...options, ...(plan.prior && { prior: plan.prior }) });
+  // Not every step of the client's listens to the signal.
+  await Promise.race([connected, attempt.ended]);
+  wire.onTrouble = () => notices.trouble.emit();
+  client.onclose = () => {
+    requests.end();
+    notices.closed.emit();
+  };
+  if (client.getProtocolEra() === 'modern') {
+    // A server of this protocol logs for those who ask for it, each time.
+    const isHeard = world.onLog !== undefined && client.getServerCapabilities()?.logging !== undefined;
+    requests.speakModern(envelopeOf(client, world.clientInfo, capabilities), isHeard ? LOG : {});
+    await listen(client, notices, scope, attempt.signal);
+  }
+  // It may have gone between its greeting and now, when nobody listened yet.
+  if (wire.isClosed)
+    throw new HostError('closed', name, 'it closed the connection at once', { isTerminal: true });
+  const stderr = () => dialed.stderr();
+  return connectionOf(name, {
+    client,
+    wire,
+    requests,
+    notices,
+    answers: Object.fromEntries(inCalls),
+    stderr,
+    scope: scope.keep(),
+  });
+}
+
+const LONGEST_MS = 2 ** 31 - 1;
+const LOG = { 'io.modelcontextprotocol/logLevel': 'info' };
+
+/** What every message of the stateless protocol says of who sends it. */
+function envelopeOf(client: Client, clientInfo: object, clientCapabilities: object): Record<string, unknown> {
+  return {
+    'io.modelcontextprotocol/protocolVersion': client.getNegotiatedProtocolVersion(),
+    'io.modelcontextprotocol/clientInfo': clientInfo,
+    'io.modelcontextprotocol/clientCapabilities': clientCapabilities,
+  };
+}
+
+async function listen(client: Client, notices: Notices, scope: Scope, signal: AbortSignal): Promise<void> {
+  const filter = listFilter(client.getServerCapabilities() ?? {});
+  if (!filter) return;
+  const onGap = () => notices.listChanged.emit('all');
+  const stream = scope.own(new ListStream(client, filter, onGap), (it) => it.close());
+  let isLate = false;
+  const opened = stream.open().then((state) => isLate && state === 'open' && onGap());
+  await within(LISTEN_MS, opened, signal);
+  isLate = true;
+}

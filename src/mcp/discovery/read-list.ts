@@ -1,0 +1,164 @@
+import { isRecord } from '../../base/is-record.ts';
+import { messageOf } from '../../protocol/sdk-error.ts';
+import { ServerFault } from '../connection/server-fault.ts';
+import {
+  type CatalogueList,
+  type Discovered,
+  type DiscoveryDiagnostic,
+  NOUNS,
+  type ReadEntry,
+} from './discovered.ts';
+import type { Room } from './json-fault.ts';
+
+/** How much of one list is read at most: a server may never stop. */
+export type ListLimits = {
+  readonly pages: number;
+  readonly entries: number;
+  /** Pages in a row that hold nothing. */
+  readonly emptyPages: number;
+  /** Time after which no other page is asked for. */
+  readonly totalMs: number;
+  /** Of all entries together. */
+  readonly values: number;
+  /** Characters of all entries and cursors together. */
+  readonly text: number;
+};
+
+export const LIST_LIMITS: ListLimits = {
+  pages: 100,
+  entries: 20_000,
+  emptyPages: 10,
+  totalMs: 60_000,
+  values: 2_000_000,
+  text: 32 * 2 ** 20,
+};
+
+/** So many faults of one entry are told one by one. */
+const MOST_FAULTS = 10;
+
+/** Which list of which server, and how it is asked for and read. */
+export type ListSource<T> = {
+  readonly server: string;
+  readonly list: CatalogueList;
+  /** One page as the server sent it. */
+  readonly ask: (cursor: string | undefined) => Promise<unknown>;
+  /** What an entry holds is taken off the room. */
+  readonly read: (value: unknown, room: Room) => ReadEntry<T>;
+};
+
+/**
+ * Reads a list to its end, each entry on its own, so that a bad one costs no other. Rejects if its first page cannot be
+ * had, or a later one for any other reason than that the server refuses it.
+ */
+export async function readList<T>(
+  { server, list, ask, read }: ListSource<T>,
+  given: Partial<ListLimits> = {},
+): Promise<Discovered<T>> {
+  const limits = { ...LIST_LIMITS, ...given };
+  const until = performance.now() + limits.totalMs;
+  const diagnostics: DiscoveryDiagnostic[] = [];
+  const tell = (fault: string) => diagnostics.push({ server, list, fault, outcome: 'list' });
+  const items = new Map<string, T>();
+  const left: Room = { values: limits.values, text: limits.text };
+  const cursors = new Set<string>();
+  let count = 0;
+  let empty = 0;
+  let ttlMs: number | undefined;
+  let failure: unknown;
+  let cursor: string | undefined;
+  for (let page = 1; ; page++) {
+    let answer: unknown;
+    try {
+      answer = await ask(cursor);
+    } catch (cause) {
+      if (page === 1 || !(cause instanceof ServerFault)) throw cause;
+      failure = cause;
+      tell(`page ${page} of its list of ${said(list)} could not be had: ${messageOf(cause)}`);
+      break;
+    }
+    const members: Record<string, unknown> = isRecord(answer) ? answer : {};
+    const { nextCursor } = members;
+    const listed: unknown = members[list];
+    const entries: readonly unknown[] = Array.isArray(listed) ? listed : [];
+    if (!Array.isArray(listed)) tell(`page ${page} of its list of ${said(list)} has no "${list}"`);
+    let over: string | undefined;
+    for (const value of entries) {
+      if (count >= limits.entries) {
+        over = `has more than ${limits.entries} entries`;
+        break;
+      }
+      const entry = read(value, left);
+      over = overrun(left, limits);
+      if (over !== undefined) break;
+      for (const it of keep(items, entry, `#${count}`)) diagnostics.push({ server, list, ...it });
+      count++;
+    }
+    if (over !== undefined) {
+      tell(`its list of ${said(list)} ${over}; the rest is not offered`);
+      break;
+    }
+    ttlMs = shorter(ttlMs, members.ttlMs);
+    if (typeof nextCursor !== 'string') break;
+    empty = entries.length === 0 ? empty + 1 : 0;
+    left.text -= nextCursor.length;
+    const tooMuch = overrun(left, limits);
+    const end = cursors.has(nextCursor)
+      ? `runs in circles: the cursor ${JSON.stringify(cut(nextCursor))} came twice`
+      : page >= limits.pages
+        ? `has more than ${limits.pages} pages; the rest was not read`
+        : empty >= limits.emptyPages
+          ? `has ${empty} pages in a row that hold nothing; the rest was not read`
+          : performance.now() >= until
+            ? `took longer than ${limits.totalMs} ms; the rest was not read`
+            : tooMuch && `${tooMuch}; the rest was not read`;
+    if (end !== undefined) {
+      tell(`its list of ${said(list)} ${end}`);
+      break;
+    }
+    cursors.add(nextCursor);
+    cursor = nextCursor;
+  }
+  return {
+    items: [...items.values()],
+    diagnostics,
+    ...(ttlMs !== undefined && { ttlMs }),
+    ...(failure !== undefined && { failure }),
+  };
+}
+
+/** Adds one entry, or says why not. */
+function keep<T>(
+  items: Map<string, T>,
+  entry: ReadEntry<T>,
+  place: string,
+): Pick<DiscoveryDiagnostic, 'entry' | 'fault' | 'outcome'>[] {
+  const name = cut(entry.name ?? place);
+  const aside = (fault: string) => [{ entry: name, fault, outcome: 'set-aside' as const }];
+  if ('fault' in entry) return aside(entry.fault);
+  if (items.has(entry.name)) return aside('it is listed twice; the first is used');
+  items.set(entry.name, entry.item);
+  const faults = entry.mended.slice(0, MOST_FAULTS);
+  const more = entry.mended.length - faults.length;
+  if (more > 0) faults.push(`it has ${more} more faults, which are not told one by one`);
+  return faults.map((fault) => ({ entry: name, fault, outcome: 'kept' }));
+}
+
+/** What there was too much of, if anything. */
+function overrun(left: Room, limits: ListLimits): string | undefined {
+  if (left.values < 0) return `holds more than ${limits.values} values`;
+  return left.text < 0 ? `holds more than ${limits.text} characters` : undefined;
+}
+
+function said(list: CatalogueList): string {
+  return `${NOUNS[list]}s`;
+}
+
+function shorter(known: number | undefined, told: unknown): number | undefined {
+  if (typeof told !== 'number' || !(told >= 0)) return known;
+  return known === undefined ? told : Math.min(known, told);
+}
+
+/** What a server calls things may be of any length; the bytes are copied, since a slice would hold on to all of it. */
+function cut(text: string): string {
+  return text.length > 200 ? `${Buffer.from(text.slice(0, 200), 'utf16le').toString('utf16le')}…` : text;
+}

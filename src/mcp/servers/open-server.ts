@@ -1,0 +1,78 @@
+import type { connect } from '../connection/connect.ts';
+import type { Connection, ListKind } from '../connection/connection.ts';
+import { HostError } from '../connection/host-error.ts';
+import { Secrets } from '../connection/secrets.ts';
+import type { ConnectWorld, ExpandedEntry, ServerEntry } from '../connection/world.ts';
+import { withoutProjectPath } from '../transports/stdio/project-path.ts';
+import type { Clock } from './clock.ts';
+import { KEPT_LISTS, type Listing, Lists } from './lists.ts';
+import { maskFailure } from './mask-failure.ts';
+import { usableEntry } from './read-entry.ts';
+
+type OpenWorld = {
+  readonly connect: typeof connect;
+  readonly world: ConnectWorld;
+  readonly clock: Clock;
+  /** Hears of the connection's end, whenever it comes. */
+  readonly onClose: (connection: Connection) => void;
+};
+
+/** A server that was connected and listed. */
+type Opened = {
+  readonly connection: Connection;
+  readonly lists: Lists;
+  readonly listing: Listing;
+  /** What happened to it since it was connected; asked once, by whoever listens to it from then on. */
+  since(): { readonly isClosed: boolean; readonly missed: ReadonlySet<ListKind> };
+};
+
+/** Connects and lists, both within the time one dial may take. When it rejects, nothing of the attempt is left. */
+export async function openServer(
+  key: string,
+  given: ServerEntry,
+  { connect, world, clock, onClose }: OpenWorld,
+  signal: AbortSignal,
+): Promise<Opened> {
+  const expanded: ExpandedEntry = world.expand?.(key, given) ?? { entry: given, secrets: [] };
+  const entry = usableEntry(key, expanded.entry);
+  const limitMs =
+    ('connectTimeoutMs' in entry ? entry.connectTimeoutMs : undefined) ?? world.connectTimeoutMs;
+  const tooLong = new AbortController();
+  let connection: Connection | undefined;
+  const stop = clock.after(limitMs, () => tooLong.abort());
+  try {
+    const secrets = new Secrets(expanded.secrets, expanded.credentials);
+    connection = await connect(key, entry, { ...placed(world, expanded), secrets }, signal);
+    const since = watch(connection, onClose);
+    const lists = new Lists(connection, clock);
+    const listing = await lists.read(KEPT_LISTS, AbortSignal.any([signal, tooLong.signal]));
+    return { connection, lists, listing, since };
+  } catch (failure) {
+    await connection?.close().catch(() => {});
+    if (!connection || !tooLong.signal.aborted || signal.aborted)
+      throw maskFailure(failure, expanded.secrets);
+    const fault = `it did not list its tools within ${limitMs} ms; raise "connectTimeoutMs" if it is only slow`;
+    throw new HostError('timeout', key, fault, { cause: failure });
+  } finally {
+    stop();
+  }
+}
+
+function placed(world: ConnectWorld, { apart }: ExpandedEntry): ConnectWorld {
+  return apart ? { ...world, cwd: apart.cwd, env: withoutProjectPath(world.env, apart.project) } : world;
+}
+
+/** What a server says while it is being listed is not to be missed. */
+function watch(connection: Connection, onClose: OpenWorld['onClose']): Opened['since'] {
+  let isClosed = false;
+  const missed = new Set<ListKind>();
+  const unlisten = connection.onListChanged((kind) => missed.add(kind));
+  connection.onClose(() => {
+    isClosed = true;
+    onClose(connection);
+  });
+  return () => {
+    unlisten();
+    return { isClosed, missed };
+  };
+}

@@ -1,0 +1,68 @@
+import { within } from '../../base/within.ts';
+import { HostError, type HostErrorCode } from '../connection/host-error.ts';
+import type { WhyAside } from '../features/unknown-server.ts';
+import type { ServerSlot } from './server-slot.ts';
+
+/** What to wait for, and how long. */
+export type Ready = {
+  /** Those to wait for, which are asked for by that; by default all that are dialled at the start. */
+  servers?: readonly string[];
+  /** The longest wait in milliseconds; by default until each has come or failed. */
+  deadline?: number;
+  signal?: AbortSignal;
+};
+
+/** The same, with who knows more of servers that are not there. */
+export type AskedReady = Ready & { readonly whyAside?: WhyAside };
+
+type Missing = { readonly server: string; readonly code: HostErrorCode; readonly fault: string };
+
+/** Servers that had to be there are not; `missing` says which and why, and so does the message. */
+export class NotReadyError extends HostError {
+  override readonly name = 'NotReadyError';
+  readonly missing: readonly Missing[];
+
+  constructor(first: Missing, others: readonly Missing[]) {
+    const more = others.map(({ server, fault }) => `; MCP server "${server}": ${fault}`);
+    super(first.code, first.server, [first.fault, ...more].join(''), { hasRun: 'no' });
+    this.missing = [first, ...others];
+  }
+}
+
+/** Resolves when each has come or failed, or the time is up; rejects if one that is required, or named here, is missing. */
+export async function awaitReady(
+  slots: ReadonlyMap<string, ServerSlot>,
+  { servers, deadline = Number.POSITIVE_INFINITY, signal = NEVER, whyAside }: AskedReady,
+): Promise<void> {
+  signal.throwIfAborted();
+  const named = servers ?? [...slots.keys()].filter((key) => isRequired(slots.get(key)));
+  const all = servers
+    ? servers.map((key) => wanted(slots.get(key)))
+    : [...slots.values()].map((it) => (isRequired(it) ? wanted(it) : it.settled()));
+  await within(deadline, Promise.all(all), signal);
+  signal.throwIfAborted();
+  const [first, ...others] = named.flatMap((key) => missing(key, slots.get(key), whyAside));
+  if (first) throw new NotReadyError(first, others);
+}
+
+const NEVER = new AbortController().signal;
+
+async function wanted(slot: ServerSlot | undefined): Promise<void> {
+  if (slot?.state.kind === 'waiting') void slot.open();
+  await slot?.rested();
+}
+
+function isRequired(slot: ServerSlot | undefined): boolean {
+  const entry = slot?.entry;
+  return entry !== undefined && 'required' in entry && entry.required === true;
+}
+
+function missing(server: string, slot: ServerSlot | undefined, whyAside: WhyAside | undefined): Missing[] {
+  if (!slot) {
+    const aside = whyAside?.(server);
+    if (aside !== undefined) return [{ server, code: 'bad-config', fault: aside }];
+    return [{ server, code: 'unknown-server', fault: 'nobody named it' }];
+  }
+  const why = slot.whyNot();
+  return why ? [{ server, code: why.code, fault: why.fault }] : [];
+}

@@ -1,0 +1,254 @@
+import { isRecord } from '../../base/is-record.ts';
+import { within } from '../../base/within.ts';
+import type { ListedTool } from '../../protocol/mcp.ts';
+import { messageOf } from '../../protocol/sdk-error.ts';
+import type { Connection } from '../connection/connection.ts';
+import type { ConnectWorld, ServerEntry } from '../connection/world.ts';
+import { type CallTarget, targetOf } from './call-target.ts';
+import { type ConfigureSteps, configureSteps, pick } from './configure.ts';
+import { SharedDialLimits } from './dial-limit.ts';
+import { isSame } from './is-same.ts';
+import { laneOf } from './lane-of.ts';
+import { makeSlotWorld } from './make-slot-world.ts';
+import { readEntry } from './read-entry.ts';
+import { type AskedReady, awaitReady } from './ready.ts';
+import { PATIENCE_MS } from './relist.ts';
+import type { KnownServer, ServerOrigin, ServerView } from './server.ts';
+import { ServerSlot } from './server-slot.ts';
+import type { ServersOptions } from './servers-options.ts';
+import type { SlotWorld } from './slot-world.ts';
+import { StartWatch } from './start-watch.ts';
+import type { ServerState } from './state.ts';
+import { Waker } from './waker.ts';
+
+/** What replacing the program's servers came to. */
+export type Replaced = { added: string[]; removed: string[]; errors: Record<string, string> };
+
+/** How long what is remembered may take to be written. */
+const FLUSH_MS = 1_000;
+const NEVER = new AbortController().signal;
+
+/** Many servers over time: each connects by itself and is kept alive, and one that fails takes no other along. */
+export class Servers implements AsyncDisposable {
+  /** For sub-agents, which start servers of their own. */
+  readonly subAgentDials: SharedDialLimits;
+  readonly #given: SlotWorld;
+  readonly #options: ServersOptions;
+  readonly #slots = new Map<string, ServerSlot>();
+  readonly #start: StartWatch<ServerSlot>;
+  readonly #waker: Waker;
+  /** Those that are gone, until nothing is left of them. */
+  readonly #leaving = new Set<Promise<void>>();
+  /** Also those whose names the program has taken: they come back when it gives them up. */
+  #configured: Readonly<Record<string, ServerEntry>> = {};
+  #version = 0;
+  #dialledAt = performance.now();
+  #isEnded = false;
+
+  constructor(world: ConnectWorld, options: ServersOptions = {}) {
+    this.#options = options;
+    const started = () => [...this.#slots].filter(([, slot]) => slot.state.kind !== 'waiting');
+    this.#start = new StartWatch(started, options.onProgress);
+    this.#given = makeSlotWorld(world, options, () => void this.#waker.wake());
+    this.subAgentDials = new SharedDialLimits(this.#given.clock);
+    this.#waker = new Waker(this.#slots, this.#given.clock);
+  }
+
+  /** When somebody's wish was last dialled, by the clock of `performance`. */
+  get dialledAt(): number {
+    return this.#dialledAt;
+  }
+
+  /** Another number after every change: what was made of an equal one is still right. */
+  get version(): number {
+    return this.#version;
+  }
+
+  get all(): ReadonlyMap<string, KnownServer> {
+    return this.#slots;
+  }
+
+  /**
+   * Starts connecting, except to those that wait to be asked for; `settled()` tells when all have come or failed. One
+   * whose entry is the same stays as it is.
+   */
+  add(entries: Readonly<Record<string, ServerEntry>>, origin: ServerOrigin): void {
+    if (this.#isEnded) return;
+    const fresh = Object.entries(entries).flatMap(([key, entry]) => {
+      const held = this.#slots.get(key);
+      if (held && isSame(held.entry, entry)) return [];
+      this.#drop(key);
+      const slot = this.#make(key, entry, origin);
+      this.#slots.set(key, slot);
+      this.#version++;
+      return isRecord(entry) && 'start' in entry && entry.start === 'on-demand' ? [] : [slot];
+    });
+    this.#start.begin(fresh);
+    for (const slot of fresh) void slot.open();
+    if (fresh.length > 0) this.#start.tell();
+  }
+
+  /** The configured servers are these from now on, all at once; one whose entry is the same goes on undisturbed. */
+  configure(entries: Readonly<Record<string, ServerEntry>>): ConfigureSteps {
+    const steps = configureSteps(this.#slots, entries);
+    this.#configured = entries;
+    for (const key of steps.removed) this.#drop(key);
+    this.add(pick(entries, [...steps.added, ...steps.restarted]), 'config');
+    return steps;
+  }
+
+  /** The program's servers are these from now on. What is no entry is told of and changes nothing. */
+  async replace(values: Readonly<Record<string, unknown>>): Promise<Replaced> {
+    const errors = new Map<string, string>();
+    const added = new Map<string, ServerSlot | undefined>();
+    const removed = [...this.#slots].flatMap(([key, { origin }]) =>
+      origin === 'config' || Object.hasOwn(values, key) ? [] : [key],
+    );
+    for (const key of removed) this.#drop(key);
+    const kept: ServerSlot[] = [];
+    for (const [key, value] of Object.entries(values)) {
+      try {
+        const entry = (this.#options.readEntry ?? readEntry)(key, value);
+        const held = this.#slots.get(key);
+        this.add({ [key]: entry }, entry.type === 'sdk' ? 'sdk' : 'dynamic');
+        const slot = this.#slots.get(key);
+        if (held && held === slot) kept.push(held);
+        else added.set(key, slot);
+      } catch (cause) {
+        errors.set(key, messageOf(cause));
+      }
+    }
+    this.add(pick(this.#configured, removed), 'config');
+    // The same name in the program may stand for another server now.
+    await Promise.all(kept.map((slot) => (slot.entry.type === 'sdk' ? slot.refresh() : undefined)));
+    await Promise.all([...[...added.values()].map((slot) => slot?.settled()), ...this.#leaving]);
+    for (const [key, slot] of added) {
+      const state = slot?.state;
+      if (state && 'fault' in state) errors.set(key, state.fault);
+    }
+    return { added: [...added.keys()], removed, errors: Object.fromEntries(errors) };
+  }
+
+  /** Dials one that waits, or has failed; what it is then. Undefined for one nobody named. */
+  async connect(key: string): Promise<ServerView | undefined> {
+    const slot = this.#slots.get(key);
+    if (slot?.state.kind !== 'disabled') await slot?.open();
+    return slot?.state;
+  }
+
+  /** Ends the connection and makes another; what it is then. Undefined for one nobody named. */
+  async reconnect(key: string): Promise<ServerView | undefined> {
+    const slot = this.#slots.get(key);
+    // A person who refused a question, and then reconnects the server, wants to be asked again.
+    this.#given.world.questionLimiters?.delete(key);
+    await slot?.reopen();
+    return slot?.state;
+  }
+
+  /** False for a server nobody named. */
+  async toggle(key: string, to: 'enabled' | 'disabled'): Promise<boolean> {
+    const slot = this.#slots.get(key);
+    if (to === 'disabled') await slot?.disable();
+    else if (slot?.state.kind === 'disabled') await slot.reopen('enabled');
+    return slot !== undefined;
+  }
+
+  /** Settles when each dial that somebody wished for has come to something. */
+  async settled(): Promise<void> {
+    await Promise.all([...this.#slots.values()].map((slot) => slot.settled()));
+  }
+
+  /** As `settled`, but whoever's tools are known from before is not waited for: they are offered meanwhile. */
+  async offered(): Promise<void> {
+    const known = async (slot: ServerSlot) => {
+      if (!slot.tools) await slot.listed();
+      if (!slot.tools) await slot.settled();
+    };
+    await Promise.all([...this.#slots.values()].map(known));
+  }
+
+  /** As `settled`, for some or all and not forever; rejects if one that is required, or named here, is not connected. */
+  ready(options: AskedReady = {}): Promise<void> {
+    return awaitReady(this.#slots, options);
+  }
+
+  /**
+   * Settles when no server is being asked for a list that has changed or holds no longer, or soon: one that does not
+   * answer keeps nobody.
+   */
+  async listed(): Promise<void> {
+    const listing = [...this.#slots.values()].map((slot) => slot.listed());
+    if (listing.length > 0) await within(PATIENCE_MS, Promise.all(listing), NEVER);
+  }
+
+  /** Whether a server itself has listed the tools it is known for; see `KnownServer`. */
+  isVerified(key: string): boolean {
+    return this.#slots.get(key)?.isVerified === true;
+  }
+
+  /** The tools of every server that is connected, was a moment ago, or is awaited and known from before, by its key. */
+  get tools(): Map<string, readonly ListedTool[]> {
+    return new Map([...this.#slots].flatMap(([key, { tools }]) => (tools ? [[key, tools] as const] : [])));
+  }
+
+  connection(key: string): Connection | undefined {
+    return this.#slots.get(key)?.connection;
+  }
+
+  /** The server as those who call its tools need it. Undefined for one nobody named. */
+  target(key: string): CallTarget | undefined {
+    const slot = this.#slots.get(key);
+    return slot && targetOf(key, slot);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isEnded = true;
+    this.#given.heartbeat.end();
+    await Promise.all([...this.#slots.values()].map((slot) => slot.end()));
+    await Promise.all(this.#leaving);
+    await within(FLUSH_MS, this.#given.world.catalogue?.flush?.() ?? Promise.resolve(), NEVER);
+  }
+
+  #make(key: string, entry: ServerEntry, origin: ServerOrigin): ServerSlot {
+    // Nothing changes for a server in the program unless the program changes it.
+    const retry = laneOf(entry) === undefined ? { ...this.#given.retry, attempts: 0 } : this.#given.retry;
+    const slot: ServerSlot = new ServerSlot(
+      key,
+      { entry, origin },
+      { ...this.#given, retry },
+      {
+        state: (before, state) => this.#follow(key, slot, before, state),
+        tools: () => {
+          this.#version++;
+          this.#options.onTools?.(key);
+        },
+        warning: (message, subject) => this.#options.onWarning?.(key, message, subject),
+      },
+    );
+    return slot;
+  }
+
+  #follow(key: string, slot: ServerSlot, before: ServerState, state: ServerState): void {
+    this.#version++;
+    if (slot.isWished) this.#dialledAt = performance.now();
+    this.#options.onState?.(key, state, slot.status);
+    const isBack = state.kind === 'connected' && before.kind === 'connecting' && before.cause !== undefined;
+    if (isBack && slot.lane === 'remote') void this.#waker.soonEnough();
+    if (!slot.isWished) this.#start.settle(slot);
+  }
+
+  /** Dials servers on the network that wait for their next retry, at most once every 10 s; settles when they have come or failed. */
+  wake(): Promise<void> {
+    return this.#waker.soonEnough();
+  }
+
+  #drop(key: string): void {
+    const slot = this.#slots.get(key);
+    if (!slot) return;
+    this.#slots.delete(key);
+    this.#start.forget(slot);
+    this.#version++;
+    const gone = slot.end().then(() => void this.#leaving.delete(gone));
+    this.#leaving.add(gone);
+  }
+}

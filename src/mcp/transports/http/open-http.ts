@@ -1,0 +1,90 @@
+import { redactText } from '../../../base/redact.ts';
+import type { HttpServerEntry } from '../../../protocol/server-entry.ts';
+import { HostError } from '../../connection/host-error.ts';
+import type { ConnectWorld } from '../../connection/world.ts';
+import { EntryHeaders } from './entry-headers.ts';
+import { createFetch } from './fetch.ts';
+import { runHeadersHelper } from './headers-helper.ts';
+import type { HttpKind } from './judge-answer.ts';
+import { openPool } from './pool.ts';
+import type { HttpWatch } from './watch.ts';
+
+/** What an entry says of where a server is and who we are. */
+export type HttpEntry = Omit<HttpServerEntry, 'type'>;
+
+/** The longest message taken where nobody says. */
+const LIMIT_BYTES = 16 * 1024 * 1024;
+
+type OpenHttp = {
+  fetch: typeof globalThis.fetch;
+  url: URL;
+  /** Asks for the headers. */
+  prepare(): unknown;
+  /** Resolves when neither connections nor a helper are left. */
+  close(): Promise<void>;
+};
+
+/** What every transport over HTTP needs; the caller closes it. */
+export async function openHttp(
+  kind: HttpKind,
+  name: string,
+  entry: HttpEntry,
+  world: ConnectWorld,
+  watch: Omit<HttpWatch, 'limit' | 'mask'>,
+): Promise<OpenHttp> {
+  const url = urlOf(name, entry.url);
+  const headers = headersOf(name, entry, world);
+  const { pool, via } = await openPool(name, entry, world);
+  const mask = (text: string) => world.secrets?.maskCredentials(text) ?? text;
+  const limited = { ...watch, mask, limit: frameLimit(entry, world) };
+  const fetch = createFetch({ kind, pool, via, url, headers, watch: limited });
+  return {
+    fetch,
+    url,
+    prepare: () => headers.get(),
+    async close() {
+      await Promise.all([headers.close(), pool.destroy().catch(() => {})]);
+    },
+  };
+}
+
+/** The longest message taken from a server, in bytes. */
+export function frameLimit(entry: { maxFrameBytes?: number }, world: ConnectWorld): number {
+  return entry.maxFrameBytes ?? world.maxFrameBytes ?? LIMIT_BYTES;
+}
+
+/** Refuses what is no full URL, and one with a password in it, which would end up in logs. */
+export function urlOf(name: string, text: string): URL {
+  if (!URL.canParse(text)) throw new HostError('bad-config', name, `"${redactText(text)}" is no full URL`);
+  const url = new URL(text);
+  if (url.username === '' && url.password === '') return url;
+  throw new HostError('bad-config', name, 'its "url" names a user; use "headers" for credentials');
+}
+
+/** The headers of an entry, its helper's among them. */
+export function headersOf(name: string, entry: HttpEntry, world: ConnectWorld): EntryHeaders {
+  const { url, headers, headersHelper } = entry;
+  world.secrets?.addEntry({ headers: headers ?? {} });
+  checkHeaders(name, headers ?? {});
+  if (headersHelper === undefined) return new EntryHeaders(headers);
+  const helped = { url, headersHelper };
+  return new EntryHeaders(headers, async (signal) => {
+    const own = await runHeadersHelper(name, helped, world, { signal });
+    world.secrets?.addEntry({ headers: own });
+    return own;
+  });
+}
+
+/** The value may be a secret, so only the name is told. */
+function checkHeaders(name: string, headers: Readonly<Record<string, string>>): void {
+  for (const [header, value] of Object.entries(headers)) {
+    if (!/^[!#$%&'*+.^_`|~\w-]+$/.test(header))
+      throw new HostError(
+        'bad-config',
+        name,
+        `"headers" has the name ${JSON.stringify(header)}, which no header can have`,
+      );
+    if (/[\r\n\0]/.test(value))
+      throw new HostError('bad-config', name, `the value of "${header}" in "headers" has to be one line`);
+  }
+}

@@ -1,0 +1,48 @@
+import type { IdeServerEntry } from '../../../protocol/server-entry.ts';
+import type { Dialed } from '../../connection/dial.ts';
+import { HostError } from '../../connection/host-error.ts';
+import type { ConnectWorld } from '../../connection/world.ts';
+import { dialSse } from '../http/dial-sse.ts';
+import { urlOf } from '../http/open-http.ts';
+import { isLoopback } from '../http/proxy-for.ts';
+import { dialWs } from '../ws/dial-ws.ts';
+import { chooseEditor } from './choose-editor.ts';
+import { findEditors, lockDirectory } from './find-editors.ts';
+
+const TOKEN_HEADER = 'X-Claude-Code-Ide-Authorization';
+
+/** Reaches a running editor: the one its entry names by URL, else the one whose lock file says it has our directory open. */
+export async function dialIde(name: string, entry: IdeServerEntry, world: ConnectWorld): Promise<Dialed> {
+  const { url, authToken } =
+    entry.url === undefined ? await discover(name, entry, world) : named(name, entry);
+  const { type, ideName, authToken: _, ...common } = entry;
+  const headers = authToken === undefined ? {} : { [TOKEN_HEADER]: authToken };
+  const dialled = { ...common, url, headers };
+  return type === 'ws-ide' ? dialWs(name, dialled, world) : dialSse(name, dialled, world);
+}
+
+type Place = { url: string; authToken: string | undefined };
+
+/** An editor is on this machine: its token goes nowhere else. */
+function named(name: string, { url = '', authToken }: IdeServerEntry): Place {
+  if (!isLoopback(urlOf(name, url).hostname)) {
+    throw new HostError('bad-config', name, 'the "url" of an editor names this machine, 127.0.0.1');
+  }
+  return { url, authToken };
+}
+
+async function discover(name: string, entry: IdeServerEntry, world: ConnectWorld): Promise<Place> {
+  const directory = lockDirectory(world.env);
+  const { editors, notes } = directory ? await findEditors(directory) : { editors: [], notes: [] };
+  for (const note of notes) world.onNoise?.(name, note);
+  const transport = entry.type === 'ws-ide' ? 'ws' : 'sse';
+  const cwd = world.cwd ?? process.cwd();
+  const port = Number(world.env.CLAUDE_CODE_SSE_PORT) || undefined;
+  const editor = chooseEditor(editors, { transport, cwd, port, ideName: entry.ideName });
+  if (!editor) {
+    const fault = `no editor that runs has ${cwd} open; open it there, or give "url" and "authToken"`;
+    throw new HostError('unreachable', name, fault, { hasRun: 'no', isTerminal: true });
+  }
+  const url = transport === 'ws' ? `ws://127.0.0.1:${editor.port}` : `http://127.0.0.1:${editor.port}/sse`;
+  return { url, authToken: entry.authToken ?? editor.authToken };
+}

@@ -1,0 +1,192 @@
+import type { Readable } from 'node:stream';
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import { startTimer } from '../../../base/timer.ts';
+import { messageOf } from '../../../protocol/sdk-error.ts';
+import type { Secrets } from '../../connection/secrets.ts';
+import { endProcess } from './end-process.ts';
+import { faultOfInput, notConnected } from './input-fault.ts';
+import { InputWriter } from './input-writer.ts';
+import { messageLines } from './message-lines.ts';
+import type { Command, PipedChild, Processes, ServerProcess } from './processes.ts';
+import { StderrLines } from './stderr-lines.ts';
+
+/** What is still in the pipes when a process has ended comes at once; whoever holds them open longer is another. */
+const DRAIN_MS = 100;
+
+export type StdioTransportOptions = {
+  readonly command: Command;
+  readonly processes: Processes;
+  readonly maxFrameBytes: number;
+  /** Nothing of it is shown. */
+  readonly secrets: Pick<Secrets, 'mask'>;
+  onStderr(line: string): void;
+  /** `fault`: `what` describes what is wrong with a message; without it `what` is the output that is no message. */
+  onNoise(what: string, kind?: 'fault'): void;
+};
+
+/**
+ * A server process as a transport, one JSON-RPC message a line. It has `pid` and `stderr` because the official client
+ * knows by these that it may ask for the era in place.
+ */
+export class StdioTransport implements Transport {
+  onmessage?: (message: JSONRPCMessage) => void;
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  readonly #options: StdioTransportOptions;
+  readonly #stderr: StderrLines;
+  /** All three streams have ended, and the process too. */
+  readonly #drained = Promise.withResolvers<void>();
+  #starting: Promise<ServerProcess> | undefined;
+  #child: PipedChild | undefined;
+  #writer: InputWriter | undefined;
+  #ending: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor(options: StdioTransportOptions) {
+    this.#options = options;
+    this.#stderr = new StderrLines(options.onStderr, options.secrets);
+  }
+
+  get pid(): number | null {
+    return this.#child?.pid ?? null;
+  }
+
+  /** It is listened to already: what comes there is never left in the pipe. */
+  get stderr(): Readable | null {
+    return this.#child?.stderr ?? null;
+  }
+
+  /** Has a line stand among the last ones. */
+  note(line: string): void {
+    this.#stderr.note(line);
+  }
+
+  /** The last lines of stderr without secrets, and how the process ended if nobody asked it to. */
+  get lastLines(): readonly string[] {
+    return this.#stderr.kept;
+  }
+
+  async start(): Promise<void> {
+    if (this.#starting !== undefined || this.#ending !== undefined)
+      throw new Error('a transport is started once');
+    const { processes, command } = this.#options;
+    this.#starting = processes.start(command);
+    const process = await this.#starting;
+    this.#child = process.child;
+    this.#writer = new InputWriter(process.child.stdin);
+    this.#listen(process);
+  }
+
+  send(message: JSONRPCMessage): Promise<void> {
+    if (!this.#writer || this.#ending !== undefined) return Promise.reject(notConnected());
+    try {
+      return this.#writer.write(JSON.stringify(message));
+    } catch (unwritable) {
+      return Promise.reject(unwritable);
+    }
+  }
+
+  /** Resolves when nothing of the server is left, its own children included. Never rejects. */
+  close(): Promise<void> {
+    this.#ending ??= this.#endAsked();
+    return this.#ending;
+  }
+
+  #listen(process: ServerProcess): void {
+    const { child } = process;
+    const lost = () => {
+      this.#ending ??= this.#endLost(process);
+    };
+    const lines = messageLines({
+      maxBytes: this.#options.maxFrameBytes,
+      onMessage: (message) => this.#deliver(message),
+      onReply: (reply) => void this.send(reply as JSONRPCMessage).catch(() => {}),
+      onNoise: this.#options.onNoise,
+    });
+    child.stdout.on('data', (chunk: Buffer) => {
+      try {
+        lines.write(chunk);
+      } catch (thrown) {
+        this.#misread(thrown);
+      }
+    });
+    child.stdout.once('end', () => {
+      try {
+        lines.end();
+      } catch (thrown) {
+        this.#misread(thrown);
+      }
+      lost();
+    });
+    child.stderr.on('data', (chunk: Buffer) => this.#stderr.write(chunk));
+    child.stdin.on('error', (error) => {
+      // While it ends nobody wonders that it does not listen.
+      if (this.#ending === undefined) this.onerror?.(faultOfInput(error));
+      lost();
+    });
+    for (const stream of [child.stdout, child.stderr]) stream.on('error', lost);
+    child.once('exit', lost);
+    child.once('close', () => this.#drained.resolve());
+  }
+
+  /** Whatever a server writes, this process goes on. */
+  #misread(thrown: unknown): void {
+    this.#options.onNoise(`it wrote something that cannot be read: ${messageOf(thrown)}`, 'fault');
+  }
+
+  #deliver(message: JSONRPCMessage): void {
+    if (this.#isClosed) return;
+    try {
+      this.onmessage?.(message);
+    } catch (thrown) {
+      this.onerror?.(thrown as Error);
+    }
+  }
+
+  async #endAsked(): Promise<void> {
+    const process = await this.#starting?.catch(() => undefined);
+    // What never ran cannot end.
+    if (!process) return;
+    this.#writer?.end();
+    await endProcess(process);
+    await this.#drain();
+    this.#stderr.end();
+    letGo(process.child);
+    this.#tellClosed();
+  }
+
+  /** It ended by itself, or cannot be spoken to any more. */
+  async #endLost(process: ServerProcess): Promise<void> {
+    await this.#drain();
+    this.#stderr.end(epitaph(process.child));
+    this.#tellClosed();
+    this.#writer?.end();
+    await endProcess(process);
+    letGo(process.child);
+  }
+
+  async #drain(): Promise<void> {
+    const timer = startTimer(DRAIN_MS, () => setImmediate(this.#drained.resolve));
+    await this.#drained.promise;
+    clearTimeout(timer);
+  }
+
+  #tellClosed(): void {
+    this.#isClosed = true;
+    try {
+      this.onclose?.();
+    } catch (thrown) {
+      this.onerror?.(thrown as Error);
+    }
+  }
+}
+
+function epitaph({ exitCode, signalCode }: PipedChild): string {
+  if (signalCode !== null) return `(ended by ${signalCode})`;
+  return exitCode === null ? '(it closed its input or output)' : `(exited with code ${exitCode})`;
+}
+
+/** Somebody who left the group may hold the other ends. */
+function letGo(child: PipedChild): void {
+  for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
+}

@@ -1,0 +1,87 @@
+import type { Socket } from 'node:net';
+import type { WebSocket } from 'ws';
+import type { WsServerEntry } from '../../../protocol/server-entry.ts';
+import type { Dialed } from '../../connection/dial.ts';
+import type { ConnectWorld } from '../../connection/world.ts';
+import { frameLimit, headersOf, urlOf } from '../http/open-http.ts';
+import { CONNECT_MS, checkProxy } from '../http/pool.ts';
+import { proxyFor } from '../http/proxy-for.ts';
+import { type TlsOptions, tlsOptions } from '../http/tls-options.ts';
+import { WatchedTransport } from '../http/watched-transport.ts';
+import { openTunnel } from './tunnel.ts';
+import { mostTaken, WsTransport } from './ws-transport.ts';
+
+const HEARTBEAT_MS = 15_000;
+
+/**
+ * Reaches a server by WebSocket, subprotocol `mcp`. Headers that were refused are asked for once more, and tried if they
+ * are others.
+ */
+export async function dialWs(
+  name: string,
+  entry: Omit<WsServerEntry, 'type'>,
+  world: ConnectWorld,
+  heartbeatMs = HEARTBEAT_MS,
+): Promise<Dialed> {
+  const url = urlOf(name, entry.url);
+  const headers = headersOf(name, entry, world);
+  const mask = (text: string) => world.secrets?.maskCredentials(text) ?? text;
+  const limits = { heartbeatMs, limit: frameLimit(entry, world), mask };
+  const open = await opener(name, url, entry, world);
+  let sent: Readonly<Record<string, string>> = {};
+  const inner = new WsTransport(
+    async () => {
+      sent = await headers.get();
+      return open(sent, mostTaken(limits.limit));
+    },
+    limits,
+    async () => (await headers.renew(sent)) !== undefined,
+  );
+  const transport = new WatchedSocket(inner);
+  return {
+    transport,
+    async close() {
+      await Promise.all([transport.close().catch(() => {}), headers.close()]);
+    },
+    stderr: () => [],
+  };
+}
+
+/** How a socket to the server is begun, through the proxy the environment names for it. */
+async function opener(name: string, url: URL, entry: Pick<WsServerEntry, 'tls'>, world: ConnectWorld) {
+  const tls = await tlsOptions(name, entry.tls);
+  const proxy = proxyFor(url, world.env);
+  const via = proxy === undefined ? undefined : checkProxy(name, proxy);
+  const { WebSocket } = await import('ws');
+  return async (headers: Readonly<Record<string, string>>, maxPayload: number): Promise<WebSocket> => {
+    const tunnel = via && (await tunnelled(via, url, tls));
+    return new WebSocket(url, 'mcp', {
+      ...tls,
+      headers,
+      maxPayload,
+      perMessageDeflate: false,
+      handshakeTimeout: CONNECT_MS,
+      ...(tunnel && { createConnection: () => tunnel }),
+    });
+  };
+}
+
+async function tunnelled(via: URL, { protocol, hostname, port }: URL, tls: TlsOptions): Promise<Socket> {
+  const host = hostname.replace(/^\[(.*)\]$/, '$1');
+  const isSecure = protocol === 'wss:';
+  const socket = await openTunnel(via, { host, port: Number(port) || (isSecure ? 443 : 80) }, CONNECT_MS);
+  if (!isSecure) return socket;
+  const { connect } = await import('node:tls');
+  return connect({ servername: host, ...tls, socket });
+}
+
+/** The official client knows by these that it may ask for the era in place, and that silence is an answer. */
+class WatchedSocket extends WatchedTransport {
+  get pid(): null {
+    return null;
+  }
+
+  get stderr(): null {
+    return null;
+  }
+}

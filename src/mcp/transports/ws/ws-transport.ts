@@ -1,0 +1,244 @@
+import type { IncomingMessage } from 'node:http';
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import type { RawData, WebSocket } from 'ws';
+import { redactText } from '../../../base/redact.ts';
+import { tidyLoose } from '../../connection/tidy-message.ts';
+import { excerpt, HttpFault, networkFault } from '../http/http-fault.ts';
+import { sayTooLarge, tooLarge } from '../stdio/too-large.ts';
+import { readLongMessage } from './long-message.ts';
+
+/** Limits of one socket. */
+export type WsLimits = {
+  /** How often the far side is asked for a sign of life; it is dead when it missed two. */
+  heartbeatMs: number;
+  /** The longest message taken, in bytes. */
+  limit: number;
+  /** Takes credentials out of the reason the server closes the socket with. */
+  mask?(text: string): string;
+};
+
+/**
+ * What a socket takes, in bytes: it ends at once of more, so it takes some more than is wanted, and one message that is
+ * too long costs its own call alone.
+ */
+export function mostTaken(limit: number): number {
+  return Math.max(4 * limit, LEAST_TAKEN);
+}
+
+/** One message a frame over a WebSocket. A socket that is half open is noticed and ended. */
+export class WsTransport implements Transport {
+  onclose?: Transport['onclose'];
+  onerror?: Transport['onerror'];
+  onmessage?: Transport['onmessage'];
+  readonly #open: () => Promise<WebSocket>;
+  readonly #limits: WsLimits;
+  readonly #renew: () => Promise<boolean>;
+  #socket: WebSocket | undefined;
+  #heartbeat: NodeJS.Timeout | undefined;
+  #missed = 0;
+  #isClosed = false;
+  /** Why the connection was lost, if it was. */
+  #fault: HttpFault | undefined;
+
+  /** `open` gives a socket that is still connecting, or rejects; `renew` is asked whether to try again after a refusal. */
+  constructor(open: () => Promise<WebSocket>, limits: WsLimits, renew = async () => false) {
+    this.#open = open;
+    this.#limits = limits;
+    this.#renew = renew;
+  }
+
+  async start(): Promise<void> {
+    try {
+      await this.#connect();
+    } catch (failure) {
+      const isRefused = failure instanceof HttpFault && failure.status === 401;
+      if (!isRefused || this.#isClosed || !(await this.#renew())) throw failure;
+      await this.#connect();
+    }
+  }
+
+  async #connect(): Promise<void> {
+    const socket = await this.#open();
+    this.#socket = socket;
+    const opened = Promise.withResolvers<void>();
+    let isOpen = false;
+    socket.on('open', () => {
+      isOpen = true;
+      opened.resolve();
+    });
+    // Whoever is let in may speak at once.
+    socket.on('message', (data) => this.#receive(data));
+    socket.on('pong', () => this.#hear());
+    socket.on('unexpected-response', (request, response) => {
+      void refusalOf(response).then((fault) => {
+        request.destroy();
+        opened.reject(fault);
+        socket.terminate();
+      });
+    });
+    socket.on('error', (failure) => {
+      if (isOpen) this.onerror?.(this.#faultOf(failure));
+      else opened.reject(unopened(failure));
+    });
+    socket.on('close', (code, reason) => {
+      opened.reject(closedFault('the socket was closed'));
+      if (isOpen) this.#end(code, reason.toString());
+    });
+    if (this.#isClosed) socket.terminate();
+    await opened.promise;
+    this.#heartbeat = setInterval(() => this.#beat(socket), this.#limits.heartbeatMs).unref();
+  }
+
+  send(message: JSONRPCMessage): Promise<void> {
+    const socket = this.#socket;
+    if (!socket || this.#isClosed) return Promise.reject(unsent());
+    return new Promise((resolve, reject) => {
+      const refuse = (failure: Error) => reject(this.#fault ?? networkFault(failure));
+      socket.send(JSON.stringify(message), (failure) => {
+        if (!failure) return resolve();
+        // A server that is closing the socket says why when the socket is closed.
+        if (socket.readyState !== socket.CLOSING) return refuse(failure);
+        socket.once('close', () => refuse(failure));
+      });
+    });
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    clearInterval(this.#heartbeat);
+    const socket = this.#socket;
+    if (socket && socket.readyState !== socket.CLOSED) {
+      const closed = new Promise((resolve) => socket.once('close', resolve));
+      const timer = setTimeout(() => socket.terminate(), FAREWELL_MS);
+      socket.close(1000);
+      await closed;
+      clearTimeout(timer);
+    }
+    this.onclose?.();
+  }
+
+  #receive(data: RawData): void {
+    this.#hear();
+    const bytes = bytesOf(data);
+    if (bytes.length > this.#limits.limit) {
+      this.#pass(bytes);
+      return;
+    }
+    let value: unknown;
+    try {
+      value = JSON.parse(bytes.toString('utf8'));
+    } catch (cause) {
+      this.onerror?.(new Error('It sent a frame that is no JSON', { cause }));
+      return;
+    }
+    for (const member of Array.isArray(value) ? value : [value]) {
+      const message = tidyLoose(member);
+      if (message) this.onmessage?.(message);
+      else this.onerror?.(new Error('It sent a frame that is no JSON-RPC message'));
+    }
+  }
+
+  /** Of a message that is too long only the id is read: an answer fails its own request. */
+  #pass(bytes: Buffer): void {
+    const { limit } = this.#limits;
+    const { answered, refusals } = readLongMessage(bytes, limit);
+    for (const id of answered) this.onmessage?.(tooLarge(id, bytes.length, limit));
+    for (const refusal of refusals) void this.send(refusal).catch(() => {});
+    if (answered.length === 0) this.onerror?.(new Error(sayTooLarge(bytes.length, limit)));
+  }
+
+  #hear(): void {
+    this.#missed = 0;
+  }
+
+  #beat(socket: WebSocket): void {
+    if (this.#missed++ < MOST_MISSED) {
+      socket.ping();
+      return;
+    }
+    this.#lose(closedFault('it gave no sign of life'));
+    socket.terminate();
+  }
+
+  #end(code: number, reason: string): void {
+    const masked = this.#limits.mask?.(reason) ?? reason;
+    const why = masked === '' ? '' : `: ${redactText(masked)}`;
+    this.#lose(closedFault(`it closed the socket with code ${code}${why}`));
+  }
+
+  /** The first reason stands. */
+  #lose(fault: HttpFault): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#fault = fault;
+    clearInterval(this.#heartbeat);
+    this.onerror?.(fault);
+    this.onclose?.();
+  }
+
+  #faultOf(failure: Error): Error {
+    const { code } = failure as NodeJS.ErrnoException;
+    if (code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH')
+      this.#lose(closedFault(sayMuchTooLong(this.#limits.limit)));
+    const fault = networkFault(failure);
+    return fault instanceof Error ? fault : failure;
+  }
+}
+
+const FAREWELL_MS = 1000;
+const LEAST_TAKEN = 16 * 1024 * 1024;
+/** The host asks by itself whether an idle server lives; here only one that works for minutes and never was there is found out. */
+const MOST_MISSED = 20;
+
+/** Why a server did not open a WebSocket: its status, and the beginning of the body if it comes soon. */
+async function refusalOf(response: IncomingMessage): Promise<HttpFault> {
+  const { statusCode: status = 0, headers } = response;
+  const timer = setTimeout(() => response.destroy(), REASON_MS);
+  let reason = '';
+  try {
+    for await (const chunk of response.setEncoding('utf8')) {
+      reason += chunk;
+      if (reason.length > REASON_LENGTH) break;
+    }
+  } catch {
+    // What came before the body broke off is all there is.
+  }
+  clearTimeout(timer);
+  const challenge = headers['www-authenticate'];
+  return new HttpFault(`it answered ${status} instead of opening a WebSocket`, {
+    code: 'http-status',
+    status,
+    wasSent: true,
+    reason: headers['content-type']?.includes('html') ? excerpt(reason) : reason,
+    ...(challenge !== undefined && { challenge }),
+  });
+}
+
+const REASON_MS = 1000;
+const REASON_LENGTH = 5000;
+
+function unsent(): HttpFault {
+  return new HttpFault('the socket is closed', { code: 'stream-ended', wasSent: false });
+}
+
+function closedFault(message: string): HttpFault {
+  return new HttpFault(message, { code: 'stream-ended', wasSent: true });
+}
+
+/** A failure before the handshake was done has a code of the system, or is one of the handshake. */
+function unopened(failure: Error): unknown {
+  const fault = networkFault(failure);
+  if (fault instanceof HttpFault) return fault;
+  return new HttpFault(failure.message, { code: 'ws-handshake', wasSent: false, cause: failure });
+}
+
+function sayMuchTooLong(limit: number): string {
+  const size = `more than ${mostTaken(limit)} bytes`;
+  return `it sent a message of ${size}, which ends the connection; raise "maxFrameBytes" of its entry or have the tool return less`;
+}
+
+function bytesOf(data: RawData): Buffer {
+  if (Array.isArray(data)) return Buffer.concat(data);
+  return data instanceof ArrayBuffer ? Buffer.from(data) : data;
+}

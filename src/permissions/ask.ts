@@ -1,0 +1,110 @@
+import type { McpServerProvenance } from '../protocol/hook.ts';
+import type { PermissionResult, PermissionUpdate } from '../protocol/permission.ts';
+import { messageOf } from '../protocol/sdk-error.ts';
+import { readAnswer } from './answer.ts';
+import type { Reason } from './decide.ts';
+import type { ToolCall } from './match.ts';
+import { ruleText } from './rule.ts';
+
+/** What a person is shown. */
+export type Question = {
+  readonly call: ToolCall;
+  readonly toolUseId: string;
+  /** What the tool is called where people read it. */
+  readonly displayName?: string;
+  readonly reason: Reason;
+  /** What "always allow" would change. */
+  readonly suggestions: readonly PermissionUpdate[];
+  /** Where an MCP tool comes from. */
+  readonly provenance?: McpServerProvenance;
+  /** Which sub-agent calls; nobody is the lead. */
+  readonly agentId?: string;
+};
+
+/** One way to reach a person: the terminal, `can_use_tool`, an inbox channel. */
+export type Asker = {
+  readonly name: string;
+  /** What it gives is read as a stranger's word; the signal says that an answer is no longer wanted. */
+  readonly ask: (question: Question, signal: AbortSignal) => Promise<unknown>;
+};
+
+/** What came of a question; without `from` nobody answered and `result` is a denial. */
+export type Answered = {
+  readonly result: PermissionResult;
+  readonly from?: string;
+  /** Why the askers that failed did, in the order in which they failed. */
+  readonly failures: readonly { readonly asker: string; readonly message: string }[];
+};
+
+/** Asks everybody at once; the first well-formed answer wins. No answer from anybody, or an abort, is a denial. */
+export async function askPeople(
+  askers: readonly Asker[],
+  question: Question,
+  signal: AbortSignal,
+): Promise<Answered> {
+  const failures: { asker: string; message: string }[] = [];
+  if (signal.aborted) return { result: denied(ABORTED), failures };
+  const settled = new AbortController();
+  const { promise: aborted, resolve: abort } = Promise.withResolvers<Answered>();
+  const onAbort = () => abort({ result: denied(ABORTED), failures: [...failures] });
+  signal.addEventListener('abort', onAbort, { once: true });
+
+  const first = Promise.any(askers.map((asker) => askOne(asker, question, settled.signal, failures))).then(
+    (won): Answered => ({ ...won, failures: [...failures] }),
+    (): Answered => ({ result: denied(nobody(question, failures)), failures }),
+  );
+  try {
+    return await Promise.race([first, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+    settled.abort();
+  }
+}
+
+async function askOne(
+  asker: Asker,
+  question: Question,
+  signal: AbortSignal,
+  failures: { asker: string; message: string }[],
+): Promise<{ result: PermissionResult; from: string }> {
+  try {
+    const result = readAnswer(await asker.ask(question, signal));
+    if (!result)
+      throw new Error('the answer is neither { behavior: "allow" } nor { behavior: "deny", message }');
+    return { result, from: asker.name };
+  } catch (thrown) {
+    failures.push({ asker: asker.name, message: messageOf(thrown) });
+    throw thrown;
+  }
+}
+
+const ABORTED = 'The question was withdrawn before anybody answered.';
+
+function nobody(question: Question, failures: readonly { asker: string; message: string }[]): string {
+  if (failures.length === 0) {
+    const told = ['Permission is needed and there is nobody to ask', ...whatWouldAllow(question)];
+    return `${told.join('; ')}.`;
+  }
+  const each = failures.map(({ asker, message }) => `${asker}: ${message}`).join('; ');
+  return `Permission is needed and nobody could be asked (${each}).`;
+}
+
+/** No other rule overrides an ask rule, or a deny rule that cannot be checked. */
+function whatWouldAllow({ reason, suggestions }: Question): string[] {
+  if (reason.rule) return [reason.text];
+  if (reason.changed)
+    return [reason.text, ...(reason.changed.remedy === undefined ? [] : [reason.changed.remedy])];
+  const named = suggestions.flatMap((update) => {
+    if (update.type === 'setMode') return [`mode ${update.mode}`];
+    if (!('rules' in update)) return [];
+    return update.rules.map(
+      ({ toolName: tool, ruleContent }) =>
+        `the rule "${ruleText({ tool, ...(ruleContent !== undefined && { content: ruleContent }) })}"`,
+    );
+  });
+  return named.length === 0 ? [] : [`${named.join(' and ')} would allow it`];
+}
+
+function denied(message: string): PermissionResult {
+  return { behavior: 'deny', message };
+}

@@ -1,0 +1,408 @@
+import { matchesWildcard } from '../base/wildcard.ts';
+import {
+  type Piece,
+  type PlainCommand,
+  plainCommands,
+  type ShellCommand,
+  type ShellWord,
+  shellCommands,
+} from './shell-command.ts';
+import {
+  ARGUMENT_READERS,
+  baseName,
+  commandStarts,
+  GIT_OPTIONS_WITH_VALUE,
+  optionValue,
+  programName,
+  RUNNERS,
+  ranBySubcommand,
+  readsInput,
+  SCRIPT_READERS,
+  scriptWords,
+  skipOptions,
+  takesAnyCommand,
+  WRAPPERS,
+  wrappedCommand,
+} from './wrapped-command.ts';
+
+/** The text as a pattern that matches nothing but itself: `\*` is a star. */
+export function literalStars(text: string): string {
+  return text.replaceAll('*', '\\*');
+}
+
+/** Whether one allow rule covers the whole command: its exact text, or a pattern for one plain command. */
+export function allowsCommand(content: string, command: string): boolean {
+  const text = command.trim();
+  if (content === text || content === literalStars(text)) return true;
+  if (!content.includes('*')) return false;
+  const plain = plainCommands(command);
+  return plain?.length === 1 && matchesCommand(content, (plain[0] as PlainCommand).text);
+}
+
+/** For each plain command that a command line joins, the first content that allows it; undefined if one has none. */
+export function allowingContents(
+  contents: readonly string[],
+  command: string,
+): readonly string[] | undefined {
+  const plain = plainCommands(command) ?? [];
+  const found = plain.map(({ text, changesShell }) => {
+    const needsExact = changesShell && plain.length > 1;
+    return contents.find(
+      (content) =>
+        content === literalStars(text) ||
+        (!needsExact && (content === text || matchesCommand(content, text))),
+    );
+  });
+  return found.length > 0 && found.every((content) => content !== undefined) ? found : undefined;
+}
+
+/** Whether a deny or ask rule is about a command: for certain, possibly (with the reason for the doubt), or not at all. */
+export type CommandMatch =
+  | { readonly kind: 'yes' | 'no' }
+  | { readonly kind: 'maybe'; readonly reason: string };
+
+/**
+ * Compares a deny or ask rule with everything the command may run: every command of pipelines, loops, substitutions
+ * and here-documents, what wrappers such as `sudo`, `find -exec` and `bash -c` run, and git without its global options.
+ */
+export function matchRestriction(content: string, command: string): CommandMatch {
+  const comparison = compared(command);
+  let match = comparison.matches.get(content);
+  if (!match) {
+    match = compare(content, command, comparison);
+    comparison.matches.set(content, match);
+  }
+  return match;
+}
+
+function compare(content: string, command: string, { analysis, budget }: Comparison): CommandMatch {
+  const { texts, patterns, doubts } = analysis;
+  if (matchesCommand(content, command.trim()) || texts.some((text) => matchesCommand(content, text))) {
+    return { kind: 'yes' };
+  }
+  if (endsOf(command).some((text) => matchesCommand(content, text))) {
+    return { kind: 'yes' };
+  }
+  const possible = patterns.find(
+    ({ pieces, name }) => mayNameProgram(content, name, budget) && commandsOverlap(content, pieces, budget),
+  );
+  const doubt = doubts[0] ?? (budget.left <= 0 ? TOO_LONG : possible?.reason);
+  return doubt === undefined ? { kind: 'no' } : { kind: 'maybe', reason: doubt };
+}
+
+/** Whether the program of a rule may have this name; a rule with a directory or a wildcard in its first word always may. */
+function mayNameProgram(content: string, name: readonly Piece[] | undefined, budget: Budget): boolean {
+  const program = /^[^/*\s]+?(?=:\*$|\s|$)/.exec(content)?.[0];
+  return name === undefined || program === undefined || overlaps(program, name, budget);
+}
+
+/** `git log:*` and `git log *` match the words themselves or with more after them. */
+function matchesCommand(content: string, command: string): boolean {
+  return patternsOf(content).some((pattern) => matchesWildcard(pattern, command));
+}
+
+function patternsOf(content: string): string[] {
+  if (!content.endsWith(':*') && !content.endsWith(' *')) return [content];
+  const prefix = content.slice(0, -2);
+  return [prefix, `${prefix} *`];
+}
+
+function commandsOverlap(content: string, pieces: readonly Piece[], budget: Budget): boolean {
+  return patternsOf(content).some((pattern) => overlaps(pattern, pieces, budget));
+}
+
+/** What a rule is compared with: texts for certain, patterns for possible matches, and doubts that concern any rule. */
+type Analysis = {
+  readonly texts: readonly string[];
+  readonly patterns: readonly PossibleText[];
+  readonly doubts: readonly string[];
+};
+
+type PossibleText = {
+  readonly pieces: readonly Piece[];
+  readonly reason: string;
+  /** The program, where its word ends with known text: `x` for `$HOME/bin/x`. What the shell inserts there is no blank. */
+  readonly name: readonly Piece[] | undefined;
+};
+
+const COMPUTED = 'the shell computes part of the command when it runs';
+const TOO_LONG = 'it is too long to check';
+const OPTIONS = 'options before the subcommand may take values';
+
+/** What is known about one command while all rules are compared with it in turn. */
+type Comparison = {
+  readonly command: string;
+  readonly analysis: Analysis;
+  readonly matches: Map<string, CommandMatch>;
+  readonly budget: Budget;
+};
+
+/** How many more characters of patterns and texts may be compared with each other. */
+type Budget = { left: number };
+
+let last: Comparison | undefined;
+
+function compared(command: string): Comparison {
+  if (last?.command !== command) {
+    const analysis = new Analyzer().run(command);
+    last = { command, analysis, matches: new Map(), budget: { left: MAX_COMPARISONS } };
+  }
+  return last;
+}
+
+/** Bounds what each rule is compared with: there may be thousands of rules. */
+const MAX_LENGTH = 1_000_000;
+const MAX_TEXTS = 2000;
+const MAX_DEPTH = 10;
+const MAX_GLOBAL_OPTIONS = 12;
+const MAX_ENDS = 50;
+const MAX_VARIABLES = 20;
+/** Takes about half a second: a repository may bring many rules, and signals wait. */
+const MAX_COMPARISONS = 20_000_000;
+
+/** Collects what the rules are compared with; gives up with a doubt beyond its limits. */
+class Analyzer {
+  readonly #texts = new Set<string>();
+  #length = 0;
+  readonly #patterns: PossibleText[] = [];
+  readonly #doubts = new Set<string>();
+  #source = '';
+
+  run(command: string): Analysis {
+    this.#source = command;
+    this.#script(command, 0, true);
+    return { texts: [...this.#texts], patterns: this.#patterns, doubts: [...this.#doubts] };
+  }
+
+  /** `isRun` is false for text that may be data just as well: it is searched, but never a reason for doubt. */
+  #script(source: string, depth: number, isRun: boolean): void {
+    if (this.#isTooDeep(depth)) return;
+    const { commands, error } = shellCommands(source);
+    if (error !== undefined && isRun) this.#doubt(`it cannot be parsed (${error})`);
+    for (const { words, input } of commands) this.#command(words, input, depth, isRun);
+  }
+
+  /** A command, and whatever its words make it run. */
+  #command(all: readonly ShellWord[], input: ShellCommand['input'], depth: number, isRun: boolean): void {
+    // A word of blanks only, such as an unquoted $IFS, is no word for the shell.
+    const start = all.findIndex((word) => word.value.trim() !== '' || hasGap(word));
+    const words = all.slice(start);
+    const [first] = words;
+    if (start === -1 || !first || this.#isTooDeep(depth)) return;
+    const name = programName(first.value.trim());
+    this.#add(words);
+    if (isRun) this.#pattern(words, COMPUTED);
+    if (isRun && SCRIPT_READERS.has(name)) this.#scriptReader(name, words, input, depth);
+    if (WRAPPERS.has(name)) this.#wrapper(name, words, input, depth, isRun);
+    else if (name === 'git') this.#git(words, isRun);
+    else if (isRun) this.#withoutOptions(words);
+    if (isRun && RUNNERS.has(name)) this.#runner(name, words, input, depth);
+  }
+
+  /** `uv run rm x` and `npx -c 'rm x'`. Other words of such commands are arguments. */
+  #runner(name: string, words: readonly ShellWord[], input: ShellCommand['input'], depth: number): void {
+    const { starts, scripts } = ranBySubcommand(name, words);
+    for (const at of starts) this.#command(words.slice(at), input, depth + 1, true);
+    for (const script of scripts) this.#script(script, depth + 1, false);
+  }
+
+  #wrapper(
+    name: string,
+    words: readonly ShellWord[],
+    input: ShellCommand['input'],
+    depth: number,
+    isRun: boolean,
+  ): void {
+    const starts = isRun ? commandStarts(name, words) : [];
+    for (const at of starts) {
+      const inner = wrappedCommand(name, words, at);
+      this.#command(inner, ARGUMENT_READERS.has(name) ? 'inherited' : input, depth + 1, true);
+    }
+    if (ARGUMENT_READERS.has(name) && starts.some((at) => takesAnyCommand(name, words, at))) {
+      this.#doubt(`${name} runs commands that it reads from its input`);
+    }
+    // Behind a wrapper every word may begin a command: which options take values is not known for every program.
+    this.#add(words, true);
+    const scripts = new Set(isRun ? scriptWords(name, words) : []);
+    for (const word of words.slice(1)) {
+      const isScript = scripts.has(word);
+      if (isScript && hasGap(word)) this.#runText(word, depth);
+      for (const text of [word.value, optionValue(word.value)]) {
+        if (text === undefined) continue;
+        if (SCRIPT_TEXT.test(text)) this.#script(text, depth + 1, isScript && !hasGap(word));
+        else this.#push(text);
+      }
+    }
+  }
+
+  /** A shell, or a command that starts one: its script may come from standard input or from another command. */
+  #scriptReader(
+    name: string,
+    words: readonly ShellWord[],
+    input: ShellCommand['input'],
+    depth: number,
+  ): void {
+    if (typeof input === 'object') this.#runText(input, depth);
+    else if (input === 'piped' && readsInput(name, words))
+      this.#doubt('a shell reads its commands from a pipe');
+    if (words.some(({ text }) => text.startsWith('<('))) {
+      this.#doubt('a shell reads its commands from another command');
+    }
+  }
+
+  /** Text that a shell runs as a script; what the shell inserts into it could be any command. */
+  #runText({ pieces, text }: Pick<ShellWord, 'pieces' | 'text'>, depth: number): void {
+    if (pieces.includes(undefined) && !insertsPlainVariables(text, this.#source)) {
+      this.#doubt('a shell runs text that is computed when it runs');
+    }
+    const script = pieces.map((piece) => piece ?? '$_').join('');
+    // `su -c"$x"` and `--command="$x"` hold the script in the word of the option.
+    this.#script(script.replace(/^(?:-\w|--[\w-]+=)/, ''), depth + 1, true);
+  }
+
+  /** `git -C . push` is `git push`; an alias given on the command line could be any command. */
+  #git(words: readonly ShellWord[], isRun: boolean): void {
+    const at = skipOptions(words, 1, GIT_OPTIONS_WITH_VALUE);
+    if (at === 1 || at >= words.length) return;
+    const rest = [words[0] as ShellWord, ...words.slice(at)];
+    this.#add(rest);
+    if (isRun) this.#pattern(rest, COMPUTED);
+    const isAliased = words.slice(1, at).some(({ value }) => /^(?:-c|--config-env=)?alias\./.test(value));
+    if (isAliased && isRun) this.#doubt('git runs an alias defined on its command line');
+  }
+
+  /** `kubectl -n prod delete` may be `kubectl delete`: which options take values is not known for other programs. */
+  #withoutOptions(words: readonly ShellWord[]): void {
+    const [first, ...args] = words as [ShellWord, ...ShellWord[]];
+    let mayBeValue = false;
+    for (const [index, word] of args.slice(0, MAX_GLOBAL_OPTIONS).entries()) {
+      const isOption = /^[-+]./.test(word.value);
+      // Unknown text behind an option is its value: `kubectl -n "$NS" get`.
+      if (index > 0 && !isOption && !(mayBeValue && hasGap(word)))
+        this.#pattern([first, ...args.slice(index)], OPTIONS);
+      if (!isOption && !mayBeValue) return;
+      mayBeValue = isOption;
+    }
+  }
+
+  /** The words as written and as values; `everywhere` also from each later word on. */
+  #add(words: readonly ShellWord[], everywhere = false): void {
+    const values = words.map(({ value }) => value).filter((value) => value.trim() !== '');
+    for (const parts of [words.map((word) => word.text), values]) {
+      const joined = parts.join(' ');
+      let at = 0;
+      for (const [index, part] of parts.entries()) {
+        const text = joined.slice(at);
+        const value = index > 0 ? optionValue(text) : undefined;
+        if (!this.#push(text) || (value !== undefined && !this.#push(value))) return;
+        if (!everywhere) break;
+        at += part.length + 1;
+      }
+    }
+  }
+
+  /** Whether there was room for one more text. */
+  #push(text: string): boolean {
+    this.#length += text.length;
+    if (this.#length > MAX_LENGTH || this.#texts.size > MAX_TEXTS) {
+      this.#doubt(TOO_LONG);
+      return false;
+    }
+    this.#texts.add(text).add(baseName(text));
+    return true;
+  }
+
+  #pattern(words: readonly ShellWord[], reason: string): void {
+    if (reason === COMPUTED && !words.some(hasGap)) return;
+    // A word of blanks only, such as an unquoted $IFS, is no word for the program.
+    const [first, ...rest] = words.filter((word) => hasGap(word) || word.value.trim() !== '');
+    if (!first) return;
+    const tail = rest.flatMap((word) => [' ', ...word.pieces]);
+    const start = first.pieces.findIndex((piece) => piece?.trim() !== '');
+    // A gap may hold slashes too, so the program's name may be whatever follows the last known one.
+    const slash = first.pieces.findLastIndex((piece) => piece?.includes('/'));
+    const last =
+      slash === -1
+        ? first.pieces.slice(start)
+        : [baseName(first.pieces[slash] as string), ...first.pieces.slice(slash + 1)];
+    const name = last.at(-1)?.trim() ? last : undefined;
+    this.#patterns.push({ pieces: [...first.pieces.slice(start), ...tail], reason, name });
+    if (slash !== -1) this.#patterns.push({ pieces: [...last, ...tail], reason, name });
+  }
+
+  #isTooDeep(depth: number): boolean {
+    if (depth > MAX_DEPTH) this.#doubt('it is nested too deeply to check');
+    return depth > MAX_DEPTH;
+  }
+
+  #doubt(reason: string): void {
+    this.#doubts.add(reason);
+  }
+}
+
+/**
+ * Whether everything the shell inserts into the text is a variable that the command does not set, or sets to a plain word:
+ * `DIR=/srv; ssh host "cd $DIR && ls"`.
+ */
+function insertsPlainVariables(text: string, source: string): boolean {
+  const names = new Set<string>();
+  const rest = text.replace(/\$(?:([A-Za-z]\w*)|\{([A-Za-z]\w*)\})/g, (_, bare?: string, braced?: string) => {
+    names.add(bare ?? braced ?? '');
+    return '';
+  });
+  if (/[$`]/.test(rest) || names.size > MAX_VARIABLES) return false;
+  return [
+    ...source.matchAll(
+      /(?<before>\$\{?)?(?<name>[A-Za-z_]\w*)(?<value>=(?:\$[!?#$]|[\w./:@%,-]*)(?![^\s;&|]))?/g,
+    ),
+  ]
+    .filter(({ groups }) => names.has(groups?.name ?? ''))
+    .every(({ groups }) => groups?.before !== undefined || groups?.value !== undefined);
+}
+
+function hasGap({ pieces }: ShellWord): boolean {
+  return pieces.includes(undefined);
+}
+
+/** Text that is more than one word of a command. */
+const SCRIPT_TEXT = /[\s;&|<>(){}[*?`$"'\\]/;
+
+/** The whole command line from where its first command begins, also behind wrappers: for rules that join commands. */
+function endsOf(command: string): string[] {
+  const end = command.search(/[;&|<>(){}\n\r`]/);
+  const ends: string[] = [];
+  let isBehindWrapper = false;
+  for (const { 0: word, index } of command.slice(0, Math.max(end, 0)).matchAll(/\S+/g)) {
+    ends.push(command.slice(index));
+    isBehindWrapper ||= WRAPPERS.has(baseName(word.replace(/["'\\]/g, '')));
+    if ((!isBehindWrapper && !/^\w+\+?=/.test(word)) || ends.length === MAX_ENDS) break;
+  }
+  return ends;
+}
+
+/** Whether a pattern with `*` and a text with gaps have a text in common. Too much to compare counts as common. */
+function overlaps(pattern: string, pieces: readonly Piece[], budget: Budget): boolean {
+  const left = pattern
+    .split(/(?<!\\)\*/)
+    .flatMap((literal, index) => [...(index > 0 ? [undefined] : []), ...literal.replaceAll('\\*', '*')]);
+  const right = pieces.flatMap((piece) => (piece === undefined ? [undefined] : [...piece]));
+  if (budget.left <= 0) return true;
+  // reachable[j]: the pattern so far and the first j elements of the text have a text in common.
+  let reachable = [true];
+  for (let j = 0; j < right.length; j++) reachable.push(reachable[j] === true && right[j] === undefined);
+  for (const element of left) {
+    budget.left -= right.length + 1;
+    if (budget.left <= 0) return true;
+    if (!reachable.includes(true)) return false;
+    const next = [element === undefined && reachable[0] === true];
+    for (const [j, other] of right.entries()) {
+      const both =
+        reachable[j] === true && (element === other || element === undefined || other === undefined);
+      const isLonger = element === undefined && (next[j] === true || reachable[j + 1] === true);
+      const isGap = other === undefined && (next[j] === true || reachable[j + 1] === true);
+      next.push(both || isLonger || isGap);
+    }
+    reachable = next;
+  }
+  return reachable[right.length] === true;
+}

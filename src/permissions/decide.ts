@@ -1,0 +1,181 @@
+import type { ToolAnnotations } from '../protocol/mcp.ts';
+import type { PermissionMode } from '../protocol/permission.ts';
+import { allowingRules, matchCall, matchesCall, namesTool, type ToolCall } from './match.ts';
+import { isInWorkspace, type Workspace } from './path.ts';
+import { isProtectedPath } from './protected-path.ts';
+import { type Rule, ruleText } from './rule.ts';
+import { editsFiles, subjectOf } from './subject.ts';
+
+/** Everything a decision depends on. */
+export type Situation = {
+  readonly call: ToolCall;
+  readonly rules: readonly Rule[];
+  readonly mode: PermissionMode;
+  /** Whether the launch flag that `bypassPermissions` needs was given; without it that mode is `default`. */
+  readonly bypassLaunched: boolean;
+  /** Whether a person vouched for the server; built-ins and in-process servers are trusted. */
+  readonly trusted: boolean;
+  readonly annotations?: ToolAnnotations;
+  /** Why this call is not known to only read, though its tool says so and is trusted. */
+  readonly doubt?: string;
+  /** The tool's definition says that a person must be there, whatever rules allow. */
+  readonly needsPerson?: boolean;
+  /**
+   * The tool is not what was accepted: how, on one line, and how a person who is not here would accept it. One that is
+   * only new at its server is accepted by an allow rule that names it.
+   */
+  readonly changed?: { readonly text: string; readonly remedy?: string; readonly isNew?: boolean };
+  readonly workspace: Workspace;
+};
+
+/** Why a decision is as it is: the rule, mode or annotation it rests on, and a sentence for people. */
+export type Reason = {
+  readonly rule?: Rule;
+  readonly mode?: PermissionMode;
+  readonly annotation?: 'readOnlyHint' | 'destructiveHint' | 'requiresUserInteraction';
+  /** The tool is not what was accepted, and `text` says how: whoever allows the call accepts it, be it a rule that names it. */
+  readonly changed?: { readonly remedy?: string };
+  readonly text: string;
+};
+
+/** May the call run, must it not, or has a person to say. */
+export type Decision = { readonly kind: 'allow' | 'deny' | 'ask'; readonly reason: Reason };
+
+/**
+ * Deny rules, then ask rules, then allow rules, then the mode; annotations only relax, and only for trusted servers.
+ * Bypassing skips a person's own ask rules, but neither a deny rule nor an ask rule of `policySettings` or
+ * `serverPolicy`: those were made by somebody else than the one who bypasses. A tool that is not what was accepted is
+ * asked about, whatever allows it; in mode `plan` it runs only if a rule allows it, since what it says of itself does not count.
+ */
+export function decide(situation: Situation): Decision {
+  const decision = decideAsking(situation);
+  if (decision.kind !== 'ask' || situation.mode !== 'dontAsk') return decision;
+  const { remedy } = decision.reason.changed ?? {};
+  const asked = remedy === undefined ? decision.reason.text : `${decision.reason.text}; ${remedy}`;
+  const text = `mode dontAsk denies what would be asked: ${asked}`;
+  return { kind: 'deny', reason: { ...decision.reason, mode: 'dontAsk', text } };
+}
+
+function decideAsking(situation: Situation): Decision {
+  const { call, rules, workspace } = situation;
+  const bypassing = situation.mode === 'bypassPermissions' && situation.bypassLaunched;
+  const find = (effect: Rule['effect'], accepts: (rule: Rule) => boolean = () => true) =>
+    rules.find((rule) => rule.effect === effect && accepts(rule) && matchesCall(rule, call, workspace));
+
+  const denied = find('deny');
+  if (denied) return byRule('deny', denied);
+  const mayAsk = (rule: Rule) => !bypassing || OTHERS.has(rule.source);
+  const asked = find('ask', mayAsk) ?? undecidedRule(situation, mayAsk);
+  if (asked) return withChange('reason' in asked ? asked : byRule('ask', asked), situation);
+  const allowing = allowingRules(rules, call, workspace);
+  const needsPlan = situation.mode === 'plan' && !allowing;
+  const naming = situation.changed?.isNew ? find('allow', (rule) => namesTool(rule, call)) : undefined;
+  if (situation.changed && !naming && !bypassing && !needsPlan) return askOfChange(situation);
+  if (situation.needsPerson === true) {
+    const text = `${call.name} requires a person whenever it runs`;
+    return withChange({ kind: 'ask', reason: { annotation: 'requiresUserInteraction', text } }, situation);
+  }
+  if (naming) return withChange(byRule('allow', naming), situation);
+  if (allowing) return byRules(allowing);
+  return bypassing
+    ? { kind: 'allow', reason: { mode: 'bypassPermissions', text: 'mode bypassPermissions asks nobody' } }
+    : byMode(situation);
+}
+
+/** A deny or ask rule that may be about a shell command, but cannot be compared with it for certain, asks. */
+function undecidedRule(
+  { rules, call, workspace }: Situation,
+  mayAsk: (rule: Rule) => boolean,
+): Decision | undefined {
+  for (const rule of rules) {
+    if (rule.effect === 'allow' || (rule.effect === 'ask' && !mayAsk(rule))) continue;
+    const match = matchCall(rule, call, workspace);
+    if (match.kind !== 'maybe') continue;
+    const text = `${rule.effect} rule "${ruleText(rule)}" of ${rule.source} cannot be checked against this command: ${match.reason}`;
+    return { kind: 'ask', reason: { rule, text } };
+  }
+  return undefined;
+}
+
+/** A person who is asked for another reason is shown the change as well. */
+function withChange({ kind, reason }: Decision, { changed }: Situation): Decision {
+  if (!changed) return { kind, reason };
+  const { text, remedy } = changed;
+  return {
+    kind,
+    reason: { ...reason, changed: remedy === undefined ? {} : { remedy }, text: `${reason.text}; ${text}` },
+  };
+}
+
+function askOfChange(situation: Situation): Decision {
+  const { call, mode, needsPerson } = situation;
+  const reason: Reason = {
+    mode,
+    ...(needsPerson === true && { annotation: 'requiresUserInteraction' }),
+    text: situation.changed?.isNew
+      ? `${call.name} was not accepted yet`
+      : `${call.name} is not what was accepted`,
+  };
+  return withChange({ kind: 'ask', reason }, situation);
+}
+
+const OTHERS: ReadonlySet<string> = new Set(['policySettings', 'serverPolicy']);
+
+function byRule(kind: Decision['kind'], rule: Rule): Decision {
+  return { kind, reason: { rule, text: `${kind} rule "${ruleText(rule)}" of ${rule.source}` } };
+}
+
+function byRules(rules: readonly Rule[]): Decision {
+  const [first] = rules as [Rule, ...Rule[]];
+  if (rules.length === 1) return byRule('allow', first);
+  const named = rules.map((rule) => `"${ruleText(rule)}" of ${rule.source}`).join(', ');
+  return { kind: 'allow', reason: { rule: first, text: `allow rules ${named}` } };
+}
+
+function byMode(situation: Situation): Decision {
+  const { call, mode, workspace, trusted } = situation;
+  const subject = subjectOf(call.name, call.input);
+  const path = subject?.kind === 'path' && call.server === undefined ? subject.value : undefined;
+  const outside = path !== undefined && !isInWorkspace(path, workspace);
+  const { annotations: { readOnlyHint, destructiveHint } = {}, doubt, changed } = situation;
+  const isKnown = trusted && changed === undefined && doubt === undefined;
+  const readOnly = isKnown && readOnlyHint === true && destructiveHint !== true;
+
+  if (readOnly && !outside) {
+    return { kind: 'allow', reason: { mode, annotation: 'readOnlyHint', text: `${call.name} only reads` } };
+  }
+  if (mode === 'plan' && !readOnly) {
+    return {
+      kind: 'deny',
+      reason: { mode, text: `mode plan runs only what is known to read: ${doubt ?? `${call.name} is not`}` },
+    };
+  }
+  if (outside) return { kind: 'ask', reason: { mode, text: `${path} is outside the workspace` } };
+  if (mode === 'acceptEdits' && path !== undefined && editsFiles(call.name)) {
+    if (isProtectedPath(path, workspace)) {
+      return {
+        kind: 'ask',
+        reason: { mode, text: `${path} decides what runs later, so mode acceptEdits asks` },
+      };
+    }
+    return {
+      kind: 'allow',
+      reason: { mode, text: `mode acceptEdits allows edits of workspace files: ${path}` },
+    };
+  }
+  return { kind: 'ask', reason: { mode, ...whyAsk(situation) } };
+}
+
+/** A tool that does not say it is read-only is taken to be destructive, as MCP's default is. */
+function whyAsk({ call, trusted, annotations, mode, doubt }: Situation): Reason {
+  const unlaunched = mode === 'bypassPermissions' ? ' (bypassPermissions was not enabled at launch)' : '';
+  if (doubt !== undefined) return { annotation: 'readOnlyHint', text: doubt + unlaunched };
+  if (annotations?.readOnlyHint === true && annotations.destructiveHint !== true) {
+    const text = `${call.name} says it only reads, but ${trusted ? 'that is not enough' : 'its server is not trusted'}`;
+    return { annotation: 'readOnlyHint', text: text + unlaunched };
+  }
+  if (annotations?.destructiveHint !== false) {
+    return { annotation: 'destructiveHint', text: `${call.name} may be destructive${unlaunched}` };
+  }
+  return { annotation: 'readOnlyHint', text: `${call.name} does not say that it only reads${unlaunched}` };
+}

@@ -1,0 +1,131 @@
+import { matchesWildcard } from '../base/wildcard.ts';
+import { isAliasOf } from '../pool/alias.ts';
+import { mcpToolName, normalizeName } from '../protocol/tool-name.ts';
+import { allowingContents, allowsCommand, type CommandMatch, matchRestriction } from './command-rules.ts';
+import { matchesPath, type Workspace } from './path.ts';
+import { hasServerPattern, type Rule } from './rule.ts';
+import { type Subject, speaksAbout, subjectOf } from './subject.ts';
+
+/** A tool as rules know it: the name the model sees, which may be an alias, and where an MCP tool comes from. */
+export type ToolRef = {
+  readonly name: string;
+  /** The key of the server; always present for an MCP tool. */
+  readonly server?: string;
+  /** The tool's own name at that server. */
+  readonly tool?: string;
+  /** The keys of all servers there are, whatever their state: what an allow rule could mean as well. */
+  readonly servers?: readonly string[];
+};
+
+/** One call to be decided. */
+export type ToolCall = ToolRef & { readonly input: Readonly<Record<string, unknown>> };
+
+/** Whether the rule speaks about this call; what cannot be compared is not allowed, but is denied or asked about. */
+export function matchesCall(rule: Rule, call: ToolCall, workspace: Workspace): boolean {
+  return matchCall(rule, call, workspace).kind === 'yes';
+}
+
+/** Like `matchesCall`, for deny and ask rules that cannot be compared with a shell command for certain. */
+export function matchCall(rule: Rule, call: ToolCall, workspace: Workspace): CommandMatch {
+  if (!matchesTool(rule, call)) return { kind: 'no' };
+  if (rule.content === undefined) return { kind: 'yes' };
+  const subject = subjectOf(call.name, call.input);
+  if (!subject) return { kind: rule.effect === 'allow' ? 'no' : 'yes' };
+  return matchSubject(rule.content, rule.effect === 'allow', subject, workspace);
+}
+
+/** The allow rules that together allow a call: one rule, or for a compound shell command one for each of its commands. */
+export function allowingRules(
+  rules: readonly Rule[],
+  call: ToolCall,
+  workspace: Workspace,
+): readonly Rule[] | undefined {
+  const allow = rules.filter((rule) => rule.effect === 'allow' && matchesTool(rule, call));
+  const single = allow.find((rule) => matchesCall(rule, call, workspace));
+  if (single) return [single];
+  const subject = subjectOf(call.name, call.input);
+  if (subject?.kind !== 'command') return undefined;
+  const contents = allow.flatMap(({ content }) => content ?? []);
+  const found = new Set(allowingContents(contents, subject.value));
+  return found.size > 0
+    ? allow.filter(({ content }) => content !== undefined && found.has(content))
+    : undefined;
+}
+
+/**
+ * Whether the rule is about this tool at all, whatever its content says. An allow rule whose name could mean several
+ * servers (`mcp__a__b__c`: `b__c` of `a`, or `c` of `a__b`) allows nothing of any; deny and ask rules are about all of them.
+ */
+export function matchesTool(rule: Rule, ref: ToolRef): boolean {
+  return isAbout(rule, ref) && (rule.effect !== 'allow' || !couldMeanAnother(rule.tool, ref));
+}
+
+/** Whether the rule names this one tool in full, or by its alias: neither a server nor a pattern that includes it. */
+export function namesTool({ tool, content }: Rule, { name, server, tool: own = '' }: ToolRef): boolean {
+  if (content !== undefined) return false;
+  return tool === name || (server !== undefined && normalizeName(tool) === mcpToolName(server, own));
+}
+
+function isAbout(rule: Rule, ref: ToolRef): boolean {
+  if (rule.tool === '*' || rule.tool === ref.name) return true;
+  if (ref.server === undefined) {
+    return rule.content !== undefined && speaksAbout(rule.tool, ref.name);
+  }
+  if (!rule.tool.startsWith('mcp__')) return false;
+  const pattern = patternOf(rule.tool);
+  const server = serverName(ref.server);
+  const full = mcpToolName(ref.server, ref.tool ?? '');
+  if (pattern === server || pattern === full) return true;
+  if (rule.effect !== 'allow' && isAliasOf(rule.tool, ref.server, ref.tool ?? '')) return true;
+  if (hasServerPattern(pattern)) return matchesWildcard(pattern, full) || matchesWildcard(pattern, ref.name);
+  // Compared after the server's whole name: `mcp__a__*` is not about a server called `a__b`.
+  const prefix = `${server}__`;
+  return pattern.startsWith(prefix) && matchesWildcard(pattern, full);
+}
+
+/** An alias is nobody's but the tool's: it is made of where the tool comes from. */
+function couldMeanAnother(text: string, { name, server, tool = '', servers = [] }: ToolRef): boolean {
+  if (server === undefined || hasServerPattern(text)) return false;
+  if (text === name && name !== mcpToolName(server, tool)) return false;
+  const pattern = patternOf(text);
+  for (const key of servers) {
+    const other = serverName(key);
+    if (key !== server && (pattern === other || pattern.startsWith(`${other}__`))) return true;
+  }
+  return false;
+}
+
+function patternOf(text: string): string {
+  return text.split('*').map(normalizeName).join('*');
+}
+
+function serverName(key: string): string {
+  return `mcp__${normalizeName(key)}`;
+}
+
+function matchSubject(
+  content: string,
+  allows: boolean,
+  subject: Subject,
+  workspace: Workspace,
+): CommandMatch {
+  switch (subject.kind) {
+    case 'word':
+      return decided(matchesWildcard(content, subject.value));
+    case 'path':
+      return decided(matchesPath(content, subject.value, allows ? withoutMadeLinks(workspace) : workspace));
+    case 'command':
+      return allows
+        ? decided(allowsCommand(content, subject.value))
+        : matchRestriction(content, subject.value);
+  }
+}
+
+/** A link in the workspace must not widen what a rule allows: it may lead anywhere, and change. */
+function withoutMadeLinks(workspace: Workspace): Workspace {
+  return { ...workspace, links: workspace.links?.filter(({ isHome }) => isHome) ?? [] };
+}
+
+function decided(matches: boolean): CommandMatch {
+  return { kind: matches ? 'yes' : 'no' };
+}

@@ -1,0 +1,146 @@
+import { ANY, matchesSequence } from '../base/wildcard.ts';
+
+/** What paths are measured against; all absolute. Callers resolve links first: this is arithmetic on text. */
+export type Workspace = {
+  readonly cwd: string;
+  readonly home: string;
+  /** Directories added beside `cwd`. */
+  readonly directories: readonly string[];
+  /** Where the paths that rules name lead, if that is elsewhere. */
+  readonly links?: readonly PathLink[];
+};
+
+/** A path in a rule that leads through a symbolic link, and the real path it leads to; both absolute. */
+export type PathLink = {
+  readonly from: string;
+  readonly to: string;
+  /** Whether `from` is the home directory. Others may be made by whoever writes to the workspace. */
+  readonly isHome: boolean;
+};
+
+/** The absolute path without `.`, `..` and doubled slashes. */
+export function absolutePath(path: string, workspace: Workspace): string {
+  const home = path === '~' || path.startsWith('~/');
+  const full = home
+    ? workspace.home + path.slice(1)
+    : path.startsWith('/')
+      ? path
+      : `${workspace.cwd}/${path}`;
+  const parts: string[] = [];
+  for (const part of full.split('/')) {
+    if (part === '..') parts.pop();
+    else if (part !== '' && part !== '.') parts.push(part);
+  }
+  return `/${parts.join('/')}`;
+}
+
+/** Whether the path is in `cwd` or in a directory added to it. */
+export function isInWorkspace(path: string, workspace: Workspace): boolean {
+  const full = absolutePath(path, workspace);
+  return [workspace.cwd, ...workspace.directories].some((directory) => {
+    const root = absolutePath(directory, workspace);
+    return full === root || full.startsWith(root === '/' ? '/' : `${root}/`);
+  });
+}
+
+/**
+ * Whether a pattern names the path or a directory above it. `./x` and `x/y` start at `cwd`, as does `/x`;
+ * `//x` at the root, `~/x` at home; a pattern without a slash matches at any depth. `\*` and `\?` are no pattern.
+ */
+export function matchesPath(pattern: string, path: string, workspace: Workspace): boolean {
+  const names = segmentsOf(absolutePath(path, workspace));
+  return formsOf(pattern, workspace).some((segments) => matchesSequence(segments, names, matchesSegment));
+}
+
+/** Searches compare each file with the same rules. */
+const FORMS = new WeakMap<Workspace, Map<string, readonly PathPattern[]>>();
+
+/** The pattern as written and for the real paths behind it; what is below a match matches too. */
+function formsOf(pattern: string, workspace: Workspace): readonly PathPattern[] {
+  const known = FORMS.get(workspace) ?? new Map<string, readonly PathPattern[]>();
+  FORMS.set(workspace, known);
+  let forms = known.get(pattern);
+  if (!forms) {
+    const written = compilePattern(pattern, workspace);
+    const real = (workspace.links ?? []).flatMap((link) => rebased(written, link) ?? []);
+    forms = [written, ...real].map((segments) => [...segments, ANY]);
+    known.set(pattern, forms);
+  }
+  return forms;
+}
+
+/** The paths in a pattern that name no wildcard: up to the first wildcard, and with each `**` taken as no directory. */
+export function literalPrefixes(pattern: string, workspace: Workspace): string[] {
+  const segments = compilePattern(pattern, workspace);
+  const prefixes = [segments, segments.filter((segment) => segment !== ANY)].map((it) => {
+    const end = it.findIndex((segment) => typeof segment !== 'string');
+    return `/${it.slice(0, end === -1 ? it.length : end).join('/')}`;
+  });
+  return [...new Set(prefixes)];
+}
+
+/** The pattern that names this path and what is below it, wherever rules are read. */
+export function patternOf(path: string, workspace: Workspace): string {
+  const pattern = `/${quoted(absolutePath(path, workspace))}`;
+  // Rules are trimmed, and a slash at the end says nothing: it keeps a blank that belongs to the name.
+  return /\s$/.test(pattern) ? `${pattern}/` : pattern;
+}
+
+function quoted(path: string): string {
+  return path.replace(/[\\*?]/g, '\\$&');
+}
+
+function anchored(pattern: string, workspace: Workspace): string {
+  const trimmed = pattern.replace(/(?<=[^/])\/+$/, '');
+  if (trimmed.startsWith('//')) return absolutePath(trimmed.slice(1), workspace);
+  if (trimmed === '~' || trimmed.startsWith('~/')) return absolutePath(trimmed, workspace);
+  if (trimmed.includes('/')) return absolutePath(`./${trimmed}`, workspace);
+  if (trimmed === '.' || trimmed === '..') return absolutePath(trimmed, workspace);
+  return absolutePath(`./**/${trimmed}`, workspace);
+}
+
+/** `**` spans directories, `*` and `?` stay in one. */
+function compilePattern(pattern: string, workspace: Workspace): PathPattern {
+  const literal = { ...workspace, cwd: quoted(workspace.cwd), home: quoted(workspace.home) };
+  const segments: (Segment | typeof ANY)[] = segmentsOf(anchored(pattern, literal)).map(compileSegment);
+  // `/x/**` is what is below `x`, without `x` itself.
+  if (segments.at(-1) === ANY) segments.push(ONE_STAR);
+  return segments;
+}
+
+/** The pattern for the real paths of what it names below the link; undefined if it names nothing there for sure. */
+function rebased(segments: PathPattern, { from, to }: PathLink): [PathPattern] | undefined {
+  let at = 0;
+  for (const name of segmentsOf(from)) {
+    while (segments[at] === ANY) at += 1;
+    if (segments[at] !== name) return undefined;
+    at += 1;
+  }
+  return [[...segmentsOf(to), ...segments.slice(at)]];
+}
+
+const ONE = Symbol('one');
+const ONE_STAR = [ANY] as const;
+
+/** A name without wildcards, or the characters of a pattern. */
+type Segment = string | readonly (string | typeof ONE | typeof ANY)[];
+type PathPattern = readonly (Segment | typeof ANY)[];
+
+function segmentsOf(absolute: string): string[] {
+  return absolute === '/' ? [] : absolute.slice(1).split('/');
+}
+
+function compileSegment(segment: string): Segment | typeof ANY {
+  if (segment === '**') return ANY;
+  const tokens = segment.match(/\\[\\*?]|\*+|./gs) ?? [];
+  const elements = tokens.map((token) => {
+    if (token.startsWith('*')) return ANY;
+    return token === '?' ? ONE : token.slice(-1);
+  });
+  return elements.every((element) => typeof element === 'string') ? elements.join('') : elements;
+}
+
+function matchesSegment(segment: Segment, name: string): boolean {
+  if (typeof segment === 'string') return segment === name;
+  return matchesSequence(segment, name, (element, character) => element === ONE || element === character);
+}

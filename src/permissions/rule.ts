@@ -1,0 +1,91 @@
+import type { PermissionBehavior, PermissionRuleValue } from '../protocol/permission.ts';
+import { subjectKind } from './subject.ts';
+
+/** Where a rule was written; `serverPolicy` is what an entry of `mcpServers` says about its own tools. */
+export type RuleSource =
+  | 'cliArg'
+  | 'session'
+  | 'localSettings'
+  | 'projectSettings'
+  | 'userSettings'
+  | 'policySettings'
+  | 'serverPolicy';
+
+/** One line of policy; without `content` it speaks about the whole tool. */
+export type Rule = {
+  readonly tool: string;
+  readonly content?: string;
+  readonly effect: PermissionBehavior;
+  readonly source: RuleSource;
+};
+
+/** A rule that cannot be obeyed; whoever loads rules decides whether to go on without it. */
+export type RuleDiagnostic = {
+  readonly code: 'RULE_SYNTAX' | 'RULE_TAKES_NO_PATTERN' | 'RULE_TOO_WIDE';
+  readonly text: string;
+  readonly effect: PermissionBehavior;
+  readonly source: RuleSource;
+  readonly message: string;
+};
+
+/** A rule, or why there is none. */
+export type ParsedRule =
+  | { readonly ok: true; readonly rule: Rule }
+  | { readonly ok: false; readonly diagnostic: RuleDiagnostic };
+
+/** Reads `Tool`, `Tool(content)`, `mcp__server`, `mcp__server__*`, `mcp__server__tool` and `mcp__*`; never throws. */
+export function parseRule(text: string, effect: PermissionBehavior, source: RuleSource): ParsedRule {
+  const found = /^([^()]*)(?:\((.*)\))?$/s.exec(text.trim());
+  const toolName = found?.[1]?.trim() ?? '';
+  if (toolName === '') {
+    const message = `rule ${JSON.stringify(text)} is not "Tool" or "Tool(pattern)"`;
+    return { ok: false, diagnostic: { code: 'RULE_SYNTAX', text, effect, source, message } };
+  }
+  const ruleContent = found?.[2];
+  return ruleOf({ toolName, ...(ruleContent !== undefined && { ruleContent }) }, effect, source);
+}
+
+/** The same checks for a rule that came in two parts, as permission updates carry them. */
+export function ruleOf(
+  value: PermissionRuleValue,
+  effect: PermissionBehavior,
+  source: RuleSource,
+): ParsedRule {
+  const tool = value.toolName.trim();
+  const content = value.ruleContent?.trim();
+  const text = content === undefined ? tool : `${tool}(${content})`;
+  const fault = (code: RuleDiagnostic['code'], message: string): ParsedRule => ({
+    ok: false,
+    diagnostic: { code, text, effect, source, message },
+  });
+  if (tool === '' || (tool.startsWith('mcp__') ? /[()]/ : /[()\s,]/).test(tool)) {
+    return fault(
+      'RULE_SYNTAX',
+      `rule ${JSON.stringify(text)} names no tool: write "Tool" or "Tool(pattern)"`,
+    );
+  }
+  if (tool === 'mcp__' || (tool.includes('*') && tool !== '*' && !tool.startsWith('mcp__'))) {
+    return fault('RULE_SYNTAX', `rule "${text}": only names that begin with mcp__<server> may have a "*"`);
+  }
+  if (effect === 'allow' && (tool === '*' || hasServerPattern(tool)) && tool !== 'mcp__*') {
+    return fault('RULE_TOO_WIDE', `rule "${text}" would allow servers nobody named: write mcp__<server>__*`);
+  }
+  if (content === undefined || content === '' || content === '*') {
+    return { ok: true, rule: { tool, effect, source } };
+  }
+  if (subjectKind(tool) === undefined) {
+    return fault('RULE_TAKES_NO_PATTERN', `rule "${text}": ${tool} takes no pattern, write "${tool}"`);
+  }
+  return { ok: true, rule: { tool, content, effect, source } };
+}
+
+/** The text a person would write for the rule. */
+export function ruleText(rule: Pick<Rule, 'tool' | 'content'>): string {
+  return rule.content === undefined ? rule.tool : `${rule.tool}(${rule.content})`;
+}
+
+/** Whether the `*` of an `mcp__…` name stands where the server's name would. */
+export function hasServerPattern(tool: string): boolean {
+  const star = tool.indexOf('*');
+  return star >= 0 && tool.startsWith('mcp__') && !tool.slice('mcp__'.length, star).includes('__');
+}

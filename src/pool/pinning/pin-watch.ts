@@ -1,0 +1,109 @@
+import { isTrustedEntry } from '../../mcp/connection/world.ts';
+import type { KnownServer, Server } from '../../mcp/servers/server.ts';
+import type { ListedTool } from '../../protocol/mcp.ts';
+import { acceptCommand } from './accept-command.ts';
+import { isPlainlyNew, type ToolChange } from './judge.ts';
+import type { Pinned, Pins } from './pins.ts';
+import { placeOf } from './place-of.ts';
+
+/** A server as those who only use it know it; one that does not say whether its list is verified has no other. */
+type Watched = Server & Partial<Pick<KnownServer, 'isVerified'>>;
+
+/** Hears of what a person should know. */
+export type PinListener = {
+  changed(change: ToolChange): void;
+  /** Tools that a server has had only since it was accepted, those of one list together. */
+  added(server: string, changes: readonly ToolChange[]): void;
+  /** Something else about a server: that it is another than before, that more has changed than is told. */
+  remark(server: string, message: string): void;
+};
+
+/** How many changes of one list are told one by one. */
+const MOST_TOLD = 20;
+
+/** Compares what servers list with what was accepted, and tells a person of each change once. */
+export class PinWatch {
+  readonly #pins: Pins;
+  readonly #cwd: string | undefined;
+  readonly #listener: PinListener;
+  readonly #looked = new WeakSet<readonly ListedTool[]>();
+  readonly #names = new WeakMap<readonly ListedTool[], ReadonlyMap<string, ListedTool>>();
+  readonly #told = new Set<string>();
+  /** Asked for at every call. */
+  readonly #places = new WeakMap<Server['entry'], string | undefined>();
+
+  constructor(pins: Pins, cwd: string | undefined, listener: PinListener) {
+    this.#pins = pins;
+    this.#cwd = cwd;
+    this.#listener = listener;
+  }
+
+  /** What a connected server lists; a list that was looked at already costs nothing. */
+  look(key: string, { entry, state }: Server): void {
+    const at = this.#pinned(key, entry);
+    if (!at || state.kind !== 'connected' || this.#looked.has(state.tools)) return;
+    this.#looked.add(state.tools);
+    const { changes, isElsewhere } = this.#pins.observe(at, state.tools);
+    // Whoever names another server in the same run knows.
+    if (isElsewhere && this.#pins.isLasting) {
+      this.#listener.remark(
+        key,
+        'it is started or reached otherwise than before: its tools are taken as new',
+      );
+    }
+    const added = changes.filter((change) => isPlainlyNew(change) && this.#isUntold(change));
+    if (added.length > 0) this.#listener.added(key, added);
+    const changed = changes.filter((change) => !isPlainlyNew(change));
+    for (const change of changed.slice(0, MOST_TOLD)) {
+      if (this.#isUntold(change)) this.#listener.changed(change);
+    }
+    const more = changed.length - MOST_TOLD;
+    if (more > 0) this.#listener.remark(key, `${more} more of its tools are not what was accepted`);
+  }
+
+  /** How a tool of a server differs from what was accepted, by what the server lists now. */
+  changeOf(key: string, server: Watched, tool: ListedTool): ToolChange | undefined {
+    const at = this.#pinned(key, server.entry);
+    if (!at) return undefined;
+    const { state, isVerified = true } = server;
+    this.look(key, server);
+    if (state.kind === 'connected') {
+      return this.#pins.changeOf(at, this.#byName(state.tools).get(tool.name) ?? tool);
+    }
+    // A list from an earlier life says nothing about the server that will be called.
+    return isVerified ? this.#pins.changeOf(at, tool) : undefined;
+  }
+
+  /** How somebody accepts a change who was not asked; what nothing remembers only a program can allow. */
+  remedyOf(change: ToolChange): string {
+    if (!this.#pins.isLasting) return 'to let it run, allow it in canUseTool';
+    return `to accept it: ${acceptCommand(change)}`;
+  }
+
+  accept(change: ToolChange): void {
+    this.#pins.acceptChange(change);
+  }
+
+  #byName(tools: readonly ListedTool[]): ReadonlyMap<string, ListedTool> {
+    let names = this.#names.get(tools);
+    if (!names) {
+      names = new Map(tools.map((tool) => [tool.name, tool]));
+      this.#names.set(tools, names);
+    }
+    return names;
+  }
+
+  #pinned(server: string, entry: Server['entry']): Pinned | undefined {
+    if (!this.#places.has(entry)) this.#places.set(entry, placeOf(entry, this.#cwd));
+    const place = this.#places.get(entry);
+    return place === undefined ? undefined : { server, place, isTrusted: isTrustedEntry(entry) };
+  }
+
+  /** True the first time it is asked about a change. */
+  #isUntold({ server, tool, fingerprints }: ToolChange): boolean {
+    const id = JSON.stringify([server, tool, fingerprints.after]);
+    const isUntold = !this.#told.has(id);
+    this.#told.add(id);
+    return isUntold;
+  }
+}

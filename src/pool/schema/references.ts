@@ -1,0 +1,136 @@
+import { isRecord } from '../../base/is-record.ts';
+import type { Meter } from './meter.ts';
+import { isSchema, readPointer, stepInto } from './pointer.ts';
+
+/** The place in the document that a reference means; `base` is what references inside it are relative to. */
+export type Found = { tokens: readonly string[]; target: unknown; base: string };
+
+/** Finds what a reference means in a document, without ever fetching anything. */
+export type References = {
+  find: (ref: string, base: string) => Found | undefined;
+  /** The base of what is inside a schema, given the base around it. */
+  baseIn: (schema: unknown, base: string) => string;
+};
+
+/** The address of a document that gives itself none. */
+export const ROOT_BASE = 'tool:///schema';
+
+/** `hasNames` is false if nothing in the document has an id or an anchor, so nothing needs to be indexed. */
+export function readReferences(
+  document: unknown,
+  draft: number,
+  hasNames: boolean,
+  meter: Meter,
+): References {
+  const resources = new Map<string, Found>();
+  const anchors = new Map<string, Found | 'many'>();
+  const baseIn = (schema: unknown, base: string): string => {
+    if (!hasNames || !isRecord(schema)) return base;
+    const id = draft < 6 ? (schema.id ?? schema.$id) : schema.$id;
+    return typeof id === 'string' && !id.startsWith('#') ? (addressOf(id, base, meter) ?? base) : base;
+  };
+  const root: Found = { tokens: [], target: document, base: baseIn(document, ROOT_BASE) };
+  resources.set(ROOT_BASE, root).set(root.base, root);
+  const index = (value: unknown, tokens: readonly string[], outer: string): void => {
+    if (typeof value !== 'object' || value === null) return;
+    meter.spend(1 + tokens.length / 8);
+    const base = baseIn(value, outer);
+    const here: Found = { tokens, target: value, base };
+    if (base !== outer && !resources.has(base)) resources.set(base, here);
+    for (const anchor of anchorsOf(value)) {
+      meter.read(base, anchor);
+      const key = `${base}#${anchor}`;
+      anchors.set(key, anchors.has(key) ? 'many' : here);
+    }
+    for (const key of Object.keys(value)) {
+      if (!VALUES.has(key)) index((value as Record<string, unknown>)[key], [...tokens, key], base);
+    }
+  };
+  if (hasNames) index(document, [], ROOT_BASE);
+
+  const findOnce = remembered((ref: string, base: string): Found | undefined => {
+    meter.spend(STEPS_PER_REFERENCE);
+    meter.read(ref, base);
+    const hash = ref.indexOf('#');
+    const fragment = hash === -1 ? '' : ref.slice(hash + 1);
+    const address = hash === 0 ? base : addressOf(ref, base, meter);
+    const resource = address === undefined ? undefined : resources.get(address);
+    if (resource === undefined) return undefined;
+    const tokens = readPointer(fragment);
+    if (tokens === undefined) {
+      const found = anchors.get(`${address}#${fragment}`);
+      return found === 'many' ? undefined : found;
+    }
+    let { target, base: inner } = resource;
+    for (const token of tokens) {
+      meter.spend(1);
+      target = stepInto(target, token);
+      inner = baseIn(target, inner);
+    }
+    return isSchema(target) ? { tokens: [...resource.tokens, ...tokens], target, base: inner } : undefined;
+  });
+  const find = remembered((ref: string, base: string): Found | undefined => {
+    const found = findOnce(ref, base);
+    // References that only lead to each other mean nothing, and a validator would follow them for ever.
+    const seen = new Set<unknown>();
+    for (let at = found; at !== undefined && seen.size < 100; ) {
+      const next = referenceOf(at.target);
+      if (next === undefined) break;
+      if (seen.has(at.target)) return undefined;
+      seen.add(at.target);
+      meter.spend(STEPS_PER_HOP);
+      at = findOnce(next, at.base);
+    }
+    return found;
+  });
+  return { find, baseIn };
+}
+
+/** What a schema refers to: in a document alone the dynamic and recursive kinds mean what a plain one does. */
+export function referenceOf(schema: unknown): string | undefined {
+  if (!isRecord(schema)) return undefined;
+  if (typeof schema.$ref === 'string') return schema.$ref;
+  if (typeof schema.$dynamicRef === 'string') return schema.$dynamicRef;
+  return typeof schema.$recursiveRef === 'string' ? schema.$recursiveRef : undefined;
+}
+
+const VALUES: ReadonlySet<string> = new Set(['const', 'default', 'enum', 'examples']);
+
+function anchorsOf(value: object): string[] {
+  const { $anchor, $dynamicAnchor, $id, id } = value as Record<string, unknown>;
+  const plain = [$anchor, $dynamicAnchor].filter((name) => typeof name === 'string');
+  const old = [$id, id].filter((name) => typeof name === 'string' && /^#[^/]/.test(name)) as string[];
+  return [...new Set([...plain, ...old.map((name) => name.slice(1))])];
+}
+
+function addressOf(ref: string, base: string, meter: Meter): string | undefined {
+  meter.spend(STEPS_PER_REFERENCE);
+  meter.read(ref, ref, base, base);
+  try {
+    const url = new URL(ref, base);
+    url.hash = '';
+    return url.href;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The same reference is often made, and often led through. */
+function remembered(find: References['find']): References['find'] {
+  const known = new Map<string, Map<string, Found | undefined>>();
+  return (ref, base) => {
+    let here = known.get(base);
+    if (here === undefined) {
+      here = new Map();
+      known.set(base, here);
+    }
+    const before = here.get(ref);
+    if (before !== undefined || here.has(ref)) return before;
+    const found = find(ref, base);
+    here.set(ref, found);
+    return found;
+  };
+}
+
+const STEPS_PER_REFERENCE = 16;
+const STEPS_PER_HOP = 4;

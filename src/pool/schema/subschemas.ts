@@ -1,0 +1,61 @@
+import { isRecord } from '../../base/is-record.ts';
+import { KEYWORDS } from './keywords.ts';
+
+export type Schema = { readonly [key: string]: unknown };
+
+/** The record with some values replaced, `undefined` for a key that goes; in its own order, new keys last. */
+export function withChanges(record: Schema, changes: ReadonlyMap<string, unknown>): Record<string, unknown> {
+  const entries: [string, unknown][] = [];
+  for (const key of Object.keys(record)) {
+    const value = changes.has(key) ? changes.get(key) : record[key];
+    if (value !== undefined) entries.push([key, value]);
+  }
+  for (const [key, value] of changes) {
+    if (value !== undefined && !Object.hasOwn(record, key)) entries.push([key, value]);
+  }
+  // Unlike an assignment this makes `__proto__` a property like any other.
+  return Object.fromEntries(entries);
+}
+
+/** The record with each value mapped; the same object where no value changed. */
+export function mapValues(record: Schema, map: (value: unknown, key: string) => unknown): Schema {
+  let changes: Map<string, unknown> | undefined;
+  for (const key of Object.keys(record)) {
+    const value = record[key];
+    const next = map(value, key);
+    if (next === value) continue;
+    changes ??= new Map();
+    changes.set(key, next);
+  }
+  return changes === undefined ? record : withChanges(record, changes);
+}
+
+/** The list with each item mapped; the same array where no item changed. */
+export function mapItems(list: readonly unknown[], map: (item: unknown) => unknown): readonly unknown[] {
+  let isChanged = false;
+  const mapped = list.map((item) => {
+    const next = map(item);
+    if (next !== item) isChanged = true;
+    return next;
+  });
+  return isChanged ? mapped : list;
+}
+
+/** A well-formed schema with every schema right below it mapped; the same object where none changed. */
+export function mapSubschemas(schema: Schema, map: (sub: Schema) => Schema): Schema {
+  const one = (value: unknown): unknown => (isRecord(value) ? map(value) : value);
+  return mapValues(schema, (value, key) => {
+    const kind = KEYWORDS.get(key);
+    if (kind === 'schema') return one(value);
+    if (kind === 'schemas' && Array.isArray(value)) return mapItems(value, one);
+    if (kind === 'map' && isRecord(value)) return mapValues(value, one);
+    return value;
+  });
+}
+
+/** The schema with a sentence more in its description. */
+export function withNote(schema: Schema, note: string): Record<string, unknown> {
+  const before = schema.description;
+  const description = typeof before === 'string' && before.trim() !== '' ? `${before} ${note}` : note;
+  return withChanges(schema, new Map([['description', description]]));
+}

@@ -1,0 +1,123 @@
+import { setImmediate } from 'node:timers/promises';
+import type { PooledTool } from '../pool.ts';
+import { askedActs } from './acts.ts';
+import { dropEntry, type Entry, fold, makeEntry } from './entry.ts';
+import { invert, NOTHING } from './inverted.ts';
+import { rank } from './rank.ts';
+import { readQuery } from './read-query.ts';
+import { remembered } from './remember.ts';
+import { filterOf, type SearchFilter } from './search-filter.ts';
+import { stem } from './stem.ts';
+import { Vocabulary } from './vocabulary.ts';
+
+export type SearchQuery = SearchFilter & {
+  text: string /** How many at most; 5 if not said. */;
+  limit?: number;
+};
+export type SearchHit = { tool: PooledTool; score: number };
+
+/** Longest that indexing keeps others waiting, in milliseconds. */
+const SLICE_MS = 4;
+/** A query is a sentence; what is beyond is not read, so that nobody can make a search long. */
+const LONGEST_QUERY = 1000;
+
+/** Finds tools by what people say they need. The pool's order makes no difference. */
+export class ToolIndex {
+  readonly #vocabulary = new Vocabulary();
+  #tools: readonly PooledTool[] = [];
+  #index = NOTHING;
+  #building: Promise<void> | undefined;
+
+  /** What is searched from now on; only what changed is indexed anew, in slices between other work. */
+  sync(tools: readonly PooledTool[]): void {
+    if (tools === this.#tools) return;
+    this.#tools = tools;
+    this.#building ??= this.#build().finally(() => {
+      this.#building = undefined;
+    });
+  }
+
+  /** Waits for the index to be complete, then ranks. A tool whose very name was asked for comes first. */
+  async search({ text, limit = 5, ...filter }: SearchQuery): Promise<SearchHit[]> {
+    const { KNOWLEDGE } = await import('./knowledge.ts');
+    while (this.#building !== undefined) await this.#building;
+    const asked = text.slice(0, LONGEST_QUERY);
+    const isAskedFor = filterOf(filter);
+    const numberOf = (term: string) => this.#vocabulary.numberOf(term);
+    const terms = readQuery(asked, KNOWLEDGE, (term) => numberOf(term) !== undefined);
+    const isAsked = ({ tool }: Entry) => isAskedFor(tool);
+    const named = this.#named(fold(asked)).filter(isAsked);
+    const hits = [
+      ...named.map((entry) => ({ entry, score: NAMED })),
+      ...rank(this.#index, terms, { numberOf, isAsked, limit, asked: askedActs(asked, terms) }).filter(
+        ({ entry }) => !named.includes(entry),
+      ),
+    ];
+    return hits.slice(0, Math.max(0, limit)).map(({ entry, score }) => ({ tool: entry.tool, score }));
+  }
+
+  #named(name: string): Entry[] {
+    if (name === '') return [];
+    return this.#index.entries.filter((entry) => entry.ownName === name || entry.poolName === name);
+  }
+
+  async #build(): Promise<void> {
+    // Whoever calls goes on first.
+    await setImmediate();
+    const rest = inSlices();
+    const stemOf = remembered(stem);
+    let tools: readonly PooledTool[] = [];
+    while (tools !== this.#tools) {
+      tools = this.#tools;
+      const old = new Map(this.#index.entries.map((entry) => [entry.tool.name, entry]));
+      const kept = new Set<Entry>();
+      const entries: Entry[] = [];
+      for (const tool of tools) {
+        const known = old.get(tool.name);
+        if (known && !kept.has(known) && isSame(known.tool, tool)) {
+          kept.add(known);
+          entries.push(known.tool === tool ? known : { ...known, tool });
+        } else entries.push(makeEntry(tool, this.#vocabulary, stemOf));
+        await rest();
+      }
+      entries.sort(byServer);
+      if (kept.size === entries.length && kept.size === this.#index.entries.length) {
+        this.#index = { ...this.#index, entries };
+        continue;
+      }
+      for (const entry of this.#index.entries) if (!kept.has(entry)) dropEntry(entry, this.#vocabulary);
+      this.#index = await invert(entries, this.#vocabulary, rest);
+    }
+  }
+}
+
+/** Lets others work whenever a slice of time is used up. */
+function inSlices(): () => Promise<void> | undefined {
+  let since = performance.now();
+  return () => {
+    if (performance.now() - since < SLICE_MS) return undefined;
+    return setImmediate().then(() => {
+      since = performance.now();
+    });
+  };
+}
+
+/** Above what any search gives. */
+const NAMED = 10;
+
+function isSame(a: PooledTool, b: PooledTool): boolean {
+  if (a === b) return true;
+  return (
+    a.listed === b.listed &&
+    a.description === b.description &&
+    a.searchHint === b.searchHint &&
+    a.origin.kind === b.origin.kind &&
+    a.origin.tool === b.origin.tool
+  );
+}
+
+/** Tools of one server stand together, which ranking relies on. */
+function byServer(a: Entry, b: Entry): number {
+  if (a.server !== b.server) return a.server < b.server ? -1 : 1;
+  return a.tool.name < b.tool.name ? -1 : 1;
+}

@@ -1,0 +1,60 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { BuiltIn, BuiltInWorld } from '../../../src/agent/builtins/built-in.ts';
+import { FileMemory } from '../../../src/agent/builtins/file-memory.ts';
+import { LeftOvers } from '../../../src/agent/builtins/left-overs.ts';
+import { WakeQueue } from '../../../src/agent/builtins/wake-queue.ts';
+import type { ToolOutcome } from '../../../src/agent/loop/tool-call.ts';
+
+/** A directory of its own for one test, with the files given, gone when the test is over. */
+export function directoryWith(files: Readonly<Record<string, string | Buffer>> = {}): string {
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'built-in-')));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  for (const [name, content] of Object.entries(files)) put(join(directory, name), content);
+  return directory;
+}
+
+export function put(path: string, content: string | Buffer): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, content);
+}
+
+/** A session's surroundings in which nothing is hidden and nothing can be dialled. */
+export function worldIn(cwd: string, parts: Partial<BuiltInWorld> = {}): BuiltInWorld {
+  return {
+    workspace: { cwd, home: cwd, directories: [] },
+    env: { PATH: process.env.PATH, HOME: cwd },
+    isReadable: () => true,
+    files: new FileMemory(),
+    wake: new WakeQueue(),
+    leftOvers: new LeftOvers(),
+    connect: async () => ({ kind: 'unknown', available: [] }),
+    findTools: async () => ({ tools: [], unknown: [], searchable: 0, servers: [], waiting: [] }),
+    resources: {
+      list: async () => ({ resources: [], templates: [], faults: [] }),
+      read: async () => ({ content: 'nothing is there', isError: true }),
+    },
+    agents: {},
+    delegate: async () => ({ content: 'nobody is there', isError: true }),
+    ...parts,
+  };
+}
+
+/** One call with nothing that ends it early. */
+export function call(
+  tool: BuiltIn,
+  input: Readonly<Record<string, unknown>>,
+  world: BuiltInWorld,
+): Promise<ToolOutcome> {
+  return tool.run(input, world, new AbortController().signal);
+}
+
+export function done(content: string): ToolOutcome {
+  return { content, isError: false };
+}
+
+export function failed(content: string): ToolOutcome {
+  return { content, isError: true };
+}

@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import { GREP } from '../../../src/agent/builtins/grep.ts';
+import type { GrepJob } from '../../../src/agent/builtins/grep-worker.ts';
+import { beside, runGrep } from '../../../src/agent/builtins/run-grep.ts';
+import { directoryWith, failed, worldIn } from './built-in-world.ts';
+
+/** Each match is found in linear time, but on such a line each of 300,000 matches looks at all that follows. */
+const ENDLESS = 'a.*z|a';
+const LINE = 'a'.repeat(300_000);
+
+function job(files: readonly string[], parts: Partial<GrepJob> = {}): GrepJob {
+  const enough = { of: 'lines', count: 10 } as const;
+  const options = { ignoreCase: false, multiline: true, before: 0, after: 0, largestFile: 1_000_000 };
+  return { source: ENDLESS, ...options, files, enough, ...parts };
+}
+
+test('a search that takes too long is ended by the time limit, and what was found before is kept', async () => {
+  const cwd = directoryWith({ a: 'aa', b: LINE });
+  const { signal } = new AbortController();
+  expect(await runGrep(job([`${cwd}/a`, `${cwd}/b`]), 3000, signal)).toEqual({
+    hits: [
+      { kind: 'hit', path: `${cwd}/a`, count: 1, lines: [{ line: 1, text: 'aa', isMatch: true, column: 1 }] },
+    ],
+    tooLarge: 0,
+    timedOut: true,
+  });
+});
+
+test('while such a search runs everything else goes on, and an abort ends it', async () => {
+  const world = worldIn(directoryWith({ a: LINE }));
+  const abort = new AbortController();
+  const running = GREP.run({ pattern: ENDLESS, multiline: true }, world, abort.signal);
+  const turns = await new Promise<number>((resolve) => {
+    let count = 0;
+    const turn = () => (++count === 1000 ? resolve(count) : setImmediate(turn));
+    turn();
+  });
+  abort.abort();
+  expect(await running).toEqual(failed('Grep was interrupted'));
+  expect(turns).toBe(1000);
+});
+
+test('files that are too large are counted, and those that are gone are passed over', async () => {
+  const cwd = directoryWith({ large: 'a'.repeat(101) });
+  const { signal } = new AbortController();
+  expect(await runGrep(job([`${cwd}/large`, `${cwd}/gone`], { largestFile: 100 }), 20_000, signal)).toEqual({
+    hits: [],
+    tooLarge: 1,
+    timedOut: false,
+  });
+});
+
+test('the search stops when it has enough', async () => {
+  const cwd = directoryWith({ a: 'aa', b: 'aa', c: LINE });
+  const { signal } = new AbortController();
+  const files = ['a', 'b', 'c'].map((name) => `${cwd}/${name}`);
+  const { hits } = await runGrep(job(files, { enough: { of: 'files', count: 2 } }), 20_000, signal);
+  expect(hits.map(({ path }) => path)).toEqual(files.slice(0, 2));
+});
+
+test.each([
+  ['file:///p/src/run-grep.ts', 'file:///p/src/grep-worker.ts'],
+  ['file:///p/dist/run-grep.js', 'file:///p/dist/grep-worker.js'],
+])('the thread of %s is %s', (here, expected) => {
+  expect(beside(here, 'grep-worker').href).toBe(expected);
+});
+
+test('a pattern that makes a regular expression backtrack is searched for at once', async () => {
+  const world = worldIn(directoryWith({ a: `${'a'.repeat(100_000)}!` }));
+  const { signal } = new AbortController();
+  expect(await GREP.run({ pattern: '^(a+)+$' }, world, signal)).toMatchObject({ content: 'No match' });
+});

@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import type { FoundTools } from '../../../src/agent/builtins/built-in.ts';
+import { TOOL_SEARCH } from '../../../src/agent/builtins/tool-search.ts';
+import { call, directoryWith, failed, worldIn } from './built-in-world.ts';
+
+const NONE: FoundTools = { tools: [], unknown: [], searchable: 40, servers: ['a', 'b'], waiting: [] };
+
+function search(found: FoundTools, input: Record<string, unknown> = { query: 'send mail' }) {
+  const asked: unknown[] = [];
+  const world = worldIn(directoryWith(), {
+    findTools: async (query, limit) => {
+      asked.push(query, limit);
+      return found;
+    },
+  });
+  return { outcome: call(TOOL_SEARCH, input, world), asked };
+}
+
+test('what was found is told with a short description, the best first', async () => {
+  const description = `Sends\n  a mail ${'x'.repeat(1_000)}`;
+  const tools = [
+    { name: 'mcp__a__send', description, isTold: false },
+    { name: 'mcp__b__mail', description: 'Mails', isTold: true },
+  ];
+  const { outcome, asked } = search({ ...NONE, tools });
+  const { content, isError, told } = await outcome;
+  expect({ asked, isError, told }).toEqual({
+    asked: ['send mail', 5],
+    isError: false,
+    told: { matches: ['mcp__a__send', 'mcp__b__mail'], query: 'send mail', total_deferred_tools: 40 },
+  });
+  expect(content).toMatch(
+    /^These can be called .*:\n- mcp__a__send: Sends a mail x{140,}…\n- mcp__b__mail \(you have it\): Mails$/,
+  );
+});
+
+test('nothing found says where to look, and what may be meant', async () => {
+  const unknown = [{ name: 'sned', meant: 'send' }, { name: 'q' }];
+  expect(await search({ ...NONE, unknown }).outcome).toMatchObject(
+    failed(
+      'No tool was found. Try other words. Servers there are: a, b.\nThere is no tool sned; did you mean send?\nThere is no tool q.',
+    ),
+  );
+});
+
+test('an unknown server, and servers that could be connected, are told', async () => {
+  const found = { ...NONE, waiting: ['c'], unknownServer: { name: 'aa', meant: 'a' } };
+  expect(await search(found).outcome).toMatchObject(
+    failed(
+      'No tool was found. There is no server aa; did you mean a? Servers there are: a, b. connect_mcp can connect: c.',
+    ),
+  );
+});
+
+test.each([
+  [{ query: 'x', max_results: 3 }, 3],
+  [{ query: 'x', max_results: 20 }, 20],
+])('%j', async (input, limit) => {
+  const { outcome, asked } = search(NONE, input);
+  await outcome;
+  expect(asked).toEqual(['x', limit]);
+});
+
+test.each([{ query: '' }, { query: 'x', max_results: 0 }, { query: 'x', max_results: 21 }, {}])(
+  '%j is refused in one line',
+  async (input) => {
+    const { outcome, asked } = search(NONE, input);
+    expect(await outcome).toEqual(failed(expect.stringMatching(/^ToolSearch: [^\n]+$/)));
+    expect(asked).toEqual([]);
+  },
+);

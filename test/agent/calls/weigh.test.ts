@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { weigh } from '../../../src/agent/calls/weigh.ts';
+import type { Decision } from '../../../src/permissions/decide.ts';
+
+const rule = { tool: 'X', effect: 'ask', source: 'session' } as const;
+const DECISIONS: Record<string, Decision> = {
+  allow: { kind: 'allow', reason: { text: 'allowed' } },
+  deny: { kind: 'deny', reason: { text: 'denied' } },
+  ask: { kind: 'ask', reason: { text: 'asked' } },
+  'ask by rule': { kind: 'ask', reason: { rule, text: 'asked' } },
+  'ask about a changed tool': { kind: 'ask', reason: { mode: 'default', changed: {}, text: 'asked' } },
+  'ask by the tool': { kind: 'ask', reason: { annotation: 'requiresUserInteraction', text: 'asked' } },
+};
+
+test.each([
+  ['allow', undefined, 'allow'],
+  ['allow', 'allow', 'allow'],
+  ['allow', 'ask', 'ask'],
+  ['allow', 'deny', 'deny'],
+  ['ask', undefined, 'ask'],
+  ['ask', 'allow', 'allow'],
+  ['ask', 'ask', 'ask'],
+  ['ask', 'deny', 'deny'],
+  ['ask by rule', 'allow', 'ask'],
+  ['ask by the tool', 'allow', 'ask'],
+  ['ask about a changed tool', 'allow', 'ask'],
+  ['ask about a changed tool', 'deny', 'deny'],
+  ['deny', undefined, 'deny'],
+  ['deny', 'allow', 'deny'],
+  ['deny', 'ask', 'deny'],
+  ['deny', 'deny', 'deny'],
+] as const)('%s, and a hook says %s: %s', (decision, hook, expected) => {
+  const effect = hook === undefined ? {} : { decision: hook };
+  expect(weigh(DECISIONS[decision] as Decision, effect, 'default').kind).toBe(expected);
+});
+
+test('the words of the hook are the reason, and mode dontAsk makes its question a denial', () => {
+  const allow = DECISIONS.allow as Decision;
+  const effect = { decision: 'ask' as const, reason: 'are you sure?' };
+  expect(weigh(allow, effect, 'default')).toEqual({ kind: 'ask', reason: { text: 'are you sure?' } });
+  expect(weigh(allow, effect, 'dontAsk')).toEqual({
+    kind: 'deny',
+    reason: { mode: 'dontAsk', text: 'mode dontAsk denies what would be asked: are you sure?' },
+  });
+});

@@ -1,0 +1,95 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { chooseModel } from '../../../src/agent/launch/choose-model.ts';
+import type { Model, ModelEvent, ModelRequest } from '../../../src/agent/models/model.ts';
+import { type Script, startMessagesApi } from '../../support/messages-api.ts';
+import { error, text } from '../../support/model-reply.ts';
+import { chunk, startOpenAiApi } from '../../support/openai-api.ts';
+
+async function ask(model: Model, name: string, more: Partial<ModelRequest> = {}): Promise<string> {
+  const request = { model: name, system: '', tools: [], maxTokens: 100, signal: AbortSignal.timeout(5_000) };
+  const messages = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'list tools' }] }];
+  const events: ModelEvent[] = [];
+  for await (const event of model.stream({ ...request, messages, ...more })) events.push(event);
+  const said = events.flatMap((it) =>
+    it.type === 'content_block_delta' && it.delta.type === 'text_delta' ? [it.delta.text] : [],
+  );
+  return said.join('');
+}
+
+async function api(script: Script) {
+  const started = await startMessagesApi(script);
+  onTestFinished(() => started.close());
+  return started;
+}
+
+test('Anthropic: the alias is its name there, thinking and betas go along', async () => {
+  const { url, requests } = await api([text('hello')]);
+  const { model, modelName, lookedFor } = chooseModel(
+    { model: 'sonnet', maxThinkingTokens: 2048, betas: ['b-1', 'b-2'] },
+    { ANTHROPIC_BASE_URL: url },
+  );
+  expect({ modelName, lookedFor }).toEqual({ modelName: 'claude-sonnet-5-5', lookedFor: undefined });
+  expect(await ask(model, modelName, { maxTokens: 9000 })).toBe('hello');
+  expect(requests[0]).toMatchObject({
+    model: 'claude-sonnet-5-5',
+    thinking: { type: 'enabled', budget_tokens: 2048 },
+  });
+});
+
+test('a name said later may be an alias too, or another kind of model', async () => {
+  const { url, requests } = await api([text('one'), text('two')]);
+  const { model, modelName } = chooseModel({ thinking: 'adaptive' }, { ANTHROPIC_BASE_URL: url });
+  expect(await ask(model, modelName)).toBe('one');
+  expect(await ask(model, 'haiku')).toBe('two');
+  expect(await ask(model, 'rehearsal')).toBe('I was given no tools.');
+  expect(requests.map((it) => it.model)).toEqual(['claude-sonnet-5-5', 'claude-haiku-5-5']);
+});
+
+test('OpenAI-compatible: by prefix, and no more tokens than it gives', async () => {
+  await using api = await startOpenAiApi([{ chunks: [chunk({ content: 'hi' }), chunk({}, 'stop')] }]);
+  const { model, modelName } = chooseModel({}, { OPENAI_BASE_URL: api.url, TOOLPLANE_MODEL: 'openai:small' });
+  expect(modelName).toBe('openai:small');
+  expect(await ask(model, modelName, { maxTokens: 1e6 })).toBe('hi');
+  expect(api.requests[0]).toMatchObject({ model: 'small', max_tokens: 16_000 });
+});
+
+test('the flag counts before the environment', () => {
+  const env = { TOOLPLANE_MODEL: 'a', ANTHROPIC_MODEL: 'b', ANTHROPIC_API_KEY: 'k' };
+  expect(chooseModel({ model: 'rehearsal' }, env).modelName).toBe('rehearsal');
+  expect(chooseModel({}, env).modelName).toBe('a');
+  expect(chooseModel({}, { ...env, TOOLPLANE_MODEL: '' }).modelName).toBe('b');
+});
+
+test('an overloaded model is asked again, then its fallback', async () => {
+  const { url, requests } = await api((_, n) => (n <= 3 ? error(529, 'busy') : text('from the other')));
+  const retry = { sleep: async () => {} };
+  const { model, modelName } = chooseModel(
+    { model: 'big', fallbackModel: 'haiku' },
+    { ANTHROPIC_BASE_URL: url },
+    { retry },
+  );
+  expect(await ask(model, modelName)).toBe('from the other');
+  expect(requests.map((it) => it.model)).toEqual(['big', 'big', 'big', 'claude-haiku-5-5']);
+});
+
+test('without a model there is one all the same, which says what was looked for', async () => {
+  const { model, modelName, lookedFor } = chooseModel({}, {});
+  expect(lookedFor).toMatch(/^There is no model: none of/);
+  await expect(ask(model, modelName)).rejects.toMatchObject({ code: 'unauthorized', message: lookedFor });
+});
+
+test('scripted: replies from a file, relative to where the agent runs', async () => {
+  const cwd = await mkdtemp(join(tmpdir(), 'launch-'));
+  onTestFinished(() => rm(cwd, { recursive: true }));
+  await writeFile(join(cwd, 'script.json'), JSON.stringify(['first', { tool: 'x', input: { a: 1 } }]));
+  await writeFile(join(cwd, 'bad.json'), '[{"tol":"x"}]');
+  const { model, modelName } = chooseModel({ model: 'scripted:script.json' }, {}, { cwd });
+  expect(await ask(model, modelName)).toBe('first');
+  expect(await ask(model, modelName)).toBe('');
+  await expect(ask(model, modelName)).rejects.toThrow('has no reply for request 3');
+  await expect(ask(model, 'scripted:bad.json')).rejects.toThrow('reply 1 is neither a text nor');
+  await expect(ask(model, 'scripted:none.json')).rejects.toMatchObject({ code: 'bad-request' });
+});

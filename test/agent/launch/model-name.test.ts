@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { firstName, MODEL_ALIASES, type ModelPlace, placeOf } from '../../../src/agent/launch/model-name.ts';
+
+const KEY = { ANTHROPIC_API_KEY: 'key' };
+const BOTH = { ...KEY, OPENAI_API_KEY: 'other' };
+const anthropic = (name: string): ModelPlace => ({ kind: 'anthropic', name, credential: { apiKey: 'key' } });
+
+test.each<[string, Record<string, string>, ModelPlace]>([
+  ['m', KEY, anthropic('m')],
+  ['', KEY, anthropic('claude-sonnet-5-5')],
+  ['haiku', KEY, anthropic('claude-haiku-5-5')],
+  ['anthropic:opus', BOTH, anthropic('claude-opus-5-5')],
+  ['m', BOTH, anthropic('m')],
+  ['m', { ANTHROPIC_AUTH_TOKEN: 't' }, { kind: 'anthropic', name: 'm', credential: { authToken: 't' } }],
+  ['m', { ANTHROPIC_AUTH_TOKEN: 't', ...KEY }, anthropic('m')],
+  [
+    'm',
+    { ANTHROPIC_BASE_URL: 'http://x' },
+    { kind: 'anthropic', name: 'm', credential: { apiKey: 'none' }, baseUrl: 'http://x' },
+  ],
+  ['openai:gpt', BOTH, { kind: 'openai', name: 'gpt', apiKey: 'other' }],
+  ['opus', { OPENAI_BASE_URL: 'http://x/v1' }, { kind: 'openai', name: 'opus', baseUrl: 'http://x/v1' }],
+  ['rehearsal', {}, { kind: 'rehearsal' }],
+  ['scripted:./a:b.json', {}, { kind: 'scripted', file: './a:b.json' }],
+])('"%s" with %j', (given, env, place) => {
+  expect(placeOf(given, env)).toEqual(place);
+});
+
+test.each<[string, Record<string, string>, RegExp]>([
+  [
+    '',
+    { ANTHROPIC_API_KEY: '' },
+    /^There is no model: none of ANTHROPIC_API_KEY, .*, OPENAI_BASE_URL is set; .* --model rehearsal/,
+  ],
+  ['m', {}, /^There is no way to the model "m": none of ANTHROPIC_API_KEY/],
+  ['openai:gpt', KEY, /: none of OPENAI_API_KEY, OPENAI_BASE_URL is set/],
+  ['anthropic:m', { OPENAI_API_KEY: 'k' }, /: none of ANTHROPIC_API_KEY/],
+  ['', { OPENAI_API_KEY: 'k' }, /no model is named: set --model or TOOLPLANE_MODEL to openai:<name>/],
+  ['m', { ANTHROPIC_BASE_URL: 'sk-secret' }, /^There is no model: ANTHROPIC_BASE_URL is no full URL$/],
+  ['m', { OPENAI_BASE_URL: 'nowhere' }, /^There is no model: OPENAI_BASE_URL is no full URL$/],
+])('"%s" with %j is missing, and one line says what was looked for', (given, env, says) => {
+  const place = placeOf(given, env);
+  expect(place).toEqual({ kind: 'missing', lookedFor: expect.stringMatching(says) });
+  expect(JSON.stringify(place)).not.toMatch(/\\n|sk-secret/);
+});
+
+test('no alias is the alias of an alias', () => {
+  expect(Object.values(MODEL_ALIASES).filter((name) => name in MODEL_ALIASES)).toEqual([]);
+});
+
+test('the first name that is given counts', () => {
+  expect(firstName(undefined, '', 'a', 'b')).toBe('a');
+  expect(firstName(undefined)).toBe('');
+});

@@ -1,0 +1,141 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import type { AgentFlags } from '../../../src/agent/launch/flag-table.ts';
+import { type Keeping, openConversation } from '../../../src/agent/launch/open-conversation.ts';
+import { findSession } from '../../../src/agent/transcript/find.ts';
+import { sessionPath } from '../../../src/agent/transcript/place.ts';
+import { Transcript } from '../../../src/agent/transcript/transcript.ts';
+
+const [ONE, TWO, NONE] = ['1', '2', '9'].map((n) => `00000000-0000-4000-8000-00000000000${n}`) as [
+  string,
+  string,
+  string,
+];
+const said = (text: string) => ({ role: 'user', content: [{ type: 'text', text }] });
+const replied = (text: string) => ({ role: 'assistant', content: [{ type: 'text', text }] });
+
+let keeping: Keeping & { notes: string[] };
+
+beforeEach(async () => {
+  const root = await mkdtemp(join(tmpdir(), 'keeping-'));
+  const notes: string[] = [];
+  keeping = { root, cwd: '/w', now: () => new Date(0), note: (text) => void notes.push(text), notes };
+  return () => rm(root, { recursive: true });
+});
+
+/** A conversation of two turns; the id of the first reply is the session's with an `a` in front. */
+async function keep(sessionId: string): Promise<void> {
+  const { root, cwd, now, note } = keeping;
+  await using transcript = new Transcript({ root, cwd, sessionId, now, onUnwritable: note });
+  await transcript.append([
+    { type: 'user', content: [{ type: 'text', text: 'one' }] },
+    {
+      type: 'assistant',
+      content: [{ type: 'text', text: 'ONE' }],
+      model: 'm',
+      usage: { input_tokens: 1, output_tokens: 1 },
+      uuid: `a${sessionId.slice(1)}`,
+    },
+    { type: 'user', content: [{ type: 'text', text: 'two' }] },
+  ]);
+}
+
+const pathOf = (sessionId: string) => sessionPath({ root: keeping.root, cwd: keeping.cwd, sessionId });
+
+async function open(flags: AgentFlags) {
+  const opened = await openConversation(flags, keeping);
+  if ('fault' in opened) throw new Error(opened.fault);
+  onTestFinished(async () => opened.kept.transcript?.[Symbol.asyncDispose]());
+  return opened.kept;
+}
+
+test('a new one has an id of its own, is empty, and touches no file', async () => {
+  const { sessionId, messages, transcript } = await open({});
+  expect(messages).toEqual([]);
+  expect(transcript?.path).toContain(sessionId);
+  expect(await readdir(keeping.root)).toEqual([]);
+});
+
+test('a new one under the id that was asked for', async () => {
+  expect(await open({ sessionId: ONE })).toMatchObject({ sessionId: ONE, messages: [] });
+});
+
+test('not kept: there is no transcript', async () => {
+  expect(await open({ sessionId: ONE, noPersistence: true })).toEqual({ sessionId: ONE, messages: [] });
+});
+
+test('resumed by its id: what was said, and its own file', async () => {
+  await keep(ONE);
+  await keep(TWO);
+  const { sessionId, messages, transcript } = await open({ resume: ONE });
+  expect({ sessionId, messages }).toEqual({
+    sessionId: ONE,
+    messages: [said('one'), replied('ONE'), said('two')],
+  });
+  expect(transcript?.path).toBe((await findSession(keeping.root, '/w', ONE))?.path);
+});
+
+test('continued: the newest of the directory', async () => {
+  await keep(ONE);
+  expect(await open({ continue: true })).toMatchObject({ sessionId: ONE, messages: [{}, {}, {}] });
+});
+
+test('resumed up to a message', async () => {
+  await keep(ONE);
+  const { messages } = await open({ resume: ONE, resumeSessionAt: `a${ONE.slice(1)}` });
+  expect(messages).toEqual([said('one'), replied('ONE')]);
+});
+
+test('a copy has another id, and a file of its own', async () => {
+  await keep(ONE);
+  const { sessionId, messages, transcript } = await open({ resume: ONE, forkSession: true, sessionId: TWO });
+  await transcript?.append([]);
+  expect({ sessionId, messages }).toMatchObject({ sessionId: TWO, messages: [{}, {}, {}] });
+  expect(await findSession(keeping.root, '/w', TWO)).toMatchObject({ path: transcript?.path });
+});
+
+test('a copy goes on from what it is a copy of, also from copies, and also when it is resumed', async () => {
+  await keep(ONE);
+  expect((await open({ resume: ONE })).goesOnFrom).toBe(undefined);
+  const copy = await open({ resume: ONE, forkSession: true, sessionId: TWO });
+  expect(copy.goesOnFrom).toEqual([pathOf(ONE)]);
+  await copy.transcript?.append([]);
+  const again = await open({ resume: TWO, forkSession: true, sessionId: NONE });
+  expect(again.goesOnFrom).toEqual([pathOf(TWO), pathOf(ONE)]);
+  await again.transcript?.append([]);
+  expect((await open({ resume: NONE })).goesOnFrom).toEqual([pathOf(TWO), pathOf(ONE)]);
+  await rm(pathOf(TWO));
+  expect((await open({ resume: NONE })).goesOnFrom).toEqual([pathOf(TWO)]);
+});
+
+test('resumed and not kept: what was said, and no file', async () => {
+  await keep(ONE);
+  const kept = await open({ resume: ONE, noPersistence: true });
+  const goesOnFrom = [pathOf(ONE)];
+  expect(kept).toEqual({ sessionId: ONE, messages: [said('one'), replied('ONE'), said('two')], goesOnFrom });
+});
+
+test.each<[AgentFlags, string]>([
+  [{ sessionId: '../x' }, '--session-id takes a UUID'],
+  [{ resume: '../x' }, '--resume takes the id of a session, a UUID'],
+  [{ resume: NONE }, `--resume ${NONE}: there is no such conversation in /w`],
+  [{ resume: ONE, sessionId: TWO }, '--session-id goes with --resume only for a --fork-session'],
+  [{ forkSession: true }, '--fork-session needs --resume or --continue'],
+  [{ resumeSessionAt: NONE }, '--resume-session-at needs --resume or --continue'],
+  [
+    { resume: ONE, resumeSessionAt: NONE },
+    `--resume-session-at: the conversation ${ONE} has no such message`,
+  ],
+  [{ sessionId: ONE }, `--session-id ${ONE} is in use: --resume it`],
+])('%j is a fault', async (flags, fault) => {
+  await keep(ONE);
+  expect(await openConversation(flags, keeping)).toEqual({ fault });
+});
+
+test('nothing to continue is a fault', async () => {
+  expect(await openConversation({ continue: true }, keeping)).toEqual({
+    fault: '--continue: there is no conversation in /w',
+  });
+});

@@ -1,0 +1,222 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { AgentFlags } from '../../../src/agent/launch/flag-table.ts';
+import { FLAGS } from '../../../src/agent/launch/flag-table.ts';
+import { parseFlags } from '../../../src/agent/launch/parse-flags.ts';
+import { PERMISSION_MODES } from '../../../src/protocol/permission.ts';
+import { buildArgv } from '../../../src/sdk/argv.ts';
+import type { Options } from '../../../src/sdk/options.ts';
+
+const SECRET = 'sk-ant-0123456789abcdef';
+
+const READ: readonly (readonly [argv: string[], flags: AgentFlags])[] = [
+  [[], {}],
+  [['--model', 'm'], { model: 'm' }],
+  [['--model=m'], { model: 'm' }],
+  [['--model='], { model: '' }],
+  [['--model=a=b\nc'], { model: 'a=b\nc' }],
+  [['--model=one', '--model', 'two'], { model: 'two' }],
+  [['--system-prompt=--help'], { systemPrompt: '--help' }],
+  [['--max-turns=3', '--include-partial-messages'], { maxTurns: 3, includePartialMessages: true }],
+  [['-p', '--print', '--verbose', '--debug'], {}],
+  [['--allowedTools=Read,Bash(a, b),mcp__x'], { allowedTools: ['Read', 'Bash(a, b)', 'mcp__x'] }],
+  [['--allowedTools', 'Read Bash(git log:*),Edit'], { allowedTools: ['Read', 'Bash(git log:*)', 'Edit'] }],
+  [['--allowedTools', 'Read', 'Edit', '--model', 'm'], { allowedTools: ['Read', 'Edit'], model: 'm' }],
+  [['--allowed-tools', 'Read', '--allowedTools=Edit'], { allowedTools: ['Read', 'Edit'] }],
+  [['--allowedTools=mcp__my server'], { allowedTools: ['mcp__my server'] }],
+  [['--disallowedTools=Bash(a(b,c),d)'], { disallowedTools: ['Bash(a(b,c),d)'] }],
+  [['--mcp-config', '{"a":1, "b":2}', './x.json'], { mcpConfigs: ['{"a":1, "b":2}', './x.json'] }],
+  [['--add-dir=/a b', '--add-dir', '/c,d'], { addDirs: ['/a b', '/c,d'] }],
+  [['--managed-settings', '{"a":{"b":1}}'], { managedSettings: { a: { b: 1 } } }],
+  [['--dangerously-skip-permissions'], { skipPermissions: true }],
+  [['--setting-sources='], { settingSources: [] }],
+  [['--plugin-dir', '/a', '--plugin-dir=/b'], { pluginDirs: ['/a', '/b'] }],
+  [['--project-config-root=/p', '--strict-mcp-config'], { projectConfigRoot: '/p', strictMcpConfig: true }],
+  [['--disallowed-tools', 'Bash', '--tool-marks'], { disallowedTools: ['Bash'], toolMarks: true }],
+  [['--tell-decisions', '--debug-to-stderr'], { tellDecisions: true }],
+];
+
+test.each(READ)('%j', (argv, flags) => {
+  expect(parseFlags(argv)).toEqual({ flags, faults: [], notes: [] });
+});
+
+test.each([
+  [['--channels=a'], 'there are no inbox channels'],
+  [['--managed-settings-in-initialize'], 'pass --managed-settings'],
+  [['--session-mirror'], 'keep what the messages tell'],
+])('%j is refused, with what to do instead', (argv, instead) => {
+  expect(parseFlags(argv).faults).toEqual([expect.stringContaining(instead)]);
+});
+
+test('a flag that has no effect is told', () => {
+  expect(parseFlags(['--replay-user-messages']).notes).toEqual([
+    '--replay-user-messages has no effect: messages are not sent back',
+  ]);
+});
+
+test.each([
+  [['--modle', 'x'], '--modle is no flag of this agent; did you mean --model?'],
+  [['--zzzzzzzz=1'], '--zzzzzzzz is no flag of this agent'],
+  [['-x'], '-x is no flag of this agent'],
+  [['-model', 'x'], '-model is no flag of this agent; did you mean --model?'],
+  [['--p'], '--p is no flag of this agent; did you mean -p?'],
+  [['--toString'], '--toString is no flag of this agent'],
+  [['do it'], 'argument 1 is no flag: prompts are sent over stdin'],
+  [['--verbose', '--'], 'argument 2 is no flag: prompts are sent over stdin'],
+  [['--model'], '--model takes a text, and none follows'],
+  [['--model', '--verbose'], '--model takes a text, and none follows'],
+  [['--allowedTools'], '--allowedTools takes a list, and none follows'],
+  [['--verbose=yes'], '--verbose takes no value'],
+  [['--max-turns=0'], '--max-turns takes a whole number, 1 or more'],
+  [['--max-turns=1.5'], '--max-turns takes a whole number, 1 or more'],
+  [['--task-budget='], '--task-budget takes a number, 0 or more'],
+  [['--effort=silly'], '--effort takes one of low, medium, high, xhigh, max'],
+  [['--output-format', 'text'], '--output-format takes only stream-json'],
+  [['--agents', '[]'], '--agents takes a JSON object'],
+  [['--agents', '{'], '--agents takes a JSON object'],
+  [['--sdk-url=x'], '--sdk-url is not supported: the agent is driven over its stdin and stdout'],
+])('%j is a fault', (argv, fault) => {
+  expect(parseFlags(argv).faults).toEqual([fault]);
+});
+
+test('every fault is told, each once, and what is right is still read', () => {
+  const { flags, faults } = parseFlags(['--no-such', 'a', 'b', '--model', 'm', '--max-turns', 'many']);
+  expect(flags).toEqual({ model: 'm' });
+  expect(faults).toEqual([
+    '--no-such is no flag of this agent',
+    '--max-turns takes a whole number, 1 or more',
+  ]);
+});
+
+test('what has no effect is told once, but not if nothing was asked for', () => {
+  const { notes } = parseFlags(['--effort=low', '--effort=high', '--setting-sources=', '--debug-file', 'x']);
+  expect(notes).toEqual([
+    '--effort has no effect: the model chooses its effort itself',
+    '--debug-file has no effect: no log is written',
+  ]);
+});
+
+describe('every flag', () => {
+  test.each(Object.keys(FLAGS))('--%s shows no value, whatever is wrong with it', (name) => {
+    const flag = name.length > 1 ? `--${name}` : `-${name}`;
+    for (const argv of [[`${flag}=${SECRET}`], [flag, SECRET], [flag, '--model', SECRET, SECRET]]) {
+      const { faults, notes } = parseFlags(argv);
+      expect([...faults, ...notes].join('\n')).not.toContain('0123456789');
+    }
+  });
+});
+
+test('a secret in the place of a flag is not shown', () => {
+  expect(parseFlags([`--${SECRET}`, SECRET]).faults.join()).not.toContain('0123456789');
+});
+
+test('it is total: any list of texts is read', () => {
+  const word = fc.oneof(fc.string(), fc.constantFrom(...Object.keys(FLAGS).map((name) => `--${name}`)));
+  fc.assert(
+    fc.property(fc.array(word), (argv) => {
+      const { flags, faults } = parseFlags(argv);
+      expect(Object.values(flags)).not.toContain(undefined);
+      expect(new Set(faults.map((fault) => typeof fault))).toEqual(
+        new Set(faults.length > 0 ? ['string'] : []),
+      );
+    }),
+  );
+});
+
+describe('what the SDK half writes is read back', () => {
+  const name = fc.stringMatching(/^[a-zA-Z0-9_.*-]{1,12}$/);
+  const words = fc.string({ minLength: 1 });
+  // JSON has no negative zero.
+  const json = fc
+    .dictionary(words, fc.jsonValue())
+    .map((it) => JSON.parse(JSON.stringify(it)) as object as Record<string, unknown>);
+  const rule = fc
+    .tuple(name, fc.option(fc.stringMatching(/^[^()]{1,12}$/)))
+    .map(([tool, content]) => (content === null ? tool : `${tool}(${content})`));
+  const options: fc.Arbitrary<Options> = fc.record(
+    {
+      additionalDirectories: fc.array(words, { minLength: 1 }),
+      agent: words,
+      continue: fc.constant(true),
+      debugFile: words,
+      forkSession: fc.constant(true),
+      includeHookEvents: fc.constant(true),
+      maxBudgetUsd: fc.double({ min: 0, max: 1e9, noNaN: true }),
+      maxThinkingTokens: fc.integer({ min: 1 }),
+      outputFormat: fc.record({
+        type: fc.constant('json_schema' as const),
+        schema: json,
+      }),
+      permissionPromptToolName: words,
+      plugins: fc.array(fc.record({ type: fc.constant('local' as const), path: words }), { minLength: 1 }),
+      projectConfigRoot: words,
+      resume: words,
+      resumeDropsTurn: words,
+      resumeSessionAt: words,
+      sessionId: words,
+      strictMcpConfig: fc.constant(true),
+      tools: fc.array(name),
+      allowedTools: fc.array(rule, { minLength: 1 }),
+      betas: fc.array(name, { minLength: 1 }),
+      disallowedTools: fc.array(rule, { minLength: 1 }),
+      effort: fc.constantFrom('low' as const, 'max' as const),
+      fallbackModel: words,
+      includePartialMessages: fc.constant(true),
+      managedSettings: json,
+      maxTurns: fc.integer({ min: 1 }),
+      mcpConfig: words,
+      model: words,
+      permissionMode: fc.constantFrom(...PERMISSION_MODES),
+      permissionPrompts: fc.constantFrom('host' as const, 'none' as const),
+      allowDangerouslySkipPermissions: fc.constant(true),
+      settings: words,
+      settingSources: fc.subarray(['user' as const, 'project' as const, 'local' as const]),
+      taskBudget: fc.record({ total: fc.double({ min: 0, max: 1e9, noNaN: true }) }),
+    },
+    { requiredKeys: [] },
+  );
+
+  test('every option that shows on the command line', () => {
+    fc.assert(
+      fc.property(options, fc.option(words, { nil: undefined }), (given, mcpConfig) => {
+        const { flags, faults } = parseFlags(buildArgv(given, mcpConfig));
+        expect(flags).toEqual(expectedOf(given, mcpConfig));
+        expect(faults.filter((fault) => !fault.includes(' is not supported: '))).toEqual([]);
+      }),
+    );
+  });
+
+  test.each([
+    [{ thinking: { type: 'adaptive' } }, { thinking: 'adaptive' }],
+    [{ thinking: { type: 'enabled', budgetTokens: 9 } }, { maxThinkingTokens: 9 }],
+    [{ maxThinkingTokens: 0 }, { thinking: 'disabled' }],
+    [
+      { canUseTool: async () => null, debug: true, tools: [] },
+      { permissionPromptTool: 'stdio', tools: [] },
+    ],
+    [
+      { tools: { type: 'preset', preset: 'claude_code' }, persistSession: false },
+      { tools: ['default'], noPersistence: true },
+    ],
+    [{ skills: ['pdf'] }, { allowedTools: ['Skill(pdf)'] }],
+    [{ sandbox: { enabled: false } }, { settings: '{"sandbox":{"enabled":false}}' }],
+  ] as [Options, AgentFlags][])('%j', (given, flags) => {
+    expect(parseFlags(buildArgv(given, undefined))).toEqual({ flags, faults: [], notes: [] });
+  });
+
+  function expectedOf(given: Options, mcpConfig: string | undefined): AgentFlags {
+    const { additionalDirectories, allowDangerouslySkipPermissions, mcpConfig: file, ...others } = given;
+    const { outputFormat, permissionPromptToolName, plugins, taskBudget, ...same } = others;
+    const configs = [mcpConfig, file].filter((it) => it !== undefined);
+    return {
+      ...(same as object),
+      ...(additionalDirectories && { addDirs: additionalDirectories }),
+      ...(allowDangerouslySkipPermissions && { mayBypass: true }),
+      ...(configs.length > 0 && { mcpConfigs: configs }),
+      ...(outputFormat && { jsonSchema: outputFormat.schema }),
+      ...(permissionPromptToolName && { permissionPromptTool: permissionPromptToolName }),
+      ...(plugins && { pluginDirs: plugins.map(({ path }) => path) }),
+      ...(taskBudget && { taskBudget: taskBudget.total }),
+    };
+  }
+});

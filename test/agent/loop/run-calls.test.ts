@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { INTERRUPTED, runCalls } from '../../../src/agent/loop/run-calls.ts';
+import type { PreparedCall, ToolOutcome } from '../../../src/agent/loop/tool-call.ts';
+
+/** Two calls that run side by side, interrupted when both run. */
+async function interrupted(run: (signal: AbortSignal) => Promise<ToolOutcome>): Promise<ToolOutcome[]> {
+  const controller = new AbortController();
+  const calls = ['1', '2'].map((id) => ({ id, name: 'slow', input: {} }));
+  const prepare = async (): Promise<PreparedCall> => ({ kind: 'run', beside: 'others', run });
+  let running = 0;
+  const started = () => {
+    running += 1;
+    if (running === calls.length) setImmediate(() => controller.abort());
+  };
+  return runCalls(calls, prepare, { started, finished: () => {} }, controller.signal);
+}
+
+const aborted = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+
+test('a call that was cut off tells by itself what it did, if it does so soon', async () => {
+  const own = { content: 'half of it\nInterrupted', isError: true };
+  const outcomes = await interrupted(async (signal) => {
+    await aborted(signal);
+    await new Promise((resolve) => setImmediate(resolve));
+    return own;
+  });
+  expect(outcomes).toEqual([own, own]);
+});
+
+test.each<[string, (signal: AbortSignal) => Promise<ToolOutcome>]>([
+  ['never settles', () => new Promise<never>(() => {})],
+  ['fails of the interrupt', (signal) => aborted(signal).then(() => Promise.reject(new Error('cut off')))],
+])('a call that %s has the outcome of all interrupted calls', async (_, run) => {
+  const before = performance.now();
+  const outcome = { content: INTERRUPTED, isError: true };
+  expect(await interrupted(run)).toEqual([outcome, outcome]);
+  expect(performance.now() - before).toBeLessThan(2500);
+});

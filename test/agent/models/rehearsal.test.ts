@@ -1,0 +1,119 @@
+import { expect, test } from 'vitest';
+import { collectMessage } from '../../../src/agent/models/collect.ts';
+import type { ModelMessage } from '../../../src/agent/models/model.ts';
+import { rehearsalModel, rehearse } from '../../../src/agent/models/rehearsal.ts';
+import { text, together, toolUse } from '../../../src/agent/models/scripted.ts';
+import { collect } from '../../support/collect.ts';
+import { modelRequest, modelTool } from './requests.ts';
+
+const TOOLS = [
+  modelTool('connect_mcp', { name: {} }),
+  modelTool('ToolSearch', { query: {} }),
+  modelTool('mcp__docs__search', { words: {} }),
+];
+const user = (said: string): ModelMessage => ({ role: 'user', content: [{ type: 'text', text: said }] });
+const used = (id: string, content: string, is_error = false): ModelMessage[] => [
+  { role: 'assistant', content: [{ type: 'tool_use', id, name: 'x', input: {} }] },
+  { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content, is_error }] },
+];
+
+test.each([
+  ['Connect to docs.', toolUse('connect_mcp', { name: 'docs' })],
+  ['please connect to the "deploy" server', toolUse('connect_mcp', { name: 'deploy' })],
+  ['search for open issues', toolUse('mcp__docs__search', { words: 'open issues' })],
+  ['call search with {"words":"a b"}', toolUse('mcp__docs__search', { words: 'a b' })],
+  ['call mcp__docs__search', toolUse('mcp__docs__search', {})],
+  ['call nothing with {}', text('There is no tool nothing. ', 'Say "list tools" to see them.')],
+  ['call search with {oops}', text('The input for search is no JSON object: {oops}')],
+])('"%s" is followed', (prompt, reply) => {
+  expect(rehearse({ messages: [user(prompt)], tools: TOOLS })).toEqual(reply);
+});
+
+test('the tools it was given are listed by name', async () => {
+  const request = modelRequest({ messages: [user('list tools')], tools: TOOLS });
+  const [block] = collectMessage(await collect(rehearsalModel().stream(request))).content;
+  expect(block).toMatchObject({ text: expect.stringContaining('3 tools:\n- connect_mcp\n- ToolSearch') });
+});
+
+test('results are quoted, failed ones as such, and those of an earlier prompt are not', () => {
+  const messages = [
+    user('call x'),
+    ...used('t1', 'old'),
+    user('call x'),
+    ...used('t2', 'no such page', true),
+  ];
+  expect(rehearse({ messages, tools: TOOLS })).toEqual(
+    text('Done. ', 'The tool said: (failed) no such page\n'),
+  );
+});
+
+test('steps joined by "then" are taken one after the other', () => {
+  const prompt = user('connect to docs, then search for pools');
+  expect(rehearse({ messages: [prompt], tools: TOOLS })).toEqual(toolUse('connect_mcp', { name: 'docs' }));
+  expect(rehearse({ messages: [prompt, ...used('t1', 'connected')], tools: TOOLS })).toEqual(
+    toolUse('mcp__docs__search', { words: 'pools' }),
+  );
+});
+
+const SYSTEM =
+  '# Servers you can connect\nconnect_mcp connects one by its name; its tools are there from then on: docs, deploy.';
+const TRIGGER = {
+  ...modelTool('mcp__deploy__trigger', {}),
+  input_schema: {
+    type: 'object',
+    properties: {
+      service: { type: 'string' },
+      where: { enum: ['staging', 'production'] },
+      count: { type: 'number' },
+    },
+    required: ['service', 'where', 'count'],
+  },
+};
+
+test.each<[string, ReturnType<typeof rehearse>[]]>([
+  [
+    'Connect to the docs MCP server and search for something',
+    [toolUse('connect_mcp', { name: 'docs' }), toolUse('mcp__docs__search', { words: 'something' })],
+  ],
+  [
+    'Connect to the deploy server and trigger a deployment',
+    [
+      toolUse('connect_mcp', { name: 'deploy' }),
+      toolUse('mcp__deploy__trigger', { service: 'demo', where: 'staging', count: 1 }),
+    ],
+  ],
+  [
+    'Connect both servers — what tools are now available?',
+    [
+      together(toolUse('connect_mcp', { name: 'docs' }), toolUse('connect_mcp', { name: 'deploy' })),
+      text('I was given 2 tools:\n', '- connect_mcp\n- mcp__docs__search (readOnly)'),
+    ],
+  ],
+])('a person types "%s"', (prompt, replies) => {
+  const marked = { ...modelTool('mcp__docs__search', { words: {} }), description: 'Search (readOnly)' };
+  const tools = prompt.includes('deploy ')
+    ? [...TOOLS, TRIGGER]
+    : [modelTool('connect_mcp', { name: {} }), marked];
+  const messages = [user(prompt)];
+  for (const [index, reply] of replies.entries()) {
+    expect(rehearse({ messages, tools, system: SYSTEM })).toEqual(reply);
+    messages.push(...used(`t${index}`, 'ok'));
+  }
+});
+
+test('nothing left to connect, nothing to trigger', () => {
+  const both = [user('Connect both servers — what tools are now available?')];
+  expect(rehearse({ messages: both, tools: [], system: '' })).toEqual(text('I was given no tools.'));
+  expect(rehearse({ messages: [user('connect all servers')], tools: TOOLS, system: '' })).toEqual(
+    text('There is no server left to connect.'),
+  );
+  expect(rehearse({ messages: [user('trigger a deployment')], tools: TOOLS })).toEqual(
+    text('There is no tool to trigger a deployment with.'),
+  );
+});
+
+test('anything else, or a tool that is missing, is answered with what can be said', () => {
+  expect(rehearse({ messages: [user('sing')], tools: TOOLS }).blocks).toMatchObject([{ type: 'text' }]);
+  expect(rehearse({ messages: [user('search x')], tools: [] }).blocks).toMatchObject([{ type: 'text' }]);
+  expect(rehearse({ messages: [user('connect to x')], tools: [] }).blocks).toMatchObject([{ type: 'text' }]);
+});

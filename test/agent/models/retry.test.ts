@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest';
+import { type Model, ModelFault, type ModelFaultCode } from '../../../src/agent/models/model.ts';
+import { type RetryEvent, withRetry } from '../../../src/agent/models/retry.ts';
+import { retryStep } from '../../../src/agent/models/retry-step.ts';
+import { fails, scriptedModel, text } from '../../../src/agent/models/scripted.ts';
+import { collect } from '../../support/collect.ts';
+import { gate } from '../../support/gate.ts';
+import { modelRequest } from './requests.ts';
+
+const POLICY = { maxRetries: 4, maxUnreachableRetries: 4, firstDelayMs: 100, longestDelayMs: 1000 };
+const BUSY = fails(new ModelFault('overloaded', 'busy', { status: 529 }));
+const instantly = async () => {};
+
+test.each<[ModelFaultCode, number | undefined, boolean]>([
+  ['overloaded', 529, true],
+  ['rate-limited', 429, true],
+  ['unreachable', undefined, true],
+  ['failed', 500, true],
+  ['failed', undefined, false],
+  ['unauthorized', 401, false],
+  ['bad-request', 400, false],
+  ['too-long', 413, false],
+])('%s (%s) is tried again: %s', (code, status, isAgain) => {
+  const step = retryStep(new ModelFault(code, 'x', { status }), 1, POLICY, 0);
+  expect(step.kind).toBe(isAgain ? 'again' : 'give-up');
+});
+
+test.each([
+  { failures: 1, random: 0, retryAfterMs: undefined, step: { kind: 'again', delayMs: 100, maxRetries: 4 } },
+  { failures: 3, random: 0, retryAfterMs: undefined, step: { kind: 'again', delayMs: 400, maxRetries: 4 } },
+  { failures: 3, random: 0.5, retryAfterMs: undefined, step: { kind: 'again', delayMs: 300, maxRetries: 4 } },
+  { failures: 1, random: 0, retryAfterMs: 900, step: { kind: 'again', delayMs: 900, maxRetries: 4 } },
+  { failures: 1, random: 0, retryAfterMs: 5000, step: { kind: 'give-up' } },
+  { failures: 5, random: 0, retryAfterMs: undefined, step: { kind: 'give-up' } },
+])(
+  'failure $failures with chance $random and retry-after $retryAfterMs: $step',
+  ({ failures, random, retryAfterMs, step }) => {
+    expect(retryStep(new ModelFault('overloaded', 'x', { retryAfterMs }), failures, POLICY, random)).toEqual(
+      step,
+    );
+  },
+);
+
+test('the waits double up to the longest one, and each is told before it begins', async () => {
+  const waits: number[] = [];
+  const told: RetryEvent[] = [];
+  const model = withRetry(scriptedModel([BUSY, BUSY, BUSY, BUSY, text('ok')]), {
+    ...POLICY,
+    longestDelayMs: 300,
+    random: () => 0,
+    sleep: async (ms) => waits.push(ms),
+    onRetry: (event) => told.push(event),
+  });
+  await collect(model.stream(modelRequest()));
+  expect(waits).toEqual([100, 200, 300, 300]);
+  expect(told.map(({ failures, delayMs }) => [failures, delayMs])).toEqual([
+    [1, 100],
+    [2, 200],
+    [3, 300],
+    [4, 300],
+  ]);
+});
+
+test('the last failure is thrown once the tries are used up', async () => {
+  const inner = scriptedModel(() => BUSY);
+  const model = withRetry(inner, { ...POLICY, sleep: instantly });
+  await expect(collect(model.stream(modelRequest()))).rejects.toMatchObject({ code: 'overloaded' });
+  expect(inner.requests).toHaveLength(5);
+});
+
+test('the fallback is asked by its own name after the given failures, at once, and waited for as well', async () => {
+  const first = scriptedModel(() => BUSY);
+  const second = scriptedModel([BUSY, text('from the second')]);
+  const told: RetryEvent[] = [];
+  const model = withRetry(first, {
+    ...POLICY,
+    random: () => 0,
+    fallback: { model: second, name: 'm-2', after: 2 },
+    sleep: instantly,
+    onRetry: (event) => told.push(event),
+  });
+  await collect(model.stream(modelRequest()));
+  expect(first.requests).toHaveLength(2);
+  expect(second.requests.map((request) => request.model)).toEqual(['m-2', 'm-2']);
+  expect(told.map(({ model, kind, delayMs }) => [model, kind, delayMs])).toEqual([
+    ['m-1', 'again', 100],
+    ['m-2', 'fallback', 0],
+    ['m-2', 'again', 400],
+  ]);
+});
+
+test('a reply that has begun is not asked for again', async () => {
+  let asked = 0;
+  const half: Model = {
+    ...scriptedModel([]),
+    async *stream() {
+      asked++;
+      yield { type: 'message_stop' };
+      throw new ModelFault('unreachable', 'cut');
+    },
+  };
+  await expect(collect(withRetry(half, { sleep: instantly }).stream(modelRequest()))).rejects.toThrow('cut');
+  expect(asked).toBe(1);
+});
+
+test('an abort during a wait ends it at once with its own reason, also with the real clock', async () => {
+  const abort = new AbortController();
+  const waiting = gate();
+  const inner = scriptedModel(() => BUSY);
+  const model = withRetry(inner, { firstDelayMs: 50_000, onRetry: () => void waiting.pass() });
+  const replying = collect(model.stream(modelRequest({ signal: abort.signal })));
+  await waiting.reached;
+  abort.abort(new Error('interrupted'));
+  await expect(replying).rejects.toThrow('interrupted');
+  expect(inner.requests).toHaveLength(1);
+});

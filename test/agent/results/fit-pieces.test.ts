@@ -1,0 +1,212 @@
+import { describe, expect, test } from 'vitest';
+import { fitPieces } from '../../../src/agent/results/fit-pieces.ts';
+import type { ModelImage } from '../../../src/agent/results/model-content.ts';
+import type { Piece } from '../../../src/agent/results/piece.ts';
+import { FULL, memoryStore, saved, sourceWith } from './sources.ts';
+
+const text = (it: string, label?: string): Piece => ({ kind: 'text', text: it, ...(label && { label }) });
+const image = (name: string, size = 4): Piece & { image: ModelImage } => ({
+  kind: 'image',
+  image: { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'A'.repeat(size) } },
+  kept: { path: `/${name}.png` },
+});
+const block = (it: unknown) => ({ type: 'text', text: it });
+const lines = (count: number) => Array.from({ length: count }, (_, at) => `line ${at + 1}`).join('\n');
+
+describe('texts', () => {
+  test('what fits passes as it is, and nothing is saved', async () => {
+    const store = memoryStore();
+    const source = sourceWith({ store, maxTokens: 10 });
+    expect(await fitPieces([text('x'.repeat(20)), text('y'.repeat(20))], source)).toEqual([
+      block('x'.repeat(20)),
+      block('y'.repeat(20)),
+    ]);
+    expect(store.files.size).toBe(0);
+  });
+
+  test('what does not is whole in a file; the model is told where, how to go on, and both ends', async () => {
+    const store = memoryStore();
+    const whole = lines(5_000);
+    const [told, ...others] = await fitPieces([text(whole)], sourceWith({ store, maxTokens: 1_000 }));
+    expect(others).toEqual([]);
+    expect(told).toEqual(
+      block(
+        expect.stringMatching(
+          /^The result has 48,892 characters in 5,000 lines, about 12,223 tokens, and of one result at most 1,000 tokens are given\. All of it is in \/saved\/1\.txt: read it in parts, with Read and its offset and limit, or search it with Grep\. It begins and ends so:\nline 1\nline 2\n.*\[… 46,892 characters in between …\].*line 5000$/s,
+        ),
+      ),
+    );
+    expect(saved(store, '/saved/1.txt')).toBe(whole);
+  });
+
+  test('a tool that may say more says more', async () => {
+    const meta = { 'anthropic/maxResultSizeChars': 400_000 };
+    const whole = 'x'.repeat(400_000);
+    expect(await fitPieces([text(whole)], sourceWith({}, meta))).toEqual([block(whole)]);
+    const [told] = await fitPieces([text(`${whole}y`)], sourceWith({}, meta));
+    expect(told).toEqual(
+      block(
+        expect.stringMatching(
+          /^The result has 400,001 characters in 1 line, and of one result at most 400,000 characters are given\. /,
+        ),
+      ),
+    );
+  });
+
+  test('the largest go, as few as possible; the small ones stay where they are', async () => {
+    const store = memoryStore();
+    const big = 'b'.repeat(5_000);
+    const pieces = [text('first'), text(big, '[Big]'), text('m'.repeat(1_000)), text('last')];
+    expect(await fitPieces(pieces, sourceWith({ store, maxTokens: 1_000 }))).toEqual([
+      block('first'),
+      block(expect.stringMatching(/^\[Big\] A part of the result has 5,000 characters/)),
+      block('m'.repeat(1_000)),
+      block('last'),
+    ]);
+    expect(saved(store, '/saved/1.txt')).toBe(big);
+  });
+
+  test('many small ones go from the end, to one file, each under its label', async () => {
+    const store = memoryStore();
+    const pieces = Array.from({ length: 100 }, (_, at) => text(`${at} `.padEnd(100, '.'), `[${at}]`));
+    const blocks = await fitPieces(pieces, sourceWith({ store, maxTokens: 1_000 }));
+    expect(blocks.length).toBeGreaterThan(10);
+    expect(blocks.length).toBeLessThan(40);
+    expect(blocks[0]).toEqual(block(`[0] ${'0 '.padEnd(100, '.')}`));
+    expect(blocks.at(-1)).toEqual(
+      block(expect.stringMatching(/^A part of the result, in several texts, has/)),
+    );
+    const file = saved(store, '/saved/1.txt').split('\n');
+    expect(file).toHaveLength(100 - (blocks.length - 1));
+    expect(file.at(-1)).toBe(`[99] ${'99 '.padEnd(100, '.')}`);
+  });
+
+  test('what went is never left without a word about it, however nearly the rest fills the room', async () => {
+    const pieces = [text('a'.repeat(3_960)), text('b'.repeat(3_964))];
+    const blocks = await fitPieces(pieces, sourceWith({ maxTokens: 1_000 }));
+    expect(blocks).toEqual([
+      block(expect.stringMatching(/^The result has 7,925 .*\na{1500}\n\[… .*\nb{500}$/s)),
+    ]);
+  });
+
+  test('what is too long for one file is in several', async () => {
+    const store = memoryStore();
+    const whole = `${'x'.repeat(9_999_999)}\n${'y'.repeat(100)}`;
+    const [told] = await fitPieces([text(whole)], sourceWith({ store }));
+    expect(told).toEqual(block(expect.stringContaining('All of it is in /saved/1.txt, then /saved/2.txt: ')));
+    expect([...store.files.values()].join('') === whole).toBe(true);
+  });
+
+  test.each([
+    ['x'.repeat(2_000), 'offset and limit'],
+    ['x'.repeat(2_001), 'offset, limit and, for its long lines, column'],
+  ])('how to read it says how to read its lines', async (line, parts) => {
+    for (const whole of [
+      `${line}\n${lines(500)}`,
+      `${lines(500)}\n${line}`,
+      `${lines(250)}\n${line}\n${line}\n`,
+    ]) {
+      const [told] = await fitPieces([text(whole)], sourceWith({ maxTokens: 1_000 }));
+      expect(told).toEqual(
+        block(expect.stringContaining(`with Read and its ${parts}, or search it with Grep.`)),
+      );
+    }
+  });
+
+  test('JSON in one line gets lines in the file, so that it can be read in parts', async () => {
+    const store = memoryStore();
+    const value = { rows: Array.from({ length: 3_000 }, (_, id) => ({ id })), total: 1.5 };
+    const [told] = await fitPieces([text(JSON.stringify(value))], sourceWith({ store, maxTokens: 1_000 }));
+    const file = saved(store, '/saved/1.txt');
+    expect(JSON.parse(file)).toEqual(value);
+    expect(file.split('\n')).toHaveLength(9_005);
+    expect(told).toEqual(block(expect.stringContaining('in 9,005 lines')));
+  });
+
+  test('a NUL does not make a file of text a binary one', async () => {
+    const store = memoryStore();
+    await fitPieces([text(`\0${'x'.repeat(5_000)}`)], sourceWith({ store, maxTokens: 1_000 }));
+    expect(saved(store, '/saved/1.txt')).toBe(`\u2400${'x'.repeat(5_000)}`);
+  });
+});
+
+describe('without a file', () => {
+  const whole = `begin ${'x'.repeat(9_988)} end`;
+
+  test.each([
+    ['a session without Read', { canUse: (tool: string) => tool !== 'Read' }, ''],
+    ['a setting', { hasFiles: false }, ''],
+    ['rules that forbid reading it', { mayRead: () => false }, ''],
+    ['a full disk', { store: FULL }, ', and it could not be saved: ENOSPC: no space left on device, write'],
+  ])('%s: the text is cut in place, and that is said', async (_, parts, ending) => {
+    const [told, ...others] = await fitPieces(
+      [text(whole, '[Doc]')],
+      sourceWith({ maxTokens: 1_000, ...parts }),
+    );
+    expect(others).toEqual([]);
+    const said = (told as { text: string }).text;
+    expect(said).toMatch(
+      /^\[Doc\] begin x+\n\[5,998 characters were left out here: the result has 9,998 characters/,
+    );
+    expect(said).toContain(
+      `at most 1,000 tokens are given${ending}. If they matter, ask the tool for less at a time.]\nx`,
+    );
+    expect(said).toMatch(/x end$/);
+  });
+
+  test('what stays beside it counts', async () => {
+    const pieces = [text('y'.repeat(2_000)), text(whole)];
+    const source = sourceWith({ maxTokens: 1_000, hasFiles: false });
+    const blocks = (await fitPieces(pieces, source)) as { text: string }[];
+    expect(blocks[0]?.text).toBe('y'.repeat(2_000));
+    expect(blocks[1]?.text.length).toBeLessThan(2_400);
+    expect(blocks[1]?.text.length).toBeGreaterThan(2_000);
+  });
+});
+
+describe('images', () => {
+  const named = (name: string) => block(`[Image: source: /${name}.png]`);
+
+  test('those that fit are shown beside their texts, the others are named', async () => {
+    const [a, b, c] = [image('a'), image('b'), image('c')];
+    expect(await fitPieces([a, text('t'), b, c], sourceWith({ maxTokens: 3_300 }))).toEqual([
+      a.image,
+      named('a'),
+      block('t'),
+      b.image,
+      named('b'),
+      block('[Image: source: /c.png] It is not shown: the result has more images than fit.'),
+    ]);
+  });
+
+  test('one is shown however little room there is', async () => {
+    const one = image('a');
+    expect(await fitPieces([one], sourceWith({ maxTokens: 100 }))).toEqual([one.image, named('a')]);
+  });
+
+  test('a long text beside one goes, the image stays', async () => {
+    const one = image('a');
+    const blocks = await fitPieces([text('x'.repeat(9_000)), one], sourceWith({ maxTokens: 2_000 }));
+    expect(blocks).toEqual([
+      block(expect.stringMatching(/^A part of the result has 9,000/)),
+      one.image,
+      named('a'),
+    ]);
+  });
+
+  test('at most twenty, and no more data than a request can hold', async () => {
+    const shown = async (pieces: Piece[]) =>
+      (await fitPieces(pieces, sourceWith({ maxTokens: 1_000_000 }))).filter(({ type }) => type === 'image')
+        .length;
+    expect(await shown(Array.from({ length: 30 }, (_, at) => image(`${at}`)))).toBe(20);
+    expect(await shown(Array.from({ length: 5 }, (_, at) => image(`${at}`, 4_000_000)))).toBe(2);
+  });
+
+  test('the names of thousands are limited like any text', async () => {
+    const store = memoryStore();
+    const pieces = Array.from({ length: 5_000 }, (_, at) => image(`${at}`));
+    const blocks = await fitPieces(pieces, sourceWith({ store, maxTokens: 2_000 }));
+    expect(JSON.stringify(blocks).length).toBeLessThan(12_000);
+    expect(saved(store, '/saved/1.txt')).toContain('/4999.png');
+  });
+});

@@ -1,0 +1,49 @@
+import {
+  keepResults,
+  type ResultPolicy,
+  type ResultSource,
+  resultSource,
+} from '../../../src/agent/results/result-source.ts';
+import type { ResultStore } from '../../../src/agent/results/result-store.ts';
+
+export const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+/** A store in memory; the nth file that was saved is `/saved/<n>` and its ending, the same bytes are the same file. */
+export function memoryStore(): ResultStore & { readonly files: Map<string, string> } {
+  const files = new Map<string, string>();
+  return {
+    directory: '/saved',
+    files,
+    async save(bytes, extension) {
+      const text = Buffer.from(bytes).toString('latin1');
+      const known = [...files].find(([, kept]) => kept === text)?.[0];
+      const path = known ?? `/saved/${files.size + 1}${extension}`;
+      files.set(path, text);
+      return path;
+    },
+    async [Symbol.asyncDispose]() {},
+  };
+}
+
+/** What came out of it as text. */
+export function saved(store: ReturnType<typeof memoryStore>, path: string): string {
+  return Buffer.from(store.files.get(path) ?? '', 'latin1').toString();
+}
+
+export const FULL: ResultStore = {
+  directory: '/full',
+  save: () => Promise.reject(new Error('ENOSPC: no space left on device, write')),
+  async [Symbol.asyncDispose]() {},
+};
+
+/** A source `r` with a tool `mcp__r__t`, in a session that can do everything unless a part says otherwise. */
+export function sourceWith(
+  parts: Partial<ResultPolicy> = {},
+  meta?: Readonly<Record<string, unknown>>,
+): ResultSource {
+  const policy = { ...keepResults(memoryStore()), canUse: () => true, ...parts };
+  return resultSource(policy, { name: 'mcp__r__t', server: 'r' }, meta);
+}

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { readAgents } from '../../../src/agent/session/agent-definition.ts';
+
+test('what an agent needs is a prompt; everything else may be missing', () => {
+  expect(readAgents({ a: { prompt: 'p' }, b: { description: 'd', prompt: 'p', model: 'inherit' } })).toEqual({
+    a: { description: 'a', prompt: 'p' },
+    b: { description: 'd', prompt: 'p' },
+  });
+});
+
+test('a whole one', () => {
+  const server = { command: 'x' };
+  const given = {
+    description: 'd',
+    prompt: 'p',
+    tools: ['Read', 7],
+    disallowedTools: ['Bash'],
+    model: 'small',
+    maxTurns: 3,
+    mcpServers: [
+      'shared',
+      { own: server, odd: { command: 7 } },
+      { calc: { type: 'sdk', name: 'calc' } },
+      null,
+      7,
+    ],
+  };
+  expect(readAgents({ a: given })).toEqual({
+    a: { ...given, tools: ['Read'], mcpServers: ['shared', { own: server }, 'calc'] },
+  });
+});
+
+test.each([
+  ['nothing', undefined],
+  ['a list', [{ prompt: 'p' }]],
+  ['no object', { a: 7 }],
+  ['no prompt', { a: { description: 'd' } }],
+  ['a name a record cannot hold', JSON.parse('{"__proto__": {"prompt": "p"}}')],
+])('%s is no agent', (_, value) => {
+  const agents = readAgents(value);
+  expect(Object.keys(agents).filter((name) => name !== '0')).toEqual([]);
+  expect(Object.getPrototypeOf(agents)).toBe(Object.prototype);
+});

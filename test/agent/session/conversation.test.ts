@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest';
+import type { ModelMessage } from '../../../src/agent/models/model.ts';
+import { scriptedModel, text } from '../../../src/agent/models/scripted.ts';
+import { Conversation } from '../../../src/agent/session/conversation.ts';
+import { SessionHooks } from '../../../src/hooks/session-hooks.ts';
+
+const never = new AbortController().signal;
+const LONG = 'word '.repeat(1_000);
+const PAST: readonly ModelMessage[] = [1, 2, 3].flatMap((n): ModelMessage[] => [
+  { role: 'user', content: [{ type: 'text', text: `${n} ${LONG}` }] },
+  { role: 'assistant', content: [{ type: 'text', text: 'ok' }] },
+]);
+
+function conversation(messages: readonly ModelMessage[] = PAST) {
+  const said: object[] = [];
+  const spent: unknown[] = [];
+  const hooks = new SessionHooks({
+    hooks: [],
+    base: () => ({ session_id: 's', transcript_path: '', cwd: '/' }),
+    world: { callback: () => expect.unreachable(), spawn: () => expect.unreachable() },
+    onFailure: () => {},
+    onMessage: () => {},
+  });
+  const model = scriptedModel(() => text('in short'), {
+    limits: { contextTokens: 3_000, outputTokens: 300 },
+  });
+  const it = new Conversation({
+    model,
+    modelName: () => 'm',
+    hooks,
+    transcript: undefined,
+    messages,
+    say: (message) => said.push(message),
+    spent: (name, usage) => spent.push([name, usage.output_tokens]),
+  });
+  return { it, said, model, spent };
+}
+
+const replied = (input_tokens: number, isComplete: boolean) => ({
+  kind: 'replied' as const,
+  message: {
+    id: 'x',
+    model: 'm',
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: { input_tokens, output_tokens: 1 },
+    isComplete,
+  },
+});
+
+const ROUND = { system: '', tools: [] };
+
+test.each([
+  ['an estimate says it is full', undefined, true],
+  ['the model counted less than the estimate', replied(10, true), false],
+  ['the model counted as much', replied(2_900, true), true],
+  ['a reply that was cut off counts for nothing', replied(0, false), true],
+])('before a request: %s', async (_, event, expected) => {
+  const { it } = conversation();
+  if (event) it.observe(event, 'u');
+  expect(await it.makeRoom(it.messages, ROUND, 'filling', never)).toBe(expected);
+});
+
+test('what was made shorter is told, and what cannot be is left', async () => {
+  const { it, said, spent } = conversation();
+  expect(await it.compact('manual', '', never)).toBe(true);
+  expect(spent).toEqual([['m', 5]]);
+  expect(it.messages.length).toBeLessThan(PAST.length);
+  expect(said).toMatchObject([
+    { status: 'compacting' },
+    { status: null },
+    { subtype: 'compact_boundary', compact_metadata: { trigger: 'manual' } },
+  ]);
+  const short = conversation([]);
+  expect(await short.it.compact('manual', '', never)).toBe(false);
+  expect({ requests: short.model.requests, spent: short.spent }).toEqual({ requests: [], spent: [] });
+});
+
+test('the program is told the end of a compaction that was interrupted, too', async () => {
+  const { it, said } = conversation();
+  const abort = new AbortController();
+  abort.abort();
+  await expect(it.compact('manual', '', abort.signal)).rejects.toThrow();
+  expect(said).toMatchObject([{ status: 'compacting' }, { status: null }]);
+  expect(it.messages).toEqual(PAST);
+});

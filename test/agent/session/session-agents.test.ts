@@ -1,0 +1,377 @@
+import { expect, test } from 'vitest';
+import type { Model, ModelRequest } from '../../../src/agent/models/model.ts';
+import { scriptedModel, text, together, toolUse } from '../../../src/agent/models/scripted.ts';
+import type { AgentDefinition } from '../../../src/agent/session/agent-definition.ts';
+import { aliasesOf } from '../../../src/pool/alias.ts';
+import type { SDKMessage } from '../../../src/protocol/agent-message.ts';
+import { toolServer } from '../../../src/tool-server/sdk-server.ts';
+import { collect } from '../../support/collect.ts';
+import { allow, calc, drive, raw, resultOf, results, said, texts, untilResult } from '../../support/drive.ts';
+import { fixture, isAlive } from '../../support/fixture-server.ts';
+import { gate } from '../../support/gate.ts';
+
+const task = (type = 'general-purpose', id = 'task', more: object = {}) =>
+  toolUse('Task', { description: 'a task', prompt: `work of ${id}`, subagent_type: type, ...more }, id);
+
+const isLead = ({ tools }: ModelRequest) => tools.some(({ name }) => name === 'Task');
+const offered = (request: ModelRequest | undefined) => request?.tools.map(({ name }) => name);
+
+const kind = (more: Partial<AgentDefinition> = {}): AgentDefinition => ({
+  description: 'A kind',
+  prompt: 'You are of a kind.',
+  ...more,
+});
+
+test('a sub-agent works on the live connections of the session (R149, C19)', async () => {
+  const { query, model, frames } = drive(
+    [task(), toolUse('mcp__calc__add', { a: 1, b: 2 }, 't1'), text('three'), text('It is three.')],
+    { mcpServers: { calc: calc() } },
+    { builtIns: ['Task', 'Read'], rules: allow('mcp__calc', 'Task') },
+  );
+  const messages = await collect(query);
+  expect(resultOf(messages)).toMatchObject({ result: 'It is three.', num_turns: 2 });
+  expect(offered(model.requests[1])).toEqual(['Read', 'mcp__calc__add', 'mcp__calc__boom']);
+  expect(model.requests[1]?.system).toContain('You work on one task');
+  expect(texts(model.requests[1])).toEqual(['work of task']);
+  expect(results(model.requests[2])).toEqual({ t1: '3' });
+  expect(results(model.requests[3])).toEqual({ task: 'three' });
+  expect(parents(messages)).toEqual([
+    ['assistant', null],
+    ['assistant', 'task'],
+    ['user', 'task'],
+    ['assistant', 'task'],
+    ['user', null],
+    ['assistant', null],
+  ]);
+  // Nobody shook hands a second time.
+  const asked = frames.filter(
+    ({ frame }) => (frame.request as { subtype?: string })?.subtype === 'mcp_message',
+  );
+  expect(asked.map(({ frame }) => (frame.request as { message: { method: string } }).message.method)).toEqual(
+    ['tools/call'],
+  );
+});
+
+function parents(messages: readonly SDKMessage[]) {
+  return messages.flatMap((message) =>
+    message.type === 'assistant' || message.type === 'user'
+      ? [[message.type, message.parent_tool_use_id]]
+      : [],
+  );
+}
+
+test.each([
+  ['only some', { tools: ['Read', 'mcp__calc__add'] }, ['Read', 'mcp__calc__add']],
+  ['a whole server', { tools: ['mcp__calc'] }, ['mcp__calc__add', 'mcp__calc__boom']],
+  ['a server by its star', { tools: ['mcp__calc__*'] }, ['mcp__calc__add', 'mcp__calc__boom']],
+  ['all but some', { disallowedTools: ['mcp__calc__add', 'Bash'] }, ['Read', 'mcp__calc__boom']],
+  ['none of a server', { disallowedTools: ['mcp__calc'] }, ['Bash', 'Read']],
+  ['none', { tools: [] }, []],
+  ['never what the lead alone has', { tools: ['Task', 'connect_mcp', 'Read'] }, ['Read']],
+  ['no server at all', { mcpServers: [] }, ['Bash', 'Read']],
+  ['a server by name', { mcpServers: ['calc'], tools: ['mcp__calc__boom'] }, ['mcp__calc__boom']],
+])('tools of a kind: %s', async (_, more, expected) => {
+  const { query, model } = drive(
+    [task('k'), text('done'), text('ok')],
+    { mcpServers: { calc: calc() } },
+    { builtIns: ['Task', 'connect_mcp', 'Read', 'Bash'], rules: allow('Task'), agents: { k: kind(more) } },
+  );
+  await collect(query);
+  expect(offered(model.requests[1])).toEqual(expected);
+});
+
+test.each([
+  ['an alias', [aliasesOf('prod__db', 'drop')[0] ?? ''], ['mcp__my_server__read_it', 'mcp__prod__db__drop']],
+  ['a full name that two servers have', ['mcp__prod__db__drop'], ['mcp__my_server__read_it']],
+  ['a pattern', ['mcp__prod__db__dr*'], ['mcp__my_server__read_it']],
+  ['a name as its server writes it', ['mcp__prod', 'mcp__prod__db', 'mcp__my server__read.it'], []],
+])('a kind does not have what its lists take away: %s', async (_, disallowedTools, expected) => {
+  const { query, model } = drive(
+    [task('k'), text('done'), text('ok')],
+    {
+      mcpServers: {
+        prod: toolServer('a').tool('db__drop', 'd', {}, () => ''),
+        prod__db: toolServer('b').tool('drop', 'd', {}, () => ''),
+        'my server': toolServer('c').tool('read.it', 'd', {}, () => ''),
+      },
+    },
+    { builtIns: ['Task'], rules: allow('Task'), agents: { k: kind({ disallowedTools }) } },
+  );
+  await collect(query);
+  expect(offered(model.requests[1])).toEqual(expected);
+});
+
+test('a sub-agent cannot call what it was not offered', async () => {
+  const { query, model } = drive(
+    [
+      task('k'),
+      together(toolUse('mcp__calc__add', { a: 1, b: 1 }, 't1'), task('k', 't2')),
+      text('done'),
+      text('ok'),
+    ],
+    { mcpServers: { calc: calc() } },
+    { builtIns: ['Task'], rules: allow('Task', 'mcp__calc'), agents: { k: kind({ tools: ['Task'] }) } },
+  );
+  await collect(query);
+  expect(results(model.requests[2])).toEqual({
+    t1: '!No such tool available: mcp__calc__add',
+    t2: '!No such tool available: Task',
+  });
+});
+
+test('leadOnly: sub-agents get no tools of servers (R148)', async () => {
+  const { query, model } = drive(
+    [task(), text('done'), text('ok')],
+    { mcpServers: { calc: calc() } },
+    { builtIns: ['Task', 'Read'], rules: allow('Task'), leadOnly: true },
+  );
+  await collect(query);
+  expect(offered(model.requests[1])).toEqual(['Read']);
+});
+
+test('a kind with a server of its own: it is started for the sub-agent and ends with it', async () => {
+  const { query, model, session } = drive(
+    [task('k'), toolUse('mcp__own__pid', {}, 't1'), text('done'), text('ok')],
+    {},
+    {
+      builtIns: ['Task'],
+      rules: allow('Task', 'mcp__own'),
+      agents: { k: kind({ mcpServers: [{ own: fixture() }] }) },
+    },
+  );
+  await collect(query);
+  const { t1 } = results(model.requests[2]);
+  expect(Number(t1)).toBeGreaterThan(0);
+  expect(isAlive(Number(t1))).toBe(false);
+  expect(model.requests.map((request) => offered(request)?.includes('mcp__own__pid'))).toEqual([
+    false,
+    true,
+    true,
+    false,
+  ]);
+  expect(session().servers.all.size).toBe(0);
+});
+
+test('a server of a kind under the name of a trusted one is not trusted, and its own limits hold', async () => {
+  const asked: unknown[] = [];
+  const reading = toolServer('s').tool('echo', 'Reads', {}, () => 'mine', {
+    annotations: { readOnlyHint: true },
+  });
+  const { query, model } = drive(
+    [
+      task('k'),
+      together(toolUse('mcp__s__echo', {}, 't1'), toolUse('mcp__s__wait', {}, 't2')),
+      text('done'),
+      text('ok'),
+    ],
+    {
+      mcpServers: { s: reading },
+      canUseTool: async (name, _, { mcpServer, agentID }) => {
+        asked.push([name, mcpServer, typeof agentID]);
+        return name === 'Task' || name === 'mcp__s__wait'
+          ? { behavior: 'allow' }
+          : { behavior: 'deny', message: 'no' };
+      },
+    },
+    { builtIns: ['Task'], agents: { k: kind({ mcpServers: [{ s: fixture({ timeout: 100 }) }] }) } },
+  );
+  await collect(query);
+  expect(asked).toEqual([
+    ['Task', undefined, 'undefined'],
+    ['mcp__s__echo', { name: 's', source: 'dynamic' }, 'string'],
+    ['mcp__s__wait', { name: 's', source: 'dynamic' }, 'string'],
+  ]);
+  expect(results(model.requests[2])).toEqual({
+    t1: '!no',
+    t2: '!MCP server "s": tool "wait" timed out after 100 ms; raise "timeout" of its entry if it may take longer',
+  });
+});
+
+test.each([
+  ['the session', {}, {}, 'm'],
+  ['its kind', { model: 'small' }, {}, 'small'],
+  ['the call', { model: 'small' }, { model: 'large' }, 'large'],
+])('a sub-agent speaks with the model of %s', async (_, more, given, expected) => {
+  const { query, model } = drive(
+    [task('k', 'task', given), text('done'), text('ok')],
+    {},
+    { builtIns: ['Task'], rules: allow('Task'), agents: { k: kind(more) } },
+  );
+  const result = resultOf(await collect(query));
+  expect(model.requests.map((request) => request.model)).toEqual(['m', expected, 'm']);
+  expect(Object.keys((result as { modelUsage: object }).modelUsage).sort()).toEqual(
+    [...new Set(['m', expected])].sort(),
+  );
+});
+
+test.each([
+  [2, 2],
+  [1.5, 2],
+  [0, 0],
+])('maxTurns %d of a kind ends it, and the lead is told', async (maxTurns, replies) => {
+  const { query, model } = drive(
+    (request, n) => {
+      if (!isLead(request)) return toolUse('mcp__calc__add', { a: n, b: 0 });
+      return n === 1 ? task('k') : text('ok');
+    },
+    { mcpServers: { calc: calc() } },
+    { builtIns: ['Task'], rules: allow('Task', 'mcp__calc'), agents: { k: kind({ maxTurns }) } },
+  );
+  await collect(query);
+  expect(results(model.requests.at(-1)).task).toBe(
+    `(It said nothing.)\n(It was stopped after ${replies} turns.)`,
+  );
+  expect(model.requests).toHaveLength(2 + replies);
+});
+
+test('what a sub-agent may not do is counted in the result of the turn', async () => {
+  const { query } = drive(
+    [task(), toolUse('mcp__calc__add', { a: 1, b: 2 }, 't1'), text('could not'), text('ok')],
+    { mcpServers: { calc: calc() }, canUseTool: async () => ({ behavior: 'deny', message: 'no' }) },
+    { builtIns: ['Task'], rules: allow('Task') },
+  );
+  expect(resultOf(await collect(query))).toMatchObject({
+    permission_denials: [{ tool_name: 'mcp__calc__add', tool_use_id: 't1' }],
+  });
+});
+
+test.each(['nobody', 'constructor', '__proto__', 'toString'])('there is no kind "%s"', async (type) => {
+  const { query, model } = drive([task(type), text('ok')], {}, { builtIns: ['Task'], rules: allow('Task') });
+  await collect(query);
+  expect(results(model.requests[1]).task).toMatch(/^!Unknown subagent_type .* There are: general-purpose/);
+});
+
+test('kinds of the program are offered by name and description; those that are none are left out', async () => {
+  const { ask } = raw([], { builtIns: ['Task'] });
+  const agents = JSON.parse(
+    '{"__proto__": {"description": "odd", "prompt": "p"}, "bad": 7, "k": {"description": "d", "prompt": "p"}}',
+  );
+  const { response } = (await ask('initialize', { agents })) as { response: { agents: { name: string }[] } };
+  expect(response.agents.map(({ name }) => name)).toEqual(['general-purpose', 'k']);
+});
+
+test('two tasks of one reply run side by side', async () => {
+  const left = gate();
+  const right = gate();
+  const { query, model } = drive(
+    async (request) => {
+      if (isLead(request))
+        return model.requests.length === 1
+          ? together(task('general-purpose', 'l'), task('general-purpose', 'r'))
+          : text('ok');
+      const isLeft = texts(request)[0] === 'work of l';
+      await (isLeft ? left : right).pass();
+      return text(isLeft ? 'left' : 'right');
+    },
+    {},
+    { builtIns: ['Task'], rules: allow('Task') },
+  );
+  const reading = collect(query);
+  // Both are there before either may go on.
+  await Promise.all([left.reached, right.reached]);
+  right.open();
+  left.open();
+  await reading;
+  expect(results(model.requests.at(-1))).toEqual({ l: 'left', r: 'right' });
+});
+
+test('an interrupt reaches sub-agents and their servers, and nothing is said after the result', async () => {
+  const reached = gate();
+  const next = Promise.withResolvers<void>();
+  async function* prompts() {
+    yield said('one');
+    await next.promise;
+    yield said('two');
+  }
+  let pid = 0;
+  const { query, session } = drive(
+    async (request, n) => {
+      if (isLead(request)) return n === 1 ? task('k') : text('second');
+      if (n === 2) return toolUse('mcp__own__pid', {}, 'pid');
+      pid = Number(results(request).pid);
+      await reached.pass();
+      return text('never');
+    },
+    { prompt: prompts() },
+    {
+      builtIns: ['Task'],
+      rules: allow('Task', 'mcp__own'),
+      agents: { k: kind({ mcpServers: [{ own: fixture() }] }) },
+    },
+  );
+  const first = untilResult(query);
+  await reached.reached;
+  await query.interrupt();
+  expect(resultOf(await first)).toMatchObject({ subtype: 'error_during_execution' });
+  next.resolve();
+  const second = await untilResult(query);
+  expect(parents(second)).toEqual([['assistant', null]]);
+  await collect(query);
+  await session().done;
+  expect(isAlive(pid)).toBe(false);
+});
+
+test('a sub-agent whose model does not listen to the interrupt says nothing after the result', async () => {
+  const speaking = gate();
+  const script = scriptedModel((request, n) => {
+    if (!isLead(request)) return text('too late');
+    return n === 1 ? task() : text('second');
+  });
+  const spoken = Promise.withResolvers<void>();
+  const model: Model = {
+    ...script,
+    async *stream(request) {
+      if (isLead(request)) return yield* script.stream(request);
+      const events = await collect(script.stream({ ...request, signal: new AbortController().signal }));
+      await speaking.pass();
+      yield* events;
+      spoken.resolve();
+    },
+  };
+  const { send, ask, result, seen } = raw([], { model, builtIns: ['Task'], rules: allow('Task') });
+  await send({ type: 'user', message: { role: 'user', content: 'one' } });
+  await speaking.reached;
+  await ask('interrupt');
+  await result(1);
+  const before = seen.length;
+  speaking.open();
+  await spoken.promise;
+  await ask('mcp_status');
+  expect(seen.slice(before).filter(({ type }) => type === 'assistant')).toEqual([]);
+});
+
+test('deny with interrupt inside a sub-agent ends the whole turn', async () => {
+  const { query, model } = drive(
+    [task(), toolUse('mcp__calc__add', { a: 1, b: 2 }, 't1')],
+    {
+      mcpServers: { calc: calc() },
+      canUseTool: async () => ({ behavior: 'deny', message: 'stop everything', interrupt: true }),
+    },
+    { builtIns: ['Task'], rules: allow('Task') },
+  );
+  expect(resultOf(await collect(query))).toMatchObject({ subtype: 'error_during_execution' });
+  expect(model.requests).toHaveLength(2);
+});
+
+test('a sub-agent whose model fails is a failed result for the lead', async () => {
+  const { query, model } = drive(
+    (request, n) => {
+      if (isLead(request)) return n === 1 ? task() : text('ok');
+      throw new Error('no model today');
+    },
+    {},
+    { builtIns: ['Task'], rules: allow('Task') },
+  );
+  expect(resultOf(await collect(query))).toMatchObject({ subtype: 'success', result: 'ok' });
+  expect(results(model.requests.at(-1)).task).toBe('!The sub-agent failed: no model today');
+});
+
+test('mode plan keeps sub-agents from changing anything, too', async () => {
+  const { query, model } = drive(
+    [task(), toolUse('mcp__calc__add', { a: 1, b: 2 }, 't1'), text('could not'), text('ok')],
+    { mcpServers: { calc: calc() }, canUseTool: async () => ({ behavior: 'allow' }) },
+    { builtIns: ['Task'], rules: allow('Task'), permissionMode: 'plan' },
+  );
+  await collect(query);
+  expect(results(model.requests[2]).t1).toMatch(/^!mode plan/);
+});

@@ -1,0 +1,81 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { literalText, type Part, parseTemplate } from '../../../src/config/expand/template.ts';
+
+const text = (it: string): Part => ({ kind: 'text', text: it });
+const variable = (name: string, ...otherwise: Part[]): Part => ({ kind: 'variable', name, otherwise });
+
+test.each<[string, Part[]]>([
+  ['', []],
+  ['plain', [text('plain')]],
+  ['${A}', [{ kind: 'variable', name: 'A' }]],
+  ['x${_a1}y', [text('x'), { kind: 'variable', name: '_a1' }, text('y')]],
+  ['${A:-}', [variable('A')]],
+  ['${A:-b c}', [variable('A', text('b c'))]],
+  ['${A:-${B:-c}d}', [variable('A', variable('B', text('c')), text('d'))]],
+  ['${A:-{"a":{}}}!', [variable('A', text('{"a":{}}')), text('!')]],
+  ['${A:-$${B}}', [variable('A', text('${B}'))]],
+  ['${secret:git.hub-1}', [{ kind: 'secret', name: 'git.hub-1' }]],
+  ['${secret}', [{ kind: 'variable', name: 'secret' }]],
+  ['$${A}', [text('${A}')]],
+  ['$$${A}', [text('$${A}')]],
+  // What only looks like it is text.
+  ['$A $ {A} a}b{ $$ $(A)', [text('$A $ {A} a}b{ $$ $(A)')]],
+])('%j is read', (given, parts) => {
+  expect(parseTemplate(given)).toEqual({ kind: 'parts', parts });
+});
+
+test.each<[string, number, string]>([
+  ['${', 1, 'without its "}"'],
+  ['ab${A', 3, 'without its "}"'],
+  ['${A:-b', 1, 'without its "}"'],
+  ['${A:-{}', 1, 'without its "}"'],
+  ['${}', 1, 'not understood; write ${VAR}'],
+  ['${a b}', 1, 'not understood; write ${VAR}'],
+  ['${1}', 1, 'not understood; write ${VAR}'],
+  ['${A-b}', 1, 'not understood; write ${VAR}'],
+  ['${A:?b}', 1, 'not understood; write ${VAR}'],
+  ['${ünï}', 1, 'not understood; write ${VAR}'],
+  ['${secret:}', 1, 'write ${secret:name}'],
+  ['${secret:a/b}', 1, 'write ${secret:name}'],
+  ['${secret:a:-b}', 1, 'write ${secret:name}'],
+  ['${env:HOME}', 1, 'without "env:"'],
+  ['x ${A:-${}}', 8, 'not understood; write ${VAR}'],
+])('%j is refused at character %i', (given, at, fault) => {
+  expect(parseTemplate(given)).toEqual({ kind: 'faulty', at, fault: expect.stringContaining(fault) });
+});
+
+test('defaults may be nested ten deep, and no deeper', () => {
+  const nested = (depth: number) => '${A:-'.repeat(depth) + '}'.repeat(depth);
+  expect(parseTemplate(nested(10))).toMatchObject({ kind: 'parts' });
+  expect(parseTemplate(nested(11))).toMatchObject({
+    kind: 'faulty',
+    fault: expect.stringContaining('10 deep'),
+  });
+  expect(parseTemplate(nested(100_000))).toMatchObject({ kind: 'faulty' });
+});
+
+const TRICKY = fc
+  .array(fc.constantFrom('$', '{', '}', '${', 'A', ':-', 'secret:', 'é', ' '))
+  .map((it) => it.join(''));
+
+test('any text is read, without throwing, and one without "${" is itself', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), TRICKY), (given) => {
+      const read = parseTemplate(given);
+      if (given.includes('${')) expect(read.kind).toMatch(/parts|faulty/);
+      else expect(read).toEqual({ kind: 'parts', parts: given === '' ? [] : [text(given)] });
+    }),
+  );
+});
+
+test('what is escaped comes out as it was', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), TRICKY), (given) => {
+      expect(parseTemplate(literalText(given))).toEqual({
+        kind: 'parts',
+        parts: given === '' ? [] : [text(given)],
+      });
+    }),
+  );
+});

@@ -1,0 +1,215 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { parseJsonc } from '../../../src/config/files/parse-jsonc.ts';
+
+const SECRET = 'sk-hidden';
+
+test.each([
+  ['comments', '{ // one\n "a": 1, /* two */ "b": [2] }', { a: 1, b: [2] }],
+  ['trailing commas', '{"a": [1, 2,], "b": {"c": 3,},}', { a: [1, 2], b: { c: 3 } }],
+  ['a byte order mark', '\uFEFF{"a": 1}', { a: 1 }],
+  ['a byte order mark and comments', '\uFEFF// x\n{"a": 1}', { a: 1 }],
+  ['CRLF', '{\r\n"a": 1 // x\r\n}', { a: 1 }],
+  ['what looks like a comment in a text', '{"url": "http://x/*y*/",}', { url: 'http://x/*y*/' }],
+  ['nothing', '', undefined],
+  ['blanks and comments only', ' \n// x\n/* y */', undefined],
+  ['a value that is no object', '[1,]', [1]],
+])('%s can be read', (_, text, value) => {
+  expect(parseJsonc(text)).toMatchObject({ value, faults: [], duplicates: [] });
+});
+
+test.each(['{"__proto__": {"x": 1}, "constructor": 2}', '{"__proto__": {"x": 1}, "constructor": 2,}'])(
+  'a name such as __proto__ is an ordinary one: %s',
+  (text) => {
+    const { value } = parseJsonc(text);
+    expect(Object.keys(value as object)).toEqual(['__proto__', 'constructor']);
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+    expect('x' in (value as object)).toBe(false);
+  },
+);
+
+test.each([
+  ['{"a": "1" "b": 2}', 1, 11, 'a comma or a closing bracket is missing before this'],
+  ['{\n  "a": 1,\n  b: 2\n}', 3, 3, 'a word that is no JSON; texts and names stand in double quotes'],
+  ['{"a": 1', 1, 8, 'a closing } is missing'],
+  ['{"a": [1}', 1, 9, 'a comma or a closing bracket is missing before this'],
+  ['{"a": [1', 1, 9, 'a closing ] is missing'],
+  [`{"a": "${SECRET}`, 1, 7, 'a text does not end; a double quote is missing'],
+  ['{"a": }', 1, 7, 'a value is missing here'],
+  ['{"a" 1}', 1, 6, 'a colon is missing here'],
+  ['{} {}', 1, 4, 'there is more after the end of the value'],
+  ['{} /* x', 1, 4, 'a comment does not end; */ is missing'],
+  ['{"a": "\\q"}', 1, 8, 'a backslash before what needs none; write \\\\ for a backslash'],
+  ['{"a": "\\\\ \\u12"}', 1, 11, 'a backslash before what needs none; write \\\\ for a backslash'],
+  ['{"a": "\t"}', 1, 8, 'a control character in a text; write it as \\t or \\u'],
+  [`{"a": "${SECRET},\n "b": 1}`, 1, 7, 'a text does not end; a double quote is missing'],
+  ['{"a": 01}', 1, 7, 'this is no number'],
+  ['{"a": 1_000}', 1, 7, 'this is no number'],
+  ['{"a": NaN}', 1, 7, 'a word that is no JSON; texts and names stand in double quotes'],
+  ['[1,,2]', 1, 4, 'a value is missing here'],
+  ['{,}', 1, 2, 'a name in double quotes is missing here'],
+  ['{"a": 1}]', 1, 9, 'there is more after the end of the value'],
+  ['{"a": 1 /* x', 1, 9, 'a comment does not end; */ is missing'],
+  ['{"a" /* x', 1, 6, 'a comment does not end; */ is missing'],
+  ['{"a"', 1, 5, 'a colon is missing here'],
+  ['{"a":', 1, 6, 'a value is missing here'],
+  ['\uFEFF{\r\n\r"a"', 3, 4, 'a colon is missing here'],
+  [`{"a": ${SECRET}}`, 1, 7, 'a word that is no JSON; texts and names stand in double quotes'],
+])('%j is a fault at %i:%i that shows nothing of the text', (text, line, column, message) => {
+  const { faults } = parseJsonc(text);
+  expect(faults[0]).toEqual({ message, position: { line, column } });
+  expect(JSON.stringify(faults)).not.toContain(SECRET);
+});
+
+test('what stands before a fault is read', () => {
+  expect(parseJsonc('{"a": 1, "b": {"c": 2}, "d" }').value).toEqual({ a: 1, b: { c: 2 } });
+});
+
+test('of a member that is written twice the later one counts, and it is told where', () => {
+  const text = '{\n  "a": {"x": 1},\n  "b": [{"y": 1, "y": 2}],\n  "a": {"x": 3}\n}';
+  expect(parseJsonc(text)).toMatchObject({
+    value: { a: { x: 3 }, b: [{ y: 2 }] },
+    faults: [],
+    duplicates: [
+      { path: ['b', 0, 'y'], position: { line: 3, column: 18 } },
+      { path: ['a'], position: { line: 4, column: 3 } },
+    ],
+  });
+  expect(parseJsonc(text).locate(['a'])).toEqual({ line: 4, column: 3 });
+});
+
+test.each([
+  ['strict', '{\n  "a": {\n    "b": [1, {"c": 2}]\n  }\n}'],
+  ['with comments', '{ // x\n  "a": {\n    "b": [1, {"c": 2}],\n  }\n}'],
+])('a place is found in a text that is %s', (_, text) => {
+  const { locate } = parseJsonc(text);
+  expect(
+    [
+      [],
+      ['a'],
+      ['a', 'b'],
+      ['a', 'b', 1],
+      ['a', 'b', 1, 'c'],
+      ['x'],
+      ['a', 'b', 7],
+      ['a', 'b', 'c', 'd'],
+    ].map(locate),
+  ).toEqual([
+    { line: 1, column: 1 },
+    { line: 2, column: 3 },
+    { line: 3, column: 5 },
+    { line: 3, column: 14 },
+    { line: 3, column: 15 },
+    undefined,
+    undefined,
+    undefined,
+  ]);
+});
+
+test.each([
+  ['lists', '['],
+  ['objects', '{"a":'],
+  ['lists with comments', '/**/['],
+])('%s that stand in each other without end are a fault, not a crash', (_, open) => {
+  const { value, faults } = parseJsonc(open.repeat(300_000));
+  expect(value).toBeUndefined();
+  expect(faults).toMatchObject([{ message: 'objects and lists stand in each other more than 200 deep' }]);
+});
+
+test('a deep text that is closed again is too deep as well', () => {
+  expect(parseJsonc('['.repeat(200) + ']'.repeat(200)).faults).toEqual([]);
+  expect(parseJsonc('['.repeat(201) + ']'.repeat(201)).faults).toHaveLength(1);
+});
+
+test('brackets within texts are not deep', () => {
+  const text = JSON.stringify({ a: '[{"'.repeat(500), '\\"[': '\\' });
+  expect(parseJsonc(text).value).toEqual(JSON.parse(text));
+});
+
+test('a text that is no JSON at all has one fault', () => {
+  expect(parseJsonc('no '.repeat(10_000)).faults).toHaveLength(1);
+});
+
+test('whatever JSON.parse reads is read to the same, also beside a comment', () => {
+  fc.assert(
+    fc.property(fc.json({ maxDepth: 6 }), (text) => {
+      const value = JSON.parse(text);
+      expect(parseJsonc(text)).toMatchObject({ faults: [], duplicates: [] });
+      expect(parseJsonc(text).value).toEqual(value);
+      expect(parseJsonc(`/**/${text}`).faults).toEqual([]);
+      expect(parseJsonc(`/**/${text}`).value).toEqual(value);
+    }),
+  );
+});
+
+test('whatever JSON.parse refuses is a fault, or has comments, trailing commas or nothing in it', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.constantFrom('{', '}', '[', ']', ',', ':', '"a"', '1', 'x', ' ', '"')),
+      (parts) => {
+        const text = parts.join('');
+        if (parseJsonc(text).faults.length > 0) return;
+        const strict = text.replaceAll(/,\s*([}\]])/g, '$1').trim();
+        expect(strict === '' || JSON.parse(strict) !== undefined).toBe(true);
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+test('any text at all is read without a throw', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
+      const { faults, locate } = parseJsonc(text);
+      locate([]);
+      expect(faults.every(({ position }) => position.line >= 1 && position.column >= 1)).toBe(true);
+    }),
+  );
+});
+
+test('500 servers are read in a few milliseconds, and their places too', () => {
+  const entry = { command: 'npx', args: ['-y', '@x/server'], env: { TOKEN: 'x'.repeat(50) } };
+  const mcpServers = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`server-${n}`, entry]));
+  const text = JSON.stringify({ mcpServers }, null, 2);
+  const start = performance.now();
+  const { locate } = parseJsonc(text);
+  const places = Object.keys(mcpServers).map((name) => locate(['mcpServers', name])?.line);
+  // Generous: what it must not be is quadratic.
+  expect(performance.now() - start).toBeLessThan(500);
+  expect(places).toEqual(Array.from({ length: 500 }, (_, n) => 3 + n * 10));
+});
+
+test.each([
+  ['strict', '', ''],
+  ['with a comment', '// x\n', ''],
+  ['with a trailing comma', '', ','],
+])('a text that is %s holds so many values and not more', (_, before, after) => {
+  const zeros = (count: number) => `${before}[${'0,'.repeat(count - 1)}0${after}]`;
+  expect(parseJsonc(zeros(199_999)).faults).toEqual([]);
+  const { value, faults } = parseJsonc(zeros(200_000));
+  expect(value).toBeUndefined();
+  expect(faults).toMatchObject([{ message: 'it holds more than 200000 values' }]);
+});
+
+test('empty objects and lists are counted once', () => {
+  const { value, faults } = parseJsonc(`[${'[],{},'.repeat(99_999)}1]`);
+  expect(faults).toEqual([]);
+  expect(value).toHaveLength(199_999);
+});
+
+test('where things stand is found out anew rather than kept: a tree is far bigger than its text', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect: () => void = runInNewContext('gc');
+  const used = async () => {
+    await new Promise(setImmediate);
+    collect();
+    return process.memoryUsage().heapUsed;
+  };
+  const text = `{ // x\n "a": [${'0,'.repeat(150_000)}] }`;
+  const before = await used();
+  const { locate } = parseJsonc(text);
+  expect((await used()) - before).toBeLessThan(5_000_000);
+  expect(locate(['a', 3])).toEqual({ line: 2, column: 14 });
+});

@@ -1,0 +1,58 @@
+import { type MergeInput, mergeServers } from '../../../src/config/merge/merge.ts';
+import type { Choice, LostServer, Merged, Scope, Source, WrittenServer } from '../../../src/config/model.ts';
+import type { ExternalServerEntry } from '../../../src/protocol/server-entry.ts';
+
+/** One entry in a source of its own kind; by default a command that only this label has. */
+export function written(
+  scope: Scope,
+  name: string,
+  entry: ExternalServerEntry | 'broken' = { command: `${scope}-command` },
+  label: string = scope,
+): WrittenServer {
+  const place = { name, scope, label, position: { line: 3, column: 5 } };
+  if (entry !== 'broken') return { ...place, raw: entry, entry };
+  return { ...place, raw: 7, fault: { level: 'error', scope, label, message: 'it must be an object' } };
+}
+
+/** A file or flag with these entries, which all are of its scope and label. */
+export function sourceOf(first: WrittenServer, ...more: WrittenServer[]): Source {
+  return {
+    scope: first.scope,
+    label: first.label,
+    state: 'read',
+    servers: [first, ...more],
+    faults: [],
+  };
+}
+
+/** Everything approved, everybody allowed, nothing overridden, unless said otherwise. */
+export function merge(
+  sources: readonly Source[],
+  more: Partial<Omit<MergeInput, 'sources' | 'choices'>> & {
+    choices?: Readonly<Record<string, Choice>>;
+  } = {},
+): Merged {
+  const { choices = {}, ...rest } = more;
+  return mergeServers({
+    sources,
+    policy: { judge: () => ({ kind: 'allowed' }) },
+    overrides: [],
+    ...rest,
+    choices: { ofServer: ({ label }) => choices[label] ?? 'approved' },
+  });
+}
+
+/** What was decided, as a text: `name: label verdict; lost: label why, …`, then what nobody's name has. */
+export function told({ servers, lost }: Merged): string[] {
+  return [
+    ...servers.map(
+      ({ name, written: { label }, verdict, lost: also }) =>
+        `${name}: ${label} ${verdict.kind}${also.length > 0 ? `; lost: ${also.map(tellLoss).join(', ')}` : ''}`,
+    ),
+    ...lost.map((it) => `nobody has ${it.written.name}: ${tellLoss(it)}`),
+  ];
+}
+
+function tellLoss({ written: { label }, why, winner }: LostServer): string {
+  return `${label} ${why}${winner ? ` to ${winner.label}` : ''}`;
+}

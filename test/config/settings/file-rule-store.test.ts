@@ -1,0 +1,350 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { approveSettings, trustDirectory } from '../../../src/config/approval/choice-store.ts';
+import { readConfiguration } from '../../../src/config/configuration.ts';
+import { parseJsonc } from '../../../src/config/files/parse-jsonc.ts';
+import { fileRuleStore } from '../../../src/config/settings/file-rule-store.ts';
+import { readInventory } from '../../../src/config/write/inventory.ts';
+import { EMPTY_RULES, modeOf } from '../../../src/permissions/rule-store.ts';
+import type { PermissionUpdate, PermissionUpdateDestination } from '../../../src/protocol/permission.ts';
+import { configPlace } from '../config-place.ts';
+
+function place(initial = EMPTY_RULES) {
+  const made = configPlace();
+  const notes: string[] = [];
+  const store = fileRuleStore({ world: made.world(), initial, note: (text) => notes.push(text) });
+  const local = join(made.project, '.toolplane/settings.local.json');
+  return { ...made, store, notes, local };
+}
+
+const allow = (
+  destination: PermissionUpdateDestination,
+  toolName = 'Bash',
+  ruleContent = 'ls',
+): PermissionUpdate => ({
+  type: 'addRules',
+  rules: [{ toolName, ruleContent }],
+  behavior: 'allow',
+  destination,
+});
+const json = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
+const settingsNow = async (world: ReturnType<ReturnType<typeof configPlace>['world']>) =>
+  (await readConfiguration(world)).settings;
+
+test.each<[PermissionUpdateDestination, string, number]>([
+  ['userSettings', 'person/.toolplane/settings.json', 0o600],
+  ['projectSettings', 'project/.toolplane/settings.json', 0o644],
+  ['localSettings', 'project/.toolplane/settings.local.json', 0o600],
+])('a rule for %s is written to %s, counts there, and is told', async (destination, file, mode) => {
+  const { store, world, project, notes } = place();
+  expect(await store.apply([allow(destination)])).toEqual([]);
+  const path = join(project, '..', file);
+  expect(json(path)).toEqual({ version: 1, permissions: { allow: ['Bash(ls)'] } });
+  expect(statSync(path).mode & 0o777).toBe(mode);
+  const rule = { tool: 'Bash', content: 'ls', effect: 'allow', source: destination };
+  expect(store.current().rules).toEqual([rule]);
+  const { rules, pending } = await settingsNow(world());
+  expect({ rules, pending }).toEqual({ rules: [rule], pending: [] });
+  const label = file.replace('person', '~').replace('project/', '');
+  expect(notes).toEqual([`noted in ${label}`]);
+  expect(store.keeps?.(destination)).toBe(true);
+});
+
+test.each(['session', 'cliArg'] as const)('a rule for %s is in no file', async (destination) => {
+  const { store, project, home, notes } = place();
+  await store.apply([allow(destination)]);
+  expect(store.current().rules).toMatchObject([{ source: destination }]);
+  expect(store.keeps?.(destination)).toBe(false);
+  expect([existsSync(join(project, '.toolplane')), existsSync(home), notes]).toEqual([false, false, []]);
+});
+
+test('rules, modes and directories come and go, and the files say what is in force', async () => {
+  const { store, local, world } = place();
+  await store.apply([
+    allow('localSettings', 'Bash', 'a'),
+    allow('localSettings', 'Bash', 'b'),
+    { type: 'setMode', mode: 'acceptEdits', destination: 'localSettings' },
+    { type: 'addDirectories', directories: ['/x', '/y'], destination: 'localSettings' },
+  ]);
+  await store.apply([
+    {
+      type: 'removeRules',
+      rules: [{ toolName: 'Bash', ruleContent: 'a' }],
+      behavior: 'allow',
+      destination: 'localSettings',
+    },
+    { type: 'removeDirectories', directories: ['/x'], destination: 'localSettings' },
+    {
+      type: 'replaceRules',
+      rules: [{ toolName: 'Write' }],
+      behavior: 'deny',
+      destination: 'localSettings',
+    },
+  ]);
+  expect(json(local)).toEqual({
+    version: 1,
+    permissions: {
+      allow: ['Bash(b)'],
+      defaultMode: 'acceptEdits',
+      additionalDirectories: ['/y'],
+      deny: ['Write'],
+    },
+  });
+  const { permissions } = await settingsNow(world());
+  expect(store.current()).toEqual(permissions);
+  expect(modeOf(store.current())).toBe('acceptEdits');
+});
+
+test('a faulty rule is neither in force nor in a file', async () => {
+  const { store, local } = place();
+  const diagnostics = await store.apply([
+    { type: 'addRules', rules: [{ toolName: '*' }], behavior: 'allow', destination: 'localSettings' },
+  ]);
+  expect(diagnostics).toMatchObject([{ code: 'RULE_TOO_WIDE' }]);
+  expect([store.current().rules, existsSync(local)]).toEqual([[], false]);
+});
+
+test('comments and keys of others stay; a rule that is there already changes nothing', async () => {
+  const { store, write, home, notes } = place();
+  const text = '{\n  // mine\n  "permissions": { "allow": ["Bash( ls )"] },\n  "theme": "dark"\n}\n';
+  const path = write(join(home, 'settings.json'), text);
+  await store.apply([allow('userSettings')]);
+  expect([readFileSync(path, 'utf8'), notes]).toEqual([text, []]);
+  await store.apply([allow('userSettings', 'Read', 'x')]);
+  expect(readFileSync(path, 'utf8')).toContain('// mine');
+  const now = parseJsonc(readFileSync(path, 'utf8')).value;
+  const permissions = { allow: ['Bash( ls )', 'Read(x)'] };
+  expect(now).toEqual({ permissions, theme: 'dark', version: 1 });
+});
+
+test('what a person approved stays approved when we write to it', async () => {
+  const { store, write, world, local, home } = place();
+  const value = { permissions: { allow: ['Read'] }, env: { A: 'b' } };
+  write(local, value);
+  approveSettings(home, { scope: 'local', path: local, value });
+  await store.apply([allow('localSettings')]);
+  const { env, pending, rules } = await settingsNow(world());
+  expect([{ ...env }, pending, rules.length]).toEqual([{ A: 'b' }, [], 2]);
+});
+
+test('nothing is written to a file that waits for approval: the rule is for the session, and told', async () => {
+  const { store, write, world, local, notes } = place();
+  write(local, { hooks: {}, permissions: { allow: ['Write'] } });
+  const before = readFileSync(local, 'utf8');
+  expect(await store.apply([allow('localSettings')])).toEqual([]);
+  expect(readFileSync(local, 'utf8')).toBe(before);
+  expect(store.current().rules).toEqual([
+    { tool: 'Bash', content: 'ls', effect: 'allow', source: 'session' },
+  ]);
+  expect(notes).toEqual([
+    'kept for this session only: .toolplane/settings.local.json waits for approval, so nothing was written to it: run "toolplane mcp approve --settings"',
+  ]);
+  expect((await settingsNow(world())).pending).toMatchObject([{ choice: 'new' }]);
+});
+
+test('what only forbids is written there all the same, and approves nothing', async () => {
+  const { store, write, world, local } = place();
+  write(local, { permissions: { allow: ['Write'] } });
+  const deny = { ...allow('localSettings'), behavior: 'deny' } as PermissionUpdate;
+  await store.apply([deny]);
+  const { rules, pending } = await settingsNow(world());
+  expect(rules).toEqual([{ tool: 'Bash', content: 'ls', effect: 'deny', source: 'localSettings' }]);
+  expect(pending).toHaveLength(1);
+});
+
+test('in a trusted repository nothing has to be approved, and no content is', async () => {
+  const { store, write, world, local, home, project } = place();
+  trustDirectory(home, project);
+  write(local, { model: 'm' });
+  await store.apply([allow('localSettings')]);
+  expect((await settingsNow(world())).model).toBe('m');
+  expect(json(join(home, 'choices.json'))).toMatchObject({ settings: [] });
+});
+
+test.each<[string, (made: ReturnType<typeof place>) => void, RegExp]>([
+  [
+    'broken',
+    ({ write, local }) => write(local, '{ "permissions": '),
+    /settings\.local\.json.*was not changed/,
+  ],
+  ['newer', ({ write, local }) => write(local, { version: 9 }), /version 9/],
+  [
+    'a link out of the project',
+    ({ write, local, userHome }) => {
+      mkdirSync(join(local, '..'));
+      symlinkSync(write(join(userHome, 'other.json'), {}), local);
+    },
+    /settings\.local\.json/,
+  ],
+  [
+    'no object where one is needed',
+    ({ write, local, home }) => {
+      write(local, { permissions: [] });
+      approveSettings(home, { scope: 'local', path: local, value: { permissions: [] } });
+    },
+    /permissions/,
+  ],
+  [
+    'one whose choices cannot be kept',
+    ({ write, home }) => chmodSync(write(join(home, 'choices.json'), '{}'), 0o600),
+    /choices\.json cannot be used/,
+  ],
+])('a file that is %s: the rule is for the session, and why is told', async (_, make, why) => {
+  const made = place();
+  make(made);
+  const before = existsSync(made.local) ? readFileSync(made.local, 'utf8') : undefined;
+  expect(await made.store.apply([allow('localSettings')])).toEqual([]);
+  expect(made.store.current().rules).toMatchObject([{ tool: 'Bash', source: 'session' }]);
+  expect(made.notes).toEqual([expect.stringMatching(/^kept for this session only: /)]);
+  expect(made.notes[0]).toMatch(why);
+  expect(made.notes[0]).not.toContain('\n');
+  expect(existsSync(made.local) ? readFileSync(made.local, 'utf8') : undefined).toBe(before);
+});
+
+test('mode bypassPermissions is in no file', async () => {
+  const { store, local, notes } = place();
+  await store.apply([{ type: 'setMode', mode: 'bypassPermissions', destination: 'localSettings' }]);
+  expect([existsSync(local), modeOf(store.current())]).toEqual([false, 'bypassPermissions']);
+  expect(notes).toEqual(['kept for this session only: mode bypassPermissions is not written to settings']);
+});
+
+test('the nearest file there is takes the rule; what is taken away goes from all of them', async () => {
+  const { project, write, world, home } = configPlace();
+  const value = { permissions: { allow: ['Bash(ls)'] } };
+  const [far, near] = ['', 'sub'].map((it) => {
+    const path = write(join(project, it, '.toolplane/settings.local.json'), value);
+    approveSettings(home, { scope: 'local', path, value });
+    return path;
+  }) as [string, string];
+  const cwd = join(project, 'sub', 'deep');
+  mkdirSync(cwd);
+  const store = fileRuleStore({ world: world({}, cwd), initial: EMPTY_RULES });
+  await store.apply([allow('localSettings', 'Bash', 'pwd')]);
+  expect([json(far).permissions.allow, json(near).permissions.allow]).toEqual([
+    ['Bash(ls)'],
+    ['Bash(ls)', 'Bash(pwd)'],
+  ]);
+  await store.apply([{ ...allow('localSettings'), type: 'removeRules' } as PermissionUpdate]);
+  expect([json(far).permissions.allow, json(near).permissions.allow]).toEqual([[], ['Bash(pwd)']]);
+});
+
+test('in a person’s own home there is no project to write to', async () => {
+  const { userHome, world } = configPlace();
+  const notes: string[] = [];
+  const store = fileRuleStore({
+    world: world({}, userHome),
+    initial: EMPTY_RULES,
+    note: (text) => notes.push(text),
+  });
+  expect(store.keeps?.('localSettings')).toBe(false);
+  await store.apply([allow('localSettings')]);
+  expect(notes).toEqual(['kept for this session only: there is no project here']);
+  expect(store.current().rules).toMatchObject([{ source: 'session' }]);
+});
+
+test('what was written is known to whoever uninstalls', async () => {
+  const { store, local, home } = place();
+  await store.apply([allow('localSettings'), allow('localSettings', 'Bash', 'pwd')]);
+  await store.apply([{ ...allow('localSettings'), type: 'removeRules' } as PermissionUpdate]);
+  const file = readInventory(home).files.find(({ path }) => path === local);
+  expect(file).toMatchObject({ isCreated: true, lists: { 'permissions.allow': ['Bash(pwd)'] } });
+});
+
+test('so are modes, with what they took the place of, and directories', async () => {
+  const { store, local, home, project, write } = place();
+  const shared = write(join(project, '.toolplane/settings.json'), { permissions: { defaultMode: 'plan' } });
+  trustDirectory(home, project);
+  for (const destination of ['localSettings', 'projectSettings'] as const)
+    await store.apply([
+      { type: 'setMode', mode: 'default', destination },
+      { type: 'setMode', mode: 'acceptEdits', destination },
+      { type: 'addDirectories', directories: ['/x', '/y'], destination },
+    ]);
+  await store.apply([{ type: 'setMode', mode: 'dontAsk', destination: 'projectSettings' }]);
+  const lists = { 'permissions.additionalDirectories': ['/x', '/y'] };
+  const others = [join(local, '../.gitignore'), join(project, '.git/toolplane-trust')];
+  const files = readInventory(home).files.filter(({ path }) => !others.includes(path));
+  const key = 'permissions.defaultMode';
+  expect(files).toEqual([
+    { path: shared, isCreated: false, servers: {}, lists, values: { [key]: { is: 'dontAsk', was: 'plan' } } },
+    { path: local, isCreated: true, servers: {}, lists, values: { [key]: { is: 'acceptEdits' } } },
+  ]);
+});
+
+test.each(['localSettings', 'projectSettings'] as const)(
+  'a link that leads into the person’s own settings takes no rule for %s',
+  async (destination) => {
+    const { store, home, project, notes, write } = place();
+    const path = write(join(home, 'settings.json'), { version: 1 });
+    symlinkSync(home, join(project, '.toolplane'));
+    await store.apply([allow(destination)]);
+    expect(json(path)).toEqual({ version: 1 });
+    expect(readdirSync(home)).toEqual(['settings.json']);
+    expect(store.current().rules).toMatchObject([{ source: 'session' }]);
+    expect(notes).toEqual([
+      expect.stringMatching(
+        /^kept for this session only: \S*settings(\.local)?\.json was not changed: a link leads from it into/,
+      ),
+    ]);
+  },
+);
+
+test('settings that changed are taken over; what was said for the session or by flags stays', async () => {
+  const { store } = place({
+    rules: [
+      { tool: 'A', effect: 'allow', source: 'cliArg' },
+      { tool: 'B', effect: 'allow', source: 'userSettings' },
+      { tool: 'C', effect: 'deny', source: 'policySettings' },
+    ],
+    modes: { cliArg: 'plan', userSettings: 'default' },
+    directories: [
+      { path: '/a', source: 'cliArg' },
+      { path: '/b', source: 'userSettings' },
+    ],
+  });
+  await store.apply([allow('session')]);
+  store.renew({
+    rules: [{ tool: 'D', effect: 'ask', source: 'localSettings' }],
+    modes: { localSettings: 'acceptEdits' },
+    directories: [{ path: '/d', source: 'localSettings' }],
+  });
+  expect(store.current()).toEqual({
+    rules: [
+      { tool: 'A', effect: 'allow', source: 'cliArg' },
+      { tool: 'Bash', content: 'ls', effect: 'allow', source: 'session' },
+      { tool: 'D', effect: 'ask', source: 'localSettings' },
+    ],
+    modes: { cliArg: 'plan', localSettings: 'acceptEdits' },
+    directories: [
+      { path: '/a', source: 'cliArg' },
+      { path: '/d', source: 'localSettings' },
+    ],
+  });
+});
+
+test('processes that allow at once lose no rule, and all of it is approved', async () => {
+  const { project, home, local, world } = place();
+  const [who, count] = [['a', 'b', 'c'], 5];
+  const fixture = fileURLToPath(new URL('fixtures/allow.ts', import.meta.url));
+  const told = await Promise.all(
+    who.map(async (name) => {
+      const child = spawn(process.execPath, [fixture, project, home, name, String(count)], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      const chunks: string[] = [];
+      child.stdout.on('data', (chunk) => chunks.push(String(chunk)));
+      const [code] = await once(child, 'close');
+      return { code, lines: new Set(chunks.join('').trim().split('\n')) };
+    }),
+  );
+  const fine = { code: 0, lines: new Set(['noted in .toolplane/settings.local.json']) };
+  expect(told).toEqual([fine, fine, fine]);
+  const all = who.flatMap((name) => Array.from({ length: count }, (_, n) => `Bash(${name} ${n})`));
+  expect(new Set(json(local).permissions.allow)).toEqual(new Set(all));
+  const { rules, pending } = await settingsNow(world());
+  expect([rules.length, pending]).toEqual([all.length, []]);
+});

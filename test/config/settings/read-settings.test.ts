@@ -1,0 +1,114 @@
+import { expect, test } from 'vitest';
+import { readOneSettings } from '../../../src/config/settings/read-settings.ts';
+
+import { keyText } from '../../../src/config/sources/key-text.ts';
+
+const SECRET = 'hush-hush';
+
+function read(raw: Record<string, unknown>, scope: 'program' | 'managed' = 'program') {
+  const { settings, faults, elsewhere } = readOneSettings(raw, scope);
+  const texts = (wanted: string) =>
+    faults.filter(({ level }) => level === wanted).map(({ path, message }) => `${keyText(path)} ${message}`);
+  return { settings, errors: texts('error'), warnings: texts('warning'), elsewhere };
+}
+
+test('everything that is used', () => {
+  const raw = {
+    $schema: 'x',
+    permissions: {
+      allow: ['Read'],
+      ask: ['Edit'],
+      deny: ['Bash(rm:*)'],
+      defaultMode: 'plan',
+      additionalDirectories: ['/more'],
+      disableBypassPermissionsMode: 'disable',
+    },
+    hooks: { Stop: [{ hooks: [{ type: 'command', command: 'true' }] }] },
+    env: { A: 'b' },
+    model: 'm',
+    sandbox: { enabled: false },
+    timeouts: { callMs: 5 },
+    serverSettings: { s: { trust: true, toolTimeoutsMs: { slow: 1 } } },
+  };
+  expect(read(raw, 'managed')).toEqual({
+    settings: {
+      rules: [
+        { tool: 'Read', effect: 'allow', source: 'policySettings' },
+        { tool: 'Edit', effect: 'ask', source: 'policySettings' },
+        { tool: 'Bash', content: 'rm:*', effect: 'deny', source: 'policySettings' },
+      ],
+      defaultMode: 'plan',
+      forbidsBypass: true,
+      directories: ['/more'],
+      hooks: [{ event: 'Stop', target: { kind: 'command', command: 'true' } }],
+      env: { A: 'b' },
+      model: 'm',
+      timeouts: { callMs: 5 },
+      servers: [{ name: 's', members: { trust: true, toolTimeoutsMs: { slow: 1 } } }],
+    },
+    errors: [],
+    warnings: [],
+    elsewhere: [],
+  });
+});
+
+test('keys that are not used are told, with what was likely meant', () => {
+  const raw = { apiKeyHelper: SECRET, permission: {}, permissions: { alow: ['Read'] } };
+  expect(read(raw)).toMatchObject({
+    warnings: [
+      'permission it is not used; did you mean "permissions"?',
+      'permissions.alow it is not used; did you mean "permissions.allow"?',
+    ],
+    elsewhere: ['apiKeyHelper'],
+  });
+});
+
+test.each<[Record<string, unknown>, string]>([
+  [{ permissions: SECRET }, 'permissions it must be an object'],
+  [{ permissions: { deny: SECRET } }, 'permissions.deny it must be a list of texts'],
+  [{ permissions: { additionalDirectories: [1] } }, 'permissions.additionalDirectories[0] it must be a text'],
+  [
+    { permissions: { disableBypassPermissionsMode: true } },
+    'permissions.disableBypassPermissionsMode it must be "disable" or left out',
+  ],
+  [
+    { permissions: { defaultMode: SECRET } },
+    'permissions.defaultMode it must be one of default, acceptEdits, bypassPermissions, plan, dontAsk, auto',
+  ],
+  [{ env: { TOKEN: [SECRET] } }, 'env.TOKEN it must be a text'],
+  [{ env: [SECRET] }, 'env it must map names to texts'],
+  [{ timeouts: { callMs: 0 } }, 'timeouts.callMs it must be a number of milliseconds above 0'],
+  [{ model: 1 }, 'model it must be a text'],
+  [{ hooks: SECRET }, 'hooks it must be an object of lists'],
+  [
+    { sandbox: { enabled: true } },
+    'sandbox.enabled there is no sandbox for "sandbox.enabled": run the agent in a container instead',
+  ],
+])('%j is a fault that shows no value', (raw, fault) => {
+  expect(read(raw).errors).toEqual([fault]);
+});
+
+test.each(['ask', 'deny'] as const)('an %s rule that cannot be read is an error', (effect) => {
+  const { errors, warnings } = read({ permissions: { [effect]: ['WebFetch(x)'] } });
+  expect(errors).toEqual([expect.stringContaining('WebFetch takes no pattern')]);
+  expect(warnings).toEqual([]);
+});
+
+test('an allow rule that cannot be read is told, and allows nothing', () => {
+  const { settings, errors, warnings } = read({ permissions: { allow: ['*'] } });
+  expect({ rules: settings.rules, errors }).toEqual({ rules: [], errors: [] });
+  expect(warnings).toEqual([expect.stringMatching(/rule "\*" would allow .*; it allows nothing$/)]);
+});
+
+test.each(['allow', 'ask', 'deny'] as const)('an %s rule about no known tool is kept and told', (effect) => {
+  const { settings, warnings } = read({ permissions: { [effect]: ['Bsh', 'WebFetch'] } });
+  expect(settings.rules.map(({ tool }) => tool)).toEqual(['Bsh', 'WebFetch']);
+  expect(warnings).toEqual([
+    `permissions.${effect}[0] rule "Bsh" is about no tool there is; did you mean "Bash"?`,
+  ]);
+});
+
+test('what is told of a server whose name steers a terminal does not', () => {
+  const { warnings } = read({ serverSettings: { 'a\u001b[2J\u009b': { disable: true } } });
+  expect(warnings).toEqual([expect.stringMatching(/^[\x20-\x7e]+did you mean [\x20-\x7e]+\.disabled"\?$/)]);
+});

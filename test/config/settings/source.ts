@@ -1,0 +1,22 @@
+import type { Choice, Scope } from '../../../src/config/model.ts';
+import type { SettingsSource } from '../../../src/config/sources/find-sources.ts';
+
+export type SettingsScope = SettingsSource['scope'];
+
+/** From the lowest to the highest. */
+export const SETTINGS_SCOPES = [
+  'user',
+  'project',
+  'local',
+  'program',
+  'managed',
+] as const satisfies readonly Scope[];
+
+/** Settings of a scope as if read from a file called after it. */
+export function settingsOf(scope: SettingsScope, value: Record<string, unknown>): SettingsSource {
+  const locate: SettingsSource['locate'] = (path) => ({ line: path.length, column: 1 });
+  return { scope, label: `${scope}.json`, path: `/${scope}.json`, value, locate };
+}
+
+/** Every file in projects is what a person said of all. */
+export const saying = (choice: Choice) => ({ ofSettings: () => choice });

@@ -1,0 +1,214 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { readChoices } from '../../../src/config/approval/choices.ts';
+import { readInventory } from '../../../src/config/write/inventory.ts';
+import { pathOfScope, removeServer, writeServer } from '../../../src/config/write/write-servers.ts';
+import { addToList } from '../../../src/config/write/write-settings.ts';
+import { configPlace } from '../config-place.ts';
+
+const ENTRY = { command: 'npx', args: ['-y', 'x'], env: undefined };
+const RAW = { command: 'npx', args: ['-y', 'x'] };
+const LOCAL = join('.toolplane', 'settings.local.json');
+
+test('a scope is written to the nearest file there is, else to that of the repository', () => {
+  const { project, home, world, write } = configPlace();
+  const cwd = join(project, 'packages', 'one');
+  mkdirSync(cwd, { recursive: true });
+  const paths = () =>
+    (['user', 'project', 'local'] as const).map((scope) => pathOfScope(world({}, cwd), scope));
+  expect(paths()).toEqual([join(home, 'settings.json'), join(project, '.mcp.json'), join(project, LOCAL)]);
+  const near = write(join(project, 'packages', '.mcp.json'), {});
+  const own = write(join(cwd, LOCAL), {});
+  expect(paths().slice(1)).toEqual([near, own]);
+});
+
+test('without a repository it is the directory itself; in the person’s own there is no local file', () => {
+  const { userHome, world } = configPlace();
+  expect(pathOfScope(world({}, userHome), 'project')).toBe(join(userHome, '.mcp.json'));
+  expect(() => pathOfScope(world({}, userHome), 'local')).toThrow(`${userHome} is no project`);
+});
+
+test('an entry for the person is written for them only, with a version, and is in no inventory', () => {
+  const { home, world } = configPlace();
+  const path = join(home, 'settings.json');
+  expect(writeServer(world(), 'user', 'x', ENTRY)).toEqual({ path, hadOne: false, isNew: true });
+  expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({ version: 1, mcpServers: { x: RAW } });
+  expect([path, home].map((it) => statSync(it).mode & 0o777)).toEqual([0o600, 0o700]);
+  expect(readdirSync(home)).toEqual(['locks', 'settings.json']);
+});
+
+test('an entry for the project goes to a file that all may read, without a version, and is approved (R169, C18)', async () => {
+  const { project, home, world, write } = configPlace();
+  const path = write(
+    join(project, '.mcp.json'),
+    '{\n  // the team’s\n  "mcpServers": {\n    "old": { "command": "a" }\n  }\n}\n',
+  );
+  expect(writeServer(world(), 'project', 'x', ENTRY)).toEqual({ path, hadOne: false, isNew: false });
+  expect(readFileSync(path, 'utf8')).toBe(
+    '{\n  // the team’s\n  "mcpServers": {\n    "old": { "command": "a" },\n    "x": {\n      "command": "npx",\n      "args": [\n        "-y",\n        "x"\n      ]\n    }\n  }\n}\n',
+  );
+  const { choices } = await readChoices(home);
+  const of = (name: string, raw: unknown) =>
+    choices.ofServer({ name, scope: 'project', label: path, path, raw });
+  expect([of('x', RAW), of('x', { command: 'other' }), of('old', { command: 'a' })]).toEqual([
+    'approved',
+    'changed',
+    'new',
+  ]);
+  expect(readInventory(home).files).toMatchObject([
+    { path, isCreated: false, servers: { x: expect.any(String) } },
+  ]);
+});
+
+test('a local entry is the person’s own, kept out of the repository, and approved', async () => {
+  const { project, home, world } = configPlace();
+  const path = join(project, LOCAL);
+  expect(writeServer(world(), 'local', 'x', ENTRY)).toEqual({ path, hadOne: false, isNew: true });
+  const folder = join(project, '.toolplane');
+  expect([path, folder, join(folder, '.gitignore')].map((it) => statSync(it).mode & 0o777)).toEqual([
+    0o600, 0o755, 0o644,
+  ]);
+  expect(readFileSync(join(folder, '.gitignore'), 'utf8')).toBe('settings.local.json\n');
+  const { choices } = await readChoices(home);
+  expect(choices.ofServer({ name: 'x', scope: 'local', label: path, path, raw: RAW })).toBe('approved');
+  expect(readInventory(home)).toEqual({
+    files: [
+      {
+        path: join(folder, '.gitignore'),
+        isCreated: true,
+        servers: {},
+        lists: {},
+        values: {},
+        text: expect.any(String),
+      },
+      { path, isCreated: true, servers: { x: expect.any(String) }, lists: {}, values: {} },
+    ],
+  });
+});
+
+test('a .gitignore that is there is left as it is', () => {
+  const { project, home, world, write } = configPlace();
+  const path = write(join(project, '.toolplane', '.gitignore'), 'theirs\n');
+  writeServer(world(), 'local', 'x', ENTRY);
+  expect(readFileSync(path, 'utf8')).toBe('theirs\n');
+  expect(readInventory(home).files.map((it) => it.path)).toEqual([join(project, LOCAL)]);
+});
+
+test('an entry of the name is replaced, and that is told', () => {
+  const { world, project } = configPlace();
+  writeServer(world(), 'project', 'x', { command: 'a', timeout: 5 });
+  expect(writeServer(world(), 'project', 'x', ENTRY)).toMatchObject({ hadOne: true, isNew: false });
+  expect(JSON.parse(readFileSync(join(project, '.mcp.json'), 'utf8'))).toEqual({ mcpServers: { x: RAW } });
+});
+
+test('names such as __proto__ are names', () => {
+  const { world, project } = configPlace();
+  expect(writeServer(world(), 'project', '__proto__', ENTRY).hadOne).toBe(false);
+  expect(writeServer(world(), 'project', '__proto__', ENTRY).hadOne).toBe(true);
+  expect(readFileSync(join(project, '.mcp.json'), 'utf8')).toContain('"__proto__": {');
+});
+
+test('an entry that is removed takes along what was decided about it', async () => {
+  const { project, home, world } = configPlace();
+  const { path } = writeServer(world(), 'project', 'x', ENTRY);
+  expect(removeServer(world(), path, 'y')).toBe(false);
+  expect(removeServer(world(), path, 'x')).toBe(true);
+  expect(removeServer(world(), path, 'x')).toBe(false);
+  expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({ mcpServers: {} });
+  const { choices } = await readChoices(home);
+  expect(choices.ofServer({ name: 'x', scope: 'project', label: path, path, raw: RAW })).toBe('new');
+  expect(readInventory(home).files).toMatchObject([{ path, servers: {} }]);
+  expect(removeServer(world(), join(project, 'none', '.mcp.json'), 'x')).toBe(false);
+  expect(existsSync(join(project, 'none'))).toBe(false);
+});
+
+test('nothing is written through a link that leads out of the project', () => {
+  const { project, userHome, world } = configPlace();
+  mkdirSync(join(userHome, 'theirs'));
+  symlinkSync(join(userHome, 'theirs'), join(project, '.toolplane'));
+  expect(() => writeServer(world(), 'local', 'x', ENTRY)).toThrow('leads out of');
+  expect(readdirSync(join(userHome, 'theirs'))).toEqual([]);
+});
+
+test.each<['local' | 'project', string, string]>([
+  ['local', '.toolplane', '.'],
+  ['local', '.toolplane/settings.local.json', 'settings.json'],
+  ['project', '.mcp.json', 'settings.json'],
+  ['project', '.mcp.json', 'secrets.json'],
+])('nothing is written for scope %s where %s is a link to %s of the home', (scope, name, target) => {
+  const { project, home, world, write } = configPlace();
+  const files = ['settings.json', 'secrets.json'].map((it) => write(join(home, it), { version: 1 }));
+  const before = files.map((it) => readFileSync(it, 'utf8'));
+  mkdirSync(dirname(join(project, name)), { recursive: true });
+  symlinkSync(join(home, target), join(project, name));
+  const path = join(project, scope === 'local' ? LOCAL : '.mcp.json');
+  expect(() => writeServer(world(), scope, 'x', ENTRY)).toThrow(
+    `${path} was not changed: a link leads from it into ${home}, which is your own and no project's; remove the link`,
+  );
+  expect(files.map((it) => readFileSync(it, 'utf8'))).toEqual(before);
+  // Nor was anything approved or noted for it.
+  expect(readdirSync(home).sort()).toEqual(['secrets.json', 'settings.json']);
+});
+
+test('nor where the home is itself in the repository, as with files of a person that are in one', () => {
+  const { userHome, home, world, write } = configPlace();
+  const settings = write(join(home, 'settings.json'), { version: 1 });
+  mkdirSync(join(userHome, '.git'));
+  const cwd = join(userHome, 'unpacked');
+  mkdirSync(cwd);
+  symlinkSync('../.toolplane', join(cwd, '.toolplane'));
+  symlinkSync('../.toolplane/settings.json', join(cwd, '.mcp.json'));
+  for (const path of [join(cwd, '.toolplane', 'settings.json'), join(cwd, '.mcp.json')])
+    expect(() => addToList(world({}, cwd), path, ['permissions', 'allow'], ['Bash'])).toThrow(
+      'a link leads from it into',
+    );
+  expect(JSON.parse(readFileSync(settings, 'utf8'))).toEqual({ version: 1 });
+});
+
+test('a home that is a link elsewhere is written to, and so are settings that are one', () => {
+  const { userHome, home, world, write } = configPlace();
+  const target = write(join(userHome, 'dotfiles', 'toolplane.json'), {});
+  const real = join(userHome, 'elsewhere');
+  mkdirSync(real);
+  symlinkSync(real, home);
+  symlinkSync(target, join(home, 'settings.json'));
+  expect(writeServer(world(), 'user', 'x', ENTRY)).toMatchObject({ isNew: false });
+  expect(JSON.parse(readFileSync(target, 'utf8'))).toEqual({ version: 1, mcpServers: { x: RAW } });
+  expect(readdirSync(dirname(target))).toEqual(['toolplane.json']);
+});
+
+test('a project below the home is a project like others', () => {
+  const { home, world } = configPlace();
+  const cwd = join(home, 'scratch');
+  mkdirSync(join(cwd, '.git'), { recursive: true });
+  const { path } = writeServer(world({}, cwd), 'project', 'x', ENTRY);
+  expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({ mcpServers: { x: RAW } });
+  expect(readInventory(home).files).toMatchObject([{ path }]);
+});
+
+test('a lock that a repository brings holds nobody up', () => {
+  const { project, world } = configPlace();
+  mkdirSync(join(project, '.mcp.json.lock'));
+  const started = performance.now();
+  writeServer(world(), 'project', 'x', ENTRY);
+  expect(performance.now() - started).toBeLessThan(2_000);
+  expect(readdirSync(project).sort()).toEqual(['.git', '.mcp.json', '.mcp.json.lock']);
+});
+
+test('what cannot be written is neither approved nor noted', () => {
+  const { project, home, world, write } = configPlace();
+  write(join(project, '.mcp.json'), '{ broken');
+  expect(() => writeServer(world(), 'project', 'x', ENTRY)).toThrow('mend it first');
+  expect(readdirSync(home)).toEqual(['locks']);
+});
+
+test('what cannot be remembered is not written', () => {
+  const { project, home, world, write } = configPlace();
+  write(join(home, 'written.json'), '{"version": 2}');
+  expect(() => writeServer(world(), 'project', 'x', ENTRY)).toThrow(
+    'written.json was not changed: it is of version 2',
+  );
+  expect(existsSync(join(project, '.mcp.json'))).toBe(false);
+  expect(readInventory(home)).toMatchObject({ files: [], fault: expect.stringContaining('version 2') });
+});

@@ -1,0 +1,222 @@
+import { expect, test } from 'vitest';
+import { callTool, type ToolCall } from '../../../src/mcp/calls/call-tool.ts';
+import { memoryJournal } from '../../../src/mcp/calls/journal.ts';
+import type { CallOptions, Connection } from '../../../src/mcp/connection/connection.ts';
+import { HostError } from '../../../src/mcp/connection/host-error.ts';
+import type { CallTarget } from '../../../src/mcp/servers/call-target.ts';
+import { AbortError } from '../../../src/protocol/sdk-error.ts';
+
+const refused = () =>
+  new HostError('unreachable', 'srv', 'nobody listens', { isTerminal: true, hasRun: 'no' });
+const lost = () => new HostError('closed', 'srv', 'the connection is closed', { isTerminal: true });
+const ok = { content: [{ type: 'text' as const, text: 'ok' }] };
+
+/** A server whose attempts go as the script says. */
+function scripted(script: (unknown | typeof ok)[], more: Partial<CallTarget> = {}) {
+  const seen: CallOptions[] = [];
+  const reports: unknown[] = [];
+  const connection = {
+    async callTool(_tool: string, _args: object, options: CallOptions) {
+      seen.push(options);
+      const next = script.shift();
+      if (next === ok) return ok;
+      throw next;
+    },
+  } as unknown as Connection;
+  const target: CallTarget = {
+    entry: { command: 'x' },
+    tool: () => undefined,
+    isChosen: () => true,
+    connected: async () => connection,
+    holds: () => true,
+    live: () => undefined,
+    report: (_, failure) => void reports.push(failure),
+    ...more,
+  };
+  return { target, seen, reports, journal: memoryJournal() };
+}
+
+const call: ToolCall = {
+  server: 'srv',
+  tool: 'act',
+  args: {},
+  limits: { totalMs: 10_000, totalBy: 'callTimeoutMs' },
+};
+
+test('an answer is given as it is, journalled and reported', async () => {
+  const { target, reports, journal } = scripted([ok]);
+  expect(await callTool(target, call, journal)).toBe(ok);
+  expect(reports).toEqual([undefined]);
+  expect(journal.records).toMatchObject([{ server: 'srv', tool: 'act', attempts: 1, outcome: 'answered' }]);
+});
+
+test('a call that never got there is made again, in what is left of its time', async () => {
+  const { target, seen, journal } = scripted([refused(), ok]);
+  expect(await callTool(target, call, journal)).toBe(ok);
+  expect(seen).toHaveLength(2);
+  const [first = 0, second = 0] = seen.map((it) => it.timeoutMs);
+  expect(first).toBeGreaterThan(9_000);
+  // It waited 100 ms in between; timers and clocks differ by a little.
+  expect(second).toBeLessThanOrEqual(first - 90);
+  expect(journal.records).toMatchObject([{ attempts: 2, outcome: 'answered' }]);
+});
+
+test('a call that may have run is not made again, and the caller is told', async () => {
+  const { target, seen, journal } = scripted([lost(), ok]);
+  await expect(callTool(target, call, journal)).rejects.toMatchObject({
+    code: 'closed',
+    message:
+      'MCP server "srv": the connection was lost during "act" (the connection is closed); the call may have run, so it was not repeated: see what it did before you call it again',
+  });
+  expect(seen).toHaveLength(1);
+  expect(journal.records).toMatchObject([{ attempts: 1, outcome: 'lost' }]);
+});
+
+test.each([
+  ['a trusted server calls it read-only', { trust: true }, { readOnlyHint: true }, 2],
+  ['a trusted server calls it idempotent', { trust: true }, { idempotentHint: true }, 2],
+  ['any other server says so', {}, { readOnlyHint: true, idempotentHint: true }, 1],
+  ['a trusted server says nothing', { trust: true }, {}, 1],
+])('a lost call is repeated where that does no harm: %s', async (_, entry, annotations, attempts) => {
+  const { target, seen, journal } = scripted([lost(), ok], {
+    entry: { command: 'x', ...entry },
+    tool: (name) => ({ name, inputSchema: { type: 'object' }, annotations }),
+  });
+  await callTool(target, call, journal).catch(() => {});
+  expect(seen).toHaveLength(attempts);
+});
+
+test("the server's own refusal is no lost connection", async () => {
+  const refusal = Object.assign(new Error('no such tool'), { code: -32602 });
+  const { target, seen, reports, journal } = scripted([refusal, ok]);
+  await expect(callTool(target, call, journal)).rejects.toBe(refusal);
+  expect(seen).toHaveLength(1);
+  expect(reports).toEqual([refusal]);
+  expect(journal.records).toMatchObject([{ outcome: 'failed' }]);
+});
+
+test('a server that cannot be had rejects with its own reason, and nothing was sent', async () => {
+  const why = new HostError('disabled', 'srv', 'it is turned off');
+  const { target, journal } = scripted([], { connected: () => Promise.reject(why) });
+  await expect(callTool(target, call, journal)).rejects.toBe(why);
+  expect(journal.records).toMatchObject([{ attempts: 0, outcome: 'failed' }]);
+});
+
+test('an abort ends the pause before the next attempt at once', async () => {
+  const stop = new AbortController();
+  const failure = new HostError('unreachable', 'srv', 'busy', {
+    isTerminal: true,
+    hasRun: 'no',
+    retryAfterMs: 5_000,
+  });
+  const { target, seen, journal } = scripted([failure, ok], { report: () => stop.abort() });
+  const since = performance.now();
+  await expect(callTool(target, { ...call, signal: stop.signal }, journal)).rejects.toBeInstanceOf(
+    AbortError,
+  );
+  expect(performance.now() - since).toBeLessThan(1_000);
+  expect(seen).toHaveLength(1);
+  expect(journal.records).toMatchObject([{ outcome: 'aborted' }]);
+});
+
+test.each([
+  ['a short pause that the server asked for is kept to', 50, 'answered'],
+  ['a long one is told', 60_000, 'rejected'],
+])('%s', async (_, retryAfterMs, outcome) => {
+  let asked = 0;
+  const { target, journal } = scripted([ok]);
+  const busy = new HostError('unreachable', 'srv', 'it is busy', { hasRun: 'no', retryAfterMs });
+  const { connected } = target;
+  const patient: CallTarget = {
+    ...target,
+    connected: (signal) => (++asked === 1 ? Promise.reject(busy) : connected(signal)),
+  };
+  const result = callTool(patient, call, journal);
+  if (outcome === 'answered') expect(await result).toBe(ok);
+  else await expect(result).rejects.toBe(busy);
+  expect(asked).toBe(outcome === 'answered' ? 2 : 1);
+});
+
+test('the limit in all covers the time until there is a connection, and nothing is sent after it', async () => {
+  const { target, seen, journal } = scripted([ok]);
+  const slow: CallTarget = {
+    ...target,
+    connected: (signal) =>
+      new Promise((_, reject) => signal?.addEventListener('abort', () => reject(new AbortError('stop')))),
+  };
+  const limits = { totalMs: 50, totalBy: 'timeoutMs of the call' };
+  await expect(callTool(slow, { ...call, limits }, journal)).rejects.toMatchObject({
+    code: 'timeout',
+    hasRun: 'no',
+    message:
+      'MCP server "srv": tool "act" timed out after 50 ms while its server was being dialled; raise timeoutMs of the call if it may take longer',
+  });
+  expect(seen).toEqual([]);
+});
+
+test.each([
+  [
+    'the limit in all',
+    { totalMs: 20, totalBy: '"timeout" of its entry' },
+    'timed out after 20 ms; raise "timeout" of its entry',
+  ],
+  [
+    'silence',
+    { totalMs: 60_000, totalBy: 'callTimeoutMs', idleMs: 20, idleBy: 'timeoutMs of the call' },
+    'gave no sign of life for 20 ms; raise timeoutMs of the call',
+  ],
+])('a time-out names the setting that was met: %s', async (_, limits, words) => {
+  const { target, journal } = scripted([]);
+  const connection = {
+    callTool: async () => {
+      await new Promise((resolve) => setTimeout(resolve, 25));
+      throw new HostError('timeout', 'srv', 'late');
+    },
+  } as unknown as Connection;
+  const late = { ...target, live: () => connection };
+  await expect(callTool(late, { ...call, limits }, journal)).rejects.toMatchObject({
+    code: 'timeout',
+    message: expect.stringContaining(words),
+  });
+  expect(journal.records).toMatchObject([{ outcome: 'timed-out' }]);
+});
+
+test('a lost session is begun anew once, not again and again', async () => {
+  const forgotten = () => new HostError('session-lost', 'srv', 'who?', { isTerminal: true, hasRun: 'no' });
+  const { target, seen, journal } = scripted([forgotten(), forgotten(), ok]);
+  await expect(callTool(target, call, journal)).rejects.toMatchObject({ code: 'session-lost' });
+  expect(seen).toHaveLength(2);
+});
+
+test('what is not what was decided on any more is not sent', async () => {
+  const { target, seen, journal } = scripted([ok]);
+  const whyNot = () => 'its tool "act" is another one';
+  await expect(callTool(target, { ...call, whyNot }, journal)).rejects.toMatchObject({
+    code: 'unknown-tool',
+    hasRun: 'no',
+    message:
+      'MCP server "srv": its tool "act" is another one; nothing was sent: call it again to have it decided anew',
+  });
+  expect(seen).toEqual([]);
+  expect(journal.records).toMatchObject([{ attempts: 0, outcome: 'failed' }]);
+});
+
+test.each([
+  ['never got there', refused, 'no', 'failed', 'nothing was sent'],
+  ['may have run', lost, 'maybe', 'lost', 'which may have run, and it was not sent again'],
+] as const)(
+  'it is looked at before each attempt: the first %s',
+  async (_, failure, hasRun, outcome, words) => {
+    const { target, seen, journal } = scripted([failure(), ok], {
+      entry: { command: 'x', trust: true },
+      tool: (name) => ({ name, inputSchema: { type: 'object' }, annotations: { idempotentHint: true } }),
+    });
+    const whyNot = () => (seen.length === 0 ? undefined : 'it changed');
+    await expect(callTool(target, { ...call, whyNot }, journal)).rejects.toMatchObject({
+      hasRun,
+      message: expect.stringContaining(words),
+    });
+    expect(seen).toHaveLength(1);
+    expect(journal.records).toMatchObject([{ attempts: 1, outcome }]);
+  },
+);

@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest';
+import type { ServerEntry } from '../../../src/mcp/connection/world.ts';
+import type { StartProgress } from '../../../src/mcp/servers/servers-options.ts';
+import { gate } from '../../support/gate.ts';
+import { Fleet, hang, http, refuse } from './fleet.ts';
+
+const required = { ...http, required: true } as ServerEntry;
+const onDemand = { ...http, start: 'on-demand' } as ServerEntry;
+
+describe('being ready', () => {
+  test('is having come or failed; a server that failed is no reason to fail', async () => {
+    const fleet = new Fleet();
+    const door = gate();
+    fleet.set('slow', () => door.pass());
+    fleet.set('bad', refuse('unreachable'));
+    fleet.servers.add({ slow: http, bad: http, later: onDemand }, 'dynamic');
+    let isReady = false;
+    const ready = fleet.servers.ready().then(() => {
+      isReady = true;
+    });
+    await door.reached;
+    await fleet.clock.advance(100);
+    expect([isReady, fleet.state('bad')?.state]).toEqual([false, 'failed']);
+    door.open();
+    await ready;
+    expect(['slow', 'bad', 'later'].map((it) => fleet.state(it)?.state)).toEqual([
+      'connected',
+      'failed',
+      'pending',
+    ]);
+  });
+
+  test('does not wait for retries of what has failed', async () => {
+    const fleet = new Fleet();
+    fleet.set('bad', refuse('unreachable'));
+    fleet.servers.add({ bad: http }, 'dynamic');
+    await fleet.servers.ready();
+    fleet.set('bad', hang);
+    await fleet.clock.advance(1_000);
+    expect(fleet.state('bad')?.state).toBe('connecting');
+    await fleet.servers.ready();
+  });
+
+  test('is refused for every required server that is missing, with its reason', async () => {
+    const fleet = new Fleet();
+    for (const name of ['a', 'b', 'c']) fleet.set(name, refuse('unreachable'));
+    fleet.set('c', refuse('unauthorized'));
+    fleet.servers.add({ a: required, b: http, c: required, fine: required }, 'dynamic');
+    await expect(fleet.servers.ready()).rejects.toMatchObject({
+      name: 'NotReadyError',
+      code: 'unreachable',
+      server: 'a',
+      message: 'MCP server "a": no; retrying in 1 s; MCP server "c": no; reconnect it once that is mended',
+      missing: [{ server: 'a' }, { server: 'c', code: 'unauthorized' }],
+    });
+  });
+
+  test('waits for those that are named and no others, and asks for those that wait', async () => {
+    const fleet = new Fleet();
+    fleet.set('hung', hang);
+    fleet.set('needed', refuse('unreachable'));
+    fleet.servers.add({ hung: http, later: onDemand, needed: required }, 'dynamic');
+    await fleet.servers.ready({ servers: ['later'] });
+    expect(fleet.state('later')?.state).toBe('connected');
+    await expect(fleet.servers.ready({ servers: ['later', 'nobody'] })).rejects.toMatchObject({
+      code: 'unknown-server',
+      message: 'MCP server "nobody": nobody named it',
+    });
+    await fleet.servers.toggle('later', 'disabled');
+    await expect(fleet.servers.ready({ servers: ['later'] })).rejects.toMatchObject({ code: 'disabled' });
+  });
+
+  test('has an end: what is named and not there by then is told', async () => {
+    const fleet = new Fleet();
+    fleet.set('hung', hang);
+    fleet.servers.add({ hung: http }, 'dynamic');
+    await fleet.servers.ready({ deadline: 5 });
+    await expect(fleet.servers.ready({ servers: ['hung'], deadline: 5 })).rejects.toMatchObject({
+      code: 'timeout',
+      message: 'MCP server "hung": it is still being dialled',
+    });
+  });
+
+  test('is given up as the signal says', async () => {
+    const fleet = new Fleet();
+    fleet.set('hung', hang);
+    fleet.servers.add({ hung: http }, 'dynamic');
+    const stop = new AbortController();
+    const ready = expect(fleet.servers.ready({ signal: stop.signal })).rejects.toThrow('enough');
+    stop.abort(new Error('enough'));
+    await ready;
+  });
+});
+
+test('the start is told as it goes on: who has come or failed, and who is waited for', async () => {
+  const told: StartProgress[] = [];
+  const fleet = new Fleet({ onProgress: (progress) => told.push(progress) });
+  const door = gate();
+  fleet.set('slow', () => door.pass());
+  fleet.set('bad', refuse('unreachable'));
+  fleet.servers.add({ good: http, bad: http, slow: http, later: onDemand }, 'dynamic');
+  await fleet.clock.advance(1_000);
+  door.open();
+  await fleet.clock.advance(1_000);
+  expect(told).toEqual([
+    { settled: 0, total: 3, waitingFor: ['good', 'bad', 'slow'] },
+    { settled: 1, total: 3, waitingFor: ['good', 'slow'] },
+    { settled: 2, total: 3, waitingFor: ['slow'] },
+    { settled: 3, total: 3, waitingFor: [] },
+  ]);
+});

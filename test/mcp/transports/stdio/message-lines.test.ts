@@ -1,0 +1,92 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, test } from 'vitest';
+import { messageLines } from '../../../../src/mcp/transports/stdio/message-lines.ts';
+import { TOO_LARGE } from '../../../../src/mcp/transports/stdio/too-large.ts';
+
+const MIB = 1024 * 1024;
+
+function reader(maxBytes: number) {
+  const messages: unknown[] = [];
+  const replies: unknown[] = [];
+  const noise: string[] = [];
+  const lines = messageLines({
+    maxBytes,
+    onMessage: (it) => messages.push(it),
+    onReply: (it) => replies.push(it),
+    onNoise: (it) => noise.push(it),
+  });
+  return { lines, messages, replies, noise };
+}
+
+/** Bytes that somebody in this process holds. What nobody does is given back a moment after the collector ran. */
+function held(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  return process.memoryUsage().arrayBuffers;
+}
+
+test('of a line beyond the limit nothing is held', async () => {
+  const { lines, messages } = reader(4 * MIB);
+  const before = held();
+  const feed = (pieces: number) => {
+    for (let at = 0; at < pieces; at++) lines.write(Buffer.alloc(MIB / 16, 'x'));
+  };
+  lines.write(Buffer.from('{"jsonrpc":"2.0","result":{"text":"'));
+  feed(3 * 16);
+  expect(held() - before).toBeGreaterThan(2 * MIB);
+  feed(61 * 16);
+  await expect.poll(() => held() - before, { timeout: 5000 }).toBeLessThan(MIB);
+  lines.write(Buffer.from('"},"id":7}\n'));
+  expect(messages).toMatchObject([{ id: 7, error: { code: TOO_LARGE } }]);
+});
+
+test('each answer of a batch that is too long fails its request', () => {
+  const { lines, messages, noise } = reader(20);
+  lines.write(Buffer.from('[{"id":1,"result":{}},{"method":"x"},{"id":"b","result":{}}]\n'));
+  expect(messages).toMatchObject([
+    { id: 1, error: { code: TOO_LARGE, data: { bytes: 60, limit: 20 } } },
+    { id: 'b', error: { code: TOO_LARGE } },
+  ]);
+  expect(noise).toEqual([]);
+});
+
+test('a long line without an id is noise, and the next one is read as ever', () => {
+  const { lines, messages, noise } = reader(40);
+  lines.write(Buffer.from(`${'x'.repeat(50)}\n{"jsonrpc":"2.0","id":1,"result":{}}\n`));
+  expect(noise).toEqual([expect.stringContaining('a message of 50 bytes, the limit is 40')]);
+  expect(messages).toEqual([{ jsonrpc: '2.0', id: 1, result: {} }]);
+});
+
+test.each([
+  ['a list', (deep: string) => `[${deep}]`, 'a value that nests too deep'],
+  ['no list', (deep: string) => deep.replace('[', '{"a":').replace(/\]$/, '}'), '{"a":'],
+])('%s that nests too deep to be written is noise, and what comes after it is read', (_, line, told) => {
+  const { lines, messages, noise } = reader(4 * MIB);
+  const deep = `${'['.repeat(400_000)}${']'.repeat(400_000)}`;
+  lines.write(Buffer.from(`${line(deep)}\n{"jsonrpc":"2.0","id":1,"result":{}}\n`));
+  expect(noise).toEqual([expect.stringContaining(told)]);
+  expect(messages).toEqual([{ jsonrpc: '2.0', id: 1, result: {} }]);
+});
+
+test('an error that nests too deep to be written fails its request', () => {
+  const { lines, messages } = reader(4 * MIB);
+  const deep = `${'['.repeat(400_000)}${']'.repeat(400_000)}`;
+  lines.write(Buffer.from(`{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":${deep}}}\n`));
+  expect(messages).toMatchObject([{ id: 1, error: { code: 1, message: 'a value that nests too deep' } }]);
+});
+
+test('whoever throws over a message does not keep the next from being read', () => {
+  const noise: string[] = [];
+  const lines = messageLines({
+    maxBytes: MIB,
+    onMessage: () => {
+      throw new Error('listener');
+    },
+    onReply: () => {},
+    onNoise: (it) => noise.push(it),
+  });
+  const line = '{"jsonrpc":"2.0","id":1,"result":{}}';
+  lines.write(Buffer.from(`${line}\n${line}\n`));
+  expect(noise).toEqual([line, line]);
+});

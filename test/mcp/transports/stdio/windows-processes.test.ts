@@ -1,0 +1,101 @@
+import type { ChildProcess, SpawnOptions } from 'node:child_process';
+import { EventEmitter } from 'node:events';
+import { PassThrough } from 'node:stream';
+import { expect, test } from 'vitest';
+import { endProcess } from '../../../../src/mcp/transports/stdio/end-process.ts';
+import { windowsProcesses } from '../../../../src/mcp/transports/stdio/windows-processes.ts';
+
+type Run = { file: string; args: readonly string[]; options: SpawnOptions; child: FakeChild };
+
+class FakeChild extends EventEmitter {
+  pid: number | undefined = 42;
+  exitCode: number | null = null;
+  signalCode: string | null = null;
+  killed: unknown[] = [];
+  stdin = new PassThrough();
+  stdout = new PassThrough();
+  stderr = new PassThrough();
+
+  exit(code: number): void {
+    this.exitCode = code;
+    this.emit('exit', code, null);
+  }
+
+  kill(signal: unknown): boolean {
+    this.killed.push(signal);
+    return true;
+  }
+}
+
+/** A system whose processes only stand in a list; `onRun` may let something come of it. */
+function fakeWindows(onRun: (run: Run) => void = () => {}) {
+  const runs: Run[] = [];
+  const processes = windowsProcesses({
+    isFile: (path) => path === 'C:\\bin\\npx.cmd',
+    spawn(file, args, options) {
+      const run = { file, args, options, child: new FakeChild() };
+      runs.push(run);
+      onRun(run);
+      return run.child as unknown as ChildProcess;
+    },
+  });
+  const start = (command: string) =>
+    processes.start({ command, args: ['a b'], env: { PATH: 'C:\\bin', COMSPEC: 'cmd.exe' }, cwd: 'C:\\' });
+  return { runs, start };
+}
+
+test('a server has no window and is not detached, so that it ends with the host', async () => {
+  const { runs, start } = fakeWindows();
+  await start('server.exe');
+  expect(runs[0]).toMatchObject({
+    file: 'server.exe',
+    args: ['a b'],
+    options: { windowsHide: true, stdio: 'pipe', cwd: 'C:\\', windowsVerbatimArguments: false },
+  });
+  expect(runs[0]?.options.detached).toBeUndefined();
+});
+
+test('a batch file is run by the shell, quoted already', async () => {
+  const { runs, start } = fakeWindows();
+  await start('npx');
+  expect(runs[0]).toMatchObject({ file: 'cmd.exe', options: { windowsVerbatimArguments: true } });
+  expect(runs[0]?.args[3]).toContain('npx.cmd');
+});
+
+test('one that cannot be started is told as spawn tells it', async () => {
+  const fault = Object.assign(new Error('spawn x ENOENT'), { code: 'ENOENT', syscall: 'spawn x' });
+  const { start } = fakeWindows(({ child }) => {
+    child.pid = undefined;
+    process.nextTick(() => child.emit('error', fault));
+  });
+  await expect(start('x')).rejects.toBe(fault);
+});
+
+test('one that heeds the end of its input is not killed', async () => {
+  const { runs, start } = fakeWindows(({ child }) => {
+    child.stdin.on('finish', () => child.exit(0));
+  });
+  await endProcess(await start('server.exe'));
+  expect(runs).toHaveLength(1);
+});
+
+test('the tree of one that does not is asked, then made to end', async () => {
+  let server: FakeChild | undefined;
+  const { runs, start } = fakeWindows(({ args, child }) => {
+    server ??= child;
+    if (args.includes('/F')) server.exit(1);
+  });
+  await endProcess(await start('server.exe'));
+  expect(runs.slice(1).map(({ file, args }) => [file, ...args].join(' '))).toEqual([
+    'taskkill /PID 42 /T',
+    'taskkill /PID 42 /T /F',
+  ]);
+});
+
+test('where there is no taskkill, the process itself is ended', async () => {
+  const { runs, start } = fakeWindows();
+  const server = await start('server.exe');
+  server.signal('SIGKILL');
+  runs[1]?.child.emit('error', new Error('spawn taskkill ENOENT'));
+  expect(runs[0]?.child.killed).toEqual(['SIGKILL']);
+});

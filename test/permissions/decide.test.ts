@@ -1,0 +1,202 @@
+import { describe, expect, test } from 'vitest';
+import { decide, type Situation } from '../../src/permissions/decide.ts';
+import { bash, file, mcpCall, rule, situation } from './situation.ts';
+
+const tool = mcpCall('s', 't');
+const allow = rule('mcp__s', 'allow');
+const ask = rule('mcp__s', 'ask');
+const deny = rule('mcp__s', 'deny');
+const policyAsk = rule('mcp__s', 'ask', 'policySettings');
+const serverAsk = rule('mcp__s__t', 'ask', 'serverPolicy');
+const reads = { readOnlyHint: true };
+const bypass = { mode: 'bypassPermissions', bypassLaunched: true } as const;
+
+describe('rules', () => {
+  test.each<[string, Partial<Situation>, string]>([
+    ['nothing said', {}, 'ask'],
+    ['allow', { rules: [allow] }, 'allow'],
+    ['ask over allow', { rules: [allow, ask] }, 'ask'],
+    ['deny over ask and allow', { rules: [allow, ask, deny] }, 'deny'],
+    ['deny over a trusted reader', { rules: [deny], trusted: true, annotations: reads }, 'deny'],
+    ['ask over a trusted reader', { rules: [ask], trusted: true, annotations: reads }, 'ask'],
+    ['allow over destructive', { rules: [allow], annotations: { destructiveHint: true } }, 'allow'],
+    ['allow in plan', { rules: [allow], mode: 'plan' }, 'allow'],
+    ['a rule about another tool', { rules: [rule('mcp__other', 'allow')] }, 'ask'],
+    ['a person is needed', { rules: [allow], needsPerson: true }, 'ask'],
+    ['a person is needed, deny rule', { rules: [deny], needsPerson: true }, 'deny'],
+    ['a person is needed, bypassing', { needsPerson: true, ...bypass }, 'ask'],
+    ['a person is needed, dontAsk', { rules: [allow], needsPerson: true, mode: 'dontAsk' }, 'deny'],
+  ])('%s', (_, changes, kind) => {
+    expect(decide(situation(tool, changes)).kind).toBe(kind);
+  });
+});
+
+describe('modes', () => {
+  test.each<[string, Situation, string]>([
+    ['auto is default', situation(tool, { mode: 'auto' }), 'ask'],
+    ['dontAsk denies', situation(tool, { mode: 'dontAsk' }), 'deny'],
+    ['dontAsk obeys allow rules', situation(tool, { mode: 'dontAsk', rules: [allow] }), 'allow'],
+    ['dontAsk turns ask rules to denials', situation(tool, { mode: 'dontAsk', rules: [ask] }), 'deny'],
+    [
+      'dontAsk lets readers run',
+      situation(file('Read', 'a'), { mode: 'dontAsk', annotations: reads }),
+      'allow',
+    ],
+    ['bypass allows', situation(tool, bypass), 'allow'],
+    ['bypass without its flag asks', situation(tool, { mode: 'bypassPermissions' }), 'ask'],
+    ['the flag alone changes nothing', situation(tool, { bypassLaunched: true }), 'ask'],
+    ['bypass never skips deny', situation(tool, { ...bypass, rules: [deny] }), 'deny'],
+    ['bypass skips own ask rules', situation(tool, { ...bypass, rules: [ask] }), 'allow'],
+    ['bypass obeys policy', situation(tool, { ...bypass, rules: [policyAsk] }), 'ask'],
+    ['bypass obeys server policy', situation(tool, { ...bypass, rules: [serverAsk] }), 'ask'],
+    ['bypass allows outside', situation(file('Write', '/etc/x'), bypass), 'allow'],
+    ['plan denies writers', situation(file('Write', 'a'), { mode: 'plan' }), 'deny'],
+    ['plan denies unknown tools', situation(tool, { mode: 'plan' }), 'deny'],
+    ['plan denies an untrusted reader', situation(tool, { mode: 'plan', annotations: reads }), 'deny'],
+    ['plan reads', situation(file('Read', 'a'), { mode: 'plan', annotations: reads }), 'allow'],
+    [
+      'plan asks to read outside',
+      situation(file('Read', '/etc/x'), { mode: 'plan', annotations: reads }),
+      'ask',
+    ],
+    ['default asks to write', situation(file('Write', 'a')), 'ask'],
+    ['acceptEdits edits', situation(file('Edit', 'a'), { mode: 'acceptEdits' }), 'allow'],
+    ['acceptEdits writes', situation(file('Write', '/w/a'), { mode: 'acceptEdits' }), 'allow'],
+    ['acceptEdits in added places', situation(file('Write', '/extra/a'), { mode: 'acceptEdits' }), 'allow'],
+    ['acceptEdits outside', situation(file('Write', '../a'), { mode: 'acceptEdits' }), 'ask'],
+    ['acceptEdits of a neighbour', situation(file('Write', '/wide/a'), { mode: 'acceptEdits' }), 'ask'],
+    ['acceptEdits of .git', situation(file('Write', '.git/hooks/x'), { mode: 'acceptEdits' }), 'ask'],
+    ['acceptEdits of .mcp.json', situation(file('Edit', '.mcp.json'), { mode: 'acceptEdits' }), 'ask'],
+    ['acceptEdits without a path', situation({ name: 'Edit', input: {} }, { mode: 'acceptEdits' }), 'ask'],
+    ['acceptEdits is not about Bash', situation(bash('touch a'), { mode: 'acceptEdits' }), 'ask'],
+    ['acceptEdits is not about MCP', situation(tool, { mode: 'acceptEdits' }), 'ask'],
+    [
+      'acceptEdits asks where a rule asks',
+      situation(file('Edit', 'a'), { mode: 'acceptEdits', rules: [rule('Edit', 'ask')] }),
+      'ask',
+    ],
+  ])('%s', (_, given, kind) => {
+    expect(decide(given).kind).toBe(kind);
+  });
+});
+
+describe('annotations', () => {
+  test.each<[string, Partial<Situation>, string, string]>([
+    ['trusted reader', { trusted: true, annotations: reads }, 'allow', 'readOnlyHint'],
+    ['untrusted reader', { annotations: reads }, 'ask', 'readOnlyHint'],
+    ['a reader in doubt', { trusted: true, annotations: reads, doubt: 'x' }, 'ask', 'readOnlyHint'],
+    ['trusted, nothing said', { trusted: true }, 'ask', 'destructiveHint'],
+    [
+      'trusted, not read-only',
+      { trusted: true, annotations: { readOnlyHint: false } },
+      'ask',
+      'destructiveHint',
+    ],
+    ['trusted, harmless', { trusted: true, annotations: { destructiveHint: false } }, 'ask', 'readOnlyHint'],
+    [
+      'trusted, contradictory',
+      { trusted: true, annotations: { ...reads, destructiveHint: true } },
+      'ask',
+      'destructiveHint',
+    ],
+  ])('%s', (_, changes, kind, annotation) => {
+    expect(decide(situation(tool, changes))).toMatchObject({ kind, reason: { annotation } });
+  });
+});
+
+test('a decision names the rule it rests on, and dontAsk says what would have been asked', () => {
+  expect(decide(situation(tool, { rules: [deny] })).reason).toEqual({
+    rule: deny,
+    text: 'deny rule "mcp__s" of session',
+  });
+  expect(decide(situation(tool, { rules: [ask], mode: 'dontAsk' })).reason).toEqual({
+    rule: ask,
+    mode: 'dontAsk',
+    text: 'mode dontAsk denies what would be asked: ask rule "mcp__s" of session',
+  });
+});
+
+describe('a tool that is not what was accepted', () => {
+  const changed = { text: 'it changed', remedy: 'do this' };
+  const asked = { changed: { remedy: 'do this' }, text: `${tool.name} is not what was accepted; it changed` };
+  test.each<[string, Partial<Situation>, string, object]>([
+    ['no rule', {}, 'ask', { mode: 'default', ...asked }],
+    ['an allow rule', { rules: [allow] }, 'ask', { mode: 'default', ...asked }],
+    ['a trusted reader', { trusted: true, annotations: reads }, 'ask', { mode: 'default', ...asked }],
+    ['a deny rule', { rules: [deny, allow] }, 'deny', { rule: deny }],
+    [
+      'an ask rule',
+      { rules: [ask, allow] },
+      'ask',
+      { rule: ask, changed: { remedy: 'do this' }, text: 'ask rule "mcp__s" of session; it changed' },
+    ],
+    [
+      'one that needs a person',
+      { needsPerson: true },
+      'ask',
+      { ...asked, annotation: 'requiresUserInteraction' },
+    ],
+    ['acceptEdits', { mode: 'acceptEdits' }, 'ask', asked],
+    [
+      'bypassing',
+      { mode: 'bypassPermissions', bypassLaunched: true },
+      'allow',
+      { mode: 'bypassPermissions' },
+    ],
+    ['bypassing that was not launched', { mode: 'bypassPermissions' }, 'ask', asked],
+    ['plan, a trusted reader', { mode: 'plan', trusted: true, annotations: reads }, 'deny', { mode: 'plan' }],
+    ['plan, an allow rule', { mode: 'plan', rules: [allow] }, 'ask', asked],
+    [
+      'dontAsk',
+      { mode: 'dontAsk', rules: [allow] },
+      'deny',
+      { text: `mode dontAsk denies what would be asked: ${asked.text}; do this` },
+    ],
+  ])('%s', (_, changes, kind, reason) => {
+    expect(decide(situation(tool, { changed, ...changes }))).toMatchObject({ kind, reason });
+  });
+});
+
+describe('a tool that is new at an accepted server', () => {
+  const changed = { text: 'it is new', remedy: 'do this', isNew: true };
+  const alias = mcpCall('s', 't', 'mcp__s__t_1234abcd');
+  test.each<[string, typeof tool, Partial<Situation>, string]>([
+    ['nothing said', tool, {}, 'ask'],
+    ['a rule for the server', tool, { rules: [allow] }, 'ask'],
+    ['a pattern', tool, { rules: [rule('mcp__s__*', 'allow')] }, 'ask'],
+    ['a pattern of any server', tool, { rules: [rule('mcp__*', 'allow')] }, 'ask'],
+    ['a rule that names it', tool, { rules: [allow, rule('mcp__s__t', 'allow')] }, 'allow'],
+    ['a rule that names it, in CI', tool, { rules: [rule('mcp__s__t', 'allow')], mode: 'dontAsk' }, 'allow'],
+    ['a rule that names it, in plan', tool, { rules: [rule('mcp__s__t', 'allow')], mode: 'plan' }, 'allow'],
+    [
+      'a rule that names it as its server does',
+      mcpCall('my s', 'a.b'),
+      { rules: [rule('mcp__my s__a.b', 'allow')] },
+      'allow',
+    ],
+    ['a rule on its alias', alias, { rules: [rule('mcp__s__t_1234abcd', 'allow')] }, 'allow'],
+    [
+      'a rule that could mean another',
+      { ...mcpCall('a', 'b__c'), servers: ['a', 'a__b'] },
+      { rules: [rule('mcp__a__b__c', 'allow')] },
+      'ask',
+    ],
+    ['a rule that names it, and an ask rule', tool, { rules: [rule('mcp__s__t', 'allow'), ask] }, 'ask'],
+    ['a rule that names it, and a deny rule', tool, { rules: [rule('mcp__s__t', 'allow'), deny] }, 'deny'],
+    ['a trusted reader', tool, { trusted: true, annotations: reads }, 'ask'],
+    ['bypassing', tool, bypass, 'allow'],
+    ['nothing said, in CI', tool, { mode: 'dontAsk' }, 'deny'],
+  ])('%s', (_, call, changes, kind) => {
+    expect(decide(situation(call, { changed, ...changes })).kind).toBe(kind);
+  });
+
+  test('whoever is asked is shown it, and a rule that names it accepts it', () => {
+    expect(decide(situation(tool, { changed, rules: [allow] })).reason).toMatchObject({
+      changed: { remedy: 'do this' },
+      text: `${tool.name} was not accepted yet; it is new`,
+    });
+    const named = decide(situation(tool, { changed, rules: [rule('mcp__s__t', 'allow')] }));
+    expect(named.reason.changed).toBeDefined();
+    expect(decide(situation(tool, { changed, ...bypass })).reason.changed).toBeUndefined();
+  });
+});

@@ -1,0 +1,121 @@
+import { describe, expect, test } from 'vitest';
+import { differences } from '../../../src/pool/pinning/differences.ts';
+import { judge, type ToolChange } from '../../../src/pool/pinning/judge.ts';
+import { Pins } from '../../../src/pool/pinning/pins.ts';
+import type { ListedTool } from '../../../src/protocol/mcp.ts';
+import { taking, tool } from './tools.ts';
+
+const AT = { server: 's', place: 'here' };
+
+/** What it took of the processor, which others who work at the same time change less than what the clock says. */
+function timed<T>(work: () => T): { result: T; ms: number } {
+  const before = process.cpuUsage();
+  const result = work();
+  const { user, system } = process.cpuUsage(before);
+  return { result, ms: (user + system) / 1000 };
+}
+
+const words = (word: string, count: number) =>
+  Array.from({ length: count }, (_, n) => (n % 2 ? 'x' : `${word}${n % 7}`)).join(' ');
+const parameters = (count: number, schema: unknown) =>
+  taking(Object.fromEntries(Array.from({ length: count }, (_, n) => [`p${n}`, schema])));
+const choices = (word: string) =>
+  parameters(1, { enum: Array.from({ length: 20_000 }, (_, n) => `${word}${n}`) });
+function nested(inside: Record<string, unknown>, more: object = {}): ListedTool {
+  let schema = inside;
+  for (let level = 0; level < 45; level++) schema = { properties: { a: schema } };
+  return tool({ inputSchema: { ...schema, ...more } });
+}
+const wide = () => Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`k${n}`, n]));
+
+describe('comparing one tool holds nobody up', () => {
+  test.each<[string, ListedTool, ListedTool, string]>([
+    ['another long enum', choices('a'), choices('b'), '19995 more now'],
+    [
+      'every description rewritten',
+      parameters(200, { description: words('a', 490) }),
+      parameters(200, { description: words('b', 490) }),
+      'parameter p10 description: added "b0" and "b2"',
+    ],
+    [
+      'every title rewritten',
+      parameters(9_000, { title: 'a' }),
+      parameters(9_000, { title: 'b' }),
+      'and 8994 more',
+    ],
+    [
+      'a very long name around many findings',
+      tool(),
+      taking({
+        ['x'.repeat(100_000)]: { properties: parameters(1_000, { description: '\u200b' }).inputSchema },
+      }),
+      '(U+200B) and more',
+    ],
+    [
+      'hidden characters throughout',
+      tool(),
+      tool({ description: 'a\u200b'.repeat(140_000) }),
+      'at least 1000 zero-width',
+    ],
+    ['one long word of look-alikes', tool(), taking({ [`${'а'.repeat(140_000)}b`]: {} }), 'parameter а'],
+    ['a difference under 45 levels', nested(wide()), nested({ ...wide(), k0: 'x' }), 'k0 0 → "x"'],
+    ['a difference above 45 levels', nested(wide()), nested(wide(), { title: 'x' }), 'title: added "x"'],
+    [
+      'a description beyond all measure',
+      tool(),
+      tool({ description: 'a\u200b'.repeat(4_000_000) }),
+      'too large or too deep',
+    ],
+  ])('%s', (_, before, after, said) => {
+    const { result, ms } = timed(() => judge(AT, before, after) as ToolChange);
+    expect(result.text).toContain(said);
+    expect(result.text.length).toBeLessThan(2_000);
+    expect(result.differences.length).toBeLessThan(310);
+    expect(ms).toBeLessThan(500);
+  });
+});
+
+test('differences that are not told are counted, and none of them hides a graver one', () => {
+  const before = parameters(500, { minLength: 1 });
+  const after = parameters(500, { minLength: 2 });
+  const { properties } = after.inputSchema as { properties: Record<string, unknown> };
+  const worse = taking({ ...properties, last: { description: 'Your keys' } }, 'last');
+  const found = differences(before, worse);
+  expect(found[0]).toMatchObject({ severity: 'high', part: 'parameters.last' });
+  expect(found).toHaveLength(102);
+  expect(found.at(-1)).toEqual({ part: '…', severity: 'low', text: '400 more changes', count: 400 });
+});
+
+test('a long list of rewritten tools: each is told of, and those it takes too long to compare in fewer words', () => {
+  const list = (word: string) =>
+    Array.from({ length: 1_000 }, (_, n) => tool({ name: `t${n}`, description: words(word, 490) }));
+  const pins = new Pins();
+  pins.observe(AT, list('a'));
+  const { result, ms } = timed(() => pins.observe(AT, list('b')));
+  const { changes } = result;
+  expect(changes).toHaveLength(1_000);
+  expect(changes[0]?.text).toContain('description: added "b0" and "b2" and "b4" and 242 more words');
+  expect(changes.at(-1)?.text).toContain('description: added "b0 x b2 x b4 x');
+  expect(pins.changeOf(AT, list('b').at(-1) as ListedTool)?.text).toBe(changes[0]?.text);
+  expect(ms).toBeLessThan(2_000);
+});
+
+test('of a list with more differences than anybody reads, each tool is still told of, and in full when it is asked about', () => {
+  const list = (word: string, hidden: string) =>
+    Array.from({ length: 300 }, (_, n) => ({
+      ...parameters(100, { title: word, description: `x${hidden}` }),
+      name: `t${n}`,
+    }));
+  const pins = new Pins();
+  pins.observe(AT, list('a', ''));
+  const { changes } = pins.observe(AT, list('b', '\u200b'));
+  expect(changes).toHaveLength(300);
+  expect(changes.at(-1)).toMatchObject({
+    differences: [{ severity: 'high', text: 'its definition is another one' }],
+    findings: [{ kind: 'zero-width' }],
+  });
+  const last = list('b', '\u200b').at(-1) as ListedTool;
+  expect(pins.changeOf(AT, last)?.differences).toHaveLength(101);
+  const more = { ...last, name: 'new' };
+  expect(pins.observe(AT, [...list('b', '\u200b'), more]).changes).toHaveLength(301);
+});

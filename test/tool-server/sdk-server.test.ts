@@ -1,0 +1,202 @@
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import type { ForeignServer } from '../../src/tool-server/foreign-server.ts';
+import {
+  attach,
+  createSdkMcpServer,
+  openSession,
+  type SdkServerEntry,
+  toolServer,
+} from '../../src/tool-server/sdk-server.ts';
+import { tool } from '../../src/tool-server/tool.ts';
+import { ToolServer } from '../../src/tool-server/tool-server.ts';
+import { FOREIGN_VERSIONS, type Foreign } from '../support/foreign-servers.ts';
+import { rpcUser } from '../support/rpc-user.ts';
+
+const text = (it: string) => ({ content: [{ type: 'text', text: it }] });
+const add = tool('add', 'Adds', { a: z.number(), b: z.number() }, ({ a, b }) => a + b);
+
+describe('createSdkMcpServer', () => {
+  test('P1 R16 R17 gives the official shape: type, name and a live instance', () => {
+    const server = createSdkMcpServer({ name: 'calc', version: '2.0.0', tools: [add] });
+    expect({ ...server }).toEqual({ type: 'sdk', name: 'calc', instance: expect.any(ToolServer) });
+    expect(server.instance.version).toBe('2.0.0');
+    expect(server.tools).toEqual([add]);
+  });
+
+  test('a timeout is part of the entry only if it is given', () => {
+    expect({ ...createSdkMcpServer({ name: 'calc', timeout: 5 }) }).toMatchObject({ timeout: 5 });
+    expect(createSdkMcpServer({ name: 'calc' })).not.toHaveProperty('timeout');
+  });
+
+  test('R108 has the verbs of its tool server: add, remove, call', async () => {
+    const server = createSdkMcpServer({ name: 'calc' });
+    server.add(add);
+    expect(await server.call('add', { a: 5, b: 3 })).toEqual(text('8'));
+    server.remove('add');
+    await expect(server.call('add')).rejects.toMatchObject({ code: 'unknown-tool' });
+  });
+});
+
+test('R6 R93 toolServer chains its tools, in order', async () => {
+  const server = toolServer('calc', { version: '3.0.0' })
+    .tool('add', 'Adds', { a: z.number(), b: z.number() }, ({ a, b }) => a + b)
+    .tool('get_time', 'The time', {}, () => 'now', { annotations: { readOnlyHint: true } })
+    .tool('raw', 'By JSON Schema', { type: 'object' }, (args: { q?: string }) => args.q);
+  expect(server.tools.map((it) => it.name)).toEqual(['add', 'get_time', 'raw']);
+  expect(server.instance.version).toBe('3.0.0');
+  expect(await server.call('raw', { q: 'x' })).toEqual(text('x'));
+});
+
+describe('attach', () => {
+  test('G5 R103 the same server can be attached many times with different state', async () => {
+    const server = toolServer('calc').tool('whoami', '', {}, (_args, ctx) => ctx.assigns.user);
+    const answers = ['ada', 'bob'].map((user) => {
+      const { instance, assigns = {} } = attach(server, { assigns: { user } });
+      return rpcUser((port) => openSession(instance, port), { assigns }).ask(
+        'tools/call',
+        { name: 'whoami' },
+        1,
+      );
+    });
+    expect(await Promise.all(answers)).toEqual(
+      ['ada', 'bob'].map((user) => ({ result: text(user), jsonrpc: '2.0', id: 1 })),
+    );
+  });
+
+  test('keeps the timeout, and the policy of an entry', () => {
+    const assigns = { a: 1 };
+    const server = createSdkMcpServer({ name: 'calc', timeout: 5 });
+    expect(attach(server, { assigns })).toEqual({
+      type: 'sdk',
+      name: 'calc',
+      instance: server.instance,
+      timeout: 5,
+      assigns,
+    });
+    const entry: SdkServerEntry = {
+      type: 'sdk',
+      name: 'calc',
+      instance: server.instance,
+      tools: [{ name: 'add', permission_policy: 'always_ask' }],
+    };
+    expect(attach(entry, { assigns })).toEqual({ ...entry, assigns });
+  });
+});
+
+test.each<[string, unknown[], string]>([
+  [
+    'no state',
+    [toolServer('calc')],
+    'attach() of server "calc" needs { assigns }, the state its handlers see',
+  ],
+  [
+    'state by another name',
+    [toolServer('calc'), { assign: {} }],
+    'attach() of server "calc" needs { assigns }, the state its handlers see',
+  ],
+  [
+    'no server',
+    [undefined, { assigns: {} }],
+    'attach() needs what createSdkMcpServer() returns; it got undefined',
+  ],
+  [
+    'another object',
+    [{ command: 'x' }, { assigns: {} }],
+    'attach() needs what createSdkMcpServer() returns; it got another object',
+  ],
+])('attach refuses %s', (_name, args, message) => {
+  expect(() => (attach as unknown as (...all: unknown[]) => void)(...args)).toThrow(
+    expect.objectContaining({ code: 'bad-server', message }),
+  );
+});
+
+test('an option a server does not have is refused by name', () => {
+  expect(() => createSdkMcpServer({ name: 'calc', tool: [add] } as never)).toThrow(
+    expect.objectContaining({
+      code: 'bad-server',
+      message: 'server "calc": "tool" is no option; did you mean "tools"?',
+    }),
+  );
+});
+
+describe('openSession', () => {
+  const ask = (instance: SdkServerEntry['instance'], method: string, params?: object) =>
+    rpcUser((port) => openSession(instance, port), { server: 'key' }).ask(method, params, 1);
+
+  test('serves our own tool servers', async () => {
+    const { instance } = createSdkMcpServer({ name: 'calc', tools: [add] });
+    expect(await ask(instance, 'ping')).toEqual({ result: {}, jsonrpc: '2.0', id: 1 });
+  });
+
+  test.each(FOREIGN_VERSIONS)('serves an instance of %s', async (_version, make) => {
+    const answer = await ask(make().server as ForeignServer, 'tools/call', {
+      name: 'add',
+      arguments: { a: 1, b: 2 },
+    });
+    expect(answer).toEqual({ result: text('3'), jsonrpc: '2.0', id: 1 });
+  });
+
+  test.each(FOREIGN_VERSIONS)(
+    'P21 a factory of %s makes one for each session, which ends with it',
+    async (_version, make) => {
+      const made: Foreign[] = [];
+      const factory = () => {
+        const foreign = make();
+        made.push(foreign);
+        return foreign.server as ForeignServer;
+      };
+      const users = ['one', 'two'].map((server) => rpcUser((port) => openSession(factory, port), { server }));
+      await Promise.all(users.map((user) => user.ask('ping')));
+      expect(made.map(({ server }) => server.isConnected())).toEqual([true, true]);
+      users[0]?.session.close();
+      expect(made.map(({ server }) => server.isConnected())).toEqual([false, true]);
+      users[1]?.session.close();
+      expect(made.map(({ log }) => log)).toEqual([['closed'], ['closed']]);
+    },
+  );
+
+  test('what a factory made is closed with its session, whether it was used or not', async () => {
+    const closed = Promise.withResolvers<void>();
+    const session = openSession(
+      () => ({
+        connect: async () => {},
+        close: async () => {
+          closed.resolve();
+          throw new Error('already gone');
+        },
+      }),
+      { server: 'key', assigns: {}, send: () => {} },
+    );
+    session.close();
+    await closed.promise;
+  });
+
+  test.each<[string, object]>([
+    ['cannot be closed', {}],
+    ['throws when it is closed', { close: () => raise() }],
+    ['gives nothing when it is closed', { close: () => undefined }],
+  ])('what a factory made that %s disturbs nobody', (_name, more) => {
+    const make = () => ({ connect: async () => {}, ...more }) as unknown as ForeignServer;
+    const session = openSession(make, { server: 'key', assigns: {}, send: () => {} });
+    expect(() => session.close()).not.toThrow();
+  });
+
+  test.each([[undefined], [null], [{}], [{ connect: 5 }], ['text'], [() => ({ close: async () => {} })]])(
+    'refuses the instance %j by its key',
+    (instance) => {
+      expect(() => openSession(instance as never, { server: 'key', assigns: {}, send: () => {} })).toThrow(
+        expect.objectContaining({
+          code: 'bad-server',
+          server: 'key',
+          message:
+            'mcpServers["key"]: "instance" is no MCP server; pass what createSdkMcpServer() returns, or an McpServer',
+        }),
+      );
+    },
+  );
+});
+
+function raise(): never {
+  throw new Error('already gone');
+}

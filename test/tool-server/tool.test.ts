@@ -1,0 +1,202 @@
+import { expect, expectTypeOf, test } from 'vitest';
+import * as z from 'zod';
+import type { ToolContext } from '../../src/tool-server/context.ts';
+import { type AnyTool, compileTool, tool } from '../../src/tool-server/tool.ts';
+
+const list = (definition: AnyTool, alwaysLoad = false) => compileTool(definition, { alwaysLoad }).listed;
+const nothing = () => undefined;
+const EMPTY = { $schema: 'http://json-schema.org/draft-07/schema#', type: 'object', properties: {} };
+
+test('P2 R106 a definition is a plain value, and its handler can be called by itself', async () => {
+  const handler = async ({ a, b }: { a: number; b: number }) => a + b;
+  const schema = { a: z.number(), b: z.number() };
+  const add = tool('add', 'Adds', schema, handler, { title: 'Adder' });
+  expect(add).toEqual({ name: 'add', description: 'Adds', inputSchema: schema, handler, title: 'Adder' });
+  expect(await add.handler({ a: 1, b: 2 }, {} as ToolContext)).toBe(3);
+});
+
+test('the arguments’ type comes from the schema', () => {
+  tool('t', '', { a: z.number(), b: z.string().optional() }, (args) => {
+    expectTypeOf(args).toEqualTypeOf<{ a: number; b?: string | undefined }>();
+  });
+  tool('t', '', z.object({ a: z.coerce.number() }), (args) => {
+    expectTypeOf(args).toEqualTypeOf<{ a: number }>();
+  });
+  tool('t', '', { type: 'object' }, (args: { a: number }) => {
+    expectTypeOf(args).toEqualTypeOf<{ a: number }>();
+  });
+  tool('t', '', {}, (_args, ctx: ToolContext<{ user: string }>) => {
+    expectTypeOf(ctx.assigns).toEqualTypeOf<{ user: string }>();
+  });
+});
+
+test('P24 R73 a bare tool is listed with nothing it does not have, byte for byte', () => {
+  const add = tool('add', 'Adds', { a: z.number(), b: z.number().describe('second') }, nothing);
+  expect(JSON.stringify(list(add))).toBe(
+    '{"name":"add","description":"Adds","inputSchema":{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{"a":{"type":"number"},"b":{"type":"number","description":"second"}},"required":["a","b"]},"execution":{"taskSupport":"forbidden"}}',
+  );
+});
+
+test('every member a tool can have is listed in the incumbent’s order', () => {
+  const full = tool('t', 'd', {}, nothing, {
+    title: 'T',
+    annotations: { readOnlyHint: true },
+    icons: [{ src: 'https://h/i.png' }],
+    searchHint: 'words',
+    alwaysLoad: true,
+    maxResultSizeChars: 5,
+    outputSchema: { n: z.number() },
+    _meta: { own: 1 },
+    timeoutMs: 5,
+  });
+  const listed = list(full);
+  expect(Object.keys(listed)).toEqual([
+    'name',
+    'title',
+    'description',
+    'inputSchema',
+    'annotations',
+    'icons',
+    'execution',
+    'outputSchema',
+    '_meta',
+  ]);
+  expect(listed).toEqual({
+    name: 't',
+    title: 'T',
+    description: 'd',
+    inputSchema: EMPTY,
+    annotations: { readOnlyHint: true },
+    icons: [{ src: 'https://h/i.png' }],
+    execution: { taskSupport: 'forbidden' },
+    outputSchema: {
+      ...EMPTY,
+      properties: { n: { type: 'number' } },
+      required: ['n'],
+      additionalProperties: false,
+    },
+    _meta: {
+      own: 1,
+      'anthropic/searchHint': 'words',
+      'anthropic/alwaysLoad': true,
+      'anthropic/maxResultSizeChars': 5,
+    },
+  });
+});
+
+test.each([
+  [{}],
+  [{ readOnlyHint: true }],
+  [{ title: 'T', destructiveHint: false, idempotentHint: true, openWorldHint: false }],
+])('P25 E10 annotations are listed with just the hints given: %j', (annotations) => {
+  expect(list(tool('t', 'd', {}, nothing, { annotations })).annotations).toEqual(annotations);
+});
+
+test.each<[string, object, boolean, string | undefined]>([
+  ['P27 nothing set', {}, false, undefined],
+  ['alwaysLoad false', { alwaysLoad: false }, false, undefined],
+  ['P27 a result size', { maxResultSizeChars: 400_000 }, false, '{"anthropic/maxResultSizeChars":400000}'],
+  [
+    'a server that is always loaded',
+    { searchHint: 'w' },
+    true,
+    '{"anthropic/alwaysLoad":true,"anthropic/searchHint":"w"}',
+  ],
+  ['a tool cannot undo its server', { alwaysLoad: false }, true, '{"anthropic/alwaysLoad":true}'],
+  [
+    'nor by its own _meta',
+    { _meta: { 'anthropic/alwaysLoad': false, a: 1 } },
+    true,
+    '{"anthropic/alwaysLoad":true,"a":1}',
+  ],
+])('_meta: %s', (_name, extras, alwaysLoad, expected) => {
+  expect(JSON.stringify(list(tool('t', 'd', {}, nothing, extras), alwaysLoad)._meta)).toBe(expected);
+});
+
+test('an empty description is kept', () => {
+  expect(list(tool('t', '', {}, nothing))).toEqual({
+    name: 't',
+    description: '',
+    inputSchema: EMPTY,
+    execution: { taskSupport: 'forbidden' },
+  });
+});
+
+test.each<[string, unknown[], string]>([
+  ['no name', ['', 'd', {}, nothing], 'tool "": its name must be a non-empty string'],
+  ['a name that is no text', [5, 'd', {}, nothing], 'tool 5: its name must be a non-empty string'],
+  [
+    'a name that is too long',
+    ['x'.repeat(129), 'd', {}, nothing],
+    'its name has 129 characters; 128 is the most an agent accepts',
+  ],
+  ['a control character', ['a\u0000b', 'd', {}, nothing], 'its name contains a control character'],
+  ['G7 no description', ['t', undefined, {}, nothing], 'tool "t": its description must be a string'],
+  ['G7 no handler', ['t', 'd', {}, undefined], 'tool "t": its handler must be a function'],
+  [
+    'no schema',
+    ['t', 'd', nothing],
+    'tool "t": its schema is missing: tool(name, description, schema, handler); {} stands for no arguments',
+  ],
+  [
+    'an extra that is none',
+    ['t', 'd', {}, nothing, { timeout: 5 }],
+    'tool "t": "timeout" is no extra; did you mean "timeoutMs"?',
+  ],
+  [
+    'an extra like no other',
+    ['t', 'd', {}, nothing, { readOnlyHint: true }],
+    'tool "t": "readOnlyHint" is no extra; known are annotations, title,',
+  ],
+  ['extras that are none', ['t', 'd', {}, nothing, null], 'tool "t": its extras must be an object'],
+  ['a limit of 0', ['t', 'd', {}, nothing, { timeoutMs: 0 }], 'tool "t": timeoutMs must be above 0'],
+  [
+    'a limit that is no number',
+    ['t', 'd', {}, nothing, { timeoutMs: Number.NaN }],
+    'tool "t": timeoutMs must be above 0',
+  ],
+  [
+    'a negative size',
+    ['t', 'd', {}, nothing, { maxResultSizeChars: -1 }],
+    'tool "t": maxResultSizeChars must be above 0',
+  ],
+])('%s is refused as bad-tool when it is defined', (_name, args, message) => {
+  expect(() => (tool as unknown as (...all: unknown[]) => void)(...args)).toThrow(
+    expect.objectContaining({ code: 'bad-tool', message: expect.stringContaining(message) }),
+  );
+});
+
+test.each([[{ name: 't' }], [undefined], [null], [nothing], [[]]])(
+  'a definition written by hand is checked too: case %#',
+  (definition) => {
+    expect(() => compileTool(definition as unknown as AnyTool, { alwaysLoad: false })).toThrow(
+      expect.objectContaining({ code: 'bad-tool' }),
+    );
+  },
+);
+
+test('a definition written by hand may carry members of its own', () => {
+  const own = { name: 't', description: 'd', inputSchema: {}, handler: nothing, owner: 'me' };
+  expect(list(own)).not.toHaveProperty('owner');
+});
+
+test('an extra that is undefined is as good as none', () => {
+  const extras = { timeout: undefined } as object;
+  expect(tool('t', 'd', {}, nothing, extras).name).toBe('t');
+});
+
+test.each([
+  [tool('t', 'd', { type: 'array' }, nothing), 'tool "t": the schema describes "array"'],
+  [
+    tool('t', 'd', {}, nothing, { outputSchema: { type: 'string' } }),
+    'tool "t", output: the schema describes "string"',
+  ],
+])('a bad schema names the tool and the side: case %#', (definition, message) => {
+  expect(() => compileTool(definition, { alwaysLoad: false })).toThrow(
+    expect.objectContaining({ code: 'bad-schema', message: expect.stringContaining(message) }),
+  );
+});
+
+test.each(['a', 'tool_2', '数据', 'do it!', 'x'.repeat(128)])('E7 the name %s is accepted', (name) => {
+  expect(tool(name, '', {}, nothing).name).toBe(name);
+});
