@@ -75,7 +75,7 @@ export function takesAnyCommand(name: string, words: readonly ShellWord[], start
     const script = command[at]?.value;
     return script === undefined || mayRun(script, replacedText(words.slice(0, start)));
   }
-  return names.every((it) => WRAPPERS.has(it) || /^-|^\w+=/.test(it));
+  return names.every((it) => WRAPPERS.has(it) || /^-|=/.test(it));
 }
 
 /** Whether a script may run the replaced text as a command: `{} x` and `sudo {}`, but not `cd {} && ls`. */

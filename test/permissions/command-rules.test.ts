@@ -276,6 +276,7 @@ test.each([
   ['rm *', 'bash < <(echo rm f)', 'a script from another command'],
   ['rm *', "echo 'rm f' | xargs -I{} bash -c '{}'", 'xargs runs what it reads'],
   ['rm *', 'echo rm f | xargs env', 'xargs runs what it reads'],
+  ['rm *', 'echo rm f | xargs env ]=', 'xargs runs what it reads'],
   ['rm *', 'echo rm f | xargs -n2 sudo -n', 'xargs runs what it reads'],
   ['rm *', 'env -S "$x" f', 'a computed script'],
   ['rm *', 'echo rm f | sudo -s', 'a script from a pipe'],
