@@ -11,7 +11,9 @@ import type { ConnectWorld } from '../../mcp/connection/world.ts';
 import { fileCatalogue } from '../../mcp/discovery/file-catalogue.ts';
 import { stepsText } from '../../mcp/servers/configure.ts';
 import { openPins } from '../../pool/pinning/open-pins.ts';
+import type { Frame } from '../../protocol/control-frame.ts';
 import { SdkError } from '../../protocol/sdk-error.ts';
+import type { ModelFaultCode } from '../models/model.ts';
 import type { RetryEvent } from '../models/retry.ts';
 import { AgentSession } from '../session/agent-session.ts';
 import type { ConfiguredNames } from '../session/server-status.ts';
@@ -22,7 +24,6 @@ import { parseFlags } from './parse-flags.ts';
 import { planSession } from './plan-session.ts';
 import { readPromptFiles } from './prompt-files.ts';
 import { readRequestSettings } from './request-settings.ts';
-import { retryMessage } from './retry-message.ts';
 import type { Surroundings } from './surroundings.ts';
 import { launchWorld, wantedConfiguration } from './wanted-configuration.ts';
 
@@ -131,3 +132,29 @@ function directory(cwd: string): string {
   if (!found?.isDirectory()) throw new SdkError('spawn-failed', `${cwd} is no directory to run an agent in`);
   return realpathSync.native(cwd);
 }
+
+/** The `api_retry` message of a model that is asked again; `endpoint`, `reason` and `fallback_model` are ours. */
+function retryMessage({ fault, failures, maxRetries, delayMs, kind, model }: RetryEvent): Frame {
+  return {
+    type: 'system',
+    subtype: 'api_retry',
+    attempt: failures,
+    max_retries: maxRetries,
+    retry_delay_ms: delayMs,
+    error_status: fault.status ?? null,
+    error: RETRY_ERRORS[fault.code],
+    ...(fault.endpoint !== undefined && { endpoint: fault.endpoint }),
+    ...(fault.reason !== undefined && { reason: fault.reason }),
+    ...(kind === 'fallback' && { fallback_model: model }),
+  };
+}
+
+const RETRY_ERRORS: Readonly<Record<ModelFaultCode, string>> = {
+  'rate-limited': 'rate_limit',
+  overloaded: 'overloaded',
+  failed: 'server_error',
+  unreachable: 'unknown',
+  unauthorized: 'authentication_failed',
+  'bad-request': 'invalid_request',
+  'too-long': 'invalid_request',
+};

@@ -1,11 +1,13 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Choice, WrittenServer } from '../model.ts';
 import type { SettingsSource } from '../sources/find-sources.ts';
-import { type ChoiceFile, isChosenScope, NO_CHOICES } from './choice-file.ts';
+import { type ChoiceFile, isChosenScope, NO_CHOICES, type TrustedRepository } from './choice-file.ts';
 import { hashEntry } from './hash-entry.ts';
 import { loadChoices } from './load-choices.ts';
-import { realPlace } from './real-place.ts';
+import { isWithin, realPlace } from './real-place.ts';
+import { repositoryIdentity } from './repository-identity.ts';
 import { approvablePart } from './settings-part.ts';
-import { trustAbove } from './trust-above.ts';
 
 /** What people on this machine have said about what lies in projects. */
 export type Choices = {
@@ -85,4 +87,20 @@ export function choicesOf({ servers, settings, trusted }: ChoiceFile): Choices {
 /** No path and no name of a server may look like two parts. */
 function keyOf(...parts: readonly string[]): string {
   return JSON.stringify(parts);
+}
+
+/**
+ * The trusted repository that contains a place, if any. A repository nested in a trusted one is not trusted: its own
+ * `.git` ends the trust, and a pull cannot create one. Another repository at a trusted path is not trusted.
+ */
+function trustAbove(place: string, trusted: readonly TrustedRepository[]): string | undefined {
+  return trusted.find(
+    ({ path, identity }) =>
+      isWithin(place, path) && !hasRepositoryBelow(path, place) && repositoryIdentity(path) === identity,
+  )?.path;
+}
+
+function hasRepositoryBelow(root: string, place: string): boolean {
+  for (let at = place; at !== root; at = dirname(at)) if (existsSync(join(at, '.git'))) return true;
+  return false;
 }
