@@ -390,6 +390,14 @@ test.each([
   expect(globSync('*', { cwd })).toEqual([]);
 });
 
+test('a call that no rule can allow is denied with the rule that asks, not with a rule that would not help', async () => {
+  const command = 'x=touch; $x PWNED';
+  const model = await scripted({ tool: 'Bash', input: { command } }, 'done');
+  const { stderr } = await runCli(['run', '--model', model, ...bypassing('Bash(touch *)'), '--', 'go']);
+  expect(stderr).toContain('deny rule "Bash(touch *)" of cliArg cannot be checked against this command');
+  expect(stderr).not.toContain('--allowedTools');
+});
+
 function bypassing(denied: string): string[] {
   const mode = ['--permission-mode', 'bypassPermissions', '--allow-dangerously-skip-permissions'];
   return [...mode, '--disallowedTools', denied];

@@ -17,8 +17,9 @@ export function programAsker(channel: () => ControlChannel): Asker {
         ...(suggestions.length > 0 && { permission_suggestions: suggestions }),
         decision_reason: reason.text,
         ...(reason.rule && { decision_reason_type: 'rule' }),
-        ...(reason.annotation === 'requiresUserInteraction' && {
-          requires_user_interaction: true,
+        ...(reason.annotation === 'requiresUserInteraction' && { requires_user_interaction: true }),
+        // No allow rule overrides a rule that asks.
+        ...((reason.rule || reason.annotation === 'requiresUserInteraction') && {
           suppress_always_allow_rule: true,
         }),
         ...(reason.changed && { tool_change: { server: call.server, tool: call.tool } }),
