@@ -10,7 +10,7 @@ import { serveStdio } from '../tool-server/serve-stdio.ts';
 import { neutralise } from './chat/neutralise.ts';
 import { claimStdout, flushed } from './claim-stdout.ts';
 
-/** `toolplane serve <module>`: a module's tool server as a stdio MCP server in a process of its own (R36–R42). */
+/** `toolplane serve <module>`: a module's tool server as a stdio MCP server in a process of its own (R42). */
 export function addServe(program: Command): void {
   program
     .command('serve')

@@ -27,7 +27,7 @@ function leftEarly(before: string): SdkError {
   return new SdkError('process-exited', `The agent ended before ${before}`);
 }
 
-/** An agent that ends with a failed result says more by it than by its exit code (P68). */
+/** An agent that ends with a failed result says more by it than by its exit code. */
 export function explainExit(cause: unknown, lastResult: Frame | undefined): unknown {
   if (!(cause instanceof ExitFault) || lastResult?.is_error !== true) return cause;
   const { errors, result, subtype } = lastResult;

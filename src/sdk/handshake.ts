@@ -8,7 +8,7 @@ import type { Options } from './options.ts';
 
 const MIN_INITIALIZE_MS = 60_000;
 
-/** A minute at least: an agent with slow start-up hooks needs it (P100). */
+/** A minute at least: an agent with slow start-up hooks needs it. */
 export function initializeLimit(override: string | undefined): number {
   const ms = Number(override);
   return Number.isFinite(ms) ? Math.max(ms, MIN_INITIALIZE_MS) : MIN_INITIALIZE_MS;

@@ -17,7 +17,7 @@ export type RegisteredHooks = {
   readonly callbacks: ReadonlyMap<string, Registered>;
 };
 
-/** Numbers every callback over all events; an event without matchers is left out (R63, P82). */
+/** Numbers every callback over all events; an event without matchers is left out (R63). */
 export function registerHooks(hooks: Options['hooks']): RegisteredHooks {
   const callbacks = new Map<string, Registered>();
   if (!hooks) return { wire: undefined, callbacks };

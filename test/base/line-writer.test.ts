@@ -75,7 +75,7 @@ test('a line written before the end settles when it is out, though streams do no
   await expect(sent).resolves.toBeUndefined();
 });
 
-test('P93 a line after the end is refused, and what was written before still goes out', async () => {
+test('a line after the end is refused, and what was written before still goes out', async () => {
   const { stream, written, accept } = slowStream(4);
   const writer = new LineWriter(stream);
   const first = writer.write('a long line');
@@ -88,7 +88,7 @@ test('P93 a line after the end is refused, and what was written before still goe
   expect(written).toEqual(['a long line\nanother\n']);
 });
 
-test('P93 a broken stream fails the waiting lines and every later one with the same cause', async () => {
+test('a broken stream fails the waiting lines and every later one with the same cause', async () => {
   const { stream } = slowStream(4);
   const writer = new LineWriter(stream);
   const waiting = writer.write('a long line');

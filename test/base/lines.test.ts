@@ -39,7 +39,7 @@ test.each<[string, string[], string[]]>([
   ['U+2028 and U+2029 do not split', ['a\u2028b\u2029c\n'], ['a\u2028b\u2029c']],
   ['a last line without a newline is delivered', ['a\nb'], ['a', 'b']],
   ['nothing at all', [], []],
-])('P96 %s', (_name, chunks, lines) => {
+])('%s', (_name, chunks, lines) => {
   expect(split(chunks)).toEqual({ lines, tooLong: 0 });
 });
 
@@ -81,7 +81,7 @@ test('bytes cut anywhere, also inside a character, give the same lines', () => {
   );
 });
 
-test('P97 a line that is too long is reported once, nothing of it is delivered, and its neighbours are', () => {
+test('a line that is too long is reported once, nothing of it is delivered, and its neighbours are', () => {
   const length = fc.integer({ min: 1, max: 40 });
   fc.assert(
     fc.property(

@@ -52,7 +52,7 @@ test('a failure comes after everything pushed before it, and only once', async (
   expect(await drain(queue)).toEqual({ items: [] });
 });
 
-test('P65 waiting readers are served in turn, and let go at the end', async () => {
+test('waiting readers are served in turn, and let go at the end', async () => {
   const queue = new Queue<string>();
   const reads = [queue.next(), queue.next(), queue.next()];
   queue.push('a');

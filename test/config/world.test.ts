@@ -18,7 +18,7 @@ test.each<[NodeJS.Platform, string]>([
   ['darwin', '/Library/Application Support/Toolplane'],
   ['win32', 'C:\\ProgramData\\Toolplane'],
   ['freebsd', '/etc/toolplane'],
-])('R168: on %s no variable says where the files of the machine are', (platform, directory) => {
+])('on %s no variable says where the files of the machine are', (platform, directory) => {
   const env = { ProgramData: '/elsewhere', PROGRAMDATA: '/elsewhere', XDG_CONFIG_DIRS: '/elsewhere' };
   expect(configWorld({ ...AROUND, env, platform }).managed).toEqual([directory]);
 });

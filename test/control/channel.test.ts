@@ -40,7 +40,7 @@ const failure = (request_id: string, error: unknown, error_code?: string) => ({
 });
 
 describe('asking', () => {
-  test('E11 every request has an id of its own, and each answer finds its request, in any order', async () => {
+  test('every request has an id of its own, and each answer finds its request, in any order', async () => {
     const { link, channel } = open();
     const asks = ['a', 'b', 'c'].map((subtype) => channel.request({ subtype, n: 1 }));
     const sent = link.sent as Sent[];
@@ -110,7 +110,7 @@ describe('asking', () => {
     expect(await ask).toMatchObject({ response: { a: 1 }, extra: { pending_permission_requests: [1] } });
   });
 
-  test('E12 an abort rejects with its reason and tells the far end; a late answer is ignored', async () => {
+  test('an abort rejects with its reason and tells the far end; a late answer is ignored', async () => {
     const { link, channel } = open();
     const controller = new AbortController();
     const ask = channel.request({ subtype: 'x' }, { signal: controller.signal });
@@ -181,7 +181,7 @@ describe('a time limit', () => {
   beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
   afterEach(() => vi.useRealTimers());
 
-  test('E14 rejects, tells the far end, and a late answer is ignored', async () => {
+  test('rejects, tells the far end, and a late answer is ignored', async () => {
     const { link, channel } = open();
     const ask = channel.request({ subtype: 'initialize' }, { timeoutMs: 60_000 });
     const { request_id } = link.sent[0] as Sent;
@@ -255,7 +255,7 @@ describe('serving', () => {
         ),
       failure('r1', 'Unsupported control request subtype: x', 'unsupported_request'),
     ],
-  ])('E13 a handler that %s is a failure, and the channel goes on', async (_how, request, expected) => {
+  ])('a handler that %s is a failure, and the channel goes on', async (_how, request, expected) => {
     const { link, channel } = open({ request });
     link.ask('r1', { subtype: 'x' });
     await settle();
@@ -305,7 +305,7 @@ describe('serving', () => {
     expect(link.sent).toEqual([]);
   });
 
-  test('C31 P66 E12 a request taken back aborts its handler and gets no answer', async () => {
+  test('C31 a request taken back aborts its handler and gets no answer', async () => {
     const door = gate<Frame>();
     let served: ServedRequest | undefined;
     const { link } = open({
@@ -346,7 +346,7 @@ describe('serving', () => {
     expect(await aborted.promise).toBe(true);
   });
 
-  test('P67 taking back what is unknown or answered does nothing, and its id can be used again', async () => {
+  test('taking back what is unknown or answered does nothing, and its id can be used again', async () => {
     const { link } = open();
     link.say({ type: 'control_cancel_request', request_id: 'r9' });
     link.ask('r1', { subtype: 'x' });
@@ -475,7 +475,7 @@ describe('other frames', () => {
 });
 
 describe('the end', () => {
-  test('P70 E14 a death fails everything pending at once, with its reason, and every later request', async () => {
+  test('a death fails everything pending at once, with its reason, and every later request', async () => {
     const { link, channel } = open();
     const death = new SdkError('process-exited', 'The agent process exited with code 1. stderr: bad flag');
     const asks = [channel.request({ subtype: 'initialize' }), channel.request({ subtype: 'mcp_status' })];

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decodeFrame, encodeFrame } from '../../src/control/frame-codec.ts';
 
-test('G11 any frame is one line, and is read back as it was', () => {
+test('any frame is one line, and is read back as it was', () => {
   const frame = fc.record({ text: fc.string({ unit: 'binary' }), value: fc.jsonValue() });
   fc.assert(
     fc.property(frame, (it) => {
@@ -24,7 +24,7 @@ test('what is no JSON is refused with its cause', () => {
 });
 
 test.each(['', 'Debugger attached.', '{"a":', '[1]', '"text"', '5', 'null', 'true'])(
-  'P97 the line %j is noise',
+  'the line %j is noise',
   (line) => {
     expect(decodeFrame(line)).toBeUndefined();
   },

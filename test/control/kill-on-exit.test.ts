@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { killOnExit } from '../../src/control/kill-on-exit.ts';
 
-test('P94 what is alive when this process exits is killed, what has ended is not', () => {
+test('what is alive when this process exits is killed, what has ended is not', () => {
   const kills = [vi.fn(), vi.fn()] as const;
   const [forget, forgetOther] = kills.map((kill) => killOnExit(kill));
   forget?.();

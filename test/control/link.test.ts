@@ -82,7 +82,7 @@ describe.each(LINKS)('a %s link', (_kind, open) => {
     expect(await collect(link.frames)).toEqual([{ n: 1 }]);
   });
 
-  test('P93 takes nothing after its end, and whoever ignores that is not harmed', async () => {
+  test('takes nothing after its end, and whoever ignores that is not harmed', async () => {
     const link = start();
     link.end();
     void link.send({ n: 1 });

@@ -20,14 +20,14 @@ async function said(chunks: readonly (string | Buffer)[], options: Partial<Proce
 }
 
 describe('what it says', () => {
-  test('P96 frames arrive whole, wherever the bytes were cut', async () => {
+  test('frames arrive whole, wherever the bytes were cut', async () => {
     const bytes = Buffer.from('{"text":"é😀\u2028"}\r\n\n{"n":2}\n');
     const each = [...bytes].map((byte) => Buffer.of(byte));
     expect(await said(each)).toEqual([{ text: 'é😀\u2028' }, { n: 2 }]);
     expect(await said([bytes])).toEqual([{ text: 'é😀\u2028' }, { n: 2 }]);
   });
 
-  test('P97 noise is skipped and told; a last line without a newline is delivered, half a frame is not', async () => {
+  test('noise is skipped and told; a last line without a newline is delivered, half a frame is not', async () => {
     const noise: string[] = [];
     const onNoise = (line: string) => noise.push(line);
     expect(await said(['hello\n{"n":1}\n[1]\n{"n":2}'], { onNoise })).toEqual([{ n: 1 }, { n: 2 }]);
@@ -35,7 +35,7 @@ describe('what it says', () => {
     expect(noise).toEqual(['hello', '[1]', '{"n":']);
   });
 
-  test('P97 a line that is too long fails the link at once and ends the process', async () => {
+  test('a line that is too long fails the link at once and ends the process', async () => {
     const { process, link } = open({ maxLineLength: 10 });
     process.stdout.write('{"n":1}\n{"x":"xxxxxxxxxx');
     process.stdin.resume();
@@ -147,13 +147,13 @@ describe('what we say', () => {
     expect(() => open().link.send({ n: 1n })).toThrow(expect.objectContaining({ code: 'unsendable' }));
   });
 
-  test('P93 what comes after the end is refused at once', async () => {
+  test('what comes after the end is refused at once', async () => {
     const { link } = open();
     link.end();
     await expect(link.send({ n: 1 })).rejects.toThrow('the input was ended');
   });
 
-  test('P70 input that breaks is told as the death it came from', async () => {
+  test('input that breaks is told as the death it came from', async () => {
     const { process, link } = open();
     process.stdin.destroy(new Error('write EPIPE'));
     const sent = link.send({ n: 1 });
@@ -177,7 +177,7 @@ describe('closing', () => {
   beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
   afterEach(() => vi.useRealTimers());
 
-  test('P94 C26 a process that ends with its input gets no signal', async () => {
+  test('C26 a process that ends with its input gets no signal', async () => {
     const { process, link } = open();
     process.stdin.resume().on('end', () => process.exit(0));
     await link.close();
@@ -186,7 +186,7 @@ describe('closing', () => {
     expect(await collect(link.frames)).toEqual([]);
   });
 
-  test('P94 one that ends with SIGTERM gets no SIGKILL, and its code is no failure', async () => {
+  test('one that ends with SIGTERM gets no SIGKILL, and its code is no failure', async () => {
     const { process, link } = open();
     process.onSignal = () => process.exit(null, 'SIGTERM');
     const closing = link.close();
@@ -199,7 +199,7 @@ describe('closing', () => {
     expect(await collect(link.frames)).toEqual([]);
   });
 
-  test('P94 one that ignores everything gets SIGKILL, and even then nobody waits forever', async () => {
+  test('one that ignores everything gets SIGKILL, and even then nobody waits forever', async () => {
     const onForce = vi.fn();
     const { process, link } = open({ onForce });
     const frames = collect(link.frames);
@@ -232,7 +232,7 @@ describe('closing', () => {
     expect(await frames).toEqual([]);
   });
 
-  test('P94 one that is already gone is not waited for', async () => {
+  test('one that is already gone is not waited for', async () => {
     const { process, link } = open();
     process.stdout.end();
     process.exit(0);

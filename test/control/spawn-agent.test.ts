@@ -41,18 +41,18 @@ test('C32 it gets just the arguments, the directory and the environment it was g
   ]);
 });
 
-test('P97 noise on stdout is skipped and told', async () => {
+test('noise on stdout is skipped and told', async () => {
   const noise: string[] = [];
   const link = start(['noise'], { onNoise: (line) => noise.push(line) });
   expect(await collect(link.frames)).toEqual([{ n: 1 }, { n: 2 }]);
   expect(noise).toEqual(['Debugger attached.', '{"half":', '[1,2]']);
 });
 
-test('P96 P97 frames in pieces, and a last one without a newline', async () => {
+test('frames in pieces, and a last one without a newline', async () => {
   expect(await collect(start(['pieces']).frames)).toEqual([{ text: 'é😀\u2028' }, { last: true }]);
 });
 
-test('P68 P95 a death is told with its code and its last words, secrets masked, after what it said', async () => {
+test('a death is told with its code and its last words, secrets masked, after what it said', async () => {
   const texts: string[] = [];
   const link = start(['die'], { onStderr: (text) => texts.push(text) });
   expect(await first(link)).toEqual({ n: 1 });
@@ -65,28 +65,28 @@ test('P68 P95 a death is told with its code and its last words, secrets masked, 
   expect(texts.join('')).toBe('loading\nfatal: bad key sk-ant-0123456789abcdef\nno newline at the end');
 });
 
-test('P70 one that dies before it reads is told with its words, by every sending too', async () => {
+test('one that dies before it reads is told with its words, by every sending too', async () => {
   const link = start(['refuse']);
   const death = { message: 'Claude Code process exited with code 1. stderr: unknown flag' };
   await expect(collect(link.frames)).rejects.toMatchObject(death);
   await expect(link.send({ n: 1 })).rejects.toMatchObject(death);
 });
 
-test('P94 one that ignores the end of its input ends with SIGTERM', async () => {
+test('one that ignores the end of its input ends with SIGTERM', async () => {
   const link = start(['deaf'], { graceMs: 50 });
   expect(await first(link)).toEqual({ type: 'ready' });
   await link.close();
   expect(await collect(link.frames)).toEqual([]);
 });
 
-test('P94 one that ignores SIGTERM too ends with SIGKILL', async () => {
+test('one that ignores SIGTERM too ends with SIGKILL', async () => {
   const link = start(['stubborn'], { graceMs: 50 });
   expect(await first(link)).toEqual({ type: 'ready' });
   await link.close();
   expect(await collect(link.frames)).toEqual([{ type: 'SIGTERM ignored' }]);
 });
 
-test('P97 a line that is too long fails the link and ends the process', async () => {
+test('a line that is too long fails the link and ends the process', async () => {
   const link = start(['long', '200000'], { graceMs: 50 });
   await expect(collect(link.frames)).rejects.toMatchObject({
     code: 'line-too-long',
@@ -138,7 +138,7 @@ test('a child it leaves behind that holds stdout is not waited for', async () =>
   process.kill(Number(frames[0]?.pid));
 });
 
-test('P92 a missing program and a missing directory are told apart', async () => {
+test('a missing program and a missing directory are told apart', async () => {
   const env = {};
   const missing = spawnAgent({ command: '/no/such/agent', args: [], env }, { maxLineLength: 10 });
   await expect(collect(missing.frames)).rejects.toMatchObject({

@@ -27,7 +27,7 @@ test('the real surroundings', () => {
   expect(world.environment()).not.toBe(process.env);
 });
 
-test('a warning is told once, as a warning of the process (R13, P84)', async () => {
+test('a warning is told once, as a warning of the process (R13)', async () => {
   const { stdout, stderr } = await run({});
   expect(stdout).toBe('');
   expect(stderr.match(/TOOLPLANE_MCP_CONFIG_DEPRECATED/g)).toHaveLength(1);

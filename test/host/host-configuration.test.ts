@@ -170,7 +170,7 @@ test.each([
   [{ mcpConfig: { a: 1 } }, /"mcpConfig" must be a path or a text/],
   [{ cwd: '/nonexistent' }, /^"cwd" is \/nonexistent, which is no directory/],
   [{ cwd: import.meta.filename }, /^"cwd" is .*host-configuration\.test\.ts, which is no directory/],
-])('R15: options that cannot be meant are refused: %j', async (options, message) => {
+])('options that cannot be meant are refused: %j', async (options, message) => {
   const refused = loadConfiguration(options as never);
   await expect(refused).rejects.toThrow(message);
   await expect(refused).rejects.toBeInstanceOf(HostError);

@@ -57,7 +57,7 @@ test('an interrupt aborts the running handler, ends the turn, and leaves the nex
   ]);
 });
 
-test('canUseTool: a denial is read by the model, a changed input is what the handler gets, no callback runs nothing (P102)', async () => {
+test('canUseTool: a denial is read by the model, a changed input is what the handler gets, no callback runs nothing', async () => {
   await using world = await openCliWorld([
     toolUse('mcp__mail__send', { to: 'them' }),
     toolUse('mcp__mail__send', { to: 'me' }),
@@ -101,7 +101,7 @@ test('canUseTool: a denial is read by the model, a changed input is what the han
   ]);
 });
 
-test('a callback that is nonsense, and a tool nobody allows: neither runs (P77, P102)', async () => {
+test('a callback that is nonsense, and a tool nobody allows: neither runs', async () => {
   for (const canUseTool of [async () => 'yes' as never, undefined]) {
     await using world = await openCliWorld([toolUse('mcp__mail__send', {}), text('Not sent.')]);
     let isSent = false;
@@ -114,7 +114,7 @@ test('a callback that is nonsense, and a tool nobody allows: neither runs (P77, 
   }
 });
 
-test('hooks: one stops a call, one changes its input, one sees its result and changes what the model reads (P81)', async () => {
+test('hooks: one stops a call, one changes its input, one sees its result and changes what the model reads', async () => {
   await using world = await openCliWorld([
     toolUse('mcp__s__t', { n: 1 }),
     toolUse('mcp__s__t', { n: 2 }),
@@ -215,7 +215,7 @@ test('setMcpServers between two turns: the new tools are called, the old ones ar
   expect(toolResults(world.api.requests[2])).toMatchObject([{ content: [{ text: 'hello from late' }] }]);
 });
 
-test('a tool added between two turns is offered and called in the next; one removed is gone from the server (R79, R146)', async () => {
+test('a tool added between two turns is offered and called in the next; one removed is gone from the server (R79)', async () => {
   await using world = await openCliWorld([text('One.'), toolUse('mcp__live__new', {}), text('Two.')]);
   const live = createSdkMcpServer({ name: 'live', tools: [tool('old', 'Old', {}, () => 'old')] });
   await using client = await AgentClient.open(

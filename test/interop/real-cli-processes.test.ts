@@ -23,7 +23,7 @@ function waiting() {
   return { slow, entered: entered.reached, aborted: aborted.promise };
 }
 
-test('an agent that is killed in a call fails the query at once with the reason, and nothing is left (P70, P94)', async () => {
+test('an agent that is killed in a call fails the query at once with the reason, and nothing is left', async () => {
   await using world = await openCliWorld([toolUse('mcp__slow__wait', {})]);
   const { slow, entered, aborted } = waiting();
   const running = query({
@@ -111,7 +111,7 @@ test('a spawner of the user’s starts the real agent just as well', async () =>
   expect(commands).toEqual([world.cli]);
 });
 
-test('an agent that cannot start says why (P92)', async () => {
+test('an agent that cannot start says why', async () => {
   await using world = await openCliWorld([]);
   const options = realAgent(world, { extraArgs: { 'mcp-config': './no-such-file.json' } });
   await expect(collect(query({ prompt: 'Go.', options }))).rejects.toMatchObject({

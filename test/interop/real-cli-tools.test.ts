@@ -110,7 +110,7 @@ test('tools of this process, of a module in its own process and of an external s
   ]);
 });
 
-test('a tool that fails, in each way, is told to the model, and the query goes on (R87, R88, R90)', async () => {
+test('a tool that fails, in each way, is told to the model, and the query goes on (R87, R88, R90, C34)', async () => {
   const shapes = { throws: 'thrown', returns: 'returned', flags: 'flagged' };
   await using world = await openCliWorld([
     together(
@@ -172,7 +172,7 @@ test('ten tools at once in one message: every call has its own arguments and its
   );
 });
 
-test('a result of 300,000 characters arrives whole where the tool allows it; without that the agent keeps it from the model (P98)', async () => {
+test('a result of 300,000 characters arrives whole where the tool allows it; without that the agent keeps it from the model', async () => {
   await using world = await openCliWorld([
     together(toolUse('mcp__big__whole', {}), toolUse('mcp__big__limited', {})),
     text('Read.'),
@@ -189,7 +189,7 @@ test('a result of 300,000 characters arrives whole where the tool allows it; wit
 });
 
 test.each(FOREIGN_VERSIONS)(
-  'a server of the MCP SDK %s is served as it is, to two agents at once (R9, P44)',
+  'a server of the MCP SDK %s is served as it is, to two agents at once',
   async (_, make) => {
     const script = [toolUse('mcp__hand__add', { a: 2, b: 40 }), text('Done.')];
     await using one = await openCliWorld(script);

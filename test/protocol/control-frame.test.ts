@@ -53,7 +53,7 @@ test.each<[string, unknown, Incoming]>([
     { kind: 'response', id: 'r1', outcome: { ok: false, error: 'no', errorCode: 'c' } },
   ],
   [
-    'G11 a failure without a reason, or of an unknown kind',
+    'a failure without a reason, or of an unknown kind',
     { type: 'control_response', response: { subtype: 'odd', request_id: 'r1' } },
     {
       kind: 'response',
@@ -70,17 +70,17 @@ test.each<[string, unknown, Incoming]>([
   ['no type at all is a message', { x: 1 }, { kind: 'message', message: { x: 1 } }],
   ['no object', [1], { kind: 'malformed', id: undefined, reason: 'a frame is a JSON object' }],
   [
-    'E11 a request without an id cannot be answered',
+    'a request without an id cannot be answered',
     { type: 'control_request', request: BODY },
     { kind: 'malformed', id: undefined, reason: 'a control_request needs a request_id' },
   ],
   [
-    'E11 a request without a subtype can be',
+    'a request without a subtype can be',
     { type: 'control_request', request_id: 'r1', request: {} },
     { kind: 'malformed', id: 'r1', reason: 'a control_request needs a request with a subtype' },
   ],
   [
-    'G11 a response without a body',
+    'a response without a body',
     { type: 'control_response' },
     { kind: 'malformed', id: undefined, reason: 'a control_response needs a response with a request_id' },
   ],

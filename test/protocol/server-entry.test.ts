@@ -7,8 +7,8 @@ test.each<[string, object]>([
   ['R21 sse', { type: 'sse', url: 'https://h/sse', headers: { a: 'b' } }],
   ['R22 http', { type: 'http', url: 'http://h/mcp', tools: [{ name: 't' }] }],
   ['R156 ws', { type: 'ws', url: 'wss://h' }],
-  ['R155 a url without a type', { url: 'https://h/mcp', headersHelper: 'tool', tls: { ca: '/ca.pem' } }],
-  ['R157 an editor that is looked for', { type: 'ws-ide' }],
+  ['a url without a type', { url: 'https://h/mcp', headersHelper: 'tool', tls: { ca: '/ca.pem' } }],
+  ['an editor that is looked for', { type: 'ws-ide' }],
   ['R157 an editor that is named', { type: 'sse-ide', url: 'http://127.0.0.1:1/sse', authToken: 't' }],
   [
     'what only our host reads',

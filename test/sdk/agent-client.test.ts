@@ -22,7 +22,7 @@ function echo(turns: number) {
 const results = (messages: readonly SDKMessage[]) =>
   messages.flatMap((it) => (it.type === 'result' && it.subtype === 'success' ? [it.result] : []));
 
-test('the agent stays up between turns; each turn ends with its own result (P101)', async () => {
+test('the agent stays up between turns; each turn ends with its own result', async () => {
   const { client, script, played } = await playClient(echo(3));
   const first = await collect(client.turn('one'));
   expect([first.map((it) => it.type), results(first)]).toEqual([['assistant', 'result'], ['one']]);
@@ -48,7 +48,7 @@ test('a turn gives its result as its value too', async () => {
   await played;
 });
 
-test('it is closed with its block, whatever happens inside (P101)', async () => {
+test('it is closed with its block, whatever happens inside', async () => {
   const agent = scriptAgent(echo(1));
   const open = createAgentClient(fakeWorld());
   const work = async () => {

@@ -52,15 +52,18 @@ test.each<[string, object, Options, object]>([
   expect(await answer).toEqual(reply);
 });
 
-test.each(['frobnicate', 'initialize', 'toString', '__proto__'])('%s is refused by name (R43)', (subtype) => {
-  expect(() => serveAgent(servants(), subtype, {}, served)).toThrow(
-    expect.objectContaining({
-      code: 'control-failed',
-      errorCode: 'unsupported_request',
-      message: `Unsupported control request subtype: ${subtype}`,
-    }),
-  );
-});
+test.each(['frobnicate', 'initialize', 'toString', '__proto__'])(
+  '%s is refused by name (R43, C34)',
+  (subtype) => {
+    expect(() => serveAgent(servants(), subtype, {}, served)).toThrow(
+      expect.objectContaining({
+        code: 'control-failed',
+        errorCode: 'unsupported_request',
+        message: `Unsupported control request subtype: ${subtype}`,
+      }),
+    );
+  },
+);
 
 test.each(['mcp_message', 'sdk_mcp_request'])(
   'a result of %s that is no JSON becomes a failed result',

@@ -26,7 +26,7 @@ const ROWS: readonly (readonly [name: string, options: Options, more: string[]])
   ],
   ['allowedTools, none', { allowedTools: [] }, []],
   ['betas', { betas: ['a', 'b'] }, ['--betas=a,b']],
-  ['canUseTool (P83)', { canUseTool: async () => null }, ['--permission-prompt-tool=stdio']],
+  ['canUseTool', { canUseTool: async () => null }, ['--permission-prompt-tool=stdio']],
   ['continue', { continue: true }, ['--continue']],
   ['continue off', { continue: false }, []],
   ['debug', { debug: true }, ['--debug']],
@@ -38,7 +38,7 @@ const ROWS: readonly (readonly [name: string, options: Options, more: string[]])
     { extraArgs: { flag: null, value: 'v', empty: '' } },
     ['--flag', '--value', 'v', '--empty', ''],
   ],
-  ['extraArgs like a flag (P89)', { extraArgs: { value: '--other' } }, ['--value=--other']],
+  ['extraArgs like a flag', { extraArgs: { value: '--other' } }, ['--value=--other']],
   ['fallbackModel', { fallbackModel: 'small' }, ['--fallback-model=small']],
   ['forkSession', { forkSession: true }, ['--fork-session']],
   ['includeHookEvents', { includeHookEvents: true }, ['--include-hook-events']],
@@ -49,7 +49,7 @@ const ROWS: readonly (readonly [name: string, options: Options, more: string[]])
   ['maxThinkingTokens', { maxThinkingTokens: 2048 }, ['--max-thinking-tokens=2048']],
   ['maxThinkingTokens zero', { maxThinkingTokens: 0 }, ['--thinking=disabled']],
   ['maxTurns (R24)', { maxTurns: 3 }, ['--max-turns=3']],
-  ['mcpConfig (R28, E3)', { mcpConfig: './servers.json' }, ['--mcp-config', './servers.json']],
+  ['mcpConfig (R28)', { mcpConfig: './servers.json' }, ['--mcp-config', './servers.json']],
   ['mcpConfig like a flag', { mcpConfig: '--model' }, ['--mcp-config=--model']],
   ['mcpConfig, none', { mcpConfig: '' }, []],
   ['model', { model: 'm' }, ['--model=m']],
@@ -84,7 +84,7 @@ const ROWS: readonly (readonly [name: string, options: Options, more: string[]])
   ],
   ['plugins by initialize, none', { plugins: [], pluginDelivery: 'initialize' }, []],
   ['projectConfigRoot', { projectConfigRoot: '/root' }, ['--project-config-root=/root']],
-  ['resume (P89)', { resume: '--model=x' }, ['--resume=--model=x']],
+  ['resume', { resume: '--model=x' }, ['--resume=--model=x']],
   ['resumeDropsTurn', { resumeDropsTurn: 'id' }, ['--resume-drops-turn=id']],
   ['resumeSessionAt', { resumeSessionAt: 'id' }, ['--resume-session-at=id']],
   ['sandbox', { sandbox: { enabled: false } }, ['--settings', '{"sandbox":{"enabled":false}}']],
@@ -104,7 +104,7 @@ const ROWS: readonly (readonly [name: string, options: Options, more: string[]])
     { skills: ['pdf', 'docx'], allowedTools: ['Read'] },
     ['--allowedTools=Read,Skill(pdf),Skill(docx)'],
   ],
-  ['strictMcpConfig (P88, G10)', { strictMcpConfig: true }, ['--strict-mcp-config']],
+  ['strictMcpConfig', { strictMcpConfig: true }, ['--strict-mcp-config']],
   ['taskBudget', { taskBudget: { total: 0 } }, ['--task-budget=0']],
   [
     'thinking adaptive',
@@ -124,7 +124,7 @@ test.each(ROWS)('%s', (_, options, more) => {
   expect(buildArgv(options, undefined)).toEqual([...ALWAYS, ...more]);
 });
 
-test('what goes in initialize, and what agents are told otherwise, is not on the command line (P88)', () => {
+test('what goes in initialize, and what agents are told otherwise, is not on the command line', () => {
   const options: Options = {
     agents: { a: { description: 'd', prompt: 'p'.repeat(200_000) } },
     systemPrompt: 'be kind',
@@ -264,7 +264,7 @@ const anyTexts = fc.record(
 /** Flags without a value, or with one in the next place; all others are `--flag=value`. */
 const BARE = new Set([...ALWAYS, '--mcp-config', '--managed-settings', '--settings', '--one', '--two']);
 
-test('no text can become a flag of its own (P89)', () => {
+test('no text can become a flag of its own', () => {
   fc.assert(
     fc.property(anyTexts, (options) => {
       const stray = buildArgv(options as Options, undefined).filter(

@@ -55,7 +55,7 @@ test.each([
   ['a notification', { jsonrpc: '2.0', method: 'notifications/initialized' }],
   ['a stray answer', { jsonrpc: '2.0', id: 9, result: {} }],
   ['a message that cannot be answered', {}],
-])('%s is acknowledged without an id (C10, P6)', async (_, message) => {
+])('%s is acknowledged without an id (C10)', async (_, message) => {
   expect(await ask(bridge({ calc: who() }), { server_name: 'calc', message })).toEqual({
     mcp_response: { jsonrpc: '2.0', result: {} },
   });
@@ -66,7 +66,7 @@ test.each([
   ['toString', calls('x', 0), 0, "Server 'toString' not found"],
   [undefined, { id: 'm' }, 'm', "Server 'undefined' not found"],
 ])(
-  'an unknown server (%s) is a JSON-RPC error with the id of the request (R83, P7, G9)',
+  'an unknown server (%s) is a JSON-RPC error with the id of the request (R83)',
   async (server_name, message, id, text) => {
     expect(await ask(bridge({ calc: who() }), { server_name, message })).toEqual({
       mcp_response: { jsonrpc: '2.0', id, error: { code: -32601, message: text } },
@@ -113,7 +113,7 @@ test('replacing the servers keeps the session of one that stays, and ends the ot
   expect([staying.instance.isConnected(), going.instance.isConnected()]).toEqual([true, false]);
 });
 
-test('closing ends every session, and nothing opens after it (P13, P15)', async () => {
+test('closing ends every session, and nothing opens after it', async () => {
   const server = who();
   const it = bridge({ calc: server });
   it.close();

@@ -69,7 +69,7 @@ test.each<[string, Options, string]>([
     'options.fallbackModel must be another model than options.model',
   ],
   [
-    'two ways to ask (P83)',
+    'two ways to ask',
     { canUseTool: async () => null, permissionPromptToolName: 'x' },
     'options.canUseTool and options.permissionPromptToolName exclude each other: use one',
   ],
@@ -106,7 +106,7 @@ test.each<[unknown, string]>([
   expect(refusal({ hooks })).toEqual({ code: 'bad-option', message });
 });
 
-test('every event can have hooks (P81)', () => {
+test('every event can have hooks', () => {
   const hooks = Object.fromEntries(HOOK_EVENTS.map((event) => [event, [{ hooks: [async () => ({})] }]]));
   expect(() => checkOptions({ hooks })).not.toThrow();
 });

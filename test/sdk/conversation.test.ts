@@ -83,7 +83,7 @@ test('a server built right before the query is told whole: no change of it is an
   expect(script.agent.sent.map((frame) => frame.type)).toEqual(['control_request', 'user']);
 });
 
-test('tools are served before initialize is answered (C30, P59)', async () => {
+test('tools are served before initialize is answered (C30)', async () => {
   const calc = serverOf(({ a }) => `got ${a}`);
   await playThrough(
     async (agent) => {
@@ -111,7 +111,7 @@ test('the old words for a tool call are understood too (C4, R44, R46)', async ()
   );
 });
 
-test('calls run at once: each of these waits for the other to start (R109, P45, C20)', async () => {
+test('calls run at once: each of these waits for the other to start (R109, C20)', async () => {
   const [first, second] = [gate(), gate()];
   const calc = serverOf(async ({ n }) => {
     if (n === 1) {
@@ -208,7 +208,7 @@ test('a result that cannot be written becomes a failed one; the conversation goe
   );
 });
 
-test('a call the agent takes back is aborted and answered once, as cancelled (C31, P47)', async () => {
+test('a call the agent takes back is aborted and answered once, as cancelled (C31)', async () => {
   const started = gate();
   const aborted = Promise.withResolvers<unknown>();
   const calc = serverOf(async (_, { signal }) => {
@@ -273,7 +273,7 @@ test.each<[string, Options, Frame, Frame]>([
     { async: true, asyncTimeout: 5 },
   ],
   [
-    'a hook with every member (P79)',
+    'a hook with every member',
     {
       hooks: {
         PreToolUse: [
@@ -358,7 +358,7 @@ test.each<[string, Options, Frame, string]>([
   ],
   ['no canUseTool', {}, { subtype: 'can_use_tool' }, 'canUseTool callback is not provided.'],
   [
-    'a hook that throws a text (E13)',
+    'a hook that throws a text',
     { hooks: { Stop: [{ hooks: [() => Promise.reject('just text')] }] } },
     { subtype: 'hook_callback', callback_id: 'hook_0' },
     'just text',
@@ -376,23 +376,20 @@ test.each<[string, Options, Frame, string]>([
     'no screen',
   ],
   [
-    'an unknown request (R43)',
+    'an unknown request (R43, C34)',
     {},
     { subtype: 'frobnicate' },
     'Unsupported control request subtype: frobnicate',
   ],
-])(
-  '%s is answered with a failure, and the conversation goes on (P77)',
-  async (_, options, request, message) => {
-    await playThrough(
-      turn(async (agent) => {
-        await expect(agent.ask(request as Frame & { subtype: string })).rejects.toThrow(message);
-        await fence(agent);
-      }),
-      options,
-    );
-  },
-);
+])('%s is answered with a failure, and the conversation goes on', async (_, options, request, message) => {
+  await playThrough(
+    turn(async (agent) => {
+      await expect(agent.ask(request as Frame & { subtype: string })).rejects.toThrow(message);
+      await fence(agent);
+    }),
+    options,
+  );
+});
 
 test.each<[string, (waits: (signal: AbortSignal) => Promise<never>) => Options, Frame]>([
   [
@@ -401,7 +398,7 @@ test.each<[string, (waits: (signal: AbortSignal) => Promise<never>) => Options, 
     { subtype: 'can_use_tool', tool_name: 'T', tool_use_id: 'u' },
   ],
   [
-    'a hook (P66)',
+    'a hook',
     (waits) => ({ hooks: { Stop: [{ hooks: [(_, __, { signal }) => waits(signal)] }] } }),
     { subtype: 'hook_callback', callback_id: 'hook_0' },
   ],
@@ -410,7 +407,7 @@ test.each<[string, (waits: (signal: AbortSignal) => Promise<never>) => Options, 
     (waits) => ({ onElicitation: (_, { signal }) => waits(signal) }),
     { subtype: 'elicitation' },
   ],
-])('%s the agent takes back is aborted and gets no answer (C31, E12)', async (_, options, request) => {
+])('%s the agent takes back is aborted and gets no answer (C31)', async (_, options, request) => {
   const started = Promise.withResolvers<void>();
   let isAborted = false;
   const waits = (signal: AbortSignal): Promise<never> => {
@@ -447,7 +444,7 @@ test('null means that somebody else answers: no reply is sent', async () => {
   expect(JSON.stringify(script.agent.sent)).not.toContain('ask-1');
 });
 
-test('setMcpServers: a new server serves at once, one not named again is gone when the agent has agreed (P3)', async () => {
+test('setMcpServers: a new server serves at once, one not named again is gone when the agent has agreed', async () => {
   const [early, late] = [serverOf(() => 'early'), serverOf(() => 'late')];
   const replaced = gate();
   const { query, played } = playQuery(
@@ -492,7 +489,7 @@ test('setMcpServers that the agent refuses leaves everything as it was', async (
   expect([early.instance.isConnected(), late.instance.isConnected()]).toEqual([false, false]);
 });
 
-test('reinitialize() sends the same again without manifests, and serves what the agent still waits for (P82)', async () => {
+test('reinitialize() sends the same again without manifests, and serves what the agent still waits for', async () => {
   const asked: unknown[] = [];
   const { query, script, played } = playQuery(
     turn(async ({ agent }) => {
@@ -616,7 +613,7 @@ test.each([
       throw new Error('mine');
     },
   ],
-])('an onToolUse that %s is warned about and disturbs nothing (P95)', async (_, onToolUse) => {
+])('an onToolUse that %s is warned about and disturbs nothing', async (_, onToolUse) => {
   const { messages, world } = await playThrough(
     turn(async ({ agent }) => {
       agent.say({
@@ -636,7 +633,7 @@ test.each([
   ]);
 });
 
-test('an agent that dies fails everything that waits, at once, with its last words (P70, E14)', async () => {
+test('an agent that dies fails everything that waits, at once, with its last words', async () => {
   const started = gate();
   const aborted = Promise.withResolvers<void>();
   const calc = serverOf(async (_, { signal }) => {
@@ -677,7 +674,7 @@ test('an agent that dies before it is initialised fails the loop and initialize 
   await expect(collect(query)).rejects.toMatchObject(death);
 });
 
-test('an exit after a failed result is told by that result; a new turn forgets it (P68, P69)', async () => {
+test('an exit after a failed result is told by that result; a new turn forgets it', async () => {
   const failing = playQuery(
     turn(async (agent) => {
       agent.result('', {
@@ -718,34 +715,31 @@ test.each<[string, number]>([
   ['1000', 60_000],
   ['nonsense', 60_000],
   ['90000', 90_000],
-])(
-  'initialize may take as long as the environment says (%j), a minute at least (P100, E15)',
-  async (override, ms) => {
-    vi.useFakeTimers();
-    try {
-      const agent = scriptAgent(async (it) => void (await it.agent.take()));
-      const world = fakeWorld({ CLAUDE_CODE_STREAM_CLOSE_TIMEOUT: override });
-      const query = createQuery(world).query({
-        prompt: 'x',
-        options: { link: agent.link, controlTimeoutMs: 1 },
-      });
-      const failed = query.next().then(
-        () => 'ended',
-        (error: Error) => error.message,
-      );
-      let isOver = false;
-      void failed.then(() => {
-        isOver = true;
-      });
-      await vi.advanceTimersByTimeAsync(ms - 1);
-      expect(isOver).toBe(false);
-      await vi.advanceTimersByTimeAsync(1);
-      expect(await failed).toBe(`The agent did not answer "initialize" within ${ms} ms`);
-    } finally {
-      vi.useRealTimers();
-    }
-  },
-);
+])('initialize may take as long as the environment says (%j), a minute at least', async (override, ms) => {
+  vi.useFakeTimers();
+  try {
+    const agent = scriptAgent(async (it) => void (await it.agent.take()));
+    const world = fakeWorld({ CLAUDE_CODE_STREAM_CLOSE_TIMEOUT: override });
+    const query = createQuery(world).query({
+      prompt: 'x',
+      options: { link: agent.link, controlTimeoutMs: 1 },
+    });
+    const failed = query.next().then(
+      () => 'ended',
+      (error: Error) => error.message,
+    );
+    let isOver = false;
+    void failed.then(() => {
+      isOver = true;
+    });
+    await vi.advanceTimersByTimeAsync(ms - 1);
+    expect(isOver).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await failed).toBe(`The agent did not answer "initialize" within ${ms} ms`);
+  } finally {
+    vi.useRealTimers();
+  }
+});
 
 test.each<[string, Options, boolean]>([
   ['options.debug', { debug: true }, false],

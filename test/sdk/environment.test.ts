@@ -24,7 +24,7 @@ const ROWS: readonly (readonly [name: string, options: Options, inherited: Envir
       { CLAUDE_CODE_ENTRYPOINT: 'cli' },
       { ...OWN, CLAUDE_CODE_ENTRYPOINT: 'cli' },
     ],
-    ['an inherited version is replaced (P91)', {}, { CLAUDE_AGENT_SDK_VERSION: 'x' }, OWN],
+    ['an inherited version is replaced', {}, { CLAUDE_AGENT_SDK_VERSION: 'x' }, OWN],
     [
       'a version in the option is kept',
       { env: { CLAUDE_AGENT_SDK_VERSION: 'x' } },
@@ -38,12 +38,7 @@ const ROWS: readonly (readonly [name: string, options: Options, inherited: Envir
       {},
       { ...OWN, DEBUG_CLAUDE_AGENT_SDK: '1', DEBUG: '1' },
     ],
-    [
-      'limits of the agent pass (P98)',
-      {},
-      { MAX_MCP_OUTPUT_TOKENS: '5' },
-      { ...OWN, MAX_MCP_OUTPUT_TOKENS: '5' },
-    ],
+    ['limits of the agent pass', {}, { MAX_MCP_OUTPUT_TOKENS: '5' }, { ...OWN, MAX_MCP_OUTPUT_TOKENS: '5' }],
     [
       'checkpoints',
       { enableFileCheckpointing: true },

@@ -8,7 +8,7 @@ const b: HookCallback = async (input, toolUseID) => ({
 });
 const signal = AbortSignal.abort('over');
 
-test('every callback has an id of its own, counted over all events; members not set are left out (R63, P82, E16)', () => {
+test('every callback has an id of its own, counted over all events; members not set are left out (R63)', () => {
   const hooks = registerHooks({
     PreToolUse: [{ matcher: 'Bash', hooks: [a, b], timeout: 5 }, { hooks: [a] }],
     Notification: [],
@@ -89,11 +89,11 @@ test.each([
   [undefined, undefined],
   [{}, {}],
   [{ Stop: [] }, {}],
-])('hooks %j are %j on the wire (R64)', (given, wire) => {
+])('hooks %j are %j on the wire (C35)', (given, wire) => {
   expect(registerHooks(given)).toEqual({ wire, callbacks: new Map() });
 });
 
-test('a hook gets the input, the tool use and a signal; what it gives is the answer (P78)', async () => {
+test('a hook gets the input, the tool use and a signal; what it gives is the answer', async () => {
   const seen: unknown[] = [];
   const hooks = registerHooks({
     PreToolUse: [
@@ -124,11 +124,8 @@ test('without a tool use there is none', async () => {
   );
 });
 
-test.each(['hook_9', 'toString', undefined])(
-  'an unknown id (%s) is refused by name (P78, G12)',
-  async (id) => {
-    await expect(
-      runHook(registerHooks({ Stop: [{ hooks: [a] }] }), { callback_id: id }, signal),
-    ).rejects.toThrow(`No hook callback found for ID: ${id}`);
-  },
-);
+test.each(['hook_9', 'toString', undefined])('an unknown id (%s) is refused by name', async (id) => {
+  await expect(
+    runHook(registerHooks({ Stop: [{ hooks: [a] }] }), { callback_id: id }, signal),
+  ).rejects.toThrow(`No hook callback found for ID: ${id}`);
+});

@@ -44,7 +44,7 @@ const ROWS: readonly (readonly [name: string, options: Options, body: Frame])[] 
     { outputFormat: { type: 'json_schema', schema: { type: 'object' } } },
     { ...PLAIN, jsonSchema: { type: 'object' } },
   ],
-  ['skills as a list (P57)', { skills: [] }, { ...PLAIN, skills: [] }],
+  ['skills as a list', { skills: [] }, { ...PLAIN, skills: [] }],
   ['skills as a word', { skills: 'all' }, PLAIN],
   [
     'flags as given',
@@ -68,7 +68,7 @@ const ROWS: readonly (readonly [name: string, options: Options, body: Frame])[] 
     { ...PLAIN, planModeInstructions: 'p', toolAliases: {}, agents: {}, title: '' },
   ],
   [
-    'agents as they are (P86)',
+    'agents as they are',
     { agents: { a: { description: 'd', prompt: 'p', mcpServers: ['x'] } } },
     { ...PLAIN, agents: { a: { description: 'd', prompt: 'p', mcpServers: ['x'] } } },
   ],
@@ -90,7 +90,7 @@ test.each(ROWS)('%s', (_, options, body) => {
   expect(buildInitialize(options, undefined, splitServers(), NONE)).toEqual(body);
 });
 
-test('in-process servers by their keys, in order, whatever their own names are (R61, R127, C24, E11)', () => {
+test('in-process servers by their keys, in order, whatever their own names are (R61, R127, C24)', () => {
   const one = createSdkMcpServer({ name: 'own name', timeout: 5 });
   const servers = splitServers({
     b: one,
@@ -113,7 +113,7 @@ test('in-process servers by their keys, in order, whatever their own names are (
   });
 });
 
-test('without in-process servers nothing is said of them (G11)', () => {
+test('without in-process servers nothing is said of them', () => {
   const servers = splitServers({ st: { command: 'x' } });
   expect(buildInitialize({}, { Stop: [] }, servers, NONE)).toEqual({ ...PLAIN, hooks: { Stop: [] } });
 });

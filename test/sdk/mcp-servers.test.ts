@@ -25,7 +25,7 @@ const web = { type: 'http', url: 'http://127.0.0.1:1/mcp', headers: { 'X-A': 'b'
 const ON_ARGV = { sdkServersOnArgv: true };
 const NOT_ON_ARGV = { sdkServersOnArgv: false };
 
-test('only in-process servers are kept here, by their keys; the rest is the agent’s (R36, R39–R41, G8)', () => {
+test('only in-process servers are kept here, by their keys; the rest is the agent’s (R36, R39–R41)', () => {
   expect(splitServers({ calc, st: stdio, again: state, web })).toEqual({
     sdk: new Map<string, unknown>([
       ['calc', calc],
@@ -35,11 +35,11 @@ test('only in-process servers are kept here, by their keys; the rest is the agen
   });
 });
 
-test.each([undefined, {}])('no servers (%j) are no servers (R40, G8)', (servers) => {
+test.each([undefined, {}])('no servers (%j) are no servers (R40)', (servers) => {
   expect(splitServers(servers)).toEqual({ sdk: new Map(), external: {} });
 });
 
-test('a module run in a process of its own is an external server; all three kinds stand side by side (R37, G10)', () => {
+test('a module run in a process of its own is an external server; all three kinds stand side by side (R37)', () => {
   const module = moduleServer('/tools.ts');
   const split = splitServers({ here: calc, module, out: stdio });
   expect([[...split.sdk.keys()], split.external]).toEqual([['here'], { module, out: stdio }]);
@@ -89,7 +89,7 @@ test('the tools of a server of our own are no policy', () => {
   ]);
 });
 
-test('neither the instance nor the application state is ever written (R30, P87, E2)', () => {
+test('neither the instance nor the application state is ever written (R30)', () => {
   fc.assert(
     fc.property(
       fc.dictionary(

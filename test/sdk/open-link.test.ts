@@ -60,7 +60,7 @@ test.each([
   ['fixtures/../nowhere.sh', HERE],
   ['nowhere.mjs', HERE],
   ['./nowhere', undefined],
-])('%s, which does not exist in %s, is refused by name, before anything is started (P92)', (path, cwd) => {
+])('%s, which does not exist in %s, is refused by name, before anything is started', (path, cwd) => {
   const options: Options = { pathToClaudeCodeExecutable: path };
   expect(() => openLink(options, { ...launch, cwd }, none, { onNoise: () => {} })).toThrow(
     expect.objectContaining({
@@ -70,7 +70,7 @@ test.each([
   );
 });
 
-test('a path is read from the cwd; a bare command is looked for on the PATH (P92)', async () => {
+test('a path is read from the cwd; a bare command is looked for on the PATH', async () => {
   const script = '../support/fixtures/agent.mjs';
   for (const [path, before] of [
     [script, []],
@@ -101,7 +101,7 @@ test('what the agent says on stderr and beside the protocol goes to who was name
   expect(heard.sort()).toEqual(['noise: no frame', 'stderr: on stderr\n']);
 });
 
-test('a cwd that does not exist is told apart from it (P92)', () => {
+test('a cwd that does not exist is told apart from it', () => {
   const options: Options = { pathToClaudeCodeExecutable: process.execPath };
   expect(() => openLink(options, { ...launch, cwd: '/nowhere' }, none, { onNoise: () => {} })).toThrow(
     expect.objectContaining({

@@ -16,12 +16,12 @@ const NO_DECISION = {
 test.each<[string, unknown, unknown]>([
   ['allow', { behavior: 'allow' }, { behavior: 'allow', toolUseID: 'toolu_1' }],
   [
-    'allow with a changed input (P74)',
+    'allow with a changed input',
     { behavior: 'allow', updatedInput: { a: 2 } },
     { behavior: 'allow', updatedInput: { a: 2 }, toolUseID: 'toolu_1' },
   ],
   [
-    'allow from now on (P75, P85)',
+    'allow from now on',
     { behavior: 'allow', updatedPermissions: [{ type: 'setMode', mode: 'plan', destination: 'session' }] },
     {
       behavior: 'allow',
@@ -29,11 +29,7 @@ test.each<[string, unknown, unknown]>([
       toolUseID: 'toolu_1',
     },
   ],
-  [
-    'deny (P73)',
-    { behavior: 'deny', message: 'no' },
-    { behavior: 'deny', message: 'no', toolUseID: 'toolu_1' },
-  ],
+  ['deny', { behavior: 'deny', message: 'no' }, { behavior: 'deny', message: 'no', toolUseID: 'toolu_1' }],
   [
     'deny and stop',
     { behavior: 'deny', message: 'no', interrupt: true },
@@ -57,7 +53,7 @@ test.each<[string, unknown, unknown]>([
     { behavior: 'deny', interrupt: true },
     { ...NO_DECISION, interrupt: true },
   ],
-])('%s (P77, E17, G13)', async (_, decision, reply) => {
+])('%s', async (_, decision, reply) => {
   const canUseTool: CanUseTool = async () => decision as PermissionResult;
   expect(await askPermission(canUseTool, body, served)).toEqual(reply);
 });
@@ -72,7 +68,7 @@ test('what the callback throws is the failure, and without a callback nothing is
   );
 });
 
-test('the callback gets the name, the input and everything the agent told (P76)', async () => {
+test('the callback gets the name, the input and everything the agent told', async () => {
   const seen: unknown[] = [];
   const canUseTool: CanUseTool = async (...args) => {
     seen.push(args);

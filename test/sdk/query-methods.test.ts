@@ -85,14 +85,14 @@ const ROWS: readonly Row[] = [
     undefined,
   ],
   [
-    'mcpServerStatus (P99)',
+    'mcpServerStatus',
     (q) => q.mcpServerStatus(),
     { subtype: 'mcp_status' },
     { mcpServers: [{ name: 'a', status: 'pending' }] },
     [{ name: 'a', status: 'pending' }],
   ],
   [
-    'mcpServerStatus, from an agent that tells nothing (G15)',
+    'mcpServerStatus, from an agent that tells nothing',
     (q) => q.mcpServerStatus(),
     { subtype: 'mcp_status' },
     {},
@@ -148,7 +148,7 @@ const ROWS: readonly Row[] = [
   ['reloadOutputStyles', (q) => q.reloadOutputStyles(), { subtype: 'reload_output_styles' }, BODY, BODY],
   ['rewindFiles', (q) => q.rewindFiles('id'), { subtype: 'rewind_files', user_message_id: 'id' }, BODY, BODY],
   [
-    'rewindFiles, not for real (G11)',
+    'rewindFiles, not for real',
     (q) => q.rewindFiles('id', { dryRun: false }),
     { subtype: 'rewind_files', user_message_id: 'id', dry_run: false },
     BODY,
@@ -162,14 +162,14 @@ const ROWS: readonly Row[] = [
     undefined,
   ],
   [
-    'reconnectMcpServer (P99, C4)',
+    'reconnectMcpServer (C4)',
     (q) => q.reconnectMcpServer('calc'),
     { subtype: 'mcp_reconnect', serverName: 'calc' },
     BODY,
     undefined,
   ],
   [
-    'toggleMcpServer (P99, E11)',
+    'toggleMcpServer',
     (q) => q.toggleMcpServer('calc', false),
     { subtype: 'mcp_toggle', serverName: 'calc', enabled: false },
     BODY,
@@ -183,19 +183,13 @@ const ROWS: readonly Row[] = [
     BODY,
   ],
   [
-    'setMcpServers (G11)',
+    'setMcpServers',
     (q) => q.setMcpServers({ calc, st: stdio }),
     { subtype: 'mcp_set_servers', servers: { st: stdio, calc: { type: 'sdk', name: 'calc' } } },
     { added: ['calc'], removed: [], errors: {} },
     { added: ['calc'], removed: [], errors: {} },
   ],
-  [
-    'stopTask (P99)',
-    (q) => q.stopTask('task-1'),
-    { subtype: 'stop_task', task_id: 'task-1' },
-    BODY,
-    undefined,
-  ],
+  ['stopTask', (q) => q.stopTask('task-1'), { subtype: 'stop_task', task_id: 'task-1' }, BODY, undefined],
   [
     'backgroundTasks',
     (q) => q.backgroundTasks(),
@@ -268,7 +262,7 @@ test('a failure of the agent rejects with its words and its code', async () => {
   await played;
 });
 
-test('an agent that does not answer in time is told so, and the next request works (E14)', async () => {
+test('an agent that does not answer in time is told so, and the next request works', async () => {
   const { query, played } = playQuery(
     turn(async (agent) => {
       const { request_id } = await agent.agent.take({ request: { subtype: 'set_model' } });
@@ -314,7 +308,7 @@ test.each<[string, (query: Query) => Promise<unknown>]>([
   ['mcpServerStatus', (q) => q.mcpServerStatus()],
   ['setMcpServers', (q) => q.setMcpServers({ calc })],
   ['readFile', (q) => q.readFile('/a')],
-])('%s on a closed query is refused (P99)', async (_, call) => {
+])('%s on a closed query is refused', async (_, call) => {
   const { query, played } = playQuery(turn());
   for await (const _message of query);
   await played;

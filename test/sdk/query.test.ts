@@ -82,7 +82,7 @@ test('no message at all: the agent is initialised and ends', async () => {
   expect([messages, script.agent.sent.length]).toEqual([[], 1]);
 });
 
-test('the prompt waits until initialize is answered (R65, E15)', async () => {
+test('the prompt waits until initialize is answered (R65)', async () => {
   const { script } = await playThrough(async (agent) => {
     const { request_id } = await agent.agent.take({ request: { subtype: 'initialize' } });
     // Answered in order: had the prompt been sent, it would stand before this answer.
@@ -108,7 +108,7 @@ test('a refused initialize is the end: no prompt is sent, and the loop throws th
   expect(script.agent.sent).toHaveLength(1);
 });
 
-test('a stream that fails ends the query with that failure, and the agent (P63)', async () => {
+test('a stream that fails ends the query with that failure, and the agent', async () => {
   async function* failing(): AsyncGenerator<SDKUserMessage> {
     yield user('one');
     throw new Error('input broke');
@@ -165,7 +165,7 @@ test('streamInput sends more while the query runs', async () => {
   expect(script.agent.sent).toHaveLength(3);
 });
 
-test('the input stays open while the agent runs, though the result is there (P58, P61)', async () => {
+test('the input stays open while the agent runs, though the result is there', async () => {
   const add = tool('add', 'Add', { type: 'object' }, () => 'served');
   const calc = createSdkMcpServer({ name: 'calc', tools: [add] });
   const { messages } = await playThrough(
@@ -233,7 +233,7 @@ test('a state only the host is meant to see is not yielded; one for everybody is
   expect(messages).toHaveLength(2);
 });
 
-test('close() ends a waiting loop, and what was there already is still read, once (P65)', async () => {
+test('close() ends a waiting loop, and what was there already is still read, once', async () => {
   const { query, played } = playQuery(async (agent) => {
     await agent.start();
     await agent.prompt();
@@ -332,7 +332,7 @@ test('a controller shared by many queries keeps nothing of those that are over',
   expect([added.mock.calls.length, removed.mock.calls.length]).toEqual([3, 3]);
 });
 
-test('a stderr listener that throws is told as a warning and does not take the agent down (P95)', async () => {
+test('a stderr listener that throws is told as a warning and does not take the agent down', async () => {
   const world = fakeWorld();
   const dying = createQuery(world).query({
     prompt: 'hello',

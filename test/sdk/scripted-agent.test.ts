@@ -108,7 +108,7 @@ test('a script that waits for what never comes fails when the program ends', asy
   });
 });
 
-test('scripts stand alone: two at once do not disturb each other (G16)', async () => {
+test('scripts stand alone: two at once do not disturb each other', async () => {
   const run = async (name: string) => {
     const agent = scriptAgent(async (it) => {
       await it.start();

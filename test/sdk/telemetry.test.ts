@@ -167,7 +167,7 @@ test('the parent is the trace the agent names in the call', async () => {
   expect([span?.spanContext().traceId, span?.parentSpanContext?.spanId]).toEqual([TRACE, SPAN]);
 });
 
-test('tools the agent runs elsewhere have a span too, those of this process not twice (R59)', async () => {
+test('tools the agent runs elsewhere have a span too, those of this process not twice', async () => {
   await playThrough(
     turn(async (agent) => {
       const use = (id: string, name: string) => ({ type: 'tool_use', id, name, input: { text: SECRET } });
@@ -198,7 +198,7 @@ test('tools the agent runs elsewhere have a span too, those of this process not 
   ]);
 });
 
-test('an agent is started inside the active trace, unless its environment names one (P91)', async () => {
+test('an agent is started inside the active trace, unless its environment names one', async () => {
   const tracer = trace.getTracer('test');
   const started = await tracer.startActiveSpan('outer', async (span) => {
     const { script } = await playThrough(turn());

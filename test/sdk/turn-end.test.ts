@@ -20,15 +20,15 @@ const after = (events: readonly TurnEvent[]): TurnState => events.reduce(nextTur
 
 test.each<[string, TurnEvent[], 'open' | 'doubtful' | 'over']>([
   ['nothing was sent yet', [], 'open'],
-  ['there is no input at all (P63)', [inputEnded], 'over'],
+  ['there is no input at all', [inputEnded], 'over'],
   ['input may still come', [sent, result], 'open'],
-  ['a message without its result (P58)', [sent, inputEnded], 'open'],
+  ['a message without its result', [sent, inputEnded], 'open'],
   ['a message and its result', [sent, inputEnded, result], 'over'],
   ['a result before the input ended', [sent, result, inputEnded], 'over'],
   ['other messages are no result', [sent, inputEnded, other], 'open'],
   ['two messages, one result, no state', [sent, sent, inputEnded, result], 'open'],
   ['two messages, two results, no state', [sent, sent, inputEnded, result, result], 'over'],
-  ['running still, though the result is there (P61)', [sent, inputEnded, running, result], 'open'],
+  ['running still, though the result is there', [sent, inputEnded, running, result], 'open'],
   ['idle after the result', [sent, inputEnded, running, result, idle], 'over'],
   ['idle before the result', [sent, inputEnded, running, idle, result], 'over'],
   ['idle without a result', [sent, inputEnded, running, idle], 'open'],

@@ -41,6 +41,6 @@ test.each<[string, Options, object[]]>([
       },
     ],
   ],
-])('%s (P84)', (_, options, warnings) => {
+])('%s', (_, options, warnings) => {
   expect(optionWarnings(options)).toEqual(warnings);
 });

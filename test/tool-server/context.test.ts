@@ -30,7 +30,7 @@ test('the signal is made when it is asked for, and is the same each time', () =>
   made.mockRestore();
 });
 
-test.each(['before', 'after'])('E12 a signal asked for %s the abort has the first reason', (when) => {
+test.each(['before', 'after'])('a signal asked for %s the abort has the first reason', (when) => {
   const ctx = new CallContext(port(), {});
   if (when === 'before') expect(ctx.signal.aborted).toBe(false);
   ctx.abort('first');

@@ -37,7 +37,7 @@ const call = (user: RpcUser, name: string, args: object, id: number | string, me
   user.ask('tools/call', { name, arguments: args, ...(meta && { _meta: meta }) }, id);
 
 describe.each(FOREIGN_VERSIONS)('%s', (_version, make) => {
-  test('P44 is served as it is: handshake, list and call', async () => {
+  test('is served as it is: handshake, list and call', async () => {
     const { server } = make();
     const user = attach(server);
     expect(await user.ask('initialize', CLIENT, 0)).toMatchObject({
@@ -68,7 +68,7 @@ describe.each(FOREIGN_VERSIONS)('%s', (_version, make) => {
     expect(await Promise.all(calls)).toEqual([success(1, text('left')), success(1, text('right'))]);
   });
 
-  test('P11 every attachment is initialized, the server once', async () => {
+  test('every attachment is initialized, the server once', async () => {
     const { server, log } = make();
     const [first, second] = [attach(server), attach(server)];
     const answers = await Promise.all([
@@ -81,7 +81,7 @@ describe.each(FOREIGN_VERSIONS)('%s', (_version, make) => {
     expect(log).toEqual(['initialized']);
   });
 
-  test('P12 a call without any handshake works', async () => {
+  test('a call without any handshake works', async () => {
     expect(await call(attach(make().server), 'add', { a: 1, b: 2 }, 0)).toEqual(success(0, text('3')));
   });
 
@@ -108,7 +108,7 @@ describe.each(FOREIGN_VERSIONS)('%s', (_version, make) => {
     });
   });
 
-  test('P47 P49 cancelling ends that one call, answers it once, and the server goes on', async () => {
+  test('cancelling ends that one call, answers it once, and the server goes on', async () => {
     const { server, doors, log } = make();
     const [one, other] = [await handshake(server), await handshake(server)];
     const calls = [call(one, 'wait', { door: 'left' }, 7), call(other, 'wait', { door: 'right' }, 7)];
@@ -123,7 +123,7 @@ describe.each(FOREIGN_VERSIONS)('%s', (_version, make) => {
     expect(await call(one, 'add', { a: 1, b: 1 }, 7)).toEqual(success(7, text('2')));
   });
 
-  test('P46 an id in flight is refused, also while the server is starting', async () => {
+  test('an id in flight is refused, also while the server is starting', async () => {
     const { server, doors } = make();
     const user = attach(server);
     const calls = [call(user, 'wait', { door: 'left' }, 1), call(user, 'wait', { door: 'left' }, 1)];
@@ -156,7 +156,7 @@ describe.each(FOREIGN_VERSIONS)('%s', (_version, make) => {
     ]);
   });
 
-  test('P52 a refusal of such a request reaches the tool', async () => {
+  test('a refusal of such a request reaches the tool', async () => {
     const { server, log } = make();
     const user = await handshake(server);
     const running = call(user, 'roots', {}, 1);
@@ -191,7 +191,7 @@ describe.each(FOREIGN_VERSIONS)('%s', (_version, make) => {
     expect(other.received).toEqual([]);
   });
 
-  test('P51 notifications of its own go to everybody', async () => {
+  test('notifications of its own go to everybody', async () => {
     const { server } = make();
     const users = [await handshake(server), await handshake(server)];
     server.sendToolListChanged();
@@ -200,7 +200,7 @@ describe.each(FOREIGN_VERSIONS)('%s', (_version, make) => {
     }
   });
 
-  test('P17 closing one attachment ends its calls and no others', async () => {
+  test('closing one attachment ends its calls and no others', async () => {
     const { server, doors, log } = make();
     const [one, other] = [await handshake(server), await handshake(server)];
     const calls = [call(one, 'wait', { door: 'left' }, 1), call(other, 'wait', { door: 'right' }, 1)];
@@ -213,7 +213,7 @@ describe.each(FOREIGN_VERSIONS)('%s', (_version, make) => {
     expect(log).toEqual(['initialized', 'left aborted']);
   });
 
-  test('P13 what comes after the closing is refused and starts nothing', async () => {
+  test('what comes after the closing is refused and starts nothing', async () => {
     const { server, log } = make();
     const user = attach(server);
     user.session.close();
@@ -223,7 +223,7 @@ describe.each(FOREIGN_VERSIONS)('%s', (_version, make) => {
     expect([server.isConnected(), log]).toEqual([false, []]);
   });
 
-  test('P15 P21 the last one to leave gives the instance back; it can be attached again', async () => {
+  test('the last one to leave gives the instance back; it can be attached again', async () => {
     const { server, log } = make();
     const users = [await handshake(server), await handshake(server)];
     users[0]?.session.close();
@@ -235,7 +235,7 @@ describe.each(FOREIGN_VERSIONS)('%s', (_version, make) => {
     expect(log).toEqual(['initialized', 'closed', 'initialized']);
   });
 
-  test('P23 a server that stops stays stopped; a new initialize starts it again', async () => {
+  test('a server that stops stays stopped; a new initialize starts it again', async () => {
     const { server, doors } = make();
     const user = await handshake(server);
     const running = call(user, 'wait', { door: 'left' }, 1);
@@ -277,8 +277,8 @@ describe.each(FOREIGN_VERSIONS)('%s', (_version, make) => {
     ],
     ['params that are a list', { id: 1, method: 'ping', params: [] }, failure(1, -32600, expect.any(String))],
     ['no method', { id: 1 }, failure(1, -32600, expect.any(String))],
-    ['P10 an id that is none', { id: 2.5, method: 'ping' }, undefined],
-  ])('P9 a message with %s is answered as it deserves, and never hangs', async (_name, message, expected) => {
+    ['an id that is none', { id: 2.5, method: 'ping' }, undefined],
+  ])('a message with %s is answered as it deserves, and never hangs', async (_name, message, expected) => {
     const user = await handshake(make().server);
     expect(await user.session.receive(message)).toEqual(expected);
     expect(await user.ask('ping', undefined, 2)).toEqual(success(2, {}));

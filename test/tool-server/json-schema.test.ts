@@ -16,11 +16,11 @@ test.each<[string, object, unknown, string]>([
     { a: 1, b: 2 },
     'a must be string; b must be string',
   ],
-])('P38 %s is enforced', (_name, properties, value, message) => {
+])('%s is enforced', (_name, properties, value, message) => {
   expect(compileJsonSchema(object(properties)).check(value)).toEqual({ ok: false, message });
 });
 
-test('P56 the schema is listed untouched', () => {
+test('the schema is listed untouched', () => {
   const schema = object(
     { a: { type: 'string' } },
     { $schema: 'https://json-schema.org/draft/2020-12/schema', $defs: {} },
@@ -62,7 +62,7 @@ test('each dialect has its own words: tuples', () => {
   }
 });
 
-test('P39 a faulty schema is found at the call, and says that the tool is to blame', () => {
+test('a faulty schema is found at the call, and says that the tool is to blame', () => {
   const { check } = compileJsonSchema(object({ n: { type: 'nonsense' } }));
   const expected = { ok: false, message: expect.stringMatching(/^the tool's own schema is faulty: /) };
   expect([check({}), check({})]).toEqual([expected, expected]);

@@ -14,7 +14,7 @@ function ask(options: Partial<ToolServerOptions>, method: string, params: object
 
 describe('nothing offered', () => {
   test.each(['resources/list', 'resources/templates/list', 'resources/read', 'prompts/list', 'prompts/get'])(
-    'C7 P8 E6 %s is -32601',
+    'C7 %s is -32601',
     async (method) => {
       expect(await ask({}, method)).toEqual(failure(-32601, `Method not found: ${method}`));
     },
@@ -65,7 +65,7 @@ describe('resources', () => {
       { uri: 'calc://other', text: 'x' },
     ],
     ['what the state says', resource((ctx) => String(ctx.assigns.user)), { uri: 'calc://doc', text: 'ada' }],
-  ])('P44 %s can be read', async (_name, definition, contents) => {
+  ])('%s can be read', async (_name, definition, contents) => {
     expect(await ask({ resources: [definition] }, 'resources/read', { uri: 'calc://doc' })).toEqual(
       success({ contents: [contents] }),
     );
@@ -106,7 +106,7 @@ describe('prompts', () => {
     expect(await ask({ prompts: [greet] }, 'prompts/list')).toEqual(success({ prompts: [listed] }));
   });
 
-  test('P44 a text becomes one user message', async () => {
+  test('a text becomes one user message', async () => {
     expect(
       await ask({ prompts: [greet] }, 'prompts/get', { name: 'greet', arguments: { who: 'Ada' } }),
     ).toEqual(success({ description: 'Greets', messages: [message('Hello, Ada')] }));

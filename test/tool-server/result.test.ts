@@ -17,7 +17,7 @@ test.each<[string, unknown, unknown]>([
   ['R98 an object', { a: 1 }, text('{"a":1}')],
   ['R98 a list', [1, 'a'], text('[1,"a"]')],
   ['null', null, { content: [] }],
-  ['G6 undefined', undefined, { content: [] }],
+  ['undefined', undefined, { content: [] }],
   ['R99 an error', new Error('no such user'), { ...text('no such user'), isError: true }],
   ['R101 a whole result', text('x'), text('x')],
   ['an empty result', { content: [] }, { content: [] }],
@@ -25,7 +25,7 @@ test.each<[string, unknown, unknown]>([
   ['a member that is undefined', { ...text('x'), more: undefined }, text('x')],
   ['R98 a map', new Map([['a', 1]]), text('{"a":1}')],
   ['R98 a set', new Set([1, 'a']), text('[1,"a"]')],
-  ['C3 P33 isError', { ...text('x'), isError: true }, { ...text('x'), isError: true }],
+  ['C3 isError', { ...text('x'), isError: true }, { ...text('x'), isError: true }],
   ['C3 is_error', { ...text('x'), is_error: true }, { ...text('x'), isError: true }],
   ['C3 both: camel wins', { ...text('x'), is_error: true, isError: false }, { ...text('x'), isError: false }],
   ['a flag that is no boolean', { ...text('x'), isError: 'yes' }, text('x')],
@@ -74,7 +74,7 @@ const BLOCKS = [
   { type: 'resource', resource: { uri: 'file:///x', blob: 'QUJD' } },
 ];
 
-test('P31 P32 P43 every kind of block passes, in order', () => {
+test('every kind of block passes, in order', () => {
   expect(wrap({ content: BLOCKS })).toEqual({ content: BLOCKS });
 });
 
@@ -104,7 +104,7 @@ test.each<[unknown, string]>([
     '"structuredContent" is a Map or a Set, not a plain object',
   ],
   [{ content: [], _meta: 'x' }, '"_meta" is not an object'],
-])('P36 %j is a failed result that says what is wrong', (value, fault) => {
+])('%j is a failed result that says what is wrong', (value, fault) => {
   expect(wrap(value)).toEqual(failedResult(`The tool returned a malformed result: ${fault}`));
 });
 

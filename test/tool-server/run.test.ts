@@ -38,7 +38,7 @@ test('C23 R102 a handler gets the checked arguments and the context, whatever it
   ]);
 });
 
-test('P37 the handler does not run for arguments that do not fit', async () => {
+test('the handler does not run for arguments that do not fit', async () => {
   const handler = vi.fn();
   const compiled = compileTool(tool('add', '', { a: z.number() }, handler), { alwaysLoad: false });
   const result = await runTool(compiled, { a: 'x' }, context());
@@ -63,13 +63,13 @@ test('P37 the handler does not run for arguments that do not fit', async () => {
 
 test.each<[string, () => unknown, string]>([
   [
-    'R87 an error',
+    'R87 C34 an error',
     () => {
       throw new Error('kaboom');
     },
     'kaboom',
   ],
-  ['P35 a rejection', () => Promise.reject(new TypeError('no')), 'no'],
+  ['a rejection', () => Promise.reject(new TypeError('no')), 'no'],
   [
     'a text',
     () => {
@@ -107,11 +107,11 @@ test.each<[string, () => unknown, string]>([
     }),
     'trap',
   ],
-])('G4 what a handler throws is a failed result: %s', async (_name, handler, message) => {
+])('what a handler throws is a failed result: %s', async (_name, handler, message) => {
   expect(await run(handler)).toEqual(failedResult(message));
 });
 
-test('P39 a faulty JSON Schema fails the call, not the listing', async () => {
+test('a faulty JSON Schema fails the call, not the listing', async () => {
   const definition = tool('t', '', { type: 'object', properties: { n: { type: 'nonsense' } } }, () => 1);
   const result = await runTool(compileTool(definition, { alwaysLoad: false }), {}, context());
   expect(result).toMatchObject({
@@ -178,7 +178,7 @@ describe('a time limit', () => {
   beforeEach(() => vi.useFakeTimers());
   afterEach(() => vi.useRealTimers());
 
-  test('E9 a call that takes longer is a failed result, and its signal aborts', async () => {
+  test('a call that takes longer is a failed result, and its signal aborts', async () => {
     const ctx = context();
     const running = run(
       (_args: never, { signal }: { signal: AbortSignal }) => {
@@ -196,7 +196,7 @@ describe('a time limit', () => {
     expect(ctx.signal.reason).toEqual(new Error("Tool 't' did not finish within 1000 ms"));
   });
 
-  test('P48 a handler that does not listen is ended all the same, and its late failure is nobody’s', async () => {
+  test('a handler that does not listen is ended all the same, and its late failure is nobody’s', async () => {
     const late = Promise.withResolvers<never>();
     const running = run(() => late.promise, { timeoutMs: 10 });
     await vi.advanceTimersByTimeAsync(10);

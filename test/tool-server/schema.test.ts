@@ -47,7 +47,7 @@ describe.each(KINDS)('%s', (_kind, schema) => {
     });
   });
 
-  test('P37 accepts what fits, defaults applied, and leaves the caller’s own object alone', async () => {
+  test('accepts what fits, defaults applied, and leaves the caller’s own object alone', async () => {
     const given = Object.freeze({ n: 1 });
     expect(await compiled.check(given)).toEqual({ ok: true, value: { n: 1, unit: 'm' } });
     expect(given).toEqual({ n: 1 });
@@ -59,7 +59,7 @@ describe.each(KINDS)('%s', (_kind, schema) => {
     ['no object', 5],
     ['nothing', undefined],
     ['null', null],
-  ])('G3 P37 refuses %s, saying why', async (_fault, value) => {
+  ])('refuses %s, saying why', async (_fault, value) => {
     expect(await compiled.check(value)).toEqual({ ok: false, message: expect.stringMatching(/\S/) });
   });
 });

@@ -17,7 +17,7 @@ const text = (it: string) => ({ content: [{ type: 'text', text: it }] });
 const add = tool('add', 'Adds', { a: z.number(), b: z.number() }, ({ a, b }) => a + b);
 
 describe('createSdkMcpServer', () => {
-  test('P1 R16 R17 gives the official shape: type, name and a live instance', () => {
+  test('R16 R17 gives the official shape: type, name and a live instance', () => {
     const server = createSdkMcpServer({ name: 'calc', version: '2.0.0', tools: [add] });
     expect({ ...server }).toEqual({ type: 'sdk', name: 'calc', instance: expect.any(ToolServer) });
     expect(server.instance.version).toBe('2.0.0');
@@ -49,7 +49,7 @@ test('R6 R93 toolServer chains its tools, in order', async () => {
 });
 
 describe('attach', () => {
-  test('G5 R103 the same server can be attached many times with different state', async () => {
+  test('R103 the same server can be attached many times with different state', async () => {
     const server = toolServer('calc').tool('whoami', '', {}, (_args, ctx) => ctx.assigns.user);
     const answers = ['ada', 'bob'].map((user) => {
       const { instance, assigns = {} } = attach(server, { assigns: { user } });
@@ -138,7 +138,7 @@ describe('openSession', () => {
   });
 
   test.each(FOREIGN_VERSIONS)(
-    'P21 a factory of %s makes one for each session, which ends with it',
+    'a factory of %s makes one for each session, which ends with it',
     async (_version, make) => {
       const made: Foreign[] = [];
       const factory = () => {

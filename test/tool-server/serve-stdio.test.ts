@@ -32,7 +32,7 @@ function serve(tools: AnyTool[], options: { graceMs?: number; logging?: boolean 
   return { server, input, ask, lines };
 }
 
-test('R42 who pipes its requests in and closes at once gets every answer', async () => {
+test('who pipes its requests in and closes at once gets every answer', async () => {
   const { server, input, ask, lines } = serve([add]);
   ask(1, 'add', { a: 5, b: 3 });
   input.end(
@@ -59,7 +59,7 @@ test('a call that goes on too long after the input has ended is given up', async
   expect(signal?.aborted).toBe(true);
 });
 
-test('P9 a line that is no JSON is -32700, and the next one is served', async () => {
+test('a line that is no JSON is -32700, and the next one is served', async () => {
   const { input, lines } = serve([add]);
   input.end('nonsense\n{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
   expect(await lines()).toEqual([
@@ -114,7 +114,7 @@ test.each([
     'the params of ping are not an object',
   ],
   ['nothing at all', '{}', 'a JSON-RPC message has a method, a result or an error'],
-])('P9 %s is -32600 without an id, and the next line is served', async (_name, line, message) => {
+])('%s is -32600 without an id, and the next line is served', async (_name, line, message) => {
   const { input, lines } = serve([add]);
   input.end(`${line}\n{"jsonrpc":"2.0","id":1,"method":"ping"}\n`);
   expect(await lines()).toEqual([

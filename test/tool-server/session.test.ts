@@ -27,7 +27,7 @@ function open(options: Partial<ToolServerOptions> = {}, port: Parameters<typeof 
 }
 
 describe('initialize', () => {
-  test('P4 C9 R72 tells the real name, version and capabilities, byte for byte', async () => {
+  test('C9 R72 tells the real name, version and capabilities, byte for byte', async () => {
     const answer = await open({ instructions: 'Use add.' }).ask(
       'initialize',
       { protocolVersion: '2025-11-25' },
@@ -60,7 +60,7 @@ describe('initialize', () => {
     });
   });
 
-  test('P11 a repeated one is served by the same session, and a call in flight is not disturbed', async () => {
+  test('a repeated one is served by the same session, and a call in flight is not disturbed', async () => {
     const door = gate<string>();
     const user = open({ tools: [tool('slow', '', {}, () => door.pass())] });
     const first = await user.ask('initialize', {}, 0);
@@ -71,7 +71,7 @@ describe('initialize', () => {
     expect(await call).toEqual(success(1, text('done')));
   });
 
-  test('P12 nothing needs it: ping, list and call are answered before', async () => {
+  test('nothing needs it: ping, list and call are answered before', async () => {
     const user = open();
     expect(await user.ask('ping', undefined, 1)).toEqual(success(1, {}));
     expect(await user.ask('tools/list')).toMatchObject({
@@ -82,7 +82,7 @@ describe('initialize', () => {
     );
   });
 
-  test('P5 C10 R75 its notification has no answer, and the session stays healthy', async () => {
+  test('C10 R75 its notification has no answer, and the session stays healthy', async () => {
     const user = open();
     expect(await user.tell('notifications/initialized')).toBeUndefined();
     expect(await user.ask('ping', undefined, 1)).toEqual(success(1, {}));
@@ -90,11 +90,11 @@ describe('initialize', () => {
 });
 
 describe('messages', () => {
-  test.each([0, -1, 'abc', '', Number.MAX_SAFE_INTEGER])('P14 R80 the id %o is echoed', async (id) => {
+  test.each([0, -1, 'abc', '', Number.MAX_SAFE_INTEGER])('R80 the id %o is echoed', async (id) => {
     expect(await open().ask('ping', undefined, id)).toEqual(success(id, {}));
   });
 
-  test.each([2.5, null, {}, [], true])('P10 an id of %o is none: no answer, no hang', async (id) => {
+  test.each([2.5, null, {}, [], true])('an id of %o is none: no answer, no hang', async (id) => {
     const user = open();
     expect(await user.session.receive({ jsonrpc: '2.0', id, method: 'tools/list' })).toBeUndefined();
   });
@@ -108,7 +108,7 @@ describe('messages', () => {
     'toString',
     'constructor',
     '__proto__',
-  ])('R76 P8 the unknown method %s is -32601', async (method) => {
+  ])('R76 the unknown method %s is -32601', async (method) => {
     expect(await open().ask(method, {}, 1)).toEqual(failure(1, -32601, `Method not found: ${method}`));
   });
 
@@ -119,7 +119,7 @@ describe('messages', () => {
     ['text', undefined],
     [null, undefined],
     [[{ id: 1, method: 'ping' }], undefined],
-  ])('P9 after the malformed %j the next request works', async (message, expected) => {
+  ])('after the malformed %j the next request works', async (message, expected) => {
     const user = open();
     expect(await user.session.receive(message)).toEqual(expected);
     expect(await user.ask('ping', undefined, 2)).toEqual(success(2, {}));
@@ -137,13 +137,13 @@ describe('messages', () => {
 });
 
 describe('tools/list', () => {
-  test('P24 is exact, byte for byte', async () => {
+  test('is exact, byte for byte', async () => {
     expect(JSON.stringify(await open().ask('tools/list', undefined, 1))).toBe(
       '{"result":{"tools":[{"name":"add","description":"Adds","inputSchema":{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{"a":{"type":"number"},"b":{"type":"number"}},"required":["a","b"]},"execution":{"taskSupport":"forbidden"}},{"name":"boom","description":"Throws","inputSchema":{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{}},"execution":{"taskSupport":"forbidden"}}]},"jsonrpc":"2.0","id":1}',
     );
   });
 
-  test('P1 an empty server lists none', async () => {
+  test('an empty server lists none', async () => {
     expect(await open({ tools: [] }).ask('tools/list', {}, 1)).toEqual(success(1, { tools: [] }));
   });
 });
@@ -160,12 +160,12 @@ describe('tools/call', () => {
     expect(await user.ask('tools/call', { name: 'args' }, 1)).toEqual(success(1, text('{}')));
   });
 
-  test('R87 C2 R90 what a handler throws is a failed result', async () => {
+  test('R87 C2 C34 R90 what a handler throws is a failed result', async () => {
     expect(await open().ask('tools/call', { name: 'boom' }, 1)).toEqual(success(1, failedResult('kaboom')));
   });
 
   test.each([[null], ['text'], [[1]], [{ a: 1 }]])(
-    'P37 the arguments %j are refused as a failed result',
+    'the arguments %j are refused as a failed result',
     async (args) => {
       expect(await open().ask('tools/call', { name: 'add', arguments: args })).toMatchObject({
         result: { isError: true, content: [{ text: expect.stringContaining('Input validation error') }] },
@@ -173,7 +173,7 @@ describe('tools/call', () => {
     },
   );
 
-  test('P34 C2 an unknown tool is a failed result that names it', async () => {
+  test('C2 an unknown tool is a failed result that names it', async () => {
     expect(await open().ask('tools/call', { name: 'nope' }, 1)).toEqual(
       success(1, failedResult("Tool 'nope' not found")),
     );
@@ -191,7 +191,7 @@ describe('tools/call', () => {
     );
   });
 
-  test('P45 R124 calls run at once: each waits for the other to start', async () => {
+  test('R124 calls run at once: each waits for the other to start', async () => {
     const doors = { left: gate(), right: gate() };
     const meet = tool('meet', '', { at: z.enum(['left', 'right']) }, async ({ at }) => {
       const other = at === 'left' ? 'right' : 'left';
@@ -216,7 +216,7 @@ describe('tools/call', () => {
     );
   });
 
-  test('P46 an id in flight is refused without reaching the tool, and the first call completes', async () => {
+  test('an id in flight is refused without reaching the tool, and the first call completes', async () => {
     let runs = 0;
     const door = gate<string>();
     const slow = tool('slow', '', {}, () => {
@@ -236,7 +236,7 @@ describe('tools/call', () => {
     expect(await user.ask('tools/call', { name: 'slow' }, 7)).toEqual(success(7, text('done')));
   });
 
-  test('E9 a result of 50 MB passes whole', async () => {
+  test('a result of 50 MB passes whole', async () => {
     const large = 'x'.repeat(50 * 1024 * 1024);
     const user = open({ tools: [tool('large', '', {}, () => large)] });
     const answer = (await user.ask('tools/call', { name: 'large' }, 1)) as unknown as {
@@ -267,7 +267,7 @@ describe('progress', () => {
     progress(2);
   });
 
-  test.each([2, 0, 'token'])('P51 goes out before the answer, with the token %o', async (progressToken) => {
+  test.each([2, 0, 'token'])('goes out before the answer, with the token %o', async (progressToken) => {
     const user = open({ tools: [works] });
     await user.ask('tools/call', { name: 'works', _meta: { progressToken } });
     expect(user.received).toEqual([
@@ -334,7 +334,7 @@ describe('logging', () => {
 });
 
 describe('cancelling', () => {
-  test('P47 C31 ends the running tool, answers once, and the session goes on', async () => {
+  test('C31 ends the running tool, answers once, and the session goes on', async () => {
     const door = gate();
     const reasons: unknown[] = [];
     const slow = tool('slow', '', {}, async (_args, { signal }) => {
@@ -358,7 +358,7 @@ describe('cancelling', () => {
     );
   });
 
-  test('P48 P50 a tool that does not listen is answered for at once; its late result is dropped, its id is free', async () => {
+  test('a tool that does not listen is answered for at once; its late result is dropped, its id is free', async () => {
     const doors = [gate<string>(), gate<string>()];
     let runs = 0;
     const deaf = tool('deaf', '', {}, () => doors[runs++]?.pass());
@@ -375,7 +375,7 @@ describe('cancelling', () => {
     expect(user.received).toEqual([]);
   });
 
-  test('P67 what is unknown or finished is ignored', async () => {
+  test('what is unknown or finished is ignored', async () => {
     const user = open();
     await user.ask('tools/call', { name: 'boom' }, 1);
     for (const requestId of [1, 99, undefined, {}]) await user.tell('notifications/cancelled', { requestId });
@@ -400,7 +400,7 @@ describe('cancelling', () => {
 });
 
 describe('closing', () => {
-  test('P17 aborts what runs and answers it at once', async () => {
+  test('aborts what runs and answers it at once', async () => {
     const door = gate();
     let signal: AbortSignal | undefined;
     const slow = tool('slow', '', {}, (_args, ctx) => {
@@ -416,7 +416,7 @@ describe('closing', () => {
     expect(signal?.reason).toEqual(new Error("server 'calc' is closed"));
   });
 
-  test('P13 what comes later is refused and starts nothing', async () => {
+  test('what comes later is refused and starts nothing', async () => {
     let runs = 0;
     const user = open({ tools: [tool('t', '', {}, () => runs++)] });
     user.session.close();

@@ -12,7 +12,7 @@ const LIST_CHANGED = { jsonrpc: '2.0', method: 'notifications/tools/list_changed
 const microtasks = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('what it offers', () => {
-  test('R104 P29 tools come in the order of their declaration, each time', () => {
+  test('R104 tools come in the order of their declaration, each time', () => {
     const tools = ['zeta', 'alpha', '10', '2', 'beta'].map(named);
     const server = new ToolServer({ name: 'calc', tools });
     expect(server.tools).toEqual(tools);
@@ -23,11 +23,11 @@ describe('what it offers', () => {
     ]);
   });
 
-  test('P1 a server without tools lists none', () => {
+  test('a server without tools lists none', () => {
     expect(new ToolServer({ name: 'calc' }).toolsList()).toEqual({ tools: [] });
   });
 
-  test('C9 E1 the version is 1.0.0 by default', () => {
+  test('C9 the version is 1.0.0 by default', () => {
     expect(new ToolServer({ name: 'calc' }).version).toBe('1.0.0');
     expect(new ToolServer({ name: 'calc', version: '2.1.0' }).version).toBe('2.1.0');
   });
@@ -118,7 +118,7 @@ describe('a direct call', () => {
     expect(await server.call('add')).toMatchObject({ isError: true });
   });
 
-  test('E9 an unknown tool names those there are', async () => {
+  test('an unknown tool names those there are', async () => {
     await expect(server.call('sub')).rejects.toMatchObject({
       code: 'unknown-tool',
       message: 'server "calc" has no tool "sub"; it has "add"',
@@ -128,7 +128,7 @@ describe('a direct call', () => {
     });
   });
 
-  test('G5 carries state, ids and listeners', async () => {
+  test('carries state, ids and listeners', async () => {
     const told: unknown[] = [];
     const spy = tool('spy', '', {}, (_args, ctx) => {
       ctx.progress(1);

@@ -7,7 +7,7 @@ const list = (definition: AnyTool, alwaysLoad = false) => compileTool(definition
 const nothing = () => undefined;
 const EMPTY = { $schema: 'http://json-schema.org/draft-07/schema#', type: 'object', properties: {} };
 
-test('P2 R106 a definition is a plain value, and its handler can be called by itself', async () => {
+test('C35 a definition is a plain value, and its handler can be called by itself', async () => {
   const handler = async ({ a, b }: { a: number; b: number }) => a + b;
   const schema = { a: z.number(), b: z.number() };
   const add = tool('add', 'Adds', schema, handler, { title: 'Adder' });
@@ -30,7 +30,7 @@ test('the arguments’ type comes from the schema', () => {
   });
 });
 
-test('P24 R73 a bare tool is listed with nothing it does not have, byte for byte', () => {
+test('R73 a bare tool is listed with nothing it does not have, byte for byte', () => {
   const add = tool('add', 'Adds', { a: z.number(), b: z.number().describe('second') }, nothing);
   expect(JSON.stringify(list(add))).toBe(
     '{"name":"add","description":"Adds","inputSchema":{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{"a":{"type":"number"},"b":{"type":"number","description":"second"}},"required":["a","b"]},"execution":{"taskSupport":"forbidden"}}',
@@ -88,14 +88,14 @@ test.each([
   [{}],
   [{ readOnlyHint: true }],
   [{ title: 'T', destructiveHint: false, idempotentHint: true, openWorldHint: false }],
-])('P25 E10 annotations are listed with just the hints given: %j', (annotations) => {
+])('annotations are listed with just the hints given: %j', (annotations) => {
   expect(list(tool('t', 'd', {}, nothing, { annotations })).annotations).toEqual(annotations);
 });
 
 test.each<[string, object, boolean, string | undefined]>([
-  ['P27 nothing set', {}, false, undefined],
+  ['nothing set', {}, false, undefined],
   ['alwaysLoad false', { alwaysLoad: false }, false, undefined],
-  ['P27 a result size', { maxResultSizeChars: 400_000 }, false, '{"anthropic/maxResultSizeChars":400000}'],
+  ['a result size', { maxResultSizeChars: 400_000 }, false, '{"anthropic/maxResultSizeChars":400000}'],
   [
     'a server that is always loaded',
     { searchHint: 'w' },
@@ -131,8 +131,8 @@ test.each<[string, unknown[], string]>([
     'its name has 129 characters; 128 is the most an agent accepts',
   ],
   ['a control character', ['a\u0000b', 'd', {}, nothing], 'its name contains a control character'],
-  ['G7 no description', ['t', undefined, {}, nothing], 'tool "t": its description must be a string'],
-  ['G7 no handler', ['t', 'd', {}, undefined], 'tool "t": its handler must be a function'],
+  ['no description', ['t', undefined, {}, nothing], 'tool "t": its description must be a string'],
+  ['no handler', ['t', 'd', {}, undefined], 'tool "t": its handler must be a function'],
   [
     'no schema',
     ['t', 'd', nothing],
@@ -197,6 +197,6 @@ test.each([
   );
 });
 
-test.each(['a', 'tool_2', '数据', 'do it!', 'x'.repeat(128)])('E7 the name %s is accepted', (name) => {
+test.each(['a', 'tool_2', '数据', 'do it!', 'x'.repeat(128)])('the name %s is accepted', (name) => {
   expect(tool(name, '', {}, nothing).name).toBe(name);
 });

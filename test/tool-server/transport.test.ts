@@ -20,7 +20,7 @@ async function connect(server: ToolServer) {
 }
 
 describe('the official client', () => {
-  test('R136 handshakes, lists and calls', async () => {
+  test('handshakes, lists and calls', async () => {
     const server = new ToolServer({ name: 'calc', version: '1.2.3', instructions: 'Use add.', tools: [add] });
     await using far = await connect(server);
     expect(far.client.getServerVersion()).toEqual({ name: 'calc', version: '1.2.3' });

@@ -42,8 +42,8 @@ async function until(session: AgentSession, ...expected: string[]): Promise<void
   await expect.poll(() => names(session), { timeout: 10_000, interval: 20 }).toEqual(expected);
 }
 
-describe('what is configured is in the session (R166–R169)', () => {
-  test('user, approved project and local servers, each from its file', async () => {
+describe('what is configured is in the session', () => {
+  test('user, approved project and local servers, each from its file (R166, R169)', async () => {
     const place = configPlace();
     place.write(join(place.home, 'settings.json'), servers({ mine: odd(), both: { command: 'user' } }));
     const project = place.write(join(place.project, '.mcp.json'), servers({ both: odd(), waits: odd() }));

@@ -4,7 +4,7 @@ import { toolServer } from '../../../src/tool-server/sdk-server.ts';
 import { collect } from '../../support/collect.ts';
 import { allow, calc, drive, kinds } from '../../support/drive.ts';
 
-test('a tool of the program is offered to the model, called, and its result is in the next request (R1–R4)', async () => {
+test('a tool of the program is offered to the model, called, and its result is in the next request (R3)', async () => {
   const { query, model, session } = drive(
     [toolUse('mcp__calc__add', { a: 2, b: 40 }, 't1'), text('It is 42.')],
     { mcpServers: { calc: calc() } },

@@ -89,7 +89,7 @@ test.each([
     { s: ['x_y', 'x y', 'x.y'] },
     { mcp__s__x_y: 'x y of s', mcp__s__x_y_2dc43441: 'x.y of s', mcp__s__x_y_31009dd7: 'x_y of s' },
   ],
-])('%s: one has the name, the others an alias that stays (R163)', (_, prompts, expected) => {
+])('%s: one has the name, the others an alias that stays', (_, prompts, expected) => {
   expect(meant(having(prompts))).toEqual(expected);
   expect(meant(new Map([...having(prompts)].reverse()))).toEqual(expected);
 });

@@ -144,7 +144,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-test('our own host connects to it and calls (R36)', async () => {
+test('our own host connects to it and calls', async () => {
   const place = servedPlace();
   const { stderr: _, ...entry } = parameters(place, place.project, ['--tools', 'Read']);
   await using host = createHost({ mcpServers: { files: entry } });

@@ -50,7 +50,7 @@ test.each([['constructor'], ['__proto__'], ['toString']])(
   },
 );
 
-describe('it is alike everywhere (R166, expansion in command, args, env, url and headers)', () => {
+describe('it is alike everywhere: command, args, env, url and headers', () => {
   const stdio: ExternalServerEntry = {
     type: 'stdio',
     command: '${DIR}/bin',

@@ -27,7 +27,7 @@ test.each([
   ['mcp__my_server__x', { name: 'mcp__my_server__x', server: 'my server', tool: 'x' }],
   ['Bash', { name: 'Bash' }],
   ['mcp__none__x', { name: 'mcp__none__x' }],
-])('%s is told by its server, not by splitting the name (R142)', async (text, ref) => {
+])('%s is told by its server, not by splitting the name (C15)', async (text, ref) => {
   const [configuration] = await configured({ mcpServers: { a: node(), a__b: node(), 'my server': node() } });
   expect(resolveTool(configuration, text)).toMatchObject(ref);
 });

@@ -124,7 +124,7 @@ test('what flags give is read whatever the scopes are', async () => {
   expect(seen(found).map(([scope]) => scope)).toEqual(['plugin', 'program', 'program', 'managed']);
 });
 
-test('R34: servers in the program itself are the driver’s own; of one name the later counts', async () => {
+test('servers in the program itself are the driver’s own; of one name the later counts', async () => {
   const sdk = { type: 'sdk', name: 'x', timeout: 5000 };
   const place = configPlace();
   const { program, sources } = await findSources(place.world(), {
@@ -150,7 +150,7 @@ test.each([
   ['[]', '--mcp-config', 'it must hold one object'],
   ['{}', '--mcp-config', 'it has no "mcpServers" object'],
   ['s3cret text: no path', 'the file of --mcp-config', 'there is no such file; check the path'],
-])('R28: of --mcp-config=%s nothing can be used, and it is told', async (text, label, message) => {
+])('of --mcp-config=%s nothing can be used, and it is told', async (text, label, message) => {
   const place = configPlace();
   const found = await findSources(place.world(), { mcpConfigs: [text, JSON.stringify(server('good'))] });
   const [bad, good] = found.sources.filter(({ scope }) => scope === 'program');

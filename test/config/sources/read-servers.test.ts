@@ -65,7 +65,7 @@ test('each entry is judged on its own: a bad one is told with its place, the goo
 
 test.each<[string, unknown, string, string]>([
   ['an unknown type', { type: 'grpc' }, 'mcpServers.x.type', 'unknown type "grpc"'],
-  ['R34 a server in a program', { type: 'sdk', name: 'x' }, 'mcpServers.x.type', 'cannot be in a file'],
+  ['a server in a program', { type: 'sdk', name: 'x' }, 'mcpServers.x.type', 'cannot be in a file'],
   ['a text', 'npx server', 'mcpServers.x', 'it must be an object'],
   ['a list', ['npx'], 'mcpServers.x', 'it must be an object'],
   ['nothing', null, 'mcpServers.x', 'it must be an object'],

@@ -7,7 +7,7 @@ import { testWorld } from './servers.ts';
 import { startSseServer } from './sse-server.ts';
 
 describe('a URL without a type', () => {
-  test('leads to a server of the older HTTP if no other is there (R153)', async () => {
+  test('leads to a server of the older HTTP if no other is there (R154, C27)', async () => {
     await using web = await startSseServer();
     await using far = await open({ url: web.url });
     expect(far.connection).toMatchObject({ era: 'legacy', serverInfo: { name: 'old' } });

@@ -26,7 +26,7 @@ async function eraOf(entry: ServerEntry, world: ConnectWorld) {
 }
 
 describe('a stdio server', () => {
-  test('of the older protocol is asked once, in its one process, and not again (R157)', async () => {
+  test('of the older protocol is asked once, in its one process, and not again', async () => {
     const { world, take } = hearing();
     const entry = rawServer(`({ id, method, ...rest }, send, greet) => {
       if (method === 'initialize') greet({ id, ...rest });

@@ -33,7 +33,7 @@ describe.each([
   ['stdio', startStdio],
   ['http', startHttp],
 ])('a question of a server of the newer protocol over %s', (_, start) => {
-  test('is answered on the way, with the defaults of its form, and the result is whole (R158)', async () => {
+  test('is answered on the way, with the defaults of its form, and the result is whole', async () => {
     await using server = await start();
     const asked: unknown[] = [];
     const elicit: ServerAnswer = async (params) => {

@@ -161,7 +161,7 @@ test('an error keeps its code and data', async () => {
   await expect(refused).rejects.toMatchObject({ code: -32602, message: 'no', data: { a: 1 } });
 });
 
-test('an answer that was too long fails the one call (R181)', async () => {
+test('an answer that was too long fails the one call', async () => {
   const { transport, requests } = await open();
   const asked = requests.ask(call(), {});
   transport.say({ id: 1, error: { code: -31413, message: 'it sent a message of 9 bytes' } });

@@ -70,7 +70,7 @@ describe('what a server asks is answered', () => {
       { result: { role: 'assistant', model: 'm', content: { type: 'text', text: 'hi' } } },
     ],
   ] as [string, object | undefined, Record<string, ServerAnswer>, object][])(
-    '%s (R158)',
+    '%s',
     async (method, params, answers, answer) => {
       expect(await ask(method, params, answers)).toEqual(answer);
     },

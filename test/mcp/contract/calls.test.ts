@@ -25,7 +25,7 @@ describe.each(able('calls'))('over $name', (setUp) => {
     expect(host.status()[KEY]).toMatchObject({ serverInfo: INFO, instructions: INSTRUCTIONS });
   });
 
-  test('its tools are listed under its key and by their own names (R141)', async () => {
+  test('its tools are listed under its key and by their own names (R136)', async () => {
     const tools = await host.listTools();
     expect(tools.map(({ server, name }) => [server, name])).toEqual(
       Object.keys(TOOLS).map((name) => [KEY, name]),

@@ -1,4 +1,4 @@
-// R136–R147: the reference server of the MCP project, by every façade method and over both of its transports.
+// The reference server of the MCP project, by every façade method and over both of its transports.
 import { expect, test } from 'vitest';
 import { createHost, type HostServerEntry } from '../../../src/entry/host.ts';
 import { PROCESSES, startEverything } from '../contract/third-party-servers.ts';

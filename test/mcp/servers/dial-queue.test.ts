@@ -21,7 +21,7 @@ function queue(limits = {}) {
 const many = (count: number) => Array.from({ length: count }, (_, n) => n);
 
 describe('dials', () => {
-  test('run three of processes and twenty of the network at a time, both at once (R158)', async () => {
+  test('run three of processes and twenty of the network at a time, both at once (R159)', async () => {
     const { clock, dial, begun } = queue();
     for (const n of many(30)) void dial(`remote ${n}`, 'remote', 100);
     for (const n of many(4)) void dial(`local ${n}`, 'local', 100);
@@ -40,7 +40,7 @@ describe('dials', () => {
     expect(begun.map(({ at }) => at)).toEqual(many(100).map((n) => Math.floor(n / 20) * 100));
   });
 
-  test('that stay silent give their place away after two seconds and go on (R159)', async () => {
+  test('that stay silent give their place away after two seconds and go on', async () => {
     const { clock, dial, begun } = queue({ local: 1 });
     const silent = dial('silent', 'local', 60_000);
     void dial('next', 'local', 10);

@@ -8,7 +8,7 @@ test.each<[object]>([
   [{ type: 'http', url: 'https://h/mcp', headers: { a: 'b' }, timeout: 5, tools: [{ name: 't' }] }],
   [{ type: 'sse', url: 'https://h/sse' }],
   [{ type: 'ws', url: 'wss://h', tls: { ca: PEM, serverName: 'h' } }],
-])('R166: %j may come from a connector', (entry) => {
+])('%j may come from a connector', (entry) => {
   expect(connectorEntryFault(entry as Record<string, unknown>)).toBeUndefined();
 });
 

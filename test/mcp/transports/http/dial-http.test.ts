@@ -8,7 +8,7 @@ import { openEvents, resultOf, sendJson, startWeb } from './web.ts';
 const text = (value: string) => [{ type: 'text', text: value }];
 
 describe('a good server', () => {
-  test.each(['legacy', 'auto'] as const)('gets the headers on every request (%s) (R155)', async (mode) => {
+  test.each(['legacy', 'auto'] as const)('gets the headers on every request (%s) (R22)', async (mode) => {
     await using web = await startHttpServer('Bearer open');
     const entry = { type: 'http' as const, url: web.url, headers: { Authorization: 'Bearer open' } };
     await using far = await reach(entry, testWorld(), mode);

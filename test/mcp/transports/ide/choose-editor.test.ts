@@ -29,7 +29,7 @@ test.each<[string, Editor[], Partial<EditorWish>, number | undefined]>([
   ['Windows, another drive', [editor(1, 'D:\\Work')], { cwd: 'C:\\Work' }, undefined],
   ['Windows, a share', [editor(1, '\\\\host\\share')], { cwd: '\\\\HOST\\share\\x' }, 1],
   ['POSIX, where case counts', [editor(1, '/A')], { cwd: '/a' }, undefined],
-])('%s (R157)', (_name, editors, wish, port) => {
+])('%s', (_name, editors, wish, port) => {
   const chosen = chooseEditor(editors, { transport: 'ws', cwd: '/a/b', ...wish });
   expect(chosen?.port).toBe(port);
 });

@@ -33,7 +33,7 @@ const dead = () => spawnSync(process.execPath, ['-e', '']).pid;
 const admits = (headers: object) => Object.entries(headers).some((it) => it.join() === `${HEADER},word`);
 const HEADER = 'x-claude-code-ide-authorization';
 
-test('an editor is found by its lock file and shown its token (R157)', async () => {
+test('an editor is found by its lock file and shown its token', async () => {
   await using own = await editors();
   await using web = await startWs({ admits });
   await own.lock(web.port, { authToken: 'word' });
@@ -43,7 +43,7 @@ test('an editor is found by its lock file and shown its token (R157)', async () 
   expect(own.noise).toEqual([]);
 });
 
-test('an editor over SSE is found as well', async () => {
+test('an editor over SSE is found as well (R157)', async () => {
   await using own = await editors();
   await using everything = await startEverything('sse');
   await own.lock(new URL(everything.url).port, { transport: 'sse' });

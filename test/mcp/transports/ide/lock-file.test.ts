@@ -4,7 +4,7 @@ import { readLockFile } from '../../../../src/mcp/transports/ide/lock-file.ts';
 
 const good = { pid: 7, workspaceFolders: ['/a'], ideName: 'Ed', transport: 'ws', authToken: 't0' };
 
-test('a lock file is read with the port of its name (R157)', () => {
+test('a lock file is read with the port of its name', () => {
   expect(readLockFile('4242.lock', JSON.stringify({ ...good, more: 1 }))).toEqual({ port: 4242, ...good });
 });
 
