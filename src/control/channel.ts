@@ -103,7 +103,7 @@ export class ControlChannel {
       const { frames } = this.#link;
       if (frames.drainTo) await frames.drainTo((frame) => this.#receive(readFrame(frame)));
       else for await (const frame of frames) this.#receive(readFrame(frame));
-      this.#finish(new SdkError('closed', 'The agent closed the conversation'));
+      this.#finish(new SdkError('closed', 'Query closed before response received'));
     } catch (cause) {
       this.#finish(cause as Error);
       throw cause;

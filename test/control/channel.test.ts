@@ -489,11 +489,14 @@ describe('the end', () => {
     expect(link.sent).toHaveLength(2);
   });
 
-  test('an expected end resolves, and fails what was still asked', async () => {
+  test('R57 C34 an expected end resolves, and fails what was still asked', async () => {
     const { link, channel } = open();
     const ask = channel.request({ subtype: 'x' });
     link.frames.end();
-    await expect(ask).rejects.toMatchObject({ code: 'closed', message: 'The agent closed the conversation' });
+    await expect(ask).rejects.toMatchObject({
+      code: 'closed',
+      message: 'Query closed before response received',
+    });
     await expect(channel.done).resolves.toBeUndefined();
   });
 

@@ -87,7 +87,7 @@ test('a string prompt and an sdk server: the tool is offered, called, and its re
   ]);
 });
 
-test('without manifests the host shakes hands itself, over the same channel', async () => {
+test('without manifests the host shakes hands itself, over the same channel (R4)', async () => {
   vi.stubEnv('CLAUDE_AGENT_SDK_DISABLE_MCP_MANIFESTS', '1');
   onTestFinished(() => void vi.unstubAllEnvs());
   const allowed = parseRule('mcp__calc', 'allow', 'cliArg');

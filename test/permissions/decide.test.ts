@@ -82,8 +82,8 @@ describe('modes', () => {
 
 describe('annotations', () => {
   test.each<[string, Partial<Situation>, string, string]>([
-    ['trusted reader', { trusted: true, annotations: reads }, 'allow', 'readOnlyHint'],
-    ['untrusted reader', { annotations: reads }, 'ask', 'readOnlyHint'],
+    ['R164 trusted reader', { trusted: true, annotations: reads }, 'allow', 'readOnlyHint'],
+    ['R164 C14 untrusted reader', { annotations: reads }, 'ask', 'readOnlyHint'],
     ['a reader in doubt', { trusted: true, annotations: reads, doubt: 'x' }, 'ask', 'readOnlyHint'],
     ['trusted, nothing said', { trusted: true }, 'ask', 'destructiveHint'],
     [

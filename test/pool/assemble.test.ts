@@ -58,7 +58,7 @@ describe('names', () => {
     expect(it.tools).toHaveLength(2);
   });
 
-  test('C15 the way back is a map, also where a split would go wrong', () => {
+  test('R143 R144 C15 the way back is a map, also where a split would go wrong', () => {
     const it = pool([], { a__b: ['c'], a: ['b__c'] });
     expect(it.byName.get('mcp__a__b__c')?.origin).toEqual({ kind: 'mcp', server: 'a', tool: 'b__c' });
     expect(it.diagnostics).toMatchObject([{ origin: { server: 'a__b', tool: 'c' } }]);

@@ -124,7 +124,7 @@ test.each(ROWS)('%s', (_, options, more) => {
   expect(buildArgv(options, undefined)).toEqual([...ALWAYS, ...more]);
 });
 
-test('what goes in initialize, and what agents are told otherwise, is not on the command line', () => {
+test('what goes in initialize, and what agents are told otherwise, is not on the command line; input is streamed (R66)', () => {
   const options: Options = {
     agents: { a: { description: 'd', prompt: 'p'.repeat(200_000) } },
     systemPrompt: 'be kind',
@@ -216,7 +216,7 @@ test('the order does not depend on the order of the options', () => {
   ]);
 });
 
-test('servers and the deprecated path are both passed, neither is dropped (C6)', () => {
+test('servers and the deprecated path are both passed, neither is dropped (R14, C6)', () => {
   expect(buildArgv({ mcpConfig: '/m.json' }, '{"mcpServers":{"a":{"command":"x"}}}').slice(5)).toEqual([
     ...['--mcp-config', '{"mcpServers":{"a":{"command":"x"}}}'],
     ...['--mcp-config', '/m.json'],

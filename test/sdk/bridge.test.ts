@@ -66,7 +66,7 @@ test.each([
   ['toString', calls('x', 0), 0, "Server 'toString' not found"],
   [undefined, { id: 'm' }, 'm', "Server 'undefined' not found"],
 ])(
-  'an unknown server (%s) is a JSON-RPC error with the id of the request (R83)',
+  'an unknown server (%s) is a JSON-RPC error with the id of the request (R83, R84)',
   async (server_name, message, id, text) => {
     expect(await ask(bridge({ calc: who() }), { server_name, message })).toEqual({
       mcp_response: { jsonrpc: '2.0', id, error: { code: -32601, message: text } },

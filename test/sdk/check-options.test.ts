@@ -38,6 +38,7 @@ test.each<[unknown, string]>([
   [{ maxTurns: '3' }, 'options.maxTurns must be a whole number, 1 or more; it is "3"'],
   [{ maxBudgetUsd: 5n }, 'options.maxBudgetUsd must be a number, 0 or more; it is 5'],
   [{ model: () => {} }, 'options.model must be a string; it is a function'],
+  [{ mcpConfig: { a: {} } }, 'options.mcpConfig must be a string; it is an object { a: object }'], // R15
   [{ model: null }, 'options.model must be a string; it is null'],
   [{ stderr: 'x'.repeat(100) }, `options.stderr must be a function; it is "${'x'.repeat(60)}…"`],
   [

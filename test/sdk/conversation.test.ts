@@ -29,7 +29,7 @@ const fence = async (agent: AgentScript) => {
   await expect(agent.ask({ subtype: 'fence' })).rejects.toThrow('Unsupported control request subtype: fence');
 };
 
-test('what the agent is started with: arguments, directory, environment', async () => {
+test('what the agent is started with: arguments, directory, environment (R28, R34)', async () => {
   const agent = scriptAgent(turn());
   const world = fakeWorld({ INHERITED: '1', CLAUDECODE: 'x' });
   const options: Options = {
@@ -83,7 +83,7 @@ test('a server built right before the query is told whole: no change of it is an
   expect(script.agent.sent.map((frame) => frame.type)).toEqual(['control_request', 'user']);
 });
 
-test('tools are served before initialize is answered (C30)', async () => {
+test('tools are served before initialize is answered (R45, C30)', async () => {
   const calc = serverOf(({ a }) => `got ${a}`);
   await playThrough(
     async (agent) => {
@@ -569,6 +569,21 @@ test.each([
     });
   else await collect(query);
   await played;
+});
+
+test('a tool_use message alone runs no handler: only the agent’s request does (R1, R2)', async () => {
+  let calls = 0;
+  const calc = serverOf(() => ++calls);
+  await playThrough(
+    turn(async (agent) => {
+      const use = { type: 'tool_use', id: 'u', name: 'mcp__calc__t', input: {} };
+      agent.agent.say({ type: 'assistant', message: { content: [use] }, parent_tool_use_id: null });
+      await fence(agent);
+      expect(calls).toBe(0);
+      expect(await agent.callTool('calc', 't', {})).toEqual(text('1'));
+    }),
+    { mcpServers: { calc } },
+  );
 });
 
 test('onToolUse gets every tool use with its result', async () => {

@@ -25,7 +25,7 @@ const web = { type: 'http', url: 'http://127.0.0.1:1/mcp', headers: { 'X-A': 'b'
 const ON_ARGV = { sdkServersOnArgv: true };
 const NOT_ON_ARGV = { sdkServersOnArgv: false };
 
-test('only in-process servers are kept here, by their keys; the rest is the agent’s (R36, R39–R41)', () => {
+test('only in-process servers are kept here, by their keys; the rest is the agent’s (R11, R36, R39, R41)', () => {
   expect(splitServers({ calc, st: stdio, again: state, web })).toEqual({
     sdk: new Map<string, unknown>([
       ['calc', calc],
@@ -39,7 +39,7 @@ test.each([undefined, {}])('no servers (%j) are no servers (R40)', (servers) => 
   expect(splitServers(servers)).toEqual({ sdk: new Map(), external: {} });
 });
 
-test('a module run in a process of its own is an external server; all three kinds stand side by side (R37)', () => {
+test('a module run in a process of its own is an external server; all three kinds stand side by side (R12, R37)', () => {
   const module = moduleServer('/tools.ts');
   const split = splitServers({ here: calc, module, out: stdio });
   expect([[...split.sdk.keys()], split.external]).toEqual([['here'], { module, out: stdio }]);
@@ -48,8 +48,8 @@ test('a module run in a process of its own is an external server; all three kind
 test.each<[string, Record<string, McpServerConfig>, Record<string, object> | undefined]>([
   ['nothing (R28)', {}, undefined],
   ['in-process servers alone go by initialize only (C28)', { calc }, undefined],
-  ['external ones as given (R31, R34)', { st: stdio, web }, { st: stdio, web }],
-  ['mixed: only the external ones', { calc, st: stdio }, { st: stdio }],
+  ['external ones as given (R10, R31)', { st: stdio, web }, { st: stdio, web }],
+  ['mixed: only the external ones (R32)', { calc, st: stdio }, { st: stdio }],
 ])('the command line: %s', (_, servers, prepared) => {
   expect(prepareServersForCli(splitServers(servers), NOT_ON_ARGV)).toEqual(prepared);
 });

@@ -31,7 +31,7 @@ const KINDS: [string, ToolSchema][] = [
     },
   ],
   [
-    'JSON Schema without a type',
+    'JSON Schema without a type (R96)',
     { properties: { n: { type: 'number' }, unit: { default: 'm' } }, required: ['n'] },
   ],
 ];
@@ -39,7 +39,7 @@ const KINDS: [string, ToolSchema][] = [
 describe.each(KINDS)('%s', (_kind, schema) => {
   const compiled = compileSchema(schema, 'tool "t"');
 
-  test('describes an object with its fields and what is required', () => {
+  test('R94 describes an object with its fields and what is required', () => {
     expect(compiled.json).toMatchObject({
       type: 'object',
       properties: { n: { type: 'number' }, unit: {} },

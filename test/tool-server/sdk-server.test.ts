@@ -17,7 +17,7 @@ const text = (it: string) => ({ content: [{ type: 'text', text: it }] });
 const add = tool('add', 'Adds', { a: z.number(), b: z.number() }, ({ a, b }) => a + b);
 
 describe('createSdkMcpServer', () => {
-  test('R16 R17 gives the official shape: type, name and a live instance', () => {
+  test('R16 R17 R18 gives the official shape: type, name and a live instance', () => {
     const server = createSdkMcpServer({ name: 'calc', version: '2.0.0', tools: [add] });
     expect({ ...server }).toEqual({ type: 'sdk', name: 'calc', instance: expect.any(ToolServer) });
     expect(server.instance.version).toBe('2.0.0');
@@ -38,7 +38,7 @@ describe('createSdkMcpServer', () => {
   });
 });
 
-test('R6 R93 toolServer chains its tools, in order', async () => {
+test('R6 R19 R93 toolServer chains its tools, in order', async () => {
   const server = toolServer('calc', { version: '3.0.0' })
     .tool('add', 'Adds', { a: z.number(), b: z.number() }, ({ a, b }) => a + b)
     .tool('get_time', 'The time', {}, () => 'now', { annotations: { readOnlyHint: true } })

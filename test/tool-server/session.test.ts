@@ -108,7 +108,7 @@ describe('messages', () => {
     'toString',
     'constructor',
     '__proto__',
-  ])('R76 the unknown method %s is -32601', async (method) => {
+  ])('R76 R85 C12 the unknown method %s is -32601', async (method) => {
     expect(await open().ask(method, {}, 1)).toEqual(failure(1, -32601, `Method not found: ${method}`));
   });
 

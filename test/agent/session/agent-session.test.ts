@@ -21,7 +21,7 @@ test('a tool of the program is offered to the model, called, and its result is i
   });
 });
 
-test('a tool that fails is told to the model; a tool nobody has is refused by name', async () => {
+test('a tool that fails is told to the model; a tool nobody has is refused by name (C34)', async () => {
   const { query, model } = drive(
     [together(toolUse('mcp__calc__boom', {}, '1'), toolUse('mcp__none__x', {}, '2')), text('ok')],
     { mcpServers: { calc: calc() } },

@@ -322,7 +322,7 @@ const methods = (frames: { from: string; frame: Frame }[]) =>
 test.each([
   ['a manifest is believed: the first word is the call (C29)', {}, ['tools/call']],
   [
-    'without one the handshake is made',
+    'without one the handshake is made (R4, R47, R53)',
     { env: { CLAUDE_AGENT_SDK_DISABLE_MCP_MANIFESTS: '1' } },
     ['initialize', 'notifications/initialized', 'tools/list', 'tools/call'],
   ],

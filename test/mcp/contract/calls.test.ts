@@ -5,7 +5,7 @@ import { journal, KEY, outcomeOf, type Pair, pair, textOf } from './drive.ts';
 import { INFO, INSTRUCTIONS, largeText, TOOLS } from './fixtures/tools.ts';
 import { until } from './until.ts';
 
-describe.each(able('calls'))('over $name', (setUp) => {
+describe.each(able('calls'))('R23 R158 over $name', (setUp) => {
   let both: Pair;
   let host: Host;
   beforeAll(async () => {

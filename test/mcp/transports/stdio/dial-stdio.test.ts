@@ -10,7 +10,7 @@ const isAlive = (pid: number) => {
   }
 };
 
-describe('R153: a stdio server', () => {
+describe('R138 R153: a stdio server', () => {
   test('says who it is, answers calls and reports progress', async () => {
     await using far = await open(everything);
     const { connection } = far;
