@@ -17,7 +17,7 @@ const TRIED = read([
   'interop/*.ts',
   'interop/wire/**/*.ts',
   'examples/*.ts',
-  'scripts/explain-set-ups.ts',
+  'scripts/docs/explain-set-ups.ts',
 ])
   .filter(({ file }) => !file.endsWith('docs-names.test.ts'))
   .map(({ text }) => text)

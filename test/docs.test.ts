@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { region, renderPage } from '../scripts/doc-blocks.ts';
-import { PAGES } from '../scripts/doc-pages.ts';
+import { region, renderPage } from '../scripts/docs/blocks.ts';
+import { PAGES } from '../scripts/docs/pages.ts';
 import { ROOT } from '../scripts/step.ts';
 
 test('there are pages', () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { explainPlace, prepare } from '../../../scripts/doc-explain.ts';
-import { SET_UPS } from '../../../scripts/explain-set-ups.ts';
+import { explainPlace, prepare } from '../../../scripts/docs/explain.ts';
+import { SET_UPS } from '../../../scripts/docs/explain-set-ups.ts';
 import { ROOT } from '../../../scripts/step.ts';
 import { runCli } from '../run-cli.ts';
 

@@ -1,5 +1,5 @@
 import { globSync } from 'node:fs';
-import { ROOT } from './step.ts';
+import { ROOT } from '../step.ts';
 
 /** Every page people read, relative to the checkout. */
 export const PAGES: readonly string[] = globSync(['*.md', 'docs/*.md', 'interop/README.md'], {

@@ -1,17 +1,17 @@
 import { type Argument, Command } from 'commander';
-import { BUILT_INS } from '../src/agent/builtins/table.ts';
-import { FLAGS, type FlagUse } from '../src/agent/launch/flag-table.ts';
-import { MODEL_ALIASES } from '../src/agent/launch/model-name.ts';
-import { addAgentFlags } from '../src/cli/agent-flags.ts';
-import { COMMANDS } from '../src/cli/chat/commands.ts';
-import { addMcp } from '../src/cli/mcp.ts';
-import { FAILURE_POLICY } from '../src/hooks/failure-policy.ts';
-import { decide } from '../src/permissions/decide.ts';
-import { matchesCall, type ToolCall } from '../src/permissions/match.ts';
-import type { Workspace } from '../src/permissions/path.ts';
-import { parseRule } from '../src/permissions/rule.ts';
-import type { ToolAnnotations } from '../src/protocol/mcp.ts';
-import { PERMISSION_MODES } from '../src/protocol/permission.ts';
+import { BUILT_INS } from '../../src/agent/builtins/table.ts';
+import { FLAGS, type FlagUse } from '../../src/agent/launch/flag-table.ts';
+import { MODEL_ALIASES } from '../../src/agent/launch/model-name.ts';
+import { addAgentFlags } from '../../src/cli/agent-flags.ts';
+import { COMMANDS } from '../../src/cli/chat/commands.ts';
+import { addMcp } from '../../src/cli/mcp.ts';
+import { FAILURE_POLICY } from '../../src/hooks/failure-policy.ts';
+import { decide } from '../../src/permissions/decide.ts';
+import { matchesCall, type ToolCall } from '../../src/permissions/match.ts';
+import type { Workspace } from '../../src/permissions/path.ts';
+import { parseRule } from '../../src/permissions/rule.ts';
+import type { ToolAnnotations } from '../../src/protocol/mcp.ts';
+import { PERMISSION_MODES } from '../../src/protocol/permission.ts';
 import { table } from './markdown-table.ts';
 
 /** What the pages about Toolplane's own agent are made of: its tables, and what its deciders say. */

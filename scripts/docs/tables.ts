@@ -1,14 +1,14 @@
-import { EXCEPTIONS } from '../interop/wire/exceptions.ts';
-import { serveRequest } from '../src/agent/session/control-requests.ts';
-import { HOST_ERRORS } from '../src/mcp/connection/host-error.ts';
-import { SDK_ERRORS, SdkError } from '../src/protocol/sdk-error.ts';
-import { OFFICIAL_EXPORTS } from '../src/sdk/export-table.ts';
-import { OFFICIAL_OPTIONS, type OptionRow, OWN_OPTIONS } from '../src/sdk/option-table.ts';
-import { Query } from '../src/sdk/query.ts';
-import { QueryMethods } from '../src/sdk/query-methods.ts';
-import { AGENT_TABLES } from './doc-agent-tables.ts';
-import { explainSetUps } from './doc-explain.ts';
-import { knownOutput } from './example-run.ts';
+import { EXCEPTIONS } from '../../interop/wire/exceptions.ts';
+import { serveRequest } from '../../src/agent/session/control-requests.ts';
+import { HOST_ERRORS } from '../../src/mcp/connection/host-error.ts';
+import { SDK_ERRORS, SdkError } from '../../src/protocol/sdk-error.ts';
+import { OFFICIAL_EXPORTS } from '../../src/sdk/export-table.ts';
+import { OFFICIAL_OPTIONS, type OptionRow, OWN_OPTIONS } from '../../src/sdk/option-table.ts';
+import { Query } from '../../src/sdk/query.ts';
+import { QueryMethods } from '../../src/sdk/query-methods.ts';
+import { knownOutput } from '../example-run.ts';
+import { AGENT_TABLES } from './agent-tables.ts';
+import { explainSetUps } from './explain.ts';
 import { table } from './markdown-table.ts';
 
 /** What pages are made of, by the name in their `generated` marks. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { GENERATED } from './doc-tables.ts';
-import { knownOutput } from './example-run.ts';
-import { ROOT } from './step.ts';
+import { knownOutput } from '../example-run.ts';
+import { ROOT } from '../step.ts';
+import { GENERATED } from './tables.ts';
 
 /** `<!-- kind: what -->` … `<!-- /kind -->`: what stands between them is made, never written. */
 const BLOCK = /<!-- (snippet|output|generated): (\S+) -->\n.*?<!-- \/\1 -->/gs;

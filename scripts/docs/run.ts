@@ -1,9 +1,9 @@
 // npm run docs: brings the made parts of every page up to date. `-- --check` only says which are stale.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { renderPage } from './doc-blocks.ts';
-import { PAGES } from './doc-pages.ts';
-import { ROOT } from './step.ts';
+import { ROOT } from '../step.ts';
+import { renderPage } from './blocks.ts';
+import { PAGES } from './pages.ts';
 
 const { values } = parseArgs({ options: { check: { type: 'boolean' } } });
 
