@@ -10,6 +10,7 @@ import { knownOutput } from '../example-run.ts';
 import { AGENT_TABLES } from './agent-tables.ts';
 import { explainSetUps } from './explain.ts';
 import { table } from './markdown-table.ts';
+import { decisionTable, requirementTable } from './requirement-table.ts';
 
 /** What pages are made of, by the name in their `generated` marks. */
 export const GENERATED: Readonly<Record<string, () => string | Promise<string>>> = {
@@ -21,6 +22,8 @@ export const GENERATED: Readonly<Record<string, () => string | Promise<string>>>
   exports: exportTable,
   methods: methodTable,
   'wire-exceptions': wireExceptions,
+  requirements: requirementTable,
+  decisions: decisionTable,
   ...AGENT_TABLES,
 };
 

@@ -374,7 +374,7 @@ describe('serving', () => {
     expect(link.sent).toEqual([success('r1', { n: 'new' })]);
   });
 
-  test('R54 a malformed request with an id is answered, one without is a fault; neither stops the rest', async () => {
+  test('R54 C21 a malformed request with an id is answered, one without is a fault; neither stops the rest', async () => {
     const { link, faults } = open();
     link.ask('r1', { no: 'subtype' });
     link.ask('r2', 'text');

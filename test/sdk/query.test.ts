@@ -82,7 +82,7 @@ test('no message at all: the agent is initialised and ends', async () => {
   expect([messages, script.agent.sent.length]).toEqual([[], 1]);
 });
 
-test('the prompt waits until initialize is answered (R65)', async () => {
+test('the prompt waits until initialize is answered (R65, C11)', async () => {
   const { script } = await playThrough(async (agent) => {
     const { request_id } = await agent.agent.take({ request: { subtype: 'initialize' } });
     // Answered in order: had the prompt been sent, it would stand before this answer.
