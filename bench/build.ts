@@ -1,11 +1,13 @@
-import { copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Lab, ROOT } from './lab.ts';
+import { pathToFileURL } from 'node:url';
+import { bundle } from '../scripts/bundle.ts';
+import { ROOT } from './lab.ts';
 
-/** The package as it is published, in a directory of its own: whoever builds meanwhile changes nothing here. */
+/** The package as it is published, in a directory of its own: a build meanwhile changes nothing here. */
 export type BuiltPackage = Disposable & { readonly directory: string };
 
-export async function buildPackage(lab: Lab): Promise<BuiltPackage> {
+export async function buildPackage(): Promise<BuiltPackage> {
   // Under node_modules, so that it finds its dependencies as it does when installed.
   const cache = join(ROOT, 'node_modules/.cache');
   mkdirSync(cache, { recursive: true });
@@ -16,14 +18,16 @@ export async function buildPackage(lab: Lab): Promise<BuiltPackage> {
   };
   try {
     copyFileSync(join(ROOT, 'package.json'), join(directory, 'package.json'));
-    const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-    const options = ['--outDir', join(directory, 'dist'), '--noCheck', '--declaration', 'false'];
-    await lab.run([tsc, '-p', 'tsconfig.build.json', ...options], { cwd: ROOT });
-    const words = 'pool/search/data';
-    cpSync(join(ROOT, 'src', words), join(directory, 'dist', words), { recursive: true });
+    await bundle(join(directory, 'dist'));
+    await bundle(join(directory, 'internals'), ['bench/internals/*.ts']);
     return built;
   } catch (cause) {
     built[Symbol.dispose]();
     throw cause;
   }
+}
+
+/** The URL of a module of `bench/internals/`, as built in `packageDir`. */
+export function internals(packageDir: string, name: 'config' | 'pool'): string {
+  return pathToFileURL(join(packageDir, 'internals/bench/internals', `${name}.js`)).href;
 }

@@ -60,7 +60,7 @@ function checkedQueries(file: string): string {
 async function runGroups(groups: readonly [string, Group][], effort: Effort): Promise<Row[]> {
   using lab = new Lab();
   progress('building');
-  using built = await buildPackage(lab);
+  using built = await buildPackage();
   const rows: Row[] = [];
   for (const [name, group] of groups) {
     const measured = await group({

@@ -1,11 +1,20 @@
-// npm run build: the sources compiled to dist/, and nothing stale beside them.
-import { chmodSync, cpSync, rmSync } from 'node:fs';
+// npm run build: dist/ as it is published. JavaScript is bundled, declarations are those of the compiler.
+import { chmodSync, rmSync, writeFileSync } from 'node:fs';
+import { bundle } from './bundle.ts';
+import { pruneDeclarations } from './declarations.ts';
+import { licenseTexts } from './licenses.ts';
 import { bin, ROOT, step } from './step.ts';
 
-rmSync(`${ROOT}dist`, { recursive: true, force: true });
-const isBuilt = step('build', bin('tsc'), ['-p', 'tsconfig.build.json']);
-if (isBuilt) {
-  chmodSync(`${ROOT}dist/cli/main.js`, 0o755);
-  cpSync(`${ROOT}src/pool/search/data`, `${ROOT}dist/pool/search/data`, { recursive: true });
+const dist = `${ROOT}dist`;
+rmSync(dist, { recursive: true, force: true });
+// What V8 kept of earlier builds; see `src/cli/main.ts`.
+rmSync(`${ROOT}node_modules/.cache/toolplane`, { recursive: true, force: true });
+
+const isCompiled = step('declarations', bin('tsc'), ['-p', 'tsconfig.build.json']);
+if (isCompiled) {
+  pruneDeclarations(dist);
+  const packages = await bundle(dist);
+  writeFileSync(`${dist}/THIRD-PARTY-LICENSES`, licenseTexts(packages));
+  chmodSync(`${dist}/cli/main.js`, 0o755);
 }
-process.exitCode = isBuilt ? 0 : 1;
+process.exitCode = isCompiled ? 0 : 1;

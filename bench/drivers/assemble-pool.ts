@@ -1,6 +1,6 @@
-// Makes pools of many real tools. Arguments: the URL of the built module, then { tools, cold, changes } as JSON: how many
+// Makes pools of many real tools. Arguments: the URL of `internals/pool.ts`, built, then { tools, cold, changes } as JSON: how many
 // tools there are, how often all is made anew, how often one server changes. Needs --expose-gc. Prints milliseconds.
-import type * as PoolModule from '../../src/pool/assemble.ts';
+import type * as PoolModule from '../internals/pool.ts';
 import { manyServers } from './real-tools.ts';
 
 export type AssembleTask = { tools: number; cold: number; changes: number };

@@ -1,7 +1,5 @@
-// Asks a search for needs. Arguments: the URL of the built `dist/`, then { file } as JSON: the needs and what is expected.
-import type * as BuiltIn from '../../src/agent/builtins/tool-search.ts';
-import type * as Pool from '../../src/pool/assemble.ts';
-import type * as Search from '../../src/pool/search/tool-index.ts';
+// Asks a search for needs. Arguments: the URL of `internals/pool.ts`, built, then { file } as JSON: the needs and what is expected.
+import type * as PoolModule from '../internals/pool.ts';
 import { readNeeds } from '../needs.ts';
 import { realServers } from './real-tools.ts';
 
@@ -14,10 +12,8 @@ export type FindReport = Hits & {
   sent: { mean: number; most: number; all: string };
 };
 
-const [dist, { file }] = process.argv.slice(2).map((arg) => JSON.parse(arg)) as [string, FindTask];
-const { assemble }: typeof Pool = await import(`${dist}pool/assemble.js`);
-const { ToolIndex }: typeof Search = await import(`${dist}pool/search/tool-index.js`);
-const { TOOL_SEARCH }: typeof BuiltIn = await import(`${dist}agent/builtins/tool-search.js`);
+const [url, { file }] = process.argv.slice(2).map((arg) => JSON.parse(arg)) as [string, FindTask];
+const { assemble, TOOL_SEARCH, ToolIndex }: typeof PoolModule = await import(url);
 
 const { tools } = assemble({ builtIns: [], servers: new Map(realServers()), maxNameLength: 128 });
 const index = new ToolIndex();

@@ -1,19 +1,18 @@
 // Reads a configuration of many servers in a process of its own, first and again.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type * as Config from '../internals/config.ts';
 
-/** What is to be read: the package's own modules, where to put the files, and how often after the first time. */
+/** What is to be read, and how often after the first time. */
 export type LoadTask = {
-  /** URLs of `config/configuration.js`, `world.js` and `approval/choice-store.js`. */
-  configuration: string;
-  world: string;
-  choices: string;
+  /** The URL of `internals/config.ts`, built. */
+  config: string;
   servers: number;
   again: number;
 };
 
 export type LoadReport = {
-  /** Importing the modules, in ms. */
+  /** Importing the module, in ms. */
   importing: number;
   /** Reading for the first time. */
   first: number;
@@ -53,17 +52,16 @@ try {
 }
 
 async function measure(): Promise<LoadReport> {
-  const { configWorld } = await import(task.world);
+  const begun = performance.now();
+  const { configWorld, readConfiguration, decideServers }: typeof Config = await import(task.config);
+  const importing = performance.now() - begun;
   const around = { cwd: project, env: { TOOLPLANE_HOME: home }, userHome: place, platform: process.platform };
   const world = configWorld(around);
-  const begun = performance.now();
-  const { readConfiguration } = await import(task.configuration);
   const since = performance.now();
-  const read = async () => (await readConfiguration(world)).merged.servers as Server[];
+  const read = async () => (await readConfiguration(world)).merged.servers;
   // Nobody has approved anything yet, so what lies in the project waits; what is read is the same.
   const servers = await read();
   const first = performance.now() - since;
-  const { decideServers } = await import(task.choices);
   const unapproved = servers.filter(({ verdict }) => verdict.kind === 'pending').map((it) => it.written);
   decideServers(home, unapproved, 'approved');
   const again = await timed(task.again, read);
@@ -71,10 +69,8 @@ async function measure(): Promise<LoadReport> {
     for (const path of Object.keys(files)) JSON.parse(readFileSync(path, 'utf8'));
   });
   const ready = (await read()).filter(({ verdict }) => verdict.kind === 'ready').length;
-  return { importing: since - begun, first, again, floor, ready };
+  return { importing, first, again, floor, ready };
 }
-
-type Server = { verdict: { kind: string }; written: unknown };
 
 async function timed(times: number, work: () => Promise<unknown>): Promise<number[]> {
   const taken: number[] = [];

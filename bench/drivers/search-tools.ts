@@ -1,17 +1,15 @@
-// Searches many real tools. Arguments: the URL of the built `dist/`, then { tools, searches } as JSON: how many tools there
+// Searches many real tools. Arguments: the URL of `internals/pool.ts`, built, then { tools, searches } as JSON: how many tools there
 // are, and how many searches are timed. Needs --expose-gc. Prints milliseconds and bytes.
 import { setImmediate } from 'node:timers/promises';
-import type * as Pool from '../../src/pool/assemble.ts';
-import type * as Search from '../../src/pool/search/tool-index.ts';
+import type * as PoolModule from '../internals/pool.ts';
 import { readNeeds } from '../needs.ts';
 import { manyServers } from './real-tools.ts';
 
 export type SearchTask = { tools: number; searches: number };
 export type SearchReport = { searches: number[]; indexMs: number; longestWait: number; bytes: number };
 
-const [dist, task] = process.argv.slice(2).map((arg) => JSON.parse(arg)) as [string, SearchTask];
-const { assemble }: typeof Pool = await import(`${dist}pool/assemble.js`);
-const { ToolIndex }: typeof Search = await import(`${dist}pool/search/tool-index.js`);
+const [url, task] = process.argv.slice(2).map((arg) => JSON.parse(arg)) as [string, SearchTask];
+const { assemble, ToolIndex }: typeof PoolModule = await import(url);
 const needs = readNeeds(new URL('../../data/tool-catalogue/queries.json', import.meta.url).pathname);
 
 const { tools } = assemble({ builtIns: [], servers: manyServers(task.tools), maxNameLength: 128 });

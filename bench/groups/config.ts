@@ -1,5 +1,4 @@
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { internals } from '../build.ts';
 import type { LoadReport, LoadTask } from '../drivers/load-config.ts';
 import type { GroupContext } from '../group.ts';
 import { median } from '../median.ts';
@@ -11,14 +10,7 @@ const AGAIN = 20;
 
 /** How long it takes to know what is configured: a process that has just begun, and one that reads a change. */
 export async function config({ effort, lab, packageDir, progress }: GroupContext): Promise<Row[]> {
-  const module = (path: string) => pathToFileURL(join(packageDir, 'dist/config', path)).href;
-  const task: LoadTask = {
-    configuration: module('configuration.js'),
-    world: module('world.js'),
-    choices: module('approval/choice-store.js'),
-    servers: SERVERS,
-    again: AGAIN,
-  };
+  const task: LoadTask = { config: internals(packageDir, 'config'), servers: SERVERS, again: AGAIN };
   const reports: LoadReport[] = [];
   for (let round = 1; round <= PROCESSES[effort]; round++) {
     progress(`${SERVERS} servers, process ${round} of ${PROCESSES[effort]}`);
@@ -26,7 +18,7 @@ export async function config({ effort, lab, packageDir, progress }: GroupContext
     if (report.ready !== SERVERS) throw new Error(`only ${report.ready} of ${SERVERS} servers are ready`);
     reports.push(report);
   }
-  const importing = `importing the modules before it: ${median(reports.map((it) => it.importing)).toFixed(0)}`;
+  const importing = `importing the module before it: ${median(reports.map((it) => it.importing)).toFixed(0)}`;
   const floor = `reading and JSON.parse alone: ${median(reports.flatMap((it) => it.floor)).toFixed(1)}`;
   return [
     limit(

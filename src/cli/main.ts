@@ -21,6 +21,10 @@ if (versionError !== undefined) {
 }
 
 async function main(): Promise<void> {
+  // Beside the installed package, where only those can write who could change its code too. Without write access, with
+  // NODE_DISABLE_COMPILE_CACHE or with a NODE_COMPILE_CACHE of the user's own this does nothing.
+  const { enableCompileCache } = await import('node:module');
+  enableCompileCache(`${import.meta.dirname}/../../node_modules/.cache/toolplane`);
   const { runCommand } = await import('./program.ts');
   const code = await runCommand(process.argv);
   process.exitCode = code === 0 && output.hasFailed ? 1 : code;

@@ -1,5 +1,4 @@
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { internals } from '../../build.ts';
 import type { AssembleReport, AssembleTask } from '../../drivers/assemble-pool.ts';
 import type { GroupContext } from '../../group.ts';
 import { median } from '../../median.ts';
@@ -12,7 +11,7 @@ const CHANGES = { quick: 100, default: 400, full: 1_000 };
 /** All tools at once, and again after one server has changed. */
 export async function measureAssembly({ effort, lab, packageDir, progress }: GroupContext): Promise<Row[]> {
   progress(`assembling ${TOOLS} tools`);
-  const module = pathToFileURL(join(packageDir, 'dist/pool/assemble.js')).href;
+  const module = internals(packageDir, 'pool');
   const task: AssembleTask = { tools: TOOLS, cold: COLD[effort], changes: CHANGES[effort] };
   const { cold, changes } = await lab.drive<AssembleReport>('assemble-pool', [module, task], {
     nodeArgs: ['--expose-gc'],

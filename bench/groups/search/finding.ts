@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { internals } from '../../build.ts';
 import type { FindReport, FindTask } from '../../drivers/find-tools.ts';
 import type { GroupContext } from '../../group.ts';
 import { ROOT } from '../../lab.ts';
@@ -15,8 +15,8 @@ export async function measureFinding({ lab, packageDir, progress, queries }: Gro
   const rows: Row[] = [];
   for (const file of files) {
     progress(`needs of ${basename(file)}`);
-    const dist = pathToFileURL(join(packageDir, 'dist/')).href;
-    const report = await lab.drive<FindReport>('find-tools', [dist, { file } satisfies FindTask]);
+    const module = internals(packageDir, 'pool');
+    const report = await lab.drive<FindReport>('find-tools', [module, { file } satisfies FindTask]);
     for (const { kind, count, at5, at10 } of report.kinds) {
       progress(
         `${kind}: ${percent(at5 / count)} among five, ${percent(at10 / count)} among ten, of ${count}`,

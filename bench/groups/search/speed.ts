@@ -1,5 +1,4 @@
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { internals } from '../../build.ts';
 import type { SearchReport, SearchTask } from '../../drivers/search-tools.ts';
 import type { GroupContext } from '../../group.ts';
 import { median } from '../../median.ts';
@@ -9,11 +8,11 @@ const SEARCHES = { quick: 100, default: 300, full: 1000 };
 
 /** How long a search takes, what the index holds, and how long making it keeps others waiting. */
 export async function measureSpeed({ effort, lab, packageDir, progress }: GroupContext): Promise<Row[]> {
-  const dist = pathToFileURL(join(packageDir, 'dist/')).href;
+  const module = internals(packageDir, 'pool');
   const drive = (tools: number) => {
     progress(`${tools} tools`);
     const task: SearchTask = { tools, searches: SEARCHES[effort] };
-    return lab.drive<SearchReport>('search-tools', [dist, task], { nodeArgs: ['--expose-gc'] });
+    return lab.drive<SearchReport>('search-tools', [module, task], { nodeArgs: ['--expose-gc'] });
   };
   const few = await drive(1000);
   const many = await drive(10_000);

@@ -1,0 +1,141 @@
+import { copyFileSync, globSync, mkdirSync, readFileSync } from 'node:fs';
+import { dirname, posix, relative, sep } from 'node:path';
+import { type OutputChunk, type Plugin, rolldown } from 'rolldown';
+import { ROOT } from './step.ts';
+
+/** Modules that keep a path of their own: the package exports, the command, and worker threads, which are started by path. */
+const ENTRIES = ['src/entry/{index,host,testing}.ts', 'src/cli/main.ts', 'src/**/*-worker.ts'];
+
+/**
+ * Chunks that stay small on purpose. `cli/main.ts` loads `boot` before it checks the version of Node: that chunk must have
+ * no newer syntax, and without the code of the commands `toolplane --version` is fast. The package exports load
+ * `require-node` before anything else.
+ */
+const GROUPS = [
+  { name: 'boot', test: /\/src\/(?:entry\/(?:node-version|version)|cli\/output-errors)\.ts$/, priority: 2 },
+  { name: 'require-node', test: /\/src\/entry\/require-node\.ts$/, priority: 1 },
+];
+
+/**
+ * Packages that the sources load with `createRequire`, so that the first use can stay synchronous. Each becomes a
+ * CommonJS file, because a chunk of an ES module can be loaded lazily only by `import()`.
+ */
+const REQUIRED_PACKAGES: Readonly<Record<string, string>> = {
+  ajv: 'ajv',
+  'ajv/dist/2020.js': 'ajv-2020',
+  'ajv-formats': 'ajv-formats',
+  re2js: 're2js',
+  'zod-to-json-schema': 'zod-to-json-schema',
+};
+
+/** Bundles what the entries need into `directory`, and gives the names of the packages whose code is in it. */
+export async function bundle(directory: string, entries: readonly string[] = ENTRIES): Promise<string[]> {
+  const chunks = [
+    ...(await bundleModules(directory, globSync(entries, { cwd: ROOT }))),
+    ...(await bundleRequiredPackages(directory)),
+  ];
+  copyDataFiles(directory);
+  return [...new Set(chunks.flatMap(({ moduleIds }) => moduleIds.flatMap(packageOf)))].sort();
+}
+
+/** One file per entry; shared code and lazily imported parts go to `chunks/`. */
+async function bundleModules(directory: string, entries: readonly string[]): Promise<OutputChunk[]> {
+  await using build = await rolldown({
+    cwd: ROOT,
+    input: Object.fromEntries(entries.map((file) => [outputPath(file).replace(/\.js$/, ''), file])),
+    platform: 'node',
+    external: isInstalled,
+    transform: { target: 'es2023' },
+    treeshake: { moduleSideEffects: [{ test: /\/require-node\.ts$/, sideEffects: true }] },
+    plugins: [moduleUrls()],
+  });
+  const { output } = await build.write({
+    dir: directory,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunks/[name]-[hash].js',
+    comments: COMMENTS,
+    codeSplitting: { groups: GROUPS },
+  });
+  return output.filter((file) => file.type === 'chunk');
+}
+
+async function bundleRequiredPackages(directory: string): Promise<OutputChunk[]> {
+  await using build = await rolldown({
+    cwd: ROOT,
+    input: Object.fromEntries(
+      Object.entries(REQUIRED_PACKAGES).map(([specifier, name]) => [name, specifier]),
+    ),
+    platform: 'node',
+    external: isInstalled,
+  });
+  const { output } = await build.write({
+    dir: `${directory}/required`,
+    format: 'cjs',
+    exports: 'named',
+    entryFileNames: '[name].cjs',
+    chunkFileNames: '[name]-[hash].cjs',
+    comments: COMMENTS,
+  });
+  return output.filter((file) => file.type === 'chunk');
+}
+
+/** Files of `src/` that modules read by a path beside their own. */
+function copyDataFiles(directory: string): void {
+  for (const file of globSync('**/*.*', { cwd: `${ROOT}src`, exclude: ['**/*.ts'] })) {
+    mkdirSync(dirname(`${directory}/${file}`), { recursive: true });
+    copyFileSync(`${ROOT}src/${file}`, `${directory}/${file}`);
+  }
+}
+
+const COMMENTS = { legal: true, annotation: false, jsdoc: false };
+
+/** What users install beside this package stays outside: its types and its identity are shared with them. */
+function isInstalled(id: string): boolean {
+  return id.startsWith('node:') || INSTALLED.some((name) => id === name || id.startsWith(`${name}/`));
+}
+
+const INSTALLED = Object.keys(JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')).dependencies);
+
+/**
+ * Gives each module the URL it would have if it were compiled alone, `dist/<its path in src>.js`. What it finds beside
+ * itself by that URL (data files, workers, the command) has the same relative path in the sources and in the bundle.
+ */
+function moduleUrls(): Plugin {
+  return {
+    name: 'module-urls',
+    transform: {
+      filter: { id: /\/src\/.*\.ts$/, code: /import\.meta\.url/ },
+      handler(source, id) {
+        const path = outputPath(relative(ROOT, id).split(sep).join('/'));
+        const code = source.includes('createRequire(') ? withRequiredPaths(source, path) : source;
+        return code.replaceAll('import.meta.url', `new URL('${DIST}${path}', import.meta.url).href`);
+      },
+    },
+    renderChunk(code, { fileName }) {
+      if (!code.includes(DIST)) return null;
+      return code.replaceAll(DIST, `${posix.relative(posix.dirname(fileName), '.') || '.'}/`);
+    },
+  };
+}
+
+/** Stands for the root of the bundle until it is known in which chunk a module is. */
+const DIST = 'toolplane-dist:';
+
+/** Replaces the names of required packages by the paths of their files, relative to the module. */
+function withRequiredPaths(source: string, path: string): string {
+  return source.replaceAll(/(?<=[^\w.]')[\w./-]+(?=')/g, (specifier) => {
+    const name = REQUIRED_PACKAGES[specifier];
+    return name === undefined ? specifier : posix.relative(posix.dirname(path), `required/${name}.cjs`);
+  });
+}
+
+function outputPath(source: string): string {
+  return source.replace(/^src\//, '').replace(/\.ts$/, '.js');
+}
+
+/** The package of a bundled module, named as in its path below `node_modules`. */
+function packageOf(moduleId: string): string[] {
+  const name = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(moduleId.split(sep).join('/'))?.[1];
+  return name === undefined ? [] : [name];
+}
