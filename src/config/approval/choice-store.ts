@@ -4,7 +4,7 @@ import { replaceFile } from '../../base/replace-file.ts';
 import { HostError } from '../../mcp/connection/host-error.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import type { WrittenServer } from '../model.ts';
-import type { SettingsSource } from '../sources/find-sources.ts';
+import type { SettingsSource } from '../sources/found.ts';
 import {
   type ChoiceFile,
   choiceText,

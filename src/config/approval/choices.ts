@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Choice, WrittenServer } from '../model.ts';
-import type { SettingsSource } from '../sources/find-sources.ts';
+import type { SettingsSource } from '../sources/found.ts';
 import { type ChoiceFile, isChosenScope, NO_CHOICES, type TrustedRepository } from './choice-file.ts';
 import { hashEntry } from './hash-entry.ts';
 import { loadChoices } from './load-choices.ts';

@@ -3,11 +3,12 @@ import { matchesCall, matchesTool, type ToolRef } from '../../permissions/match.
 import type { Workspace } from '../../permissions/path.ts';
 import { type Rule, ruleText } from '../../permissions/rule.ts';
 import type { Configuration } from '../configuration.ts';
+import { countsWhole } from '../settings/settings.ts';
 import type { CallFacts } from './call-facts.ts';
 import type { HookRow, PermissionExplanation, RuleRow } from './explanation.ts';
 import { meantTool } from './meant-tool.ts';
 import { hooksBefore } from './permission-hooks.ts';
-import { countsWhole, explainMode } from './permission-mode.ts';
+import { explainMode } from './permission-mode.ts';
 import { nextOf } from './permission-steps.ts';
 import { resolveTool } from './resolve-tool.ts';
 import { placeOfRule, RULE_PLACES, type WrittenRule, writtenRules } from './rule-places.ts';

@@ -1,9 +1,8 @@
 import { shellWords } from '../../base/shell-word.ts';
 import type { Configuration } from '../configuration.ts';
-import { nearNames } from './explain-unknown.ts';
 import type { LimitRow, TimeoutExplanation } from './explanation.ts';
 import { limitsOf } from './limits.ts';
-import { resolveTool } from './resolve-tool.ts';
+import { nearNames, resolveTool } from './resolve-tool.ts';
 import { standText } from './stand.ts';
 
 /** Every limit of a server, or of a tool of it: its value, where it comes from, and what it beat. `name` may be that of a tool. */

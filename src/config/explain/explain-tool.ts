@@ -10,10 +10,9 @@ import type { ConfiguredServer } from '../model.ts';
 import type { CallFacts } from './call-facts.ts';
 import { explainPermission } from './explain-permission.ts';
 import { type Beside, explainServer } from './explain-server.ts';
-import { nearNames } from './explain-unknown.ts';
 import type { PermissionExplanation, ServerExplanation, ToolExplanation } from './explanation.ts';
 import { limitsOf } from './limits.ts';
-import { type LiveTool, resolveTool } from './resolve-tool.ts';
+import { type LiveTool, nearNames, resolveTool } from './resolve-tool.ts';
 import { standInSettings, standOf, standText } from './stand.ts';
 
 /** What the servers that were asked said. */

@@ -1,10 +1,9 @@
-import { nearest } from '../../base/nearest.ts';
 import { shellWord } from '../../base/shell-word.ts';
-import { normalizeName } from '../../protocol/tool-name.ts';
 import type { Configuration } from '../configuration.ts';
 import { faultText } from '../fault-text.ts';
 import { nameFault } from '../sources/server-name.ts';
 import type { ServerExplanation } from './explanation.ts';
+import { nearNames } from './resolve-tool.ts';
 import { sourceRows } from './source-rows.ts';
 
 /** Nobody wrote the name where it was looked for: what may be meant, and which file may hide it. */
@@ -42,15 +41,6 @@ export function explainUnknown(configuration: Configuration, name: string): Serv
 }
 
 const UNREAD = 'look without --setting-sources, which leaves the files of other scopes unread';
-
-/** Names that differ by what people get wrong: the case, signs that models do not take, a letter. */
-export function nearNames({ merged }: Pick<Configuration, 'merged'>, name: string): string[] {
-  const known = [...merged.servers.map((it) => it.name), ...merged.lost.map((it) => it.written.name)];
-  const plain = (text: string) => normalizeName(text).toLowerCase();
-  const same = known.filter((it) => plain(it) === plain(name));
-  const meant = nearest(name, known);
-  return [...new Set([...same, ...(meant === undefined ? [] : [meant])])];
-}
 
 /** What is wrong with whole files: a server may stand in what could not be read. */
 function hidingFaults({ sources, faults }: Pick<Configuration, 'sources' | 'faults'>): string[] {

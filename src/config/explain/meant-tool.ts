@@ -1,7 +1,7 @@
 import { nearest } from '../../base/nearest.ts';
 import { mcpToolName } from '../../protocol/tool-name.ts';
 import type { Configuration } from '../configuration.ts';
-import { nearNames } from './explain-unknown.ts';
+import { nearNames } from './resolve-tool.ts';
 
 /** The tool that was most likely meant by a name that nobody has: of a server that is nearly called so, or a built-in. */
 export function meantTool(

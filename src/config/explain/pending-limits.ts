@@ -1,7 +1,7 @@
 import type { Configuration } from '../configuration.ts';
 import { readOneSettings } from '../settings/read-settings.ts';
+import { countsWhole } from '../settings/settings.ts';
 import type { LimitRow } from './explanation.ts';
-import { countsWhole } from './permission-mode.ts';
 import { standAt } from './stand.ts';
 
 type Said = LimitRow['said'][number];

@@ -5,8 +5,8 @@ import type { ToolRef } from '../../permissions/match.ts';
 import type { Configuration } from '../configuration.ts';
 import { readHookSettings } from '../settings/hook-settings.ts';
 import { SettingFaults } from '../settings/setting-fault.ts';
+import { countsWhole } from '../settings/settings.ts';
 import type { HookRow } from './explanation.ts';
-import { countsWhole } from './permission-mode.ts';
 import { standAt } from './stand.ts';
 
 /** The hooks of settings that hear of a call of this tool before anything is decided, in the order in which they run. */

@@ -2,6 +2,7 @@ import { isRecord } from '../../base/is-record.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
 import type { Configuration } from '../configuration.ts';
 import { modeInForce } from '../settings/mode-in-force.ts';
+import { countsWhole } from '../settings/settings.ts';
 import type { SettingsSource } from '../sources/found.ts';
 import { standAt, standText } from './stand.ts';
 
@@ -21,14 +22,6 @@ export function explainMode(
   );
   const beats = flag === undefined ? '' : ', which --permission-mode cannot change';
   return { mode, says: `by ${source ? placeOf(source) : 'settings'}${beats}` };
-}
-
-/** Whether also what allows, runs or sets something counts: a file of the project has to be approved for that. */
-export function countsWhole(
-  { pending }: Pick<Configuration['settings'], 'pending'>,
-  { path }: Pick<SettingsSource, 'path'>,
-): boolean {
-  return path === undefined || !pending.some((it) => it.path === path);
 }
 
 function modeOf({ value: { permissions } }: SettingsSource): unknown {

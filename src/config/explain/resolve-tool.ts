@@ -1,3 +1,4 @@
+import { nearest } from '../../base/nearest.ts';
 import type { ToolRef } from '../../permissions/match.ts';
 import { mcpToolName, normalizeName } from '../../protocol/tool-name.ts';
 import type { Configuration } from '../configuration.ts';
@@ -31,6 +32,15 @@ export function resolveTool(
   if (owner === undefined) return { name: text, servers };
   const tool = text.slice(`mcp__${normalizeName(owner)}__`.length);
   return { name: text, server: owner, tool, servers };
+}
+
+/** Names that differ by what people get wrong: the case, signs that models do not take, a letter. */
+export function nearNames({ merged }: Pick<Configuration, 'merged'>, name: string): string[] {
+  const known = [...merged.servers.map((it) => it.name), ...merged.lost.map((it) => it.written.name)];
+  const plain = (text: string) => normalizeName(text).toLowerCase();
+  const same = known.filter((it) => plain(it) === plain(name));
+  const meant = nearest(name, known);
+  return [...new Set([...same, ...(meant === undefined ? [] : [meant])])];
 }
 
 function refOf(server: string, tool: string, servers: readonly string[]): ToolRef {

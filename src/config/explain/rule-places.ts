@@ -2,7 +2,7 @@ import { isRecord } from '../../base/is-record.ts';
 import { parseRule, type Rule, type RuleSource, ruleText } from '../../permissions/rule.ts';
 import type { Configuration } from '../configuration.ts';
 import { RULE_SOURCES } from '../settings/read-settings.ts';
-import type { SettingsSource } from '../sources/find-sources.ts';
+import type { SettingsSource } from '../sources/found.ts';
 import type { Stand } from './explanation.ts';
 import { standAt } from './stand.ts';
 

@@ -1,6 +1,6 @@
 import { placeText } from '../fault-text.ts';
 import type { Position, Scope, WrittenServer } from '../model.ts';
-import type { SettingsSource } from '../sources/find-sources.ts';
+import type { SettingsSource } from '../sources/found.ts';
 import type { Stand } from './explanation.ts';
 
 /** Where an entry stands. */

@@ -1,6 +1,6 @@
 import type { ExternalServerEntry } from '../../protocol/server-entry.ts';
 import type { ConfigFault } from '../model.ts';
-import type { SettingsSource } from '../sources/find-sources.ts';
+import type { SettingsSource } from '../sources/found.ts';
 import {
   helperOf,
   type Judged,

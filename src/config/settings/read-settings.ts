@@ -2,7 +2,7 @@ import { isRecord } from '../../base/is-record.ts';
 import type { RegisteredHook } from '../../hooks/match-hooks.ts';
 import type { RuleSource } from '../../permissions/rule.ts';
 import type { ServerOverride } from '../model.ts';
-import type { SettingsSource } from '../sources/find-sources.ts';
+import type { SettingsSource } from '../sources/found.ts';
 import { readHookSettings } from './hook-settings.ts';
 import { type PermissionSettings, readPermissions } from './read-permissions.ts';
 import { isTime, readServerSettings, TIME_RULE } from './server-settings.ts';

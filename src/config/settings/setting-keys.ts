@@ -1,5 +1,5 @@
 import { nearest } from '../../base/nearest.ts';
-import type { SettingsSource } from '../sources/find-sources.ts';
+import type { SettingsSource } from '../sources/found.ts';
 import { keyText } from '../sources/key-text.ts';
 import type { SettingFaults } from './setting-fault.ts';
 

@@ -5,7 +5,7 @@ import type { PermissionMode } from '../../protocol/permission.ts';
 import type { Choices } from '../approval/choices.ts';
 import type { ConfigFault, ServerOverride } from '../model.ts';
 import { fewFaults } from '../sources/few-faults.ts';
-import type { SettingsSource } from '../sources/find-sources.ts';
+import type { SettingsSource } from '../sources/found.ts';
 import { keyText } from '../sources/key-text.ts';
 import { allowingParts, onlyWhatForbids, withoutAllowing } from './only-what-forbids.ts';
 import {
@@ -97,6 +97,14 @@ export function mergeSettings(
       elsewhere.map((key) => `${source.label}: "${key}" is not used`),
     ),
   };
+}
+
+/** Whether also what allows, runs or sets something counts: a file of the project has to be approved for that. */
+export function countsWhole(
+  { pending }: Pick<Settings, 'pending'>,
+  { path }: Pick<SettingsSource, 'path'>,
+): boolean {
+  return path === undefined || !pending.some((it) => it.path === path);
 }
 
 function readPart(

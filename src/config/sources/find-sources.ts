@@ -12,8 +12,6 @@ import { readFiles } from './read-files.ts';
 import { readFlags } from './read-flags.ts';
 import type { Wanted } from './wanted.ts';
 
-export type { SettingsSource } from './found.ts';
-
 /** Looks everywhere; never rejects, and asks nobody on the network. */
 export async function findSources(world: ConfigWorld, wanted: Wanted): Promise<Found> {
   const places = findPlaces(world);

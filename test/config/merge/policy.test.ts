@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { faultText } from '../../../src/config/fault-text.ts';
 import { readPolicy } from '../../../src/config/merge/policy.ts';
-import type { SettingsSource } from '../../../src/config/sources/find-sources.ts';
+import type { SettingsSource } from '../../../src/config/sources/found.ts';
 import type { ExternalServerEntry } from '../../../src/protocol/server-entry.ts';
 
 const managed = (value: Record<string, unknown>, label = 'managed-settings.json'): SettingsSource => ({

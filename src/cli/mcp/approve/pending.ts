@@ -2,7 +2,7 @@ import { approvablePart } from '../../../config/approval/settings-part.ts';
 import type { Configuration } from '../../../config/configuration.ts';
 import { faultText } from '../../../config/fault-text.ts';
 import type { WrittenServer } from '../../../config/model.ts';
-import type { SettingsSource } from '../../../config/sources/find-sources.ts';
+import type { SettingsSource } from '../../../config/sources/found.ts';
 import { NotUnderstood } from '../../host/not-understood.ts';
 import { entriesOf, unknownServer } from '../known-server.ts';
 import { whereText } from '../where.ts';

@@ -6,7 +6,7 @@ import {
 } from '../../../config/approval/choice-store.ts';
 import { type Configuration, readConfiguration } from '../../../config/configuration.ts';
 import { faultText } from '../../../config/fault-text.ts';
-import type { SettingsSource } from '../../../config/sources/find-sources.ts';
+import type { SettingsSource } from '../../../config/sources/found.ts';
 import { line, type Piece } from '../../chat/piece.ts';
 import { processTerminal } from '../../chat/terminal.ts';
 import { NotUnderstood } from '../../host/not-understood.ts';
