@@ -1,8 +1,8 @@
 import type { Workspace } from '../../permissions/path.ts';
-import type { ListedTool } from '../../protocol/mcp.ts';
-import type { ToolOutcome } from '../loop/tool-call.ts';
-import type { FileMemory } from './file-memory.ts';
-import type { LeftOvers } from './left-overs.ts';
+import type { ListedTool, ToolAnnotations } from '../../protocol/mcp.ts';
+import { failedOutcome, type ToolOutcome } from '../loop/tool-call.ts';
+import type { FileMemory } from './files/file-memory.ts';
+import type { LeftOvers } from './shell/left-overs.ts';
 import type { WakeQueue } from './wake-queue.ts';
 
 /** One built-in tool: what a model is told of it, and what a call does. A file each, and a row in `table.ts`. */
@@ -101,4 +101,145 @@ export type Delegation = {
   readonly prompt: string;
   readonly type: string;
   readonly model?: string;
+};
+
+/** A built-in as its file writes it; the schema, the check of the input and its type all come from the members. */
+type BuiltInDefinition<R extends Members, O extends Members> = {
+  readonly name: string;
+  readonly description: string;
+  readonly annotations: ToolAnnotations;
+  readonly required: R;
+  readonly optional: O;
+  readonly beside?: 'others';
+  readonly pathMember?: keyof (R & O) & string;
+  readonly uriMember?: keyof (R & O) & string;
+  /** May throw what the system threw, and anything once the signal is aborted. */
+  run(input: InputOf<R, O>, world: BuiltInWorld, signal: AbortSignal): Promise<ToolOutcome>;
+};
+
+/** Makes the built-in: wrong input, a refusal of the system and an abort are failed outcomes of one line. */
+export function defineBuiltIn<const R extends Members, const O extends Members>(
+  definition: BuiltInDefinition<R, O>,
+): BuiltIn {
+  const { name, description, annotations, required, optional, beside, pathMember, uriMember, run } =
+    definition;
+  const inputSchema = {
+    type: 'object',
+    properties: { ...required, ...optional },
+    required: Object.keys(required),
+    additionalProperties: false,
+  };
+  return {
+    listed: { name, description, inputSchema, annotations },
+    ...(beside && { beside }),
+    ...(pathMember && { pathMember }),
+    ...(uriMember && { uriMember }),
+    async run(input, world, signal) {
+      const fault = inputFault(input, required, optional);
+      if (fault !== undefined) return failedOutcome(`${name}: ${fault}`);
+      try {
+        signal.throwIfAborted();
+        return await run(input as InputOf<R, O>, world, signal);
+      } catch (thrown) {
+        if (signal.aborted) return failedOutcome(`${name} was interrupted`);
+        const refusal = systemFault(thrown);
+        if (refusal === undefined) throw thrown;
+        return failedOutcome(refusal);
+      }
+    },
+  };
+}
+/** One member of a tool's input, in the words of JSON Schema that `inputFault` knows. */
+type Member = {
+  readonly type: 'string' | 'integer' | 'number' | 'boolean';
+  readonly description: string;
+  readonly enum?: readonly string[];
+  readonly minLength?: 1;
+  readonly minimum?: number;
+  readonly maximum?: number;
+};
+
+export type Members = Readonly<Record<string, Member>>;
+
+/** What an input is once `inputFault` found nothing. */
+type InputOf<R extends Members, O extends Members> = {
+  readonly [K in keyof R]: ValueOf<R[K]>;
+} & { readonly [K in keyof O]?: ValueOf<O[K]> };
+
+type ValueOf<M extends Member> = M extends { readonly enum: readonly (infer Word)[] }
+  ? Word
+  : { string: string; boolean: boolean; integer: number; number: number }[M['type']];
+
+/** The first thing wrong with an input, in one line; undefined when it is as the members say. */
+export function inputFault(
+  input: Readonly<Record<string, unknown>>,
+  required: Members,
+  optional: Members,
+): string | undefined {
+  const members = { ...required, ...optional };
+  for (const name of Object.keys(required)) {
+    if (input[name] === undefined) return `"${name}" is missing: ${expected(members[name] as Member)}`;
+  }
+  for (const [name, value] of Object.entries(input)) {
+    const member = Object.hasOwn(members, name) ? members[name] : undefined;
+    if (!member) return `unknown member "${name}": it takes ${Object.keys(members).join(', ')}`;
+    if (value !== undefined && !accepts(member, value)) {
+      return `"${name}" must be ${expected(member)}, not ${briefValue(value)}`;
+    }
+  }
+  return undefined;
+}
+
+function accepts(member: Member, value: unknown): boolean {
+  switch (member.type) {
+    case 'string':
+      if (typeof value !== 'string' || value.length < (member.minLength ?? 0)) return false;
+      return member.enum?.includes(value) ?? true;
+    case 'boolean':
+      return typeof value === 'boolean';
+    case 'integer':
+      return Number.isSafeInteger(value) && isWithin(member, value as number);
+    case 'number':
+      return Number.isFinite(value) && isWithin(member, value as number);
+  }
+}
+
+function isWithin({ minimum = -Infinity, maximum = Infinity }: Member, value: number): boolean {
+  return value >= minimum && value <= maximum;
+}
+
+function expected({ type, enum: words, minLength, minimum, maximum }: Member): string {
+  if (words) return `one of ${words.join(', ')}`;
+  if (minLength !== undefined) return 'a string that is not empty';
+  const kind = type === 'integer' ? 'an integer' : `a ${type}`;
+  if (minimum === undefined) return kind;
+  return maximum === undefined ? `${kind} of at least ${minimum}` : `${kind} from ${minimum} to ${maximum}`;
+}
+
+/** Short: a model knows what it sent. */
+function briefValue(value: unknown): string {
+  const text = JSON.stringify(value) ?? typeof value;
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}
+/** What the system refused, in one line for the model; undefined for what is no refusal of the system. */
+export function systemFault(thrown: unknown): string | undefined {
+  if (!(thrown instanceof Error) || !('code' in thrown) || typeof thrown.code !== 'string') return undefined;
+  if (thrown.code === 'ERR_INVALID_ARG_VALUE') return 'A path or command holds a character no system takes';
+  if (!('syscall' in thrown)) return undefined;
+  const what = Object.hasOwn(SENTENCES, thrown.code) ? SENTENCES[thrown.code] : thrown.message;
+  return 'path' in thrown && typeof thrown.path === 'string' ? `${what}: ${thrown.path}` : String(what);
+}
+
+const SENTENCES: Readonly<Record<string, string>> = {
+  E2BIG: 'The command is longer than the system takes: write it to a file and run that',
+  EACCES: 'Permission denied by the system',
+  EEXIST: 'Something of that name is in the way',
+  EISDIR: 'That is a directory',
+  ELOOP: 'Its links lead round in a circle',
+  ENAMETOOLONG: 'The name is longer than the system takes',
+  ENOENT: 'No such file or directory',
+  ENOSPC: 'No space is left on the disk',
+  ENOTDIR: 'Something above it is a file, not a directory',
+  EPERM: 'Not permitted by the system',
+  EROFS: 'The file system is read-only',
 };

@@ -1,6 +1,5 @@
 import { failedOutcome } from '../loop/tool-call.ts';
-import type { ConnectOutcome } from './built-in.ts';
-import { defineBuiltIn } from './define.ts';
+import { type ConnectOutcome, defineBuiltIn } from './built-in.ts';
 
 const MOST_NAMES = 100;
 

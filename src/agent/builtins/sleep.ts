@@ -1,5 +1,5 @@
 import { startTimer } from '../../base/timer.ts';
-import { defineBuiltIn } from './define.ts';
+import { defineBuiltIn } from './built-in.ts';
 
 export const SLEEP = defineBuiltIn({
   name: 'Sleep',

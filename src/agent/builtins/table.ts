@@ -1,16 +1,15 @@
-import { BASH } from './bash.ts';
 import type { BuiltIn } from './built-in.ts';
 import { CONNECT_MCP } from './connect-mcp.ts';
-import { EDIT } from './edit.ts';
-import { GLOB } from './glob.ts';
-import { GREP } from './grep.ts';
-import { LIST_MCP_RESOURCES } from './list-mcp-resources.ts';
-import { READ } from './read.ts';
-import { READ_MCP_RESOURCE } from './read-mcp-resource.ts';
+import { EDIT } from './files/edit.ts';
+import { READ } from './files/read.ts';
+import { WRITE } from './files/write.ts';
+import { LIST_MCP_RESOURCES, READ_MCP_RESOURCE } from './mcp-resources.ts';
+import { GLOB } from './search/glob.ts';
+import { GREP } from './search/grep.ts';
+import { BASH } from './shell/bash.ts';
 import { SLEEP } from './sleep.ts';
 import { TASK } from './task.ts';
 import { TOOL_SEARCH } from './tool-search.ts';
-import { WRITE } from './write.ts';
 
 /** Every built-in tool, sorted by name. Reading this table loads no more than their descriptions. */
 export const BUILT_INS: readonly BuiltIn[] = [

@@ -1,5 +1,5 @@
 import { failedOutcome } from '../loop/tool-call.ts';
-import { defineBuiltIn } from './define.ts';
+import { defineBuiltIn } from './built-in.ts';
 
 export const TASK = defineBuiltIn({
   name: 'Task',

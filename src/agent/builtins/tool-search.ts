@@ -1,7 +1,6 @@
 import { cutText } from '../../base/cut-text.ts';
 import { failedOutcome } from '../loop/tool-call.ts';
-import type { FoundTools } from './built-in.ts';
-import { defineBuiltIn } from './define.ts';
+import { defineBuiltIn, type FoundTools } from './built-in.ts';
 
 const FEW = 5;
 const MOST = 20;

@@ -10,8 +10,8 @@ import { argumentsFor } from '../../pool/schema/arguments.ts';
 import type { PermissionUpdate } from '../../protocol/permission.ts';
 import { mcpToolName } from '../../protocol/tool-name.ts';
 import type { BuiltIn, ResourceReader } from '../builtins/built-in.ts';
-import { realInput } from '../builtins/real-path.ts';
-import { ruleLinks } from '../builtins/rule-links.ts';
+import { realInput, ruleLinks } from '../builtins/files/real-path.ts';
+
 import type { PermitWorld, Resolved } from '../calls/permit.ts';
 import type { PoolCall } from '../calls/pool-call.ts';
 import type { RunWorld } from '../calls/run-call.ts';

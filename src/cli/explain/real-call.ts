@@ -1,5 +1,5 @@
-import { realInput } from '../../agent/builtins/real-path.ts';
-import { ruleLinks } from '../../agent/builtins/rule-links.ts';
+import { realInput, ruleLinks } from '../../agent/builtins/files/real-path.ts';
+
 import { BUILT_INS } from '../../agent/builtins/table.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import type { CallFacts } from '../../config/explain/call-facts.ts';

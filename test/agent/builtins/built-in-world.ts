@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { BuiltIn, BuiltInWorld } from '../../../src/agent/builtins/built-in.ts';
-import { FileMemory } from '../../../src/agent/builtins/file-memory.ts';
-import { LeftOvers } from '../../../src/agent/builtins/left-overs.ts';
+import { FileMemory } from '../../../src/agent/builtins/files/file-memory.ts';
+import { LeftOvers } from '../../../src/agent/builtins/shell/left-overs.ts';
 import { WakeQueue } from '../../../src/agent/builtins/wake-queue.ts';
 import type { ToolOutcome } from '../../../src/agent/loop/tool-call.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ResourceLists } from '../../../src/agent/builtins/built-in.ts';
-import { LIST_MCP_RESOURCES } from '../../../src/agent/builtins/list-mcp-resources.ts';
-import { READ_MCP_RESOURCE } from '../../../src/agent/builtins/read-mcp-resource.ts';
+import { LIST_MCP_RESOURCES, READ_MCP_RESOURCE } from '../../../src/agent/builtins/mcp-resources.ts';
+
 import { call, directoryWith, done, failed, worldIn } from './built-in-world.ts';
 
 const LISTS: ResourceLists = {

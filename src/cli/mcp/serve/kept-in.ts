@@ -1,5 +1,5 @@
 import type { BuiltIn } from '../../../agent/builtins/built-in.ts';
-import { realInput } from '../../../agent/builtins/real-path.ts';
+import { realInput } from '../../../agent/builtins/files/real-path.ts';
 import { absolutePath, isInWorkspace, type Workspace } from '../../../permissions/path.ts';
 import { isProtectedPath } from '../../../permissions/protected-path.ts';
 

@@ -1,10 +1,10 @@
-import { BASH } from '../../../agent/builtins/bash.ts';
 import type { BuiltIn } from '../../../agent/builtins/built-in.ts';
-import { EDIT } from '../../../agent/builtins/edit.ts';
-import { GLOB } from '../../../agent/builtins/glob.ts';
-import { GREP } from '../../../agent/builtins/grep.ts';
-import { READ } from '../../../agent/builtins/read.ts';
-import { WRITE } from '../../../agent/builtins/write.ts';
+import { EDIT } from '../../../agent/builtins/files/edit.ts';
+import { READ } from '../../../agent/builtins/files/read.ts';
+import { WRITE } from '../../../agent/builtins/files/write.ts';
+import { GLOB } from '../../../agent/builtins/search/glob.ts';
+import { GREP } from '../../../agent/builtins/search/grep.ts';
+import { BASH } from '../../../agent/builtins/shell/bash.ts';
 import { nearest } from '../../../base/nearest.ts';
 import { NotUnderstood } from '../../host/not-understood.ts';
 

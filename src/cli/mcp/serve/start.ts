@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import type { BuiltInWorld } from '../../../agent/builtins/built-in.ts';
-import { FileMemory } from '../../../agent/builtins/file-memory.ts';
-import { LeftOvers } from '../../../agent/builtins/left-overs.ts';
+import { FileMemory } from '../../../agent/builtins/files/file-memory.ts';
+import { LeftOvers } from '../../../agent/builtins/shell/left-overs.ts';
 import { WakeQueue } from '../../../agent/builtins/wake-queue.ts';
 import { VERSION } from '../../../entry/version.ts';
 import { isInWorkspace, type Workspace } from '../../../permissions/path.ts';

@@ -1,0 +1,103 @@
+import { literalFinder } from '../../../base/wildcard.ts';
+import { absolutePath } from '../../../permissions/path.ts';
+import { failedOutcome } from '../../loop/tool-call.ts';
+import { defineBuiltIn } from '../built-in.ts';
+import { staleness } from './file-memory.ts';
+
+export const EDIT = defineBuiltIn({
+  name: 'Edit',
+  description:
+    'Replaces text in a file that was read with Read before. old_string is literal, without line numbers, and must be in ' +
+    'the file exactly once, or replace_all be true.',
+  annotations: { title: 'Edit a file', readOnlyHint: false, destructiveHint: true },
+  required: {
+    file_path: {
+      type: 'string',
+      minLength: 1,
+      description: 'The file; a relative path starts at the working directory.',
+    },
+    old_string: { type: 'string', minLength: 1, description: 'The text to replace, with its white space.' },
+    new_string: { type: 'string', description: 'What stands there afterwards.' },
+  },
+  optional: { replace_all: { type: 'boolean', description: 'Replace it everywhere; false when left out.' } },
+  pathMember: 'file_path',
+  async run({ file_path, old_string, new_string, replace_all = false }, { workspace, files }, signal) {
+    if (old_string === new_string)
+      return failedOutcome('old_string and new_string are the same: nothing to do');
+    const path = absolutePath(file_path, workspace);
+    const { readReal, digestOf, replaceFile } = await import('./real-file.ts');
+    const old = await readReal(path, signal);
+    if (old.kind === 'refused') return failedOutcome(old.fault);
+    if (old.kind === 'missing') return failedOutcome(`${path} does not exist: create it with Write`);
+    const stale = staleness(path, files.knows(path, old.digest));
+    if (stale !== undefined) return failedOutcome(stale);
+    const text = old.bytes.toString('utf8');
+    if (!Buffer.from(text).equals(old.bytes)) {
+      return failedOutcome(`${path} is not UTF-8 text: Edit would damage it, change it with Bash`);
+    }
+    const replaced = replaceText(text, old_string, new_string);
+    if (replaced.times === 0)
+      return failedOutcome(`old_string is not in ${path}: it must be there character by character`);
+    if (replaced.times > 1 && !replace_all) {
+      return failedOutcome(
+        `old_string is in ${path} ${replaced.times} times: take in more of its surroundings, or set replace_all`,
+      );
+    }
+    const bytes = Buffer.from(replaced.text);
+    const failed = await replaceFile(path, bytes, { mode: old.mode });
+    if (failed) return failedOutcome(failed.fault);
+    files.remember(path, digestOf(bytes));
+    const times = replaced.times === 1 ? 'one place' : `${replaced.times} places`;
+    return { content: `Updated ${path} in ${times}`, isError: false };
+  },
+});
+
+/**
+ * Replaces every occurrence, all of it literal. In a text with CRLF line ends a line end of `from` stands for either
+ * kind, as numbered lines show no difference, and what is put in takes the kind of what it replaces.
+ */
+export function replaceText(
+  text: string,
+  from: string,
+  to: string,
+): { readonly text: string; readonly times: number } {
+  if (!text.includes('\r\n') || /\r(?!\n)/.test(from)) {
+    const parts = splitAt(text, from);
+    return { text: parts.join(to), times: parts.length - 1 };
+  }
+  const usual = mostlyCrlf(text) ? '\r\n' : '\n';
+  const kept = splitAt(text.replaceAll('\r\n', '\n'), from.replaceAll('\r\n', '\n'));
+  let at = 0;
+  const take = (normalized: string): string => {
+    const start = at;
+    for (let left = normalized.length; left > 0; left--) at += text.startsWith('\r\n', at) ? 2 : 1;
+    return text.slice(start, at);
+  };
+  const parts: string[] = [];
+  for (const [index, part] of kept.entries()) {
+    if (index > 0) {
+      const found = take(from.replaceAll('\r\n', '\n'));
+      const lineEnd = found.includes('\r\n') ? '\r\n' : found.includes('\n') ? '\n' : usual;
+      parts.push(to.replace(/\r?\n/g, () => lineEnd));
+    }
+    parts.push(take(part));
+  }
+  return { text: parts.join(''), times: kept.length - 1 };
+}
+
+/** `text.split(from)` in linear time. */
+function splitAt(text: string, from: string): string[] {
+  const find = literalFinder(from);
+  const parts: string[] = [];
+  let start = 0;
+  for (let end = find(text, 0); end !== -1; end = find(text, end)) {
+    parts.push(text.slice(start, end - from.length));
+    start = end;
+  }
+  return [...parts, text.slice(start)];
+}
+
+function mostlyCrlf(text: string): boolean {
+  const crlf = text.split('\r\n').length;
+  return crlf * 2 > text.split('\n').length;
+}

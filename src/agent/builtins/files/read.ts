@@ -1,0 +1,127 @@
+import { absolutePath } from '../../../permissions/path.ts';
+import { failedOutcome, type ToolOutcome } from '../../loop/tool-call.ts';
+import type { ImageType } from '../../results/image-type.ts';
+import { view } from '../../results/view.ts';
+import { defineBuiltIn } from '../built-in.ts';
+
+export const READ = defineBuiltIn({
+  name: 'Read',
+  description:
+    'Reads a file. Text comes as numbered lines (number, tab, line), at most 2000 lines a call: give offset and limit for ' +
+    'more, and column for the rest of a long line. PNG, JPEG, GIF and WebP files come as an image. A file must be read before Edit or Write may change it.',
+  annotations: { title: 'Read a file', readOnlyHint: true },
+  required: {
+    file_path: {
+      type: 'string',
+      minLength: 1,
+      description: 'The file; a relative path starts at the working directory.',
+    },
+  },
+  optional: {
+    offset: { type: 'integer', minimum: 1, description: 'The first line to give, counted from 1.' },
+    limit: { type: 'integer', minimum: 1, description: 'How many lines to give; 2000 when left out.' },
+    column: { type: 'integer', minimum: 1, description: 'Where in the first line to begin, counted from 1.' },
+  },
+  pathMember: 'file_path',
+  async run({ file_path, offset = 1, limit, column }, world, signal) {
+    const path = absolutePath(file_path, world.workspace);
+    const { readReal, missingFault } = await import('./real-file.ts');
+    const file = await readReal(path, signal);
+    if (file.kind === 'refused') return failedOutcome(file.fault);
+    if (file.kind === 'missing') return failedOutcome(await missingFault(path, world));
+    const outcome = outcomeOf(path, file.bytes, { offset, limit, column });
+    if (!outcome.isError) world.files.remember(path, file.digest);
+    return outcome;
+  },
+});
+
+function outcomeOf(path: string, bytes: Buffer, part: LinePart): ToolOutcome {
+  const seen = view(bytes);
+  if (seen.kind === 'none') return textOutcome(path, bytes, part);
+  if (seen.kind === 'image') return imageOutcome(bytes, seen.type);
+  if (seen.kind === 'cut-off') return failedOutcome(`${path} is an image whose end is missing: get it again`);
+  return failedOutcome(`${path} is an image of ${seen.why}: make it smaller first`);
+}
+
+function imageOutcome(bytes: Buffer, type: ImageType): ToolOutcome {
+  const source = { type: 'base64', media_type: type, data: bytes.toString('base64') };
+  return { content: [{ type: 'image', source }], isError: false };
+}
+
+function textOutcome(path: string, bytes: Buffer, part: LinePart): ToolOutcome {
+  if (bytes.length === 0) return { content: `${path} is empty: it has no bytes`, isError: false };
+  if (bytes.subarray(0, 8192).includes(0)) {
+    return failedOutcome(
+      `${path} is a binary file: look at it with Bash, with a program that knows its format`,
+    );
+  }
+  const numbered = numberLines(bytes.toString('utf8'), part);
+  if (numbered.kind === 'beyond') {
+    return failedOutcome(`${path} has ${numbered.lines} lines: offset ${part.offset} is beyond its end`);
+  }
+  if (numbered.kind === 'beyond-line') {
+    const { offset, column } = part;
+    return failedOutcome(
+      `Line ${offset} of ${path} has ${numbered.characters} characters: column ${column} is beyond its end`,
+    );
+  }
+  return { content: numbered.text, isError: false };
+}
+const MOST_LINES = 2000;
+const LONGEST_LINE = 2000;
+/** Of a line that is asked for by column. */
+const LONGEST_PART = 50_000;
+/** Together; what is beyond is for the next call. */
+const MOST_CHARACTERS = 256_000;
+
+/** Where to begin, and how far; all count from 1. */
+type LinePart = {
+  readonly offset: number;
+  readonly limit?: number | undefined;
+  /** Of the first line; those after it begin at their beginning. */
+  readonly column?: number | undefined;
+};
+
+type NumberedLines =
+  | { readonly kind: 'lines'; readonly text: string }
+  | { readonly kind: 'beyond'; readonly lines: number }
+  | { readonly kind: 'beyond-line'; readonly characters: number };
+
+/** A part of a text as `cat -n` shows it, with a note where something was left out and how to get it. */
+export function numberLines(text: string, part: LinePart): NumberedLines {
+  const { offset, limit = MOST_LINES, column = 1 } = part;
+  const lines = text.replace(/^\uFEFF/, '').split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  if (offset > lines.length) return { kind: 'beyond', lines: lines.length };
+  const first = ended(lines[offset - 1] as string);
+  if (column > 1 && column > first.length) return { kind: 'beyond-line', characters: first.length };
+  const shown: string[] = [];
+  let characters = 0;
+  for (const line of lines.slice(offset - 1, offset - 1 + limit)) {
+    const number = offset + shown.length;
+    const numbered = `${String(number).padStart(6)}\t${cut(ended(line), number, shown.length === 0 ? column : 1)}`;
+    characters += numbered.length + 1;
+    if (characters > MOST_CHARACTERS) break;
+    shown.push(numbered);
+  }
+  const next = offset + shown.length;
+  if (next <= lines.length) {
+    shown.push(`[Lines ${next} to ${lines.length} were left out: Read again with offset ${next} for more.]`);
+  }
+  return { kind: 'lines', text: shown.join('\n').toWellFormed() };
+}
+
+function ended(line: string): string {
+  return line.endsWith('\r') ? line.slice(0, -1) : line;
+}
+
+function cut(line: string, number: number, column: number): string {
+  const longest = column > 1 ? LONGEST_PART : LONGEST_LINE;
+  const start = column - 1;
+  if (line.length - start <= longest) return line.slice(start);
+  // A pair of surrogates is one character, and stays one.
+  const part = line.slice(start, start + longest).replace(/[\uD800-\uDBFF]$/, '');
+  const next = start + part.length;
+  const more = `${line.length - next} more characters of this line were left out`;
+  return `${part} [${more}: Read again with offset ${number} and column ${next + 1} for them]`;
+}

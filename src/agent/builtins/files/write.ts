@@ -1,0 +1,35 @@
+import { absolutePath } from '../../../permissions/path.ts';
+import { failedOutcome } from '../../loop/tool-call.ts';
+import { defineBuiltIn } from '../built-in.ts';
+import { staleness } from './file-memory.ts';
+
+export const WRITE = defineBuiltIn({
+  name: 'Write',
+  description:
+    'Writes a whole file, with the directories above it where they are missing. A file that exists must have been read ' +
+    'with Read before, and is replaced; to change a part of it use Edit.',
+  annotations: { title: 'Write a file', readOnlyHint: false, destructiveHint: true, idempotentHint: true },
+  required: {
+    file_path: {
+      type: 'string',
+      minLength: 1,
+      description: 'The file; a relative path starts at the working directory.',
+    },
+    content: { type: 'string', description: 'All of its new text.' },
+  },
+  optional: {},
+  pathMember: 'file_path',
+  async run({ file_path, content }, { workspace, files }, signal) {
+    const path = absolutePath(file_path, workspace);
+    const { readReal, digestOf, replaceFile } = await import('./real-file.ts');
+    const old = await readReal(path, signal);
+    if (old.kind === 'refused') return failedOutcome(old.fault);
+    const stale = old.kind === 'file' ? staleness(path, files.knows(path, old.digest)) : undefined;
+    if (stale !== undefined) return failedOutcome(stale);
+    const bytes = Buffer.from(content);
+    const failed = await replaceFile(path, bytes, old.kind === 'file' ? { mode: old.mode } : {});
+    if (failed) return failedOutcome(failed.fault);
+    files.remember(path, digestOf(bytes));
+    return { content: `${old.kind === 'file' ? 'Updated' : 'Created'} ${path}`, isError: false };
+  },
+});

@@ -1,0 +1,94 @@
+import { cutText } from '../../base/cut-text.ts';
+import { failedOutcome } from '../loop/tool-call.ts';
+import { defineBuiltIn, type ListedResource } from './built-in.ts';
+
+/** How many are told in one answer, and in how many characters: a server may have thousands. */
+const MOST = 200;
+const MOST_CHARACTERS = 40_000;
+const LONGEST_TEXT = 200;
+/** One that is longer nobody can copy. */
+const LONGEST_URI = 2_000;
+
+export const LIST_MCP_RESOURCES = defineBuiltIn({
+  name: 'ListMcpResourcesTool',
+  description:
+    'Lists what connected MCP servers have to be read: resources with their URIs, and templates of URIs. Read one with ReadMcpResourceTool.',
+  annotations: { title: 'List resources', readOnlyHint: true, openWorldHint: true },
+  required: {},
+  optional: {
+    server: { type: 'string', minLength: 1, description: 'Only those of this server.' },
+    contains: {
+      type: 'string',
+      minLength: 1,
+      description: 'Only those whose URI, name or description has this text.',
+    },
+  },
+  async run({ server, contains = '' }, world, signal) {
+    const listed = await world.resources.list(server, signal);
+    if ('fault' in listed) return failedOutcome(listed.fault);
+    const faults = listed.faults.map((fault) => cutText(fault, LONGEST_URI));
+    const all = [...listed.resources, ...listed.templates].filter(isMeant(contains)).map(told);
+    if (all.length === 0) {
+      if (faults.length > 0) return failedOutcome(faults.join('\n'));
+      return { content: 'No resources were found.', isError: false, told: [] };
+    }
+    const lines = fitting(all.slice(0, MOST).map((it) => JSON.stringify(it)));
+    const more = all.length - lines.length;
+    const rest = more > 0 ? [`… and ${more} more: give "server" or "contains" to see them.`] : [];
+    return {
+      content: [...lines, ...rest, ...faults].join('\n'),
+      isError: false,
+      told: all.slice(0, lines.length),
+    };
+  },
+});
+
+function isMeant(contains: string): (it: ListedResource) => boolean {
+  const asked = contains.toLowerCase();
+  return ({ uri, uriTemplate, name, title, description }) => {
+    const texts = [uri, uriTemplate, name, title, description];
+    return `${uri ?? uriTemplate}`.length <= LONGEST_URI && texts.join('\n').toLowerCase().includes(asked);
+  };
+}
+
+/** What a model chooses by; long texts are cut, what programs use is left out. */
+function told({ server, uri, uriTemplate, name, title, description, mimeType, size }: ListedResource) {
+  const short = (text: string | undefined) => (text === undefined ? undefined : cutText(text, LONGEST_TEXT));
+  return {
+    server,
+    uri,
+    uriTemplate,
+    name: short(name),
+    title: short(title),
+    description: short(description),
+    mimeType: short(mimeType),
+    size,
+  };
+}
+
+function fitting(lines: readonly string[]): string[] {
+  let left = MOST_CHARACTERS;
+  const end = lines.findIndex((line) => {
+    left -= line.length;
+    return left < 0;
+  });
+  return end < 0 ? [...lines] : lines.slice(0, end);
+}
+
+export const READ_MCP_RESOURCE = defineBuiltIn({
+  name: 'ReadMcpResourceTool',
+  description:
+    'Reads a resource of a connected MCP server by its URI, or by a URI made of one of its templates. Text comes as it is; other data goes to a file that is named.',
+  annotations: { title: 'Read a resource', readOnlyHint: true, openWorldHint: true },
+  required: {
+    server: {
+      type: 'string',
+      minLength: 1,
+      description: "The server's name, as ListMcpResourcesTool gives it.",
+    },
+    uri: { type: 'string', minLength: 1, description: 'The URI of the resource.' },
+  },
+  optional: {},
+  uriMember: 'uri',
+  run: ({ server, uri }, world, signal) => world.resources.read(server, uri, signal),
+});

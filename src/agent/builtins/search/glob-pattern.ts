@@ -1,0 +1,115 @@
+import { ANY, matchesSequence } from '../../../base/wildcard.ts';
+
+/** A pattern for paths below some root, each given as its segments. */
+export type GlobPattern = {
+  matches(path: readonly string[]): boolean;
+  /** Whether something below the directory could match: the others need not be looked into. */
+  reachesInto(directory: readonly string[]): boolean;
+  /** Whether a segment of the pattern is just this name. */
+  names(segment: string): boolean;
+};
+
+/**
+ * Reads a glob: `*` and `?` stay within a segment and take leading dots, `**` as a segment is any number of segments,
+ * `[a-z]`, `[!x]`, `{a,b}`, and `\` takes the next character as it is. A string is what is wrong with the pattern.
+ * Matching takes time by length of pattern times length of path, whatever the pattern.
+ */
+export function parseGlob(pattern: string): GlobPattern | string {
+  if (pattern.length > LONGEST_PATTERN) return `it is longer than ${LONGEST_PATTERN} characters`;
+  const alternatives = expandBraces(pattern);
+  if (typeof alternatives === 'string') return alternatives;
+  const globs = alternatives.map((it) =>
+    it.split('/').filter((segment) => segment !== '' && segment !== '.'),
+  );
+  if (globs.some((segments) => segments.includes('..'))) return 'it must not lead upwards with ".."';
+  if (globs.some((segments) => segments.length === 0)) return 'it names nothing';
+  const compiled = globs.map((segments) => segments.map(compileSegment));
+  return {
+    matches: (path) => compiled.some((segments) => matchesSequence(segments, path, matchesSegment)),
+    reachesInto: (directory) => compiled.some((segments) => reaches(segments, directory)),
+    names: (segment) => globs.some((segments) => segments.includes(segment)),
+  };
+}
+
+const LONGEST_PATTERN = 1000;
+
+type Character = (character: string) => boolean;
+type Segment = readonly (Character | typeof ANY)[] | typeof ANY;
+
+function compileSegment(segment: string): Segment {
+  if (segment === '**') return ANY;
+  const tokens = segment.match(/\*+|\\.|\[[!^]?\]?[^\]]*\]|./gsu) ?? [];
+  return tokens.map((token) => {
+    if (token.startsWith('*')) return ANY;
+    if (token === '?') return () => true;
+    if (token.length > 2 && token.startsWith('[')) return characterClass(token.slice(1, -1));
+    const literal = token.length > 1 && token.startsWith('\\') ? token.slice(1) : token;
+    return (character) => character === literal;
+  });
+}
+
+function characterClass(body: string): Character {
+  const isNegated = /^[!^]/.test(body);
+  const ranges = [...(isNegated ? body.slice(1) : body).matchAll(/(.)-(.)|(.)/gsu)].map(
+    ([, low, high, one]) => [low ?? one ?? '', high ?? one ?? ''] as const,
+  );
+  return (character) => ranges.some(([low, high]) => low <= character && character <= high) !== isNegated;
+}
+
+function matchesSegment(segment: Exclude<Segment, typeof ANY>, name: string): boolean {
+  return matchesSequence(segment, [...name], (accepts, character) => accepts(character));
+}
+
+function reaches(pattern: readonly Segment[], directory: readonly string[]): boolean {
+  for (const [depth, name] of directory.entries()) {
+    const segment = pattern[depth];
+    if (segment === ANY) return true;
+    if (segment === undefined || depth === pattern.length - 1 || !matchesSegment(segment, name)) return false;
+  }
+  return true;
+}
+const MOST_ALTERNATIVES = 256;
+
+/** `a{b,c{d,e}}` as `ab`, `acd`, `ace`; braces without a comma or without an end stand for themselves. */
+function expandBraces(pattern: string): readonly string[] | string {
+  let done: string[] = [];
+  let open = [pattern];
+  while (open.length > 0) {
+    const expanded = open.map((it) => ({ it, parts: expandFirst(it) }));
+    done = [...done, ...expanded.filter(({ parts }) => parts === undefined).map(({ it }) => it)];
+    open = expanded.flatMap(({ parts }) => parts ?? []);
+    if (done.length + open.length > MOST_ALTERNATIVES)
+      return `it has more than ${MOST_ALTERNATIVES} alternatives in braces`;
+  }
+  return done;
+}
+
+/** The pattern once for each alternative of its first group; undefined when there is no group. */
+function expandFirst(pattern: string): string[] | undefined {
+  for (let start = pattern.indexOf('{'); start !== -1; start = pattern.indexOf('{', start + 1)) {
+    const group = pattern[start - 1] === '\\' ? undefined : groupAt(pattern, start);
+    if (group && group.alternatives.length > 1) {
+      const rest = pattern.slice(group.end + 1);
+      return group.alternatives.map((it) => pattern.slice(0, start) + it + rest);
+    }
+  }
+  return undefined;
+}
+
+function groupAt(pattern: string, start: number) {
+  const alternatives: string[] = [];
+  let depth = 0;
+  let from = start + 1;
+  for (let at = start; at < pattern.length; at++) {
+    const character = pattern[at];
+    if (character === '\\') at += 1;
+    else if (character === '{') depth += 1;
+    else if (character === '}') depth -= 1;
+    if ((character === ',' && depth === 1) || (character === '}' && depth === 0)) {
+      alternatives.push(pattern.slice(from, at));
+      from = at + 1;
+    }
+    if (depth === 0) return { alternatives, end: at };
+  }
+  return undefined;
+}

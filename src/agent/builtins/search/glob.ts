@@ -1,0 +1,49 @@
+import { failedOutcome } from '../../loop/tool-call.ts';
+import { defineBuiltIn } from '../built-in.ts';
+import { parseGlob } from './glob-pattern.ts';
+
+export const GLOB = defineBuiltIn({
+  name: 'Glob',
+  description:
+    'Finds files by name, newest first, at most 100. The pattern is relative to path: "*.ts" is directly in it, ' +
+    '"**/*.ts" at any depth. .git and node_modules are left out unless the pattern names them.',
+  annotations: { title: 'Find files', readOnlyHint: true },
+  required: {
+    pattern: { type: 'string', minLength: 1, description: 'For example "src/**/*.{ts,tsx}".' },
+  },
+  optional: {
+    path: {
+      type: 'string',
+      minLength: 1,
+      description: 'The directory to search; the working directory when left out.',
+    },
+  },
+  pathMember: 'path',
+  async run({ pattern, path }, world, signal) {
+    const { findFiles, searchRoot, shownPath } = await import('./find-files.ts');
+    const root = await searchRoot(path, world.workspace);
+    if (root.kind === 'refused') return failedOutcome(root.fault);
+    if (root.kind === 'file') return failedOutcome(`${root.path} is a file: Glob searches a directory`);
+    const below = belowRoot(pattern, root.path);
+    if (below === undefined) {
+      return failedOutcome(`The pattern is outside ${root.path}: give the directory it starts at as "path"`);
+    }
+    const glob = parseGlob(below);
+    if (typeof glob === 'string') return failedOutcome(`The pattern "${pattern}" cannot be used: ${glob}`);
+    const found = await findFiles(root.path, glob, world, signal);
+    if (found.length === 0) return { content: `No file in ${root.path} matches ${pattern}`, isError: false };
+    const shown = found.slice(0, MOST_SHOWN).map((it) => shownPath(it, world.workspace));
+    const more = found.length - shown.length;
+    if (more > 0) shown.push(`[${more} older files were left out: narrow the pattern or the path]`);
+    return { content: shown.join('\n'), isError: false };
+  },
+});
+
+const MOST_SHOWN = 100;
+
+/** A pattern that starts at the root of the file system could lead out of what was decided on. */
+function belowRoot(pattern: string, root: string): string | undefined {
+  if (!pattern.startsWith('/')) return pattern;
+  const prefix = root === '/' ? '/' : `${root}/`;
+  return pattern.startsWith(prefix) ? pattern.slice(prefix.length) : undefined;
+}

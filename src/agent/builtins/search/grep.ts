@@ -1,0 +1,119 @@
+import { compilePattern } from '../../../base/linear-pattern.ts';
+import { failedOutcome, type ToolOutcome } from '../../loop/tool-call.ts';
+import { defineBuiltIn } from '../built-in.ts';
+import type { GrepEnd } from './run-grep.ts';
+
+const USUAL_HEAD = 250;
+const MOST_CHARACTERS = 30_000;
+/** Files with matches are put in order of time, for which all of them have to be known. */
+const MOST_FILES = 10_000;
+const LIMIT_MS = 20_000;
+
+const COUNT = { type: 'integer', minimum: 0, maximum: 1000 } as const;
+
+export const GREP = defineBuiltIn({
+  name: 'Grep',
+  description:
+    'Searches the text of files with a regular expression (RE2 syntax), line by line. Gives the files that match, newest ' +
+    'first, or with output_mode "content" the lines, or with "count" the number of matching lines in each file. Binary ' +
+    'files, links, .git and node_modules are left out.',
+  annotations: { title: 'Search in files', readOnlyHint: true },
+  required: {
+    pattern: {
+      type: 'string',
+      minLength: 1,
+      description: 'The regular expression, without slashes and flags, lookaround and backreferences.',
+    },
+  },
+  optional: {
+    path: {
+      type: 'string',
+      minLength: 1,
+      description: 'A directory or file; the working directory when left out.',
+    },
+    glob: {
+      type: 'string',
+      minLength: 1,
+      description: 'Only these files, as "*.ts" or "src/**"; "!" in front: all others.',
+    },
+    type: {
+      type: 'string',
+      minLength: 1,
+      description: 'Only files of a kind: ts, js, py, go, rust, java, md, json, …',
+    },
+    output_mode: {
+      type: 'string',
+      enum: ['content', 'files_with_matches', 'count'],
+      description: 'What to give; files_with_matches when left out.',
+    },
+    '-i': { type: 'boolean', description: 'Letters match in either case.' },
+    '-n': { type: 'boolean', description: 'Line numbers with content; true when left out.' },
+    '-A': { ...COUNT, description: 'Lines to give after each match, with content.' },
+    '-B': { ...COUNT, description: 'Lines to give before each match, with content.' },
+    '-C': { ...COUNT, description: 'Both of these.' },
+    head_limit: {
+      type: 'integer',
+      minimum: 1,
+      description: 'Only so many lines of the answer; 250 when left out.',
+    },
+    multiline: { type: 'boolean', description: 'A match may span lines, and "." takes line ends.' },
+  },
+  pathMember: 'path',
+  async run(input, world, signal) {
+    const { pattern, output_mode: mode = 'files_with_matches', head_limit: head = USUAL_HEAD } = input;
+    const options = { ignoreCase: input['-i'] ?? false, multiline: input.multiline ?? false };
+    const compiled = compilePattern(pattern, options);
+    if (typeof compiled === 'string') {
+      const members = 'case and lines are the members "-i" and "multiline"';
+      return failedOutcome(
+        `The regular expression cannot be used: ${compiled}. It is in RE2 syntax; ${members}`,
+      );
+    }
+    const [{ newestFirst, searchRoot, shownPath }, search, { LARGEST_FILE }] = await Promise.all([
+      import('./find-files.ts'),
+      import('./run-grep.ts'),
+      import('../files/real-file.ts'),
+    ]);
+    const root = await searchRoot(input.path, world.workspace);
+    if (root.kind === 'refused') return failedOutcome(root.fault);
+    const files = await search.grepFiles(root, input, world, signal);
+    if (files.kind === 'refused') return failedOutcome(files.fault);
+    const before = input['-B'] ?? input['-C'] ?? 0;
+    const after = input['-A'] ?? input['-C'] ?? 0;
+    // One more than is shown, to know whether there is more.
+    const enough =
+      mode === 'content'
+        ? ({ of: 'lines', count: head + 1 } as const)
+        : ({ of: 'files', count: mode === 'count' ? head + 1 : MOST_FILES } as const);
+    const job = {
+      source: pattern,
+      ...options,
+      before,
+      after,
+      files: files.paths,
+      largestFile: LARGEST_FILE,
+      enough,
+    };
+    const end = await search.runGrep(job, LIMIT_MS, signal);
+    const shown = (path: string) => shownPath(path, world.workspace);
+    const paths = end.hits.map(({ path }) => path);
+    const entries = {
+      content: () =>
+        search.contentLines(end.hits, shown, { numbers: input['-n'] ?? true, context: before + after > 0 }),
+      count: () => search.countLines(end.hits, shown),
+      files_with_matches: async () => (await newestFirst(paths, signal)).map(shown),
+    };
+    return told(end, search.limited(await entries[mode](), head, MOST_CHARACTERS), files.paths.length);
+  },
+});
+
+function told(end: GrepEnd, found: string, searched: number): ToolOutcome {
+  const lines = [found || (searched === 0 ? 'No file fits the path, the glob and the type' : 'No match')];
+  if (end.tooLarge > 0) lines.push(`[${end.tooLarge} files were too large to search: use Bash on them]`);
+  if (end.timedOut) {
+    lines.push(
+      `[Stopped after ${LIMIT_MS / 1000} seconds, not all was searched: narrow the path or simplify the pattern]`,
+    );
+  }
+  return { content: lines.join('\n'), isError: end.timedOut };
+}

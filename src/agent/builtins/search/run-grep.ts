@@ -1,0 +1,182 @@
+import { basename } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { BuiltInWorld } from '../built-in.ts';
+import { isUsuallySkipped, type SearchRoot, walk } from './find-files.ts';
+import { parseGlob } from './glob-pattern.ts';
+import type { GrepJob, GrepReport } from './grep-worker.ts';
+
+export type GrepHit = Extract<GrepReport, { kind: 'hit' }>;
+
+export type GrepEnd = {
+  readonly hits: readonly GrepHit[];
+  readonly tooLarge: number;
+  /** Whether the time was up before all files were searched. */
+  readonly timedOut: boolean;
+};
+
+/** Searches in a thread of its own: many or large files hold up nothing else, and ending the thread ends the search. */
+export async function runGrep(job: GrepJob, limitMs: number, signal: AbortSignal): Promise<GrepEnd> {
+  const timedOut = AbortSignal.timeout(limitMs);
+  const cutOff = AbortSignal.any([signal, timedOut]);
+  cutOff.throwIfAborted();
+  const hits: GrepHit[] = [];
+  const end = Promise.withResolvers<GrepEnd>();
+  const worker = new Worker(beside(import.meta.url, 'grep-worker'), {
+    workerData: job,
+    env: {},
+    execArgv: [],
+  });
+  worker.on('message', (report: GrepReport) => {
+    if (report.kind === 'hit') hits.push(report);
+    else end.resolve({ hits, tooLarge: report.tooLarge, timedOut: false });
+  });
+  worker.on('error', end.reject);
+  worker.on('exit', () => end.reject(new Error('The search ended without an answer')));
+  const cut = () =>
+    signal.aborted ? end.reject(signal.reason) : end.resolve({ hits, tooLarge: 0, timedOut: true });
+  cutOff.addEventListener('abort', cut, { once: true });
+  try {
+    return await end.promise;
+  } finally {
+    cutOff.removeEventListener('abort', cut);
+    await worker.terminate();
+  }
+}
+
+/** A module in the folder of `here`, with its ending: sources are run as they are, the package is compiled. */
+export function beside(here: string, name: string): URL {
+  return new URL(`./${name}${here.endsWith('.ts') ? '.ts' : '.js'}`, here);
+}
+
+export type GrepFiles =
+  | { readonly kind: 'files'; readonly paths: readonly string[] }
+  | { readonly kind: 'refused'; readonly fault: string };
+
+/** Which files are searched, by name: those below the root that a glob and a type let through. Links are not. */
+export async function grepFiles(
+  root: Exclude<SearchRoot, { kind: 'refused' }>,
+  wanted: { readonly glob?: string | undefined; readonly type?: string | undefined },
+  world: Pick<BuiltInWorld, 'isReadable'>,
+  signal: AbortSignal,
+): Promise<GrepFiles> {
+  const accepts = filterOf(wanted);
+  if (typeof accepts === 'string') return { kind: 'refused', fault: accepts };
+  if (root.kind === 'file') {
+    return { kind: 'files', paths: accepts([basename(root.path)]) ? [root.path] : [] };
+  }
+  const rules = {
+    isReadable: (path: string) => world.isReadable(path),
+    enters: (segments: readonly string[]) => !isUsuallySkipped(segments),
+  };
+  const paths: string[] = [];
+  for await (const { path, segments, kind } of walk(root.path, rules, signal)) {
+    if (kind === 'file' && accepts(segments)) paths.push(path);
+  }
+  return { kind: 'files', paths: paths.sort() };
+}
+
+type Filter = (segments: readonly string[]) => boolean;
+
+function filterOf({
+  glob,
+  type,
+}: {
+  readonly glob?: string | undefined;
+  readonly type?: string | undefined;
+}): Filter | string {
+  if (type !== undefined && !Object.hasOwn(FILE_TYPES, type)) {
+    return `Unknown type "${type}": it is one of ${Object.keys(FILE_TYPES).join(', ')}; or use glob`;
+  }
+  const filters: Filter[] = [];
+  for (const given of [glob, type === undefined ? undefined : FILE_TYPES[type]]) {
+    if (given === undefined) continue;
+    const isNegated = given.startsWith('!');
+    const pattern = isNegated ? given.slice(1) : given;
+    // As search programs do: a glob without a slash is about the name alone.
+    const parsed = parseGlob(pattern.includes('/') ? pattern : `**/${pattern}`);
+    if (typeof parsed === 'string') return `The glob "${given}" cannot be used: ${parsed}`;
+    filters.push((segments) => parsed.matches(segments) !== isNegated);
+  }
+  return (segments) => filters.every((accepts) => accepts(segments));
+}
+/** Words for kinds of files, as globs of their names; the words are those of common search programs. */
+export const FILE_TYPES: Readonly<Record<string, string>> = {
+  c: '*.{c,h}',
+  cpp: '*.{cc,cpp,cxx,hh,hpp,hxx,h}',
+  cs: '*.cs',
+  css: '*.{css,scss,sass,less}',
+  go: '*.go',
+  html: '*.{html,htm}',
+  java: '*.java',
+  js: '*.{js,jsx,mjs,cjs,vue}',
+  json: '*.{json,jsonl}',
+  kotlin: '*.{kt,kts}',
+  md: '*.{md,mdx,markdown}',
+  php: '*.php',
+  py: '*.{py,pyi}',
+  ruby: '*.rb',
+  rust: '*.rs',
+  sh: '*.{sh,bash,zsh}',
+  sql: '*.sql',
+  swift: '*.swift',
+  toml: '*.toml',
+  ts: '*.{ts,tsx,mts,cts}',
+  txt: '*.txt',
+  xml: '*.xml',
+  yaml: '*.{yaml,yml}',
+};
+
+const LONGEST_LINE = 500;
+/** How much of a long line is shown before its match. */
+const BEFORE_MATCH = 100;
+
+/** Matching lines as `path:number:line`, those around them as `path-number-line`, and `--` where lines are missing. */
+export function contentLines(
+  hits: readonly GrepHit[],
+  shown: (path: string) => string,
+  options: { readonly numbers: boolean; readonly context: boolean },
+): string[] {
+  const output: string[] = [];
+  for (const hit of hits) {
+    const name = shown(hit.path);
+    let last: number | undefined;
+    for (const { line, text, isMatch, column = 1 } of hit.lines) {
+      if (options.context && output.length > 0 && line - 1 !== last) output.push('--');
+      const mark = isMatch ? ':' : '-';
+      output.push(`${name}${mark}${options.numbers ? `${line}${mark}` : ''}${cut(text, line, column)}`);
+      last = line;
+    }
+  }
+  return output;
+}
+
+export function countLines(hits: readonly GrepHit[], shown: (path: string) => string): string[] {
+  return hits.map(({ path, count }) => `${shown(path)}:${count}`);
+}
+
+/** The first entries, as many as are wanted and as fit, with a note when there are more. */
+export function limited(entries: readonly string[], most: number, mostCharacters: number): string {
+  const kept: string[] = [];
+  let characters = 0;
+  for (const entry of entries.slice(0, most)) {
+    characters += entry.length + 1;
+    if (characters > mostCharacters) break;
+    kept.push(entry);
+  }
+  if (kept.length < entries.length) {
+    kept.push(`[There is more after these ${kept.length} lines: narrow the search, or raise head_limit]`);
+  }
+  return kept.join('\n').toWellFormed();
+}
+
+/** A long line is shown around its match, and says where that is, so that it can be read on from there. */
+function cut(text: string, line: number, column: number): string {
+  if (text.length <= LONGEST_LINE) return text;
+  if (column + BEFORE_MATCH <= LONGEST_LINE) {
+    return `${text.slice(0, LONGEST_LINE)} [${text.length - LONGEST_LINE} more characters]`;
+  }
+  const start = Math.min(column - 1 - BEFORE_MATCH, text.length - LONGEST_LINE);
+  const shown = text.slice(start, start + LONGEST_LINE);
+  const how = `Read it with offset ${line} and column ${column}`;
+  return `[match at column ${column} of ${text.length}] …${shown}… [${how}]`;
+}

@@ -1,0 +1,54 @@
+import type { ToolOutcome } from '../../loop/tool-call.ts';
+import { defineBuiltIn } from '../built-in.ts';
+import type { ShellEnd } from './run-shell.ts';
+
+const USUAL_LIMIT_MS = 120_000;
+
+export const BASH = defineBuiltIn({
+  name: 'Bash',
+  description:
+    'Runs a command in a new shell in the working directory and gives what it printed, to both streams, and its exit code. ' +
+    'It has no input and no terminal. Output is cut in the middle beyond 30000 characters. Use Read, Grep and Glob to look ' +
+    'at files.',
+  annotations: { title: 'Run a command', readOnlyHint: false, destructiveHint: true, openWorldHint: true },
+  required: { command: { type: 'string', minLength: 1, description: 'The command, as for bash -c.' } },
+  optional: {
+    timeout: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 600_000,
+      description: 'Milliseconds until it is ended; 120000 when left out.',
+    },
+    description: { type: 'string', description: 'What it does in five to ten words, for whoever watches.' },
+  },
+  async run({ command, timeout = USUAL_LIMIT_MS }, { workspace, env, leftOvers }, signal) {
+    const { runShell } = await import('./run-shell.ts');
+    const end = await runShell(command, { cwd: workspace.cwd, env, limitMs: timeout, leftOvers }, signal);
+    const { text, isError } = told(end, timeout);
+    const notes = [
+      ...(text === undefined ? [] : [text]),
+      ...(end.leftRunning === undefined ? [] : [leftNote(end.leftRunning)]),
+    ];
+    const output = end.output.replace(/\n$/, '');
+    return { content: [...(output === '' ? [] : [output]), ...notes].join('\n') || '(no output)', isError };
+  },
+});
+
+function told({ how }: ShellEnd, limitMs: number): { readonly text?: string } & Pick<ToolOutcome, 'isError'> {
+  switch (how.kind) {
+    case 'exited':
+      return how.code === 0 ? { isError: false } : { text: `Exit code ${how.code}`, isError: true };
+    case 'killed':
+      return { text: `Ended by ${how.signal}`, isError: true };
+    case 'timed-out':
+      return { text: `Timed out after ${limitMs} ms; it was ended with all it had started`, isError: true };
+    case 'aborted':
+      return { text: 'Interrupted; it was ended with all it had started', isError: true };
+    case 'not-started':
+      return { text: `The shell could not be started: ${how.fault}`, isError: true };
+  }
+}
+
+function leftNote(group: number): string {
+  return `[It left processes running; "kill -- -${group}" ends them, as does the end of this session]`;
+}

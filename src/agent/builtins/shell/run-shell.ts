@@ -1,0 +1,173 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ProcessGroup } from '../../../base/process-group.ts';
+import { killOnDeath } from '../../../control/kill-on-death.ts';
+import { killOnExit } from '../../../control/kill-on-exit.ts';
+import type { LeftOvers } from './left-overs.ts';
+
+export type ShellEnd = {
+  /** Both streams, in the order they were written. */
+  readonly output: string;
+  readonly how:
+    | { readonly kind: 'exited'; readonly code: number }
+    | { readonly kind: 'killed'; readonly signal: string }
+    | { readonly kind: 'timed-out' | 'aborted' }
+    | { readonly kind: 'not-started'; readonly fault: string };
+  /** The process group, when the command ended of itself and something it started in the background did not. */
+  readonly leftRunning?: number;
+};
+
+type Surroundings = {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly limitMs: number;
+  readonly leftOvers: LeftOvers;
+};
+
+const MOST_OUTPUT = 30_000;
+/** What is in the pipe when the command has ended comes at once; who holds it open longer runs in the background. */
+const DRAIN_MS = 300;
+
+/**
+ * The command writes both streams into one pipe, which keeps their order. It is a pipe of the shell, since what node
+ * makes is a socket, which no program can open as /dev/stdout. The exit code comes by descriptor 3: the shell itself
+ * ends only with the last who holds the pipe. `cat` outlives being asked to end, for what is said while ending. By the
+ * same descriptor the shell hears that its end is seen to, before which it starts nothing.
+ */
+const START =
+  'read -r _ <&3 || exit; ' +
+  'command -v bash >/dev/null && shell=bash || shell=sh; ' +
+  'trap "" TERM; { trap - TERM; $shell -c "$0" 2>&1 3>&-; echo $? >&3; } | exec cat 3>&-';
+
+/**
+ * Runs a command in a process group of its own. On a time-out or an abort the whole group is ended before this
+ * resolves; only what left the group on purpose (`setsid`) escapes.
+ */
+export async function runShell(
+  command: string,
+  around: Surroundings,
+  signal: AbortSignal,
+): Promise<ShellEnd> {
+  const timedOut = AbortSignal.timeout(around.limitMs);
+  const cutOff = AbortSignal.any([signal, timedOut]);
+  const output = new HeadTail(MOST_OUTPUT);
+  const child = start(command, around);
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => output.push(text));
+  const { fault, ended, how } = endOf(child);
+  if (child.pid === undefined) {
+    return { output: '', how: { kind: 'not-started', fault: `${await fault} in ${around.cwd}` } };
+  }
+  const group = new ProcessGroup(child.pid);
+  const release = endWithHost(group);
+  (child.stdio[3] as Socket).write('go\n');
+  await unlessAborted(ended, cutOff);
+  if (cutOff.aborted) {
+    await group.end();
+    release();
+    child.stdout?.destroy();
+    return { output: String(output), how: { kind: signal.aborted ? 'aborted' : 'timed-out' } };
+  }
+  if (await group.isGone(DRAIN_MS)) {
+    release();
+    return { output: String(output), how: how() };
+  }
+  letGo(child);
+  around.leftOvers.add(group, release);
+  return { output: String(output), how: how(), leftRunning: group.leader };
+}
+
+function start(command: string, { cwd, env }: Surroundings): ChildProcess {
+  return spawn('/bin/sh', ['-c', START, command], {
+    cwd,
+    env: { ...env },
+    detached: true,
+    stdio: ['ignore', 'pipe', 'ignore', 'pipe'],
+  });
+}
+
+/** At its exit the host still has time to do it itself; at any other death it is done for it. */
+function endWithHost(group: ProcessGroup): () => void {
+  const releases = [killOnExit(() => group.signal('SIGKILL')), killOnDeath(-group.leader)];
+  return () => {
+    for (const release of releases) release();
+  };
+}
+
+function endOf(child: ChildProcess) {
+  const fault = Promise.withResolvers<string>();
+  const over = Promise.withResolvers<void>();
+  const closed = Promise.withResolvers<void>();
+  let code = '';
+  let shell: ShellEnd['how'] = { kind: 'killed', signal: 'a signal' };
+  child.once('error', ({ message }) => fault.resolve(message));
+  // A shell that was killed before it was let go does not hear it.
+  child.stdio[3]?.on('error', () => {});
+  child.stdio[3]?.on('data', (bytes: Buffer) => {
+    code += bytes.toString();
+    if (code.endsWith('\n')) over.resolve();
+  });
+  child.once('exit', (status, signal) => {
+    if (signal !== null) shell = { kind: 'killed', signal };
+    // Without a code of the command, the good end of the rest says only that somebody ended who would have told it.
+    else if (status) shell = { kind: 'exited', code: status };
+    over.resolve();
+  });
+  child.once('close', () => closed.resolve());
+  const drained = () => Promise.race([closed.promise, delay(DRAIN_MS, undefined, { ref: false })]);
+  return {
+    fault: fault.promise,
+    ended: over.promise.then(drained),
+    how: (): ShellEnd['how'] => (code === '' ? shell : { kind: 'exited', code: Number(code) }),
+  };
+}
+
+async function unlessAborted(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  const aborted = Promise.withResolvers<void>();
+  const onAbort = () => aborted.resolve();
+  signal.addEventListener('abort', onAbort, { once: true });
+  await Promise.race([work, aborted.promise]);
+  signal.removeEventListener('abort', onAbort);
+}
+
+/** What was left running may write on, heard by nobody: closing its pipe would kill it. */
+function letGo(child: ChildProcess): void {
+  child.stdout?.removeAllListeners('data').resume();
+  for (const pipe of [child.stdio[1], child.stdio[3]]) (pipe as Socket).unref();
+  child.unref();
+}
+/** Keeps the beginning and the end of a text that comes in pieces; however long it gets, memory stays bounded. */
+export class HeadTail {
+  readonly #half: number;
+  #head = '';
+  #tail = '';
+  #leftOut = 0;
+
+  /** `capacity` in characters, half of it for each end. */
+  constructor(capacity: number) {
+    this.#half = Math.floor(capacity / 2);
+  }
+
+  push(piece: string): void {
+    const room = this.#half - this.#head.length;
+    this.#head += piece.slice(0, room);
+    this.#tail += piece.slice(room);
+    // Not at every piece: many small ones would each copy the whole tail.
+    if (this.#tail.length > this.#half * 2) this.#trim();
+  }
+
+  toString(): string {
+    this.#trim();
+    if (this.#leftOut === 0) return this.#head + this.#tail;
+    const note = `[${this.#leftOut} characters were left out here]`;
+    return `${this.#head}\n\n${note}\n\n${this.#tail}`.toWellFormed();
+  }
+
+  #trim(): void {
+    const excess = this.#tail.length - this.#half;
+    if (excess <= 0) return;
+    this.#leftOut += excess;
+    this.#tail = this.#tail.slice(excess);
+  }
+}

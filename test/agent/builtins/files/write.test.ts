@@ -1,0 +1,87 @@
+import {
+  chmodSync,
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+} from 'node:fs';
+import { expect, test } from 'vitest';
+import { READ } from '../../../../src/agent/builtins/files/read.ts';
+import { WRITE } from '../../../../src/agent/builtins/files/write.ts';
+import { call, directoryWith, done, failed, put, worldIn } from '../built-in-world.ts';
+
+test('creates a file and the directories above it, and leaves no draft behind', async () => {
+  const cwd = directoryWith();
+  const outcome = await call(WRITE, { file_path: 'a/b/c.txt', content: 'grüße\n' }, worldIn(cwd));
+  expect(outcome).toEqual(done(`Created ${cwd}/a/b/c.txt`));
+  expect(readFileSync(`${cwd}/a/b/c.txt`, 'utf8')).toBe('grüße\n');
+  expect(readdirSync(`${cwd}/a/b`)).toEqual(['c.txt']);
+});
+
+test('replaces a file that was read as a whole, keeps its mode, and may write it again', async () => {
+  const cwd = directoryWith({ 'run.sh': 'old' });
+  chmodSync(`${cwd}/run.sh`, 0o777);
+  const world = worldIn(cwd);
+  await call(READ, { file_path: 'run.sh' }, world);
+  const reader = openSync(`${cwd}/run.sh`, 'r');
+  for (const content of ['new', 'newer']) {
+    expect(await call(WRITE, { file_path: 'run.sh', content }, world)).toEqual(done(`Updated ${cwd}/run.sh`));
+    expect(readFileSync(`${cwd}/run.sh`, 'utf8')).toBe(content);
+  }
+  expect(statSync(`${cwd}/run.sh`).mode & 0o777).toBe(0o777);
+  expect(readFileSync(reader, 'utf8')).toBe('old');
+  closeSync(reader);
+});
+
+test('a file this conversation has not read is not replaced', async () => {
+  const cwd = directoryWith({ f: 'old' });
+  expect(await call(WRITE, { file_path: 'f', content: 'new' }, worldIn(cwd))).toEqual(
+    failed(`${cwd}/f has not been read in this conversation: use Read on it first`),
+  );
+  expect(readFileSync(`${cwd}/f`, 'utf8')).toBe('old');
+});
+
+test('a file that changed since is not replaced, not even within the grain of its time stamp', async () => {
+  const cwd = directoryWith({ f: 'old' });
+  const world = worldIn(cwd);
+  await call(READ, { file_path: 'f' }, world);
+  const { atime, mtime } = statSync(`${cwd}/f`);
+  put(`${cwd}/f`, 'odd');
+  utimesSync(`${cwd}/f`, atime, mtime);
+  expect(await call(WRITE, { file_path: 'f', content: 'new' }, world)).toEqual(
+    failed(`${cwd}/f has changed since it was read: use Read on it again, then decide`),
+  );
+  expect(readFileSync(`${cwd}/f`, 'utf8')).toBe('odd');
+});
+
+test('a file that was only touched since is replaced', async () => {
+  const cwd = directoryWith({ f: 'old' });
+  const world = worldIn(cwd);
+  await call(READ, { file_path: 'f' }, world);
+  utimesSync(`${cwd}/f`, 1, 1);
+  expect(await call(WRITE, { file_path: 'f', content: 'new' }, world)).toEqual(done(`Updated ${cwd}/f`));
+});
+
+test.each<[string, string, string]>([
+  ['a directory', 'd', 'CWD/d is a directory: look into it with Glob'],
+  ['below a file', 'f/x', 'Something above it is a file, not a directory: CWD/f/x'],
+  ['a link', 'link', 'CWD/link leads through a link to CWD/f: name that path instead'],
+  ['a dangling link', 'dangling', 'CWD/dangling leads through a link to nothing: name that path instead'],
+  ['a new file through a link', 'out/new', 'CWD/out leads through a link to CWD/d: name that path instead'],
+  ['a name too long', 'n'.repeat(300), `The name is longer than the system takes: CWD/${'n'.repeat(300)}`],
+])('is not written, and told: %s', async (_, path, fault) => {
+  const cwd = directoryWith({ f: 'old' });
+  mkdirSync(`${cwd}/d`);
+  symlinkSync('f', `${cwd}/link`);
+  symlinkSync('nowhere', `${cwd}/dangling`);
+  symlinkSync('d', `${cwd}/out`);
+  expect(await call(WRITE, { file_path: path, content: 'new' }, worldIn(cwd))).toEqual(
+    failed(fault.replaceAll('CWD', cwd)),
+  );
+  expect(readFileSync(`${cwd}/f`, 'utf8')).toBe('old');
+  expect(readdirSync(`${cwd}/d`)).toEqual([]);
+});

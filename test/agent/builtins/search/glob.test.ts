@@ -1,0 +1,78 @@
+import { symlinkSync, utimesSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { GLOB } from '../../../../src/agent/builtins/search/glob.ts';
+import { call, directoryWith, done, failed, worldIn } from '../built-in-world.ts';
+
+/** Files of which each is a minute older than the one before. */
+function aged(names: readonly string[]): string {
+  const cwd = directoryWith(Object.fromEntries(names.map((name) => [name, ''])));
+  for (const [at, name] of names.entries()) utimesSync(`${cwd}/${name}`, 0, 1_000_000 - at * 60);
+  return cwd;
+}
+
+const FILES = ['z.ts', 'src/m.ts', 'a.ts', 'src/deep/b.ts', 'node_modules/p/i.ts', '.git/hook.ts', 'a.md'];
+
+test.each<[string, Record<string, unknown>, string]>([
+  ['newest first', { pattern: '**/*.ts' }, 'z.ts\nsrc/m.ts\na.ts\nsrc/deep/b.ts'],
+  ['directly in the directory', { pattern: '*.ts' }, 'z.ts\na.ts'],
+  ['below a path', { pattern: '**/*.ts', path: 'src' }, 'src/m.ts\nsrc/deep/b.ts'],
+  ['installed packages when they are named', { pattern: 'node_modules/**/*.ts' }, 'node_modules/p/i.ts'],
+  ['the same when the path is in them', { pattern: '**', path: 'node_modules/p' }, 'node_modules/p/i.ts'],
+  ['version control when it is named', { pattern: '.git/*' }, '.git/hook.ts'],
+  ['by a pattern with the whole path', { pattern: 'CWD/src/*.ts' }, 'src/m.ts'],
+  ['nothing', { pattern: '*.py' }, 'No file in CWD matches *.py'],
+])('finds files: %s', async (_, input, expected) => {
+  const cwd = aged(FILES);
+  const given = { ...input, pattern: String(input.pattern).replace('CWD', cwd) };
+  expect(await call(GLOB, given, worldIn(cwd))).toEqual(done(expected.replace('CWD', cwd)));
+});
+
+test.each<[string, Record<string, unknown>, string]>([
+  [
+    'out of the path',
+    { pattern: '/etc/*' },
+    'The pattern is outside CWD: give the directory it starts at as "path"',
+  ],
+  ['upwards', { pattern: '../*' }, 'The pattern "../*" cannot be used: it must not lead upwards with ".."'],
+  ['a file', { pattern: '*', path: 'a.md' }, 'CWD/a.md is a file: Glob searches a directory'],
+  ['a missing path', { pattern: '*', path: 'no' }, 'No such file or directory: CWD/no'],
+  [
+    'a link',
+    { pattern: '*', path: 'link' },
+    'CWD/link leads through a link to CWD/src: name that path instead',
+  ],
+])('refuses, and explains: %s', async (_, input, fault) => {
+  const cwd = aged(FILES);
+  symlinkSync('src', `${cwd}/link`);
+  expect(await call(GLOB, input, worldIn(cwd))).toEqual(failed(fault.replaceAll('CWD', cwd)));
+});
+
+test('a path outside the working directory is shown whole', async () => {
+  const other = aged(['x']);
+  expect(await call(GLOB, { pattern: '*', path: other }, worldIn(aged([])))).toEqual(done(`${other}/x`));
+});
+
+test('only a hundred are shown, and how many more there are', async () => {
+  const cwd = aged(Array.from({ length: 103 }, (_, at) => `f${at}`));
+  const { content } = await call(GLOB, { pattern: '*' }, worldIn(cwd));
+  expect(String(content).split('\n').slice(-2)).toEqual([
+    'f99',
+    '[3 older files were left out: narrow the pattern or the path]',
+  ]);
+});
+
+test('directories that are links are not entered, and links to files count when their file may be read', async () => {
+  const cwd = aged(['src/m.ts', 'hidden.ts']);
+  symlinkSync('..', `${cwd}/src/up`);
+  symlinkSync('m.ts', `${cwd}/src/link.ts`);
+  symlinkSync('../hidden.ts', `${cwd}/src/out.ts`);
+  symlinkSync('nowhere', `${cwd}/src/dangling.ts`);
+  const world = worldIn(cwd, { isReadable: (path) => path !== `${cwd}/hidden.ts` });
+  expect(await call(GLOB, { pattern: '**/*.ts' }, world)).toEqual(done('src/link.ts\nsrc/m.ts'));
+});
+
+test('what may not be read is left out, with all below it', async () => {
+  const cwd = aged(['a.ts', 'secret/b.ts', '.env']);
+  const world = worldIn(cwd, { isReadable: (path) => !/\/(secret|\.env)$/.test(path) });
+  expect(await call(GLOB, { pattern: '**' }, world)).toEqual(done('a.ts'));
+});

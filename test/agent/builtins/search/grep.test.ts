@@ -1,0 +1,108 @@
+import { symlinkSync, utimesSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { GREP } from '../../../../src/agent/builtins/search/grep.ts';
+import { call, directoryWith, done, failed, worldIn } from '../built-in-world.ts';
+
+const FILES = {
+  'a.ts': 'one\ntwo\nthree\nfour\nTwo\n',
+  'src/b.md': 'two two\r\nlast\r\n',
+  'src/c.tsx': 'none\n',
+  'node_modules/p/i.ts': 'two\n',
+  '.git/config': 'two\n',
+  'binary.ts': Buffer.from('two\0'),
+};
+
+function searched(): string {
+  const cwd = directoryWith(FILES);
+  utimesSync(`${cwd}/a.ts`, 0, 1000);
+  utimesSync(`${cwd}/src/b.md`, 0, 2000);
+  return cwd;
+}
+
+test.each<[string, Record<string, unknown>, string]>([
+  ['the files, newest first', {}, 'src/b.md\na.ts'],
+  ['the lines', { output_mode: 'content' }, 'a.ts:2:two\nsrc/b.md:1:two two'],
+  ['the lines without numbers', { output_mode: 'content', '-n': false }, 'a.ts:two\nsrc/b.md:two two'],
+  ['the counts', { output_mode: 'count', '-i': true }, 'a.ts:2\nsrc/b.md:1'],
+  [
+    'lines around',
+    { output_mode: 'content', '-i': true, '-A': 1 },
+    'a.ts:2:two\na.ts-3-three\n--\na.ts:5:Two\n--\nsrc/b.md:1:two two\nsrc/b.md-2-last',
+  ],
+  [
+    'lines on both sides',
+    { output_mode: 'content', '-C': 1, path: 'a.ts' },
+    'a.ts-1-one\na.ts:2:two\na.ts-3-three',
+  ],
+  [
+    'its own number wins over both',
+    { output_mode: 'content', '-C': 1, '-B': 0, path: 'a.ts' },
+    'a.ts:2:two\na.ts-3-three',
+  ],
+  ['only a glob', { glob: '*.md' }, 'src/b.md'],
+  ['only a glob with a directory', { glob: 'src/**' }, 'src/b.md'],
+  ['all but a glob', { glob: '!*.md' }, 'a.ts'],
+  ['only a type', { type: 'ts' }, 'a.ts'],
+  ['a directory', { path: 'src' }, 'src/b.md'],
+  ['installed packages when asked for', { path: 'node_modules' }, 'node_modules/p/i.ts'],
+  ['over lines', { pattern: 'e.t', multiline: true, output_mode: 'content' }, 'a.ts:1:one\na.ts:2:two'],
+  ['nothing', { pattern: 'nowhere' }, 'No match'],
+  ['no file at all', { type: 'py' }, 'No file fits the path, the glob and the type'],
+  [
+    'as many lines as wanted',
+    { pattern: 'o', output_mode: 'content', head_limit: 2 },
+    'a.ts:1:one\na.ts:2:two\n[There is more after these 2 lines: narrow the search, or raise head_limit]',
+  ],
+  [
+    'all lines when they are just as many',
+    { output_mode: 'content', head_limit: 2 },
+    'a.ts:2:two\nsrc/b.md:1:two two',
+  ],
+  [
+    'as many counts as wanted',
+    { output_mode: 'count', head_limit: 1 },
+    'a.ts:1\n[There is more after these 1 lines: narrow the search, or raise head_limit]',
+  ],
+])('gives %s', async (_, input, expected) => {
+  expect(await call(GREP, { pattern: 'two', ...input }, worldIn(searched()))).toEqual(done(expected));
+});
+
+test.each<[string, Record<string, unknown>, string]>([
+  [
+    'a pattern that is none',
+    { pattern: '(' },
+    'The regular expression cannot be used: missing closing ): (. It is in RE2 syntax; case and lines are the members "-i" and "multiline"',
+  ],
+  [
+    'an unknown type',
+    { type: 'cobol' },
+    expect.stringMatching(/^Unknown type "cobol": it is one of c, cpp, .*; or use glob$/),
+  ],
+  [
+    'a glob that is none',
+    { glob: '../*' },
+    'The glob "../*" cannot be used: it must not lead upwards with ".."',
+  ],
+  ['a missing path', { path: 'no' }, 'No such file or directory: CWD/no'],
+  ['a link', { path: 'link' }, 'CWD/link leads through a link to CWD/a.ts: name that path instead'],
+])('refuses, and explains: %s', async (_, input, fault) => {
+  const cwd = searched();
+  symlinkSync('a.ts', `${cwd}/link`);
+  const expected = typeof fault === 'string' ? fault.replaceAll('CWD', cwd) : fault;
+  expect(await call(GREP, { pattern: 'two', ...input }, worldIn(cwd))).toEqual(failed(expected));
+});
+
+test('what may not be read is not searched, nor by way of a link', async () => {
+  const cwd = directoryWith({ '.env': 'KEY=1', 'secret/f': 'KEY=2', open: 'KEY=3' });
+  symlinkSync('.env', `${cwd}/innocent`);
+  const world = worldIn(cwd, { isReadable: (path) => !/\/(secret|\.env)$/.test(path) });
+  expect(await call(GREP, { pattern: 'KEY', output_mode: 'content' }, world)).toEqual(done('open:1:KEY=3'));
+});
+
+test('long lines and long answers are cut', async () => {
+  const cwd = directoryWith({ f: `${'x'.repeat(502)}\n`.repeat(80) });
+  const { content } = await call(GREP, { pattern: 'x', output_mode: 'content' }, worldIn(cwd));
+  const lines = String(content).split('\n');
+  expect(lines[0]).toBe(`f:1:${'x'.repeat(500)} [2 more characters]`);
+  expect(lines.at(-1)).toBe('[There is more after these 57 lines: narrow the search, or raise head_limit]');
+});
