@@ -4,7 +4,8 @@ import { FLAGS, type FlagUse } from '../../src/agent/launch/flag-table.ts';
 import { MODEL_ALIASES } from '../../src/agent/launch/model-name.ts';
 import { addAgentFlags } from '../../src/cli/agent-flags.ts';
 import { COMMANDS } from '../../src/cli/chat/commands.ts';
-import { addMcp } from '../../src/cli/mcp.ts';
+import { loadAll } from '../../src/cli/command-table.ts';
+import { createProgram } from '../../src/cli/program.ts';
 import { FAILURE_POLICY } from '../../src/hooks/failure-policy.ts';
 import { decide } from '../../src/permissions/decide.ts';
 import { matchesCall, type ToolCall } from '../../src/permissions/match.ts';
@@ -13,6 +14,9 @@ import { parseRule } from '../../src/permissions/rule.ts';
 import type { ToolAnnotations } from '../../src/protocol/mcp.ts';
 import { PERMISSION_MODES } from '../../src/protocol/permission.ts';
 import { table } from './markdown-table.ts';
+
+const PROGRAM = createProgram();
+await loadAll(PROGRAM);
 
 /** What the pages about Toolplane's own agent are made of: its tables, and what its deciders say. */
 export const AGENT_TABLES: Readonly<Record<string, () => string>> = {
@@ -58,9 +62,7 @@ function builtInTools(): string {
 
 /** Those that are only known by another name are left out, as in `--help`. */
 function mcpCommands(): string {
-  const program = new Command('toolplane');
-  addMcp(program);
-  const [mcp] = program.commands;
+  const mcp = PROGRAM.commands.find((command) => command.name() === 'mcp');
   if (!mcp) throw new Error('there is no command mcp');
   const help = mcp.createHelp();
   const rows = help

@@ -13,10 +13,8 @@ import { ExitCode } from './exit-code.ts';
 const MAX_LINE_LENGTH = 64 * 1024 * 1024;
 
 /** `toolplane agent`: the host half as a process, driven over stdin and stdout by whichever SDK speaks the protocol. */
-export function addAgent(program: Command): void {
-  program
-    .command('agent')
-    .description('Run the agent that a program drives over stdin and stdout, one JSON object a line.')
+export function defineAgent(command: Command): void {
+  command
     .usage('[flags]')
     .allowUnknownOption()
     .allowExcessArguments()

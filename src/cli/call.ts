@@ -1,5 +1,9 @@
 import { type Command, Option } from 'commander';
+import { callTarget } from './call/call-target.ts';
+import { readInput } from './call/read-input.ts';
+import { startCall } from './call/start.ts';
 import { ExitCode } from './exit-code.ts';
+import { namedServers } from './host/named-servers.ts';
 import { addServerFlags, milliseconds, refuse } from './host/server-flags.ts';
 
 const HELP = `
@@ -33,9 +37,8 @@ Exit codes:
 type Values = { json?: true; output?: string; timeout?: number; unchecked?: true };
 
 /** `toolplane call`: one tool, once. */
-export function addCall(program: Command): void {
-  addServerFlags(program.command('call'))
-    .description('Call one tool of a server.')
+export function defineCall(command: Command): void {
+  addServerFlags(command)
     .usage('[options] <server> <tool> [arguments...]')
     .argument(
       '<server>',
@@ -50,8 +53,6 @@ export function addCall(program: Command): void {
     .addHelpText('after', HELP)
     .action(
       async (first: string, second: string | undefined, more: string[], values: Values, command: Command) => {
-        const { namedServers } = await import('./host/named-servers.ts');
-        const { callTarget } = await import('./call/call-target.ts');
         const given = [first, ...(second === undefined ? [] : [second]), ...more];
         let target = callTarget(given, []);
         const named = await namedServers(command, (known) => {
@@ -60,10 +61,8 @@ export function addCall(program: Command): void {
         });
         const { server, tool, words } = target;
         if (tool === undefined) return refuse(command, "missing required argument 'tool'");
-        const { readInput } = await import('./call/read-input.ts');
         const input = await readInput(words, process.stdin);
         if (input.faults.length > 0) refuse(command, input.faults.join('; '));
-        const { startCall } = await import('./call/start.ts');
         const request = {
           ...named,
           server,

@@ -1,6 +1,8 @@
 import { type Command, Option } from 'commander';
 import { nearest } from '../base/nearest.ts';
+import { printWords } from './completion/print-words.ts';
 import type { Shell } from './completion/scripts.ts';
+import { SCRIPTS } from './completion/scripts.ts';
 import { refuse } from './host/server-flags.ts';
 
 const HELP = `
@@ -22,18 +24,15 @@ Exit codes:
 const SHELLS: readonly Shell[] = ['bash', 'zsh', 'fish'];
 
 /** `toolplane completion`: a script for a shell, and, hidden, the words that such a script asks for. */
-export function addCompletion(program: Command): void {
-  program
-    .command('completion')
+export function defineCompletion(command: Command): void {
+  command
     .usage('bash|zsh|fish')
-    .description('Print a script that completes commands, flags and names in your shell.')
     .argument('[words...]', 'bash, zsh or fish')
     .addOption(new Option('--words', 'what the words so far may go on with').hideHelp())
     .addHelpText('after', HELP)
-    .action(async (words: string[], values: { words?: true }, command: Command) => {
+    .action(async (words: string[], values: { words?: true }) => {
       if (!values.words) return printScript(words, command);
-      const { printWords } = await import('./completion/print-words.ts');
-      await printWords(program, words, process.env);
+      await printWords(command.parent ?? command, words, process.env);
     });
 }
 
@@ -45,6 +44,5 @@ async function printScript(words: readonly string[], command: Command): Promise<
     const hint = meant === undefined || more.length > 0 ? '' : `; did you mean ${meant}?`;
     return refuse(command, `completion takes the name of a shell${hint} (there are ${SHELLS.join(', ')})`);
   }
-  const { SCRIPTS } = await import('./completion/scripts.ts');
   process.stdout.write(SCRIPTS[shell]);
 }

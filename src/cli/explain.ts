@@ -3,8 +3,9 @@ import { isRecord } from '../base/is-record.ts';
 import { PERMISSION_MODES, type PermissionMode } from '../protocol/permission.ts';
 import { ExitCode } from './exit-code.ts';
 import type { ExplainRequest } from './explain/request.ts';
+import { startExplain } from './explain/start.ts';
 import { several } from './mcp/one-of.ts';
-import { formatOf, subCommand } from './mcp/sub-command.ts';
+import { addJsonFlag, formatOf } from './mcp/sub-command.ts';
 import { settingSources } from './setting-sources.ts';
 
 const HELP = `
@@ -38,12 +39,8 @@ type Values = {
 };
 
 /** `toolplane explain`: why anything that is configured is as it is, and what to do next. */
-export function addExplain(program: Command): void {
-  const explain = program
-    .command('explain')
-    .description('Tell why a server, tool, permission or time-out is as it is, and what to do.')
-    .usage('server|tool|permission|timeout [name]')
-    .addHelpText('after', HELP);
+export function defineExplain(command: Command): void {
+  const explain = command.usage('server|tool|permission|timeout [name]').addHelpText('after', HELP);
   form(explain, 'server', 'Where a server comes from and how it is.')
     .argument('[name]', 'its name; without one, all of them')
     .option('--no-connect', 'do not dial it')
@@ -71,7 +68,7 @@ export function addExplain(program: Command): void {
 }
 
 function form(explain: Command, about: ExplainRequest['about'], does: string): Command {
-  return subCommand(explain, about)
+  return addJsonFlag(explain.command(about))
     .description(does)
     .addOption(
       new Option('--mcp-config <file>', 'as if a run had this flag; may be repeated').argParser(several),
@@ -94,7 +91,6 @@ async function run(
   name: string | undefined,
   more: Pick<ExplainRequest, 'more' | 'input'> = {},
 ): Promise<void> {
-  const { startExplain } = await import('./explain/start.ts');
   const { mcpConfig, strictMcpConfig, settingSources: scopes, pluginDir, settings, permissionMode } = values;
   const request: ExplainRequest = {
     about,

@@ -1,33 +1,91 @@
 import type { Command } from 'commander';
-import { addAdd } from './mcp/add.ts';
-import { addFromClaudeDesktop } from './mcp/add-from-claude-desktop.ts';
-import { addAddJson } from './mcp/add-json.ts';
-import { addApprove } from './mcp/approve.ts';
-import { addDoctor } from './mcp/doctor.ts';
-import { addGet } from './mcp/get.ts';
-import { addImport } from './mcp/import.ts';
-import { addList } from './mcp/list.ts';
-import { addLogin } from './mcp/login.ts';
-import { addReject } from './mcp/reject.ts';
-import { addRemove } from './mcp/remove.ts';
-import { addResetProjectChoices } from './mcp/reset-project-choices.ts';
-import { addMcpServe } from './mcp/serve.ts';
+import { addCommands, type CommandRow } from './command-table.ts';
 
-/** One row a sub-command: each is a file of `mcp/`. */
-const COMMANDS: readonly ((mcp: Command) => void)[] = [
-  addAdd,
-  addAddJson,
-  addList,
-  addGet,
-  addDoctor,
-  addRemove,
-  addImport,
-  addFromClaudeDesktop,
-  addApprove,
-  addReject,
-  addResetProjectChoices,
-  addLogin,
-  addMcpServe,
+/** One row per sub-command, in the order of `--help`. */
+const COMMANDS: readonly CommandRow[] = [
+  {
+    name: 'add',
+    summary: 'Add a server: a command or a URL.',
+    load: async () => (await import('./mcp/add.ts')).defineAdd,
+  },
+  {
+    name: 'add-json',
+    summary: 'Add a server from its JSON entry.',
+    load: async () => (await import('./mcp/add-json.ts')).defineAddJson,
+  },
+  {
+    name: 'list',
+    summary: 'List the servers and their status.',
+    load: async () => (await import('./mcp/list.ts')).defineList,
+  },
+  {
+    name: 'ls',
+    summary: 'List the servers and their status.',
+    isHidden: true,
+    load: async () => (await import('./mcp/list.ts')).defineList,
+  },
+  {
+    name: 'get',
+    summary: 'Show one server: where it is defined, and its status.',
+    load: async () => (await import('./mcp/get.ts')).defineGet,
+  },
+  {
+    name: 'doctor',
+    summary: 'Check every configuration file and server, and suggest fixes.',
+    load: async () => (await import('./mcp/doctor.ts')).defineDoctor,
+  },
+  {
+    name: 'remove',
+    summary: 'Remove a server from its file.',
+    load: async () => (await import('./mcp/remove.ts')).defineRemove,
+  },
+  {
+    name: 'rm',
+    summary: 'Remove a server from its file.',
+    isHidden: true,
+    load: async () => (await import('./mcp/remove.ts')).defineRemove,
+  },
+  {
+    name: 'import',
+    summary: 'Import servers from other programs.',
+    load: async () => (await import('./mcp/import.ts')).defineImport,
+  },
+  {
+    name: 'add-from-claude-desktop',
+    summary: 'Import the servers of Claude Desktop.',
+    isHidden: true,
+    load: async () => (await import('./mcp/add-from-claude-desktop.ts')).defineAddFromClaudeDesktop,
+  },
+  {
+    name: 'approve',
+    summary: 'Approve servers and settings of this project.',
+    load: async () => (await import('./mcp/approve.ts')).defineApprove,
+  },
+  {
+    name: 'reject',
+    summary: 'Reject servers and settings of this project.',
+    load: async () => (await import('./mcp/reject.ts')).defineReject,
+  },
+  {
+    name: 'reset-project-choices',
+    summary: 'Forget what was approved and rejected in this project.',
+    load: async () => (await import('./mcp/reset-project-choices.ts')).defineResetProjectChoices,
+  },
+  {
+    name: 'login',
+    summary: 'Sign in to a server (not supported yet).',
+    load: async () => (await import('./mcp/login.ts')).defineLogin,
+  },
+  {
+    name: 'logout',
+    summary: 'Sign out of a server (not supported yet).',
+    load: async () => (await import('./mcp/login.ts')).defineLogin,
+  },
+  {
+    name: 'serve',
+    summary: 'Serve the built-in tools over stdio to any MCP client.',
+    load: async () => (await import('./mcp/serve.ts')).defineMcpServe,
+  },
 ];
 
 const HELP = `
@@ -51,12 +109,7 @@ Exit codes:
   2    the command was not understood
   130  it was interrupted (129, 143: hung up, terminated)`;
 
-/** `toolplane mcp`: which servers are configured, and by whom. */
-export function addMcp(program: Command): void {
-  const mcp = program
-    .command('mcp')
-    .description('Configure MCP servers: add, list, look at, remove, approve.')
-    .enablePositionalOptions()
-    .addHelpText('after', HELP);
-  for (const add of COMMANDS) add(mcp);
+/** `toolplane mcp`: the servers that are configured. */
+export function defineMcp(command: Command): void {
+  addCommands(command.addHelpText('after', HELP), COMMANDS);
 }

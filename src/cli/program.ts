@@ -2,68 +2,96 @@ import { Command, CommanderError } from 'commander';
 import { visibleJson } from '../base/visible-text.ts';
 import { VERSION } from '../entry/version.ts';
 import { messageOf, SdkError } from '../protocol/sdk-error.ts';
-import { addAgent } from './agent.ts';
-import { addCall } from './call.ts';
 import { neutralise } from './chat/neutralise.ts';
-import { addChat } from './chat.ts';
-import { addCompletion } from './completion.ts';
+import { addCommands, type CommandRow, loadNamed } from './command-table.ts';
 import { ExitCode } from './exit-code.ts';
-import { addExplain } from './explain.ts';
-import { wantsJson, withErrorDocuments } from './host/error-document.ts';
+import { outputError, wantsJson } from './host/error-document.ts';
 import { errorDocument, Failed } from './host/failure.ts';
 import { jsonText } from './host/lines.ts';
 import { workingDirectory } from './host/working-directory.ts';
-import { addMcp } from './mcp.ts';
-import { addPrompts } from './prompts.ts';
-import { addResources } from './resources.ts';
-import { addRun } from './run.ts';
-import { addSecret } from './secret.ts';
-import { addServe } from './serve.ts';
-import { addTools } from './tools.ts';
-import { addUninstall } from './uninstall.ts';
 
-/** One row a command: each is a file of this folder. */
-const COMMANDS: readonly ((program: Command) => void)[] = [
-  addChat,
-  addRun,
-  addTools,
-  addCall,
-  addResources,
-  addPrompts,
-  addMcp,
-  addSecret,
-  addExplain,
-  addAgent,
-  addServe,
-  addCompletion,
-  addUninstall,
+/** One row per command, in the order of `--help`. */
+const COMMANDS: readonly CommandRow[] = [
+  {
+    name: 'chat',
+    summary: 'Talk to an agent in the terminal (the default command).',
+    load: async () => (await import('./chat.ts')).defineChat,
+  },
+  {
+    name: 'run',
+    summary: 'Run one prompt and print the answer, for scripts.',
+    load: async () => (await import('./run.ts')).defineRun,
+  },
+  {
+    name: 'tools',
+    summary: 'List or search the tools of servers, with what they cost in tokens.',
+    load: async () => (await import('./tools.ts')).defineTools,
+  },
+  {
+    name: 'call',
+    summary: 'Call one tool of a server.',
+    load: async () => (await import('./call.ts')).defineCall,
+  },
+  {
+    name: 'resources',
+    summary: 'List or read the resources of servers.',
+    load: async () => (await import('./resources.ts')).defineResources,
+  },
+  {
+    name: 'prompts',
+    summary: 'List the prompts of servers, or get one.',
+    load: async () => (await import('./prompts.ts')).definePrompts,
+  },
+  {
+    name: 'mcp',
+    summary: 'Configure MCP servers: add, list, inspect, remove, approve.',
+    load: async () => (await import('./mcp.ts')).defineMcp,
+  },
+  {
+    name: 'secret',
+    summary: 'Store secrets that server entries refer to.',
+    load: async () => (await import('./secret.ts')).defineSecret,
+  },
+  {
+    name: 'explain',
+    summary: 'Explain why a server, tool, permission or timeout is as it is, and what to do.',
+    load: async () => (await import('./explain.ts')).defineExplain,
+  },
+  {
+    name: 'agent',
+    summary: 'Run the agent that a program drives: one JSON object per line on stdin and stdout.',
+    load: async () => (await import('./agent.ts')).defineAgent,
+  },
+  {
+    name: 'serve',
+    summary: 'Run the tool server a module exports as a stdio MCP server.',
+    load: async () => (await import('./serve.ts')).defineServe,
+  },
+  {
+    name: 'completion',
+    summary: 'Print a completion script for bash, zsh or fish.',
+    load: async () => (await import('./completion.ts')).defineCompletion,
+  },
+  {
+    name: 'uninstall',
+    summary: 'List and remove everything Toolplane has written.',
+    load: async () => (await import('./uninstall.ts')).defineUninstall,
+  },
 ];
 
 const EXIT_CODES = `
 Exit codes:
-  0  done
-  1  it failed; the reason is on stderr
-  2  the command was not understood`;
+  0  success
+  1  failure; the reason is on stderr
+  2  usage error`;
 
-/** Runs the command line and gives its exit code; never throws. */
+/** Runs the command line and returns its exit code; never throws. */
 export async function runCommand(argv: readonly string[]): Promise<number> {
-  const program = new Command('toolplane')
-    .description('The open tool plane for AI agents.')
-    .version(VERSION, '-V, --version', 'print the version')
-    .showSuggestionAfterError()
-    .showHelpAfterError('(run with --help for what there is)')
-    .addHelpText('after', EXIT_CODES)
-    .enablePositionalOptions()
-    .exitOverride();
-  for (const add of COMMANDS) add(program);
-  for (const command of program.commands) command.exitOverride().showSuggestionAfterError();
-  withErrorDocuments(program);
-  // Without one nothing can be found; a shell that begins there still gets its completion.
-  program.hook('preAction', (_, action) => {
-    if (action.name() !== 'completion') workingDirectory();
-  });
+  const program = createProgram();
+  const words = withCommand(argv.slice(2));
   try {
-    await program.parseAsync(withCommand(argv));
+    await loadNamed(program, words);
+    await program.parseAsync(words, { from: 'user' });
     return 0;
   } catch (thrown) {
     if (thrown instanceof ExitCode) return thrown.code;
@@ -78,11 +106,30 @@ export async function runCommand(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** Flags without a command are those of the chat. */
-function withCommand([node = '', script = '', ...args]: readonly string[]): string[] {
+/** The program with every command listed and none defined yet. */
+export function createProgram(): Command {
+  const program = new Command('toolplane')
+    .description('The open tool plane for AI agents.')
+    .version(VERSION, '-V, --version', 'print the version')
+    .showSuggestionAfterError()
+    .showHelpAfterError('(see --help)')
+    .addHelpText('after', EXIT_CODES)
+    .enablePositionalOptions()
+    .configureOutput({ outputError })
+    .exitOverride();
+  addCommands(program, COMMANDS);
+  // Every command needs a working directory, except completion in a shell that starts in a removed one.
+  program.hook('preAction', (_, action) => {
+    if (action.name() !== 'completion') workingDirectory();
+  });
+  return program;
+}
+
+/** Flags without a command are those of `chat`. */
+function withCommand(args: readonly string[]): string[] {
   const [first] = args;
   const isOwn = first !== undefined && (!first.startsWith('-') || OWN_FLAGS.has(first));
-  return isOwn ? [node, script, ...args] : [node, script, 'chat', ...args];
+  return isOwn ? [...args] : ['chat', ...args];
 }
 
 const OWN_FLAGS: ReadonlySet<string> = new Set(['-h', '--help', '-V', '--version']);

@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
 import { ExitCode } from './exit-code.ts';
 import { type Actions, actionWord } from './host/action-word.ts';
+import { namedServers } from './host/named-servers.ts';
 import { addServerChoice, addServerFlags, chosenNames, refuse } from './host/server-flags.ts';
+import { startPrompts } from './prompts/start.ts';
 
 const HELP = `
 Connects the servers, lists their prompts or has one filled in, and ends them again. Arguments of prompts are texts.
@@ -22,10 +24,9 @@ const ACTIONS: Actions<'list' | 'get'> = {
 };
 
 /** `toolplane prompts`: what servers would have a model asked. */
-export function addPrompts(program: Command): void {
-  addServerChoice(addServerFlags(program.command('prompts')))
+export function definePrompts(command: Command): void {
+  addServerChoice(addServerFlags(command))
     .usage('[options] [list | get <server> <prompt> [key=value…]]')
-    .description('List the prompts of servers, or have one filled in.')
     .argument('[words...]', 'list, or get <server> <prompt> [key=value…]')
     .option('--json', 'print what the servers gave as one JSON document')
     .addHelpText('after', HELP)
@@ -33,9 +34,7 @@ export function addPrompts(program: Command): void {
       const action = actionWord(command, words, ACTIONS);
       const [, server = '', prompt = '', ...given] = words;
       const args = textArguments(command, given);
-      const { namedServers } = await import('./host/named-servers.ts');
       const named = await namedServers(command, action === 'get' ? [server] : chosenNames(command));
-      const { startPrompts } = await import('./prompts/start.ts');
       const request = { ...named, format: json ? ('json' as const) : ('text' as const) };
       const code = await startPrompts(
         action === 'get' ? { ...request, action, server, prompt, args } : { ...request, action },

@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
 import { ExitCode } from './exit-code.ts';
 import { type Actions, actionWord } from './host/action-word.ts';
+import { namedServers } from './host/named-servers.ts';
 import { addServerChoice, addServerFlags, chosenNames } from './host/server-flags.ts';
+import { startResources } from './resources/start.ts';
 
 const HELP = `
 Connects the servers, lists or reads what they let others read, and ends them again.
@@ -28,10 +30,9 @@ const ACTIONS: Actions<'list' | 'templates' | 'read'> = {
 type Values = { json?: true; output?: string };
 
 /** `toolplane resources`: what servers let others read. */
-export function addResources(program: Command): void {
-  addServerChoice(addServerFlags(program.command('resources')))
+export function defineResources(command: Command): void {
+  addServerChoice(addServerFlags(command))
     .usage('[options] [list | templates | read <server> <uri>]')
-    .description('List or read the resources of servers.')
     .argument('[words...]', 'list, templates, or read <server> <uri>')
     .option('--json', 'print what the servers gave as one JSON document')
     .option('-o, --output <directory>', 'keep what is read and is no text in files there')
@@ -39,9 +40,7 @@ export function addResources(program: Command): void {
     .action(async (words: string[], { json, output }: Values, command: Command) => {
       const action = actionWord(command, words, ACTIONS);
       const [, server = '', uri = ''] = words;
-      const { namedServers } = await import('./host/named-servers.ts');
       const named = await namedServers(command, action === 'read' ? [server] : chosenNames(command));
-      const { startResources } = await import('./resources/start.ts');
       const request = {
         ...named,
         format: json ? ('json' as const) : ('text' as const),

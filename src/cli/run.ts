@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import { addAgentFlags, agentOptions, type FlagValues } from './agent-flags.ts';
 import { ExitCode } from './exit-code.ts';
 import { OUTPUT_FORMATS, type OutputFormat } from './run/output.ts';
+import { startRun } from './run/start.ts';
 
 const HELP = `
 The prompt is the words given, or what comes through stdin:
@@ -23,9 +24,8 @@ Exit codes:
   130  it was interrupted (129, 143: hung up, terminated)`;
 
 /** `toolplane run "prompt"`: one turn for scripts. */
-export function addRun(program: Command): void {
-  addAgentFlags(program.command('run'))
-    .description('Have one prompt answered, for scripts.')
+export function defineRun(command: Command): void {
+  addAgentFlags(command)
     .argument('[prompt...]', 'the prompt; - is stdin')
     .addOption(
       new Option(
@@ -43,7 +43,6 @@ export function addRun(program: Command): void {
     .action(async (words: string[], values: FlagValues, command: Command) => {
       const prompt = await readPrompt(words);
       if (prompt.trim() === '') command.error('error: there is no prompt', { exitCode: 2 });
-      const { startRun } = await import('./run/start.ts');
       const code = await startRun(
         {
           prompt,

@@ -3,6 +3,7 @@ import { isSecretName, NAME_RULE } from '../config/secrets/secret-name.ts';
 import { ExitCode } from './exit-code.ts';
 import { type Actions, actionWord } from './host/action-word.ts';
 import { refuse } from './host/server-flags.ts';
+import { startSecret } from './secret/start.ts';
 
 const HELP = `
 Keeps what servers need and nobody should read in a file of yours alone (secrets.json in ~/.toolplane, or in
@@ -34,11 +35,9 @@ const NOT_HERE =
   'a value is not taken from the command line, where others can see it; type it when asked, or pipe it in';
 
 /** `toolplane secret`: what `${secret:name}` stands for. */
-export function addSecret(program: Command): void {
-  program
-    .command('secret')
+export function defineSecret(command: Command): void {
+  command
     .usage('[options] [list | set <name> | remove <name>]')
-    .description('Keep secrets that servers need.')
     .argument('[words...]', 'list, set <name>, or remove <name>')
     .option('--json', 'print what was done, or the list, as one JSON document')
     .addHelpText('after', HELP)
@@ -48,7 +47,6 @@ export function addSecret(program: Command): void {
       // What was typed is not shown again: it may be the value.
       if (action === 'set' && (more.length > 0 || name.includes('='))) refuse(command, NOT_HERE);
       if (action === 'set' && !isSecretName(name)) refuse(command, NAME_RULE);
-      const { startSecret } = await import('./secret/start.ts');
       const format = json ? 'json' : 'text';
       const code = await startSecret(
         action === 'list' ? { action, format } : { action, format, name },

@@ -11,10 +11,8 @@ import { neutralise } from './chat/neutralise.ts';
 import { claimStdout, flushed } from './claim-stdout.ts';
 
 /** `toolplane serve <module>`: a module's tool server as a stdio MCP server in a process of its own (R42). */
-export function addServe(program: Command): void {
-  program
-    .command('serve')
-    .description('Run the tool server a module exports as a stdio MCP server.')
+export function defineServe(command: Command): void {
+  command
     .argument('<module>', 'path of the module')
     .option('--export <name>', 'which export to serve; by default the first that is a tool server')
     .addHelpText(

@@ -1,7 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ExitCode } from './exit-code.ts';
 import { type Actions, actionWord } from './host/action-word.ts';
+import { namedServers } from './host/named-servers.ts';
 import { addServerChoice, addServerFlags, chosenNames, refuse } from './host/server-flags.ts';
+import { startChanges } from './tools/changes.ts';
+import { startTools } from './tools/start.ts';
 
 const HELP = `
 Connects the servers, lists what they offer, and ends them again. Beside each tool stands what its server claims of it.
@@ -36,10 +39,9 @@ const ACTIONS: Actions<'list' | 'accept'> = {
 type Values = { json?: true; cost?: true; changed?: true; search?: string; limit: number };
 
 /** `toolplane tools`: what servers offer, what it costs, which tool is for what, and what changed. */
-export function addTools(program: Command): void {
-  addServerChoice(addServerFlags(program.command('tools')))
+export function defineTools(command: Command): void {
+  addServerChoice(addServerFlags(command))
     .usage('[options] [accept <server> [tool]]')
-    .description('List the tools of servers, what they cost, or search them.')
     .argument('[words...]', 'nothing, or accept <server> [tool]')
     .addOption(
       new Option('--cost', 'tokens of every definition, the dearest first').conflicts(['search', 'changed']),
@@ -76,9 +78,7 @@ function refuseIdle(command: Command, action: 'list' | 'accept', { search }: Val
 }
 
 async function list({ json, cost, search, limit }: Values, command: Command): Promise<number> {
-  const { namedServers } = await import('./host/named-servers.ts');
   const named = await namedServers(command, chosenNames(command));
-  const { startTools } = await import('./tools/start.ts');
   const format = json ? 'json' : cost ? 'cost' : 'list';
   return startTools({ ...named, format, limit, ...(search !== undefined && { search }) }, process.env);
 }
@@ -88,7 +88,6 @@ async function changes(
   { json }: Values,
   command: Command,
 ): Promise<number> {
-  const { startChanges } = await import('./tools/changes.ts');
   const format = json ? 'json' : 'text';
   const servers = chosenNames(command);
   if (server === undefined) {

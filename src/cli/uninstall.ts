@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { ExitCode } from './exit-code.ts';
+import { startUninstall } from './uninstall/start.ts';
 
 const HELP = `
 Lists all that Toolplane ever wrote and is still there, and removes it once you agree:
@@ -23,17 +24,14 @@ Exit codes:
 type Values = { yes?: true; dryRun?: true; json?: true; keepSettings?: true };
 
 /** `toolplane uninstall`: everything we ever wrote, and its end. */
-export function addUninstall(program: Command): void {
-  program
-    .command('uninstall')
-    .description('List and remove everything Toolplane has written.')
+export function defineUninstall(command: Command): void {
+  command
     .addOption(new Option('--yes', 'remove it without a question').conflicts('dryRun'))
     .option('--dry-run', 'list it and remove nothing')
     .option('--keep-settings', 'keep settings, secrets, choices and what was written into projects')
     .option('--json', 'one JSON document with everything; nothing is asked')
     .addHelpText('after', HELP)
     .action(async ({ yes, dryRun, json, keepSettings }: Values) => {
-      const { startUninstall } = await import('./uninstall/start.ts');
       const request = {
         format: json ? 'json' : 'text',
         mode: dryRun ? 'dry-run' : yes ? 'yes' : 'ask',

@@ -17,7 +17,7 @@ test.each([['--help'], ['-h'], ['help']])('%s tells what there is, exit codes in
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toMatch(/Usage: toolplane/);
   expect(stdout).toMatch(/serve .*Run the tool server a module exports/);
-  expect(stdout).toMatch(/2 {2}the command was not understood/);
+  expect(stdout).toMatch(/2 {2}usage error/);
 });
 
 test('a command has help of its own', async () => {

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
-import { addExplain } from '../../src/cli/explain.ts';
+import { defineExplain } from '../../src/cli/explain.ts';
 import { settingSources } from '../../src/cli/setting-sources.ts';
 
 test.each<[string, string[]]>([
@@ -14,7 +14,7 @@ test.each<[string, string[]]>([
 
 test('explain refuses what a run would refuse, with what may be meant', () => {
   const program = new Command().exitOverride().configureOutput({ writeErr: () => {} });
-  addExplain(program);
+  defineExplain(program.command('explain'));
   const words = ['explain', 'server', '--setting-sources', 'usr'];
   expect(() => program.parse(words, { from: 'user' })).toThrow(/did you mean user\?/);
 });

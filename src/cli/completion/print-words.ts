@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { onOneLine } from '../chat/neutralise.ts';
+import { loadNamed } from '../command-table.ts';
 import { lines } from '../host/lines.ts';
 import type { Kind } from './kinds.ts';
 import { nextWords, type Word } from './next-words.ts';
@@ -11,6 +12,9 @@ export async function printWords(
   typed: readonly string[],
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
+  // The root completes the flags of `chat` too.
+  await loadNamed(program, ['chat']);
+  await loadNamed(program, typed);
   const { words, value, before = '', begun } = nextWords(program, typed);
   const values = value ? (await valuesOf(value, env)).filter(isNoFlag) : [];
   const all = [...words, ...values.map((it) => ({ ...it, word: before + it.word }))];

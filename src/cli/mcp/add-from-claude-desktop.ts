@@ -1,16 +1,16 @@
 import { type Command, Option } from 'commander';
 import type { WritableScope } from '../../config/write/write-servers.ts';
 import { ExitCode } from '../exit-code.ts';
+import { startImport } from './import/start.ts';
 import { scopeName } from './one-of.ts';
-import { formatOf, subCommand } from './sub-command.ts';
+import { addJsonFlag, formatOf } from './sub-command.ts';
 
 const HELP = `
 The same as toolplane mcp import claude-desktop, which can do more.`;
 
 /** `toolplane mcp add-from-claude-desktop`, as other programs call one form of `import`. */
-export function addFromClaudeDesktop(mcp: Command): void {
-  subCommand(mcp, 'add-from-claude-desktop', { hidden: true })
-    .description('Take over the servers that Claude Desktop has.')
+export function defineAddFromClaudeDesktop(command: Command): void {
+  addJsonFlag(command)
     .addOption(
       new Option('-s, --scope <scope>', 'where they are written: local, project or user')
         .argParser(scopeName)
@@ -19,7 +19,6 @@ export function addFromClaudeDesktop(mcp: Command): void {
     .option('--all', 'take all new ones without a question')
     .addHelpText('after', HELP)
     .action(async (values: { json?: true; all?: true; scope: WritableScope }) => {
-      const { startImport } = await import('./import/start.ts');
       const request = {
         sources: ['claude-desktop'],
         scope: values.scope,

@@ -1,8 +1,9 @@
 import { type Command, Option } from 'commander';
 import type { WritableScope } from '../../config/write/write-servers.ts';
 import { ExitCode } from '../exit-code.ts';
+import { startAddJson } from './add/start.ts';
 import { scopeName } from './one-of.ts';
-import { formatOf, subCommand } from './sub-command.ts';
+import { addJsonFlag, formatOf } from './sub-command.ts';
 
 const HELP = `
 The JSON is the entry itself, what stands behind a name in "mcpServers"; comments and trailing commas may be in it. A
@@ -22,9 +23,8 @@ Exit codes:
 type Values = { json?: true; scope: WritableScope; force?: true };
 
 /** `toolplane mcp add-json`: one more server, as its entry in a file. */
-export function addAddJson(mcp: Command): void {
-  subCommand(mcp, 'add-json')
-    .description('Add a server by its JSON entry.')
+export function defineAddJson(command: Command): void {
+  addJsonFlag(command)
     .argument('<name>', 'what it is called from now on')
     .argument('<json>', 'its entry; - is stdin')
     .addOption(
@@ -35,7 +35,6 @@ export function addAddJson(mcp: Command): void {
     .option('--force', 'replace one of that name; write secrets into the file of a project')
     .addHelpText('after', HELP)
     .action(async (name: string, json: string, values: Values) => {
-      const { startAddJson } = await import('./add/start.ts');
       const request = { name, json, scope: values.scope, force: values.force === true };
       const code = await startAddJson(request, formatOf(values), process.env);
       if (code !== 0) throw new ExitCode(code);

@@ -2,10 +2,11 @@ import { Command, Option } from 'commander';
 import type { WritableScope } from '../../config/write/write-servers.ts';
 import { ExitCode } from '../exit-code.ts';
 import { milliseconds } from '../host/server-flags.ts';
+import { startAdd } from './add/start.ts';
 import { type Transport, transportName } from './add/transport.ts';
 import { repeatVariables } from './add/variables.ts';
 import { scopeName, several } from './one-of.ts';
-import { formatOf, subCommand } from './sub-command.ts';
+import { addJsonFlag, formatOf } from './sub-command.ts';
 
 const HELP = `
 An address is reached by http, or by sse if it speaks nothing else (ws:// by ws); -t keeps to one of them. Anything else
@@ -49,15 +50,14 @@ type Values = {
 };
 
 /** `toolplane mcp add`: one more server, by a command or an address. */
-export function addAdd(mcp: Command): void {
-  const add = subCommand(mcp, 'add');
+export function defineAdd(command: Command): void {
+  const add = addJsonFlag(command);
   add.parseOptions = (words) => Command.prototype.parseOptions.call(add, repeatVariables(words));
   add.error = (message, options) => {
     if (options?.code === 'commander.unknownOption') add.showHelpAfterError(AFTER_UNKNOWN);
     return Command.prototype.error.call(add, message, options);
   };
   add
-    .description('Add a server: a command, or an address.')
     .usage(
       '[options] <name> <commandOrUrl> [args...]\n       toolplane mcp add [options] <name> -- <command> [args...]',
     )
@@ -96,7 +96,6 @@ export function addAdd(mcp: Command): void {
     .option('--force', 'replace one of that name; write secrets into the file of a project')
     .addHelpText('after', HELP)
     .action(async (name: string, target: string, args: string[], values: Values) => {
-      const { startAdd } = await import('./add/start.ts');
       const { scope, transport, env = [], header = [], cwd, timeout, trust, onDemand } = values;
       const code = await startAdd(
         {

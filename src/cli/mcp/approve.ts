@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { ExitCode } from '../exit-code.ts';
-import { formatOf, subCommand } from './sub-command.ts';
+import { startApprove } from './approve/start.ts';
+import { addJsonFlag, formatOf } from './sub-command.ts';
 
 const HELP = `
 What a project brings along (servers in .mcp.json and .toolplane/settings.local.json, and what its settings files would
@@ -36,16 +37,14 @@ Exit codes:
 type Values = { json?: true; all?: true; settings?: true; trustRepository?: true };
 
 /** `toolplane mcp approve`: what a project brings along may count. */
-export function addApprove(mcp: Command): void {
-  subCommand(mcp, 'approve')
-    .description('Approve servers and settings that a project brings along.')
+export function defineApprove(command: Command): void {
+  addJsonFlag(command)
     .argument('[name...]', 'the servers; without any, you are asked about each')
     .option('--all', 'every server and settings file that waits')
     .option('--settings', 'the settings files of the project')
     .option('--trust-repository', 'everything in the repository, now and after every pull')
     .addHelpText('after', HELP)
     .action(async (names: string[], values: Values) => {
-      const { startApprove } = await import('./approve/start.ts');
       const { all, settings, trustRepository } = values;
       const request = {
         names,

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { ExitCode } from '../exit-code.ts';
-import { formatOf, subCommand } from './sub-command.ts';
+import { startDoctor } from './doctor/start.ts';
+import { addJsonFlag, formatOf } from './sub-command.ts';
 
 const HELP = `
   toolplane mcp doctor                 every file and every server
@@ -18,13 +19,11 @@ Exit codes:
   130  it was interrupted (129, 143: hung up, terminated)`;
 
 /** `toolplane mcp doctor`: looks at everything that is configured, and tells the fix of what is not well. */
-export function addDoctor(mcp: Command): void {
-  subCommand(mcp, 'doctor')
-    .description('Check every configuration file and server, and tell the fix.')
+export function defineDoctor(command: Command): void {
+  addJsonFlag(command)
     .argument('[names...]', 'only these servers')
     .addHelpText('after', HELP)
     .action(async (names: string[], values: { json?: true }) => {
-      const { startDoctor } = await import('./doctor/start.ts');
       const code = await startDoctor({ names: [...new Set(names)], format: formatOf(values) }, process.env);
       if (code !== 0) throw new ExitCode(code);
     });

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { ExitCode } from '../exit-code.ts';
-import { formatOf, subCommand } from './sub-command.ts';
+import { startGet } from './get/start.ts';
+import { addJsonFlag, formatOf } from './sub-command.ts';
 
 const HELP = `
 Where the server is defined, the place that counts first; its entry as written, with values that may be secret hidden;
@@ -20,14 +21,12 @@ Exit codes:
 type Values = { json?: true; connect: boolean };
 
 /** `toolplane mcp get`: one server, wherever it is defined. */
-export function addGet(mcp: Command): void {
-  subCommand(mcp, 'get')
-    .description('Show one server: where it is defined, and how it is.')
+export function defineGet(command: Command): void {
+  addJsonFlag(command)
     .argument('<name>', 'the server')
     .option('--no-connect', 'start nothing: tell only what is configured')
     .addHelpText('after', HELP)
     .action(async (name: string, values: Values) => {
-      const { startGet } = await import('./get/start.ts');
       const code = await startGet({ name, connects: values.connect }, formatOf(values), process.env);
       if (code !== 0) throw new ExitCode(code);
     });

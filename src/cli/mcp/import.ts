@@ -1,8 +1,9 @@
 import { type Command, Option } from 'commander';
 import type { WritableScope } from '../../config/write/write-servers.ts';
 import { ExitCode } from '../exit-code.ts';
+import { startImport } from './import/start.ts';
 import { scopeName } from './one-of.ts';
-import { formatOf, subCommand } from './sub-command.ts';
+import { addJsonFlag, formatOf } from './sub-command.ts';
 
 const HELP = `
 Reads the files of other programs, shows which servers they have, and takes over those you choose. The files of others
@@ -46,9 +47,8 @@ type Values = {
 };
 
 /** `toolplane mcp import`: servers that other programs already have. */
-export function addImport(mcp: Command): void {
-  subCommand(mcp, 'import')
-    .description('Take over the servers that other programs have.')
+export function defineImport(command: Command): void {
+  addJsonFlag(command)
     .argument('[sources...]', 'which programs; by default all that are known')
     .addOption(
       new Option('-s, --scope <scope>', 'where they are written: local, project or user')
@@ -62,7 +62,6 @@ export function addImport(mcp: Command): void {
     .option('--project-files', 'with --all: also what files in the project name')
     .addHelpText('after', HELP)
     .action(async (sources: string[], values: Values) => {
-      const { startImport } = await import('./import/start.ts');
       const code = await startImport(
         {
           sources,

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { ExitCode } from '../exit-code.ts';
-import { formatOf, subCommand } from './sub-command.ts';
+import { startList } from './list/start.ts';
+import { addJsonFlag, formatOf } from './sub-command.ts';
 
 const HELP = `
 Every server that is configured, its scope, where it stands, and how it is:
@@ -24,17 +25,13 @@ Exit codes:
 
 type Values = { json?: true; connect: boolean };
 
-/** `toolplane mcp list`, which others call `ls`. */
-export function addList(mcp: Command): void {
-  for (const command of [subCommand(mcp, 'list'), subCommand(mcp, 'ls', { hidden: true })]) {
-    command
-      .description('List the servers and how they are.')
-      .option('--no-connect', 'start nothing: tell only what is configured')
-      .addHelpText('after', HELP)
-      .action(async (values: Values) => {
-        const { startList } = await import('./list/start.ts');
-        const code = await startList({ connects: values.connect }, formatOf(values), process.env);
-        if (code !== 0) throw new ExitCode(code);
-      });
-  }
+/** `toolplane mcp list`, and its alias `ls`. */
+export function defineList(command: Command): void {
+  addJsonFlag(command)
+    .option('--no-connect', 'start nothing: tell only what is configured')
+    .addHelpText('after', HELP)
+    .action(async (values: Values) => {
+      const code = await startList({ connects: values.connect }, formatOf(values), process.env);
+      if (code !== 0) throw new ExitCode(code);
+    });
 }

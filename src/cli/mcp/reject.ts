@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { ExitCode } from '../exit-code.ts';
-import { formatOf, subCommand } from './sub-command.ts';
+import { startApprove } from './approve/start.ts';
+import { addJsonFlag, formatOf } from './sub-command.ts';
 
 const HELP = `
 A rejected server is not started and takes its name from nobody; of a rejected settings file only what forbids counts.
@@ -21,15 +22,13 @@ Exit codes:
   130  it was interrupted; nothing was decided (129, 143: hung up, terminated)`;
 
 /** `toolplane mcp reject`: what a project brings along may not count. */
-export function addReject(mcp: Command): void {
-  subCommand(mcp, 'reject')
-    .description('Reject servers and settings that a project brings along.')
+export function defineReject(command: Command): void {
+  addJsonFlag(command)
     .argument('[name...]', 'the servers; without any, you are asked about each')
     .option('--all', 'every server and settings file that waits')
     .option('--settings', 'the settings files of the project')
     .addHelpText('after', HELP)
     .action(async (names: string[], values: { json?: true; all?: true; settings?: true }) => {
-      const { startApprove } = await import('./approve/start.ts');
       const request = {
         names,
         choice: 'rejected',

@@ -2,7 +2,8 @@ import { type Command, Option } from 'commander';
 import type { WritableScope } from '../../config/write/write-servers.ts';
 import { ExitCode } from '../exit-code.ts';
 import { scopeName } from './one-of.ts';
-import { formatOf, subCommand } from './sub-command.ts';
+import { startRemove } from './remove/start.ts';
+import { addJsonFlag, formatOf } from './sub-command.ts';
 
 const HELP = `
 Takes the entry out of its file and says what counts under that name from now on. Comments and everything else in the
@@ -18,19 +19,15 @@ Exit codes:
 
 type Values = { json?: true; scope?: WritableScope };
 
-/** `toolplane mcp remove`, which others call `rm`. */
-export function addRemove(mcp: Command): void {
-  for (const command of [subCommand(mcp, 'remove'), subCommand(mcp, 'rm', { hidden: true })]) {
-    command
-      .description('Remove a server from its file.')
-      .argument('<name>', 'the server')
-      .addOption(new Option('-s, --scope <scope>', 'which one: local, project or user').argParser(scopeName))
-      .addHelpText('after', HELP)
-      .action(async (name: string, values: Values) => {
-        const { startRemove } = await import('./remove/start.ts');
-        const { scope } = values;
-        const code = await startRemove({ name, ...(scope && { scope }) }, formatOf(values), process.env);
-        if (code !== 0) throw new ExitCode(code);
-      });
-  }
+/** `toolplane mcp remove`, and its alias `rm`. */
+export function defineRemove(command: Command): void {
+  addJsonFlag(command)
+    .argument('<name>', 'the server')
+    .addOption(new Option('-s, --scope <scope>', 'which one: local, project or user').argParser(scopeName))
+    .addHelpText('after', HELP)
+    .action(async (name: string, values: Values) => {
+      const { scope } = values;
+      const code = await startRemove({ name, ...(scope && { scope }) }, formatOf(values), process.env);
+      if (code !== 0) throw new ExitCode(code);
+    });
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { ExitCode } from '../exit-code.ts';
-import { formatOf, subCommand } from './sub-command.ts';
+import { startReset } from './approve/reset.ts';
+import { addJsonFlag, formatOf } from './sub-command.ts';
 
 const HELP = `
 Forgets what you approved, rejected and trusted in this repository, and in the directories below it; without a
@@ -15,12 +16,10 @@ Exit codes:
   2  the command was not understood`;
 
 /** `toolplane mcp reset-project-choices`: everything in the project waits again. */
-export function addResetProjectChoices(mcp: Command): void {
-  subCommand(mcp, 'reset-project-choices')
-    .description('Forget what was approved and rejected in this project.')
+export function defineResetProjectChoices(command: Command): void {
+  addJsonFlag(command)
     .addHelpText('after', HELP)
     .action(async (values: { json?: true }) => {
-      const { startReset } = await import('./approve/reset.ts');
       const code = await startReset(formatOf(values), process.env);
       if (code !== 0) throw new ExitCode(code);
     });

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { several } from './one-of.ts';
+import { startServe } from './serve/start.ts';
 
 const HELP = `
 Any MCP client can use these tools, without an agent of ours and without a model:
@@ -33,10 +34,8 @@ Exit codes:
 type Values = { tools?: string[]; cwd?: string; readOnly?: true; allowWrites?: true; allowShell?: true };
 
 /** `toolplane mcp serve`: the built-in tools as a stdio MCP server, shut as far as flags do not open it. */
-export function addMcpServe(mcp: Command): void {
-  mcp
-    .command('serve')
-    .description('Serve the built-in tools over stdio to any MCP client.')
+export function defineMcpServe(command: Command): void {
+  command
     .addOption(
       new Option('--tools <names>', 'only these, separated by commas; may be repeated').argParser(several),
     )
@@ -51,7 +50,6 @@ export function addMcpServe(mcp: Command): void {
     .option('--allow-shell', 'Bash too, which is kept to nothing')
     .addHelpText('after', HELP)
     .action(async ({ tools, cwd, allowWrites, allowShell }: Values) => {
-      const { startServe } = await import('./serve/start.ts');
       await startServe(
         {
           ...(tools && { tools: tools.flatMap((it) => it.split(',')).map((it) => it.trim()) }),

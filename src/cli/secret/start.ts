@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { nearest } from '../../base/nearest.ts';
+import { readConfiguration } from '../../config/configuration.ts';
 import { fileSecretStore } from '../../config/secrets/file-secret-store.ts';
 import type { SecretStore } from '../../config/secrets/secret-store.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
@@ -84,7 +85,6 @@ async function list(format: string, { store, output }: Work, env: NodeJS.Process
 /** What is configured here; secrets are listed also where that cannot be read. */
 async function entriesOf(env: NodeJS.ProcessEnv, output: Output): Promise<[string, object][] | undefined> {
   try {
-    const { readConfiguration } = await import('../../config/configuration.ts');
     const { merged } = await readConfiguration(cliWorld(env));
     return merged.servers.flatMap(({ name, entry }) => (entry ? [[name, entry] as [string, object]] : []));
   } catch (cause) {

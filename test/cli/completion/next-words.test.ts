@@ -1,14 +1,11 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { expect, test } from 'vitest';
-import { addChat } from '../../../src/cli/chat.ts';
+import { loadAll } from '../../../src/cli/command-table.ts';
 import { nextWords } from '../../../src/cli/completion/next-words.ts';
-import { addCompletion } from '../../../src/cli/completion.ts';
-import { addMcp } from '../../../src/cli/mcp.ts';
-import { addSecret } from '../../../src/cli/secret.ts';
-import { addTools } from '../../../src/cli/tools.ts';
+import { createProgram } from '../../../src/cli/program.ts';
 
-const PROGRAM = new Command('toolplane').enablePositionalOptions();
-for (const add of [addChat, addTools, addMcp, addSecret, addCompletion]) add(PROGRAM);
+const PROGRAM = createProgram();
+await loadAll(PROGRAM);
 
 /** What a shell would show, with kinds of values in brackets. */
 function next(line: string): string[] {

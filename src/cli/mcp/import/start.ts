@@ -11,6 +11,7 @@ import { line } from '../../chat/piece.ts';
 import { NotUnderstood } from '../../host/not-understood.ts';
 import { inSession, type Session } from '../session.ts';
 import type { McpFormat } from '../sub-command.ts';
+import { askAtTerminal } from './ask-at-terminal.ts';
 import { type Candidate, candidatesOf } from './candidate.ts';
 import { existingServers } from './existing.ts';
 import { donePieces, foundPieces, type Row, rowDocument } from './report.ts';
@@ -73,7 +74,6 @@ async function choose(
     tell('nothing was written: --all takes all new ones, --dry-run shows what that would do');
     return 'nothing';
   }
-  const { askAtTerminal } = await import('./ask-at-terminal.ts');
   const picked = await askAtTerminal(candidates, env);
   return typeof picked === 'number' ? picked : new Set(picked);
 }
