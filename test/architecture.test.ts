@@ -69,8 +69,6 @@ const PURE = [
   'src/base/redact.ts',
   'src/base/ring.ts',
   'src/host/check-host-options.ts',
-  'src/config/approval/choice-file.ts',
-  'src/config/approval/settings-part.ts',
   'src/config/merge/*.ts',
   'src/config/model.ts',
   'src/config/settings/hook-settings.ts',
