@@ -1,6 +1,10 @@
-import { Broadcast } from '../base/broadcast.ts';
+import { type Backlog, Broadcast } from '../base/broadcast.ts';
+import { isRecord } from '../base/is-record.ts';
 import { within } from '../base/within.ts';
 import { configuredLimits } from '../config/configured-limits.ts';
+import type { LoadedConfiguration } from '../config/loaded-configuration.ts';
+import type { RunningConfiguration } from '../config/running.ts';
+import { sayNews } from '../config/say-news.ts';
 import type { Refusal } from '../mcp/calls/call-fault.ts';
 import { callServer } from '../mcp/calls/call-server.ts';
 import { type CallRecord, memoryJournal } from '../mcp/calls/journal.ts';
@@ -10,12 +14,14 @@ import { Features } from '../mcp/features/features.ts';
 import { unknownServer, type WhyAside } from '../mcp/features/unknown-server.ts';
 import { ownEntry } from '../mcp/servers/read-entry.ts';
 import type { Ready } from '../mcp/servers/ready.ts';
+import type { KnownServer } from '../mcp/servers/server.ts';
 import { type Replaced, Servers } from '../mcp/servers/servers.ts';
-import type { ServerStatus } from '../mcp/servers/status.ts';
+import { closedStatus, type ServerStatus } from '../mcp/servers/status.ts';
 import type { ToolChange } from '../pool/pinning/judge.ts';
 import type { PinWatch } from '../pool/pinning/pin-watch.ts';
 import type { Pins } from '../pool/pinning/pins.ts';
 import type { CallToolResult } from '../protocol/mcp.ts';
+import { unknownMembers } from '../protocol/server-entry.ts';
 import {
   checkCallOptions,
   checkHostOptions,
@@ -23,9 +29,7 @@ import {
   checkReady,
   checkServers,
 } from './check-host-options.ts';
-import { entryWarnings } from './entry-warnings.ts';
-import { EVENT_BACKLOG } from './event-backlog.ts';
-import { followConfiguration } from './follow-configuration.ts';
+import { type HostWorld, hostConnectWorld, hostPins } from './host-context.ts';
 import { HostFeatures } from './host-features.ts';
 import type {
   HostCallOptions,
@@ -35,11 +39,7 @@ import type {
   HostServerEntry,
   HostTool,
 } from './host-options.ts';
-import { hostPins } from './host-pins.ts';
-import { HostPools } from './host-pools.ts';
-import { hostStatus } from './host-status.ts';
-import { type HostWorld, hostConnectWorld } from './host-world.ts';
-import type { PoolOptions, ToolPool } from './tool-pool.ts';
+import { HostPools, type PoolOptions, type ToolPool } from './tool-pool.ts';
 
 /** How long what is remembered may take to be written. */
 const FLUSH_MS = 1_000;
@@ -265,3 +265,70 @@ function changedTool({ server, tool, text }: ToolChange): Refusal {
 }
 
 const NEVER = new AbortController().signal;
+
+/** Every server of a host by its name: first those it runs, then those that are configured and may not be started. */
+function hostStatus(
+  servers: ReadonlyMap<string, KnownServer>,
+  running: RunningConfiguration | undefined,
+  host: 'open' | 'closed',
+): Record<string, ServerStatus> {
+  const aside = (running?.aside() ?? []).filter(({ name }) => !servers.has(name));
+  const all = [
+    ...[...servers].map(([name, { status }]) => [name, status] as const),
+    ...aside.map(({ name }) => [name, asideStatus(name, running)] as const),
+  ];
+  return Object.fromEntries(
+    all.map(([name, status]) => [name, host === 'open' ? status : closedStatus(status)]),
+  );
+}
+
+function asideStatus(name: string, running: RunningConfiguration | undefined): ServerStatus {
+  const { code, message } = unknownServer(name, [], running?.whyAside(name));
+  const since = running?.current.readAt ?? 0;
+  return { state: 'disabled', since, attempt: 0, cause: { code, message }, stderr: [] };
+}
+
+/** What servers say in floods may be missed by a slow reader; what becomes of servers may not. */
+const EVENT_BACKLOG: Backlog<HostEvent> = {
+  limit: 1_000,
+  isMinor: ({ type }) => type === 'stderr' || type === 'log' || type === 'warning' || type === 'tools',
+  dropped: (count) => ({
+    type: 'warning',
+    server: '',
+    message: `${count} events of what servers said were dropped, since they were not read in time`,
+  }),
+};
+
+/** Members of entries that nobody knows: each is most likely a typo. */
+function entryWarnings(servers: Readonly<Record<string, unknown>>): HostEvent[] {
+  return Object.entries(servers).flatMap(([server, entry]) => warningsOf(server, entry));
+}
+
+function warningsOf(server: string, entry: unknown): HostEvent[] {
+  if (!isRecord(entry)) return [];
+  return unknownMembers(entry).map(({ name, meant }) => {
+    const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
+    return { type: 'warning', server, message: `"${name}" of its entry means nothing here${hint}` };
+  });
+}
+
+/** Runs what is configured, now and whenever something is saved, until what it gives is disposed of. */
+function followConfiguration(
+  servers: Servers,
+  { running }: LoadedConfiguration,
+  emit: (event: HostEvent) => void,
+): Disposable {
+  const note = (message: string) => emit({ type: 'warning', server: '', message });
+  servers.configure(running.servers);
+  return running.follow({
+    configure: (entries, now, before) => {
+      const { added, removed, restarted } = servers.configure(entries);
+      // Dialled anew they fail, and say why.
+      for (const name of running.forbidden(before, now, servers.all)) void servers.reconnect(name);
+      if (added.length + removed.length + restarted.length > 0)
+        emit({ type: 'configured', added, removed, restarted });
+      for (const text of sayNews(before, now)) note(text);
+    },
+    note,
+  });
+}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toolTokens } from '../../src/agent/loop/estimate-tokens.ts';
+import { toolTokens } from '../../src/agent/loop/context-usage.ts';
 import { assemble } from '../../src/pool/assemble.ts';
 import { definitionTokens, priceList, priceOf } from '../../src/pool/price.ts';
 import { catalogue } from './catalogue.ts';

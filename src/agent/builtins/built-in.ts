@@ -1,6 +1,6 @@
 import type { Workspace } from '../../permissions/path.ts';
 import type { ListedTool, ToolAnnotations } from '../../protocol/mcp.ts';
-import { failedOutcome, type ToolOutcome } from '../loop/tool-call.ts';
+import { failedOutcome, type ToolOutcome } from '../loop/run-calls.ts';
 import type { FileMemory } from './files/file-memory.ts';
 import type { LeftOvers } from './shell/left-overs.ts';
 import type { WakeQueue } from './wake-queue.ts';

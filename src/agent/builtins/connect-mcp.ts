@@ -1,4 +1,4 @@
-import { failedOutcome } from '../loop/tool-call.ts';
+import { failedOutcome } from '../loop/run-calls.ts';
 import { type ConnectOutcome, defineBuiltIn } from './built-in.ts';
 
 const MOST_NAMES = 100;

@@ -1,5 +1,5 @@
 import { cutText } from '../../base/cut-text.ts';
-import { failedOutcome } from '../loop/tool-call.ts';
+import { failedOutcome } from '../loop/run-calls.ts';
 import { defineBuiltIn, type ListedResource } from './built-in.ts';
 
 /** How many are told in one answer, and in how many characters: a server may have thousands. */

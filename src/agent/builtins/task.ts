@@ -1,4 +1,4 @@
-import { failedOutcome } from '../loop/tool-call.ts';
+import { failedOutcome } from '../loop/run-calls.ts';
 import { defineBuiltIn } from './built-in.ts';
 
 export const TASK = defineBuiltIn({

@@ -1,5 +1,5 @@
 import { cutText } from '../../base/cut-text.ts';
-import { failedOutcome } from '../loop/tool-call.ts';
+import { failedOutcome } from '../loop/run-calls.ts';
 import { defineBuiltIn, type FoundTools } from './built-in.ts';
 
 const FEW = 5;

@@ -1,15 +1,18 @@
+import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { isRecord } from '../../base/is-record.ts';
+import { messageOf } from '../../protocol/sdk-error.ts';
 import { anthropicModel } from '../models/anthropic.ts';
 import { type Model, ModelFault, type ModelLimits, type ModelRequest } from '../models/model.ts';
 import { openAiModel } from '../models/openai.ts';
 import { rehearsalModel } from '../models/rehearsal.ts';
 import { type RetryOptions, withRetry } from '../models/retry.ts';
-import { fileModel } from './file-model.ts';
+import { type ScriptedReply, scriptedModel, text, toolUse } from '../models/scripted.ts';
 import type { AgentFlags } from './flag-table.ts';
 import { firstName, type ModelEnvironment, type ModelPlace, placeOf } from './model-name.ts';
 
 /** A model for a session, which understands every name that `--model` does, and the name to begin with. */
-export type ChosenModel = {
+type ChosenModel = {
   readonly model: Model;
   readonly modelName: string;
   /** Why there is none, if so: the first turn will say it. */
@@ -98,4 +101,36 @@ function missingModel(lookedFor: string): Model {
 function thinkingOf({ thinking, maxThinkingTokens }: ModelFlags): ModelRequest['thinking'] {
   if (thinking !== undefined) return thinking === 'adaptive' ? 'adaptive' : undefined;
   return maxThinkingTokens ? { budgetTokens: maxThinkingTokens } : undefined;
+}
+
+/**
+ * A model that says what a JSON file tells it to, one item a reply: a text, or `{ "tool": name, "input": { … } }`.
+ * The file is read with the first request.
+ */
+function fileModel(path: string): Model {
+  let replies: Promise<readonly ScriptedReply[]> | undefined;
+  return scriptedModel(async (_, n) => {
+    replies ??= readReplies(path);
+    const reply = (await replies)[n - 1];
+    return reply ?? { fault: new ModelFault('bad-request', `${path} has no reply for request ${n}`) };
+  });
+}
+
+async function readReplies(path: string): Promise<readonly ScriptedReply[]> {
+  try {
+    return parseReplies(JSON.parse(await readFile(path, 'utf8')));
+  } catch (cause) {
+    throw new ModelFault('bad-request', `--model scripted:${path}: ${messageOf(cause)}`, { cause });
+  }
+}
+
+function parseReplies(raw: unknown): ScriptedReply[] {
+  if (!Array.isArray(raw)) throw new Error('it must hold a list of replies');
+  return raw.map((item: unknown, index) => {
+    if (typeof item === 'string') return text(item);
+    if (isRecord(item) && typeof item.tool === 'string') {
+      return toolUse(item.tool, isRecord(item.input) ? item.input : {});
+    }
+    throw new Error(`reply ${index + 1} is neither a text nor { "tool": name, "input": { … } }`);
+  });
 }

@@ -1,6 +1,6 @@
+import { isRecord } from '../../base/is-record.ts';
 import { readToolSearch, TOOL_SEARCH_WORDS, type ToolSearchSetting } from '../../pool/tool-budget.ts';
 import { PERMISSION_MODES, type PermissionMode } from '../../protocol/permission.ts';
-import { count, type FlagKind, jsonObject, list, number, on, oneOf, repeated, text } from './flag-kind.ts';
 
 /** The command line of an agent, read; lists are empty if the flag was given without items. */
 export type AgentFlags = {
@@ -92,6 +92,33 @@ const toolSearch: FlagKind<ToolSearchSetting> = {
   read: readToolSearch,
 };
 
+const on: FlagKind<boolean> = { takes: 'none', what: 'no value', read: () => true };
+
+const text: FlagKind<string> = { takes: 'one', what: 'a text', read: (value) => value };
+
+/** Each value is a list: items stand between commas, or blanks if a person wrote it. */
+const list: FlagKind<string[]> = {
+  takes: 'many',
+  what: 'a list',
+  read: (value, form) => splitList(value, form === 'joined' ? /,/ : /[,\s]/),
+};
+
+const number: FlagKind<number> = {
+  takes: 'one',
+  what: 'a number, 0 or more',
+  read: (value) =>
+    value.trim() !== '' && Number(value) >= 0 && Number.isFinite(+value) ? +value : undefined,
+};
+
+const jsonObject: FlagKind<Record<string, unknown>> = {
+  takes: 'one',
+  what: 'a JSON object',
+  read: parseObject,
+};
+
+/** Each value is one item, whatever it contains. */
+const repeated: FlagKind<string[]> = { takes: 'many', what: 'a text', read: (value) => [value] };
+
 /** Every flag that an SDK or a person may give an agent, by its name without dashes. */
 export const FLAGS: Readonly<Record<string, FlagRow>> = {
   'output-format': harmless(oneOf('stream-json'), 'it is the only format'),
@@ -178,3 +205,83 @@ export const FLAGS: Readonly<Record<string, FlagRow>> = {
   'session-mirror': refused(on, 'keep what the messages tell'),
   'sdk-url': refused(text, 'the agent is driven over its stdin and stdout'),
 };
+
+/** How many values a flag takes: none, one (the last counts), or any number over all its uses. */
+type FlagTakes = 'none' | 'one' | 'many';
+
+/** What a flag's values are; `what` follows "it takes" in a fault, so that no value has to be shown. */
+type FlagKind<T> = {
+  readonly takes: FlagTakes;
+  readonly what: string;
+  /** Undefined if the text is none of these. */
+  read(text: string, form: ValueForm): T | undefined;
+};
+
+/** `--name=value` is written by programs, `--name value` also by people, who put blanks between the items of a list. */
+export type ValueForm = 'joined' | 'apart';
+
+/** A whole number from `least` on. */
+function count(least: number): FlagKind<number> {
+  return {
+    takes: 'one',
+    what: `a whole number, ${least} or more`,
+    read: (value) => (/^\d+$/.test(value.trim()) && Number(value) >= least ? Number(value) : undefined),
+  };
+}
+
+function oneOf<const T extends string>(...words: readonly T[]): FlagKind<T> {
+  return {
+    takes: 'one',
+    what: words.length > 1 ? `one of ${words.join(', ')}` : `only ${words[0]}`,
+    read: (value) => words.find((word) => word === value),
+  };
+}
+
+/** The object that a JSON text is, or undefined. */
+function parseObject(value: string): Record<string, unknown> | undefined {
+  try {
+    const parsed: unknown = JSON.parse(value);
+    return isRecord(parsed) ? parsed : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What stands in parentheses belongs to a rule, separators included. */
+function splitList(value: string, separator: RegExp): string[] {
+  const items: string[] = [''];
+  let depth = 0;
+  for (const character of value) {
+    if (character === '(') depth++;
+    if (character === ')') depth = Math.max(0, depth - 1);
+    if (depth === 0 && separator.test(character)) items.push('');
+    else items[items.length - 1] += character;
+  }
+  return items.map((item) => item.trim()).filter((item) => item !== '');
+}
+
+/** Every flag with what becomes of it, one a line, for `--help`. */
+export function describeFlags(): string {
+  const rows = Object.entries(FLAGS).map(([name, { kind, use }]) => {
+    const flag = name.length > 1 ? `--${name}` : `-${name}`;
+    return [flag, kind.takes === 'none' ? '' : kind.what, aboutUse(use)] as const;
+  });
+  const width = Math.max(...rows.map(([flag]) => flag.length));
+  const lines = rows.map(
+    ([flag, what, about]) => `  ${flag.padEnd(width)}  ${[what, about].filter(Boolean).join('; ')}`,
+  );
+  return ['Flags:', ...lines.map((line) => line.trimEnd())].join('\n');
+}
+
+function aboutUse(use: FlagUse): string {
+  switch (use.as) {
+    case 'used':
+      return '';
+    case 'harmless':
+      return `changes nothing: ${use.why}`;
+    case 'unused':
+      return `has no effect: ${use.why}`;
+    case 'refused':
+      return `refused: ${use.instead}`;
+  }
+}

@@ -1,15 +1,20 @@
 import { realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { readConfiguration } from '../../config/configuration.ts';
+import { type Configuration, readConfiguration } from '../../config/configuration.ts';
 import { RunningConfiguration } from '../../config/running.ts';
 import { sayNews } from '../../config/say-news.ts';
 import { sayFatal, sayStart } from '../../config/say-start.ts';
+import { type FileRuleStore, fileRuleStore } from '../../config/settings/file-rule-store.ts';
+import type { Settings } from '../../config/settings/settings.ts';
 import type { AgentLink } from '../../control/link.ts';
 import { fileEras } from '../../mcp/connection/file-eras.ts';
 import { memoryEras } from '../../mcp/connection/memory-eras.ts';
 import type { ConnectWorld } from '../../mcp/connection/world.ts';
 import { fileCatalogue } from '../../mcp/discovery/file-catalogue.ts';
 import { stepsText } from '../../mcp/servers/configure.ts';
+import { absolutePath } from '../../permissions/path.ts';
+import type { Rule } from '../../permissions/rule.ts';
+import type { RuleSet } from '../../permissions/rule-store.ts';
 import { openPins } from '../../pool/pinning/open-pins.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
 import { SdkError } from '../../protocol/sdk-error.ts';
@@ -18,14 +23,17 @@ import type { RetryEvent } from '../models/retry.ts';
 import { AgentSession } from '../session/agent-session.ts';
 import type { ConfiguredNames } from '../session/server-status.ts';
 import { chooseModel } from './choose-model.ts';
-import { launchRules, placedRules } from './launch-rules.ts';
+import type { AgentFlags } from './flag-table.ts';
 import { openConversation } from './open-conversation.ts';
 import { parseFlags } from './parse-flags.ts';
-import { planSession } from './plan-session.ts';
-import { readPromptFiles } from './prompt-files.ts';
-import { readRequestSettings } from './request-settings.ts';
-import type { Surroundings } from './surroundings.ts';
-import { launchWorld, wantedConfiguration } from './wanted-configuration.ts';
+import {
+  launchWorld,
+  planSession,
+  readPromptFiles,
+  readRequestSettings,
+  type Surroundings,
+  wantedConfiguration,
+} from './plan-session.ts';
 
 /** What an agent is started with, as a process or in one. */
 export type Launch = Surroundings & {
@@ -158,3 +166,40 @@ const RETRY_ERRORS: Readonly<Record<ModelFaultCode, string>> = {
   'bad-request': 'invalid_request',
   'too-long': 'invalid_request',
 };
+
+/** The rules a session begins with, of flags and files, in a store that keeps "always allow" in files. */
+export function launchRules(
+  flags: AgentFlags,
+  rules: readonly Rule[],
+  { world, settings }: Configuration,
+  around: Pick<Surroundings, 'cwd' | 'home'> & { note(text: string): void },
+): FileRuleStore {
+  const first = placedRules(settings, around);
+  const mode = flags.skipPermissions ? 'bypassPermissions' : flags.permissionMode;
+  const added = (flags.addDirs ?? []).map((path) => ({
+    path: absolute(path, around),
+    source: 'cliArg' as const,
+  }));
+  return fileRuleStore({
+    world,
+    note: around.note,
+    initial: {
+      rules,
+      modes: { ...first.modes, ...(mode && { cliArg: mode }) },
+      directories: [...added, ...first.directories],
+    },
+  });
+}
+
+/** What files say of permissions, with directories as paths are compared. */
+export function placedRules(
+  { permissions }: Pick<Settings, 'permissions'>,
+  around: Pick<Surroundings, 'cwd' | 'home'>,
+): RuleSet {
+  const directories = permissions.directories.map((it) => ({ ...it, path: absolute(it.path, around) }));
+  return { ...permissions, directories };
+}
+
+function absolute(path: string, { cwd, home }: Pick<Surroundings, 'cwd' | 'home'>): string {
+  return absolutePath(path, { cwd, home, directories: [] });
+}

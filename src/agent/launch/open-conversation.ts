@@ -1,13 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import type { SessionOptions } from '../session/session-options.ts';
-import { findSession, latestSession } from '../transcript/find.ts';
-import { fork } from '../transcript/fork.ts';
-import { isSessionId } from '../transcript/place.ts';
-import { readTranscript, readTranscriptTo, type SessionContents } from '../transcript/read.ts';
-import { Transcript, type TranscriptOptions } from '../transcript/transcript.ts';
+import { open, readFile } from 'node:fs/promises';
+import type { SessionOptions } from '../session/session.ts';
+import { readTranscript, readTranscriptTo, type SessionContents } from '../transcript/read-transcript.ts';
+import {
+  findSession,
+  isSessionId,
+  latestSession,
+  type SessionPlace,
+  sessionPath,
+} from '../transcript/session-files.ts';
+import { fork, Transcript, type TranscriptOptions } from '../transcript/transcript.ts';
+import { parseHeader } from '../transcript/transcript-entry.ts';
 import type { AgentFlags } from './flag-table.ts';
-import { forkSources } from './fork-sources.ts';
 
 type KeepFlags = Pick<
   AgentFlags,
@@ -23,7 +27,7 @@ export type Keeping = {
 };
 
 /** A conversation to go on with, or why there is none; nothing is written before something is said, unless it is a fork. */
-export type OpenedConversation =
+type OpenedConversation =
   | {
       readonly kept: Required<Pick<SessionOptions, 'sessionId' | 'messages'>> &
         Pick<SessionOptions, 'transcript' | 'goesOnFrom'>;
@@ -83,4 +87,37 @@ function faultOf({ sessionId, resume, continue: isContinued, forkSession, resume
 async function read(path: string, upTo: string | undefined): Promise<SessionContents | undefined> {
   const text = await readFile(path, 'utf8');
   return upTo === undefined ? readTranscript(text) : readTranscriptTo(text, upTo);
+}
+
+/** A header is one short line. */
+const LONGEST_HEADER = 64 * 1024;
+/** Longer rows of copies of copies are not followed to their beginning. */
+const MOST = 20;
+
+/** The file of the session that one was forked from, of the one that was forked from, and so on; also those that are gone. */
+export async function forkSources(
+  forkedFrom: string | undefined,
+  place: Omit<SessionPlace, 'sessionId'>,
+): Promise<string[]> {
+  const paths: string[] = [];
+  let next = forkedFrom;
+  while (next !== undefined && isSessionId(next) && paths.length < MOST) {
+    const path = sessionPath({ ...place, sessionId: next });
+    if (paths.includes(path)) break;
+    paths.push(path);
+    next = await readForkedFrom(path);
+  }
+  return paths;
+}
+
+/** What cannot be read says nothing. */
+async function readForkedFrom(path: string): Promise<string | undefined> {
+  try {
+    await using file = await open(path);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(LONGEST_HEADER), 0, LONGEST_HEADER, 0);
+    const [line = ''] = buffer.toString('utf8', 0, bytesRead).split('\n', 1);
+    return parseHeader(JSON.parse(line))?.forkedFrom;
+  } catch {
+    return undefined;
+  }
 }

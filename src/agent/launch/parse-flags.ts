@@ -1,7 +1,6 @@
 import { nearest } from '../../base/nearest.ts';
 import { redactText } from '../../base/redact.ts';
-import type { ValueForm } from './flag-kind.ts';
-import { type AgentFlags, FLAGS, type FlagRow } from './flag-table.ts';
+import { type AgentFlags, FLAGS, type FlagRow, type ValueForm } from './flag-table.ts';
 
 /** What a command line says, what is wrong with it, and what of it has no effect; no value stands in either text. */
 export type ParsedFlags = {

@@ -1,23 +1,25 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { redactText } from '../../base/redact.ts';
 import { limitsOf } from '../../config/configured-limits.ts';
 import { modeInForce } from '../../config/settings/mode-in-force.ts';
 import { readRules } from '../../config/settings/read-rules.ts';
 import type { Settings } from '../../config/settings/settings.ts';
+import type { Wanted } from '../../config/sources/wanted.ts';
+import { type ConfigWorld, configWorld } from '../../config/world.ts';
 import { CONNECT_TIMEOUT_MS } from '../../mcp/calls/time-limits.ts';
 import type { ServerEntry } from '../../mcp/connection/world.ts';
 import { absolutePath } from '../../permissions/path.ts';
 import { readToolSearch, TOOL_SEARCH_WORDS } from '../../pool/tool-budget.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
+import type { RetryOptions } from '../models/retry.ts';
 import { readAgents } from '../session/agent-definition.ts';
-import type { SessionOptions } from '../session/session-options.ts';
+import type { SessionOptions } from '../session/session.ts';
 import type { AgentFlags } from './flag-table.ts';
-import type { PromptFiles } from './prompt-files.ts';
-import { readResultSettings } from './result-settings.ts';
-import { shellEnvironment } from './shell-environment.ts';
-import type { Surroundings } from './surroundings.ts';
-import { wantedFaults } from './wanted-configuration.ts';
+import type { ModelEnvironment } from './model-name.ts';
 
 /** What a session needs beside its model. */
-export type SessionPlan = {
+type SessionPlan = {
   readonly options: Omit<SessionOptions, 'model' | 'modelName'>;
   readonly faults: readonly string[];
   readonly notes: readonly string[];
@@ -125,3 +127,147 @@ function modeOf(flags: AgentFlags, settings: Settings): ChosenMode {
 function prefixed(flag: string, texts: readonly string[]): string[] {
   return texts.map((text) => `${flag}: ${text}`);
 }
+
+/** What the flags say about configuration. */
+export function wantedConfiguration(flags: AgentFlags): Wanted {
+  const { settingSources, mcpConfigs, pluginDirs, settings, managedSettings } = flags;
+  return {
+    isStrict: flags.strictMcpConfig === true,
+    ...(settingSources && { scopes: settingSources }),
+    ...(mcpConfigs && { mcpConfigs }),
+    ...(pluginDirs && { pluginDirs }),
+    ...(settings !== undefined && { settings }),
+    ...(managedSettings && { managedSettings }),
+  };
+}
+
+/** Where configuration is looked for; a program may say that the project is elsewhere. */
+export function launchWorld(
+  { projectConfigRoot }: AgentFlags,
+  { cwd, env, home }: Surroundings,
+  platform: NodeJS.Platform,
+): ConfigWorld {
+  const root = projectConfigRoot === undefined ? cwd : resolve(cwd, projectConfigRoot);
+  return configWorld({ cwd: root, env, userHome: home, platform });
+}
+
+/** Flags whose words are none of those they take. */
+function wantedFaults({ settingSources = [] }: AgentFlags): string[] {
+  const unknown = settingSources.filter((it) => !SOURCES.includes(it));
+  return unknown.map((it) => `--setting-sources takes ${SOURCES.join(', ')}, not ${JSON.stringify(it)}`);
+}
+
+const SOURCES: readonly string[] = ['user', 'project', 'local'];
+
+/** What the environment says about long results, under the names people know; what it says in vain is told. */
+export function readResultSettings(env: Readonly<Record<string, string | undefined>>): {
+  readonly options: Pick<SessionOptions, 'maxResultTokens' | 'resultFiles'>;
+  readonly notes: readonly string[];
+} {
+  const tokens = env.MAX_MCP_OUTPUT_TOKENS?.trim() ?? '';
+  const files = env.ENABLE_MCP_LARGE_OUTPUT_FILES?.trim().toLowerCase() ?? '';
+  const isCount = /^[1-9]\d{0,8}$/.test(tokens);
+  const isWord = files === '' || NO.has(files) || YES.has(files);
+  return {
+    options: {
+      ...(isCount && { maxResultTokens: Number(tokens) }),
+      ...(NO.has(files) && { resultFiles: false }),
+    },
+    notes: [
+      ...(isCount || tokens === ''
+        ? []
+        : ['MAX_MCP_OUTPUT_TOKENS must be a whole number above 0: it is not used']),
+      ...(isWord ? [] : ['ENABLE_MCP_LARGE_OUTPUT_FILES is true or false: it is not used']),
+    ],
+  };
+}
+
+const NO: ReadonlySet<string> = new Set(['false', '0', 'no', 'off']);
+const YES: ReadonlySet<string> = new Set(['true', '1', 'yes', 'on']);
+
+/** How model requests are made, and notes about variables that cannot be used. */
+type RequestSettings = {
+  readonly retry: Pick<RetryOptions, 'maxRetries'>;
+  readonly timeout: { readonly timeoutMs?: number };
+  readonly notes: readonly string[];
+};
+
+/** Node's timers take no longer delay. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** `--max-retries`, else `CLAUDE_CODE_MAX_RETRIES`; and `API_TIMEOUT_MS`. Settings may set both under `env`. */
+export function readRequestSettings(
+  { maxRetries: flag }: Pick<AgentFlags, 'maxRetries'>,
+  env: ModelEnvironment,
+): RequestSettings {
+  const notes: string[] = [];
+  const read = (name: string, least: number, most: number): number | undefined => {
+    const text = env[name]?.trim();
+    if (!text) return undefined;
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value >= least && value <= most) return value;
+    notes.push(`${name} must be a whole number from ${least} to ${most}; using the default`);
+    return undefined;
+  };
+  const maxRetries = flag ?? read('CLAUDE_CODE_MAX_RETRIES', 0, 1000);
+  const timeoutMs = read('API_TIMEOUT_MS', 1, MAX_TIMEOUT_MS);
+  return {
+    retry: maxRetries === undefined ? {} : { maxRetries },
+    timeout: timeoutMs === undefined ? {} : { timeoutMs },
+    notes,
+  };
+}
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const SECRET = /KEY$|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|CUSTOM_HEADERS$|PRIVATE/i;
+
+/**
+ * What commands of tools and hooks inherit: everything but what looks like a secret, since a model reads what they print.
+ * `TOOLPLANE_PASS_ENV` names those they need all the same, between commas.
+ */
+export function shellEnvironment(env: Environment): Environment {
+  const passed = new Set((env.TOOLPLANE_PASS_ENV ?? '').split(',').map((name) => name.trim()));
+  return Object.fromEntries(Object.entries(env).filter(([name]) => passed.has(name) || !SECRET.test(name)));
+}
+
+/** The prompts that stand in files. */
+type PromptFiles = {
+  readonly systemPrompt?: string;
+  readonly appendSystemPrompt?: string;
+  readonly faults: readonly string[];
+};
+
+type Flags = Pick<AgentFlags, 'systemPromptFile' | 'appendSystemPromptFile'>;
+
+/** Reads the files that flags name for prompts; one that cannot be read is a fault. */
+export async function readPromptFiles(flags: Flags, cwd: string): Promise<PromptFiles> {
+  const faults: string[] = [];
+  const text = async (flag: string, path: string | undefined): Promise<string | undefined> => {
+    if (path === undefined) return undefined;
+    try {
+      return await readFile(resolve(cwd, path), 'utf8');
+    } catch (cause) {
+      faults.push(`${named(flag, path)} cannot be read (${(cause as NodeJS.ErrnoException).code})`);
+      return undefined;
+    }
+  };
+  const systemPrompt = await text('--system-prompt-file', flags.systemPromptFile);
+  const appendSystemPrompt = await text('--append-system-prompt-file', flags.appendSystemPromptFile);
+  return {
+    ...(systemPrompt !== undefined && { systemPrompt }),
+    ...(appendSystemPrompt !== undefined && { appendSystemPrompt }),
+    faults,
+  };
+}
+
+/** What is no path may be anything, a secret too, and is not shown. */
+function named(flag: string, path: string): string {
+  return /^[\w./~@+-]{1,200}$/.test(path) ? `${flag} ${redactText(path)}` : `the file of ${flag}`;
+}
+/** Where an agent is started; all paths are absolute. */
+export type Surroundings = {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly home: string;
+  readonly version: string;
+};

@@ -1,10 +1,8 @@
 import type { Usage } from '../../protocol/agent-message.ts';
 import type { ModelMessage } from '../models/model.ts';
-import { type Cut, cut } from './compact-cut.ts';
-import { joinTurns } from './compact-join.ts';
-import { droppedNote, earlierSummary, summaryBlock } from './compact-note.ts';
-import { type SummaryOptions, summarize } from './compact-summarize.ts';
-import { estimateTokens } from './estimate-tokens.ts';
+import { estimateTokens } from './context-usage.ts';
+import { type Cut, cut, droppedNote, earlierSummary, joinTurns, summaryBlock } from './cut-conversation.ts';
+import { type SummaryOptions, summarize } from './summarize.ts';
 
 export type CompactOptions = SummaryOptions & {
   /** How much of the end stays as it is, in tokens; by default a part of the window and of what there is. */

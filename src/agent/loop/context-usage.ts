@@ -1,10 +1,11 @@
-import type { Usage } from '../../protocol/agent-message.ts';
+import { textTokens } from '../../base/text-tokens.ts';
+import { definitionTokens } from '../../pool/price.ts';
+import type { ModelBlock, Usage, UserBlock } from '../../protocol/agent-message.ts';
 import type { ModelLimits, ModelMessage, ModelTool } from '../models/model.ts';
-import { compactThreshold } from './compact-threshold.ts';
-import { blockTokens, messageTokens, textTokens, toolTokens } from './estimate-tokens.ts';
+import { IMAGE_TOKENS } from '../results/limit.ts';
 
 /** One row of the window: `kind` says whether it is taken, free, or kept for compaction. */
-export type ContextCategory = {
+type ContextCategory = {
   id: 'system_prompt' | 'system_tools' | 'mcp_tools' | 'messages' | 'autocompact_buffer' | 'free_space';
   name: string;
   tokens: number;
@@ -13,7 +14,7 @@ export type ContextCategory = {
 };
 
 /** What `get_context_usage` answers. The rows add up to `rawMaxTokens`, unless more is used than there is. */
-export type ContextUsage = {
+type ContextUsage = {
   categories: ContextCategory[];
   totalTokens: number;
   maxTokens: number;
@@ -50,7 +51,7 @@ type ApiUsage = Record<
 >;
 
 /** A tool as the model is told of it; one of a server carries the server's key, and takes no room before it is loaded. */
-export type CountedTool = ModelTool & { readonly server?: string; readonly isLoaded?: boolean };
+type CountedTool = ModelTool & { readonly server?: string; readonly isLoaded?: boolean };
 
 /** What fills the window, by estimate; `lastUsage` is what the model itself counted and is passed on as it is. */
 export function contextUsage(context: {
@@ -174,4 +175,92 @@ function apiUsage(usage: Usage): ApiUsage {
     cache_creation_input_tokens: usage.cache_creation_input_tokens ?? 0,
     cache_read_input_tokens: usage.cache_read_input_tokens ?? 0,
   };
+}
+
+/** How full the room for input may be; the rest is for the next results and for what estimates get wrong. */
+const FULL = 0.9;
+
+/** Whether a conversation of so many tokens should be compacted before the next request. */
+export function shouldCompact(usedTokens: number, limits: ModelLimits): boolean {
+  return usedTokens >= compactThreshold(limits);
+}
+
+/** The tokens at which a conversation is compacted: a fraction of the window without what a reply may take. */
+export function compactThreshold({ contextTokens, outputTokens }: ModelLimits): number {
+  // A model whose reply may fill its window would leave no room for a question.
+  const reserve = Math.min(outputTokens, contextTokens / 2);
+  return Math.floor((contextTokens - reserve) * FULL);
+}
+
+/** The tokens in the window: what the model counted with its last reply, and an estimate of what was added since. */
+export function usedTokens(lastUsage: Usage, added: readonly ModelMessage[]): number {
+  const { input_tokens, output_tokens, cache_creation_input_tokens, cache_read_input_tokens } = lastUsage;
+  const counted =
+    input_tokens + output_tokens + (cache_creation_input_tokens ?? 0) + (cache_read_input_tokens ?? 0);
+  return counted + estimateTokens({ messages: added });
+}
+
+export { textTokens };
+
+/** JSON is denser: its punctuation is tokens too. */
+const BYTES_OF_JSON = 3;
+/** A page of a document, and about how many bytes one has. */
+const PAGE = 2_000;
+const BYTES_OF_PAGE = 50_000;
+/** Roles, ids and the like around each message and block. */
+const FRAME = 4;
+
+/** About how many tokens a request takes: cheap, the same every time, and no substitute for what the model counted. */
+export function estimateTokens(request: {
+  readonly system?: string;
+  readonly tools?: readonly ModelTool[];
+  readonly messages?: readonly ModelMessage[];
+}): number {
+  const { system = '', tools = [], messages = [] } = request;
+  return textTokens(system) + sum(tools, toolTokens) + sum(messages, messageTokens);
+}
+
+export function toolTokens({ name, description, input_schema }: ModelTool): number {
+  return definitionTokens(name, description, input_schema);
+}
+
+export function messageTokens(message: ModelMessage): number {
+  return FRAME + sum<ModelBlock | UserBlock>(message.content, blockTokens);
+}
+
+/** Kinds of blocks we do not know are taken for what their JSON is long. */
+export function blockTokens(block: ModelBlock | UserBlock): number {
+  switch (block.type) {
+    case 'text':
+      return textTokens(block.text);
+    case 'thinking':
+      return FRAME + textTokens(block.thinking);
+    case 'tool_use':
+      return FRAME + textTokens(block.name) + jsonTokens(block.input);
+    case 'tool_result': {
+      const { content = '' } = block;
+      return FRAME + (typeof content === 'string' ? textTokens(content) : sum(content, blockTokens));
+    }
+    case 'image':
+      return IMAGE_TOKENS;
+    case 'document':
+      return documentTokens(block.source);
+    default:
+      return jsonTokens(block);
+  }
+}
+
+function documentTokens({ type, data }: Record<string, unknown>): number {
+  if (typeof data !== 'string') return PAGE;
+  if (type === 'text') return textTokens(data);
+  const bytes = (data.length * 3) / 4;
+  return PAGE * Math.max(1, Math.ceil(bytes / BYTES_OF_PAGE));
+}
+
+function jsonTokens(value: unknown): number {
+  return Math.ceil(Buffer.byteLength(JSON.stringify(value) ?? '') / BYTES_OF_JSON);
+}
+
+function sum<T>(items: readonly T[], tokensOf: (item: T) => number): number {
+  return items.reduce((total, item) => total + tokensOf(item), 0);
 }

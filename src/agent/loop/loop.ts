@@ -1,5 +1,10 @@
 import type { ModelBlock, Usage, UserBlock } from '../../protocol/agent-message.ts';
-import { type CollectedMessage, invalidInput, MessageCollector, type ReplyHead } from '../models/collect.ts';
+import {
+  type CollectedMessage,
+  invalidInput,
+  MessageCollector,
+  type ReplyHead,
+} from '../models/message-collector.ts';
 import {
   type Model,
   type ModelEvent,
@@ -7,15 +12,15 @@ import {
   type ModelMessage,
   type ModelRequest,
 } from '../models/model.ts';
-import { addUsage, NO_USAGE } from './add-usage.ts';
-import { INTERRUPTED, runCalls } from './run-calls.ts';
 import {
   failedOutcome,
+  INTERRUPTED,
   type PreparedCall,
   resultBlock,
+  runCalls,
   type ToolCall,
   type ToolOutcome,
-} from './tool-call.ts';
+} from './run-calls.ts';
 
 /** The conversation a loop adds to. After every way out it is one a model accepts: each tool use has its result. */
 export type LoopContext = { readonly messages: ModelMessage[] };
@@ -51,7 +56,7 @@ export type LoopConfig = {
 export type BatchEnd = { readonly texts: readonly string[]; readonly stop?: string };
 
 /** The window may be filling, or the model has refused a request for its length. */
-export type RoomReason = 'filling' | 'too-long';
+type RoomReason = 'filling' | 'too-long';
 
 /** Every observable step, as a past fact. */
 export type LoopEvent =
@@ -210,4 +215,17 @@ async function prepareCall(call: ToolCall, config: LoopConfig, signal: AbortSign
 
 function isToolUse(block: ModelBlock): block is Extract<ModelBlock, { type: 'tool_use' }> {
   return block.type === 'tool_use';
+}
+
+export const NO_USAGE: Usage = Object.freeze({ input_tokens: 0, output_tokens: 0 });
+
+/** What two replies used together; what is no number is left as the first has it. */
+export function addUsage(a: Usage, b: Usage): Usage {
+  const sum: Usage = { ...a };
+  for (const [name, value] of Object.entries(b)) {
+    if (typeof value !== 'number') continue;
+    const before = Object.hasOwn(sum, name) ? sum[name] : undefined;
+    sum[name] = (typeof before === 'number' ? before : 0) + value;
+  }
+  return sum;
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { UserBlock } from '../../protocol/agent-message.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
-import { failedOutcome, type PreparedCall, type ToolCall, type ToolOutcome } from './tool-call.ts';
 
 export const INTERRUPTED = 'The call was interrupted before it gave a result; it may have run.';
 /** What a call that was cut off gets to say what it did until then. */
@@ -8,7 +8,7 @@ const LAST_WORDS_MS = 1_500;
 const NOT_STARTED = 'The call was interrupted before it was started.';
 
 /** What happens to calls, in the order it happens. */
-export type CallEvents = {
+type CallEvents = {
   started(call: ToolCall): void;
   finished(call: ToolCall, outcome: ToolOutcome): void;
 };
@@ -100,4 +100,39 @@ async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T
   } finally {
     signal.removeEventListener('abort', onAbort);
   }
+}
+
+/** One tool use of an assistant message. */
+export type ToolCall = { readonly id: string; readonly name: string; readonly input: unknown };
+
+/** What a call came to, as the model is told it. */
+export type ToolOutcome = {
+  readonly content: string | UserBlock[];
+  readonly isError: boolean;
+  /** What the program is told beside it, where that is more. */
+  readonly told?: unknown;
+};
+
+/** A call once permissions and hooks have spoken: to be run, or already answered. */
+export type PreparedCall =
+  | {
+      readonly kind: 'run';
+      /** Calls that may run side by side with their neighbours: read-only or independent ones. */
+      readonly beside: 'others' | 'none';
+      /** Must not reject; what fails is an outcome. What it comes to more than a moment after `signal` aborted is not heard. */
+      run(signal: AbortSignal): Promise<ToolOutcome>;
+    }
+  | { readonly kind: 'answered'; readonly outcome: ToolOutcome };
+
+export function failedOutcome(text: string): ToolOutcome {
+  return { content: text, isError: true };
+}
+
+export function resultBlock(call: ToolCall, { content, isError }: ToolOutcome): UserBlock {
+  return {
+    type: 'tool_result',
+    tool_use_id: call.id,
+    content,
+    ...(isError && { is_error: true }),
+  };
 }

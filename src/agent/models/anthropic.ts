@@ -1,8 +1,8 @@
 import type { Anthropic } from '@anthropic-ai/sdk';
-import { anthropicParams } from './anthropic-request.ts';
-import { cutFault, faultOf } from './fault.ts';
-import type { Model, ModelEvent, ModelLimits, ModelRequest } from './model.ts';
-import { DEFAULT_TIMEOUT_MS, type ModelEndpoint } from './unreachable.ts';
+import type { ModelBlock, UserBlock } from '../../protocol/agent-message.ts';
+import type { Model, ModelEvent, ModelLimits, ModelMessage, ModelRequest, ModelTool } from './model.ts';
+import { cutFault, DEFAULT_TIMEOUT_MS, faultOf, type ModelEndpoint } from './model-fault.ts';
+import { sendable } from './sanitize-request.ts';
 
 /** Where the Messages API is and what opens it: an API key, or a token sent as a bearer. */
 export type AnthropicOptions = ({ apiKey: string } | { authToken: string }) & {
@@ -75,5 +75,84 @@ async function openClient(
     logLevel: 'off',
     openTelemetry: false,
     ...(options.headers && { defaultHeaders: options.headers }),
+  });
+}
+
+type Params = Anthropic.MessageCreateParamsStreaming;
+
+const CACHE = { type: 'ephemeral' } as const;
+
+/** The smallest thinking budget the API takes. */
+const LEAST_BUDGET = 1024;
+
+/** The body of a Messages request; cache breakpoints go after the system prompt, the last built-in tool and the last user message. */
+export function anthropicParams(given: ModelRequest): Params {
+  const request = sendable(given);
+  const thinking = thinkingParam(request);
+  const messages = withBreakpoint(
+    request.messages.map(plainMessage).filter(({ content }) => content.length > 0),
+  );
+  return {
+    model: request.model,
+    max_tokens: request.maxTokens,
+    stream: true,
+    // The neutral blocks are the API's own; only their known members are typed on our side.
+    messages: messages as unknown as Params['messages'],
+    ...(request.system !== '' && { system: [{ type: 'text', text: request.system, cache_control: CACHE }] }),
+    ...(request.tools.length > 0 && { tools: request.tools.map(toolParam(request.cacheAfterTool)) }),
+    ...(thinking && { thinking }),
+  };
+}
+
+function toolParam(cacheAfter: number | undefined) {
+  return ({ name, description, input_schema }: ModelTool, index: number): Anthropic.Tool => ({
+    name,
+    description,
+    input_schema: { ...input_schema, type: 'object' },
+    ...(index === cacheAfter && { cache_control: CACHE }),
+  });
+}
+
+function thinkingParam({ thinking, maxTokens }: ModelRequest): Params['thinking'] {
+  if (thinking === undefined) return undefined;
+  if (thinking === 'adaptive') return { type: 'adaptive' };
+  // The budget is part of the reply's tokens and has to leave some for the reply itself.
+  const budget = Math.min(Math.max(thinking.budgetTokens, LEAST_BUDGET), maxTokens - 1);
+  return budget < LEAST_BUDGET ? undefined : { type: 'enabled', budget_tokens: budget };
+}
+
+/** Without what the API would refuse: thoughts that are not its own, and texts that are empty. */
+function plainMessage(message: ModelMessage): ModelMessage {
+  if (message.role === 'user') return { ...message, content: message.content.filter(isSaid).map(unmarked) };
+  return {
+    ...message,
+    content: message.content.filter((block) => isSaid(block) && !isForeignThought(block)),
+  };
+}
+
+function isSaid(block: ModelBlock | UserBlock): boolean {
+  return block.type !== 'text' || block.text !== '';
+}
+
+function isForeignThought(block: ModelBlock): boolean {
+  return block.type === 'thinking' && !block.signature;
+}
+
+/** The API takes four breakpoints at most, so the caller's own make room for ours. */
+function unmarked(block: UserBlock): UserBlock {
+  if (!('cache_control' in block)) return block;
+  const { cache_control: _, ...rest } = block;
+  return rest as UserBlock;
+}
+
+function withBreakpoint(messages: readonly ModelMessage[]): ModelMessage[] {
+  const last = messages.findLastIndex(({ role }) => role === 'user');
+  return messages.map((message, index) => {
+    if (index !== last || message.role !== 'user') return message;
+    const end = message.content.length - 1;
+    const content = message.content.map((block, at) =>
+      at === end ? { ...block, cache_control: CACHE } : block,
+    );
+    return { ...message, content };
   });
 }

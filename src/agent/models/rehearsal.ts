@@ -1,8 +1,7 @@
 import { isRecord } from '../../base/is-record.ts';
 import type { UserBlock } from '../../protocol/agent-message.ts';
 import type { Model, ModelRequest, ModelTool } from './model.ts';
-import type { MessageReply } from './reply-events.ts';
-import { scriptedModel, text, together, toolUse } from './scripted.ts';
+import { type MessageReply, scriptedModel, text, together, toolUse } from './scripted.ts';
 
 const HELP =
   'I am the rehearsal model and understand: "connect to <server>", "list tools", "call <tool> with {json}", "search <words>"; join steps with "then".';

@@ -6,29 +6,25 @@ import type { HookEffect } from '../../hooks/hook-effect.ts';
 import type { SessionHooks } from '../../hooks/session-hooks.ts';
 import type { ConnectWorld } from '../../mcp/connection/world.ts';
 import { Servers } from '../../mcp/servers/servers.ts';
+import { unmatchedDenyRules } from '../../permissions/unmatched.ts';
 import type { Pool } from '../../pool/assemble.ts';
 import { ToolIndex } from '../../pool/search/tool-index.ts';
 import type { Usage } from '../../protocol/agent-message.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
-import { addUsage, NO_USAGE } from '../loop/add-usage.ts';
-import type { LoopEvent } from '../loop/loop.ts';
-import { poolSource } from '../turn/pool-cache.ts';
+import type { SessionWorld } from '../calls/call-context.ts';
+import { calledTools, ToolShelf } from '../calls/tool-disclosure.ts';
+import { addUsage, type LoopEvent, NO_USAGE } from '../loop/loop.ts';
+import { poolSource } from '../turn/pool-source.ts';
 import { brokenTurn, takeTurn } from '../turn/take-turn.ts';
-import { calledTools, ToolShelf } from '../turn/tool-shelf.ts';
 import { type AgentDefinition, GENERAL_PURPOSE } from './agent-definition.ts';
 import { serveRequest } from './control-requests.ts';
 import { Conversation } from './conversation.ts';
-import { makeConnectWorld, makeHooks, makeRules, makeWorld } from './make-world.ts';
 import { ProgramPorts } from './program-ports.ts';
-import type { Session } from './session.ts';
-import type { SessionOptions } from './session-options.ts';
-import type { SessionWorld } from './session-world.ts';
-import { StateTeller } from './state-teller.ts';
-import { TurnQueue } from './turn-queue.ts';
-import { unmatchedRules } from './unmatched-rules.ts';
-import { readUserLine, type UserLine } from './user-line.ts';
+import type { Session, SessionOptions } from './session.ts';
+import { makeConnectWorld, makeHooks, makeRules, makeWorld } from './session-context.ts';
+import { readUserLine, StateTeller, TurnQueue, type UserLine } from './turn-queue.ts';
 
-export type { SessionOptions } from './session-options.ts';
+export type { SessionOptions } from './session.ts';
 
 /** How long hooks may take when everything else is over. */
 const FAREWELL_MS = 1_500;
@@ -234,3 +230,17 @@ export class AgentSession implements Session {
 }
 
 function noop(): void {}
+
+/**
+ * Deny rules about tools of servers that protect from nothing, in words. Only once every server is there: a rule may be
+ * about one that is still to come. Names that are no server's tool were looked at when the rules were read.
+ */
+function unmatchedRules({ servers, world }: Session): string[] {
+  const all = [...servers.all];
+  if (all.some(([, { state }]) => state.kind !== 'connected')) return [];
+  const known = all.flatMap(([server, { state }]) =>
+    state.kind === 'connected' ? state.tools.map(({ name: tool }) => ({ name: '', server, tool })) : [],
+  );
+  const rules = world.rules.current().rules.filter(({ tool }) => tool.startsWith('mcp__'));
+  return unmatchedDenyRules(rules, known).map(({ message }) => message);
+}

@@ -11,13 +11,11 @@ import type { Frame } from '../../protocol/control-frame.ts';
 import { PERMISSION_MODES, type PermissionMode } from '../../protocol/permission.ts';
 import { SdkError } from '../../protocol/sdk-error.ts';
 import { contextUsage } from '../loop/context-usage.ts';
-import { commandsOf } from '../turn/commands-of.ts';
-import { promptNow } from '../turn/prompt-now.ts';
-import { OWN_PROMPT } from '../turn/system-prompt.ts';
+import { commandsOf } from '../turn/slash-commands.ts';
+import { OWN_PROMPT, promptNow } from '../turn/system-prompt.ts';
 import { readAgents } from './agent-definition.ts';
 import { allServerStatus, type ServerStatus } from './server-status.ts';
 import type { Session } from './session.ts';
-import { withoutEffect } from './without-effect.ts';
 
 type Serve = (session: Session, body: Frame, served: Pick<ServedRequest, 'signal'>) => Reply | Promise<Reply>;
 
@@ -202,4 +200,52 @@ function usage(session: Session): Frame {
 /** The answer leaves before anything ends. */
 function endSession(session: Session): undefined {
   session.end();
+}
+
+/** What of `initialize` and of its agents changes nothing here, in words; nothing is passed over in silence. */
+export function withoutEffect(body: Frame): string[] {
+  const agents = Object.entries(isRecord(body.agents) ? body.agents : {});
+  return [
+    ...given(body, MEMBERS).map((name) => `options.${name} has no effect with this agent`),
+    ...agents.flatMap(([agent, definition]) =>
+      given(isRecord(definition) ? definition : {}, AGENT_MEMBERS).map(
+        (name) => `options.agents["${agent}"].${name} has no effect with this agent`,
+      ),
+    ),
+  ];
+}
+
+/** Members under the names that options have. */
+const MEMBERS: readonly string[] = [
+  'agentProgressSummaries',
+  'forwardSubagentText',
+  'jsonSchema',
+  'perTaskStopAffordance',
+  'planModeInstructions',
+  'plugins',
+  'promptSuggestions',
+  'skills',
+  'supportedDialogKinds',
+  'systemPromptSnapshot',
+  'title',
+  'toolAliases',
+];
+
+const AGENT_MEMBERS: readonly string[] = [
+  'autoCompactWindow',
+  'background',
+  'criticalSystemReminder_EXPERIMENTAL',
+  'effort',
+  'initialPrompt',
+  'memory',
+  'permissionMode',
+  'skills',
+];
+
+/** False, empty and absent ask for nothing. */
+function given(from: Readonly<Record<string, unknown>>, names: readonly string[]): string[] {
+  return names.filter((name) => {
+    const value = from[name];
+    return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false && value !== null;
+  });
 }

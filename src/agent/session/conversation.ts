@@ -2,12 +2,12 @@ import type { SessionHooks } from '../../hooks/session-hooks.ts';
 import type { Usage, UserBlock } from '../../protocol/agent-message.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
 import { compact } from '../loop/compact.ts';
-import { shouldCompact, usedTokens } from '../loop/compact-threshold.ts';
-import { estimateTokens } from '../loop/estimate-tokens.ts';
+import { estimateTokens, shouldCompact, usedTokens } from '../loop/context-usage.ts';
+
 import type { LoopConfig, LoopEvent, Round } from '../loop/loop.ts';
 import type { Model, ModelMessage } from '../models/model.ts';
-import type { NewEntry } from '../transcript/entry.ts';
 import type { Transcript } from '../transcript/transcript.ts';
+import type { NewEntry } from '../transcript/transcript-entry.ts';
 
 export type ConversationOptions = {
   readonly model: Model;

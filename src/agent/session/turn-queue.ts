@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
-import type { StateTeller } from './state-teller.ts';
-import type { UserLine } from './user-line.ts';
+import { isRecord } from '../../base/is-record.ts';
+import type { UserBlock } from '../../protocol/agent-message.ts';
+import type { Frame } from '../../protocol/control-frame.ts';
 
 /** The user's messages, taken one after the other; all of them, unless somebody ends it. */
 export class TurnQueue {
@@ -53,5 +54,80 @@ export class TurnQueue {
       if (this.#waiting.length === 0) this.#state.enter('idle');
     }
     this.#working = undefined;
+  }
+}
+
+/** A message of the user, as it waits for its turn. */
+export type UserLine = {
+  readonly content: readonly UserBlock[];
+  readonly uuid: string | undefined;
+  /** Whether it wants an answer; one that does not is only remembered. */
+  readonly wantsTurn: boolean;
+};
+
+/** Reads a frame that carries a user's message; undefined for any other. Blocks a model could not read are left out. */
+export function readUserLine(frame: Frame): UserLine | undefined {
+  if (frame.type !== 'user') return undefined;
+  const given: unknown = isRecord(frame.message) ? frame.message.content : undefined;
+  const blocks: unknown[] = typeof given === 'string' ? [{ type: 'text', text: given }] : list(given);
+  return {
+    content: blocks.filter(isUserBlock),
+    uuid: typeof frame.uuid === 'string' ? frame.uuid : undefined,
+    wantsTurn: frame.shouldQuery !== false,
+  };
+}
+
+function list(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Models refuse texts without anything in them, and all that comes after in the same conversation. */
+function isUserBlock(value: unknown): value is UserBlock {
+  if (!isRecord(value)) return false;
+  switch (value.type) {
+    case 'text':
+      return typeof value.text === 'string' && value.text.trim() !== '';
+    case 'image':
+    case 'document':
+      return isRecord(value.source);
+    case 'tool_result':
+      return typeof value.tool_use_id === 'string';
+    default:
+      return false;
+  }
+}
+/** What a session is doing, as programs are told. */
+export type SessionState = 'idle' | 'running' | 'requires_action';
+
+/** Tells every change of state once: running, waiting for somebody, idle. */
+export class StateTeller {
+  readonly #tell: (state: SessionState) => void;
+  #state: SessionState = 'idle';
+  #waits = 0;
+
+  constructor(tell: (state: SessionState) => void) {
+    this.#tell = tell;
+  }
+
+  get state(): SessionState {
+    return this.#state;
+  }
+
+  enter(state: SessionState): void {
+    if (state === this.#state) return;
+    this.#state = state;
+    this.#tell(state);
+  }
+
+  /** While any such work lasts, the session waits for somebody. */
+  async waiting<T>(work: Promise<T>): Promise<T> {
+    this.#waits++;
+    if (this.#state === 'running') this.enter('requires_action');
+    try {
+      return await work;
+    } finally {
+      this.#waits--;
+      if (this.#waits === 0 && this.#state === 'requires_action') this.enter('running');
+    }
   }
 }

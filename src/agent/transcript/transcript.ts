@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { messageOf } from '../../protocol/sdk-error.ts';
-import { entryLine, type Header, type NewEntry, VERSION } from './entry.ts';
-import { type SessionPlace, sessionPath } from './place.ts';
+import type { SessionContents } from './read-transcript.ts';
+import { type SessionPlace, sessionPath } from './session-files.ts';
+import { entryLine, type Header, type NewEntry, VERSION } from './transcript-entry.ts';
 
 export type TranscriptOptions = SessionPlace & {
   /** The entry that the next one follows, if the session is resumed. */
@@ -100,4 +101,20 @@ export class Transcript implements AsyncDisposable {
 async function writeAll(file: FileHandle, text: string): Promise<void> {
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten;
+}
+
+/**
+ * A new session that begins with another's conversation; the other's file is only read. Entries keep their ids, so that
+ * what names a message of the one finds it in the other. The caller owns the transcript.
+ */
+export function fork(
+  from: SessionContents,
+  options: Omit<TranscriptOptions, 'after' | 'forkedFrom'>,
+): Transcript {
+  const source = from.header?.sessionId;
+  if (source === options.sessionId) throw new RangeError('A fork needs a session id of its own');
+  const transcript = new Transcript({ ...options, ...(source !== undefined && { forkedFrom: source }) });
+  const title = from.title === undefined ? [] : [{ type: 'meta' as const, title: from.title }];
+  void transcript.append([...from.entries, ...title]);
+  return transcript;
 }

@@ -7,15 +7,14 @@ import type { Division } from '../../pool/divide.ts';
 import { sayDeferred } from '../../pool/say-deferred.ts';
 import { ToolIndex } from '../../pool/search/tool-index.ts';
 import type { Delegation } from '../builtins/built-in.ts';
+import type { Denial, SessionWorld, Worker } from '../calls/call-context.ts';
 import type { PoolCall } from '../calls/pool-call.ts';
+import { ToolShelf } from '../calls/tool-disclosure.ts';
 import type { LoopEvent } from '../loop/loop.ts';
-import { failedOutcome, type ToolOutcome } from '../loop/tool-call.ts';
+import { failedOutcome, type ToolOutcome } from '../loop/run-calls.ts';
 import type { ModelMessage } from '../models/model.ts';
-import type { SessionWorld } from '../session/session-world.ts';
-import { connectedServers, isInherited, poolSource, serversFor } from './pool-cache.ts';
-import { ToolShelf } from './tool-shelf.ts';
-import { runTurn } from './turn.ts';
-import type { Denial, Worker } from './worker.ts';
+import { connectedServers, isInherited, poolSource, serversFor } from './pool-source.ts';
+import { runTurn } from './run-agent.ts';
 
 export type SubAgentWorld = {
   readonly session: SessionWorld;

@@ -3,8 +3,9 @@ import type { Server } from '../../mcp/servers/server.ts';
 import type { PooledTool } from '../../pool/assemble.ts';
 import { visible } from '../../pool/pinning/shown.ts';
 import { sayDeferred } from '../../pool/say-deferred.ts';
+import type { Session } from '../session/session.ts';
 
-export type PromptParts = {
+type PromptParts = {
   /** What the program wants said; empty says nothing. */
   readonly own: string;
   readonly append: string;
@@ -48,4 +49,16 @@ function waiting(servers: ReadonlyMap<string, Server>): string {
 
 function cut(text: string): string {
   return text.length > LONGEST_INSTRUCTIONS ? `${cutText(text, LONGEST_INSTRUCTIONS)}… [cut]` : text;
+}
+
+/** The lead's system prompt as things are now. */
+export function promptNow(session: Session): string {
+  const pool = session.pool();
+  return systemPrompt({
+    own: session.systemPrompt,
+    append: session.appendSystemPrompt,
+    servers: session.servers.all,
+    canConnect: pool.byName.has('connect_mcp'),
+    searchable: session.shelf.divide(pool).searchable,
+  });
 }

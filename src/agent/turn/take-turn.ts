@@ -5,18 +5,17 @@ import type { UserBlock } from '../../protocol/agent-message.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import type { ConnectOutcome } from '../builtins/built-in.ts';
-import { NO_USAGE } from '../loop/add-usage.ts';
+import type { TurnEnd, Worker } from '../calls/call-context.ts';
+import { NO_USAGE } from '../loop/loop.ts';
 import { allServerStatus } from '../session/server-status.ts';
 import type { Session } from '../session/session.ts';
-import { commandsOf } from './commands-of.ts';
-import { initMessage, resultMessage } from './messages.ts';
-import { connectedServers } from './pool-cache.ts';
-import { promptNow } from './prompt-now.ts';
-import { readPrompt } from './read-prompt.ts';
-import { Report } from './report.ts';
+import { connectedServers } from './pool-source.ts';
+import { runTurn } from './run-agent.ts';
+import { commandsOf, expandCommand } from './slash-commands.ts';
+
 import { runSubAgent } from './sub-agent.ts';
-import { runTurn } from './turn.ts';
-import type { TurnEnd, Worker } from './worker.ts';
+import { promptNow } from './system-prompt.ts';
+import { initMessage, Report, resultMessage } from './turn-report.ts';
 
 /** How long a turn waits for servers that are still being dialled; those that come later are there in a later round. */
 const PATIENCE_MS = 5_000;
@@ -186,4 +185,61 @@ function initFacts(session: Session) {
     commands: commandsOf(session).map(({ name }) => name),
     agents: Object.keys(session.agents),
   };
+}
+
+/** What goes to the model; or the end of the turn, if nothing does, and what the result says. */
+type Asked = { readonly blocks: readonly UserBlock[] } | { readonly end: TurnEnd; readonly text: string };
+
+/** What the user wants said to the model: a command becomes its prompt, hooks add to it or keep it back. */
+async function readPrompt(
+  session: Session,
+  given: readonly UserBlock[],
+  signal: AbortSignal,
+): Promise<Asked> {
+  if (given.length === 0) return failed('The message has no content');
+  const text = given.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
+  const started = await session.start(signal);
+  const submitted = await session.hooks.run('UserPromptSubmit', { prompt: text }, signal);
+  // A hook that was cut off has said nothing.
+  if (signal.aborted && session.hooks.has('UserPromptSubmit')) return interrupted();
+  const refusal = submitted.stop ?? (submitted.decision === 'deny' ? (submitted.reason ?? '') : undefined);
+  if (refusal !== undefined) return done(`The prompt was held back by a hook: ${refusal}`);
+  const own = await ownCommand(session, text, signal);
+  if (own) return own;
+  const expanded = text.startsWith('/') ? await expandCommand(text, session.world, signal) : undefined;
+  if (expanded && 'fault' in expanded) return signal.aborted ? interrupted() : done(expanded.fault);
+  const contexts = [started.additionalContext, submitted.additionalContext].filter((it) => it !== undefined);
+  return {
+    blocks: [...(expanded?.blocks ?? given), ...contexts.map((it) => ({ type: 'text' as const, text: it }))],
+  };
+}
+
+/** Commands of the host itself; what each did, in words. */
+async function ownCommand(session: Session, text: string, signal: AbortSignal): Promise<Asked | undefined> {
+  const [, name, rest = ''] = /^\/(clear|compact)(?:\s+(.*))?$/s.exec(text.trim()) ?? [];
+  const { conversation } = session;
+  if (name === 'clear') {
+    conversation.clear();
+    return done('The conversation was cleared.');
+  }
+  if (name !== 'compact') return undefined;
+  try {
+    const isShorter = await conversation.compact('manual', promptNow(session), signal, rest || undefined);
+    return done(isShorter ? 'The conversation was made shorter.' : 'There was nothing to make shorter.');
+  } catch (cause) {
+    if (signal.aborted) return interrupted();
+    throw cause;
+  }
+}
+
+function done(text: string): Asked {
+  return { end: { end: { reason: 'done', turns: 0, usage: NO_USAGE }, denials: [] }, text };
+}
+
+function interrupted(): Asked {
+  return { end: { end: { reason: 'interrupted', turns: 0, usage: NO_USAGE }, denials: [] }, text: '' };
+}
+
+function failed(fault: string): Asked {
+  return { end: { end: { reason: 'failed', fault, turns: 0, usage: NO_USAGE }, denials: [] }, text: '' };
 }

@@ -1,5 +1,5 @@
 import { closeSync, lstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
-import { parseHeader } from '../../agent/transcript/entry.ts';
+import { parseHeader } from '../../agent/transcript/transcript-entry.ts';
 import { isLockText } from '../../base/file-lock.ts';
 import { isRecord } from '../../base/is-record.ts';
 import { documentOf } from '../../config/files/read-document.ts';

@@ -6,7 +6,7 @@ import type { BuiltIn, BuiltInWorld } from '../../../src/agent/builtins/built-in
 import { FileMemory } from '../../../src/agent/builtins/files/file-memory.ts';
 import { LeftOvers } from '../../../src/agent/builtins/shell/left-overs.ts';
 import { WakeQueue } from '../../../src/agent/builtins/wake-queue.ts';
-import type { ToolOutcome } from '../../../src/agent/loop/tool-call.ts';
+import type { ToolOutcome } from '../../../src/agent/loop/run-calls.ts';
 
 /** A directory of its own for one test, with the files given, gone when the test is over. */
 export function directoryWith(files: Readonly<Record<string, string | Buffer>> = {}): string {

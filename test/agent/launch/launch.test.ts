@@ -1,138 +1,173 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Launch, launch } from '../../../src/agent/launch/launch.ts';
 import { memoryLinks } from '../../../src/control/memory-link.ts';
+import { query } from '../../../src/entry/index.ts';
 import type { Frame } from '../../../src/protocol/control-frame.ts';
+import { collect } from '../../support/collect.ts';
 import { startMessagesApi } from '../../support/messages-api.ts';
-import { after, text } from '../../support/model-reply.ts';
+import { after, error, text } from '../../support/model-reply.ts';
 
-const NOW = new Date('2026-01-02T03:04:05Z');
+describe('launch', () => {
+  const NOW = new Date('2026-01-02T03:04:05Z');
 
-function surroundings(more: Partial<Launch> = {}): Launch & { notes: string[] } {
-  const notes: string[] = [];
-  const signal = new AbortController().signal;
-  const note = (line: string) => void notes.push(line);
-  const argv = ['--no-session-persistence', '--tools=', ...(more.argv ?? [])];
-  const around = { env: {}, cwd: tmpdir(), home: '/nowhere', version: '1', now: () => NOW };
-  return { ...around, note, signal, ...more, argv, notes };
-}
-
-const prompt = (content: string): Frame => ({ type: 'user', message: { role: 'user', content } });
-
-async function run(more: Partial<Launch>, content: string) {
-  const links = memoryLinks();
-  const given = surroundings(more);
-  const session = await launch(links.agent, given);
-  await links.program.send(prompt(content));
-  const frames: Frame[] = [];
-  for await (const frame of links.program.frames) {
-    frames.push(frame);
-    if (frame.type === 'result') links.program.end();
+  function surroundings(more: Partial<Launch> = {}): Launch & { notes: string[] } {
+    const notes: string[] = [];
+    const signal = new AbortController().signal;
+    const note = (line: string) => void notes.push(line);
+    const argv = ['--no-session-persistence', '--tools=', ...(more.argv ?? [])];
+    const around = { env: {}, cwd: tmpdir(), home: '/nowhere', version: '1', now: () => NOW };
+    return { ...around, note, signal, ...more, argv, notes };
   }
-  await session.done;
-  return { frames, notes: given.notes };
-}
 
-test('flags reach the session; what has no effect is told', async () => {
-  const argv = ['--model=rehearsal', '--permission-mode=plan', '--effort=low', '--settings={"theme":"dark"}'];
-  const { frames, notes } = await run({ argv }, 'list tools');
-  expect(frames[0]).toMatchObject({ subtype: 'init', model: 'rehearsal', permissionMode: 'plan' });
-  expect(frames.at(-1)).toMatchObject({ subtype: 'success', result: 'I was given no tools.' });
-  expect(notes).toEqual([
-    '--effort has no effect: the model chooses its effort itself',
-    '--settings: "theme" is not used',
-  ]);
-});
+  const prompt = (content: string): Frame => ({ type: 'user', message: { role: 'user', content } });
 
-test('the environment of settings chooses a model too; a flag beats the model of settings', async () => {
-  await using api = await startMessagesApi([text('from settings')]);
-  const settings = { env: { ANTHROPIC_BASE_URL: api.url }, model: 'opus' };
-  const argv = ['--settings', JSON.stringify(settings)];
-  expect((await run({ argv }, 'hi')).frames.at(-1)).toMatchObject({ result: 'from settings' });
-  expect(api.requests[0]?.model).toBe('claude-opus-5-5');
-  const flagged = await run({ argv: [...argv, '--model=rehearsal'] }, 'list tools');
-  expect(flagged.frames[0]).toMatchObject({ model: 'rehearsal' });
-});
-
-test('without a model the session starts, and its turn says what was looked for', async () => {
-  const { frames } = await run({}, 'hi');
-  expect(frames.map(({ type, subtype }) => [type, subtype])).toEqual([
-    ['system', 'init'],
-    ['result', 'error_during_execution'],
-  ]);
-  expect(frames.at(-1)).toMatchObject({
-    errors: [expect.stringMatching(/^There is no model: .* --model rehearsal, which works offline$/)],
-  });
-});
-
-test('all faults in one line, and nothing is started', async () => {
-  const { agent } = memoryLinks();
-  const argv = ['--nosuch', '--mcp-config=/nowhere.json', '--permission-mode=bypassPermissions'];
-  await expect(launch(agent, surroundings({ argv }))).rejects.toMatchObject({
-    name: 'SdkError',
-    code: 'bad-option',
-    message: expect.stringMatching(
-      /^--nosuch is no flag of this agent; --mcp-config \/nowhere\.json: .*there is no such file.*; mode bypassPermissions needs --allow-dangerously-skip-permissions as well$/,
-    ),
-  });
-});
-
-test('a working directory that is none', async () => {
-  const started = launch(memoryLinks().agent, surroundings({ cwd: '/nowhere' }));
-  await expect(started).rejects.toMatchObject({
-    code: 'spawn-failed',
-    message: expect.stringContaining('/nowhere'),
-  });
-});
-
-test('stopped: the running turn is interrupted, those that wait do not run, everything closes', async () => {
-  const never = Promise.withResolvers<void>();
-  await using api = await startMessagesApi(() => after(never.promise, text('too late')));
-  onTestFinished(() => never.resolve());
-  const stop = new AbortController();
-  const { program, agent } = memoryLinks();
-  const env = { ANTHROPIC_BASE_URL: api.url };
-  const session = await launch(agent, surroundings({ env, signal: stop.signal }));
-  await program.send(prompt('one'));
-  await program.send(prompt('two'));
-  await api.request(1);
-  stop.abort();
-  await session.done;
-  expect(api.requests).toHaveLength(1);
-  await expect(agent.send({})).rejects.toMatchObject({ code: 'closed' });
-});
-
-test('stopped before it began', async () => {
-  const { agent } = memoryLinks();
-  const session = await launch(agent, surroundings({ signal: AbortSignal.abort() }));
-  await expect(session.done).resolves.toBeUndefined();
-});
-
-test('a conversation is kept in the home, and goes on where it ended', async () => {
-  const home = await mkdtemp(join(tmpdir(), 'launch-'));
-  onTestFinished(() => rm(home, { recursive: true }));
-  await using api = await startMessagesApi([text('one'), text('two')]);
-  const env = { ANTHROPIC_BASE_URL: api.url };
-  const keeping = async (argv: string[], content: string) => {
+  async function run(more: Partial<Launch>, content: string) {
     const links = memoryLinks();
-    const session = await launch(links.agent, { ...surroundings({ env, home }), argv });
+    const given = surroundings(more);
+    const session = await launch(links.agent, given);
     await links.program.send(prompt(content));
-    for await (const frame of links.program.frames) if (frame.type === 'result') links.program.end();
+    const frames: Frame[] = [];
+    for await (const frame of links.program.frames) {
+      frames.push(frame);
+      if (frame.type === 'result') links.program.end();
+    }
     await session.done;
-    return session;
-  };
-  await keeping([], 'first');
-  await keeping(['--continue'], 'second');
-  expect(await readdir(join(home, '.toolplane/projects'))).toHaveLength(1);
-  expect(api.requests[1]?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
+    return { frames, notes: given.notes };
+  }
+
+  test('flags reach the session; what has no effect is told', async () => {
+    const argv = [
+      '--model=rehearsal',
+      '--permission-mode=plan',
+      '--effort=low',
+      '--settings={"theme":"dark"}',
+    ];
+    const { frames, notes } = await run({ argv }, 'list tools');
+    expect(frames[0]).toMatchObject({ subtype: 'init', model: 'rehearsal', permissionMode: 'plan' });
+    expect(frames.at(-1)).toMatchObject({ subtype: 'success', result: 'I was given no tools.' });
+    expect(notes).toEqual([
+      '--effort has no effect: the model chooses its effort itself',
+      '--settings: "theme" is not used',
+    ]);
+  });
+
+  test('the environment of settings chooses a model too; a flag beats the model of settings', async () => {
+    await using api = await startMessagesApi([text('from settings')]);
+    const settings = { env: { ANTHROPIC_BASE_URL: api.url }, model: 'opus' };
+    const argv = ['--settings', JSON.stringify(settings)];
+    expect((await run({ argv }, 'hi')).frames.at(-1)).toMatchObject({ result: 'from settings' });
+    expect(api.requests[0]?.model).toBe('claude-opus-5-5');
+    const flagged = await run({ argv: [...argv, '--model=rehearsal'] }, 'list tools');
+    expect(flagged.frames[0]).toMatchObject({ model: 'rehearsal' });
+  });
+
+  test('without a model the session starts, and its turn says what was looked for', async () => {
+    const { frames } = await run({}, 'hi');
+    expect(frames.map(({ type, subtype }) => [type, subtype])).toEqual([
+      ['system', 'init'],
+      ['result', 'error_during_execution'],
+    ]);
+    expect(frames.at(-1)).toMatchObject({
+      errors: [expect.stringMatching(/^There is no model: .* --model rehearsal, which works offline$/)],
+    });
+  });
+
+  test('all faults in one line, and nothing is started', async () => {
+    const { agent } = memoryLinks();
+    const argv = ['--nosuch', '--mcp-config=/nowhere.json', '--permission-mode=bypassPermissions'];
+    await expect(launch(agent, surroundings({ argv }))).rejects.toMatchObject({
+      name: 'SdkError',
+      code: 'bad-option',
+      message: expect.stringMatching(
+        /^--nosuch is no flag of this agent; --mcp-config \/nowhere\.json: .*there is no such file.*; mode bypassPermissions needs --allow-dangerously-skip-permissions as well$/,
+      ),
+    });
+  });
+
+  test('a working directory that is none', async () => {
+    const started = launch(memoryLinks().agent, surroundings({ cwd: '/nowhere' }));
+    await expect(started).rejects.toMatchObject({
+      code: 'spawn-failed',
+      message: expect.stringContaining('/nowhere'),
+    });
+  });
+
+  test('stopped: the running turn is interrupted, those that wait do not run, everything closes', async () => {
+    const never = Promise.withResolvers<void>();
+    await using api = await startMessagesApi(() => after(never.promise, text('too late')));
+    onTestFinished(() => never.resolve());
+    const stop = new AbortController();
+    const { program, agent } = memoryLinks();
+    const env = { ANTHROPIC_BASE_URL: api.url };
+    const session = await launch(agent, surroundings({ env, signal: stop.signal }));
+    await program.send(prompt('one'));
+    await program.send(prompt('two'));
+    await api.request(1);
+    stop.abort();
+    await session.done;
+    expect(api.requests).toHaveLength(1);
+    await expect(agent.send({})).rejects.toMatchObject({ code: 'closed' });
+  });
+
+  test('stopped before it began', async () => {
+    const { agent } = memoryLinks();
+    const session = await launch(agent, surroundings({ signal: AbortSignal.abort() }));
+    await expect(session.done).resolves.toBeUndefined();
+  });
+
+  test('a conversation is kept in the home, and goes on where it ended', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'launch-'));
+    onTestFinished(() => rm(home, { recursive: true }));
+    await using api = await startMessagesApi([text('one'), text('two')]);
+    const env = { ANTHROPIC_BASE_URL: api.url };
+    const keeping = async (argv: string[], content: string) => {
+      const links = memoryLinks();
+      const session = await launch(links.agent, { ...surroundings({ env, home }), argv });
+      await links.program.send(prompt(content));
+      for await (const frame of links.program.frames) if (frame.type === 'result') links.program.end();
+      await session.done;
+      return session;
+    };
+    await keeping([], 'first');
+    await keeping(['--continue'], 'second');
+    expect(await readdir(join(home, '.toolplane/projects'))).toHaveLength(1);
+    expect(api.requests[1]?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
+  });
+
+  test('TOOLPLANE_HOME is where conversations are instead', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'launch-'));
+    onTestFinished(() => rm(home, { recursive: true }));
+    const env = { TOOLPLANE_HOME: home };
+    const started = launch(memoryLinks().agent, { ...surroundings({ env }), argv: ['--continue'] });
+    await expect(started).rejects.toThrow('--continue: there is no conversation in');
+  });
 });
 
-test('TOOLPLANE_HOME is where conversations are instead', async () => {
-  const home = await mkdtemp(join(tmpdir(), 'launch-'));
-  onTestFinished(() => rm(home, { recursive: true }));
-  const env = { TOOLPLANE_HOME: home };
-  const started = launch(memoryLinks().agent, { ...surroundings({ env }), argv: ['--continue'] });
-  await expect(started).rejects.toThrow('--continue: there is no conversation in');
+describe('retry message', () => {
+  test('a model that is asked again is told of, with its status and how long it is left alone', async () => {
+    await using api = await startMessagesApi([error(529, 'busy', 'overloaded_error'), text('Here I am.')]);
+    const messages = await collect(
+      query({
+        prompt: 'hi',
+        options: {
+          env: { ANTHROPIC_API_KEY: 'dummy', ANTHROPIC_BASE_URL: api.url },
+          persistSession: false,
+          tools: [],
+        },
+      }),
+    );
+    expect(messages.find((it) => 'subtype' in it && it.subtype === 'api_retry')).toMatchObject({
+      type: 'system',
+      attempt: 1,
+      max_retries: 10,
+      error_status: 529,
+      error: 'overloaded',
+      endpoint: api.url,
+      retry_delay_ms: expect.any(Number),
+    });
+    expect(messages.at(-1)).toMatchObject({ subtype: 'success', result: 'Here I am.' });
+  });
 });

@@ -1,141 +1,189 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { dirname, join } from 'node:path';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { AgentFlags } from '../../../src/agent/launch/flag-table.ts';
-import { type Keeping, openConversation } from '../../../src/agent/launch/open-conversation.ts';
-import { findSession } from '../../../src/agent/transcript/find.ts';
-import { sessionPath } from '../../../src/agent/transcript/place.ts';
+import { forkSources, type Keeping, openConversation } from '../../../src/agent/launch/open-conversation.ts';
+import { findSession, sessionPath } from '../../../src/agent/transcript/session-files.ts';
 import { Transcript } from '../../../src/agent/transcript/transcript.ts';
+import { CWD as cwd, HEADER, temporaryRoot } from '../transcript/sessions.ts';
 
-const [ONE, TWO, NONE] = ['1', '2', '9'].map((n) => `00000000-0000-4000-8000-00000000000${n}`) as [
-  string,
-  string,
-  string,
-];
-const said = (text: string) => ({ role: 'user', content: [{ type: 'text', text }] });
-const replied = (text: string) => ({ role: 'assistant', content: [{ type: 'text', text }] });
+describe('open conversation', () => {
+  const [ONE, TWO, NONE] = ['1', '2', '9'].map((n) => `00000000-0000-4000-8000-00000000000${n}`) as [
+    string,
+    string,
+    string,
+  ];
+  const said = (text: string) => ({ role: 'user', content: [{ type: 'text', text }] });
+  const replied = (text: string) => ({ role: 'assistant', content: [{ type: 'text', text }] });
 
-let keeping: Keeping & { notes: string[] };
+  let keeping: Keeping & { notes: string[] };
 
-beforeEach(async () => {
-  const root = await mkdtemp(join(tmpdir(), 'keeping-'));
-  const notes: string[] = [];
-  keeping = { root, cwd: '/w', now: () => new Date(0), note: (text) => void notes.push(text), notes };
-  return () => rm(root, { recursive: true });
-});
-
-/** A conversation of two turns; the id of the first reply is the session's with an `a` in front. */
-async function keep(sessionId: string): Promise<void> {
-  const { root, cwd, now, note } = keeping;
-  await using transcript = new Transcript({ root, cwd, sessionId, now, onUnwritable: note });
-  await transcript.append([
-    { type: 'user', content: [{ type: 'text', text: 'one' }] },
-    {
-      type: 'assistant',
-      content: [{ type: 'text', text: 'ONE' }],
-      model: 'm',
-      usage: { input_tokens: 1, output_tokens: 1 },
-      uuid: `a${sessionId.slice(1)}`,
-    },
-    { type: 'user', content: [{ type: 'text', text: 'two' }] },
-  ]);
-}
-
-const pathOf = (sessionId: string) => sessionPath({ root: keeping.root, cwd: keeping.cwd, sessionId });
-
-async function open(flags: AgentFlags) {
-  const opened = await openConversation(flags, keeping);
-  if ('fault' in opened) throw new Error(opened.fault);
-  onTestFinished(async () => opened.kept.transcript?.[Symbol.asyncDispose]());
-  return opened.kept;
-}
-
-test('a new one has an id of its own, is empty, and touches no file', async () => {
-  const { sessionId, messages, transcript } = await open({});
-  expect(messages).toEqual([]);
-  expect(transcript?.path).toContain(sessionId);
-  expect(await readdir(keeping.root)).toEqual([]);
-});
-
-test('a new one under the id that was asked for', async () => {
-  expect(await open({ sessionId: ONE })).toMatchObject({ sessionId: ONE, messages: [] });
-});
-
-test('not kept: there is no transcript', async () => {
-  expect(await open({ sessionId: ONE, noPersistence: true })).toEqual({ sessionId: ONE, messages: [] });
-});
-
-test('resumed by its id: what was said, and its own file', async () => {
-  await keep(ONE);
-  await keep(TWO);
-  const { sessionId, messages, transcript } = await open({ resume: ONE });
-  expect({ sessionId, messages }).toEqual({
-    sessionId: ONE,
-    messages: [said('one'), replied('ONE'), said('two')],
+  beforeEach(async () => {
+    const root = await mkdtemp(join(tmpdir(), 'keeping-'));
+    const notes: string[] = [];
+    keeping = { root, cwd: '/w', now: () => new Date(0), note: (text) => void notes.push(text), notes };
+    return () => rm(root, { recursive: true });
   });
-  expect(transcript?.path).toBe((await findSession(keeping.root, '/w', ONE))?.path);
+
+  /** A conversation of two turns; the id of the first reply is the session's with an `a` in front. */
+  async function keep(sessionId: string): Promise<void> {
+    const { root, cwd, now, note } = keeping;
+    await using transcript = new Transcript({ root, cwd, sessionId, now, onUnwritable: note });
+    await transcript.append([
+      { type: 'user', content: [{ type: 'text', text: 'one' }] },
+      {
+        type: 'assistant',
+        content: [{ type: 'text', text: 'ONE' }],
+        model: 'm',
+        usage: { input_tokens: 1, output_tokens: 1 },
+        uuid: `a${sessionId.slice(1)}`,
+      },
+      { type: 'user', content: [{ type: 'text', text: 'two' }] },
+    ]);
+  }
+
+  const pathOf = (sessionId: string) => sessionPath({ root: keeping.root, cwd: keeping.cwd, sessionId });
+
+  async function open(flags: AgentFlags) {
+    const opened = await openConversation(flags, keeping);
+    if ('fault' in opened) throw new Error(opened.fault);
+    onTestFinished(async () => opened.kept.transcript?.[Symbol.asyncDispose]());
+    return opened.kept;
+  }
+
+  test('a new one has an id of its own, is empty, and touches no file', async () => {
+    const { sessionId, messages, transcript } = await open({});
+    expect(messages).toEqual([]);
+    expect(transcript?.path).toContain(sessionId);
+    expect(await readdir(keeping.root)).toEqual([]);
+  });
+
+  test('a new one under the id that was asked for', async () => {
+    expect(await open({ sessionId: ONE })).toMatchObject({ sessionId: ONE, messages: [] });
+  });
+
+  test('not kept: there is no transcript', async () => {
+    expect(await open({ sessionId: ONE, noPersistence: true })).toEqual({ sessionId: ONE, messages: [] });
+  });
+
+  test('resumed by its id: what was said, and its own file', async () => {
+    await keep(ONE);
+    await keep(TWO);
+    const { sessionId, messages, transcript } = await open({ resume: ONE });
+    expect({ sessionId, messages }).toEqual({
+      sessionId: ONE,
+      messages: [said('one'), replied('ONE'), said('two')],
+    });
+    expect(transcript?.path).toBe((await findSession(keeping.root, '/w', ONE))?.path);
+  });
+
+  test('continued: the newest of the directory', async () => {
+    await keep(ONE);
+    expect(await open({ continue: true })).toMatchObject({ sessionId: ONE, messages: [{}, {}, {}] });
+  });
+
+  test('resumed up to a message', async () => {
+    await keep(ONE);
+    const { messages } = await open({ resume: ONE, resumeSessionAt: `a${ONE.slice(1)}` });
+    expect(messages).toEqual([said('one'), replied('ONE')]);
+  });
+
+  test('a copy has another id, and a file of its own', async () => {
+    await keep(ONE);
+    const { sessionId, messages, transcript } = await open({
+      resume: ONE,
+      forkSession: true,
+      sessionId: TWO,
+    });
+    await transcript?.append([]);
+    expect({ sessionId, messages }).toMatchObject({ sessionId: TWO, messages: [{}, {}, {}] });
+    expect(await findSession(keeping.root, '/w', TWO)).toMatchObject({ path: transcript?.path });
+  });
+
+  test('a copy goes on from what it is a copy of, also from copies, and also when it is resumed', async () => {
+    await keep(ONE);
+    expect((await open({ resume: ONE })).goesOnFrom).toBe(undefined);
+    const copy = await open({ resume: ONE, forkSession: true, sessionId: TWO });
+    expect(copy.goesOnFrom).toEqual([pathOf(ONE)]);
+    await copy.transcript?.append([]);
+    const again = await open({ resume: TWO, forkSession: true, sessionId: NONE });
+    expect(again.goesOnFrom).toEqual([pathOf(TWO), pathOf(ONE)]);
+    await again.transcript?.append([]);
+    expect((await open({ resume: NONE })).goesOnFrom).toEqual([pathOf(TWO), pathOf(ONE)]);
+    await rm(pathOf(TWO));
+    expect((await open({ resume: NONE })).goesOnFrom).toEqual([pathOf(TWO)]);
+  });
+
+  test('resumed and not kept: what was said, and no file', async () => {
+    await keep(ONE);
+    const kept = await open({ resume: ONE, noPersistence: true });
+    const goesOnFrom = [pathOf(ONE)];
+    expect(kept).toEqual({
+      sessionId: ONE,
+      messages: [said('one'), replied('ONE'), said('two')],
+      goesOnFrom,
+    });
+  });
+
+  test.each<[AgentFlags, string]>([
+    [{ sessionId: '../x' }, '--session-id takes a UUID'],
+    [{ resume: '../x' }, '--resume takes the id of a session, a UUID'],
+    [{ resume: NONE }, `--resume ${NONE}: there is no such conversation in /w`],
+    [{ resume: ONE, sessionId: TWO }, '--session-id goes with --resume only for a --fork-session'],
+    [{ forkSession: true }, '--fork-session needs --resume or --continue'],
+    [{ resumeSessionAt: NONE }, '--resume-session-at needs --resume or --continue'],
+    [
+      { resume: ONE, resumeSessionAt: NONE },
+      `--resume-session-at: the conversation ${ONE} has no such message`,
+    ],
+    [{ sessionId: ONE }, `--session-id ${ONE} is in use: --resume it`],
+  ])('%j is a fault', async (flags, fault) => {
+    await keep(ONE);
+    expect(await openConversation(flags, keeping)).toEqual({ fault });
+  });
+
+  test('nothing to continue is a fault', async () => {
+    expect(await openConversation({ continue: true }, keeping)).toEqual({
+      fault: '--continue: there is no conversation in /w',
+    });
+  });
 });
 
-test('continued: the newest of the directory', async () => {
-  await keep(ONE);
-  expect(await open({ continue: true })).toMatchObject({ sessionId: ONE, messages: [{}, {}, {}] });
-});
+describe('fork sources', () => {
+  const id = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
 
-test('resumed up to a message', async () => {
-  await keep(ONE);
-  const { messages } = await open({ resume: ONE, resumeSessionAt: `a${ONE.slice(1)}` });
-  expect(messages).toEqual([said('one'), replied('ONE')]);
-});
+  /** Sessions by number, each with what its file says first. */
+  async function kept(files: Record<number, string>) {
+    const root = await temporaryRoot();
+    const pathOf = (n: number) => sessionPath({ root, cwd, sessionId: id(n) });
+    mkdirSync(dirname(pathOf(0)), { recursive: true });
+    for (const [n, text] of Object.entries(files)) writeFileSync(pathOf(Number(n)), text);
+    return { root, pathOf };
+  }
 
-test('a copy has another id, and a file of its own', async () => {
-  await keep(ONE);
-  const { sessionId, messages, transcript } = await open({ resume: ONE, forkSession: true, sessionId: TWO });
-  await transcript?.append([]);
-  expect({ sessionId, messages }).toMatchObject({ sessionId: TWO, messages: [{}, {}, {}] });
-  expect(await findSession(keeping.root, '/w', TWO)).toMatchObject({ path: transcript?.path });
-});
+  const header = (forkedFrom?: string) => `${JSON.stringify({ ...HEADER, forkedFrom })}\n{"type":"user"}\n`;
 
-test('a copy goes on from what it is a copy of, also from copies, and also when it is resumed', async () => {
-  await keep(ONE);
-  expect((await open({ resume: ONE })).goesOnFrom).toBe(undefined);
-  const copy = await open({ resume: ONE, forkSession: true, sessionId: TWO });
-  expect(copy.goesOnFrom).toEqual([pathOf(ONE)]);
-  await copy.transcript?.append([]);
-  const again = await open({ resume: TWO, forkSession: true, sessionId: NONE });
-  expect(again.goesOnFrom).toEqual([pathOf(TWO), pathOf(ONE)]);
-  await again.transcript?.append([]);
-  expect((await open({ resume: NONE })).goesOnFrom).toEqual([pathOf(TWO), pathOf(ONE)]);
-  await rm(pathOf(TWO));
-  expect((await open({ resume: NONE })).goesOnFrom).toEqual([pathOf(TWO)]);
-});
+  test('one after the other, up to the first or to one that cannot be read', async () => {
+    const { root, pathOf } = await kept({ 1: header(id(2)), 2: header(), 3: header(id(4)), 4: 'torn {' });
+    const sources = (n: number) => forkSources(id(n), { root, cwd });
+    expect(await sources(1)).toEqual([pathOf(1), pathOf(2)]);
+    expect(await sources(3)).toEqual([pathOf(3), pathOf(4)]);
+    expect(await sources(9)).toEqual([pathOf(9)]);
+    expect(await forkSources(undefined, { root, cwd })).toEqual([]);
+  });
 
-test('resumed and not kept: what was said, and no file', async () => {
-  await keep(ONE);
-  const kept = await open({ resume: ONE, noPersistence: true });
-  const goesOnFrom = [pathOf(ONE)];
-  expect(kept).toEqual({ sessionId: ONE, messages: [said('one'), replied('ONE'), said('two')], goesOnFrom });
-});
+  test('what is no id of a session becomes no path', async () => {
+    const { root, pathOf } = await kept({ 1: header('../../etc') });
+    expect(await forkSources('../x', { root, cwd })).toEqual([]);
+    expect(await forkSources(id(1), { root, cwd })).toEqual([pathOf(1)]);
+  });
 
-test.each<[AgentFlags, string]>([
-  [{ sessionId: '../x' }, '--session-id takes a UUID'],
-  [{ resume: '../x' }, '--resume takes the id of a session, a UUID'],
-  [{ resume: NONE }, `--resume ${NONE}: there is no such conversation in /w`],
-  [{ resume: ONE, sessionId: TWO }, '--session-id goes with --resume only for a --fork-session'],
-  [{ forkSession: true }, '--fork-session needs --resume or --continue'],
-  [{ resumeSessionAt: NONE }, '--resume-session-at needs --resume or --continue'],
-  [
-    { resume: ONE, resumeSessionAt: NONE },
-    `--resume-session-at: the conversation ${ONE} has no such message`,
-  ],
-  [{ sessionId: ONE }, `--session-id ${ONE} is in use: --resume it`],
-])('%j is a fault', async (flags, fault) => {
-  await keep(ONE);
-  expect(await openConversation(flags, keeping)).toEqual({ fault });
-});
-
-test('nothing to continue is a fault', async () => {
-  expect(await openConversation({ continue: true }, keeping)).toEqual({
-    fault: '--continue: there is no conversation in /w',
+  test('a circle and an endless row come to an end', async () => {
+    const row = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [n + 10, header(id(n + 11))]));
+    const { root, pathOf } = await kept({ 1: header(id(2)), 2: header(id(1)), ...row });
+    expect(await forkSources(id(1), { root, cwd })).toEqual([pathOf(1), pathOf(2)]);
+    expect(await forkSources(id(10), { root, cwd })).toHaveLength(20);
   });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { AgentFlags } from '../../../src/agent/launch/flag-table.ts';
-import { FLAGS } from '../../../src/agent/launch/flag-table.ts';
+import { type AgentFlags, FLAGS } from '../../../src/agent/launch/flag-table.ts';
+
 import { parseFlags } from '../../../src/agent/launch/parse-flags.ts';
 import { PERMISSION_MODES } from '../../../src/protocol/permission.ts';
 import { buildArgv } from '../../../src/sdk/argv.ts';

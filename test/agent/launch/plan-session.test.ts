@@ -1,210 +1,317 @@
-import { describe, expect, test } from 'vitest';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { AgentFlags } from '../../../src/agent/launch/flag-table.ts';
-import { type PlanFiles, planSession } from '../../../src/agent/launch/plan-session.ts';
+import {
+  type PlanFiles,
+  planSession,
+  readPromptFiles,
+  readRequestSettings,
+  readResultSettings,
+  shellEnvironment,
+} from '../../../src/agent/launch/plan-session.ts';
 import { mergeSettings, type Settings } from '../../../src/config/settings/settings.ts';
 
-const { settings: NO_SETTINGS } = mergeSettings([], { ofSettings: () => 'approved' });
-const NOTHING: PlanFiles = { servers: {}, settings: NO_SETTINGS, prompts: { faults: [] } };
-const AROUND = { env: { PATH: '/bin' }, cwd: '/w', home: '/h', version: '1' };
+describe('plan session', () => {
+  const { settings: NO_SETTINGS } = mergeSettings([], { ofSettings: () => 'approved' });
+  const NOTHING: PlanFiles = { servers: {}, settings: NO_SETTINGS, prompts: { faults: [] } };
+  const AROUND = { env: { PATH: '/bin' }, cwd: '/w', home: '/h', version: '1' };
 
-const plan = (flags: AgentFlags, files: Partial<PlanFiles> = {}) =>
-  planSession(flags, { ...NOTHING, ...files }, AROUND);
+  const plan = (flags: AgentFlags, files: Partial<PlanFiles> = {}) =>
+    planSession(flags, { ...NOTHING, ...files }, AROUND);
 
-test('nothing given', () => {
-  expect(plan({})).toEqual({
-    options: {
-      version: '1',
-      workspace: { cwd: '/w', home: '/h', directories: [] },
-      rules: [],
-      servers: {},
-      callLimits: {},
-      connect: {
-        env: { PATH: '/bin' },
-        cwd: '/w',
-        connectTimeoutMs: 30_000,
-        clientInfo: { name: 'toolplane', version: '1' },
+  test('nothing given', () => {
+    expect(plan({})).toEqual({
+      options: {
+        version: '1',
+        workspace: { cwd: '/w', home: '/h', directories: [] },
+        rules: [],
+        servers: {},
+        callLimits: {},
+        connect: {
+          env: { PATH: '/bin' },
+          cwd: '/w',
+          connectTimeoutMs: 30_000,
+          clientInfo: { name: 'toolplane', version: '1' },
+        },
+        hooks: [],
+        shellEnv: { PATH: '/bin' },
+        agents: {},
+        mayBypass: false,
+        asksProgram: false,
+        includePartialMessages: false,
+        tellsState: false,
+        tellsDecisions: false,
+        marks: false,
+        leadOnly: false,
+        systemPrompt: '',
+        appendSystemPrompt: '',
       },
-      hooks: [],
-      shellEnv: { PATH: '/bin' },
-      agents: {},
-      mayBypass: false,
-      asksProgram: false,
-      includePartialMessages: false,
-      tellsState: false,
-      tellsDecisions: false,
-      marks: false,
-      leadOnly: false,
-      systemPrompt: '',
-      appendSystemPrompt: '',
-    },
-    faults: [],
-    notes: [],
+      faults: [],
+      notes: [],
+    });
   });
-});
 
-test('everything given: flags, then settings, then policy', () => {
-  const rule = { tool: 'Bash', effect: 'deny', source: 'policySettings' } as const;
-  const hook = { event: 'Stop', target: { kind: 'command', command: 'true' } } as const;
-  const { options, faults, notes } = plan(
-    {
-      allowedTools: ['Read', 'Nonsense(x)'],
-      disallowedTools: ['Edit'],
-      addDirs: ['/one', 'sub', '~/more'],
+  test('everything given: flags, then settings, then policy', () => {
+    const rule = { tool: 'Bash', effect: 'deny', source: 'policySettings' } as const;
+    const hook = { event: 'Stop', target: { kind: 'command', command: 'true' } } as const;
+    const { options, faults, notes } = plan(
+      {
+        allowedTools: ['Read', 'Nonsense(x)'],
+        disallowedTools: ['Edit'],
+        addDirs: ['/one', 'sub', '~/more'],
+        maxTurns: 3,
+        includePartialMessages: true,
+        permissionMode: 'plan',
+        permissionPrompts: 'none',
+        tools: ['Read'],
+        agents: { helper: { description: 'd', prompt: 'p' } },
+        appendSystemPrompt: 'And brief.',
+      },
+      {
+        servers: { a: { command: 'a' } },
+        settings: {
+          ...NO_SETTINGS,
+          directories: ['/two'],
+          hooks: [hook, hook],
+          defaultMode: 'acceptEdits',
+          rules: [rule],
+        },
+        prompts: { systemPrompt: 'Be kind.', appendSystemPrompt: 'Bye.', faults: [] },
+      },
+    );
+    expect(options).toMatchObject({
+      workspace: { directories: ['/one', '/w/sub', '/h/more', '/two'] },
+      rules: [
+        { tool: 'Read', effect: 'allow', source: 'cliArg' },
+        { tool: 'Edit', effect: 'deny', source: 'cliArg' },
+        rule,
+      ],
+      servers: { a: { command: 'a' } },
+      permissionMode: 'plan',
       maxTurns: 3,
       includePartialMessages: true,
-      permissionMode: 'plan',
-      permissionPrompts: 'none',
-      tools: ['Read'],
+      systemPrompt: 'Be kind.',
+      appendSystemPrompt: 'And brief.\n\nBye.',
+      hooks: [hook, hook],
       agents: { helper: { description: 'd', prompt: 'p' } },
-      appendSystemPrompt: 'And brief.',
-    },
-    {
-      servers: { a: { command: 'a' } },
+      builtIns: ['Read'],
+      asksProgram: false,
+    });
+    expect(faults).toEqual([]);
+    expect(notes).toEqual([expect.stringMatching(/^--allowedTools: .*Nonsense takes no pattern/)]);
+  });
+
+  test('commands of tools and hooks do not find the keys of models', () => {
+    const env = { PATH: '/bin', ANTHROPIC_API_KEY: 'a', ANTHROPIC_AUTH_TOKEN: 'b', OPENAI_API_KEY: 'c' };
+    const { options } = planSession({}, NOTHING, { ...AROUND, env });
+    expect(options.shellEnv).toEqual({ PATH: '/bin' });
+  });
+
+  test('flags and variables of our own', () => {
+    const env = { CLAUDE_CODE_SDK_READS_SESSION_STATE: '1' };
+    const { options } = planSession({ toolMarks: true, leadOnly: true, tellDecisions: true }, NOTHING, {
+      ...AROUND,
+      env,
+    });
+    expect(options).toMatchObject({ marks: true, leadOnly: true, tellsState: true, tellsDecisions: true });
+  });
+
+  test('a rule of --disallowedTools that cannot be read is a fault', () => {
+    expect(plan({ disallowedTools: ['Nonsense(x)'] }).faults).toEqual([
+      expect.stringMatching(/^--disallowedTools: .*Nonsense takes no pattern/),
+    ]);
+  });
+
+  test.each([
+    ['stdio', []],
+    ['mcp__ask__me', ['--permission-prompt-tool takes only stdio: answer canUseTool in the program']],
+  ])('--permission-prompt-tool %s', (permissionPromptTool, faults) => {
+    const { options, ...planned } = plan({ permissionPromptTool });
+    expect(planned.faults).toEqual(faults);
+    expect(options.asksProgram).toBe(true);
+  });
+
+  test.each<[string, readonly string[], readonly string[] | undefined]>([
+    ['all by default', ['default'], undefined],
+    ['none', [], []],
+    ['some', ['Read', 'Bash'], ['Read', 'Bash']],
+  ])('built-in tools: %s', (_, tools, builtIns) => {
+    expect(plan({ tools }).options.builtIns).toEqual(builtIns);
+  });
+
+  test('an agent that is none is a fault', () => {
+    expect(plan({ agents: { good: { prompt: 'p' }, bad: {} } }).faults).toEqual([
+      '--agents: "bad" must be { "description": text, "prompt": text }',
+    ]);
+  });
+
+  describe('the mode', () => {
+    test.each<[AgentFlags, boolean]>([
+      [{ mayBypass: true }, true],
+      [{ skipPermissions: true }, true],
+      [{ permissionMode: 'plan' }, false],
+    ])('%j: whether it may be bypassed later is %s', (flags, mayBypass) => {
+      expect(plan(flags).options.mayBypass).toBe(mayBypass);
+    });
+
+    const mode = (
+      defaultMode: 'plan' | 'bypassPermissions',
+      source: 'userSettings' | 'policySettings' = 'userSettings',
+    ): { settings: Settings } => ({
       settings: {
         ...NO_SETTINGS,
-        directories: ['/two'],
-        hooks: [hook, hook],
-        defaultMode: 'acceptEdits',
-        rules: [rule],
+        defaultMode,
+        permissions: { ...NO_SETTINGS.permissions, modes: { [source]: defaultMode } },
       },
-      prompts: { systemPrompt: 'Be kind.', appendSystemPrompt: 'Bye.', faults: [] },
-    },
-  );
-  expect(options).toMatchObject({
-    workspace: { directories: ['/one', '/w/sub', '/h/more', '/two'] },
-    rules: [
-      { tool: 'Read', effect: 'allow', source: 'cliArg' },
-      { tool: 'Edit', effect: 'deny', source: 'cliArg' },
-      rule,
-    ],
-    servers: { a: { command: 'a' } },
-    permissionMode: 'plan',
-    maxTurns: 3,
-    includePartialMessages: true,
-    systemPrompt: 'Be kind.',
-    appendSystemPrompt: 'And brief.\n\nBye.',
-    hooks: [hook, hook],
-    agents: { helper: { description: 'd', prompt: 'p' } },
-    builtIns: ['Read'],
-    asksProgram: false,
-  });
-  expect(faults).toEqual([]);
-  expect(notes).toEqual([expect.stringMatching(/^--allowedTools: .*Nonsense takes no pattern/)]);
-});
-
-test('commands of tools and hooks do not find the keys of models', () => {
-  const env = { PATH: '/bin', ANTHROPIC_API_KEY: 'a', ANTHROPIC_AUTH_TOKEN: 'b', OPENAI_API_KEY: 'c' };
-  const { options } = planSession({}, NOTHING, { ...AROUND, env });
-  expect(options.shellEnv).toEqual({ PATH: '/bin' });
-});
-
-test('flags and variables of our own', () => {
-  const env = { CLAUDE_CODE_SDK_READS_SESSION_STATE: '1' };
-  const { options } = planSession({ toolMarks: true, leadOnly: true, tellDecisions: true }, NOTHING, {
-    ...AROUND,
-    env,
-  });
-  expect(options).toMatchObject({ marks: true, leadOnly: true, tellsState: true, tellsDecisions: true });
-});
-
-test('a rule of --disallowedTools that cannot be read is a fault', () => {
-  expect(plan({ disallowedTools: ['Nonsense(x)'] }).faults).toEqual([
-    expect.stringMatching(/^--disallowedTools: .*Nonsense takes no pattern/),
-  ]);
-});
-
-test.each([
-  ['stdio', []],
-  ['mcp__ask__me', ['--permission-prompt-tool takes only stdio: answer canUseTool in the program']],
-])('--permission-prompt-tool %s', (permissionPromptTool, faults) => {
-  const { options, ...planned } = plan({ permissionPromptTool });
-  expect(planned.faults).toEqual(faults);
-  expect(options.asksProgram).toBe(true);
-});
-
-test.each<[string, readonly string[], readonly string[] | undefined]>([
-  ['all by default', ['default'], undefined],
-  ['none', [], []],
-  ['some', ['Read', 'Bash'], ['Read', 'Bash']],
-])('built-in tools: %s', (_, tools, builtIns) => {
-  expect(plan({ tools }).options.builtIns).toEqual(builtIns);
-});
-
-test('an agent that is none is a fault', () => {
-  expect(plan({ agents: { good: { prompt: 'p' }, bad: {} } }).faults).toEqual([
-    '--agents: "bad" must be { "description": text, "prompt": text }',
-  ]);
-});
-
-describe('the mode', () => {
-  test.each<[AgentFlags, boolean]>([
-    [{ mayBypass: true }, true],
-    [{ skipPermissions: true }, true],
-    [{ permissionMode: 'plan' }, false],
-  ])('%j: whether it may be bypassed later is %s', (flags, mayBypass) => {
-    expect(plan(flags).options.mayBypass).toBe(mayBypass);
-  });
-
-  const mode = (
-    defaultMode: 'plan' | 'bypassPermissions',
-    source: 'userSettings' | 'policySettings' = 'userSettings',
-  ): { settings: Settings } => ({
-    settings: {
-      ...NO_SETTINGS,
-      defaultMode,
-      permissions: { ...NO_SETTINGS.permissions, modes: { [source]: defaultMode } },
-    },
-  });
-
-  test.each<[string, AgentFlags, Partial<PlanFiles>, string | undefined]>([
-    ['settings', {}, mode('plan'), 'plan'],
-    ['the flag before settings', { permissionMode: 'default' }, mode('plan'), 'default'],
-    ['policy before the flag', { permissionMode: 'default' }, mode('plan', 'policySettings'), 'plan'],
-    ['bypass, allowed', { permissionMode: 'bypassPermissions', mayBypass: true }, {}, 'bypassPermissions'],
-    ['skipping', { skipPermissions: true }, {}, 'bypassPermissions'],
-    ['nothing', {}, {}, undefined],
-  ])('%s', (_, flags, files, expected) => {
-    const { options, faults } = plan(flags, files);
-    expect({ mode: options.permissionMode, faults }).toEqual({ mode: expected, faults: [] });
-  });
-
-  test.each<[AgentFlags, Partial<PlanFiles>, RegExp]>([
-    [{ permissionMode: 'bypassPermissions' }, {}, /needs --allow-dangerously-skip-permissions/],
-    [{}, mode('bypassPermissions'), /needs --allow-dangerously-skip-permissions/],
-    [
-      { skipPermissions: true },
-      { settings: { ...NO_SETTINGS, forbidsBypass: true } },
-      /is forbidden by "permissions.disableBypassPermissionsMode"/,
-    ],
-  ])('%j %j is refused', (flags, files, fault) => {
-    const { options, faults } = plan(flags, files);
-    expect({ mode: options.permissionMode, mayBypass: options.mayBypass }).toEqual({
-      mode: undefined,
-      mayBypass: false,
     });
-    expect(faults).toEqual([expect.stringMatching(fault)]);
+
+    test.each<[string, AgentFlags, Partial<PlanFiles>, string | undefined]>([
+      ['settings', {}, mode('plan'), 'plan'],
+      ['the flag before settings', { permissionMode: 'default' }, mode('plan'), 'default'],
+      ['policy before the flag', { permissionMode: 'default' }, mode('plan', 'policySettings'), 'plan'],
+      ['bypass, allowed', { permissionMode: 'bypassPermissions', mayBypass: true }, {}, 'bypassPermissions'],
+      ['skipping', { skipPermissions: true }, {}, 'bypassPermissions'],
+      ['nothing', {}, {}, undefined],
+    ])('%s', (_, flags, files, expected) => {
+      const { options, faults } = plan(flags, files);
+      expect({ mode: options.permissionMode, faults }).toEqual({ mode: expected, faults: [] });
+    });
+
+    test.each<[AgentFlags, Partial<PlanFiles>, RegExp]>([
+      [{ permissionMode: 'bypassPermissions' }, {}, /needs --allow-dangerously-skip-permissions/],
+      [{}, mode('bypassPermissions'), /needs --allow-dangerously-skip-permissions/],
+      [
+        { skipPermissions: true },
+        { settings: { ...NO_SETTINGS, forbidsBypass: true } },
+        /is forbidden by "permissions.disableBypassPermissionsMode"/,
+      ],
+    ])('%j %j is refused', (flags, files, fault) => {
+      const { options, faults } = plan(flags, files);
+      expect({ mode: options.permissionMode, mayBypass: options.mayBypass }).toEqual({
+        mode: undefined,
+        mayBypass: false,
+      });
+      expect(faults).toEqual([expect.stringMatching(fault)]);
+    });
+  });
+
+  test('the environment says how much of a result a model is given', () => {
+    const env = { MAX_MCP_OUTPUT_TOKENS: '500', ENABLE_MCP_LARGE_OUTPUT_FILES: 'false' };
+    expect(planSession({}, NOTHING, { ...AROUND, env }).options).toMatchObject({
+      maxResultTokens: 500,
+      resultFiles: false,
+    });
+    const misread = planSession({}, NOTHING, { ...AROUND, env: { MAX_MCP_OUTPUT_TOKENS: 'many' } });
+    expect(misread.notes).toEqual(['MAX_MCP_OUTPUT_TOKENS must be a whole number above 0: it is not used']);
+  });
+
+  const UNUSED =
+    'ENABLE_TOOL_SEARCH is on, off, auto, auto:<percent of the window> or a number of tokens: it is not used';
+
+  test.each([
+    ['bogus', {}, undefined, [UNUSED]],
+    ['', {}, undefined, []],
+    [' true ', {}, 'on', []],
+    ['bogus', { toolSearch: 'off' }, 'off', []],
+  ] as const)('ENABLE_TOOL_SEARCH=%j with %j', (word, flags, toolSearch, notes) => {
+    const { options, ...rest } = planSession(flags, NOTHING, {
+      ...AROUND,
+      env: { ENABLE_TOOL_SEARCH: word },
+    });
+    expect({ toolSearch: options.toolSearch, notes: rest.notes }).toEqual({ toolSearch, notes });
   });
 });
 
-test('the environment says how much of a result a model is given', () => {
-  const env = { MAX_MCP_OUTPUT_TOKENS: '500', ENABLE_MCP_LARGE_OUTPUT_FILES: 'false' };
-  expect(planSession({}, NOTHING, { ...AROUND, env }).options).toMatchObject({
-    maxResultTokens: 500,
-    resultFiles: false,
+describe('prompt files', () => {
+  test('without files there is nothing', async () => {
+    expect(await readPromptFiles({}, '/nowhere')).toEqual({ faults: [] });
   });
-  const misread = planSession({}, NOTHING, { ...AROUND, env: { MAX_MCP_OUTPUT_TOKENS: 'many' } });
-  expect(misread.notes).toEqual(['MAX_MCP_OUTPUT_TOKENS must be a whole number above 0: it is not used']);
+
+  test('prompts stand in files, relative to the working directory', async () => {
+    const cwd = await mkdtemp(join(tmpdir(), 'launch-'));
+    onTestFinished(() => rm(cwd, { recursive: true }));
+    await writeFile(join(cwd, 'prompt.md'), 'Be kind.');
+    await writeFile(join(cwd, 'more.md'), 'Be brief.');
+    const flags = { systemPromptFile: 'prompt.md', appendSystemPromptFile: join(cwd, 'more.md') };
+    expect(await readPromptFiles(flags, cwd)).toEqual({
+      systemPrompt: 'Be kind.',
+      appendSystemPrompt: 'Be brief.',
+      faults: [],
+    });
+  });
+
+  test('a file that cannot be read is a fault; what is no path may be a secret and is not shown', async () => {
+    const flags = { systemPromptFile: 'none.md', appendSystemPromptFile: 'TOKEN=hush' };
+    expect((await readPromptFiles(flags, '/nowhere')).faults).toEqual([
+      '--system-prompt-file none.md cannot be read (ENOENT)',
+      'the file of --append-system-prompt-file cannot be read (ENOENT)',
+    ]);
+  });
 });
 
-const UNUSED =
-  'ENABLE_TOOL_SEARCH is on, off, auto, auto:<percent of the window> or a number of tokens: it is not used';
+describe('request settings', () => {
+  test.each([
+    [{}, {}, {}, {}],
+    [{}, { CLAUDE_CODE_MAX_RETRIES: '3', API_TIMEOUT_MS: '5000' }, { maxRetries: 3 }, { timeoutMs: 5000 }],
+    [{ maxRetries: 0 }, { CLAUDE_CODE_MAX_RETRIES: '3' }, { maxRetries: 0 }, {}],
+    [{}, { CLAUDE_CODE_MAX_RETRIES: ' ', API_TIMEOUT_MS: '' }, {}, {}],
+  ])('flags %j and environment %j', (flags, env, retry, timeout) => {
+    expect(readRequestSettings(flags, env)).toEqual({ retry, timeout, notes: [] });
+  });
 
-test.each([
-  ['bogus', {}, undefined, [UNUSED]],
-  ['', {}, undefined, []],
-  [' true ', {}, 'on', []],
-  ['bogus', { toolSearch: 'off' }, 'off', []],
-] as const)('ENABLE_TOOL_SEARCH=%j with %j', (word, flags, toolSearch, notes) => {
-  const { options, ...rest } = planSession(flags, NOTHING, { ...AROUND, env: { ENABLE_TOOL_SEARCH: word } });
-  expect({ toolSearch: options.toolSearch, notes: rest.notes }).toEqual({ toolSearch, notes });
+  test.each([
+    ['CLAUDE_CODE_MAX_RETRIES', '-1'],
+    ['CLAUDE_CODE_MAX_RETRIES', 'many'],
+    ['CLAUDE_CODE_MAX_RETRIES', '1e9'],
+    ['API_TIMEOUT_MS', '0'],
+    ['API_TIMEOUT_MS', '99999999999'],
+  ])('%s=%s is named and ignored', (name, value) => {
+    const { retry, timeout, notes } = readRequestSettings({}, { [name]: value });
+    expect([retry, timeout]).toEqual([{}, {}]);
+    expect(notes).toEqual([expect.stringMatching(`^${name} must be a whole number`)]);
+  });
+});
+
+describe('result settings', () => {
+  const COUNT = ['MAX_MCP_OUTPUT_TOKENS must be a whole number above 0: it is not used'];
+  const WORD = ['ENABLE_MCP_LARGE_OUTPUT_FILES is true or false: it is not used'];
+
+  test.each<[Record<string, string>, object, string[]]>([
+    [{}, {}, []],
+    [{ MAX_MCP_OUTPUT_TOKENS: '', ENABLE_MCP_LARGE_OUTPUT_FILES: '' }, {}, []],
+    [{ MAX_MCP_OUTPUT_TOKENS: ' 500 ' }, { maxResultTokens: 500 }, []],
+    [{ MAX_MCP_OUTPUT_TOKENS: '0' }, {}, COUNT],
+    [{ MAX_MCP_OUTPUT_TOKENS: '25k' }, {}, COUNT],
+    [{ ENABLE_MCP_LARGE_OUTPUT_FILES: 'False' }, { resultFiles: false }, []],
+    [{ ENABLE_MCP_LARGE_OUTPUT_FILES: '0' }, { resultFiles: false }, []],
+    [{ ENABLE_MCP_LARGE_OUTPUT_FILES: 'true' }, {}, []],
+    [{ ENABLE_MCP_LARGE_OUTPUT_FILES: 'maybe' }, {}, WORD],
+  ])('%j means %j', (env, options, notes) => {
+    expect(readResultSettings(env)).toEqual({ options, notes });
+  });
+});
+
+describe('shell environment', () => {
+  test('secrets stay behind, whatever they are for, unless they are named', () => {
+    const harmless = { PATH: '/bin', HOME: '/h', LANG: 'C', NODE_ENV: 'test', KEYBOARD: 'us', EDITOR: 'vi' };
+    const secret = {
+      ANTHROPIC_API_KEY: 'a',
+      ANTHROPIC_AUTH_TOKEN: 'b',
+      ANTHROPIC_CUSTOM_HEADERS: 'c',
+      OPENAI_API_KEY: 'd',
+      AWS_SECRET_ACCESS_KEY: 'e',
+      GITHUB_TOKEN: 'f',
+      DB_PASSWORD: 'g',
+    };
+    expect(shellEnvironment({ ...harmless, ...secret })).toEqual(harmless);
+    const TOOLPLANE_PASS_ENV = 'GITHUB_TOKEN, DB_PASSWORD';
+    expect(shellEnvironment({ ...harmless, ...secret, TOOLPLANE_PASS_ENV })).toEqual({
+      ...harmless,
+      TOOLPLANE_PASS_ENV,
+      GITHUB_TOKEN: 'f',
+      DB_PASSWORD: 'g',
+    });
+  });
 });

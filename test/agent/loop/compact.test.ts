@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type CompactOptions, compact } from '../../../src/agent/loop/compact.ts';
-import { estimateTokens } from '../../../src/agent/loop/estimate-tokens.ts';
+import { estimateTokens } from '../../../src/agent/loop/context-usage.ts';
 import { ModelFault, type ModelLimits, type ModelMessage } from '../../../src/agent/models/model.ts';
 import { fails, type ModelScript, scriptedModel, text } from '../../../src/agent/models/scripted.ts';
 import { answered, called, conversations, faultsOf, replied, said } from './conversations.ts';

@@ -1,7 +1,14 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
-import { type LoopConfig, type LoopContext, type LoopEvent, loop } from '../../../src/agent/loop/loop.ts';
-import type { PreparedCall, ToolCall } from '../../../src/agent/loop/tool-call.ts';
+import { describe, expect, test } from 'vitest';
+import {
+  addUsage,
+  type LoopConfig,
+  type LoopContext,
+  type LoopEvent,
+  loop,
+  NO_USAGE,
+} from '../../../src/agent/loop/loop.ts';
+import type { PreparedCall, ToolCall } from '../../../src/agent/loop/run-calls.ts';
 import { ModelFault } from '../../../src/agent/models/model.ts';
 import {
   fails,
@@ -13,198 +20,227 @@ import {
   toolUse,
 } from '../../../src/agent/models/scripted.ts';
 
-const ok = (content: string) => ({ content, isError: false });
-const runs = (
-  run: (signal: AbortSignal) => Promise<{ content: string; isError: boolean }>,
-): PreparedCall => ({
-  kind: 'run',
-  beside: 'others',
-  run,
-});
+describe('loop', () => {
+  const ok = (content: string) => ({ content, isError: false });
+  const runs = (
+    run: (signal: AbortSignal) => Promise<{ content: string; isError: boolean }>,
+  ): PreparedCall => ({
+    kind: 'run',
+    beside: 'others',
+    run,
+  });
 
-type Play = { model: ScriptedModel; context: LoopContext; events: LoopEvent[]; config: LoopConfig };
+  type Play = { model: ScriptedModel; context: LoopContext; events: LoopEvent[]; config: LoopConfig };
 
-function play(script: ModelScript, more: Partial<LoopConfig> = {}): Play {
-  const model = scriptedModel(script);
-  return {
-    model,
-    context: { messages: [{ role: 'user', content: [{ type: 'text', text: 'go' }] }] },
-    events: [],
-    config: {
+  function play(script: ModelScript, more: Partial<LoopConfig> = {}): Play {
+    const model = scriptedModel(script);
+    return {
       model,
-      modelName: 'm',
-      maxTokens: 1000,
-      round: () => ({ system: 's', tools: [] }),
-      prepare: async (call) => runs(async () => ok(`did ${call.name}`)),
-      ...more,
-    },
-  };
-}
-
-const run = ({ context, config, events }: Play, signal = new AbortController().signal) =>
-  loop(context, config, (event) => events.push(event), signal);
-
-test('a reply without a tool use ends the loop', async () => {
-  const it = play([text('hello')]);
-  expect(await run(it)).toMatchObject({ reason: 'done', turns: 1 });
-  expect(it.context.messages).toEqual([
-    { role: 'user', content: [{ type: 'text', text: 'go' }] },
-    { role: 'assistant', content: [{ type: 'text', text: 'hello' }] },
-  ]);
-});
-
-test('a tool use is run and its result is in the next request', async () => {
-  const it = play([toolUse('Add', { a: 1 }, 't1'), text('done')]);
-  expect(await run(it)).toMatchObject({ reason: 'done', turns: 2 });
-  expect(it.model.requests[1]?.messages.at(-1)).toEqual({
-    role: 'user',
-    content: [{ type: 'tool_result', tool_use_id: 't1', content: 'did Add' }],
-  });
-});
-
-test('tools and system prompt are taken anew each round (R146, R147)', async () => {
-  let rounds = 0;
-  const it = play([toolUse('connect_mcp'), text('done')], {
-    round: () => {
-      rounds++;
-      return {
-        system: `round ${rounds}`,
-        tools: [{ name: `t${rounds}`, description: '', input_schema: {} }],
-      };
-    },
-  });
-  await run(it);
-  expect(it.model.requests.map(({ system, tools }) => [system, tools.map(({ name }) => name)])).toEqual([
-    ['round 1', ['t1']],
-    ['round 2', ['t2']],
-  ]);
-});
-
-test('calls that allow it run side by side; results stand in the calls’ order', async () => {
-  const started: string[] = [];
-  const gates = { a: Promise.withResolvers<void>(), b: Promise.withResolvers<void>() };
-  const it = play([together(toolUse('a', {}, '1'), toolUse('b', {}, '2')), text('done')], {
-    prepare: async (call) =>
-      runs(async () => {
-        started.push(call.name);
-        if (started.length === 2) gates.b.resolve();
-        await gates[call.name as 'a' | 'b'].promise;
-        gates.a.resolve();
-        return ok(call.name);
-      }),
-  });
-  await run(it);
-  expect(started).toEqual(['a', 'b']);
-  expect(it.events.filter((event) => event.kind === 'call-finished').map(({ call }) => call.name)).toEqual([
-    'b',
-    'a',
-  ]);
-  expect(it.context.messages[2]?.content).toMatchObject([{ tool_use_id: '1' }, { tool_use_id: '2' }]);
-});
-
-test('a call that must be alone waits for those before it, and those after wait for it', async () => {
-  const log: string[] = [];
-  const it = play([together(toolUse('r1'), toolUse('w'), toolUse('r2')), text('done')], {
-    prepare: async (call: ToolCall) => ({
-      kind: 'run',
-      beside: call.name === 'w' ? 'none' : 'others',
-      run: async () => {
-        log.push(`+${call.name}`);
-        await Promise.resolve();
-        log.push(`-${call.name}`);
-        return ok('');
+      context: { messages: [{ role: 'user', content: [{ type: 'text', text: 'go' }] }] },
+      events: [],
+      config: {
+        model,
+        modelName: 'm',
+        maxTokens: 1000,
+        round: () => ({ system: 's', tools: [] }),
+        prepare: async (call) => runs(async () => ok(`did ${call.name}`)),
+        ...more,
       },
-    }),
+    };
+  }
+
+  const run = ({ context, config, events }: Play, signal = new AbortController().signal) =>
+    loop(context, config, (event) => events.push(event), signal);
+
+  test('a reply without a tool use ends the loop', async () => {
+    const it = play([text('hello')]);
+    expect(await run(it)).toMatchObject({ reason: 'done', turns: 1 });
+    expect(it.context.messages).toEqual([
+      { role: 'user', content: [{ type: 'text', text: 'go' }] },
+      { role: 'assistant', content: [{ type: 'text', text: 'hello' }] },
+    ]);
   });
-  await run(it);
-  expect(log).toEqual(['+r1', '-r1', '+w', '-w', '+r2', '-r2']);
-});
 
-test.each<[string, LoopConfig['prepare'], string]>([
-  ['a handler that rejects', async () => runs(async () => Promise.reject(new Error('boom'))), 'boom'],
-  ['a decision that throws', async () => Promise.reject(new Error('no rules')), 'no rules'],
-  ['a denial', async () => ({ kind: 'answered', outcome: { content: 'denied', isError: true } }), 'denied'],
-])('%s is a failed result, and the loop goes on', async (_, prepare, content) => {
-  const it = play([toolUse('t', {}, '1'), text('done')], { prepare });
-  expect(await run(it)).toMatchObject({ reason: 'done' });
-  expect(it.context.messages[2]?.content).toEqual([
-    { type: 'tool_result', tool_use_id: '1', content, is_error: true },
-  ]);
-});
+  test('a tool use is run and its result is in the next request', async () => {
+    const it = play([toolUse('Add', { a: 1 }, 't1'), text('done')]);
+    expect(await run(it)).toMatchObject({ reason: 'done', turns: 2 });
+    expect(it.model.requests[1]?.messages.at(-1)).toEqual({
+      role: 'user',
+      content: [{ type: 'tool_result', tool_use_id: 't1', content: 'did Add' }],
+    });
+  });
 
-test('arguments that are no JSON object never reach the tool', async () => {
-  const it = play([toolUse('t', '{"a": ', '1'), text('done')]);
-  await run(it);
-  expect(it.context.messages[2]?.content).toEqual([
-    {
-      type: 'tool_result',
-      tool_use_id: '1',
-      content: 'The arguments of t are no JSON object: {"a": ',
-      is_error: true,
-    },
-  ]);
-});
+  test('tools and system prompt are taken anew each round (R146, R147)', async () => {
+    let rounds = 0;
+    const it = play([toolUse('connect_mcp'), text('done')], {
+      round: () => {
+        rounds++;
+        return {
+          system: `round ${rounds}`,
+          tools: [{ name: `t${rounds}`, description: '', input_schema: {} }],
+        };
+      },
+    });
+    await run(it);
+    expect(it.model.requests.map(({ system, tools }) => [system, tools.map(({ name }) => name)])).toEqual([
+      ['round 1', ['t1']],
+      ['round 2', ['t2']],
+    ]);
+  });
 
-test('maxTurns stops the loop with every call answered', async () => {
-  const it = play(() => toolUse('t'), { maxTurns: 3 });
-  expect(await run(it)).toMatchObject({ reason: 'max-turns', turns: 3 });
-  expect(it.context.messages.at(-1)?.role).toBe('user');
-});
+  test('calls that allow it run side by side; results stand in the calls’ order', async () => {
+    const started: string[] = [];
+    const gates = { a: Promise.withResolvers<void>(), b: Promise.withResolvers<void>() };
+    const it = play([together(toolUse('a', {}, '1'), toolUse('b', {}, '2')), text('done')], {
+      prepare: async (call) =>
+        runs(async () => {
+          started.push(call.name);
+          if (started.length === 2) gates.b.resolve();
+          await gates[call.name as 'a' | 'b'].promise;
+          gates.a.resolve();
+          return ok(call.name);
+        }),
+    });
+    await run(it);
+    expect(started).toEqual(['a', 'b']);
+    expect(it.events.filter((event) => event.kind === 'call-finished').map(({ call }) => call.name)).toEqual([
+      'b',
+      'a',
+    ]);
+    expect(it.context.messages[2]?.content).toMatchObject([{ tool_use_id: '1' }, { tool_use_id: '2' }]);
+  });
 
-test('a reply cut off by its length is continued, a few times at most', async () => {
-  const cut = { ...text('a'), stopReason: 'max_tokens' };
-  const twice = play([cut, text('b')]);
-  expect(await run(twice)).toMatchObject({ reason: 'done', turns: 2 });
-  const forever = play(() => cut);
-  expect(await run(forever)).toMatchObject({ reason: 'done', turns: 4 });
-});
-
-test('what the model fails of rejects the loop; the conversation stays as it was', async () => {
-  const it = play([fails(new ModelFault('unauthorized', 'no key'))]);
-  await expect(run(it)).rejects.toMatchObject({ code: 'unauthorized' });
-  expect(it.context.messages).toHaveLength(1);
-});
-
-test('an interrupt in a slow call ends the loop; the call has its result, and another turn works', async () => {
-  const controller = new AbortController();
-  const it = play([toolUse('slow', {}, '1'), text('again')], {
-    prepare: async () =>
-      runs(async (signal) => {
-        queueMicrotask(() => controller.abort());
-        await new Promise((resolve) => signal.addEventListener('abort', resolve));
-        return new Promise<never>(() => {});
+  test('a call that must be alone waits for those before it, and those after wait for it', async () => {
+    const log: string[] = [];
+    const it = play([together(toolUse('r1'), toolUse('w'), toolUse('r2')), text('done')], {
+      prepare: async (call: ToolCall) => ({
+        kind: 'run',
+        beside: call.name === 'w' ? 'none' : 'others',
+        run: async () => {
+          log.push(`+${call.name}`);
+          await Promise.resolve();
+          log.push(`-${call.name}`);
+          return ok('');
+        },
       }),
+    });
+    await run(it);
+    expect(log).toEqual(['+r1', '-r1', '+w', '-w', '+r2', '-r2']);
   });
-  expect(await run(it, controller.signal)).toMatchObject({ reason: 'interrupted', turns: 1 });
-  expect(it.context.messages.at(-1)?.content).toMatchObject([{ tool_use_id: '1', is_error: true }]);
-  it.context.messages.push({ role: 'user', content: [{ type: 'text', text: 'next' }] });
-  expect(await run(it)).toMatchObject({ reason: 'done' });
+
+  test.each<[string, LoopConfig['prepare'], string]>([
+    ['a handler that rejects', async () => runs(async () => Promise.reject(new Error('boom'))), 'boom'],
+    ['a decision that throws', async () => Promise.reject(new Error('no rules')), 'no rules'],
+    ['a denial', async () => ({ kind: 'answered', outcome: { content: 'denied', isError: true } }), 'denied'],
+  ])('%s is a failed result, and the loop goes on', async (_, prepare, content) => {
+    const it = play([toolUse('t', {}, '1'), text('done')], { prepare });
+    expect(await run(it)).toMatchObject({ reason: 'done' });
+    expect(it.context.messages[2]?.content).toEqual([
+      { type: 'tool_result', tool_use_id: '1', content, is_error: true },
+    ]);
+  });
+
+  test('arguments that are no JSON object never reach the tool', async () => {
+    const it = play([toolUse('t', '{"a": ', '1'), text('done')]);
+    await run(it);
+    expect(it.context.messages[2]?.content).toEqual([
+      {
+        type: 'tool_result',
+        tool_use_id: '1',
+        content: 'The arguments of t are no JSON object: {"a": ',
+        is_error: true,
+      },
+    ]);
+  });
+
+  test('maxTurns stops the loop with every call answered', async () => {
+    const it = play(() => toolUse('t'), { maxTurns: 3 });
+    expect(await run(it)).toMatchObject({ reason: 'max-turns', turns: 3 });
+    expect(it.context.messages.at(-1)?.role).toBe('user');
+  });
+
+  test('a reply cut off by its length is continued, a few times at most', async () => {
+    const cut = { ...text('a'), stopReason: 'max_tokens' };
+    const twice = play([cut, text('b')]);
+    expect(await run(twice)).toMatchObject({ reason: 'done', turns: 2 });
+    const forever = play(() => cut);
+    expect(await run(forever)).toMatchObject({ reason: 'done', turns: 4 });
+  });
+
+  test('what the model fails of rejects the loop; the conversation stays as it was', async () => {
+    const it = play([fails(new ModelFault('unauthorized', 'no key'))]);
+    await expect(run(it)).rejects.toMatchObject({ code: 'unauthorized' });
+    expect(it.context.messages).toHaveLength(1);
+  });
+
+  test('an interrupt in a slow call ends the loop; the call has its result, and another turn works', async () => {
+    const controller = new AbortController();
+    const it = play([toolUse('slow', {}, '1'), text('again')], {
+      prepare: async () =>
+        runs(async (signal) => {
+          queueMicrotask(() => controller.abort());
+          await new Promise((resolve) => signal.addEventListener('abort', resolve));
+          return new Promise<never>(() => {});
+        }),
+    });
+    expect(await run(it, controller.signal)).toMatchObject({ reason: 'interrupted', turns: 1 });
+    expect(it.context.messages.at(-1)?.content).toMatchObject([{ tool_use_id: '1', is_error: true }]);
+    it.context.messages.push({ role: 'user', content: [{ type: 'text', text: 'next' }] });
+    expect(await run(it)).toMatchObject({ reason: 'done' });
+  });
+
+  test('interrupted at any event, every tool use has exactly one result', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 0, max: 40 }), async (stopAt) => {
+        const controller = new AbortController();
+        const it = play([
+          together(text('x'), toolUse('a', {}, '1'), toolUse('b', {}, '2')),
+          toolUse('c', {}, '3'),
+          text('done'),
+        ]);
+        let seen = 0;
+        await loop(
+          it.context,
+          it.config,
+          () => void (seen++ === stopAt && controller.abort()),
+          controller.signal,
+        );
+        const blocks = it.context.messages.flatMap(
+          ({ content }) => content as { type: string; id?: string; tool_use_id?: string }[],
+        );
+        const asked = blocks.filter(({ type }) => type === 'tool_use').map(({ id }) => id);
+        const answered = blocks
+          .filter(({ type }) => type === 'tool_result')
+          .map(({ tool_use_id }) => tool_use_id);
+        expect(answered).toEqual(asked);
+      }),
+    );
+  });
 });
 
-test('interrupted at any event, every tool use has exactly one result', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.integer({ min: 0, max: 40 }), async (stopAt) => {
-      const controller = new AbortController();
-      const it = play([
-        together(text('x'), toolUse('a', {}, '1'), toolUse('b', {}, '2')),
-        toolUse('c', {}, '3'),
-        text('done'),
-      ]);
-      let seen = 0;
-      await loop(
-        it.context,
-        it.config,
-        () => void (seen++ === stopAt && controller.abort()),
-        controller.signal,
-      );
-      const blocks = it.context.messages.flatMap(
-        ({ content }) => content as { type: string; id?: string; tool_use_id?: string }[],
-      );
-      const asked = blocks.filter(({ type }) => type === 'tool_use').map(({ id }) => id);
-      const answered = blocks
-        .filter(({ type }) => type === 'tool_result')
-        .map(({ tool_use_id }) => tool_use_id);
-      expect(answered).toEqual(asked);
-    }),
-  );
+describe('add usage', () => {
+  test.each([
+    [
+      { input_tokens: 1, output_tokens: 2 },
+      { input_tokens: 3, output_tokens: 4 },
+      { input_tokens: 4, output_tokens: 6 },
+    ],
+    [
+      { input_tokens: 1, output_tokens: 0, cache_read_input_tokens: null },
+      { input_tokens: 0, output_tokens: 0, cache_read_input_tokens: 7 },
+      { input_tokens: 1, output_tokens: 0, cache_read_input_tokens: 7 },
+    ],
+    [
+      { input_tokens: 1, output_tokens: 1, service_tier: 'a' },
+      { input_tokens: 1, output_tokens: 1, service_tier: 'b', toString: 5 },
+      { input_tokens: 2, output_tokens: 2, service_tier: 'a', toString: 5 },
+    ],
+  ])('%j and %j', (a, b, sum) => {
+    expect(addUsage(a as never, b as never)).toEqual(sum);
+  });
+
+  test('nothing changes what is added', () => {
+    expect(addUsage(NO_USAGE, NO_USAGE)).toEqual(NO_USAGE);
+    expect(Object.isFrozen(NO_USAGE)).toBe(true);
+  });
 });

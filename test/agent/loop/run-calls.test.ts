@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
-import { INTERRUPTED, runCalls } from '../../../src/agent/loop/run-calls.ts';
-import type { PreparedCall, ToolOutcome } from '../../../src/agent/loop/tool-call.ts';
+import {
+  INTERRUPTED,
+  type PreparedCall,
+  runCalls,
+  type ToolOutcome,
+} from '../../../src/agent/loop/run-calls.ts';
 
 /** Two calls that run side by side, interrupted when both run. */
 async function interrupted(run: (signal: AbortSignal) => Promise<ToolOutcome>): Promise<ToolOutcome[]> {

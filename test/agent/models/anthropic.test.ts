@@ -1,6 +1,10 @@
-import { expect, test } from 'vitest';
-import { type AnthropicOptions, anthropicModel } from '../../../src/agent/models/anthropic.ts';
-import { collectMessage } from '../../../src/agent/models/collect.ts';
+import { describe, expect, test } from 'vitest';
+import {
+  type AnthropicOptions,
+  anthropicModel,
+  anthropicParams,
+} from '../../../src/agent/models/anthropic.ts';
+import { collectMessage } from '../../../src/agent/models/message-collector.ts';
 import { withRetry } from '../../../src/agent/models/retry.ts';
 import { collect } from '../../support/collect.ts';
 import { startMessagesApi } from '../../support/messages-api.ts';
@@ -8,128 +12,178 @@ import { error, text, together, toolUse } from '../../support/model-reply.ts';
 import { startFaultyProxy } from './faulty-proxy.ts';
 import { modelRequest, modelTool } from './requests.ts';
 
-test('a reply with text and a tool use arrives as the API streamed it', async () => {
-  await using api = await startMessagesApi([
-    together(text('Let me ', 'add.'), toolUse('add', { a: 1, b: 2 })),
-  ]);
-  const model = anthropicModel({ apiKey: 'k', baseUrl: api.url });
-  const message = collectMessage(await collect(model.stream(modelRequest({ tools: [modelTool('add')] }))));
-  expect(message).toMatchObject({
-    content: [
-      { type: 'text', text: 'Let me add.' },
-      { type: 'tool_use', name: 'add', input: { a: 1, b: 2 } },
-    ],
-    stop_reason: 'tool_use',
-    usage: { input_tokens: 10, output_tokens: 5 },
-    isComplete: true,
+describe('anthropic', () => {
+  test('a reply with text and a tool use arrives as the API streamed it', async () => {
+    await using api = await startMessagesApi([
+      together(text('Let me ', 'add.'), toolUse('add', { a: 1, b: 2 })),
+    ]);
+    const model = anthropicModel({ apiKey: 'k', baseUrl: api.url });
+    const message = collectMessage(await collect(model.stream(modelRequest({ tools: [modelTool('add')] }))));
+    expect(message).toMatchObject({
+      content: [
+        { type: 'text', text: 'Let me add.' },
+        { type: 'tool_use', name: 'add', input: { a: 1, b: 2 } },
+      ],
+      stop_reason: 'tool_use',
+      usage: { input_tokens: 10, output_tokens: 5 },
+      isComplete: true,
+    });
   });
-});
 
-test('the prompt cache may end after the system prompt, the last built-in tool and the last user message', async () => {
-  await using api = await startMessagesApi([text('ok')]);
-  const request = modelRequest({
-    tools: [modelTool('Read'), modelTool('Bash'), modelTool('mcp__docs__search')],
-    cacheAfterTool: 1,
-    thinking: { budgetTokens: 2000 },
-  });
-  await collect(anthropicModel({ apiKey: 'k', baseUrl: api.url }).stream(request));
-  const sent = api.requests[0];
-  const mark = { cache_control: { type: 'ephemeral' } };
-  expect(sent?.system).toEqual([{ type: 'text', text: 'Be brief.', ...mark }]);
-  expect(sent?.tools?.map((tool) => 'cache_control' in tool)).toEqual([false, true, false]);
-  expect(sent?.messages).toEqual([{ role: 'user', content: [{ type: 'text', text: 'Hello', ...mark }] }]);
-  expect(sent?.thinking).toEqual({ type: 'enabled', budget_tokens: 2000 });
-});
-
-test.each([{ apiKey: 'secret-1' }, { authToken: 'secret-1' }])(
-  'the credential passed in is the one sent: %o',
-  async (credential) => {
+  test('the prompt cache may end after the system prompt, the last built-in tool and the last user message', async () => {
     await using api = await startMessagesApi([text('ok')]);
-    await using proxy = await startFaultyProxy(api.url, []);
-    const options = { ...credential, baseUrl: proxy.url, headers: { 'x-team': 'blue' } };
-    await collect(anthropicModel(options as AnthropicOptions).stream(modelRequest()));
-    expect(proxy.headers[0]).toMatchObject({ authorization: 'Bearer secret-1', 'x-team': 'blue' });
-  },
-);
-
-test.each([
-  [401, 'authentication_error', 'invalid x-api-key', 'unauthorized'],
-  [400, 'invalid_request_error', 'messages: at least one', 'bad-request'],
-  [400, 'invalid_request_error', 'prompt is too long: 210000 tokens > 200000 maximum', 'too-long'],
-  [429, 'rate_limit_error', 'slow down', 'rate-limited'],
-  [500, 'api_error', 'Internal server error', 'failed'],
-  [529, 'overloaded_error', 'Overloaded', 'overloaded'],
-])(
-  'a %i %s (%s) is the fault "%s", and the library does not repeat the request',
-  async (status, type, said, code) => {
-    await using api = await startMessagesApi([error(status, said, type), text('not asked for')]);
-    const replying = collect(anthropicModel({ apiKey: 'k', baseUrl: api.url }).stream(modelRequest()));
-    await expect(replying).rejects.toMatchObject({ name: 'ModelFault', code, status });
-    expect(api.requests).toHaveLength(1);
-  },
-);
-
-test('after a 429 that asks for time the wait is as long as asked, and the second try succeeds', async () => {
-  await using api = await startMessagesApi([text('at last')]);
-  const body = JSON.stringify({ type: 'error', error: { type: 'rate_limit_error', message: 'slow down' } });
-  const refusal = { status: 429, body, headers: { 'retry-after': '7', 'content-type': 'application/json' } };
-  await using proxy = await startFaultyProxy(api.url, [refusal]);
-  const waits: number[] = [];
-  const model = withRetry(anthropicModel({ apiKey: 'k', baseUrl: proxy.url }), {
-    sleep: async (ms) => waits.push(ms),
+    const request = modelRequest({
+      tools: [modelTool('Read'), modelTool('Bash'), modelTool('mcp__docs__search')],
+      cacheAfterTool: 1,
+      thinking: { budgetTokens: 2000 },
+    });
+    await collect(anthropicModel({ apiKey: 'k', baseUrl: api.url }).stream(request));
+    const sent = api.requests[0];
+    const mark = { cache_control: { type: 'ephemeral' } };
+    expect(sent?.system).toEqual([{ type: 'text', text: 'Be brief.', ...mark }]);
+    expect(sent?.tools?.map((tool) => 'cache_control' in tool)).toEqual([false, true, false]);
+    expect(sent?.messages).toEqual([{ role: 'user', content: [{ type: 'text', text: 'Hello', ...mark }] }]);
+    expect(sent?.thinking).toEqual({ type: 'enabled', budget_tokens: 2000 });
   });
-  const message = collectMessage(await collect(model.stream(modelRequest())));
-  expect(message.content).toEqual([{ type: 'text', text: 'at last' }]);
-  expect(waits).toEqual([7000]);
-});
 
-test.each([{ cutAfter: 400 }, { endAfter: 400 }])(
-  'a stream that breaks off (%o) is a fault after its first events',
-  async (mishap) => {
+  test.each([{ apiKey: 'secret-1' }, { authToken: 'secret-1' }])(
+    'the credential passed in is the one sent: %o',
+    async (credential) => {
+      await using api = await startMessagesApi([text('ok')]);
+      await using proxy = await startFaultyProxy(api.url, []);
+      const options = { ...credential, baseUrl: proxy.url, headers: { 'x-team': 'blue' } };
+      await collect(anthropicModel(options as AnthropicOptions).stream(modelRequest()));
+      expect(proxy.headers[0]).toMatchObject({ authorization: 'Bearer secret-1', 'x-team': 'blue' });
+    },
+  );
+
+  test.each([
+    [401, 'authentication_error', 'invalid x-api-key', 'unauthorized'],
+    [400, 'invalid_request_error', 'messages: at least one', 'bad-request'],
+    [400, 'invalid_request_error', 'prompt is too long: 210000 tokens > 200000 maximum', 'too-long'],
+    [429, 'rate_limit_error', 'slow down', 'rate-limited'],
+    [500, 'api_error', 'Internal server error', 'failed'],
+    [529, 'overloaded_error', 'Overloaded', 'overloaded'],
+  ])(
+    'a %i %s (%s) is the fault "%s", and the library does not repeat the request',
+    async (status, type, said, code) => {
+      await using api = await startMessagesApi([error(status, said, type), text('not asked for')]);
+      const replying = collect(anthropicModel({ apiKey: 'k', baseUrl: api.url }).stream(modelRequest()));
+      await expect(replying).rejects.toMatchObject({ name: 'ModelFault', code, status });
+      expect(api.requests).toHaveLength(1);
+    },
+  );
+
+  test('after a 429 that asks for time the wait is as long as asked, and the second try succeeds', async () => {
+    await using api = await startMessagesApi([text('at last')]);
+    const body = JSON.stringify({ type: 'error', error: { type: 'rate_limit_error', message: 'slow down' } });
+    const refusal = {
+      status: 429,
+      body,
+      headers: { 'retry-after': '7', 'content-type': 'application/json' },
+    };
+    await using proxy = await startFaultyProxy(api.url, [refusal]);
+    const waits: number[] = [];
+    const model = withRetry(anthropicModel({ apiKey: 'k', baseUrl: proxy.url }), {
+      sleep: async (ms) => waits.push(ms),
+    });
+    const message = collectMessage(await collect(model.stream(modelRequest())));
+    expect(message.content).toEqual([{ type: 'text', text: 'at last' }]);
+    expect(waits).toEqual([7000]);
+  });
+
+  test.each([{ cutAfter: 400 }, { endAfter: 400 }])(
+    'a stream that breaks off (%o) is a fault after its first events',
+    async (mishap) => {
+      await using api = await startMessagesApi([text('a long answer')]);
+      await using proxy = await startFaultyProxy(api.url, [mishap]);
+      const types: string[] = [];
+      const reading = (async () => {
+        for await (const event of withRetry(anthropicModel({ apiKey: 'k', baseUrl: proxy.url })).stream(
+          modelRequest(),
+        )) {
+          types.push(event.type);
+        }
+      })();
+      await expect(reading).rejects.toMatchObject({ code: 'unreachable' });
+      expect(types[0]).toBe('message_start');
+      expect(types).not.toContain('message_stop');
+      expect(api.requests).toHaveLength(1);
+    },
+  );
+
+  test('an error inside the stream has the status it would have had outside', async () => {
+    const data = JSON.stringify({
+      type: 'error',
+      error: { type: 'overloaded_error', message: 'Overloaded' },
+    });
+    const headers = { 'content-type': 'text/event-stream' };
+    await using proxy = await startFaultyProxy('http://127.0.0.1:1', [
+      { status: 200, headers, body: `event: error\ndata: ${data}\n\n` },
+    ]);
+    const replying = collect(anthropicModel({ apiKey: 'k', baseUrl: proxy.url }).stream(modelRequest()));
+    await expect(replying).rejects.toMatchObject({ code: 'overloaded', status: 529 });
+  });
+
+  test('an endpoint where nobody listens is unreachable', async () => {
+    const replying = collect(
+      anthropicModel({ apiKey: 'k', baseUrl: 'http://127.0.0.1:1' }).stream(modelRequest()),
+    );
+    await expect(replying).rejects.toMatchObject({ code: 'unreachable', status: undefined });
+  });
+
+  test('an abort ends a half-streamed reply with its own reason and leaves the connection', async () => {
     await using api = await startMessagesApi([text('a long answer')]);
-    await using proxy = await startFaultyProxy(api.url, [mishap]);
-    const types: string[] = [];
+    await using proxy = await startFaultyProxy(api.url, [{ hangAfter: 400 }]);
+    const abort = new AbortController();
+    const request = modelRequest({ signal: abort.signal });
     const reading = (async () => {
-      for await (const event of withRetry(anthropicModel({ apiKey: 'k', baseUrl: proxy.url })).stream(
-        modelRequest(),
-      )) {
-        types.push(event.type);
+      for await (const _ of anthropicModel({ apiKey: 'k', baseUrl: proxy.url }).stream(request)) {
+        abort.abort(new Error('interrupted'));
       }
     })();
-    await expect(reading).rejects.toMatchObject({ code: 'unreachable' });
-    expect(types[0]).toBe('message_start');
-    expect(types).not.toContain('message_stop');
-    expect(api.requests).toHaveLength(1);
-  },
-);
-
-test('an error inside the stream has the status it would have had outside', async () => {
-  const data = JSON.stringify({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } });
-  const headers = { 'content-type': 'text/event-stream' };
-  await using proxy = await startFaultyProxy('http://127.0.0.1:1', [
-    { status: 200, headers, body: `event: error\ndata: ${data}\n\n` },
-  ]);
-  const replying = collect(anthropicModel({ apiKey: 'k', baseUrl: proxy.url }).stream(modelRequest()));
-  await expect(replying).rejects.toMatchObject({ code: 'overloaded', status: 529 });
+    await expect(reading).rejects.toThrow('interrupted');
+    await proxy.clientLeft;
+  });
 });
 
-test('an endpoint where nobody listens is unreachable', async () => {
-  const replying = collect(
-    anthropicModel({ apiKey: 'k', baseUrl: 'http://127.0.0.1:1' }).stream(modelRequest()),
-  );
-  await expect(replying).rejects.toMatchObject({ code: 'unreachable', status: undefined });
-});
+describe('anthropic request', () => {
+  test.each([
+    { thinking: 'adaptive' as const, maxTokens: 4096, sent: { type: 'adaptive' } },
+    { thinking: { budgetTokens: 100 }, maxTokens: 4096, sent: { type: 'enabled', budget_tokens: 1024 } },
+    { thinking: { budgetTokens: 9000 }, maxTokens: 4096, sent: { type: 'enabled', budget_tokens: 4095 } },
+    { thinking: { budgetTokens: 9000 }, maxTokens: 1000, sent: undefined },
+  ])('thinking $thinking with $maxTokens tokens is sent as $sent', ({ thinking, maxTokens, sent }) => {
+    expect(anthropicParams(modelRequest({ thinking, maxTokens })).thinking).toEqual(sent);
+  });
 
-test('an abort ends a half-streamed reply with its own reason and leaves the connection', async () => {
-  await using api = await startMessagesApi([text('a long answer')]);
-  await using proxy = await startFaultyProxy(api.url, [{ hangAfter: 400 }]);
-  const abort = new AbortController();
-  const request = modelRequest({ signal: abort.signal });
-  const reading = (async () => {
-    for await (const _ of anthropicModel({ apiKey: 'k', baseUrl: proxy.url }).stream(request)) {
-      abort.abort(new Error('interrupted'));
-    }
-  })();
-  await expect(reading).rejects.toThrow('interrupted');
-  await proxy.clientLeft;
+  test('what the API would refuse is left out: foreign thoughts, empty texts, marks of the caller', () => {
+    const { messages } = anthropicParams(
+      modelRequest({
+        messages: [
+          { role: 'user', content: [{ type: 'text', text: 'a', cache_control: { type: 'ephemeral' } }] },
+          { role: 'assistant', content: [{ type: 'thinking', thinking: 'hm', signature: '' }] },
+          {
+            role: 'assistant',
+            content: [
+              { type: 'thinking', thinking: 'own', signature: 's' },
+              { type: 'text', text: '' },
+            ],
+          },
+          {
+            role: 'user',
+            content: [
+              { type: 'text', text: 'b' },
+              { type: 'text', text: '' },
+            ],
+          },
+        ],
+      }),
+    );
+    expect(messages).toEqual([
+      { role: 'user', content: [{ type: 'text', text: 'a' }] },
+      { role: 'assistant', content: [{ type: 'thinking', thinking: 'own', signature: 's' }] },
+      { role: 'user', content: [{ type: 'text', text: 'b', cache_control: { type: 'ephemeral' } }] },
+    ]);
+  });
 });

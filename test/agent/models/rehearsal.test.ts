@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { collectMessage } from '../../../src/agent/models/collect.ts';
+import { collectMessage } from '../../../src/agent/models/message-collector.ts';
 import type { ModelMessage } from '../../../src/agent/models/model.ts';
 import { rehearsalModel, rehearse } from '../../../src/agent/models/rehearsal.ts';
 import { text, together, toolUse } from '../../../src/agent/models/scripted.ts';

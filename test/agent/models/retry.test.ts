@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type Model, ModelFault, type ModelFaultCode } from '../../../src/agent/models/model.ts';
-import { type RetryEvent, withRetry } from '../../../src/agent/models/retry.ts';
-import { retryStep } from '../../../src/agent/models/retry-step.ts';
+import { type RetryEvent, retryStep, withRetry } from '../../../src/agent/models/retry.ts';
+
 import { fails, scriptedModel, text } from '../../../src/agent/models/scripted.ts';
 import { collect } from '../../support/collect.ts';
 import { gate } from '../../support/gate.ts';

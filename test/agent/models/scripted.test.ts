@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { collectMessage } from '../../../src/agent/models/collect.ts';
+import { collectMessage } from '../../../src/agent/models/message-collector.ts';
 import { ModelFault } from '../../../src/agent/models/model.ts';
 import { fails, scriptedModel, text, together, toolUse } from '../../../src/agent/models/scripted.ts';
 import { collect } from '../../support/collect.ts';

@@ -1,17 +1,39 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { withoutEffect } from '../../../src/agent/session/control-requests.ts';
 import { scene } from '../../support/changing.ts';
 import { raw } from '../../support/drive.ts';
 
-test('mcp_call: arguments under the names a model is told reach the server under its own', async () => {
-  const { list, host } = await scene();
-  const properties = { 'user id': { type: 'string' }, q: { type: 'string' } };
-  list({ name: 'echo', inputSchema: { type: 'object', properties } });
-  const { ask, session } = raw([], host());
-  await session.servers.settled();
-  const [tool] = session.pool().tools;
-  const told = Object.keys(tool?.inputSchema.properties ?? {});
-  expect(told).not.toContain('user id');
-  const args = Object.fromEntries(told.map((name) => [name, name === 'q' ? 'x' : 'me']));
-  const { response } = await ask('mcp_call', { tool: 'mcp__s__echo', arguments: args });
-  expect(response).toMatchObject({ content: [{ text: '{"user id":"me","q":"x"}' }] });
+describe('control requests', () => {
+  test('mcp_call: arguments under the names a model is told reach the server under its own', async () => {
+    const { list, host } = await scene();
+    const properties = { 'user id': { type: 'string' }, q: { type: 'string' } };
+    list({ name: 'echo', inputSchema: { type: 'object', properties } });
+    const { ask, session } = raw([], host());
+    await session.servers.settled();
+    const [tool] = session.pool().tools;
+    const told = Object.keys(tool?.inputSchema.properties ?? {});
+    expect(told).not.toContain('user id');
+    const args = Object.fromEntries(told.map((name) => [name, name === 'q' ? 'x' : 'me']));
+    const { response } = await ask('mcp_call', { tool: 'mcp__s__echo', arguments: args });
+    expect(response).toMatchObject({ content: [{ text: '{"user id":"me","q":"x"}' }] });
+  });
+});
+
+describe('without effect', () => {
+  test.each<[string, Record<string, unknown>, string[]]>([
+    ['nothing', {}, []],
+    ['what asks for nothing', { skills: [], promptSuggestions: false, title: undefined }, []],
+    [
+      'options',
+      { title: 'T', skills: ['a'], hooks: {} },
+      ['options.skills has no effect with this agent', 'options.title has no effect with this agent'],
+    ],
+    [
+      'members of agents',
+      { agents: { a: { prompt: 'p', permissionMode: 'plan' }, b: 'none' } },
+      ['options.agents["a"].permissionMode has no effect with this agent'],
+    ],
+  ])('%s', (_, body, notes) => {
+    expect(withoutEffect(body)).toEqual(notes);
+  });
 });

@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { text, toolUse } from '../../../src/agent/models/scripted.ts';
-import type { SessionOptions } from '../../../src/agent/session/session-options.ts';
+import type { SessionOptions } from '../../../src/agent/session/session.ts';
 import { openPins } from '../../../src/pool/pinning/open-pins.ts';
 import { Pins } from '../../../src/pool/pinning/pins.ts';
 import type { ListedTool } from '../../../src/protocol/mcp.ts';

@@ -1,57 +1,145 @@
-import { expect, test } from 'vitest';
-import { StateTeller } from '../../../src/agent/session/state-teller.ts';
-import { TurnQueue } from '../../../src/agent/session/turn-queue.ts';
-import type { UserLine } from '../../../src/agent/session/user-line.ts';
+import { describe, expect, test } from 'vitest';
+import {
+  readUserLine,
+  type SessionState,
+  StateTeller,
+  TurnQueue,
+  type UserLine,
+} from '../../../src/agent/session/turn-queue.ts';
 
-const line = (uuid: string, wantsTurn = true): UserLine => ({ content: [], uuid, wantsTurn });
+describe('turn queue', () => {
+  const line = (uuid: string, wantsTurn = true): UserLine => ({ content: [], uuid, wantsTurn });
 
-/** A queue whose turns last until they are aborted or told to end. */
-function queue() {
-  const log: string[] = [];
-  let end = () => {};
-  const turns = new TurnQueue(
-    async ({ uuid }, { signal }) => {
-      log.push(`${uuid} began`);
-      await new Promise<void>((resolve) => {
-        end = resolve;
-        signal.addEventListener('abort', () => resolve());
-      });
-      log.push(`${uuid} ${signal.aborted ? 'aborted' : 'ended'}`);
+  /** A queue whose turns last until they are aborted or told to end. */
+  function queue() {
+    const log: string[] = [];
+    let end = () => {};
+    const turns = new TurnQueue(
+      async ({ uuid }, { signal }) => {
+        log.push(`${uuid} began`);
+        await new Promise<void>((resolve) => {
+          end = resolve;
+          signal.addEventListener('abort', () => resolve());
+        });
+        log.push(`${uuid} ${signal.aborted ? 'aborted' : 'ended'}`);
+      },
+      new StateTeller((state) => log.push(state)),
+    );
+    return { turns, log, end: () => end() };
+  }
+
+  test('one after the other; the state is told once for all', async () => {
+    const { turns, log, end } = queue();
+    turns.push(line('a'));
+    turns.push(line('b', false));
+    end();
+    await Promise.resolve();
+    const done = turns.done();
+    while (!log.includes('b began')) await Promise.resolve();
+    end();
+    await done;
+    expect(log).toEqual(['running', 'a began', 'a ended', 'b began', 'b ended', 'idle']);
+  });
+
+  test('a message that wants no answer does not make the session busy', async () => {
+    const { turns, log, end } = queue();
+    turns.push(line('a', false));
+    end();
+    await turns.done();
+    expect(log).toEqual(['a began', 'a ended']);
+  });
+
+  test('interrupting ends one, ending ends all', async () => {
+    const { turns, log } = queue();
+    for (const it of ['a', 'b', 'c']) turns.push(line(it));
+    expect(turns.interrupt()).toEqual(['b', 'c']);
+    while (!log.includes('b began')) await Promise.resolve();
+    turns.end();
+    turns.push(line('d'));
+    await turns.done();
+    expect(log).toEqual(['running', 'a began', 'a aborted', 'b began', 'b aborted', 'idle']);
+    expect(turns.interrupt()).toEqual([]);
+  });
+});
+
+describe('user line', () => {
+  const line = (content: unknown, more: object = {}) => ({
+    type: 'user',
+    message: { role: 'user', content },
+    ...more,
+  });
+  const hi = { type: 'text', text: 'hi' };
+  const image = { type: 'image', source: { type: 'base64' } };
+
+  test.each([
+    ['a text', line('hi'), [hi]],
+    ['blocks', line([hi, image]), [hi, image]],
+    [
+      'blocks that are none beside good ones',
+      line([null, hi, 7, { type: 'tool_use' }, { type: 'image' }]),
+      [hi],
+    ],
+    ['a blank text', line(' \n'), []],
+    ['no message', { type: 'user', message: 'hi' }, []],
+  ])('%s', (_, frame, content) => {
+    expect(readUserLine(frame)).toEqual({ content, uuid: undefined, wantsTurn: true });
+  });
+
+  test('its id, and whether it wants an answer', () => {
+    expect(readUserLine(line('hi', { uuid: 'u', shouldQuery: false }))).toEqual({
+      content: [hi],
+      uuid: 'u',
+      wantsTurn: false,
+    });
+    expect(readUserLine(line('hi', { uuid: 7, shouldQuery: 'no' }))).toMatchObject({
+      uuid: undefined,
+      wantsTurn: true,
+    });
+  });
+
+  test.each([{}, { type: 'assistant', message: { content: 'hi' } }, { type: 7 }])(
+    '%j is no line of a user',
+    (frame) => {
+      expect(readUserLine(frame)).toBeUndefined();
     },
-    new StateTeller((state) => log.push(state)),
   );
-  return { turns, log, end: () => end() };
-}
-
-test('one after the other; the state is told once for all', async () => {
-  const { turns, log, end } = queue();
-  turns.push(line('a'));
-  turns.push(line('b', false));
-  end();
-  await Promise.resolve();
-  const done = turns.done();
-  while (!log.includes('b began')) await Promise.resolve();
-  end();
-  await done;
-  expect(log).toEqual(['running', 'a began', 'a ended', 'b began', 'b ended', 'idle']);
 });
 
-test('a message that wants no answer does not make the session busy', async () => {
-  const { turns, log, end } = queue();
-  turns.push(line('a', false));
-  end();
-  await turns.done();
-  expect(log).toEqual(['a began', 'a ended']);
-});
+describe('state teller', () => {
+  function teller() {
+    const told: SessionState[] = [];
+    return { told, state: new StateTeller((it) => told.push(it)) };
+  }
 
-test('interrupting ends one, ending ends all', async () => {
-  const { turns, log } = queue();
-  for (const it of ['a', 'b', 'c']) turns.push(line(it));
-  expect(turns.interrupt()).toEqual(['b', 'c']);
-  while (!log.includes('b began')) await Promise.resolve();
-  turns.end();
-  turns.push(line('d'));
-  await turns.done();
-  expect(log).toEqual(['running', 'a began', 'a aborted', 'b began', 'b aborted', 'idle']);
-  expect(turns.interrupt()).toEqual([]);
+  test('every change is told once', () => {
+    const { state, told } = teller();
+    for (const it of ['idle', 'running', 'running', 'idle', 'idle'] as const) state.enter(it);
+    expect(told).toEqual(['running', 'idle']);
+  });
+
+  test('two questions at once are one wait; it ends with the last of them, also when it fails', async () => {
+    const { state, told } = teller();
+    state.enter('running');
+    const one = Promise.withResolvers<number>();
+    const two = Promise.withResolvers<number>();
+    const waits = [state.waiting(one.promise), state.waiting(two.promise)];
+    one.resolve(1);
+    expect(await waits[0]).toBe(1);
+    expect(state.state).toBe('requires_action');
+    two.reject(new Error('gone'));
+    await expect(waits[1]).rejects.toThrow('gone');
+    expect(told).toEqual(['running', 'requires_action', 'running']);
+  });
+
+  test('a question outside a turn, or one that outlives it, does not make the session busy', async () => {
+    const { state, told } = teller();
+    await state.waiting(Promise.resolve());
+    state.enter('running');
+    const late = Promise.withResolvers<void>();
+    const waiting = state.waiting(late.promise);
+    state.enter('idle');
+    late.resolve();
+    await waiting;
+    expect(told).toEqual(['running', 'requires_action', 'idle']);
+  });
 });

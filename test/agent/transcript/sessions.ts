@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { ModelMessage } from '../../../src/agent/models/model.ts';
-import { type Entry, type EntryBody, entryLine } from '../../../src/agent/transcript/entry.ts';
 import type { TranscriptOptions } from '../../../src/agent/transcript/transcript.ts';
+import { type Entry, type EntryBody, entryLine } from '../../../src/agent/transcript/transcript-entry.ts';
 
 export const SESSION = '6f2d1c1e-0b6a-4c57-9d0e-3a5d8c1b2f40';
 export const OTHER = '0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d';

@@ -1,5 +1,5 @@
 import { absolutePath } from '../../../permissions/path.ts';
-import { failedOutcome, type ToolOutcome } from '../../loop/tool-call.ts';
+import { failedOutcome, type ToolOutcome } from '../../loop/run-calls.ts';
 import type { ImageType } from '../../results/image-type.ts';
 import { view } from '../../results/view.ts';
 import { defineBuiltIn } from '../built-in.ts';

@@ -1,5 +1,5 @@
 import { absolutePath } from '../../../permissions/path.ts';
-import { failedOutcome } from '../../loop/tool-call.ts';
+import { failedOutcome } from '../../loop/run-calls.ts';
 import { defineBuiltIn } from '../built-in.ts';
 import { staleness } from './file-memory.ts';
 

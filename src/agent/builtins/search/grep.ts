@@ -1,5 +1,5 @@
 import { compilePattern } from '../../../base/linear-pattern.ts';
-import { failedOutcome, type ToolOutcome } from '../../loop/tool-call.ts';
+import { failedOutcome, type ToolOutcome } from '../../loop/run-calls.ts';
 import { defineBuiltIn } from '../built-in.ts';
 import type { GrepEnd } from './run-grep.ts';
 

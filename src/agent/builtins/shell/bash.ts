@@ -1,4 +1,4 @@
-import type { ToolOutcome } from '../../loop/tool-call.ts';
+import type { ToolOutcome } from '../../loop/run-calls.ts';
 import { defineBuiltIn } from '../built-in.ts';
 import type { ShellEnd } from './run-shell.ts';
 

@@ -1,5 +1,5 @@
 import type { BuiltIn, BuiltInWorld } from '../../../agent/builtins/built-in.ts';
-import type { ToolOutcome } from '../../../agent/loop/tool-call.ts';
+import type { ToolOutcome } from '../../../agent/loop/run-calls.ts';
 import type { CallToolResult, ContentBlock, ToolAnnotations } from '../../../protocol/mcp.ts';
 import type { ToolContext } from '../../../tool-server/context.ts';
 import { type AnyTool, tool } from '../../../tool-server/tool.ts';

@@ -1,0 +1,213 @@
+import { isRecord } from '../../base/is-record.ts';
+import { redactText } from '../../base/redact.ts';
+import { isLoopback } from '../../mcp/transports/http/proxy-for.ts';
+import { ModelFault, type ModelFaultCode } from './model.ts';
+
+/** Errors inside a stream have a type and no status; this is the status each would have had. */
+const STATUS_OF_TYPE: Readonly<Record<string, number>> = {
+  invalid_request_error: 400,
+  authentication_error: 401,
+  permission_error: 403,
+  not_found_error: 404,
+  request_too_large: 413,
+  rate_limit_error: 429,
+  rate_limit_exceeded: 429,
+  api_error: 500,
+  server_error: 500,
+  timeout_error: 504,
+  overloaded_error: 529,
+};
+
+const TOO_LONG =
+  /prompt is too long|context[_ ](length|window)|maximum context|exceeds? the (available )?context|too many (input )?tokens/i;
+
+const CUT =
+  /^(terminated|fetch failed|connection error\.?|request timed out\.?|socket hang up|other side closed|premature close)$/i;
+
+/** What a client library threw, as a fault; `now` is for a retry-after that is a date. */
+export function faultOf(thrown: unknown, endpoint: ModelEndpoint, now: number): ModelFault {
+  if (thrown instanceof ModelFault) return thrown;
+  const said = isRecord(thrown) ? thrown : {};
+  const types = [said.type, said.code, ...errorTypes(said.error)].filter((type) => typeof type === 'string');
+  const given = typeof said.status === 'number' ? said.status : undefined;
+  const status = given ?? types.map((type) => STATUS_OF_TYPE[type]).find((known) => known !== undefined);
+  const message = withoutUserInfo(thrown instanceof Error ? thrown.message : String(thrown));
+  const code = status === undefined ? codeWithoutStatus(thrown) : codeOf(status, types, message);
+  if (code === 'unreachable' && status === undefined) return unreachableFault(thrown, endpoint);
+  const url = shownUrl(endpoint.url);
+  return new ModelFault(code, redactText(`${WHAT[code]} (${url}): ${message}`), {
+    status,
+    endpoint: url,
+    retryAfterMs: retryAfterMs(said.headers, now),
+    cause: thrown,
+  });
+}
+
+/** The fault of a stream that stopped before its message did. */
+export function cutFault(endpoint: ModelEndpoint): ModelFault {
+  return unreachableFault(new Error('the reply ended in the middle'), endpoint);
+}
+
+function unreachableFault(cause: unknown, endpoint: ModelEndpoint): ModelFault {
+  const { message, ...details } = describeUnreachable(cause, endpoint);
+  return new ModelFault('unreachable', message, { ...details, cause });
+}
+
+const WHAT: Readonly<Record<ModelFaultCode, string>> = {
+  overloaded: 'The model is overloaded',
+  'rate-limited': 'The model’s rate limit is reached',
+  unauthorized: 'The model refused the key; check the key and what its account may use',
+  'bad-request': 'The model refused the request',
+  'too-long': 'The conversation is too long for the model',
+  unreachable: 'The endpoint gave up waiting for the request',
+  failed: 'The model failed',
+};
+
+function codeOf(status: number, types: readonly string[], message: string): ModelFaultCode {
+  // It comes as a 429, but waiting does not help.
+  if (types.includes('insufficient_quota')) return 'unauthorized';
+  if (status === 401 || status === 403) return 'unauthorized';
+  if (status === 429) return 'rate-limited';
+  if (status === 503 || status === 529 || types.includes('overloaded_error')) return 'overloaded';
+  if (status === 408) return 'unreachable';
+  if (status === 413) return 'too-long';
+  if (status >= 400 && status < 500)
+    return [message, ...types].some((said) => TOO_LONG.test(said)) ? 'too-long' : 'bad-request';
+  return 'failed';
+}
+
+function codeWithoutStatus(thrown: unknown): ModelFaultCode {
+  for (let error = thrown; error instanceof Error; error = error.cause) {
+    const code = 'code' in error ? error.code : undefined;
+    if (CUT.test(error.message)) return 'unreachable';
+    if (typeof code === 'string' && /^(E[A-Z]{3,}|UND_ERR_)/.test(code)) return 'unreachable';
+  }
+  return 'failed';
+}
+
+function errorTypes(body: unknown): unknown[] {
+  if (!isRecord(body)) return [];
+  const inner = isRecord(body.error) ? body.error : {};
+  return [body.type, body.code, inner.type, inner.code];
+}
+
+function retryAfterMs(headers: unknown, now: number): number | undefined {
+  if (!(headers instanceof Headers)) return undefined;
+  const ms = headers.get('retry-after-ms');
+  if (ms !== null && Number.isFinite(Number(ms))) return Math.max(0, Number(ms));
+  const after = headers.get('retry-after');
+  if (after === null) return undefined;
+  if (Number.isFinite(Number(after))) return Math.max(0, Number(after) * 1000);
+  const date = Date.parse(after);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+/** Where model requests go, the variable that sets it, and how long a response may take to begin. */
+export type ModelEndpoint = {
+  readonly url: string;
+  readonly variable: string;
+  readonly timeoutMs: number;
+};
+
+export const DEFAULT_TIMEOUT_MS = 600_000;
+
+/** A request without an HTTP response: the URL, the cause, what to do, and how many retries can help. */
+type Unreachable = {
+  readonly endpoint: string;
+  readonly reason: string;
+  readonly retryLimit: number | undefined;
+  readonly message: string;
+};
+
+function describeUnreachable(thrown: unknown, endpoint: ModelEndpoint): Unreachable {
+  const errors = errorChain(thrown);
+  const reason = reasonOf(errors, endpoint);
+  const url = shownUrl(endpoint.url);
+  const { advice, retryLimit } = remedy(reason, errors, endpoint);
+  return { endpoint: url, reason, retryLimit, message: `Cannot reach ${url} (${reason}): ${advice}` };
+}
+
+/** A URL for people: scheme, host and path; user, password, query and fragment may carry secrets. */
+function shownUrl(url: string): string {
+  if (!URL.canParse(url)) return redactText(url);
+  const { protocol, host, pathname } = new URL(url);
+  return redactText(`${protocol}//${host}${pathname === '/' ? '' : pathname}`);
+}
+
+/** fetch repeats URLs that it refuses for their user and password. */
+function withoutUserInfo(text: string): string {
+  return text.replace(/\bhttps?:\/\/[^\s"'<>]*@[^\s"'<>]*/g, shownUrl);
+}
+
+const CERTIFICATE =
+  /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|ERR_TLS_CERT_)/;
+const NOT_TLS = /^(EPROTO$|ERR_SSL_)/;
+/** What fetch says of URLs it never requests; the last is for URLs with a user and a password. */
+const NOT_REQUESTED = /^(bad port|unknown scheme|not implemented|request cannot be constructed)/i;
+const CLOSED = /^(UND_ERR_SOCKET|ECONNRESET|EPIPE)$/;
+const TIMED_OUT = /^(UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT|ETIMEDOUT)$/;
+
+/** A host name that does not resolve rarely starts to; a network that is just coming up gets two more tries. */
+const MAX_DNS_RETRIES = 2;
+
+function remedy(
+  reason: string,
+  errors: readonly Error[],
+  { url, variable, timeoutMs }: ModelEndpoint,
+): { advice: string; retryLimit: number | undefined } {
+  const correct = `correct ${variable}`;
+  if (reason === 'ECONNREFUSED') {
+    const retryLimit = isRefusedHere(errors, url) ? 0 : undefined;
+    return { advice: `nothing listens there; start the model server or ${correct}`, retryLimit };
+  }
+  if (reason === 'ENOTFOUND') {
+    return { advice: `host name not found; check the network or ${correct}`, retryLimit: MAX_DNS_RETRIES };
+  }
+  if (CERTIFICATE.test(reason)) {
+    const advice = 'TLS certificate not trusted; set NODE_EXTRA_CA_CERTS to the file of its CA';
+    return { advice, retryLimit: 0 };
+  }
+  if (NOT_TLS.test(reason)) return { advice: `no TLS on that port; ${correct}`, retryLimit: 0 };
+  if (NOT_REQUESTED.test(reason)) return { advice: correct, retryLimit: 0 };
+  if (TIMED_OUT.test(reason) || reason === timeoutReason(timeoutMs)) {
+    const advice = `check that the server responds, or raise API_TIMEOUT_MS (now ${timeoutMs})`;
+    return { advice, retryLimit: undefined };
+  }
+  const closed = CLOSED.test(reason) ? 'connection closed before a response; ' : '';
+  return { advice: `${closed}check the server and the network, or ${correct}`, retryLimit: undefined };
+}
+
+/** Whether this machine itself refused the connection. */
+function isRefusedHere(errors: readonly Error[], url: string): boolean {
+  const addresses = errors.flatMap((error) =>
+    'address' in error && typeof error.address === 'string' ? [error.address] : [],
+  );
+  const hosts = addresses.length > 0 ? addresses : [new URL(url).hostname];
+  return hosts.every((host) => isLoopback(host.replace(/^::ffff:/i, '')) || /^(0\.0\.0\.0|::)$/.test(host));
+}
+
+/** The first system error code, or the words of the innermost error. */
+function reasonOf(errors: readonly Error[], { timeoutMs }: ModelEndpoint): string {
+  for (const error of errors) {
+    const code = 'code' in error ? error.code : undefined;
+    if (typeof code === 'string' && /^[A-Z][A-Z0-9_]+$/.test(code)) return code;
+  }
+  if (errors.some(({ message }) => /^request timed out\.?$/i.test(message))) return timeoutReason(timeoutMs);
+  return redactText(withoutUserInfo(errors.at(-1)?.message ?? 'no response').slice(0, 200));
+}
+
+function timeoutReason(timeoutMs: number): string {
+  return `no response within ${timeoutMs / 1000} s`;
+}
+
+const MAX_DEPTH = 10;
+
+/** An error and its causes, outermost first; of several attempts of one connection, each. */
+function errorChain(thrown: unknown): Error[] {
+  const chain: Error[] = [];
+  for (let error = thrown; error instanceof Error && chain.length < MAX_DEPTH; error = error.cause) {
+    chain.push(error);
+    if (error instanceof AggregateError) chain.push(...error.errors.filter((it) => it instanceof Error));
+  }
+  return chain;
+}

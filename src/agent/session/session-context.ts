@@ -1,0 +1,264 @@
+import { randomUUID } from 'node:crypto';
+import type { ControlChannel } from '../../control/channel.ts';
+import { SessionHooks } from '../../hooks/session-hooks.ts';
+import { spawnShell } from '../../hooks/spawn-shell.ts';
+import { memoryJournal } from '../../mcp/calls/journal.ts';
+import type { ConnectWorld } from '../../mcp/connection/world.ts';
+import { Features } from '../../mcp/features/features.ts';
+import type { Asker } from '../../permissions/ask.ts';
+import { matchesCall } from '../../permissions/match.ts';
+import { patternOf, type Workspace } from '../../permissions/path.ts';
+import type { Rule } from '../../permissions/rule.ts';
+import { memoryRuleStore, modeOf, type RuleSet, type RuleStore } from '../../permissions/rule-store.ts';
+import { PinWatch } from '../../pool/pinning/pin-watch.ts';
+import { passingPins } from '../../pool/pinning/pins.ts';
+import { toolBudget } from '../../pool/tool-budget.ts';
+import type { Usage } from '../../protocol/agent-message.ts';
+import { messageOf } from '../../protocol/sdk-error.ts';
+import { FileMemory } from '../builtins/files/file-memory.ts';
+import { LeftOvers } from '../builtins/shell/left-overs.ts';
+import { BUILT_INS } from '../builtins/table.ts';
+import { WakeQueue } from '../builtins/wake-queue.ts';
+import type { SessionWorld } from '../calls/call-context.ts';
+import { keepResults, type ResultKeeping } from '../results/result-source.ts';
+import { lastingStore, realDirectory, temporaryStore } from '../results/result-store.ts';
+import type { ProgramPorts } from './program-ports.ts';
+import { offerTo } from './server-requests.ts';
+import type { SessionOptions } from './session.ts';
+import type { StateTeller } from './turn-queue.ts';
+
+/** The rules and directories a session begins with. */
+export function makeRules({ ruleStore, rules, permissionMode, workspace }: SessionOptions): RuleStore {
+  return (
+    ruleStore ??
+    memoryRuleStore({
+      rules,
+      modes: permissionMode ? { cliArg: permissionMode } : {},
+      directories: workspace.directories.map((path) => ({ path, source: 'cliArg' as const })),
+    })
+  );
+}
+
+/** The hooks of a session: those of the program are called over the channel, those of settings in a shell. */
+export function makeHooks(
+  options: SessionOptions,
+  session: { readonly id: string; readonly rules: RuleStore; promptId(): string; channel(): ControlChannel },
+): SessionHooks {
+  const { workspace, connect, shellEnv = connect.env, hooks = [], transcript, note } = options;
+  return new SessionHooks({
+    hooks,
+    base: () => ({
+      session_id: session.id,
+      transcript_path: transcript?.path ?? '',
+      cwd: workspace.cwd,
+      prompt_id: session.promptId(),
+      permission_mode: modeOf(session.rules.current()),
+    }),
+    world: {
+      callback: async (callback, input, toolUseId, signal) => {
+        const body = {
+          subtype: 'hook_callback',
+          callback_id: callback,
+          input,
+          tool_use_id: toolUseId ?? randomUUID(),
+        };
+        return (await session.channel().request(body, { signal })).response;
+      },
+      spawn: spawnShell({ cwd: workspace.cwd, env: { ...shellEnv } }),
+    },
+    onFailure: ({ hook, message }) => note?.(`a ${hook.event} hook failed: ${message}`),
+    onMessage: (message) => note?.(message),
+  });
+}
+
+/** How a session reaches servers, and who answers what they ask. */
+export function makeConnectWorld(
+  { connect, model, workspace, note }: SessionOptions,
+  session: {
+    readonly modelName: string;
+    readonly hooks: SessionHooks;
+    readonly ports: ProgramPorts;
+    readonly state: StateTeller;
+    readonly channel: ControlChannel;
+    spend(model: string, usage: Usage): void;
+  },
+): ConnectWorld {
+  return {
+    ...connect,
+    openPort: (server) => session.ports.open(server),
+    onRefused: (server, message) => note?.(`MCP server "${server}": ${message}`),
+    offerTo: (server, entry) =>
+      offerTo(server, entry, {
+        channel: () => session.channel,
+        hooks: session.hooks,
+        model,
+        modelName: () => session.modelName,
+        cwd: workspace.cwd,
+        waiting: (work) => session.state.waiting(work),
+        spent: (name, usage) => session.spend(name, usage),
+      }),
+  };
+}
+
+/** What a session's lead and sub-agents share. */
+export function makeWorld(
+  options: SessionOptions,
+  session: Pick<
+    SessionWorld,
+    'servers' | 'hooks' | 'rules' | 'agents' | 'say' | 'readerReady' | 'waiting'
+  > & {
+    channel(): ControlChannel;
+  },
+): SessionWorld {
+  const { workspace, asksProgram = true, askers = [], builtIns } = options;
+  const { channel, ...shared } = session;
+  const results = makeResults(options);
+  const { directory } = results.store;
+  const rules = withReadableResults(session.rules, [directory, ...earlierResults(options)], workspace);
+  return {
+    ...shared,
+    rules,
+    model: options.model,
+    ...(options.configured && { configured: options.configured }),
+    mayBypass: options.mayBypass === true,
+    pins: sessionPins(options),
+    askers: [...(asksProgram ? [programAsker(channel)] : []), ...askers],
+    builtIns: BUILT_INS.filter(({ listed }) => !builtIns || builtIns.includes(listed.name)),
+    tellsDecisions: options.tellsDecisions === true,
+    hasMarks: options.marks === true,
+    note: (text) => options.note?.(text),
+    toolBudget: toolBudget(options.toolSearch, options.model.limits.contextTokens),
+    isLeadOnly: options.leadOnly === true,
+    workspace: () => ({
+      ...workspace,
+      directories: session.rules.current().directories.map(({ path }) => path),
+    }),
+    env: options.shellEnv ?? options.connect.env,
+    features: new Features(session.servers, {
+      onWarning: (server, message) => options.note?.(`MCP server "${server}": ${message}`),
+    }),
+    journal: memoryJournal(),
+    callLimits: options.callLimits ?? {},
+    files: new FileMemory(),
+    wake: new WakeQueue(),
+    leftOvers: new LeftOvers(results.store),
+    results: { ...results, mayRead: () => mayReadResults(rules.current().rules, directory, workspace) },
+  };
+}
+
+function sessionPins({ pins = passingPins(), connect, note }: SessionOptions): PinWatch {
+  return new PinWatch(pins, connect.cwd, {
+    changed: ({ server, tool, text }) =>
+      note?.(`warning: tool "${tool}" of server "${server}" is not what was accepted: ${text}`),
+    added: (server, changes) => {
+      const names = changes.slice(0, 5).map(({ tool }) => `"${tool}"`);
+      const rest = changes.length > 5 ? ` and ${changes.length - 5} more` : '';
+      note?.(
+        `server "${server}": new tools since it was accepted: ${names.join(', ')}${rest}; each is asked about before it runs`,
+      );
+    },
+    remark: (server, message) => note?.(`server "${server}": ${message}`),
+  });
+}
+
+/** What becomes of long and binary results: they stay beside the transcript, and are gone with a session that has none. */
+function makeResults({
+  resultsDirectory,
+  transcript,
+  maxResultTokens,
+  resultFiles,
+}: Pick<
+  SessionOptions,
+  'resultsDirectory' | 'transcript' | 'maxResultTokens' | 'resultFiles'
+>): ResultKeeping {
+  const directory = resultsDirectory ?? (transcript && besideTranscript(transcript.path));
+  return keepResults(directory === undefined ? temporaryStore() : lastingStore(directory), {
+    ...(maxResultTokens !== undefined && { maxTokens: maxResultTokens }),
+    ...(resultFiles !== undefined && { hasFiles: resultFiles }),
+  });
+}
+
+/** Where the results of the conversations went that this one goes on from: its messages speak of them. */
+function earlierResults({ goesOnFrom = [] }: Pick<SessionOptions, 'goesOnFrom'>): string[] {
+  return goesOnFrom.map((path) => realDirectory(besideTranscript(path)));
+}
+
+/** `…/<session>.jsonl` has its results in `…/<session>/tool-results`. */
+function besideTranscript(path: string): string {
+  return `${path.replace(/\.jsonl$/, '')}/tool-results`;
+}
+
+/**
+ * The rules, and more: what a session, or one that it goes on from, has put aside of its results may be read and
+ * searched without a question, for the model got it in answer to a call. They cannot be removed; a deny or ask rule
+ * beats them, as any other that allows.
+ */
+export function withReadableResults(
+  store: RuleStore,
+  directories: readonly string[],
+  workspace: Workspace,
+): RuleStore {
+  const own = directories.map(
+    (directory): Rule => ({
+      tool: 'Read',
+      content: patternOf(directory, workspace),
+      effect: 'allow',
+      source: 'session',
+    }),
+  );
+  let last: { readonly given: RuleSet; readonly set: RuleSet } | undefined;
+  return {
+    apply: store.apply,
+    ...(store.keeps && { keeps: store.keeps }),
+    // The same object while nothing changes: whoever keeps what it made of rules compares them.
+    current: () => {
+      const given = store.current();
+      if (last?.given.rules === given.rules) {
+        last = { given, set: { ...given, rules: last.set.rules } };
+      } else {
+        last = { given, set: { ...given, rules: [...given.rules, ...own] } };
+      }
+      return last.set;
+    },
+  };
+}
+
+/** Whether no rule forbids to read what is put aside there. */
+export function mayReadResults(rules: readonly Rule[], directory: string, workspace: Workspace): boolean {
+  const call = { name: 'Read', input: { file_path: `${directory}/${'0'.repeat(32)}.txt` } };
+  return !rules.some((rule) => rule.effect === 'deny' && matchesCall(rule, call, workspace));
+}
+
+/** Asks the program, through `can_use_tool`. A request that fails is a no: the program is there and did not say yes. */
+function programAsker(channel: () => ControlChannel): Asker {
+  return {
+    name: 'canUseTool',
+    ask: async (question, signal) => {
+      const { call, toolUseId, reason, suggestions, provenance, agentId, displayName } = question;
+      const body = {
+        subtype: 'can_use_tool',
+        tool_name: call.name,
+        ...(provenance && { mcp_server: provenance }),
+        ...(displayName !== undefined && { display_name: displayName }),
+        input: call.input,
+        ...(suggestions.length > 0 && { permission_suggestions: suggestions }),
+        decision_reason: reason.text,
+        ...(reason.rule && { decision_reason_type: 'rule' }),
+        ...(reason.annotation === 'requiresUserInteraction' && { requires_user_interaction: true }),
+        // No allow rule overrides a rule that asks.
+        ...((reason.rule || reason.annotation === 'requiresUserInteraction') && {
+          suppress_always_allow_rule: true,
+        }),
+        ...(reason.changed && { tool_change: { server: call.server, tool: call.tool } }),
+        tool_use_id: toolUseId,
+        ...(agentId !== undefined && { agent_id: agentId }),
+      };
+      try {
+        return (await channel().request(body, { signal })).response;
+      } catch (cause) {
+        if (signal.aborted) throw cause;
+        return { behavior: 'deny', message: `Tool permission request failed: Error: ${messageOf(cause)}` };
+      }
+    },
+  };
+}

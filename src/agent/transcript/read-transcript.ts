@@ -1,0 +1,220 @@
+import type { ModelBlock, UserBlock } from '../../protocol/agent-message.ts';
+import { joinTurns } from '../loop/cut-conversation.ts';
+import { failedOutcome, INTERRUPTED, resultBlock } from '../loop/run-calls.ts';
+import type { ModelMessage } from '../models/model.ts';
+import { type Entry, type Header, parseEntry, parseHeader, VERSION } from './transcript-entry.ts';
+
+/** Something in a file that is not as it was written, and what was made of it. */
+type TranscriptDiagnostic = {
+  readonly fault:
+    | 'torn'
+    | 'noise'
+    | 'no-header'
+    | 'later-version'
+    | 'lost-parent'
+    | 'other-branch'
+    | 'mended';
+  /** In one line, for a person. */
+  readonly message: string;
+};
+
+/** A conversation as it was kept. */
+export type SessionContents = {
+  readonly header: Header | undefined;
+  readonly title: string | undefined;
+  /** From the first to the newest, also those before a compaction; without what is about the session only. */
+  readonly entries: readonly Entry[];
+  /** The conversation as a model accepts it. */
+  readonly messages: readonly ModelMessage[];
+  /** What the next entry follows. */
+  readonly lastUuid: string | null;
+  readonly diagnostics: readonly TranscriptDiagnostic[];
+};
+
+/** Reads a file's text, whatever it is: what cannot be read is left out and told about. */
+export function readTranscript(text: string): SessionContents {
+  const lines = readLines(text);
+  const last = lines.entries.findLast(({ type }) => type !== 'other') ?? lines.entries.at(-1);
+  return contentsOf(lines, last && chainTo(lines.entries, last.uuid));
+}
+
+/** The same up to one entry, and nothing after it; nothing if the file does not have it. */
+export function readTranscriptTo(text: string, uuid: string): SessionContents | undefined {
+  const lines = readLines(text);
+  const chain = chainTo(lines.entries, uuid);
+  return chain && contentsOf(lines, chain);
+}
+
+type Lines = Pick<SessionContents, 'header' | 'title' | 'diagnostics' | 'entries'>;
+
+function contentsOf(
+  { header, title, entries: all, diagnostics: found }: Lines,
+  chain?: Chain,
+): SessionContents {
+  const entries = chain?.entries ?? [];
+  const diagnostics = [...found];
+  for (const { uuid } of chain?.orphans ?? []) {
+    diagnostics.push({
+      fault: 'lost-parent',
+      message: `What ${uuid} follows is lost; the entry before is taken`,
+    });
+  }
+  const { messages, faults } = mend(conversation(entries));
+  for (const fault of faults) diagnostics.push({ fault: 'mended', message: `Mended: ${fault}` });
+  const aside = countAside(all, entries);
+  if (aside > 0) {
+    diagnostics.push({ fault: 'other-branch', message: `${aside} entries belong to another branch` });
+  }
+  return { header, title, entries, messages, lastUuid: entries.at(-1)?.uuid ?? null, diagnostics };
+}
+
+function readLines(text: string): Lines {
+  let header: Header | undefined;
+  let title: string | undefined;
+  const entries: Entry[] = [];
+  const diagnostics: TranscriptDiagnostic[] = [];
+  const lines = text.split('\n');
+  lines.forEach((line, at) => {
+    if (line.trim() === '') return;
+    const value = parseJson(line);
+    const start = parseHeader(value);
+    const entry = start ? undefined : parseEntry(value);
+    if (start) header ??= start;
+    else if (entry?.type === 'meta') title = entry.title;
+    else if (entry) entries.push(entry);
+    else diagnostics.push(skipped(at + 1, at === lines.length - 1 ? 'torn' : 'noise'));
+  });
+  if (!header && text !== '') {
+    diagnostics.push({
+      fault: 'no-header',
+      message: 'The file does not say its version; it is taken for ours',
+    });
+  } else if (header && header.version > VERSION) {
+    const message = `The file has version ${header.version}, which is later than ${VERSION}`;
+    diagnostics.push({ fault: 'later-version', message });
+  }
+  return { header, title, entries, diagnostics };
+}
+
+function conversation(entries: readonly Entry[]): ModelMessage[] {
+  const from = entries.findLastIndex(({ type }) => type === 'compaction');
+  return entries.slice(Math.max(0, from)).flatMap(messagesOf);
+}
+
+function messagesOf(entry: Entry): readonly ModelMessage[] {
+  switch (entry.type) {
+    case 'user':
+    case 'results':
+      return [{ role: 'user', content: entry.content }];
+    case 'assistant':
+      return [{ role: 'assistant', content: entry.content }];
+    case 'compaction':
+      return entry.messages;
+    case 'meta':
+    case 'other':
+      return [];
+  }
+}
+
+/** Entries that neither belong to the conversation nor come after it. */
+function countAside(all: readonly Entry[], taken: readonly Entry[]): number {
+  const last = taken.at(-1);
+  const upTo = last ? all.slice(0, all.indexOf(last)) : [];
+  const kept = new Set(taken);
+  return upTo.filter((entry) => !kept.has(entry)).length;
+}
+
+function skipped(line: number, fault: 'torn' | 'noise'): TranscriptDiagnostic {
+  const why = fault === 'torn' ? 'was not written to its end' : 'is no entry';
+  return { fault, message: `Line ${line} ${why}; it is left out` };
+}
+
+function parseJson(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The entries that lead to one of them, oldest first. */
+type Chain = {
+  readonly entries: readonly Entry[];
+  /** Entries whose parent is not to be found; they are taken to follow the line before them. */
+  readonly orphans: readonly Entry[];
+};
+
+/**
+ * Follows the parents from an entry back to the start. Two processes that resumed the same session write side by side
+ * into its file; each of them is one branch, and a branch is a whole conversation. Nothing if there is no such entry.
+ */
+export function chainTo(entries: readonly Entry[], uuid: string): Chain | undefined {
+  const placeOf = new Map(entries.map((entry, at) => [entry.uuid, at]));
+  let at = placeOf.get(uuid);
+  if (at === undefined) return undefined;
+  const found: Entry[] = [];
+  const orphans: Entry[] = [];
+  while (at >= 0) {
+    const entry: Entry = entries[at] as Entry;
+    found.push(entry);
+    if (entry.parentUuid === null) break;
+    const parent = placeOf.get(entry.parentUuid);
+    // Only ever backwards, so that no file leads in a circle.
+    const isBefore: boolean = parent !== undefined && parent < at;
+    if (!isBefore) orphans.push(entry);
+    at = isBefore ? (parent as number) : at - 1;
+  }
+  return { entries: found.reverse(), orphans };
+}
+
+/** A conversation that a model accepts, and in words what had to be done for it. */
+type Mended = { readonly messages: ModelMessage[]; readonly faults: readonly string[] };
+
+type ToolUse = Extract<ModelBlock, { type: 'tool_use' }>;
+
+const GAP: UserBlock = { type: 'text', text: '[What was said here is lost.]' };
+
+/**
+ * Makes what was left of a conversation one that a model accepts: turns alternate, the first is a user's, every call has
+ * its result and every result its call. A call without one may have run: the process died in the middle.
+ */
+export function mend(messages: readonly ModelMessage[]): Mended {
+  const mended: ModelMessage[] = [];
+  const faults: string[] = [];
+  const open = () => callsOf(mended.at(-1));
+
+  const close = (given: readonly UserBlock[]) => {
+    const results = given.filter((block) => block.type === 'tool_result');
+    const calls = open();
+    const answers = calls.map((call) => {
+      const found = results.find(({ tool_use_id }) => tool_use_id === call.id);
+      if (!found) faults.push(`the call ${call.id} of ${call.name} has no result`);
+      return found ?? resultBlock(call, failedOutcome(INTERRUPTED));
+    });
+    for (const result of results) {
+      if (!answers.includes(result)) faults.push(`a result for ${result.tool_use_id} answers no call`);
+    }
+    return [...answers, ...given.filter(({ type }) => type !== 'tool_result')];
+  };
+
+  for (const message of joinTurns(messages.filter(({ content }) => content.length > 0))) {
+    if (message.role === 'user') {
+      const content = close(message.content);
+      if (content.length > 0) mended.push({ role: 'user', content });
+      continue;
+    }
+    if (mended.at(-1)?.role !== 'user') {
+      const answers = close([]);
+      if (answers.length === 0) faults.push('a turn of the user is missing');
+      mended.push({ role: 'user', content: answers.length > 0 ? answers : [GAP] });
+    }
+    mended.push(message);
+  }
+  if (open().length > 0) mended.push({ role: 'user', content: close([]) });
+  return { messages: mended, faults };
+}
+
+function callsOf(message: ModelMessage | undefined): ToolUse[] {
+  if (message?.role !== 'assistant') return [];
+  return message.content.filter((block) => block.type === 'tool_use');
+}

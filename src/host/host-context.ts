@@ -1,0 +1,96 @@
+import { join } from 'node:path';
+import type { Broadcast } from '../base/broadcast.ts';
+import { configuredLimits } from '../config/configured-limits.ts';
+import { CONNECT_TIMEOUT_MS } from '../mcp/calls/time-limits.ts';
+import { fileEras } from '../mcp/connection/file-eras.ts';
+import { memoryEras } from '../mcp/connection/memory-eras.ts';
+import type { ConnectWorld, EraMemory, ServerAnswer, ServerOffer } from '../mcp/connection/world.ts';
+import { fileCatalogue } from '../mcp/discovery/file-catalogue.ts';
+import type { ToolChange } from '../pool/pinning/judge.ts';
+import { openPins } from '../pool/pinning/open-pins.ts';
+import { PinWatch } from '../pool/pinning/pin-watch.ts';
+import { type Pins, passingPins } from '../pool/pinning/pins.ts';
+import type { HostAnswer, HostEvent, HostHandlers, HostOptions } from './host-options.ts';
+
+/** What a host takes from its surroundings. */
+export type HostWorld = {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly version: string;
+  /** Where it is kept which protocol each server speaks, unless the options say otherwise; by default only in memory. */
+  readonly cacheDirectory?: string | undefined;
+};
+
+/** How the servers of a host are reached, and who hears and answers them. */
+export function hostConnectWorld(
+  options: HostOptions,
+  { env, cwd, version, cacheDirectory: ownCache }: HostWorld,
+  events: Pick<Broadcast<HostEvent>, 'emit'>,
+): ConnectWorld {
+  const { cacheDirectory, handlers = {}, maxFrameBytes } = options;
+  return {
+    env: options.env ?? env,
+    cwd: options.cwd ?? cwd,
+    connectTimeoutMs:
+      options.connectTimeoutMs ??
+      configuredLimits(options.configuration).connectTimeoutMs ??
+      CONNECT_TIMEOUT_MS,
+    clientInfo: options.clientInfo ?? { name: 'toolplane', version },
+    eras: erasIn(cacheDirectory ?? ownCache),
+    ...(cacheDirectory && { catalogue: fileCatalogue(join(cacheDirectory, 'catalogue')) }),
+    offerTo: (server) => hostOffer(server, handlers),
+    onStderr: (server, line) => events.emit({ type: 'stderr', server, line }),
+    onNoise: (server, message, subject) =>
+      events.emit({ type: 'warning', server, message, ...(subject && { subject }) }),
+    onRefused: (server, message) => events.emit({ type: 'warning', server, message }),
+    onLog: (server, entry) => events.emit({ type: 'log', server, entry }),
+    ...(maxFrameBytes !== undefined && { maxFrameBytes }),
+    ...(options.configuration && { expand: options.configuration.running.expand }),
+  };
+}
+
+function erasIn(directory: string | false | undefined): EraMemory {
+  return directory ? fileEras(join(directory, 'eras.json')) : memoryEras();
+}
+
+/** What a host's user lets servers ask: what has no handler is neither declared nor answered. */
+export function hostOffer(server: string, { elicitation, sampling, roots }: HostHandlers): ServerOffer {
+  const answering =
+    (answer: HostAnswer): ServerAnswer =>
+    async (params, signal) =>
+      answer(params, { server, signal });
+  return {
+    capabilities: {
+      ...(elicitation && { elicitation: { form: { applyDefaults: true }, url: {} } }),
+      ...(sampling && { sampling: {} }),
+      ...(roots && { roots: {} }),
+    },
+    answers: {
+      ...(elicitation && { 'elicitation/create': answering(elicitation) }),
+      ...(sampling && { 'sampling/createMessage': answering(sampling) }),
+      ...(roots && {
+        'roots/list': async () => ({ roots: [...(typeof roots === 'function' ? await roots() : roots)] }),
+      }),
+    },
+  };
+}
+
+/** How many new tools of one list are events of their own; `changes()` has all. */
+const MAX_EVENTS = 20;
+
+/** What tools of a host were when they were accepted, and who looks at them. */
+export function hostPins(
+  { pinsDirectory }: HostOptions,
+  cwd: string | undefined,
+  events: Pick<Broadcast<HostEvent>, 'emit'>,
+): { readonly pins: Pins; readonly watch: PinWatch } {
+  const warn = (message: string, server: string) => events.emit({ type: 'warning', server, message });
+  const pins = pinsDirectory === undefined ? passingPins() : openPins(pinsDirectory, { note: warn });
+  const tell = ({ server, tool, text }: ToolChange) => events.emit({ type: 'changed', server, tool, text });
+  const watch = new PinWatch(pins, cwd, {
+    changed: tell,
+    added: (_, changes) => changes.slice(0, MAX_EVENTS).forEach(tell),
+    remark: (server, message) => events.emit({ type: 'warning', server, message }),
+  });
+  return { pins, watch };
+}

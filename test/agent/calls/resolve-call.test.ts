@@ -1,0 +1,265 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { text, together, toolUse } from '../../../src/agent/models/scripted.ts';
+import type { SessionOptions } from '../../../src/agent/session/session.ts';
+import { Pins } from '../../../src/pool/pinning/pins.ts';
+import type { CanUseTool } from '../../../src/sdk/callbacks.ts';
+import type { Options } from '../../../src/sdk/options.ts';
+import { CALL, CHANGED, DIFFERENCE, FIND, FIXTURE, RELOAD, scene } from '../../support/changing.ts';
+import { collect } from '../../support/collect.ts';
+import { drive, results } from '../../support/drive.ts';
+
+const PERSON = { ...FIND, _meta: { 'anthropic/requiresUserInteraction': true } };
+const AGAIN = 'nothing was sent: call it again to have it decided anew';
+type Scene = Awaited<ReturnType<typeof scene>>;
+
+/** Calls the tool on what was listed in an earlier life: the server comes as the call is made. */
+async function callFromMemory({ file, host }: Scene, options: Options, more: Partial<SessionOptions>) {
+  writeFileSync(`${file}.hold`, '');
+  const { query, model } = drive(
+    async (_, n) => {
+      rmSync(`${file}.hold`, { force: true });
+      return n === 1 ? CALL('t1') : text('ok');
+    },
+    options,
+    host(more),
+  );
+  const messages = await collect(query);
+  return { told: results(model.requests.at(-1)).t1, messages };
+}
+
+/** The server lists other tools from now on, and says so. */
+async function change({ file, list, notes }: Scene, tool = CHANGED): Promise<void> {
+  list(tool, RELOAD);
+  writeFileSync(`${file}.notify`, '1');
+  await vi.waitFor(() => expect(notes).toEqual([expect.stringContaining('First send')]));
+}
+
+test.each([1, 2, 3])(
+  'a changed tool does not run unasked because its server fails %i times as it starts',
+  async (times) => {
+    const at = await scene();
+    const { file, list, asked, answering, session, cached } = at;
+    expect(await session(1, {}, cached())).toEqual(['find ran']);
+    list(CHANGED);
+    writeFileSync(`${file}.die`, String(times));
+    const { told, messages } = await callFromMemory(at, { canUseTool: answering('deny') }, cached());
+    // Either it came in time, and somebody was asked, or it did not, and nobody was.
+    expect(told).toMatch(asked.length === 1 ? /^!no$/ : /^!MCP server "s": /);
+    expect(messages.at(-1)).toMatchObject({ permission_denials: asked.map(() => ({ tool_use_id: 't1' })) });
+  },
+);
+
+test('nobody is asked about a call that cannot be made, and hooks hear of it as of any that failed', async () => {
+  const at = await scene();
+  const { file, asked, answering, session, cached } = at;
+  await session(1, {}, cached());
+  writeFileSync(`${file}.die`, '99');
+  const heard: string[] = [];
+  const hear = async (input: { hook_event_name: string }) => {
+    heard.push(input.hook_event_name);
+    return {};
+  };
+  const hooks = {
+    PostToolUseFailure: [{ hooks: [hear] }],
+    PermissionDenied: [{ hooks: [hear] }],
+  };
+  const { told } = await callFromMemory(at, { hooks, canUseTool: answering('allow') } as Options, {
+    ...cached(),
+    rules: [],
+  });
+  expect(told).toMatch(/^!MCP server "s": /);
+  expect(heard).toEqual(['PostToolUseFailure']);
+  expect(asked).toEqual([]);
+});
+
+test('a server that was lost and comes back with another tool is asked about before it is called', async () => {
+  const at = await scene();
+  const { file, list, asked, answering, host } = at;
+  const { query, model } = drive(
+    async (_, n) => {
+      if (n === 2) writeFileSync(`${file}.drop`, '1');
+      if (n === 2) list(CHANGED, RELOAD);
+      return n === 4 ? text('ok') : CALL(`t${n}`);
+    },
+    { canUseTool: answering('deny') },
+    host(),
+  );
+  await collect(query);
+  expect(results(model.requests.at(-1))).toEqual({
+    t1: 'find ran',
+    t2: expect.stringMatching(/^!.*the call may have run/),
+    t3: '!no',
+  });
+  expect(asked).toEqual([expect.stringContaining(DIFFERENCE)]);
+});
+
+test('a call is not repeated on a new connection whose tool is another one', async () => {
+  const { file, list, asked, answering, host } = await scene();
+  const servers = { s: { ...host().servers?.s, trust: true } } as NonNullable<SessionOptions['servers']>;
+  const { query, model } = drive(
+    async (_, n) => {
+      if (n === 2) writeFileSync(`${file}.drop`, '1');
+      if (n === 2) list(CHANGED, RELOAD);
+      return n === 3 ? text('ok') : CALL(`t${n}`);
+    },
+    { canUseTool: answering('deny') },
+    host({ servers, rules: [] }),
+  );
+  await collect(query);
+  expect(results(model.requests.at(-1)).t2).toMatch(
+    /^!.*its tool "find" changed after this call was decided on; the connection was lost during the call, which may have run, and it was not sent again/,
+  );
+  expect(asked).toEqual([]);
+});
+
+test('what the server lists now says whether a person must be there, not what it listed in an earlier life', async () => {
+  const at = await scene();
+  const { list, asked, answering, session, cached } = at;
+  await session(1, {}, { ...cached(), pins: new Pins() });
+  list(PERSON);
+  const { told } = await callFromMemory(
+    at,
+    {
+      canUseTool: async (...args) => {
+        expect(args[2].suggestions ?? []).toEqual([]);
+        return answering('deny')(...args);
+      },
+    },
+    { ...cached(), pins: new Pins() },
+  );
+  expect(told).toBe('!no');
+  expect(asked).toEqual(['mcp__s__find requires a person whenever it runs']);
+});
+
+test('the same where the new definition is accepted already', async () => {
+  const at = await scene();
+  const { list, asked, answering, session, cached, host } = at;
+  await session(1, {}, cached());
+  list(PERSON);
+  // Accepted in a session that remembers elsewhere what servers listed.
+  expect(await session(1, { canUseTool: async () => ({ behavior: 'allow' }) }, host())).toEqual(['find ran']);
+  const { told } = await callFromMemory(at, { canUseTool: answering('deny') }, cached());
+  expect(told).toBe('!no');
+  expect(asked).toHaveLength(1);
+});
+
+test('what an older definition said of itself lets no second call of the same batch through', async () => {
+  const at = await scene();
+  const { asked, answering, host } = at;
+  const servers = { s: { ...host().servers?.s, trust: true } } as NonNullable<SessionOptions['servers']>;
+  const destructive = { ...CHANGED, annotations: { destructiveHint: true } };
+  let calls = 0;
+  const hook = async () => {
+    if (calls++ === 0) await change(at, destructive);
+    return {};
+  };
+  const { query, model } = drive(
+    [together(CALL('t1'), CALL('t2')), text('ok')],
+    {
+      hooks: { PreToolUse: [{ hooks: [hook] }] },
+      canUseTool: (...args) => answering(asked.length === 0 ? 'allow' : 'deny')(...args),
+    },
+    host({ servers, rules: [] }),
+  );
+  await collect(query);
+  expect(results(model.requests.at(-1))).toEqual({ t1: 'find ran', t2: '!no' });
+  expect(asked).toEqual([
+    expect.stringContaining('not what was accepted'),
+    'mcp__s__find may be destructive',
+  ]);
+});
+
+test.each(['plan', 'dontAsk'] as const)(
+  'a reading tool of a trusted server runs in mode %s, also if it is known from an earlier life only',
+  async (permissionMode) => {
+    const at = await scene();
+    const { session, cached, host } = at;
+    const servers = { s: { ...host().servers?.s, trust: true } } as NonNullable<SessionOptions['servers']>;
+    const more = () => ({ ...cached(), servers, rules: [], permissionMode });
+    expect(await session(1, {}, more())).toEqual(['find ran']);
+    expect((await callFromMemory(at, {}, more())).told).toBe('find ran');
+  },
+);
+
+test('a tool that the server does not list any more is not called', async () => {
+  const at = await scene();
+  const { list, session, cached } = at;
+  await session(1, {}, cached());
+  list(RELOAD);
+  expect((await callFromMemory(at, {}, cached())).told).toBe(
+    '!MCP server "s": it does not list the tool "find" any more; nothing was sent',
+  );
+});
+
+test.each<[string, Awaited<ReturnType<CanUseTool>>]>([
+  ['as it is', { behavior: 'allow' }],
+  ['with an input', { behavior: 'allow', updatedInput: { q: 'x' } }],
+])(
+  'who is shown one definition and allows the call %s does not run another that came meanwhile',
+  async (_, answer) => {
+    const at = await scene();
+    const { asked, answering, host } = at;
+    const { query, model } = drive(
+      [CALL('t1'), CALL('t2'), text('ok')],
+      {
+        canUseTool: async (...args) => {
+          if (asked.length > 0) return answering('deny')(...args);
+          asked.push(args[2].decisionReason);
+          await change(at);
+          return answer;
+        },
+      },
+      host({ rules: [] }),
+    );
+    await collect(query);
+    expect(results(model.requests.at(-1))).toEqual({
+      t1: expect.stringContaining(`its tool "find" changed after this call was decided on; ${AGAIN}`),
+      t2: '!no',
+    });
+    expect(asked).toEqual([expect.not.stringContaining('accepted'), expect.stringContaining(DIFFERENCE)]);
+  },
+);
+
+test('who allows the call of one server does not call another that got its key meanwhile', async () => {
+  const { root, file, host } = await scene();
+  const other = join(root, 'other.json');
+  writeFileSync(other, JSON.stringify([FIND]));
+  const key = (path: string, label: string) => ({
+    s: { type: 'stdio' as const, command: process.execPath, args: [FIXTURE, path, label] },
+  });
+  const { query, model } = drive(
+    [CALL('t1'), text('ok')],
+    {
+      canUseTool: async () => {
+        await query.setMcpServers(key(other, 'OTHER: '));
+        return { behavior: 'allow' };
+      },
+    },
+    host({ rules: [], servers: key(file, '') }),
+  );
+  await collect(query);
+  expect(results(model.requests.at(-1)).t1).toContain(
+    `it is another server now than the one this was decided on for; ${AGAIN}`,
+  );
+});
+
+test('an unchanged tool runs after a question, a change of its neighbours and a reconnect', async () => {
+  const { file, list, notes, host, answering } = await scene();
+  const { query, model } = drive(
+    [CALL('t1'), toolUse('mcp__s__find', { q: 'x' }, 't2'), text('ok')],
+    {
+      canUseTool: async (...args) => {
+        list({ ...RELOAD, title: 'Reload' }, { ...FIND, icons: [] } as never);
+        writeFileSync(`${file}.notify`, '1');
+        await vi.waitFor(() => expect(notes).toHaveLength(1));
+        await query.reconnectMcpServer('s');
+        return answering('allow')(...args);
+      },
+    },
+    host({ rules: [] }),
+  );
+  await collect(query);
+  expect(results(model.requests.at(-1))).toEqual({ t1: 'find ran', t2: 'find ran' });
+});

@@ -1,0 +1,349 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { launch } from '../../../src/agent/launch/launch.ts';
+import type { AgentSession } from '../../../src/agent/session/agent-session.ts';
+import { decideServers, trustDirectory } from '../../../src/config/approval/choice-store.ts';
+import type { AgentLink } from '../../../src/control/link.ts';
+import { memoryLinks } from '../../../src/control/memory-link.ts';
+import type { Frame } from '../../../src/protocol/control-frame.ts';
+import { odd } from '../../cli/host/real-servers.ts';
+import { type ConfigPlace, configPlace } from '../../config/config-place.ts';
+
+describe('configured', () => {
+  /** A session in the project of a place; it ends with the test. */
+  async function started(place: ConfigPlace, argv: readonly string[] = [], env: Record<string, string> = {}) {
+    const { agent, program } = memoryLinks();
+    const notes: string[] = [];
+    const stop = new AbortController();
+    const session = await launch(agent, {
+      argv: ['--no-session-persistence', '--tools=', '--model=rehearsal', ...argv],
+      env: { ...place.env, ...env },
+      cwd: place.project,
+      home: place.userHome,
+      version: '1',
+      now: () => new Date(),
+      // What the server itself has wrong is not told here.
+      note: (line) => void (/^(MCP server|warning: tool) "/.test(line) || notes.push(line)),
+      signal: stop.signal,
+    });
+    onTestFinished(async () => {
+      stop.abort();
+      await program.close();
+      await session.done.catch(() => {});
+    });
+    return { session, notes, program };
+  }
+
+  const servers = (mcpServers: object) => ({ mcpServers });
+  const names = ({ servers }: AgentSession) => [...servers.all.keys()].toSorted();
+
+  /** Waits until the session has exactly these servers. */
+  async function until(session: AgentSession, ...expected: string[]): Promise<void> {
+    await expect.poll(() => names(session), { timeout: 10_000, interval: 20 }).toEqual(expected);
+  }
+
+  describe('what is configured is in the session', () => {
+    test('user, approved project and local servers, each from its file (R166, R169)', async () => {
+      const place = configPlace();
+      place.write(join(place.home, 'settings.json'), servers({ mine: odd(), both: { command: 'user' } }));
+      const project = place.write(join(place.project, '.mcp.json'), servers({ both: odd(), waits: odd() }));
+      decideServers(place.home, [{ scope: 'project', path: project, name: 'both', raw: odd() }], 'approved');
+      const { session, notes } = await started(place);
+      await session.servers.settled();
+      expect(names(session)).toEqual(['both', 'mine']);
+      expect(session.servers.all.get('both')?.state.kind).toBe('connected');
+      expect(notes).toEqual([
+        'server "waits" of .mcp.json:11:5 waits for approval and was not started: run toolplane mcp approve waits',
+      ]);
+    });
+
+    test('a pending one is not started, and takes no name from one that counts', async () => {
+      const place = configPlace();
+      const proof = join(place.project, 'it-ran');
+      place.write(join(place.home, 'settings.json'), servers({ name: odd() }));
+      place.write(join(place.project, '.mcp.json'), servers({ name: { command: 'touch', args: [proof] } }));
+      const { session, notes } = await started(place);
+      await session.servers.settled();
+      expect(session.servers.all.get('name')?.entry).toEqual(odd());
+      expect(notes).toEqual([expect.stringMatching(/^server "name" of \.mcp\.json:3:5 waits for approval/)]);
+    });
+
+    test.each([
+      ['--strict-mcp-config', ['given']],
+      ['--setting-sources=', ['given']],
+      ['--setting-sources=user', ['given', 'mine']],
+      ['--setting-sources=project', ['given', 'shared']],
+    ])('%s leaves the others out', async (flag, expected) => {
+      const place = configPlace();
+      place.write(join(place.home, 'settings.json'), servers({ mine: odd() }));
+      place.write(join(place.project, '.mcp.json'), servers({ shared: odd() }));
+      trustDirectory(place.home, place.project);
+      const { session, notes } = await started(place, [
+        `--mcp-config=${JSON.stringify(servers({ given: odd() }))}`,
+        flag,
+      ]);
+      expect(names(session)).toEqual(expected);
+      expect(notes).toEqual([]);
+    });
+
+    test('one bad entry is told with its place, and the others are there', async () => {
+      const place = configPlace();
+      place.write(
+        join(place.home, 'settings.json'),
+        '{ "mcpServers": {\n  "bad": { "command": 7 },\n "good": { "command": "x" } } }',
+      );
+      const { session, notes } = await started(place, [
+        `--mcp-config=${JSON.stringify(servers({ worse: { type: 'nope' }, fine: odd() }))}`,
+      ]);
+      expect(names(session)).toEqual(['fine', 'good']);
+      expect(notes.join('\n')).toMatch(/settings\.json:2:.*mcpServers\.bad\.command/);
+      expect(notes.join('\n')).toMatch(/--mcp-config.*mcpServers\.worse/);
+    });
+
+    test.each([
+      ['a list that is none', '{ "permissions": { "deny": 1 } }'],
+      ['no JSON', '{'],
+    ])('managed settings that cannot be read end it before it begins: %s', async (_, text) => {
+      const place = configPlace();
+      place.write(join(place.managed, 'managed-settings.json'), text);
+      await expect(started(place)).rejects.toMatchObject({
+        code: 'bad-option',
+        message: /managed-settings\.json/,
+      });
+    });
+
+    test('a managed file excludes all others, also those that the program names later (R168)', async () => {
+      const place = configPlace();
+      place.write(join(place.managed, 'managed-mcp.json'), servers({ theirs: odd() }));
+      place.write(join(place.home, 'settings.json'), servers({ mine: odd() }));
+      const { session, notes } = await started(place, [
+        `--mcp-config=${JSON.stringify(servers({ given: odd(), theirs: odd({ MINE: '1' }) }))}`,
+      ]);
+      expect(names(session)).toEqual(['theirs']);
+      const because = /was not started: .*managed-mcp\.json excludes all servers but its own$/;
+      expect(notes.toSorted()).toEqual([
+        expect.stringMatching(/managed-mcp\.json excludes one server that is configured elsewhere/),
+        expect.stringMatching(new RegExp(`^server "given" of --mcp-config.* ${because.source}`)),
+        expect.stringMatching(new RegExp(`^server "theirs" of --mcp-config.* ${because.source}`)),
+      ]);
+      const { errors } = await session.servers.replace({ later: odd() });
+      expect(errors.later).toMatch(/managed-mcp\.json excludes all servers but its own/);
+      const { errors: taken } = await session.servers.replace({ theirs: odd({ NOT: 'theirs' }) });
+      expect(taken.theirs).toMatch(/managed-mcp\.json excludes all servers but its own/);
+    });
+
+    test('what policy denies is judged by what it leads to once variables are put in', async () => {
+      const place = configPlace();
+      const deniedMcpServers = [{ serverUrl: 'http://127.0.0.1:*/*' }];
+      place.write(join(place.managed, 'managed-settings.json'), { deniedMcpServers });
+      place.write(join(place.home, 'settings.json'), servers({ sly: { url: '${WHERE}/mcp' } }));
+      const { session } = await started(place, [], { WHERE: 'http://127.0.0.1:9' });
+      await session.servers.settled();
+      expect(session.servers.all.get('sly')?.state).toMatchObject({
+        kind: 'failed',
+        fault: expect.stringMatching(/the policy of this machine forbids it: deniedMcpServers\[0\]/),
+      });
+    });
+  });
+
+  test('a policy that comes while a server runs ends it, also where only its variables tell what it is', async () => {
+    const place = configPlace();
+    const { command, ...rest } = odd();
+    place.write(join(place.home, 'settings.json'), servers({ sly: { ...rest, command: '${RUN}' } }));
+    const { session } = await started(place, [], { RUN: command });
+    await session.servers.settled();
+    expect(session.servers.all.get('sly')?.state.kind).toBe('connected');
+    const deniedMcpServers = [{ serverCommand: [command, ...rest.args] }];
+    place.write(join(place.managed, 'managed-settings.json'), { deniedMcpServers });
+    await expect
+      .poll(() => session.servers.all.get('sly')?.state, { timeout: 10_000 })
+      .toMatchObject({
+        kind: 'failed',
+        fault: expect.stringMatching(/the policy of this machine forbids it/),
+      });
+  });
+
+  describe('what is saved while the session runs', () => {
+    test('is applied: added, removed, restarted, the others untouched', async () => {
+      const place = configPlace();
+      const path = join(place.home, 'settings.json');
+      place.write(path, servers({ stays: odd(), goes: odd(), changes: odd() }));
+      const { session, notes } = await started(place);
+      await session.servers.settled();
+      const before = session.servers.connection('stays');
+      place.write(path, servers({ stays: odd(), changes: odd({ NEW: '1' }), comes: odd() }));
+      await until(session, 'changes', 'comes', 'stays');
+      await session.servers.settled();
+      expect(session.servers.connection('stays')).toBe(before);
+      expect(session.servers.all.get('changes')?.entry).toEqual(odd({ NEW: '1' }));
+      expect(session.servers.all.get('comes')?.state.kind).toBe('connected');
+      expect(notes).toEqual(['configuration: added comes; removed goes; restarted changes']);
+    });
+
+    test('an approval elsewhere starts what waited', async () => {
+      const place = configPlace();
+      const path = place.write(join(place.project, '.mcp.json'), servers({ waits: odd() }));
+      const { session } = await started(place);
+      expect(names(session)).toEqual([]);
+      decideServers(place.home, [{ scope: 'project', path, name: 'waits', raw: odd() }], 'approved');
+      await until(session, 'waits');
+      place.write(path, servers({ waits: odd({ CHANGED: '1' }) }));
+      await until(session);
+    });
+
+    test('a file that is broken in the middle of an edit changes nothing until it is whole again', async () => {
+      const place = configPlace();
+      const path = join(place.home, 'settings.json');
+      place.write(path, servers({ a: odd(), b: odd() }));
+      const { session, notes } = await started(place);
+      await session.servers.settled();
+      const before = session.servers.connection('a');
+      place.write(path, '{ "mcpServers": { "a": ');
+      await expect
+        .poll(() => notes.join('\n'), { timeout: 10_000 })
+        .toContain('what it said before still counts');
+      expect(names(session)).toEqual(['a', 'b']);
+      expect(session.servers.connection('a')).toBe(before);
+      place.write(path, servers({ a: odd() }));
+      await until(session, 'a');
+      expect(session.servers.connection('a')).toBe(before);
+      expect(notes.slice(-2)).toEqual([
+        expect.stringMatching(/settings\.json can be read again, and what it says counts$/),
+        'configuration: removed b',
+      ]);
+    });
+
+    test('what stops, or does not begin, because nobody approved it is told, each thing once', async () => {
+      const place = configPlace();
+      const path = place.write(join(place.project, '.mcp.json'), servers({ known: odd() }));
+      decideServers(place.home, [{ scope: 'project', path, name: 'known', raw: odd() }], 'approved');
+      const { session, notes } = await started(place);
+      expect(names(session)).toEqual(['known']);
+      const told = (count: number) => expect.poll(() => notes.length, { timeout: 10_000 }).toBe(count);
+      place.write(path, servers({ known: odd({ CHANGED: '1' }) }));
+      await told(2);
+      place.write(path, servers({ comes: odd(), known: odd({ CHANGED: '1' }) }));
+      await told(3);
+      place.write(join(place.project, '.toolplane/settings.local.json'), {
+        permissions: { allow: ['Bash'] },
+      });
+      await told(4);
+      expect(notes).toEqual([
+        'configuration: removed known',
+        'server "known" of .mcp.json:3:5 changed since it was approved and was not started: run toolplane mcp approve known',
+        'server "comes" of .mcp.json:3:5 waits for approval and was not started: run toolplane mcp approve comes',
+        expect.stringMatching(
+          /^\.toolplane\/settings\.local\.json waits for approval, so only what it forbids/,
+        ),
+      ]);
+      expect(names(session)).toEqual([]);
+    });
+
+    test('a file that goes takes its servers along, and one that comes brings them', async () => {
+      const place = configPlace();
+      const path = place.write(join(place.home, 'settings.json'), servers({ a: odd() }));
+      const { session } = await started(place);
+      rmSync(path);
+      await until(session);
+      place.write(join(place.project, '.toolplane/settings.local.json'), servers({ local: odd() }));
+      trustDirectory(place.home, place.project);
+      await until(session, 'local');
+    });
+  });
+
+  test('mcp_status tells where each server was configured, and never what was put in', async () => {
+    const place = configPlace();
+    const entry = { ...odd(), args: [...odd().args, '--key', '${API_KEY}'] };
+    place.write(join(place.home, 'settings.json'), servers({ mine: entry }));
+    const { session, program } = await started(place, [], { API_KEY: 'hush-hush-hush' });
+    await session.servers.settled();
+    const status = JSON.stringify(await asked(program, 'mcp_status'));
+    expect(status).toContain('${API_KEY}');
+    expect(status).not.toContain('hush');
+    expect(JSON.parse(status)).toMatchObject({
+      mcpServers: [{ name: 'mine', status: 'connected', scope: 'user' }],
+    });
+  });
+
+  async function asked(program: AgentLink, subtype: string): Promise<unknown> {
+    await program.send({ type: 'control_request', request_id: '1', request: { subtype } } as Frame);
+    for await (const frame of program.frames) {
+      if (frame.type === 'control_response') return (frame.response as { response: unknown }).response;
+    }
+    throw new Error('no answer');
+  }
+});
+
+describe('broken settings', () => {
+  /** A session that may run commands, and how many calls a prompt was denied. */
+  async function started(place: ConfigPlace) {
+    place.write(join(place.home, 'settings.json'), { permissions: { allow: ['Bash'] } });
+    const { agent, program } = memoryLinks();
+    const stop = new AbortController();
+    const notes: string[] = [];
+    const session = await launch(agent, {
+      argv: ['--no-session-persistence', '--tools=Bash', '--model=rehearsal'],
+      env: { ...place.env, PATH: process.env.PATH },
+      cwd: place.project,
+      home: place.userHome,
+      version: '1',
+      now: () => new Date(),
+      note: (line) => void notes.push(line),
+      signal: stop.signal,
+    });
+    onTestFinished(async () => {
+      stop.abort();
+      await program.close();
+      await session.done.catch(() => {});
+    });
+    const frames = program.frames[Symbol.asyncIterator]();
+    const denials = async (): Promise<number> => {
+      const content = 'call Bash with {"command": "echo it-ran"}';
+      await program.send({ type: 'user', message: { role: 'user', content } } as Frame);
+      for (;;) {
+        const { value, done } = await frames.next();
+        if (done) throw new Error('no result');
+        if (value.type === 'result') return (value.permission_denials as unknown[]).length;
+      }
+    };
+    const said = (text: string) =>
+      expect.poll(() => notes.filter((it) => it.includes(text)).length, { timeout: 10_000 }).toBe(1);
+    return { denials, notes, said };
+  }
+
+  const DENY = { permissions: { deny: ['Bash(echo *)'] } };
+  const FILES = {
+    'managed settings': ({ managed }: ConfigPlace) => join(managed, 'managed-settings.json'),
+    'settings of the project': ({ project }: ConfigPlace) => join(project, '.toolplane/settings.json'),
+    'local settings': ({ project }: ConfigPlace) => join(project, '.toolplane/settings.local.json'),
+  };
+
+  test.each(Object.entries(FILES))(
+    'what %s deny stays denied while they are broken in the middle of an edit, and until they say otherwise',
+    async (_, fileOf) => {
+      const place = configPlace();
+      const path = place.write(fileOf(place), DENY);
+      const { denials, said, notes } = await started(place);
+      expect(await denials()).toBe(1);
+      place.write(path, '{ "permissions": { "deny": ["Ba');
+      await said('cannot be read, so what it said before still counts');
+      expect(await denials()).toBe(1);
+      place.write(path, '');
+      await said('is empty, so what it said before still counts');
+      expect(await denials()).toBe(1);
+      place.write(path, {});
+      await expect.poll(denials, { timeout: 10_000 }).toBe(0);
+      expect(notes.filter((it) => it.includes('still counts'))).toHaveLength(2);
+    },
+  );
+
+  test('managed settings that no session would begin with change nothing in one that runs', async () => {
+    const place = configPlace();
+    const path = place.write(join(place.managed, 'managed-settings.json'), DENY);
+    const { denials, said } = await started(place);
+    place.write(path, { permissions: { deny: 'Bash(echo *)' } });
+    await said('holds something that no session begins with, so what it said before still counts');
+    expect(await denials()).toBe(1);
+  });
+});

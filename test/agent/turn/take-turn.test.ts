@@ -1,0 +1,702 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { BuiltIn } from '../../../src/agent/builtins/built-in.ts';
+import type { PoolCall } from '../../../src/agent/calls/pool-call.ts';
+import {
+  type Model,
+  ModelFault,
+  type ModelMessage,
+  type ModelRequest,
+} from '../../../src/agent/models/model.ts';
+import { fails, scriptedModel, text, toolUse } from '../../../src/agent/models/scripted.ts';
+import { AgentSession } from '../../../src/agent/session/agent-session.ts';
+import { readTranscript } from '../../../src/agent/transcript/read-transcript.ts';
+import { Transcript } from '../../../src/agent/transcript/transcript.ts';
+import { isBesideOthers } from '../../../src/agent/turn/run-agent.ts';
+import { memoryLinks } from '../../../src/control/memory-link.ts';
+import type { Frame } from '../../../src/protocol/control-frame.ts';
+import type { ToolAnnotations } from '../../../src/protocol/mcp.ts';
+import { toolServer } from '../../../src/tool-server/sdk-server.ts';
+import { collect } from '../../support/collect.ts';
+import {
+  allow,
+  calc,
+  drive,
+  kinds,
+  raw,
+  resultOf,
+  results,
+  said,
+  sessionOptions,
+  texts,
+  untilResult,
+} from '../../support/drive.ts';
+import { fixture, isAlive } from '../../support/fixture-server.ts';
+import { gate } from '../../support/gate.ts';
+import { temporaryRoot } from '../transcript/sessions.ts';
+
+describe('turn worlds', () => {
+  function call(more: Partial<PoolCall>, annotations?: ToolAnnotations): PoolCall {
+    const listed = {
+      name: 'find',
+      inputSchema: { type: 'object' as const },
+      ...(annotations && { annotations }),
+    };
+    const origin = { kind: 'mcp', server: 's', tool: 'find' } as const;
+    const tool = { ...listed, name: 'mcp__s__find', description: '', alwaysLoad: false, origin, listed };
+    return { id: '1', tool, input: {}, isTrusted: false, ...more };
+  }
+
+  test.each<[string, PoolCall, boolean]>([
+    ['reads, by a server that is trusted', call({ isTrusted: true }, { readOnlyHint: true }), true],
+    ['says it reads, by a server that is not', call({}, { readOnlyHint: true }), false],
+    ['does not say that it reads', call({ isTrusted: true }), false],
+    ['is a built-in that says so', call({ builtIn: { beside: 'others' } as BuiltIn }), true],
+  ])('whether a call runs beside others: one that %s', (_, it, expected) => {
+    expect(isBesideOthers(it)).toBe(expected);
+  });
+});
+
+describe('session turns', () => {
+  const user = (content: unknown, more: Frame = {}): Frame => ({
+    type: 'user',
+    message: { role: 'user', content },
+    ...more,
+  });
+
+  /** Prompts that come one by one, when the test wants them. */
+  function byHand() {
+    const gates = [gate(), gate(), gate()];
+    async function* prompts() {
+      for (const [at, door] of gates.entries()) {
+        await door.pass();
+        yield said(`prompt ${at + 1}`);
+      }
+    }
+    return { prompts: prompts(), next: (at: number) => gates[at]?.open() };
+  }
+
+  test('messages that come during a turn wait, and are answered in order', async () => {
+    const first = gate();
+    const { send, ask, model, result } = raw(async (_, n) => {
+      if (n === 1) await first.pass();
+      return text(`reply ${n}`);
+    });
+    await send(user('one'));
+    await first.reached;
+    await send(user('two', { uuid: 'u2' }));
+    await send(user('three'));
+    // The requests of the program are answered all the while.
+    expect(await ask('mcp_status')).toMatchObject({ subtype: 'success' });
+    first.open();
+    expect(await Promise.all([1, 2, 3].map((n) => result(n)))).toMatchObject([
+      { result: 'reply 1' },
+      { result: 'reply 2' },
+      { result: 'reply 3' },
+    ]);
+    expect(model.requests.map(texts)).toEqual([['one'], ['two'], ['three']]);
+  });
+
+  test('an interrupt tells which messages still wait, and they run', async () => {
+    const first = gate();
+    const { send, ask, result } = raw(async (_, n) => {
+      if (n === 1) await first.pass();
+      return text(`reply ${n}`);
+    });
+    await send(user('one', { uuid: 'u1' }));
+    await first.reached;
+    await send(user('two', { uuid: 'u2' }));
+    await send(user('three'));
+    expect(await ask('interrupt')).toMatchObject({ response: { still_queued: ['u2'] } });
+    expect(await result(1)).toMatchObject({
+      subtype: 'error_during_execution',
+      num_turns: 0,
+      modelUsage: {},
+    });
+    expect(await result(2)).toMatchObject({ subtype: 'success', result: 'reply 2' });
+    expect(await result(3)).toMatchObject({ subtype: 'success', result: 'reply 3' });
+    expect(await ask('interrupt')).toMatchObject({ response: { still_queued: [] } });
+  });
+
+  test('a message that wants no answer is remembered for the next', async () => {
+    const { send, model, result, seen } = raw([text('ok')]);
+    await send(user('know this', { shouldQuery: false }));
+    await send(user('what do you know?'));
+    expect(await result()).toMatchObject({ result: 'ok' });
+    expect(model.requests[0]?.messages.map(({ content }) => content)).toEqual([
+      [{ type: 'text', text: 'know this' }],
+      [{ type: 'text', text: 'what do you know?' }],
+    ]);
+    expect(seen.filter(({ type }) => type === 'result')).toHaveLength(1);
+  });
+
+  test('an interrupt while a person is asked withdraws the question; then a new turn', async () => {
+    const { prompts, next } = byHand();
+    const withdrawn = Promise.withResolvers<void>();
+    const asked = gate();
+    const { query, model } = drive([toolUse('mcp__calc__add', { a: 1, b: 2 }, 't1'), text('second')], {
+      prompt: prompts,
+      mcpServers: { calc: calc() },
+      canUseTool: async (_, __, { signal }) => {
+        signal.addEventListener('abort', () => withdrawn.resolve());
+        await asked.pass();
+        return { behavior: 'allow' };
+      },
+    });
+    next(0);
+    const first = untilResult(query);
+    await asked.reached;
+    await query.interrupt();
+    await withdrawn.promise;
+    expect(resultOf(await first)).toMatchObject({ subtype: 'error_during_execution' });
+    // Too late: nothing may run any more.
+    asked.open();
+    next(1);
+    expect(resultOf(await untilResult(query))).toMatchObject({ subtype: 'success', result: 'second' });
+    expect(results(model.requests[1]).t1).toMatch(/^!The call was interrupted before it was started/);
+  });
+
+  test('an interrupt while the model speaks keeps what it said; then a new turn', async () => {
+    const spoken = Promise.withResolvers<void>();
+    const script = scriptedModel([text('Once upon', ' a time'), text('second')]);
+    const model: Model = {
+      ...script,
+      async *stream(request) {
+        for await (const event of script.stream(request)) {
+          yield event;
+          if (event.type !== 'content_block_delta' || script.requests.length > 1) continue;
+          spoken.resolve();
+          await new Promise((resolve) => request.signal.addEventListener('abort', resolve));
+        }
+      },
+    };
+    const { send, ask, result, session } = raw([], { model });
+    await send(user('tell me'));
+    await spoken.promise;
+    await ask('interrupt');
+    expect(await result(1)).toMatchObject({ subtype: 'error_during_execution', num_turns: 1 });
+    expect(session.conversation.messages.at(-1)).toEqual({
+      role: 'assistant',
+      content: [{ type: 'text', text: 'Once upon' }],
+    });
+    await send(user('go on'));
+    expect(await result(2)).toMatchObject({ subtype: 'success', result: 'second' });
+  });
+
+  test('interrupts while a hook of the prompt runs: the prompt is not taken as approved', async () => {
+    const { prompts, next } = byHand();
+    const asked = gate<object>();
+    let calls = 0;
+    const { query, model, session } = drive([text('second')], {
+      prompt: prompts,
+      hooks: {
+        UserPromptSubmit: [
+          {
+            hooks: [async () => (++calls === 1 ? ((await asked.pass()) as never) : {})],
+          },
+        ],
+      },
+    });
+    next(0);
+    const first = untilResult(query);
+    await asked.reached;
+    await query.interrupt();
+    expect(resultOf(await first)).toMatchObject({ subtype: 'error_during_execution' });
+    expect(session().conversation.messages).toEqual([]);
+    next(1);
+    expect(resultOf(await untilResult(query))).toMatchObject({ result: 'second' });
+    expect(model.requests.map(texts)).toEqual([['prompt 2']]);
+  });
+
+  test('an interrupt while a tool of another process runs tells it so; then a new turn', async () => {
+    const { send, ask, result, find, model } = raw(
+      [toolUse('mcp__fix__wait', {}, 't1'), toolUse('mcp__fix__cancelled', {}, 't2'), text('second')],
+      { servers: { fix: fixture() }, rules: allow('mcp__fix') },
+    );
+    await send(user('one'));
+    await find(({ type }) => type === 'tool_progress');
+    await ask('interrupt');
+    expect(await result(1)).toMatchObject({ subtype: 'error_during_execution' });
+    await send(user('two'));
+    expect(await result(2)).toMatchObject({ result: 'second' });
+    expect(results(model.requests[2])).toEqual({
+      t1: '!The call was interrupted before it gave a result; it may have run.',
+      t2: '1',
+    });
+  });
+
+  test('partial messages are streamed only on demand, each with its own id', async () => {
+    for (const includePartialMessages of [true, false]) {
+      const { query } = drive([text('Hel', 'lo')], {}, { includePartialMessages });
+      const messages = await collect(query);
+      const parts = messages.filter((message) => message.type === 'stream_event');
+      expect(parts.map((it) => it.event.type)).toEqual(
+        includePartialMessages
+          ? [
+              'message_start',
+              'content_block_start',
+              'content_block_delta',
+              'content_block_delta',
+              'content_block_stop',
+              'message_delta',
+              'message_stop',
+            ]
+          : [],
+      );
+      const ids = messages.map(({ uuid }) => uuid);
+      expect(new Set(ids).size).toBe(ids.length);
+    }
+  });
+
+  test('states are told when asked for: running, waiting for somebody, running, idle', async () => {
+    for (const tellsState of [true, false]) {
+      const { send, ask, asked, answer, result, find, seen } = raw(
+        [toolUse('Read', { file_path: '/etc/hostname' }, 't1'), text('ok')],
+        { tellsState, builtIns: ['Read'] },
+      );
+      await send(user('go'));
+      const { request_id } = await asked('can_use_tool');
+      expect(await ask('initialize')).toMatchObject({ response: { session_state: 'requires_action' } });
+      await answer(request_id, { behavior: 'deny', message: 'no' });
+      await result();
+      if (tellsState) await find(({ state }) => state === 'idle');
+      const states = seen.flatMap(({ subtype, state, sdk_host_only }) =>
+        subtype === 'session_state_changed' ? [[state, sdk_host_only]] : [],
+      );
+      expect(states).toEqual(
+        tellsState ? ['running', 'requires_action', 'running', 'idle'].map((state) => [state, true]) : [],
+      );
+    }
+  });
+
+  const BEFORE: readonly ModelMessage[] = [
+    { role: 'user', content: [{ type: 'text', text: 'my name is Ada' }] },
+    { role: 'assistant', content: [{ type: 'text', text: 'Hello Ada' }] },
+  ];
+
+  test('a resumed session goes on where it was, and says so to hooks', async () => {
+    const sources: unknown[] = [];
+    const { query, model } = drive(
+      [text('Ada')],
+      {
+        prompt: 'who am I?',
+        hooks: {
+          SessionStart: [
+            {
+              hooks: [
+                async (input) => {
+                  sources.push('source' in input && input.source);
+                  return {};
+                },
+              ],
+            },
+          ],
+        },
+      },
+      { messages: BEFORE },
+    );
+    await collect(query);
+    expect(sources).toEqual(['resume']);
+    expect(model.requests[0]?.messages).toEqual([
+      ...BEFORE,
+      { role: 'user', content: [{ type: 'text', text: 'who am I?' }] },
+    ]);
+  });
+
+  async function transcript(sessionId = randomUUID()) {
+    const root = await temporaryRoot();
+    const faults: string[] = [];
+    const kept = new Transcript({
+      root,
+      cwd: '/w',
+      sessionId,
+      now: () => new Date(0),
+      onUnwritable: (fault) => faults.push(fault),
+    });
+    return { kept, faults, read: async () => readTranscript(await readFile(kept.path, 'utf8')) };
+  }
+
+  test('what was said is kept as it grows, under the ids the program was told, and reads back', async () => {
+    const { kept, read, faults } = await transcript();
+    const { query, session } = drive(
+      [toolUse('mcp__calc__add', { a: 1, b: 2 }, 't1'), text('three')],
+      { mcpServers: { calc: calc() } },
+      { transcript: kept, rules: allow('mcp__calc') },
+    );
+    const messages = await collect(query);
+    await session().done;
+    const { entries, messages: kept2, diagnostics } = await read();
+    expect({ faults, diagnostics }).toEqual({ faults: [], diagnostics: [] });
+    expect(kept2).toEqual(session().conversation.messages);
+    const told = messages.flatMap(({ type, uuid }) =>
+      type === 'assistant' || type === 'user' ? [uuid] : [],
+    );
+    expect(entries.slice(1).map(({ uuid }) => uuid)).toEqual(told);
+  });
+
+  test('/clear forgets, on disk too; /compact on nothing says so', async () => {
+    const { kept, read } = await transcript();
+    async function* prompts() {
+      yield said('one');
+      yield said('/clear');
+      yield said('/compact');
+      yield said('two');
+    }
+    const { query, model, session } = drive(() => text('ok'), { prompt: prompts() }, { transcript: kept });
+    const messages = await collect(query);
+    await session().done;
+    expect(
+      messages.flatMap((it) => (it.type === 'result' && it.subtype === 'success' ? [it.result] : [])),
+    ).toEqual(['ok', 'The conversation was cleared.', 'There was nothing to make shorter.', 'ok']);
+    expect(model.requests.at(-1)?.messages).toHaveLength(1);
+    expect((await read()).messages).toEqual(session().conversation.messages);
+  });
+
+  const LONG = 'word '.repeat(400);
+
+  const isSummary = ({ messages }: ModelRequest) => JSON.stringify(messages).includes('<record>');
+
+  test.each([
+    ['by what the model counted', [], 1_900],
+    ['by an estimate, after resuming', pastOf(4), 10],
+  ])(
+    'a window that fills is compacted before the next request, told, and kept: %s',
+    async (_, messages, input_tokens) => {
+      const { kept, read } = await transcript();
+      async function* prompts() {
+        for (let n = 1; n <= 2; n++) yield said(`${n} ${LONG}`);
+      }
+      const { query, session, model } = drive(
+        (request) =>
+          isSummary(request)
+            ? text('a summary')
+            : { ...text('ok'), usage: { input_tokens, output_tokens: 1 } },
+        { prompt: prompts() },
+        { transcript: kept, messages, limits: { contextTokens: 2_000, outputTokens: 200 } },
+      );
+      const seen = await collect(query);
+      await session().done;
+      expect(seen.filter((it) => it.type === 'result').map((it) => it.subtype)).toEqual([
+        'success',
+        'success',
+      ]);
+      const boundary = seen.find((it) => it.type === 'system' && it.subtype === 'compact_boundary');
+      expect(boundary).toMatchObject({
+        compact_metadata: { trigger: 'auto', pre_tokens: expect.any(Number) },
+      });
+      const status = seen.flatMap((it) =>
+        it.type === 'system' && it.subtype === 'status' ? [it.status] : [],
+      );
+      expect(status.slice(0, 2)).toEqual(['compacting', null]);
+      const request = model.requests.findLast((it) => !isSummary(it));
+      expect(JSON.stringify(request?.messages)).toContain('a summary');
+      const written = await read();
+      if (messages.length === 0) expect(written.messages).toEqual(session().conversation.messages);
+      expect(written.entries.some(({ type }) => type === 'compaction')).toBe(true);
+    },
+  );
+
+  function pastOf(turns: number): ModelMessage[] {
+    return Array.from({ length: turns }, (_, n): ModelMessage[] => [
+      { role: 'user', content: [{ type: 'text', text: `${n} ${LONG}` }] },
+      { role: 'assistant', content: [{ type: 'text', text: 'ok' }] },
+    ]).flat();
+  }
+
+  test('a model that finds it too long is asked again after compaction, once', async () => {
+    const { query, model } = drive(
+      (request) => {
+        if (JSON.stringify(request.messages).includes('<record>')) return text('a summary');
+        return request.messages.length > 1 ? fails(new ModelFault('too-long', 'too long')) : text('ok');
+      },
+      { prompt: 'now' },
+      { messages: pastOf(3) },
+    );
+    expect(resultOf(await collect(query))).toMatchObject({ subtype: 'success', result: 'ok' });
+    expect(model.requests).toHaveLength(3);
+    const stubborn = drive(() => fails(new ModelFault('too-long', 'still too long')));
+    expect(resultOf(await collect(stubborn.query))).toMatchObject({
+      subtype: 'error_during_execution',
+      errors: ['still too long'],
+    });
+  });
+
+  test('an interrupt during /compact ends it and leaves the conversation; the session lives', async () => {
+    const { prompts, next } = byHand();
+    const summing = gate();
+    async function* all() {
+      yield said('/compact');
+      for await (const prompt of prompts) yield prompt;
+    }
+    const before = [
+      ...BEFORE,
+      ...BEFORE,
+      { role: 'user' as const, content: [{ type: 'text' as const, text: LONG }] },
+    ];
+    const { query, session } = drive(
+      async (request) => {
+        if (!JSON.stringify(request.messages).includes('<record>')) return text('second');
+        await summing.pass();
+        return text('late');
+      },
+      { prompt: all() },
+      { messages: before },
+    );
+    const first = untilResult(query);
+    await summing.reached;
+    await query.interrupt();
+    const messages = await first;
+    expect(resultOf(messages)).toMatchObject({ subtype: 'error_during_execution' });
+    expect(messages.filter((it) => it.type === 'system' && it.subtype === 'status')).toMatchObject([
+      { status: 'compacting' },
+      { status: null },
+    ]);
+    expect(session().conversation.messages).toEqual(before);
+    next(0);
+    expect(resultOf(await untilResult(query))).toMatchObject({ result: 'second' });
+  });
+
+  test('get_context_usage counts what the model is told: prompt, tools, messages', async () => {
+    const { send, ask, result, session } = raw([text('ok')], {
+      systemPrompt: 'Be brief.',
+      servers: { fix: fixture() },
+      builtIns: ['Read'],
+    });
+    await session.servers.ready();
+    await send(user(LONG));
+    await result();
+    const { response } = (await ask('get_context_usage')) as { response: Frame };
+    expect(response).toMatchObject({ model: 'm', maxTokens: 200_000, isAutoCompactEnabled: true });
+    const rows = Object.fromEntries(
+      (response.categories as { id: string; tokens: number }[]).map((it) => [it.id, it.tokens]),
+    );
+    // The instructions of the server are part of the prompt.
+    expect(rows.system_prompt).toBeGreaterThan(10);
+    expect(Object.keys(rows)).toEqual(
+      expect.arrayContaining(['system_prompt', 'system_tools', 'mcp_tools', 'messages']),
+    );
+  });
+
+  test('what the program asks that nobody knows is refused by name', async () => {
+    const { ask } = raw([]);
+    for (const subtype of ['frobnicate', 'constructor', '__proto__', '']) {
+      expect(await ask(subtype)).toMatchObject({ subtype: 'error' });
+    }
+    expect(await ask('frobnicate')).toMatchObject({
+      error: 'Unsupported control request subtype: frobnicate',
+      error_code: 'unsupported_request',
+    });
+  });
+
+  test('a user line before initialize runs a turn; initialize works later', async () => {
+    const { send, ask, result } = raw([text('ok'), text('again')], { systemPrompt: 'own' });
+    await send(user('go'));
+    expect(await result()).toMatchObject({ result: 'ok' });
+    expect(await ask('initialize', { systemPrompt: ['a', 'b'] })).toMatchObject({
+      subtype: 'success',
+      response: { output_style: 'default', commands: [{ name: 'clear' }, { name: 'compact' }] },
+    });
+  });
+
+  test('what was sent before the session was made is heard', async () => {
+    const { program, agent } = memoryLinks();
+    await program.send({ type: 'control_request', request_id: 'i', request: { subtype: 'initialize' } });
+    await program.send(user('go'));
+    const session = new AgentSession(agent, sessionOptions(scriptedModel([text('ok')])));
+    program.end();
+    const seen = await collect(program.frames);
+    await session.done;
+    expect(seen.map(({ type }) => type)).toEqual(['control_response', 'system', 'assistant', 'result']);
+  });
+
+  test.each([
+    ['no message', { type: 'user' }],
+    ['no content', { type: 'user', message: { role: 'user' } }],
+    ['null blocks', user([null, 7, 'x'])],
+    ['a text without text', user([{ type: 'text' }])],
+    ['an empty text', user('  ')],
+    ['an image without source', user([{ type: 'image' }])],
+  ])('a user message with %s gets a failed result, and the session lives', async (_, frame) => {
+    const { send, result, model } = raw([text('ok')]);
+    await send(frame);
+    expect(await result(1)).toMatchObject({
+      subtype: 'error_during_execution',
+      errors: ['The message has no content'],
+    });
+    await send(user([null, { type: 'text', text: 'go' }]));
+    expect(await result(2)).toMatchObject({ subtype: 'success', result: 'ok' });
+    expect(model.requests[0]?.messages).toEqual([{ role: 'user', content: [{ type: 'text', text: 'go' }] }]);
+  });
+
+  test('other frames are no messages', async () => {
+    const { send, ask, seen } = raw([]);
+    for (const frame of [{ type: 'assistant' }, { type: 'keep_alive' }, { type: 'constructor' }, {}])
+      await send(frame);
+    await ask('mcp_status');
+    expect(seen.map(({ type }) => type)).toEqual(['control_response']);
+  });
+
+  test('a model that fails is a failed result that counts what was used before', async () => {
+    const { query } = drive(
+      (_, n) =>
+        n === 1
+          ? toolUse('mcp__calc__add', { a: 1, b: 2 }, 't1')
+          : fails(new ModelFault('overloaded', 'too busy')),
+      { mcpServers: { calc: calc() } },
+      { rules: allow('mcp__calc') },
+    );
+    expect(resultOf(await collect(query))).toMatchObject({
+      subtype: 'error_during_execution',
+      errors: ['too busy'],
+      num_turns: 1,
+      usage: { output_tokens: expect.any(Number) },
+    });
+  });
+
+  test('a program that has said its last still gets what it asked for', async () => {
+    const first = gate();
+    const { send, program, session, seen, reading } = raw(async (_, n) => {
+      if (n === 1) await first.pass();
+      return text(`reply ${n}`);
+    });
+    await send(user('one'));
+    await send(user('two'));
+    await first.reached;
+    program.end();
+    first.open();
+    await session.done;
+    await reading;
+    expect(seen.flatMap(({ type, result }) => (type === 'result' ? [result] : []))).toEqual([
+      'reply 1',
+      'reply 2',
+    ]);
+  });
+
+  test('end_session: the turn is interrupted, what waits does not run, everything is closed', async () => {
+    const { send, ask, session, find, model, seen, reading } = raw(
+      [toolUse('mcp__fix__pid', {}, 'p'), toolUse('mcp__fix__wait', {}, 'w'), text('never')],
+      { servers: { fix: fixture() }, rules: allow('mcp__fix') },
+    );
+    await send(user('one'));
+    await send(user('two'));
+    await find(
+      ({ type, message }) => type === 'assistant' && JSON.stringify(message).includes('mcp__fix__wait'),
+    );
+    const pid = Number(results(model.requests[1]).p);
+    expect(isAlive(pid)).toBe(true);
+    expect(await ask('end_session')).toMatchObject({ subtype: 'success' });
+    await session.done;
+    await reading;
+    expect(isAlive(pid)).toBe(false);
+    expect(model.requests).toHaveLength(2);
+    expect(seen.filter(({ type }) => type === 'result')).toMatchObject([
+      { subtype: 'error_during_execution' },
+    ]);
+  });
+
+  test('a link that dies in the middle of a turn takes it along; no process is left', async () => {
+    const { program, agent } = memoryLinks();
+    const died = Promise.withResolvers<never>();
+    died.promise.catch(() => {});
+    const waiting = gate();
+    const model = scriptedModel(async (_, n) => {
+      if (n === 1) return toolUse('mcp__fix__pid', {}, 'p');
+      await waiting.pass();
+      return text('never');
+    });
+    const session = new AgentSession(
+      {
+        ...agent,
+        frames: {
+          async *[Symbol.asyncIterator]() {
+            const frames = agent.frames[Symbol.asyncIterator]();
+            for (;;) {
+              const next = await Promise.race([frames.next(), died.promise]);
+              if (next.done) return;
+              yield next.value;
+            }
+          },
+        },
+      },
+      sessionOptions(model, { servers: { fix: fixture() }, rules: allow('mcp__fix') }),
+    );
+    onTestFinished(() => session.end());
+    await program.send(user('go'));
+    await waiting.reached;
+    const pid = Number(results(model.requests[1]).p);
+    expect(isAlive(pid)).toBe(true);
+    died.reject(new Error('the wire was cut'));
+    await expect(session.done).rejects.toThrow('the wire was cut');
+    expect(isAlive(pid)).toBe(false);
+  });
+
+  test("a link that dies while nobody waits for the session is no one else's trouble", async () => {
+    const closed = Promise.withResolvers<void>();
+    const { agent } = memoryLinks();
+    const frames = {
+      async *[Symbol.asyncIterator]() {
+        yield* [];
+        throw new Error('the wire was cut');
+      },
+    };
+    const close = async () => closed.resolve();
+    new AgentSession({ ...agent, frames, close }, sessionOptions(scriptedModel([])));
+    await closed.promise;
+    // An unhandled rejection would fail the run by now.
+    await new Promise((resolve) => setImmediate(resolve));
+  });
+
+  test('closing a query in the middle of a turn lets tools of the program know', async () => {
+    const started = Promise.withResolvers<void>();
+    const aborted = Promise.withResolvers<void>();
+    const server = toolServer('s').tool('wait', 'Waits', {}, async (_, { signal }) => {
+      signal.addEventListener('abort', () => aborted.resolve());
+      started.resolve();
+      return new Promise<string>(() => {});
+    });
+    const { query, session } = drive(
+      [toolUse('mcp__s__wait', {}, 't1'), text('x')],
+      { mcpServers: { s: server } },
+      { rules: allow('mcp__s') },
+    );
+    const reading = collect(query);
+    await started.promise;
+    query.close();
+    await aborted.promise;
+    await reading;
+    session().end();
+    await session().done;
+    expect(session().state.state).toBe('idle');
+  });
+
+  test('every turn begins with init and ends with one result', async () => {
+    async function* prompts() {
+      yield said('one');
+      yield said('/clear');
+      yield said('two');
+    }
+    const { query } = drive(() => text('ok'), { prompt: prompts() });
+    expect(kinds(await collect(query))).toEqual([
+      'system init',
+      'assistant',
+      'result success',
+      'system init',
+      'result success',
+      'system init',
+      'assistant',
+      'result success',
+    ]);
+  });
+
+  test('set_model counts from the next turn on; "default" goes back', async () => {
+    const { send, ask, result, model } = raw(() => text('ok'));
+    await ask('set_model', { model: 'other' });
+    await send(user('one'));
+    await result(1);
+    await ask('set_model', { model: 'default' });
+    await send(user('two'));
+    await result(2);
+    expect(model.requests.map((it) => it.model)).toEqual(['other', 'm']);
+  });
+});

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { hostOffer } from '../../src/host/host-context.ts';
+
+const NEVER = new AbortController().signal;
+
+test('what has no handler is neither declared nor answered', () => {
+  expect(hostOffer('srv', {})).toEqual({ capabilities: {}, answers: {} });
+});
+
+test('a handler learns which server asks', async () => {
+  const asked: unknown[] = [];
+  const { capabilities, answers } = hostOffer('srv', {
+    elicitation: async (params, { server }) => {
+      asked.push([server, params]);
+      return { action: 'decline' };
+    },
+  });
+  expect(capabilities).toEqual({ elicitation: { form: { applyDefaults: true }, url: {} } });
+  expect(await answers['elicitation/create']?.({ message: 'Name?' }, NEVER)).toEqual({ action: 'decline' });
+  expect(asked).toEqual([['srv', { message: 'Name?' }]]);
+});
+
+test.each([
+  ['a list', [{ uri: 'file:///srv' }]],
+  ['somebody who tells', async () => [{ uri: 'file:///srv' }]],
+])('roots are %s', async (_, roots) => {
+  const { answers } = hostOffer('srv', { roots });
+  expect(await answers['roots/list']?.({}, NEVER)).toEqual({ roots: [{ uri: 'file:///srv' }] });
+});
