@@ -1,4 +1,4 @@
-// npm start: one agent, three servers. Offline, no key: the rehearsal model follows a few fixed phrases.
+// npm start: one agent, three servers, offline and without a key. `rehearsal` is an offline stand-in, not an LLM.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ import { z } from 'zod';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** A tool of this program: it works on what the program has in memory. */
+/** A tool in this program: its handler reads the program's own memory. */
 const stock = new Map([['teapot', 7]]);
 const shop = toolServer('shop').tool(
   'count_stock',
@@ -21,13 +21,13 @@ const shop = toolServer('shop').tool(
   { annotations: { readOnlyHint: true } },
 );
 
-/** A server that speaks HTTP, in a process of its own; it ends with its stdin. */
+/** An HTTP server in a separate process; it exits when its stdin closes. */
 const web = spawn(process.execPath, [...process.execArgv, here('./servers/deploy-http.ts')], {
   stdio: ['pipe', 'pipe', 'inherit'],
 });
 const [url] = (await once(createInterface(web.stdout), 'line')) as [string];
 
-/** A server that speaks on its stdin and stdout, started by the agent when it is asked for. */
+/** A stdio server that the agent starts on demand. */
 const docs = {
   command: process.execPath,
   args: [...process.execArgv, here('../src/cli/main.ts'), 'serve', here('./servers/docs.ts')],
@@ -43,17 +43,18 @@ const client = await AgentClient.open({
   persistSession: false,
   canUseTool: async (name, input) => {
     asked.push(name);
-    await setImmediate(); // what the model said before is shown first
+    await setImmediate(); // print the model's pending output first
     return (await isAllowed(`${name} ${JSON.stringify(input)}`))
       ? { behavior: 'allow' }
-      : { behavior: 'deny', message: 'The person said no.' };
+      : { behavior: 'deny', message: 'The user denied this call.' };
   },
 });
 
 const PROMPTS = [
-  'Connect to the docs MCP server and search for deploying',
-  'Connect to the deploy server and trigger a deployment',
-  'Call count_stock with {"item":"teapot"} then list tools',
+  'Call count_stock with {"item":"teapot"}',
+  'connect to the docs server and search',
+  'connect to the deploy server and trigger a deployment',
+  'connect both: what tools are available now?',
 ];
 const called: string[] = [];
 for (const prompt of PROMPTS) {
@@ -61,7 +62,7 @@ for (const prompt of PROMPTS) {
   for await (const message of client.turn(prompt)) show(message);
 }
 
-console.log('\nWhat is connected, and what each server says of its tools:');
+console.log('\nConnected servers, their tools and annotations:');
 for (const { name, status, tools = [] } of await client.mcpServerStatus()) {
   const marks = (it: { readOnly?: boolean; destructive?: boolean } = {}) =>
     [it.readOnly && '(readOnly)', it.destructive && '(destructive)'].filter(Boolean).join(' ');
@@ -73,17 +74,17 @@ web.stdin.end();
 
 assert.deepEqual(asked, ['mcp__deploy__trigger']);
 assert.deepEqual(called, [
+  'mcp__shop__count_stock',
   'connect_mcp',
   'mcp__docs__search',
   'connect_mcp',
   'mcp__deploy__trigger',
-  'mcp__shop__count_stock',
 ]);
 console.log(`
-Three servers (one in this program, one on stdio, one on http), one pool of tools; only the destructive one was asked about.
+Three servers (in-process, stdio, HTTP) in one tool pool; only the destructive tool required approval.
 Next:
   npm run chat            type the same prompts yourself
-  docs/quick-start.md     your own tool, called by an agent, in five minutes`);
+  docs/tutorial.md        build this step by step`);
 
 function show(message: SDKMessage): void {
   if (message.type !== 'assistant' && message.type !== 'user') return;
@@ -107,11 +108,11 @@ function indent(text: string): string {
   return text.trimEnd().replace(/^/gm, '  ');
 }
 
-/** A person at a terminal decides; without one the demo says yes for them. */
+/** Asks at a terminal; without a terminal the demo answers yes. */
 async function isAllowed(what: string): Promise<boolean> {
   const question = `  ? ${what} is marked (destructive). Allow it? [Y/n] `;
   if (!process.stdin.isTTY) {
-    console.log(`${question}yes (nobody is there to ask)`);
+    console.log(`${question}yes (no terminal)`);
     return true;
   }
   const prompt = createPrompt(process.stdin, process.stdout);

@@ -1,9 +1,9 @@
-/** Where our host says something else than the real CLI, and why. One that makes no difference fails the comparison. */
+/** Known differences between the Toolplane host and the official CLI. An entry without effect fails the comparison. */
 export type HostDifference = {
-  /** Only in these programs. */
+  /** The programs in which the difference appears. */
   readonly programs: readonly string[];
   readonly why: string;
-  /** The observation without it. */
+  /** Returns the observation with the difference removed. */
   readonly without: (observation: unknown) => unknown;
 };
 
@@ -13,12 +13,12 @@ const HOOKED = ['hook-changes-output', 'hook-denies'];
 export const HOST_DIFFERENCES: readonly HostDifference[] = [
   {
     programs: HOOKED,
-    why: 'models here have no effort to tell hooks of',
+    why: 'hook input has no `effort`',
     without: withoutMember('effort'),
   },
   {
     programs: HOOKED,
-    why: 'conversations are kept in a place of our own',
+    why: 'transcripts are stored under `TOOLPLANE_HOME`',
     without: withText(/<root>\/home\/\.(?:toolplane|claude)\/projects\/\S*?\.jsonl/g, '<transcript>'),
   },
   {
@@ -29,42 +29,42 @@ export const HOST_DIFFERENCES: readonly HostDifference[] = [
       'server-key-and-odd-names',
       'tool-called',
     ],
-    why: 'schemas are told in one dialect, so that none has to be named',
+    why: 'tool schemas are sent without `$schema`',
     without: withoutMember('$schema'),
   },
   {
     programs: ['structured-result'],
-    why: 'a text beside structured content is told too, unless it says the same',
+    why: 'text content is sent along with structured content, unless it is the same',
     without: (it) => mapped(it, (value) => (isPair(value) ? value[1].text : value)),
   },
   {
     programs: ['image-result'],
-    why: 'pictures are kept in a place of our own',
+    why: 'images are stored beside the transcript',
     without: withText(/\[Image: source: [^\]]*\]/g, '[Image: source: <file>]'),
   },
   {
     programs: ['hook-changes-output'],
-    why: 'what a hook adds stands beside the result it is about, not in a reminder of the system role',
+    why: '`additionalContext` of a hook is sent next to the tool result, not as a system reminder',
     without: (it) => withoutItem(/It is old\./)(withoutMember('systemTexts')(it)),
   },
   {
     programs: ['permission-callback'],
-    why: 'the reason of a question is always told',
+    why: '`canUseTool` always receives a `decisionReason`',
     without: withoutMember('decisionReason'),
   },
   {
     programs: ['permission-callback'],
-    why: 'a member that the official types do not have',
+    why: '`serverPolicyAskOnly` is not sent; the official types do not have it',
     without: withoutMember('serverPolicyAskOnly'),
   },
   {
     programs: ['two-tools-at-once', 'max-turns', ...INTERRUPTED],
-    why: 'turns are the replies of the model; the CLI counts messages',
+    why: '`num_turns` counts model replies; the CLI counts messages',
     without: withoutMember('num_turns'),
   },
   {
     programs: INTERRUPTED,
-    why: 'a call that was interrupted is told in words of our own, once',
+    why: 'the text of an interrupted tool call differs',
     without: (it) =>
       withoutItem(/\[Request interrupted by user for tool use\]/)(
         withText(
@@ -75,17 +75,17 @@ export const HOST_DIFFERENCES: readonly HostDifference[] = [
   },
   {
     programs: INTERRUPTED,
-    why: 'the result of an interrupted turn says so, and not what the CLI notes for its makers',
+    why: 'the result of an interrupted turn says that it was interrupted; the CLI adds internal diagnostics',
     without: withText(/\[ede_diagnostic\][\s\S]*$|The turn was interrupted/, '<interrupted>'),
   },
   {
     programs: ['model-refuses'],
-    why: 'a model that refuses is a failed turn, not a successful one whose text is a fault',
+    why: 'a refusal of the model is an error result; the CLI reports success',
     without: withoutMember('seen'),
   },
 ];
 
-/** The observation without what is known to differ in this program. */
+/** The observation without the known differences of the program. */
 export function withoutKnown(
   observation: unknown,
   program: string,
@@ -96,7 +96,7 @@ export function withoutKnown(
     .reduce((left, { without }) => without(left), observation);
 }
 
-/** Without every member of that name. */
+/** Removes every field of that name. */
 function withoutMember(name: string): (value: unknown) => unknown {
   return (value) =>
     mapped(value, (it) =>
@@ -104,12 +104,12 @@ function withoutMember(name: string): (value: unknown) => unknown {
     );
 }
 
-/** With every such text replaced. */
+/** Replaces every matching text. */
 function withText(pattern: RegExp, by: string): (value: unknown) => unknown {
   return (value) => mapped(value, (it) => (typeof it === 'string' ? it.replace(pattern, by) : it));
 }
 
-/** Without the items of lists that say this, texts and messages of one block. */
+/** Removes list items whose text matches: strings, and messages with a single block. */
 function withoutItem(pattern: RegExp): (value: unknown) => unknown {
   const says = (item: unknown): boolean => {
     if (typeof item === 'string') return pattern.test(item);

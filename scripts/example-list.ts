@@ -13,6 +13,8 @@ export type Example = {
 export const EXAMPLES: readonly Example[] = [
   { name: 'demo', needs: 'nothing' },
   { name: 'quick-start', needs: 'nothing' },
+  { name: 'tutorial', needs: 'nothing' },
+  { name: 'migration', needs: 'nothing' },
   { name: 'calculator', needs: 'cli', isLive: true },
   { name: 'application-state', needs: 'cli', isLive: true },
   { name: 'schemas', needs: 'nothing' },

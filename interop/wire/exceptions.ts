@@ -1,11 +1,11 @@
-/** Cases in which we mean to send something else than the official SDK, and why (R81). */
+/** Cases in which Toolplane deliberately sends something different from the official SDK, and the reason (R81). */
 export interface WireException {
-  /** The names of the cases, or what they have in common. */
+  /** Case names, or a pattern for several. */
   readonly cases: readonly (string | RegExp)[];
   readonly reason: string;
 }
 
-/** A case that has become the same fails the test too: what is listed here is different, what is not is equal byte for byte. */
+/** Listed cases must differ and all others must be equal byte for byte; a listed case that no longer differs fails the test. */
 export const EXCEPTIONS: readonly WireException[] = [
   {
     cases: [
@@ -15,28 +15,29 @@ export const EXCEPTIONS: readonly WireException[] = [
       'argv: maxTurns zero',
       'argv: unknown option',
     ],
-    reason: 'A bad or unknown option is one error that names it, before anything is started.',
+    reason: 'An invalid or unknown option is rejected with an error that names it, before the agent starts.',
   },
   {
     cases: ['argv: mcpServers with a bad entry', 'argv: sdk entry without instance'],
-    reason: 'A server entry that cannot work is an error that names its key, before anything is started.',
+    reason: 'An invalid server entry is rejected with an error that names its key, before the agent starts.',
   },
   {
     cases: [/^session: sessionStore( eager| with what stands around it| resume unknown| resume)?$/],
-    reason: 'sessionStore is refused by name.',
+    reason: '`sessionStore` is rejected with `unsupported-option`.',
   },
   {
     cases: ['session: loadTimeoutMs alone', 'session: sessionStoreFlush alone'],
-    reason: 'Options that only sessionStore reads are refused by name.',
+    reason: 'Options that belong to `sessionStore` are rejected with `unsupported-option`.',
   },
   {
     cases: ['tool: date', 'tool: bigint'],
     reason:
-      'A schema that gives no JSON Schema is an error where the tool is defined; it is not left out of the list.',
+      'A schema that cannot be converted to JSON Schema is an error when the tool is defined, instead of a tool that is missing from the list.',
   },
   {
     cases: [/^session: startup/],
-    reason: 'We read no startup marks, so the variable that asks for them is not set.',
+    reason:
+      'The environment variable that requests startup timing marks is not set, because Toolplane does not read them.',
   },
   {
     cases: [
@@ -45,19 +46,20 @@ export const EXCEPTIONS: readonly WireException[] = [
       'input: initialize unanswered until the user line',
       'method: initializationResult when initialize was refused',
     ],
-    reason: 'The first prompt waits for the answer to initialize, and is not sent if that fails.',
+    reason: 'The first prompt is sent after `initialize` succeeded, and not at all if it failed.',
   },
   {
     cases: ['mcp: full handshake before the initialize reply, manifests off'],
-    reason: 'The prompt waits for the answer to initialize, and an acknowledged notification carries no id.',
+    reason:
+      'The prompt is sent after `initialize` succeeded, and the acknowledgement of a notification has no id.',
   },
   {
     cases: ['hook: throw'],
-    reason: 'A PreToolUse hook that fails denies the call, where agents would go on.',
+    reason: 'A `PreToolUse` hook that throws denies the call; with the official package the call continues.',
   },
   {
     cases: ['input: a stream that fails'],
-    reason: 'An input that breaks at once ends the agent before it has begun.',
+    reason: 'A prompt stream that fails immediately closes the agent before the first message.',
   },
   {
     cases: [
@@ -67,7 +69,7 @@ export const EXCEPTIONS: readonly WireException[] = [
       'input: two streamed messages with an sdk server, a request after the first result',
     ],
     reason:
-      'After the last streamed message the input stays open until every result is in, so every request is answered.',
+      'After the last streamed message stdin stays open until every result has arrived, so that all requests can be answered.',
   },
   {
     cases: [
@@ -77,7 +79,8 @@ export const EXCEPTIONS: readonly WireException[] = [
       'mcp: tools/list of a server without tools',
       'mcp: tools/list of a server with an empty list',
     ],
-    reason: 'A server without tools offers the tools capability and an empty list, since tools can be added.',
+    reason:
+      'A server without tools declares the tools capability and an empty list, because tools can be added later.',
   },
   {
     cases: [
@@ -85,46 +88,47 @@ export const EXCEPTIONS: readonly WireException[] = [
       'canUseTool: deny without a message',
       'canUseTool: allow with a wrong updatedInput',
     ],
-    reason: 'An answer of canUseTool that is no decision denies the call.',
+    reason: 'A malformed return value of `canUseTool` denies the call.',
   },
   {
     cases: ['canUseTool: cancelled by the CLI, then answered', 'hook: cancelled by the CLI'],
-    reason: 'A request that the agent took back gets no reply.',
+    reason: 'A request that the agent cancelled gets no reply.',
   },
   {
     cases: ['hook: return null'],
-    reason: 'null is no output of a hook: the reply carries none.',
+    reason: 'A hook that returns null produces a reply without output.',
   },
   {
     cases: ['elicitation: return undefined', 'dialog: return undefined'],
-    reason: 'A question without an answer is declined, a dialog without one is cancelled.',
+    reason:
+      'An elicitation handler that returns nothing declines; a dialog handler that returns nothing cancels.',
   },
   {
     cases: ['dialog: no callback'],
-    reason: 'A dialog that nobody can show is cancelled: every request gets one reply.',
+    reason: 'A dialog request without a handler is answered as cancelled.',
   },
   {
     cases: ['request: no subtype'],
-    reason: 'A request without a subtype is refused as malformed.',
+    reason: 'A request without a subtype is rejected as malformed.',
   },
   {
     cases: ['mcp: initialize without params'],
-    reason: 'A handshake without params is answered: nothing in them is needed.',
+    reason: 'An MCP `initialize` without params is answered.',
   },
   {
     cases: [/^mcp: (notifications\/initialized|unknown notification|a response nobody asked for)$/],
-    reason: 'The acknowledgement of a notification carries no id: it answers no request (JSON-RPC).',
+    reason: 'The acknowledgement of a notification has no id, since a notification has none (JSON-RPC).',
   },
   {
     cases: ['mcp: tools/call no arguments', 'mcp: tools/call empty tool without arguments'],
-    reason: 'A call without arguments is a call with none.',
+    reason: 'A tool call without `arguments` is treated as a call with `{}`.',
   },
   {
     cases: [
       /^mcp: tools\/call (unknown tool|without name)$/,
       /^mcp: (resources\/list|prompts\/list|logging\/setLevel|unknown method|server\/discover)$/,
     ],
-    reason: 'The text of an error names the tool or the method.',
+    reason: 'Error messages name the tool or the method.',
   },
   {
     cases: ['mcp: unknown server'],
@@ -132,32 +136,32 @@ export const EXCEPTIONS: readonly WireException[] = [
   },
   {
     cases: ['mcp: cancelled call'],
-    reason: 'A cancelled call is answered once, with an error that says so.',
+    reason: 'A cancelled call is answered once, with an error that says that it was cancelled.',
   },
   {
     cases: ['mcp result: structuredContent and _meta', 'mcp result: resource link'],
-    reason: 'The members of a result stay in the order the handler gave.',
+    reason: 'The fields of a result keep the order in which the handler returned them.',
   },
   {
     cases: ['mcp result: extra members', /^mcp result: (undefined|a text|no content)$/],
-    reason: 'A handler may return plain values.',
+    reason: 'A handler may return plain values, which are wrapped into a result.',
   },
   {
     cases: ['mcp result: unknown block'],
-    reason: 'A malformed result is a failed result that the model can read.',
+    reason: 'A malformed result becomes an error result that the model can read.',
   },
   {
     cases: ['mcp result: keys of extra', 'mcp result: meta of extra'],
-    reason: 'The context of a handler is our own; its _meta is always an object.',
+    reason: "The second argument of a handler is Toolplane's `ToolContext`; its `_meta` is always an object.",
   },
 ];
 
-/** Why we send something else in this case; nothing for a case in which we must not. */
+/** The exception for a case, or undefined if the case must be equal. */
 export function exceptionFor(name: string): WireException | undefined {
   return EXCEPTIONS.find((it) => it.cases.some((which) => matches(which, name)));
 }
 
-/** The entries of the table that mean no case. */
+/** Entries of the table that match no case. */
 export function unusedExceptions(names: readonly string[]): (string | RegExp)[] {
   const all = EXCEPTIONS.flatMap((it) => it.cases);
   return all.filter((which) => !names.some((name) => matches(which, name)));

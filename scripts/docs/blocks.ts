@@ -25,12 +25,13 @@ const MAKE: Record<Kind, (what: string) => string | Promise<string>> = {
     if (!name) throw new Error(`snippet ${what} names no region`);
     return fence('ts', withOwnAgent(region(readFileSync(`${ROOT}${file}`, 'utf8'), name, file)));
   },
-  /** `examples/x.ts`: what it prints, as the examples' own run holds it. */
+  /** `examples/x.ts`: its recorded output; `examples/x.ts#part`: the lines after the line `# part`. */
   output(what) {
-    const printed = knownOutput(what.replace(/^examples\/|\.ts$/g, ''));
+    const [file = '', part] = what.split('#');
+    const printed = knownOutput(file.replace(/^examples\/|\.ts$/g, ''));
     if (printed === undefined)
       throw new Error(`${what} has no known output; run: npm run examples -- --update`);
-    return fence('text', printed.trimEnd());
+    return fence('text', part === undefined ? printed.trimEnd() : outputPart(printed, part, file));
   },
   generated(what) {
     const make = GENERATED[what];
@@ -38,6 +39,15 @@ const MAKE: Record<Kind, (what: string) => string | Promise<string>> = {
     return make();
   },
 };
+
+/** The lines after `# <part>` up to the next such line; spaces of the title are dashes in `part`. */
+function outputPart(printed: string, part: string, file: string): string {
+  for (const section of printed.split(/^# /m)) {
+    const [title = '', ...lines] = section.split('\n');
+    if (title.replaceAll(' ', '-') === part) return lines.join('\n').trim();
+  }
+  throw new Error(`the output of ${file} has no part "# ${part}"`);
+}
 
 /** The examples' agent is theirs; a reader names their own. */
 function withOwnAgent(code: string): string {

@@ -1,4 +1,6 @@
+import { HOST_DIFFERENCES } from '../../interop/host-differences.ts';
 import { EXCEPTIONS } from '../../interop/wire/exceptions.ts';
+import { FLAGS } from '../../src/agent/launch/flag-table.ts';
 import { serveRequest } from '../../src/agent/session/control-requests.ts';
 import { HOST_ERRORS } from '../../src/mcp/connection/host-error.ts';
 import { SDK_ERRORS, SdkError } from '../../src/protocol/sdk-error.ts';
@@ -8,6 +10,7 @@ import { Query } from '../../src/sdk/query.ts';
 import { QueryMethods } from '../../src/sdk/query-methods.ts';
 import { knownOutput } from '../example-run.ts';
 import { AGENT_TABLES } from './agent-tables.ts';
+import { apiReference } from './api.ts';
 import { explainSetUps } from './explain.ts';
 import { table } from './markdown-table.ts';
 import { decisionTable, requirementTable } from './requirement-table.ts';
@@ -22,8 +25,11 @@ export const GENERATED: Readonly<Record<string, () => string | Promise<string>>>
   exports: exportTable,
   methods: methodTable,
   'wire-exceptions': wireExceptions,
+  'host-differences': hostDifferences,
+  'not-supported': notSupported,
   requirements: requirementTable,
   decisions: decisionTable,
+  api: apiReference,
   ...AGENT_TABLES,
 };
 
@@ -123,7 +129,32 @@ function methodNames(of: { prototype: object }): string[] {
   return Object.getOwnPropertyNames(of.prototype).filter((name) => name !== 'constructor');
 }
 
-/** What is sent otherwise than the official package sends it, and why: `interop/wire/exceptions.ts` keeps the list. */
+/** Differences between Toolplane's agent and the official CLI, from `interop/host-differences.ts`. */
+function hostDifferences(): string {
+  return HOST_DIFFERENCES.map(({ why }) => `- ${why[0]?.toUpperCase()}${why.slice(1)}.`).join('\n');
+}
+
+/** Every option, export, method and flag of the official package that is rejected, with the alternative. */
+async function notSupported(): Promise<string> {
+  const options = Object.entries(OFFICIAL_OPTIONS)
+    .filter(([, { goes }]) => goes === 'refused')
+    .map(([name, { does }]) => [`option \`${name}\``, does]);
+  const exports = Object.entries(OFFICIAL_EXPORTS)
+    .filter(([, how]) => how !== 'offered')
+    .map(([name, how]) => [`export \`${name}\``, how]);
+  const methods: string[][] = [];
+  for (const name of methodNames(QueryMethods)) {
+    const subtype = await requestOf(name);
+    if (subtype !== undefined && !ownAgentServes(subtype))
+      methods.push([`method \`${name}()\``, "works with the `claude` CLI, not with Toolplane's agent"]);
+  }
+  const flags = Object.entries(FLAGS).flatMap(([name, { use }]) =>
+    use.as === 'refused' ? [[`flag \`--${name}\``, use.instead]] : [],
+  );
+  return table(['rejected', 'instead'], [...options, ...exports, ...methods, ...flags]);
+}
+
+/** Differences on the wire from the official package, from `interop/wire/exceptions.ts`. */
 function wireExceptions(): string {
   return EXCEPTIONS.map(({ reason }) => `- ${reason}`).join('\n');
 }

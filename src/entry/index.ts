@@ -8,7 +8,12 @@ import { realWorld } from './world.ts';
 
 const world = realWorld();
 
-export const { query, startup } = createQuery(world);
+const functions = createQuery(world);
+
+/** Starts an agent with a prompt: a string for one turn, or a stream of user messages, one turn each. */
+export const query = functions.query;
+/** Starts an agent before its prompt is known, so that the first turn does not wait for it. */
+export const startup = functions.startup;
 
 /** A lasting conversation with an agent: `await using client = await AgentClient.open(options)`. */
 export const AgentClient = { open: createAgentClient(world) };

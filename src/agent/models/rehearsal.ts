@@ -11,6 +11,9 @@ type Rule = readonly [
   reply: (found: string[], tools: readonly ModelTool[], system: string) => MessageReply,
 ];
 
+/** The query when a prompt says only "search". */
+const DEFAULT_QUERY = 'getting started';
+
 const CONNECT_ALL = /\bconnect (?:to )?(?:both|all)\b/i;
 
 const RULES: readonly Rule[] = [
@@ -26,6 +29,7 @@ const RULES: readonly Rule[] = [
   ],
   [/\btrigger (?:an? |the )?([\w-]+)/i, ([what = ''], tools) => trigger(what, tools)],
   [/\bsearch (?:for )?["'`]?(.+?)["'`]?[.!?]?$/is, ([words = ''], tools) => search(words, tools)],
+  [/\bsearch[.!?]?$/i, (_, tools) => search(DEFAULT_QUERY, tools)],
 ];
 
 /** A small model for trying things without a key: offline, and it follows a handful of fixed phrases. */
@@ -55,9 +59,9 @@ export function rehearse({
     : follow(step.trim(), tools, system);
 }
 
-/** "then", a new line, a dash, or "and" before a verb that is understood. */
+/** Steps are separated by "then", a new line, a dash, a colon before a question, or "and" before a known verb. */
 const STEP_EDGE =
-  /[,;.]?\s+(?:and\s+)?then\s+|\n+|\s+[—–-]+\s+|\s+and\s+(?=(?:search|call|run|use|list|show|trigger|connect)\b)/i;
+  /[,;.]?\s+(?:and\s+)?then\s+|\n+|\s+[—–-]+\s+|:\s+(?=(?:what|list|show)\b)|\s+and\s+(?=(?:search|call|run|use|list|show|trigger|connect)\b)/i;
 
 function follow(step: string, tools: readonly ModelTool[], system: string): MessageReply {
   for (const [pattern, reply] of RULES) {

@@ -83,6 +83,17 @@ test.each<[string, ReturnType<typeof rehearse>[]]>([
     ],
   ],
   [
+    'connect to the docs server and search',
+    [toolUse('connect_mcp', { name: 'docs' }), toolUse('mcp__docs__search', { words: 'getting started' })],
+  ],
+  [
+    'connect both: what tools are available now?',
+    [
+      together(toolUse('connect_mcp', { name: 'docs' }), toolUse('connect_mcp', { name: 'deploy' })),
+      text('I was given 2 tools:\n', '- connect_mcp\n- mcp__docs__search (readOnly)'),
+    ],
+  ],
+  [
     'Connect both servers — what tools are now available?',
     [
       together(toolUse('connect_mcp', { name: 'docs' }), toolUse('connect_mcp', { name: 'deploy' })),
