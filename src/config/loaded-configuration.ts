@@ -5,7 +5,7 @@ import { faultText } from './fault-text.ts';
 import type { Scope } from './model.ts';
 import { RunningConfiguration, type Use } from './running.ts';
 
-/** A server that is configured, and whether it may be started. */
+/** A configured server, and whether it may be started. */
 export type ConfiguredServerView = {
   readonly name: string;
   readonly scope: Scope;
@@ -15,7 +15,7 @@ export type ConfiguredServerView = {
   readonly state: 'ready' | 'pending' | 'rejected' | 'blocked' | 'disabled' | 'broken';
 };
 
-/** Everything that is configured, as it was when it was read or, in a host that runs with it, as it is now. */
+/** The loaded configuration. In a host with `configuration` it follows changes of the files. */
 export type LoadedConfiguration = {
   /** Every name that somebody configured. */
   readonly servers: readonly ConfiguredServerView[];
@@ -27,7 +27,7 @@ export type LoadedConfiguration = {
   readonly running: RunningConfiguration;
 };
 
-/** Where configuration is looked for. */
+/** Options of `loadConfiguration()`. */
 export type ConfigurationOptions = {
   /** The directory whose project counts; by default where the program runs. */
   cwd?: string;

@@ -15,8 +15,8 @@ export type ServerNotification = {
 };
 
 /**
- * The agent's side of a link, in a test's hands: what the program under test sends is read here, what the agent says is sent here.
- * It carries JSON-equal values only, as a process does. Every instance stands alone, so tests do not disturb each other.
+ * The agent's side of a link in a test: reads the frames that the program sends and sends frames to it. Instances
+ * are independent.
  */
 export class ScriptedAgent {
   /** Every frame the program sent, in order. */

@@ -10,7 +10,7 @@ import type { HostOptions } from '../host/host-options.ts';
 import { HostError } from '../mcp/connection/host-error.ts';
 import { VERSION } from './version.ts';
 
-/** A host whose servers are being dialled from now on; `await using` ends them. */
+/** Creates a host and starts connecting its servers. `await using` closes it. */
 export function createHost(options: HostOptions = {}): Host {
   const cacheDirectory = userCache();
   return new Host(options, { env: process.env, cwd: process.cwd(), version: VERSION, cacheDirectory });
@@ -26,7 +26,10 @@ function userCache(): string | undefined {
   }
 }
 
-/** What is configured for a directory, in files and by those who run the machine; `createHost({ configuration })` runs it. */
+/**
+ * Reads the configuration that applies to a directory: user, project, plugin, connector and managed files.
+ * `createHost({ configuration })` runs it.
+ */
 export async function loadConfiguration(options: ConfigurationOptions = {}): Promise<LoadedConfiguration> {
   checkConfigurationOptions(options);
   const [{ readConfiguration }, { configWorld }, { loadedConfiguration }] = await Promise.all([

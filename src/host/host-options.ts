@@ -9,15 +9,15 @@ import type { ServerStatus } from '../mcp/servers/status.ts';
 import type { ListedTool } from '../protocol/mcp.ts';
 import type { ExternalServerEntry } from '../protocol/server-entry.ts';
 
-/** A server as the user of a host names it. */
+/** A server entry of `createHost()`. */
 export type HostServerEntry = ExternalServerEntry | InProcessEntry;
 
-/** A server of this program: `toolServer()`, what `createSdkMcpServer()` gives, or any `McpServer` as `instance`. */
+/** An in-process server: the result of `toolServer()` or `createSdkMcpServer()`, or an `McpServer` as `instance`. */
 export type InProcessEntry = Omit<SdkServerEntry, 'tools' | 'manifest' | 'timeout'> & {
   readonly timeout?: number;
 };
 
-/** How a host is made. Every limit is in milliseconds and has a default that suits a person at work. */
+/** Options of `createHost()`. All limits are in milliseconds. */
 export type HostOptions = {
   mcpServers?: Readonly<Record<string, HostServerEntry>>;
   /** What is configured on this machine, as `loadConfiguration()` gives it: `mcpServers` beat it, and what is saved later is applied. */
@@ -72,7 +72,7 @@ export type HostOptions = {
   clientInfo?: { name: string; version: string };
 };
 
-/** Who answers servers, by what they ask for. */
+/** Handlers for the requests of servers, by method. */
 export type HostHandlers = {
   elicitation?: HostAnswer;
   sampling?: HostAnswer;
@@ -82,24 +82,25 @@ export type HostHandlers = {
     | (() => Promise<readonly { uri: string; name?: string }[]>);
 };
 
-/** Answers one request of one server; `params` is what it sent. */
+/** Answers one request of a server; `params` are the parameters of the request. */
 export type HostAnswer = (
   params: Readonly<Record<string, unknown>>,
   context: { readonly server: string; readonly signal: AbortSignal },
 ) => Record<string, unknown> | Promise<Record<string, unknown>>;
 
-/** A tool with the server it belongs to; `name` is the server's own. */
+/** A tool and the server that offers it; `name` is the server's own name for the tool. */
 export type HostTool = ListedTool & { readonly server: string };
 
-/** A resource with the server it belongs to. */
+/** A resource and the server that offers it. */
 export type HostResource = Resource & { readonly server: string };
 
-/** A resource template with the server it belongs to. */
+/** A resource template and the server that offers it. */
 export type HostResourceTemplate = ResourceTemplate & { readonly server: string };
 
-/** A prompt with the server it belongs to. */
+/** A prompt and the server that offers it. */
 export type HostPrompt = Prompt & { readonly server: string };
 
+/** Options of `host.callTool()`. */
 export type HostCallOptions = {
   signal?: AbortSignal;
   /** The longest silence if `onProgress` is given, the longest time in all if not. */
@@ -109,10 +110,10 @@ export type HostCallOptions = {
   meta?: Record<string, unknown>;
 };
 
-/** Where a host tells what happens: `on(listener)` until it is disposed of, or `for await` until the host is closed. */
+/** The events of a host: `on(listener)` until it is disposed, or `for await` until the host is closed. */
 export type HostEvents = Pick<Broadcast<HostEvent>, 'on' | typeof Symbol.asyncIterator>;
 
-/** What happens in a host, as it happens. */
+/** An event of a host. */
 export type HostEvent =
   | { type: 'state'; server: string; status: ServerStatus }
   | ({ type: 'progress' } & StartProgress)

@@ -44,7 +44,7 @@ import { HostPools, type PoolOptions, type ToolPool } from './tool-pool.ts';
 /** How long what is remembered may take to be written. */
 const FLUSH_MS = 1_000;
 
-/** Many MCP servers as one: dialled, kept alive, called and closed. */
+/** Connects many MCP servers, keeps the connections alive and calls their tools. */
 export class Host extends HostFeatures implements AsyncDisposable {
   readonly #events = new Broadcast<HostEvent>(EVENT_BACKLOG);
   readonly #servers: Servers;

@@ -13,7 +13,7 @@ import type { HostCallOptions } from './host-options.ts';
 /** How many tools a search gives. */
 const FEW = 5;
 
-/** How a pool is made for a model. */
+/** Options of `host.pool()`. */
 export type PoolOptions = {
   /** The longest name the model's API accepts: 128 with Anthropic (the default), 64 with OpenAI. */
   maxNameLength?: number;
@@ -21,7 +21,7 @@ export type PoolOptions = {
   marks?: boolean;
 };
 
-/** One tool as a model is told of it, with where it comes from. */
+/** A tool as a model receives it, with its server and original name. */
 export type PoolTool = {
   readonly name: string;
   readonly description: string;
@@ -37,7 +37,7 @@ export type PoolTool = {
   readonly change: string | undefined;
 };
 
-/** Narrows a search, and says how many tools it gives at most: 5 by itself. */
+/** Options of a tool search; by default it returns at most 5 tools. */
 export type PoolSearch = Partial<SearchOptions>;
 
 /** What a pool is made of. */
@@ -55,7 +55,10 @@ type PoolParts = {
   ): Promise<CallToolResult>;
 };
 
-/** All tools of a host at one time, under names that are unique and that a model accepts; the same tools give the same bytes. */
+/**
+ * The tools of a host at one moment, with unique names that a model accepts. Identical tools produce identical
+ * bytes.
+ */
 export class ToolPool {
   /** Sorted by name. */
   readonly tools: readonly PoolTool[];

@@ -17,7 +17,7 @@ export type PooledTool = {
   readonly searchHint?: string;
 };
 
-/** A tool that is offered under another name than its own, or was declared more than once. */
+/** A tool that has an alias in the pool, or that a server listed twice. */
 export type PoolDiagnostic = {
   fault: 'name-taken' | 'name-too-long' | 'name-empty' | 'listed-twice';
   origin: Origin;

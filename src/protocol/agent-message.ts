@@ -1,13 +1,13 @@
 import type { PermissionMode } from './permission.ts';
 
-/** One block of what a model said or was told. Kinds we do not know keep their `type`. */
+/** One content block of a model message. Unknown kinds keep their `type`. */
 export type ModelBlock =
   | { type: 'text'; text: string; citations?: unknown }
   | { type: 'thinking'; thinking: string; signature: string }
   | { type: 'redacted_thinking'; data: string }
   | { type: 'tool_use'; id: string; name: string; input: unknown; caller?: unknown };
 
-/** One block of a user's turn. */
+/** One content block of a user message. */
 export type UserBlock =
   | { type: 'text'; text: string; cache_control?: unknown }
   | { type: 'image'; source: Record<string, unknown> }
@@ -24,6 +24,7 @@ export type Usage = {
 
 type Envelope = { uuid: string; session_id: string };
 
+/** A message of the user, or tool results. */
 export type SDKUserMessage = {
   type: 'user';
   message: { role: 'user'; content: string | UserBlock[] };
@@ -39,6 +40,7 @@ export type SDKUserMessage = {
   [more: string]: unknown;
 };
 
+/** A message of the model. */
 export type SDKAssistantMessage = Envelope & {
   type: 'assistant';
   message: {
@@ -71,11 +73,13 @@ type ResultBase = Envelope & {
   [more: string]: unknown;
 };
 
+/** The result of a successful turn. */
 export type SDKResultSuccess = ResultBase & {
   subtype: 'success';
   result: string;
   structured_output?: unknown;
 };
+/** The result of a failed turn. */
 export type SDKResultError = ResultBase & {
   subtype:
     | 'error_during_execution'
@@ -84,10 +88,10 @@ export type SDKResultError = ResultBase & {
     | 'error_max_structured_output_retries';
   errors: string[];
 };
-/** The end of a turn. */
+/** The result of a turn. */
 export type SDKResultMessage = SDKResultSuccess | SDKResultError;
 
-/** The start of a turn: what the agent has at hand. */
+/** The start of a turn, with the available tools, servers and commands. */
 export type SDKSystemMessage = Envelope & {
   type: 'system';
   subtype: 'init';
@@ -104,6 +108,7 @@ export type SDKSystemMessage = Envelope & {
   [more: string]: unknown;
 };
 
+/** A piece of a model message while it is streamed. */
 export type SDKPartialAssistantMessage = Envelope & {
   type: 'stream_event';
   event: { type: string; [more: string]: unknown };
@@ -111,6 +116,7 @@ export type SDKPartialAssistantMessage = Envelope & {
   [more: string]: unknown;
 };
 
+/** Marks where the conversation was compacted. */
 export type SDKCompactBoundaryMessage = Envelope & {
   type: 'system';
   subtype: 'compact_boundary';
@@ -149,7 +155,7 @@ export type SDKSystemNoticeMessage = Envelope & {
   [more: string]: unknown;
 };
 
-/** What iterating a query yields. */
+/** A message of a conversation. */
 export type SDKMessage =
   | SDKAssistantMessage
   | SDKUserMessage

@@ -1,6 +1,6 @@
 import { isRecord } from '../base/is-record.ts';
 
-/** One JSON object of the control protocol, as it stands on a line. */
+/** One JSON object of the control protocol. */
 export type Frame = { readonly [key: string]: unknown };
 
 /** What a received frame is, once read. `malformed` keeps the id when there is one, so that it can be answered. */

@@ -1,6 +1,6 @@
 import type { PermissionUpdate } from './permission.ts';
 
-/** Every event an agent may call hooks for. */
+/** All hook events. */
 export const HOOK_EVENTS = [
   'PreToolUse',
   'PostToolUse',
@@ -36,11 +36,13 @@ export const HOOK_EVENTS = [
   'DirectoryAdded',
   'MessageDisplay',
 ] as const;
+/** The name of a hook event. */
 export type HookEvent = (typeof HOOK_EVENTS)[number];
 
 /** The server of a tool; `tool` is the tool's own name there, present unless `tool_name` is exactly `mcp__<name>__<tool>`. */
 export type McpServerProvenance = { name: string; source: string; tool?: string };
 
+/** Fields that the input of every hook has. */
 export type BaseHookInput = {
   session_id: string;
   transcript_path: string;
@@ -54,8 +56,10 @@ export type BaseHookInput = {
 
 type ToolEvent = { tool_name: string; tool_input: unknown; mcp_server?: McpServerProvenance };
 
+/** Input of a `PreToolUse` hook. */
 export type PreToolUseHookInput = BaseHookInput &
   ToolEvent & { hook_event_name: 'PreToolUse'; tool_use_id: string };
+/** Input of a `PostToolUse` hook. */
 export type PostToolUseHookInput = BaseHookInput &
   ToolEvent & {
     hook_event_name: 'PostToolUse';
@@ -63,6 +67,7 @@ export type PostToolUseHookInput = BaseHookInput &
     tool_use_id: string;
     duration_ms?: number;
   };
+/** Input of a `PostToolUseFailure` hook. */
 export type PostToolUseFailureHookInput = BaseHookInput &
   ToolEvent & {
     hook_event_name: 'PostToolUseFailure';
@@ -70,25 +75,31 @@ export type PostToolUseFailureHookInput = BaseHookInput &
     error: string;
     is_interrupt?: boolean;
   };
+/** Input of a `PermissionRequest` hook. */
 export type PermissionRequestHookInput = BaseHookInput &
   ToolEvent & { hook_event_name: 'PermissionRequest'; permission_suggestions?: PermissionUpdate[] };
+/** Input of a `PermissionDenied` hook. */
 export type PermissionDeniedHookInput = BaseHookInput &
   ToolEvent & { hook_event_name: 'PermissionDenied'; tool_use_id: string; reason: string };
+/** Input of a `UserPromptSubmit` hook. */
 export type UserPromptSubmitHookInput = BaseHookInput & {
   hook_event_name: 'UserPromptSubmit';
   prompt: string;
 };
+/** Input of a `Notification` hook. */
 export type NotificationHookInput = BaseHookInput & {
   hook_event_name: 'Notification';
   message: string;
   title?: string;
   notification_type: string;
 };
+/** Input of a `Stop` hook. */
 export type StopHookInput = BaseHookInput & {
   hook_event_name: 'Stop';
   stop_hook_active: boolean;
   last_assistant_message?: string;
 };
+/** Input of a `SubagentStop` hook. */
 export type SubagentStopHookInput = BaseHookInput & {
   hook_event_name: 'SubagentStop';
   stop_hook_active: boolean;
@@ -96,13 +107,17 @@ export type SubagentStopHookInput = BaseHookInput & {
   agent_type: string;
   agent_transcript_path: string;
 };
+/** Input of a `SubagentStart` hook. */
 export type SubagentStartHookInput = BaseHookInput & {
   hook_event_name: 'SubagentStart';
   agent_id: string;
   agent_type: string;
 };
+/** Input of a `SessionStart` hook. */
 export type SessionStartHookInput = BaseHookInput & { hook_event_name: 'SessionStart'; source: string };
+/** Input of a `SessionEnd` hook. */
 export type SessionEndHookInput = BaseHookInput & { hook_event_name: 'SessionEnd'; reason: string };
+/** Input of a `PreCompact` hook. */
 export type PreCompactHookInput = BaseHookInput & {
   hook_event_name: 'PreCompact';
   trigger: 'manual' | 'auto';
@@ -128,7 +143,7 @@ export type OtherHookInput = BaseHookInput & {
   [member: string]: unknown;
 };
 
-/** What a hook is told; `hook_event_name` tells the kinds apart. */
+/** The input of a hook; `hook_event_name` distinguishes the events. */
 export type HookInput =
   | PreToolUseHookInput
   | PostToolUseHookInput
@@ -145,7 +160,9 @@ export type HookInput =
   | PreCompactHookInput
   | OtherHookInput;
 
+/** Output of a hook that continues in the background. */
 export type AsyncHookJSONOutput = { async: true; asyncTimeout?: number };
+/** Output of a hook that the agent waits for. */
 export type SyncHookJSONOutput = {
   continue?: boolean;
   suppressOutput?: boolean;
@@ -165,4 +182,5 @@ export type SyncHookJSONOutput = {
     [member: string]: unknown;
   };
 };
+/** The output of a hook. */
 export type HookJSONOutput = AsyncHookJSONOutput | SyncHookJSONOutput;

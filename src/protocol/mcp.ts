@@ -28,9 +28,10 @@ export type ResourceLink = BlockBase & {
   description?: string;
   mimeType?: string;
 };
+/** One content block of a tool result. */
 export type ContentBlock = TextBlock | ImageBlock | AudioBlock | EmbeddedResource | ResourceLink;
 
-/** What `tools/call` answers. A tool that failed is a result with `isError`: data for the model. */
+/** The result of `tools/call`. A tool that failed returns a result with `isError`. */
 export type CallToolResult = {
   content: ContentBlock[];
   structuredContent?: Record<string, unknown>;
@@ -38,7 +39,7 @@ export type CallToolResult = {
   _meta?: Record<string, unknown>;
 };
 
-/** Hints about a tool. They are the server's claims: nobody may rely on them for safety. */
+/** Hints that a server declares for a tool. They are not verified. */
 export type ToolAnnotations = {
   title?: string;
   readOnlyHint?: boolean;
@@ -47,9 +48,10 @@ export type ToolAnnotations = {
   openWorldHint?: boolean;
 };
 
+/** An icon of a tool or server. */
 export type Icon = { src: string; mimeType?: string; sizes?: string[]; theme?: 'light' | 'dark' };
 
-/** A JSON Schema document whose root describes an object. */
+/** A JSON Schema whose root describes an object. */
 export type JsonSchema = { readonly [key: string]: unknown };
 
 /** One entry of `tools/list`. */
@@ -65,6 +67,7 @@ export type ListedTool = {
   _meta?: Record<string, unknown>;
 };
 
+/** The severity of a log message, as MCP defines it. */
 export type LogLevel = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency';
 export const LOG_LEVELS: readonly LogLevel[] = [
   'debug',

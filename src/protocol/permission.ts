@@ -6,10 +6,14 @@ export const PERMISSION_MODES = [
   'dontAsk',
   'auto',
 ] as const;
+/** How calls are decided that no rule matches. */
 export type PermissionMode = (typeof PERMISSION_MODES)[number];
 
+/** What a permission rule does. */
 export type PermissionBehavior = 'allow' | 'deny' | 'ask';
+/** A permission rule: a tool and, optionally, a pattern for its input. */
 export type PermissionRuleValue = { toolName: string; ruleContent?: string };
+/** Where a permission update is saved. */
 export type PermissionUpdateDestination =
   | 'userSettings'
   | 'projectSettings'
@@ -17,7 +21,7 @@ export type PermissionUpdateDestination =
   | 'session'
   | 'cliArg';
 
-/** A change to the rules, as an agent suggests it and as a person's "always allow" sends it back. */
+/** A change to the permission rules, suggested by the agent or returned by `canUseTool`. */
 export type PermissionUpdate =
   | {
       type: 'addRules' | 'replaceRules' | 'removeRules';
@@ -32,7 +36,7 @@ export type PermissionUpdate =
       destination: PermissionUpdateDestination;
     };
 
-/** What `canUseTool` decides. */
+/** The result of `canUseTool`. */
 export type PermissionResult =
   | {
       behavior: 'allow';

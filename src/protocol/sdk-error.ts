@@ -76,9 +76,10 @@ export const SDK_ERRORS = {
   },
 } as const satisfies Record<string, { meaning: string; remedy: string }>;
 
+/** The codes of `SdkError`. */
 export type SdkErrorCode = keyof typeof SDK_ERRORS;
 
-/** A broken promise of the SDK half. Branch on `code`, never on the message. */
+/** An error of the SDK. Branch on `code`, not on the message. */
 export class SdkError extends Error {
   override readonly name: string = 'SdkError';
   readonly code: SdkErrorCode;
@@ -99,7 +100,7 @@ export class SdkError extends Error {
   }
 }
 
-/** The caller's own abort: not a failure, so not an `SdkError`. */
+/** Thrown when the caller aborted the operation. It is not an `SdkError`. */
 export class AbortError extends Error {
   override readonly name: string = 'AbortError';
 }

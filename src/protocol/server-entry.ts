@@ -51,6 +51,7 @@ type Remote = {
   tools?: ToolPolicy[];
 };
 
+/** A server that runs as a child process and communicates over stdin and stdout. */
 export type StdioServerEntry = Common & {
   type?: 'stdio';
   command: string;
@@ -61,8 +62,11 @@ export type StdioServerEntry = Common & {
   /** Where it runs; by default where the host does, or a directory of its own if its scope counts in every project. */
   cwd?: string;
 };
+/** A server that uses the older HTTP+SSE transport. */
 export type SseServerEntry = Common & Remote & { type: 'sse' };
+/** A Streamable HTTP server. */
 export type HttpServerEntry = Common & Remote & { type: 'http' };
+/** A WebSocket server. */
 export type WsServerEntry = Common & Remote & { type: 'ws' };
 /** Streamable HTTP if it is spoken there, else the older HTTP with server-sent events. */
 export type UrlServerEntry = Common & Remote & { type?: undefined };

@@ -1,7 +1,10 @@
 import type { HookInput, HookJSONOutput, McpServerProvenance } from '../protocol/hook.ts';
 import type { PermissionResult, PermissionUpdate } from '../protocol/permission.ts';
 
-/** Decides whether one tool call may run. `null` means the answer was given elsewhere; whatever else is no decision denies. */
+/**
+ * Decides whether one tool call may run. `null` means that the answer is given elsewhere; any other malformed value
+ * denies the call.
+ */
 export type CanUseTool = (
   toolName: string,
   input: Record<string, unknown>,
@@ -26,12 +29,14 @@ export type CanUseTool = (
   },
 ) => Promise<PermissionResult | null>;
 
+/** A hook that runs in this program. */
 export type HookCallback = (
   input: HookInput,
   toolUseID: string | undefined,
   options: { signal: AbortSignal },
 ) => Promise<HookJSONOutput>;
 
+/** Hooks for one event, restricted to tools whose name matches. */
 export type HookCallbackMatcher = {
   /** A pattern over the tool's name; without one the hooks run for every event of their kind. */
   matcher?: string;
@@ -42,6 +47,7 @@ export type HookCallbackMatcher = {
   onFailure?: 'continue' | 'block';
 };
 
+/** A server's request for input from the user. */
 export type ElicitationRequest = {
   serverName: string;
   message: string;
@@ -53,24 +59,28 @@ export type ElicitationRequest = {
   displayName?: string;
   description?: string;
 };
+/** The answer to an elicitation request. */
 export type ElicitationResult = {
   action: 'accept' | 'decline' | 'cancel';
   content?: Record<string, unknown>;
 };
-/** Answers a server's question to the user; without it every question is declined. */
+/** Answers elicitation requests of servers. Without it, every request is declined. */
 export type OnElicitation = (
   request: ElicitationRequest,
   options: { signal: AbortSignal; requestId: string },
 ) => Promise<ElicitationResult | null>;
 
+/** A dialog that the agent asks the program to show. */
 export type UserDialogRequest = { dialogKind: string; payload: Record<string, unknown>; toolUseID?: string };
+/** The answer to a dialog request. */
 export type UserDialogResult = { behavior: 'completed'; result: unknown } | { behavior: 'cancelled' };
+/** Answers dialog requests of the agent. */
 export type OnUserDialog = (
   request: UserDialogRequest,
   options: { signal: AbortSignal; requestId: string },
 ) => Promise<UserDialogResult | null>;
 
-/** One tool use of the conversation with its result, whatever kind of server ran it (R59). */
+/** One tool use with its result (R59). */
 export type ToolUse = {
   toolUseId: string;
   /** The name the model used. */
@@ -81,4 +91,5 @@ export type ToolUse = {
   isError: boolean;
   parentToolUseId: string | null;
 };
+/** Receives every tool use with its result. */
 export type OnToolUse = (use: ToolUse) => void;

@@ -3,8 +3,8 @@ import { SdkError } from '../protocol/sdk-error.ts';
 import type { StdioServerEntry } from '../protocol/server-entry.ts';
 
 /**
- * A module that exports a tool server, as an entry of `mcpServers`: the agent runs it in a process of its own by `toolplane serve`.
- * `url` is a file URL (`new URL('./tools.ts', import.meta.url)`) or a path.
+ * Runs a module that exports a tool server as a separate process, with `toolplane serve`. `url` is a file URL, such
+ * as `new URL('./tools.ts', import.meta.url)`, or a path.
  */
 export function moduleServer(
   url: URL | string,

@@ -6,8 +6,10 @@ import type { ExternalServerEntry } from '../protocol/server-entry.ts';
 import type { SdkServer, SdkServerEntry } from '../tool-server/sdk-server.ts';
 import type { CanUseTool, HookCallbackMatcher, OnElicitation, OnToolUse, OnUserDialog } from './callbacks.ts';
 
+/** An entry of `mcpServers`. */
 export type McpServerConfig = SdkServer | SdkServerEntry | ExternalServerEntry;
 
+/** A sub-agent that the `Task` tool can start. */
 export type AgentDefinition = {
   description: string;
   prompt: string;
@@ -21,6 +23,7 @@ export type AgentDefinition = {
   [more: string]: unknown;
 };
 
+/** The system prompt: a text, a list of blocks, or a preset. */
 export type SystemPrompt =
   | string
   | string[]
@@ -33,14 +36,16 @@ export type SystemPrompt =
       snapshot?: boolean;
     };
 
+/** Controls extended thinking. */
 export type ThinkingConfig =
   | { type: 'adaptive'; display?: 'summarized' | 'omitted' }
   | { type: 'enabled'; budgetTokens?: number; display?: 'summarized' | 'omitted' }
   | { type: 'disabled' };
 
+/** A plugin directory. */
 export type SdkPluginConfig = { type: 'local'; path: string; skipMcpDiscovery?: boolean };
 
-/** A settings file's content; the agent reads and checks it. */
+/** The content of a settings file. The agent validates it. */
 export type Settings = Record<string, unknown>;
 
 /** The options of the official package. What each does, and the few that are refused: `docs/compatibility.md`. */
@@ -136,6 +141,7 @@ export type OwnOptions = {
   link?: (launch: AgentLaunch) => AgentLink;
 };
 
+/** Options of `query()`, `startup()` and `AgentClient.open()`. */
 export type Options = OfficialOptions & OwnOptions;
 
 /** Everything an agent is started with. */

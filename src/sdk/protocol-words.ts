@@ -1,5 +1,8 @@
-/** Stands alone in a list of system prompt blocks: what is before it may be cached across sessions, what is after it not. */
+/**
+ * An item in a list of system prompt blocks: blocks before it may be cached across sessions, blocks after it are
+ * not.
+ */
 export const SYSTEM_PROMPT_DYNAMIC_BOUNDARY = '__SYSTEM_PROMPT_DYNAMIC_BOUNDARY__';
 
-/** Why a session ended, as a `SessionEnd` hook is told. */
+/** The reasons a `SessionEnd` hook can receive. */
 export const EXIT_REASONS = ['clear', 'resume', 'logout', 'prompt_input_exit', 'other'] as const;

@@ -4,6 +4,7 @@ import { SdkError } from '../protocol/sdk-error.ts';
 import type { Conversation } from './conversation.ts';
 import type { McpServerConfig, SdkPluginConfig, Settings } from './options.ts';
 
+/** The state of a server in a running conversation. */
 export type McpServerStatus = {
   name: string;
   status: 'connected' | 'failed' | 'needs-auth' | 'pending' | 'disabled';
@@ -17,6 +18,7 @@ export type McpServerStatus = {
   tools?: { name: string; description?: string; annotations?: Record<string, boolean> }[];
 };
 
+/** The result of `setMcpServers()`. */
 export type McpSetServersResult = { added: string[]; removed: string[]; errors: Record<string, string> };
 
 /** What can be asked of a running agent. Each method is one control request; a failure of the agent rejects it. */

@@ -7,9 +7,10 @@ import type { Options } from './options.ts';
 import { QueryMethods } from './query-methods.ts';
 import type { SdkWorld } from './world.ts';
 
+/** A prompt: a string, or a stream of user messages. */
 export type Prompt = string | AsyncIterable<SDKUserMessage>;
 
-/** A conversation as a stream of messages, with everything that can be asked of the agent while it runs. */
+/** A conversation: an async iterable of messages with control methods. */
 export class Query extends QueryMethods implements AsyncGenerator<SDKMessage, void> {
   /** Streams that are being sent; they are left when the query is over. */
   readonly #feeds = new Set<Feed>();
@@ -81,6 +82,7 @@ export class Query extends QueryMethods implements AsyncGenerator<SDKMessage, vo
   }
 }
 
+/** A started agent that waits for its prompt. */
 export type WarmQuery = AsyncDisposable & {
   /** Sends a prompt to the agent that is already up. Once only. */
   query(prompt: Prompt): Query;

@@ -17,7 +17,9 @@ const READY: Frame = {
   account: {},
 };
 
-/** A scripted agent with the words an agent uses: answer initialize, call a tool, ask permission, end a turn. */
+/**
+ * A scripted agent with methods for common steps: answer `initialize`, call a tool, request permission, end a turn.
+ */
 export class AgentScript {
   readonly agent = new ScriptedAgent();
   /** What the program would have started the agent with. */
@@ -154,7 +156,10 @@ export class AgentScript {
   }
 }
 
-/** A scripted agent for one test. `play` runs beside the program; await the returned promise to see its failures. */
+/**
+ * Creates a scripted agent for one test. `play` runs concurrently with the program; await the returned promise to
+ * see its failures.
+ */
 export function scriptAgent(
   play: (agent: AgentScript) => Promise<void> | void,
 ): Required<Pick<Options, 'link'>> & { readonly played: Promise<void>; readonly script: AgentScript } {

@@ -1,9 +1,9 @@
 import type { LogLevel } from '../protocol/mcp.ts';
 
-/** Application state that handlers read: a repository, a cache, the current user. */
+/** Application state that handlers read, for example a repository, a cache or the current user. */
 export type Assigns = { readonly [name: string]: unknown };
 
-/** What a handler knows about its call. */
+/** The second argument of a handler: information about the call. */
 export interface ToolContext<State extends object = Assigns> {
   /** The state given with this attachment: `attach(server, { assigns })`, or the query's own `assigns`. */
   readonly assigns: State;

@@ -17,7 +17,7 @@ export type Offering = {
   initializeResult(protocolVersion: string): Record<string, unknown>;
 };
 
-/** A document the server offers. What `read` gives is wrapped: text, bytes, or whole contents as MCP has them. */
+/** A resource that a server offers. `read` returns text, bytes, or complete MCP contents. */
 export type ResourceDefinition = {
   uri: string;
   name: string;
@@ -34,7 +34,7 @@ export type PromptMessage = {
   content: { type: string; [member: string]: unknown };
 };
 
-/** A prompt the server offers. A string becomes one user message. */
+/** A prompt that a server offers. A string becomes one user message. */
 export type PromptDefinition = {
   name: string;
   title?: string;

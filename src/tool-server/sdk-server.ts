@@ -10,7 +10,7 @@ import type { ArgsOf, PlainJsonSchema, RawShape, StandardSchema } from './standa
 import { type AnyTool, type ToolExtras, tool } from './tool.ts';
 import { type CallOptions, ToolServer } from './tool-server.ts';
 
-/** A server that lives in this process, as an entry of `mcpServers`. */
+/** An in-process server as an entry of `mcpServers`. */
 export type SdkServerEntry = {
   type: 'sdk';
   name: string;
@@ -26,7 +26,7 @@ export type SdkServerEntry = {
 
 export type { SdkServerOptions } from './server-options.ts';
 
-/** The official shape `{ type, name, instance }`, with the tool server's own verbs at hand. */
+/** An in-process server: the official entry shape with methods to add, remove and call tools. */
 export class SdkServer {
   readonly type = 'sdk';
   readonly name: string;
@@ -84,17 +84,20 @@ export class SdkServer {
   }
 }
 
-/** A tool server in this process. The agent knows it by its key in `mcpServers`, whatever its own name is. */
+/** Creates an MCP server in this process. The agent addresses it by its key in `mcpServers`. */
 export function createSdkMcpServer(options: SdkServerOptions): SdkServer {
   return new SdkServer(options);
 }
 
-/** The same, for those who like to chain: `toolServer('calc').tool(…).tool(…)`. */
+/** Creates an in-process server by chaining: `toolServer('calc').tool(…).tool(…)`. */
 export function toolServer(name: string, options: Omit<SdkServerOptions, 'name'> = {}): SdkServer {
   return new SdkServer({ ...options, name });
 }
 
-/** The server with this application state, for one query; the same server can be attached many times with different state. */
+/**
+ * Attaches application state to a server for one query. A server can be attached several times with different
+ * state.
+ */
 export function attach(server: SdkServer | SdkServerEntry, options: { assigns: object }): SdkServerEntry {
   if (!isRecord(server) || server.type !== 'sdk' || !server.instance) {
     throw new SdkError(

@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../protocol/mcp.ts';
 
-/** The part of Standard Schema (version 1, with its JSON Schema extension) that tools need; any library that follows it fits. */
+/** The part of Standard Schema version 1 with its JSON Schema extension that tools need. */
 export type StandardSchema<Input = unknown, Output = Input> = {
   readonly '~standard': {
     readonly version: 1;
@@ -30,10 +30,10 @@ export type RawShape = { readonly [field: string]: StandardSchema };
 export type PlainJsonSchema = JsonSchema &
   ({ readonly type: string } | { readonly properties: object } | { readonly $ref: string });
 
-/** What `tool()` accepts as its schema. */
+/** The schemas that `tool()` accepts. */
 export type ToolSchema = StandardSchema | RawShape | JsonSchema;
 
-/** The checked arguments a handler gets. */
+/** The type of the validated arguments that a handler receives. */
 export type ArgsOf<Schema> = Schema extends StandardSchema
   ? OutputOf<Schema>
   : Schema extends RawShape

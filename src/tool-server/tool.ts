@@ -14,7 +14,7 @@ import {
   type ToolSchema,
 } from './standard-schema.ts';
 
-/** What a tool may declare beside its schema and handler. */
+/** Optional properties of a tool. */
 export type ToolExtras = {
   annotations?: ToolAnnotations;
   title?: string;
@@ -32,7 +32,7 @@ export type ToolExtras = {
   _meta?: Record<string, unknown>;
 };
 
-/** A tool as a value: nothing runs until a server offers it. `handler` can be called by itself in a test. */
+/** A tool definition. Nothing runs until a server offers it; `handler` can be called directly in tests. */
 export type ToolDefinition<Args = never, State extends object = never> = ToolExtras & {
   name: string;
   description: string;
@@ -40,10 +40,13 @@ export type ToolDefinition<Args = never, State extends object = never> = ToolExt
   handler: (args: Args, ctx: ToolContext<State>) => unknown;
 };
 
-/** Any tool, whatever its arguments: what lists of tools hold. */
+/** A tool with any arguments, for lists of tools. */
 export type AnyTool = ToolDefinition<never, never>;
 
-/** Defines a tool. The arguments' type comes from the schema; for a plain JSON Schema, from the handler's annotation. */
+/**
+ * Defines a tool. The type of the arguments is inferred from the schema; for a plain JSON Schema, annotate the
+ * handler's parameter.
+ */
 export function tool<Schema extends RawShape | StandardSchema, State extends object = Assigns>(
   name: string,
   description: string,

@@ -74,7 +74,7 @@ type Explained = {
   readonly next: readonly string[];
 };
 
-/** One server: everything its state follows from. */
+/** Why a server is in its state: sources, approval, policy, connection. */
 export type ServerExplanation = Explained & {
   readonly kind: 'server';
   readonly verdict: Verdict['kind'] | 'lost' | 'unknown';

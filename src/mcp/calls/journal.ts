@@ -1,4 +1,4 @@
-/** One call, written down before it is sent: after a crash or a lost connection it tells what may have run. */
+/** A call as recorded in the journal before it is sent. After a crash it shows which calls may have run. */
 export type CallRecord = {
   readonly id: number;
   readonly server: string;

@@ -61,6 +61,7 @@ export const HOST_ERRORS = {
   },
 } as const satisfies Record<string, { meaning: string; remedy: string }>;
 
+/** The codes of `HostError`. */
 export type HostErrorCode = keyof typeof HOST_ERRORS;
 
 /** What is known of a request that failed. */
@@ -75,7 +76,7 @@ export type HostErrorOptions = ErrorOptions & {
   missingVariable?: MissingVariable | undefined;
 };
 
-/** A failure of a server as its user meets it: one line that names the server and what to do. */
+/** A failure of a server or of the configuration, with a `code` and the name of the server. */
 export class HostError extends Error {
   override readonly name: string = 'HostError';
   readonly code: HostErrorCode;

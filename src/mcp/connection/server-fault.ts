@@ -1,4 +1,4 @@
-/** A JSON-RPC error a server answered with: its own words, for whoever asked. */
+/** A JSON-RPC error that a server returned. */
 export class ServerFault extends Error {
   override readonly name = 'ServerFault';
   readonly code: number;

@@ -103,7 +103,7 @@ export type ConnectWorld = {
   secrets?: Secrets;
 };
 
-/** One entry of a server's log. */
+/** A log message of a server. */
 export type ServerLog = { level: string; logger?: string; data: unknown };
 
 /** What a server was found to speak, and, if it is the stateless protocol, what it said of itself. */

@@ -1,6 +1,6 @@
 import type { Connection } from '../connection/connection.ts';
 
-/** Whose argument is completed: a prompt's, by its name, or a resource template's, by its `uriTemplate`. */
+/** What is completed: an argument of a prompt, by name, or of a resource template, by `uriTemplate`. */
 export type CompletionOf = { readonly prompt: string } | { readonly resourceTemplate: string };
 
 /** The capability came with this revision; before it, any server might complete. */

@@ -3,20 +3,20 @@ import type { ContentBlock, ResourceContents } from '../../protocol/mcp.ts';
 import { malformed } from './feature-fault.ts';
 import { faultOfBlock, faultOfContents } from './read-content.ts';
 
-/** What a resource holds; binary data stays base64 in `blob`. */
+/** The contents of a resource; binary data is base64 in `blob`. */
 export type ReadResource = { contents: ResourceContents[]; _meta?: Record<string, unknown> };
 
-/** One message of a prompt; content of a kind nobody knows yet keeps its `type`. */
+/** One message of a prompt. Unknown content keeps its `type`. */
 export type PromptMessage = { role: 'user' | 'assistant'; content: ContentBlock };
 
-/** A prompt as its server filled it in. */
+/** A prompt with its arguments filled in by the server. */
 export type FilledPrompt = {
   description?: string;
   messages: PromptMessage[];
   _meta?: Record<string, unknown>;
 };
 
-/** What an argument may become; `total` and `hasMore` are there if the server says so. */
+/** Completions for an argument. `total` and `hasMore` are present if the server reported them. */
 export type Completion = { values: string[]; total?: number; hasMore?: boolean };
 
 /** Reads the answer to `resources/read`; throws a `HostError` that says what is wrong with it. */

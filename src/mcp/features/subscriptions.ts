@@ -4,7 +4,7 @@ import { notOffered } from './feature-fault.ts';
 import { Feed } from './feed.ts';
 import { Topics } from './topics.ts';
 
-/** Ends with `unsubscribe()` or `await using`; neither ever rejects. */
+/** A subscription to a resource; ends with `unsubscribe()` or `await using`. Neither rejects. */
 export type Subscription = AsyncDisposable & { unsubscribe(): Promise<void> };
 
 /** What is subscribed to of one server, whatever connection it has. */

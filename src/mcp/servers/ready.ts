@@ -3,7 +3,7 @@ import { HostError, type HostErrorCode } from '../connection/host-error.ts';
 import type { WhyAside } from '../features/unknown-server.ts';
 import type { ServerSlot } from './server-slot.ts';
 
-/** What to wait for, and how long. */
+/** Options of `host.ready()`: which servers to wait for, and how long. */
 export type Ready = {
   /** Those to wait for, which are asked for by that; by default all that are dialled at the start. */
   servers?: readonly string[];
@@ -17,7 +17,7 @@ export type AskedReady = Ready & { readonly whyAside?: WhyAside };
 
 type Missing = { readonly server: string; readonly code: HostErrorCode; readonly fault: string };
 
-/** Servers that had to be there are not; `missing` says which and why, and so does the message. */
+/** Required servers are not connected; `missing` lists them with the causes. */
 export class NotReadyError extends HostError {
   override readonly name = 'NotReadyError';
   readonly missing: readonly Missing[];

@@ -21,7 +21,7 @@ import { StartWatch } from './start-watch.ts';
 import type { ServerState } from './state.ts';
 import { Waker } from './waker.ts';
 
-/** What replacing the program's servers came to. */
+/** The result of `host.setServers()`. */
 export type Replaced = { added: string[]; removed: string[]; errors: Record<string, string> };
 
 /** How long what is remembered may take to be written. */

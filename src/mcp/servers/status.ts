@@ -1,7 +1,7 @@
 import type { HostErrorCode } from '../connection/host-error.ts';
 import type { Introduction, ServerState } from './state.ts';
 
-/** One server as people are told of it. */
+/** The status of a server. */
 export type ServerStatus = {
   /** `disabled`: somebody turned it off, or it is configured and may not be started; then `cause` says why. */
   readonly state: ServerState['kind'];

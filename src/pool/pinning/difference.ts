@@ -1,7 +1,7 @@
 import { cutText } from '../../base/cut-text.ts';
 import { shown } from './shown.ts';
 
-/** What became of one part of a tool's definition. */
+/** One difference between two definitions of a tool. */
 export type Difference = {
   /** `description`, `annotations.readOnlyHint`, `parameters.filter.owner`, `result.id`, `_meta.anthropic/…`; `…` for the rest. */
   readonly part: string;

@@ -9,7 +9,10 @@ import { fingerprintOf } from './fingerprint.ts';
 import { isPlainJson } from './hidden.ts';
 import { sayFindings, type ToolFinding, toolFindings } from './tool-findings.ts';
 
-/** A tool that is not what was accepted, or that nobody has accepted and that is new at a known server or hides something. */
+/**
+ * A tool that requires acceptance: its definition changed, it is new on a known server, or its text contains hidden
+ * characters.
+ */
 export type ToolChange = {
   readonly server: string;
   readonly place: string;
