@@ -1,14 +1,7 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { INTERNAL, type RpcId, readRpc, rpcFailure } from '../../protocol/json-rpc.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
-
-/** The way to one in-process server at the far end of the control channel. */
-export type SdkPort = {
-  /** Resolves with the reply to a request; what it resolves with for anything else is ignored. `signal` takes the request back. */
-  send(message: JSONRPCMessage, signal: AbortSignal): Promise<unknown>;
-  /** Hands over what the server sends by itself, until the returned function is called. */
-  listen(receive: (message: unknown) => void): () => void;
-};
+import type { SdkPort } from './world.ts';
 
 /** An MCP transport over a port, where every message is a request of the channel's own. */
 export class ChannelTransport implements Transport {

@@ -5,8 +5,8 @@ import type { CallOptions } from './call-options.ts';
 import { ModernRequests } from './modern-requests.ts';
 import type { ListKind, Notices } from './notices.ts';
 import type { Question, Requests } from './requests.ts';
+import type { ServerAnswer } from './server-answers.ts';
 import type { Wire } from './wire.ts';
-import type { ServerAnswer } from './world.ts';
 
 export type { CallOptions } from './call-options.ts';
 export type { ListKind } from './notices.ts';

@@ -13,10 +13,11 @@ import { ListStream, listFilter } from './list-stream.ts';
 import { Notices } from './notices.ts';
 import { limiterOf } from './question-limiter.ts';
 import { Requests } from './requests.ts';
+import type { ServerOffer } from './server-answers.ts';
 import { readyOffer } from './server-answers.ts';
 import { dial } from './transports.ts';
 import { Wire } from './wire.ts';
-import type { ConnectWorld, EraVerdict, ServerEntry, ServerOffer } from './world.ts';
+import type { ConnectWorld, EraVerdict, ServerEntry } from './world.ts';
 
 /** What is left of a dial, whatever came of it. */
 export type Traces = { wire?: Wire; dialed?: Dialed };

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { isRecord } from '../../base/is-record.ts';
 import { HostError } from './host-error.ts';
+import type { ServerAnswer } from './server-answers.ts';
 import { sayValue } from './tidy-message.ts';
-import type { ServerAnswer } from './world.ts';
 
 /** What a server wants to know before it goes on. */
 type Wanted = Readonly<Record<string, unknown>>;

@@ -7,9 +7,9 @@ import { askThrough, isInputRequired } from './input-required.ts';
 import { type HeaderParam, paramHeaders, readHeaderParams } from './param-headers.ts';
 import type { Question, Requests } from './requests.ts';
 import { sayTimeout } from './say-timeout.ts';
+import type { ServerAnswer } from './server-answers.ts';
 import { ServerFault } from './server-fault.ts';
 import { sayValue } from './tidy-message.ts';
-import type { ServerAnswer } from './world.ts';
 
 const HEADER_MISMATCH = -32020;
 /** How many pages are read at most to learn which headers a tool wants now. */

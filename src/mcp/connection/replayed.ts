@@ -1,6 +1,5 @@
 import { readRpc, rpcResult } from '../../protocol/json-rpc.ts';
-import type { SdkPort } from './channel-transport.ts';
-import type { ServerManifest } from './world.ts';
+import type { SdkPort, ServerManifest } from './world.ts';
 
 /** The same port with the handshake answered by the manifest: nothing is asked twice. Lists are answered from it once. */
 export function replayed(port: SdkPort, { initializeResult, toolsListResult }: ServerManifest): SdkPort {

@@ -4,7 +4,6 @@ import { INTERNAL, INVALID_PARAMS, RpcFault } from '../../protocol/json-rpc.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { withDefaults } from './elicited-defaults.ts';
 import { sayValue } from './tidy-message.ts';
-import type { ServerAnswer, ServerOffer } from './world.ts';
 
 /** Declares what is answered and nothing else, lets nothing of an answer's failure out but its words, and bounds how many are worked on at once. Made anew for each connection. */
 export function readyOffer({ capabilities, answers }: ServerOffer): ServerOffer {
@@ -72,3 +71,15 @@ function guard(answer: ServerAnswer, running: { count: number }): ServerAnswer {
     }
   };
 }
+
+/** What one server is offered: the capabilities it is told of, and an answer for each method they stand for. */
+export type ServerOffer = {
+  readonly capabilities: ClientCapabilities;
+  readonly answers: Readonly<Record<string, ServerAnswer>>;
+};
+
+/** Answers one request of a server; what it throws becomes the request's error. */
+export type ServerAnswer = (
+  params: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+) => Promise<Record<string, unknown>>;

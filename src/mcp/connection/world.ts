@@ -1,9 +1,9 @@
-import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/client';
+import type { Implementation, JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { ListedTool } from '../../protocol/mcp.ts';
 import type { ExternalServerEntry, ToolPolicy } from '../../protocol/server-entry.ts';
-import type { SdkPort } from './channel-transport.ts';
 import type { QuestionLimiter } from './question-limiter.ts';
 import type { Secrets } from './secrets.ts';
+import type { ServerOffer } from './server-answers.ts';
 
 /** A server in the program that drives the host. */
 export type SdkServerEntry = {
@@ -128,14 +128,10 @@ export type CatalogueStore = {
   flush?(): Promise<void>;
 };
 
-/** What one server is offered: the capabilities it is told of, and an answer for each method they stand for. */
-export type ServerOffer = {
-  readonly capabilities: ClientCapabilities;
-  readonly answers: Readonly<Record<string, ServerAnswer>>;
+/** The way to one in-process server at the far end of the control channel. */
+export type SdkPort = {
+  /** Resolves with the reply to a request; what it resolves with for anything else is ignored. `signal` takes the request back. */
+  send(message: JSONRPCMessage, signal: AbortSignal): Promise<unknown>;
+  /** Hands over what the server sends by itself, until the returned function is called. */
+  listen(receive: (message: unknown) => void): () => void;
 };
-
-/** Answers one request of a server; what it throws becomes the request's error. */
-export type ServerAnswer = (
-  params: Readonly<Record<string, unknown>>,
-  signal: AbortSignal,
-) => Promise<Record<string, unknown>>;

@@ -1,4 +1,5 @@
-import type { SlotWorld } from './slot-world.ts';
+import type { Clock } from './clock.ts';
+import type { RetryPolicy } from './retry.ts';
 import { beginning, isBusy, next, type ServerEvent, type ServerState } from './state.ts';
 
 type KeeperListener = {
@@ -8,9 +9,11 @@ type KeeperListener = {
   retryDue(): void;
 };
 
+type KeeperDeps = { readonly clock: Clock; readonly random: () => number; readonly retry: RetryPolicy };
+
 /** Holds the state of one server, tells of its changes, and wakes at the next retry. */
 export class StateKeeper {
-  readonly #given: Pick<SlotWorld, 'clock' | 'random' | 'retry'>;
+  readonly #given: KeeperDeps;
   readonly #listener: KeeperListener;
   #state: ServerState;
   #rest = Promise.withResolvers<void>();
@@ -18,7 +21,7 @@ export class StateKeeper {
   #isWished = false;
   #isOver = false;
 
-  constructor(given: Pick<SlotWorld, 'clock' | 'random' | 'retry'>, listener: KeeperListener) {
+  constructor(given: KeeperDeps, listener: KeeperListener) {
     this.#given = given;
     this.#listener = listener;
     this.#state = beginning(given.clock.now());

@@ -1,10 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type {
-  ConnectWorld,
-  ServerAnswer,
-  ServerEntry,
-  ServerOffer,
-} from '../../../src/mcp/connection/world.ts';
+import type { ConnectWorld, ServerEntry } from '../../../src/mcp/connection/world.ts';
+import type { ServerAnswer, ServerOffer } from '../../../src/mcp/connection/server-answers.ts';
 import { open } from './attempt.ts';
 import { startModernHttp, stdioModern } from './modern-servers.ts';
 import { calls } from './modern-tools.ts';

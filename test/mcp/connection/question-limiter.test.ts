@@ -4,7 +4,7 @@ import {
   type QuestionContext,
   QuestionLimiter,
 } from '../../../src/mcp/connection/question-limiter.ts';
-import type { ServerAnswer } from '../../../src/mcp/connection/world.ts';
+import type { ServerAnswer } from '../../../src/mcp/connection/server-answers.ts';
 
 const never = new AbortController().signal;
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { readyOffer } from '../../../src/mcp/connection/server-answers.ts';
-import type { ServerAnswer, ServerLog } from '../../../src/mcp/connection/world.ts';
+import type { ServerLog } from '../../../src/mcp/connection/world.ts';
+import type { ServerAnswer } from '../../../src/mcp/connection/server-answers.ts';
 import { INVALID_PARAMS, RpcFault } from '../../../src/protocol/json-rpc.ts';
 import { open } from './attempt.ts';
 import { rawServer } from './raw-servers.ts';

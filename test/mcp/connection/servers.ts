@@ -8,7 +8,7 @@ import {
   McpServer,
 } from '../../../interop/node_modules/@modelcontextprotocol/server/dist/index.mjs';
 import * as z from '../../../interop/node_modules/zod/index.js';
-import type { SdkPort } from '../../../src/mcp/connection/channel-transport.ts';
+import type { SdkPort } from '../../../src/mcp/connection/world.ts';
 import type { ConnectWorld } from '../../../src/mcp/connection/world.ts';
 import type { StdioServerEntry } from '../../../src/protocol/server-entry.ts';
 import type { McpSession, SessionPort } from '../../../src/tool-server/mcp-session.ts';
