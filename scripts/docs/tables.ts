@@ -2,7 +2,7 @@ import { HOST_DIFFERENCES } from '../../interop/host-differences.ts';
 import { EXCEPTIONS } from '../../interop/wire/exceptions.ts';
 import { FLAGS } from '../../src/agent/launch/flag-table.ts';
 import { serveRequest } from '../../src/agent/session/control-requests.ts';
-import { HOST_ERRORS } from '../../src/mcp/connection/host-error.ts';
+import { HOST_ERRORS } from '../../src/mcp/errors/host-error.ts';
 import { SDK_ERRORS, SdkError } from '../../src/protocol/sdk-error.ts';
 import { OFFICIAL_EXPORTS } from '../../src/sdk/export-table.ts';
 import { OFFICIAL_OPTIONS, type OptionRow, OWN_OPTIONS } from '../../src/sdk/option-table.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { HostError } from '../mcp/connection/host-error.ts';
-import type { ExpandedEntry, ServerEntry } from '../mcp/connection/world.ts';
-import { isSame } from '../mcp/servers/is-same.ts';
+import type { ExpandedEntry, ServerEntry } from '../mcp/connection/connect-context.ts';
+import { HostError } from '../mcp/errors/host-error.ts';
+import { isSame } from '../mcp/servers/configure.ts';
 import { type Aside, asideServers, whyAside } from './aside.ts';
 import type { Configuration } from './configuration.ts';
 import { makeExpander } from './expand/expander.ts';

@@ -7,7 +7,7 @@ import type { ConfigurationOptions, LoadedConfiguration } from '../config/loaded
 import { checkConfigurationOptions } from '../host/check-host-options.ts';
 import { Host } from '../host/host.ts';
 import type { HostOptions } from '../host/host-options.ts';
-import { HostError } from '../mcp/connection/host-error.ts';
+import { HostError } from '../mcp/errors/host-error.ts';
 import { VERSION } from './version.ts';
 
 /** Creates a host and starts connecting its servers. `await using` closes it. */
@@ -88,20 +88,19 @@ export type {
 } from '../host/host-options.ts';
 export type { PoolOptions, PoolSearch, PoolTool, ToolPool } from '../host/tool-pool.ts';
 export type { CallRecord } from '../mcp/calls/journal.ts';
-export { HostError, type HostErrorCode } from '../mcp/connection/host-error.ts';
-export { ServerFault } from '../mcp/connection/server-fault.ts';
-export type { ServerLog } from '../mcp/connection/world.ts';
-export type { CompletionOf } from '../mcp/features/completion.ts';
+export type { ServerLog } from '../mcp/connection/connect-context.ts';
+export { HostError, type HostErrorCode, ServerFault } from '../mcp/errors/host-error.ts';
 export type {
   Completion,
+  CompletionOf,
   FilledPrompt,
   PromptMessage,
   ReadResource,
-} from '../mcp/features/read-answers.ts';
+} from '../mcp/features/feature-results.ts';
 export type { Subscription } from '../mcp/features/subscriptions.ts';
 export { NotReadyError, type Ready } from '../mcp/servers/ready.ts';
+export type { ServerStatus } from '../mcp/servers/server-status.ts';
 export type { Replaced } from '../mcp/servers/servers.ts';
-export type { ServerStatus } from '../mcp/servers/status.ts';
 export type { Difference } from '../pool/pinning/difference.ts';
 export type { ToolChange } from '../pool/pinning/judge.ts';
 export type { PoolDiagnostic } from '../pool/pool.ts';

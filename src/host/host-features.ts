@@ -1,6 +1,11 @@
-import type { CompletionOf } from '../mcp/features/completion.ts';
+import type {
+  Completion,
+  CompletionOf,
+  FilledPrompt,
+  ReadResource,
+} from '../mcp/features/feature-results.ts';
 import type { Features } from '../mcp/features/features.ts';
-import type { Completion, FilledPrompt, ReadResource } from '../mcp/features/read-answers.ts';
+
 import type { Subscription } from '../mcp/features/subscriptions.ts';
 import { checkAsked } from './check-host-options.ts';
 import type { HostCallOptions, HostPrompt, HostResource, HostResourceTemplate } from './host-options.ts';

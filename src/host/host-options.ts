@@ -1,11 +1,11 @@
 import type { Progress } from '@modelcontextprotocol/client';
 import type { Broadcast } from '../base/broadcast.ts';
 import type { LoadedConfiguration } from '../config/loaded-configuration.ts';
-import type { SdkServerEntry, ServerLog, WarningSubject } from '../mcp/connection/world.ts';
+import type { SdkServerEntry, ServerLog, WarningSubject } from '../mcp/connection/connect-context.ts';
 import type { Prompt } from '../mcp/discovery/prompt.ts';
 import type { Resource, ResourceTemplate } from '../mcp/discovery/resource.ts';
+import type { ServerStatus } from '../mcp/servers/server-status.ts';
 import type { StartProgress } from '../mcp/servers/servers-options.ts';
-import type { ServerStatus } from '../mcp/servers/status.ts';
 import type { ListedTool } from '../protocol/mcp.ts';
 import type { ExternalServerEntry } from '../protocol/server-entry.ts';
 

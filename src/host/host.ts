@@ -5,18 +5,17 @@ import { configuredLimits } from '../config/configured-limits.ts';
 import type { LoadedConfiguration } from '../config/loaded-configuration.ts';
 import type { RunningConfiguration } from '../config/running.ts';
 import { sayNews } from '../config/say-news.ts';
-import type { Refusal } from '../mcp/calls/call-fault.ts';
-import { callServer } from '../mcp/calls/call-server.ts';
+import { callServer, type Refusal } from '../mcp/calls/call-tool.ts';
+
 import { type CallRecord, memoryJournal } from '../mcp/calls/journal.ts';
-import { HostError } from '../mcp/connection/host-error.ts';
-import type { EraMemory, ServerEntry, WarningSubject } from '../mcp/connection/world.ts';
+import type { EraMemory, ServerEntry, WarningSubject } from '../mcp/connection/connect-context.ts';
+import { HostError, unknownServer, type WhyAside } from '../mcp/errors/host-error.ts';
 import { Features } from '../mcp/features/features.ts';
-import { unknownServer, type WhyAside } from '../mcp/features/unknown-server.ts';
-import { ownEntry } from '../mcp/servers/read-entry.ts';
 import type { Ready } from '../mcp/servers/ready.ts';
-import type { KnownServer } from '../mcp/servers/server.ts';
+import { ownEntry } from '../mcp/servers/server-entry.ts';
+import { closedStatus, type KnownServer, type ServerStatus } from '../mcp/servers/server-status.ts';
 import { type Replaced, Servers } from '../mcp/servers/servers.ts';
-import { closedStatus, type ServerStatus } from '../mcp/servers/status.ts';
+
 import type { ToolChange } from '../pool/pinning/judge.ts';
 import type { PinWatch } from '../pool/pinning/pin-watch.ts';
 import type { Pins } from '../pool/pinning/pins.ts';

@@ -1,5 +1,5 @@
-import { HostError } from '../mcp/connection/host-error.ts';
-import { unknownServer as unknown } from '../mcp/features/unknown-server.ts';
+import { HostError, unknownServer as unknown } from '../mcp/errors/host-error.ts';
+
 import type { Servers } from '../mcp/servers/servers.ts';
 import { Assembler, type Pool, type PoolDiagnostic, type PooledTool } from '../pool/assemble.ts';
 import type { PinWatch } from '../pool/pinning/pin-watch.ts';

@@ -1,5 +1,5 @@
 import { isRecord } from '../base/is-record.ts';
-import type { Server } from '../mcp/servers/server.ts';
+import type { Server } from '../mcp/servers/server-status.ts';
 import type { Rule } from './rule.ts';
 
 /** What the entries of servers say about their own tools, as rules; what is no policy says nothing. */

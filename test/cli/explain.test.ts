@@ -2,7 +2,7 @@ import { existsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { configPlace } from '../config/config-place.ts';
-import { PROCESSES } from '../mcp/contract/third-party-servers.ts';
+import { PROCESSES } from '../mcp/contract/support/third-party-servers.ts';
 import { odd } from './host/real-servers.ts';
 import { CLI, fixture, runCli } from './run-cli.ts';
 

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { leakingServer } from '../mcp/connection/raw-servers.ts';
+import { leakingServer } from '../mcp/support/raw-servers.ts';
 import { config } from './host/real-servers.ts';
 import { runCli } from './run-cli.ts';
 

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { ToolsReport } from '../../src/cli/tools/report.ts';
 import { openPins } from '../../src/pool/pinning/open-pins.ts';
 import { placeOf } from '../../src/pool/pinning/place-of.ts';
-import { startEverything } from '../mcp/contract/third-party-servers.ts';
+import { startEverything } from '../mcp/contract/support/third-party-servers.ts';
 import { BROKEN, config, EVERYTHING, filesystem, MEMORY, odd } from './host/real-servers.ts';
 import { jsonFile } from './json-file.ts';
 import { runCli, startCli } from './run-cli.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createHost, type HostOptions } from '../../src/entry/host.ts';
-import { startWeb } from '../mcp/transports/http/web.ts';
+import { startWeb } from '../mcp/transports/http/support/web.ts';
 
 const before = process.env.TOOLPLANE_HOME;
 let home: string;

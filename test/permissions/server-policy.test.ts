@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ServerEntry } from '../../src/mcp/connection/world.ts';
+import type { ServerEntry } from '../../src/mcp/connection/connect-context.ts';
 import { policyRules } from '../../src/permissions/server-policy.ts';
 
 const withPolicy = (policy: unknown) =>

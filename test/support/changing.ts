@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { scriptedModel, text, toolUse } from '../../src/agent/models/scripted.ts';
 import type { SessionOptions } from '../../src/agent/session/session.ts';
-import { fileCatalogue } from '../../src/mcp/discovery/file-catalogue.ts';
+import { fileCatalogue } from '../../src/mcp/discovery/tool-cache.ts';
 import { openPins } from '../../src/pool/pinning/open-pins.ts';
 import type { ListedTool } from '../../src/protocol/mcp.ts';
 import type { CanUseTool } from '../../src/sdk/callbacks.ts';

@@ -2,7 +2,7 @@ import type { SessionHooks } from '../../hooks/session-hooks.ts';
 import type { Journal } from '../../mcp/calls/journal.ts';
 import type { Features } from '../../mcp/features/features.ts';
 import type { CallTarget } from '../../mcp/servers/call-target.ts';
-import type { Server } from '../../mcp/servers/server.ts';
+import type { Server } from '../../mcp/servers/server-status.ts';
 import type { Servers } from '../../mcp/servers/servers.ts';
 import type { Asker } from '../../permissions/ask.ts';
 import type { Workspace } from '../../permissions/path.ts';

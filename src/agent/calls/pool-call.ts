@@ -1,4 +1,4 @@
-import type { Server } from '../../mcp/servers/server.ts';
+import type { Server } from '../../mcp/servers/server-status.ts';
 import type { ToolCall as RuleCall } from '../../permissions/match.ts';
 import type { PathLink } from '../../permissions/path.ts';
 import type { PooledTool } from '../../pool/assemble.ts';

@@ -1,9 +1,9 @@
 import { cutText } from '../../base/cut-text.ts';
-import { dialled } from '../../mcp/calls/reach.ts';
-import { HostError } from '../../mcp/connection/host-error.ts';
-import { isTrustedEntry } from '../../mcp/connection/world.ts';
+import { dialled } from '../../mcp/calls/retrying-request.ts';
+import { isTrustedEntry } from '../../mcp/connection/connect-context.ts';
+import { HostError } from '../../mcp/errors/host-error.ts';
 import type { CallTarget } from '../../mcp/servers/call-target.ts';
-import type { Server } from '../../mcp/servers/server.ts';
+import type { Server } from '../../mcp/servers/server-status.ts';
 import type { PooledTool } from '../../pool/assemble.ts';
 import { definitionOf } from '../../pool/pinning/definition.ts';
 import { judge } from '../../pool/pinning/judge.ts';

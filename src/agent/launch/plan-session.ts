@@ -8,7 +8,7 @@ import type { Settings } from '../../config/settings/settings.ts';
 import type { Wanted } from '../../config/sources/wanted.ts';
 import { type ConfigWorld, configWorld } from '../../config/world.ts';
 import { CONNECT_TIMEOUT_MS } from '../../mcp/calls/time-limits.ts';
-import type { ServerEntry } from '../../mcp/connection/world.ts';
+import type { ServerEntry } from '../../mcp/connection/connect-context.ts';
 import { absolutePath } from '../../permissions/path.ts';
 import { readToolSearch, TOOL_SEARCH_WORDS } from '../../pool/tool-budget.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';

@@ -1,6 +1,6 @@
 import { isRecord } from '../../base/is-record.ts';
 import { redactText } from '../../base/redact.ts';
-import { isLoopback } from '../../mcp/transports/http/proxy-for.ts';
+import { isLoopback } from '../../mcp/transports/http/proxy.ts';
 import { ModelFault, type ModelFaultCode } from './model.ts';
 
 /** Errors inside a stream have a type and no status; this is the status each would have had. */

@@ -1,6 +1,6 @@
 import { isRecord } from '../../base/is-record.ts';
-import type { ServerEntry } from '../../mcp/connection/world.ts';
-import { readEntry } from '../../mcp/servers/read-entry.ts';
+import type { ServerEntry } from '../../mcp/connection/connect-context.ts';
+import { readEntry } from '../../mcp/servers/server-entry.ts';
 
 /** A kind of sub-agent. */
 export type AgentDefinition = {

@@ -4,7 +4,7 @@ import { ControlChannel } from '../../control/channel.ts';
 import type { AgentLink } from '../../control/link.ts';
 import type { HookEffect } from '../../hooks/hook-effect.ts';
 import type { SessionHooks } from '../../hooks/session-hooks.ts';
-import type { ConnectWorld } from '../../mcp/connection/world.ts';
+import type { ConnectWorld } from '../../mcp/connection/connect-context.ts';
 import { Servers } from '../../mcp/servers/servers.ts';
 import { unmatchedDenyRules } from '../../permissions/unmatched.ts';
 import type { Pool } from '../../pool/assemble.ts';

@@ -1,10 +1,10 @@
 import { isRecord } from '../../base/is-record.ts';
 import type { Reply, ServedRequest } from '../../control/channel.ts';
 import { readCallbackHooks } from '../../hooks/session-hooks.ts';
-import type { Refusal } from '../../mcp/calls/call-fault.ts';
-import { callServer } from '../../mcp/calls/call-server.ts';
-import type { ServerEntry } from '../../mcp/connection/world.ts';
-import { sdkEntry } from '../../mcp/servers/read-entry.ts';
+import { callServer, type Refusal } from '../../mcp/calls/call-tool.ts';
+
+import type { ServerEntry } from '../../mcp/connection/connect-context.ts';
+import { sdkEntry } from '../../mcp/servers/server-entry.ts';
 import { modeOf } from '../../permissions/rule-store.ts';
 import { argumentsFor } from '../../pool/schema/arguments.ts';
 import type { Frame } from '../../protocol/control-frame.ts';

@@ -1,5 +1,5 @@
 import type { ControlAnswer } from '../../control/channel.ts';
-import type { SdkPort } from '../../mcp/connection/world.ts';
+import type { SdkPort } from '../../mcp/connection/connect-context.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
 
 /** The ways to the servers that live in the program: every message to one is a control request of its own. */

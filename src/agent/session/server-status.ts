@@ -1,5 +1,5 @@
 import { redactedJson, redactText } from '../../base/redact.ts';
-import type { Server, ServerOrigin, ServerView } from '../../mcp/servers/server.ts';
+import type { Server, ServerOrigin, ServerView } from '../../mcp/servers/server-status.ts';
 import type { ToolAnnotations } from '../../protocol/mcp.ts';
 
 /** One server as `mcp_status` and `system/init` tell of it. */

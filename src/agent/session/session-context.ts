@@ -3,7 +3,7 @@ import type { ControlChannel } from '../../control/channel.ts';
 import { SessionHooks } from '../../hooks/session-hooks.ts';
 import { spawnShell } from '../../hooks/spawn-shell.ts';
 import { memoryJournal } from '../../mcp/calls/journal.ts';
-import type { ConnectWorld } from '../../mcp/connection/world.ts';
+import type { ConnectWorld } from '../../mcp/connection/connect-context.ts';
 import { Features } from '../../mcp/features/features.ts';
 import type { Asker } from '../../permissions/ask.ts';
 import { matchesCall } from '../../permissions/match.ts';

@@ -1,7 +1,7 @@
 import type { HookEffect } from '../../hooks/hook-effect.ts';
 import type { RegisteredHook } from '../../hooks/match-hooks.ts';
 import type { SessionHooks } from '../../hooks/session-hooks.ts';
-import type { ConnectWorld, ServerEntry } from '../../mcp/connection/world.ts';
+import type { ConnectWorld, ServerEntry } from '../../mcp/connection/connect-context.ts';
 import type { Servers } from '../../mcp/servers/servers.ts';
 import type { Asker } from '../../permissions/ask.ts';
 import type { Workspace } from '../../permissions/path.ts';

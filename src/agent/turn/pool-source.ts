@@ -1,5 +1,5 @@
 import { cutText } from '../../base/cut-text.ts';
-import type { Server } from '../../mcp/servers/server.ts';
+import type { Server } from '../../mcp/servers/server-status.ts';
 import type { Servers } from '../../mcp/servers/servers.ts';
 import { matchesTool, type ToolRef } from '../../permissions/match.ts';
 import type { Rule } from '../../permissions/rule.ts';

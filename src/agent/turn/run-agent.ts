@@ -1,6 +1,6 @@
 import { isRecord } from '../../base/is-record.ts';
 import { within } from '../../base/within.ts';
-import { callServer } from '../../mcp/calls/call-server.ts';
+import { callServer } from '../../mcp/calls/call-tool.ts';
 import { matchesCall } from '../../permissions/match.ts';
 import { modeOf } from '../../permissions/rule-store.ts';
 import { policyRules } from '../../permissions/server-policy.ts';

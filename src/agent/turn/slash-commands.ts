@@ -1,6 +1,6 @@
 import type { Prompt } from '../../mcp/discovery/prompt.ts';
-import type { PromptMessage } from '../../mcp/features/read-answers.ts';
-import type { Server } from '../../mcp/servers/server.ts';
+import type { PromptMessage } from '../../mcp/features/feature-results.ts';
+import type { Server } from '../../mcp/servers/server-status.ts';
 import { aliasOf } from '../../pool/alias.ts';
 import { compareUnits } from '../../pool/order.ts';
 import type { UserBlock } from '../../protocol/agent-message.ts';

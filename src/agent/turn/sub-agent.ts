@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { within } from '../../base/within.ts';
-import type { ConnectWorld } from '../../mcp/connection/world.ts';
+import type { ConnectWorld } from '../../mcp/connection/connect-context.ts';
 import { Features } from '../../mcp/features/features.ts';
 import { Servers } from '../../mcp/servers/servers.ts';
 import type { Division } from '../../pool/divide.ts';

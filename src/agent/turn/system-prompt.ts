@@ -1,5 +1,5 @@
 import { cutText } from '../../base/cut-text.ts';
-import type { Server } from '../../mcp/servers/server.ts';
+import type { Server } from '../../mcp/servers/server-status.ts';
 import type { PooledTool } from '../../pool/assemble.ts';
 import { visible } from '../../pool/pinning/shown.ts';
 import { sayDeferred } from '../../pool/say-deferred.ts';

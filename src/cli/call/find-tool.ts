@@ -1,6 +1,6 @@
 import { nearest } from '../../base/nearest.ts';
 import type { HostTool } from '../../host/host-options.ts';
-import { choiceOf, isChosen } from '../../mcp/discovery/choose-tools.ts';
+import { choiceOf, isChosen } from '../../mcp/discovery/tool-filter.ts';
 import { isAliasOf } from '../../pool/alias.ts';
 import { mcpToolName } from '../../protocol/tool-name.ts';
 import { Failed } from '../host/failure.ts';

@@ -7,7 +7,7 @@ import { explainTimeout } from '../../config/explain/explain-timeout.ts';
 import { explainTool, type LiveTools, namedTools } from '../../config/explain/explain-tool.ts';
 import type { Explanation, ServerExplanation } from '../../config/explain/explanation.ts';
 import { resolveTool } from '../../config/explain/resolve-tool.ts';
-import type { ServerStatus } from '../../mcp/servers/status.ts';
+import type { ServerStatus } from '../../mcp/servers/server-status.ts';
 import type { Rule } from '../../permissions/rule.ts';
 import { policyRules } from '../../permissions/server-policy.ts';
 import { normalizeName } from '../../protocol/tool-name.ts';

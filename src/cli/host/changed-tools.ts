@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { HostTool } from '../../host/host-options.ts';
-import { isTrustedEntry, type ServerEntry } from '../../mcp/connection/world.ts';
+import { isTrustedEntry, type ServerEntry } from '../../mcp/connection/connect-context.ts';
 import { acceptCommand } from '../../pool/pinning/accept-command.ts';
 import type { ToolChange } from '../../pool/pinning/judge.ts';
 import { openPins } from '../../pool/pinning/open-pins.ts';

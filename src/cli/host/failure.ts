@@ -1,5 +1,5 @@
-import { HostError, type HostErrorCode } from '../../mcp/connection/host-error.ts';
-import { ServerFault } from '../../mcp/connection/server-fault.ts';
+import { HostError, type HostErrorCode, ServerFault } from '../../mcp/errors/host-error.ts';
+
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { NotUnderstood } from './not-understood.ts';
 

@@ -1,6 +1,6 @@
 import type { Configuration } from '../../config/configuration.ts';
 import type { ConfiguredServer } from '../../config/model.ts';
-import type { ServerStatus } from '../../mcp/servers/status.ts';
+import type { ServerStatus } from '../../mcp/servers/server-status.ts';
 import type { ExternalServerEntry } from '../../protocol/server-entry.ts';
 import { withHost } from '../host/with-host.ts';
 import type { Session } from './session.ts';

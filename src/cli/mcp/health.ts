@@ -1,6 +1,6 @@
 import type { Configuration } from '../../config/configuration.ts';
 import type { ConfiguredServer, Verdict, WrittenServer } from '../../config/model.ts';
-import type { ServerStatus } from '../../mcp/servers/status.ts';
+import type { ServerStatus } from '../../mcp/servers/server-status.ts';
 import type { Tone } from '../chat/piece.ts';
 import { faultOf } from '../host/with-host.ts';
 import type { Statuses } from './connect.ts';

@@ -1,5 +1,5 @@
 import type { Prompt } from '../../mcp/discovery/prompt.ts';
-import type { FilledPrompt } from '../../mcp/features/read-answers.ts';
+import type { FilledPrompt } from '../../mcp/features/feature-results.ts';
 import { partsOf, partsText } from '../host/content-parts.ts';
 import { grouped } from '../host/grouped.ts';
 import { firstLine } from '../tools/tool-table.ts';

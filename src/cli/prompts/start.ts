@@ -1,5 +1,5 @@
 import { nearest } from '../../base/nearest.ts';
-import { HostError } from '../../mcp/connection/host-error.ts';
+import { HostError } from '../../mcp/errors/host-error.ts';
 import { jsonText, lines } from '../host/lines.ts';
 import type { NamedServers } from '../host/named-servers.ts';
 import { NotUnderstood } from '../host/not-understood.ts';

@@ -1,5 +1,5 @@
 import type { HostTool } from '../../host/host-options.ts';
-import type { ServerStatus } from '../../mcp/servers/status.ts';
+import type { ServerStatus } from '../../mcp/servers/server-status.ts';
 import type { Pool, PoolDiagnostic, PooledTool } from '../../pool/assemble.ts';
 import type { ToolChange } from '../../pool/pinning/judge.ts';
 import { priceOf } from '../../pool/price.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { underLock } from '../../base/file-lock.ts';
 import { replaceFile } from '../../base/replace-file.ts';
-import { HostError } from '../../mcp/connection/host-error.ts';
+import { HostError } from '../../mcp/errors/host-error.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import type { WrittenServer } from '../model.ts';
 import type { SettingsSource } from '../sources/found.ts';

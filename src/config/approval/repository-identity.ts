@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createFile } from '../../base/create-file.ts';
-import { HostError } from '../../mcp/connection/host-error.ts';
+import { HostError } from '../../mcp/errors/host-error.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { noteWritten } from '../write/inventory.ts';
 import { hashEntry } from './hash-entry.ts';

@@ -1,5 +1,5 @@
 import { isCredentialName } from '../../base/is-credential-name.ts';
-import { isNamedCredential } from '../../mcp/connection/credentials.ts';
+import { isNamedCredential } from '../../mcp/connection/secrets.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { checkExternalEntry, type ExternalServerEntry } from '../../protocol/server-entry.ts';
 import { mapTexts, type Place } from './members.ts';

@@ -1,6 +1,6 @@
 import { isRecord } from '../../base/is-record.ts';
-import { HostError } from '../../mcp/connection/host-error.ts';
-import type { ExpandedEntry, ServerEntry } from '../../mcp/connection/world.ts';
+import type { ExpandedEntry, ServerEntry } from '../../mcp/connection/connect-context.ts';
+import { HostError } from '../../mcp/errors/host-error.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
 import { expandEntry } from './expand-entry.ts';
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { HostError } from '../../mcp/connection/host-error.ts';
-import type { Apart } from '../../mcp/connection/world.ts';
+import type { Apart } from '../../mcp/connection/connect-context.ts';
+import { HostError } from '../../mcp/errors/host-error.ts';
 import type { ExternalServerEntry } from '../../protocol/server-entry.ts';
 import { isWithin, realPlace } from '../approval/real-place.ts';
 import type { Configuration } from '../configuration.ts';

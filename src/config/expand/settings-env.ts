@@ -1,5 +1,5 @@
 import { isRecord } from '../../base/is-record.ts';
-import { isInherited } from '../../mcp/transports/stdio/least-environment.ts';
+import { isInherited } from '../../mcp/transports/stdio/server-environment.ts';
 import type { ExternalServerEntry } from '../../protocol/server-entry.ts';
 import type { Configuration } from '../configuration.ts';
 

@@ -1,6 +1,6 @@
 import { isRecord } from '../../base/is-record.ts';
 import { shellWord } from '../../base/shell-word.ts';
-import type { MissingVariable } from '../../mcp/transports/stdio/missing-variable.ts';
+import type { MissingVariable } from '../../mcp/transports/stdio/server-environment.ts';
 import type { Configuration } from '../configuration.ts';
 import { workingDirectory } from '../expand/server-directory.ts';
 import type { ConfiguredServer } from '../model.ts';

@@ -1,4 +1,4 @@
-import type { ServerStatus } from '../../mcp/servers/status.ts';
+import type { ServerStatus } from '../../mcp/servers/server-status.ts';
 import type { Configuration } from '../configuration.ts';
 import type { Lookup } from '../expand/expand-entry.ts';
 import { faultText } from '../fault-text.ts';

@@ -1,5 +1,5 @@
 import { shellWord, shellWords } from '../../base/shell-word.ts';
-import { isChosen } from '../../mcp/discovery/choose-tools.ts';
+import { isChosen } from '../../mcp/discovery/tool-filter.ts';
 import type { ToolRef } from '../../permissions/match.ts';
 import { type Rule, ruleText } from '../../permissions/rule.ts';
 import { removingRule } from '../../permissions/unmatched.ts';

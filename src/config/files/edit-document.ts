@@ -3,7 +3,7 @@ import { mkdirSync, rmdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { underLock } from '../../base/file-lock.ts';
 import { fileState, followLinks, replaceFile } from '../../base/replace-file.ts';
-import { HostError } from '../../mcp/connection/host-error.ts';
+import { HostError } from '../../mcp/errors/host-error.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { realPlace } from '../approval/real-place.ts';
 import { placeText } from '../fault-text.ts';

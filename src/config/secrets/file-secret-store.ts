@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { underLock } from '../../base/file-lock.ts';
 import { replaceFile } from '../../base/replace-file.ts';
-import { HostError } from '../../mcp/connection/host-error.ts';
+import { HostError } from '../../mcp/errors/host-error.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { readPrivateFile } from './read-private-file.ts';
 import { readSecretFile, secretFault, secretFileText } from './secret-file.ts';

@@ -1,4 +1,4 @@
-import type { SdkServerEntry } from '../../mcp/connection/world.ts';
+import type { SdkServerEntry } from '../../mcp/connection/connect-context.ts';
 import type { ConfigFault, Position, Scope, Source } from '../model.ts';
 import type { FileState } from './file-state.ts';
 

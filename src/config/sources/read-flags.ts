@@ -1,6 +1,6 @@
 import { isRecord } from '../../base/is-record.ts';
-import type { SdkServerEntry } from '../../mcp/connection/world.ts';
-import { sdkEntry } from '../../mcp/servers/read-entry.ts';
+import type { SdkServerEntry } from '../../mcp/connection/connect-context.ts';
+import { sdkEntry } from '../../mcp/servers/server-entry.ts';
 import { MIGRATIONS } from '../files/versions.ts';
 import type { ConfigFault, Source } from '../model.ts';
 import { contentOfValue } from './content.ts';

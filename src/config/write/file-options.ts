@@ -1,5 +1,5 @@
 import { basename, join, resolve } from 'node:path';
-import { HostError } from '../../mcp/connection/host-error.ts';
+import { HostError } from '../../mcp/errors/host-error.ts';
 import { isWithin, realPlace } from '../approval/real-place.ts';
 import type { EditOptions } from '../files/edit-document.ts';
 import { MIGRATIONS } from '../files/versions.ts';

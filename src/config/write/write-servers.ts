@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { isRecord } from '../../base/is-record.ts';
-import { HostError } from '../../mcp/connection/host-error.ts';
+import { HostError } from '../../mcp/errors/host-error.ts';
 import { decideServers, forgetServer } from '../approval/choice-store.ts';
 import { hashEntry } from '../approval/hash-entry.ts';
 import { editDocument } from '../files/edit-document.ts';

@@ -1,13 +1,40 @@
 import type { CallToolResult } from '../../protocol/mcp.ts';
+import { isTrustedEntry } from '../connection/connect-context.ts';
 import type { CallOptions } from '../connection/connection.ts';
-import { HostError } from '../connection/host-error.ts';
-import { isTrustedEntry } from '../connection/world.ts';
+import { HostError, type HostErrorCode } from '../errors/host-error.ts';
 import type { CallTarget } from '../servers/call-target.ts';
-import { afterFailure, type FailedAttempt, mayRepeat, type NextStep } from './after-failure.ts';
-import { lateFault, lostFault, type Refusal, unsentFault } from './call-fault.ts';
 import type { CallOutcome, Journal } from './journal.ts';
-import { pause, reach } from './reach.ts';
-import type { TimeLimits } from './time-limits.ts';
+import {
+  afterFailure,
+  type FailedAttempt,
+  mayRepeat,
+  type NextStep,
+  pause,
+  reach,
+} from './retrying-request.ts';
+import { type LimitSources, type TimeLimits, timeLimits } from './time-limits.ts';
+
+/** A call whose limits are still to be found. */
+type ServerCall = Omit<ToolCall, 'limits'> & { readonly timeoutMs?: number | undefined };
+
+/** Calls a tool within the limits that its call, its server's entry and the host set; one that the entry leaves out is not called. */
+export async function callServer(
+  target: CallTarget,
+  { timeoutMs, ...call }: ServerCall,
+  journal: Journal,
+  host: LimitSources['host'] = {},
+): Promise<Partial<CallToolResult>> {
+  if (!target.isChosen(call.tool)) {
+    const fault = `its entry leaves out the tool ${JSON.stringify(call.tool)}; change "includeTools" or "excludeTools" to use it`;
+    throw new HostError('excluded', call.server, fault, { hasRun: 'no' });
+  }
+  const limits = timeLimits(call.tool, {
+    call: { timeoutMs, hearsProgress: call.onProgress !== undefined },
+    entry: target.entry,
+    host,
+  });
+  return callTool(target, { ...call, limits }, journal);
+}
 
 /** One call as its user wants it. */
 export type ToolCall = {
@@ -117,4 +144,51 @@ type GiveUp = Extract<NextStep, { kind: 'give-up' }>;
 function outcomeOf(failure: unknown, mayHaveRun: boolean): CallOutcome {
   if (mayHaveRun) return 'lost';
   return failure instanceof HostError && failure.code === 'timeout' ? 'timed-out' : 'failed';
+}
+
+type Called = { readonly server: string; readonly tool: string; readonly limits: TimeLimits };
+
+/** The time is up; `stage` says where the call stood. The setting that was met is named: raising another would change nothing. */
+function lateFault(
+  { server, tool, limits }: Called,
+  kind: 'total' | 'idle',
+  stage: string,
+  cause?: HostError,
+): HostError {
+  const { totalMs, totalBy, idleMs = totalMs, idleBy = totalBy } = limits;
+  const [ms, by] = kind === 'total' ? [totalMs, totalBy] : [idleMs, idleBy];
+  const what = kind === 'total' ? 'timed out after' : 'gave no sign of life for';
+  const fault = `tool "${tool}" ${what} ${sayTime(ms)}${stage}; raise ${by} if it may take longer`;
+  return new HostError('timeout', server, fault, { hasRun: cause ? 'maybe' : 'no', ...(cause && { cause }) });
+}
+
+/** The connection is gone, and nobody knows whether the server did what it was asked. */
+function lostFault(failure: HostError, { server, tool }: Called): HostError {
+  const { code, isTerminal, hasRun, retryAfterMs } = failure;
+  const why = failure.message.replace(`MCP server "${server}": `, '');
+  const fault = `the connection was lost during "${tool}" (${why}); the call may have run, so it was not repeated: see what it did before you call it again`;
+  return new HostError(code, server, fault, {
+    cause: failure,
+    isTerminal,
+    hasRun,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  });
+}
+
+/** Why a call is not sent: the code and the words of its error. */
+export type Refusal = { readonly code: HostErrorCode; readonly fault: string };
+
+/** It is not what was decided on any more, so it is not sent; `lost` is the failure of an attempt that may have run. */
+function unsentFault({ server }: Called, why: string | Refusal, lost: HostError | undefined): HostError {
+  const { code, fault } = typeof why === 'string' ? { code: 'unknown-tool' as const, fault: why } : why;
+  if (lost) return new HostError(code, server, `${fault}; ${MAY_HAVE_RUN}`, { cause: lost });
+  const rest = typeof why === 'string' ? '; nothing was sent: call it again to have it decided anew' : '';
+  return new HostError(code, server, fault + rest, { hasRun: 'no' });
+}
+
+const MAY_HAVE_RUN =
+  'the connection was lost during the call, which may have run, and it was not sent again: see what it did before you call it again';
+
+function sayTime(ms: number): string {
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${Number((ms / 1000).toFixed(1))} s`;
 }

@@ -1,15 +1,14 @@
 import type { Client, Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { Scope } from '../../base/scope.ts';
 import type { CallToolResult } from '../../protocol/mcp.ts';
-import type { CallOptions } from './call-options.ts';
-import { ModernRequests } from './modern-requests.ts';
-import type { ListKind, Notices } from './notices.ts';
-import type { Question, Requests } from './requests.ts';
-import type { ServerAnswer } from './server-answers.ts';
+import type { ListKind, Notices } from './notifications.ts';
+import type { CallOptions, Question, Requests } from './requests.ts';
+import type { ServerAnswer } from './server-requests.ts';
+import { ModernRequests } from './stateless-requests.ts';
 import type { Wire } from './wire.ts';
 
-export type { CallOptions } from './call-options.ts';
-export type { ListKind } from './notices.ts';
+export type { ListKind } from './notifications.ts';
+export type { CallOptions } from './requests.ts';
 
 /** A server that answers: what it says of itself, and what can be asked of it. */
 export type Connection = {

@@ -1,23 +1,18 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { isRecord } from '../../base/is-record.ts';
 import { Scope } from '../../base/scope.ts';
+import { startTimer } from '../../base/timer.ts';
 import { within } from '../../base/within.ts';
-import { NoiseTeller } from '../transports/stdio/noise.ts';
-import { ANYTHING } from './anything.ts';
-import type { Attempt } from './attempt.ts';
+import { HostError } from '../errors/host-error.ts';
+import { dial } from '../transports/transports.ts';
+import type { ConnectWorld, Dialed, EraVerdict, ServerEntry } from './connect-context.ts';
 import { type Connection, connectionOf } from './connection.ts';
-import type { Dialed } from './dial.ts';
-import { planEra } from './era.ts';
-import { HostError } from './host-error.ts';
-import { ListStream, listFilter } from './list-stream.ts';
-import { Notices } from './notices.ts';
-import { limiterOf } from './question-limiter.ts';
+import { ListStream, listFilter, Notices } from './notifications.ts';
+import { planEra } from './protocol-era.ts';
 import { Requests } from './requests.ts';
-import type { ServerOffer } from './server-answers.ts';
-import { readyOffer } from './server-answers.ts';
-import { dial } from './transports.ts';
+import { limiterOf, readyOffer, type ServerOffer } from './server-requests.ts';
+import { NoiseTeller } from './warnings.ts';
 import { Wire } from './wire.ts';
-import type { ConnectWorld, EraVerdict, ServerEntry } from './world.ts';
 
 /** What is left of a dial, whatever came of it. */
 export type Traces = { wire?: Wire; dialed?: Dialed };
@@ -118,3 +113,48 @@ async function listen(client: Client, notices: Notices, scope: Scope, signal: Ab
   await within(LISTEN_MS, opened, signal);
   isLate = true;
 }
+
+/** Ends with the caller's signal or its own time, whichever comes first. */
+export class Attempt implements Disposable {
+  readonly limitMs: number;
+  readonly #controller = new AbortController();
+  readonly #ended = Promise.withResolvers<never>();
+  readonly #timer: NodeJS.Timeout;
+  readonly #caller: AbortSignal;
+
+  constructor(limitMs: number, caller: AbortSignal) {
+    this.limitMs = limitMs;
+    this.#caller = caller;
+    this.#ended.promise.catch(() => {});
+    this.#timer = startTimer(limitMs, this.#end);
+    caller.addEventListener('abort', this.#end);
+    if (caller.aborted) this.#end();
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Rejects when the attempt is over, never resolves. */
+  get ended(): Promise<never> {
+    return this.#ended.promise;
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+    this.#caller.removeEventListener('abort', this.#end);
+  }
+
+  readonly #end = (): void => {
+    this.#controller.abort();
+    this.#ended.reject(this.#controller.signal.reason);
+  };
+}
+/** A schema that takes what comes: the official client rejects a whole answer for one bad part; whoever asked reads it. */
+const ANYTHING = {
+  '~standard': {
+    version: 1 as const,
+    vendor: 'toolplane',
+    validate: (value: unknown) => ({ value }),
+  },
+};

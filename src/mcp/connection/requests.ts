@@ -1,14 +1,12 @@
 import type { JSONRPCMessage, Progress } from '@modelcontextprotocol/client';
 import { isRecord } from '../../base/is-record.ts';
 import { startTimer } from '../../base/timer.ts';
+import { INTERNAL } from '../../protocol/json-rpc.ts';
 import { AbortError } from '../../protocol/sdk-error.ts';
-import { faultOfError, faultOfResult } from './answer-fault.ts';
-import type { CallOptions } from './call-options.ts';
-import { explain } from './explain.ts';
-import { HostError } from './host-error.ts';
-import { type Limit, sayTimeout } from './say-timeout.ts';
+import { explain } from '../errors/classify-failure.ts';
+import { HostError, ServerFault } from '../errors/host-error.ts';
+import { isSessionLost, SessionCheck } from '../errors/session-loss.ts';
 import { Secrets } from './secrets.ts';
-import { isSessionLost, SessionCheck } from './session-check.ts';
 import type { Wire } from './wire.ts';
 
 /** One request; `headers` go with it where requests have headers. */
@@ -248,3 +246,51 @@ function idOf(value: unknown): number {
 function aborted(signal: AbortSignal): AbortError {
   return new AbortError('The request was aborted', { cause: signal.reason });
 }
+
+/** The error of an answer, whatever it looks like: somebody waits for it. */
+function faultOfError(server: string, error: unknown): ServerFault {
+  const { code, message, data }: Record<string, unknown> = isRecord(error) ? error : { message: error };
+  const words = typeof message === 'string' ? message : '';
+  return new ServerFault(server, typeof code === 'number' ? code : 0, words, data);
+}
+
+/** What is wrong with a result, if that would break whoever reads it; unknown members are welcome. */
+function faultOfResult(server: string, method: string, result: unknown): ServerFault | undefined {
+  const fault = isRecord(result) ? faultOfMembers(method, result) : NO_ANSWER;
+  return fault === undefined
+    ? undefined
+    : new ServerFault(server, INTERNAL, `MCP server "${server}": ${fault}`);
+}
+
+const NO_ANSWER = 'its answer is neither a result nor an error';
+
+function faultOfMembers(method: string, { content }: Record<string, unknown>): string | undefined {
+  if (method !== 'tools/call' || content === undefined || Array.isArray(content)) return undefined;
+  return 'the "content" of its result is no list; whoever made the server has to mend that';
+}
+/** The longest time in all, or the longest silence. */
+type Limit = 'total' | 'idle';
+
+/** What ran out of time, of which limit, and where to raise it. */
+export function sayTimeout(subject: string, limit: Limit, ms: number): string {
+  const time = sayTime(ms);
+  return limit === 'idle'
+    ? `${subject} timed out after ${time} of silence; raise idleTimeoutMs if it may take longer`
+    : `${subject} timed out after ${time}; raise "timeout" of its entry or callTimeoutMs if it may take longer`;
+}
+
+function sayTime(ms: number): string {
+  return ms < 1000 ? `${ms} ms` : `${Math.floor(ms / 1000)}s`;
+}
+
+/** How one call is made. */
+export type CallOptions = {
+  signal?: AbortSignal;
+  /** The longest it may take in all; without it a call may take as long as it likes. */
+  timeoutMs?: number;
+  /** The longest it may stay silent; progress begins the time anew. */
+  idleTimeoutMs?: number;
+  onProgress?: (progress: Progress) => void;
+  /** Goes with the request as `_meta`. */
+  meta?: Record<string, unknown>;
+};

@@ -1,7 +1,6 @@
+import { isCredentialName } from '../../base/is-credential-name.ts';
 import { isRecord } from '../../base/is-record.ts';
 import { redactText } from '../../base/redact.ts';
-import { credentialsOf, type Entrusted, isCommonValue } from './credentials.ts';
-import { replaceEscaped } from './escapes.ts';
 
 /** Below this a value is a word that may stand anywhere. */
 const SHORTEST = 6;
@@ -192,4 +191,196 @@ function inUrl(text: string): string {
 
 function inForm(text: string): string {
   return new URLSearchParams({ '': text.toWellFormed() }).toString().slice(1);
+}
+
+/** The members of a server entry that may hold credentials. */
+type Entrusted = {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly authToken?: string;
+  readonly url?: string;
+  readonly args?: readonly string[];
+};
+
+/**
+ * The values of an entry that are credentials: by the name they are given under, or by their shape. Settings such as
+ * a mode, a directory or a host name are not: a server may use these words in any message.
+ */
+export function credentialsOf({ env, headers, authToken, url, args }: Entrusted): string[] {
+  const named = [...Object.entries(env ?? {}), ...Object.entries(headers ?? {})];
+  return [
+    ...(typeof authToken === 'string' ? [authToken] : []),
+    ...named.flatMap(([name, value]) => credentialsIn(name, value)),
+    ...(url === undefined ? [] : credentialsIn('url', url)),
+    ...credentialsOfArgs(args ?? []),
+  ];
+}
+
+/** Whether a value is too common to be masked in everything a server sends: default passwords, words of the protocol. */
+function isCommonValue(value: string): boolean {
+  return /^\d{1,9}$/.test(value) || COMMON_VALUES.has(value.toLowerCase());
+}
+
+/** The credentials in one named value: all of it, what a URL carries, or what Basic authentication encodes. */
+function credentialsIn(name: string, value: unknown): string[] {
+  if (typeof value !== 'string') return [];
+  const basic = /^Basic\s+([\w+/=-]+)$/i.exec(value.trim())?.[1];
+  const decoded = basic === undefined ? '' : Buffer.from(basic, 'base64').toString();
+  const isWhole = isRandom(value) ? !IDENTIFIER_NAME.test(name) : isNamedCredential(name, value);
+  return [
+    ...(isWhole || redactText(value) !== value ? [value] : []),
+    ...credentialsInUrl(value),
+    ...(decoded.includes(':') ? [decoded, decoded.slice(decoded.indexOf(':') + 1)] : []),
+  ];
+}
+
+/** Whether a value is a credential by the name of its variable, header or flag. */
+export function isNamedCredential(name: string, value: string): boolean {
+  return isCredentialName(name) && !SETTING_NAME.test(name) && !PATH.test(value) && !value.includes('://');
+}
+
+/** `--token value`, `--token=value`, `-e TOKEN=value`, `--header "Authorization: value"`. */
+function credentialsOfArgs(args: readonly unknown[]): string[] {
+  return args.flatMap((arg, at) => {
+    if (typeof arg !== 'string') return [];
+    const pair = /^-{0,2}([\w.-]+)(?:=|:\s+)(.+)$/s.exec(arg);
+    if (pair) return credentialsIn(pair[1] ?? '', pair[2]);
+    const before: unknown = args[at - 1];
+    const flag = typeof before === 'string' ? /^--?([\w.-]+)$/.exec(before)?.[1] : undefined;
+    return arg.startsWith('-') ? [] : credentialsIn(flag ?? '', arg);
+  });
+}
+
+/** The password of a URL, a key in place of its user, and the parameters that are named as credentials. */
+function credentialsInUrl(text: string): string[] {
+  if (!text.includes('://') || !URL.canParse(text)) return [];
+  const { username, password, searchParams } = new URL(text);
+  const parameters = [...searchParams].filter(
+    ([name, value]) => isRandom(value) || isNamedCredential(name, value),
+  );
+  const key = isRandom(username) ? [username] : [];
+  return [...key, password, decoded(password), ...parameters.map(([, value]) => value)];
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Whether a value contains a long run of mixed characters, as only generated keys do; model names and dates do not. */
+function isRandom(value: string): boolean {
+  return value
+    .split(/[^A-Za-z0-9+=]/)
+    .some(
+      (run) =>
+        (run.length >= 24 && /[a-z]/.test(run) && /[A-Z]/.test(run) && /\d/.test(run)) ||
+        (run.length >= 32 && /^[0-9a-f]+$/i.test(run)),
+    );
+}
+
+/** Names that mention a credential but hold a setting: `TOKEN_FILE`, `AUTH_MODE`, `PRIMARY_KEY`. */
+const SETTING_NAME =
+  /(^|[-_.])(file|filename|path|dir|directory|ur[li]|endpoint|host|port|mode|type|method|sock|socket|source|name|level|ttl|length|limit|count|scopes?|region|provider|algorithm|format|prefix|suffix|realm|user|username|audience|issuer|enabled|required|header|field|column|timeout|expiry)$|(^|[-_.])(primary|foreign|sort|partition|group)[-_.]?key$/i;
+
+/** Names of random values that are public. */
+const IDENTIFIER_NAME = /(^|[-_.])(id|uuid|sha\d*|hash|commit|digest|revision|version|path|dir)$/i;
+
+const PATH = /^(?:\.{0,2}|~)\/[^+=\s]*$|^[A-Za-z]:[\\/]/;
+
+const COMMON_VALUES: ReadonlySet<string> = new Set(
+  [
+    'changeme default disabled enabled example optional password postgres required secret secrets test testing',
+    'administrator anonymous development guest localhost minioadmin mongodb production rabbitmq redis root',
+    'bearer oauth oauth2 api_key apikey api-key token tokens',
+    'array boolean content description initialize integer message method number object params properties result string',
+  ]
+    .join(' ')
+    .split(' '),
+);
+/** An escape may be escaped once more, as JSON in a string of JSON is: a text is decoded this often. */
+const MAX_LEVELS = 3;
+
+/**
+ * Replaces values in a text however programs escape them: for JSON (`\u002B`, `\/`), for a URL (`%2b`) or for HTML
+ * (`&#43;`), also several times over. Everything else stays as it is written.
+ */
+export function replaceEscaped(text: string, values: readonly string[], replacement: string): string {
+  const ranges: Range[] = [];
+  const levels: Offsets[] = [];
+  let decoded = text;
+  while (levels.length < MAX_LEVELS) {
+    const next = decodeOnce(decoded);
+    if (next === undefined) break;
+    decoded = next.text;
+    levels.push(next.offsets);
+    for (const value of values) {
+      for (const at of placesOf(value, decoded)) {
+        const [from, to] = [at, at + value.length].map((it) => levels.reduceRight(before, it));
+        ranges.push({ from: from ?? 0, to: to ?? 0 });
+      }
+    }
+  }
+  return ranges.length === 0 ? text : replaceRanges(text, ranges, replacement);
+}
+
+type Range = { readonly from: number; readonly to: number };
+
+/** Positions after each escape, in the decoded text and in the text before, in ascending order. */
+type Offsets = { readonly decoded: readonly number[]; readonly escaped: readonly number[] };
+
+const ESCAPE =
+  /\\u([0-9a-f]{4})|\\x([0-9a-f]{2})|%([0-7][0-9a-f])|(%[c-f][0-9a-f](?:%[89ab][0-9a-f]){1,3})|&#x([0-9a-f]{1,4});|&#(\d{1,4});|&(amp|apos|gt|lt|quot);|\\([^\sa-z0-9])/gi;
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', apos: "'", gt: '>', lt: '<', quot: '"' };
+
+/** Undefined if there is no escape in it. */
+function decodeOnce(text: string): { readonly text: string; readonly offsets: Offsets } | undefined {
+  let result = '';
+  let end = 0;
+  const [decoded, escaped] = [[0], [0]];
+  for (const match of text.matchAll(ESCAPE)) {
+    result += text.slice(end, match.index) + characterOf(match);
+    end = match.index + match[0].length;
+    decoded.push(result.length);
+    escaped.push(end);
+  }
+  return end === 0 ? undefined : { text: result + text.slice(end), offsets: { decoded, escaped } };
+}
+
+function characterOf(match: RegExpExecArray): string {
+  const [, unicode, byte, percent, utf8, hex, decimal, entity, plain = ''] = match;
+  const code = unicode ?? byte ?? percent ?? hex;
+  if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16));
+  if (utf8 !== undefined) return Buffer.from(utf8.replaceAll('%', ''), 'hex').toString();
+  if (decimal !== undefined) return String.fromCharCode(Number(decimal));
+  return entity === undefined ? plain : (ENTITIES[entity.toLowerCase()] ?? '');
+}
+
+function* placesOf(value: string, text: string): Generator<number> {
+  for (let at = text.indexOf(value); at >= 0; at = text.indexOf(value, at + value.length)) yield at;
+}
+
+/** The position in the text before it was decoded. */
+function before(position: number, { decoded, escaped }: Offsets): number {
+  let [low, high] = [0, decoded.length - 1];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if ((decoded[middle] ?? 0) <= position) low = middle;
+    else high = middle - 1;
+  }
+  return (escaped[low] ?? 0) + position - (decoded[low] ?? 0);
+}
+
+/** Ranges may overlap. */
+function replaceRanges(text: string, ranges: readonly Range[], replacement: string): string {
+  let result = '';
+  let end = 0;
+  for (const { from, to } of ranges.toSorted((a, b) => a.from - b.from || b.to - a.to)) {
+    if (from >= end) result += text.slice(end, from) + replacement;
+    end = Math.max(end, to);
+  }
+  return result + text.slice(end);
 }

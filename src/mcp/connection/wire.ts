@@ -5,12 +5,13 @@ import type {
   TransportSendOptions,
 } from '@modelcontextprotocol/client';
 import { isRecord } from '../../base/is-record.ts';
-import { boundNesting } from './bound-nesting.ts';
-import { ReplyQueue } from './reply-queue.ts';
+import { cutNesting, isNestedDeeper, MAX_NESTING } from '../../base/nesting.ts';
+import { INVALID_REQUEST, type RpcFailure, type RpcId, rpcFailure } from '../../protocol/json-rpc.ts';
+import { TOO_LARGE } from '../transports/oversized-message.ts';
 import { Secrets } from './secrets.ts';
 
 /** Sees each message before the official client does; what it takes goes no further. */
-export type Tap = (message: Record<string, unknown>) => 'taken' | 'passed';
+type Tap = (message: Record<string, unknown>) => 'taken' | 'passed';
 
 /** A transport with our own requests beside those of the official client, and an account of how far the handshake came. */
 export class Wire implements Transport {
@@ -162,4 +163,125 @@ const HANDSHAKE: ReadonlySet<string> = new Set([PROBE, 'initialize']);
 
 function isProcessLike(transport: Transport): transport is Transport & { pid: unknown; stderr: unknown } {
   return 'pid' in transport && 'stderr' in transport;
+}
+
+type Message = Record<string, unknown>;
+
+/** What becomes of one message of a server. */
+type Bounded =
+  | { readonly kind: 'message'; readonly message: Message }
+  /** A request of the server that gets this answer and goes no further. */
+  | { readonly kind: 'refused'; readonly reply: RpcFailure }
+  /** A message that goes no further; the text says why. */
+  | { readonly kind: 'dropped'; readonly why: string };
+
+/**
+ * Bounds the nesting of a message, so that no code behind this point runs out of stack: an answer nested too deep fails
+ * its own request, a request is refused, a notification is dropped. Of a handshake or a list only what lies too deep is
+ * cut off: the other entries of the list are good.
+ */
+function boundNesting(message: Message): Bounded {
+  if (!isNestedDeeper(message)) return { kind: 'message', message };
+  const { id, method, result } = message;
+  const isId = typeof id === 'string' || typeof id === 'number';
+  if (typeof method === 'string') {
+    if (isId)
+      return { kind: 'refused', reply: rpcFailure(id, INVALID_REQUEST, `The request is ${TOO_DEEP}`) };
+    return { kind: 'dropped', why: `its notification is ${TOO_DEEP} and was ignored: ${method}` };
+  }
+  if (!isId) return { kind: 'dropped', why: `it sent a message ${TOO_DEEP}, which was ignored` };
+  return { kind: 'message', message: isCuttable(result) ? (cutNesting(message) as Message) : failure(id) };
+}
+
+function failure(id: RpcId): RpcFailure {
+  const text = `its answer is ${TOO_DEEP}; have the server return flatter data`;
+  return rpcFailure(id, TOO_LARGE, text, { limit: MAX_NESTING });
+}
+
+const TOO_DEEP = `nested more than ${MAX_NESTING} levels deep`;
+
+function isCuttable(result: unknown): boolean {
+  if (!isRecord(result) || 'content' in result || 'structuredContent' in result) return false;
+  return CUTTABLE.some((name) => name in result);
+}
+
+/** Members of the answers to handshakes and lists. */
+const CUTTABLE = [
+  'protocolVersion',
+  'supportedVersions',
+  'tools',
+  'prompts',
+  'resources',
+  'resourceTemplates',
+];
+/** Written or posted at once; the others wait for these. */
+const MOST_UNDER_WAY = 64;
+const MOST_UNSETTLED = 10_000;
+/** A reply that takes longer keeps no other from being sent. */
+const SLOW_MS = 30_000;
+/** An id is the server's and comes back in the reply: a long one counts as many. */
+const ID_LENGTH = 1000;
+
+type Waiting = { readonly start: () => void; readonly refuse: (fault: Error) => void };
+
+/** Sends our answers to a server's requests in order, some at once and the rest after them; too many are refused. */
+class ReplyQueue {
+  readonly #waiting: Waiting[] = [];
+  #underWay = 0;
+  #unsettled = 0;
+
+  /** Whether another reply would have to wait. */
+  get isBusy(): boolean {
+    return this.#underWay >= MOST_UNDER_WAY;
+  }
+
+  send(id: unknown, write: () => Promise<void>): Promise<void> {
+    const weight = typeof id === 'string' ? 1 + Math.floor(id.length / ID_LENGTH) : 1;
+    if (this.#unsettled + weight > MOST_UNSETTLED) return Promise.reject(tooMany());
+    this.#unsettled += weight;
+    if (this.#underWay < MOST_UNDER_WAY) return this.#start(weight, write);
+    return new Promise<void>((resolve, reject) => {
+      this.#waiting.push({
+        start: () => void this.#start(weight, write).then(resolve, reject),
+        refuse: (fault) => {
+          this.#unsettled -= weight;
+          reject(fault);
+        },
+      });
+    });
+  }
+
+  /** What waits is not sent any more. */
+  close(): void {
+    for (const { refuse } of this.#waiting.splice(0)) refuse(closed());
+  }
+
+  #start(weight: number, write: () => Promise<void>): Promise<void> {
+    let isUnderWay = true;
+    this.#underWay++;
+    const makeRoom = () => {
+      if (!isUnderWay) return;
+      isUnderWay = false;
+      this.#underWay--;
+      this.#waiting.shift()?.start();
+    };
+    const slow = setTimeout(makeRoom, SLOW_MS).unref();
+    const done = () => {
+      clearTimeout(slow);
+      this.#unsettled -= weight;
+      makeRoom();
+    };
+    const sent = write();
+    sent.then(done, done);
+    return sent;
+  }
+}
+
+function tooMany(): Error {
+  const text = `${MOST_UNSETTLED} answers wait for the server already`;
+  return Object.assign(new Error(text), { code: 'not-reading', wasSent: false });
+}
+
+function closed(): Error {
+  return Object.assign(new Error('the connection is closed'), { code: 'NOT_CONNECTED', wasSent: false });
 }

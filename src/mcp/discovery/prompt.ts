@@ -1,9 +1,16 @@
 import { isRecord } from '../../base/is-record.ts';
 import type { Icon } from '../../protocol/mcp.ts';
-import { cleanMembers, FLAG, ICONS, type MemberRules, OBJECT, TEXT } from './clean-members.ts';
-import type { ReadEntry } from './discovered.ts';
-import type { Room } from './json-fault.ts';
-import { readNamed } from './read-named.ts';
+import {
+  cleanMembers,
+  FLAG,
+  ICONS,
+  type MemberRules,
+  OBJECT,
+  type Room,
+  readNamed,
+  TEXT,
+} from './parse-entry.ts';
+import type { ReadEntry } from './read-list.ts';
 
 /** A prompt a server offers, which people use as a slash command; what the protocol does not know of it is kept. */
 export type Prompt = {

@@ -1,8 +1,16 @@
 import { isRecord } from '../../base/is-record.ts';
 import type { ContentAnnotations, Icon } from '../../protocol/mcp.ts';
-import { cleanMembers, ICONS, type MemberRules, NUMBER, OBJECT, TEXT } from './clean-members.ts';
-import type { ReadEntry } from './discovered.ts';
-import { jsonFault, type Room } from './json-fault.ts';
+import {
+  cleanMembers,
+  ICONS,
+  jsonFault,
+  type MemberRules,
+  NUMBER,
+  OBJECT,
+  type Room,
+  TEXT,
+} from './parse-entry.ts';
+import type { ReadEntry } from './read-list.ts';
 
 type Described = {
   /** Its address, if it has no name. */

@@ -1,38 +1,38 @@
-import { messageOf } from '../../protocol/sdk-error.ts';
+import { startTimer } from '../../base/timer.ts';
+import { AbortError, messageOf } from '../../protocol/sdk-error.ts';
+import { afterFailure, type NextStep, pause, reach } from '../calls/retrying-request.ts';
 import { type LimitSources, timeLimits } from '../calls/time-limits.ts';
 import type { CallOptions, Connection } from '../connection/connection.ts';
-import type { Discovered } from '../discovery/discovered.ts';
-import { listPrompts } from '../discovery/list-prompts.ts';
-import { listResources, listResourceTemplates } from '../discovery/list-resources.ts';
+import { Warnings } from '../connection/warnings.ts';
+import { listPrompts, listResources, listResourceTemplates } from '../discovery/lists.ts';
 import type { Prompt } from '../discovery/prompt.ts';
+import type { Discovered } from '../discovery/read-list.ts';
 import type { Resource, ResourceTemplate } from '../discovery/resource.ts';
+import { HostError, unknownServer, type WhyAside } from '../errors/host-error.ts';
+import type { CallTarget } from '../servers/call-target.ts';
 import type { Servers } from '../servers/servers.ts';
-import { Warnings } from '../servers/warnings.ts';
-import type { Asking, Left } from './asking.ts';
-import { type CompletionOf, completionParams, mayComplete } from './completion.ts';
-import { notOffered } from './feature-fault.ts';
-import { KeptList } from './kept-list.ts';
-import { promptFault } from './prompt-fault.ts';
+import { KeptList } from './cached-list.ts';
+import { type Asking, type Left, lateFault, notOffered, promptFault } from './feature-errors.ts';
 import {
   type Completion,
+  type CompletionOf,
+  completionParams,
   type FilledPrompt,
+  mayComplete,
   type ReadResource,
   readCompletionAnswer,
   readPromptAnswer,
   readResourceAnswer,
-} from './read-answers.ts';
+} from './feature-results.ts';
 import { type Subscription, Subscriptions } from './subscriptions.ts';
-import { unknownServer, type WhyAside } from './unknown-server.ts';
-import { waitFor } from './wait-for.ts';
-import { withServer } from './with-server.ts';
 
 /** How one request is made; `timeoutMs` is the longest silence if `onProgress` is given, the longest time in all if not. */
-export type FeatureOptions = Pick<CallOptions, 'signal' | 'timeoutMs' | 'onProgress' | 'meta'>;
+type FeatureOptions = Pick<CallOptions, 'signal' | 'timeoutMs' | 'onProgress' | 'meta'>;
 
 /** Something of a server, with the key of its entry. */
 type Of<T> = T & { readonly server: string };
 
-export type FeaturesOptions = LimitSources['host'] & {
+type FeaturesOptions = LimitSources['host'] & {
   /** Hears of what was tolerated, and of servers that could not be listed with the others. */
   readonly onWarning?: (server: string, message: string) => void;
   readonly whyAside?: WhyAside;
@@ -212,5 +212,69 @@ export class Features implements Disposable {
     const warnings = this.#warnings.get(server) ?? new Warnings((it) => this.#warn(server, it));
     this.#warnings.set(server, warnings);
     warnings.tell(message);
+  }
+}
+
+/**
+ * Asks on a live connection: waits for one that is being made, and asks once more if the first was lost meanwhile, all
+ * within the limit. Rejects as a call does.
+ */
+async function withServer<T>(
+  target: CallTarget,
+  asking: Asking,
+  use: (connection: Connection, left: Left) => Promise<T>,
+): Promise<T> {
+  const deadline = performance.now() + asking.limits.totalMs;
+  let wasForgotten = false;
+  const late = () => lateFault(asking, ' while its server was being dialled');
+  for (let attempt = 1; ; attempt++) {
+    const connection = target.live() ?? (await reach(target, { signal: asking.signal, deadline, late }));
+    const timeoutMs = deadline - performance.now();
+    if (timeoutMs <= 0) throw lateFault(asking, ' before it could be sent');
+    try {
+      const { signal, limits } = asking;
+      const idle = limits.idleMs === undefined ? {} : { idleTimeoutMs: limits.idleMs };
+      const result = await use(connection, { timeoutMs, ...idle, ...(signal && { signal }) });
+      target.report(connection);
+      return result;
+    } catch (failure) {
+      target.report(connection, failure);
+      const isForgotten = failure instanceof HostError && failure.code === 'session-lost';
+      const step = nextStep(failure, {
+        attempt,
+        remainingMs: deadline - performance.now(),
+        isReconnecting: !target.holds(connection),
+        isForgottenAgain: isForgotten && wasForgotten,
+      });
+      wasForgotten ||= isForgotten;
+      if (step.kind === 'give-up') throw failure;
+      await pause(step.afterMs, asking.signal);
+    }
+  }
+}
+
+type Facts = Pick<
+  Parameters<typeof afterFailure>[0],
+  'attempt' | 'remainingMs' | 'isReconnecting' | 'isForgottenAgain'
+>;
+
+function nextStep(failure: unknown, facts: Facts): NextStep {
+  if (!(failure instanceof HostError)) return { kind: 'give-up', mayHaveRun: false };
+  const { isTerminal, hasRun, retryAfterMs } = failure;
+  return afterFailure({ ...facts, isTerminal, hasRun, retryAfterMs, mayRepeat: true });
+}
+
+/** Work that others wait for too: who gives up leaves it running. Rejects as the work does, or as a call that was given up. */
+async function waitFor<T>(work: Promise<T>, asking: Asking, { timeoutMs, signal }: Left): Promise<T> {
+  const { promise: over, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(new AbortError('The request was aborted', { cause: signal?.reason }));
+  const timer = startTimer(timeoutMs, () => reject(lateFault(asking)));
+  signal?.addEventListener('abort', abort, { once: true });
+  if (signal?.aborted) abort();
+  try {
+    return await Promise.race([work, over]);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', abort);
   }
 }

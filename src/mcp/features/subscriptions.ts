@@ -1,8 +1,8 @@
+import { Broadcast } from '../../base/broadcast.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import type { Connection } from '../connection/connection.ts';
-import { notOffered } from './feature-fault.ts';
-import { Feed } from './feed.ts';
-import { Topics } from './topics.ts';
+import { notOffered } from './feature-errors.ts';
+import { Feed } from './resource-feed.ts';
 
 /** A subscription to a resource; ends with `unsubscribe()` or `await using`. Neither rejects. */
 export type Subscription = AsyncDisposable & { unsubscribe(): Promise<void> };
@@ -117,4 +117,105 @@ const WHAT = 'subscriptions to resources';
 
 function isWilling({ capabilities }: Connection): boolean {
   return capabilities.resources?.subscribe === true;
+}
+
+/** The place of one listener. */
+type Seat = {
+  /** Aborted once nobody listens to that resource any more. */
+  readonly signal: AbortSignal;
+  /** Whether that was the last who listened to it. */
+  leave(): boolean;
+};
+
+type Topic = {
+  readonly href: string;
+  readonly heard: Broadcast<void>;
+  readonly over: AbortController;
+  users: number;
+};
+
+/** Who listens to which resource of one server. */
+export class Topics {
+  readonly #topics = new Map<string, Topic>();
+  readonly #changed = new Set<string>();
+
+  uris(): string[] {
+    return [...this.#topics.keys()];
+  }
+
+  join(uri: string, listener: () => void): Seat {
+    const topic = this.#topics.get(uri) ?? newTopic(uri);
+    this.#topics.set(uri, topic);
+    topic.users++;
+    // The same function may listen twice.
+    const listening = topic.heard.on(() => listener());
+    return {
+      signal: topic.over.signal,
+      leave: () => {
+        listening[Symbol.dispose]();
+        if (--topic.users > 0 || this.#topics.get(uri) !== topic) return false;
+        this.#topics.delete(uri);
+        topic.over.abort();
+        return true;
+      },
+    };
+  }
+
+  /** Aborted once nobody listens to it, and before anybody does. */
+  signal(uri: string): AbortSignal {
+    return this.#topics.get(uri)?.over.signal ?? AbortSignal.abort();
+  }
+
+  /** A server may tell of thousands in one go: whoever is concerned hears once, still in this tick. */
+  changed(uri: string): void {
+    if (this.#changed.size === 0) queueMicrotask(() => this.#tellChanged());
+    this.#changed.add(uri);
+  }
+
+  /** Tells whoever listens to those, or everybody. */
+  tell(uris: Iterable<string> = this.uris()): void {
+    for (const uri of uris) this.#topics.get(uri)?.heard.emit();
+  }
+
+  clear(): void {
+    this.#topics.clear();
+  }
+
+  #tellChanged(): void {
+    const isTold = toldOf(Array.from(this.#changed, hrefOf));
+    this.#changed.clear();
+    const concerned = [...this.#topics].filter(([, { href }]) => isTold(href));
+    this.tell(concerned.map(([uri]) => uri));
+  }
+}
+
+function newTopic(uri: string): Topic {
+  return { href: hrefOf(uri), heard: new Broadcast<void>(), over: new AbortController(), users: 0 };
+}
+/** Says who hears of these changes: who subscribed to the same resource, or to one that it is within. All are hrefs. */
+export function toldOf(changed: readonly string[]): (subscribed: string) => boolean {
+  const same = new Set(changed);
+  // There may be thousands of changes and thousands who have subscribed: in order, each finds its own at once.
+  const sorted = [...same].sort();
+  return (subscribed) => {
+    if (same.has(subscribed)) return true;
+    const within = subscribed.endsWith('/') ? subscribed : `${subscribed}/`;
+    return sorted[firstFrom(sorted, within)]?.startsWith(within) === true;
+  };
+}
+
+/** Servers may write an address in another way than it was given to them; in this way it is compared. */
+export function hrefOf(uri: string): string {
+  return URL.canParse(uri) ? new URL(uri).href : uri;
+}
+
+/** Where the first stands that does not come before `least`. */
+function firstFrom(sorted: readonly string[], least: string): number {
+  let [from, to] = [0, sorted.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if ((sorted[middle] ?? '') < least) from = middle + 1;
+    else to = middle;
+  }
+  return from;
 }

@@ -1,12 +1,12 @@
 import { within } from '../../base/within.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
 import { AbortError } from '../../protocol/sdk-error.ts';
+import type { ServerEntry } from '../connection/connect-context.ts';
 import type { Connection } from '../connection/connection.ts';
-import { HostError } from '../connection/host-error.ts';
-import type { ServerEntry } from '../connection/world.ts';
-import { choiceOf, isChosen } from '../discovery/choose-tools.ts';
-import type { ServerSlot } from './server-slot.ts';
-import type { WhyNot } from './why-not.ts';
+import { choiceOf, isChosen } from '../discovery/tool-filter.ts';
+import { HostError } from '../errors/host-error.ts';
+import type { ServerSlot } from './managed-server.ts';
+import type { WhyNot } from './server-status.ts';
 
 /** One server as those who call its tools need it, whatever happens to its connection meanwhile. */
 export type CallTarget = {

@@ -1,13 +1,12 @@
+import type { Clock } from '../../base/clock.ts';
 import type { connect } from '../connection/connect.ts';
+import type { ConnectWorld, ExpandedEntry, ServerEntry } from '../connection/connect-context.ts';
 import type { Connection, ListKind } from '../connection/connection.ts';
-import { HostError } from '../connection/host-error.ts';
 import { Secrets } from '../connection/secrets.ts';
-import type { ConnectWorld, ExpandedEntry, ServerEntry } from '../connection/world.ts';
-import { withoutProjectPath } from '../transports/stdio/project-path.ts';
-import type { Clock } from './clock.ts';
-import { KEPT_LISTS, type Listing, Lists } from './lists.ts';
-import { maskFailure } from './mask-failure.ts';
-import { usableEntry } from './read-entry.ts';
+import { HostError } from '../errors/host-error.ts';
+import { withoutProjectPath } from '../transports/stdio/server-environment.ts';
+import { KEPT_LISTS, type Listing, Lists } from './list-refresh.ts';
+import { usableEntry } from './server-entry.ts';
 
 type OpenWorld = {
   readonly connect: typeof connect;
@@ -75,4 +74,16 @@ function watch(connection: Connection, onClose: OpenWorld['onClose']): Opened['s
     unlisten();
     return { isClosed, missed };
   };
+}
+
+/** The same failure, in words that hold none of the secrets: a path or a command may have been made of one. */
+function maskFailure(failure: unknown, values: readonly string[]): unknown {
+  if (!(failure instanceof HostError) || values.length === 0) return failure;
+  const prefix = failure.server === '' ? '' : `MCP server "${failure.server}": `;
+  const fault = failure.message.slice(prefix.length);
+  const masked = new Secrets(values).mask(fault);
+  if (masked === fault) return failure;
+  const { code, server, cause, isTerminal, hasRun, retryAfterMs, missingVariable } = failure;
+  const more = retryAfterMs === undefined ? {} : { retryAfterMs };
+  return new HostError(code, server, masked, { cause, isTerminal, hasRun, missingVariable, ...more });
 }

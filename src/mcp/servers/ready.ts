@@ -1,7 +1,7 @@
 import { within } from '../../base/within.ts';
-import { HostError, type HostErrorCode } from '../connection/host-error.ts';
-import type { WhyAside } from '../features/unknown-server.ts';
-import type { ServerSlot } from './server-slot.ts';
+import { HostError, type HostErrorCode, type WhyAside } from '../errors/host-error.ts';
+
+import type { ServerSlot } from './managed-server.ts';
 
 /** Options of `host.ready()`: which servers to wait for, and how long. */
 export type Ready = {

@@ -1,12 +1,12 @@
-import type { connect } from '../connection/connect.ts';
-import type { WarningSubject } from '../connection/world.ts';
-import type { Clock } from './clock.ts';
-import type { SharedDialLimits } from './dial-limit.ts';
-import type { Dialling } from './dial-queue.ts';
-import type { readEntry } from './read-entry.ts';
-import type { RetryPolicy } from './retry.ts';
-import type { ServerState } from './state.ts';
-import type { ServerStatus } from './status.ts';
+import { type Clock, SYSTEM_CLOCK } from '../../base/clock.ts';
+import { connect } from '../connection/connect.ts';
+import type { ConnectWorld, WarningSubject } from '../connection/connect-context.ts';
+import { DIALLING, DialLimit, type Dialling, DialQueue, type SharedDialLimits } from './connect-queue.ts';
+import { Heartbeat } from './health-check.ts';
+import { RETRY, type RetryPolicy } from './retry-policy.ts';
+import type { readEntry } from './server-entry.ts';
+import type { ServerState } from './server-state.ts';
+import type { ServerStatus } from './server-status.ts';
 
 /** How many servers are kept over time, and who hears of it; listeners must not throw. */
 export type ServersOptions = {
@@ -37,4 +37,45 @@ export type StartProgress = {
   readonly settled: number;
   readonly total: number;
   readonly waitingFor: readonly string[];
+};
+
+const HEARTBEAT_MS = 30_000;
+const GRACE_MS = 5_000;
+
+/** What servers have in common, with a default for everything nobody chose; `onWake` hears that the machine slept. */
+export function makeSlotWorld(world: ConnectWorld, options: ServersOptions, onWake: () => void): SlotWorld {
+  const clock = options.clock ?? SYSTEM_CLOCK;
+  return {
+    world: { probeSuspects: new Set(), questionLimiters: new Map(), ...world },
+    clock,
+    connect: options.connect ?? connect,
+    queue: new DialQueue({ ...DIALLING, ...options.dialling }, clock),
+    limitOf: (key) => options.dialLimits?.of(key) ?? new DialLimit(clock),
+    heartbeat: new Heartbeat(options.heartbeatMs ?? HEARTBEAT_MS, clock, onWake),
+    random: options.random ?? Math.random,
+    retry: { ...RETRY, ...options.retry },
+    graceMs: options.graceMs ?? GRACE_MS,
+  };
+}
+
+/** What the servers of one host have in common. */
+export type SlotWorld = {
+  readonly world: ConnectWorld;
+  readonly connect: typeof connect;
+  readonly queue: DialQueue;
+  /** How often a server of that name may be dialled. */
+  readonly limitOf: (key: string) => DialLimit;
+  readonly heartbeat: Heartbeat;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly retry: RetryPolicy;
+  /** How long the tools of a server that was lost stay offered. */
+  readonly graceMs: number;
+};
+
+/** Hears what becomes of one server. */
+export type SlotListener = {
+  state(before: ServerState, state: ServerState): void;
+  tools(): void;
+  warning(message: string, subject?: WarningSubject): void;
 };

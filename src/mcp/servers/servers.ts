@@ -1,25 +1,20 @@
+import type { Clock } from '../../base/clock.ts';
 import { isRecord } from '../../base/is-record.ts';
 import { within } from '../../base/within.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
+import type { ConnectWorld, ServerEntry } from '../connection/connect-context.ts';
 import type { Connection } from '../connection/connection.ts';
-import type { ConnectWorld, ServerEntry } from '../connection/world.ts';
 import { type CallTarget, targetOf } from './call-target.ts';
-import { type ConfigureSteps, configureSteps, pick } from './configure.ts';
-import { SharedDialLimits } from './dial-limit.ts';
-import { isSame } from './is-same.ts';
-import { laneOf } from './lane-of.ts';
-import { makeSlotWorld } from './make-slot-world.ts';
-import { readEntry } from './read-entry.ts';
+import { type ConfigureSteps, configureSteps, isSame, pick } from './configure.ts';
+import { laneOf, SharedDialLimits } from './connect-queue.ts';
+import { PATIENCE_MS } from './list-refresh.ts';
+import { ServerSlot } from './managed-server.ts';
 import { type AskedReady, awaitReady } from './ready.ts';
-import { PATIENCE_MS } from './relist.ts';
-import type { KnownServer, ServerOrigin, ServerView } from './server.ts';
-import { ServerSlot } from './server-slot.ts';
-import type { ServersOptions } from './servers-options.ts';
-import type { SlotWorld } from './slot-world.ts';
-import { StartWatch } from './start-watch.ts';
-import type { ServerState } from './state.ts';
-import { Waker } from './waker.ts';
+import { readEntry } from './server-entry.ts';
+import type { ServerState } from './server-state.ts';
+import type { KnownServer, ServerOrigin, ServerView } from './server-status.ts';
+import { makeSlotWorld, type ServersOptions, type SlotWorld, type StartProgress } from './servers-options.ts';
 
 /** The result of `host.setServers()`. */
 export type Replaced = { added: string[]; removed: string[]; errors: Record<string, string> };
@@ -250,5 +245,74 @@ export class Servers implements AsyncDisposable {
     this.#version++;
     const gone = slot.end().then(() => void this.#leaving.delete(gone));
     this.#leaving.add(gone);
+  }
+}
+
+/** How far the start of many servers is, told whenever it changes. */
+class StartWatch<Slot> {
+  /** Those whose first dial has not come to anything yet. */
+  readonly #starting = new Set<Slot>();
+  readonly #started: () => readonly (readonly [key: string, slot: Slot])[];
+  readonly #tell: ((progress: StartProgress) => void) | undefined;
+
+  /** `started` gives those that do not wait to be asked for. */
+  constructor(
+    started: () => readonly (readonly [key: string, slot: Slot])[],
+    tell: ((progress: StartProgress) => void) | undefined,
+  ) {
+    this.#started = started;
+    this.#tell = tell;
+  }
+
+  begin(slots: readonly Slot[]): void {
+    for (const slot of slots) this.#starting.add(slot);
+  }
+
+  /** Its first dial came to something. */
+  settle(slot: Slot): void {
+    if (this.#starting.delete(slot)) this.tell();
+  }
+
+  /** It is not waited for any more, and that is nobody's news. */
+  forget(slot: Slot): void {
+    this.#starting.delete(slot);
+  }
+
+  tell(): void {
+    if (!this.#tell) return;
+    const started = this.#started();
+    const waitingFor = started.flatMap(([key, slot]) => (this.#starting.has(slot) ? [key] : []));
+    const total = started.length;
+    this.#tell({ settled: total - waitingFor.length, total, waitingFor });
+  }
+}
+
+/** Servers that come and go hurry the others no more often than this. */
+const WAKE_MS = 10_000;
+
+/** Dials servers on the network that wait to be dialled again: where one is back, others may be. */
+class Waker {
+  readonly #slots: ReadonlyMap<string, ServerSlot>;
+  readonly #clock: Clock;
+  #wokenAt = Number.NEGATIVE_INFINITY;
+
+  constructor(slots: ReadonlyMap<string, ServerSlot>, clock: Clock) {
+    this.#slots = slots;
+    this.#clock = clock;
+  }
+
+  /** As `wake`, but at most once every 10 s. */
+  async soonEnough(): Promise<void> {
+    if (this.#clock.now() - this.#wokenAt >= WAKE_MS) await this.wake();
+  }
+
+  /** Settles when that has come to something. */
+  async wake(): Promise<void> {
+    const waiting = [...this.#slots.values()].filter(
+      ({ lane, state }) => lane === 'remote' && state.kind === 'failed',
+    );
+    if (waiting.length > 0) this.#wokenAt = this.#clock.now();
+    for (const slot of waiting) slot.again('woken');
+    await Promise.all(waiting.map((slot) => slot.rested()));
   }
 }

@@ -1,5 +1,5 @@
-import { isTrustedEntry } from '../../mcp/connection/world.ts';
-import type { KnownServer, Server } from '../../mcp/servers/server.ts';
+import { isTrustedEntry } from '../../mcp/connection/connect-context.ts';
+import type { KnownServer, Server } from '../../mcp/servers/server-status.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
 import { acceptCommand } from './accept-command.ts';
 import { isPlainlyNew, type ToolChange } from './judge.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ServerEntry } from '../../mcp/connection/world.ts';
+import type { ServerEntry } from '../../mcp/connection/connect-context.ts';
 
 /**
  * What makes a server the same one under its key: the command and its arguments, or the address; credentials and the

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { text, toolUse } from '../../../src/agent/models/scripted.ts';
 import type { SessionOptions } from '../../../src/agent/session/session.ts';
 import type { CanUseTool } from '../../../src/sdk/callbacks.ts';
-import { everything } from '../../mcp/connection/servers.ts';
+import { everything } from '../../mcp/support/servers.ts';
 import { collect } from '../../support/collect.ts';
 import { allow, asks, deny, drive, results } from '../../support/drive.ts';
 

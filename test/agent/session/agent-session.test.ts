@@ -9,7 +9,7 @@ import { text, together, toolUse } from '../../../src/agent/models/scripted.ts';
 import { parseRule, type Rule } from '../../../src/permissions/rule.ts';
 import type { SDKUserMessage } from '../../../src/protocol/agent-message.ts';
 import { toolServer } from '../../../src/tool-server/sdk-server.ts';
-import { script } from '../../mcp/connection/servers.ts';
+import { script } from '../../mcp/support/servers.ts';
 import { collect } from '../../support/collect.ts';
 import { allow, calc, drive, kinds, raw, results } from '../../support/drive.ts';
 import { fixture } from '../../support/fixture-server.ts';

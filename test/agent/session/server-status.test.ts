@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { text, toolUse } from '../../../src/agent/models/scripted.ts';
 import { type ConfiguredNames, serverStatus } from '../../../src/agent/session/server-status.ts';
-import type { ServerEntry } from '../../../src/mcp/connection/world.ts';
-import type { Server, ServerView } from '../../../src/mcp/servers/server.ts';
+import type { ServerEntry } from '../../../src/mcp/connection/connect-context.ts';
+import type { Server, ServerView } from '../../../src/mcp/servers/server-status.ts';
 import { collect } from '../../support/collect.ts';
 import { calc, drive } from '../../support/drive.ts';
 import { fixture } from '../../support/fixture-server.ts';

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { McpServer } from '../../../interop/node_modules/@modelcontextprotocol/server/dist/index.mjs';
 import { text, together, toolUse } from '../../../src/agent/models/scripted.ts';
 import { toolServer } from '../../../src/tool-server/sdk-server.ts';
-import { rawServer } from '../../mcp/connection/raw-servers.ts';
+import { rawServer } from '../../mcp/support/raw-servers.ts';
 import { collect } from '../../support/collect.ts';
 import { allow, drive, resultOf, results } from '../../support/drive.ts';
 

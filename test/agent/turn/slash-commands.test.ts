@@ -6,10 +6,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { keepResults } from '../../../src/agent/results/result-source.ts';
 import { lastingStore } from '../../../src/agent/results/result-store.ts';
 import { commandsOf, expandCommand, promptCommands } from '../../../src/agent/turn/slash-commands.ts';
-
+import type { PromptMessage } from '../../../src/mcp/features/feature-results.ts';
 import type { Features } from '../../../src/mcp/features/features.ts';
-import type { PromptMessage } from '../../../src/mcp/features/read-answers.ts';
-import type { Server } from '../../../src/mcp/servers/server.ts';
+import type { Server } from '../../../src/mcp/servers/server-status.ts';
 import type { ContentBlock } from '../../../src/protocol/mcp.ts';
 
 type Asked = { server: string; prompt: string; args: unknown };

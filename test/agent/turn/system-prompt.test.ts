@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { systemPrompt } from '../../../src/agent/turn/system-prompt.ts';
-import type { Server, ServerView } from '../../../src/mcp/servers/server.ts';
+import type { Server, ServerView } from '../../../src/mcp/servers/server-status.ts';
 import { pool } from '../../pool/pool-of.ts';
 
 function servers(states: Record<string, ServerView | string>): ReadonlyMap<string, Server> {

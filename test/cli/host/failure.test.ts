@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { errorDocument, Failed, sayFailure } from '../../../src/cli/host/failure.ts';
 import { NotUnderstood } from '../../../src/cli/host/not-understood.ts';
-import { HostError } from '../../../src/mcp/connection/host-error.ts';
-import { ServerFault } from '../../../src/mcp/connection/server-fault.ts';
+import { HostError, ServerFault } from '../../../src/mcp/errors/host-error.ts';
 
 test.each<[string, unknown, object]>([
   ['a refusal', new ServerFault('odd', -32603, 'no'), { message: 'server odd: no', code: -32603 }],

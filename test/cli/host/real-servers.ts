@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { PROCESSES } from '../../mcp/contract/third-party-servers.ts';
+import { PROCESSES } from '../../mcp/contract/support/third-party-servers.ts';
 
 /** Published servers of others; nothing is written by listing. */
 export const EVERYTHING = PROCESSES.everything;

@@ -3,8 +3,8 @@ import { chmodSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type ConfigPlace, configPlace } from '../../config/config-place.ts';
-import { makeCertificates } from '../../mcp/connection/certificates.ts';
-import { startWeb } from '../../mcp/transports/http/web.ts';
+import { makeCertificates } from '../../mcp/support/certificates.ts';
+import { startWeb } from '../../mcp/transports/http/support/web.ts';
 import { CLI, fixture, runCli } from '../run-cli.ts';
 import { hasScript, TerminalProcess } from '../terminal-process.ts';
 

@@ -6,7 +6,7 @@ import { listPieces } from '../../../src/cli/mcp/list/list-pieces.ts';
 import { NO_CHOICES } from '../../../src/config/approval/choice-file.ts';
 import { type Choices, choicesOf } from '../../../src/config/approval/choices.ts';
 import type { ConfiguredServer, Source, Verdict, WrittenServer } from '../../../src/config/model.ts';
-import type { ServerStatus } from '../../../src/mcp/servers/status.ts';
+import type { ServerStatus } from '../../../src/mcp/servers/server-status.ts';
 
 const written = (name: string, scope: WrittenServer['scope'] = 'user'): WrittenServer => ({
   name,

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { makeExpander } from '../../../src/config/expand/expander.ts';
 import { fileSecretStore } from '../../../src/config/secrets/file-secret-store.ts';
+import type { CatalogueStore, ServerEntry } from '../../../src/mcp/connection/connect-context.ts';
 import type { Connection } from '../../../src/mcp/connection/connection.ts';
-import { fileEras } from '../../../src/mcp/connection/file-eras.ts';
-import type { CatalogueStore, ServerEntry } from '../../../src/mcp/connection/world.ts';
+import { fileEras } from '../../../src/mcp/connection/protocol-era.ts';
 import { Servers } from '../../../src/mcp/servers/servers.ts';
-import { rawServer } from '../../mcp/connection/raw-servers.ts';
-import { script, startHttpServer, testWorld } from '../../mcp/connection/servers.ts';
-import { Fleet } from '../../mcp/servers/fleet.ts';
+import { Fleet } from '../../mcp/servers/support/fleet.ts';
+import { rawServer } from '../../mcp/support/raw-servers.ts';
+import { script, startHttpServer, testWorld } from '../../mcp/support/servers.ts';
 import { configPlace } from '../config-place.ts';
 
 const VALUES = { TOKEN: 'tok-aaaa-1111', PLACE: 'place-bbbb-2222', FLAG: 'flag-dddd-4444' };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { makeExpander } from '../../../src/config/expand/expander.ts';
 import type { SecretStore } from '../../../src/config/secrets/secret-store.ts';
-import type { ServerEntry } from '../../../src/mcp/connection/world.ts';
+import type { ServerEntry } from '../../../src/mcp/connection/connect-context.ts';
 
 function storeOf(values: Record<string, string>): SecretStore {
   const kept = new Map(Object.entries(values));

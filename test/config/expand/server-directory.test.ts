@@ -6,11 +6,11 @@ import { readConfiguration } from '../../../src/config/configuration.ts';
 import { serverDirectory } from '../../../src/config/expand/server-directory.ts';
 import { RunningConfiguration } from '../../../src/config/running.ts';
 import type { Wanted } from '../../../src/config/sources/wanted.ts';
-import type { ServerEntry } from '../../../src/mcp/connection/world.ts';
+import type { ServerEntry } from '../../../src/mcp/connection/connect-context.ts';
 import { Servers } from '../../../src/mcp/servers/servers.ts';
-import { rawServer } from '../../mcp/connection/raw-servers.ts';
-import { testWorld } from '../../mcp/connection/servers.ts';
-import { startWeb } from '../../mcp/transports/http/web.ts';
+import { rawServer } from '../../mcp/support/raw-servers.ts';
+import { testWorld } from '../../mcp/support/servers.ts';
+import { startWeb } from '../../mcp/transports/http/support/web.ts';
 import { type ConfigPlace, configPlace } from '../config-place.ts';
 
 /** A server whose one tool tells where it runs, and with which PATH. */

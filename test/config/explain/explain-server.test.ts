@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { decideServers, trustDirectory } from '../../../src/config/approval/choice-store.ts';
 import { readConfiguration } from '../../../src/config/configuration.ts';
 import { explainServer } from '../../../src/config/explain/explain-server.ts';
-import type { ServerStatus } from '../../../src/mcp/servers/status.ts';
+import type { ServerStatus } from '../../../src/mcp/servers/server-status.ts';
 import { type ConfigPlace, configPlace } from '../config-place.ts';
 
 const node = (script: string) => ({ command: 'node', args: [script] });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { callTool, type ToolCall } from '../../../src/mcp/calls/call-tool.ts';
 import { memoryJournal } from '../../../src/mcp/calls/journal.ts';
 import type { CallOptions, Connection } from '../../../src/mcp/connection/connection.ts';
-import { HostError } from '../../../src/mcp/connection/host-error.ts';
+import { HostError } from '../../../src/mcp/errors/host-error.ts';
 import type { CallTarget } from '../../../src/mcp/servers/call-target.ts';
 import { AbortError } from '../../../src/protocol/sdk-error.ts';
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Requests } from '../../../src/mcp/connection/requests.ts';
 import { Wire } from '../../../src/mcp/connection/wire.ts';
-import { NotedTransport } from './raw-servers.ts';
+import { NotedTransport } from '../support/raw-servers.ts';
 
 const call = (name = 'act') => ({ method: 'tools/call', params: { name, arguments: {} } });
 const ENVELOPE = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' };

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Host } from '../../../src/entry/host.ts';
-import { able } from './cannot.ts';
-import { journal, KEY, outcomeOf, type Pair, pair, textOf } from './drive.ts';
 import { INFO, INSTRUCTIONS, largeText, TOOLS } from './fixtures/tools.ts';
-import { until } from './until.ts';
+import { able } from './support/cannot.ts';
+import { journal, KEY, outcomeOf, type Pair, pair, textOf } from './support/drive.ts';
+import { until } from './support/until.ts';
 
 describe.each(able('calls'))('R23 R158 over $name', (setUp) => {
   let both: Pair;

@@ -8,11 +8,11 @@ import {
   type HostOptions,
   type HostServerEntry,
 } from '../../../src/entry/host.ts';
-import { ENV, textOf } from './drive.ts';
-import { admitAll, localGates, remoteGates } from './gates.ts';
-import type { SetUpName } from './set-up.ts';
-import { SET_UPS } from './set-ups.ts';
-import { PROCESSES } from './third-party-servers.ts';
+import { ENV, textOf } from './support/drive.ts';
+import { admitAll, localGates, remoteGates } from './support/gates.ts';
+import type { SetUpName } from './support/set-up.ts';
+import { SET_UPS } from './support/set-ups.ts';
+import { PROCESSES } from './support/third-party-servers.ts';
 
 const start = (name: SetUpName) => {
   const found = SET_UPS.find((setUp) => setUp.name === name);

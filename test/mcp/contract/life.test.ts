@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { HostEvent, HostOptions } from '../../../src/entry/host.ts';
-import { able } from './cannot.ts';
-import { ENV, hostOf, journal, KEY, pair, stateOf, textOf } from './drive.ts';
-import { startStdio } from './start-stdio.ts';
-import { until } from './until.ts';
+import { able } from './support/cannot.ts';
+import { ENV, hostOf, journal, KEY, pair, stateOf, textOf } from './support/drive.ts';
+import { startStdio } from './support/start-stdio.ts';
+import { until } from './support/until.ts';
 
 /** Waits that suit a test; a server that says nothing is asked for a sign of life ten times a second. */
 const QUICK: HostOptions = { retry: { firstMs: 20, ceilingMs: 100 }, heartbeatMs: 100 };

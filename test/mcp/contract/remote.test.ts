@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { able } from './cannot.ts';
-import { hostOf, journal, KEY, pair, stateOf, textOf } from './drive.ts';
 import { WORD } from './fixtures/listen.ts';
+import { able } from './support/cannot.ts';
+import { hostOf, journal, KEY, pair, stateOf, textOf } from './support/drive.ts';
 
 describe.concurrent.each(able('headers'))('a server over $name', (setUp) => {
   test('gets the headers of its entry', async () => {

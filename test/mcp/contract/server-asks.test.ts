@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { HostHandlers } from '../../../src/entry/host.ts';
-import { able } from './cannot.ts';
-import { eventOf, KEY, outcomeOf, pair, textOf } from './drive.ts';
 import type { Question } from './fixtures/tools.ts';
+import { able } from './support/cannot.ts';
+import { eventOf, KEY, outcomeOf, pair, textOf } from './support/drive.ts';
 
 const ANSWERS: Record<Question, Record<string, unknown>> = {
   elicitation: { action: 'accept', content: { colour: 'blue' } },

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createHost, type Host, type HostServerEntry } from '../../../src/entry/host.ts';
-import { ENV, KEY, outcomeOf, textOf } from './drive.ts';
-import { PROCESSES, startEverything } from './third-party-servers.ts';
+import { ENV, KEY, outcomeOf, textOf } from './support/drive.ts';
+import { PROCESSES, startEverything } from './support/third-party-servers.ts';
 
 /** A host of one server that has come. */
 async function hostWith(entry: HostServerEntry): Promise<Host> {

@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { HostError } from '../../../src/mcp/connection/host-error.ts';
-import { ServerFault } from '../../../src/mcp/connection/server-fault.ts';
 import { readPrompt } from '../../../src/mcp/discovery/prompt.ts';
 import { type ListLimits, readList } from '../../../src/mcp/discovery/read-list.ts';
-import { readTool } from '../../../src/mcp/discovery/read-tool.ts';
 import { readResource, readResourceTemplate } from '../../../src/mcp/discovery/resource.ts';
+import { readTool } from '../../../src/mcp/discovery/tool.ts';
+import { HostError, ServerFault } from '../../../src/mcp/errors/host-error.ts';
 
 const tool = (name: string) => ({ name, inputSchema: { type: 'object' } });
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { sayDiagnostic } from '../../../src/mcp/discovery/discovered.ts';
-import { listTools } from '../../../src/mcp/discovery/list-tools.ts';
+import { listTools } from '../../../src/mcp/discovery/lists.ts';
+import { sayDiagnostic } from '../../../src/mcp/discovery/read-list.ts';
 import type { ListedTool } from '../../../src/protocol/mcp.ts';
 
 type Recorded = { server: string; capabilities: object; listResultExtra?: object; tools: ListedTool[] };

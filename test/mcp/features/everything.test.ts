@@ -1,7 +1,7 @@
 // The reference server of the MCP project, by every façade method and over both of its transports.
 import { expect, test } from 'vitest';
 import { createHost, type HostServerEntry } from '../../../src/entry/host.ts';
-import { PROCESSES, startEverything } from '../contract/third-party-servers.ts';
+import { PROCESSES, startEverything } from '../contract/support/third-party-servers.ts';
 
 const WAYS: [string, () => Promise<AsyncDisposable & { entry: HostServerEntry }>][] = [
   ['stdio', async () => ({ entry: PROCESSES.everything, async [Symbol.asyncDispose]() {} })],

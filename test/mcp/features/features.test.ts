@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createHost, type Host } from '../../../src/entry/host.ts';
-import { answer, askedOf, odd, tell } from './odd.ts';
+import { answer, askedOf, odd, tell } from './support/odd.ts';
 
 const RESOURCE = { uri: 'note://1', name: 'one' };
 const ALL = {

@@ -1,9 +1,9 @@
 // The newer protocol (2026-07-28): the same façade, with one stream for all subscriptions.
 import { expect, test } from 'vitest';
 import { createHost, type Host, type HostServerEntry } from '../../../src/entry/host.ts';
-import { until } from '../contract/until.ts';
-import { Heard } from './heard.ts';
-import { startLibrary, stdioLibrary } from './library.ts';
+import { until } from '../contract/support/until.ts';
+import { Heard } from './support/heard.ts';
+import { startLibrary, stdioLibrary } from './support/library.ts';
 
 const WAYS: [string, () => Promise<AsyncDisposable & { entry: HostServerEntry }>][] = [
   ['stdio', async () => ({ entry: stdioLibrary, async [Symbol.asyncDispose]() {} })],

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { configureSteps, stepsText } from '../../../src/mcp/servers/configure.ts';
-import { Fleet, http, stdio } from './fleet.ts';
+import { Fleet, http, stdio } from './support/fleet.ts';
 
 const other = { ...http, headers: { n: '2' } };
 

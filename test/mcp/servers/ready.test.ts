@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { ServerEntry } from '../../../src/mcp/connection/world.ts';
+import type { ServerEntry } from '../../../src/mcp/connection/connect-context.ts';
 import type { StartProgress } from '../../../src/mcp/servers/servers-options.ts';
 import { gate } from '../../support/gate.ts';
-import { Fleet, hang, http, refuse } from './fleet.ts';
+import { Fleet, hang, http, refuse } from './support/fleet.ts';
 
 const required = { ...http, required: true } as ServerEntry;
 const onDemand = { ...http, start: 'on-demand' } as ServerEntry;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Server } from '../../../src/mcp/servers/server.ts';
+import type { Server } from '../../../src/mcp/servers/server-status.ts';
 import { PinWatch } from '../../../src/pool/pinning/pin-watch.ts';
 import { Pins } from '../../../src/pool/pinning/pins.ts';
 import type { ListedTool } from '../../../src/protocol/mcp.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ServerEntry } from '../../../src/mcp/connection/world.ts';
+import type { ServerEntry } from '../../../src/mcp/connection/connect-context.ts';
 import { placeOf } from '../../../src/pool/pinning/place-of.ts';
 
 const NPX: ServerEntry = { command: 'npx', args: ['-y', '@scope/server'] };

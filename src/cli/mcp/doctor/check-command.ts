@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { shellWord } from '../../../base/shell-word.ts';
 import type { ConfigWorld } from '../../../config/world.ts';
-import { leastEnvironment } from '../../../mcp/transports/stdio/least-environment.ts';
+import { leastEnvironment } from '../../../mcp/transports/stdio/server-environment.ts';
 import type { StdioServerEntry } from '../../../protocol/server-entry.ts';
 import type { Finding } from './finding.ts';
 import { onPath } from './on-path.ts';

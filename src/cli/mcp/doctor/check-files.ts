@@ -9,7 +9,7 @@ import { literalSecrets } from '../../../config/explain/mask-entry.ts';
 import { faultText } from '../../../config/fault-text.ts';
 import type { ConfigFault, ConfiguredServer, Scope } from '../../../config/model.ts';
 import { fileSecretStore } from '../../../config/secrets/file-secret-store.ts';
-import { withoutProjectPath } from '../../../mcp/transports/stdio/project-path.ts';
+import { withoutProjectPath } from '../../../mcp/transports/stdio/server-environment.ts';
 import { messageOf } from '../../../protocol/sdk-error.ts';
 import { type Checked, checked, type Finding } from './finding.ts';
 

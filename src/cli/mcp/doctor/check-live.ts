@@ -3,7 +3,7 @@ import { shellWord } from '../../../base/shell-word.ts';
 import type { Configuration } from '../../../config/configuration.ts';
 import { connectionStep } from '../../../config/explain/connection-step.ts';
 import type { ConfiguredServer } from '../../../config/model.ts';
-import type { ServerStatus } from '../../../mcp/servers/status.ts';
+import type { ServerStatus } from '../../../mcp/servers/server-status.ts';
 import { acceptCommand } from '../../../pool/pinning/accept-command.ts';
 import type { ToolChange } from '../../../pool/pinning/judge.ts';
 import { faultOf, type Warning } from '../../host/with-host.ts';

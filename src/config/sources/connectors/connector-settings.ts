@@ -1,5 +1,5 @@
 import { isRecord } from '../../../base/is-record.ts';
-import { isLoopback } from '../../../mcp/transports/http/proxy-for.ts';
+import { isLoopback } from '../../../mcp/transports/http/proxy.ts';
 import type { ConfigFault } from '../../model.ts';
 import type { ConnectorSetting, SettingsSource } from '../found.ts';
 import { keyText } from '../key-text.ts';

@@ -1,8 +1,8 @@
 import type { Dispatcher } from 'undici';
 import { isRecord } from '../../../base/is-record.ts';
-import { NETWORK_FAULTS } from '../../../mcp/connection/network-faults.ts';
-import { checkProxy } from '../../../mcp/transports/http/pool.ts';
-import { proxyFor } from '../../../mcp/transports/http/proxy-for.ts';
+import { NETWORK_FAULTS } from '../../../mcp/errors/classify-failure.ts';
+import { checkProxy } from '../../../mcp/transports/http/open-http.ts';
+import { proxyFor } from '../../../mcp/transports/http/proxy.ts';
 import { VERIFIED } from '../../../mcp/transports/http/tls-options.ts';
 import { readPlain } from '../../files/plain-json.ts';
 

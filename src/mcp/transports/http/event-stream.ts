@@ -1,10 +1,11 @@
 import type { Readable } from 'node:stream';
-import { EventCap } from './event-cap.ts';
-import { networkFault } from './http-fault.ts';
-import { tidyEvent } from './tidy-event.ts';
+import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import { INTERNAL, type RpcId, rpcFailure } from '../../../protocol/json-rpc.ts';
+import { tidyLoose } from '../../connection/normalize-message.ts';
+import { networkFault } from './http-error.ts';
 
 /** What becomes of a stream of events. */
-export type EventStreamWatch = {
+type EventStreamWatch = {
   /** The longest event taken, in bytes. */
   limit: number;
   /** Hears of an event that was dropped; what it gives takes the event's place. */
@@ -51,4 +52,143 @@ export function eventStream(body: Readable, watch: EventStreamWatch): ReadableSt
     },
     { highWaterMark: 0 },
   );
+}
+/**
+ * Lets whole server-sent events through and drops those that are too long, so that one of them costs neither the memory
+ * nor the stream. `onTooLong` hears of each, with the JSON-RPC id that its beginning or end shows.
+ */
+export class EventCap {
+  readonly #limit: number;
+  readonly #onTooLong: (id: number | string | undefined) => void;
+  /** The event that is not over yet. */
+  #held: Uint8Array[] = [];
+  #size = 0;
+  #lineLength = 0;
+  #endedByReturn = false;
+  /** What is seen of an event that is being dropped. */
+  #dropped: { head: string; tail: Uint8Array } | undefined;
+
+  constructor(limit: number, onTooLong: (id: number | string | undefined) => void) {
+    this.#limit = limit;
+    this.#onTooLong = onTooLong;
+  }
+
+  /** What may go on now: nothing until an event is over, then all of it as one. */
+  feed(chunk: Uint8Array): Uint8Array[] {
+    const passed: Uint8Array[] = [];
+    let from = 0;
+    for (let at = 0; at < chunk.length; at++) {
+      const byte = chunk[at];
+      if (byte === LF && this.#endedByReturn) {
+        this.#endedByReturn = false;
+        continue;
+      }
+      this.#endedByReturn = byte === CR;
+      if (byte !== LF && byte !== CR) {
+        this.#lineLength++;
+        continue;
+      }
+      const isBlank = this.#lineLength === 0;
+      this.#lineLength = 0;
+      if (!isBlank) continue;
+      this.#hold(chunk.subarray(from, at + 1));
+      from = at + 1;
+      this.#endEvent(passed);
+    }
+    if (from < chunk.length) this.#hold(chunk.subarray(from));
+    return passed;
+  }
+
+  /** What is left when the stream ends. */
+  flush(): Uint8Array[] {
+    const held = this.#dropped ? [] : this.#held;
+    this.#held = [];
+    return held;
+  }
+
+  #hold(part: Uint8Array): void {
+    if (this.#dropped) {
+      this.#dropped.tail = lastOf(this.#dropped.tail, part);
+      return;
+    }
+    this.#held.push(part);
+    this.#size += part.length;
+    if (this.#size <= this.#limit) return;
+    const head = Buffer.concat(this.#held.map((it) => it.subarray(0, EDGE))).toString('utf8', 0, EDGE);
+    const tail = this.#held.reduce<Uint8Array>(lastOf, new Uint8Array());
+    this.#dropped = { head, tail };
+    this.#held = [];
+  }
+
+  #endEvent(passed: Uint8Array[]): void {
+    if (this.#dropped) this.#onTooLong(idIn(this.#dropped.head, Buffer.from(this.#dropped.tail).toString()));
+    else passed.push(this.#held.length === 1 ? (this.#held[0] as Uint8Array) : Buffer.concat(this.#held));
+    this.#held = [];
+    this.#size = 0;
+    this.#dropped = undefined;
+  }
+}
+
+const LF = 10;
+const CR = 13;
+const EDGE = 256;
+
+/** Servers write the id of an answer before all else, or after it. */
+function idIn(head: string, tail: string): number | string | undefined {
+  const first = /^data: ?\{(?:"jsonrpc": ?"2\.0", ?)?"id": ?(\d+|"[^"\\]*")/m.exec(head);
+  const last = /"id": ?(\d+|"[^"\\]*")(?:, ?"jsonrpc": ?"2\.0")?\}\s*$/.exec(tail);
+  const id = first?.[1] ?? last?.[1];
+  return id === undefined ? undefined : (JSON.parse(id) as number | string);
+}
+
+function lastOf(tail: Uint8Array, part: Uint8Array): Uint8Array {
+  if (part.length >= EDGE) return part.slice(-EDGE);
+  return Buffer.concat([tail, part]).subarray(-EDGE);
+}
+
+/**
+ * A whole server-sent event as the official transports take it: the message in it is put right, a batch becomes an
+ * event each. Most are given back as they are.
+ */
+export function tidyEvent(event: Uint8Array): Uint8Array {
+  const { data, others } = readEvent(event);
+  if (data === undefined || data === '') return event;
+  const value = parse(data);
+  const given = Array.isArray(value) ? value : [value];
+  const tidied = given.map(tidyLoose).filter((it) => it !== undefined);
+  if (tidied.length === 0 || (value === tidied[0] && tidied.length === 1)) return event;
+  return Buffer.from(tidied.map((message) => `${others}data: ${write(message)}\n\n`).join(''));
+}
+
+/** `data` is undefined for an event that is no message; `others` are its other lines. */
+function readEvent({ buffer, byteOffset, length }: Uint8Array): { data: string | undefined; others: string } {
+  const text = Buffer.from(buffer, byteOffset, length).toString('utf8');
+  let data: string | undefined;
+  let others = '';
+  for (const line of text.split(/\r\n|\r|\n/)) {
+    if (line.startsWith('data:')) {
+      const part = line.slice(line[5] === ' ' ? 6 : 5);
+      data = data === undefined ? part : `${data}\n${part}`;
+    } else if (line !== '') others += `${line}\n`;
+    if (line.startsWith('event:') && line.slice(6).trim() !== 'message') return { data: undefined, others };
+  }
+  return { data, others };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What nests too deep can be read but not written. */
+function write(message: JSONRPCMessage): string {
+  try {
+    return JSON.stringify(message);
+  } catch {
+    if ('method' in message) return '';
+    return JSON.stringify(rpcFailure(message.id as RpcId, INTERNAL, 'its answer nests too deep'));
+  }
 }

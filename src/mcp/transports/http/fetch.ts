@@ -1,9 +1,7 @@
 import type { Dispatcher } from 'undici';
-import type { EntryHeaders } from './entry-headers.ts';
-import { HttpFault, networkFault, proxyFault } from './http-fault.ts';
-import type { HttpKind } from './judge-answer.ts';
-import { type Asked, readAnswer } from './read-answer.ts';
-import type { HttpWatch } from './watch.ts';
+import { HttpFault, networkFault, proxyFault } from './http-error.ts';
+import { type Asked, type HttpKind, type HttpWatch, readAnswer } from './http-response.ts';
+import type { EntryHeaders } from './request-headers.ts';
 
 /** Where requests go and what goes with them. */
 export type FetchOptions = {

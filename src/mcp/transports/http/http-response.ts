@@ -1,3 +1,207 @@
+import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import type { Dispatcher } from 'undici';
+import { isRecord } from '../../../base/is-record.ts';
+import { tidyLoose } from '../../connection/normalize-message.ts';
+import { eventStream } from './event-stream.ts';
+import { excerpt, HttpFault } from './http-error.ts';
+
+/** What was asked. */
+export type Asked = {
+  method: string;
+  url: string;
+  body: string;
+  hadSession: boolean;
+  signal: AbortSignal | undefined;
+};
+
+/** Reads one answer: all of it, unless it is a stream of events. Throws the fault of one that is of no use. */
+export async function readAnswer(
+  kind: HttpKind,
+  asked: Asked,
+  { statusCode: status, statusText, headers: raw, body }: Dispatcher.ResponseData,
+  watch: HttpWatch,
+): Promise<HttpResponse> {
+  const headers = readHeaders(raw);
+  const head = { status, statusText, url: asked.url, headers };
+  const type = (headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  if (type === EVENTS && status === 200) {
+    return new HttpResponse(head, eventStream(body, streamWatch(asked, watch)));
+  }
+  const whole = await bodyText(body, raw['content-length'], watch.limit, status);
+  const isOk = status >= 200 && status < 300;
+  const isPlain = isOk && status !== 202 && type === JSON_TYPE && whole !== '' && asked.method === 'POST';
+  // Any other body is quoted in failures.
+  const text = isPlain ? whole : watch.mask(whole);
+  if (!isPlain) {
+    const wantsAnswer = requestIdOf(asked.body) !== undefined;
+    // By the server's own clock, which may not be ours.
+    const now = Date.parse(headers.get('date') ?? '');
+    const wait = retryAfterMs(headers.get('retry-after') ?? undefined, now);
+    const { method, hadSession } = asked;
+    const challenge = headers.get('www-authenticate') ?? undefined;
+    const answer = { method, hadSession, wantsAnswer, status, type, text, retryAfterMs: wait, challenge };
+    const fault = judgeAnswer(kind, answer);
+    if (fault) throw fault;
+  }
+  // The transport puts all the text of a refusal into one message; what it reads itself is JSON.
+  const shown = isOk || type === JSON_TYPE ? text : excerpt(text);
+  return new HttpResponse(head, shown, () => readJsonAnswer(text, status, quickRequestIdOf(asked.body)));
+}
+
+function streamWatch({ method, body, signal }: Asked, watch: HttpWatch) {
+  return {
+    limit: watch.limit,
+    onTooLong(seen: number | string | undefined) {
+      const id = seen ?? (method === 'POST' ? requestIdOf(body) : undefined);
+      watch.onTooLong(id, tooLarge(watch.limit));
+      if (id === undefined) return undefined;
+      // The transport must not ask for the event once more.
+      const error = { code: -32603, message: 'The answer is too long' };
+      return `data: ${JSON.stringify({ jsonrpc: '2.0', id, error })}\n\n`;
+    },
+    onEnd(failure?: unknown) {
+      if (!signal?.aborted) watch.onStreamEnd?.(method, failure);
+    },
+  };
+}
+
+/** The fast way for what says how long it is; the rest is counted as it comes. */
+async function bodyText(
+  body: Dispatcher.ResponseData['body'],
+  declared: string | string[] | undefined,
+  limit: number,
+  status: number,
+): Promise<string> {
+  const length = Number(declared ?? Number.NaN);
+  if (length <= limit) return body.text();
+  body.on('error', () => {});
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  if (!(length > limit)) {
+    for await (const chunk of body) {
+      size += (chunk as Uint8Array).length;
+      if (size > limit) break;
+      chunks.push(chunk as Uint8Array);
+    }
+    if (size <= limit) return Buffer.concat(chunks).toString('utf8');
+  }
+  body.destroy();
+  throw tooLarge(limit, status);
+}
+
+/** One answer of a server, as far as it decides what becomes of the request. */
+export type Answer = {
+  method: string;
+  /** Whether the body of a POST was a request, which wants an answer. */
+  wantsAnswer: boolean;
+  hadSession: boolean;
+  status: number;
+  /** The media type alone, in lower case; empty if the server named none. */
+  type: string;
+  text: string;
+  retryAfterMs?: number | undefined;
+  /** The `WWW-Authenticate` header: how the server wants to be authorized. */
+  challenge?: string | undefined;
+};
+
+/** Streamable HTTP, where some refusals are part of the protocol, or the older one with a stream beside. */
+export type HttpKind = 'streamable' | 'sse';
+
+/** Why an answer is of no use; undefined for one the official transport can go on with. */
+export function judgeAnswer(kind: HttpKind, answer: Answer): HttpFault | undefined {
+  const { method, status, type } = answer;
+  if (method === 'DELETE') return undefined;
+  if (status < 200 || status >= 300) return isForTransport(kind, answer) ? undefined : refusal(answer);
+  if (method === 'GET') return type === EVENTS && status === 200 ? undefined : useless(answer, EVENTS);
+  if (kind === 'sse' || !answer.wantsAnswer) return undefined;
+  if (status !== 202 && (type === EVENTS || (type === JSON_TYPE && answer.text.trim() !== '')))
+    return undefined;
+  return useless(answer, JSON_TYPE);
+}
+
+/** Reads an answer in JSON as the official client takes it; throws the fault of one that is no answer to the request. */
+export function readJsonAnswer(
+  text: string,
+  status: number,
+  id: number | string | undefined,
+): JSONRPCMessage | JSONRPCMessage[] {
+  const fail = (why: string, cause?: unknown) =>
+    new HttpFault(`it answered ${status}, but ${why}`, { code: 'bad-answer', status, wasSent: true, cause });
+  let data: unknown;
+  try {
+    data = JSON.parse(text);
+  } catch (cause) {
+    throw fail('its JSON is broken', cause);
+  }
+  if (Array.isArray(data)) {
+    const batch = data.map(tidyLoose).filter((it) => it !== undefined);
+    if (batch.some((it) => !('method' in it) && isAnswerTo(it.id, id))) return batch;
+    throw fail('no answer to the request is in the list it sent');
+  }
+  const { id: own, method, result, error } = Object(data) as Record<string, unknown>;
+  const hasAnswer = method === undefined && (result !== undefined || error !== undefined);
+  if (hasAnswer && !isAnswerTo(own, id)) {
+    throw fail(`to another request (${sayId(own)} instead of ${sayId(id)})`);
+  }
+  const message = tidyLoose(data);
+  if (message === undefined) throw fail('what it sent is no JSON-RPC message; check "url"');
+  if ('method' in message) throw fail('what it sent is no answer to the request; check "url"');
+  return message;
+}
+
+/** Some give numbers back as text. */
+function isAnswerTo(own: unknown, id: number | string | undefined): boolean {
+  return id === undefined || ((typeof own === 'number' || typeof own === 'string') && `${own}` === `${id}`);
+}
+
+function sayId(id: unknown): string {
+  return typeof id === 'number' || typeof id === 'string' ? JSON.stringify(id).slice(0, 50) : 'no id';
+}
+
+/** What is said of a message that is longer than taken. */
+function tooLarge(limit: number, status?: number): HttpFault {
+  const message = `it sent a message of more than ${limit} bytes; raise "maxFrameBytes" of its entry to take it`;
+  return new HttpFault(message, {
+    code: 'too-large',
+    wasSent: true,
+    ...(status !== undefined && { status }),
+  });
+}
+
+const EVENTS = 'text/event-stream';
+const JSON_TYPE = 'application/json';
+
+/** What the transport reads eras, missing streams and authorization from. */
+function isForTransport(kind: HttpKind, { method, status, hadSession }: Answer): boolean {
+  if (kind === 'sse') return false;
+  if (status === 401 || status === 405) return true;
+  // Why a request was forbidden is in its body and headers, which the transport does not pass on.
+  if (status === 403) return method !== 'POST';
+  return (status === 400 || status === 404) && method === 'POST' && !hadSession;
+}
+
+function refusal(answer: Answer): HttpFault {
+  const { method, status, type, text, retryAfterMs, hadSession, challenge } = answer;
+  const again = retryAfterMs === undefined ? '' : ` and asks to wait ${Math.ceil(retryAfterMs / 1000)} s`;
+  const said = type.includes('html') ? '' : excerpt(text);
+  return new HttpFault(`it answered ${status}${again}${said === '' ? '' : `: ${said}`}`, {
+    code: 'http-status',
+    status,
+    wasSent: true,
+    hadSession: hadSession && method === 'POST',
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(type === JSON_TYPE && { text }),
+    reason: type.includes('html') ? excerpt(text) : text,
+    ...(challenge !== undefined && { challenge }),
+  });
+}
+
+function useless({ status, type, text, hadSession }: Answer, wanted: string): HttpFault {
+  const what = text === '' || status === 202 || status === 204 ? 'nothing' : type || 'something untyped';
+  const said = excerpt(text);
+  const message = `it answered ${status} with ${what} instead of ${wanted}${said === '' ? '' : ` ("${said}")`}; check "url"`;
+  return new HttpFault(message, { code: 'bad-answer', status, wasSent: true, hadSession });
+}
 /** Headers as the official transports read them. */
 type ReadHeaders = { get(name: string): string | null; has(name: string): boolean };
 
@@ -44,10 +248,52 @@ export class HttpResponse {
 }
 
 /** A view of the headers undici gives: lower-case names, lists for those that came more than once. */
-export function readHeaders(raw: Readonly<Record<string, string | string[] | undefined>>): ReadHeaders {
+function readHeaders(raw: Readonly<Record<string, string | string[] | undefined>>): ReadHeaders {
   const get = (name: string) => {
     const value = raw[name.toLowerCase()];
     return value === undefined ? null : Array.isArray(value) ? value.join(', ') : value;
   };
   return { get, has: (name) => raw[name.toLowerCase()] !== undefined };
+}
+
+/** Who hears what happens to answers beside the request they belong to. */
+export type HttpWatch = {
+  /** The longest message taken, in bytes. */
+  limit: number;
+  /** Takes credentials out of a text of the server that is no message of the protocol. */
+  mask(text: string): string;
+  /** A message was dropped; with the id of the request it answers, if that is known. */
+  onTooLong(id: number | string | undefined, fault: HttpFault): void;
+  /** A stream of events is over, though nobody left it. */
+  onStreamEnd?(method: string, failure?: unknown): void;
+};
+
+/** The id of the request in a body; undefined if it is none, or several. */
+export function requestIdOf(body: string): number | string | undefined {
+  let message: unknown;
+  try {
+    message = JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+  if (!isRecord(message) || typeof message.method !== 'string') return undefined;
+  const { id } = message;
+  return typeof id === 'number' || typeof id === 'string' ? id : undefined;
+}
+
+/** As `requestIdOf` for a body that is known to be a request: we write the id second, and the official client last. */
+export function quickRequestIdOf(body: string): number | string | undefined {
+  const quick = /^\{"jsonrpc":"2\.0","id":(\d+),/.exec(body) ?? /,"id":(\d+)\}$/.exec(body.slice(-32));
+  return quick?.[1] === undefined ? requestIdOf(body) : Number(quick[1]);
+}
+/**
+ * Milliseconds from now that a `Retry-After` header asks for: seconds, or a date. Undefined for anything else, and for a
+ * date if nobody knows the time.
+ */
+export function retryAfterMs(value: string | undefined, now: number): number | undefined {
+  if (value === undefined) return undefined;
+  if (/^\s*\d+\s*$/.test(value)) return Number(value) * 1000;
+  // Only a real date: `Date.parse` takes all kinds of words.
+  const at = /^[A-Za-z]{3,9},? /.test(value.trim()) ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(at - now) ? undefined : Math.max(0, at - now);
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '../../../protocol/sdk-error.ts';
-import { HostError } from '../../connection/host-error.ts';
+import { HostError } from '../../errors/host-error.ts';
 
 /** What an entry says of TLS. */
 type TlsEntry = { ca?: string; cert?: string; key?: string; serverName?: string };

@@ -1,13 +1,12 @@
 import type { IdeServerEntry } from '../../../protocol/server-entry.ts';
-import type { Dialed } from '../../connection/dial.ts';
-import { HostError } from '../../connection/host-error.ts';
-import type { ConnectWorld } from '../../connection/world.ts';
-import { dialSse } from '../http/dial-sse.ts';
+import type { ConnectWorld, Dialed } from '../../connection/connect-context.ts';
+import { HostError } from '../../errors/host-error.ts';
+
+import { dialSse } from '../http/dial-http.ts';
 import { urlOf } from '../http/open-http.ts';
-import { isLoopback } from '../http/proxy-for.ts';
+import { isLoopback } from '../http/proxy.ts';
 import { dialWs } from '../ws/dial-ws.ts';
-import { chooseEditor } from './choose-editor.ts';
-import { findEditors, lockDirectory } from './find-editors.ts';
+import { chooseEditor, findEditors, lockDirectory } from './find-editor.ts';
 
 const TOKEN_HEADER = 'X-Claude-Code-Ide-Authorization';
 

@@ -1,16 +1,14 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { StdioServerEntry } from '../../../protocol/server-entry.ts';
-import { credentialsOf } from '../../connection/credentials.ts';
-import type { Dialed } from '../../connection/dial.ts';
-import { HostError } from '../../connection/host-error.ts';
-import { Secrets } from '../../connection/secrets.ts';
-import type { ConnectWorld } from '../../connection/world.ts';
-import { leastEnvironment } from './least-environment.ts';
-import { NoiseTeller } from './noise.ts';
-import { POSIX_PROCESSES } from './posix-processes.ts';
+import type { ConnectWorld, Dialed } from '../../connection/connect-context.ts';
+import { credentialsOf, Secrets } from '../../connection/secrets.ts';
+import { NoiseTeller } from '../../connection/warnings.ts';
+import { HostError } from '../../errors/host-error.ts';
+import { MAX_FRAME_BYTES } from '../oversized-message.ts';
+import { leastEnvironment } from './server-environment.ts';
+import { POSIX_PROCESSES } from './server-process.ts';
 import { StdioTransport } from './stdio-transport.ts';
-import { MAX_FRAME_BYTES } from './too-large.ts';
 import { windowsProcesses } from './windows-processes.ts';
 
 /** Reaches a server by running it, with the least environment and its stderr listened to. */

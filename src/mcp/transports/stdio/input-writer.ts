@@ -1,6 +1,5 @@
 import type { Writable } from 'node:stream';
 import { isRecord } from '../../../base/is-record.ts';
-import { faultOfInput, notConnected, notReading } from './input-fault.ts';
 
 const DONE = Promise.resolve();
 /** Whoever reads nothing for so long is taken for one that does not read. */
@@ -106,4 +105,27 @@ function isReply(line: string): boolean {
 function handled(promise: Promise<void>): Promise<void> {
   promise.catch(() => {});
   return promise;
+}
+/** Why a message could not be written; `code` is the system's where it has one. */
+export function faultOfInput(failure: unknown): Error {
+  const { code } = failure as NodeJS.ErrnoException;
+  if (code === undefined || code.startsWith('ERR_STREAM')) return notConnected();
+  const text = `the server does not read its input any more (${code})`;
+  return Object.assign(new Error(text, { cause: failure }), { code });
+}
+
+/** The same code as the official client's own failure has. */
+export function notConnected(): Error {
+  return Object.assign(new Error('the server process is not running'), {
+    code: 'NOT_CONNECTED',
+    wasSent: false,
+  });
+}
+
+/** It is alive, but what we sent before still waits for it. */
+function notReading(backlog: number): Error {
+  return Object.assign(new Error(`it does not read its input: ${backlog} bytes wait for it`), {
+    code: 'not-reading',
+    wasSent: false,
+  });
 }

@@ -1,11 +1,10 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { INVALID_REQUEST, type RpcFailure, rpcFailure } from '../../../protocol/json-rpc.ts';
+import { sayValue, tidyMessage } from '../../connection/normalize-message.ts';
+import { MessageScanner, sayTooLarge, tooLarge } from '../oversized-message.ts';
 import { ByteLines } from './byte-lines.ts';
-import { MessageScanner } from './message-scanner.ts';
-import { readMessages } from './read-messages.ts';
-import { sayTooLarge, tooLarge } from './too-large.ts';
 
-export type MessageLinesOptions = {
+type MessageLinesOptions = {
   /** Longest message that is held, in bytes. */
   maxBytes: number;
   onMessage(message: JSONRPCMessage): void;
@@ -49,4 +48,48 @@ export function messageLines(options: MessageLinesOptions): ByteLines {
       if (answers.length === 0) onNoise(sayTooLarge(bytes, maxBytes), 'fault');
     },
   });
+}
+
+/** Who hears what a line held. */
+type MessageReader = {
+  onMessage(message: JSONRPCMessage): void;
+  /** Part or all of the line is no message. */
+  onNoise(text: string): void;
+};
+
+const BYTE_ORDER_MARK = 0xfeff;
+const SPACE = 32;
+
+/**
+ * Reads one line: a message, a batch of them (2025-03-26), or noise; blank lines are nothing. A log line may be JSON
+ * too: what does not say that it is JSON-RPC is noise.
+ */
+export function readMessages(line: string, reader: MessageReader): void {
+  const text = line.charCodeAt(0) === BYTE_ORDER_MARK ? line.slice(1) : line;
+  const value = parse(text);
+  if (value === undefined) {
+    if (text.trim() !== '') reader.onNoise(text);
+  } else if (Array.isArray(value)) {
+    for (const member of value) {
+      if (!deliver(member, reader)) reader.onNoise(sayValue(member));
+    }
+  } else if (!deliver(value, reader)) reader.onNoise(text);
+}
+
+function deliver(value: unknown, { onMessage }: MessageReader): boolean {
+  const message = tidyMessage(value);
+  if (message) onMessage(message);
+  return message !== undefined;
+}
+
+/** Undefined is what is no JSON object or list; most noise is told by its first character, without a throw. */
+function parse(text: string): unknown {
+  let at = 0;
+  while (text.charCodeAt(at) <= SPACE) at++;
+  if (text[at] !== '{' && text[at] !== '[') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

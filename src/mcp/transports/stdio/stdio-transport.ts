@@ -1,19 +1,24 @@
 import type { Readable } from 'node:stream';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import { LineRing } from '../../../base/ring.ts';
 import { startTimer } from '../../../base/timer.ts';
 import { messageOf } from '../../../protocol/sdk-error.ts';
 import type { Secrets } from '../../connection/secrets.ts';
-import { endProcess } from './end-process.ts';
-import { faultOfInput, notConnected } from './input-fault.ts';
-import { InputWriter } from './input-writer.ts';
+import { ByteLines } from './byte-lines.ts';
+import { faultOfInput, InputWriter, notConnected } from './input-writer.ts';
 import { messageLines } from './message-lines.ts';
-import type { Command, PipedChild, Processes, ServerProcess } from './processes.ts';
-import { StderrLines } from './stderr-lines.ts';
+import {
+  type Command,
+  endProcess,
+  type PipedChild,
+  type Processes,
+  type ServerProcess,
+} from './server-process.ts';
 
 /** What is still in the pipes when a process has ended comes at once; whoever holds them open longer is another. */
 const DRAIN_MS = 100;
 
-export type StdioTransportOptions = {
+type StdioTransportOptions = {
   readonly command: Command;
   readonly processes: Processes;
   readonly maxFrameBytes: number;
@@ -189,4 +194,69 @@ function epitaph({ exitCode, signalCode }: PipedChild): string {
 /** Somebody who left the group may hold the other ends. */
 function letGo(child: PipedChild): void {
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
+}
+
+const KEPT_LINES = 20;
+const WIDTH = 500;
+/** Longest line that is handed on whole; of a longer one only the beginning is. */
+const MAX_LINE_BYTES = 100_000;
+
+/** What a server writes to stderr: each line is handed on without secrets, the last ones are kept. */
+export class StderrLines {
+  readonly #kept = new LineRing(KEPT_LINES, WIDTH);
+  readonly #lines: ByteLines;
+  /** The beginning of a line that is too long. */
+  #head: Buffer[] = [];
+  #headBytes = 0;
+
+  constructor(onLine: (line: string) => void, secrets: Pick<Secrets, 'mask'>) {
+    const hear = (text: string, isTooLong = false) => {
+      // Before it is cut: half a secret is not known for one.
+      const masked = secrets.mask(text);
+      const line = isTooLong ? `${masked.slice(0, 2 * WIDTH)}…` : masked;
+      this.#kept.push(line);
+      try {
+        onLine(line);
+      } catch {
+        // What a listener throws is no fault of the server's.
+      }
+    };
+    this.#lines = new ByteLines({
+      maxBytes: MAX_LINE_BYTES,
+      onLine: (text) => {
+        const line = text.trimEnd();
+        if (line !== '') hear(line);
+      },
+      onLongPiece: (bytes) => {
+        const piece = Buffer.from(bytes.subarray(0, MAX_LINE_BYTES - this.#headBytes));
+        this.#headBytes += piece.length;
+        if (piece.length > 0) this.#head.push(piece);
+      },
+      onLongEnd: () => {
+        hear(Buffer.concat(this.#head).toString(), true);
+        this.#head = [];
+        this.#headBytes = 0;
+      },
+    });
+  }
+
+  write(chunk: Buffer): void {
+    this.#lines.write(chunk);
+  }
+
+  /** Keeps something that was said elsewhere, without secrets already. */
+  note(line: string): void {
+    this.#kept.push(line);
+  }
+
+  /** Nothing more comes: a last line may lack its newline. `epitaph` tells how the process ended, where that is news. */
+  end(epitaph?: string): void {
+    this.#lines.end();
+    if (epitaph !== undefined) this.#kept.push(epitaph);
+  }
+
+  /** Without secrets. */
+  get kept(): readonly string[] {
+    return this.#kept.lines;
+  }
 }

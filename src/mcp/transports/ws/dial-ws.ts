@@ -1,14 +1,14 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { WsServerEntry } from '../../../protocol/server-entry.ts';
-import type { Dialed } from '../../connection/dial.ts';
-import type { ConnectWorld } from '../../connection/world.ts';
-import { frameLimit, headersOf, urlOf } from '../http/open-http.ts';
-import { CONNECT_MS, checkProxy } from '../http/pool.ts';
-import { proxyFor } from '../http/proxy-for.ts';
+import type { ConnectWorld, Dialed } from '../../connection/connect-context.ts';
+
+import { CONNECT_MS, checkProxy, frameLimit, headersOf, urlOf } from '../http/open-http.ts';
+
+import { openTunnel, proxyFor } from '../http/proxy.ts';
 import { type TlsOptions, tlsOptions } from '../http/tls-options.ts';
-import { WatchedTransport } from '../http/watched-transport.ts';
-import { openTunnel } from './tunnel.ts';
+import { WatchedTransport } from '../http/tracked-transport.ts';
+
 import { mostTaken, WsTransport } from './ws-transport.ts';
 
 const HEARTBEAT_MS = 15_000;

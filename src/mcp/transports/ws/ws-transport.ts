@@ -2,10 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { RawData, WebSocket } from 'ws';
 import { redactText } from '../../../base/redact.ts';
-import { tidyLoose } from '../../connection/tidy-message.ts';
-import { excerpt, HttpFault, networkFault } from '../http/http-fault.ts';
-import { sayTooLarge, tooLarge } from '../stdio/too-large.ts';
-import { readLongMessage } from './long-message.ts';
+import { tidyLoose } from '../../connection/normalize-message.ts';
+import { excerpt, HttpFault, networkFault } from '../http/http-error.ts';
+import { readLongMessage, sayTooLarge, tooLarge } from '../oversized-message.ts';
 
 /** Limits of one socket. */
 export type WsLimits = {

@@ -3,7 +3,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { expect, onTestFinished, test } from 'vitest';
 import { dialStdio } from '../../../../src/mcp/transports/stdio/dial-stdio.ts';
 import type { StdioServerEntry } from '../../../../src/protocol/server-entry.ts';
-import { everything, script, testWorld } from '../../connection/servers.ts';
+import { everything, script, testWorld } from '../../support/servers.ts';
 
 const python: StdioServerEntry = {
   command: 'python3',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { failure, open } from '../../connection/attempt.ts';
-import { everything, script, testWorld } from '../../connection/servers.ts';
+import { failure, open } from '../../support/attempt.ts';
+import { everything, script, testWorld } from '../../support/servers.ts';
 
 const isAlive = (pid: number) => {
   try {

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { onTestFinished } from 'vitest';
-import type { ConnectWorld } from '../../../../src/mcp/connection/world.ts';
+import type { ConnectWorld } from '../../../../src/mcp/connection/connect-context.ts';
 import { dialStdio } from '../../../../src/mcp/transports/stdio/dial-stdio.ts';
 import type { StdioServerEntry } from '../../../../src/protocol/server-entry.ts';
-import { testWorld } from '../../connection/servers.ts';
+import { testWorld } from '../../support/servers.ts';
 
 /** A server that runs, without a client: what it sent is in `messages`, what else was heard in lists too. */
 export async function startDialed(entry: StdioServerEntry, more: Partial<ConnectWorld> = {}) {

@@ -1,8 +1,8 @@
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { TOO_LARGE } from '../../../../src/mcp/transports/stdio/too-large.ts';
+import { TOO_LARGE } from '../../../../src/mcp/transports/oversized-message.ts';
 import { startHost } from '../../../support/lifeline.ts';
-import { script } from '../../connection/servers.ts';
+import { script } from '../../support/servers.ts';
 import { isRunning, startDialed } from './dialed.ts';
 
 /** Answers each request with its own params, until its input ends. */

@@ -2,10 +2,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { dialWs } from '../../../../src/mcp/transports/ws/dial-ws.ts';
-import { makeCertificates } from '../../connection/certificates.ts';
-import { startProxy } from '../../connection/proxy.ts';
-import { reach, unreached } from '../../connection/reach.ts';
-import { testWorld } from '../../connection/servers.ts';
+import { makeCertificates } from '../../support/certificates.ts';
+import { startProxy } from '../../support/proxy.ts';
+import { reach, unreached } from '../../support/reach.ts';
+import { testWorld } from '../../support/servers.ts';
 import { startWs } from './ws-server.ts';
 
 const text = (value: string) => [{ type: 'text', text: value }];

@@ -1,0 +1,129 @@
+import type { Client, ServerCapabilities, SubscriptionFilter } from '@modelcontextprotocol/client';
+import { isRecord } from '../../base/is-record.ts';
+import { startTimer } from '../../base/timer.ts';
+import type { ServerLog } from './connect-context.ts';
+
+/** Which list of a server changed; `all` after a gap, when nobody could hear which. */
+export type ListKind = 'tools' | 'prompts' | 'resources' | 'all';
+
+/** What a server says by itself, told apart. */
+export class Notices {
+  readonly listChanged = new Signal<[kind: ListKind]>();
+  readonly all = new Signal<[method: string, params: Readonly<Record<string, unknown>>]>();
+  readonly trouble = new Signal();
+  readonly closed = new Signal();
+  readonly #log = new Signal<[entry: ServerLog]>();
+
+  constructor(onLog: ((entry: ServerLog) => void) | undefined) {
+    if (onLog) this.#log.on(onLog);
+  }
+
+  /** Hears one message that is no answer; requests are not for us. */
+  hear({ id, method, params: given }: Record<string, unknown>): void {
+    if (id !== undefined || typeof method !== 'string') return;
+    const params = isRecord(given) ? given : {};
+    const list = LISTS.get(method);
+    if (list) this.listChanged.emit(list);
+    if (method === 'notifications/message') this.#log.emit(readLog(params));
+    this.all.emit(method, params);
+  }
+}
+
+const LISTS: ReadonlyMap<string, ListKind> = new Map([
+  ['notifications/list_changed', 'all'],
+  ['notifications/tools/list_changed', 'tools'],
+  ['notifications/prompts/list_changed', 'prompts'],
+  ['notifications/resources/list_changed', 'resources'],
+]);
+
+function readLog({ level, logger, data }: Record<string, unknown>): ServerLog {
+  return {
+    level: typeof level === 'string' ? level : 'info',
+    ...(typeof logger === 'string' && { logger }),
+    data,
+  };
+}
+
+const FIRST_WAIT_MS = 250;
+const LONGEST_WAIT_MS = 30_000;
+/** A stream that lasted so long was a good one: the next is opened soon. */
+const GOOD_MS = 10_000;
+const METHOD_NOT_FOUND = -32601;
+
+/** Keeps the stream open on which a server of the stateless protocol tells of changed lists. */
+export class ListStream {
+  readonly #client: Pick<Client, 'listen' | 'transport'>;
+  readonly #filter: SubscriptionFilter;
+  /** Hears that the lists may have changed unnoticed. */
+  readonly #onGap: () => void;
+  readonly #life = new AbortController();
+  #wait: NodeJS.Timeout | undefined;
+  #failures = 0;
+
+  constructor(client: Pick<Client, 'listen' | 'transport'>, filter: SubscriptionFilter, onGap: () => void) {
+    this.#client = client;
+    this.#filter = filter;
+    this.#onGap = onGap;
+  }
+
+  /** Settles once the server listens, or cannot, and says which; never rejects. */
+  async open(): Promise<'open' | 'failed'> {
+    const { signal } = this.#life;
+    try {
+      const { closed } = await this.#client.listen(this.#filter, { signal });
+      const since = performance.now();
+      void closed.then(() => {
+        if (performance.now() - since > GOOD_MS) this.#failures = 0;
+        this.#reopen();
+      });
+      return 'open';
+    } catch (failure) {
+      // One that does not know the method never will.
+      if ((failure as { code?: unknown }).code !== METHOD_NOT_FOUND) this.#reopen();
+      return 'failed';
+    }
+  }
+
+  close(): void {
+    this.#life.abort();
+    clearTimeout(this.#wait);
+  }
+
+  #reopen(): void {
+    if (this.#life.signal.aborted || this.#client.transport === undefined) return;
+    const ms = Math.min(FIRST_WAIT_MS * 2 ** this.#failures++, LONGEST_WAIT_MS);
+    this.#wait = startTimer(ms, () => {
+      void this.open().then((state) => state === 'open' && this.#onGap());
+    });
+    this.#wait.unref();
+  }
+}
+
+/** What a server says it would tell of; undefined if that is nothing. */
+export function listFilter(capabilities: ServerCapabilities): SubscriptionFilter | undefined {
+  const filter: SubscriptionFilter = {
+    ...(capabilities.tools?.listChanged && { toolsListChanged: true }),
+    ...(capabilities.prompts?.listChanged && { promptsListChanged: true }),
+    ...(capabilities.resources?.listChanged && { resourcesListChanged: true }),
+  };
+  return Object.keys(filter).length > 0 ? filter : undefined;
+}
+/** Something that happens to a connection, for whoever wants to hear of it. */
+export class Signal<Facts extends unknown[] = []> {
+  readonly #listeners = new Set<(...facts: Facts) => void>();
+
+  /** Returns how to stop hearing. */
+  readonly on = (listener: (...facts: Facts) => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  /** A listener that throws harms no other, nor whoever brought the message. */
+  emit(...facts: Facts): void {
+    for (const listener of [...this.#listeners]) {
+      try {
+        listener(...facts);
+      } catch {}
+    }
+  }
+}

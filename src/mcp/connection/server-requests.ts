@@ -1,0 +1,201 @@
+import type { ClientCapabilities } from '@modelcontextprotocol/client';
+import { isRecord } from '../../base/is-record.ts';
+import { INTERNAL, INVALID_PARAMS, RpcFault } from '../../protocol/json-rpc.ts';
+import { messageOf } from '../../protocol/sdk-error.ts';
+import { sayValue } from './normalize-message.ts';
+
+/** Declares what is answered and nothing else, lets nothing of an answer's failure out but its words, and bounds how many are worked on at once. Made anew for each connection. */
+export function readyOffer({ capabilities, answers }: ServerOffer): ServerOffer {
+  const declared: ClientCapabilities = { ...capabilities };
+  for (const [method, capability] of CAPABILITIES) {
+    if (Object.hasOwn(answers, method)) declared[capability] ??= {};
+    else delete declared[capability];
+  }
+  if (declared.elicitation) declared.elicitation = modesOf(declared.elicitation);
+  const running = { count: 0 };
+  const guarded = Object.entries(answers).map(([method, answer]) => {
+    const careful = method === 'elicitation/create' ? elicitation(answer, declared) : answer;
+    return [method, guard(careful, running)] as const;
+  });
+  return { capabilities: declared, answers: Object.fromEntries(guarded) };
+}
+
+const CAPABILITIES = [
+  ['elicitation/create', 'elicitation'],
+  ['sampling/createMessage', 'sampling'],
+  ['roots/list', 'roots'],
+] as const;
+
+type Modes = NonNullable<ClientCapabilities['elicitation']>;
+
+/** One that names no mode takes forms; whoever takes forms fills in their defaults. */
+function modesOf(modes: Modes): Modes {
+  if (modes.url && !modes.form) return modes;
+  const form: Modes['form'] = { ...modes.form, applyDefaults: true };
+  return { ...modes, form } as Modes;
+}
+
+function elicitation(answer: ServerAnswer, { elicitation: modes = {} }: ClientCapabilities): ServerAnswer {
+  return async (params, signal) => {
+    const mode = params.mode ?? 'form';
+    if ((mode !== 'form' && mode !== 'url') || !modes[mode]) {
+      throw new RpcFault(
+        INVALID_PARAMS,
+        `elicitation of mode ${sayValue(mode).slice(0, 100)} is not offered here`,
+      );
+    }
+    const given = await answer(params, signal);
+    if (mode !== 'form' || given.action !== 'accept') return given;
+    const content = isRecord(given.content) ? given.content : {};
+    return { ...given, content: withDefaults(params.requestedSchema, content) };
+  };
+}
+
+/** How many questions of one server are worked on at once. */
+const MOST_AT_ONCE = 64;
+
+function guard(answer: ServerAnswer, running: { count: number }): ServerAnswer {
+  return async (params, signal) => {
+    if (running.count >= MOST_AT_ONCE) {
+      throw new RpcFault(INTERNAL, `only ${MOST_AT_ONCE} requests are answered at once; ask again later`);
+    }
+    running.count++;
+    try {
+      return await answer(params, signal);
+    } catch (failure) {
+      if (failure instanceof RpcFault) throw failure;
+      throw new RpcFault(INTERNAL, messageOf(failure));
+    } finally {
+      running.count--;
+    }
+  };
+}
+
+/** What one server is offered: the capabilities it is told of, and an answer for each method they stand for. */
+export type ServerOffer = {
+  readonly capabilities: ClientCapabilities;
+  readonly answers: Readonly<Record<string, ServerAnswer>>;
+};
+
+/** Answers one request of a server; what it throws becomes the request's error. */
+export type ServerAnswer = (
+  params: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+) => Promise<Record<string, unknown>>;
+
+/** Whether one of our requests to the server is running: what it asks meanwhile was most likely caused by that. */
+export type QuestionContext = 'call' | 'unsolicited';
+
+/** Answers one question of a server. */
+type Answer = (params: Record<string, unknown>, signal: AbortSignal) => Promise<Record<string, unknown>>;
+
+/** How many questions may be open at once, and how many may begin in a minute. */
+type Limit = { readonly open: number; readonly perMinute: number };
+
+/** Questions that reach people or spend tokens; requests that are answered by data alone are not limited here. */
+const LIMITS: ReadonlyMap<string, Readonly<Record<QuestionContext, Limit>>> = new Map([
+  ['elicitation/create', { unsolicited: { open: 1, perMinute: 5 }, call: { open: 16, perMinute: 100 } }],
+  [
+    'sampling/createMessage',
+    { unsolicited: { open: 2, perMinute: 20 }, call: { open: 64, perMinute: 1000 } },
+  ],
+]);
+
+const MINUTE_MS = 60_000;
+
+/** `quietUntil`: a person refused a question that nobody caused, so that no other comes for a minute. */
+type State = { open: number; begun: number[]; quietUntil: number };
+
+/**
+ * Limits what one server may ask of people and of the model, over all its connections. An elicitation above the limit is
+ * canceled, a sampling request fails; both are reported, but not each time.
+ */
+export class QuestionLimiter {
+  readonly #report: (message: string) => void;
+  readonly #now: () => number;
+  readonly #states = new Map<string, State>();
+  #refused = 0;
+
+  constructor(report: (message: string) => void, now: () => number = () => performance.now()) {
+    this.#report = report;
+    this.#now = now;
+  }
+
+  limited(method: string, answer: Answer, context: () => QuestionContext): Answer {
+    const limits = LIMITS.get(method);
+    if (!limits) return answer;
+    return async (params, signal) => {
+      const where = context();
+      const state = this.#stateOf(`${method} ${where}`);
+      if (!this.#mayBegin(state, limits[where])) return this.#refuse(method, where, limits[where]);
+      state.begun.push(this.#now());
+      state.open++;
+      try {
+        const given = await answer(params, signal);
+        const isRefused = method === 'elicitation/create' && given.action !== 'accept';
+        if (isRefused && where === 'unsolicited') state.quietUntil = this.#now() + MINUTE_MS;
+        return given;
+      } finally {
+        state.open--;
+      }
+    };
+  }
+
+  #mayBegin(state: State, { open, perMinute }: Limit): boolean {
+    const now = this.#now();
+    state.begun = state.begun.filter((at) => now - at < MINUTE_MS);
+    return now >= state.quietUntil && state.open < open && state.begun.length < perMinute;
+  }
+
+  #refuse(method: string, where: QuestionContext, limit: Limit): Record<string, unknown> {
+    this.#refused++;
+    // Reported at 1, 10, 100 …: a flood of questions must not become a flood of lines.
+    if (Number.isInteger(Math.log10(this.#refused)))
+      this.#report(refusalText(method, where, limit, this.#refused));
+    if (method === 'elicitation/create') return { action: 'cancel' };
+    throw new RpcFault(INTERNAL, refusalText(method, where, limit, 1));
+  }
+
+  #stateOf(key: string): State {
+    const state = this.#states.get(key) ?? { open: 0, begun: [], quietUntil: 0 };
+    this.#states.set(key, state);
+    return state;
+  }
+}
+
+type Limiters = {
+  readonly questionLimiters?: Map<string, QuestionLimiter>;
+  readonly onRefused?: (server: string, message: string) => void;
+};
+
+/** The limiter of a server; a server that is started again keeps its own, as long as `questionLimiters` are the same. */
+export function limiterOf({ questionLimiters, onRefused }: Limiters, server: string): QuestionLimiter {
+  const limiter =
+    questionLimiters?.get(server) ?? new QuestionLimiter((message) => onRefused?.(server, message));
+  questionLimiters?.set(server, limiter);
+  return limiter;
+}
+
+function refusalText(
+  method: string,
+  where: QuestionContext,
+  { open, perMinute }: Limit,
+  count: number,
+): string {
+  const what = method === 'elicitation/create' ? 'asked for input' : 'asked for the model';
+  const when = where === 'call' ? 'during a call' : 'without a call';
+  const refused = count === 1 ? 'refused' : `${count} requests refused`;
+  return `${what} too often: ${refused} (limit ${when}: ${open} at once, ${perMinute} a minute)`;
+}
+
+/** What a person filled in, with the form's own defaults where nothing was. */
+function withDefaults(schema: unknown, content: Record<string, unknown>): Record<string, unknown> {
+  const properties = isRecord(schema) && isRecord(schema.properties) ? schema.properties : {};
+  const filled = { ...content };
+  for (const [key, property] of Object.entries(properties)) {
+    if (filled[key] === undefined && isRecord(property) && property.default !== undefined) {
+      filled[key] = property.default;
+    }
+  }
+  return filled;
+}

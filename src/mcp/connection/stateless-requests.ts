@@ -1,0 +1,219 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { isRecord } from '../../base/is-record.ts';
+import { startTimer } from '../../base/timer.ts';
+import { AbortError } from '../../protocol/sdk-error.ts';
+import { HostError, ServerFault } from '../errors/host-error.ts';
+import { sayValue } from './normalize-message.ts';
+import { type HeaderParam, paramHeaders, readHeaderParams } from './param-headers.ts';
+import { type CallOptions, type Question, type Requests, sayTimeout } from './requests.ts';
+import type { ServerAnswer } from './server-requests.ts';
+
+const HEADER_MISMATCH = -32020;
+/** How many pages are read at most to learn which headers a tool wants now. */
+const MAX_PAGES = 100;
+
+/** Requests of the stateless protocol: with the headers tools want, and with the server's own questions answered on the way. */
+export class ModernRequests {
+  readonly #server: string;
+  readonly #requests: Requests;
+  readonly #answers: Readonly<Record<string, ServerAnswer>>;
+  /** Where there are no headers, there is nothing to mirror. */
+  readonly #mirrors: boolean;
+  readonly #params = new Map<string, readonly HeaderParam[]>();
+
+  constructor(
+    server: string,
+    requests: Requests,
+    { answers, mirrors }: { answers: Readonly<Record<string, ServerAnswer>>; mirrors: boolean },
+  ) {
+    this.#server = server;
+    this.#requests = requests;
+    this.#answers = answers;
+    this.#mirrors = mirrors;
+  }
+
+  async ask(question: Question, options: CallOptions): Promise<Record<string, unknown>> {
+    const started = performance.now();
+    const first = await this.#requests.ask(question, options);
+    const result = isInputRequired(first) ? await this.#askThrough(question, first, options, started) : first;
+    const { resultType, ...rest } = result;
+    if (resultType !== undefined && resultType !== 'complete') {
+      const fault = `it answered "${question.method}" with a result of type ${sayValue(resultType).slice(0, 100)}, which is not supported`;
+      throw new HostError('unreachable', this.#server, fault);
+    }
+    if (this.#mirrors && question.method === 'tools/list') this.#note(rest.tools);
+    return rest;
+  }
+
+  /** Calls with the headers of the tool as it was listed; if the server wants others, it is listed anew. */
+  async callTool(
+    name: string,
+    args: Record<string, unknown>,
+    options: CallOptions,
+  ): Promise<Record<string, unknown>> {
+    const params = { name, arguments: args };
+    const question = () => {
+      const marked = this.#params.get(name);
+      const headers = marked ? paramHeaders(marked, args) : {};
+      return { method: 'tools/call', params, ...(Object.keys(headers).length > 0 && { headers }) };
+    };
+    const started = performance.now();
+    try {
+      return await this.ask(question(), options);
+    } catch (failure) {
+      if (!this.#mirrors || !(failure instanceof ServerFault) || failure.code !== HEADER_MISMATCH)
+        throw failure;
+      const left = () => within(options, started);
+      await this.#relist(left);
+      return this.ask(question(), left());
+    }
+  }
+
+  async #relist(left: () => CallOptions): Promise<void> {
+    let cursor: unknown;
+    for (let page = 1; page <= MAX_PAGES; page++) {
+      const params = cursor === undefined ? {} : { cursor };
+      const { signal, timeoutMs } = left();
+      const options = { ...(signal && { signal }), ...(timeoutMs !== undefined && { timeoutMs }) };
+      const { nextCursor } = await this.ask({ method: 'tools/list', params }, options);
+      if (typeof nextCursor !== 'string' || nextCursor === cursor) return;
+      cursor = nextCursor;
+    }
+  }
+
+  #note(tools: unknown): void {
+    for (const tool of Array.isArray(tools) ? tools : []) {
+      if (!isRecord(tool) || typeof tool.name !== 'string') continue;
+      const found = readHeaderParams(tool.inputSchema);
+      if ('fault' in found || found.length === 0) this.#params.delete(tool.name);
+      else this.#params.set(tool.name, found);
+    }
+  }
+
+  /** The limit in all holds for all rounds, people's answers included; silence counts only while the server is asked. */
+  async #askThrough(
+    question: Question,
+    first: Record<string, unknown>,
+    options: CallOptions,
+    started: number,
+  ): Promise<Record<string, unknown>> {
+    const { signal, timeoutMs } = options;
+    const over = new AbortController();
+    const ended = Promise.withResolvers<never>();
+    ended.promise.catch(() => {});
+    const end = (failure: Error) => {
+      over.abort(failure);
+      ended.reject(failure);
+    };
+    const abort = () => end(new AbortError('The request was aborted', { cause: signal?.reason }));
+    const left = timeoutMs === undefined ? undefined : timeoutMs - (performance.now() - started);
+    const timer =
+      left === undefined || timeoutMs === undefined
+        ? undefined
+        : startTimer(Math.max(left, 0), () => {
+            const subject =
+              question.method === 'tools/call' ? `tool "${question.params.name}"` : `"${question.method}"`;
+            end(new HostError('timeout', this.#server, sayTimeout(subject, 'total', timeoutMs)));
+          });
+    signal?.addEventListener('abort', abort);
+    if (signal?.aborted) abort();
+    const { timeoutMs: _, ...each } = options;
+    const ask = (params: Record<string, unknown>) =>
+      this.#requests.ask({ ...question, params }, { ...each, signal: over.signal });
+    try {
+      const answered = askThrough(this.#server, question.params, first, this.#answers, ask, over.signal);
+      answered.catch(() => {});
+      return await Promise.race([answered, ended.promise]);
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+    }
+  }
+}
+
+/** The same options with what is left of their time; the limit in all holds for everything one call takes. */
+function within(options: CallOptions, started: number): CallOptions {
+  const { timeoutMs } = options;
+  if (timeoutMs === undefined) return options;
+  return { ...options, timeoutMs: Math.max(1, timeoutMs - (performance.now() - started)) };
+}
+
+/** What a server wants to know before it goes on. */
+type Wanted = Readonly<Record<string, unknown>>;
+
+/** How many times one request may come back with questions. */
+const MAX_ROUNDS = 10;
+/** How long a server that only wants to be asked again is let alone. */
+const PACE_MS = 250;
+
+/** Asks, answers what the server wants to know, and asks again until it has a result; `ask` gets the request's parameters. */
+async function askThrough(
+  server: string,
+  params: Readonly<Record<string, unknown>>,
+  first: Wanted,
+  answers: Readonly<Record<string, ServerAnswer>>,
+  ask: (params: Record<string, unknown>) => Promise<Record<string, unknown>>,
+  signal: AbortSignal,
+): Promise<Record<string, unknown>> {
+  let result: Wanted = first;
+  for (let round = 1; isInputRequired(result); round++) {
+    if (round > MAX_ROUNDS) {
+      const fault = `it asked for more ${MAX_ROUNDS} times and never had enough; this is a fault of the server`;
+      throw new HostError('unreachable', server, fault);
+    }
+    const inputResponses = await answerAll(server, result.inputRequests, answers, signal);
+    const { requestState } = result;
+    result = await ask({
+      ...params,
+      ...(inputResponses && { inputResponses }),
+      ...(requestState !== undefined && { requestState }),
+    });
+  }
+  return result;
+}
+
+function isInputRequired(result: Wanted): boolean {
+  return result.resultType === 'input_required';
+}
+
+/** All at once; when one fails or the request is over, the others are taken back. */
+async function answerAll(
+  server: string,
+  wanted: unknown,
+  answers: Readonly<Record<string, ServerAnswer>>,
+  signal: AbortSignal,
+): Promise<Record<string, unknown> | undefined> {
+  const entries = Object.entries(isRecord(wanted) ? wanted : {});
+  if (entries.length === 0) {
+    await wait(PACE_MS, undefined, { signal });
+    return undefined;
+  }
+  const round = new AbortController();
+  const end = () => round.abort(signal.reason);
+  signal.addEventListener('abort', end);
+  try {
+    const given = entries.map(async ([key, request]) => [
+      key,
+      await answerOne(server, request, answers, round.signal),
+    ]);
+    return Object.fromEntries(await Promise.all(given));
+  } finally {
+    signal.removeEventListener('abort', end);
+    round.abort();
+  }
+}
+
+async function answerOne(
+  server: string,
+  request: unknown,
+  answers: Readonly<Record<string, ServerAnswer>>,
+  signal: AbortSignal,
+): Promise<Record<string, unknown>> {
+  const { method, params }: Record<string, unknown> = isRecord(request) ? request : {};
+  const answer = typeof method === 'string' && Object.hasOwn(answers, method) ? answers[method] : undefined;
+  if (!answer) {
+    const fault = `it asks for ${sayValue(method).slice(0, 100)}, which nobody here answers; give the host a handler for it`;
+    throw new HostError('unreachable', server, fault);
+  }
+  return answer(isRecord(params) ? params : {}, signal);
+}

@@ -1,0 +1,58 @@
+import type { WarningSubject } from './connect-context.ts';
+import { Secrets } from './secrets.ts';
+
+/** So many different faults of one server are told; who has more has a fault that is worth one more line. */
+const MOST = 200;
+
+/** Tells each fault once: a server lists the same again and again. */
+export class Warnings {
+  readonly #tell: (message: string, subject?: WarningSubject) => void;
+  readonly #told = new Set<string>();
+
+  constructor(tell: (message: string, subject?: WarningSubject) => void) {
+    this.#tell = tell;
+  }
+
+  tell(message: string, subject?: WarningSubject): void {
+    if (this.#told.has(message) || this.#told.size > MOST) return;
+    this.#told.add(message);
+    if (this.#told.size > MOST) {
+      this.#tell(`what it lists has more than ${MOST} faults; the others are not told one by one`);
+    } else this.#tell(message, subject);
+  }
+}
+
+const FIRST = 10;
+const WIDTH = 200;
+/** A credential may be several thousand characters long. */
+const LOOKED_AT = 100_000;
+
+/**
+ * Tells of noise without becoming noise: the first ten in full, then only whenever their number has doubled. Each is
+ * shortened and without secrets.
+ */
+export class NoiseTeller {
+  readonly #tell: (what: string) => void;
+  readonly #secrets: Pick<Secrets, 'mask'>;
+  #count = 0;
+  #next = 1;
+
+  constructor(tell: (what: string) => void, secrets: Pick<Secrets, 'mask'> = new Secrets()) {
+    this.#tell = tell;
+    this.#secrets = secrets;
+  }
+
+  hear(what: string): void {
+    this.#count++;
+    if (this.#count < this.#next) return;
+    this.#next = this.#count < FIRST ? this.#count + 1 : this.#count * 2;
+    // A secret that is cut in two is not known for one any more: what is cut off is looked at too, up to a point.
+    const safe = this.#secrets.mask(what.slice(0, LOOKED_AT));
+    const short = safe.length > WIDTH ? `${safe.slice(0, WIDTH)}…` : safe;
+    try {
+      this.#tell(this.#count > FIRST ? `${short} (number ${this.#count} of its kind)` : short);
+    } catch {
+      // What a listener throws is no fault of the server's.
+    }
+  }
+}

@@ -1,0 +1,136 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isRecord } from '../../base/is-record.ts';
+import type { ListedTool } from '../../protocol/mcp.ts';
+import type { CatalogueStore } from '../connection/connect-context.ts';
+import { readTool } from './tool.ts';
+
+const FORMAT = 1;
+const WRITE_AFTER_MS = 500;
+/** One server's file at most; who lists more is not remembered. */
+const MAX_BYTES = 8 * 2 ** 20;
+const MAX_AGE_MS = 30 * 24 * 60 * 60 * 1000;
+/** A file that is still right is written again after so long, so that it does not grow too old. */
+const FRESH_MS = 24 * 60 * 60 * 1000;
+
+type Known = { readonly digest: string; readonly at: number };
+
+/**
+ * What servers listed, in a directory that only its owner can read, a file each. It holds names, descriptions and
+ * schemas as servers told them, and no annotations: those are claims that only the server itself can make. A file that
+ * cannot be read is none, one that cannot be written is forgotten.
+ */
+export function fileCatalogue(
+  directory: string,
+  now: () => number = Date.now,
+): CatalogueStore & { flush(): Promise<void> } {
+  const pending = new Map<string, readonly ListedTool[]>();
+  const known = new Map<string, Known>();
+  let timer: NodeJS.Timeout | undefined;
+  let writing: Promise<void> = Promise.resolve();
+  let isTidied = false;
+  const writeAll = async (): Promise<void> => {
+    const entries = [...pending];
+    pending.clear();
+    for (const [key, tools] of entries) {
+      const written = await write(directory, key, tools, now(), known.get(key)).catch(() => undefined);
+      if (written) known.set(key, written);
+    }
+    if (!isTidied && entries.length > 0) await tidy(directory, now()).catch(() => {});
+    isTidied ||= entries.length > 0;
+  };
+  const flush = (): Promise<void> => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (pending.size > 0) writing = writing.then(writeAll);
+    return writing;
+  };
+  return {
+    async recall(key) {
+      const found = await read(directory, key, now()).catch(() => undefined);
+      if (found) known.set(key, found.known);
+      return found?.tools;
+    },
+    remember(key, tools) {
+      pending.set(key, tools);
+      // Whoever connects to many servers at once writes once; and nobody stays alive for it.
+      timer ??= setTimeout(() => void flush(), WRITE_AFTER_MS).unref();
+    },
+    /** Writes now what is to be written. */
+    flush,
+  };
+}
+
+async function write(
+  directory: string,
+  key: string,
+  tools: readonly ListedTool[],
+  at: number,
+  before: Known | undefined,
+): Promise<Known | undefined> {
+  const listed = JSON.stringify(tools.map(withoutClaims));
+  const digest = digestOf(listed);
+  if (before?.digest === digest && at - before.at < FRESH_MS) return before;
+  const path = pathOf(directory, key);
+  const text = `{"format":${FORMAT},"at":${at},"tools":${listed}}`;
+  if (Buffer.byteLength(text) > MAX_BYTES) {
+    await rm(path, { force: true });
+    return undefined;
+  }
+  const next = `${path}.${randomUUID()}`;
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  try {
+    await writeFile(next, text, { mode: 0o600, flag: 'wx' });
+    await rename(next, path);
+  } finally {
+    await rm(next, { force: true });
+  }
+  return { digest, at };
+}
+
+async function read(
+  directory: string,
+  key: string,
+  now: number,
+): Promise<{ readonly tools: readonly ListedTool[]; readonly known: Known } | undefined> {
+  const path = pathOf(directory, key);
+  const { size } = await stat(path);
+  if (size > MAX_BYTES) return undefined;
+  const value: unknown = JSON.parse(await readFile(path, 'utf8'));
+  if (!isRecord(value) || value.format !== FORMAT || !Array.isArray(value.tools)) return undefined;
+  const { at } = value;
+  if (typeof at !== 'number' || at > now || now - at > MAX_AGE_MS) return undefined;
+  const tools = new Map<string, ListedTool>();
+  for (const it of value.tools as readonly unknown[]) {
+    const entry = readTool(it);
+    if ('item' in entry) tools.set(entry.name, withoutClaims(entry.item));
+  }
+  return { tools: [...tools.values()], known: { digest: digestOf(JSON.stringify(value.tools)), at } };
+}
+
+/** Our own names: a server's file, and what is written before it takes its place. */
+const OWN = /^[0-9a-f]{64}\.json(\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})?$/;
+
+/** Files of servers nobody has dialled for long, and what was left of writes that were cut short; others' files stay. */
+async function tidy(directory: string, now: number): Promise<void> {
+  for (const entry of await readdir(directory, { withFileTypes: true })) {
+    if (!entry.isFile() || !OWN.test(entry.name)) continue;
+    const path = join(directory, entry.name);
+    const found = await stat(path).catch(() => undefined);
+    if (found && now - found.mtimeMs > MAX_AGE_MS) await rm(path, { force: true });
+  }
+}
+
+function withoutClaims({ annotations: _, ...tool }: ListedTool): ListedTool {
+  return tool;
+}
+
+/** A key is a name of another kind: whatever it holds, the file is in the directory. */
+function pathOf(directory: string, key: string): string {
+  return join(directory, `${digestOf(key)}.json`);
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,106 @@
+import { isRecord } from '../../base/is-record.ts';
+import type { JsonSchema, ListedTool } from '../../protocol/mcp.ts';
+import {
+  cleanMembers,
+  FLAG,
+  ICONS,
+  type MemberRules,
+  OBJECT,
+  type Room,
+  readNamed,
+  TEXT,
+} from './parse-entry.ts';
+import type { ReadEntry } from './read-list.ts';
+
+/**
+ * Reads one entry of `tools/list`. What is wrong with a member that can be spared is mended, since the tool works without it;
+ * one whose arguments are no object can never be called and is set aside.
+ */
+export function readTool(listed: unknown, room?: Room): ReadEntry<ListedTool> {
+  const named = readNamed(listed, room);
+  if ('fault' in named) return named;
+  const { value, name } = named;
+  const schema = readSchema(value.inputSchema);
+  if ('fault' in schema) return { name, fault: schema.fault };
+  const cleaned = cleanMembers(value, OPTIONAL);
+  const hints = isRecord(cleaned.value.annotations)
+    ? cleanMembers(cleaned.value.annotations, HINTS, 'annotations.')
+    : undefined;
+  const changed = {
+    ...(schema.schema !== value.inputSchema && { inputSchema: schema.schema }),
+    ...(hints && hints.value !== value.annotations && { annotations: hints.value }),
+  };
+  const item = Object.keys(changed).length === 0 ? cleaned.value : { ...cleaned.value, ...changed };
+  return {
+    item: item as ListedTool,
+    name,
+    mended: [...schema.mended, ...cleaned.mended, ...(hints?.mended ?? [])],
+  };
+}
+
+const OPTIONAL: MemberRules = {
+  description: TEXT,
+  title: TEXT,
+  annotations: OBJECT,
+  outputSchema: OBJECT,
+  icons: ICONS,
+  execution: OBJECT,
+  _meta: OBJECT,
+};
+
+/** Hints are believed of servers that are trusted: what only looks like one is none. */
+const HINTS: MemberRules = {
+  title: TEXT,
+  readOnlyHint: FLAG,
+  destructiveHint: FLAG,
+  idempotentHint: FLAG,
+  openWorldHint: FLAG,
+};
+
+type ReadSchema =
+  | { readonly schema: JsonSchema; readonly mended: readonly string[] }
+  | { readonly fault: string };
+
+function readSchema(given: unknown): ReadSchema {
+  if (isNothing(given)) {
+    return { schema: { type: 'object' }, mended: ['"inputSchema" is missing; any arguments are taken'] };
+  }
+  if (!isRecord(given)) return { fault: '"inputSchema" must be an object' };
+  const { type } = given;
+  const typed = typedSchema(given, type);
+  if (!typed) return { fault: '"inputSchema" must have the type "object"' };
+  const cleaned = cleanMembers(typed, SCHEMA_MEMBERS, 'inputSchema.');
+  const isNoted = type !== 'object';
+  return {
+    schema: cleaned.value,
+    mended: [
+      ...(isNoted ? ['"inputSchema" does not have the type "object", which is assumed'] : []),
+      ...cleaned.mended,
+    ],
+  };
+}
+
+/** Some languages write an empty map as an empty list. */
+function isNothing(value: unknown): boolean {
+  return value === undefined || value === null || value === true || isEmptyList(value);
+}
+
+/** Arguments are always an object: a schema that allows for more, or says nothing, may as well say that. */
+function typedSchema(schema: Record<string, unknown>, type: unknown): Record<string, unknown> | undefined {
+  if (type === 'object') return schema;
+  const isOpen = type === undefined || type === null || (Array.isArray(type) && type.includes('object'));
+  return isOpen ? { ...schema, type: 'object' } : undefined;
+}
+
+/** What everybody who reads a schema goes by; the rest is as the server wrote it. */
+const SCHEMA_MEMBERS: MemberRules = {
+  properties: OBJECT,
+  required: [
+    (value) => Array.isArray(value) && value.every((it) => typeof it === 'string'),
+    'a list of strings',
+  ],
+};
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
+}

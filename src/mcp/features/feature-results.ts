@@ -1,0 +1,134 @@
+import { isRecord } from '../../base/is-record.ts';
+import type { ContentBlock, ResourceContents } from '../../protocol/mcp.ts';
+import type { Connection } from '../connection/connection.ts';
+import { malformed } from './feature-errors.ts';
+
+/** The contents of a resource; binary data is base64 in `blob`. */
+export type ReadResource = { contents: ResourceContents[]; _meta?: Record<string, unknown> };
+
+/** One message of a prompt. Unknown content keeps its `type`. */
+export type PromptMessage = { role: 'user' | 'assistant'; content: ContentBlock };
+
+/** A prompt with its arguments filled in by the server. */
+export type FilledPrompt = {
+  description?: string;
+  messages: PromptMessage[];
+  _meta?: Record<string, unknown>;
+};
+
+/** Completions for an argument. `total` and `hasMore` are present if the server reported them. */
+export type Completion = { values: string[]; total?: number; hasMore?: boolean };
+
+/** Reads the answer to `resources/read`; throws a `HostError` that says what is wrong with it. */
+export function readResourceAnswer(server: string, uri: string, answer: unknown): ReadResource {
+  const given: unknown = isRecord(answer) ? answer.contents : undefined;
+  const method = 'resources/read';
+  if (!Array.isArray(given)) throw malformed(server, method, '"contents" must be a list');
+  const contents = given.map((value: unknown, at): ResourceContents => {
+    // A piece that does not say where it is from is from where it was asked for.
+    const piece = isRecord(value) && value.uri === undefined ? { ...value, uri } : value;
+    const fault = faultOfContents(piece);
+    if (fault !== undefined) throw malformed(server, method, `contents[${at}]: ${fault}`);
+    return piece as ResourceContents;
+  });
+  return { contents, ...metaOf(answer) };
+}
+
+/** Reads the answer to `prompts/get`; throws a `HostError` that says what is wrong with it. */
+export function readPromptAnswer(server: string, answer: unknown): FilledPrompt {
+  const { messages: given, description }: Record<string, unknown> = isRecord(answer) ? answer : {};
+  const method = 'prompts/get';
+  if (!Array.isArray(given)) throw malformed(server, method, '"messages" must be a list');
+  const messages = given.map((value: unknown, at): PromptMessage => {
+    const fault = faultOfMessage(value);
+    if (fault !== undefined) throw malformed(server, method, `messages[${at}]: ${fault}`);
+    return value as PromptMessage;
+  });
+  return { ...(typeof description === 'string' && { description }), messages, ...metaOf(answer) };
+}
+
+/** Reads the answer to `completion/complete`; throws a `HostError` that says what is wrong with it. */
+export function readCompletionAnswer(server: string, answer: unknown): Completion {
+  const completion: unknown = isRecord(answer) ? answer.completion : undefined;
+  const { values, total, hasMore }: Record<string, unknown> = isRecord(completion) ? completion : {};
+  if (!Array.isArray(values) || !values.every((value) => typeof value === 'string'))
+    throw malformed(server, 'completion/complete', '"completion.values" must be a list of strings');
+  return {
+    values,
+    ...(typeof total === 'number' && { total }),
+    ...(typeof hasMore === 'boolean' && { hasMore }),
+  };
+}
+
+function faultOfMessage(value: unknown): string | undefined {
+  if (!isRecord(value)) return 'it is no object';
+  if (value.role !== 'user' && value.role !== 'assistant') return '"role" must be "user" or "assistant"';
+  const fault = faultOfBlock(value.content);
+  return fault === undefined ? undefined : `"content": ${fault}`;
+}
+
+function metaOf(answer: unknown): { _meta?: Record<string, unknown> } {
+  return isRecord(answer) && isRecord(answer._meta) ? { _meta: answer._meta } : {};
+}
+
+/** What is wrong with one piece of a resource, if that would break whoever reads it; unknown members are welcome. */
+function faultOfContents(value: unknown): string | undefined {
+  if (!isRecord(value)) return 'it is no object';
+  if (typeof value.uri !== 'string') return '"uri" must be a string';
+  if (value.mimeType !== undefined && typeof value.mimeType !== 'string')
+    return '"mimeType" must be a string';
+  if (value.text !== undefined && typeof value.text !== 'string') return '"text" must be a string';
+  if (value.blob !== undefined && typeof value.blob !== 'string') return '"blob" must be base64 in a string';
+  return value.text === undefined && value.blob === undefined
+    ? 'it has neither "text" nor "blob"'
+    : undefined;
+}
+
+/** The same for one block of a message; a kind nobody knows yet passes as it is. */
+function faultOfBlock(value: unknown): string | undefined {
+  if (!isRecord(value) || typeof value.type !== 'string') return 'it must be an object with a "type"';
+  if (value.type === 'resource') {
+    const fault = faultOfContents(value.resource);
+    return fault === undefined ? undefined : `of its "resource", ${fault}`;
+  }
+  const members = Object.hasOwn(MEMBERS, value.type) ? (MEMBERS[value.type] ?? []) : [];
+  const odd = members.find((member) => typeof value[member] !== 'string');
+  return odd === undefined ? undefined : `"${odd}" must be a string`;
+}
+
+const MEMBERS: Readonly<Record<string, readonly string[]>> = {
+  text: ['text'],
+  image: ['data', 'mimeType'],
+  audio: ['data', 'mimeType'],
+  resource_link: ['uri', 'name'],
+};
+
+/** What is completed: an argument of a prompt, by name, or of a resource template, by `uriTemplate`. */
+export type CompletionOf = { readonly prompt: string } | { readonly resourceTemplate: string };
+
+/** The capability came with this revision; before it, any server might complete. */
+const SAYS_SO_SINCE = '2025-03-26';
+
+export function mayComplete({
+  capabilities,
+  protocolVersion,
+}: Pick<Connection, 'capabilities' | 'protocolVersion'>): boolean {
+  return (
+    capabilities.completions !== undefined || (protocolVersion !== '' && protocolVersion < SAYS_SO_SINCE)
+  );
+}
+
+export function completionParams(
+  of: CompletionOf,
+  { name, value }: { readonly name: string; readonly value: string },
+  context: Readonly<Record<string, string>>,
+): Record<string, unknown> {
+  return {
+    ref:
+      'prompt' in of
+        ? { type: 'ref/prompt', name: of.prompt }
+        : { type: 'ref/resource', uri: of.resourceTemplate },
+    argument: { name, value },
+    ...(Object.keys(context).length > 0 && { context: { arguments: { ...context } } }),
+  };
+}

@@ -1,0 +1,235 @@
+import type { Clock } from '../../base/clock.ts';
+import type { Connection } from '../connection/connection.ts';
+import { HostError } from '../errors/host-error.ts';
+import { isUnauthorized } from './server-state.ts';
+
+/** So many failures of the connection in a row, and it is given up (R181). */
+const STRIKES = 3;
+/** A server that works on a call and cannot answer meanwhile is left in peace for about five minutes. */
+const STRIKES_AT_WORK = 30;
+
+/** Whether one connection is still good for anything, judged by what came of calls and signs of life. */
+export class Pulse implements Patient {
+  readonly #connection: Connection;
+  readonly #heartbeat: Heartbeat | undefined;
+  readonly #onDead: (failure: unknown) => void;
+  readonly #unlisten: () => void;
+  #strikes = 0;
+  #heardAt: number;
+  /** Questions in a row that it has not answered. */
+  #silences = 0;
+  /** A call has ended without an answer: who does not answer calls either is not at work. */
+  #hasTimedOut = false;
+
+  /** Without a heartbeat it is not asked for signs of life. `onDead` is told the last failure. */
+  constructor(connection: Connection, heartbeat: Heartbeat | undefined, onDead: (failure: unknown) => void) {
+    this.#connection = connection;
+    this.#heartbeat = heartbeat;
+    this.#onDead = onDead;
+    this.#heardAt = connection.heardAt();
+    heartbeat?.watch(this);
+    this.#unlisten = heartbeat ? connection.onTrouble(() => heartbeat.suspect(this)) : () => {};
+  }
+
+  /** What a call came to: a terminal failure is counted, anything else ends the count. */
+  report(failure?: unknown): void {
+    const isFault = failure instanceof HostError;
+    if (isFault && (failure.isTerminal || isFatal(failure))) {
+      this.#strike(failure);
+      return;
+    }
+    this.#strikes = 0;
+    if (failure === undefined || isAnswer(failure)) this.#live();
+    if (isFault && failure.code === 'timeout') {
+      this.#hasTimedOut = true;
+      this.#heartbeat?.suspect(this);
+    }
+  }
+
+  ping(signal: AbortSignal): Promise<void> {
+    return this.#connection.ping(signal);
+  }
+
+  beat(failure?: unknown): void {
+    if (failure === undefined || this.#hasSpoken()) this.#live();
+    else if (failure instanceof HostError) this.#strike(failure);
+    else if (++this.#silences >= (this.#isAtWork() ? STRIKES_AT_WORK : STRIKES))
+      this.#onDead(this.#silent(failure));
+  }
+
+  end(): void {
+    this.#unlisten();
+    this.#heartbeat?.unwatch(this);
+  }
+
+  #silent(cause: unknown): HostError {
+    return new HostError(
+      'timeout',
+      this.#connection.name,
+      'it gives no sign of life any more; see whether it still runs',
+      { cause },
+    );
+  }
+
+  #live(): void {
+    this.#strikes = 0;
+    this.#silences = 0;
+    this.#hasTimedOut = false;
+    this.#heartbeat?.seen(this);
+  }
+
+  /** Whether anything came from it since the last look: progress of a call is a sign of life too. */
+  #hasSpoken(): boolean {
+    const before = this.#heardAt;
+    this.#heardAt = this.#connection.heardAt();
+    return this.#heardAt > before;
+  }
+
+  #isAtWork(): boolean {
+    return this.#connection.isBusy() && !this.#hasTimedOut;
+  }
+
+  #strike(failure: HostError): void {
+    if (++this.#strikes >= STRIKES || isFatal(failure)) this.#onDead(failure);
+  }
+}
+
+/** Some failures need no second and third to be believed. */
+function isFatal(failure: HostError): boolean {
+  const isOver = failure.code === 'closed' && failure.hasRun === 'no';
+  return isOver || isUnauthorized(failure) || failure.code === 'session-lost';
+}
+
+/** Codes of JSON-RPC are numbers: the server has spoken. */
+function isAnswer(failure: unknown): boolean {
+  return failure instanceof Error && 'code' in failure && typeof failure.code === 'number';
+}
+
+/** What is listened to: `ping` asks for a sign of life, `beat` hears what came of it. */
+export type Patient = {
+  ping(signal: AbortSignal): Promise<void>;
+  /** `failure` is why there was no sign of life; without it there was one. */
+  beat(failure?: unknown): void;
+};
+
+/** How long a server may take to give a sign of life: as long as until the next question, within these. */
+const SHORTEST_PING_MS = 1_000;
+const LONGEST_PING_MS = 10_000;
+/** After a missed one the next is asked for soon: it is either back or gone. */
+const AGAIN_MS = 1_000;
+/** Trouble comes in bursts; one question answers for all of it. */
+const TROUBLE_MS = 100;
+
+type Watch = { dueAt: number; hasMissed: boolean; asking: AbortController | undefined };
+
+/** Asks servers that have said nothing for a while for a sign of life, all by one timer that keeps no process alive. */
+export class Heartbeat {
+  readonly #everyMs: number;
+  readonly #clock: Clock;
+  readonly #onWake: () => void;
+  readonly #watches = new Map<Patient, Watch>();
+  #isOver = false;
+  #timer: { at: number; stop: () => void } | undefined;
+
+  /** `onWake` hears that the clock has jumped: the machine slept. With `everyMs` 0 nothing is ever asked. */
+  constructor(everyMs: number, clock: Clock, onWake: () => void) {
+    this.#everyMs = everyMs;
+    this.#clock = clock;
+    this.#onWake = onWake;
+    this.#plan();
+  }
+
+  watch(patient: Patient): void {
+    this.#watches.set(patient, {
+      dueAt: this.#clock.now() + this.#everyMs,
+      hasMissed: false,
+      asking: undefined,
+    });
+    this.#plan();
+  }
+
+  unwatch(patient: Patient): void {
+    this.#watches.get(patient)?.asking?.abort();
+    this.#watches.delete(patient);
+  }
+
+  /** It has answered something else: there is no need to ask. */
+  seen(patient: Patient): void {
+    const watch = this.#watches.get(patient);
+    if (!watch) return;
+    watch.hasMissed = false;
+    watch.dueAt = this.#clock.now() + this.#everyMs;
+  }
+
+  /** Something about it is odd: it is asked soon. */
+  suspect(patient: Patient): void {
+    const watch = this.#watches.get(patient);
+    // Whoever is being asked, or asked again, is suspected already.
+    if (!watch || watch.asking || watch.hasMissed) return;
+    watch.dueAt = Math.min(watch.dueAt, this.#clock.now() + TROUBLE_MS);
+    this.#plan();
+  }
+
+  end(): void {
+    this.#isOver = true;
+    this.#timer?.stop();
+    for (const patient of [...this.#watches.keys()]) this.unwatch(patient);
+  }
+
+  /** Sets the timer to the first that is due; without anybody to ask it still watches for a jump of the clock. */
+  #plan(): void {
+    if (this.#everyMs === 0 || this.#isOver) return;
+    const now = this.#clock.now();
+    let at = now + this.#everyMs;
+    for (const { dueAt, asking } of this.#watches.values()) if (!asking) at = Math.min(at, dueAt);
+    if (this.#timer && this.#timer.at <= at) return;
+    this.#timer?.stop();
+    this.#timer = { at, stop: this.#clock.after(Math.max(0, at - now), () => this.#tick(at), 'background') };
+  }
+
+  #tick(plannedAt: number): void {
+    this.#timer = undefined;
+    const now = this.#clock.now();
+    const hasSlept = now - plannedAt > 2 * this.#everyMs;
+    for (const [patient, watch] of this.#watches) {
+      if (!watch.asking && (hasSlept || watch.dueAt <= now)) void this.#ask(patient, watch);
+    }
+    if (hasSlept) this.#onWake();
+    this.#plan();
+  }
+
+  async #ask(patient: Patient, watch: Watch): Promise<void> {
+    const asking = new AbortController();
+    watch.asking = asking;
+    const failure = await this.#answer(patient, asking);
+    watch.asking = undefined;
+    if (this.#watches.get(patient) !== watch) return;
+    watch.hasMissed = failure !== undefined;
+    watch.dueAt = this.#clock.now() + (watch.hasMissed ? AGAIN_MS : this.#everyMs);
+    patient.beat(failure);
+    this.#plan();
+  }
+
+  async #answer(patient: Patient, asking: AbortController): Promise<unknown> {
+    const limitMs = Math.min(LONGEST_PING_MS, Math.max(SHORTEST_PING_MS, this.#everyMs));
+    const tooLate = Promise.withResolvers<'too-late'>();
+    const stop = this.#clock.after(limitMs, () => tooLate.resolve('too-late'), 'background');
+    try {
+      const came = await Promise.race([patient.ping(asking.signal), tooLate.promise]);
+      return came === 'too-late' ? new Error('it gives no sign of life') : undefined;
+    } catch (failure) {
+      return isSignOfLife(failure) ? undefined : failure;
+    } finally {
+      stop();
+      asking.abort();
+    }
+  }
+}
+
+/** Whoever refuses the question, by the protocol or by a status of HTTP, has answered it. */
+function isSignOfLife(failure: unknown): boolean {
+  if (!(failure instanceof HostError)) return true;
+  const isFaultOfConnection =
+    failure.isTerminal || failure.code === 'timeout' || failure.code === 'unauthorized';
+  return !isFaultOfConnection;
+}

@@ -1,0 +1,361 @@
+import { lastWords } from '../../base/last-words.ts';
+import { redactText } from '../../base/redact.ts';
+import { LineRing } from '../../base/ring.ts';
+import type { ListedTool } from '../../protocol/mcp.ts';
+import type { ConnectWorld, ServerEntry } from '../connection/connect-context.ts';
+import type { Connection } from '../connection/connection.ts';
+import { HostError } from '../errors/host-error.ts';
+import { type DialLimit, type Lane, laneOf } from './connect-queue.ts';
+import { Pulse } from './health-check.ts';
+import { KEPT_LISTS, type KeptList, keptLists, type Listing, type Lists, Relist } from './list-refresh.ts';
+import { OfferKeeper, PastOffer } from './offered-tools.ts';
+import { openServer } from './open-server.ts';
+import { withoutManifest } from './server-entry.ts';
+import { type Introduction, isBusy, StateKeeper, troubleOf } from './server-state.ts';
+import {
+  type KnownServer,
+  type Server,
+  type ServerStatus,
+  type ServerView,
+  statusOf,
+  viewOf,
+  whyNot,
+} from './server-status.ts';
+import type { SlotListener, SlotWorld } from './servers-options.ts';
+
+/** The life of one server. Whatever is asked of it is done one after the other, and the last wish wins. */
+export class ServerSlot implements KnownServer {
+  readonly entry: ServerEntry;
+  readonly origin: Server['origin'];
+  readonly lane: Lane;
+  readonly #key: string;
+  readonly #given: SlotWorld;
+  readonly #world: ConnectWorld;
+  readonly #keeper: StateKeeper;
+  readonly #offers: OfferKeeper;
+  readonly #past: PastOffer;
+  readonly #limit: DialLimit;
+  readonly #stderr = new LastLines();
+  #live: Live | undefined;
+  /** Ends the present attempt or connection. */
+  #life = new AbortController();
+  #changes: Promise<void> = Promise.resolve();
+  /** Grows with everything that is asked for: a dial that is no longer wanted is not made. */
+  #wish = 0;
+  #isFresh = true;
+
+  constructor(
+    key: string,
+    { entry, origin }: Omit<Server, 'state'>,
+    given: SlotWorld,
+    listener: SlotListener,
+  ) {
+    this.entry = entry;
+    this.origin = origin;
+    this.lane = laneOf(entry);
+    this.#key = key;
+    this.#given = given;
+    this.#offers = new OfferKeeper(given, entry, listener);
+    this.#past = new PastOffer(key, entry, given.world);
+    this.#limit = given.limitOf(key);
+    this.#keeper = new StateKeeper(given, {
+      changed: (before, state) => {
+        this.#offers.follow(state);
+        listener.state(before, state);
+      },
+      retryDue: () => this.again('retry-due'),
+    });
+    this.#world = this.#stderr.hearing(given.world);
+  }
+
+  get state(): ServerView {
+    return viewOf(this.#keeper.state, this.#live?.connection, this.#offers.offer);
+  }
+
+  get status(): ServerStatus {
+    return statusOf(this.#keeper.state, this.connection?.stderr());
+  }
+
+  /** While it is connected. */
+  get connection(): Connection | undefined {
+    const { state, isOver } = this.#keeper;
+    return state.kind === 'connected' && !isOver ? this.#live?.connection : undefined;
+  }
+
+  get isWished(): boolean {
+    return this.#keeper.isWished;
+  }
+
+  /** What it offers, also for a while after it was lost. */
+  get tools(): readonly ListedTool[] | undefined {
+    return this.#offers.offer?.tools;
+  }
+
+  get isVerified(): boolean {
+    return this.#offers.isVerified;
+  }
+
+  /** Why it cannot be called now, if it cannot. */
+  whyNot(): ReturnType<typeof whyNot> {
+    if (this.#keeper.isOver) return { code: 'closed', fault: 'it was taken away' };
+    return whyNot(this.#key, this.#keeper.state, this.#given.clock.now());
+  }
+
+  /** What a call on that connection came to. */
+  report(connection: Connection, failure?: unknown): void {
+    if (connection === this.#live?.connection) this.#live.pulse.report(failure);
+  }
+
+  /** Dials, unless that is being done or has succeeded. A server in backoff keeps its backoff. */
+  open(): Promise<void> {
+    const { state } = this.#keeper;
+    if (isBusy(state) || state.kind === 'connected') return this.rested();
+    const isDialable = state.kind !== 'failed' || this.#waitMs() <= 0;
+    if (isDialable && !('nextRetryAt' in state)) return this.reopen();
+    this.again('asked');
+    return this.rested();
+  }
+
+  /** Ends what there is and dials anew. */
+  reopen(why: 'renewed' | 'enabled' = 'renewed'): Promise<void> {
+    this.#wishAnew();
+    this.#keeper.enter({ kind: why });
+    this.#redial();
+    return this.rested();
+  }
+
+  /** Dials one that waits for its next retry; anything else stays as it is. */
+  again(why: 'asked' | 'woken' | 'retry-due'): void {
+    const { state } = this.#keeper;
+    if (isBusy(state)) return;
+    // A server that has failed stays so until it may be dialled: calls fail at once instead of waiting for that.
+    const waitMs = this.#waitMs();
+    if (state.kind === 'failed' && waitMs > 0) {
+      this.#keeper.enter({ kind: 'postponed', until: this.#given.clock.now() + waitMs });
+      return;
+    }
+    this.#keeper.enter({ kind: why });
+    if (isBusy(this.#keeper.state)) this.#redial();
+  }
+
+  disable(): Promise<void> {
+    this.#wishAnew();
+    this.#keeper.enter({ kind: 'disabled' });
+    return this.#change(() => this.#close());
+  }
+
+  /** Asks again what it offers; one that does not answer is dialled anew. */
+  async refresh(): Promise<void> {
+    const live = this.#live;
+    const { signal } = this.#life;
+    if (this.#keeper.state.kind !== 'connected' || !live) return this.settled();
+    try {
+      this.#learn(await live.lists.read(KEPT_LISTS, signal), signal);
+    } catch {
+      if (!signal.aborted) await this.reopen();
+    }
+  }
+
+  /** Ends it for good. */
+  end(): Promise<void> {
+    this.#wishAnew();
+    this.#keeper.end();
+    this.#offers.end();
+    return this.#change(() => this.#close());
+  }
+
+  /** Settles when the dial somebody wished for has come to something; retries are nobody's wish. */
+  settled(): Promise<void> {
+    return this.#keeper.isWished ? this.rested() : Promise.resolve();
+  }
+
+  /** Settles when it is not being dialled. */
+  rested(): Promise<void> {
+    return this.#keeper.rested();
+  }
+
+  /** Settles when what has changed is listed, or soon; what the server said to hold no longer is listed anew. */
+  async listed(): Promise<void> {
+    const live = this.connection && this.#live;
+    live?.relist.changed(live.lists.due(), 'due');
+    await Promise.all([live?.relist.done(), this.#past.read]);
+  }
+
+  /** How long its next dial has to wait. In-process servers cost nothing to connect to. */
+  #waitMs(): number {
+    return this.lane === undefined ? 0 : this.#limit.waitMs();
+  }
+
+  #wishAnew(): void {
+    this.#life.abort();
+    this.#wish++;
+  }
+
+  #change(work: () => Promise<void>): Promise<void> {
+    this.#changes = this.#changes.then(work);
+    return this.#changes;
+  }
+
+  #redial(): void {
+    const wish = this.#wish;
+    this.#past.recall((tools) => isBusy(this.#keeper.state) && this.#offers.assume(tools));
+    void this.#change(async () => {
+      await this.#close();
+      if (wish === this.#wish && !this.#keeper.isOver) await this.#dial();
+    });
+  }
+
+  async #close(): Promise<void> {
+    const live = this.#live;
+    this.#life.abort();
+    live?.pulse.end();
+    // What it was at the end can still be read after it.
+    if (!this.#keeper.isOver) this.#live = undefined;
+    await live?.connection.close().catch(() => {});
+  }
+
+  async #dial(): Promise<void> {
+    this.#life = new AbortController();
+    const { signal } = this.#life;
+    const { queue, connect, clock } = this.#given;
+    const onClose = (connection: Connection) =>
+      this.#lose(endedFault(this.#key, this.lane, connection.stderr()), signal);
+    try {
+      const begin = this.lane === undefined ? undefined : await this.#limit.admit(signal);
+      const { connection, lists, listing, since } = await queue.run(this.lane, signal, () => {
+        begin?.();
+        this.#stderr.clear();
+        this.#keeper.enter({ kind: 'dialled' });
+        const entry = this.#isFresh ? this.entry : withoutManifest(this.entry);
+        this.#isFresh = false;
+        return openServer(this.#key, entry, { connect, world: this.#world, clock, onClose }, signal);
+      });
+      const live = attend(connection, this.#given, {
+        heartbeat: this.lane === 'remote',
+        lists,
+        list: async (which) => this.#learn(await lists.read(which, signal), signal),
+        lose: (failure) => this.#lose(failure, signal),
+        signal,
+      });
+      this.#live = live;
+      const { isClosed, missed } = since();
+      if (isClosed) throw endedFault(this.#key, this.lane, connection.stderr());
+      this.#learn(listing, signal);
+      live.relist.changed([...missed].flatMap(keptLists));
+    } catch (failure) {
+      if (signal.aborted) return;
+      const stderr = this.#stderr.said();
+      await this.#close();
+      this.#keeper.enter({ kind: 'refused', trouble: troubleOf(this.#explained(failure, stderr)), stderr });
+    }
+  }
+
+  #lose(failure: unknown, signal: AbortSignal): void {
+    if (signal.aborted || this.#keeper.state.kind !== 'connected') return;
+    this.#life.abort();
+    const stderr = this.#live?.connection.stderr() ?? [];
+    this.#keeper.enter({ kind: 'lost', trouble: troubleOf(this.#explained(failure, stderr)), stderr });
+    void this.#change(() => this.#close());
+  }
+
+  /** A request may notice a closed connection first, without knowing how the server ended. */
+  #explained(failure: unknown, stderr: readonly string[]): unknown {
+    if (!(failure instanceof HostError) || failure.code !== 'closed') return failure;
+    // A server on the network may have said why it closed the connection.
+    const isExplained = this.lane !== 'local' && failure.cause !== undefined;
+    return isExplained ? failure : endedFault(this.#key, this.lane, stderr);
+  }
+
+  #learn(listing: Listing, signal: AbortSignal): void {
+    if (signal.aborted || !this.#live) return;
+    this.#offers.take(listing);
+    this.#past.remember(listing.tools);
+    const tools = this.tools?.length ?? 0;
+    const isKnown = this.#keeper.state.kind === 'connected';
+    const said = introductionOf(this.#live.connection, tools);
+    this.#keeper.enter(isKnown ? { kind: 'listed', tools } : { kind: 'came', said });
+  }
+}
+
+/** A connection that is in use. */
+type Live = {
+  readonly connection: Connection;
+  readonly pulse: Pulse;
+  readonly lists: Lists;
+  readonly relist: Relist;
+};
+
+type Care = {
+  /** Whether it is asked for signs of life. */
+  readonly heartbeat: boolean;
+  readonly lists: Lists;
+  /** Lists these anew. */
+  readonly list: (which: readonly KeptList[]) => Promise<void>;
+  readonly lose: (failure: unknown) => void;
+  /** Aborted at the end of the connection. */
+  readonly signal: AbortSignal;
+};
+
+/** Listens to a connection: to its changes, and whether it is alive. */
+function attend(
+  connection: Connection,
+  { clock, heartbeat }: Pick<SlotWorld, 'clock' | 'heartbeat'>,
+  care: Care,
+): Live {
+  const relist = new Relist(clock, care.list, care.signal);
+  connection.onListChanged((kind) => relist.changed(keptLists(kind)));
+  const pulse = new Pulse(connection, care.heartbeat ? heartbeat : undefined, care.lose);
+  return { connection, pulse, lists: care.lists, relist };
+}
+
+/** What it said of itself, as it is told to people. */
+function introductionOf(connection: Connection, tools: number): Introduction {
+  const { era, protocolVersion, serverInfo, instructions } = connection;
+  return {
+    era,
+    protocolVersion,
+    tools,
+    ...(serverInfo && { serverInfo }),
+    ...(instructions !== undefined && { instructions }),
+  };
+}
+
+/** Why a connection ended by itself, in words that say what to do; `stderr` ends with how its process ended. */
+function endedFault(key: string, lane: Lane, stderr: readonly string[]): HostError {
+  return new HostError('closed', key, lane === 'local' ? processFault(stderr) : REMOTE, { isTerminal: true });
+}
+
+const REMOTE = 'the connection closed; see whether the server still runs';
+
+function processFault(stderr: readonly string[]): string {
+  const said = stderr.length === 0 ? '' : `; it said: ${lastWords(stderr)}`;
+  return `its process ended${said}; see why, or run its command by hand`;
+}
+
+/** So many lines of a process are kept, each so long at most. */
+const LINES = 5;
+const LINE_LENGTH = 500;
+
+/** What the process of the last dial said last. */
+class LastLines {
+  #ring = new LineRing(LINES, LINE_LENGTH);
+
+  /** The same world, in which this listens too. */
+  hearing(world: ConnectWorld): ConnectWorld {
+    const onStderr = (server: string, line: string) => {
+      this.#ring.push(line);
+      world.onStderr?.(server, line);
+    };
+    return { ...world, onStderr };
+  }
+
+  /** Another process begins to speak. */
+  clear(): void {
+    this.#ring = new LineRing(LINES, LINE_LENGTH);
+  }
+
+  /** Without secrets. */
+  said(): readonly string[] {
+    return this.#ring.lines.map(redactText);
+  }
+}

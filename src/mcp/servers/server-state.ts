@@ -1,0 +1,324 @@
+import type { Clock } from '../../base/clock.ts';
+import { isRecord } from '../../base/is-record.ts';
+import { messageOf } from '../../protocol/sdk-error.ts';
+import { HostError, type HostErrorCode } from '../errors/host-error.ts';
+import type { MissingVariable } from '../transports/stdio/server-environment.ts';
+import {
+  afterLoss,
+  isStormy,
+  NO_PAST,
+  type Past,
+  type RetryPolicy,
+  retryWait,
+  seldomWait,
+} from './retry-policy.ts';
+
+/** What a server said of itself when it came. */
+export type Introduction = {
+  readonly era: 'legacy' | 'modern';
+  readonly protocolVersion: string;
+  readonly serverInfo?: { readonly name: string; readonly version: string };
+  /** What it wants those who use it to know. */
+  readonly instructions?: string;
+  /** How many tools it offers. */
+  readonly tools: number;
+};
+
+type Facts = {
+  /** When it came to this, in milliseconds since 1970. */
+  readonly since: number;
+  /** Dials since it was last connected, the present one included. */
+  readonly attempt: number;
+  readonly past: Past;
+  /** What its process said last, when it did not come or was lost. */
+  readonly stderr: readonly string[];
+  /** What it spoke when it last came. */
+  readonly era?: Introduction['era'];
+  readonly cause?: Trouble;
+};
+
+/** One server, as far as it has come. */
+export type ServerState =
+  | (Facts & { readonly kind: 'pending'; readonly awaits: 'asking' | 'slot' })
+  | (Facts & { readonly kind: 'connecting' })
+  | (Facts & { readonly kind: 'connected'; readonly said: Introduction })
+  | (Facts & { readonly kind: 'needs-auth'; readonly cause: Trouble })
+  /** Without `nextRetryAt` it is dialled again only when somebody wishes it. */
+  | (Facts & { readonly kind: 'failed'; readonly cause: Trouble; readonly nextRetryAt?: number })
+  | (Facts & { readonly kind: 'disabled' });
+
+/** What happened to it. */
+export type ServerEvent =
+  /** Somebody needs it. */
+  | { readonly kind: 'asked' }
+  /** A person, or a program for one, wants a new connection, whatever there is and was. */
+  | { readonly kind: 'renewed' }
+  /** Its turn to be dialled came. */
+  | { readonly kind: 'dialled' }
+  | { readonly kind: 'came'; readonly said: Introduction }
+  | { readonly kind: 'refused'; readonly trouble: Trouble; readonly stderr: readonly string[] }
+  | { readonly kind: 'lost'; readonly trouble: Trouble; readonly stderr: readonly string[] }
+  | { readonly kind: 'listed'; readonly tools: number }
+  | { readonly kind: 'retry-due' }
+  /** The limit on dials does not allow the next retry before this time. */
+  | { readonly kind: 'postponed'; readonly until: number }
+  /** The machine or the network came back: waiting on is pointless. */
+  | { readonly kind: 'woken' }
+  | { readonly kind: 'disabled' }
+  | { readonly kind: 'enabled' };
+
+/** When it happened, a number in [0, 1) to spread retries with, and how those are made. */
+export type Moment = { readonly now: number; readonly luck: number; readonly retry: RetryPolicy };
+
+export function beginning(now: number): ServerState {
+  return { kind: 'pending', awaits: 'asking', since: now, attempt: 0, past: NO_PAST, stderr: [] };
+}
+
+/** What a server is after something happened; the same state if that means nothing to it. */
+export function next(state: ServerState, event: ServerEvent, moment: Moment): ServerState {
+  switch (event.kind) {
+    case 'asked':
+      return isAsleep(state) || mayCallDial(state, moment) ? queued(state, moment) : state;
+    case 'renewed':
+      return queued({ ...state, attempt: 0, past: { ...NO_PAST, hasCome: state.past.hasCome } }, moment);
+    case 'enabled':
+      return state.kind === 'disabled' ? queued(state, moment) : state;
+    case 'retry-due':
+      return state.kind === 'failed' && state.nextRetryAt !== undefined ? queued(state, moment) : state;
+    case 'postponed':
+      if (state.kind !== 'failed' || state.nextRetryAt === undefined) return state;
+      return state.nextRetryAt >= event.until ? state : { ...state, nextRetryAt: event.until };
+    case 'woken':
+      return mayHurry(state, moment) ? queued(state, moment) : state;
+    case 'dialled':
+      if (state.kind !== 'pending' || state.awaits !== 'slot') return state;
+      return { ...factsOf(state), kind: 'connecting', since: moment.now, attempt: state.attempt + 1 };
+    case 'came':
+      return state.kind === 'connecting' ? arrived(state, event.said, moment) : state;
+    case 'refused': {
+      if (state.kind !== 'connecting') return state;
+      const past = { ...state.past, failures: state.past.failures + 1 };
+      return fallen({ ...factsOf(state), past, stderr: event.stderr }, event.trouble, moment);
+    }
+    case 'lost': {
+      if (state.kind !== 'connected') return state;
+      const past = afterLoss(state.past, moment.now - state.since);
+      return fallen({ ...factsOf(state), past, stderr: event.stderr }, event.trouble, moment);
+    }
+    case 'listed':
+      if (state.kind !== 'connected' || state.said.tools === event.tools) return state;
+      return { ...state, said: { ...state.said, tools: event.tools } };
+    case 'disabled':
+      if (state.kind === 'disabled') return state;
+      return {
+        ...withoutCause(factsOf(state)),
+        kind: 'disabled',
+        since: moment.now,
+        attempt: 0,
+        past: NO_PAST,
+      };
+  }
+}
+
+/** Whether it is being dialled, or is about to be. */
+export function isBusy(state: ServerState): boolean {
+  return state.kind === 'connecting' || (state.kind === 'pending' && state.awaits === 'slot');
+}
+
+/** Whether it waits for somebody who needs it. */
+export function isAsleep(state: ServerState): boolean {
+  return state.kind === 'pending' && state.awaits === 'asking';
+}
+
+/** Whether it waits to be dialled again and may be sooner. One that keeps coming and going is left its pause, and so is one that asked for it. */
+function mayHurry(state: ServerState, { now }: Moment): boolean {
+  if (state.kind !== 'failed' || state.nextRetryAt === undefined || isStormy(state.past)) return false;
+  return now >= state.since + (state.cause.retryAfterMs ?? 0);
+}
+
+/**
+ * Whether a call dials a server that waits for its next retry. The first loss of a connection is repaired at once; after
+ * that calls fail fast while the backoff runs, but none is kept waiting for longer than the ordinary longest wait.
+ */
+function mayCallDial(state: ServerState, moment: Moment): boolean {
+  if (!mayHurry(state, moment) || state.kind !== 'failed') return false;
+  const isDue = state.nextRetryAt !== undefined && moment.now >= state.nextRetryAt;
+  const isFirstLoss = state.past.hasCome && state.past.failures <= 1;
+  return isDue || isFirstLoss || moment.now >= state.since + moment.retry.ceilingMs;
+}
+
+function queued(state: ServerState, { now }: Moment): ServerState {
+  return { ...factsOf(state), kind: 'pending', awaits: 'slot', since: now };
+}
+
+function arrived(state: ServerState, said: Introduction, { now }: Moment): ServerState {
+  const past = { ...state.past, hasCome: true };
+  return {
+    ...withoutCause(factsOf(state)),
+    kind: 'connected',
+    since: now,
+    attempt: 0,
+    past,
+    stderr: [],
+    era: said.era,
+    said,
+  };
+}
+
+function fallen(facts: Facts, cause: Trouble, moment: Moment): ServerState {
+  const { now } = moment;
+  if (cause.code === 'unauthorized') return { ...facts, kind: 'needs-auth', since: now, cause };
+  const failed = { ...facts, kind: 'failed' as const, since: now, cause };
+  return mayRetry(facts, cause, moment)
+    ? { ...failed, nextRetryAt: now + waitFor(facts, cause, moment) }
+    : failed;
+}
+
+function mayRetry({ attempt, past }: Facts, { retry }: Trouble, { retry: policy }: Moment): boolean {
+  if (retry === 'never') return false;
+  // The first dial of all is no retry.
+  const retries = past.hasCome ? attempt : attempt - 1;
+  return retries < policy.attempts;
+}
+
+function waitFor(
+  facts: Facts,
+  { retry, retryAfterMs = 0 }: Trouble,
+  { luck, retry: policy }: Moment,
+): number {
+  const { past, attempt } = facts;
+  const isAtOnce = retry === 'at-once' && past.failures <= 1 && !isStormy(past);
+  const isHardlyComing = retry === 'seldom' && !past.hasCome && attempt > policy.startAttempts;
+  const wait = isAtOnce ? 0 : isHardlyComing ? seldomWait(luck, policy) : retryWait(past, luck, policy);
+  return Math.max(wait, retryAfterMs);
+}
+
+function factsOf({ since, attempt, past, stderr, era, cause }: ServerState): Facts {
+  return { since, attempt, past, stderr, ...(era && { era }), ...(cause && { cause }) };
+}
+
+function withoutCause({ cause: _, ...rest }: Facts): Facts {
+  return rest;
+}
+
+type KeeperListener = {
+  /** Hears of every change, once it has happened. */
+  changed(before: ServerState, state: ServerState): void;
+  /** It is time for the next dial. */
+  retryDue(): void;
+};
+
+type KeeperDeps = { readonly clock: Clock; readonly random: () => number; readonly retry: RetryPolicy };
+
+/** Holds the state of one server, tells of its changes, and wakes at the next retry. */
+export class StateKeeper {
+  readonly #given: KeeperDeps;
+  readonly #listener: KeeperListener;
+  #state: ServerState;
+  #rest = Promise.withResolvers<void>();
+  #stopRetry = noop;
+  #isWished = false;
+  #isOver = false;
+
+  constructor(given: KeeperDeps, listener: KeeperListener) {
+    this.#given = given;
+    this.#listener = listener;
+    this.#state = beginning(given.clock.now());
+  }
+
+  get state(): ServerState {
+    return this.#state;
+  }
+
+  /** Whether a dial that somebody wished for is under way. */
+  get isWished(): boolean {
+    return this.#isWished;
+  }
+
+  /** Nothing is told of the end, and nothing after it. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  enter(event: ServerEvent): void {
+    const { clock, random, retry } = this.#given;
+    const before = this.#state;
+    const state = next(before, event, { now: clock.now(), luck: random(), retry });
+    if (this.#isOver || state === before) return;
+    this.#state = state;
+    this.#stopRetry();
+    this.#stopRetry = this.#planRetry(state);
+    if (isBusy(state) && !isBusy(before)) this.#rest = Promise.withResolvers();
+    this.#isWished =
+      isBusy(state) && (this.#isWished || event.kind === 'renewed' || event.kind === 'enabled');
+    this.#listener.changed(before, state);
+    if (!isBusy(this.#state)) this.#rest.resolve();
+  }
+
+  /** Settles when it is not being dialled. */
+  async rested(): Promise<void> {
+    while (isBusy(this.#state) && !this.#isOver) await this.#rest.promise;
+  }
+
+  end(): void {
+    this.#isOver = true;
+    this.#stopRetry();
+    this.#rest.resolve();
+  }
+
+  #planRetry(state: ServerState): () => void {
+    if (state.kind !== 'failed' || state.nextRetryAt === undefined) return noop;
+    const { clock } = this.#given;
+    const waitMs = Math.max(0, state.nextRetryAt - clock.now());
+    return clock.after(waitMs, () => this.#listener.retryDue(), 'background');
+  }
+}
+
+function noop(): void {}
+
+/** Why a server did not come, or was lost, and what that means for the next dial. */
+export type Trouble = {
+  readonly code: HostErrorCode;
+  readonly message: string;
+  /** `never` if dialling again cannot help, `seldom` if it rarely does, `at-once` if it helps without waiting. */
+  readonly retry: 'never' | 'seldom' | 'later' | 'at-once';
+  /** When the server said it may be asked again. */
+  readonly retryAfterMs?: number;
+  /** The environment variable that its process says it misses. */
+  readonly missingVariable?: MissingVariable;
+};
+
+export function troubleOf(failure: unknown): Trouble {
+  if (!(failure instanceof HostError)) {
+    return { code: 'unreachable', message: messageOf(failure), retry: 'later' };
+  }
+  const { code, message, retryAfterMs, missingVariable } = failure;
+  return {
+    code,
+    message,
+    retry: cannotBeRun(failure) ? 'never' : (RETRIES[code] ?? 'later'),
+    ...(missingVariable && { missingVariable }),
+    ...(retryAfterMs !== undefined && { retryAfterMs: Math.min(retryAfterMs, LONGEST_PAUSE_MS) }),
+  };
+}
+
+/** Whoever asks for more is asked again all the same. */
+const LONGEST_PAUSE_MS = 300_000;
+
+/** Whether a failed request says that the whole server wants credentials; one it merely forbids says nothing of the others. */
+export function isUnauthorized(failure: unknown): boolean {
+  if (!(failure instanceof HostError) || failure.code !== 'unauthorized') return false;
+  return !isRecord(failure.cause) || failure.cause.status !== 403;
+}
+
+const RETRIES: Partial<Record<HostErrorCode, Trouble['retry']>> = {
+  'bad-config': 'never',
+  unauthorized: 'never',
+  'spawn-failed': 'seldom',
+  'session-lost': 'at-once',
+};
+
+/** A command that is not there, or no program, will not become one. */
+function cannotBeRun({ code, cause }: HostError): boolean {
+  return code === 'spawn-failed' && isRecord(cause) && (cause.code === 'ENOENT' || cause.code === 'EACCES');
+}

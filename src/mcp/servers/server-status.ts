@@ -1,0 +1,175 @@
+import type { ListedTool } from '../../protocol/mcp.ts';
+import type { ServerEntry } from '../connection/connect-context.ts';
+import type { Connection } from '../connection/connection.ts';
+import type { Prompt } from '../discovery/prompt.ts';
+import type { HostErrorCode } from '../errors/host-error.ts';
+import { isStormy } from './retry-policy.ts';
+import { type Introduction, isAsleep, type ServerState } from './server-state.ts';
+
+/** Who named a server: the start of the session, the program at its beginning or later. */
+export type ServerOrigin = 'config' | 'sdk' | 'dynamic';
+
+/** One server as an agent meets it; one that waits is dialled when the agent asks for it. */
+export type ServerView =
+  | { readonly kind: 'waiting' }
+  | { readonly kind: 'pending' }
+  | ({ readonly kind: 'connected'; readonly connection: Connection } & Offer)
+  | { readonly kind: 'needs-auth'; readonly fault: string }
+  | { readonly kind: 'failed'; readonly fault: string }
+  | { readonly kind: 'disabled' };
+
+/** What a server has for its users. */
+export type Offer = { readonly tools: readonly ListedTool[]; readonly prompts: readonly Prompt[] };
+
+/** A server with everything known about it. */
+export type Server = {
+  readonly entry: ServerEntry;
+  readonly origin: ServerOrigin;
+  readonly state: ServerView;
+};
+
+/** A server with its history, for those who show it to people. */
+export type KnownServer = Server & {
+  readonly status: ServerStatus;
+  /** Whether the server itself has listed what it offers; until then it is what it listed in an earlier life, without annotations. */
+  readonly isVerified: boolean;
+};
+
+/** A connection and an offer are there while it is connected. */
+export function viewOf(
+  state: ServerState,
+  connection: Connection | undefined,
+  offer: Offer | undefined,
+): ServerView {
+  switch (state.kind) {
+    case 'pending':
+    case 'connecting':
+      return { kind: isAsleep(state) ? 'waiting' : 'pending' };
+    case 'connected':
+      return connection && offer ? { kind: 'connected', connection, ...offer } : { kind: 'pending' };
+    case 'needs-auth':
+    case 'failed':
+      return { kind: state.kind, fault: state.cause.message };
+    case 'disabled':
+      return { kind: 'disabled' };
+  }
+}
+
+/** The status of a server. */
+export type ServerStatus = {
+  /** `disabled`: somebody turned it off, or it is configured and may not be started; then `cause` says why. */
+  readonly state: ServerState['kind'];
+  /** When it came to this, in milliseconds since 1970. */
+  readonly since: number;
+  /** Dials since it was last connected, the present one included. */
+  readonly attempt: number;
+  /** Why it is not connected, or what it was lost of before: in words that say what to do. */
+  readonly cause?: {
+    readonly code: HostErrorCode;
+    readonly message: string;
+    /** The environment variable that its process says it misses; `isWithheld` if the host has it. */
+    readonly missingVariable?: { readonly name: string; readonly isWithheld: boolean };
+  };
+  /** When it is dialled again, in milliseconds since 1970. */
+  readonly nextRetryAt?: number;
+  /** The last lines its process wrote to stderr, without secrets. */
+  readonly stderr: readonly string[];
+  readonly era?: 'legacy' | 'modern';
+  readonly protocolVersion?: string;
+  readonly serverInfo?: { readonly name: string; readonly version: string };
+  /** What it wants those who use it to know. */
+  readonly instructions?: string;
+  /** How many tools it offers. */
+  readonly tools?: number;
+};
+
+/** What is left of a server when its host is closed. */
+export function closedStatus({ since, stderr }: ServerStatus): ServerStatus {
+  const cause = { code: 'closed' as const, message: 'The host is closed; make another with createHost()' };
+  return { state: 'disabled', since, attempt: 0, cause, stderr };
+}
+
+/** `stderr` is what its process says now, if it runs. */
+export function statusOf(state: ServerState, stderr: readonly string[] = state.stderr): ServerStatus {
+  const { kind, since, attempt, era, cause } = state;
+  const nextRetryAt = state.kind === 'failed' ? state.nextRetryAt : undefined;
+  return {
+    state: kind,
+    since,
+    attempt,
+    ...(cause && {
+      cause: {
+        code: cause.code,
+        message: cause.message,
+        ...(cause.missingVariable && { missingVariable: cause.missingVariable }),
+      },
+    }),
+    ...(nextRetryAt !== undefined && { nextRetryAt }),
+    stderr,
+    ...(era && { era }),
+    ...(state.kind === 'connected' && introduced(state.said)),
+  };
+}
+
+function introduced({ protocolVersion, serverInfo, instructions, tools }: Introduction) {
+  return {
+    protocolVersion,
+    ...(serverInfo && { serverInfo: { name: serverInfo.name, version: serverInfo.version } }),
+    ...(instructions !== undefined && { instructions }),
+    tools,
+  };
+}
+
+type Failed = Extract<ServerState, { kind: 'failed' }>;
+
+/** `retryAfterMs` is there if the server itself asked to be left alone for so long. */
+export type WhyNot = {
+  readonly code: HostErrorCode;
+  readonly fault: string;
+  readonly retryAfterMs?: number;
+};
+
+/** Why a server is not connected, in words that say what to do; undefined for one that is. */
+export function whyNot(key: string, state: ServerState, now: number): WhyNot | undefined {
+  switch (state.kind) {
+    case 'connected':
+      return undefined;
+    case 'disabled':
+      return { code: 'disabled', fault: 'it is turned off; turn it on to use it' };
+    case 'needs-auth':
+      return { code: 'unauthorized', fault: `${faultOf(state, key)}; reconnect it once that is mended` };
+    case 'failed': {
+      const storm = isStormy(state.past) ? 'it keeps coming and going; the last time: ' : '';
+      return {
+        code: state.cause.code,
+        fault: `${storm}${faultOf(state, key)}; ${nextDial(state, now)}`,
+        ...askedFor(state, now),
+      };
+    }
+    case 'pending':
+    case 'connecting': {
+      const fault = isAsleep(state) ? 'it waits to be asked for' : 'it is still being dialled';
+      return { code: 'timeout', fault: state.cause ? `${fault}; before: ${faultOf(state, key)}` : fault };
+    }
+  }
+}
+
+/** Calls wait for a pause that the server asked for, not for a longer one of the backoff. */
+function askedFor({ since, cause, nextRetryAt }: Failed, now: number): Pick<WhyNot, 'retryAfterMs'> {
+  if (cause.retryAfterMs === undefined || nextRetryAt === undefined) return {};
+  if (nextRetryAt > since + cause.retryAfterMs) return {};
+  return { retryAfterMs: Math.max(0, nextRetryAt - now) };
+}
+
+function nextDial({ nextRetryAt, cause }: Failed, now: number): string {
+  if (cause.code === 'bad-config') return 'change its entry, or reconnect it once that is mended';
+  if (nextRetryAt === undefined) return 'reconnect it to try again';
+  return `retrying in ${Math.max(1, Math.ceil((nextRetryAt - now) / 1000))} s`;
+}
+
+/** Messages begin with the name of the server; whoever names it already needs the rest. */
+function faultOf({ cause }: ServerState, key: string): string {
+  const prefix = `MCP server "${key}": `;
+  const message = cause?.message ?? '';
+  return message.startsWith(prefix) ? message.slice(prefix.length) : message;
+}

@@ -1,0 +1,169 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { HttpFault } from './http-error.ts';
+import { HttpResponse } from './http-response.ts';
+
+/**
+ * A `fetch` by which the stream beside the requests is kept open, or opened later if it cannot be yet: the official
+ * transport gives it up after some tries, or after the first, and would be deaf from then on. A stream that goes on with
+ * one request's answer is left alone.
+ */
+export function lastingFetch(
+  inner: typeof fetch,
+  onTrouble: (fault: unknown) => void,
+  pause?: LastingPause,
+): typeof fetch {
+  const openLasting = async (input: Parameters<typeof fetch>[0], init: RequestInit) => {
+    const own = new Headers(init.headers);
+    if (own.has(LAST_EVENT)) return inner(input, init);
+    const open = async (lastEventId: string | undefined) => {
+      const headers = new Headers(own);
+      if (lastEventId !== undefined) headers.set(LAST_EVENT, lastEventId);
+      const { status, body } = await inner(input, { ...init, headers });
+      if (status === 200 && body !== null) return body;
+      if (status === 405) return 'over';
+      throw unopened(status);
+    };
+    const lasting = { open, onTrouble, signal: init.signal ?? undefined, ...(pause && { pause }) };
+    try {
+      const response = await inner(input, init);
+      const { status, body } = response;
+      if (FOR_TRANSPORT.has(status)) return response;
+      if (status !== 200 || body === null) throw unopened(status);
+      return new HttpResponse(response, lastingStream(body, lasting)) as unknown as Response;
+    } catch (fault) {
+      if (init.signal?.aborted) throw fault;
+      onTrouble(fault);
+      const head = { status: 200, statusText: 'OK', url: String(input), headers: new Headers() };
+      return new HttpResponse(head, lastingStream(undefined, lasting)) as unknown as Response;
+    }
+  };
+  return (input, init) => (init?.method === 'GET' ? openLasting(input, init) : inner(input, init));
+}
+
+function unopened(status: number): HttpFault {
+  const message = `it answered ${status} instead of opening its stream`;
+  return new HttpFault(message, { code: 'http-status', status, wasSent: true });
+}
+
+const LAST_EVENT = 'last-event-id';
+/** Who may not come in, and servers that have no stream: not all of them know the status for that. */
+const FOR_TRANSPORT: ReadonlySet<number> = new Set([401, 403, 404, 405, 501]);
+
+type Bytes = ReadableStream<Uint8Array>;
+
+/** What a stream that lasts needs of its surroundings. */
+export type Lasting = {
+  /** Opens the next one, from after the event with that id; `over` is a server that has none any more. */
+  open(lastEventId: string | undefined): Promise<Bytes | 'over'>;
+  /** Hears why one broke or could not be opened. */
+  onTrouble(fault: unknown): void;
+  signal: AbortSignal | undefined;
+  pause?: LastingPause;
+};
+
+/** A stream that lasted so long was a good one: the next is opened soon. */
+const GOOD_MS = 10_000;
+/** What was said meanwhile is lost, so whatever is listed has to be listed anew; no server says this. */
+const GAP = Buffer.from('data: {"jsonrpc":"2.0","method":"notifications/list_changed"}\n\n');
+
+/**
+ * Streams of whole events as one that does not end: another is opened after each, for as long as it takes. Without a
+ * first one, it is yet to open.
+ */
+export function lastingStream(first: Bytes | undefined, lasting: Lasting): Bytes {
+  const { open, onTrouble, signal, pause = LASTING_PAUSE } = lasting;
+  const left = new AbortController();
+  const ended = signal ? AbortSignal.any([signal, left.signal]) : left.signal;
+  let reader = first?.getReader();
+  let openedAt = performance.now();
+  let failures = 0;
+  let lastEventId: string | undefined;
+  let askedMs: number | undefined;
+  const note = (event: Uint8Array) => {
+    const text = Buffer.from(event).toString();
+    lastEventId = idAfter(text, lastEventId);
+    askedMs = retryOf(text) ?? askedMs;
+  };
+  const reopen = async (): Promise<Bytes | 'over'> => {
+    for (;;) {
+      await delay(pauseMs(askedMs, failures++, pause), undefined, { signal: ended, ref: false });
+      try {
+        return await open(lastEventId);
+      } catch (fault) {
+        if (ended.aborted) throw fault;
+        if (mayBlameId(fault)) lastEventId = undefined;
+        onTrouble(fault);
+      }
+    }
+  };
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    try {
+      const { done, value } = (await reader?.read()) ?? { done: true };
+      if (!done) {
+        note(value);
+        return controller.enqueue(value);
+      }
+    } catch (fault) {
+      if (ended.aborted) throw fault;
+      onTrouble(fault);
+    }
+    if (performance.now() - openedAt > GOOD_MS) failures = 0;
+    const next = await reopen();
+    if (next === 'over') return controller.close();
+    reader = next.getReader();
+    openedAt = performance.now();
+    controller.enqueue(GAP);
+  };
+  return new ReadableStream<Uint8Array>(
+    {
+      pull,
+      async cancel(reason) {
+        left.abort();
+        await reader?.cancel(reason);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** The id to go on from after these events; undefined for one that no header can hold, as an older one would repeat events. */
+export function idAfter(events: string, before: string | undefined): string | undefined {
+  const id = [...events.matchAll(ID)].at(-1)?.[1]?.trim();
+  if (id === undefined) return before;
+  return FITS_HEADER.test(id) ? id : undefined;
+}
+
+/**
+ * Whether a stream may have stayed shut because of the id it was to go on from. A server that was not reached, or is not
+ * ready, says nothing of it; some that cannot find an event answer 500.
+ */
+export function mayBlameId(fault: unknown): boolean {
+  if (!(fault instanceof HttpFault)) return true;
+  return fault.wasSent && (fault.status ?? 0) <= 500;
+}
+
+const ID = /(?<=^|[\r\n])id: ?([^\r\n]*)/g;
+const FITS_HEADER = /^[\t\x20-\x7e\x80-\xff]+$/;
+/** The first pause before a stream is opened again, and what it grows to. */
+type LastingPause = { firstMs: number; longestMs: number };
+
+export const LASTING_PAUSE: LastingPause = { firstMs: 1000, longestMs: 30_000 };
+
+/** The pause after so many failures; a server may ask for another first one, within what is good for both. */
+export function pauseMs(
+  askedMs: number | undefined,
+  failures: number,
+  { firstMs, longestMs }: LastingPause,
+): number {
+  // Twice nothing is nothing, and a timer for too long fires at once.
+  const first = Math.min(Math.max(askedMs ?? firstMs, firstMs), longestMs);
+  return Math.min(first * 2 ** failures, longestMs);
+}
+
+/** The pause that the last of these events asks for. */
+export function retryOf(events: string): number | undefined {
+  const retry = [...events.matchAll(RETRY)].at(-1)?.[1];
+  return retry === undefined ? undefined : Number(retry);
+}
+
+const RETRY = /(?<=^|[\r\n])retry: ?(\d+)[ \t]*(?=[\r\n]|$)/g;

@@ -1,0 +1,200 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { isRecord } from '../../../base/is-record.ts';
+import { ProcessGroup } from '../../../base/process-group.ts';
+import { redactText } from '../../../base/redact.ts';
+import { startTimer } from '../../../base/timer.ts';
+import { armKillOnDeath, killOnDeath } from '../../../control/kill-on-death.ts';
+import type { ConnectWorld } from '../../connection/connect-context.ts';
+import { HostError } from '../../errors/host-error.ts';
+import { leastEnvironment } from '../stdio/server-environment.ts';
+
+/** The headers an entry asks for on each request; those of its helper, if it has one, are asked for once and kept. */
+export class EntryHeaders {
+  readonly #fixed: Readonly<Record<string, string>>;
+  readonly #help: ((signal: AbortSignal) => Promise<Record<string, string>>) | undefined;
+  readonly #life = new AbortController();
+  #current: Promise<Readonly<Record<string, string>>> | undefined;
+  #known: Readonly<Record<string, string>> | undefined;
+
+  constructor(
+    fixed: Readonly<Record<string, string>> = {},
+    help?: (signal: AbortSignal) => Promise<Record<string, string>>,
+  ) {
+    this.#fixed = lowered(fixed);
+    this.#help = help;
+    if (!help) this.#known = this.#fixed;
+  }
+
+  /** At once if they are known, which they are but for the first time; names are in lower case. */
+  get(): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>> {
+    return this.#known ?? this.#current ?? this.#ask();
+  }
+
+  /** Others than those a server refused; undefined if there can be none. Who is refused meanwhile shares them. */
+  async renew(
+    refused: Readonly<Record<string, string>>,
+  ): Promise<Readonly<Record<string, string>> | undefined> {
+    if (!this.#help) return undefined;
+    if (this.#known === refused) this.#known = undefined;
+    const renewed = await this.get();
+    return isSame(renewed, refused) ? undefined : renewed;
+  }
+
+  /** Nobody needs them any more: resolves once the helper is gone, if it runs. */
+  async close(): Promise<void> {
+    this.#life.abort();
+    await this.#current?.catch(() => {});
+  }
+
+  async #ask(): Promise<Readonly<Record<string, string>>> {
+    const asking = (this.#help?.(this.#life.signal) ?? Promise.resolve({})).then((own) => ({
+      ...this.#fixed,
+      ...lowered(own),
+    }));
+    this.#current = asking;
+    try {
+      this.#known = await asking;
+      return this.#known;
+    } finally {
+      this.#current = undefined;
+    }
+  }
+}
+
+function isSame(one: Readonly<Record<string, string>>, other: Readonly<Record<string, string>>): boolean {
+  const names = Object.keys(one);
+  return names.length === Object.keys(other).length && names.every((name) => one[name] === other[name]);
+}
+
+function lowered(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+const LIMIT_MS = 10_000;
+const LIMIT_BYTES = 64 * 1024;
+
+/** How long a helper may take, and who calls it off. */
+type HelperLimits = { limitMs?: number; signal?: AbortSignal };
+
+/**
+ * Runs an entry's `headersHelper` with the least environment; rejects without showing what it printed. When it settles,
+ * nothing is left of what the helper started.
+ */
+export async function runHeadersHelper(
+  name: string,
+  { url, headersHelper }: { url: string; headersHelper: string },
+  world: ConnectWorld,
+  { limitMs = LIMIT_MS, signal }: HelperLimits = {},
+): Promise<Record<string, string>> {
+  const fail = (fault: string) => new HostError('bad-config', name, `its "headersHelper" ${fault}`);
+  if (signal?.aborted) throw fail(STOPPED);
+  const { child, end: endGroup } = startHelper(headersHelper, {
+    env: leastEnvironment(
+      world.env,
+      { env: { TOOLPLANE_SERVER: name, TOOLPLANE_URL: url } },
+      process.platform,
+    ),
+    ...(world.cwd !== undefined && { cwd: world.cwd }),
+  });
+  const { printed, lastLine, end } = await outputOf(child, limitMs, signal);
+  await endGroup();
+  if (end === 'stopped') throw fail(STOPPED);
+  if (end === 'late') throw fail(`did not finish within ${limitMs} ms`);
+  if (end === 'long') throw fail(`printed more than ${LIMIT_BYTES} bytes`);
+  const said = lastLine === '' ? '' : `; it said: ${world.secrets?.mask(lastLine) ?? redactText(lastLine)}`;
+  if (end !== 0) {
+    throw fail(
+      `${typeof end === 'number' ? `ended with exit code ${end}` : 'could not be run'}${said}; run it by hand`,
+    );
+  }
+  const headers = parseHelperOutput(printed);
+  if (typeof headers === 'string') throw fail(headers);
+  return headers;
+}
+
+const STOPPED = 'was stopped, since the connection is not wanted any more';
+/** As much of what it complains about as is told. */
+const LAST_LINE = 300;
+/** What was made to end is gone as soon as the system gets to it. */
+const LAST_MS = 1000;
+
+type Helper = ChildProcessByStdio<null, Readable, Readable>;
+type HelperEnd = number | 'stopped' | 'late' | 'long' | 'unrunnable';
+
+/** All it starts ends with this process at the latest; `end` ends it now, and waits for that. */
+function startHelper(
+  command: string,
+  surroundings: { env: Record<string, string>; cwd?: string },
+): { child: Helper; end: () => Promise<void> } {
+  const isPosix = process.platform !== 'win32';
+  const disarm = armKillOnDeath();
+  try {
+    const stdio: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe'];
+    const more = { shell: true, detached: isPosix, windowsHide: true, stdio };
+    const child = spawn(command, { ...surroundings, ...more });
+    if (!isPosix || child.pid === undefined) return { child, end: async () => {} };
+    const group = new ProcessGroup(child.pid);
+    const release = killOnDeath(-child.pid);
+    const end = async () => {
+      if (group.signal('SIGKILL')) await group.isGone(LAST_MS);
+      release();
+    };
+    return { child, end };
+  } finally {
+    disarm();
+  }
+}
+
+/** Resolves when it has ended and printed all, or is not waited for any longer. */
+async function outputOf(
+  child: Helper,
+  limitMs: number,
+  signal: AbortSignal | undefined,
+): Promise<{ printed: string; lastLine: string; end: HelperEnd }> {
+  const { promise, resolve } = Promise.withResolvers<HelperEnd>();
+  let printed = '';
+  let complained = '';
+  const stop = () => resolve('stopped');
+  const timer = startTimer(limitMs, () => resolve('late'));
+  signal?.addEventListener('abort', stop);
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    printed += text;
+    if (printed.length > LIMIT_BYTES) resolve('long');
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    complained = `${complained}${text}`.slice(-LAST_LINE);
+  });
+  child.on('error', () => resolve('unrunnable'));
+  // Something it left in the background may hold on to its stderr.
+  const exited = once(child, 'exit') as Promise<[number | null]>;
+  Promise.all([exited, once(child.stdout, 'close')]).then(
+    ([[code]]) => resolve(code ?? 'unrunnable'),
+    () => resolve('unrunnable'),
+  );
+  const end = await promise;
+  clearTimeout(timer);
+  signal?.removeEventListener('abort', stop);
+  child.kill('SIGKILL');
+  child.stdout.destroy();
+  child.stderr.destroy();
+  return { printed, lastLine: complained.trim().split('\n').at(-1) ?? '', end };
+}
+
+/** The headers a helper printed, or what is wrong with them; that says names but never values. */
+export function parseHelperOutput(text: string): Record<string, string> | string {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return 'must print one JSON object of headers, and what it printed is no JSON';
+  }
+  if (!isRecord(value) || Array.isArray(value)) return 'must print one JSON object of headers';
+  for (const [header, content] of Object.entries(value)) {
+    if (!/^[!#$%&'*+.^_`|~\w-]+$/.test(header)) return 'printed a name that no header can have';
+    if (typeof content !== 'string') return `printed a "${header}" that is no string`;
+    if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(content)) return `printed a "${header}" that no header can hold`;
+  }
+  return value as Record<string, string>;
+}

@@ -1,0 +1,161 @@
+import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcontextprotocol/client';
+import { isRecord } from '../../../base/is-record.ts';
+import { within } from '../../../base/within.ts';
+import { HttpFault } from './http-error.ts';
+
+/** What belongs to the start of a transport. */
+type Start = {
+  /** Waited for before anything is sent. */
+  prepare?: () => unknown;
+  /** Knows better why the start failed. */
+  explain?: (failure: unknown) => unknown;
+};
+
+/**
+ * A transport whose requests always come to an end: the official ones forget a request whose stream ends without its
+ * answer. Here `send` lasts until the answer is there, and rejects with the reason when none can come.
+ */
+export class WatchedTransport implements Transport {
+  onclose?: Transport['onclose'];
+  onerror?: Transport['onerror'];
+  onmessage?: Transport['onmessage'];
+  readonly #inner: Transport;
+  readonly #start: Start;
+  readonly #waiting = new Map<string, (fault?: unknown) => void>();
+  /** Requests that failed here, whose answer is still to be dropped. */
+  readonly #failed = new Set<string>();
+  /** Requests that are on their way to the server. */
+  readonly #posting = new Set<Promise<void>>();
+  /** Rejects when the connection is lost, never resolves: the official transports may wait for their start for ever. */
+  readonly #lost = Promise.withResolvers<never>();
+  #lastFault: HttpFault | undefined;
+  #isLeaving = false;
+  #isLost = false;
+  #isClosed = false;
+
+  constructor(inner: Transport, start: Start = {}) {
+    this.#inner = inner;
+    this.#start = start;
+    this.#lost.promise.catch(() => {});
+  }
+
+  get hasPerRequestStream(): boolean {
+    return this.#inner.hasPerRequestStream === true;
+  }
+
+  get sessionId(): string | undefined {
+    return this.#inner.sessionId;
+  }
+
+  setProtocolVersion(version: string): void {
+    this.#inner.setProtocolVersion?.(version);
+  }
+
+  async start(): Promise<void> {
+    await this.#start.prepare?.();
+    this.#inner.onmessage = (message, extra) => {
+      if (!('method' in message) && this.#hasFailed(message)) return;
+      this.onmessage?.(message, extra);
+    };
+    this.#inner.onerror = (failure) => {
+      // What breaks because we leave is nobody's trouble.
+      if (this.#isLeaving) return;
+      if (failure instanceof HttpFault) this.#lastFault = failure;
+      this.onerror?.(failure);
+    };
+    this.#inner.onclose = () => this.#end(this.#isLeaving ? undefined : this.#lastFault);
+    try {
+      await Promise.race([this.#inner.start(), this.#lost.promise]);
+    } catch (failure) {
+      await this.#inner.close().catch(() => {});
+      throw this.#start.explain?.(failure) ?? failure;
+    }
+  }
+
+  async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
+    if (this.#isClosed || this.#isLost) {
+      throw new HttpFault('the connection is closed', { code: 'stream-ended', wasSent: false });
+    }
+    if (!('method' in message && 'id' in message)) {
+      const cancelled = cancelledId(message);
+      if (cancelled !== undefined) this.#waiting.get(cancelled)?.();
+      return this.#inner.send(message, options);
+    }
+    const key = String(message.id);
+    const answered = Promise.withResolvers<void>();
+    // It may be told before anybody waits for it.
+    answered.promise.catch(() => {});
+    const settle = (fault?: unknown) => (fault === undefined ? answered.resolve() : answered.reject(fault));
+    const leave = () => answered.resolve();
+    this.#waiting.set(key, settle);
+    options?.requestSignal?.addEventListener('abort', leave, { once: true });
+    const onRequestStreamEnd = () => {
+      options?.onRequestStreamEnd?.();
+      settle(new HttpFault('its stream ended before the answer came', ENDED));
+    };
+    try {
+      const posted = this.#inner.send(message, { ...options, onRequestStreamEnd });
+      this.#posting.add(posted);
+      await posted.finally(() => this.#posting.delete(posted));
+      await answered.promise;
+    } finally {
+      this.#waiting.delete(key);
+      options?.requestSignal?.removeEventListener('abort', leave);
+    }
+  }
+
+  /** The answer to a request was of no use; without an id nobody knows whose it was. */
+  fail(id: number | string | undefined, fault: Error): void {
+    const settle = id === undefined ? undefined : this.#waiting.get(String(id));
+    if (!settle) {
+      this.onerror?.(fault);
+      return;
+    }
+    this.#failed.add(String(id));
+    settle(fault);
+  }
+
+  /** The connection is over by the server's doing. What is on its way may still learn whether it got there. */
+  async lose(fault: HttpFault): Promise<void> {
+    this.#isLost = true;
+    this.#lost.reject(fault);
+    this.#inner.onerror?.(fault);
+    if (this.#posting.size > 0) {
+      await within(POSTED_MS, Promise.allSettled(this.#posting), new AbortController().signal);
+    }
+    await this.#inner.close();
+  }
+
+  async close(): Promise<void> {
+    this.#isLeaving = true;
+    await this.#inner.close();
+    this.#end();
+  }
+
+  #hasFailed(message: object): boolean {
+    const key = String((message as { id?: unknown }).id);
+    if (this.#failed.delete(key)) return true;
+    this.#waiting.get(key)?.();
+    return false;
+  }
+
+  #end(fault?: HttpFault): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    const told = [...this.#waiting.values()];
+    for (const settle of told) settle(fault);
+    // Requests hear why before they hear that all is over.
+    if (fault && told.length > 0) setImmediate(() => this.onclose?.());
+    else this.onclose?.();
+  }
+}
+
+/** How long a request that is on its way is waited for when the stream of answers is gone. */
+const POSTED_MS = 1000;
+const ENDED = { code: 'stream-ended', wasSent: true } as const;
+
+function cancelledId(message: JSONRPCMessage): string | undefined {
+  if (!('method' in message) || message.method !== 'notifications/cancelled') return undefined;
+  const { requestId } = isRecord(message.params) ? message.params : {};
+  return requestId === undefined ? undefined : String(requestId);
+}

@@ -1,0 +1,136 @@
+import { constants } from 'node:fs';
+import { open, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isRecord } from '../../../base/is-record.ts';
+
+/** The editors that run now, and notes on lock files that were not believed. */
+type FoundEditors = { editors: Editor[]; notes: string[] };
+
+const LONGEST_BYTES = 64 * 1024;
+
+/** Where editors leave their lock files; undefined without a home. */
+export function lockDirectory(env: Readonly<Record<string, string | undefined>>): string | undefined {
+  const home = env.HOME || env.USERPROFILE;
+  const config = env.CLAUDE_CONFIG_DIR || (home && join(home, '.claude'));
+  return config ? join(config, 'ide') : undefined;
+}
+
+/** Reads all lock files of a directory. Those of editors that are gone are passed over. */
+export async function findEditors(directory: string): Promise<FoundEditors> {
+  const names = await readdir(directory).catch(() => []);
+  const found: FoundEditors = { editors: [], notes: [] };
+  for (const name of names.filter((it) => it.endsWith('.lock')).toSorted()) {
+    const text = await trustedText(join(directory, name)).catch(() => 'it cannot be read' as const);
+    const editor = typeof text === 'string' ? undefined : readLockFile(name, text.text);
+    if (typeof text === 'string') found.notes.push(`lock file ${name} is ignored: ${text}`);
+    else if (!editor) found.notes.push(`lock file ${name} is ignored: it is none of an editor`);
+    else if (isAlive(editor.pid)) found.editors.push(editor);
+  }
+  return found;
+}
+
+/** Whoever can write the file could name any port and be given what the editor is to get. */
+async function trustedText(path: string): Promise<{ text: string } | string> {
+  await using file = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+  const { mode, uid, size } = await file.stat();
+  const self = process.getuid?.();
+  if (self !== undefined && uid !== self && uid !== 0) return 'it belongs to somebody else';
+  if (self !== undefined && (mode & 0o022) !== 0) return 'others may write it';
+  if (size > LONGEST_BYTES) return 'it is too long';
+  return { text: await file.readFile('utf8') };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (thrown) {
+    return (thrown as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** What decides between editors. */
+export type EditorWish = {
+  transport: Editor['transport'];
+  cwd: string;
+  /** The port an editor gave to the terminal we were started in. */
+  port?: number | undefined;
+  ideName?: string | undefined;
+};
+
+/**
+ * The editor that has the working directory open: the one of the terminal we run in before all others, then the one
+ * whose folder is nearest.
+ */
+export function chooseEditor(editors: readonly Editor[], wish: EditorWish): Editor | undefined {
+  const fitting = editors
+    .filter(({ transport, ideName }) => transport === wish.transport && (wish.ideName ?? ideName) === ideName)
+    .map((editor) => ({ editor, depth: depthOf(editor.workspaceFolders, wish.cwd) }))
+    .filter(({ depth }) => depth > 0);
+  const own = fitting.find(({ editor }) => editor.port === wish.port);
+  const nearest = fitting.toSorted((a, b) => b.depth - a.depth || b.editor.port - a.editor.port)[0];
+  return (own ?? nearest)?.editor;
+}
+
+/** How long the longest of these folders is that holds the path; 0 if none does. */
+function depthOf(folders: readonly string[], path: string): number {
+  return Math.max(
+    0,
+    ...folders.filter((folder) => holds(folder, path)).map((folder) => partsOf(folder).parts.length + 1),
+  );
+}
+
+function holds(folder: string, path: string): boolean {
+  const outer = partsOf(folder);
+  const inner = partsOf(path);
+  return outer.root === inner.root && outer.parts.every((part, at) => part === inner.parts[at]);
+}
+
+/** A path cut into its names. Those of Windows are the same in either case and with either slash. */
+function partsOf(path: string): { root: string; parts: string[] } {
+  const windows = /^([a-z]:|[\\/]{2}[^\\/]+)(?=[\\/]|$)/i.exec(path)?.[0];
+  const plain = windows === undefined ? path : path.slice(windows.length).toLowerCase().replaceAll('\\', '/');
+  const parts: string[] = [];
+  for (const part of plain.split('/')) {
+    if (part === '..') parts.pop();
+    else if (part !== '' && part !== '.') parts.push(part);
+  }
+  return { root: windows?.toLowerCase().replaceAll('\\', '/') ?? '/', parts };
+}
+
+/** What a running editor says of itself in its lock file; the port is the file's name. */
+export type Editor = {
+  port: number;
+  pid: number;
+  transport: 'ws' | 'sse';
+  workspaceFolders: readonly string[];
+  ideName: string;
+  authToken: string | undefined;
+};
+
+/** Reads one lock file; undefined for what is none. Files without a word on the transport are of editors that speak SSE. */
+export function readLockFile(fileName: string, text: string): Editor | undefined {
+  const port = Number(/^(\d{1,5})\.lock$/.exec(fileName)?.[1] ?? Number.NaN);
+  if (!(port > 0 && port < 65_536)) return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isRecord(value)) return undefined;
+  const { pid, workspaceFolders, ideName, transport = 'sse', authToken } = value;
+  if (typeof pid !== 'number' || !Number.isInteger(pid) || pid <= 0) return undefined;
+  if (transport !== 'ws' && transport !== 'sse') return undefined;
+  if (!Array.isArray(workspaceFolders)) return undefined;
+  // A header cannot hold everything a string can.
+  if (authToken !== undefined && !(typeof authToken === 'string' && /^[\x21-\x7e]+$/.test(authToken)))
+    return undefined;
+  return {
+    port,
+    pid,
+    transport,
+    workspaceFolders: workspaceFolders.filter((folder) => typeof folder === 'string' && folder !== ''),
+    ideName: typeof ideName === 'string' ? ideName : 'editor',
+    authToken,
+  };
+}

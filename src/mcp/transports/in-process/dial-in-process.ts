@@ -1,0 +1,74 @@
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import type { RpcMessage } from '../../../protocol/json-rpc.ts';
+import { messageOf } from '../../../protocol/sdk-error.ts';
+import type { McpSession } from '../../../tool-server/mcp-session.ts';
+import { openSession, type SdkServerEntry as ProgramEntry } from '../../../tool-server/sdk-server.ts';
+import type { ConnectWorld, Dialed, SdkServerEntry } from '../../connection/connect-context.ts';
+import { HostError } from '../../errors/host-error.ts';
+import { ChannelTransport, replayed } from './channel-transport.ts';
+
+/** Reaches a server of this process directly, or one of the program at the far end of the control channel. */
+export async function dialSdk(name: string, entry: SdkServerEntry, world: ConnectWorld): Promise<Dialed> {
+  if (entry.instance !== undefined) return direct(name, entry);
+  if (!world.openPort) {
+    throw new HostError('bad-config', name, 'it is an in-process server, but no program is connected');
+  }
+  const port = world.openPort(name);
+  const transport = new ChannelTransport(entry.manifest ? replayed(port, entry.manifest) : port);
+  return { transport, close: () => transport.close(), stderr: () => [] };
+}
+
+function direct(name: string, { instance, assigns = {} }: SdkServerEntry): Dialed {
+  const transport = new SessionTransport((send) => {
+    try {
+      return openSession(instance as ProgramEntry['instance'], { server: name, assigns, send });
+    } catch (cause) {
+      throw new HostError('bad-config', name, messageOf(cause), { cause });
+    }
+  });
+  return { transport, close: () => transport.close(), stderr: () => [] };
+}
+
+/** An MCP transport straight into a session of this process: nothing is written and read in between. */
+class SessionTransport implements Transport {
+  onmessage?: (message: JSONRPCMessage) => void;
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  readonly #open: (send: (message: RpcMessage) => void) => McpSession;
+  #session: McpSession | undefined;
+  #isClosed = false;
+
+  constructor(open: (send: (message: RpcMessage) => void) => McpSession) {
+    this.#open = open;
+  }
+
+  async start(): Promise<void> {
+    this.#session = this.#open((message) => this.#receive(message));
+  }
+
+  /** Resolves at once: the answer comes as a message. */
+  async send(message: JSONRPCMessage): Promise<void> {
+    const session = this.#session;
+    if (!session || this.#isClosed) throw new Error('the transport is closed');
+    const answered = (answer: RpcMessage | undefined) => {
+      if (answer) this.#receive(answer);
+    };
+    if (session.take) session.take(message, answered);
+    else void session.receive(message).then(answered);
+  }
+
+  /** Ends our session; the server itself stays what it is for its other users. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#session?.close();
+    this.onclose?.();
+  }
+
+  /** Never within the call that brought it about: whoever sends is done with that first. */
+  #receive(message: RpcMessage): void {
+    queueMicrotask(() => {
+      if (!this.#isClosed) this.onmessage?.(message as JSONRPCMessage);
+    });
+  }
+}

@@ -1,0 +1,204 @@
+import { INVALID_REQUEST, type RpcFailure, type RpcId, rpcFailure } from '../../protocol/json-rpc.ts';
+
+/** The code of the answer we give to ourselves in place of one that was too long; no server uses it. */
+export const TOO_LARGE = -31413;
+
+/** Longest message where nobody says otherwise. */
+export const MAX_FRAME_BYTES = 16 * 1024 * 1024;
+
+/** Fails the one request whose answer was longer than is taken. `data` tells both figures. */
+export function tooLarge(id: RpcId, bytes: number, limit: number): RpcFailure {
+  return rpcFailure(id, TOO_LARGE, sayTooLarge(bytes, limit), { bytes, limit });
+}
+
+/** What was wrong and what to do, without whose message it was. */
+export function sayTooLarge(bytes: number, limit: number): string {
+  return `it sent a message of ${bytes} bytes, the limit is ${limit}; raise "maxFrameBytes" of its entry or have the tool return less`;
+}
+
+/** What can be done about a message that is too long: whose answers it holds, and what its requests are told. */
+export function readLongMessage(
+  bytes: Uint8Array,
+  limit: number,
+): { answered: RpcId[]; refusals: RpcFailure[] } {
+  const scanner = new MessageScanner();
+  scanner.write(bytes);
+  const answered: RpcId[] = [];
+  const refusals: RpcFailure[] = [];
+  for (const { id, hasMethod } of scanner.end()) {
+    if (id === undefined) continue;
+    if (!hasMethod) answered.push(id);
+    else refusals.push(rpcFailure(id, INVALID_REQUEST, `The request is longer than ${limit} bytes`));
+  }
+  return { answered, refusals };
+}
+
+/** What is known of a message that was too long to be held. */
+type ScannedMessage = { readonly id: RpcId | undefined; readonly hasMethod: boolean };
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+const COMMA = 44;
+const COLON = 58;
+const OPEN_LIST = 91;
+const CLOSE_LIST = 93;
+const OPEN_OBJECT = 123;
+const CLOSE_OBJECT = 125;
+const SPACE = 32;
+/** `method` with each letter as an escape, and quotes. */
+const LONGEST_KEY = 38;
+const LONGEST_ID = 1024;
+/** Of a batch no more are told. */
+const MOST_MESSAGES = 1000;
+
+/**
+ * Finds the ids of a JSON-RPC message, or of a batch, in a stream of bytes, and holds nothing else of it. What is no
+ * JSON gives something or nothing, never a throw.
+ */
+export class MessageScanner {
+  readonly #messages: ScannedMessage[] = [];
+  #depth = 0;
+  /** Depth at which messages have their members: 1, in a batch 2, before anything came 0. */
+  #base = 0;
+  #isInMessage = false;
+  #isInString = false;
+  #isEscaped = false;
+  #expectsKey = false;
+  #key: unknown;
+  /** Raw bytes of the key or the id that is being read. */
+  #captured: number[] | undefined;
+  #longest = 0;
+  #id: RpcId | undefined;
+  #hasMethod = false;
+
+  write(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length; at++) {
+      if (this.#isInString) {
+        if (!this.#captured) at = this.#skip(bytes, at);
+        if (at < bytes.length) this.#readInString(bytes[at] as number);
+      } else {
+        const byte = bytes[at] as number;
+        if (byte > SPACE) this.#read(byte);
+      }
+    }
+  }
+
+  /** A message that broke off is told too, if its id came before. */
+  end(): readonly ScannedMessage[] {
+    if (this.#isInMessage && this.#id !== undefined) this.#endMessage();
+    return this.#messages;
+  }
+
+  /** The next byte of a string that matters. */
+  #skip(bytes: Uint8Array, from: number): number {
+    let at = from;
+    if (this.#isEscaped) return at;
+    for (; at < bytes.length; at++) {
+      const byte = bytes[at];
+      if (byte === QUOTE || byte === BACKSLASH) break;
+    }
+    return at;
+  }
+
+  #readInString(byte: number): void {
+    this.#capture(byte);
+    if (this.#isEscaped) this.#isEscaped = false;
+    else if (byte === BACKSLASH) this.#isEscaped = true;
+    else if (byte === QUOTE) {
+      this.#isInString = false;
+      if (this.#expectsKey && this.#isMember()) {
+        this.#key = this.#takeCaptured();
+        this.#expectsKey = false;
+      }
+    }
+  }
+
+  #read(byte: number): void {
+    this.#base ||= byte === OPEN_OBJECT ? 1 : byte === OPEN_LIST ? 2 : Number.POSITIVE_INFINITY;
+    switch (byte) {
+      case QUOTE:
+        this.#isInString = true;
+        if (this.#expectsKey && this.#isMember()) this.#startCapture(LONGEST_KEY);
+        this.#capture(byte);
+        return;
+      case OPEN_OBJECT:
+      case OPEN_LIST:
+        this.#captured = undefined;
+        this.#depth++;
+        if (byte === OPEN_OBJECT && this.#depth === this.#base) this.#startMessage();
+        return;
+      case CLOSE_OBJECT:
+      case CLOSE_LIST:
+        if (this.#isMember()) {
+          this.#endValue();
+          this.#endMessage();
+        }
+        this.#depth--;
+        return;
+      case COMMA:
+        if (!this.#isMember()) return;
+        this.#endValue();
+        this.#expectsKey = true;
+        return;
+      case COLON:
+        if (!this.#isMember()) return;
+        if (this.#key === 'method') this.#hasMethod = true;
+        if (this.#key !== 'id') return;
+        // Of two members with one name the later one counts.
+        this.#id = undefined;
+        this.#startCapture(LONGEST_ID);
+        return;
+    }
+    this.#capture(byte);
+  }
+
+  #isMember(): boolean {
+    return this.#isInMessage && this.#depth === this.#base;
+  }
+
+  #startMessage(): void {
+    this.#isInMessage = true;
+    this.#expectsKey = true;
+    this.#id = undefined;
+    this.#hasMethod = false;
+  }
+
+  #endMessage(): void {
+    this.#isInMessage = false;
+    this.#expectsKey = false;
+    if (this.#messages.length < MOST_MESSAGES) {
+      this.#messages.push({ id: this.#id, hasMethod: this.#hasMethod });
+    }
+  }
+
+  #endValue(): void {
+    if (this.#captured) {
+      const value = this.#takeCaptured();
+      if (typeof value === 'string' || Number.isInteger(value)) this.#id = value as RpcId;
+    }
+    this.#key = undefined;
+  }
+
+  #startCapture(longest: number): void {
+    this.#captured = [];
+    this.#longest = longest;
+  }
+
+  /** What grows too long is none of what is looked for. */
+  #capture(byte: number): void {
+    if (!this.#captured) return;
+    if (this.#captured.length < this.#longest) this.#captured.push(byte);
+    else this.#captured = undefined;
+  }
+
+  #takeCaptured(): unknown {
+    const bytes = this.#captured;
+    this.#captured = undefined;
+    if (!bytes) return undefined;
+    try {
+      return JSON.parse(Buffer.from(bytes).toString());
+    } catch {
+      return undefined;
+    }
+  }
+}

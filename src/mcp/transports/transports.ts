@@ -1,0 +1,62 @@
+import type {
+  HttpServerEntry,
+  IdeServerEntry,
+  SseServerEntry,
+  StdioServerEntry,
+  WsServerEntry,
+} from '../../protocol/server-entry.ts';
+import type {
+  ConnectWorld,
+  Dial,
+  Dialed,
+  SdkServerEntry,
+  ServerEntry,
+} from '../connection/connect-context.ts';
+import { HostError } from '../errors/host-error.ts';
+import { dialHttp, dialSse } from './http/dial-http.ts';
+import { dialIde } from './ide/dial-ide.ts';
+import { dialSdk } from './in-process/dial-in-process.ts';
+import { dialStdio } from './stdio/dial-stdio.ts';
+import { dialWs } from './ws/dial-ws.ts';
+
+/** How each kind of server is reached. */
+export const TRANSPORTS: {
+  stdio: Dial<StdioServerEntry>;
+  http: Dial<HttpServerEntry>;
+  sse: Dial<SseServerEntry>;
+  ws: Dial<WsServerEntry>;
+  'sse-ide': Dial<IdeServerEntry>;
+  'ws-ide': Dial<IdeServerEntry>;
+  sdk: Dial<SdkServerEntry>;
+} = {
+  stdio: dialStdio,
+  http: dialHttp,
+  sse: dialSse,
+  ws: (name, entry, world) => dialWs(name, entry, world),
+  'sse-ide': dialIde,
+  'ws-ide': dialIde,
+  sdk: dialSdk,
+};
+
+/** Reaches a server by the kind of its entry; of an entry that could be several, by the first. */
+export function dial(name: string, entry: ServerEntry, world: ConnectWorld): Promise<Dialed> {
+  const type = kindOf(entry);
+  if (!Object.hasOwn(TRANSPORTS, type)) {
+    const known = Object.keys(TRANSPORTS).join(', ');
+    throw new HostError('bad-config', name, `servers of type "${type}" cannot be reached; use ${known}`);
+  }
+  return (TRANSPORTS[type as keyof typeof TRANSPORTS] as Dial<ServerEntry>)(name, entry, world);
+}
+
+/** The entries to try, in order: a URL without a type may be of either HTTP, and one that answers 400, 404 or 405 is not of the first. */
+export function alternatives(entry: ServerEntry): ServerEntry[] {
+  if (entry.type !== undefined || !('url' in entry)) return [entry];
+  return [
+    { ...entry, type: 'http' },
+    { ...entry, type: 'sse' },
+  ];
+}
+
+function kindOf(entry: ServerEntry): string {
+  return entry.type ?? ('url' in entry ? 'http' : 'stdio');
+}

@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest';
+import { Secrets } from '../../../src/mcp/connection/secrets.ts';
+import { NoiseTeller, Warnings } from '../../../src/mcp/connection/warnings.ts';
+
+describe('noise', () => {
+  function told(noise: Iterable<string>): string[] {
+    const heard: string[] = [];
+    const teller = new NoiseTeller((what) => heard.push(what));
+    for (const what of noise) teller.hear(what);
+    return heard;
+  }
+
+  test('it is shortened, and without secrets', () => {
+    expect(told(['x'.repeat(1000), 'api_key="abc"'])).toEqual([
+      `${'x'.repeat(200)}…`,
+      'api_key="[redacted]"',
+    ]);
+  });
+
+  test('a secret across the cut is not told either', () => {
+    expect(told([`${'x'.repeat(195)} Bearer abcdefghijklmnop`])[0]).not.toContain('abc');
+  });
+
+  test('nor is the beginning of a long one', () => {
+    const secret = 'k3y.'.repeat(2000);
+    const heard: string[] = [];
+    new NoiseTeller((what) => heard.push(what), new Secrets([], [secret])).hear(`token ${secret} and more`);
+    expect(heard).toEqual(['token [redacted] and more']);
+  });
+
+  test('whoever hears of it may throw', () => {
+    const teller = new NoiseTeller(() => {
+      throw new Error('listener');
+    });
+    expect(() => teller.hear('x')).not.toThrow();
+  });
+
+  test('a flood is told at its beginning, and when it has doubled', () => {
+    const heard = told(Array.from({ length: 1_000_000 }, () => 'x'));
+    expect(heard.slice(0, 12)).toEqual([
+      ...Array.from({ length: 10 }, () => 'x'),
+      'x (number 20 of its kind)',
+      'x (number 40 of its kind)',
+    ]);
+    expect(heard).toHaveLength(26);
+  });
+});
+
+describe('warnings', () => {
+  test('each fault is told once, and not more than a few hundred', () => {
+    const told: string[] = [];
+    const warnings = new Warnings((message) => void told.push(message));
+    for (const message of ['a', 'b', 'a']) warnings.tell(message);
+    expect(told).toEqual(['a', 'b']);
+    for (let at = 0; at < 1_000; at++) warnings.tell(`fault ${at}`);
+    expect(told).toHaveLength(201);
+    expect(told.at(-1)).toBe('what it lists has more than 200 faults; the others are not told one by one');
+  });
+});

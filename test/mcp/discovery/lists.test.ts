@@ -1,0 +1,321 @@
+import { describe, expect, test } from 'vitest';
+import { connect } from '../../../src/mcp/connection/connect.ts';
+import {
+  listPrompts,
+  listResources,
+  listResourceTemplates,
+  listTools,
+} from '../../../src/mcp/discovery/lists.ts';
+import { sayDiagnostic } from '../../../src/mcp/discovery/read-list.ts';
+import { ServerFault } from '../../../src/mcp/errors/host-error.ts';
+import { INTERNAL, readRpc, rpcFailure, rpcResult } from '../../../src/protocol/json-rpc.ts';
+import type { McpSession } from '../../../src/tool-server/mcp-session.ts';
+import { everything, portTo, testWorld } from '../support/servers.ts';
+
+describe('list tools', () => {
+  const signal = new AbortController().signal;
+  const good = (name: string) => ({ name, inputSchema: { type: 'object' } });
+
+  type Page = { tools?: unknown; nextCursor?: string };
+
+  /** A server that lists whatever the test says, however wrong. */
+  async function openListing(pageAt: (cursor: unknown) => Page, capabilities: object = { tools: {} }) {
+    const asked: unknown[] = [];
+    const receive: McpSession['receive'] = async (message) => {
+      const read = readRpc(message);
+      if (read.kind !== 'request') return undefined;
+      if (read.method === 'initialize') {
+        const { protocolVersion } = read.params;
+        return rpcResult(read.id, {
+          protocolVersion,
+          capabilities,
+          serverInfo: { name: 'odd', version: '1' },
+        });
+      }
+      if (read.method !== 'tools/list') return rpcFailure(read.id, INTERNAL, 'not here');
+      asked.push(read.params.cursor);
+      return rpcResult(read.id, pageAt(read.params.cursor));
+    };
+    const port = portTo({ open: () => ({ receive, close: () => {} }) });
+    const connection = await connect(
+      'odd',
+      { type: 'sdk', name: 'odd' },
+      testWorld({ openPort: () => port }),
+      signal,
+    );
+    return { connection, asked, [Symbol.asyncDispose]: () => connection.close() };
+  }
+
+  test('all tools of a real server are found', async () => {
+    const connection = await connect('all', everything, testWorld(), signal);
+    const { items, diagnostics } = await listTools(connection);
+    await connection.close();
+    expect(items.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['echo', 'get-sum', 'get-tiny-image']),
+    );
+    expect(diagnostics).toEqual([]);
+  });
+
+  describe('pages', () => {
+    test('are asked for one after another', async () => {
+      const pages: Record<string, Page> = {
+        first: { tools: [good('a')], nextCursor: 'two' },
+        two: { tools: [good('b')], nextCursor: 'three' },
+        three: { tools: [good('c')] },
+      };
+      await using far = await openListing((cursor) => pages[String(cursor ?? 'first')] ?? {});
+      const { items, diagnostics } = await listTools(far.connection);
+      expect(items.map(({ name }) => name)).toEqual(['a', 'b', 'c']);
+      expect(far.asked).toEqual([undefined, 'two', 'three']);
+      expect(diagnostics).toEqual([]);
+    });
+
+    test('that run in circles end, and what they held is kept', async () => {
+      await using far = await openListing((cursor) => ({ tools: [good(`t${cursor}`)], nextCursor: 'again' }));
+      const { items, diagnostics } = await listTools(far.connection);
+      expect(items.map(({ name }) => name)).toEqual(['tundefined', 'tagain']);
+      expect(diagnostics).toMatchObject([
+        { server: 'odd', fault: expect.stringContaining('"again" came twice') },
+      ]);
+    });
+
+    test('that never stop are cut off', async () => {
+      let count = 0;
+      await using far = await openListing(() => ({ tools: [good(`t${count}`)], nextCursor: `${++count}` }));
+      const { items, diagnostics } = await listTools(far.connection, { limits: { pages: 3 } });
+      expect(items).toHaveLength(3);
+      expect(diagnostics).toMatchObject([{ fault: expect.stringContaining('more than 3 pages') }]);
+    });
+
+    test('without tools are a fault, not a failure', async () => {
+      await using far = await openListing(() => ({ tools: 'none' }));
+      expect(await listTools(far.connection)).toMatchObject({
+        items: [],
+        diagnostics: [{ server: 'odd', list: 'tools' }],
+      });
+    });
+  });
+
+  test('a bad tool is set aside with its fault, and the others are kept', async () => {
+    const bad = [
+      { name: 'list', inputSchema: { type: 'array' } },
+      { inputSchema: { type: 'object' } },
+      'text',
+    ];
+    await using far = await openListing(() => ({ tools: [good('a'), ...bad, good('a'), good('z')] }));
+    const { items, diagnostics } = await listTools(far.connection);
+    expect(items).toEqual([good('a'), good('z')]);
+    const aside = { server: 'odd', list: 'tools', outcome: 'set-aside' };
+    expect(diagnostics).toEqual([
+      { ...aside, entry: 'list', fault: '"inputSchema" must have the type "object"' },
+      { ...aside, entry: '#2', fault: '"name" must be a non-empty string' },
+      { ...aside, entry: '#3', fault: 'it is no object' },
+      { ...aside, entry: 'a', fault: 'it is listed twice; the first is used' },
+    ]);
+    expect(diagnostics.map(sayDiagnostic)[0]).toBe(
+      'tool "list": "inputSchema" must have the type "object"; it is not offered',
+    );
+  });
+
+  test('a tool that can be mended is kept, and what was mended is told', async () => {
+    await using far = await openListing(() => ({
+      tools: [{ name: 'bare' }, { ...good('told'), description: 5 }, good('a')],
+    }));
+    const { items, diagnostics } = await listTools(far.connection);
+    expect(items).toEqual([good('bare'), good('told'), good('a')]);
+    expect(diagnostics.map(({ entry, outcome }) => [entry, outcome])).toEqual([
+      ['bare', 'kept'],
+      ['told', 'kept'],
+    ]);
+  });
+
+  test('a server without tools is not asked for them', async () => {
+    await using far = await openListing(() => ({ tools: [good('a')] }), {});
+    expect(await listTools(far.connection)).toEqual({ items: [], diagnostics: [] });
+    expect(far.asked).toEqual([]);
+  });
+
+  test('a tool whose marked arguments cannot travel as headers is set aside where they must', async () => {
+    const marked = (name: unknown) => ({
+      name: `t-${name}`,
+      inputSchema: { type: 'object', properties: { a: { type: 'string', 'x-mcp-header': name } } },
+    });
+    const tools = [marked('Region'), marked('not a token'), good('plain')];
+    const connection = { name: 'web', capabilities: { tools: {} }, listTools: async () => ({ tools }) };
+    const found = await listTools({ ...connection, mirrorsParams: true });
+    expect(found.items.map(({ name }) => name)).toEqual(['t-Region', 'plain']);
+    expect(found.diagnostics).toMatchObject([
+      { entry: 't-not a token', outcome: 'set-aside', fault: expect.stringContaining('header') },
+    ]);
+    expect((await listTools(connection)).items).toHaveLength(3);
+  });
+});
+
+describe('list prompts', () => {
+  /** A server that answers its pages in order, the last one for ever. */
+  function pages(...answers: unknown[]) {
+    const asked: unknown[] = [];
+    const connection = {
+      name: 'p',
+      capabilities: { prompts: {} },
+      ask: async (_: string, params: Record<string, unknown>) => {
+        asked.push(params);
+        const answer = answers[Math.min(asked.length, answers.length) - 1];
+        if (answer instanceof Error) throw answer;
+        return answer;
+      },
+    };
+    return { connection, asked };
+  }
+
+  test('a server without prompts is not asked', async () => {
+    const { connection, asked } = pages({});
+    expect(await listPrompts({ ...connection, capabilities: {} })).toEqual({ items: [], diagnostics: [] });
+    expect(asked).toEqual([]);
+  });
+
+  test('all pages; what is wrong is told and costs no other', async () => {
+    const { connection, asked } = pages(
+      {
+        prompts: [
+          { name: 'a', description: 'A', arguments: [{ name: 'x', required: true, title: 'X' }, null] },
+          7,
+        ],
+        nextCursor: '2',
+      },
+      { prompts: [{ name: 'b', title: 'B', description: 7, arguments: {}, _meta: { k: 1 }, extra: true }] },
+    );
+    const { items, diagnostics } = await listPrompts(connection);
+    expect(items).toEqual([
+      { name: 'a', description: 'A', arguments: [{ name: 'x', required: true, title: 'X' }] },
+      { name: 'b', title: 'B', description: '', arguments: [], _meta: { k: 1 }, extra: true },
+    ]);
+    const told = { server: 'p', list: 'prompts' };
+    expect(diagnostics).toEqual([
+      { ...told, entry: 'a', outcome: 'kept', fault: '"arguments[1]" has no name and was left out' },
+      { ...told, entry: '#1', outcome: 'set-aside', fault: 'it is no object' },
+      { ...told, entry: 'b', outcome: 'kept', fault: '"description" is not a string and was left out' },
+      { ...told, entry: 'b', outcome: 'kept', fault: '"arguments" is not a list and was left out' },
+    ]);
+    expect(asked).toEqual([{}, { cursor: '2' }]);
+  });
+
+  test.each([
+    [
+      'a page that is refused keeps what came before',
+      [{ prompts: [{ name: 'a' }], nextCursor: '2' }, new ServerFault('p', -32603, 'no')],
+      1,
+      2,
+      'page 2 of its list of prompts could not be had: no',
+    ],
+    [
+      'the same cursor again ends it',
+      [{ prompts: [{ name: 'a' }], nextCursor: '2' }],
+      1,
+      2,
+      'its list of prompts runs in circles: the cursor "2" came twice',
+    ],
+    ['garbage is nothing', [7], 0, 1, 'page 1 of its list of prompts has no "prompts"'],
+  ])('%s', async (_, answers, found, times, fault) => {
+    const { connection, asked } = pages(...answers);
+    const { items, diagnostics } = await listPrompts(connection);
+    expect(items).toHaveLength(found);
+    expect(asked).toHaveLength(times);
+    expect(diagnostics).toContainEqual({ server: 'p', list: 'prompts', outcome: 'list', fault });
+  });
+
+  test('a server that does not answer is told of by a rejection', async () => {
+    const { connection } = pages(new Error('gone'));
+    await expect(listPrompts(connection)).rejects.toThrow('gone');
+  });
+
+  test('a name that nobody would write is set aside', async () => {
+    const { connection } = pages({ prompts: [{ name: 'x'.repeat(1_025) }, { name: 'a' }] });
+    const { items, diagnostics } = await listPrompts(connection);
+    expect(items.map(({ name }) => name)).toEqual(['a']);
+    expect(diagnostics).toMatchObject([
+      { outcome: 'set-aside', fault: '"name" is longer than 1024 characters' },
+    ]);
+  });
+});
+
+describe('list resources', () => {
+  /** A server with these answers, by method. */
+  function server(answers: Record<string, unknown>, capabilities: object = { resources: {} }) {
+    const asked: string[] = [];
+    const ask = async (method: string) => {
+      asked.push(method);
+      return answers[method];
+    };
+    return { connection: { name: 'r', capabilities, ask }, asked };
+  }
+
+  test('resources keep everything the protocol knows of them, and what it does not', async () => {
+    const whole = {
+      uri: 'file:///a',
+      name: 'a',
+      title: 'A',
+      description: 'An a',
+      mimeType: 'text/plain',
+      size: 3,
+      annotations: { audience: ['user'], priority: 1, lastModified: '2026-01-01T00:00:00Z' },
+      icons: [{ src: 'data:,' }],
+      _meta: { k: 1 },
+      ours: true,
+    };
+    const { connection, asked } = server({ 'resources/list': { resources: [whole], ttlMs: 5 } });
+    expect(await listResources(connection)).toEqual({ items: [whole], diagnostics: [], ttlMs: 5 });
+    expect(asked).toEqual(['resources/list']);
+  });
+
+  test('a resource that can be mended is kept, one without an address is set aside', async () => {
+    const resources = [
+      { uri: 'x:1' },
+      { uri: 'x:2', name: 'two', size: 'big', mimeType: 7, annotations: [], description: null },
+      { name: 'nowhere' },
+      { uri: 'x:1', name: 'again' },
+      null,
+    ];
+    const { connection } = server({ 'resources/list': { resources } });
+    const { items, diagnostics } = await listResources(connection);
+    expect(items).toEqual([
+      { uri: 'x:1', name: 'x:1' },
+      { uri: 'x:2', name: 'two' },
+    ]);
+    expect(diagnostics.map(({ entry, fault, outcome }) => [entry, fault, outcome])).toEqual([
+      ['x:1', '"name" is missing', 'kept'],
+      ['x:2', '"mimeType" is not a string and was left out', 'kept'],
+      ['x:2', '"size" is not a number and was left out', 'kept'],
+      ['x:2', '"annotations" is not an object and was left out', 'kept'],
+      ['nowhere', '"uri" must be a non-empty string', 'set-aside'],
+      ['x:1', 'it is listed twice; the first is used', 'set-aside'],
+      ['#4', 'it is no object', 'set-aside'],
+    ]);
+  });
+
+  test('templates are a list of their own', async () => {
+    const resourceTemplates = [{ uriTemplate: 'x:{id}', name: 'x' }, { uriTemplate: '' }];
+    const { connection, asked } = server({ 'resources/templates/list': { resourceTemplates } });
+    expect(await listResourceTemplates(connection)).toMatchObject({
+      items: [{ uriTemplate: 'x:{id}', name: 'x' }],
+      diagnostics: [{ list: 'resourceTemplates', entry: '#1' }],
+    });
+    expect(asked).toEqual(['resources/templates/list']);
+  });
+
+  test('a server without resources is asked for neither', async () => {
+    const { connection, asked } = server({}, {});
+    expect(await listResources(connection)).toEqual({ items: [], diagnostics: [] });
+    expect(await listResourceTemplates(connection)).toEqual({ items: [], diagnostics: [] });
+    expect(asked).toEqual([]);
+  });
+
+  test('all resources and templates of a real server are found', async () => {
+    const connection = await connect('all', everything, testWorld(), new AbortController().signal);
+    const [resources, templates] = [await listResources(connection), await listResourceTemplates(connection)];
+    await connection.close();
+    expect(resources.items.length).toBeGreaterThan(0);
+    expect(templates.items.length).toBeGreaterThan(0);
+    expect([resources.diagnostics, templates.diagnostics]).toEqual([[], []]);
+  });
+});

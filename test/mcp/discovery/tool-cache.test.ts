@@ -1,0 +1,149 @@
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { fileCatalogue } from '../../../src/mcp/discovery/tool-cache.ts';
+import type { ListedTool } from '../../../src/protocol/mcp.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const tool = (name: string): ListedTool => ({ name, description: 'd', inputSchema: { type: 'object' } });
+let root = '';
+let directory = '';
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'catalogue-'));
+  directory = join(root, 'deep', 'catalogue');
+});
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+/** The one file there is. */
+async function file(): Promise<string> {
+  const [name = ''] = await readdir(directory);
+  return join(directory, name);
+}
+
+async function store(key: string, tools: readonly ListedTool[], now?: () => number): Promise<void> {
+  const catalogue = fileCatalogue(directory, now);
+  catalogue.remember(key, tools);
+  await catalogue.flush();
+}
+
+test('what one process was told, another recalls; without annotations, which are claims', async () => {
+  await store('k', [
+    { ...tool('a'), annotations: { readOnlyHint: true }, _meta: { m: 1 } },
+    tool('__proto__'),
+  ]);
+  const next = fileCatalogue(directory);
+  expect(await next.recall('k')).toEqual([{ ...tool('a'), _meta: { m: 1 } }, tool('__proto__')]);
+  expect(await next.recall('other')).toBeUndefined();
+});
+
+test('no annotations are written: a file that others copy claims nothing', async () => {
+  const annotations = { readOnlyHint: true, title: 'claim' };
+  await store('k', [{ ...tool('a'), annotations }]);
+  const held = JSON.parse(await readFile(await file(), 'utf8'));
+  expect(held.tools).toEqual([tool('a')]);
+});
+
+test('only its owner can read it, and nothing of the key is in it', async () => {
+  await store('secret-key', [tool('a')]);
+  const path = await file();
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+  expect((await stat(directory)).mode & 0o777).toBe(0o700);
+  expect(await readFile(path, 'utf8')).not.toContain('secret-key');
+  expect(path).not.toContain('secret-key');
+  expect(path).toMatch(/[0-9a-f]{64}\.json$/);
+});
+
+test('claims that somebody wrote into a file count for nothing', async () => {
+  await store('k', [tool('a')]);
+  const path = await file();
+  const held = JSON.parse(await readFile(path, 'utf8'));
+  const forged = { ...tool('a'), annotations: { readOnlyHint: true } };
+  await writeFile(path, JSON.stringify({ ...held, tools: [forged, 7, { name: 'b', inputSchema: 'x' }] }));
+  expect(await fileCatalogue(directory).recall('k')).toEqual([tool('a')]);
+});
+
+test.each([
+  ['no JSON', 'x'],
+  ['another format', '{"format":99,"at":1,"tools":[]}'],
+  ['no list', '{"format":1,"at":1,"tools":{}}'],
+  ['no time', '{"format":1,"tools":[]}'],
+  ['a time to come', `{"format":1,"at":${Date.now() + DAY_MS},"tools":[]}`],
+  ['too much', 'x'.repeat(8 * 2 ** 20 + 1)],
+])('a file with %s is none, and is replaced', async (_, text) => {
+  await store('k', [tool('a')]);
+  const path = await file();
+  await writeFile(path, text);
+  expect(await fileCatalogue(directory).recall('k')).toBeUndefined();
+  await store('k', [tool('b')]);
+  expect(await fileCatalogue(directory).recall('k')).toEqual([tool('b')]);
+  expect(await readdir(directory)).toHaveLength(1);
+});
+
+test('a list that is too long is not kept, nor the one before it', async () => {
+  await store('k', [tool('a')]);
+  await store('k', [{ ...tool('a'), description: 'x'.repeat(8 * 2 ** 20) }]);
+  expect(await readdir(directory)).toEqual([]);
+});
+
+test('what is the same is written once a day', async () => {
+  let now = 10 * DAY_MS;
+  const at = async () => JSON.parse(await readFile(await file(), 'utf8')).at;
+  await store('k', [tool('a')], () => now);
+  now += 1_000;
+  const catalogue = fileCatalogue(directory, () => now);
+  await catalogue.recall('k');
+  catalogue.remember('k', [tool('a')]);
+  await catalogue.flush();
+  expect(await at()).toBe(10 * DAY_MS);
+  now += DAY_MS;
+  catalogue.remember('k', [tool('a')]);
+  await catalogue.flush();
+  expect(await at()).toBe(now);
+});
+
+test('what nobody has dialled for a month is forgotten, and its file goes', async () => {
+  const start = Date.now();
+  await store('old', [tool('a')]);
+  const path = await file();
+  expect(await fileCatalogue(directory, () => start + 31 * DAY_MS).recall('old')).toBeUndefined();
+  await utimes(path, 1, 1);
+  await store('new', [tool('b')]);
+  expect(await readdir(directory)).toHaveLength(1);
+  expect(await file()).not.toBe(path);
+});
+
+test('only its own files go, however old others are', async () => {
+  await store('old', [tool('a')]);
+  const own = await file();
+  const left = `${own}.0f8fad5b-d9cb-469f-a165-70867728950e`;
+  const others = [
+    'thesis.txt',
+    `${'a'.repeat(64)}.json.bak`,
+    `x${'a'.repeat(64)}.json`,
+    `${'a'.repeat(63)}.json`,
+  ];
+  for (const name of others) await writeFile(join(directory, name), 'x');
+  await writeFile(left, '{');
+  await mkdir(join(directory, `${'b'.repeat(64)}.json`));
+  for (const name of await readdir(directory)) await utimes(join(directory, name), 1, 1);
+  const fresh = `${own}.7c9e6679-7425-40de-944b-e07fc1f90ae7`;
+  await writeFile(fresh, '{');
+  await store('new', [tool('b')]);
+  const kept = await readdir(directory);
+  expect(kept).toEqual(expect.arrayContaining([...others, `${'b'.repeat(64)}.json`, basename(fresh)]));
+  expect(kept).not.toContain(basename(own));
+  expect(kept).not.toContain(basename(left));
+  expect(kept).toHaveLength(others.length + 3);
+});
+
+test('where nothing can be written, nothing is remembered and nothing fails', async () => {
+  await chmod(root, 0o500);
+  await writeFile(join(root, 'deep'), '').catch(() => {});
+  await store('k', [tool('a')]).finally(() => chmod(root, 0o700));
+  await rm(join(root, 'deep'), { recursive: true, force: true });
+  await writeFile(join(root, 'deep'), 'a file where a directory should be');
+  await store('k', [tool('a')]);
+  expect(await fileCatalogue(directory).recall('k')).toBeUndefined();
+});

@@ -1,0 +1,72 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import {
+  choiceFault,
+  choiceOf,
+  chooseTools,
+  isChosen,
+  unmatchedChoices,
+} from '../../../src/mcp/discovery/tool-filter.ts';
+
+test.each<[string, string[] | undefined, string[] | undefined, boolean]>([
+  ['read_file', undefined, undefined, true],
+  ['read_file', ['read_file'], undefined, true],
+  ['read_file', ['read_*'], undefined, true],
+  ['read_file', ['*_file'], undefined, true],
+  ['read_file', ['r*_*e'], undefined, true],
+  ['read_file', ['*'], undefined, true],
+  ['read_file', ['read'], undefined, false],
+  ['read_file', ['READ_FILE'], undefined, false],
+  ['read_file', ['read_file*file'], undefined, false],
+  ['read_file', [], undefined, false],
+  ['read_file', undefined, ['write_*'], true],
+  ['read_file', undefined, ['read_*'], false],
+  ['read_file', ['read_file'], ['read_*'], false],
+  ['a.b', ['a?b'], undefined, false],
+  ['a.b', ['a.b'], undefined, true],
+  ['axb', ['a.b'], undefined, false],
+  ['constructor', ['constructor'], undefined, true],
+])('%s with %j and without %j: %s', (name, includeTools, excludeTools, chosen) => {
+  const choice = { ...(includeTools && { includeTools }), ...(excludeTools && { excludeTools }) };
+  expect(isChosen(name, choice)).toBe(chosen);
+});
+
+test('a pattern is what it says, whatever stands in it', () => {
+  const part = fc.string({ unit: fc.constantFrom('a', 'b', '.', '$') });
+  fc.assert(
+    fc.property(fc.array(part, { minLength: 1, maxLength: 4 }), part, (parts, name) => {
+      const text = parts.map((it) => it.replaceAll(/[.$]/g, '\\$&')).join('.*');
+      const isMatch = new RegExp(`^${text}$`, 's').test(name);
+      expect(isChosen(name, { includeTools: [parts.join('*')] })).toBe(isMatch);
+    }),
+  );
+});
+
+test('a pattern that could be matched in many ways takes no time', () => {
+  const started = performance.now();
+  isChosen('a'.repeat(50_000), { includeTools: [`${'*a'.repeat(5_000)}b`] });
+  expect(performance.now() - started).toBeLessThan(1_000);
+});
+
+const tools = [{ name: 'a' }, { name: 'b' }];
+
+test('who chooses all gets the same list', () => {
+  expect(chooseTools(tools, {})).toBe(tools);
+  expect(chooseTools(tools, { includeTools: ['*'] })).toBe(tools);
+  expect(chooseTools(tools, { excludeTools: ['a'] })).toEqual([{ name: 'b' }]);
+});
+
+test('a name nobody has is told', () => {
+  expect(unmatchedChoices(['a', 'b'], { includeTools: ['a', 'c*'], excludeTools: ['d'] })).toEqual([
+    '"includeTools" of its entry names "c*", which it does not list',
+    '"excludeTools" of its entry names "d", which it does not list',
+  ]);
+});
+
+test('a choice that cannot be read is a fault', () => {
+  expect(choiceOf({ includeTools: ['a'], excludeTools: [7] })).toEqual({ includeTools: ['a'] });
+  expect(choiceOf(null)).toEqual({});
+  expect(choiceFault({ includeTools: 'a' })).toBe('"includeTools" must be a list of names of tools');
+  expect(choiceFault({ excludeTools: [7] })).toBe('"excludeTools" must be a list of names of tools');
+  expect(choiceFault({ includeTools: ['a'] })).toBeUndefined();
+});

@@ -1,0 +1,129 @@
+import { expect, test } from 'vitest';
+import { readList } from '../../../src/mcp/discovery/read-list.ts';
+import { readTool } from '../../../src/mcp/discovery/tool.ts';
+
+const object = { type: 'object' };
+const assumed = '"inputSchema" does not have the type "object", which is assumed';
+const missing = '"inputSchema" is missing; any arguments are taken';
+
+test.each<[string, unknown, object | undefined, string[]]>([
+  ['is whole', { ...object, properties: { a: {} } }, { ...object, properties: { a: {} } }, []],
+  ['is missing', undefined, object, [missing]],
+  ['is null', null, object, [missing]],
+  ['is true', true, object, [missing]],
+  ['is the empty list of a language without empty maps', [], object, [missing]],
+  ['has no type (gitlab of the catalogue)', { $schema: 'x' }, { $schema: 'x', ...object }, [assumed]],
+  ['may be an object', { type: ['object', 'null'] }, object, [assumed]],
+  [
+    'has properties that are a list',
+    { ...object, properties: [] },
+    object,
+    ['"inputSchema.properties" is not an object and was left out'],
+  ],
+  [
+    'requires nothing that has a name',
+    { ...object, required: true },
+    object,
+    ['"inputSchema.required" is not a list of strings and was left out'],
+  ],
+  ['says null where it has nothing', { ...object, properties: null, required: null }, object, []],
+])('a schema that %s makes a tool', (_, inputSchema, schema, mended) => {
+  const given = inputSchema === undefined ? { name: 't' } : { name: 't', inputSchema };
+  expect(readTool(given)).toEqual({ item: { name: 't', inputSchema: schema }, name: 't', mended });
+});
+
+test('what is whole is the very object the server sent', () => {
+  const tool = { name: 't', inputSchema: object, annotations: { readOnlyHint: true }, own: 1 };
+  const read = readTool(tool);
+  expect('item' in read && read.item).toBe(tool);
+});
+
+test.each<[string, unknown, string]>([
+  ['description', 7, 'a string'],
+  ['title', {}, 'a string'],
+  ['annotations', 'x', 'an object'],
+  ['outputSchema', [], 'an object'],
+  ['_meta', 1, 'an object'],
+  ['icons', [{ src: 1 }], 'a list of icons, each with its "src"'],
+  ['icons', {}, 'a list of icons, each with its "src"'],
+  ['execution', 'x', 'an object'],
+])('a bad %s is left out', (member, value, what) => {
+  expect(readTool({ name: 't', inputSchema: object, [member]: value, own: 1 })).toEqual({
+    item: { name: 't', inputSchema: object, own: 1 },
+    name: 't',
+    mended: [`"${member}" is not ${what} and was left out`],
+  });
+});
+
+test('a member that is null is absent, and nobody is told', () => {
+  const nothings = { description: null, title: null, annotations: null, outputSchema: null, icons: null };
+  expect(readTool({ name: 't', inputSchema: object, ...nothings })).toEqual({
+    item: { name: 't', inputSchema: object },
+    name: 't',
+    mended: [],
+  });
+});
+
+test('what only looks like a hint is none', () => {
+  const annotations = { readOnlyHint: 'yes', destructiveHint: false, title: 'T', more: 1 };
+  expect(readTool({ name: 't', inputSchema: object, annotations })).toEqual({
+    item: { name: 't', inputSchema: object, annotations: { destructiveHint: false, title: 'T', more: 1 } },
+    name: 't',
+    mended: ['"annotations.readOnlyHint" is not true or false and was left out'],
+  });
+});
+
+const nested = (depth: number): unknown => JSON.parse(`${'{"items":'.repeat(depth)}{}${'}'.repeat(depth)}`);
+
+test.each<[string, unknown, object]>([
+  ['no object', [1], { fault: 'it is no object' }],
+  ['no name', { inputSchema: object }, { fault: '"name" must be a non-empty string' }],
+  ['an empty name', { name: '', inputSchema: object }, { fault: '"name" must be a non-empty string' }],
+  [
+    'a schema of text',
+    { name: 't', inputSchema: 'x' },
+    { name: 't', fault: '"inputSchema" must be an object' },
+  ],
+  [
+    'a schema of another type',
+    { name: 't', inputSchema: { type: 'string' } },
+    { name: 't', fault: '"inputSchema" must have the type "object"' },
+  ],
+  [
+    'no end to its schema',
+    { name: 't', inputSchema: { ...object, properties: { a: nested(5_000) } } },
+    { name: 't', fault: 'it nests deeper than 200 levels' },
+  ],
+  [
+    'a number that JSON cannot hold',
+    { name: 't', inputSchema: { ...object, maximum: 1n } },
+    { name: 't', fault: 'it holds a number that JSON cannot' },
+  ],
+])('one with %s cannot be used', (_, value, read) => {
+  expect(readTool(value)).toEqual(read);
+});
+
+test('a name of any length is read, and one that nobody would write is set aside', async () => {
+  expect(readTool({ name: 'n'.repeat(1_024), inputSchema: object })).toMatchObject({ mended: [] });
+  const name = 'n'.repeat(1_025);
+  const fault = '"name" is longer than 1024 characters';
+  expect(readTool({ name, inputSchema: object })).toEqual({ name, fault });
+  const ask = async () => ({ tools: [{ name: 'é'.repeat(4_000_000), inputSchema: object }] });
+  expect(await readList({ server: 's', list: 'tools', ask, read: readTool })).toEqual({
+    items: [],
+    diagnostics: [{ server: 's', list: 'tools', entry: `${'é'.repeat(200)}…`, fault, outcome: 'set-aside' }],
+  });
+});
+
+test('names of prototypes are names, and members of prototypes are none', () => {
+  for (const name of ['__proto__', 'constructor', 'toString']) {
+    expect(readTool({ name, inputSchema: object })).toMatchObject({ name, mended: [] });
+  }
+  const odd = JSON.parse('{"name":"t","__proto__":{"title":7},"inputSchema":{"__proto__":{}},"title":7}');
+  const read = readTool(odd);
+  if (!('item' in read)) throw new Error(read.fault);
+  expect(Object.getPrototypeOf(read.item)).toBe(Object.prototype);
+  expect(JSON.stringify(read.item)).toBe(
+    '{"name":"t","__proto__":{"title":7},"inputSchema":{"__proto__":{},"type":"object"}}',
+  );
+});

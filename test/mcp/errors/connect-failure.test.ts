@@ -1,0 +1,73 @@
+import { SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
+import { describe, expect, test } from 'vitest';
+import { explainConnect } from '../../../src/mcp/errors/connect-failure.ts';
+import { HostError } from '../../../src/mcp/errors/host-error.ts';
+
+const failure = (more: object, message = 'it') => Object.assign(new Error(message), more);
+
+describe('while connecting', () => {
+  const last = { isProcess: true, isUnanswered: true, stderr: ['no config', '(exited with code 3)'] };
+  test.each([
+    [
+      'no such command',
+      failure({ code: 'ENOENT', syscall: 'spawn /no/such' }),
+      'spawn-failed',
+      /not found: \/no\/such; install it/,
+    ],
+    [
+      'a command that may not run',
+      failure({ code: 'EACCES', syscall: 'spawn /etc/hosts' }),
+      'spawn-failed',
+      /cannot be run \(EACCES\): \/etc\/hosts/,
+    ],
+    [
+      'an early end',
+      new SdkError(SdkErrorCode.ConnectionClosed, 'x'),
+      'spawn-failed',
+      /ended before it was ready; it said: no config \| \(exited with code 3\)/,
+    ],
+    [
+      'a death of the question',
+      new SdkError(SdkErrorCode.EraNegotiationFailed, 'x'),
+      'spawn-failed',
+      /ended before it was ready/,
+    ],
+    [
+      'an end right after the greeting',
+      new HostError('closed', 'srv', 'gone'),
+      'spawn-failed',
+      /ended before it was ready/,
+    ],
+    ['a refusal', failure({ code: -32600 }, 'not today'), 'unreachable', /refused to start: not today/],
+    ['another version', failure({ code: -32022 }), 'unreachable', /no version of the protocol/],
+    [
+      'no listener',
+      new TypeError('fetch failed', { cause: failure({ code: 'ECONNREFUSED' }) }),
+      'unreachable',
+      /nobody listens there/,
+    ],
+  ])('%s', (_, thrown, code, words) => {
+    const told = explainConnect('srv', thrown, last);
+    expect(told).toMatchObject({ name: 'HostError', code, hasRun: 'no', cause: thrown });
+    expect(told.message).toMatch(words);
+  });
+
+  test.each([
+    ['refuses', failure({ code: -32600 }, 'no\n'.repeat(1_000_000))],
+    ['is of an unknown era', new SdkError(SdkErrorCode.EraNegotiationFailed, 'no\n'.repeat(1_000_000))],
+    ['fails otherwise', failure({ code: 'odd' }, 'no\n'.repeat(1_000_000))],
+  ])('of one that %s at length only the beginning is said, on one line', (_, thrown) => {
+    const { message } = explainConnect('srv', thrown, { ...last, isUnanswered: false });
+    expect(message).toMatch(/no no no.*…/);
+    expect(message.length).toBeLessThan(450);
+    expect(message).not.toContain('\n');
+  });
+
+  test('a server that is said to be of another era is told so', () => {
+    const thrown = new SdkError(SdkErrorCode.EraNegotiationFailed, 'it did not offer it');
+    expect(explainConnect('srv', thrown, { ...last, isUnanswered: false })).toMatchObject({
+      code: 'unreachable',
+      message: expect.stringContaining('set "era" of its entry to "legacy"'),
+    });
+  });
+});

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { promptFault } from '../../../src/mcp/features/feature-errors.ts';
+
+const PROMPTS = [
+  { name: 'plain', description: '', arguments: [] },
+  {
+    name: 'move',
+    description: '',
+    arguments: [
+      { name: 'from', required: true },
+      { name: 'to', required: true },
+      { name: 'toString', required: false },
+    ],
+  },
+];
+
+test.each([
+  ['plain', {}, undefined],
+  ['plain', { more: 'than asked for' }, undefined],
+  ['move', { from: 'a', to: '' }, undefined],
+  ['move', { from: 'a' }, 'the prompt "move" lacks "to"; it needs "from", "to"'],
+  ['move', {}, 'the prompt "move" lacks "from", "to"; it needs "from", "to"'],
+  ['mov', {}, 'it has no prompt "mov"; did you mean "move"? there are "plain", "move"'],
+  ['something else', {}, 'it has no prompt "something else"; there are "plain", "move"'],
+])('%s with %j', (name, args, fault) => {
+  const message = fault === undefined ? undefined : `MCP server "a": ${fault}`;
+  expect(promptFault('a', PROMPTS, name, args)?.message).toBe(message);
+});
+
+test('of many names a person is shown some', () => {
+  const many = Array.from({ length: 30 }, (_, at) => ({ name: `p${at}`, description: '', arguments: [] }));
+  expect(promptFault('a', many, 'unlike', {})?.message).toMatch(/"p19" and 10 more$/);
+  expect(promptFault('a', [], 'unlike', {})?.message).toMatch(/there is none$/);
+});

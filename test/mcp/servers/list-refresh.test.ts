@@ -1,0 +1,160 @@
+import { describe, expect, test } from 'vitest';
+import { ServerFault } from '../../../src/mcp/errors/host-error.ts';
+import { keptLists, Lists, Relist } from '../../../src/mcp/servers/list-refresh.ts';
+import { FakeClock } from './support/fake-clock.ts';
+import { FakeConnection, Fleet } from './support/fleet.ts';
+
+describe('lists', () => {
+  const never = new AbortController().signal;
+  const tool = (name: string) => ({ name, inputSchema: { type: 'object' } });
+
+  function lists() {
+    const fleet = new Fleet();
+    const connection = new FakeConnection('a', fleet);
+    return { connection, lists: new Lists(connection, fleet.clock) };
+  }
+
+  test.each([
+    ['tools', ['tools']],
+    ['prompts', ['prompts']],
+    ['resources', []],
+    ['all', ['tools', 'prompts']],
+  ] as const)('a change of %s concerns %j', (kind, which) => {
+    expect(keptLists(kind)).toEqual(which);
+  });
+
+  test('an answer to an older question never replaces one to a newer', async () => {
+    const { connection, lists: it } = lists();
+    const late = Promise.withResolvers<unknown>();
+    connection.listTools = () => late.promise;
+    const older = it.read(['tools'], never);
+    connection.listTools = async () => ({ tools: [tool('new')] });
+    await it.read(['tools'], never);
+    late.resolve({ tools: [tool('old')] });
+    expect((await older).tools.items).toEqual([tool('new')]);
+  });
+
+  test('a part of a list does not replace the whole there was', async () => {
+    const { connection, lists: it } = lists();
+    connection.tools = [tool('a'), tool('b')];
+    await it.read(['tools'], never);
+    connection.listTools = async (cursor) => {
+      if (cursor !== undefined) throw new ServerFault('a', -32603, 'not now');
+      return { tools: [tool('a')], nextCursor: '2' };
+    };
+    const { tools } = await it.read(['tools'], never);
+    expect(tools.items).toEqual([tool('a'), tool('b')]);
+    expect(tools).toMatchObject({ failure: { message: 'not now' }, diagnostics: [{ outcome: 'list' }] });
+  });
+
+  test('prompts that cannot be had are told of, and those there were are kept', async () => {
+    const fleet = new Fleet();
+    fleet.capabilities = { tools: {}, prompts: {} };
+    const connection = new FakeConnection('a', fleet);
+    connection.prompts = [{ name: 'p' }];
+    const it = new Lists(connection, fleet.clock);
+    await it.read(['prompts'], never);
+    connection.ask = () => Promise.reject(new Error('gone'));
+    for (let n = 0; n < 3; n++) {
+      const { prompts } = await it.read(['prompts'], never);
+      expect(prompts.items).toMatchObject([{ name: 'p' }]);
+      expect(prompts.diagnostics.map(({ fault }) => fault)).toEqual([
+        'its list of prompts could not be had: gone',
+      ]);
+    }
+  });
+});
+
+describe('relist', () => {
+  /** Lists as the test says; `changed` is what a server tells of its tools. */
+  function relisting(list: (times: number) => Promise<void> = async () => {}) {
+    const clock = new FakeClock();
+    const end = new AbortController();
+    let times = 0;
+    const relist = new Relist(clock, () => list(++times), end.signal);
+    const changed = () => relist.changed(['tools']);
+    /** How long somebody who begins to wait now has to. */
+    const wait = async (stepMs = 10) => {
+      let isOver = false;
+      void relist.done().then(() => {
+        isOver = true;
+      });
+      for (let ms = 0; ; ms += stepMs) {
+        await clock.advance(ms === 0 ? 0 : stepMs);
+        if (isOver) return ms;
+        if (ms > 20_000) throw new Error('waits for ever');
+      }
+    };
+    return { clock, end, relist, changed, wait, times: () => times };
+  }
+
+  test('nobody waits where nothing has changed', async () => {
+    const { wait, times } = relisting();
+    expect([await wait(), times()]).toEqual([0, 0]);
+  });
+
+  test('what has changed is listed after the burst, and waited for; what is due is listed at once', async () => {
+    const { relist, changed, wait, times } = relisting();
+    changed();
+    changed();
+    expect([await wait(), times()]).toEqual([50, 1]);
+    expect(await wait()).toBe(0);
+    relist.changed(['prompts'], 'due');
+    expect([await wait(), times()]).toEqual([0, 2]);
+  });
+
+  test('a change that is told during a list is waited for too', async () => {
+    const it = relisting(async (times) => {
+      if (times === 1) it.changed();
+    });
+    it.changed();
+    expect([await it.wait(), it.times()]).toEqual([150, 2]);
+  });
+
+  test('a server that changes at every list is waited for twice, and never again while it goes on', async () => {
+    const it = relisting(async () => {
+      it.changed();
+      await new Promise<void>((resolve) => void it.clock.after(300, resolve));
+    });
+    it.changed();
+    expect([await it.wait(), it.times()]).toEqual([750, 2]);
+    for (let round = 0; round < 60; round++) {
+      expect(await it.wait()).toBe(0);
+      await it.clock.advance(170);
+    }
+    const before = it.times();
+    await it.clock.advance(60_000);
+    // It is still listed, but more and more seldom.
+    expect(it.times() - before).toBeGreaterThan(9);
+    expect(it.times() - before).toBeLessThan(13);
+  });
+
+  test('a server that used up the patience is not waited for until a list of it came in time', async () => {
+    let takesMs = 3_000;
+    const it = relisting(() => new Promise<void>((resolve) => void it.clock.after(takesMs, resolve)));
+    it.changed();
+    expect(await it.wait()).toBe(2_000);
+    expect(await it.wait()).toBe(0);
+    await it.clock.advance(2_000);
+    it.changed();
+    expect(await it.wait()).toBe(0);
+    await it.clock.advance(5_000);
+    takesMs = 100;
+    it.changed();
+    expect(await it.wait()).toBe(0);
+    await it.clock.advance(1_000);
+    it.changed();
+    expect([await it.wait(), it.times()]).toEqual([150, 4]);
+  });
+
+  test('one that cannot be listed keeps nobody, and the end of the connection ends the wait', async () => {
+    const it = relisting(() => Promise.reject(new Error('not now')));
+    it.changed();
+    expect(await it.wait()).toBe(50);
+    it.changed();
+    const done = it.relist.done();
+    it.end.abort();
+    await done;
+    expect([it.times(), it.clock.waiting]).toEqual([1, 0]);
+  });
+});

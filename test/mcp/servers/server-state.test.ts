@@ -1,0 +1,315 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { HostError } from '../../../src/mcp/errors/host-error.ts';
+import { RETRY } from '../../../src/mcp/servers/retry-policy.ts';
+import {
+  beginning,
+  type Introduction,
+  isBusy,
+  isUnauthorized,
+  type Moment,
+  next,
+  type ServerEvent,
+  type ServerState,
+  type Trouble,
+  troubleOf,
+} from '../../../src/mcp/servers/server-state.ts';
+import { whyNot } from '../../../src/mcp/servers/server-status.ts';
+
+describe('state', () => {
+  const at = (now: number, luck = 0.5): Moment => ({ now, luck, retry: RETRY });
+  const said: Introduction = { era: 'legacy', protocolVersion: '2025-11-25', tools: 3 };
+  const later: Trouble = { code: 'unreachable', message: 'no', retry: 'later' };
+  const locked: Trouble = { code: 'unauthorized', message: 'who are you', retry: 'never' };
+  const broken: Trouble = { code: 'bad-config', message: 'what is this', retry: 'never' };
+
+  const EVENTS = {
+    asked: { kind: 'asked' },
+    renewed: { kind: 'renewed' },
+    dialled: { kind: 'dialled' },
+    came: { kind: 'came', said },
+    refused: { kind: 'refused', trouble: later, stderr: ['x'] },
+    'refused for good': { kind: 'refused', trouble: broken, stderr: [] },
+    'refused 401': { kind: 'refused', trouble: locked, stderr: [] },
+    lost: { kind: 'lost', trouble: later, stderr: ['y'] },
+    'lost 401': { kind: 'lost', trouble: locked, stderr: [] },
+    listed: { kind: 'listed', tools: 4 },
+    'retry-due': { kind: 'retry-due' },
+    woken: { kind: 'woken' },
+    postponed: { kind: 'postponed', until: 1_000_000 },
+    disabled: { kind: 'disabled' },
+    enabled: { kind: 'enabled' },
+  } as const satisfies Record<string, ServerEvent>;
+
+  type Happened = keyof typeof EVENTS;
+
+  function stateAfter(...events: readonly Happened[]): ServerState {
+    return events.reduce((state, it, n) => next(state, EVENTS[it], at(n + 1)), beginning(0));
+  }
+
+  /** One way to each state. */
+  const STATES = {
+    asleep: stateAfter(),
+    queued: stateAfter('asked'),
+    connecting: stateAfter('asked', 'dialled'),
+    connected: stateAfter('asked', 'dialled', 'came'),
+    'needs-auth': stateAfter('asked', 'dialled', 'refused 401'),
+    retrying: stateAfter('asked', 'dialled', 'refused'),
+    lost: stateAfter('asked', 'dialled', 'came', 'lost'),
+    failed: stateAfter('asked', 'dialled', 'refused for good'),
+    disabled: stateAfter('disabled'),
+  } as const;
+
+  const nameOf = (state: ServerState): string => {
+    if (state.kind === 'pending') return state.awaits === 'asking' ? 'asleep' : 'queued';
+    if (state.kind === 'failed' && state.nextRetryAt !== undefined)
+      return state.past.hasCome ? 'lost' : 'retrying';
+    return state.kind;
+  };
+
+  /** What each event makes of each state; what is not here changes nothing. */
+  const TABLE: Record<keyof typeof STATES, Partial<Record<Happened, string>>> = {
+    asleep: { asked: 'queued', renewed: 'queued', disabled: 'disabled' },
+    queued: { renewed: 'queued', dialled: 'connecting', disabled: 'disabled' },
+    connecting: {
+      renewed: 'queued',
+      came: 'connected',
+      refused: 'retrying',
+      'refused for good': 'failed',
+      'refused 401': 'needs-auth',
+      disabled: 'disabled',
+    },
+    connected: {
+      renewed: 'queued',
+      lost: 'lost',
+      'lost 401': 'needs-auth',
+      listed: 'connected',
+      disabled: 'disabled',
+    },
+    'needs-auth': { renewed: 'queued', disabled: 'disabled' },
+    retrying: {
+      renewed: 'queued',
+      'retry-due': 'queued',
+      woken: 'queued',
+      postponed: 'retrying',
+      disabled: 'disabled',
+    },
+    lost: {
+      asked: 'queued',
+      renewed: 'queued',
+      'retry-due': 'queued',
+      woken: 'queued',
+      postponed: 'lost',
+      disabled: 'disabled',
+    },
+    failed: { renewed: 'queued', disabled: 'disabled' },
+    disabled: { renewed: 'queued', enabled: 'queued' },
+  };
+
+  describe.each(Object.entries(STATES))('%s', (name, state) => {
+    test('is what it is called', () => {
+      expect(nameOf(state)).toBe(name);
+    });
+
+    test.each(Object.entries(EVENTS))('and %s', (happened, event) => {
+      const expected = TABLE[name as keyof typeof STATES][happened as Happened];
+      const became = next(state, event, at(100));
+      if (expected === undefined) expect(became).toBe(state);
+      else expect([became === state, nameOf(became)]).toEqual([false, expected]);
+    });
+  });
+
+  test('calls wait for a pause that the server asked for, not for a longer one of the backoff', () => {
+    const failed = {
+      ...(STATES.retrying as Extract<ServerState, { kind: 'failed' }>),
+      since: 0,
+      cause: { ...later, retryAfterMs: 2_000 },
+    };
+    expect(whyNot('s', { ...failed, nextRetryAt: 2_000 }, 500)).toMatchObject({ retryAfterMs: 1_500 });
+    expect(whyNot('s', { ...failed, nextRetryAt: 3_500 }, 500)).not.toHaveProperty('retryAfterMs');
+  });
+
+  test('what is known of a server goes along with it', () => {
+    const failed = stateAfter('asked', 'dialled', 'came', 'lost');
+    expect(failed).toMatchObject({ era: 'legacy', stderr: ['y'], cause: later, attempt: 0, since: 4 });
+    const again = [EVENTS['retry-due'], EVENTS.dialled].reduce((it, event) => next(it, event, at(9)), failed);
+    expect(again).toMatchObject({ kind: 'connecting', era: 'legacy', cause: later, attempt: 1, since: 9 });
+    const back = next(again, EVENTS.came, at(10));
+    expect(back).toMatchObject({ kind: 'connected', attempt: 0, stderr: [], said });
+    expect(back).not.toHaveProperty('cause');
+  });
+
+  test('calls repair the first loss at once, and then wait for the backoff, but not longer than its ceiling', () => {
+    const redialled = [EVENTS.asked, EVENTS.dialled, EVENTS.came, EVENTS.lost].reduce(
+      (it, event) => next(it, event, at(200)),
+      STATES.lost,
+    );
+    expect(redialled).toMatchObject({ kind: 'failed', past: { failures: 2 } });
+    expect(redialled).toMatchObject({ nextRetryAt: 700 });
+    expect(next(redialled, EVENTS.asked, at(699))).toBe(redialled);
+    expect(next(redialled, EVENTS.asked, at(700))).toMatchObject({ kind: 'pending' });
+    const seldom = { ...redialled, nextRetryAt: 10 * RETRY.ceilingMs };
+    expect(next(seldom, EVENTS.asked, at(200 + RETRY.ceilingMs - 1))).toBe(seldom);
+    expect(next(seldom, EVENTS.asked, at(200 + RETRY.ceilingMs))).toMatchObject({ kind: 'pending' });
+  });
+
+  test('the server’s own word when to come again is a lower bound', () => {
+    const patient: Trouble = { ...later, retryAfterMs: 7_000 };
+    const refused = next(STATES.connecting, { kind: 'refused', trouble: patient, stderr: [] }, at(100));
+    expect(refused).toMatchObject({ kind: 'failed', nextRetryAt: 7_100 });
+    // That the network is back does not change its mind.
+    expect(next(refused, EVENTS.woken, at(7_099))).toBe(refused);
+    expect(next(refused, EVENTS.woken, at(7_100))).toMatchObject({ kind: 'pending' });
+  });
+
+  test('a lost session is made anew at once, the second time with a wait', () => {
+    const gone: ServerEvent = {
+      kind: 'lost',
+      trouble: { code: 'session-lost', message: 'who?', retry: 'at-once' },
+      stderr: [],
+    };
+    const once = next(STATES.connected, gone, at(100));
+    expect(once).toMatchObject({ kind: 'failed', nextRetryAt: 100 });
+    const back = [EVENTS['retry-due'], EVENTS.dialled, EVENTS.came].reduce(
+      (it, e) => next(it, e, at(100)),
+      once,
+    );
+    expect(next(back, gone, at(200))).toMatchObject({ kind: 'failed', nextRetryAt: 200 + 500 });
+  });
+
+  /** Dials until it is given up; how often that was. */
+  function dials(state: ServerState, trouble: Trouble, moment: Moment, most = 50): number {
+    let it = state;
+    for (let count = 0; count < most; count++) {
+      const refused = next(
+        next(it, EVENTS.dialled, moment),
+        { kind: 'refused', trouble, stderr: [] },
+        moment,
+      );
+      it = next(refused, EVENTS['retry-due'], moment);
+      if (it === refused) return count + 1;
+    }
+    return most;
+  }
+
+  test.each([
+    ['a process that never came up, without end', 'seldom', STATES.queued, {}, 50],
+    [
+      'one that did come up once, without end',
+      'seldom',
+      stateAfter('asked', 'dialled', 'came', 'renewed'),
+      {},
+      50,
+    ],
+    ['a server nobody has met yet, without end', 'later', STATES.queued, {}, 50],
+    ['as often as the settings say', 'later', STATES.queued, { attempts: 2 }, 3],
+    ['what cannot help, not at all', 'never', STATES.queued, {}, 1],
+    ['a server in the program, not at all', 'later', STATES.queued, { attempts: 0 }, 1],
+  ] as const)('retried: %s', (_, retry, state, policy, expected) => {
+    const moment = { ...at(1), retry: { ...RETRY, ...policy } };
+    expect(dials(state, { ...later, retry }, moment)).toBe(expected);
+  });
+
+  test('one that keeps coming and going is left alone for a growing pause, by everybody but a person', () => {
+    let [state, now] = [STATES.connected as ServerState, 1_000];
+    const pauses: number[] = [];
+    for (let life = 0; life < 12; life++) {
+      now += 11_000;
+      state = next(state, EVENTS.lost, at(now, 0));
+      pauses.push((state.kind === 'failed' ? (state.nextRetryAt ?? 0) : 0) - now);
+      if (life < 11)
+        for (const event of [EVENTS['retry-due'], EVENTS.dialled, EVENTS.came])
+          state = next(state, event, at(now));
+    }
+    expect(pauses).toEqual([
+      125, 125, 125, 125, 8_000, 16_000, 32_000, 64_000, 128_000, 150_000, 150_000, 150_000,
+    ]);
+    expect(next(state, EVENTS.asked, at(now))).toBe(state);
+    expect(next(state, EVENTS.woken, at(now))).toBe(state);
+    expect(next(state, EVENTS.renewed, at(now))).toMatchObject({
+      kind: 'pending',
+      awaits: 'slot',
+      attempt: 0,
+    });
+  });
+
+  test('whatever happens, in whatever order, a state is one that makes sense', () => {
+    const events = fc.array(
+      fc.record({
+        event: fc.constantFrom(...Object.values(EVENTS)),
+        passed: fc.integer({ min: 0, max: 100_000 }),
+        luck: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+      }),
+      { maxLength: 60 },
+    );
+    fc.assert(
+      fc.property(events, (happened) => {
+        let [state, now] = [beginning(0), 0];
+        for (const { event, passed, luck } of happened) {
+          now += passed;
+          const before = state;
+          state = next(before, event, at(now, luck));
+          if (state !== before) expectSense(before, event, state, now);
+        }
+      }),
+    );
+  });
+
+  function expectSense(before: ServerState, event: ServerEvent, state: ServerState, now: number): void {
+    if (event.kind !== 'listed') expect(state.since).toBe(now);
+    expect(state.attempt).toBeGreaterThanOrEqual(0);
+    if ('nextRetryAt' in state) {
+      expect(state.kind).toBe('failed');
+      expect(state.nextRetryAt).toBeGreaterThanOrEqual(now);
+    }
+    // The only way to a dial is through the queue, and out of what somebody turned off only by somebody's wish.
+    if (state.kind === 'connecting') expect(before).toMatchObject({ kind: 'pending', awaits: 'slot' });
+    if (before.kind === 'disabled') expect(['renewed', 'enabled']).toContain(event.kind);
+    if (before.kind === 'needs-auth') expect(['renewed', 'disabled']).toContain(event.kind);
+    if (state.kind === 'connected') {
+      expect(state).toMatchObject({ attempt: 0, era: state.said.era, past: { hasCome: true } });
+      expect(state).not.toHaveProperty('cause');
+    }
+    if (state.kind === 'failed' || state.kind === 'needs-auth') expect(state.cause.message).not.toBe('');
+    if (isBusy(state) && state.kind === 'connecting') expect(state.attempt).toBe(before.attempt + 1);
+  }
+});
+
+describe('trouble', () => {
+  const code = (it: string) => Object.assign(new Error('x'), { code: it });
+  const status = (it: number) => Object.assign(new Error('x'), { status: it });
+
+  test.each([
+    ['an entry that is wrong', new HostError('bad-config', 's', 'x'), 'never'],
+    [
+      'a command that is not there',
+      new HostError('spawn-failed', 's', 'x', { cause: code('ENOENT') }),
+      'never',
+    ],
+    [
+      'a file that is no program',
+      new HostError('spawn-failed', 's', 'x', { cause: code('EACCES') }),
+      'never',
+    ],
+    ['a process that ended', new HostError('spawn-failed', 's', 'x'), 'seldom'],
+    ['a lost session', new HostError('session-lost', 's', 'x'), 'at-once'],
+    ['a refusal of who we are', new HostError('unauthorized', 's', 'x'), 'never'],
+    ['nobody there', new HostError('unreachable', 's', 'x', { retryAfterMs: 5 }), 'later'],
+    ['silence', new HostError('timeout', 's', 'x'), 'later'],
+    ['the unknown', 'what', 'later'],
+  ])('%s', (_, failure, retry) => {
+    const trouble = troubleOf(failure);
+    expect(trouble.retry).toBe(retry);
+    expect(trouble.retryAfterMs).toBe(failure instanceof HostError ? failure.retryAfterMs : undefined);
+  });
+
+  test.each([
+    [new HostError('unauthorized', 's', 'x', { cause: status(401) }), true],
+    [new HostError('unauthorized', 's', 'x'), true],
+    [new HostError('unauthorized', 's', 'x', { cause: status(403) }), false],
+    [new HostError('unreachable', 's', 'x'), false],
+    [new Error('401'), false],
+  ])('one thing that is forbidden says nothing of the rest: %s', (failure, expected) => {
+    expect(isUnauthorized(failure)).toBe(expected);
+  });
+});

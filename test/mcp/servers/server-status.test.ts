@@ -1,0 +1,124 @@
+import { expect, test } from 'vitest';
+import { NO_PAST } from '../../../src/mcp/servers/retry-policy.ts';
+import type { ServerState } from '../../../src/mcp/servers/server-state.ts';
+import { statusOf, whyNot } from '../../../src/mcp/servers/server-status.ts';
+
+const facts = { since: 7, attempt: 2, past: NO_PAST, stderr: ['a line'] };
+const cause = { code: 'unreachable', message: 'MCP server "s": no', retry: 'later' } as const;
+
+const CASES: [string, ServerState, object, object | undefined][] = [
+  [
+    'waiting to be asked for',
+    { ...facts, kind: 'pending', awaits: 'asking' },
+    { state: 'pending', since: 7, attempt: 2, stderr: ['a line'] },
+    { code: 'timeout', fault: 'it waits to be asked for' },
+  ],
+  [
+    'dialled again',
+    { ...facts, kind: 'connecting', cause },
+    {
+      state: 'connecting',
+      since: 7,
+      attempt: 2,
+      stderr: ['a line'],
+      cause: { code: 'unreachable', message: 'MCP server "s": no' },
+    },
+    { code: 'timeout', fault: 'it is still being dialled; before: no' },
+  ],
+  [
+    'waiting for its next dial',
+    { ...facts, kind: 'failed', cause, nextRetryAt: 4_500, era: 'modern' },
+    {
+      state: 'failed',
+      since: 7,
+      attempt: 2,
+      stderr: ['a line'],
+      era: 'modern',
+      nextRetryAt: 4_500,
+      cause: { code: 'unreachable', message: 'MCP server "s": no' },
+    },
+    { code: 'unreachable', fault: 'no; retrying in 4 s' },
+  ],
+  [
+    'in a storm',
+    { ...facts, kind: 'failed', cause, nextRetryAt: 4_500, past: { ...NO_PAST, shortLives: 5 } },
+    {
+      state: 'failed',
+      since: 7,
+      attempt: 2,
+      stderr: ['a line'],
+      nextRetryAt: 4_500,
+      cause: { code: 'unreachable', message: 'MCP server "s": no' },
+    },
+    {
+      code: 'unreachable',
+      fault: 'it keeps coming and going; the last time: no; retrying in 4 s',
+    },
+  ],
+  [
+    'given up',
+    { ...facts, kind: 'failed', cause },
+    {
+      state: 'failed',
+      since: 7,
+      attempt: 2,
+      stderr: ['a line'],
+      cause: { code: 'unreachable', message: 'MCP server "s": no' },
+    },
+    { code: 'unreachable', fault: 'no; reconnect it to try again' },
+  ],
+  [
+    'without credentials',
+    { ...facts, kind: 'needs-auth', cause: { ...cause, code: 'unauthorized' } },
+    {
+      state: 'needs-auth',
+      since: 7,
+      attempt: 2,
+      stderr: ['a line'],
+      cause: { code: 'unauthorized', message: 'MCP server "s": no' },
+    },
+    { code: 'unauthorized', fault: 'no; reconnect it once that is mended' },
+  ],
+  [
+    'turned off',
+    { ...facts, kind: 'disabled' },
+    { state: 'disabled', since: 7, attempt: 2, stderr: ['a line'] },
+    { code: 'disabled', fault: 'it is turned off; turn it on to use it' },
+  ],
+  [
+    'connected',
+    {
+      ...facts,
+      kind: 'connected',
+      era: 'legacy',
+      said: {
+        era: 'legacy',
+        protocolVersion: 'v',
+        serverInfo: { name: 'n', version: '1' },
+        instructions: 'Use it.',
+        tools: 3,
+      },
+    },
+    {
+      state: 'connected',
+      since: 7,
+      attempt: 2,
+      stderr: ['a line'],
+      era: 'legacy',
+      protocolVersion: 'v',
+      serverInfo: { name: 'n', version: '1' },
+      instructions: 'Use it.',
+      tools: 3,
+    },
+    undefined,
+  ],
+];
+
+test.each(CASES)('%s: what people are told', (_, state, status, why) => {
+  expect(statusOf(state)).toEqual(status);
+  expect(whyNot('s', state, 1_000)).toEqual(why);
+});
+
+test('what a process says now stands before what it said', () => {
+  expect(statusOf(CASES[7]?.[1] as ServerState, ['now']).stderr).toEqual(['now']);
+});

@@ -1,0 +1,185 @@
+import type { ServerCapabilities } from '@modelcontextprotocol/client';
+import type { connect } from '../../../../src/mcp/connection/connect.ts';
+import type { ConnectWorld, ServerEntry } from '../../../../src/mcp/connection/connect-context.ts';
+import type { Connection, ListKind } from '../../../../src/mcp/connection/connection.ts';
+import { Signal } from '../../../../src/mcp/connection/notifications.ts';
+import {
+  HostError,
+  type HostErrorCode,
+  type HostErrorOptions,
+} from '../../../../src/mcp/errors/host-error.ts';
+import { Servers } from '../../../../src/mcp/servers/servers.ts';
+import type { ServersOptions } from '../../../../src/mcp/servers/servers-options.ts';
+import { AbortError } from '../../../../src/protocol/sdk-error.ts';
+import { testWorld } from '../../support/servers.ts';
+import { FakeClock } from './fake-clock.ts';
+
+export const http: ServerEntry = { type: 'http', url: 'http://127.0.0.1:1/mcp' };
+export const stdio: ServerEntry = { command: 'x' };
+
+/** One connection of a server that is none: the test decides what it says. */
+export class FakeConnection implements Connection {
+  readonly serverInfo = { name: 'fake', version: '1' };
+  readonly instructions = undefined;
+  readonly capabilities: ServerCapabilities;
+  readonly era = 'legacy';
+  readonly protocolVersion = '2025-11-25';
+  readonly name: string;
+  readonly trouble = new Signal();
+  readonly changed = new Signal<[kind: ListKind]>();
+  readonly ended = new Signal();
+  readonly onTrouble = this.trouble.on;
+  readonly onListChanged = this.changed.on;
+  readonly onClose = this.ended.on;
+  tools: unknown[] = [{ name: 'echo', inputSchema: { type: 'object' } }];
+  /** What a page of a list holds besides. */
+  extra: object = {};
+  prompts: unknown[] = [];
+  promptLists = 0;
+  pings = 0;
+  lists = 0;
+  isClosed = false;
+  answer: (signal: AbortSignal) => Promise<void> = async () => {};
+
+  readonly #lists: Fleet['lists'];
+
+  constructor(name: string, { lists, capabilities, tools }: Pick<Fleet, 'lists' | 'capabilities' | 'tools'>) {
+    this.name = name;
+    this.capabilities = capabilities;
+    this.#lists = lists;
+    if (tools) this.tools = tools;
+  }
+
+  stderr(): readonly string[] {
+    return ['last words'];
+  }
+
+  /** Whether a call is being worked on. */
+  atWork = false;
+
+  /** When it last said anything. */
+  spokeAt = 0;
+
+  heardAt(): number {
+    return this.spokeAt;
+  }
+
+  isBusy(): boolean {
+    return this.atWork;
+  }
+
+  async ping(signal: AbortSignal): Promise<void> {
+    this.pings++;
+    await this.answer(signal);
+  }
+
+  async listTools(_cursor?: string, signal?: AbortSignal): Promise<unknown> {
+    if (this.isClosed) throw terminal('closed');
+    this.lists++;
+    await this.#lists?.(signal);
+    return { tools: this.tools, ...this.extra };
+  }
+
+  async callTool(): Promise<object> {
+    return {};
+  }
+
+  async ask(method: string): Promise<unknown> {
+    if (method !== 'prompts/list') return {};
+    this.promptLists++;
+    return { prompts: this.prompts, ...this.extra };
+  }
+
+  /** The far end goes. */
+  die(): void {
+    this.isClosed = true;
+    this.ended.emit();
+  }
+
+  async close(): Promise<void> {
+    if (!this.isClosed) this.die();
+  }
+}
+
+type Reply = (name: string) => Promise<void>;
+
+/** Servers that are none, by name, with what dialling them comes to. */
+export class Fleet {
+  readonly clock = new FakeClock();
+  /** Every dial: who, and when after the beginning. */
+  readonly dials: { name: string; at: number }[] = [];
+  readonly connections: FakeConnection[] = [];
+  readonly told: string[] = [];
+  /** What servers say they have. */
+  capabilities: ServerCapabilities = { tools: {} };
+  /** What they list when they come; by default one tool. */
+  tools: unknown[] | undefined;
+  /** What listing tools waits for. */
+  lists: ((signal?: AbortSignal) => Promise<void>) | undefined;
+  readonly servers: Servers;
+  readonly #replies = new Map<string, Reply>();
+  readonly #since = this.clock.now();
+
+  constructor(options: ServersOptions = {}, world: Partial<ConnectWorld> = {}) {
+    this.servers = new Servers(testWorld(world), {
+      clock: this.clock,
+      random: () => 0.5,
+      connect: this.#connect,
+      ...options,
+      onState: (key, state, status) => {
+        this.told.push(`${key} ${state.kind}`);
+        options.onState?.(key, state, status);
+      },
+    });
+  }
+
+  /** From now on that is what comes of dialling it. */
+  set(name: string, reply: Reply): void {
+    this.#replies.set(name, reply);
+  }
+
+  of(name: string): FakeConnection[] {
+    return this.connections.filter((it) => it.name === name);
+  }
+
+  /** The connection it has now. */
+  now(name: string): FakeConnection {
+    return this.of(name).at(-1) as FakeConnection;
+  }
+
+  timesOf(name: string): number[] {
+    return this.dials.filter((it) => it.name === name).map(({ at }) => at);
+  }
+
+  state(name: string) {
+    return this.servers.all.get(name)?.status;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.servers[Symbol.asyncDispose]();
+  }
+
+  readonly #connect: typeof connect = async (name, _entry, _world, signal) => {
+    this.dials.push({ name, at: this.clock.now() - this.#since });
+    const over = Promise.withResolvers<never>();
+    over.promise.catch(() => {});
+    signal.addEventListener('abort', () => over.reject(new AbortError('aborted')));
+    await Promise.race([this.#replies.get(name)?.(name), over.promise]);
+    if (signal.aborted) throw new AbortError('aborted');
+    const connection = new FakeConnection(name, this);
+    this.connections.push(connection);
+    return connection;
+  };
+}
+
+export const hang: Reply = () => new Promise(() => {});
+
+export const come: Reply = async () => {};
+
+export function refuse(code: HostErrorCode, options: HostErrorOptions = {}): Reply {
+  return (name) => Promise.reject(new HostError(code, name, 'no', options));
+}
+
+export function terminal(code: HostErrorCode = 'unreachable'): HostError {
+  return new HostError(code, 'a', 'gone', { isTerminal: true });
+}
