@@ -9,39 +9,42 @@ import { RunningConfiguration, type Use } from './running.ts';
 export type ConfiguredServerView = {
   readonly name: string;
   readonly scope: Scope;
-  /** Which file, flag or address its entry stands in. */
+  /** The file, flag or URL that contains the entry. */
   readonly label: string;
-  /** Only `ready` ones are started; `toolplane mcp approve` decides about pending ones. */
+  /** Only `ready` servers are started. `toolplane mcp approve` approves pending ones. */
   readonly state: 'ready' | 'pending' | 'rejected' | 'blocked' | 'disabled' | 'broken';
 };
 
 /** The loaded configuration. In a host with `configuration` it follows changes of the files. */
 export type LoadedConfiguration = {
-  /** Every name that somebody configured. */
+  /** Every configured server name. */
   readonly servers: readonly ConfiguredServerView[];
-  /** What is wrong, a line each: file, line, column, and what to do. */
+  /** Problems, one per line: file, line, column and remedy. */
   readonly faults: readonly string[];
-  /** Where a server's entry comes from and why it counts or does not. */
+  /** Explains where a server's entry comes from and why it is active or ignored. */
   explain(server: string): ServerExplanation;
-  /** What a host runs with. */
+  /** Used by `createHost()`. */
   readonly running: RunningConfiguration;
 };
 
 /** Options of `loadConfiguration()`. */
 export type ConfigurationOptions = {
-  /** The directory whose project counts; by default where the program runs. */
+  /** The directory whose project configuration is used. Default: the working directory. */
   cwd?: string;
-  /** Where variables come from, `HOME` and `TOOLPLANE_HOME` too; by default the program's own. */
+  /** Environment variables, including `HOME` and `TOOLPLANE_HOME`. Default: those of the program. */
   env?: Readonly<Record<string, string | undefined>>;
-  /** Files with "mcpServers", or their texts; they beat what is configured, and of two the later. */
+  /**
+   * Files with "mcpServers", or their JSON text. They take precedence over configured servers; later ones over
+   * earlier ones.
+   */
   mcpConfig?: string | string[];
-  /** No servers but those of `mcpConfig` and of those who run the machine. */
+  /** Use only servers of `mcpConfig` and managed servers. */
   strictMcpConfig?: boolean;
-  /** Which of these files count; by default all. */
+  /** Which settings files are read. Default: all. */
   settingSources?: ('user' | 'project' | 'local')[];
   /** Directories of plugins. */
   plugins?: string[];
-  /** `once`: what is saved later does not count; by default a host that runs follows it. */
+  /** `once`: later changes of the files are ignored. By default a running host applies them. */
   changes?: 'followed' | 'once';
 };
 

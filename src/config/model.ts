@@ -117,7 +117,7 @@ export type ConfiguredServer = {
   readonly entry?: ExternalServerEntry;
   /** What settings changed of the entry, each with its place, such as `trust` by `~/.toolplane/settings.json`. */
   readonly settled: readonly { readonly member: string; readonly label: string }[];
-  /** The highest first. */
+  /** Highest precedence first. */
   readonly lost: readonly LostServer[];
 };
 

@@ -21,7 +21,7 @@ export type ServerNotification = {
 export class ScriptedAgent {
   /** Every frame the program sent, in order. */
   readonly sent: Frame[] = [];
-  /** Every frame the agent said, in order. */
+  /** Every frame the agent sent, in order. */
   readonly said: Frame[] = [];
   readonly #toProgram = new Queue<Frame>();
   readonly #arrived: (() => void)[] = [];
@@ -29,7 +29,7 @@ export class ScriptedAgent {
   readonly #awaited = new Set<string>();
   #ended = false;
 
-  /** The program's end. */
+  /** The program's side of the link. */
   readonly link: AgentLink = {
     frames: this.#toProgram,
     send: (frame) => {
@@ -56,17 +56,17 @@ export class ScriptedAgent {
     },
   };
 
-  /** What the program's servers said by themselves so far, in order. */
+  /** Notifications of the program's servers so far, in order. */
   get notifications(): ServerNotification[] {
     return this.sent.map(notificationOf).filter((it) => it !== undefined);
   }
 
-  /** True once the program sends nothing more. */
+  /** True when the program has closed its side. */
   get hasEnded(): boolean {
     return this.#ended;
   }
 
-  /** Says something to the program. */
+  /** Sends a frame to the program. */
   say(frame: Frame): void {
     const said = JSON.parse(encodeFrame(frame)) as Frame;
     this.said.push(said);
@@ -92,7 +92,7 @@ export class ScriptedAgent {
     return frame;
   }
 
-  /** The program's answer to the request with this id, whatever else it sends meanwhile. */
+  /** Waits for the program's response to the request with this id. */
   async takeAnswer(id: string): Promise<Frame> {
     this.#awaited.add(id);
     try {
@@ -103,19 +103,19 @@ export class ScriptedAgent {
     }
   }
 
-  /** The next notification with this method that nobody took yet, whatever else the program sends meanwhile. */
+  /** Waits for the next unread notification with this method. */
   async takeNotification(method: string): Promise<ServerNotification> {
     const expected = { request: { subtype: 'mcp_message', message: { method } } };
     const frame = await this.#next((it) => notificationOf(it)?.method === method, expected);
     return notificationOf(frame) as ServerNotification;
   }
 
-  /** Resolves when the program will send nothing more. */
+  /** Resolves when the program has closed its side. */
   async ended(): Promise<void> {
     while (!this.#ended) await this.#arrival();
   }
 
-  /** The agent closes: as expected, or by dying of `cause`. */
+  /** Closes the agent's side, normally or with the error `cause`. */
   leave(cause?: Error): void {
     this.#ended = true;
     this.#wake();

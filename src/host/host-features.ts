@@ -12,12 +12,15 @@ import type { HostCallOptions, HostPrompt, HostResource, HostResourceTemplate } 
 
 /** What a host has of its servers beside tools: resources, prompts and completion, in either protocol. */
 export abstract class HostFeatures {
-  /** Of one server, or of all that are connected; one of those that cannot list is a `warning`, and the others are there. */
+  /**
+   * The resources of one server or of all connected servers. A server that fails to list them produces a `warning`
+   * event.
+   */
   async listResources(server?: string, options: HostCallOptions = {}): Promise<HostResource[]> {
     return this.#asked(server === undefined ? {} : { server }, options).listResources(server, options);
   }
 
-  /** As `listResources`; a template has parts to fill in, which `complete` knows more of. */
+  /** The resource templates, as `listResources`. `complete` suggests values for their parameters. */
   async listResourceTemplates(
     server?: string,
     options: HostCallOptions = {},
@@ -28,12 +31,14 @@ export abstract class HostFeatures {
     );
   }
 
-  /** Binary contents are base64 in `blob`. Waits and rejects as `callTool`. */
+  /** Reads a resource; binary contents are base64 in `blob`. Waits and rejects like `callTool`. */
   async readResource(server: string, uri: string, options: HostCallOptions = {}): Promise<ReadResource> {
     return this.#asked({ server, uri }, options).readResource(server, uri, options);
   }
 
-  /** `listener` hears of every change, and once after each reconnect, until it is unsubscribed or the host is closed. */
+  /**
+   * Calls `listener` on every change and once after each reconnect, until unsubscribed or until the host is closed.
+   */
   async subscribe(
     server: string,
     uri: string,
@@ -43,12 +48,12 @@ export abstract class HostFeatures {
     return this.#asked({ server, uri, listener }, options).subscribe(server, uri, listener, options);
   }
 
-  /** As `listResources`. */
+  /** The prompts, as `listResources`. */
   async listPrompts(server?: string, options: HostCallOptions = {}): Promise<HostPrompt[]> {
     return this.#asked(server === undefined ? {} : { server }, options).listPrompts(server, options);
   }
 
-  /** What a prompt says with these arguments; those it requires are checked before its server is asked. */
+  /** Fills in a prompt. Required arguments are checked before the server is asked. */
   async getPrompt(
     server: string,
     name: string,
@@ -58,7 +63,7 @@ export abstract class HostFeatures {
     return this.#asked({ server, name, args }, options).getPrompt(server, name, args, options);
   }
 
-  /** What an argument may become; `context` is what the others are already. */
+  /** Suggests values for an argument; `context` holds the arguments that are already set. */
   async complete(
     server: string,
     of: CompletionOf,
@@ -75,7 +80,7 @@ export abstract class HostFeatures {
     );
   }
 
-  /** Throws if there is no host any more. */
+  /** Throws if the host is closed. */
   protected abstract features(): Features;
 
   #asked(asked: Parameters<typeof checkAsked>[0], options: HostCallOptions): Features {

@@ -20,55 +20,61 @@ export type InProcessEntry = Omit<SdkServerEntry, 'tools' | 'manifest' | 'timeou
 /** Options of `createHost()`. All limits are in milliseconds. */
 export type HostOptions = {
   mcpServers?: Readonly<Record<string, HostServerEntry>>;
-  /** What is configured on this machine, as `loadConfiguration()` gives it: `mcpServers` beat it, and what is saved later is applied. */
+  /** The result of `loadConfiguration()`. `mcpServers` take precedence over it; changes of the files are applied. */
   configuration?: LoadedConfiguration;
-  /** From dialling to the first list of tools; by default 30 s. */
+  /** Time limit from the start of the connection to the first tool list. Default: 30 s. */
   connectTimeoutMs?: number;
-  /** The longest one call may take; by default 100,000,000 ms, a little more than a day. */
+  /** Time limit of one call. Default: 100,000,000 ms, about 28 hours. */
   callTimeoutMs?: number;
-  /** The longest one call may stay silent; by default as long as it likes. */
+  /** Maximum time without progress in one call. Default: no limit. */
   idleTimeoutMs?: number;
-  /** How many servers are dialled at a time. */
+  /** How many servers connect at a time. */
   dialling?: {
-    /** Processes of this machine; by default 3. */
+    /** Local processes. Default: 3. */
     local?: number;
-    /** Servers on the network; by default 20. */
+    /** Remote servers. Default: 20. */
     remote?: number;
-    /** After how long a silent dial lets the next one begin; by default 2 s. */
+    /** Time after which a connection attempt without response no longer blocks the next one. Default: 2 s. */
     yieldAfterMs?: number;
   };
-  /** How servers that are lost are dialled again. */
+  /** Backoff of reconnects. */
   retry?: {
-    /** The first wait; each one after it is twice as long, give or take. */
+    /** The first delay; each further delay doubles, with jitter. */
     firstMs?: number;
-    /** The longest wait. */
+    /** The maximum delay. */
     ceilingMs?: number;
-    /** How many times in a row at most; by default without end. */
+    /** Maximum number of consecutive attempts. Default: unlimited. */
     attempts?: number;
   };
-  /** How often a server that says nothing is asked for a sign of life; 0 never asks. */
+  /** Interval of health checks for an idle server; 0 disables them. */
   heartbeatMs?: number;
-  /** Longest message taken from a server; by default 16 MiB. */
+  /** Maximum size of a message from a server. Default: 16 MiB. */
   maxFrameBytes?: number;
-  /** Where it is kept what tools were when they were accepted, so that a change is seen after a restart; by default only in memory. */
+  /**
+   * File that stores accepted tool definitions, so that changes are detected after a restart. Default: in memory
+   * only.
+   */
   pinsDirectory?: string;
   /**
    * What `callTool()` and `pool().call()` do with a tool that is not what was accepted, or that hides something: `reject`
    * with the code `tool-changed`, which is the default, or `allow`. `accept()` accepts it.
    */
   changedTools?: 'reject' | 'allow';
-  /** Answers what servers ask; what has no handler is refused. */
+  /** Handlers for requests of servers. Requests without a handler are rejected. */
   handlers?: HostHandlers;
   /**
    * Where it is kept which protocol each server speaks, and which tools it had. By default the protocols alone are kept, in
    * `cache` of `TOOLPLANE_HOME` or `~/.toolplane`; `false` keeps both in memory only.
    */
   cacheDirectory?: string | false;
-  /** Where server processes run. */
+  /** Working directory of server processes. */
   cwd?: string;
-  /** Where the few variables come from that server processes inherit, proxies included; by default the program's own. */
+  /**
+   * Environment from which server processes inherit a short list of variables, proxies included. Default: that of
+   * the program.
+   */
   env?: Readonly<Record<string, string | undefined>>;
-  /** Who we say we are. */
+  /** Client name and version sent to servers. */
   clientInfo?: { name: string; version: string };
 };
 
@@ -76,7 +82,7 @@ export type HostOptions = {
 export type HostHandlers = {
   elicitation?: HostAnswer;
   sampling?: HostAnswer;
-  /** The directories servers may know of, as `file:` URLs, or who tells them. */
+  /** The roots that servers may ask for, as `file:` URLs, or a function that returns them. */
   roots?:
     | readonly { uri: string; name?: string }[]
     | (() => Promise<readonly { uri: string; name?: string }[]>);
@@ -103,10 +109,10 @@ export type HostPrompt = Prompt & { readonly server: string };
 /** Options of `host.callTool()`. */
 export type HostCallOptions = {
   signal?: AbortSignal;
-  /** The longest silence if `onProgress` is given, the longest time in all if not. */
+  /** Time limit in milliseconds: for silence if `onProgress` is set, otherwise for the whole call. */
   timeoutMs?: number;
   onProgress?: (progress: Progress) => void;
-  /** Goes with the request as `_meta`. */
+  /** Sent as `_meta` of the request. */
   meta?: Record<string, unknown>;
 };
 
@@ -118,11 +124,11 @@ export type HostEvent =
   | { type: 'state'; server: string; status: ServerStatus }
   | ({ type: 'progress' } & StartProgress)
   | { type: 'tools'; server: string }
-  /** Something that was saved is applied: these servers came, went, or were started anew. */
+  /** A saved change of the configuration was applied: these servers were added, removed or restarted. */
   | { type: 'configured'; added: readonly string[]; removed: readonly string[]; restarted: readonly string[] }
-  /** A tool is not what was accepted of it: `text` says how it differs; see `changes()`. */
+  /** The definition of a tool differs from the accepted one; `text` describes the difference. See `changes()`. */
   | { type: 'changed'; server: string; tool: string; text: string }
   | { type: 'log'; server: string; entry: ServerLog }
   | { type: 'stderr'; server: string; line: string }
-  /** Something that was tolerated and that a person may want to know. */
+  /** A problem that did not stop the operation. */
   | { type: 'warning'; server: string; message: string; subject?: WarningSubject };

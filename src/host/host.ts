@@ -107,12 +107,14 @@ export class Host extends HostFeatures implements AsyncDisposable {
     this.#emit = (event) => this.#events.emit(event);
   }
 
-  /** What happens, by `on(listener)` or `for await`. */
+  /** Events, by `on(listener)` or `for await`. */
   get events(): HostEvents {
     return this.#events;
   }
 
-  /** Resolves when the servers have come or failed; rejects if a required one, or one that is named, is not connected. */
+  /**
+   * Resolves when every server is connected or has failed. Rejects if a required or named server is not connected.
+   */
   async ready(options: Ready = {}): Promise<void> {
     this.#checkOpen();
     checkReady(options);
@@ -124,14 +126,17 @@ export class Host extends HostFeatures implements AsyncDisposable {
     }
   }
 
-  /** The tools of all connected servers, by server and then as the server lists them. */
+  /** The tools of all connected servers, grouped by server, in the order of each server. */
   async listTools(): Promise<HostTool[]> {
     this.#checkOpen();
     await this.#servers.listed();
     return [...this.#servers.tools].flatMap(([server, tools]) => tools.map((tool) => ({ ...tool, server })));
   }
 
-  /** Waits for a server that is being dialled. Rejects with a `HostError`, an `AbortError`, or the server's own `ServerFault`. */
+  /**
+   * Calls a tool; waits for a server that is connecting. Rejects with a `HostError`, an `AbortError`, or the
+   * server's `ServerFault`.
+   */
   async callTool(
     server: string,
     tool: string,
@@ -148,7 +153,7 @@ export class Host extends HostFeatures implements AsyncDisposable {
     return (await callServer(target, call, this.#journal, limits)) as CallToolResult;
   }
 
-  /** All tools there are now, as a model is told of them: unique names, normalised schemas, a price, a search. */
+  /** The current tools as a model receives them: unique names, normalized schemas, token costs, and a search. */
   async pool(options: PoolOptions = {}): Promise<ToolPool> {
     this.#checkOpen();
     checkPoolOptions(options);
@@ -156,43 +161,54 @@ export class Host extends HostFeatures implements AsyncDisposable {
     return this.#pools.make(options);
   }
 
-  /** Tools that are not what was accepted of them; a tool is accepted when it is first seen, unless it hides something. */
+  /**
+   * Tools whose definition differs from the accepted one. A tool is accepted when it is first seen, unless its text
+   * contains hidden characters.
+   */
   changes(): readonly ToolChange[] {
     return this.#pins.all();
   }
 
-  /** Accepts a changed tool, or all of the server, as they are now; gives what was accepted. */
+  /**
+   * Accepts the current definition of one changed tool or of all changed tools of a server; returns the accepted
+   * changes.
+   */
   accept(server: string, tool?: string): readonly ToolChange[] {
     if (!this.#servers.all.has(server)) throw this.#unknown(server);
     return this.#pins.accept(server, tool);
   }
 
-  /** Every server by its name; those that are configured and may not be started are disabled, with the reason. */
+  /**
+   * The status of every server by name. Configured servers that may not be started are `disabled`, with the cause.
+   */
   status(): Record<string, ServerStatus> {
     const running = this.#options.configuration?.running;
     return hostStatus(this.#servers.all, running, this.#closing === undefined ? 'open' : 'closed');
   }
 
-  /** Calls that run and the last ones that ended, oldest first: what may have run when a connection was lost. */
+  /** Running and recently finished calls, oldest first. */
   get calls(): readonly Readonly<CallRecord>[] {
     return this.#journal.records;
   }
 
-  /** Ends the connection and makes another, also of one that was turned off; gives what came of it. */
+  /** Closes the connection and connects again, also for a disabled server; returns the new status. */
   async reconnect(name: string): Promise<ServerStatus> {
     this.#checkOpen();
     if (!(await this.#servers.reconnect(name))) throw this.#unknown(name);
     return this.#statusOf(name);
   }
 
-  /** Turns a server off or on; gives what came of it. */
+  /** Disables or enables a server; returns the new status. */
   async toggle(name: string, enabled: boolean): Promise<ServerStatus> {
     this.#checkOpen();
     if (!(await this.#servers.toggle(name, enabled ? 'enabled' : 'disabled'))) throw this.#unknown(name);
     return this.#statusOf(name);
   }
 
-  /** The servers are these from now on; those whose entry is the same are not touched. Resolves when the new ones have come or failed. */
+  /**
+   * Replaces the servers. Servers with an unchanged entry keep their connection. Resolves when the new servers are
+   * connected or have failed.
+   */
   async setServers(servers: Readonly<Record<string, HostServerEntry>>): Promise<Replaced> {
     this.#checkOpen();
     checkServers(servers);
@@ -200,7 +216,7 @@ export class Host extends HostFeatures implements AsyncDisposable {
     return this.#servers.replace(servers);
   }
 
-  /** Ends everything; resolves once nothing is left. */
+  /** Closes all connections; resolves when every process has ended. */
   close(): Promise<void> {
     this.#closing ??= this.#end();
     return this.#closing;

@@ -15,9 +15,9 @@ const FEW = 5;
 
 /** Options of `host.pool()`. */
 export type PoolOptions = {
-  /** The longest name the model's API accepts: 128 with Anthropic (the default), 64 with OpenAI. */
+  /** Maximum length of a tool name: 128 for Anthropic (default), 64 for OpenAI. */
   maxNameLength?: number;
-  /** Appends what servers claim to descriptions: `(readOnly)`, `(destructive)`. */
+  /** Appends annotations to descriptions: `(readOnly)`, `(destructive)`. */
   marks?: boolean;
 };
 
@@ -27,13 +27,13 @@ export type PoolTool = {
   readonly description: string;
   readonly inputSchema: JsonSchema;
   readonly server: string;
-  /** The server's own name for it. */
+  /** The server's name for the tool. */
   readonly tool: string;
-  /** What its definition costs, by estimate. */
+  /** Estimated tokens of the definition. */
   readonly tokens: number;
-  /** The server's claims. */
+  /** Annotations as declared by the server. */
   readonly annotations?: ToolAnnotations;
-  /** How it differs from what was accepted, in words; whoever calls it all the same runs what nobody has seen. */
+  /** How the definition differs from the accepted one. Calling the tool runs a definition that was not accepted. */
   readonly change: string | undefined;
 };
 
@@ -62,9 +62,9 @@ type PoolParts = {
 export class ToolPool {
   /** Sorted by name. */
   readonly tools: readonly PoolTool[];
-  /** What all definitions cost together, by estimate. */
+  /** Estimated tokens of all definitions. */
   readonly tokens: number;
-  /** Tools that have another name than `mcp__<server>__<tool>`, and why. */
+  /** Tools whose name is not `mcp__<server>__<tool>`, with the reason. */
   readonly diagnostics: readonly PoolDiagnostic[];
   readonly #parts: PoolParts;
   readonly #shown = new Map<PooledTool, PoolTool>();
@@ -85,7 +85,7 @@ export class ToolPool {
     return tool && this.#shown.get(tool);
   }
 
-  /** Calls a tool by the name it has here; as `host.callTool`. */
+  /** Calls a tool by its pool name, like `host.callTool`. */
   async call(
     name: string,
     args: Record<string, unknown> = {},
@@ -101,7 +101,10 @@ export class ToolPool {
     return this.#parts.call(server, tool, argumentsFor(found.listed.inputSchema, args), options);
   }
 
-  /** The tools that fit a need best, told in any language or in the forms of `ToolSearch`; the first is the best. */
+  /**
+   * Searches tools by a description in any supported language, or with the query syntax of `ToolSearch`; best match
+   * first.
+   */
   async search(text: string, options: PoolSearch = {}): Promise<PoolTool[]> {
     const search = () => searchPool(text, { limit: FEW, ...options }, this.#parts);
     const { tools, unknownServer } = await this.#parts.alone(search);

@@ -21,9 +21,9 @@ export type PooledTool = {
 export type PoolDiagnostic = {
   fault: 'name-taken' | 'name-too-long' | 'name-empty' | 'listed-twice';
   origin: Origin;
-  /** The name it would have had. */
+  /** The name without the conflict. */
   wanted: string;
-  /** The name it is offered under; of one listed twice, the name of the first. */
+  /** The name in the pool; for a tool listed twice, the name of the first. */
   name: string;
 };
 

@@ -40,7 +40,7 @@ export type PermissionUpdate =
 export type PermissionResult =
   | {
       behavior: 'allow';
-      /** Runs with this input instead. */
+      /** Replaces the input of the call. */
       updatedInput?: Record<string, unknown>;
       updatedPermissions?: PermissionUpdate[];
       toolUseID?: string;
@@ -48,9 +48,9 @@ export type PermissionResult =
     }
   | {
       behavior: 'deny';
-      /** What the model is told. */
+      /** The text that the model receives. */
       message: string;
-      /** Ends the turn as well. */
+      /** Also ends the turn. */
       interrupt?: boolean;
       toolUseID?: string;
       decisionClassification?: string;

@@ -83,9 +83,9 @@ export type SdkErrorCode = keyof typeof SDK_ERRORS;
 export class SdkError extends Error {
   override readonly name: string = 'SdkError';
   readonly code: SdkErrorCode;
-  /** The key of the server concerned, when there is one. */
+  /** The key of the server that the error is about, if any. */
   readonly server: string | undefined;
-  /** The agent's own code, when it answered a control request with a failure that has one. */
+  /** The agent's error code, if its response to a control request had one. */
   readonly errorCode: string | undefined;
 
   constructor(

@@ -57,9 +57,15 @@ export type StdioServerEntry = Common & {
   command: string;
   args?: string[];
   env?: Record<string, string>;
-  /** Names of further variables of the host's environment that it gets; by default only a short list. */
+  /**
+   * Names of additional environment variables that the server inherits from the host. By default it inherits a
+   * short list.
+   */
   inheritEnv?: string[];
-  /** Where it runs; by default where the host does, or a directory of its own if its scope counts in every project. */
+  /**
+   * Working directory. Default: that of the host, or a private directory if the entry's scope applies to every
+   * project.
+   */
   cwd?: string;
 };
 /** A server that uses the older HTTP+SSE transport. */

@@ -15,7 +15,7 @@ export class AgentClient extends QueryMethods implements AsyncDisposable {
   /** Results that are still to come, one for each message sent. */
   #owed = 0;
 
-  /** Sends a message without waiting for anything; read what comes with `messages()`. */
+  /** Sends a message without waiting for the turn; read the messages with `messages()`. */
   async send(prompt: string | SDKUserMessage): Promise<void> {
     const message = typeof prompt === 'string' ? userMessage(prompt) : prompt;
     const owes = message.shouldQuery === false ? 0 : 1;
@@ -56,7 +56,7 @@ export class AgentClient extends QueryMethods implements AsyncDisposable {
     }
   }
 
-  /** One turn, of which only the result matters. */
+  /** Runs one turn and returns only its result. */
   async ask(prompt: string | SDKUserMessage): Promise<SDKResultMessage> {
     const turn = this.turn(prompt);
     for (;;) {
@@ -65,7 +65,7 @@ export class AgentClient extends QueryMethods implements AsyncDisposable {
     }
   }
 
-  /** Every message of the conversation, turn after turn, until it is closed. Leaving the loop does not end it. */
+  /** All messages of the conversation until it is closed. Leaving the loop does not close it. */
   async *messages(): AsyncGenerator<SDKMessage, void> {
     for (;;) {
       const message = await this.#next();
@@ -97,7 +97,7 @@ export class AgentClient extends QueryMethods implements AsyncDisposable {
     return undefined;
   }
 
-  /** Ends the agent; resolves once nothing of it is left. */
+  /** Closes the agent; resolves when its process has ended. */
   close(): Promise<void> {
     return this.conversation.close();
   }

@@ -24,7 +24,10 @@ export type CanUseTool = (
     agentID?: string;
     requestId: string;
     matchedAskRule?: { source: string; toolName: string; ruleContent?: string };
-    /** The tool is not what was accepted, and no rule allows it: whoever allows the call accepts it as it is now. Told by our own agent. */
+    /**
+     * The tool's definition changed since it was accepted, and no rule allows it. Allowing the call accepts the new
+     * definition. Only Toolplane's agent sends this.
+     */
     toolChange?: { server: string; tool: string };
   },
 ) => Promise<PermissionResult | null>;
@@ -38,12 +41,12 @@ export type HookCallback = (
 
 /** Hooks for one event, restricted to tools whose name matches. */
 export type HookCallbackMatcher = {
-  /** A pattern over the tool's name; without one the hooks run for every event of their kind. */
+  /** A pattern for the tool's name. Without it, the hooks run for every event of their kind. */
   matcher?: string;
   hooks: HookCallback[];
   /** Seconds the agent waits for each of these hooks. */
   timeout?: number;
-  /** What a hook that fails does to the action it guards. */
+  /** What happens to the action when a hook fails. */
   onFailure?: 'continue' | 'block';
 };
 
@@ -86,7 +89,7 @@ export type ToolUse = {
   /** The name the model used. */
   name: string;
   input: unknown;
-  /** The content of the result as the model was given it. */
+  /** The content of the result as the model received it. */
   result: unknown;
   isError: boolean;
   parentToolUseId: string | null;

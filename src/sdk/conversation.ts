@@ -43,7 +43,7 @@ export class Conversation {
   #changing: Promise<unknown> = Promise.resolve();
   #isReady = false;
   #isClosed = false;
-  /** The agent's answer to `initialize`. */
+  /** The agent's response to `initialize`. */
   readonly initialized: Promise<Frame>;
 
   /** `initializeTimeoutMs` may only raise the limit for the agent's first answer. */
@@ -153,7 +153,7 @@ export class Conversation {
     }
   }
 
-  /** Ends the agent; resolves once nothing of it is left. */
+  /** Closes the agent; resolves when its process has ended. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.messages.end();

@@ -29,7 +29,10 @@ export class QueryMethods {
     this.conversation = conversation;
   }
 
-  /** Stops the running turn; the conversation goes on. Gives the ids of messages still queued, from agents that tell. */
+  /**
+   * Stops the running turn; the conversation continues. Returns the ids of queued messages if the agent reports
+   * them.
+   */
   async interrupt(): Promise<{ still_queued: string[] } | undefined> {
     const receipt = await this.#ask({ subtype: 'interrupt' });
     return Object.keys(receipt).length > 0 ? (receipt as { still_queued: string[] }) : undefined;
@@ -69,7 +72,7 @@ export class QueryMethods {
     await this.#ask({ subtype: 'update_settings', source, settings });
   }
 
-  /** The agent's answer to `initialize`. */
+  /** The agent's response to `initialize`. */
   initializationResult(): Promise<Frame> {
     return this.conversation.initialized;
   }
@@ -166,7 +169,7 @@ export class QueryMethods {
     return this.#ask({ subtype: 'mcp_read_resource', serverName, uri });
   }
 
-  /** Replaces all servers that were given by the program; what failed to connect is in `errors`. */
+  /** Replaces all servers that the program passed. `errors` lists the servers that failed to connect. */
   async setMcpServers(servers: Record<string, McpServerConfig>): Promise<McpSetServersResult> {
     return (await this.conversation.setServers(servers)) as McpSetServersResult;
   }

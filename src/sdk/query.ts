@@ -21,7 +21,7 @@ export class Query extends QueryMethods implements AsyncGenerator<SDKMessage, vo
     sent.then((how) => how !== 'left' && conversation.endInput()).catch((cause) => conversation.fail(cause));
   }
 
-  /** Sends what the stream yields, in order, until it ends or the query is over. */
+  /** Sends the messages of the stream in order until the stream or the query ends. */
   async streamInput(stream: AsyncIterable<SDKUserMessage>): Promise<void> {
     await this.#pour(stream);
   }
@@ -37,7 +37,7 @@ export class Query extends QueryMethods implements AsyncGenerator<SDKMessage, vo
     }
   }
 
-  /** Leaving the loop ends the agent; messages that were not read are dropped. */
+  /** Leaving the loop closes the agent; unread messages are dropped. */
   async return(): Promise<IteratorResult<SDKMessage, void>> {
     await this.conversation.messages.return();
     await this.#end();
@@ -49,7 +49,7 @@ export class Query extends QueryMethods implements AsyncGenerator<SDKMessage, vo
     throw cause;
   }
 
-  /** Ends the agent now. Iterating gives the messages that are here already, then ends. */
+  /** Closes the agent now. Iteration yields the messages that already arrived, then ends. */
   close(): void {
     this.#end().catch(ignore);
   }
@@ -84,7 +84,7 @@ export class Query extends QueryMethods implements AsyncGenerator<SDKMessage, vo
 
 /** A started agent that waits for its prompt. */
 export type WarmQuery = AsyncDisposable & {
-  /** Sends a prompt to the agent that is already up. Once only. */
+  /** Sends the prompt to the started agent. Can be called once. */
   query(prompt: Prompt): Query;
   close(): void;
 };

@@ -22,14 +22,14 @@ const READY: Frame = {
  */
 export class AgentScript {
   readonly agent = new ScriptedAgent();
-  /** What the program would have started the agent with. */
+  /** Arguments, directory and environment that the agent would be started with. */
   launch: AgentLaunch | undefined;
   #calls = 0;
   #requests = 0;
   /** The last prompt taken, and how much had been said by then. */
   #turn: { prompt: string; at: number } | undefined;
 
-  /** Give this to `query()` or `AgentClient.open()`. */
+  /** Pass this to `query()` or `AgentClient.open()`. */
   get options(): Required<Pick<Options, 'link'>> {
     return {
       link: (launch) => {
@@ -39,14 +39,14 @@ export class AgentScript {
     };
   }
 
-  /** Takes the program's `initialize`, answers it, and returns it. */
+  /** Receives `initialize`, answers it and returns it. */
   async start(answer: Frame = {}): Promise<Frame> {
     const frame = await this.agent.take({ type: 'control_request', request: { subtype: 'initialize' } });
     this.agent.say(successFrame(String(frame.request_id), { ...READY, ...answer }));
     return frame.request as Frame;
   }
 
-  /** Takes the next user message and returns its text. */
+  /** Receives the next user message and returns its text. */
   async prompt(): Promise<string> {
     const frame = await this.agent.take({ type: 'user' });
     const { content } = frame.message as { content: string | { text?: string }[] };
@@ -55,7 +55,7 @@ export class AgentScript {
     return prompt;
   }
 
-  /** What the program's servers said by themselves so far: progress, log lines, lists that changed. */
+  /** Notifications of the program's servers so far: progress, log messages, changed lists. */
   get notifications(): ServerNotification[] {
     return this.agent.notifications;
   }
@@ -65,7 +65,7 @@ export class AgentScript {
     return this.agent.takeNotification(method);
   }
 
-  /** Calls a tool of one of the program's servers, as the agent does when the model asks for it; gives its result. */
+  /** Calls a tool of one of the program's servers, as an agent does, and returns the result. */
   async callTool(server: string, name: string, args: Record<string, unknown> = {}): Promise<CallToolResult> {
     const id = ++this.#calls;
     const params = {
@@ -78,7 +78,7 @@ export class AgentScript {
     return response.result as CallToolResult;
   }
 
-  /** Sends one JSON-RPC message to a server of the program; gives the JSON-RPC answer. */
+  /** Sends one JSON-RPC message to a server of the program and returns the JSON-RPC response. */
   async mcp(server: string, message: Frame): Promise<RpcResponse> {
     const { mcp_response } = await this.ask({ subtype: 'mcp_message', server_name: server, message });
     return mcp_response as RpcResponse;
@@ -95,7 +95,7 @@ export class AgentScript {
     return (response.response ?? {}) as Frame;
   }
 
-  /** Takes a control request of the program (`interrupt`, `set_model`, …), answers it and returns it. */
+  /** Receives a control request of the program (`interrupt`, `set_model`, …), answers it and returns it. */
   async answer(subtype: string, outcome: Frame | { error: string } = {}): Promise<Frame> {
     const frame = await this.agent.take({ type: 'control_request', request: { subtype } });
     const id = String(frame.request_id);
@@ -104,7 +104,7 @@ export class AgentScript {
     return frame.request as Frame;
   }
 
-  /** The model says something. */
+  /** Sends an assistant message. */
   say(text: string): void {
     this.agent.say({
       type: 'assistant',

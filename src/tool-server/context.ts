@@ -5,23 +5,23 @@ export type Assigns = { readonly [name: string]: unknown };
 
 /** The second argument of a handler: information about the call. */
 export interface ToolContext<State extends object = Assigns> {
-  /** The state given with this attachment: `attach(server, { assigns })`, or the query's own `assigns`. */
+  /** The state of this attachment: `attach(server, { assigns })`, or `assigns` of the query. */
   readonly assigns: State;
   /** Aborts when the agent cancels the call, the time limit passes or the query closes. */
   readonly signal: AbortSignal;
-  /** The key under which the agent knows this server. */
+  /** The key of this server in `mcpServers`. */
   readonly server: string;
-  /** The model's id of this call, when the agent sends it. */
+  /** The id of the tool use, if the agent sends it. */
   readonly toolUseId: string | undefined;
-  /** The JSON-RPC id of the call; absent in a direct call. */
+  /** The JSON-RPC id of the call; absent for `server.call()`. */
   readonly requestId: string | number | undefined;
-  /** The request's own `_meta`. */
+  /** `_meta` of the request. */
   readonly _meta: Readonly<Record<string, unknown>>;
-  /** Tells the agent how far the work is. Does nothing if the agent did not ask for progress. */
+  /** Reports progress to the agent. Has no effect if the agent did not request progress. */
   progress(done: number, options?: { total?: number; message?: string }): void;
-  /** Writes a log line to whoever listens: the agent (if the server has `logging: true`) and the attachment's `onLog`. */
+  /** Sends a log message to the agent (if the server has `logging: true`) and to `onLog` of the attachment. */
   log(level: LogLevel, data: unknown): void;
-  /** Sends the agent any MCP notification of the server. Resolves when there is room for more. */
+  /** Sends an MCP notification to the agent. Resolves when the next one can be sent. */
   sendNotification(notification: { method: string; params?: Record<string, unknown> }): Promise<void>;
 }
 

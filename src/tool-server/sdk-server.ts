@@ -14,13 +14,16 @@ import { type CallOptions, ToolServer } from './tool-server.ts';
 export type SdkServerEntry = {
   type: 'sdk';
   name: string;
-  /** Our tool server, an `McpServer` of the official MCP SDK (v1 or v2), or a function that makes one per query. */
+  /**
+   * A Toolplane server, an `McpServer` of the official MCP SDK (v1 or v2), or a function that creates one per
+   * query.
+   */
   instance: ToolServer | ForeignServer | (() => ForeignServer);
   /** Hard limit of one call in milliseconds, enforced by the agent. */
   timeout?: number;
   /** Per-tool permission policy, enforced by the agent. */
   tools?: ToolPolicy[];
-  /** The state handlers see in this attachment. */
+  /** The state that handlers receive in this attachment. */
   assigns?: object;
 };
 
@@ -39,12 +42,12 @@ export class SdkServer {
     if (options.timeout !== undefined) this.timeout = options.timeout;
   }
 
-  /** In the order they were declared. */
+  /** In declaration order. */
   get tools(): readonly AnyTool[] {
     return this.instance.tools;
   }
 
-  /** Adds one tool, defined here; open conversations are told. Returns this server, for the next one. */
+  /** Defines and adds a tool; open conversations are notified. Returns the server for chaining. */
   tool<Schema extends RawShape | StandardSchema, State extends object = Assigns>(
     name: string,
     description: string,
@@ -78,7 +81,7 @@ export class SdkServer {
     this.instance.remove(name);
   }
 
-  /** Runs a tool as an agent's call would: for unit tests. */
+  /** Runs a tool as a call of an agent would, for unit tests. */
   call(name: string, args?: unknown, options?: CallOptions): Promise<CallToolResult> {
     return this.instance.call(name, args, options);
   }

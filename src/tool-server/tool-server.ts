@@ -42,7 +42,7 @@ export class ToolServer {
     for (const definition of options.tools ?? []) this.#add(definition);
   }
 
-  /** In the order they were declared. */
+  /** In declaration order. */
   get tools(): readonly AnyTool[] {
     return [...this.#tools.values()].map((tool) => tool.definition);
   }

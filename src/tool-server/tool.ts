@@ -19,15 +19,18 @@ export type ToolExtras = {
   annotations?: ToolAnnotations;
   title?: string;
   icons?: Icon[];
-  /** Words a tool search should also find this tool by. */
+  /** Additional words by which a tool search finds this tool. */
   searchHint?: string;
-  /** Never defer this tool behind a tool search. */
+  /** Always send this tool to the model instead of deferring it to tool search. */
   alwaysLoad?: boolean;
-  /** How many characters of a result the agent may hand to the model whole. */
+  /** Maximum number of characters of a result that the agent passes to the model unshortened. */
   maxResultSizeChars?: number;
-  /** What `structuredContent` looks like; an object result is checked against it and sent as such. */
+  /** Schema of `structuredContent`. An object result is validated against it and sent as structured content. */
   outputSchema?: ToolSchema;
-  /** A call that takes longer becomes a failed result. No limit by default: the agent has its own. */
+  /**
+   * Time limit of one call in milliseconds; a longer call becomes an error result. Default: none, the agent has its
+   * own limit.
+   */
   timeoutMs?: number;
   _meta?: Record<string, unknown>;
 };

@@ -18,7 +18,7 @@ export type Permit =
   | { readonly kind: 'failed'; readonly failure: unknown; readonly by: PermitReason }
   | {
       readonly kind: 'refused';
-      /** What the model is told. */
+      /** The text that the model receives. */
       readonly text: string;
       readonly by: PermitReason;
       /** The whole turn is to end. */

@@ -78,13 +78,13 @@ type Explained = {
 export type ServerExplanation = Explained & {
   readonly kind: 'server';
   readonly verdict: Verdict['kind'] | 'lost' | 'unknown';
-  /** The highest first. */
+  /** Highest precedence first. */
   readonly sources: readonly SourceRow[];
   readonly winner?: Stand;
   readonly lost: readonly LossRow[];
-  /** The entry as it was written; what may be secret is masked. */
+  /** The entry as written, with secrets masked. */
   readonly entry?: Readonly<Record<string, unknown>>;
-  /** What settings changed of the entry. */
+  /** Changes to the entry made by settings. */
   readonly settled: readonly { readonly member: string; readonly at: Stand }[];
   readonly expansion: readonly UseRow[];
   readonly policy: { readonly allows: boolean; readonly says: string };
@@ -92,12 +92,12 @@ export type ServerExplanation = Explained & {
     readonly isNeeded: boolean;
     readonly choice?: Choice | 'trusted';
     readonly says: string;
-    /** Of the entry as it is written now; what is approved is this. */
+    /** Hash of the entry as written now; approval is for this content. */
     readonly hash?: string;
   };
   readonly connection: ConnectionRow | 'not asked';
   readonly timeouts: readonly LimitRow[];
-  /** What is wrong in the files that concern it, a line each. */
+  /** Problems in the files that concern the server, one per line. */
   readonly faults: readonly string[];
 };
 

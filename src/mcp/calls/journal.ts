@@ -5,9 +5,9 @@ export type CallRecord = {
   readonly tool: string;
   /** In milliseconds since 1970. */
   readonly startedAt: number;
-  /** How often it was sent, or was about to be. */
+  /** Number of times the call was sent or about to be sent. */
   attempts: number;
-  /** Absent while it runs. */
+  /** Absent while the call is running. */
   outcome?: CallOutcome;
   endedAt?: number;
 };

@@ -21,7 +21,7 @@ export type Connection = {
   readonly protocolVersion: string;
   /** Arguments marked with `x-mcp-header` travel as headers too: a tool that marks them wrongly cannot be called. */
   readonly mirrorsParams?: boolean;
-  /** The last lines its process wrote to stderr, without secrets. */
+  /** The last lines of the process's stderr, with secrets masked. */
   stderr(): readonly string[];
   /** When its last message came, answers and progress included, by `performance.now()`; 0 if none did. */
   heardAt(): number;

@@ -291,6 +291,6 @@ export type CallOptions = {
   /** The longest it may stay silent; progress begins the time anew. */
   idleTimeoutMs?: number;
   onProgress?: (progress: Progress) => void;
-  /** Goes with the request as `_meta`. */
+  /** Sent as `_meta` of the request. */
   meta?: Record<string, unknown>;
 };

@@ -80,7 +80,7 @@ export type HostErrorOptions = ErrorOptions & {
 export class HostError extends Error {
   override readonly name: string = 'HostError';
   readonly code: HostErrorCode;
-  /** The key of the server concerned; empty if it is none. */
+  /** The key of the server; empty if the error is not about one. */
   readonly server: string;
   readonly isTerminal: boolean;
   readonly hasRun: 'no' | 'maybe';
@@ -102,7 +102,7 @@ export class ServerFault extends Error {
   override readonly name = 'ServerFault';
   readonly code: number;
   readonly data: unknown;
-  /** The key of the server that answered so. */
+  /** The key of the server that returned the error. */
   readonly server: string;
 
   constructor(server: string, code: number, message: string, data?: unknown) {

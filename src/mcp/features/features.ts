@@ -80,12 +80,12 @@ export class Features implements Disposable {
     return this.#list('its resources', this.#resources, server, options);
   }
 
-  /** As `listResources`. */
+  /** The prompts, as `listResources`. */
   listResourceTemplates(server?: string, options: FeatureOptions = {}): Promise<Of<ResourceTemplate>[]> {
     return this.#list('its resource templates', this.#templates, server, options);
   }
 
-  /** As `listResources`. */
+  /** The prompts, as `listResources`. */
   listPrompts(server?: string, options: FeatureOptions = {}): Promise<Of<Prompt>[]> {
     return this.#list('its prompts', this.#prompts, server, options);
   }

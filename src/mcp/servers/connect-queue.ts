@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import { isRecord } from '../../base/is-record.ts';
 import type { ServerEntry } from '../connection/connect-context.ts';
 
-/** How many servers are dialled at a time. */
+/** How many servers connect at a time. */
 export type Dialling = {
   /** Processes of this machine. */
   readonly local: number;

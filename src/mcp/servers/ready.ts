@@ -5,9 +5,9 @@ import type { ServerSlot } from './managed-server.ts';
 
 /** Options of `host.ready()`: which servers to wait for, and how long. */
 export type Ready = {
-  /** Those to wait for, which are asked for by that; by default all that are dialled at the start. */
+  /** Servers to wait for; on-demand servers are connected by this. Default: all servers that connect at start. */
   servers?: readonly string[];
-  /** The longest wait in milliseconds; by default until each has come or failed. */
+  /** Time limit in milliseconds. Default: until each server is connected or has failed. */
   deadline?: number;
   signal?: AbortSignal;
 };

@@ -2,7 +2,7 @@
 export type RetryPolicy = {
   /** The first wait at most; each one after it is at most twice as long. */
   readonly firstMs: number;
-  /** The longest wait. */
+  /** The maximum delay. */
   readonly ceilingMs: number;
   /** How many times in a row at most. */
   readonly attempts: number;

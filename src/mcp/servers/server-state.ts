@@ -18,16 +18,16 @@ export type Introduction = {
   readonly era: 'legacy' | 'modern';
   readonly protocolVersion: string;
   readonly serverInfo?: { readonly name: string; readonly version: string };
-  /** What it wants those who use it to know. */
+  /** Instructions of the server for its users. */
   readonly instructions?: string;
-  /** How many tools it offers. */
+  /** Number of tools. */
   readonly tools: number;
 };
 
 type Facts = {
-  /** When it came to this, in milliseconds since 1970. */
+  /** When the state was entered, in milliseconds since 1970. */
   readonly since: number;
-  /** Dials since it was last connected, the present one included. */
+  /** Connection attempts since the last success, including the current one. */
   readonly attempt: number;
   readonly past: Past;
   /** What its process said last, when it did not come or was lost. */

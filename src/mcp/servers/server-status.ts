@@ -57,29 +57,32 @@ export function viewOf(
 
 /** The status of a server. */
 export type ServerStatus = {
-  /** `disabled`: somebody turned it off, or it is configured and may not be started; then `cause` says why. */
+  /** `disabled`: turned off, or configured but not allowed to start; `cause` has the reason. */
   readonly state: ServerState['kind'];
-  /** When it came to this, in milliseconds since 1970. */
+  /** When the state was entered, in milliseconds since 1970. */
   readonly since: number;
-  /** Dials since it was last connected, the present one included. */
+  /** Connection attempts since the last success, including the current one. */
   readonly attempt: number;
-  /** Why it is not connected, or what it was lost of before: in words that say what to do. */
+  /** Why the server is not connected, or why the last connection was lost, with a remedy. */
   readonly cause?: {
     readonly code: HostErrorCode;
     readonly message: string;
-    /** The environment variable that its process says it misses; `isWithheld` if the host has it. */
+    /**
+     * The environment variable that the process reported missing; `isWithheld` if the host has it but does not pass
+     * it on.
+     */
     readonly missingVariable?: { readonly name: string; readonly isWithheld: boolean };
   };
-  /** When it is dialled again, in milliseconds since 1970. */
+  /** Time of the next reconnect, in milliseconds since 1970. */
   readonly nextRetryAt?: number;
-  /** The last lines its process wrote to stderr, without secrets. */
+  /** The last lines of the process's stderr, with secrets masked. */
   readonly stderr: readonly string[];
   readonly era?: 'legacy' | 'modern';
   readonly protocolVersion?: string;
   readonly serverInfo?: { readonly name: string; readonly version: string };
-  /** What it wants those who use it to know. */
+  /** Instructions of the server for its users. */
   readonly instructions?: string;
-  /** How many tools it offers. */
+  /** Number of tools. */
   readonly tools?: number;
 };
 

@@ -5,11 +5,11 @@ import { shown } from './shown.ts';
 export type Difference = {
   /** `description`, `annotations.readOnlyHint`, `parameters.filter.owner`, `result.id`, `_meta.anthropic/…`; `…` for the rest. */
   readonly part: string;
-  /** How much it can change what a call does: `high` for what a model obeys or rules believe. */
+  /** How much the change can affect a call: `high` for text that the model follows and fields that rules use. */
   readonly severity: 'high' | 'medium' | 'low';
-  /** One line for people; what is hidden in it is shown. */
+  /** One line of text; hidden characters are made visible. */
   readonly text: string;
-  /** Of how many differences it tells, if not of one. */
+  /** The number of differences that are summarized, if more than one. */
   readonly count?: number;
 };
 

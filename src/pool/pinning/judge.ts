@@ -17,16 +17,16 @@ export type ToolChange = {
   readonly server: string;
   readonly place: string;
   readonly tool: string;
-  /** What was accepted; undefined if nothing ever was. */
+  /** The accepted definition; undefined if none was accepted. */
   readonly before?: Definition;
-  /** Its server was accepted before it had this tool. */
+  /** The tool is new on a server that was already accepted. */
   readonly isNew?: true;
   readonly after: Definition;
   readonly fingerprints: { readonly before?: string; readonly after: string };
   readonly differences: readonly Difference[];
-  /** What its texts hide now. */
+  /** Hidden characters in its texts. */
   readonly findings: readonly ToolFinding[];
-  /** All of it on one line, for people. */
+  /** Summary on one line. */
   readonly text: string;
 };
 

@@ -76,7 +76,7 @@ export function otherSettings(
 
 type OneOrMore<T> = readonly [T, ...T[]];
 
-/** The highest first. */
+/** Highest precedence first. */
 function entriesOfProject(configuration: Configuration, name: string): OneOrMore<WrittenServer> {
   const all = entriesOf(configuration, name);
   const [first, ...more] = all.filter(isOfProject);
