@@ -1,20 +1,12 @@
 import { copyFileSync, globSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, posix, relative, sep } from 'node:path';
-import { type OutputChunk, type Plugin, rolldown } from 'rolldown';
+import { type CodeSplittingGroup, type OutputChunk, type Plugin, rolldown } from 'rolldown';
+import { minify } from 'rolldown/utils';
+import { chunkGroups } from './chunk-groups.ts';
 import { ROOT } from './step.ts';
 
 /** Modules that keep a path of their own: the package exports, the command, and worker threads, which are started by path. */
 const ENTRIES = ['src/entry/{index,host,testing}.ts', 'src/cli/main.ts', 'src/**/*-worker.ts'];
-
-/**
- * Chunks that stay small on purpose. `cli/main.ts` loads `boot` before it checks the version of Node: that chunk must have
- * no newer syntax, and without the code of the commands `toolplane --version` is fast. The package exports load
- * `require-node` before anything else.
- */
-const GROUPS = [
-  { name: 'boot', test: /\/src\/(?:entry\/(?:node-version|version)|cli\/output-errors)\.ts$/, priority: 2 },
-  { name: 'require-node', test: /\/src\/entry\/require-node\.ts$/, priority: 1 },
-];
 
 /**
  * Packages that the sources load with `createRequire`, so that the first use can stay synchronous. Each becomes a
@@ -30,8 +22,9 @@ const REQUIRED_PACKAGES: Readonly<Record<string, string>> = {
 
 /** Bundles what the entries need into `directory`, and gives the names of the packages whose code is in it. */
 export async function bundle(directory: string, entries: readonly string[] = ENTRIES): Promise<string[]> {
+  const groups = entries === ENTRIES ? chunkGroups() : [];
   const chunks = [
-    ...(await bundleModules(directory, globSync(entries, { cwd: ROOT }))),
+    ...(await bundleModules(directory, globSync(entries, { cwd: ROOT }), groups)),
     ...(await bundleRequiredPackages(directory)),
   ];
   copyDataFiles(directory);
@@ -39,15 +32,21 @@ export async function bundle(directory: string, entries: readonly string[] = ENT
 }
 
 /** One file per entry; shared code and lazily imported parts go to `chunks/`. */
-async function bundleModules(directory: string, entries: readonly string[]): Promise<OutputChunk[]> {
+async function bundleModules(
+  directory: string,
+  entries: readonly string[],
+  groups: CodeSplittingGroup[],
+): Promise<OutputChunk[]> {
   await using build = await rolldown({
     cwd: ROOT,
     input: Object.fromEntries(entries.map((file) => [outputPath(file).replace(/\.js$/, ''), file])),
     platform: 'node',
+    // The groups of chunks need it; a test compares the names that are exported.
+    preserveEntrySignatures: 'allow-extension',
     external: isInstalled,
     transform: { target: 'es2023' },
     treeshake: { moduleSideEffects: [{ test: /\/require-node\.ts$/, sideEffects: true }] },
-    plugins: [moduleUrls()],
+    plugins: [moduleUrls(), minifyPackages()],
   });
   const { output } = await build.write({
     dir: directory,
@@ -55,7 +54,7 @@ async function bundleModules(directory: string, entries: readonly string[]): Pro
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name]-[hash].js',
     comments: COMMENTS,
-    codeSplitting: { groups: GROUPS },
+    codeSplitting: { groups },
   });
   return output.filter((file) => file.type === 'chunk');
 }
@@ -68,6 +67,7 @@ async function bundleRequiredPackages(directory: string): Promise<OutputChunk[]>
     ),
     platform: 'node',
     external: isInstalled,
+    plugins: [minifyPackages()],
   });
   const { output } = await build.write({
     dir: `${directory}/required`,
@@ -115,6 +115,24 @@ function moduleUrls(): Plugin {
     renderChunk(code, { fileName }) {
       if (!code.includes(DIST)) return null;
       return code.replaceAll(DIST, `${posix.relative(posix.dirname(fileName), '.') || '.'}/`);
+    },
+  };
+}
+
+/** Minifies chunks of other packages alone. The project's own code stays readable where it stands in stack traces. */
+function minifyPackages(): Plugin {
+  return {
+    name: 'minify-packages',
+    async generateBundle({ format }, files) {
+      for (const chunk of Object.values(files)) {
+        if (chunk.type === 'asset' || chunk.moduleIds.flatMap(packageOf).length < chunk.moduleIds.length)
+          continue;
+        const { code } = await minify(chunk.fileName, chunk.code, {
+          module: format === 'es',
+          mangle: { keepNames: { class: true, function: false } },
+        });
+        chunk.code = code;
+      }
     },
   };
 }

@@ -1,0 +1,53 @@
+import { basename } from 'node:path';
+import type { ChunkingContext, CodeSplittingGroup } from 'rolldown';
+import { ROOT } from './step.ts';
+
+/** What a process loads first: a package export, or the command and then the agent. */
+const STARTS = [
+  'src/entry/index.ts',
+  'src/entry/host.ts',
+  'src/entry/testing.ts',
+  'src/cli/program.ts',
+  'src/agent/launch/launch.ts',
+];
+
+/**
+ * Which modules go into one chunk. Left alone, rolldown makes a chunk of every set of modules that the same entries and
+ * lazy parts share, which is about 100 files to open before an agent runs. Here a chunk holds what the same starts load:
+ * few files, and no start loads more than it needs. Modules that no start loads stay in the lazy chunks of rolldown.
+ */
+export function chunkGroups(): CodeSplittingGroup[] {
+  let closures: ReadonlyMap<string, ReadonlySet<string>> | undefined;
+  return [
+    // `cli/main.ts` loads this before it checks the version of Node, so it has no newer syntax; and since it has no code
+    // of the commands, `toolplane --version` is fast.
+    { name: 'boot', test: /\/src\/(?:entry\/(?:node-version|version)|cli\/output-errors)\.ts$/, priority: 3 },
+    // The package exports load this before anything else.
+    { name: 'require-node', test: /\/src\/entry\/require-node\.ts$/, priority: 2 },
+    {
+      debugName: 'start',
+      name(id, context) {
+        closures ??= new Map(
+          STARTS.map((file) => [basename(file, '.ts'), staticClosure(`${ROOT}${file}`, context)]),
+        );
+        if (context.getModuleInfo(id)?.isEntry) return null;
+        const starts = [...closures].filter(([, modules]) => modules.has(id)).map(([name]) => name);
+        return starts.length > 0 ? starts.join('-') : null;
+      },
+      priority: 1,
+      // What a module imports is loaded by at least the same starts: it is in this chunk or in one that this chunk
+      // imports, never in one that imports this chunk.
+      includeDependenciesRecursively: false,
+    },
+  ];
+}
+
+/** The module and all that it imports statically. */
+function staticClosure(start: string, context: ChunkingContext): ReadonlySet<string> {
+  if (context.getModuleInfo(start) === null)
+    throw new Error(`${start} is listed in ${import.meta.filename} and does not exist`);
+  const modules = new Set([start]);
+  for (const id of modules)
+    for (const found of context.getModuleInfo(id)?.importedIds ?? []) modules.add(found);
+  return modules;
+}
