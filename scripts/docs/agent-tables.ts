@@ -6,7 +6,7 @@ import { addAgentFlags } from '../../src/cli/agent-flags.ts';
 import { COMMANDS } from '../../src/cli/chat/commands.ts';
 import { loadAll } from '../../src/cli/command-table.ts';
 import { createProgram } from '../../src/cli/program.ts';
-import { FAILURE_POLICY } from '../../src/hooks/failure-policy.ts';
+import { FAILURE_POLICY } from '../../src/hooks/match-hooks.ts';
 import { decide } from '../../src/permissions/decide.ts';
 import { matchesCall, type ToolCall } from '../../src/permissions/match.ts';
 import type { Workspace } from '../../src/permissions/path.ts';

@@ -4,10 +4,10 @@ import { dirname, join } from 'node:path';
 import { render } from '../../src/cli/chat/render.ts';
 import { explain } from '../../src/cli/explain/explain.ts';
 import type { ExplainRequest } from '../../src/cli/explain/request.ts';
-import { approveSettings, decideServers } from '../../src/config/approval/choice-store.ts';
+import { approveSettings, decideServers } from '../../src/config/approval/approval-store.ts';
+import { type ConfigWorld, configWorld } from '../../src/config/config-context.ts';
 import { readConfiguration } from '../../src/config/configuration.ts';
-import { cachePath, writeCache } from '../../src/config/sources/connectors/connector-cache.ts';
-import { type ConfigWorld, configWorld } from '../../src/config/world.ts';
+import { cachePath, writeCache } from '../../src/config/sources/connectors.ts';
 import { type ExplainSetUp, SET_UPS } from './explain-set-ups.ts';
 
 /** Every set-up with its files, the command and what it prints. */

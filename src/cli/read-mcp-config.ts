@@ -1,5 +1,5 @@
-import { faultText } from '../config/fault-text.ts';
-import { readFlagNow } from '../config/sources/flag-content.ts';
+import { faultText } from '../config/files/diagnostics.ts';
+import { readFlagNow } from '../config/sources/read-flags.ts';
 import { contentFaults, readServers } from '../config/sources/read-servers.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
 import type { Options } from '../sdk/options.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { isSecretName, NAME_RULE } from '../config/secrets/secret-name.ts';
+import { isSecretName, NAME_RULE } from '../config/secrets/secret-store.ts';
 import { ExitCode } from './exit-code.ts';
 import { type Actions, actionWord } from './host/action-word.ts';
 import { refuse } from './host/server-flags.ts';

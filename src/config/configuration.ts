@@ -1,15 +1,13 @@
-import { type Choices, readChoices } from './approval/choices.ts';
-import { choicesPath } from './approval/load-choices.ts';
-import { mergeServers } from './merge/merge.ts';
+import { choicesPath } from './approval/approval-store.ts';
+import { type Choices, readChoices } from './approval/approvals.ts';
+import type { ConfigWorld } from './config-context.ts';
+import { mergeServers } from './merge/merge-servers.ts';
 import { type Policy, readPolicy } from './merge/policy.ts';
 import type { ConfigFault, Merged, Source } from './model.ts';
-import { mergeSettings, type Settings } from './settings/settings.ts';
-import type { FileState } from './sources/file-state.ts';
+import { mergeSettings, type Settings } from './settings/merge-settings.ts';
+import { homeLabel } from './sources/config-paths.ts';
 import { findSources } from './sources/find-sources.ts';
-import type { Found, SettingsSource } from './sources/found.ts';
-import { homeLabel } from './sources/labels.ts';
-import type { Wanted } from './sources/wanted.ts';
-import type { ConfigWorld } from './world.ts';
+import type { FileState, Found, SettingsSource, Wanted } from './sources/source-types.ts';
 
 /** Everything that is configured here and now, with where it comes from. */
 export type Configuration = {

@@ -3,7 +3,7 @@ import './require-node.ts';
 import { realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { ConfigurationOptions, LoadedConfiguration } from '../config/loaded-configuration.ts';
+import type { ConfigurationOptions, LoadedConfiguration } from '../config/running-configuration.ts';
 import { checkConfigurationOptions } from '../host/check-host-options.ts';
 import { Host } from '../host/host.ts';
 import type { HostOptions } from '../host/host-options.ts';
@@ -34,8 +34,8 @@ export async function loadConfiguration(options: ConfigurationOptions = {}): Pro
   checkConfigurationOptions(options);
   const [{ readConfiguration }, { configWorld }, { loadedConfiguration }] = await Promise.all([
     import('../config/configuration.ts'),
-    import('../config/world.ts'),
-    import('../config/loaded-configuration.ts'),
+    import('../config/config-context.ts'),
+    import('../config/running-configuration.ts'),
   ]);
   const { cwd = '.', env = process.env, mcpConfig, settingSources, strictMcpConfig, plugins } = options;
   const userHome = env.HOME || homedir();
@@ -70,7 +70,7 @@ export type {
   ConfigurationOptions,
   ConfiguredServerView,
   LoadedConfiguration,
-} from '../config/loaded-configuration.ts';
+} from '../config/running-configuration.ts';
 export type { Host } from '../host/host.ts';
 export type {
   HostAnswer,

@@ -1,5 +1,5 @@
 import { isRecord } from '../base/is-record.ts';
-import { isPermissionUpdate } from '../permissions/answer.ts';
+import { isPermissionUpdate } from '../permissions/ask.ts';
 import type { PermissionUpdate } from '../protocol/permission.ts';
 
 /** What hooks want; `deny` is "block" for events that are not about a tool. */

@@ -1,10 +1,8 @@
 import { startTimer } from '../base/timer.ts';
-import type { HookInput } from '../protocol/hook.ts';
+import type { HookEvent, HookInput } from '../protocol/hook.ts';
 import { messageOf } from '../protocol/sdk-error.ts';
-import { type CommandEnd, commandOutput } from './command-output.ts';
-import { type OnFailure, onFailure } from './failure-policy.ts';
 import { type HookEffect, mergeEffects, readHookOutput } from './hook-effect.ts';
-import { matchingHooks, type RegisteredHook } from './match-hooks.ts';
+import { matchingHooks, type OnFailure, onFailure, type RegisteredHook } from './match-hooks.ts';
 
 /** How hooks are reached; the signal says that an answer is no longer wanted. */
 export type HookWorld = {
@@ -25,7 +23,7 @@ export type HookFailure = {
 };
 
 /** What all hooks together want, failures already turned into what their event's policy says. */
-export type HookOutcome = {
+type HookOutcome = {
   readonly effect: HookEffect;
   readonly ran: number;
   readonly failures: readonly HookFailure[];
@@ -96,3 +94,31 @@ async function limited<T>(
     signal.removeEventListener('abort', onAbort);
   }
 }
+
+/** How a hook's shell command ended. */
+export type CommandEnd = {
+  /** Null when a signal ended it. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+};
+
+/** What a command said, as a callback would say it: 0 speaks on stdout, 2 blocks with stderr, all else has failed. */
+function commandOutput(event: HookEvent, end: CommandEnd): unknown {
+  const stderr = end.stderr.trim();
+  if (end.code === 2) return { decision: 'block', reason: stderr || 'a hook command blocked this' };
+  if (end.code !== 0) {
+    throw new Error(`the command ended with ${end.code ?? 'a signal'}${stderr === '' ? '' : `: ${stderr}`}`);
+  }
+  const stdout = end.stdout.trim();
+  if (stdout.startsWith('{')) return JSON.parse(stdout);
+  if (stdout === '' || !TEXT_IS_CONTEXT.has(event)) return undefined;
+  return { hookSpecificOutput: { hookEventName: event, additionalContext: stdout } };
+}
+
+/** For other events a command's plain text is chatter. */
+const TEXT_IS_CONTEXT: ReadonlySet<HookEvent> = new Set([
+  'UserPromptSubmit',
+  'UserPromptExpansion',
+  'SessionStart',
+]);

@@ -1,8 +1,8 @@
 import { isRecord } from '../base/is-record.ts';
 import { type BaseHookInput, HOOK_EVENTS, type HookEvent, type HookInput } from '../protocol/hook.ts';
-import type { OnFailure } from './failure-policy.ts';
 import type { HookEffect } from './hook-effect.ts';
-import type { RegisteredHook } from './match-hooks.ts';
+import type { OnFailure, RegisteredHook } from './match-hooks.ts';
+
 import { type HookFailure, type HookWorld, runHooks } from './run-hooks.ts';
 
 /** Members of one event, beside those that every event has. */

@@ -1,6 +1,6 @@
 import { isRecord } from '../base/is-record.ts';
 import { nearest } from '../base/nearest.ts';
-import type { ConfigurationOptions } from '../config/loaded-configuration.ts';
+import type { ConfigurationOptions } from '../config/running-configuration.ts';
 import { HostError } from '../mcp/errors/host-error.ts';
 import type { Ready } from '../mcp/servers/ready.ts';
 import type { HostCallOptions, HostOptions } from './host-options.ts';

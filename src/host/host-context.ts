@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Broadcast } from '../base/broadcast.ts';
-import { configuredLimits } from '../config/configured-limits.ts';
+import { configuredTimeouts } from '../config/running-configuration.ts';
 import { CONNECT_TIMEOUT_MS } from '../mcp/calls/time-limits.ts';
 import type { ConnectWorld, EraMemory } from '../mcp/connection/connect-context.ts';
 import { fileEras, memoryEras } from '../mcp/connection/protocol-era.ts';
@@ -33,7 +33,7 @@ export function hostConnectWorld(
     cwd: options.cwd ?? cwd,
     connectTimeoutMs:
       options.connectTimeoutMs ??
-      configuredLimits(options.configuration).connectTimeoutMs ??
+      configuredTimeouts(options.configuration).connectTimeoutMs ??
       CONNECT_TIMEOUT_MS,
     clientInfo: options.clientInfo ?? { name: 'toolplane', version },
     eras: erasIn(cacheDirectory ?? ownCache),

@@ -1,6 +1,6 @@
 import type { Progress } from '@modelcontextprotocol/client';
 import type { Broadcast } from '../base/broadcast.ts';
-import type { LoadedConfiguration } from '../config/loaded-configuration.ts';
+import type { LoadedConfiguration } from '../config/running-configuration.ts';
 import type { SdkServerEntry, ServerLog, WarningSubject } from '../mcp/connection/connect-context.ts';
 import type { Prompt } from '../mcp/discovery/prompt.ts';
 import type { Resource, ResourceTemplate } from '../mcp/discovery/resource.ts';

@@ -1,10 +1,12 @@
 import { type Backlog, Broadcast } from '../base/broadcast.ts';
 import { isRecord } from '../base/is-record.ts';
 import { within } from '../base/within.ts';
-import { configuredLimits } from '../config/configured-limits.ts';
-import type { LoadedConfiguration } from '../config/loaded-configuration.ts';
-import type { RunningConfiguration } from '../config/running.ts';
-import { sayNews } from '../config/say-news.ts';
+import { sayNews } from '../config/explain/startup-messages.ts';
+import {
+  configuredTimeouts,
+  type LoadedConfiguration,
+  type RunningConfiguration,
+} from '../config/running-configuration.ts';
 import { callServer, type Refusal } from '../mcp/calls/call-tool.ts';
 
 import { type CallRecord, memoryJournal } from '../mcp/calls/journal.ts';
@@ -149,7 +151,7 @@ export class Host extends HostFeatures implements AsyncDisposable {
     if (!target) throw this.#unknown(server);
     const whyNot = () => this.#whyNotCall(server, tool);
     const call = { server, tool, args, ...options, whyNot };
-    const limits = { ...configuredLimits(this.#options.configuration), ...this.#options };
+    const limits = { ...configuredTimeouts(this.#options.configuration), ...this.#options };
     return (await callServer(target, call, this.#journal, limits)) as CallToolResult;
   }
 

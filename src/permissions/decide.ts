@@ -1,8 +1,8 @@
 import type { ToolAnnotations } from '../protocol/mcp.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
 import { allowingRules, matchCall, matchesCall, namesTool, type ToolCall } from './match.ts';
-import { isInWorkspace, type Workspace } from './path.ts';
-import { isProtectedPath } from './protected-path.ts';
+import { isInWorkspace, isProtectedPath, type Workspace } from './path.ts';
+
 import { type Rule, ruleText } from './rule.ts';
 import { editsFiles, subjectOf } from './subject.ts';
 

@@ -1,9 +1,16 @@
 import { matchesWildcard } from '../base/wildcard.ts';
 import { isAliasOf } from '../pool/alias.ts';
+import type { PermissionRuleValue } from '../protocol/permission.ts';
 import { mcpToolName, normalizeName } from '../protocol/tool-name.ts';
-import { allowingContents, allowsCommand, type CommandMatch, matchRestriction } from './command-rules.ts';
-import { matchesPath, type Workspace } from './path.ts';
-import { hasServerPattern, type Rule } from './rule.ts';
+import {
+  allowingContents,
+  allowsCommand,
+  type CommandMatch,
+  literalStars,
+  matchRestriction,
+} from './command-rules.ts';
+import { matchesPath, patternOf, type Workspace } from './path.ts';
+import { hasServerPattern, type Rule, ruleText } from './rule.ts';
 import { type Subject, speaksAbout, subjectOf } from './subject.ts';
 
 /** A tool as rules know it: the name the model sees, which may be an alias, and where an MCP tool comes from. */
@@ -72,7 +79,7 @@ function isAbout(rule: Rule, ref: ToolRef): boolean {
     return rule.content !== undefined && speaksAbout(rule.tool, ref.name);
   }
   if (!rule.tool.startsWith('mcp__')) return false;
-  const pattern = patternOf(rule.tool);
+  const pattern = normalizePattern(rule.tool);
   const server = serverName(ref.server);
   const full = mcpToolName(ref.server, ref.tool ?? '');
   if (pattern === server || pattern === full) return true;
@@ -87,7 +94,7 @@ function isAbout(rule: Rule, ref: ToolRef): boolean {
 function couldMeanAnother(text: string, { name, server, tool = '', servers = [] }: ToolRef): boolean {
   if (server === undefined || hasServerPattern(text)) return false;
   if (text === name && name !== mcpToolName(server, tool)) return false;
-  const pattern = patternOf(text);
+  const pattern = normalizePattern(text);
   for (const key of servers) {
     const other = serverName(key);
     if (key !== server && (pattern === other || pattern.startsWith(`${other}__`))) return true;
@@ -95,7 +102,7 @@ function couldMeanAnother(text: string, { name, server, tool = '', servers = [] 
   return false;
 }
 
-function patternOf(text: string): string {
+function normalizePattern(text: string): string {
   return text.split('*').map(normalizeName).join('*');
 }
 
@@ -128,4 +135,38 @@ function withoutMadeLinks(workspace: Workspace): Workspace {
 
 function decided(matches: boolean): CommandMatch {
   return { kind: matches ? 'yes' : 'no' };
+}
+
+/** A deny rule that protects from nothing, most likely misspelt. */
+type UnmatchedRule = { readonly rule: Rule; readonly message: string };
+
+/** Deny rules that are about no known tool; to be asked once the servers are connected, whose tools then count. */
+export function unmatchedDenyRules(rules: readonly Rule[], known: readonly ToolRef[]): UnmatchedRule[] {
+  return rules
+    .filter((rule) => rule.effect === 'deny' && !known.some((ref) => matchesTool(rule, ref)))
+    .map((rule) => ({
+      rule,
+      message: `deny rule "${ruleText(rule)}" of ${rule.source} matches no known tool: check its spelling`,
+    }));
+}
+
+/** The rule that keeps a tool out of the pool altogether: a deny rule for the whole of it. */
+export function removingRule(rules: readonly Rule[], ref: ToolRef): Rule | undefined {
+  return rules.find((rule) => rule.effect === 'deny' && rule.content === undefined && matchesTool(rule, ref));
+}
+
+/**
+ * The rules of a built-in tool that allow these inputs, as narrow as rules can be: this command, this path. Adding the
+ * folder of a file to the workspace instead would open its neighbours too, and in mode `acceptEdits` for writing.
+ */
+export function narrowRules(
+  toolName: string,
+  inputs: readonly Readonly<Record<string, unknown>>[],
+  workspace: Workspace,
+): PermissionRuleValue[] {
+  const contents = inputs
+    .flatMap((input) => subjectOf(toolName, input) ?? [])
+    .map(({ kind, value }) => (kind === 'path' ? patternOf(value, workspace) : literalStars(value)));
+  if (contents.length === 0) return [{ toolName }];
+  return [...new Set(contents)].map((ruleContent) => ({ toolName, ruleContent }));
 }

@@ -1,3 +1,5 @@
+import { isRecord } from '../base/is-record.ts';
+import type { Server } from '../mcp/servers/server-status.ts';
 import type { PermissionBehavior, PermissionRuleValue } from '../protocol/permission.ts';
 import { subjectKind } from './subject.ts';
 
@@ -29,7 +31,7 @@ export type RuleDiagnostic = {
 };
 
 /** A rule, or why there is none. */
-export type ParsedRule =
+type ParsedRule =
   | { readonly ok: true; readonly rule: Rule }
   | { readonly ok: false; readonly diagnostic: RuleDiagnostic };
 
@@ -89,3 +91,32 @@ export function hasServerPattern(tool: string): boolean {
   const star = tool.indexOf('*');
   return star >= 0 && tool.startsWith('mcp__') && !tool.slice('mcp__'.length, star).includes('__');
 }
+
+/** What the entries of servers say about their own tools, as rules; what is no policy says nothing. */
+export function policyRules(servers: ReadonlyMap<string, Pick<Server, 'entry'>>): Rule[] {
+  return [...servers].flatMap(([server, { entry }]) => {
+    const policies: unknown = 'tools' in entry ? entry.tools : undefined;
+    return (Array.isArray(policies) ? policies : []).flatMap((policy: unknown) => policyRule(server, policy));
+  });
+}
+
+function policyRule(server: string, policy: unknown): Rule[] {
+  if (!isRecord(policy) || typeof policy.name !== 'string') return [];
+  const said = [POLICIES.get(policy.permission_policy), LIMITS.get(policy.org_max_permission)];
+  const effect = BY_STRICTNESS.find((it) => said.includes(it));
+  return effect ? [{ tool: `mcp__${server}__${policy.name}`, effect, source: 'serverPolicy' }] : [];
+}
+
+const BY_STRICTNESS = ['deny', 'ask', 'allow'] as const;
+
+const POLICIES: ReadonlyMap<unknown, Rule['effect']> = new Map([
+  ['always_allow', 'allow'],
+  ['always_ask', 'ask'],
+  ['always_deny', 'deny'],
+]);
+
+/** What an organisation lets anybody do at most. */
+const LIMITS: ReadonlyMap<unknown, Rule['effect']> = new Map([
+  ['ask', 'ask'],
+  ['blocked', 'deny'],
+]);

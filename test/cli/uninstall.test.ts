@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { trustDirectory } from '../../src/config/approval/choice-store.ts';
+import { trustDirectory } from '../../src/config/approval/approval-store.ts';
 import { fileRuleStore } from '../../src/config/settings/file-rule-store.ts';
 import { writeServer } from '../../src/config/write/write-servers.ts';
 import { addToList } from '../../src/config/write/write-settings.ts';

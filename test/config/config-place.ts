@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { type ConfigWorld, configWorld } from '../../src/config/world.ts';
+import { type ConfigWorld, configWorld } from '../../src/config/config-context.ts';
 
 /** Directories of a test's own that go away with it: a repository, a home, and what those who run the machine say. */
 export type ConfigPlace = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { FAILURE_POLICY } from '../../src/hooks/failure-policy.ts';
-import type { RegisteredHook } from '../../src/hooks/match-hooks.ts';
+import { FAILURE_POLICY, type RegisteredHook } from '../../src/hooks/match-hooks.ts';
+
 import { type HookWorld, runHooks } from '../../src/hooks/run-hooks.ts';
 import { HOOK_EVENTS, type HookInput } from '../../src/protocol/hook.ts';
 import { callback, preToolUse, stop } from './inputs.ts';

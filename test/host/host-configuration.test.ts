@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { decideServers } from '../../src/config/approval/choice-store.ts';
+import { decideServers } from '../../src/config/approval/approval-store.ts';
 import { createHost, HostError, loadConfiguration } from '../../src/entry/host.ts';
 import type { HostEvent } from '../../src/host/host-options.ts';
 import { odd } from '../cli/host/real-servers.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isPermissionUpdate } from '../../src/permissions/answer.ts';
+import { isPermissionUpdate } from '../../src/permissions/ask.ts';
 import { applyUpdate, EMPTY_RULES, memoryRuleStore, modeOf } from '../../src/permissions/rule-store.ts';
 import type { PermissionUpdate } from '../../src/protocol/permission.ts';
 import { rule } from './situation.ts';

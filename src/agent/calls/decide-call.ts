@@ -1,7 +1,7 @@
 import { type Decision, decide, type Situation } from '../../permissions/decide.ts';
 import type { Workspace } from '../../permissions/path.ts';
+import { policyRules } from '../../permissions/rule.ts';
 import { modeOf } from '../../permissions/rule-store.ts';
-import { policyRules } from '../../permissions/server-policy.ts';
 import { isPlainlyNew, type ToolChange } from '../../pool/pinning/judge.ts';
 import { mcpToolName } from '../../protocol/tool-name.ts';
 import type { SessionWorld, Worker } from './call-context.ts';

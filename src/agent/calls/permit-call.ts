@@ -2,9 +2,9 @@ import type { HookEffect } from '../../hooks/hook-effect.ts';
 import type { SessionHooks } from '../../hooks/session-hooks.ts';
 import { type Asker, askPeople, type Question } from '../../permissions/ask.ts';
 import type { Decision, Reason } from '../../permissions/decide.ts';
-import { narrowRules } from '../../permissions/narrow-rules.ts';
-import { isInWorkspace, type Workspace } from '../../permissions/path.ts';
-import { isProtectedPath } from '../../permissions/protected-path.ts';
+import { narrowRules } from '../../permissions/match.ts';
+import { isInWorkspace, isProtectedPath, type Workspace } from '../../permissions/path.ts';
+
 import { editsFiles, subjectOf } from '../../permissions/subject.ts';
 import type { PermissionMode, PermissionRuleValue, PermissionUpdate } from '../../protocol/permission.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';

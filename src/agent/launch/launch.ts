@@ -1,11 +1,11 @@
 import { realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Configuration, readConfiguration } from '../../config/configuration.ts';
-import { RunningConfiguration } from '../../config/running.ts';
-import { sayNews } from '../../config/say-news.ts';
-import { sayFatal, sayStart } from '../../config/say-start.ts';
+import { sayFatal, sayNews, sayStart } from '../../config/explain/startup-messages.ts';
+import { RunningConfiguration } from '../../config/running-configuration.ts';
+
 import { type FileRuleStore, fileRuleStore } from '../../config/settings/file-rule-store.ts';
-import type { Settings } from '../../config/settings/settings.ts';
+import type { Settings } from '../../config/settings/merge-settings.ts';
 import type { AgentLink } from '../../control/link.ts';
 import type { ConnectWorld } from '../../mcp/connection/connect-context.ts';
 import { fileEras, memoryEras } from '../../mcp/connection/protocol-era.ts';

@@ -1,12 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { redactText } from '../../base/redact.ts';
-import { limitsOf } from '../../config/configured-limits.ts';
-import { modeInForce } from '../../config/settings/mode-in-force.ts';
-import { readRules } from '../../config/settings/read-rules.ts';
-import type { Settings } from '../../config/settings/settings.ts';
-import type { Wanted } from '../../config/sources/wanted.ts';
-import { type ConfigWorld, configWorld } from '../../config/world.ts';
+import { type ConfigWorld, configWorld } from '../../config/config-context.ts';
+import { sessionTimeouts } from '../../config/running-configuration.ts';
+import { modeInForce, type Settings } from '../../config/settings/merge-settings.ts';
+import { readRules } from '../../config/settings/permission-settings.ts';
+import type { Wanted } from '../../config/sources/source-types.ts';
 import { CONNECT_TIMEOUT_MS } from '../../mcp/calls/time-limits.ts';
 import type { ServerEntry } from '../../mcp/connection/connect-context.ts';
 import { absolutePath } from '../../permissions/path.ts';
@@ -56,7 +55,7 @@ export function planSession(flags: AgentFlags, files: PlanFiles, around: Surroun
     },
     rules: [...allowed.rules, ...denied.rules, ...settings.rules],
     servers: files.servers,
-    callLimits: limitsOf(settings.timeouts),
+    callLimits: sessionTimeouts(settings.timeouts),
     connect: {
       env,
       cwd,

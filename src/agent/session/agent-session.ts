@@ -6,7 +6,7 @@ import type { HookEffect } from '../../hooks/hook-effect.ts';
 import type { SessionHooks } from '../../hooks/session-hooks.ts';
 import type { ConnectWorld } from '../../mcp/connection/connect-context.ts';
 import { Servers } from '../../mcp/servers/servers.ts';
-import { unmatchedDenyRules } from '../../permissions/unmatched.ts';
+import { unmatchedDenyRules } from '../../permissions/match.ts';
 import type { Pool } from '../../pool/assemble.ts';
 import { ToolIndex } from '../../pool/search/tool-index.ts';
 import type { Usage } from '../../protocol/agent-message.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ControlChannel } from '../../control/channel.ts';
+import { spawnShell } from '../../hooks/command-hook.ts';
 import { SessionHooks } from '../../hooks/session-hooks.ts';
-import { spawnShell } from '../../hooks/spawn-shell.ts';
 import { memoryJournal } from '../../mcp/calls/journal.ts';
 import type { ConnectWorld } from '../../mcp/connection/connect-context.ts';
 import { Features } from '../../mcp/features/features.ts';

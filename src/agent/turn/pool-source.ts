@@ -1,10 +1,9 @@
 import { cutText } from '../../base/cut-text.ts';
 import type { Server } from '../../mcp/servers/server-status.ts';
 import type { Servers } from '../../mcp/servers/servers.ts';
-import { matchesTool, type ToolRef } from '../../permissions/match.ts';
-import type { Rule } from '../../permissions/rule.ts';
-import { policyRules } from '../../permissions/server-policy.ts';
-import { removingRule } from '../../permissions/unmatched.ts';
+import { matchesTool, removingRule, type ToolRef } from '../../permissions/match.ts';
+import { policyRules, type Rule } from '../../permissions/rule.ts';
+
 import {
   Assembler,
   type Origin,

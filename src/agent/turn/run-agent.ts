@@ -1,10 +1,10 @@
 import { isRecord } from '../../base/is-record.ts';
 import { within } from '../../base/within.ts';
 import { callServer } from '../../mcp/calls/call-tool.ts';
-import { matchesCall } from '../../permissions/match.ts';
+import { matchesCall, removingRule } from '../../permissions/match.ts';
+import { policyRules } from '../../permissions/rule.ts';
 import { modeOf } from '../../permissions/rule-store.ts';
-import { policyRules } from '../../permissions/server-policy.ts';
-import { removingRule } from '../../permissions/unmatched.ts';
+
 import type { Pool, PooledTool } from '../../pool/assemble.ts';
 import { nearName } from '../../pool/near-name.ts';
 import type { ToolChange } from '../../pool/pinning/judge.ts';

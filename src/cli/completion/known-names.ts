@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { readConfiguration } from '../../config/configuration.ts';
-import { fileSecretStore } from '../../config/secrets/file-secret-store.ts';
+import { fileSecretStore } from '../../config/secrets/secret-store.ts';
 import { cliWorld } from '../host/config-world.ts';
 import type { Word } from './next-words.ts';
 

@@ -1,4 +1,4 @@
-import { FOREIGN_TOOLS } from '../../config/import/foreign-tools.ts';
+import { FOREIGN_TOOLS } from '../../config/import/programs.ts';
 import type { Word } from './next-words.ts';
 
 /** The programs whose servers can be imported. */

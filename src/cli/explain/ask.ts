@@ -1,5 +1,5 @@
 import type { Configuration } from '../../config/configuration.ts';
-import { expansionOf } from '../../config/explain/expansion.ts';
+import { expansionOf } from '../../config/explain/explain-server.ts';
 import type { DroppedTool, LiveTools } from '../../config/explain/explain-tool.ts';
 import { resolveTool } from '../../config/explain/resolve-tool.ts';
 import type { ConfiguredServer } from '../../config/model.ts';

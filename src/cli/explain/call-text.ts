@@ -1,11 +1,12 @@
-import type {
-  HookRow,
-  PermissionExplanation,
-  RuleRow,
-  TimeoutExplanation,
-  ToolExplanation,
+import {
+  type HookRow,
+  type PermissionExplanation,
+  type RuleRow,
+  standText,
+  type TimeoutExplanation,
+  type ToolExplanation,
 } from '../../config/explain/explanation.ts';
-import { standText } from '../../config/explain/stand.ts';
+
 import { line, type Piece, type Tone } from '../chat/piece.ts';
 import { counted } from '../host/figures.ts';
 import { limitSection, NOT_APPROVED } from './limit-text.ts';

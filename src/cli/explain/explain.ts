@@ -1,15 +1,15 @@
 import { BUILT_INS } from '../../agent/builtins/table.ts';
 import type { Configuration } from '../../config/configuration.ts';
-import type { CallFacts } from '../../config/explain/call-facts.ts';
-import { explainPermission } from '../../config/explain/explain-permission.ts';
+import { type CallFacts, explainPermission } from '../../config/explain/explain-permission.ts';
+
 import { type Beside, explainServer } from '../../config/explain/explain-server.ts';
 import { explainTimeout } from '../../config/explain/explain-timeout.ts';
 import { explainTool, type LiveTools, namedTools } from '../../config/explain/explain-tool.ts';
 import type { Explanation, ServerExplanation } from '../../config/explain/explanation.ts';
 import { resolveTool } from '../../config/explain/resolve-tool.ts';
 import type { ServerStatus } from '../../mcp/servers/server-status.ts';
-import type { Rule } from '../../permissions/rule.ts';
-import { policyRules } from '../../permissions/server-policy.ts';
+import { policyRules, type Rule } from '../../permissions/rule.ts';
+
 import { normalizeName } from '../../protocol/tool-name.ts';
 import type { Piece } from '../chat/piece.ts';
 import { permissionText, timeoutText, toolText } from './call-text.ts';

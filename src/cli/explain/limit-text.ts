@@ -1,6 +1,6 @@
 import { msText } from '../../config/explain/explain-timeout.ts';
-import type { LimitRow } from '../../config/explain/explanation.ts';
-import { standText } from '../../config/explain/stand.ts';
+import { type LimitRow, standText } from '../../config/explain/explanation.ts';
+
 import type { Piece } from '../chat/piece.ts';
 import { section } from './section.ts';
 

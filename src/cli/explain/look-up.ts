@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Configuration } from '../../config/configuration.ts';
-import type { Lookup } from '../../config/expand/expand-entry.ts';
-import { variablesOf } from '../../config/expand/variables.ts';
-import { fileSecretStore } from '../../config/secrets/file-secret-store.ts';
+import { type Lookup, variablesOf } from '../../config/expand/expand-entry.ts';
+
+import { fileSecretStore } from '../../config/secrets/secret-store.ts';
 
 /** Who knows what `${…}` stands for, as a run would ask. */
 export function lookUp(configuration: Pick<Configuration, 'world' | 'settings'>): Lookup {

@@ -2,8 +2,8 @@ import { realInput, ruleLinks } from '../../agent/builtins/files/real-path.ts';
 
 import { BUILT_INS } from '../../agent/builtins/table.ts';
 import type { Configuration } from '../../config/configuration.ts';
-import type { CallFacts } from '../../config/explain/call-facts.ts';
-import { workspaceOf } from '../../config/explain/explain-permission.ts';
+import { type CallFacts, workspaceOf } from '../../config/explain/explain-permission.ts';
+
 import { absolutePath } from '../../permissions/path.ts';
 import type { ExplainRequest } from './request.ts';
 

@@ -1,4 +1,4 @@
-import type { Wanted } from '../../config/sources/wanted.ts';
+import type { Wanted } from '../../config/sources/source-types.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
 
 /** What is to be explained, and as part of which run. */

@@ -1,7 +1,12 @@
 import { isRecord } from '../../base/is-record.ts';
 import { untoldWords } from '../../base/last-words.ts';
-import type { ConnectionRow, ServerExplanation, UseRow } from '../../config/explain/explanation.ts';
-import { standText } from '../../config/explain/stand.ts';
+import {
+  type ConnectionRow,
+  type ServerExplanation,
+  standText,
+  type UseRow,
+} from '../../config/explain/explanation.ts';
+
 import { line, type Piece, type Tone } from '../chat/piece.ts';
 import { many } from '../host/figures.ts';
 import { limitSection } from './limit-text.ts';

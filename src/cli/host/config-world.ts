@@ -1,5 +1,5 @@
 import { homedir } from 'node:os';
-import { type ConfigWorld, configWorld } from '../../config/world.ts';
+import { type ConfigWorld, configWorld } from '../../config/config-context.ts';
 import { workingDirectory } from './working-directory.ts';
 
 /** Where this process looks for configuration. */

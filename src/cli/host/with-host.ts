@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { loadedConfiguration } from '../../config/loaded-configuration.ts';
+import { loadedConfiguration } from '../../config/running-configuration.ts';
 import type { Host } from '../../host/host.ts';
 import type { HostAnswer } from '../../host/host-options.ts';
 import type { WarningSubject } from '../../mcp/connection/connect-context.ts';

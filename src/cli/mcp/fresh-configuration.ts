@@ -1,6 +1,6 @@
 import { type Configuration, readConfiguration } from '../../config/configuration.ts';
-import { refreshCatalogues } from '../../config/refresh-catalogues.ts';
-import type { Wanted } from '../../config/sources/wanted.ts';
+import { refreshCatalogues } from '../../config/sources/refresh-connectors.ts';
+import type { Wanted } from '../../config/sources/source-types.ts';
 import type { Session } from './session.ts';
 
 /** Nobody who looks at a list waits longer for what others may have changed in it. */

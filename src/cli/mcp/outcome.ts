@@ -1,7 +1,7 @@
 import { shellWord } from '../../base/shell-word.ts';
 import type { Configuration } from '../../config/configuration.ts';
-import { lossText } from '../../config/explain/loss-text.ts';
-import { faultText } from '../../config/fault-text.ts';
+import { lossText } from '../../config/explain/entry-status.ts';
+import { faultText } from '../../config/files/diagnostics.ts';
 import type { LossReason, LostServer, Verdict, WrittenServer } from '../../config/model.ts';
 import { whereText } from './where.ts';
 

@@ -1,4 +1,4 @@
-import type { ConfigWorld } from '../../config/world.ts';
+import type { ConfigWorld } from '../../config/config-context.ts';
 import type { Piece } from '../chat/piece.ts';
 import { render } from '../chat/render.ts';
 import { cliWorld } from '../host/config-world.ts';

@@ -1,5 +1,5 @@
 import type { Configuration } from '../../config/configuration.ts';
-import { expansionOf } from '../../config/explain/expansion.ts';
+import { expansionOf } from '../../config/explain/explain-server.ts';
 import { lookUp } from '../explain/look-up.ts';
 import type { Unmet } from './health.ts';
 

@@ -1,5 +1,5 @@
 import { maskEntry } from '../../config/explain/mask-entry.ts';
-import { placeText } from '../../config/fault-text.ts';
+import { placeText } from '../../config/files/diagnostics.ts';
 import type { WrittenServer } from '../../config/model.ts';
 
 /** Where an entry stands, for people: its scope and its place in the file. */

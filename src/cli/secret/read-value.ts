@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { ReadStream } from 'node:tty';
-import { MOST_BYTES } from '../../config/secrets/secret-file.ts';
+import { MAX_SECRET_BYTES } from '../../config/secrets/secret-store.ts';
 import { Failed } from '../host/failure.ts';
 import { DO_NOT_MARK_PASTES, MARK_PASTES, NO_LINE, typeHidden } from './hidden-line.ts';
 
@@ -43,13 +43,13 @@ async function readPiped(name: string, input: NodeJS.ReadStream): Promise<string
     chunks.push(bytes as Buffer);
     length += (bytes as Buffer).length;
     // Enough to be refused; the rest may never end.
-    if (length > 2 * MOST_BYTES) break;
+    if (length > 2 * MAX_SECRET_BYTES) break;
   }
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks));
     return text.replace(/\r?\n$/, '');
   } catch {
-    const fault = length > MOST_BYTES ? 'it is too long' : 'what came through stdin is no UTF-8 text';
+    const fault = length > MAX_SECRET_BYTES ? 'it is too long' : 'what came through stdin is no UTF-8 text';
     throw new Failed(`the value of ${name} cannot be kept: ${fault}`, 'bad-config');
   }
 }

@@ -1,4 +1,4 @@
-import { namedSecrets } from '../../config/expand/named-secrets.ts';
+import { namedSecrets } from '../../config/expand/expand-entry.ts';
 import { table } from '../host/table.ts';
 
 /** A secret and the servers whose entries refer to it. */

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { nearest } from '../../base/nearest.ts';
 import { readConfiguration } from '../../config/configuration.ts';
-import { fileSecretStore } from '../../config/secrets/file-secret-store.ts';
-import type { SecretStore } from '../../config/secrets/secret-store.ts';
+import { fileSecretStore, type SecretStore } from '../../config/secrets/secret-store.ts';
+
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { cliWorld } from '../host/config-world.ts';
 import { errorDocument, sayFailure } from '../host/failure.ts';

@@ -1,6 +1,6 @@
-import { realPlace } from '../../config/approval/real-place.ts';
 import { documentOf } from '../../config/files/read-document.ts';
 import { readText } from '../../config/files/read-text.ts';
+import { realPlace } from '../../config/files/real-path.ts';
 import { readInventory, type WrittenFile } from '../../config/write/inventory.ts';
 import { type HomeContent, homeContent } from './home-parts.ts';
 import { type Found, type Undo, undoOf } from './undo-file.ts';

@@ -1,5 +1,5 @@
 import { isRecord } from '../../base/is-record.ts';
-import { hashEntry } from '../../config/approval/hash-entry.ts';
+import { hashEntry } from '../../config/approval/approved-content.ts';
 import type { Edit } from '../../config/files/edit-document.ts';
 import type { WrittenFile } from '../../config/write/inventory.ts';
 

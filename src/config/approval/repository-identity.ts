@@ -14,9 +14,9 @@ import { join, resolve } from 'node:path';
 import { createFile } from '../../base/create-file.ts';
 import { HostError } from '../../mcp/errors/host-error.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
+import { realPlace } from '../files/real-path.ts';
 import { noteWritten } from '../write/inventory.ts';
-import { hashEntry } from './hash-entry.ts';
-import { realPlace } from './real-place.ts';
+import { hashEntry } from './approved-content.ts';
 
 /** The file in a repository's git directory that holds its random identity; git neither commits nor pushes it. */
 const TOKEN_FILE = 'toolplane-trust';

@@ -1,8 +1,13 @@
 import { isCredentialName } from '../../base/is-credential-name.ts';
+import { isRecord } from '../../base/is-record.ts';
+import type { ExpandedEntry, ServerEntry } from '../../mcp/connection/connect-context.ts';
 import { isNamedCredential } from '../../mcp/connection/secrets.ts';
+import { HostError } from '../../mcp/errors/host-error.ts';
+import { isInherited } from '../../mcp/transports/stdio/server-environment.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { checkExternalEntry, type ExternalServerEntry } from '../../protocol/server-entry.ts';
-import { mapTexts, type Place } from './members.ts';
+import type { Configuration } from '../configuration.ts';
+import type { SecretStore } from '../secrets/secret-store.ts';
 import { type Part, parseTemplate } from './template.ts';
 
 /** Who knows what a name stands for. */
@@ -22,7 +27,7 @@ export type Use = {
   readonly from: 'value' | 'default' | 'missing';
 };
 
-export type Expanded =
+type Expanded =
   | {
       readonly kind: 'expanded';
       readonly entry: ExternalServerEntry;
@@ -119,4 +124,126 @@ function missingFaults(uses: readonly Use[]): string[] {
       ? `there is no secret ${name}, ${who}; run "toolplane secret set ${name}"`
       : `the variable ${name}, ${who}, is not set; set it, or write \${${name}:-default}`;
   });
+}
+
+/** Where what is put in comes from. */
+type ExpanderWorld = {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Asked only if an entry refers to a secret, and each time anew. */
+  readonly secrets: SecretStore | (() => SecretStore);
+  /** Servers whose entry is taken as it is written, such as one that comes from the network. */
+  readonly literal?: (server: string) => boolean;
+};
+
+/** Puts in what entries refer to, each time they are dialled. Throws one `bad-config` that names all that is wrong. */
+export function makeExpander({ env, secrets, literal }: ExpanderWorld) {
+  const lookup = {
+    // Not by `env[name]` alone: `constructor` is no variable.
+    variable: (name: string) => (Object.hasOwn(env, name) ? env[name] : undefined),
+    secret: (name: string) => (typeof secrets === 'function' ? secrets() : secrets).get(name),
+  };
+  return (server: string, entry: ServerEntry): ExpandedEntry => {
+    // What is no entry at all is refused by whoever dials it.
+    if (!isRecord(entry) || entry.type === 'sdk' || literal?.(server) === true) return { entry, secrets: [] };
+    const expanded = expandEntry(entry, lookup);
+    if (expanded.kind === 'expanded') return expanded;
+    throw new HostError('bad-config', server, expanded.faults.join('; '), { hasRun: 'no' });
+  };
+}
+
+/** One text of an entry in which something may be put in, and its place, such as `env.TOKEN` or `args[2]`. */
+type Place = {
+  readonly where: string;
+  readonly text: string;
+  /** Whatever is put in there is nobody's business. */
+  readonly isPrivate: boolean;
+};
+
+/** The entry with each such text as `change` gives it; what is of another type stays, for others to refuse. */
+function mapTexts<T extends object>(entry: T, change: (place: Place) => string): T {
+  const members = Object.entries(entry).map(([member, value]) => [member, changed(member, value, change)]);
+  return Object.fromEntries(members) as T;
+}
+
+/** All such texts of an entry. */
+function textsOf(entry: object): Place[] {
+  const found: Place[] = [];
+  mapTexts(entry, (place) => {
+    found.push(place);
+    return place.text;
+  });
+  return found;
+}
+
+const TEXTS: ReadonlySet<string> = new Set([
+  'command',
+  'cwd',
+  'url',
+  'headersHelper',
+  'authToken',
+  'ideName',
+]);
+const MAPS: ReadonlySet<string> = new Set(['env', 'headers', 'tls']);
+const PRIVATE = /^(env|headers)\b|^authToken$|^tls\.key$/;
+
+function changed(member: string, value: unknown, change: (place: Place) => string): unknown {
+  const at = (where: string, text: unknown) =>
+    typeof text === 'string' ? change({ where, text, isPrivate: PRIVATE.test(where) }) : text;
+  if (TEXTS.has(member)) return at(member, value);
+  if (member === 'args' && Array.isArray(value)) return value.map((it, index) => at(`args[${index}]`, it));
+  if (!MAPS.has(member) || !isRecord(value) || Array.isArray(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, it]) => [name, at(member + keyText(name), it)]),
+  );
+}
+
+/** A name that is no plain word must not break the line. */
+function keyText(name: string): string {
+  return /^[\w-]{1,100}$/.test(name) ? `.${name}` : `[${JSON.stringify(name.slice(0, 100))}]`;
+}
+
+/** The secrets an entry refers to, also those that only a default does; what is malformed refers to none. */
+export function namedSecrets(entry: object): ReadonlySet<string> {
+  return new Set(
+    textsOf(entry).flatMap(({ text }) => {
+      const template = parseTemplate(text);
+      return template.kind === 'parts' ? template.parts.flatMap(secretsOf) : [];
+    }),
+  );
+}
+
+function secretsOf(part: Part): string[] {
+  if (part.kind === 'secret') return [part.name];
+  return part.kind === 'variable' ? (part.otherwise ?? []).flatMap(secretsOf) : [];
+}
+
+/**
+ * An entry of a command as the policy has to see it: with the variables of `env` in settings that its process inherits,
+ * such as `PATH`, except what the administrator's own settings say.
+ */
+export function withSettingsEnv(
+  entry: ExternalServerEntry,
+  { settings, settingsSources, world }: Pick<Configuration, 'settings' | 'settingsSources' | 'world'>,
+): ExternalServerEntry {
+  if (!('command' in entry) || entry.command === undefined) return entry;
+  const managed = settingsSources.flatMap(({ scope, value: { env } }) =>
+    scope === 'managed' && isRecord(env) ? Object.entries(env) : [],
+  );
+  const isManaged = (name: string, value: string) =>
+    managed.some(([it, said]) => it === name && said === value);
+  const inherited = Object.entries(settings.env).filter(
+    ([name, value]) => isInherited(name, world.platform) && !isManaged(name, value),
+  );
+  return { ...entry, env: { ...Object.fromEntries(inherited), ...entry.env } };
+}
+
+/**
+ * The variables that `${…}` in server entries may name: those of the environment and of settings, and
+ * `TOOLPLANE_PROJECT_DIR`, the directory the session works in.
+ */
+export function variablesOf({
+  world,
+  settings,
+}: Pick<Configuration, 'world' | 'settings'>): Readonly<Record<string, string | undefined>> {
+  return { ...world.env, ...settings.env, TOOLPLANE_PROJECT_DIR: world.cwd };
 }

@@ -4,8 +4,8 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { Apart } from '../../mcp/connection/connect-context.ts';
 import { HostError } from '../../mcp/errors/host-error.ts';
 import type { ExternalServerEntry } from '../../protocol/server-entry.ts';
-import { isWithin, realPlace } from '../approval/real-place.ts';
 import type { Configuration } from '../configuration.ts';
+import { isWithin, realPlace } from '../files/real-path.ts';
 import { hasOwnDirectory, type WrittenServer } from '../model.ts';
 
 /** What decides where the processes of a server run. */

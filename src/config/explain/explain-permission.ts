@@ -1,19 +1,29 @@
+import { isRecord } from '../../base/is-record.ts';
+import { redactText } from '../../base/redact.ts';
+import { shellWord } from '../../base/shell-word.ts';
+import { matchingHooks } from '../../hooks/match-hooks.ts';
 import { type Decision, decide, type Situation } from '../../permissions/decide.ts';
-import { matchesCall, matchesTool, type ToolRef } from '../../permissions/match.ts';
-import type { Workspace } from '../../permissions/path.ts';
-import { type Rule, ruleText } from '../../permissions/rule.ts';
+import { matchesCall, matchesTool, narrowRules, type ToolRef } from '../../permissions/match.ts';
+import type { PathLink, Workspace } from '../../permissions/path.ts';
+import { parseRule, type Rule, type RuleSource, ruleText } from '../../permissions/rule.ts';
+import { subjectKind } from '../../permissions/subject.ts';
+import type { ToolAnnotations } from '../../protocol/mcp.ts';
+import type { PermissionMode } from '../../protocol/permission.ts';
 import type { Configuration } from '../configuration.ts';
-import { countsWhole } from '../settings/settings.ts';
-import type { CallFacts } from './call-facts.ts';
-import type { HookRow, PermissionExplanation, RuleRow } from './explanation.ts';
-import { meantTool } from './meant-tool.ts';
-import { hooksBefore } from './permission-hooks.ts';
-import { explainMode } from './permission-mode.ts';
-import { nextOf } from './permission-steps.ts';
-import { resolveTool } from './resolve-tool.ts';
-import { placeOfRule, RULE_PLACES, type WrittenRule, writtenRules } from './rule-places.ts';
-import { standText } from './stand.ts';
-import { isUnasked, withoutClaim } from './unasked.ts';
+import { readHookSettings } from '../settings/hook-settings.ts';
+import { countsWhole, modeInForce } from '../settings/merge-settings.ts';
+import { RULE_SOURCES } from '../settings/read-settings.ts';
+import { SettingFaults } from '../settings/setting-keys.ts';
+import type { SettingsSource } from '../sources/source-types.ts';
+import {
+  type HookRow,
+  type PermissionExplanation,
+  type RuleRow,
+  type Stand,
+  standAt,
+  standText,
+} from './explanation.ts';
+import { meantTool, resolveTool } from './resolve-tool.ts';
 
 /** Which rule, mode or claim decides about a call of the tool, where it stands, and what all the others said. */
 export function explainPermission(
@@ -148,3 +158,221 @@ function withHooks(answer: string, { kind }: Decision, hooks: readonly HookRow[]
       : `one of ${hooks.length} PreToolUse hooks says`;
   return `${answer.replace(/\.$/, '')}; unless ${who} otherwise, which is asked first.`;
 }
+
+type Known = {
+  readonly facts: CallFacts;
+  readonly workspace: Workspace;
+  /** The tool that is likely meant, if nobody knows this one. */
+  readonly meant: string | undefined;
+};
+
+/** What to do next; without arguments, also how to ask about a call that some rules may decide. */
+function nextOf(ref: ToolRef, decision: Decision, rows: readonly RuleRow[], known: Known): string[] {
+  const kind = subjectKind(ref.name);
+  const isOpen = known.facts.input === undefined && rows.some(({ part }) => part === 'other arguments');
+  const steps = stepsOf(ref, decision, rows, known);
+  if (!isOpen || kind === undefined) return steps;
+  const example = `${ref.name}(<${kind === 'word' ? 'name' : kind}>)`;
+  return [...steps, `some rules depend on its arguments: toolplane explain permission ${shellWord(example)}`];
+}
+
+/** A rule of others cannot be taken back here; one's own can, where it stands. */
+function stepsOf(
+  ref: ToolRef,
+  { kind }: Decision,
+  rows: readonly RuleRow[],
+  { facts, workspace, meant }: Known,
+): string[] {
+  if (facts.fault !== undefined) return ['name another path'];
+  if (meant !== undefined) return [`toolplane explain permission ${shellWord(meant)}`];
+  const [first] = rows;
+  const decides = first?.part === 'decides' ? first : undefined;
+  const where = decides?.at ? standText(decides.at) : undefined;
+  const isManaged = decides?.at?.scope === 'managed';
+  if (kind === 'allow') return where ? [`to be asked instead, remove the rule at ${where}`] : [];
+  const idle = rows.find(({ part }) => part === 'not approved');
+  const approve = idle?.at
+    ? [`if ${idle.at.label} is well, approve it: toolplane mcp approve --settings`]
+    : [];
+  if (decides) {
+    if (isManaged) return [`ask those who run this machine: no other rule can beat the one at ${where}`];
+    return [...(where ? [`remove the rule at ${where}`] : []), ...approve];
+  }
+  const rules = rulesToAllow(ref.name, facts, workspace).map((rule) => JSON.stringify(rule));
+  return [
+    `to allow it always: add ${rules.join(', ')} to permissions.allow of your settings, or answer "always" when asked`,
+    ...(ref.server !== undefined && isUnasked(ref, facts) ? [askServerStep(ref.name, ref.server)] : []),
+    ...approve,
+  ];
+}
+
+/** A pattern stands for several tools, which can only be listed. */
+function askServerStep(name: string, server: string): string {
+  if (name.includes('*')) return `to see the tools it stands for: toolplane tools -s ${shellWord(server)}`;
+  return `to ask its server what it does: toolplane explain tool ${shellWord(name)}`;
+}
+
+/** The rules that a prompt would offer; without arguments, what kind of rule it would be. */
+function rulesToAllow(name: string, { isBuiltIn, input }: CallFacts, workspace: Workspace): string[] {
+  const kind = subjectKind(name);
+  if (isBuiltIn !== true || kind === undefined) return [name];
+  if (input === undefined) return [`${name}(<${kind === 'word' ? 'name' : kind}>)`];
+  return narrowRules(name, [input], workspace).map(({ toolName, ruleContent }) =>
+    ruleText({ tool: toolName, ...(ruleContent !== undefined && { content: ruleContent }) }),
+  );
+}
+
+type KnownSettings = Pick<Configuration, 'settings' | 'settingsSources'>;
+
+/** The mode that a session with this flag begins in, and where it stands. */
+function explainMode(
+  { settings, settingsSources }: KnownSettings,
+  flag: PermissionMode | undefined,
+): { readonly mode: PermissionMode; readonly says: string } {
+  const mode = modeInForce(settings, flag);
+  if (mode === undefined) return { mode: 'default', says: 'nobody set another' };
+  const isRuled = settings.permissions.modes.policySettings !== undefined;
+  if (flag !== undefined && !isRuled) return { mode, says: 'by --permission-mode' };
+  const source = settingsSources.findLast(
+    (it) => countsWhole(settings, it) && modeOf(it) === mode && (!isRuled || it.scope === 'managed'),
+  );
+  const beats = flag === undefined ? '' : ', which --permission-mode cannot change';
+  return { mode, says: `by ${source ? placeOf(source) : 'settings'}${beats}` };
+}
+
+function modeOf({ value: { permissions } }: SettingsSource): unknown {
+  return isRecord(permissions) ? permissions.defaultMode : undefined;
+}
+
+function placeOf({ scope, label, locate }: SettingsSource): string {
+  return standText(standAt(scope, label, locate(['permissions', 'defaultMode'])));
+}
+
+/** The hooks of settings that hear of a call of this tool before anything is decided, in the order in which they run. */
+function hooksBefore(
+  { settings, settingsSources, world }: Pick<Configuration, 'settings' | 'settingsSources' | 'world'>,
+  { name, server, tool }: ToolRef,
+): HookRow[] {
+  const input = {
+    hook_event_name: 'PreToolUse',
+    session_id: '',
+    transcript_path: '',
+    cwd: world.cwd,
+    tool_name: name,
+    ...(server !== undefined && tool !== undefined && { mcp_server: { name: server, source: '', tool } }),
+    tool_input: {},
+    tool_use_id: '',
+  } as const;
+  const sources = settingsSources.filter((it) => countsWhole(settings, it));
+  return sources.flatMap(({ scope, label, value, locate }) => {
+    const groups: unknown = isRecord(value.hooks) ? value.hooks.PreToolUse : undefined;
+    return listed(groups).flatMap((group, at) => {
+      const hooks = isRecord(group) ? listed(group.hooks) : [];
+      return hooks.flatMap((hook, which): HookRow[] => {
+        // One at a time, as a file of one: so each is known by its place.
+        const alone = { PreToolUse: [{ ...(group as object), hooks: [hook] }] };
+        const [found] = matchingHooks(readHookSettings(alone, new SettingFaults()), input);
+        if (found?.target.kind !== 'command') return [];
+        const place = locate(['hooks', 'PreToolUse', at, 'hooks', which]);
+        return [
+          {
+            ...(found.matcher !== undefined && { matcher: found.matcher }),
+            command: redactText(found.target.command),
+            at: standAt(scope, label, place),
+          },
+        ];
+      });
+    });
+  });
+}
+
+function listed(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** A rule as it stands in a file. */
+type WrittenRule = { readonly rule: Rule; readonly at: Stand; readonly source: SettingsSource };
+
+/** Every rule of every settings file and flag, also those that do not count, the highest first. */
+function writtenRules({ settingsSources }: Pick<Configuration, 'settingsSources'>): WrittenRule[] {
+  return [...settingsSources].reverse().flatMap((source) => {
+    const permissions = isRecord(source.value.permissions) ? source.value.permissions : {};
+    return (['deny', 'ask', 'allow'] as const).flatMap((effect) => {
+      const texts: unknown = permissions[effect];
+      return (Array.isArray(texts) ? texts : []).flatMap((text: unknown, at) => {
+        if (typeof text !== 'string') return [];
+        const parsed = parseRule(text, effect, RULE_SOURCES[source.scope]);
+        if (!parsed.ok) return [];
+        const position = source.locate(['permissions', effect, at]);
+        return [{ rule: parsed.rule, at: standAt(source.scope, source.label, position), source }];
+      });
+    });
+  });
+}
+
+/** Where the rule stands; undefined for one of a flag or of a server's entry. */
+function placeOfRule(all: readonly WrittenRule[], rule: Rule): WrittenRule | undefined {
+  return all.find(
+    (it) =>
+      it.rule.effect === rule.effect &&
+      ruleText(it.rule) === ruleText(rule) &&
+      it.rule.source === rule.source,
+  );
+}
+
+/** Whose rule it is, as people call the place. */
+const RULE_PLACES: Readonly<Record<RuleSource, string>> = {
+  cliArg: 'a flag',
+  session: 'this session',
+  localSettings: 'local settings',
+  projectSettings: 'project settings',
+  userSettings: 'user settings',
+  policySettings: 'managed settings',
+  serverPolicy: 'the entry of its server',
+};
+
+/** Whether nobody knows what the tool claims of itself: its server was not asked, or there is none. */
+function isUnasked(
+  { server }: Pick<ToolRef, 'server'>,
+  { isAsked, isBuiltIn }: Pick<CallFacts, 'isAsked' | 'isBuiltIn'>,
+): boolean {
+  return isAsked !== true && (server !== undefined || isBuiltIn !== true);
+}
+
+/** The same decision without telling as a fact what only its server could say. */
+function withoutClaim(decision: Decision, { name, server }: Pick<ToolRef, 'name' | 'server'>): Decision {
+  const { reason } = decision;
+  if (reason.annotation !== 'destructiveHint') return decision;
+  const why = server === undefined ? 'nobody knows what it does' : 'its server was not asked what it does';
+  const text = reason.text.replace(`${name} may be destructive`, `no rule allows it, and ${why}`);
+  return { ...decision, reason: { ...reason, text } };
+}
+
+/** What is known of the call beside the rules. */
+export type CallFacts = {
+  readonly ref?: ToolRef;
+  /** With its paths as the file system sees them: that is what is decided on. */
+  readonly input?: Readonly<Record<string, unknown>>;
+  /** Why its path leads nowhere: then nobody is asked. */
+  readonly fault?: string;
+  /** The real path, where another was written. */
+  readonly path?: string;
+  /** Where the paths that rules name lead. */
+  readonly links?: readonly PathLink[];
+  /** What its server claims; nothing unless it was asked. */
+  readonly annotations?: ToolAnnotations;
+  /** Its server was asked for its claims, and told those or none. */
+  readonly isAsked?: boolean;
+  /** Of a built-in tool, which is ours; a server's is trusted if its entry says so. */
+  readonly isBuiltIn?: boolean;
+  /** The names of all that are built in, one of which may be meant. */
+  readonly builtIns?: readonly string[];
+  /** How it differs from what was accepted. */
+  readonly changed?: string;
+  /** It was not there when its server was accepted: a rule that names it accepts it. */
+  readonly isNew?: boolean;
+  /** Rules that entries and flags make beside settings. */
+  readonly rules?: readonly Rule[];
+  /** `--permission-mode`. */
+  readonly mode?: PermissionMode;
+};

@@ -1,9 +1,19 @@
 import { shellWords } from '../../base/shell-word.ts';
+import { CALL_TIMEOUT_MS, CONNECT_TIMEOUT_MS } from '../../mcp/calls/time-limits.ts';
 import type { Configuration } from '../configuration.ts';
-import type { LimitRow, TimeoutExplanation } from './explanation.ts';
-import { limitsOf } from './limits.ts';
+import type { ConfiguredServer, ServerOverride } from '../model.ts';
+import { countsWhole, type Told } from '../settings/merge-settings.ts';
+import { readOneSettings } from '../settings/read-settings.ts';
+import {
+  type LimitRow,
+  type Stand,
+  standAt,
+  standInSettings,
+  standOf,
+  standText,
+  type TimeoutExplanation,
+} from './explanation.ts';
 import { nearNames, resolveTool } from './resolve-tool.ts';
-import { standText } from './stand.ts';
 
 /** Every limit of a server, or of a tool of it: its value, where it comes from, and what it beat. `name` may be that of a tool. */
 export function explainTimeout(
@@ -85,4 +95,122 @@ function nobody(configuration: Configuration, name: string, isBroken: boolean): 
         : `toolplane explain timeout ${shellWords(near)}`,
     ],
   };
+}
+
+type Known = Pick<Configuration, 'settings' | 'settingsSources'>;
+type Said = { readonly ms: number; readonly by: string; readonly at?: Stand };
+
+/** Every limit of a server, or of one of its tools; the nearest that says something counts, each limit by itself. */
+export function limitsOf(server: ConfiguredServer, known: Known, tool?: string): LimitRow[] {
+  const { connectMs, callMs, idleMs } = known.settings.timeouts;
+  const ofTool = tool === undefined ? [] : saidOfTool(server, known, tool);
+  const rows = [
+    row('connect', [
+      ...said(server, known, 'connectTimeoutMs'),
+      ...general(known, 'connectMs', connectMs),
+      { ms: CONNECT_TIMEOUT_MS, by: 'the default' },
+    ]),
+    row('call', [
+      ...ofTool,
+      ...said(server, known, 'timeout'),
+      ...general(known, 'callMs', callMs),
+      { ms: CALL_TIMEOUT_MS, by: 'the default' },
+    ]),
+    row('idle', [...said(server, known, 'idleTimeoutMs'), ...general(known, 'idleMs', idleMs)]),
+  ];
+  const idle = pendingLimits(known, server.name, tool);
+  return rows.map((it) => ({ ...it, said: [...it.said, ...idle[it.limit]] }));
+}
+
+function row(limit: LimitRow['limit'], all: readonly Said[]): LimitRow {
+  const [first] = all;
+  return {
+    limit,
+    ...(first && { ms: first.ms }),
+    by: first?.by ?? 'a call may stay silent as long as it likes',
+    said: all.map((it, at) => ({ ...it, counts: at === 0 })),
+  };
+}
+
+type Member = 'connectTimeoutMs' | 'timeout' | 'idleTimeoutMs';
+
+/** What settings and its entry say of it: what counts of it first, then the highest settings. */
+function said(server: ConfiguredServer, known: Known, member: Member): Said[] {
+  return saidOf(server, known, [member], (members) => members[member]);
+}
+
+/** The map that counts does so as a whole: where it leaves the tool out, no other speaks for it. */
+function saidOfTool(server: ConfiguredServer, known: Known, tool: string): Said[] {
+  const ofTool = ({ toolTimeoutsMs }: Limits) =>
+    toolTimeoutsMs && Object.hasOwn(toolTimeoutsMs, tool) ? toolTimeoutsMs[tool] : undefined;
+  return saidOf(server, known, ['toolTimeoutsMs', tool], ofTool);
+}
+
+type Limits = Pick<ServerOverride['members'], Member | 'toolTimeoutsMs'>;
+
+function saidOf(
+  { name, written, entry, settled }: ConfiguredServer,
+  { settings, settingsSources }: Known,
+  way: readonly [member: string, ...tool: string[]],
+  read: (members: Limits) => number | undefined,
+): Said[] {
+  if (read(entry ?? {}) === undefined) return [];
+  const path = way.join('.');
+  const own = read(written.entry ?? {});
+  const ofEntry = own === undefined ? [] : [{ ms: own, by: `"${path}" of its entry`, at: standOf(written) }];
+  const overrides = settings.overrides.filter((it) => it.name === name).reverse();
+  const ofSettings = overrides.flatMap((override) => {
+    const ms = read(override.members);
+    if (ms === undefined) return [];
+    const at = standInSettings(settingsSources, override, ['serverSettings', name, ...way]);
+    return [{ ms, by: `serverSettings.${name}.${path}`, at }];
+  });
+  // Who has the last word is decided where settings are laid over entries.
+  const by = settled.find(({ member }) => member === way[0])?.label;
+  const all = [...ofSettings, ...ofEntry];
+  const counting = by === undefined ? ofEntry : all.filter(({ at }) => at.label === by).slice(0, 1);
+  return [...counting, ...all.filter((it) => !counting.includes(it))];
+}
+
+function general(
+  { settingsSources }: Known,
+  member: 'connectMs' | 'callMs' | 'idleMs',
+  told: Told<number> | undefined,
+): Said[] {
+  if (told === undefined) return [];
+  const at = standInSettings(settingsSources, told, ['timeouts', member]);
+  return [{ ms: told.value, by: `timeouts.${member} of settings`, at }];
+}
+
+type PendingLimit = LimitRow['said'][number];
+
+/** Limits in files of the project that nobody approved: people wonder why they do nothing. The highest first. */
+function pendingLimits(
+  { settings, settingsSources }: Pick<Configuration, 'settings' | 'settingsSources'>,
+  server: string,
+  tool?: string,
+): Readonly<Record<LimitRow['limit'], readonly PendingLimit[]>> {
+  const all: Record<LimitRow['limit'], PendingLimit[]> = { connect: [], call: [], idle: [] };
+  const waiting = settingsSources.filter((source) => !countsWhole(settings, source));
+  for (const { value, scope, label, locate } of waiting.reverse()) {
+    const say = (limit: LimitRow['limit'], ms: number | undefined, by: string, path: readonly string[]) => {
+      if (ms === undefined) return;
+      all[limit].push({ ms, by, at: standAt(scope, label, locate(path)), counts: false, isPending: true });
+    };
+    const { timeouts, servers } = readOneSettings(value, scope).settings;
+    for (const { members } of servers.filter(({ name }) => name === server)) {
+      const own = (limit: LimitRow['limit'], ms: number | undefined, ...way: string[]) =>
+        say(limit, ms, `serverSettings.${server}.${way.join('.')}`, ['serverSettings', server, ...way]);
+      own('connect', members.connectTimeoutMs, 'connectTimeoutMs');
+      const { toolTimeoutsMs = {} } = members;
+      if (tool !== undefined && Object.hasOwn(toolTimeoutsMs, tool))
+        own('call', toolTimeoutsMs[tool], 'toolTimeoutsMs', tool);
+      own('call', members.timeout, 'timeout');
+      own('idle', members.idleTimeoutMs, 'idleTimeoutMs');
+    }
+    say('connect', timeouts.connectMs, 'timeouts.connectMs of settings', ['timeouts', 'connectMs']);
+    say('call', timeouts.callMs, 'timeouts.callMs of settings', ['timeouts', 'callMs']);
+    say('idle', timeouts.idleMs, 'timeouts.idleMs of settings', ['timeouts', 'idleMs']);
+  }
+  return all;
 }

@@ -1,19 +1,25 @@
 import { shellWord, shellWords } from '../../base/shell-word.ts';
 import { isChosen } from '../../mcp/discovery/tool-filter.ts';
-import type { ToolRef } from '../../permissions/match.ts';
+import { removingRule, type ToolRef } from '../../permissions/match.ts';
 import { type Rule, ruleText } from '../../permissions/rule.ts';
-import { removingRule } from '../../permissions/unmatched.ts';
+
 import type { ToolAnnotations } from '../../protocol/mcp.ts';
 import { mcpToolName } from '../../protocol/tool-name.ts';
 import type { Configuration } from '../configuration.ts';
 import type { ConfiguredServer } from '../model.ts';
-import type { CallFacts } from './call-facts.ts';
-import { explainPermission } from './explain-permission.ts';
+import { type CallFacts, explainPermission } from './explain-permission.ts';
+
 import { type Beside, explainServer } from './explain-server.ts';
-import type { PermissionExplanation, ServerExplanation, ToolExplanation } from './explanation.ts';
-import { limitsOf } from './limits.ts';
+import { limitsOf } from './explain-timeout.ts';
+import {
+  type PermissionExplanation,
+  type ServerExplanation,
+  standInSettings,
+  standOf,
+  standText,
+  type ToolExplanation,
+} from './explanation.ts';
 import { type LiveTool, nearNames, resolveTool } from './resolve-tool.ts';
-import { standInSettings, standOf, standText } from './stand.ts';
 
 /** What the servers that were asked said. */
 export type LiveTools = {

@@ -5,12 +5,11 @@ import { underLock } from '../../base/file-lock.ts';
 import { fileState, followLinks, replaceFile } from '../../base/replace-file.ts';
 import { HostError } from '../../mcp/errors/host-error.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
-import { realPlace } from '../approval/real-place.ts';
-import { placeText } from '../fault-text.ts';
+import { placeText } from './diagnostics.ts';
 import { EditRefused, editText, type Edit as TextEdit } from './edit-text.ts';
-import { documentOf } from './read-document.ts';
+import { documentOf, type Migration, migrate } from './read-document.ts';
 import { mostBytesOf, readText } from './read-text.ts';
-import { type Migration, migrate } from './versions.ts';
+import { realPlace } from './real-path.ts';
 
 /** Sets the value at the end of a way, making objects on the way; `undefined` removes it. */
 export type Edit = TextEdit;

@@ -1,7 +1,158 @@
-import type { JsonNode } from './read-tree.ts';
+import { endOfString, MAX_DEPTH, MAX_VALUES } from './plain-json.ts';
+
+/** A part of a text: where it stands and what it is. */
+export type JsonNode = {
+  readonly type: 'object' | 'list' | 'member' | 'scalar';
+  readonly offset: number;
+  length: number;
+  /** Of a scalar; of a member, its name. */
+  readonly value?: unknown;
+  /** The members of an object, the items of a list, the value of a member; a broken text may end before that. */
+  readonly children: readonly JsonNode[];
+  /** Where the colon of a member stands. */
+  readonly colon?: number;
+};
+
+/** `root` is as far as the text could be read: undefined if there is nothing but blanks and comments, or it is too much. */
+type JsonTree = { readonly root: JsonNode | undefined; readonly fault?: TextFault };
+
+/** Reads a JSON text with comments and trailing commas up to its first fault, without calling itself. */
+export function readTree(text: string): JsonTree {
+  const reader = new TreeReader(text);
+  const fault = reader.read();
+  return { root: reader.root, ...(fault && { fault }) };
+}
+
+/** What may come next: a value; an item of a list, a name of an object, or their end; a comma or an end; nothing. */
+type Expected = 'value' | 'item' | 'name' | 'more' | 'nothing';
+
+/** A part that may still get some of its own. */
+type OpenNode = JsonNode & { readonly children: JsonNode[] };
+
+/** Most parts of a text have none. */
+const NONE: JsonNode[] = [];
+
+class TreeReader {
+  readonly #text: string;
+  #at = 0;
+  #expected: Expected = 'value';
+  /** Objects, lists and members that have not ended yet. */
+  readonly #open: OpenNode[] = [];
+  #depth = 0;
+  #values = 0;
+  root: JsonNode | undefined;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  read(): TextFault | undefined {
+    for (;;) {
+      const next = skipTrivia(this.#text, this.#at);
+      if (typeof next !== 'number') return this.#stop(next);
+      this.#at = next;
+      if (next >= this.#text.length) return this.#finish();
+      const fault = this.#step(this.#text[next] as string);
+      if (fault) return this.#stop(fault);
+    }
+  }
+
+  #step(character: string): TextFault | undefined {
+    const top = this.#open.at(-1);
+    if (this.#expected === 'nothing') return this.#fault('there is more after the end of the value');
+    if (this.#expected !== 'value' && character === CLOSING[top?.type ?? '']) return this.#close();
+    if (this.#expected === 'more') {
+      if (character !== ',') return this.#fault('a comma or a closing bracket is missing before this');
+      this.#at++;
+      this.#expected = top?.type === 'list' ? 'item' : 'name';
+      return undefined;
+    }
+    if (this.#expected === 'name') return this.#readName(character);
+    if (++this.#values > MAX_VALUES) return this.#tooMuch(`it holds more than ${MAX_VALUES} values`);
+    return character === '{' || character === '[' ? this.#openNode(character) : this.#readScalar(character);
+  }
+
+  #readName(character: string): TextFault | undefined {
+    if (character !== '"')
+      return this.#fault(/[\w'$]/.test(character) ? NO_WORD : 'a name in double quotes is missing here');
+    const name = readString(this.#text, this.#at);
+    if ('message' in name) return name;
+    const colon = skipTrivia(this.#text, name.end);
+    if (typeof colon !== 'number') return colon;
+    if (this.#text[colon] !== ':') return { message: 'a colon is missing here', offset: colon };
+    this.#add({ type: 'member', offset: this.#at, length: 0, value: name.value, children: [], colon });
+    this.#at = colon + 1;
+    this.#expected = 'value';
+    return undefined;
+  }
+
+  #openNode(character: '{' | '['): TextFault | undefined {
+    if (++this.#depth > MAX_DEPTH)
+      return this.#tooMuch(`objects and lists stand in each other more than ${MAX_DEPTH} deep`);
+    const type = character === '{' ? 'object' : 'list';
+    this.#add({ type, offset: this.#at, length: 0, children: [] });
+    this.#at++;
+    this.#expected = type === 'object' ? 'name' : 'item';
+    return undefined;
+  }
+
+  #readScalar(character: string): TextFault | undefined {
+    const read = character === '"' ? readString : readWord;
+    const word = read(this.#text, this.#at);
+    if ('message' in word) return word;
+    this.#add({ type: 'scalar', offset: this.#at, length: 0, value: word.value, children: NONE });
+    this.#at = word.end;
+    this.#end();
+    return undefined;
+  }
+
+  #close(): undefined {
+    this.#at++;
+    this.#depth--;
+    this.#end();
+  }
+
+  #add(node: OpenNode): void {
+    this.root ??= node;
+    this.#open.at(-1)?.children.push(node);
+    this.#open.push(node);
+  }
+
+  /** The innermost ends here, and with it the member whose value it is. */
+  #end(): void {
+    do {
+      const node = this.#open.pop();
+      if (node) node.length = this.#at - node.offset;
+    } while (this.#open.at(-1)?.type === 'member');
+    this.#expected = this.#open.length === 0 ? 'nothing' : 'more';
+  }
+
+  #finish(): TextFault | undefined {
+    if (!this.root || this.#expected === 'nothing') return undefined;
+    if (this.#expected === 'value') return this.#stop(this.#fault('a value is missing here'));
+    const type = this.#open.at(-1)?.type;
+    return this.#stop(this.#fault(`a closing ${CLOSING[type ?? '']} is missing`));
+  }
+
+  #tooMuch(message: string): TextFault {
+    this.root = undefined;
+    return this.#fault(message);
+  }
+
+  #fault(message: string): TextFault {
+    return { message, offset: this.#at };
+  }
+
+  #stop(fault: TextFault): TextFault {
+    for (const node of this.#open) node.length = fault.offset - node.offset;
+    return fault;
+  }
+}
+
+const CLOSING: Readonly<Record<string, string>> = { object: '}', list: ']' };
 
 /** The last of the members of the name, since that is the one that counts. The tree does not change any more. */
-export function memberOf(object: JsonNode, name: string): JsonNode | undefined {
+export function memberNamed(object: JsonNode, name: string): JsonNode | undefined {
   const { children } = object;
   if (children.length <= FEW) return children.findLast((member) => member.value === name);
   const known = indexes.get(object);
@@ -39,7 +190,7 @@ export function valueOfNode({ type, value, children }: JsonNode): unknown {
 }
 
 /** A member that is written a second time in the same object. */
-export type DuplicateNode = { readonly path: readonly (string | number)[]; readonly offset: number };
+type DuplicateNode = { readonly path: readonly (string | number)[]; readonly offset: number };
 
 /** In the order of the text, so many at most. */
 export function findDuplicates(root: JsonNode, most: number): DuplicateNode[] {
@@ -63,6 +214,82 @@ export function findDuplicates(root: JsonNode, most: number): DuplicateNode[] {
 }
 
 function childOf(node: JsonNode, part: string | number): JsonNode | undefined {
-  if (node.type === 'object') return memberOf(node, String(part))?.children[0];
+  if (node.type === 'object') return memberNamed(node, String(part))?.children[0];
   return node.type === 'list' && typeof part === 'number' ? node.children[part] : undefined;
 }
+
+/** What is no JSON and where; it shows nothing of the text. */
+type TextFault = { readonly message: string; readonly offset: number };
+
+/** A scalar of a text: its value, and where it ends. */
+type Word = { readonly value: unknown; readonly end: number };
+
+/** Where blanks and comments end; a comment that does not is a fault. */
+function skipTrivia(text: string, from: number): number | TextFault {
+  for (let at = from; ; at++) {
+    const code = text.charCodeAt(at);
+    if (code === SLASH && text[at + 1] === '/') at = endOfLine(text, at) - 1;
+    else if (code === SLASH && text[at + 1] === '*') {
+      const end = text.indexOf('*/', at + 2);
+      if (end < 0) return { message: 'a comment does not end; */ is missing', offset: at };
+      at = end + 1;
+    } else if (code !== SPACE && code !== TAB && code !== LINE_FEED && code !== RETURN) return at;
+  }
+}
+
+const [TAB, LINE_FEED, RETURN, SPACE, SLASH] = [0x09, 0x0a, 0x0d, 0x20, 0x2f];
+
+/** Where the line ends on which the offset is. */
+export function endOfLine(text: string, from: number): number {
+  for (let at = from; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === LINE_FEED || code === RETURN) return at;
+  }
+  return text.length;
+}
+
+/** A text in double quotes. */
+function readString(text: string, offset: number): Word | TextFault {
+  const last = endOfString(text, offset);
+  const written = text.slice(offset, last + 1);
+  try {
+    return { value: JSON.parse(written), end: last + 1 };
+  } catch {
+    return stringFault(written, offset, last >= text.length);
+  }
+}
+
+function stringFault(written: string, offset: number, isOpen: boolean): TextFault {
+  // Who forgets a quote has the rest of the line in the text.
+  if (isOpen || /[\r\n]/.test(written))
+    return { message: 'a text does not end; a double quote is missing', offset };
+  for (let at = 1; at < written.length; at++) {
+    if (written.charCodeAt(at) < SPACE)
+      return { message: 'a control character in a text; write it as \\t or \\u', offset: offset + at };
+    if (written[at] !== '\\') continue;
+    if (!/^(?:["\\/bfnrt]|u[\da-f]{4})/i.test(written.slice(at + 1, at + 6)))
+      return { message: ESCAPE, offset: offset + at };
+    at++;
+  }
+  return { message: ESCAPE, offset };
+}
+
+const ESCAPE = 'a backslash before what needs none; write \\\\ for a backslash';
+
+/** A number, `true`, `false` or `null`. */
+function readWord(text: string, offset: number): Word | TextFault {
+  const pattern = /[-+.\w]+/y;
+  pattern.lastIndex = offset;
+  const written = pattern.exec(text)?.[0] ?? '';
+  if (written === '') {
+    const isMissing = /[,:}\]]/.test(text[offset] ?? '');
+    return { message: isMissing ? 'a value is missing here' : NO_WORD, offset };
+  }
+  try {
+    return { value: JSON.parse(written), end: offset + written.length };
+  } catch {
+    return { message: /^[-+.\d]/.test(written) ? 'this is no number' : NO_WORD, offset };
+  }
+}
+
+const NO_WORD = 'a word that is no JSON; texts and names stand in double quotes';

@@ -1,8 +1,14 @@
 import type { Position } from '../model.ts';
-import { findDuplicates, memberOf, valueAt, valueOfNode } from './json-tree.ts';
-import { placesIn } from './place-in-text.ts';
+import {
+  endOfLine,
+  findDuplicates,
+  type JsonNode,
+  memberNamed,
+  readTree,
+  valueAt,
+  valueOfNode,
+} from './json-tree.ts';
 import { readPlain } from './plain-json.ts';
-import { type JsonNode, readTree } from './read-tree.ts';
 
 /** A JSON text with comments and trailing commas, and where things stand in it. */
 export type ParsedJson = {
@@ -17,7 +23,7 @@ export type ParsedJson = {
 };
 
 /** One that is written a second time, and where. */
-export type Duplicate = { readonly path: readonly (string | number)[]; readonly position: Position };
+type Duplicate = { readonly path: readonly (string | number)[]; readonly position: Position };
 
 /** Some editors begin files with it; it is no part of the text. */
 export const BOM = '\uFEFF';
@@ -64,5 +70,29 @@ function offsetOf(root: JsonNode | undefined, path: readonly (string | number)[]
   const parent = valueAt(root, path.slice(0, -1));
   const last = path.at(-1);
   const isMember = parent?.type === 'object' && last !== undefined;
-  return (isMember ? memberOf(parent, String(last)) : valueAt(root, path))?.offset;
+  return (isMember ? memberNamed(parent, String(last)) : valueAt(root, path))?.offset;
+}
+
+/** Where offsets of a text stand, in lines and columns as editors count them; the lines are found once, when asked. */
+function placesIn(text: string): (offset: number) => Position {
+  let starts: readonly number[] | undefined;
+  return (offset) => {
+    starts ??= lineStarts(text);
+    let [low, high] = [0, starts.length];
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if ((starts[middle] as number) <= offset) low = middle;
+      else high = middle;
+    }
+    return { line: low + 1, column: offset - (starts[low] as number) + 1 };
+  };
+}
+
+function lineStarts(text: string): number[] {
+  const starts = [0];
+  for (let at = endOfLine(text, 0); at < text.length; at = endOfLine(text, at)) {
+    at += text.startsWith('\r\n', at) ? 2 : 1;
+    starts.push(at);
+  }
+  return starts;
 }

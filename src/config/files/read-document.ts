@@ -1,9 +1,8 @@
 import { isRecord } from '../../base/is-record.ts';
 import type { Position } from '../model.ts';
-import { keyText } from '../sources/key-text.ts';
+import { keyText } from './diagnostics.ts';
 import { type ParsedJson, parseJsonc } from './parse-jsonc.ts';
 import { readText } from './read-text.ts';
-import { type Migration, migrate } from './versions.ts';
 
 /** A file that is to hold one JSON object, as it was found. */
 export type Document =
@@ -26,9 +25,9 @@ export type Document =
       locate(path: readonly (string | number)[]): Position | undefined;
     };
 
-export type DocumentWarning = { readonly key: string; readonly message: string; readonly position: Position };
+type DocumentWarning = { readonly key: string; readonly message: string; readonly position: Position };
 
-export type ReadOptions = {
+type ReadOptions = {
   /** A directory that the file must not lead out of by links; files in one are smaller than those of the person. */
   readonly within?: string;
   /** Of a file of ours: what makes older ones into one of today. One that is newer cannot be used. */
@@ -73,4 +72,44 @@ function warningsOf({ duplicates }: ParsedJson): DocumentWarning[] {
     message: 'it is written twice in the same object, and the later one counts; remove one',
     position,
   }));
+}
+/** Makes a value of one version into one of the next; `version` itself is seen to. */
+export type Migration = (value: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
+
+/** The files of ours that may change their form over time. */
+type FileKind = 'settings' | 'choices' | 'written' | 'secrets';
+
+/** From the first version to the second, from there to the third, and so on; all files are of the first today. */
+export const MIGRATIONS: Readonly<Record<FileKind, readonly Migration[]>> = {
+  settings: [],
+  choices: [],
+  written: [],
+  secrets: [],
+};
+
+type Migrated =
+  | {
+      readonly kind: 'current';
+      readonly value: Readonly<Record<string, unknown>>;
+      readonly isChanged: boolean;
+    }
+  /** Few words: what is wrong with its version, and what to do. */
+  | { readonly kind: 'unknown'; readonly fault: string };
+
+/** A value of any version we know, as one of the newest; without a version it is of the first. */
+export function migrate(
+  value: Readonly<Record<string, unknown>>,
+  migrations: readonly Migration[],
+): Migrated {
+  const newest = migrations.length + 1;
+  const { version = 1 } = value;
+  if (typeof version !== 'number' || !Number.isInteger(version) || version < 1)
+    return { kind: 'unknown', fault: `its "version" is no whole number from 1 to ${newest}` };
+  if (version > newest) {
+    const fault = `it is of version ${version}, and only versions up to ${newest} are known here; update toolplane`;
+    return { kind: 'unknown', fault };
+  }
+  if (version === newest) return { kind: 'current', value, isChanged: false };
+  const next = migrations.slice(version - 1).reduce((it, step) => step(it), value);
+  return { kind: 'current', value: { ...next, version: newest }, isChanged: true };
 }

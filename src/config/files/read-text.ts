@@ -9,7 +9,7 @@ import {
   type Stats,
   statSync,
 } from 'node:fs';
-import { isWithin, realPlace } from '../approval/real-place.ts';
+import { isWithin, realPlace } from './real-path.ts';
 
 /** More than any file of settings holds; a bigger one is none. */
 const MAX_FILE_BYTES = 8 * 2 ** 20;

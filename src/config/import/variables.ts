@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { redactText } from '../../base/redact.ts';
 import { visibleText } from '../../base/visible-text.ts';
 import { literalText } from '../expand/template.ts';
-import type { ForeignPlace, ForeignWorld, Rewritten } from './foreign.ts';
+import type { ForeignPlace, ForeignWorld, Rewritten } from './importer.ts';
 
 /** What any system calls a variable, and `${NAME}` takes. */
 export function isVariableName(name: unknown): name is string {
@@ -20,7 +20,7 @@ export function plainText(text: string): Rewritten {
 }
 
 /** What is said of a `${…}` that was no variable. */
-export function plainNote(inner: string): string {
+function plainNote(inner: string): string {
   const shown = shownPlace(inner);
   return `${shown} was plain text there, and stays so: $${shown}`;
 }
@@ -83,3 +83,42 @@ function shownPlace(inner: string): string {
   const isName = /^[\w:. -]{1,60}$/.test(inner) && redactText(inner) === inner;
   return isName ? `\${${inner}}` : '${…}';
 }
+
+type Rewrite = (text: string, place: ForeignPlace, world: ForeignWorld) => Rewritten;
+
+/** A program whose variables are written as ours, `${NAME}` and `${NAME:-default}`. */
+export const bracedText: Rewrite = (text, _, { env }) => rewrite(text, /\$\{([^}]+)\}/g, env);
+
+/** A program that also knows them without braces, `$NAME`. */
+export const dollarText: Rewrite = (text, _, { env }) => rewrite(text, /\$(?:\{([^}]+)\}|(\w+))/g, env);
+
+/**
+ * Such programs leave what is not set as it stands, and know no way to write a text that looks like a variable; ours is
+ * `$${`, so that a "$" right before a variable means something else here.
+ */
+function rewrite(text: string, pattern: RegExp, env: ForeignWorld['env']): Rewritten {
+  const notes: string[] = [];
+  const ours: string[] = [];
+  let [fault, at]: [string | undefined, number] = [undefined, 0];
+  for (const { 0: whole, 1: braced, 2: bare = '', index } of text.matchAll(pattern)) {
+    const before = literalText(text.slice(at, index));
+    at = index + whole.length;
+    const [name = '', ...defaults] = (braced ?? bare).split(':-');
+    const isAfterDollar = before.endsWith('$');
+    const isText = isAfterDollar && defaults.length === 0 && env[name] === undefined;
+    if (!isVariableName(name) || isText) {
+      ours.push(before, literalText(whole));
+      if (braced !== undefined) notes.push(plainNote(braced));
+      else if (isText) notes.push('"$$" before a name is taken for text; for a variable, write ${NAME}');
+    } else {
+      ours.push(before, `\${${braced ?? bare}}`);
+      if (isAfterDollar) fault ??= AFTER_DOLLAR;
+      if (defaults.join().includes('{')) fault ??= BRACE;
+    }
+  }
+  ours.push(literalText(text.slice(at)));
+  return { text: ours.join(''), notes, ...(fault !== undefined && { fault }) };
+}
+
+const BRACE =
+  'a default in one of its texts holds a brace, which means another thing here; put in what it stands for';

@@ -1,6 +1,7 @@
 import type { ExternalServerEntry } from '../../protocol/server-entry.ts';
-import type { ConfigFault } from '../model.ts';
-import type { SettingsSource } from '../sources/found.ts';
+import type { ConfigFault, Source } from '../model.ts';
+import type { SettingsSource } from '../sources/source-types.ts';
+import { rulingSource } from './eligibility.ts';
 import {
   helperOf,
   type Judged,
@@ -15,11 +16,11 @@ import {
   type PolicyRow,
   readPolicyRow,
   surest,
+  unlistedVariable,
 } from './policy-row.ts';
-import { unlistedVariable } from './policy-variables.ts';
 
 /** What the policy says of a server. `undecided`: it depends on what is put in for `${…}`; ask again when it is dialled. */
-export type Judgement =
+type Judgement =
   | { readonly kind: 'allowed' }
   | { readonly kind: 'forbidden'; readonly rule: string }
   | { readonly kind: 'undecided' };
@@ -163,3 +164,25 @@ function readList(source: SettingsSource, key: List['key']): List | undefined {
 }
 
 const UNTIL_MENDED = 'until it is mended no server may be used';
+
+/** What those who run the machine say. */
+type Rule = { readonly policy: Pick<Policy, 'key'>; readonly sources: readonly Source[] };
+
+/**
+ * Of servers that run, those that may not any more since those who run the machine say something else. Merging does not
+ * find all of them: what an entry leads to may be known only when it is dialled, and others than configured ones run.
+ * `mayDial` says whether the entry, with what is put in, may be dialled now; who cannot say so says no.
+ */
+export function forbiddenNow<T>(
+  before: Rule,
+  now: Rule,
+  running: Iterable<readonly [name: string, entry: T]>,
+  mayDial: (name: string, entry: T) => boolean,
+): string[] {
+  if (keyOf(before) === keyOf(now)) return [];
+  return [...running].filter(([name, entry]) => !mayDial(name, entry)).map(([name]) => name);
+}
+
+function keyOf({ policy, sources }: Rule): string {
+  return JSON.stringify([policy.key, rulingSource(sources)?.label ?? null]);
+}

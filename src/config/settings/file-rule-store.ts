@@ -1,12 +1,23 @@
+import { existsSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import { isRecord } from '../../base/is-record.ts';
+import { absolutePath } from '../../permissions/path.ts';
 import type { RuleDiagnostic } from '../../permissions/rule.ts';
 import { applyUpdate, type RuleSet, type RuleStore } from '../../permissions/rule-store.ts';
-import type { PermissionUpdate } from '../../protocol/permission.ts';
+import type { PermissionUpdate, PermissionUpdateDestination } from '../../protocol/permission.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
-import type { ConfigWorld } from '../world.ts';
-import { type FileDestination, isFileDestination, ruleFiles } from './rule-files.ts';
-import { writePermissions } from './write-permissions.ts';
+import { approveSettings, loadChoices, NO_CHOICES } from '../approval/approval-store.ts';
+import { choicesOf } from '../approval/approvals.ts';
+import { approvablePart } from '../approval/approved-content.ts';
+import type { ConfigWorld } from '../config-context.ts';
+import { editDocument } from '../files/edit-document.ts';
+import { findPlaces, homeLabel, projectLabel } from '../sources/config-paths.ts';
+import { fileOptions } from '../write/file-options.ts';
+import { forgetWritten, noteWritten, type WrittenValue } from '../write/inventory.ts';
+import { keepLocal } from '../write/write-servers.ts';
+import { permissionEdits } from './permission-edits.ts';
 
-export type FileRuleOptions = {
+type FileRuleOptions = {
   readonly world: ConfigWorld;
   /** What is in force at the start, of files and flags alike. */
   readonly initial: RuleSet;
@@ -111,4 +122,133 @@ function renewed(set: RuleSet, settings: RuleSet): RuleSet {
       ...settings.directories.filter((it) => !isOurs(it.source)),
     ],
   };
+}
+
+/** A destination that is kept in files. */
+type FileDestination = Exclude<PermissionUpdateDestination, 'session' | 'cliArg'>;
+
+/** The files of a destination. */
+type RuleFiles = {
+  /** Where something new is written: the nearest file there is, else that of the repository. */
+  readonly target: string;
+  /** Those that are there beside it. */
+  readonly others: readonly string[];
+  /** Those of a project count only once they are approved. */
+  readonly scope: 'user' | 'project' | 'local';
+  label(path: string): string;
+};
+
+function isFileDestination(destination: PermissionUpdateDestination): destination is FileDestination {
+  return destination !== 'session' && destination !== 'cliArg';
+}
+
+/** Undefined in a directory that has no project's files of its own, such as a person's home. */
+function ruleFiles(world: ConfigWorld, destination: FileDestination): RuleFiles | undefined {
+  const places = findPlaces(world);
+  if (destination === 'userSettings') {
+    const label = (path: string) => homeLabel(path, world);
+    return { target: places.user, others: [], scope: 'user', label };
+  }
+  const all = destination === 'localSettings' ? places.local : places.shared;
+  const there = all.filter((path) => existsSync(path));
+  const target = there.at(-1) ?? all[0];
+  if (target === undefined) return undefined;
+  return {
+    target,
+    others: there.slice(0, -1),
+    scope: destination === 'localSettings' ? 'local' : 'project',
+    label: (path) => projectLabel(path, world),
+  };
+}
+
+/** `pending`: it waits for somebody to approve what stands in it, which our writing must not do for them. */
+type Written = { readonly path: string; readonly outcome: 'written' | 'unchanged' | 'pending' };
+
+/**
+ * Writes changes to one file of a destination. What comes of it in a project is approved with it, if what was there
+ * before was: a person has just said so. Throws a `HostError` if it cannot be written; then nothing was changed.
+ */
+function writePermissions(
+  world: ConfigWorld,
+  { target, scope }: RuleFiles,
+  path: string,
+  updates: readonly PermissionUpdate[],
+): Written {
+  const { cwd, home, userHome } = world;
+  const options = fileOptions(world, path);
+  const isCreated = !existsSync(path);
+  const edited = (value: Values) =>
+    permissionEdits(value, updates, {
+      file: path === target ? 'target' : 'other',
+      absolute: (it) => absolutePath(it, { cwd, home: userHome, directories: [] }),
+    });
+  if (isCreated && edited({}).edits.length === 0) return { path, outcome: 'unchanged' };
+  if (isCreated) keepLocal(world, path);
+  let isPending = false;
+  let gone: readonly Listed[] = [];
+  const { isChanged } = editDocument(
+    path,
+    (value) => {
+      const { after, edits } = edited(value);
+      isPending = scope !== 'user' && !mayChange(home, { scope, path }, value, after);
+      if (isPending || edits.length === 0) return [];
+      // Before it is there: what is written and not noted nobody would ever remove.
+      noteWritten(home, path, { isCreated });
+      for (const list of more(value, after)) noteWritten(home, path, { isCreated, list });
+      const mode = newMode(value, after);
+      if (mode) noteWritten(home, path, { isCreated, value: mode });
+      gone = more(after, value);
+      return edits;
+    },
+    options,
+  );
+  if (isChanged) for (const list of gone) forgetWritten(home, path, list);
+  return { path, outcome: isPending ? 'pending' : isChanged ? 'written' : 'unchanged' };
+}
+
+type Values = Readonly<Record<string, unknown>>;
+type Listed = { readonly key: string; readonly values: readonly string[] };
+
+/**
+ * Approves what comes under the lock of the file and before it is there, so that whoever writes next finds it approved.
+ * In a repository that is trusted nothing has to be.
+ */
+function mayChange(
+  home: string,
+  file: { readonly scope: 'project' | 'local'; readonly path: string },
+  before: Values,
+  after: Values,
+): boolean {
+  if (isDeepStrictEqual(approvablePart(before), approvablePart(after))) return true;
+  const said = loadChoices(home);
+  const choices = choicesOf('fault' in said ? NO_CHOICES : said);
+  if (choices.isTrusted(file.path)) return true;
+  if (choices.ofSettings({ ...file, value: before }) !== 'approved') return false;
+  approveSettings(home, { ...file, value: after });
+  return true;
+}
+
+/** What the lists of permissions hold more in the second. */
+function more(one: Values, other: Values): Listed[] {
+  const before = isRecord(one.permissions) ? one.permissions : {};
+  const after = isRecord(other.permissions) ? other.permissions : {};
+  return ['allow', 'ask', 'deny', 'additionalDirectories'].flatMap((member) => {
+    const known = textsOf(before[member]);
+    const values = textsOf(after[member]).filter((it) => !known.includes(it));
+    return values.length === 0 ? [] : [{ key: `permissions.${member}`, values }];
+  });
+}
+
+/** A mode that is another in the second. */
+function newMode(one: Values, other: Values): ({ readonly key: string } & WrittenValue) | undefined {
+  const [was, is] = [one, other].map(({ permissions }) => {
+    const mode = isRecord(permissions) ? permissions.defaultMode : undefined;
+    return typeof mode === 'string' ? mode : undefined;
+  });
+  if (is === undefined || is === was) return undefined;
+  return { key: 'permissions.defaultMode', is, ...(was !== undefined && { was }) };
+}
+
+function textsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((it) => typeof it === 'string') : [];
 }

@@ -2,7 +2,7 @@ import { isRecord } from '../../base/is-record.ts';
 import { nearest } from '../../base/nearest.ts';
 import { matcherFault, type RegisteredHook } from '../../hooks/match-hooks.ts';
 import { HOOK_EVENTS } from '../../protocol/hook.ts';
-import type { SettingFaults } from './setting-fault.ts';
+import type { SettingFaults } from './setting-keys.ts';
 
 /**
  * The shell commands of `{ Event: [{ matcher, hooks: [{ type: "command", command, timeout }] }] }`, time-outs in seconds.

@@ -1,16 +1,12 @@
 import { resolve } from 'node:path';
+import type { ConfigWorld } from '../config-context.ts';
 import { SCOPES, type Scope } from '../model.ts';
-import type { ConfigWorld } from '../world.ts';
-import { connectorSettings } from './connectors/connector-settings.ts';
-import { connectorSource } from './connectors/connector-source.ts';
-import type { Found, SettingsSource } from './found.ts';
-import { pathLabel } from './labels.ts';
-import { findPlaces } from './places.ts';
-import { pluginDirectories } from './plugins/plugin-directories.ts';
-import { readPlugin } from './plugins/read-plugin.ts';
+import { findPlaces, pathLabel } from './config-paths.ts';
+import { connectorSettings, connectorSource } from './connectors.ts';
+import { pluginDirectories, readPlugin } from './plugins.ts';
 import { readFiles } from './read-files.ts';
 import { readFlags } from './read-flags.ts';
-import type { Wanted } from './wanted.ts';
+import type { Found, SettingsSource, Wanted } from './source-types.ts';
 
 /** Looks everywhere; never rejects, and asks nobody on the network. */
 export async function findSources(world: ConfigWorld, wanted: Wanted): Promise<Found> {

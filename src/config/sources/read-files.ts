@@ -1,13 +1,9 @@
-import { type Document, readDocument } from '../files/read-document.ts';
-import { MIGRATIONS } from '../files/versions.ts';
+import type { ConfigWorld } from '../config-context.ts';
+import { type Document, MIGRATIONS, readDocument } from '../files/read-document.ts';
 import type { ConfigFault, Source } from '../model.ts';
-import type { ConfigWorld } from '../world.ts';
-import { type FileState, fileState } from './file-state.ts';
-import type { SettingsSource } from './found.ts';
-import { homeLabel, projectLabel } from './labels.ts';
-import type { Places } from './places.ts';
-import { contentFaults, readServers } from './read-servers.ts';
-import type { ServersKind } from './servers-object.ts';
+import { homeLabel, type Places, projectLabel } from './config-paths.ts';
+import { contentFaults, readServers, type ServersKind } from './read-servers.ts';
+import { type FileState, fileState, type SettingsSource } from './source-types.ts';
 
 /** What stands in the files that are always looked for; the lowest first. */
 export type FoundFiles = {

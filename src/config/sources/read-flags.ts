@@ -1,17 +1,22 @@
+import { resolve } from 'node:path';
 import { isRecord } from '../../base/is-record.ts';
 import type { SdkServerEntry } from '../../mcp/connection/connect-context.ts';
 import { sdkEntry } from '../../mcp/servers/server-entry.ts';
-import { MIGRATIONS } from '../files/versions.ts';
+import { documentOf, MIGRATIONS, type Migration, readDocumentNow } from '../files/read-document.ts';
 import type { ConfigFault, Source } from '../model.ts';
-import { contentOfValue } from './content.ts';
-import { type FileState, fileState } from './file-state.ts';
-import { type FlagContent, readFlag } from './flag-content.ts';
-import type { SettingsSource } from './found.ts';
+import { flagLabel } from './config-paths.ts';
 import { contentFaults, readServers } from './read-servers.ts';
-import type { Wanted } from './wanted.ts';
+import {
+  type Content,
+  contentOfValue,
+  type FileState,
+  fileState,
+  type SettingsSource,
+  type Wanted,
+} from './source-types.ts';
 
 /** What flags and the program give. */
-export type FoundFlags = {
+type FoundFlags = {
   readonly servers: readonly Source[];
   readonly program: ReadonlyMap<string, SdkServerEntry>;
   readonly settings: readonly SettingsSource[];
@@ -61,4 +66,27 @@ function settingsOf(scope: 'program' | 'managed', { label, path, content }: Flag
   if (content.state !== 'read') return [];
   const { value, locate } = content;
   return [{ scope, label, ...(path !== undefined && { path }), value, locate }];
+}
+
+/** What a flag gives; `path` is there if it stands in a file. */
+type FlagContent = { readonly label: string; readonly path?: string; readonly content: Content };
+
+/** A JSON text begins as such; everything else is the path of a file, which must be there. */
+async function readFlag(...given: Parameters<typeof readFlagNow>): Promise<FlagContent> {
+  return readFlagNow(...given);
+}
+
+/** The same, in place. */
+export function readFlagNow(
+  flag: string,
+  value: string,
+  cwd: string,
+  migrations?: readonly Migration[],
+): FlagContent {
+  if (/^\s*[{[]/.test(value)) return { label: flag, content: documentOf('', value, migrations) };
+  const path = resolve(cwd, value);
+  const label = flagLabel(flag, value);
+  const content = readDocumentNow(path, { ...(migrations && { migrations }) });
+  if (content.state !== 'absent') return { label, path, content };
+  return { label, path, content: { state: 'unusable', fault: 'there is no such file; check the path' } };
 }

@@ -1,10 +1,10 @@
 import { basename, join, resolve } from 'node:path';
 import { HostError } from '../../mcp/errors/host-error.ts';
-import { isWithin, realPlace } from '../approval/real-place.ts';
+import type { ConfigWorld } from '../config-context.ts';
 import type { EditOptions } from '../files/edit-document.ts';
-import { MIGRATIONS } from '../files/versions.ts';
-import { findPlaces } from '../sources/places.ts';
-import type { ConfigWorld } from '../world.ts';
+import { MIGRATIONS } from '../files/read-document.ts';
+import { isWithin, realPlace } from '../files/real-path.ts';
+import { findPlaces } from '../sources/config-paths.ts';
 
 /** The version of the settings we write. */
 const SETTINGS_VERSION = MIGRATIONS.settings.length + 1;

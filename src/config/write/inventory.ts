@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { isRecord } from '../../base/is-record.ts';
-import { realPlace } from '../approval/real-place.ts';
 import { type Edit, editDocument } from '../files/edit-document.ts';
-import { readDocumentNow } from '../files/read-document.ts';
-import { MIGRATIONS } from '../files/versions.ts';
+import { MIGRATIONS, readDocumentNow } from '../files/read-document.ts';
+import { realPlace } from '../files/real-path.ts';
+
 import { isUserFile } from './file-options.ts';
 
 /** A file outside of Toolplane's own directory that we made or changed, and what in it is ours. */

@@ -1,19 +1,21 @@
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { createFile } from '../../base/create-file.ts';
 import { isRecord } from '../../base/is-record.ts';
 import { HostError } from '../../mcp/errors/host-error.ts';
-import { decideServers, forgetServer } from '../approval/choice-store.ts';
-import { hashEntry } from '../approval/hash-entry.ts';
+import { decideServers, forgetServer } from '../approval/approval-store.ts';
+import { hashEntry } from '../approval/approved-content.ts';
+import type { ConfigWorld } from '../config-context.ts';
 import { editDocument } from '../files/edit-document.ts';
-import { findPlaces } from '../sources/places.ts';
-import type { ConfigWorld } from '../world.ts';
-import { fileOptions } from './file-options.ts';
+import { readText } from '../files/read-text.ts';
+import { findPlaces } from '../sources/config-paths.ts';
+import { fileOptions, isUserFile } from './file-options.ts';
 import { forgetWritten, noteWritten } from './inventory.ts';
-import { keepLocal } from './keep-local.ts';
 
 /** Where a person may put a server. */
 export type WritableScope = 'local' | 'project' | 'user';
 
-export type ServerWritten = {
+type ServerWritten = {
   /** The file that was changed. */
   readonly path: string;
   /** Whether it had an entry of the name before. */
@@ -74,4 +76,27 @@ export function removeServer(world: ConfigWorld, path: string, name: string): bo
 /** The value that will be read again. */
 function asWritten(entry: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return JSON.parse(JSON.stringify(entry)) as Readonly<Record<string, unknown>>;
+}
+
+const LOCAL = 'settings.local.json';
+const TEXT = `${LOCAL}\n`;
+
+/**
+ * Before the first file is made in `.toolplane` of a project: what is the person's own there is kept out of the
+ * repository, so that nobody commits it unawares. Where somebody sees to that already, nothing is done.
+ */
+export function keepLocal(world: ConfigWorld, path: string): void {
+  const { home } = world;
+  const folder = dirname(path);
+  if (basename(folder) !== '.toolplane' || isUserFile(home, path)) return;
+  if (existsSync(folder) && (basename(path) !== LOCAL || existsSync(path))) return;
+  const ignore = join(folder, '.gitignore');
+  if (readText(ignore, fileOptions(world, ignore)).state !== 'absent') return;
+  noteWritten(home, ignore, { isCreated: true, text: hashEntry(TEXT) ?? '' });
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o755 });
+    createFile(ignore, TEXT, { mode: 0o644 });
+  } catch {
+    // Whoever writes the file itself is told what is wrong with the directory.
+  }
 }

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { isRecord } from '../../base/is-record.ts';
+import type { ConfigWorld } from '../config-context.ts';
 import { type Edit, editDocument } from '../files/edit-document.ts';
 import { documentOf, readDocumentNow } from '../files/read-document.ts';
-import type { ConfigWorld } from '../world.ts';
 import { fileOptions } from './file-options.ts';
 import { forgetWritten, noteWritten } from './inventory.ts';
-import { keepLocal } from './keep-local.ts';
+import { keepLocal } from './write-servers.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 

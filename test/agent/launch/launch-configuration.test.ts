@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { launch } from '../../../src/agent/launch/launch.ts';
 import type { AgentSession } from '../../../src/agent/session/agent-session.ts';
-import { decideServers, trustDirectory } from '../../../src/config/approval/choice-store.ts';
+import { decideServers, trustDirectory } from '../../../src/config/approval/approval-store.ts';
 import type { AgentLink } from '../../../src/control/link.ts';
 import { memoryLinks } from '../../../src/control/memory-link.ts';
 import type { Frame } from '../../../src/protocol/control-frame.ts';

@@ -11,7 +11,7 @@ import {
   readResultSettings,
   shellEnvironment,
 } from '../../../src/agent/launch/plan-session.ts';
-import { mergeSettings, type Settings } from '../../../src/config/settings/settings.ts';
+import { mergeSettings, type Settings } from '../../../src/config/settings/merge-settings.ts';
 
 describe('plan session', () => {
   const { settings: NO_SETTINGS } = mergeSettings([], { ofSettings: () => 'approved' });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { answering, catalogueServer } from '../../config/sources/connectors/catalogue-server.ts';
+import { answering, catalogueServer } from '../../config/sources/catalogue-server.ts';
 import { runCli } from '../run-cli.ts';
 import { mcpPlace, userFile } from './mcp-place.ts';
 

@@ -3,8 +3,8 @@ import { render } from '../../../src/cli/chat/render.ts';
 import { healthOf, isTrouble, rowsOf } from '../../../src/cli/mcp/health.ts';
 import { emptyText } from '../../../src/cli/mcp/list/empty-text.ts';
 import { listPieces } from '../../../src/cli/mcp/list/list-pieces.ts';
-import { NO_CHOICES } from '../../../src/config/approval/choice-file.ts';
-import { type Choices, choicesOf } from '../../../src/config/approval/choices.ts';
+import { NO_CHOICES } from '../../../src/config/approval/approval-store.ts';
+import { type Choices, choicesOf } from '../../../src/config/approval/approvals.ts';
 import type { ConfiguredServer, Source, Verdict, WrittenServer } from '../../../src/config/model.ts';
 import type { ServerStatus } from '../../../src/mcp/servers/server-status.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { FOREIGN_TOOLS } from '../../../src/config/import/foreign-tools.ts';
+import { FOREIGN_TOOLS } from '../../../src/config/import/programs.ts';
 import { type ConfigPlace, configPlace } from '../../config/config-place.ts';
 import { commandTerminal } from '../command-terminal.ts';
 import { CLI, CLI_ENV, runCli } from '../run-cli.ts';

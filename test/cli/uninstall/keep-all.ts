@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { lastingStore } from '../../../src/agent/results/result-store.ts';
 import { Transcript } from '../../../src/agent/transcript/transcript.ts';
-import { fileSecretStore } from '../../../src/config/secrets/file-secret-store.ts';
-import { cachePath, writeCache } from '../../../src/config/sources/connectors/connector-cache.ts';
+import { fileSecretStore } from '../../../src/config/secrets/secret-store.ts';
+import { cachePath, writeCache } from '../../../src/config/sources/connectors.ts';
 import { fileEras } from '../../../src/mcp/connection/protocol-era.ts';
 import { fileCatalogue } from '../../../src/mcp/discovery/tool-cache.ts';
 import { openPins } from '../../../src/pool/pinning/open-pins.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Found, undoOf } from '../../../src/cli/uninstall/undo-file.ts';
-import { hashEntry } from '../../../src/config/approval/hash-entry.ts';
+import { hashEntry } from '../../../src/config/approval/approved-content.ts';
 import type { WrittenFile } from '../../../src/config/write/inventory.ts';
 
 const OURS = { command: 'ours' };

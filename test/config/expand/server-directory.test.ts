@@ -1,11 +1,11 @@
 import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, delimiter, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { decideServers } from '../../../src/config/approval/choice-store.ts';
+import { decideServers } from '../../../src/config/approval/approval-store.ts';
 import { readConfiguration } from '../../../src/config/configuration.ts';
 import { serverDirectory } from '../../../src/config/expand/server-directory.ts';
-import { RunningConfiguration } from '../../../src/config/running.ts';
-import type { Wanted } from '../../../src/config/sources/wanted.ts';
+import { RunningConfiguration } from '../../../src/config/running-configuration.ts';
+import type { Wanted } from '../../../src/config/sources/source-types.ts';
 import type { ServerEntry } from '../../../src/mcp/connection/connect-context.ts';
 import { Servers } from '../../../src/mcp/servers/servers.ts';
 import { rawServer } from '../../mcp/support/raw-servers.ts';

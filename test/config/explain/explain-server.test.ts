@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { decideServers, trustDirectory } from '../../../src/config/approval/choice-store.ts';
+import { decideServers, trustDirectory } from '../../../src/config/approval/approval-store.ts';
 import { readConfiguration } from '../../../src/config/configuration.ts';
 import { explainServer } from '../../../src/config/explain/explain-server.ts';
 import type { ServerStatus } from '../../../src/mcp/servers/server-status.ts';

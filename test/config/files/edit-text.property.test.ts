@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { editText } from '../../../src/config/files/edit-text.ts';
-import { memberOf, valueAt } from '../../../src/config/files/json-tree.ts';
+import { memberNamed, readTree, valueAt } from '../../../src/config/files/json-tree.ts';
 import { parseJsonc } from '../../../src/config/files/parse-jsonc.ts';
-import { readTree } from '../../../src/config/files/read-tree.ts';
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 type Way = (string | number)[];
@@ -115,7 +114,7 @@ const commentsOf = (text: string): string[] => text.match(/‹\d+›/g) ?? [];
 function itemAt(text: string, way: Way): { readonly offset: number; readonly length: number } {
   const { root } = readTree(text);
   const parent = valueAt(root, way.slice(0, -1));
-  const item = parent?.type === 'object' ? memberOf(parent, String(way.at(-1))) : valueAt(root, way);
+  const item = parent?.type === 'object' ? memberNamed(parent, String(way.at(-1))) : valueAt(root, way);
   return item ?? { offset: 0, length: 0 };
 }
 

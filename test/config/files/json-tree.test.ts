@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { memberOf, valueAt } from '../../../src/config/files/json-tree.ts';
-import { type JsonNode, readTree } from '../../../src/config/files/read-tree.ts';
+import { type JsonNode, memberNamed, readTree, valueAt } from '../../../src/config/files/json-tree.ts';
 
 function rootOf(text: string): JsonNode {
   const { root } = readTree(text);
@@ -19,8 +18,8 @@ test('however many members are asked for, each member is looked at a few times o
     },
   });
   const watched = { ...root, children };
-  expect(names.every((name) => memberOf(watched, name)?.value === name)).toBe(true);
-  expect(memberOf(watched, 'none')).toBeUndefined();
+  expect(names.every((name) => memberNamed(watched, name)?.value === name)).toBe(true);
+  expect(memberNamed(watched, 'none')).toBeUndefined();
   expect(looks).toBeGreaterThan(0);
   expect(looks).toBeLessThanOrEqual(3 * names.length);
 });
@@ -28,7 +27,7 @@ test('however many members are asked for, each member is looked at a few times o
 test.each([1, 100])('of members of one name the last counts, beside %i others', (others) => {
   const more = Array.from({ length: others }, (_, at) => `"m${at}": 0`).join();
   const root = rootOf(`{"a": 1, ${more}, "a": 2}`);
-  expect(memberOf(root, 'a')?.children[0]?.value).toBe(2);
+  expect(memberNamed(root, 'a')?.children[0]?.value).toBe(2);
   expect(valueAt(root, ['a'])?.value).toBe(2);
   expect(valueAt(root, ['__proto__'])).toBeUndefined();
 });

@@ -1,185 +1,236 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { readDocument } from '../../../src/config/files/read-document.ts';
+import { describe, expect, test } from 'vitest';
+import {
+  MIGRATIONS,
+  type Migration,
+  migrate,
+  readDocument,
+} from '../../../src/config/files/read-document.ts';
 import { configPlace } from '../config-place.ts';
 
-function file(content: string | Uint8Array): string {
-  const path = join(configPlace().project, 'settings.json');
-  writeFileSync(path, content);
-  return path;
-}
-
-test('a file is read, with the places of what stands in it', async () => {
-  const path = file('{\n  // servers\n  "mcpServers": {},\n}\n');
-  const document = await readDocument(path);
-  expect(document).toMatchObject({ state: 'read', path, value: { mcpServers: {} }, warnings: [] });
-  expect(document.state === 'read' && document.locate(['mcpServers'])).toEqual({ line: 3, column: 3 });
-});
-
-test.each(['', ' \r\n', '// nothing yet', '\uFEFF/* x */\n'])('%j is an empty object', async (text) => {
-  expect(await readDocument(file(text))).toMatchObject({ state: 'read', value: {} });
-});
-
-test('a file that is not there is absent, also below something that is no directory', async () => {
-  const { project, write } = configPlace();
-  const path = join(project, 'none', 'x.json');
-  expect(await readDocument(path)).toEqual({ state: 'absent', path });
-  const below = join(write(join(project, 'file'), ''), 'x.json');
-  expect(await readDocument(below)).toEqual({ state: 'absent', path: below });
-});
-
-test.each([
-  ['broken', '{"a": 1,\n "b"}', 'a colon is missing here', { line: 2, column: 5 }],
-  ['a list', ' []', 'it must hold one object, { … }', { line: 1, column: 2 }],
-  ['a text', '"sk-hidden"', 'it must hold one object, { … }', { line: 1, column: 1 }],
-  ['no UTF-8', Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), 'it is no UTF-8 text', undefined],
-  ['UTF-16', Buffer.from('\uFEFF{}', 'utf16le'), 'it is no UTF-8 text', undefined],
-])('a file that is %s is told in few words', async (_, content, fault, position) => {
-  const path = file(content);
-  expect(await readDocument(path)).toEqual({ state: 'unusable', path, fault, ...(position && { position }) });
-});
-
-test('a member that is written twice is a warning with its place', async () => {
-  expect(await readDocument(file('{"mcpServers": {"x": 1,\n "x": 2}}'))).toMatchObject({
-    state: 'read',
-    value: { mcpServers: { x: 2 } },
-    warnings: [
-      {
-        key: 'mcpServers.x',
-        message: 'it is written twice in the same object, and the later one counts; remove one',
-        position: { line: 2, column: 2 },
-      },
-    ],
-  });
-});
-
-test('a file that is too big is not read', async () => {
-  const path = file('{}');
-  truncateSync(path, 10 * 2 ** 20);
-  const fault = 'it is bigger than 8 MiB, and nothing of it is read';
-  expect(await readDocument(path)).toEqual({ state: 'unusable', path, fault });
-});
-
-test('a big file that is not too big is read', async () => {
-  const value = { text: 'x'.repeat(7 * 2 ** 20) };
-  expect(await readDocument(file(JSON.stringify(value)))).toMatchObject({ state: 'read', value });
-});
-
-test('a directory, a pipe and a device are no files, and nobody waits for them', async () => {
-  const { project } = configPlace();
-  const pipe = join(project, 'pipe');
-  execFileSync('mkfifo', [pipe]);
-  const faults = await Promise.all([project, pipe, '/dev/zero'].map((path) => readDocument(path)));
-  expect(faults.map((it) => it.state === 'unusable' && it.fault)).toEqual([
-    'it is a directory, not a file',
-    'it is no regular file',
-    'it is no regular file',
-  ]);
-});
-
-test('a file that cannot be read is told by what the system says', async () => {
-  // It looks like a file, and to read from its beginning fails for everybody.
-  expect(await readDocument('/proc/self/mem')).toMatchObject({
-    state: 'unusable',
-    fault: 'it cannot be read (EIO)',
-  });
-});
-
-test('a file that only others may read says so', () => {
-  const { project, write } = configPlace();
-  const path = write(join(project, 'mine.json'), '{}');
-  execFileSync('chmod', ['000', path]);
-  execFileSync('chmod', ['-R', 'o+x', join(project, '..')]);
-  const reader = new URL('fixtures/read-as-nobody.ts', import.meta.url).pathname;
-  const { stdout } = spawnSync(process.execPath, [reader, path], { encoding: 'utf8' });
-  expect(JSON.parse(stdout)).toEqual({
-    state: 'unusable',
-    path,
-    fault: 'you may not read it; change its permissions',
-  });
-});
-
-test('links are followed, but not out of the directory they must stay in', async () => {
-  const { project, userHome, write } = configPlace();
-  const outside = write(join(userHome, 'outside.json'), { secret: 1 });
-  const inside = write(join(project, 'inside.json'), { a: 1 });
-  const [out, back, dangling, circle] = ['out', 'in', 'dangling', 'circle'].map((it) =>
-    join(project, it),
-  ) as [string, string, string, string];
-  symlinkSync(outside, out);
-  symlinkSync(inside, back);
-  symlinkSync(join(project, 'nothing'), dangling);
-  symlinkSync(circle, circle);
-  symlinkSync(userHome, join(project, 'linked'));
-  const read = async (path: string, within?: string) => {
-    const document = await readDocument(path, within === undefined ? {} : { within });
-    return document.state === 'unusable' ? document.fault : document.state;
-  };
-  const leadsOut = `it is reached by a link that leads out of ${project}, and such links are not followed`;
-  expect(await read(out)).toBe('read');
-  expect(await read(out, project)).toBe(leadsOut);
-  expect(await read(join(project, 'linked', 'outside.json'), project)).toBe(leadsOut);
-  expect(await read(join(project, 'linked', 'absent.json'), project)).toBe(leadsOut);
-  expect(await read(back, project)).toBe('read');
-  expect(await read(dangling, project)).toBe('it is a link that leads to nothing');
-  expect(await read(circle)).toBe('it is a link that leads in a circle');
-});
-
-test('a directory that is reached by a link itself keeps its files inside', async () => {
-  const { project, userHome, write } = configPlace();
-  write(join(project, 'a.json'), {});
-  symlinkSync(project, join(userHome, 'work'));
-  const path = join(userHome, 'work', 'a.json');
-  expect((await readDocument(path, { within: join(userHome, 'work') })).state).toBe('read');
-});
-
-test('a file of a newer version than is known cannot be used; an older one is made into one of today', async () => {
-  const rename = ({ old, ...rest }: Readonly<Record<string, unknown>>) => ({ ...rest, new: old });
-  const migrations = [rename];
-  expect(await readDocument(file('{"old": 1}'), { migrations })).toMatchObject({
-    value: { version: 2, new: 1 },
-  });
-  expect(await readDocument(file('{\n"version": 3}'), { migrations })).toMatchObject({
-    state: 'unusable',
-    fault: 'it is of version 3, and only versions up to 2 are known here; update toolplane',
-    position: { line: 2, column: 1 },
-  });
-});
-
-test('a file may vanish at any time', async () => {
-  const { project } = configPlace();
-  const path = join(project, 'flickering.json');
-  const script = `const fs = require('node:fs'); const until = Date.now() + 300;
-    while (Date.now() < until) { fs.writeFileSync(process.argv[1], '{}'); fs.rmSync(process.argv[1]); }`;
-  const child = spawn(process.execPath, ['-e', script, path], { stdio: 'ignore' });
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  const states = new Set<string>();
-  let isOver = false;
-  void ended.then(() => {
-    isOver = true;
-  });
-  while (!isOver) {
-    states.add((await readDocument(path)).state);
-    await new Promise(setImmediate);
+describe('read document', () => {
+  function file(content: string | Uint8Array): string {
+    const path = join(configPlace().project, 'settings.json');
+    writeFileSync(path, content);
+    return path;
   }
-  expect([...states].filter((state) => state !== 'read' && state !== 'absent')).toEqual([]);
+
+  test('a file is read, with the places of what stands in it', async () => {
+    const path = file('{\n  // servers\n  "mcpServers": {},\n}\n');
+    const document = await readDocument(path);
+    expect(document).toMatchObject({ state: 'read', path, value: { mcpServers: {} }, warnings: [] });
+    expect(document.state === 'read' && document.locate(['mcpServers'])).toEqual({ line: 3, column: 3 });
+  });
+
+  test.each(['', ' \r\n', '// nothing yet', '\uFEFF/* x */\n'])('%j is an empty object', async (text) => {
+    expect(await readDocument(file(text))).toMatchObject({ state: 'read', value: {} });
+  });
+
+  test('a file that is not there is absent, also below something that is no directory', async () => {
+    const { project, write } = configPlace();
+    const path = join(project, 'none', 'x.json');
+    expect(await readDocument(path)).toEqual({ state: 'absent', path });
+    const below = join(write(join(project, 'file'), ''), 'x.json');
+    expect(await readDocument(below)).toEqual({ state: 'absent', path: below });
+  });
+
+  test.each([
+    ['broken', '{"a": 1,\n "b"}', 'a colon is missing here', { line: 2, column: 5 }],
+    ['a list', ' []', 'it must hold one object, { … }', { line: 1, column: 2 }],
+    ['a text', '"sk-hidden"', 'it must hold one object, { … }', { line: 1, column: 1 }],
+    ['no UTF-8', Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), 'it is no UTF-8 text', undefined],
+    ['UTF-16', Buffer.from('\uFEFF{}', 'utf16le'), 'it is no UTF-8 text', undefined],
+  ])('a file that is %s is told in few words', async (_, content, fault, position) => {
+    const path = file(content);
+    expect(await readDocument(path)).toEqual({
+      state: 'unusable',
+      path,
+      fault,
+      ...(position && { position }),
+    });
+  });
+
+  test('a member that is written twice is a warning with its place', async () => {
+    expect(await readDocument(file('{"mcpServers": {"x": 1,\n "x": 2}}'))).toMatchObject({
+      state: 'read',
+      value: { mcpServers: { x: 2 } },
+      warnings: [
+        {
+          key: 'mcpServers.x',
+          message: 'it is written twice in the same object, and the later one counts; remove one',
+          position: { line: 2, column: 2 },
+        },
+      ],
+    });
+  });
+
+  test('a file that is too big is not read', async () => {
+    const path = file('{}');
+    truncateSync(path, 10 * 2 ** 20);
+    const fault = 'it is bigger than 8 MiB, and nothing of it is read';
+    expect(await readDocument(path)).toEqual({ state: 'unusable', path, fault });
+  });
+
+  test('a big file that is not too big is read', async () => {
+    const value = { text: 'x'.repeat(7 * 2 ** 20) };
+    expect(await readDocument(file(JSON.stringify(value)))).toMatchObject({ state: 'read', value });
+  });
+
+  test('a directory, a pipe and a device are no files, and nobody waits for them', async () => {
+    const { project } = configPlace();
+    const pipe = join(project, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const faults = await Promise.all([project, pipe, '/dev/zero'].map((path) => readDocument(path)));
+    expect(faults.map((it) => it.state === 'unusable' && it.fault)).toEqual([
+      'it is a directory, not a file',
+      'it is no regular file',
+      'it is no regular file',
+    ]);
+  });
+
+  test('a file that cannot be read is told by what the system says', async () => {
+    // It looks like a file, and to read from its beginning fails for everybody.
+    expect(await readDocument('/proc/self/mem')).toMatchObject({
+      state: 'unusable',
+      fault: 'it cannot be read (EIO)',
+    });
+  });
+
+  test('a file that only others may read says so', () => {
+    const { project, write } = configPlace();
+    const path = write(join(project, 'mine.json'), '{}');
+    execFileSync('chmod', ['000', path]);
+    execFileSync('chmod', ['-R', 'o+x', join(project, '..')]);
+    const reader = new URL('fixtures/read-as-nobody.ts', import.meta.url).pathname;
+    const { stdout } = spawnSync(process.execPath, [reader, path], { encoding: 'utf8' });
+    expect(JSON.parse(stdout)).toEqual({
+      state: 'unusable',
+      path,
+      fault: 'you may not read it; change its permissions',
+    });
+  });
+
+  test('links are followed, but not out of the directory they must stay in', async () => {
+    const { project, userHome, write } = configPlace();
+    const outside = write(join(userHome, 'outside.json'), { secret: 1 });
+    const inside = write(join(project, 'inside.json'), { a: 1 });
+    const [out, back, dangling, circle] = ['out', 'in', 'dangling', 'circle'].map((it) =>
+      join(project, it),
+    ) as [string, string, string, string];
+    symlinkSync(outside, out);
+    symlinkSync(inside, back);
+    symlinkSync(join(project, 'nothing'), dangling);
+    symlinkSync(circle, circle);
+    symlinkSync(userHome, join(project, 'linked'));
+    const read = async (path: string, within?: string) => {
+      const document = await readDocument(path, within === undefined ? {} : { within });
+      return document.state === 'unusable' ? document.fault : document.state;
+    };
+    const leadsOut = `it is reached by a link that leads out of ${project}, and such links are not followed`;
+    expect(await read(out)).toBe('read');
+    expect(await read(out, project)).toBe(leadsOut);
+    expect(await read(join(project, 'linked', 'outside.json'), project)).toBe(leadsOut);
+    expect(await read(join(project, 'linked', 'absent.json'), project)).toBe(leadsOut);
+    expect(await read(back, project)).toBe('read');
+    expect(await read(dangling, project)).toBe('it is a link that leads to nothing');
+    expect(await read(circle)).toBe('it is a link that leads in a circle');
+  });
+
+  test('a directory that is reached by a link itself keeps its files inside', async () => {
+    const { project, userHome, write } = configPlace();
+    write(join(project, 'a.json'), {});
+    symlinkSync(project, join(userHome, 'work'));
+    const path = join(userHome, 'work', 'a.json');
+    expect((await readDocument(path, { within: join(userHome, 'work') })).state).toBe('read');
+  });
+
+  test('a file of a newer version than is known cannot be used; an older one is made into one of today', async () => {
+    const rename = ({ old, ...rest }: Readonly<Record<string, unknown>>) => ({ ...rest, new: old });
+    const migrations = [rename];
+    expect(await readDocument(file('{"old": 1}'), { migrations })).toMatchObject({
+      value: { version: 2, new: 1 },
+    });
+    expect(await readDocument(file('{\n"version": 3}'), { migrations })).toMatchObject({
+      state: 'unusable',
+      fault: 'it is of version 3, and only versions up to 2 are known here; update toolplane',
+      position: { line: 2, column: 1 },
+    });
+  });
+
+  test('a file may vanish at any time', async () => {
+    const { project } = configPlace();
+    const path = join(project, 'flickering.json');
+    const script = `const fs = require('node:fs'); const until = Date.now() + 300;
+    while (Date.now() < until) { fs.writeFileSync(process.argv[1], '{}'); fs.rmSync(process.argv[1]); }`;
+    const child = spawn(process.execPath, ['-e', script, path], { stdio: 'ignore' });
+    const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+    const states = new Set<string>();
+    let isOver = false;
+    void ended.then(() => {
+      isOver = true;
+    });
+    while (!isOver) {
+      states.add((await readDocument(path)).state);
+      await new Promise(setImmediate);
+    }
+    expect([...states].filter((state) => state !== 'read' && state !== 'absent')).toEqual([]);
+  });
+
+  test('a file that lies in a project is smaller than one of the person', async () => {
+    const { project, write } = configPlace();
+    const sized = (bytes: number) => write(join(project, 'x.json'), `{"a": "${'x'.repeat(bytes - 9)}"}`);
+    expect(await readDocument(sized(2 ** 20), { within: project })).toMatchObject({ state: 'read' });
+    const path = sized(2 ** 20 + 1);
+    const fault = 'it is bigger than 1 MiB, and nothing of it is read';
+    expect(await readDocument(path, { within: project })).toEqual({ state: 'unusable', path, fault });
+    expect(await readDocument(path)).toMatchObject({ state: 'read' });
+  });
+
+  test('a name that is written twice is shown so that it steers no terminal', async () => {
+    const name = 'a\\u001b[2J\\u009b\\u202e\\n.b';
+    expect(await readDocument(file(`{"x": {"${name}": 1, "${name}": 2}}`))).toMatchObject({
+      warnings: [{ key: 'x["a\\u001b[2J\\u009b\\u202e\\n.b"]' }],
+    });
+  });
 });
 
-test('a file that lies in a project is smaller than one of the person', async () => {
-  const { project, write } = configPlace();
-  const sized = (bytes: number) => write(join(project, 'x.json'), `{"a": "${'x'.repeat(bytes - 9)}"}`);
-  expect(await readDocument(sized(2 ** 20), { within: project })).toMatchObject({ state: 'read' });
-  const path = sized(2 ** 20 + 1);
-  const fault = 'it is bigger than 1 MiB, and nothing of it is read';
-  expect(await readDocument(path, { within: project })).toEqual({ state: 'unusable', path, fault });
-  expect(await readDocument(path)).toMatchObject({ state: 'read' });
-});
+describe('versions', () => {
+  const STEPS: readonly Migration[] = [
+    ({ old, ...rest }) => ({ ...rest, middle: old }),
+    ({ middle, ...rest }) => ({ ...rest, new: middle }),
+  ];
 
-test('a name that is written twice is shown so that it steers no terminal', async () => {
-  const name = 'a\\u001b[2J\\u009b\\u202e\\n.b';
-  expect(await readDocument(file(`{"x": {"${name}": 1, "${name}": 2}}`))).toMatchObject({
-    warnings: [{ key: 'x["a\\u001b[2J\\u009b\\u202e\\n.b"]' }],
+  test.each([
+    ['without a version', { old: 1, other: 2 }, { version: 3, new: 1, other: 2 }],
+    ['of the first version', { version: 1, old: 1 }, { version: 3, new: 1 }],
+    ['of the second', { version: 2, middle: 1 }, { version: 3, new: 1 }],
+  ])('a file %s goes every step to the newest', (_, value, expected) => {
+    expect(migrate(value, STEPS)).toEqual({ kind: 'current', value: expected, isChanged: true });
+  });
+
+  test('a file of the newest version is left as it is', () => {
+    const value = { version: 3, new: 1 };
+    expect(migrate(value, STEPS)).toEqual({ kind: 'current', value, isChanged: false });
+  });
+
+  test.each([
+    [4, 'it is of version 4, and only versions up to 3 are known here; update toolplane'],
+    ['3', 'its "version" is no whole number from 1 to 3'],
+    [0, 'its "version" is no whole number from 1 to 3'],
+    [1.5, 'its "version" is no whole number from 1 to 3'],
+    [null, 'its "version" is no whole number from 1 to 3'],
+  ])('the version %j is not known', (version, fault) => {
+    expect(migrate({ version }, STEPS)).toEqual({ kind: 'unknown', fault });
+  });
+
+  test('files of today are of the first version', () => {
+    expect(Object.values(MIGRATIONS).map((steps) => steps.length + 1)).toEqual([1, 1, 1, 1]);
+    expect(migrate({ a: 1 }, MIGRATIONS.settings)).toEqual({
+      kind: 'current',
+      value: { a: 1 },
+      isChanged: false,
+    });
   });
 });

@@ -1,4 +1,4 @@
-import { type MergeInput, mergeServers } from '../../../src/config/merge/merge.ts';
+import { type MergeInput, mergeServers } from '../../../src/config/merge/merge-servers.ts';
 import type { Choice, LostServer, Merged, Scope, Source, WrittenServer } from '../../../src/config/model.ts';
 import type { ExternalServerEntry } from '../../../src/protocol/server-entry.ts';
 

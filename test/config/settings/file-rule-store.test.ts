@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, 
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { approveSettings, trustDirectory } from '../../../src/config/approval/choice-store.ts';
+import { approveSettings, trustDirectory } from '../../../src/config/approval/approval-store.ts';
 import { readConfiguration } from '../../../src/config/configuration.ts';
 import { parseJsonc } from '../../../src/config/files/parse-jsonc.ts';
 import { fileRuleStore } from '../../../src/config/settings/file-rule-store.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { keyText } from '../../../src/config/files/diagnostics.ts';
 import { readHookSettings } from '../../../src/config/settings/hook-settings.ts';
-import { SettingFaults } from '../../../src/config/settings/setting-fault.ts';
-import { keyText } from '../../../src/config/sources/key-text.ts';
+import { SettingFaults } from '../../../src/config/settings/setting-keys.ts';
 
 function read(raw: unknown) {
   const faults = new SettingFaults();

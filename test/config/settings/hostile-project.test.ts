@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { approveSettings, decideServers } from '../../../src/config/approval/choice-store.ts';
+import { approveSettings, decideServers } from '../../../src/config/approval/approval-store.ts';
 import { readConfiguration } from '../../../src/config/configuration.ts';
 import { configPlace } from '../config-place.ts';
 

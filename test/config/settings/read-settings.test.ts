@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
+import { keyText } from '../../../src/config/files/diagnostics.ts';
 import { readOneSettings } from '../../../src/config/settings/read-settings.ts';
-
-import { keyText } from '../../../src/config/sources/key-text.ts';
 
 const SECRET = 'hush-hush';
 

@@ -1,5 +1,5 @@
 import type { Choice, Scope } from '../../../src/config/model.ts';
-import type { SettingsSource } from '../../../src/config/sources/found.ts';
+import type { SettingsSource } from '../../../src/config/sources/source-types.ts';
 
 export type SettingsScope = SettingsSource['scope'];
 

@@ -1,10 +1,10 @@
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { cachePath, writeCache } from '../../../src/config/sources/connectors/connector-cache.ts';
+import { cachePath, writeCache } from '../../../src/config/sources/connectors.ts';
 import { findSources } from '../../../src/config/sources/find-sources.ts';
-import type { Found } from '../../../src/config/sources/found.ts';
-import type { Wanted } from '../../../src/config/sources/wanted.ts';
+import type { Found, Wanted } from '../../../src/config/sources/source-types.ts';
+
 import { type ConfigPlace, configPlace } from '../config-place.ts';
 
 const server = (command: string) => ({ mcpServers: { [command]: { command } } });

@@ -1,13 +1,19 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { documentOf } from '../../../src/config/files/read-document.ts';
-import { type Origin, readServers } from '../../../src/config/sources/read-servers.ts';
+import {
+  type Origin,
+  readServers,
+  type ServersKind,
+  serversObject,
+} from '../../../src/config/sources/read-servers.ts';
 
-const FILE: Origin = { scope: 'project', label: '.mcp.json', path: '/r/.mcp.json', kind: 'file' };
-const read = (text: string, origin: Origin = FILE) => readServers(documentOf('/r/.mcp.json', text), origin);
+describe('read servers', () => {
+  const FILE: Origin = { scope: 'project', label: '.mcp.json', path: '/r/.mcp.json', kind: 'file' };
+  const read = (text: string, origin: Origin = FILE) => readServers(documentOf('/r/.mcp.json', text), origin);
 
-test('each entry is judged on its own: a bad one is told with its place, the good ones load', () => {
-  const source = read(`{
+  test('each entry is judged on its own: a bad one is told with its place, the good ones load', () => {
+    const source = read(`{
   // Comments and trailing commas are fine.
   "mcpServers": {
     "good": { "command": "node" },
@@ -16,222 +22,276 @@ test('each entry is judged on its own: a bad one is told with its place, the goo
     "also": { "url": "https://h/\${X}", },
   },
 }`);
-  const place = { scope: 'project', label: '.mcp.json', path: '/r/.mcp.json' };
-  const told = { level: 'error', scope: 'project', label: '.mcp.json' };
-  const faults = [
-    {
-      ...told,
-      key: 'mcpServers.bad.command',
-      position: { line: 5, column: 31 },
-      message: 'a stdio server needs "command", a non-empty string',
-    },
-    {
-      ...told,
-      key: 'mcpServers.none',
-      position: { line: 6, column: 5 },
-      message: 'a stdio server needs "command", any other "url", and it has neither',
-    },
-  ];
-  expect(source).toEqual({
-    ...place,
-    state: 'read',
-    servers: [
+    const place = { scope: 'project', label: '.mcp.json', path: '/r/.mcp.json' };
+    const told = { level: 'error', scope: 'project', label: '.mcp.json' };
+    const faults = [
       {
-        ...place,
-        name: 'good',
-        position: { line: 4, column: 5 },
-        raw: { command: 'node' },
-        entry: { command: 'node' },
+        ...told,
+        key: 'mcpServers.bad.command',
+        position: { line: 5, column: 31 },
+        message: 'a stdio server needs "command", a non-empty string',
       },
       {
-        ...place,
-        name: 'bad',
-        position: { line: 5, column: 5 },
-        raw: { type: 'stdio', command: 123 },
-        fault: faults[0],
+        ...told,
+        key: 'mcpServers.none',
+        position: { line: 6, column: 5 },
+        message: 'a stdio server needs "command", any other "url", and it has neither',
       },
-      { ...place, name: 'none', position: { line: 6, column: 5 }, raw: { args: [] }, fault: faults[1] },
+    ];
+    expect(source).toEqual({
+      ...place,
+      state: 'read',
+      servers: [
+        {
+          ...place,
+          name: 'good',
+          position: { line: 4, column: 5 },
+          raw: { command: 'node' },
+          entry: { command: 'node' },
+        },
+        {
+          ...place,
+          name: 'bad',
+          position: { line: 5, column: 5 },
+          raw: { type: 'stdio', command: 123 },
+          fault: faults[0],
+        },
+        { ...place, name: 'none', position: { line: 6, column: 5 }, raw: { args: [] }, fault: faults[1] },
+        {
+          ...place,
+          name: 'also',
+          position: { line: 7, column: 5 },
+          raw: { url: 'https://h/${X}' },
+          entry: { url: 'https://h/${X}' },
+        },
+      ],
+      faults,
+    });
+  });
+
+  test.each<[string, unknown, string, string]>([
+    ['an unknown type', { type: 'grpc' }, 'mcpServers.x.type', 'unknown type "grpc"'],
+    ['a server in a program', { type: 'sdk', name: 'x' }, 'mcpServers.x.type', 'cannot be in a file'],
+    ['a text', 'npx server', 'mcpServers.x', 'it must be an object'],
+    ['a list', ['npx'], 'mcpServers.x', 'it must be an object'],
+    ['nothing', null, 'mcpServers.x', 'it must be an object'],
+    ['arguments that are none', { command: 'x', args: 'y' }, 'mcpServers.x.args', 'a list of strings'],
+    ['a scheme that is none', { type: 'ws', url: 'https://${H}' }, 'mcpServers.x.url', 'ws:// or wss://'],
+  ])('%s is a fault that says so', (_name, entry, key, message) => {
+    const { servers, faults } = read(JSON.stringify({ mcpServers: { x: entry, y: { command: 'z' } } }));
+    expect(servers.map(({ name, entry: it }) => [name, it])).toEqual([
+      ['x', undefined],
+      ['y', { command: 'z' }],
+    ]);
+    expect(faults).toEqual([
+      expect.objectContaining({ level: 'error', key, message: expect.stringContaining(message) }),
+    ]);
+    expect(servers[0]?.fault).toBe(faults[0]);
+  });
+
+  test('a name that cannot be used is told, and is in no list', () => {
+    const { state, servers, faults } = read(
+      '{"mcpServers":{"":{"command":"x"},"a\\nb":1,"ok":{"command":"x"}}}',
+    );
+    expect(state).toBe('read');
+    expect(servers.map(({ name }) => name)).toEqual(['ok']);
+    expect(faults.map(({ key, message }) => [key, message])).toEqual([
+      ['mcpServers[""]', 'a server needs a name that is not empty'],
+      ['mcpServers["a\\nb"]', 'the name of a server has no control characters; take them out'],
+    ]);
+  });
+
+  test('a member that means nothing is a warning with what may be meant, and the server counts', () => {
+    const { servers, faults } = read(
+      '{ "mcpServers": { "x": { "command": "y", "connectTimeout": 5, "disabledd": 1 } } }',
+    );
+    expect(servers[0]?.entry).toEqual({ command: 'y', connectTimeout: 5, disabledd: 1 });
+    expect(faults).toEqual([
       {
-        ...place,
-        name: 'also',
-        position: { line: 7, column: 5 },
-        raw: { url: 'https://h/${X}' },
-        entry: { url: 'https://h/${X}' },
+        level: 'warning',
+        scope: 'project',
+        label: '.mcp.json',
+        key: 'mcpServers.x.connectTimeout',
+        position: { line: 1, column: 42 },
+        message: 'it means nothing here; did you mean "connectTimeoutMs"?',
       },
+      expect.objectContaining({ key: 'mcpServers.x.disabledd', message: 'it means nothing here' }),
+    ]);
+  });
+
+  test.each([
+    ['{ "servers": {} }', 'servers', 'servers stand in "mcpServers"; call it so'],
+    ['{ "mcpServers": 5 }', 'mcpServers', 'it must be an object: names of servers, and an entry for each'],
+    [
+      '{ "a": { "command": "x" } }',
+      undefined,
+      'its servers stand there bare; write { "mcpServers": { … } } around them',
     ],
-    faults,
+  ])('C5: of %s nothing can be used', (text, key, message) => {
+    expect(read(text)).toMatchObject({
+      state: 'unusable',
+      servers: [],
+      faults: [{ level: 'error', ...(key && { key, position: { line: 1, column: 3 } }), message }],
+    });
   });
-});
 
-test.each<[string, unknown, string, string]>([
-  ['an unknown type', { type: 'grpc' }, 'mcpServers.x.type', 'unknown type "grpc"'],
-  ['a server in a program', { type: 'sdk', name: 'x' }, 'mcpServers.x.type', 'cannot be in a file'],
-  ['a text', 'npx server', 'mcpServers.x', 'it must be an object'],
-  ['a list', ['npx'], 'mcpServers.x', 'it must be an object'],
-  ['nothing', null, 'mcpServers.x', 'it must be an object'],
-  ['arguments that are none', { command: 'x', args: 'y' }, 'mcpServers.x.args', 'a list of strings'],
-  ['a scheme that is none', { type: 'ws', url: 'https://${H}' }, 'mcpServers.x.url', 'ws:// or wss://'],
-])('%s is a fault that says so', (_name, entry, key, message) => {
-  const { servers, faults } = read(JSON.stringify({ mcpServers: { x: entry, y: { command: 'z' } } }));
-  expect(servers.map(({ name, entry: it }) => [name, it])).toEqual([
-    ['x', undefined],
-    ['y', { command: 'z' }],
-  ]);
-  expect(faults).toEqual([
-    expect.objectContaining({ level: 'error', key, message: expect.stringContaining(message) }),
-  ]);
-  expect(servers[0]?.fault).toBe(faults[0]);
-});
-
-test('a name that cannot be used is told, and is in no list', () => {
-  const { state, servers, faults } = read(
-    '{"mcpServers":{"":{"command":"x"},"a\\nb":1,"ok":{"command":"x"}}}',
-  );
-  expect(state).toBe('read');
-  expect(servers.map(({ name }) => name)).toEqual(['ok']);
-  expect(faults.map(({ key, message }) => [key, message])).toEqual([
-    ['mcpServers[""]', 'a server needs a name that is not empty'],
-    ['mcpServers["a\\nb"]', 'the name of a server has no control characters; take them out'],
-  ]);
-});
-
-test('a member that means nothing is a warning with what may be meant, and the server counts', () => {
-  const { servers, faults } = read(
-    '{ "mcpServers": { "x": { "command": "y", "connectTimeout": 5, "disabledd": 1 } } }',
-  );
-  expect(servers[0]?.entry).toEqual({ command: 'y', connectTimeout: 5, disabledd: 1 });
-  expect(faults).toEqual([
-    {
-      level: 'warning',
-      scope: 'project',
-      label: '.mcp.json',
-      key: 'mcpServers.x.connectTimeout',
-      position: { line: 1, column: 42 },
-      message: 'it means nothing here; did you mean "connectTimeoutMs"?',
-    },
-    expect.objectContaining({ key: 'mcpServers.x.disabledd', message: 'it means nothing here' }),
-  ]);
-});
-
-test.each([
-  ['{ "servers": {} }', 'servers', 'servers stand in "mcpServers"; call it so'],
-  ['{ "mcpServers": 5 }', 'mcpServers', 'it must be an object: names of servers, and an entry for each'],
-  [
-    '{ "a": { "command": "x" } }',
-    undefined,
-    'its servers stand there bare; write { "mcpServers": { … } } around them',
-  ],
-])('C5: of %s nothing can be used', (text, key, message) => {
-  expect(read(text)).toMatchObject({
-    state: 'unusable',
-    servers: [],
-    faults: [{ level: 'error', ...(key && { key, position: { line: 1, column: 3 } }), message }],
+  test('a text that is no JSON is one fault with its place, and shows nothing of it', () => {
+    const source = read('{ "mcpServers": { "x": { "command": "s3cret" "env" } } }');
+    expect(source).toMatchObject({ state: 'unusable', faults: [{ level: 'error', position: { line: 1 } }] });
+    expect(JSON.stringify(source)).not.toContain('s3cret');
   });
-});
 
-test('a text that is no JSON is one fault with its place, and shows nothing of it', () => {
-  const source = read('{ "mcpServers": { "x": { "command": "s3cret" "env" } } }');
-  expect(source).toMatchObject({ state: 'unusable', faults: [{ level: 'error', position: { line: 1 } }] });
-  expect(JSON.stringify(source)).not.toContain('s3cret');
-});
-
-test('a server that is written twice counts as it stands last, with a warning', () => {
-  const { servers, faults } = read('{"mcpServers":{"x":{"command":"a"},"x":{"command":"b"}}}');
-  expect(servers.map(({ entry, position }) => [entry, position])).toEqual([
-    [{ command: 'b' }, { line: 1, column: 36 }],
-  ]);
-  expect(faults).toMatchObject([{ level: 'warning', key: 'mcpServers.x' }]);
-});
-
-test('a source may refuse more, change entries, and take some for itself', () => {
-  const taken: string[] = [];
-  const { servers } = read('{"mcpServers":{"a":{"command":"x"},"b":{"command":"y"},"c":{"type":"sdk"}}}', {
-    ...FILE,
-    owner: 'me',
-    refuse: ({ command }) => (command === 'x' ? { member: 'command', message: 'no' } : undefined),
-    adapt: (raw) => ({ ...raw, cwd: '/d' }),
-    take: (name, raw) => (raw as { type?: string }).type === 'sdk' && taken.push(name) > 0,
+  test('a server that is written twice counts as it stands last, with a warning', () => {
+    const { servers, faults } = read('{"mcpServers":{"x":{"command":"a"},"x":{"command":"b"}}}');
+    expect(servers.map(({ entry, position }) => [entry, position])).toEqual([
+      [{ command: 'b' }, { line: 1, column: 36 }],
+    ]);
+    expect(faults).toMatchObject([{ level: 'warning', key: 'mcpServers.x' }]);
   });
-  expect(servers).toMatchObject([
-    { name: 'a', owner: 'me', fault: { key: 'mcpServers.a.command', message: 'no' } },
-    { name: 'b', owner: 'me', raw: { command: 'y' }, entry: { command: 'y', cwd: '/d' } },
-  ]);
-  expect(taken).toEqual(['c']);
-});
 
-test('whatever the value is, every server is either usable or told', () => {
-  const value = fc.oneof(
-    fc.jsonValue(),
-    fc.record({ mcpServers: fc.dictionary(fc.string(), fc.jsonValue()) }),
-    fc.record({
-      mcpServers: fc.dictionary(
-        fc.string(),
-        fc.record(
-          { command: fc.jsonValue(), args: fc.jsonValue(), url: fc.jsonValue() },
-          { requiredKeys: [] },
+  test('a source may refuse more, change entries, and take some for itself', () => {
+    const taken: string[] = [];
+    const { servers } = read('{"mcpServers":{"a":{"command":"x"},"b":{"command":"y"},"c":{"type":"sdk"}}}', {
+      ...FILE,
+      owner: 'me',
+      refuse: ({ command }) => (command === 'x' ? { member: 'command', message: 'no' } : undefined),
+      adapt: (raw) => ({ ...raw, cwd: '/d' }),
+      take: (name, raw) => (raw as { type?: string }).type === 'sdk' && taken.push(name) > 0,
+    });
+    expect(servers).toMatchObject([
+      { name: 'a', owner: 'me', fault: { key: 'mcpServers.a.command', message: 'no' } },
+      { name: 'b', owner: 'me', raw: { command: 'y' }, entry: { command: 'y', cwd: '/d' } },
+    ]);
+    expect(taken).toEqual(['c']);
+  });
+
+  test('whatever the value is, every server is either usable or told', () => {
+    const value = fc.oneof(
+      fc.jsonValue(),
+      fc.record({ mcpServers: fc.dictionary(fc.string(), fc.jsonValue()) }),
+      fc.record({
+        mcpServers: fc.dictionary(
+          fc.string(),
+          fc.record(
+            { command: fc.jsonValue(), args: fc.jsonValue(), url: fc.jsonValue() },
+            { requiredKeys: [] },
+          ),
         ),
-      ),
-    }),
-  );
-  fc.assert(
-    fc.property(value, (it) => {
-      const { servers, faults, state } = read(JSON.stringify(it));
-      for (const { entry, fault } of servers)
-        expect((entry === undefined) !== (fault === undefined)).toBe(true);
-      for (const { fault } of servers) if (fault) expect(faults).toContain(fault);
-      if (state === 'unusable') expect(faults.length).toBeGreaterThan(0);
-    }),
-  );
-});
+      }),
+    );
+    fc.assert(
+      fc.property(value, (it) => {
+        const { servers, faults, state } = read(JSON.stringify(it));
+        for (const { entry, fault } of servers)
+          expect((entry === undefined) !== (fault === undefined)).toBe(true);
+        for (const { fault } of servers) if (fault) expect(faults).toContain(fault);
+        if (state === 'unusable') expect(faults.length).toBeGreaterThan(0);
+      }),
+    );
+  });
 
-test('of very many servers so many are read as anybody uses, and the rest is one fault', () => {
-  const servers = (count: number) =>
-    `{"mcpServers":{${Array.from({ length: count }, (_, at) => `"a${at}":{"command":"x"}`).join()}}}`;
-  expect(read(servers(500))).toMatchObject({ servers: { length: 500 }, faults: [] });
-  expect(read(servers(2000))).toMatchObject({ servers: { length: 2000 }, faults: [] });
-  expect(read(servers(2001))).toMatchObject({
-    state: 'read',
-    servers: { length: 2000 },
-    faults: [
-      {
-        level: 'error',
-        key: 'mcpServers',
-        position: { line: 1, column: 2 },
-        message: '2001 servers stand here, and only 2000 of them are read; take the others out',
-      },
-    ],
+  test('of very many servers so many are read as anybody uses, and the rest is one fault', () => {
+    const servers = (count: number) =>
+      `{"mcpServers":{${Array.from({ length: count }, (_, at) => `"a${at}":{"command":"x"}`).join()}}}`;
+    expect(read(servers(500))).toMatchObject({ servers: { length: 500 }, faults: [] });
+    expect(read(servers(2000))).toMatchObject({ servers: { length: 2000 }, faults: [] });
+    expect(read(servers(2001))).toMatchObject({
+      state: 'read',
+      servers: { length: 2000 },
+      faults: [
+        {
+          level: 'error',
+          key: 'mcpServers',
+          position: { line: 1, column: 2 },
+          message: '2001 servers stand here, and only 2000 of them are read; take the others out',
+        },
+      ],
+    });
+  });
+
+  test('of very many faults a few are told, and each server keeps its own', () => {
+    const bad = Array.from({ length: 300 }, (_, at) => `"a${at}":1`).join();
+    const { servers, faults } = read(`{"mcpServers":{${bad},"last":{"command":"x"}}}`);
+    expect(faults).toHaveLength(51);
+    expect(faults.at(-1)).toMatchObject({ level: 'error', message: 'and 250 more; mend these first' });
+    expect(servers[299]).toMatchObject({ name: 'a299', fault: { key: 'mcpServers.a299' } });
+    expect(servers[300]).toMatchObject({ name: 'last', entry: { command: 'x' } });
+  });
+
+  test('four times as many bad entries take about four times as long, not sixteen', () => {
+    const took = (count: number) => {
+      const text = `{"mcpServers":{"a":{"command":"x",${Array.from({ length: count }, (_, at) => `"m${at}":1`).join()}}}}`;
+      const start = performance.now();
+      expect(read(text).faults).toHaveLength(51);
+      return performance.now() - start;
+    };
+    took(5_000);
+    const small = Math.min(took(5_000), took(5_000));
+    expect(took(20_000)).toBeLessThan(12 * small + 200);
+  });
+
+  test('whatever a type is, the entry is one fault that shows nothing of it', () => {
+    const { servers, faults } = read(
+      '{"mcpServers":{"x":{"type":{"toString":1,"k":"s3cret"}},"y":{"command":"z"}}}',
+    );
+    expect(servers.map(({ name, entry }) => [name, entry])).toEqual([
+      ['x', undefined],
+      ['y', { command: 'z' }],
+    ]);
+    expect(faults).toMatchObject([
+      { key: 'mcpServers.x.type', message: expect.stringContaining('an object') },
+    ]);
+    expect(JSON.stringify(faults)).not.toContain('s3cret');
   });
 });
 
-test('of very many faults a few are told, and each server keeps its own', () => {
-  const bad = Array.from({ length: 300 }, (_, at) => `"a${at}":1`).join();
-  const { servers, faults } = read(`{"mcpServers":{${bad},"last":{"command":"x"}}}`);
-  expect(faults).toHaveLength(51);
-  expect(faults.at(-1)).toMatchObject({ level: 'error', message: 'and 250 more; mend these first' });
-  expect(servers[299]).toMatchObject({ name: 'a299', fault: { key: 'mcpServers.a299' } });
-  expect(servers[300]).toMatchObject({ name: 'last', entry: { command: 'x' } });
-});
+describe('servers object', () => {
+  const SERVER = { command: 'x' };
+  const ALL: readonly ServersKind[] = ['file', 'plugin', 'settings', 'given'];
 
-test('four times as many bad entries take about four times as long, not sixteen', () => {
-  const took = (count: number) => {
-    const text = `{"mcpServers":{"a":{"command":"x",${Array.from({ length: count }, (_, at) => `"m${at}":1`).join()}}}}`;
-    const start = performance.now();
-    expect(read(text).faults).toHaveLength(51);
-    return performance.now() - start;
-  };
-  took(5_000);
-  const small = Math.min(took(5_000), took(5_000));
-  expect(took(20_000)).toBeLessThan(12 * small + 200);
-});
+  test.each(ALL)('C5: in a %s the servers stand in mcpServers', (kind) => {
+    expect(serversObject({ mcpServers: { a: SERVER }, inputs: [] }, kind)).toEqual({
+      kind: 'found',
+      way: ['mcpServers'],
+      servers: { a: SERVER },
+    });
+  });
 
-test('whatever a type is, the entry is one fault that shows nothing of it', () => {
-  const { servers, faults } = read(
-    '{"mcpServers":{"x":{"type":{"toString":1,"k":"s3cret"}},"y":{"command":"z"}}}',
-  );
-  expect(servers.map(({ name, entry }) => [name, entry])).toEqual([
-    ['x', undefined],
-    ['y', { command: 'z' }],
-  ]);
-  expect(faults).toMatchObject([{ key: 'mcpServers.x.type', message: expect.stringContaining('an object') }]);
-  expect(JSON.stringify(faults)).not.toContain('s3cret');
+  test.each<[object, ServersKind, readonly string[], string]>([
+    [{ mcpServers: [] }, 'file', ['mcpServers'], 'it must be an object'],
+    [{ mcpServers: null }, 'settings', ['mcpServers'], 'it must be an object'],
+    [{ servers: { a: SERVER } }, 'file', ['servers'], 'call it so'],
+    [{ servers: { a: SERVER } }, 'plugin', ['servers'], 'call it so'],
+    [{ mcp_servers: {} }, 'file', ['mcp_servers'], 'call it so'],
+    [{ 'mcp-servers': {} }, 'given', ['mcp-servers'], 'call it so'],
+    [{ MCPServers: {} }, 'file', ['MCPServers'], 'call it so'],
+    [{ a: SERVER }, 'file', [], 'write { "mcpServers": { … } } around them'],
+    [{ a: { url: 'https://h' } }, 'given', [], 'write { "mcpServers": { … } } around them'],
+    [{ a: 1 }, 'file', [], 'it has no "mcpServers" object'],
+    [{ a: 1 }, 'plugin', [], 'it has no "mcpServers" object'],
+    [{}, 'given', [], 'it has no "mcpServers" object'],
+  ])('C5: %j in a %s is told', (value, kind, way, message) => {
+    expect(serversObject(value as Record<string, unknown>, kind)).toEqual({
+      kind: 'faulty',
+      way,
+      message: expect.stringContaining(message),
+    });
+  });
+
+  test('C5: in a plugin the wrapper may be left out', () => {
+    const value = { $schema: 'x', a: SERVER, b: 5 };
+    expect(serversObject(value, 'plugin')).toEqual({ kind: 'found', way: [], servers: { a: SERVER, b: 5 } });
+  });
+
+  test.each<[object, ServersKind]>([
+    [{}, 'file'],
+    [{}, 'plugin'],
+    [{}, 'settings'],
+    [{ model: 'x', mcp_servers: {} }, 'settings'],
+  ])('%j in a %s names no servers, and that is fine', (value, kind) => {
+    expect(serversObject(value as Record<string, unknown>, kind)).toMatchObject({
+      kind: 'found',
+      servers: {},
+    });
+  });
 });

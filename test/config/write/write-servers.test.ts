@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readChoices } from '../../../src/config/approval/choices.ts';
+import { readChoices } from '../../../src/config/approval/approvals.ts';
 import { readInventory } from '../../../src/config/write/inventory.ts';
 import { pathOfScope, removeServer, writeServer } from '../../../src/config/write/write-servers.ts';
 import { addToList } from '../../../src/config/write/write-settings.ts';

@@ -1,4 +1,4 @@
-import { entryFault } from '../../../config/sources/entry-fault.ts';
+import { entryFault } from '../../../config/sources/validate-entry.ts';
 import { oneWordAdvice } from './one-word.ts';
 import { looksLikeAddress, looksLikeUrl, TRANSPORTS, type Transport } from './transport.ts';
 import { variableName } from './variables.ts';

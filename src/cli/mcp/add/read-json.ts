@@ -1,7 +1,7 @@
 import { isRecord } from '../../../base/is-record.ts';
 import { parseJsonc } from '../../../config/files/parse-jsonc.ts';
-import { entryFault } from '../../../config/sources/entry-fault.ts';
-import { meantEntry } from '../../../config/sources/meant-entry.ts';
+import { entryFault, meantEntry } from '../../../config/sources/validate-entry.ts';
+
 import { foreignMember, foreignMembers } from '../../../protocol/foreign-member.ts';
 import { unknownMembers } from '../../../protocol/server-entry.ts';
 import type { GivenEntry } from './given-entry.ts';

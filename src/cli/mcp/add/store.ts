@@ -1,9 +1,9 @@
 import { shellWord } from '../../../base/shell-word.ts';
 import { readConfiguration } from '../../../config/configuration.ts';
 import { maskEntry } from '../../../config/explain/mask-entry.ts';
-import { relativePath } from '../../../config/merge/relative-path.ts';
-import { keyText } from '../../../config/sources/key-text.ts';
-import { homeLabel } from '../../../config/sources/labels.ts';
+import { keyText } from '../../../config/files/diagnostics.ts';
+import { relativePath } from '../../../config/merge/resolve-server.ts';
+import { homeLabel } from '../../../config/sources/config-paths.ts';
 import { pathOfScope, type WritableScope, writeServer } from '../../../config/write/write-servers.ts';
 import type { ExternalServerEntry } from '../../../protocol/server-entry.ts';
 import { line } from '../../chat/piece.ts';

@@ -1,4 +1,4 @@
-import { nameFault } from '../../../config/sources/server-name.ts';
+import { nameFault } from '../../../config/sources/validate-entry.ts';
 import { looksLikeUrl } from './transport.ts';
 
 /** Why a server cannot be given this name; undefined if it can. Some names would do, and are something else mistyped. */

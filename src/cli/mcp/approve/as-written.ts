@@ -1,6 +1,6 @@
 import { isCredentialName } from '../../../base/is-credential-name.ts';
 import { isRecord } from '../../../base/is-record.ts';
-import { approvablePart } from '../../../config/approval/settings-part.ts';
+import { approvablePart } from '../../../config/approval/approved-content.ts';
 import type { WrittenServer } from '../../../config/model.ts';
 import { line, type Piece } from '../../chat/piece.ts';
 import { whereText } from '../where.ts';

@@ -1,8 +1,8 @@
-import { approvablePart } from '../../../config/approval/settings-part.ts';
+import { approvablePart } from '../../../config/approval/approved-content.ts';
 import type { Configuration } from '../../../config/configuration.ts';
-import { faultText } from '../../../config/fault-text.ts';
+import { faultText } from '../../../config/files/diagnostics.ts';
 import type { WrittenServer } from '../../../config/model.ts';
-import type { SettingsSource } from '../../../config/sources/found.ts';
+import type { SettingsSource } from '../../../config/sources/source-types.ts';
 import { NotUnderstood } from '../../host/not-understood.ts';
 import { entriesOf, unknownServer } from '../known-server.ts';
 import { whereText } from '../where.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { forgetChoices } from '../../../config/approval/choice-store.ts';
-import { repositoryRoot } from '../../../config/sources/places.ts';
+import { forgetChoices } from '../../../config/approval/approval-store.ts';
+import { repositoryRoot } from '../../../config/sources/config-paths.ts';
 import { line } from '../../chat/piece.ts';
 import { inSession } from '../session.ts';
 import type { McpFormat } from '../sub-command.ts';

@@ -3,10 +3,10 @@ import {
   decideServers,
   rejectSettings,
   trustDirectory,
-} from '../../../config/approval/choice-store.ts';
+} from '../../../config/approval/approval-store.ts';
 import { type Configuration, readConfiguration } from '../../../config/configuration.ts';
-import { faultText } from '../../../config/fault-text.ts';
-import type { SettingsSource } from '../../../config/sources/found.ts';
+import { faultText } from '../../../config/files/diagnostics.ts';
+import type { SettingsSource } from '../../../config/sources/source-types.ts';
 import { line, type Piece } from '../../chat/piece.ts';
 import { processTerminal } from '../../chat/terminal.ts';
 import { NotUnderstood } from '../../host/not-understood.ts';

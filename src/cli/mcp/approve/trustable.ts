@@ -1,5 +1,5 @@
-import { isWithin, realPlace } from '../../../config/approval/real-place.ts';
 import type { Configuration } from '../../../config/configuration.ts';
+import { isWithin, realPlace } from '../../../config/files/real-path.ts';
 
 /** The repository that may be trusted as a whole, or why there is none: who trusts a home trusts all projects in it. */
 export function trustable({

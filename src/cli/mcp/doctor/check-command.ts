@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { shellWord } from '../../../base/shell-word.ts';
-import type { ConfigWorld } from '../../../config/world.ts';
+import type { ConfigWorld } from '../../../config/config-context.ts';
 import { leastEnvironment } from '../../../mcp/transports/stdio/server-environment.ts';
 import type { StdioServerEntry } from '../../../protocol/server-entry.ts';
 import type { Finding } from './finding.ts';

@@ -1,7 +1,7 @@
 import { untoldWords } from '../../../base/last-words.ts';
 import { shellWord } from '../../../base/shell-word.ts';
 import type { Configuration } from '../../../config/configuration.ts';
-import { connectionStep } from '../../../config/explain/connection-step.ts';
+import { connectionStep } from '../../../config/explain/next-steps.ts';
 import type { ConfiguredServer } from '../../../config/model.ts';
 import type { ServerStatus } from '../../../mcp/servers/server-status.ts';
 import { acceptCommand } from '../../../pool/pinning/accept-command.ts';

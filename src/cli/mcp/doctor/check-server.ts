@@ -3,7 +3,7 @@ import type { Configuration } from '../../../config/configuration.ts';
 import { expandEntry } from '../../../config/expand/expand-entry.ts';
 import { resolvePaths, workingDirectory } from '../../../config/expand/server-directory.ts';
 import { explainServer } from '../../../config/explain/explain-server.ts';
-import { faultText } from '../../../config/fault-text.ts';
+import { faultText } from '../../../config/files/diagnostics.ts';
 import type { ConfiguredServer } from '../../../config/model.ts';
 import { Secrets } from '../../../mcp/connection/secrets.ts';
 import { lookUp } from '../../explain/look-up.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import type { ConfigWorld } from '../../../config/world.ts';
+import type { ConfigWorld } from '../../../config/config-context.ts';
 import { NETWORK_FAULTS } from '../../../mcp/errors/classify-failure.ts';
 import { proxyFor } from '../../../mcp/transports/http/proxy.ts';
 import { tlsOptions } from '../../../mcp/transports/http/tls-options.ts';

@@ -1,4 +1,4 @@
-import { lossText } from '../../../config/explain/loss-text.ts';
+import { lossText } from '../../../config/explain/entry-status.ts';
 import { maskEntry } from '../../../config/explain/mask-entry.ts';
 import { withStatuses } from '../connect.ts';
 import { freshConfiguration } from '../fresh-configuration.ts';

@@ -1,7 +1,7 @@
-import { hashEntry } from '../../../config/approval/hash-entry.ts';
-import type { FoundFile } from '../../../config/import/find-foreign.ts';
-import type { ForeignServer } from '../../../config/import/foreign.ts';
-import { signatureOf } from '../../../config/merge/signature.ts';
+import { hashEntry } from '../../../config/approval/approved-content.ts';
+import type { FoundFile } from '../../../config/import/find-servers.ts';
+import type { ForeignServer } from '../../../config/import/importer.ts';
+import { signatureOf } from '../../../config/merge/merge-servers.ts';
 import type { ExternalServerEntry } from '../../../protocol/server-entry.ts';
 
 /** How a server of another program stands to those that are here; `where` says which one is meant. */

@@ -1,5 +1,5 @@
 import type { Configuration } from '../../../config/configuration.ts';
-import { signatureOf } from '../../../config/merge/signature.ts';
+import { signatureOf } from '../../../config/merge/merge-servers.ts';
 import type { Scope, WrittenServer } from '../../../config/model.ts';
 import type { WritableScope } from '../../../config/write/write-servers.ts';
 import { whereText } from '../where.ts';

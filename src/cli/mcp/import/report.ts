@@ -1,7 +1,7 @@
+import type { ConfigWorld } from '../../../config/config-context.ts';
 import { maskEntry } from '../../../config/explain/mask-entry.ts';
-import type { FoundFile } from '../../../config/import/find-foreign.ts';
-import { pathLabel } from '../../../config/sources/labels.ts';
-import type { ConfigWorld } from '../../../config/world.ts';
+import type { FoundFile } from '../../../config/import/find-servers.ts';
+import { pathLabel } from '../../../config/sources/config-paths.ts';
 import { line, type Piece, type Tone } from '../../chat/piece.ts';
 import { table } from '../../host/table.ts';
 import { entryText } from '../where.ts';

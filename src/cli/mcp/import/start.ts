@@ -1,11 +1,11 @@
 import { nearest } from '../../../base/nearest.ts';
+import type { ConfigWorld } from '../../../config/config-context.ts';
 import { readConfiguration } from '../../../config/configuration.ts';
-import { faultText } from '../../../config/fault-text.ts';
-import { type FoundFile, findForeign } from '../../../config/import/find-foreign.ts';
-import type { ForeignPlace, ForeignTool } from '../../../config/import/foreign.ts';
-import { FOREIGN_TOOLS } from '../../../config/import/foreign-tools.ts';
-import { pathLabel } from '../../../config/sources/labels.ts';
-import type { ConfigWorld } from '../../../config/world.ts';
+import { faultText } from '../../../config/files/diagnostics.ts';
+import { type FoundFile, findForeign } from '../../../config/import/find-servers.ts';
+import type { ForeignPlace, ForeignTool } from '../../../config/import/importer.ts';
+import { FOREIGN_TOOLS } from '../../../config/import/programs.ts';
+import { pathLabel } from '../../../config/sources/config-paths.ts';
 import { pathOfScope, type WritableScope } from '../../../config/write/write-servers.ts';
 import { line } from '../../chat/piece.ts';
 import { NotUnderstood } from '../../host/not-understood.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import type { ConfigWorld } from '../../../config/config-context.ts';
 import { literalSecrets } from '../../../config/explain/mask-entry.ts';
-import { fileSecretStore } from '../../../config/secrets/file-secret-store.ts';
-import type { ConfigWorld } from '../../../config/world.ts';
+import { fileSecretStore } from '../../../config/secrets/secret-store.ts';
 import { type WritableScope, writeServer } from '../../../config/write/write-servers.ts';
 import { messageOf } from '../../../protocol/sdk-error.ts';
 import type { Candidate } from './candidate.ts';

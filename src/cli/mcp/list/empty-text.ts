@@ -1,5 +1,5 @@
 import type { Configuration } from '../../../config/configuration.ts';
-import { rulingSource } from '../../../config/merge/standing.ts';
+import { rulingSource } from '../../../config/merge/eligibility.ts';
 
 /** What is said where no server is listed: that there is none, or who sees to it that none counts. */
 export function emptyText({ sources }: Pick<Configuration, 'sources'>): string {

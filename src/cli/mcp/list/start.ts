@@ -1,5 +1,5 @@
 import type { Configuration } from '../../../config/configuration.ts';
-import { faultText } from '../../../config/fault-text.ts';
+import { faultText } from '../../../config/files/diagnostics.ts';
 import { type Statuses, withStatuses } from '../connect.ts';
 import { freshConfiguration } from '../fresh-configuration.ts';
 import { isTrouble, rowsOf } from '../health.ts';

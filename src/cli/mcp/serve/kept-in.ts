@@ -1,7 +1,6 @@
 import type { BuiltIn } from '../../../agent/builtins/built-in.ts';
 import { realInput } from '../../../agent/builtins/files/real-path.ts';
-import { absolutePath, isInWorkspace, type Workspace } from '../../../permissions/path.ts';
-import { isProtectedPath } from '../../../permissions/protected-path.ts';
+import { absolutePath, isInWorkspace, isProtectedPath, type Workspace } from '../../../permissions/path.ts';
 
 type Input = Readonly<Record<string, unknown>>;
 

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { candidatesOf, type Existing } from '../../../../src/cli/mcp/import/candidate.ts';
 import { existingServers } from '../../../../src/cli/mcp/import/existing.ts';
 import { taking } from '../../../../src/cli/mcp/import/take.ts';
-import type { FoundFile } from '../../../../src/config/import/find-foreign.ts';
-import { FOREIGN_TOOLS } from '../../../../src/config/import/foreign-tools.ts';
-import { signatureOf } from '../../../../src/config/merge/signature.ts';
+import type { FoundFile } from '../../../../src/config/import/find-servers.ts';
+import { FOREIGN_TOOLS } from '../../../../src/config/import/programs.ts';
+import { signatureOf } from '../../../../src/config/merge/merge-servers.ts';
 import type { ConfiguredServer } from '../../../../src/config/model.ts';
 import type { WritableScope } from '../../../../src/config/write/write-servers.ts';
 

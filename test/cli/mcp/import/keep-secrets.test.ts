@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { keepSecrets } from '../../../../src/cli/mcp/import/keep-secrets.ts';
-import { isSecretName } from '../../../../src/config/secrets/secret-name.ts';
+import { isSecretName } from '../../../../src/config/secrets/secret-store.ts';
 
 test('what looks like a credential in env and headers is kept apart, and nothing else', () => {
   const entry = {

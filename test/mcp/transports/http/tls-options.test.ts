@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { checkUrl } from '../../../../src/cli/mcp/doctor/check-url.ts';
-import { fetchConnector } from '../../../../src/config/sources/connectors/fetch-connector.ts';
+import { fetchConnector } from '../../../../src/config/sources/refresh-connectors.ts';
 import { tlsOptions } from '../../../../src/mcp/transports/http/tls-options.ts';
 import { makeCertificates } from '../../support/certificates.ts';
 import { startProxy } from '../../support/proxy.ts';

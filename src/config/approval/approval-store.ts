@@ -1,0 +1,266 @@
+import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { underLock } from '../../base/file-lock.ts';
+import { isRecord } from '../../base/is-record.ts';
+import { replaceFile } from '../../base/replace-file.ts';
+import { HostError } from '../../mcp/errors/host-error.ts';
+import { messageOf } from '../../protocol/sdk-error.ts';
+import { isWithin, realPlace } from '../files/real-path.ts';
+import type { WrittenServer } from '../model.ts';
+import type { SettingsSource } from '../sources/source-types.ts';
+import { approvablePart, hashEntry } from './approved-content.ts';
+import { markRepository } from './repository-identity.ts';
+
+/** Branches of a repository differ, and going back to one asks nobody again; but what is long gone is forgotten. */
+const MOST_CONTENTS = 20;
+
+/** Remembers what a person said, under a lock; throws a `HostError` if it cannot be written. */
+export function decideServers(
+  home: string,
+  servers: readonly Pick<WrittenServer, 'scope' | 'path' | 'name' | 'raw'>[],
+  choice: 'approved' | 'rejected',
+): void {
+  const said = servers.map(({ scope, path, name, raw }) => {
+    const hash = hashEntry(raw);
+    if (!isChosenScope(scope) || path === undefined || hash === undefined)
+      throw new HostError('bad-config', name, NOT_IN_A_PROJECT);
+    return { scope, path: realPlace(path), name, hash, choice };
+  });
+  const textOf = (it: ServerChoice) => JSON.stringify([it.scope, it.path, it.name, it.hash]);
+  const isSaid = new Set(said.map(textOf));
+  change(home, (file) => ({
+    ...file,
+    servers: newestOf(
+      [...file.servers.filter((it) => !isSaid.has(textOf(it))), ...said],
+      ({ scope, path, name }) => JSON.stringify([scope, path, name]),
+    ),
+  }));
+}
+
+const NOT_IN_A_PROJECT = 'it cannot be approved: it stands in no file of a project, or is nested too deeply';
+
+/** Forgets what was said about entries of the name in the file. */
+export function forgetServer(home: string, path: string, name: string): void {
+  const place = realPlace(path);
+  change(home, (file) => ({
+    ...file,
+    servers: file.servers.filter((it) => it.path !== place || it.name !== name),
+  }));
+}
+
+/** What the file would allow, run or set counts as long as it is the same. */
+export function approveSettings(home: string, source: Chosen): void {
+  decideSettings(home, source, 'approved');
+}
+
+/** Of the file only what forbids counts as long as the rest is the same, and nobody is asked about it. */
+export function rejectSettings(home: string, source: Chosen): void {
+  decideSettings(home, source, 'rejected');
+}
+
+type Chosen = Pick<SettingsSource, 'scope' | 'path' | 'value'>;
+
+function decideSettings(home: string, { scope, path, value }: Chosen, choice: 'approved' | 'rejected'): void {
+  const part = approvablePart(value);
+  if (part === undefined) return;
+  const hash = hashEntry(part);
+  if (!isChosenScope(scope) || path === undefined || hash === undefined)
+    throw new HostError('bad-config', '', NOT_IN_A_PROJECT);
+  const said = { scope, path: realPlace(path), hash, choice };
+  const textOf = (it: SettingsChoice) => JSON.stringify([it.scope, it.path, it.hash]);
+  change(home, (file) => ({
+    ...file,
+    settings: newestOf([...file.settings.filter((it) => textOf(it) !== textOf(said)), said], (it) =>
+      JSON.stringify([it.scope, it.path]),
+    ),
+  }));
+}
+
+/** Everything in the repository counts from now on, also what comes later, as long as it is this repository. */
+export function trustDirectory(home: string, directory: string): void {
+  const path = realPlace(directory);
+  const identity = markRepository(home, path);
+  change(home, (file) => ({
+    ...file,
+    trusted: [...file.trusted.filter((it) => it.path !== path), { path, identity }],
+  }));
+}
+
+/** Forgets all choices about what lies in the directory or below; gives how many there were. */
+export function forgetChoices(home: string, directory: string): number {
+  const place = realPlace(directory);
+  let forgotten = 0;
+  change(home, (file) => {
+    const kept: ChoiceFile = {
+      servers: file.servers.filter(({ path }) => !isWithin(path, place)),
+      settings: file.settings.filter(({ path }) => !isWithin(path, place)),
+      trusted: file.trusted.filter(({ path }) => !isWithin(path, place)),
+    };
+    forgotten = countOf(file) - countOf(kept);
+    return kept;
+  });
+  return forgotten;
+}
+
+/** Of two processes each keeps what the other wrote; a file that cannot be read is never written over. */
+function change(home: string, next: (file: ChoiceFile) => ChoiceFile): void {
+  const path = choicesPath(home);
+  try {
+    mkdirSync(home, { recursive: true, mode: 0o700 });
+    underLock(`${path}.lock`, () => {
+      const file = loadChoices(home);
+      if ('fault' in file) throw new HostError('bad-config', '', file.fault);
+      const text = choiceText(next(file));
+      if (text !== choiceText(file)) replaceFile(path, text, { mode: 0o600 });
+    });
+  } catch (cause) {
+    if (cause instanceof HostError) throw cause;
+    throw new HostError('bad-config', '', `${path} cannot be written: ${messageOf(cause)}`, { cause });
+  }
+}
+
+/** The last of each kind. */
+function newestOf<T>(all: readonly T[], kindOf: (item: T) => string): T[] {
+  const counts = new Map<string, number>();
+  return all.toReversed().filter(isNew).toReversed();
+
+  function isNew(item: T): boolean {
+    const count = (counts.get(kindOf(item)) ?? 0) + 1;
+    counts.set(kindOf(item), count);
+    return count <= MOST_CONTENTS;
+  }
+}
+
+function countOf({ servers, settings, trusted }: ChoiceFile): number {
+  return servers.length + settings.length + trusted.length;
+}
+
+/** Nobody says so much; whatever it is, it is none of ours. */
+const MAX_BYTES = 16 * 1024 * 1024;
+
+export function choicesPath(home: string): string {
+  return join(home, 'choices.json');
+}
+
+/** Reads the file in place; `fault` is one sentence that says what to do. */
+export function loadChoices(home: string): ChoiceFile | { readonly fault: string } {
+  const path = choicesPath(home);
+  const file = readOwn(path);
+  if (file === undefined) return NO_CHOICES;
+  const read = 'fault' in file ? file : readChoiceText(file.text);
+  if (!('fault' in read)) return read;
+  const remedy = 'remedy' in read ? read.remedy : 'put it right, or remove it and approve again';
+  return { fault: `${path} cannot be used, so nothing of projects is approved: ${read.fault}; ${remedy}` };
+}
+
+type Read = { readonly text: string } | { readonly fault: string; readonly remedy?: string };
+
+/** Whoever else could write the file could approve in the person's name. */
+function readOwn(path: string): Read | undefined {
+  let file: number | undefined;
+  try {
+    // Without waiting: it may be a pipe that nobody writes to.
+    file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    const stats = fstatSync(file);
+    const { mode, size } = stats;
+    if (!stats.isFile()) return { fault: 'it is no file' };
+    if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
+      return { fault: 'others may read or write it', remedy: `run chmod 600 ${path}` };
+    }
+    if (size > MAX_BYTES) return { fault: 'it is too large to be a list of choices' };
+    return { text: readFileSync(file, 'utf8') };
+  } catch (thrown) {
+    const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : 'it cannot be read';
+    return code === 'ENOENT' ? undefined : { fault: code };
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+const VERSION = 1;
+
+/** What an entry or a file may ask for depends on where it counts, so that is part of what was approved. */
+type ChosenScope = 'project' | 'local';
+
+type ServerChoice = {
+  readonly scope: ChosenScope;
+  readonly path: string;
+  readonly name: string;
+  readonly hash: string;
+  readonly choice: 'approved' | 'rejected';
+};
+
+type SettingsChoice = {
+  readonly scope: ChosenScope;
+  readonly path: string;
+  readonly hash: string;
+  readonly choice: 'approved' | 'rejected';
+};
+
+/** A repository that is trusted as a whole, as long as it is the same one. */
+export type TrustedRepository = { readonly path: string; readonly identity: string };
+
+/** All that people on this machine have said; of each thing the newest last. */
+export type ChoiceFile = {
+  readonly servers: readonly ServerChoice[];
+  /** What was said of the content of settings files. */
+  readonly settings: readonly SettingsChoice[];
+  readonly trusted: readonly TrustedRepository[];
+};
+
+export const NO_CHOICES: ChoiceFile = { servers: [], settings: [], trusted: [] };
+
+function choiceText(file: ChoiceFile): string {
+  return `${JSON.stringify({ version: VERSION, ...file }, null, 2)}\n`;
+}
+
+/** What the file says, or why it cannot be used: one bad line spoils it, for it may have been a rejection. */
+function readChoiceText(text: string): ChoiceFile | { readonly fault: string } {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { fault: 'it is no JSON' };
+  }
+  if (!isRecord(value) || typeof value.version !== 'number') return { fault: 'it has no "version"' };
+  if (value.version > VERSION) {
+    return { fault: `its version is ${value.version}, and this Toolplane knows ${VERSION}` };
+  }
+  if (value.version !== VERSION) return { fault: `there is no version ${value.version} of it` };
+  const { servers, settings, trusted } = value;
+  if (!isListOf(servers, isServerChoice)) return { fault: '"servers" cannot be read' };
+  if (!isListOf(settings, isSettingsChoice)) return { fault: '"settings" cannot be read' };
+  if (!isListOf(trusted, isTrust)) return { fault: '"trusted" cannot be read' };
+  // A path alone, as it was kept before, does not say which repository was meant: the person is asked again.
+  return { servers, settings, trusted: trusted.filter((it) => typeof it !== 'string') };
+}
+
+function isListOf<T>(value: unknown, isOne: (item: unknown) => item is T): value is T[] {
+  return Array.isArray(value) && value.every(isOne);
+}
+
+function isServerChoice(value: unknown): value is ServerChoice {
+  return isRecord(value) && isPlaced(value) && isText(value.name);
+}
+
+function isSettingsChoice(value: unknown): value is SettingsChoice {
+  return isRecord(value) && isPlaced(value);
+}
+
+function isTrust(value: unknown): value is string | TrustedRepository {
+  return isText(value) || (isRecord(value) && isText(value.path) && isText(value.identity));
+}
+
+function isPlaced({ scope, path, hash, choice }: Readonly<Record<string, unknown>>): boolean {
+  if (choice !== 'approved' && choice !== 'rejected') return false;
+  return isChosenScope(scope) && isText(path) && isText(hash);
+}
+
+/** What lies in a project comes from elsewhere; nobody has to approve anything of another scope. */
+export function isChosenScope(scope: unknown): scope is ChosenScope {
+  return scope === 'project' || scope === 'local';
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}

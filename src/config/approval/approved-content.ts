@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import { isRecord } from '../../base/is-record.ts';
+
+/**
+ * What stands for content that was approved: the same for values that are the same, however they were written. Lists keep
+ * their order, since that of arguments means something. Undefined for what is nested too deeply to be looked through.
+ */
+export function hashEntry(raw: unknown): string | undefined {
+  try {
+    return createHash('sha256')
+      .update(JSON.stringify(ordered(raw)) ?? 'null')
+      .digest('hex');
+  } catch (thrown) {
+    if (thrown instanceof RangeError) return undefined;
+    throw thrown;
+  }
+}
+
+function ordered(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(ordered);
+  if (!isRecord(value)) return value;
+  // As pairs: an object would move names that are numbers to its front, and hide a member called `__proto__`.
+  const names = Object.keys(value).filter((name) => value[name] !== undefined);
+  return { members: names.sort().map((name) => [name, ordered(value[name])]) };
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** What of a settings file in a project counts only once somebody approved it; undefined if there is no such thing. */
+export function approvablePart(value: Values): Values | undefined {
+  const { version: _, $schema: __, mcpServers: ___, permissions, serverSettings, ...rest } = value;
+  return filled({
+    ...rest,
+    ...member('permissions', isRecord(permissions) ? widening(permissions) : permissions),
+    ...member(
+      'serverSettings',
+      isRecord(serverSettings) ? mapped(serverSettings, settingPart) : serverSettings,
+    ),
+  });
+}
+
+/** Whether a member of `serverSettings` only takes away; such members count in any file. */
+export function onlyForbids(name: string, value: unknown): boolean {
+  return name === 'excludeTools' || (name === 'disabled' && value === true);
+}
+
+function widening({ deny: _, ask: __, disableBypassPermissionsMode: ___, ...rest }: Values) {
+  return filled(rest);
+}
+
+function settingPart(members: unknown): unknown {
+  if (!isRecord(members)) return members;
+  return filled(
+    Object.fromEntries(Object.entries(members).filter(([name, value]) => !onlyForbids(name, value))),
+  );
+}
+
+function mapped(values: Values, part: (value: unknown) => unknown): Values | undefined {
+  const pairs = Object.entries(values).map(([name, value]) => [name, part(value)] as const);
+  return filled(Object.fromEntries(pairs.filter(([, value]) => value !== undefined)));
+}
+
+function filled(values: Values): Values | undefined {
+  return Object.keys(values).length > 0 ? values : undefined;
+}
+
+function member(name: string, value: unknown): Values {
+  return value === undefined ? {} : { [name]: value };
+}

@@ -1,0 +1,172 @@
+import { isRecord } from '../../base/is-record.ts';
+import { visibleText } from '../../base/visible-text.ts';
+import { fewFaults, keyText } from '../files/diagnostics.ts';
+import { BOM, parseJsonc } from '../files/parse-jsonc.ts';
+import { MAX_DEPTH, MAX_VALUES } from '../files/plain-json.ts';
+import { readText } from '../files/read-text.ts';
+import type { ConfigFault, Position } from '../model.ts';
+import { entryFault, nameFault } from '../sources/validate-entry.ts';
+import {
+  type ForeignPlace,
+  type ForeignServer,
+  type ForeignTool,
+  type ForeignWorld,
+  type Imported,
+  type RawServer,
+  turnEntry,
+} from './importer.ts';
+
+/** A file of another program that is there, and what it came to. */
+export type FoundFile = Imported & { readonly tool: ForeignTool; readonly place: ForeignPlace };
+
+/** Some programs keep more than servers in the file of a person; larger ones are not read. */
+const LARGEST_FILE = 32 * 1024 * 1024;
+
+/** Looks where each program keeps its file; never rejects, writes and starts nothing. */
+export async function findForeign(tools: readonly ForeignTool[], world: ForeignWorld): Promise<FoundFile[]> {
+  const looked = tools.flatMap((tool) =>
+    tool.places(world).map(async (place): Promise<FoundFile | undefined> => {
+      const { path, from } = place;
+      const read = readText(
+        path,
+        from === 'project' ? { within: world.project } : { mostBytes: LARGEST_FILE },
+      );
+      if (read.state === 'absent') return undefined;
+      if (read.state === 'read')
+        return { tool, place, ...(await readForeign(tool, read.text, place, world)) };
+      const fault = { level: 'error', scope: from, label: visibleText(path), message: read.fault } as const;
+      return { tool, place, servers: [], faults: [fault] };
+    }),
+  );
+  return (await Promise.all(looked)).filter((it) => it !== undefined);
+}
+
+/** What the text of another program's file comes to in our own form: each server on its own, and nothing is started. */
+export async function readForeign(
+  tool: ForeignTool,
+  text: string,
+  place: ForeignPlace,
+  world: ForeignWorld,
+): Promise<Imported> {
+  const file = await parseFile(text, tool.format);
+  if (file.kind === 'unusable') {
+    const { fault, position } = file;
+    return { servers: [], faults: [faultAt(place, { from: place.from, message: fault, position })] };
+  }
+  const taken = tool.servers(file.value, place, world).map((raw) => {
+    const position = file.locate(raw.way);
+    const read = readServer(tool, raw, place, world);
+    if (typeof read !== 'string') return { server: { ...read, ...(position && { position }) } };
+    return { fault: faultAt(place, { from: raw.from, way: raw.way, message: read, position }) };
+  });
+  return {
+    servers: taken.flatMap(({ server }) => (server ? [server] : [])),
+    faults: fewFaults(taken.flatMap(({ fault }) => (fault ? [fault] : []))),
+  };
+}
+
+/** The server, or what is wrong with it. */
+function readServer(
+  tool: ForeignTool,
+  { name, value, from, isOff: isOffBeside = false }: RawServer,
+  place: ForeignPlace,
+  world: ForeignWorld,
+): ForeignServer | string {
+  if (!isRecord(value)) return 'it must be an object';
+  const ofText: string[] = [];
+  const unsayable: string[] = [];
+  const rewritten = mapTexts(value, (text) => {
+    const { text: ours, notes = [], fault } = tool.rewrite(text, place, world);
+    for (const note of notes) ofText.push(note);
+    if (fault !== undefined) unsayable.push(fault);
+    return ours;
+  });
+  const { entry, notes, faults, isOff } = turnEntry(rewritten as Record<string, unknown>, tool.turns);
+  const fault = faults[0] ?? unsayable[0] ?? nameFault(name) ?? entryFault(name, entry)?.message;
+  if (fault !== undefined) return fault;
+  return { name, entry, from, notes: fewNotes([...notes, ...ofText]), isOff: isOff || isOffBeside };
+}
+
+/** Nobody reads more of one server. */
+const MOST_NOTES = 20;
+
+function fewNotes(notes: readonly string[]): readonly string[] {
+  const all = [...new Set(notes)];
+  const more = all.length - MOST_NOTES;
+  return more > 0 ? [...all.slice(0, MOST_NOTES), `and ${more} more like these`] : all;
+}
+
+function mapTexts(value: unknown, turn: (text: string) => string): unknown {
+  if (typeof value === 'string') return turn(value);
+  if (Array.isArray(value)) return value.map((it) => mapTexts(it, turn));
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, it]) => [name, mapTexts(it, turn)]));
+}
+
+type Told = {
+  readonly from: ForeignPlace['from'];
+  readonly way?: readonly (string | number)[];
+  readonly message: string;
+  readonly position?: Position | undefined;
+};
+
+function faultAt({ path }: ForeignPlace, { from, way, message, position }: Told): ConfigFault {
+  return {
+    level: 'error',
+    scope: from,
+    label: visibleText(path),
+    ...(way && { key: keyText(way) }),
+    ...(position && { position }),
+    message,
+  };
+}
+
+/** A file's text as an object, or why it is none. */
+type ParsedFile =
+  | {
+      readonly kind: 'read';
+      readonly value: Readonly<Record<string, unknown>>;
+      locate(way: readonly (string | number)[]): Position | undefined;
+    }
+  | { readonly kind: 'unusable'; readonly fault: string; readonly position?: Position };
+
+/** Never rejects for what the text holds, and shows nothing of it. */
+async function parseFile(text: string, format: ForeignTool['format']): Promise<ParsedFile> {
+  return format === 'json' ? parseJson(text) : parseToml(text);
+}
+
+function parseJson(text: string): ParsedFile {
+  const { value, faults, locate } = parseJsonc(text);
+  const [fault] = faults;
+  if (fault) return { kind: 'unusable', fault: fault.message, position: fault.position };
+  // Programs leave files behind that hold nothing yet.
+  const object = value === undefined ? {} : value;
+  return isRecord(object)
+    ? { kind: 'read', value: object, locate }
+    : { kind: 'unusable', fault: 'it holds no JSON object' };
+}
+
+async function parseToml(text: string): Promise<ParsedFile> {
+  const { parse, TomlError } = await import('smol-toml');
+  try {
+    const value = parse(text.replace(BOM, ''));
+    if (isTooMuch(value)) return { kind: 'unusable', fault: 'it holds more than anybody writes' };
+    return { kind: 'read', value, locate: () => undefined };
+  } catch (thrown) {
+    if (!(thrown instanceof TomlError)) throw thrown;
+    const { line, column } = thrown;
+    return { kind: 'unusable', fault: 'it is no TOML', position: { line, column } };
+  }
+}
+
+/** The same limits as those of JSON: whoever goes through the value may call themselves for each level. */
+function isTooMuch(value: unknown): boolean {
+  let level: readonly unknown[] = [value];
+  let values = 0;
+  for (let depth = 0; level.length > 0; depth++) {
+    values += level.length;
+    if (depth > MAX_DEPTH || values > MAX_VALUES) return true;
+    level = level.flatMap((it) => (typeof it === 'object' && it !== null ? Object.values(it) : []));
+  }
+  return false;
+}

@@ -1,0 +1,295 @@
+import { join } from 'node:path';
+import { isRecord } from '../../base/is-record.ts';
+import {
+  as,
+  COMMON,
+  type ForeignFrom,
+  type ForeignTool,
+  type ForeignWorld,
+  offIf,
+  type RawServer,
+  same,
+  seconds,
+  silent,
+  type Turned,
+  told,
+} from './importer.ts';
+import { bracedText, dollarText, editorText, isVariableName, plainText } from './variables.ts';
+
+/** One file for everything: the person's servers, and those of each directory. */
+const CLAUDE_CODE: ForeignTool = {
+  id: 'claude-code',
+  title: 'Claude Code',
+  format: 'json',
+  places: ({ userHome, env }) => [
+    { path: join(env.CLAUDE_CONFIG_DIR || userHome, '.claude.json'), from: 'user' },
+  ],
+  servers: (file, { from }, { project, cwd }) => [
+    ...serversAt(file, ['mcpServers'], from),
+    ...[...new Set([cwd, project])].flatMap((directory) => ofDirectory(file, directory)),
+  ],
+  rewrite: bracedText,
+  turns: {
+    ...COMMON,
+    headersHelper: same,
+    timeout: same,
+    alwaysLoad: same,
+    oauth: told('sign in here once that is possible'),
+  },
+};
+
+/** It starts commands only, and puts no variables in. */
+const CLAUDE_DESKTOP: ForeignTool = {
+  id: 'claude-desktop',
+  title: 'Claude Desktop',
+  format: 'json',
+  places: (world) => [
+    { path: join(applicationData(world), 'Claude', 'claude_desktop_config.json'), from: 'user' },
+  ],
+  servers: (file, { from }) => serversAt(file, ['mcpServers'], from),
+  rewrite: plainText,
+  turns: { ...COMMON, extensionId: told('it comes with an extension') },
+};
+
+const CURSOR: ForeignTool = {
+  id: 'cursor',
+  title: 'Cursor',
+  format: 'json',
+  places: ({ userHome, project }) => [
+    { path: join(userHome, '.cursor', 'mcp.json'), from: 'user' },
+    { path: join(project, '.cursor', 'mcp.json'), from: 'project' },
+  ],
+  servers: (file, { from }) => serversAt(file, ['mcpServers'], from),
+  rewrite: editorText,
+  turns: {
+    ...COMMON,
+    // It finds out what is spoken there, as we do without a type.
+    type: (value) => (value === 'streamableHttp' || value === 'http' ? {} : { put: { type: value } }),
+    disabled: offIf(true),
+    envFile: told('put its variables into "env"'),
+    auth: told('sign in here once that is possible'),
+    autoApprove: told('allow tools by rules: permissions.allow of the settings'),
+  },
+};
+
+/** `servers` in files of their own, and in the settings of older versions. */
+const VSCODE: ForeignTool = {
+  id: 'vscode',
+  title: 'VS Code',
+  format: 'json',
+  places: (world) => {
+    const user = join(applicationData(world), 'Code', 'User');
+    return [
+      { path: join(user, 'mcp.json'), from: 'user' },
+      { path: join(user, 'settings.json'), from: 'user' },
+      { path: join(world.project, '.vscode', 'mcp.json'), from: 'project' },
+      { path: join(world.project, '.vscode', 'settings.json'), from: 'project' },
+    ];
+  },
+  servers: (file, { path, from }) =>
+    path.endsWith('settings.json')
+      ? [['mcp', 'servers'], ['mcp.servers']].flatMap((way) => serversAt(file, way, from))
+      : serversAt(file, ['servers'], from),
+  rewrite: editorText,
+  turns: {
+    ...COMMON,
+    // Its "http" falls back to server-sent events, as ours does without a type.
+    type: (value) => (value === 'http' ? {} : { put: { type: value } }),
+    gallery: silent,
+    version: silent,
+    envFile: told('put its variables into "env"'),
+    dev: told(),
+  },
+};
+
+const APPROVAL = told('allow tools by rules: permissions.allow of the settings');
+
+/** TOML; what comes from variables is named by members of their own. */
+const CODEX: ForeignTool = {
+  id: 'codex',
+  title: 'Codex',
+  format: 'toml',
+  places: ({ userHome, project, env }) => [
+    { path: join(env.CODEX_HOME || join(userHome, '.codex'), 'config.toml'), from: 'user' },
+    { path: join(project, '.codex', 'config.toml'), from: 'project' },
+  ],
+  servers: (file, { from }) => serversAt(file, ['mcp_servers'], from),
+  rewrite: plainText,
+  turns: {
+    ...COMMON,
+    url: (url) => ({ put: { type: 'http', url } }),
+    bearer_token_env_var: (variable, name) =>
+      isVariableName(variable)
+        ? { put: { headers: { Authorization: `Bearer \${${variable}}` } } }
+        : { fault: `"${name}" must be the name of a variable` },
+    http_headers: as('headers'),
+    env_http_headers: fromVariables('headers'),
+    env_vars: passedOn,
+    startup_timeout_sec: seconds('connectTimeoutMs'),
+    startup_timeout_ms: as('connectTimeoutMs'),
+    tool_timeout_sec: seconds('timeout'),
+    enabled: offIf(false),
+    required: same,
+    enabled_tools: as('includeTools'),
+    disabled_tools: as('excludeTools'),
+    default_tools_approval_mode: APPROVAL,
+    tools: APPROVAL,
+    scopes: told('sign in here once that is possible'),
+    oauth_resource: told('sign in here once that is possible'),
+    bearer_token: told('name a variable or a secret in "headers"'),
+  },
+};
+
+const SIGN_IN = told('sign in here once that is possible');
+
+const GEMINI: ForeignTool = {
+  id: 'gemini',
+  title: 'Gemini CLI',
+  format: 'json',
+  places: ({ userHome, project }) => [
+    { path: join(userHome, '.gemini', 'settings.json'), from: 'user' },
+    { path: join(project, '.gemini', 'settings.json'), from: 'project' },
+  ],
+  servers: (file, { from }) => {
+    const excluded = isRecord(file.mcp) && Array.isArray(file.mcp.excluded) ? file.mcp.excluded : [];
+    return serversAt(file, ['mcpServers'], from).map((server) => ({
+      ...asWeb(server),
+      isOff: excluded.includes(server.name),
+    }));
+  },
+  rewrite: dollarText,
+  turns: {
+    ...COMMON,
+    timeout: same,
+    includeTools: same,
+    excludeTools: same,
+    description: silent,
+    trust: told('it would spare every question; say so here on purpose: "trust": true'),
+    tcp: told('there is no such transport here'),
+    oauth: SIGN_IN,
+    authProviderType: SIGN_IN,
+    targetAudience: SIGN_IN,
+    targetServiceAccount: SIGN_IN,
+  },
+};
+
+const WINDSURF: ForeignTool = {
+  id: 'windsurf',
+  title: 'Windsurf',
+  format: 'json',
+  places: ({ userHome }) => [
+    { path: join(userHome, '.codeium', 'windsurf', 'mcp_config.json'), from: 'user' },
+  ],
+  servers: (file, { from }) => serversAt(file, ['mcpServers'], from),
+  rewrite: editorText,
+  turns: {
+    ...COMMON,
+    serverUrl: as('url'),
+    disabled: offIf(true),
+    disabledTools: as('excludeTools'),
+    alwaysAllow: told('allow tools by rules: permissions.allow of the settings'),
+  },
+};
+
+const ZED: ForeignTool = {
+  id: 'zed',
+  title: 'Zed',
+  format: 'json',
+  places: (world) => {
+    const { platform, userHome, project } = world;
+    const user = platform === 'darwin' ? join(userHome, '.config', 'zed') : applicationData(world);
+    const directory = platform === 'darwin' ? user : join(user, platform === 'win32' ? 'Zed' : 'zed');
+    return [
+      { path: join(directory, 'settings.json'), from: 'user' },
+      { path: join(project, '.zed', 'settings.json'), from: 'project' },
+    ];
+  },
+  servers: (file, { from }) => serversAt(file, ['context_servers'], from),
+  rewrite: plainText,
+  turns: {
+    ...COMMON,
+    // Once the command was an object of its own.
+    command: (value) => {
+      if (!isRecord(value)) return { put: { command: value } };
+      const { path, args, env } = value;
+      return { put: { command: path, ...(args != null && { args }), ...(env != null && { env }) } };
+    },
+    source: (value) =>
+      value === 'extension' ? { fault: 'it comes with an extension of Zed, which starts it' } : {},
+    enabled: offIf(false),
+    settings: told('they are those of an extension'),
+    remote: silent,
+  },
+};
+
+/** Every program whose files are read; of servers with one name, the earlier row's comes first. */
+export const FOREIGN_TOOLS: readonly ForeignTool[] = [
+  CLAUDE_CODE,
+  CLAUDE_DESKTOP,
+  CURSOR,
+  VSCODE,
+  CODEX,
+  GEMINI,
+  WINDSURF,
+  ZED,
+];
+
+function ofDirectory(file: Readonly<Record<string, unknown>>, directory: string): RawServer[] {
+  const project = isRecord(file.projects) ? file.projects[directory] : undefined;
+  const off = isRecord(project) ? project.disabledMcpServers : undefined;
+  const names: readonly unknown[] = Array.isArray(off) ? off : [];
+  return serversAt(file, ['projects', directory, 'mcpServers'], 'project').map((server) => ({
+    ...server,
+    isOff: names.includes(server.name),
+  }));
+}
+
+function fromVariables(ours: string): (value: unknown, name: string) => Turned {
+  return (value, name) => {
+    if (!isRecord(value) || !Object.values(value).every(isVariableName)) {
+      return { fault: `"${name}" must map names to names of variables` };
+    }
+    return {
+      put: {
+        [ours]: Object.fromEntries(Object.entries(value).map(([key, variable]) => [key, `\${${variable}}`])),
+      },
+    };
+  };
+}
+
+/** Variables a server is given as they are. */
+function passedOn(value: unknown, name: string): Turned {
+  if (!Array.isArray(value) || !value.every(isVariableName)) {
+    return { fault: `"${name}" must be a list of names of variables` };
+  }
+  return { put: { env: Object.fromEntries(value.map((variable) => [variable, `\${${variable}}`])) } };
+}
+
+/** `httpUrl` beats `url`, which alone means server-sent events. */
+function asWeb(server: RawServer): RawServer {
+  if (!isRecord(server.value)) return server;
+  const { httpUrl, url, type, ...rest } = server.value;
+  if (httpUrl !== undefined) return { ...server, value: { ...rest, type: 'http', url: httpUrl } };
+  if (url === undefined) return { ...server, value: { ...rest, ...(type !== undefined && { type }) } };
+  return { ...server, value: { ...rest, type: type ?? 'sse', url } };
+}
+
+/** The members of the object at the end of a way, each a server; what is no object is told as a server that is none. */
+function serversAt(
+  file: Readonly<Record<string, unknown>>,
+  way: readonly string[],
+  from: ForeignFrom,
+): RawServer[] {
+  let at: unknown = file;
+  for (const step of way) at = isRecord(at) && Object.hasOwn(at, step) ? at[step] : undefined;
+  if (at === undefined || at === null) return [];
+  if (!isRecord(at)) return [{ name: way.join('.'), way, value: at, from }];
+  return Object.entries(at).map(([name, value]) => ({ name, way: [...way, name], value, from }));
+}
+
+/** Where programs keep what belongs to a person. */
+function applicationData({ platform, userHome, env }: ForeignWorld): string {
+  if (platform === 'darwin') return join(userHome, 'Library', 'Application Support');
+  if (platform === 'win32') return env.APPDATA || join(userHome, 'AppData', 'Roaming');
+  return env.XDG_CONFIG_HOME || join(userHome, '.config');
+}

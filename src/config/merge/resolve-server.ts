@@ -1,0 +1,271 @@
+import { isRecord } from '../../base/is-record.ts';
+import type { ExternalServerEntry } from '../../protocol/server-entry.ts';
+import { mcpToolName } from '../../protocol/tool-name.ts';
+import { keyText } from '../files/diagnostics.ts';
+import {
+  type ConfigFault,
+  type ConfiguredServer,
+  hasOwnDirectory,
+  type Scope,
+  type ServerOverride,
+  type Verdict,
+  type WrittenServer,
+} from '../model.ts';
+import type { Standing } from './eligibility.ts';
+import type { Policy } from './policy.ts';
+
+type Said = {
+  readonly policy: Pick<Policy, 'judge'>;
+  readonly overrides: readonly ServerOverride[];
+  /** Whether managed settings come after the managed file that an entry is of. */
+  isBelow(override: ServerOverride, written: WrittenServer): boolean;
+};
+
+/** What becomes of the entry that has a name: what settings say of it, then what the policy does. */
+export function settle(
+  standing: Standing,
+  { policy, overrides, isBelow }: Said,
+): { readonly server: Omit<ConfiguredServer, 'lost'>; readonly faults: readonly ConfigFault[] } {
+  const { written } = standing;
+  const { name } = written;
+  const own = overrides.filter((override) => override.name === name);
+  const heard = written.entry && heardOf(written, written.entry);
+  const { entry, settled } = heard
+    ? layOver(heard.entry, own, (override) => powerOf(override, written, isBelow))
+    : { settled: [] };
+  const verdict = verdictOf(standing, entry, policy, own);
+  const server = { name, written, verdict, ...(entry && { entry }), settled };
+  const isSaid = ({ member }: Unheard) => settled.some((it) => it.member === member);
+  const vain = verdict.kind === 'ready' ? (heard?.unheard ?? []).filter((it) => !isSaid(it)) : [];
+  const relative = verdict.kind === 'ready' && entry ? relativePath(written.scope, entry) : undefined;
+  return {
+    server,
+    faults: [
+      ...vain.map((it) => unheardFault(written, it)),
+      ...(relative ? [warning(written, relative.where, relative.message)] : []),
+    ],
+  };
+}
+
+function verdictOf(
+  { written, stands, choice = 'new' }: Standing,
+  entry: ExternalServerEntry | undefined,
+  policy: Pick<Policy, 'judge'>,
+  own: readonly ServerOverride[],
+): Verdict {
+  if (stands === 'rejected') return { kind: 'rejected' };
+  // Whoever is to approve it needs to mend it first.
+  if (!entry) return { kind: 'broken', fault: written.fault ?? noEntry(written) };
+  if (stands === 'pending') return { kind: 'pending', choice };
+  const judged = policy.judge(written.name, entry);
+  if (judged.kind === 'forbidden') return { kind: 'blocked', rule: judged.rule };
+  // What an entry says of itself holds in every scope: it only takes away.
+  if (written.off !== undefined) return { kind: 'disabled', label: written.label };
+  const off = own.findLast(({ members }) => members.disabled !== undefined);
+  return off?.members.disabled ? { kind: 'disabled', label: off.label } : { kind: 'ready' };
+}
+
+/**
+ * What an override may do to an entry. What those who run the machine say of a server of theirs is theirs to change, and
+ * managed settings that come after it only exclude more; so does what lies in a project.
+ */
+type Power = { readonly sets: 'anything' | 'what is unsaid'; readonly adds: boolean };
+
+function powerOf(override: ServerOverride, written: WrittenServer, isBelow: Said['isBelow']): Power {
+  const { scope, isAdded } = override;
+  if (written.scope === 'managed' && scope !== 'managed') return { sets: 'what is unsaid', adds: false };
+  if (written.scope === 'managed' && isBelow(override, written))
+    return { sets: 'what is unsaid', adds: true };
+  return { sets: 'anything', adds: isAdded === true || IN_PROJECT.has(scope) };
+}
+
+const IN_PROJECT: ReadonlySet<string> = new Set(['project', 'local']);
+
+function layOver(
+  given: ExternalServerEntry,
+  own: readonly ServerOverride[],
+  power: (override: ServerOverride) => Power,
+): Pick<ConfiguredServer, 'settled'> & { readonly entry: ExternalServerEntry } {
+  const laid = new Map<string, { readonly value: unknown; readonly label: string }>();
+  for (const override of own) {
+    const { sets, adds } = power(override);
+    for (const [member, value] of Object.entries(override.members)) {
+      if (member === 'disabled' || value === undefined) continue;
+      const isAdded = member === 'excludeTools' && adds;
+      if (!isAdded && sets === 'what is unsaid' && Object.hasOwn(given, member)) continue;
+      const before = laid.get(member)?.value ?? (given as Readonly<Record<string, unknown>>)[member];
+      const next = isAdded ? joined(before, value) : value;
+      if (!isAdded || next !== before) laid.set(member, { value: next, label: override.label });
+    }
+  }
+  const over = Object.fromEntries([...laid].map(([member, { value }]) => [member, value]));
+  const settled = [...laid].map(([member, { label }]) => ({ member, label }));
+  return { entry: { ...given, ...over } as ExternalServerEntry, settled };
+}
+
+/** Both lists, or the first itself if the other adds nothing; what is no list gives way. */
+function joined(before: unknown, value: unknown): unknown {
+  if (!Array.isArray(before) || !Array.isArray(value)) return value;
+  const more = value.filter((it) => !before.includes(it));
+  return more.length === 0 ? before : [...before, ...more];
+}
+
+function unheardFault(written: WrittenServer, { member, message }: Unheard): ConfigFault {
+  return warning(written, [member], message);
+}
+
+function warning(
+  { scope, label, position, name }: WrittenServer,
+  way: readonly (string | number)[],
+  message: string,
+): ConfigFault {
+  const key = keyText(['mcpServers', name, ...way]);
+  return { level: 'warning', scope, label, key, ...(position && { position }), message };
+}
+
+function noEntry({ scope, label, position, name }: WrittenServer): ConfigFault {
+  const key = keyText(['mcpServers', name]);
+  return {
+    level: 'error',
+    scope,
+    label,
+    key,
+    ...(position && { position }),
+    message: 'it is no server entry',
+  };
+}
+
+/** What an entry says that does not count, and what to tell about it. */
+type Unheard = { readonly member: string; readonly message: string };
+
+/**
+ * The entry without what servers from elsewhere cannot say for themselves: whoever approves or installs one lets it run,
+ * and no more. What takes away is always heard.
+ */
+function heardOf(
+  { scope, name }: Pick<WrittenServer, 'scope' | 'name'>,
+  entry: ExternalServerEntry,
+): { readonly entry: ExternalServerEntry; readonly unheard: readonly Unheard[] } {
+  const said: Readonly<Record<string, unknown>> = entry;
+  const claims = CLAIMS.filter(
+    ({ member, scopes, isClaimed }) =>
+      scopes.has(scope) && Object.hasOwn(said, member) && isClaimed(said[member]),
+  );
+  if (claims.length === 0) return { entry, unheard: [] };
+  const heard: Record<string, unknown> = { ...said };
+  for (const { member, rest } of claims) {
+    if (rest) heard[member] = rest(said[member]);
+    else delete heard[member];
+  }
+  return {
+    entry: heard as ExternalServerEntry,
+    unheard: claims.map(({ member, told }) => ({
+      member,
+      message: `a server of a ${scope} cannot ${told(name)}`,
+    })),
+  };
+}
+
+type Claim = {
+  readonly member: string;
+  /** Where it is not heard. */
+  readonly scopes: ReadonlySet<Scope>;
+  isClaimed(value: unknown): boolean;
+  /** What is left of it. */
+  rest?(value: unknown): unknown;
+  told(name: string): string;
+};
+
+const FROM_ELSEWHERE: ReadonlySet<Scope> = new Set(['project', 'plugin', 'connector']);
+/** Nobody here has even seen those. */
+const FROM_THE_NETWORK: ReadonlySet<Scope> = new Set(['connector']);
+
+const SAY_SO = 'say so in "serverSettings" of your own settings';
+const isTrue = (value: unknown) => value === true;
+const isAnything = () => true;
+
+const CLAIMS: readonly Claim[] = [
+  {
+    member: 'trust',
+    scopes: FROM_ELSEWHERE,
+    isClaimed: isTrue,
+    told: () => `ask to be trusted; if you do, ${SAY_SO}`,
+  },
+  {
+    member: 'required',
+    scopes: FROM_ELSEWHERE,
+    isClaimed: isTrue,
+    told: () => `keep everything from starting without it; if it should, ${SAY_SO}`,
+  },
+  {
+    member: 'tools',
+    scopes: FROM_ELSEWHERE,
+    isClaimed: (value) => Array.isArray(value) && value.some(allows),
+    rest: (value) => (Array.isArray(value) ? value.map(withoutAllowing) : value),
+    told: (name) =>
+      `allow its own tools; if you do, say so in "permissions.allow" of your own settings, such as "${mcpToolName(name, '')}*"`,
+  },
+  {
+    member: 'connectTimeoutMs',
+    scopes: FROM_THE_NETWORK,
+    isClaimed: isAnything,
+    told: () => `say how long everybody waits for it; if you know, ${SAY_SO}`,
+  },
+  {
+    member: 'maxFrameBytes',
+    scopes: FROM_THE_NETWORK,
+    isClaimed: isAnything,
+    told: () => 'say how much memory it may fill; if you know, name the server in your own settings',
+  },
+];
+
+function allows(policy: unknown): boolean {
+  return isRecord(policy) && policy.permission_policy === 'always_allow';
+}
+
+/** What an organisation lets anybody do at most still holds. */
+function withoutAllowing(policy: unknown): unknown {
+  if (!isRecord(policy) || !allows(policy)) return policy;
+  const { permission_policy: _, ...rest } = policy;
+  return rest;
+}
+
+/** A relative path in an entry that does not mean a file of the project, and what to tell about it. */
+type RelativePath = { readonly where: readonly (string | number)[]; readonly message: string };
+
+/** The first relative path in an entry whose server runs in a directory of its own; undefined if there is none. */
+export function relativePath(scope: Scope, entry: ExternalServerEntry): RelativePath | undefined {
+  if (!hasOwnDirectory(scope) || !('command' in entry) || entry.command === undefined) return undefined;
+  const { command, args = [], cwd } = entry;
+  if (cwd !== undefined) {
+    if (isFixed(cwd)) return undefined;
+    const message = `it starts at the directory of this file, not at the project; write an absolute path or ${PROJECT}`;
+    return { where: ['cwd'], message };
+  }
+  const instead = scope === 'plugin' ? '${TOOLPLANE_PLUGIN_ROOT}' : PROJECT;
+  const message = `it is relative to the server's own directory, since a server of scope ${scope} does not run in the project; write an absolute path or ${instead}, or set "cwd"`;
+  if (/[\\/]/.test(command) && !isFixed(command)) return { where: ['command'], message };
+  const at = args.findIndex((arg, index) => DOTTED.test(arg) || isScript(command, args, index));
+  return at < 0 ? undefined : { where: ['args', at], message };
+}
+
+const PROJECT = '${TOOLPLANE_PROJECT_DIR}';
+
+/** `.`, `../x`, and the same as the value of a flag. */
+const DOTTED = /^(?:--?[\w-]+=)?\.{1,2}(?:[\\/]|$)/;
+
+/** Absolute, or begins with a variable that is put in later. */
+function isFixed(path: string): boolean {
+  return /^(?:\$\{|[\\/]|[a-z]:[\\/])/i.test(path);
+}
+
+/** Whether an argument is the file that an interpreter runs. */
+function isScript(command: string, args: readonly string[], index: number): boolean {
+  const arg = args[index] as string;
+  const isFirst = args.slice(0, index).every((it) => it.startsWith('-'));
+  return isFirst && INTERPRETER.test(command) && SCRIPT.test(arg) && !isFixed(arg) && !arg.includes('://');
+}
+
+const INTERPRETER =
+  /(?:^|[\\/])(?:node|tsx|bun|deno|python[\d.]*|ruby|perl|php|java|bash|sh|zsh)(?:\.exe)?$/i;
+const SCRIPT = /^[^-].*\.(?:[cm]?[jt]sx?|py|rb|pl|php|sh|jar)$/i;

@@ -1,0 +1,334 @@
+import { join } from 'node:path';
+import type { ExpandedEntry, ServerEntry } from '../mcp/connection/connect-context.ts';
+import { HostError } from '../mcp/errors/host-error.ts';
+import { isSame } from '../mcp/servers/configure.ts';
+import type { Configuration } from './configuration.ts';
+import { makeExpander, variablesOf, withSettingsEnv } from './expand/expand-entry.ts';
+import { keepApart } from './expand/server-directory.ts';
+import { explainServer, inOneLine } from './explain/explain-server.ts';
+import type { ServerExplanation } from './explain/explanation.ts';
+import { faultText } from './files/diagnostics.ts';
+import { rulingSource } from './merge/eligibility.ts';
+import { forbiddenNow } from './merge/policy.ts';
+import {
+  type ConfiguredServer,
+  hasOwnDirectory,
+  type Scope,
+  type Verdict,
+  type WrittenServer,
+} from './model.ts';
+import { fileSecretStore } from './secrets/secret-store.ts';
+import type { Settings } from './settings/merge-settings.ts';
+import { refreshCatalogues } from './sources/refresh-connectors.ts';
+import { Following } from './watch/follow-files.ts';
+
+/** Who runs the servers. */
+export type Runner = {
+  /** The servers are these from now on. */
+  configure(servers: Readonly<Record<string, ServerEntry>>, now: Configuration, before: Configuration): void;
+  /** Hears what a person may want to know; one line each. */
+  note(text: string): void;
+};
+
+/** How a configuration is used. */
+export type Use = {
+  /** Keeps to some of the servers. */
+  readonly only?: readonly string[];
+  /** `once`: what is saved later does not concern who runs it. */
+  readonly changes?: 'followed' | 'once';
+};
+
+/** A configuration in use: what is to be dialled, what its entries refer to, and, once it is followed, what changes. */
+export class RunningConfiguration implements Disposable {
+  readonly #only: ReadonlySet<string> | undefined;
+  readonly #isFollowed: boolean;
+  readonly #runners = new Set<Runner>();
+  /** Where entries that run came from: a server may be dialled again after its file has changed. */
+  readonly #handedOut = new WeakMap<object, WrittenServer>();
+  #last: Configuration;
+  #following: Following | undefined;
+  #asking = new AbortController();
+
+  constructor(first: Configuration, { only, changes = 'followed' }: Use = {}) {
+    this.#last = first;
+    this.#only = only && new Set(only);
+    this.#isFollowed = changes === 'followed';
+  }
+
+  get current(): Configuration {
+    return this.#following?.current ?? this.#last;
+  }
+
+  /** Those that may be started, as written. */
+  get servers(): Record<string, ServerEntry> {
+    const { program } = this.current;
+    const ready = writtenOrder(this.current).flatMap(({ name, verdict, entry, written }) => {
+      if (verdict.kind !== 'ready' || !entry || !this.#isMeant(name)) return [];
+      this.#handedOut.set(entry, written);
+      return [[name, entry] as const];
+    });
+    return Object.fromEntries([...ready, ...Object.entries(program)]);
+  }
+
+  /** The scope whose entry has the name; undefined if none has. */
+  scopeOf(name: string): Scope | undefined {
+    return this.current.merged.servers.find((it) => it.name === name)?.written.scope;
+  }
+
+  /** Those that may not be started, each with one sentence and what to do. */
+  aside(): Aside[] {
+    return asideServers(this.current).filter(({ name }) => this.#isMeant(name));
+  }
+
+  /** Why a server is not there though somebody wrote its name; undefined if nobody did. */
+  whyAside(name: string): string | undefined {
+    return this.#isMeant(name) ? whyAside(this.current, name) : undefined;
+  }
+
+  #isMeant(name: string): boolean {
+    return this.#only?.has(name) ?? true;
+  }
+
+  /** Puts in what an entry refers to; what it leads to then must be allowed, too. */
+  readonly expand = (server: string, entry: ServerEntry): ExpandedEntry => {
+    const { world, policy } = this.current;
+    const expanded = makeExpander({
+      env: variablesOf(this.current),
+      secrets: () => fileSecretStore(join(world.home, 'secrets.json')),
+      // A catalogue from the network must not ask for our variables.
+      literal: (name) => this.scopeOf(name) === 'connector',
+    })(server, entry);
+    const managed = rulingSource(this.current.sources);
+    if (managed && expanded.entry.type !== 'sdk' && !this.#isOwn(server, entry)) {
+      const fault = `${managed.label} excludes all servers but its own`;
+      throw new HostError('bad-config', server, fault, { hasRun: 'no' });
+    }
+    const rule =
+      expanded.entry.type === 'sdk'
+        ? undefined
+        : policy.forbids(server, withSettingsEnv(expanded.entry, this.current));
+    if (rule === undefined) return this.#placed(server, entry, expanded);
+    throw new HostError('bad-config', server, `the policy of this machine forbids it: ${rule}`, {
+      hasRun: 'no',
+    });
+  };
+
+  /** Adds where processes of the server run, if that is not where the session does. */
+  #placed(server: string, entry: ServerEntry, expanded: ExpandedEntry): ExpandedEntry {
+    const { type } = expanded.entry;
+    if (type === 'sdk' || type === 'ws-ide' || type === 'sse-ide') return expanded;
+    const written = this.#writtenAs(server, entry);
+    if (written === undefined || !hasOwnDirectory(written.scope)) return expanded;
+    return { ...expanded, ...keepApart(written, expanded.entry, this.current) };
+  }
+
+  /** The configured entry that an entry is; undefined if it is one that the program gave by itself. */
+  #writtenAs(server: string, entry: ServerEntry): WrittenServer | undefined {
+    const known = this.#handedOut.get(entry);
+    if (known !== undefined) return known;
+    const own = this.current.merged.servers.find(({ name }) => name === server);
+    return own?.entry && isSame(own.entry, entry) ? own.written : undefined;
+  }
+
+  /** Of servers that run, those that may not any more, since those who run the machine say something else now. */
+  forbidden(
+    before: Configuration,
+    now: Configuration,
+    servers: ReadonlyMap<string, { readonly entry: ServerEntry }>,
+  ): string[] {
+    const entries = [...servers].map(([name, { entry }]) => [name, entry] as const);
+    return forbiddenNow(before, now, entries, (name, entry) => this.#mayDial(name, entry));
+  }
+
+  #mayDial(name: string, entry: ServerEntry): boolean {
+    try {
+      this.expand(name, entry);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Whether the entry is the one that is configured, and not another of the name. */
+  #isOwn(server: string, entry: ServerEntry): boolean {
+    const { servers } = this;
+    const own = Object.hasOwn(servers, server) ? servers[server] : undefined;
+    return own !== undefined && isSame(own, entry);
+  }
+
+  /** Has whoever runs the servers hear of everything that is saved from now on, until they dispose of what this gives. */
+  follow({ configure, note }: Runner): Disposable {
+    const runner: Runner = { configure, note };
+    if (this.#isFollowed) {
+      this.#runners.add(runner);
+      this.#following ??= this.#begin();
+    }
+    return {
+      [Symbol.dispose]: () => {
+        if (this.#runners.delete(runner) && this.#runners.size === 0) this.#end();
+      },
+    };
+  }
+
+  /** Nobody hears of anything any more. */
+  [Symbol.dispose](): void {
+    this.#runners.clear();
+    this.#end();
+  }
+
+  #begin(): Following {
+    const note = (text: string) => this.#tell((runner) => runner.note(text));
+    const following = new Following(this.#last, {
+      apply: (now, before) => this.#tell((runner) => runner.configure(this.servers, now, before)),
+      note,
+    });
+    // What was saved while nobody followed is news as well.
+    if (this.#asking.signal.aborted) void following.refresh();
+    this.#asking = new AbortController();
+    // Nobody waits for them; what they say is kept in files, and those are followed.
+    void refreshCatalogues(this.#last, { signal: this.#asking.signal, note });
+    return following;
+  }
+
+  #end(): void {
+    this.#asking.abort();
+    this.#last = this.current;
+    this.#following?.[Symbol.dispose]();
+    this.#following = undefined;
+  }
+
+  /** One that fails does not keep the others from hearing of it. */
+  #tell(one: (runner: Runner) => void): void {
+    const faults: unknown[] = [];
+    for (const runner of this.#runners) {
+      try {
+        one(runner);
+      } catch (cause) {
+        faults.push(cause);
+      }
+    }
+    if (faults.length > 0) throw faults[0];
+  }
+}
+
+/** A server that is configured and may not be started. */
+export type Aside = {
+  readonly name: string;
+  readonly scope: Scope;
+  readonly state: Exclude<Verdict['kind'], 'ready'>;
+  /** One sentence, and what to do. */
+  readonly why: string;
+};
+
+/** Every name whose entry may not be started. */
+export function asideServers(configuration: Configuration): Aside[] {
+  return configuration.merged.servers.flatMap(({ name, verdict, written: { scope } }) => {
+    if (verdict.kind === 'ready') return [];
+    return [{ name, scope, state: verdict.kind, why: inOneLine(explainServer(configuration, name)) }];
+  });
+}
+
+/** Why a server is not there though somebody wrote its name, in words that go without it; undefined if nobody did. */
+export function whyAside(configuration: Configuration, name: string): string | undefined {
+  const { merged } = configuration;
+  const server = merged.servers.find((it) => it.name === name);
+  const isAside = server
+    ? server.verdict.kind !== 'ready'
+    : merged.lost.some(({ written }) => written.name === name);
+  if (!isAside) return undefined;
+  const why = inOneLine(explainServer(configuration, name));
+  const [itself, itsEntry] = [`"${name}" `, `"${name}" of `];
+  if (why.startsWith(itsEntry)) return `the one of ${why.slice(itsEntry.length)}`;
+  return why.startsWith(itself) ? `it ${why.slice(itself.length)}` : why;
+}
+
+/** The servers as people wrote them: file by file, the lowest first, and in each as it lists them. */
+export function writtenOrder({
+  sources,
+  merged,
+}: Pick<Configuration, 'sources' | 'merged'>): ConfiguredServer[] {
+  const places = new Map(sources.flatMap((source) => source.servers).map((written, at) => [written, at]));
+  const placeOf = ({ written }: ConfiguredServer) => places.get(written) ?? places.size;
+  return merged.servers.toSorted((a, b) => placeOf(a) - placeOf(b));
+}
+
+/** A configured server, and whether it may be started. */
+export type ConfiguredServerView = {
+  readonly name: string;
+  readonly scope: Scope;
+  /** The file, flag or URL that contains the entry. */
+  readonly label: string;
+  /** Only `ready` servers are started. `toolplane mcp approve` approves pending ones. */
+  readonly state: 'ready' | 'pending' | 'rejected' | 'blocked' | 'disabled' | 'broken';
+};
+
+/** The loaded configuration. In a host with `configuration` it follows changes of the files. */
+export type LoadedConfiguration = {
+  /** Every configured server name. */
+  readonly servers: readonly ConfiguredServerView[];
+  /** Problems, one per line: file, line, column and remedy. */
+  readonly faults: readonly string[];
+  /** Explains where a server's entry comes from and why it is active or ignored. */
+  explain(server: string): ServerExplanation;
+  /** Used by `createHost()`. */
+  readonly running: RunningConfiguration;
+};
+
+/** Options of `loadConfiguration()`. */
+export type ConfigurationOptions = {
+  /** The directory whose project configuration is used. Default: the working directory. */
+  cwd?: string;
+  /** Environment variables, including `HOME` and `TOOLPLANE_HOME`. Default: those of the program. */
+  env?: Readonly<Record<string, string | undefined>>;
+  /**
+   * Files with "mcpServers", or their JSON text. They take precedence over configured servers; later ones over
+   * earlier ones.
+   */
+  mcpConfig?: string | string[];
+  /** Use only servers of `mcpConfig` and managed servers. */
+  strictMcpConfig?: boolean;
+  /** Which settings files are read. Default: all. */
+  settingSources?: ('user' | 'project' | 'local')[];
+  /** Directories of plugins. */
+  plugins?: string[];
+  /** `once`: later changes of the files are ignored. By default a running host applies them. */
+  changes?: 'followed' | 'once';
+};
+
+/** A configuration as programs see it. */
+export function loadedConfiguration(configuration: Configuration, use: Use = {}): LoadedConfiguration {
+  const running = new RunningConfiguration(configuration, use);
+  return {
+    get servers() {
+      return running.current.merged.servers.map(({ name, verdict, written }) => ({
+        name,
+        scope: written.scope,
+        label: written.label,
+        state: verdict.kind,
+      }));
+    },
+    get faults() {
+      return running.current.faults.map(faultText);
+    },
+    explain: (server) => explainServer(running.current, server),
+    running,
+  };
+}
+
+/** The limits that settings set for all servers. */
+export function configuredTimeouts(configuration: LoadedConfiguration | undefined): {
+  readonly connectTimeoutMs?: number;
+  readonly callTimeoutMs?: number;
+  readonly idleTimeoutMs?: number;
+} {
+  return sessionTimeouts(configuration?.running.current.settings.timeouts ?? {});
+}
+
+/** As hosts and sessions call them. */
+export function sessionTimeouts({ connectMs, callMs, idleMs }: Settings['timeouts']) {
+  return {
+    ...(connectMs && { connectTimeoutMs: connectMs.value }),
+    ...(callMs && { callTimeoutMs: callMs.value }),
+    ...(idleMs && { idleTimeoutMs: idleMs.value }),
+  };
+}

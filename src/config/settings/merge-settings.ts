@@ -1,0 +1,246 @@
+import type { RegisteredHook } from '../../hooks/match-hooks.ts';
+import type { Rule } from '../../permissions/rule.ts';
+import type { RuleSet } from '../../permissions/rule-store.ts';
+import type { PermissionMode } from '../../protocol/permission.ts';
+import type { Choices } from '../approval/approvals.ts';
+import { onlyForbids } from '../approval/approved-content.ts';
+import { fewFaults, keyText } from '../files/diagnostics.ts';
+import type { ConfigFault, ServerOverride } from '../model.ts';
+import type { SettingsSource } from '../sources/source-types.ts';
+import {
+  type OneSettings,
+  RULE_SOURCES,
+  readOneSettings,
+  TIMEOUTS,
+  type TimeoutName,
+} from './read-settings.ts';
+import type { SettingFault } from './setting-keys.ts';
+
+/** What all settings together say; of single values the highest counts. */
+export type Settings = {
+  readonly rules: readonly Rule[];
+  readonly defaultMode?: PermissionMode;
+  readonly forbidsBypass?: boolean;
+  readonly directories: readonly string[];
+  /** Rules, modes and directories with the place each was written in, as a rule store begins with them. */
+  readonly permissions: RuleSet;
+  readonly hooks: readonly RegisteredHook[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly model?: string;
+  /** `timeouts` of settings, each with the file that says so. */
+  readonly timeouts: { readonly [name in TimeoutName]?: Told<number> };
+  /** `serverSettings` of settings: what they say of servers beside their entries. */
+  readonly overrides: readonly ServerOverride[];
+  /** Settings files in the project of which only what forbids counts, since nobody approved them. */
+  readonly pending: readonly {
+    readonly label: string;
+    readonly path: string;
+    readonly choice: 'new' | 'changed';
+  }[];
+};
+
+/** A value and where it stands. */
+export type Told<T> = { readonly value: T; readonly label: string };
+
+/** One file or flag, read, and as far as it counts. */
+type Part = {
+  readonly source: SettingsSource;
+  readonly settings: OneSettings;
+  /** What it forbids of servers although managed settings that stand above it may say otherwise. */
+  readonly added: OneSettings['servers'];
+  readonly pending?: 'new' | 'changed';
+  readonly faults: readonly ConfigFault[];
+  readonly elsewhere: readonly string[];
+};
+
+/**
+ * Puts all settings together; the sources are the lowest first, and so are managed ones: what the system's own say beats
+ * what a variable or a flag adds, which can forbid more and say what those leave open, and allows nothing.
+ */
+export function mergeSettings(
+  sources: readonly SettingsSource[],
+  choices: Pick<Choices, 'ofSettings'>,
+): {
+  readonly settings: Settings;
+  readonly faults: readonly ConfigFault[];
+  readonly notes: readonly string[];
+} {
+  const ruling = sources.findLast(({ scope }) => scope === 'managed');
+  const parts = sources.map((source) => readPart(source, choices, ruling));
+  const all = parts.map(({ settings }) => settings);
+  const defaultMode = last(all.map((it) => it.defaultMode));
+  const model = last(all.map((it) => it.model));
+  const rules = all.flatMap((it) => it.rules);
+  const settings: Settings = {
+    rules,
+    ...(defaultMode !== undefined && { defaultMode }),
+    ...(all.some((it) => it.forbidsBypass) && { forbidsBypass: true }),
+    directories: [...new Set(all.flatMap((it) => it.directories))],
+    permissions: { rules, modes: modesOf(parts), directories: parts.flatMap(placedDirectories) },
+    hooks: all.flatMap((it) => it.hooks),
+    env: Object.fromEntries(all.flatMap((it) => Object.entries(it.env))),
+    ...(model !== undefined && { model }),
+    timeouts: timeoutsOf(parts),
+    overrides: [
+      ...parts.flatMap(({ source, settings: { servers } }) => overridesOf(source, servers)),
+      ...parts.flatMap(({ source, added }) => overridesOf(source, added, { isAdded: true })),
+    ],
+    pending: parts.flatMap(({ source: { label, path }, pending }) =>
+      pending && path !== undefined ? [{ label, path, choice: pending }] : [],
+    ),
+  };
+  return {
+    settings,
+    faults: parts.flatMap((it) => it.faults),
+    notes: parts.flatMap(({ source, elsewhere }) =>
+      elsewhere.map((key) => `${source.label}: "${key}" is not used`),
+    ),
+  };
+}
+
+/** Whether also what allows, runs or sets something counts: a file of the project has to be approved for that. */
+export function countsWhole(
+  { pending }: Pick<Settings, 'pending'>,
+  { path }: Pick<SettingsSource, 'path'>,
+): boolean {
+  return path === undefined || !pending.some((it) => it.path === path);
+}
+
+function readPart(
+  source: SettingsSource,
+  choices: Pick<Choices, 'ofSettings'>,
+  ruling: SettingsSource | undefined,
+): Part {
+  const { settings, faults, elsewhere } = readOneSettings(source.value, source.scope);
+  const isFromElsewhere = source.scope === 'project' || source.scope === 'local';
+  const choice = isFromElsewhere ? choices.ofSettings(source) : 'approved';
+  const isBelow = source.scope === 'managed' && source !== ruling;
+  const vain = isBelow ? allowingParts(settings) : [];
+  const message = `it has no effect: beside ${ruling?.label} managed settings can only forbid more`;
+  const told = vain.map((path): SettingFault => ({ level: 'warning', path, message }));
+  return {
+    source,
+    settings: partOf(settings, { isBelow, isApproved: choice === 'approved' }),
+    added: isBelow ? onlyWhatForbids(settings).servers : [],
+    ...((choice === 'new' || choice === 'changed') && { pending: choice }),
+    faults: fewFaults([...faults, ...told].map((fault) => configFault(fault, source))),
+    elsewhere,
+  };
+}
+
+function partOf(settings: OneSettings, { isBelow, isApproved }: { isBelow: boolean; isApproved: boolean }) {
+  if (!isApproved) return onlyWhatForbids(settings);
+  return isBelow ? withoutAllowing(settings) : settings;
+}
+
+function overridesOf(
+  { scope, label, path }: SettingsSource,
+  servers: OneSettings['servers'],
+  more: Pick<ServerOverride, 'isAdded'> = {},
+): ServerOverride[] {
+  return servers.map((it) => ({ ...it, scope, label, ...(path !== undefined && { path }), ...more }));
+}
+
+/**
+ * What was given for this run, or by those who run the machine, is taken whole or not at all: a guard that cannot be read
+ * would not guard. So is a wish for a sandbox of the person's own.
+ */
+function configFault({ level, path, message }: SettingFault, source: SettingsSource): ConfigFault {
+  const { scope, label } = source;
+  const position = locate(path, source);
+  const isFatal =
+    scope === 'program' || scope === 'managed' || (scope === 'user' && path.join() === 'sandbox,enabled');
+  return {
+    level,
+    scope,
+    label,
+    key: keyText(path),
+    ...(position && { position }),
+    message,
+    ...(level === 'error' && isFatal && { isFatal: true }),
+  };
+}
+
+/** The place of the thing itself, or of the nearest around it. */
+function locate(path: SettingFault['path'], source: SettingsSource): ConfigFault['position'] {
+  for (let length = path.length; length > 0; length--) {
+    const position = source.locate(path.slice(0, length));
+    if (position) return position;
+  }
+  return undefined;
+}
+
+function last<T>(values: readonly (T | undefined)[]): T | undefined {
+  return values.findLast((it) => it !== undefined);
+}
+
+function modesOf(parts: readonly Part[]): RuleSet['modes'] {
+  return Object.fromEntries(
+    parts.flatMap(({ source: { scope }, settings: { defaultMode } }) =>
+      defaultMode === undefined ? [] : [[RULE_SOURCES[scope], defaultMode]],
+    ),
+  );
+}
+
+function placedDirectories({ source: { scope }, settings }: Part): RuleSet['directories'] {
+  return settings.directories.map((path) => ({ path, source: RULE_SOURCES[scope] }));
+}
+
+function timeoutsOf(parts: readonly Part[]): Settings['timeouts'] {
+  const pairs = TIMEOUTS.flatMap((name) => {
+    const told = parts.findLast(({ settings }) => settings.timeouts[name] !== undefined);
+    const value = told?.settings.timeouts[name];
+    return told && value !== undefined ? [[name, { value, label: told.source.label }] as const] : [];
+  });
+  return Object.fromEntries(pairs);
+}
+
+/** What counts of settings nobody approved: whatever takes away, and nothing that allows, runs or sets something. */
+function onlyWhatForbids({ rules, forbidsBypass, servers }: OneSettings): OneSettings {
+  return {
+    rules: rules.filter(({ effect }) => effect !== 'allow'),
+    ...(forbidsBypass && { forbidsBypass }),
+    directories: [],
+    hooks: [],
+    env: {},
+    timeouts: {},
+    servers: membersThat(onlyForbids, servers),
+  };
+}
+
+/** The rest of settings that may forbid and set something, and allow nothing: what forbids of servers is not in it. */
+function withoutAllowing(settings: OneSettings): OneSettings {
+  return {
+    ...settings,
+    rules: settings.rules.filter(({ effect }) => effect !== 'allow'),
+    directories: [],
+    servers: membersThat((member, value) => !onlyForbids(member, value), settings.servers),
+  };
+}
+
+function membersThat(
+  isKept: (member: string, value: unknown) => boolean,
+  servers: OneSettings['servers'],
+): OneSettings['servers'] {
+  return servers.flatMap(({ name, members }) => {
+    const kept = Object.entries(members).filter(([member, value]) => isKept(member, value));
+    if (kept.length === 0) return [];
+    return [{ name, members: Object.fromEntries(kept) as ServerOverride['members'] }];
+  });
+}
+
+/** Where such settings allow something in vain. */
+function allowingParts({ rules, directories }: OneSettings): (readonly string[])[] {
+  return [
+    ...(rules.some(({ effect }) => effect === 'allow') ? [['permissions', 'allow']] : []),
+    ...(directories.length > 0 ? [['permissions', 'additionalDirectories']] : []),
+  ];
+}
+
+/** The mode a session begins in, if anybody named one: policy beats a flag, and a flag all other settings. */
+export function modeInForce(
+  { permissions, defaultMode }: Pick<Settings, 'permissions' | 'defaultMode'>,
+  flag: PermissionMode | undefined,
+): PermissionMode | undefined {
+  return permissions.modes.policySettings ?? flag ?? defaultMode;
+}

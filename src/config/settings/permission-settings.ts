@@ -1,0 +1,180 @@
+import { isRecord } from '../../base/is-record.ts';
+import { nearest } from '../../base/nearest.ts';
+import { parseRule, type Rule, type RuleSource, ruleText } from '../../permissions/rule.ts';
+import { PERMISSION_MODES, type PermissionBehavior, type PermissionMode } from '../../protocol/permission.ts';
+import { checkMembers, type SettingFaults } from './setting-keys.ts';
+
+export type PermissionSettings = {
+  readonly rules: readonly Rule[];
+  readonly directories: readonly string[];
+  readonly defaultMode?: PermissionMode;
+  readonly forbidsBypass?: true;
+};
+
+const EFFECTS = ['allow', 'ask', 'deny'] as const;
+const MEMBERS = [...EFFECTS, 'defaultMode', 'additionalDirectories', 'disableBypassPermissionsMode'];
+
+/** What `permissions` of settings says; each rule and each directory counts on its own. */
+export function readPermissions(raw: unknown, source: RuleSource, faults: SettingFaults): PermissionSettings {
+  const value = faults.check(raw, ['permissions'], isRecord, 'it must be an object') ?? {};
+  checkMembers(value, MEMBERS, ['permissions'], faults);
+  const counts = countingItems(value, source);
+  const rules = EFFECTS.flatMap((effect) => {
+    const path = ['permissions', effect];
+    const list = value[effect];
+    const count = counts[effect] ?? Infinity;
+    const isCut = Array.isArray(list) && list.length > count;
+    if (isCut) faults.error([...path, count], TOO_MANY_RULES);
+    return faults.texts(isCut ? list.slice(0, count) : list, path).flatMap(({ text, at }) => {
+      const { rule, fault, remark } = readRule(text, effect, source);
+      if (fault !== undefined) faults.error([...path, at], fault);
+      if (remark !== undefined) faults.warning([...path, at], remark);
+      return rule ?? [];
+    });
+  });
+  const directories = faults.texts(value.additionalDirectories, ['permissions', 'additionalDirectories']);
+  const mode = faults.check(
+    value.defaultMode,
+    ['permissions', 'defaultMode'],
+    isMode,
+    `it must be one of ${PERMISSION_MODES.join(', ')}`,
+  );
+  const bypass = faults.check(
+    value.disableBypassPermissionsMode,
+    ['permissions', 'disableBypassPermissionsMode'],
+    (it): it is 'disable' => it === 'disable',
+    'it must be "disable" or left out',
+  );
+  return {
+    rules,
+    directories: directories.map(({ text }) => text),
+    ...(mode && { defaultMode: mode }),
+    ...(bypass && { forbidsBypass: true }),
+  };
+}
+
+/**
+ * How many items of each list count. A repository's file is read before anybody approved it, and every call is compared
+ * with every rule: only so many count, those that deny first.
+ */
+function countingItems(
+  value: Readonly<Record<string, unknown>>,
+  source: RuleSource,
+): Readonly<Record<string, number>> {
+  if (source !== 'projectSettings' && source !== 'localSettings') return {};
+  let rules = MAX_PROJECT_RULES;
+  let characters = MAX_PROJECT_RULE_CHARACTERS;
+  const counts = EFFECTS.toReversed().map((effect) => {
+    const list: readonly unknown[] = Array.isArray(value[effect]) ? value[effect] : [];
+    const end = list.findIndex((item) => {
+      rules -= 1;
+      characters -= typeof item === 'string' ? item.length : 0;
+      return rules < 0 || characters < 0;
+    });
+    return [effect, end === -1 ? list.length : end] as const;
+  });
+  return Object.fromEntries(counts);
+}
+
+const MAX_PROJECT_RULES = 2000;
+const MAX_PROJECT_RULE_CHARACTERS = 128 * 1024;
+const TOO_MANY_RULES =
+  'it and the rules after it are ignored: a file of a project has at most ' +
+  `${MAX_PROJECT_RULES} rules of ${MAX_PROJECT_RULE_CHARACTERS} characters in all`;
+
+function isMode(value: unknown): value is PermissionMode {
+  return (PERMISSION_MODES as readonly unknown[]).includes(value);
+}
+
+/** One text as a rule, or why it is none; `remark` is told of either. */
+type ReadRule = { readonly rule?: Rule; readonly fault?: string; readonly remark?: string };
+
+/**
+ * A rule that cannot be read is a fault if it would forbid or ask, and only told if it would have allowed. One about a
+ * tool nobody knows is kept and told.
+ */
+function readRule(text: string, effect: PermissionBehavior, source: RuleSource): ReadRule {
+  const parsed = parseRule(text, effect, source);
+  if (parsed.ok) {
+    const remark = misspeltTool(parsed.rule);
+    return { rule: parsed.rule, ...(remark !== undefined && { remark }) };
+  }
+  const { message } = parsed.diagnostic;
+  return effect === 'allow' ? { remark: `${message}; it allows nothing` } : { fault: message };
+}
+
+/** Many of them. */
+export function readRules(
+  texts: readonly string[],
+  effect: PermissionBehavior,
+  source: RuleSource,
+): { readonly rules: Rule[]; readonly faults: string[]; readonly notes: string[] } {
+  const read = texts.map((text) => readRule(text, effect, source));
+  return {
+    rules: read.flatMap(({ rule }) => rule ?? []),
+    faults: read.flatMap(({ fault }) => fault ?? []),
+    notes: read.flatMap(({ remark }) => remark ?? []),
+  };
+}
+
+/** What to tell about a rule whose tool nobody knows; nothing if it is known here or elsewhere, or is a server's. */
+export function misspeltTool(rule: Rule): string | undefined {
+  const { tool } = rule;
+  if (tool === '*' || tool.startsWith('mcp__') || BUILT_IN_TOOLS.includes(tool) || ELSEWHERE.has(tool))
+    return undefined;
+  const guess = nearest(tool, BUILT_IN_TOOLS);
+  const told = `rule "${ruleText(rule)}" is about no tool there is`;
+  return guess === undefined ? told : `${told}; did you mean "${guess}"?`;
+}
+
+/** The built-in tools by name: settings are read where the tools themselves are not known yet. */
+export const BUILT_IN_TOOLS: readonly string[] = [
+  'Bash',
+  'Edit',
+  'Glob',
+  'Grep',
+  'ListMcpResourcesTool',
+  'Read',
+  'ReadMcpResourceTool',
+  'Sleep',
+  'Task',
+  'ToolSearch',
+  'Write',
+  'connect_mcp',
+];
+
+/** Tools of other agents: rules written for those are no mistake, they only have nothing to be about here. */
+const ELSEWHERE: ReadonlySet<string> = new Set([
+  'Agent',
+  'AskUserQuestion',
+  'BashOutput',
+  'EnterPlanMode',
+  'ExitPlanMode',
+  'KillBash',
+  'KillShell',
+  'LS',
+  'LSP',
+  'ListMcpResources',
+  'ListMcpResourcesTool',
+  'MultiEdit',
+  'NotebookEdit',
+  'NotebookRead',
+  'PowerShell',
+  'ReadMcpResource',
+  'ReadMcpResourceTool',
+  'SendMessage',
+  'Skill',
+  'SlashCommand',
+  'StructuredOutput',
+  'TaskCreate',
+  'TaskGet',
+  'TaskList',
+  'TaskOutput',
+  'TaskStop',
+  'TaskUpdate',
+  'TodoRead',
+  'TodoWrite',
+  'ToolSearch',
+  'WebFetch',
+  'WebSearch',
+]);

@@ -1,0 +1,215 @@
+import { join } from 'node:path';
+import type { Dispatcher } from 'undici';
+import { isRecord } from '../../base/is-record.ts';
+import { NETWORK_FAULTS } from '../../mcp/errors/classify-failure.ts';
+import { checkProxy } from '../../mcp/transports/http/open-http.ts';
+import { proxyFor } from '../../mcp/transports/http/proxy.ts';
+import { VERIFIED } from '../../mcp/transports/http/tls-options.ts';
+import { messageOf } from '../../protocol/sdk-error.ts';
+import type { ConfigWorld } from '../config-context.ts';
+import type { Configuration } from '../configuration.ts';
+import { makeExpander } from '../expand/expand-entry.ts';
+import { readPlain } from '../files/plain-json.ts';
+import { fileSecretStore } from '../secrets/secret-store.ts';
+import { cachePath, readCache, writeCache } from './connectors.ts';
+import type { ConnectorSetting } from './source-types.ts';
+
+/** Who waits for catalogues, and hears of those that could not be asked. */
+type Refreshing = { readonly signal: AbortSignal; note(text: string): void };
+
+/** Asks the catalogues that settings name what they say now; true if one says something else. Never rejects. */
+export async function refreshCatalogues(
+  { world, settings, connectors }: Configuration,
+  { signal, note }: Refreshing,
+): Promise<boolean> {
+  if (connectors.length === 0) return false;
+  const expand = makeExpander({
+    env: { ...world.env, ...settings.env },
+    secrets: () => fileSecretStore(join(world.home, 'secrets.json')),
+  });
+  const { changed } = await refreshConnectors(world, connectors, {
+    signal,
+    note,
+    expandHeaders(headers, { label, url }) {
+      const { entry } = expand(label, { type: 'http', url, headers: { ...headers } });
+      return 'headers' in entry ? (entry.headers ?? {}) : {};
+    },
+  });
+  return changed;
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+export type RefreshOptions = {
+  readonly signal: AbortSignal;
+  /** Puts in what the headers of a catalogue name; throws one sentence, without a value, if it cannot. */
+  expandHeaders(headers: Headers, connector: ConnectorSetting): Headers | Promise<Headers>;
+  /** Hears of each catalogue that could not be asked; what it said before still counts. */
+  note(text: string): void;
+  readonly now?: () => number;
+};
+
+/** Asks every catalogue, all at once and each on its own; never rejects. `changed`: one of them says something else now. */
+export async function refreshConnectors(
+  world: Pick<ConfigWorld, 'home' | 'env'>,
+  connectors: readonly ConnectorSetting[],
+  options: RefreshOptions,
+): Promise<{ readonly changed: boolean }> {
+  const changes = await Promise.all(
+    connectors.map(async (connector) => {
+      const outcome = await refresh(world, connector, options).catch(() => ({
+        fault: 'it could not be kept',
+      }));
+      // Who gave up need not hear why.
+      if ('fault' in outcome && !options.signal.aborted) options.note(`${connector.label}: ${outcome.fault}`);
+      return 'isChanged' in outcome && outcome.isChanged;
+    }),
+  );
+  return { changed: changes.includes(true) };
+}
+
+async function refresh(
+  { home, env }: Pick<ConfigWorld, 'home' | 'env'>,
+  connector: ConnectorSetting,
+  { signal, expandHeaders, now = Date.now }: RefreshOptions,
+): Promise<{ readonly isChanged: boolean } | { readonly fault: string }> {
+  let headers: Headers;
+  try {
+    headers = await expandHeaders(connector.headers ?? {}, connector);
+  } catch (cause) {
+    return { fault: messageOf(cause) };
+  }
+  const path = cachePath(home, connector);
+  const before = await readCache(path);
+  const etag = before?.etag;
+  const answer = await fetchConnector({
+    url: connector.url,
+    headers,
+    ...(etag !== undefined && { etag }),
+    env,
+    signal,
+  });
+  if (answer.kind === 'same') return { isChanged: false };
+  if (answer.kind === 'failed') return answer;
+  const { body, etag: next } = answer;
+  const isChanged = JSON.stringify(before?.body) !== JSON.stringify(body);
+  if (isChanged || next !== etag)
+    writeCache(path, connector, {
+      ...(next !== undefined && { etag: next }),
+      fetchedAt: new Date(now()).toISOString(),
+      body,
+    });
+  return { isChanged };
+}
+
+/** What is asked for; `headers` are expanded already. */
+export type ConnectorRequest = {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Of what is known already. */
+  readonly etag?: string;
+  /** Where the proxy is named. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly signal: AbortSignal;
+  /** Longest time for all of it; 10 s by default. */
+  readonly limitMs?: number;
+};
+
+type ConnectorAnswer =
+  | { readonly kind: 'fresh'; readonly body: Readonly<Record<string, unknown>>; readonly etag?: string }
+  | { readonly kind: 'same' }
+  /** A sentence that shows neither what was sent nor what came. */
+  | { readonly kind: 'failed'; readonly fault: string };
+
+const LIMIT_MS = 10_000;
+const MOST_BYTES = 2 * 1024 * 1024;
+const MOST_REDIRECTS = 5;
+
+/** Asks a catalogue once; never rejects. */
+export async function fetchConnector(asked: ConnectorRequest): Promise<ConnectorAnswer> {
+  const limit = AbortSignal.timeout(asked.limitMs ?? LIMIT_MS);
+  const { Agent, ProxyAgent } = await import('undici');
+  let agent: Dispatcher | undefined;
+  try {
+    const proxy = proxyFor(new URL(asked.url), asked.env);
+    agent =
+      proxy === undefined
+        ? new Agent({ connect: VERIFIED })
+        : new ProxyAgent({ uri: checkProxy('', proxy).href, requestTls: VERIFIED, proxyTls: VERIFIED });
+    return await follow(asked, agent, AbortSignal.any([asked.signal, limit]));
+  } catch (cause) {
+    if (limit.aborted) return failed('it did not answer in time; it is asked again at the next start');
+    return failed(faultOf(cause));
+  } finally {
+    await agent?.destroy();
+  }
+}
+
+/** Headers may be credentials, so they go nowhere but to the origin that the person named. */
+async function follow(
+  asked: ConnectorRequest,
+  agent: Dispatcher,
+  signal: AbortSignal,
+): Promise<ConnectorAnswer> {
+  const { request } = await import('undici');
+  const { etag } = asked;
+  const given = Object.entries(asked.headers).map(([name, value]) => [name.toLowerCase(), value]);
+  const headers = {
+    accept: 'application/json',
+    ...Object.fromEntries(given),
+    ...(etag !== undefined && { 'if-none-match': etag }),
+  };
+  let url = new URL(asked.url);
+  for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
+    const answer = await request(url, { dispatcher: agent, headers, signal });
+    const { statusCode: status } = answer;
+    if (status === 200) return await readBody(answer);
+    // What else it says is not of interest; the connection is not used again.
+    answer.body.on('error', () => {}).destroy();
+    if (status === 304 && etag !== undefined) return { kind: 'same' };
+    const location = answer.headers.location;
+    if (!REDIRECTS.has(status) || typeof location !== 'string') return failed(statusFault(status));
+    if (!URL.canParse(location, url.href)) return failed('it leads to an address that is none');
+    const next = new URL(location, url);
+    if (next.origin !== url.origin)
+      return failed('it leads to another host, where nothing is sent; if that is meant, name that address');
+    url = next;
+  }
+  return failed('it leads from address to address without end');
+}
+
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+async function readBody({ body, headers }: Dispatcher.ResponseData): Promise<ConnectorAnswer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MOST_BYTES) return failed(`its answer is longer than ${MOST_BYTES / 1024 / 1024} MiB`);
+    chunks.push(chunk);
+  }
+  const value = readPlain(Buffer.concat(chunks).toString('utf8'))?.value;
+  if (!isRecord(value) || !isRecord(value.mcpServers))
+    return failed('its answer is no JSON object with "mcpServers"');
+  const { etag } = headers;
+  return { kind: 'fresh', body: value, ...(typeof etag === 'string' && etag.length <= 1000 && { etag }) };
+}
+
+function statusFault(status: number): string {
+  if (status === 401 || status === 403) return `it refuses us (HTTP ${status}); check its "headers"`;
+  return `it answered with HTTP ${status}`;
+}
+
+/** Only the system's words for it: texts of libraries may show what was sent. */
+function faultOf(cause: unknown): string {
+  const { code } = cause as NodeJS.ErrnoException;
+  if (code === 'UND_ERR_INVALID_ARG')
+    return 'its "headers" cannot be sent; look for line breaks in their values';
+  if (code === 'bad-config') return 'the environment names a proxy that cannot be used';
+  if (typeof code !== 'string') return 'it could not be asked';
+  return NETWORK_FAULTS[code]?.fault ?? `it could not be reached (${code})`;
+}
+
+function failed(fault: string): ConnectorAnswer {
+  return { kind: 'failed', fault };
+}

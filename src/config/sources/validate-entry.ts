@@ -1,0 +1,70 @@
+import { checkWritten } from '../../protocol/check-written.ts';
+import { messageOf } from '../../protocol/sdk-error.ts';
+import { type EntryFault, externalEntryFault } from '../../protocol/server-entry.ts';
+import { isExternalType, unknownType } from '../../protocol/unknown-type.ts';
+import type { WrittenServer } from '../model.ts';
+
+/** What is wrong with an entry as it was written; where something is put in later, that is judged then. */
+export function entryFault(name: string, raw: Readonly<Record<string, unknown>>): EntryFault | undefined {
+  if (raw.type === 'sdk') return { member: 'type', message: IN_PROGRAM };
+  const { entry } = meantEntry(raw);
+  if (!isExternalType(entry.type ?? 'stdio'))
+    return { member: 'type', message: unknownType(entry.type, 'file') };
+  try {
+    checkWritten(name, entry);
+    return faultOfSwitch(raw);
+  } catch (cause) {
+    const message = messageOf(cause).replace(`mcpServers["${name}"]: `, '');
+    const member = memberOf(entry, message);
+    return { ...(member !== undefined && { member }), message };
+  }
+}
+
+const IN_PROGRAM =
+  'a server in a program cannot be in a file: give it to query() there, or write a stdio, http, sse or ws entry';
+
+/** Who wrote something else there may have meant to turn it off, so it is not started. */
+function faultOfSwitch(raw: Readonly<Record<string, unknown>>): EntryFault | undefined {
+  const member = ['disabled', 'enabled'].find((it) => raw[it] !== undefined && typeof raw[it] !== 'boolean');
+  return member === undefined ? undefined : { member, message: `"${member}" is true or false` };
+}
+
+function memberOf(raw: object, message: string): string | undefined {
+  const known = externalEntryFault(raw);
+  if (known?.message === message) return known.member;
+  return [...message.matchAll(/"(\w+)"/g)].map((it) => it[1] ?? '').find((it) => it in raw);
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+/**
+ * An entry as it is meant: what others call a type is the one we have, and whether it is turned off stands apart, since
+ * that is nothing to dial with.
+ */
+export function meantEntry(raw: Values): Pick<WrittenServer, 'off'> & { readonly entry: Values } {
+  const { disabled, enabled, ...entry } = raw;
+  const off = disabled === true ? 'disabled' : enabled === false ? 'enabled' : undefined;
+  const isAlias = typeof entry.type === 'string' && HTTP.test(entry.type);
+  if (disabled === undefined && enabled === undefined && !isAlias) return { entry: raw };
+  return { entry: isAlias ? { ...entry, type: 'http' } : entry, ...(off !== undefined && { off }) };
+}
+
+/** As it is called elsewhere. */
+const HTTP = /^streamable[-_]?http$/i;
+/** Why a server cannot be called so, or undefined if it can. Names of every script are fine. */
+export function nameFault(name: string): string | undefined {
+  if (name.trim() === '') return 'a server needs a name that is not empty';
+  if (name.length > LONGEST) return `the name of a server has at most ${LONGEST} characters; shorten it`;
+  if (!name.isWellFormed() || UNSEEN.test(name))
+    return 'the name of a server has no control characters; take them out';
+  if (name.startsWith('-'))
+    return 'the name of a server does not begin with "-", which commands take for a flag; rename it';
+  if (name === '__proto__')
+    return 'a server cannot have this name, which JavaScript keeps for itself; rename it';
+  return undefined;
+}
+
+const LONGEST = 200;
+
+/** Control characters, ends of lines, and what turns the direction of a text: a name must look like what it is. */
+const UNSEEN = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u;

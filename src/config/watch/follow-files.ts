@@ -1,0 +1,194 @@
+import { messageOf } from '../../protocol/sdk-error.ts';
+import { type Configuration, configurationOf, type Gathered, readConfiguration } from '../configuration.ts';
+import { fatalFaults } from '../explain/startup-messages.ts';
+import { faultText } from '../files/diagnostics.ts';
+import { type ConfigFault, SCOPES, type Source } from '../model.ts';
+import type { FileState, Found, SettingsSource } from '../sources/source-types.ts';
+import { FileWatch } from './watch-files.ts';
+
+/** Who hears of a configuration that changed. */
+export type Followed = {
+  /** Everything as it is now, never half of it; called for one change at a time. */
+  apply(now: Configuration, before: Configuration): void | Promise<void>;
+  /** Hears why a change that was saved does not count yet; one line each, each once. */
+  note(text: string): void;
+};
+
+/**
+ * Applies what is saved in any of the files. While one that was good is broken, as in the middle of an edit, what it said
+ * before counts.
+ */
+export class Following implements Disposable {
+  readonly #followed: Followed;
+  readonly #watch: FileWatch;
+  #current: Configuration;
+  #told: ReadonlySet<string>;
+  /** Files of which nothing could be read since something was last applied. */
+  #unusable: Map<string, string>;
+  #work: Promise<void> = Promise.resolve();
+  #isOver = false;
+
+  constructor(first: Configuration, followed: Followed) {
+    this.#current = first;
+    this.#followed = followed;
+    this.#told = new Set(first.faults.map(faultText));
+    this.#unusable = unusableFiles(first);
+    this.#watch = new FileWatch(pathsOf(first), first.readAt, () => void this.refresh());
+  }
+
+  /** What counts now. */
+  get current(): Configuration {
+    return this.#current;
+  }
+
+  /** Reads everything anew and applies it; settles when that is done, and never rejects. */
+  refresh(): Promise<void> {
+    this.#work = this.#work
+      .then(() => this.#read())
+      // Whoever could not apply this change hears of the next one all the same.
+      .catch((cause) => this.#note(`what was saved was not applied in full: ${messageOf(cause)}`));
+    return this.#work;
+  }
+
+  [Symbol.dispose](): void {
+    this.#isOver = true;
+    this.#watch[Symbol.dispose]();
+  }
+
+  async #read(): Promise<void> {
+    if (this.#isOver) return;
+    const before = this.#current;
+    const now = await readConfiguration(before.world, before.wanted);
+    if (this.#isOver) return;
+    this.#watch.set(pathsOf(now), now.readAt);
+    const held = heldFiles(before, now);
+    const texts = [...now.faults.map(faultText), ...held.why];
+    const news = texts.filter((text) => !this.#told.has(text));
+    this.#told = new Set(texts);
+    for (const text of news) this.#note(text);
+    for (const text of sayMended(this.#unusable, now)) this.#note(text);
+    this.#unusable = unusableFiles(now);
+    if (this.#isOver) return;
+    // Of a broken file what it said before counts; whatever others say counts as they say it now, denials above all.
+    this.#current = keepHeld(before, now, held.paths);
+    await this.#followed.apply(this.#current, before);
+  }
+
+  /** Who throws when told something ends nothing by that. */
+  #note(text: string): void {
+    try {
+      this.#followed.note(text);
+    } catch {
+      // There is nobody else to tell.
+    }
+  }
+}
+
+function pathsOf({ files }: Configuration): string[] {
+  return files.map(({ path }) => path);
+}
+
+type Read = Pick<Configuration, 'files' | 'sources' | 'faults' | 'unreadPolicies'>;
+
+/** Files of which what they said before still counts, and why, a line each: else something would be lost that somebody wrote. */
+function heldFiles(
+  before: Read,
+  now: Read,
+): { readonly paths: ReadonlySet<string>; readonly why: readonly string[] } {
+  const [was, is] = [statesOf(before), statesOf(now)];
+  const became = (state: FileState['state'], from: readonly FileState['state'][]) =>
+    [...is.values()].flatMap(({ path, label, state: found }) => {
+      const past = was.get(path)?.state;
+      return found === state && past !== undefined && from.includes(past) ? [label] : [];
+    });
+  // A file that is gone is gone; but of one that is there nobody knows what it is about to say.
+  const broken = became('unusable', ['read', 'blank', 'absent']);
+  const emptied = became('blank', ['read']);
+  const known = new Set(fatalFaults(before).map(textOf));
+  const fatal = fatalFaults(now).filter((it) => !known.has(textOf(it)) && !broken.includes(it.label));
+  const unfit = [...new Set(fatal.map(({ label }) => label))];
+  const held = new Set([...broken, ...emptied, ...unfit]);
+  return {
+    paths: new Set([...is.values()].flatMap(({ path, label }) => (held.has(label) ? [path] : []))),
+    why: [
+      ...broken.map((label) => `${label} cannot be read, ${STAYS}`),
+      ...emptied.map((label) => `${label} is empty, ${STAYS}; write {} to it if nothing is to count`),
+      ...unfit.map((label) => `${label} holds something that no session begins with, ${STAYS}`),
+    ],
+  };
+}
+
+/** The files of which nothing can be read, by their paths. */
+function unusableFiles(read: Read): Map<string, string> {
+  const unusable = [...statesOf(read).values()].filter(({ state }) => state === 'unusable');
+  return new Map(unusable.map(({ path, label }) => [path, label]));
+}
+
+/** Which of the files that could not be read can be now, a line each; one that is gone is gone. */
+function sayMended(unusable: ReadonlyMap<string, string>, now: Read): string[] {
+  const states = statesOf(now);
+  const mended = [...unusable].filter(([path]) => states.get(path)?.state === 'read');
+  return mended.map(([, label]) => `${label} can be read again, and what it says counts`);
+}
+
+const STAYS = 'so what it said before still counts';
+
+/** Every file by its path. One whose servers cannot be read is no better than one that is no JSON. */
+function statesOf({ files, sources }: Read): ReadonlyMap<string, FileState> {
+  const unusable = sources.flatMap(({ path, label, state }) =>
+    state === 'unusable' && path !== undefined ? [{ path, label, state }] : [],
+  );
+  return new Map([...files, ...unusable].map((it) => [it.path, it]));
+}
+
+/** The same fault, wherever it has moved to in its file. */
+function textOf({ label, key, message }: ConfigFault): string {
+  return JSON.stringify([label, key, message]);
+}
+
+/** What is configured now, but of the files that are held, as they said before. */
+function keepHeld(before: Configuration, now: Configuration, held: ReadonlySet<string>): Configuration {
+  if (held.size === 0) return now;
+  const { choicesFault, ...rest } = now.gathered;
+  const isOfChoices = choicesFault !== undefined && before.gathered.choicesFault === undefined;
+  const gathered: Gathered = {
+    ...rest,
+    found: mixed(before.gathered.found, now.gathered.found, held),
+    ...(isOfChoices ? { choices: before.choices } : choicesFault !== undefined && { choicesFault }),
+  };
+  return configurationOf(gathered);
+}
+
+function mixed(before: Found, now: Found, held: ReadonlySet<string>): Found {
+  const isHeld = ({ path }: { readonly path?: string }) => path !== undefined && held.has(path);
+  const labels = new Set(now.files.filter(isHeld).map(({ label }) => label));
+  const past = (source: Source) =>
+    before.sources.find((it) => it.path === source.path && it.scope === source.scope) ?? source;
+  const scopes = new Set([...before.sources, ...before.settings].filter(isHeld).map(({ scope }) => scope));
+  return {
+    ...now,
+    sources: now.sources.map((it) => (isHeld(it) ? past(it) : it)),
+    settings: inOrder(
+      [...now.settings.filter((it) => !isHeld(it)), ...before.settings.filter(isHeld)],
+      now.files.map(({ path }) => path),
+    ),
+    files: now.files.map((it) =>
+      isHeld(it) ? (before.files.find(({ path }) => path === it.path) ?? it) : it,
+    ),
+    faults: now.faults.filter(({ label }) => !labels.has(label)),
+    unreadPolicies: now.unreadPolicies.filter((label) => !labels.has(label)),
+    program: scopes.has('program') ? before.program : now.program,
+    connectors: scopes.has('user') || scopes.has('managed') ? before.connectors : now.connectors,
+  };
+}
+
+/** The lowest first, as they are found: of managed ones the first file is the highest, of others the last. */
+function inOrder(settings: readonly SettingsSource[], paths: readonly string[]): SettingsSource[] {
+  const placeOf = ({ scope, path }: SettingsSource) => {
+    const place = path === undefined ? paths.length : paths.indexOf(path);
+    return scope === 'managed' ? -place : place;
+  };
+  return settings.toSorted(
+    (a, b) => SCOPES.indexOf(a.scope) - SCOPES.indexOf(b.scope) || placeOf(a) - placeOf(b),
+  );
+}

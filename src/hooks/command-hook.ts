@@ -1,0 +1,77 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import type { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { killOnDeath } from '../control/kill-on-death.ts';
+import type { CommandEnd, HookWorld } from './run-hooks.ts';
+
+/** Output beyond this is dropped: a hook's word is short, and a runaway command must not fill the memory. */
+const LONGEST_OUTPUT = 1_000_000;
+/** What is in the pipes when the command has ended comes at once; who holds them open longer runs in the background. */
+const DRAIN_MS = 300;
+
+/**
+ * Runs hook commands in the shell, each in its own process group, which ends as a whole when it is cut off. A command
+ * is over when its shell is: what it left in the background is its own affair.
+ */
+export function spawnShell(surroundings: {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}): HookWorld['spawn'] {
+  return async (command, stdin, signal) => {
+    const child = spawn(command, {
+      shell: true,
+      cwd: surroundings.cwd,
+      env: { ...surroundings.env },
+      detached: process.platform !== 'win32',
+      stdio: 'pipe',
+    });
+    const said = { stdout: '', stderr: '' };
+    for (const name of ['stdout', 'stderr'] as const) {
+      child[name].setEncoding('utf8').on('data', (text: string) => {
+        said[name] = (said[name] + text).slice(0, LONGEST_OUTPUT);
+      });
+    }
+    // A command that does not read its input closes the pipe: that is its own affair.
+    child.stdin.on('error', () => {});
+    child.stdin.end(stdin);
+    const kill = () => killGroup(child.pid);
+    signal.addEventListener('abort', kill, { once: true });
+    const release = child.pid === undefined ? undefined : killOnDeath(-child.pid);
+    try {
+      const code = await endOf(child);
+      return { code, ...said } satisfies CommandEnd;
+    } finally {
+      signal.removeEventListener('abort', kill);
+      release?.();
+      letGo(child);
+    }
+  };
+}
+
+async function endOf(child: ChildProcessWithoutNullStreams): Promise<number | null> {
+  const ended = Promise.withResolvers<number | null>();
+  const drained = new AbortController();
+  child.once('error', ended.reject);
+  child.once('exit', ended.resolve);
+  child.once('close', () => drained.abort());
+  const code = await ended.promise;
+  await delay(DRAIN_MS, undefined, { signal: drained.signal }).catch(() => {});
+  return code;
+}
+
+/** What was left running may write on, heard by nobody: closing its pipes would kill it. */
+function letGo(child: ChildProcessWithoutNullStreams): void {
+  for (const pipe of [child.stdout, child.stderr]) {
+    pipe.removeAllListeners('data').resume();
+    (pipe as unknown as Socket).unref();
+  }
+}
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL');
+  } catch {
+    // It has ended already.
+  }
+}

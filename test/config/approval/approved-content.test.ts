@@ -1,0 +1,68 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { approvablePart, hashEntry } from '../../../src/config/approval/approved-content.ts';
+
+describe('hash entry', () => {
+  test('the order of members means nothing, that of lists does', () => {
+    expect(hashEntry({ a: 1, b: { c: 2, d: 3 } })).toBe(hashEntry({ b: { d: 3, c: 2 }, a: 1 }));
+    expect(hashEntry({ args: ['a', 'b'] })).not.toBe(hashEntry({ args: ['b', 'a'] }));
+    expect(hashEntry({ type: ['a', 'b'] })).not.toBe(hashEntry({ type: ['b', 'a'] }));
+  });
+
+  test.each([
+    ['a number and its text', { timeout: 1 }, { timeout: '1' }],
+    ['a member and none', { a: null }, {}],
+    ['an object and a list', {}, []],
+    ['an object and the pairs of it', { a: 1 }, { members: [['a', 1]] }],
+    ['a member called __proto__', JSON.parse('{"__proto__":{"command":"x"}}'), {}],
+  ])('%s differ', (_, one, other) => {
+    expect(hashEntry(one)).not.toBe(hashEntry(other));
+  });
+
+  test('equal hashes mean equal JSON', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), (one, other) => {
+        const isSame = hashEntry(one) === hashEntry(other);
+        expect(isSame).toBe(JSON.stringify(sorted(one)) === JSON.stringify(sorted(other)));
+      }),
+    );
+  });
+
+  test('what is nested too deeply has no hash, and is no crash', () => {
+    let deep: unknown = 1;
+    for (let n = 0; n < 200_000; n++) deep = [deep];
+    expect(hashEntry(deep)).toBeUndefined();
+  });
+
+  function sorted(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map(sorted);
+    if (typeof value !== 'object' || value === null) return value;
+    // Not the list itself: an empty object is no empty list.
+    const members = Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, it]) => ({ name, it: sorted(it) }));
+    return { members };
+  }
+});
+
+describe('settings part', () => {
+  test.each([
+    ['nothing', {}, undefined],
+    ['what says what the file is', { version: 1, $schema: 'x', mcpServers: { a: {} } }, undefined],
+    ['deny and ask rules', { permissions: { deny: ['Bash'], ask: ['Read'] } }, undefined],
+    ['less bypassing', { permissions: { disableBypassPermissionsMode: 'disable' } }, undefined],
+    ['an allow rule', { permissions: { deny: ['A'], allow: ['B'] } }, { permissions: { allow: ['B'] } }],
+    ['a mode', { permissions: { defaultMode: 'plan' } }, { permissions: { defaultMode: 'plan' } }],
+    ['hooks and env', { hooks: {}, env: {} }, { hooks: {}, env: {} }],
+    ['servers turned off', { serverSettings: { a: { disabled: true, excludeTools: ['x'] } } }, undefined],
+    [
+      'servers turned on, or trusted',
+      { serverSettings: { a: { disabled: false, excludeTools: [] }, b: { disabled: true, trust: true } } },
+      { serverSettings: { a: { disabled: false }, b: { trust: true } } },
+    ],
+    ['what nobody knows', { other: 1 }, { other: 1 }],
+    ['odd shapes', { permissions: 1, serverSettings: [1] }, { permissions: 1, serverSettings: [1] }],
+  ])('%s', (_, value, part) => {
+    expect(approvablePart(value)).toEqual(part);
+  });
+});

@@ -1,0 +1,89 @@
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { readConfiguration } from '../../../src/config/configuration.ts';
+import { explainServer } from '../../../src/config/explain/explain-server.ts';
+import { sayFatal, sayStart } from '../../../src/config/explain/startup-messages.ts';
+import { configPlace } from '../config-place.ts';
+
+describe('say start', () => {
+  const HOSTILE = 'x" ; $(touch pwned) ; "';
+
+  async function configured(names: readonly string[]) {
+    const place = configPlace();
+    const servers = names.map((name) => [name, { command: 'node' }]);
+    place.write(join(place.project, '.mcp.json'), { mcpServers: Object.fromEntries(servers) });
+    return readConfiguration(place.world());
+  }
+
+  test('what is to be typed about a stranger’s server does nothing else when it is pasted', async () => {
+    const configuration = await configured([HOSTILE, "it's"]);
+    const lines = sayStart(configuration);
+    expect(lines.map((line) => line.slice(line.indexOf('run ')))).toEqual([
+      "run toolplane mcp approve 'it'\\''s'",
+      `run toolplane mcp approve '${HOSTILE}'`,
+    ]);
+    expect(explainServer(configuration, HOSTILE).next).toEqual([
+      expect.stringMatching(/: toolplane mcp approve 'x" ; \$\(touch pwned\) ; "'$/),
+      expect.stringMatching(/: toolplane mcp reject 'x" ; \$\(touch pwned\) ; "'$/),
+    ]);
+  });
+
+  test.each(['--trust-repository', '--all', '-s'])(
+    'a server cannot be called %s: approving it by name would trust all of the repository',
+    async (name) => {
+      const configuration = await configured([name, 'fine']);
+      expect(configuration.merged.servers.map((it) => it.name)).toEqual(['fine']);
+      expect(sayStart(configuration).filter((line) => line.includes('approve'))).toEqual([
+        expect.stringMatching(/run toolplane mcp approve fine$/),
+      ]);
+      expect(configuration.faults).toMatchObject([
+        {
+          level: 'error',
+          position: { line: 3, column: 5 },
+          message: expect.stringContaining('begin with "-"'),
+        },
+      ]);
+      expect(explainServer(configuration, name).next.join()).not.toContain(name);
+    },
+  );
+
+  test('what those who run the machine have to mend is said to be theirs; what is the person’s own is not', async () => {
+    const place = configPlace();
+    place.write(join(place.managed, 'managed-settings.json'), '{ "permissions": ');
+    const configuration = await readConfiguration(place.world(), { settings: '{ nonsense' });
+    expect(sayFatal(configuration).toSorted()).toEqual([
+      expect.stringMatching(/^--settings.*(?<!this machine)$/),
+      expect.stringMatching(
+        /managed-settings\.json:1:\d+: .*; nothing is run before it is mended: ask those who run this machine$/,
+      ),
+    ]);
+  });
+});
+
+describe('say excluded', () => {
+  const servers = (...names: string[]) => ({
+    mcpServers: Object.fromEntries(names.map((name) => [name, { command: name }])),
+  });
+
+  test('what a managed file excludes is told: each server of this very run, the others as a number (R168)', async () => {
+    const place = configPlace();
+    const managed = place.write(join(place.managed, 'managed-mcp.json'), servers('theirs'));
+    place.write(join(place.home, 'settings.json'), servers('a', 'b', 'theirs'));
+    place.write(join(place.project, '.mcp.json'), servers('b'));
+    const mcpConfigs = [JSON.stringify(servers('mine', 'theirs'))];
+    const lines = sayStart(await readConfiguration(place.world(), { mcpConfigs }));
+    const because = `was not started: ${managed} excludes all servers but its own`;
+    expect(lines.toSorted()).toEqual([
+      `${managed} excludes 3 servers that are configured elsewhere: run toolplane mcp list to see more`,
+      expect.stringMatching(new RegExp(`^server "mine" of --mcp-config.* ${because}$`)),
+      expect.stringMatching(new RegExp(`^server "theirs" of --mcp-config.* ${because}$`)),
+    ]);
+  });
+
+  test('without such a file nothing is excluded, and nothing is said of what a later flag takes over', async () => {
+    const place = configPlace();
+    place.write(join(place.home, 'settings.json'), servers('a'));
+    const mcpConfigs = [JSON.stringify(servers('a')), JSON.stringify(servers('a'))];
+    expect(sayStart(await readConfiguration(place.world(), { mcpConfigs }))).toEqual([]);
+  });
+});

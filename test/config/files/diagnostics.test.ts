@@ -1,0 +1,63 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { fewFaults, keyText } from '../../../src/config/files/diagnostics.ts';
+import type { ConfigFault } from '../../../src/config/model.ts';
+
+describe('few faults', () => {
+  const fault = (level: ConfigFault['level'], at: number, more: Partial<ConfigFault> = {}): ConfigFault => ({
+    level,
+    scope: 'project',
+    label: '.mcp.json',
+    key: `k${at}`,
+    message: 'no',
+    ...more,
+  });
+
+  test('as many as anybody reads are all told', () => {
+    const faults = Array.from({ length: 50 }, (_, at) => fault('warning', at));
+    expect(fewFaults(faults)).toEqual(faults);
+  });
+
+  test('of more, what does not count comes before warnings, in the order of the file, and the rest is a number', () => {
+    const warnings = Array.from({ length: 60 }, (_, at) => fault('warning', at));
+    const errors = [fault('error', 60), fault('error', 61, { isFatal: true })];
+    expect(fewFaults([...warnings, ...errors])).toEqual([
+      ...warnings.slice(0, 48),
+      ...errors,
+      {
+        level: 'warning',
+        scope: 'project',
+        label: '.mcp.json',
+        key: '…',
+        message: 'and 12 more; mend these first',
+      },
+    ]);
+  });
+
+  test('if those left out keep an agent from starting, the number does too', () => {
+    const faults = Array.from({ length: 51 }, (_, at) => fault('error', at, { isFatal: true }));
+    expect(fewFaults(faults).at(-1)).toMatchObject({ level: 'error', isFatal: true });
+  });
+});
+
+describe('key text', () => {
+  test.each<[readonly (string | number)[], string]>([
+    [['mcpServers', 'github', 'args'], 'mcpServers.github.args'],
+    [['connectors', 0, 'url'], 'connectors[0].url'],
+    [['mcpServers', 'a.b', 'url'], 'mcpServers["a.b"].url'],
+    [['mcpServers', ''], 'mcpServers[""]'],
+    [['mcpServers', 'a\nb\u202e'], 'mcpServers["a\\nb\\u202e"]'],
+    [['bare'], 'bare'],
+    [['x', 'y'.repeat(300)], `x["${'y'.repeat(80)}…"]`],
+  ])('%j is written %s', (way, text) => {
+    expect(keyText(way)).toBe(text);
+  });
+
+  test('whatever a name is, it stays on one line and shows what it is', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: 'binary' })), (way) => {
+        expect(keyText(way)).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u);
+      }),
+    );
+  });
+});

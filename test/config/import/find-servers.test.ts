@@ -1,0 +1,496 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, symlinkSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { faultText } from '../../../src/config/files/diagnostics.ts';
+import { findForeign, readForeign } from '../../../src/config/import/find-servers.ts';
+import type { ForeignFrom, ForeignServer, ForeignWorld } from '../../../src/config/import/importer.ts';
+import { FOREIGN_TOOLS } from '../../../src/config/import/programs.ts';
+import { configPlace } from '../config-place.ts';
+
+describe('find foreign', () => {
+  /** Every place of every program, by its word. */
+  function places(world: ForeignWorld): Record<string, string[]> {
+    return Object.fromEntries(
+      FOREIGN_TOOLS.map((tool) => [tool.id, tool.places(world).map(({ path }) => path)]),
+    );
+  }
+
+  const HOME = { cwd: '/p/src', project: '/p', userHome: '/h', env: {} };
+
+  test('each program’s files are looked for where it keeps them on Linux', () => {
+    expect(places({ ...HOME, platform: 'linux' })).toEqual({
+      'claude-code': ['/h/.claude.json'],
+      'claude-desktop': ['/h/.config/Claude/claude_desktop_config.json'],
+      cursor: ['/h/.cursor/mcp.json', '/p/.cursor/mcp.json'],
+      vscode: [
+        '/h/.config/Code/User/mcp.json',
+        '/h/.config/Code/User/settings.json',
+        '/p/.vscode/mcp.json',
+        '/p/.vscode/settings.json',
+      ],
+      codex: ['/h/.codex/config.toml', '/p/.codex/config.toml'],
+      gemini: ['/h/.gemini/settings.json', '/p/.gemini/settings.json'],
+      windsurf: ['/h/.codeium/windsurf/mcp_config.json'],
+      zed: ['/h/.config/zed/settings.json', '/p/.zed/settings.json'],
+    });
+  });
+
+  test('and elsewhere on other systems, or where variables say', () => {
+    const mac = places({ ...HOME, platform: 'darwin' });
+    expect([mac['claude-desktop']?.[0], mac.vscode?.[0], mac.zed?.[0]]).toEqual([
+      '/h/Library/Application Support/Claude/claude_desktop_config.json',
+      '/h/Library/Application Support/Code/User/mcp.json',
+      '/h/.config/zed/settings.json',
+    ]);
+    const windows = places({ ...HOME, platform: 'win32', env: { APPDATA: '/roaming' } });
+    expect([windows['claude-desktop']?.[0], windows.vscode?.[0], windows.zed?.[0]]).toEqual([
+      '/roaming/Claude/claude_desktop_config.json',
+      '/roaming/Code/User/mcp.json',
+      '/roaming/Zed/settings.json',
+    ]);
+    const env = { CLAUDE_CONFIG_DIR: '/cc', CODEX_HOME: '/cx', XDG_CONFIG_HOME: '/xdg' };
+    const moved = places({ ...HOME, platform: 'linux', env });
+    expect([moved['claude-code']?.[0], moved.codex?.[0], moved.zed?.[0]]).toEqual([
+      '/cc/.claude.json',
+      '/cx/config.toml',
+      '/xdg/zed/settings.json',
+    ]);
+  });
+
+  test('files that are there are read, those that are not are no fault, and those that cannot be are one line', async () => {
+    const { userHome, project, write, world } = configPlace();
+    write(join(userHome, '.cursor/mcp.json'), '\ufeff{ "mcpServers": { "one": { "command": "x" } } }');
+    mkdirSync(join(project, '.cursor/mcp.json'), { recursive: true });
+    truncateSync(write(join(userHome, '.claude.json'), ''), 40 * 1024 * 1024);
+    const found = await findForeign(FOREIGN_TOOLS, { ...world(), project });
+    expect(
+      found.map(({ tool, servers, faults }) => [
+        tool.id,
+        servers.map((it) => it.name),
+        faults.map(faultText),
+      ]),
+    ).toEqual([
+      ['claude-code', [], [`${userHome}/.claude.json: it is bigger than 32 MiB, and nothing of it is read`]],
+      ['cursor', ['one'], []],
+      ['cursor', [], [`${project}/.cursor/mcp.json: it is a directory, not a file`]],
+    ]);
+  });
+
+  test('nobody waits for a pipe, and a project’s files are small and lead nowhere else', async () => {
+    const { userHome, project, write, world } = configPlace();
+    const own = write(join(userHome, '.cursor/mcp.json'), { mcpServers: { mine: { command: 'x' } } });
+    for (const folder of ['.cursor', '.vscode', '.zed']) mkdirSync(join(project, folder));
+    execFileSync('mkfifo', [join(project, '.zed/settings.json')]);
+    symlinkSync(own, join(project, '.cursor/mcp.json'));
+    truncateSync(write(join(project, '.vscode/mcp.json'), ''), 2 ** 20 + 1);
+    const found = await findForeign(FOREIGN_TOOLS, { ...world(), project });
+    expect(found.flatMap(({ servers }) => servers.map((it) => it.name))).toEqual(['mine']);
+    expect(found.flatMap(({ faults }) => faults.map(faultText))).toEqual([
+      `${project}/.cursor/mcp.json: it is reached by a link that leads out of ${project}, and such links are not followed`,
+      `${project}/.vscode/mcp.json: it is bigger than 1 MiB, and nothing of it is read`,
+      `${project}/.zed/settings.json: it is no regular file`,
+    ]);
+  });
+
+  test('a TOML file may begin with a byte order mark', async () => {
+    const { userHome, project, write, world } = configPlace();
+    write(join(userHome, '.codex/config.toml'), '\ufeff[mcp_servers.one]\ncommand = "x"\n');
+    const [found] = await findForeign(FOREIGN_TOOLS, { ...world(), project });
+    expect(found).toMatchObject({ servers: [{ name: 'one' }], faults: [] });
+  });
+});
+
+describe('read foreign', () => {
+  const WORLD: ForeignWorld = {
+    cwd: '/home/mia/shop/src',
+    project: '/home/mia/shop',
+    userHome: '/home/mia',
+    env: {},
+    platform: 'linux',
+  };
+
+  const fixture = (name: string) => readFileSync(new URL(`./fixtures/${name}`, import.meta.url), 'utf8');
+
+  function toolOf(id: string) {
+    const tool = FOREIGN_TOOLS.find((it) => it.id === id);
+    if (!tool) throw new Error(`no tool ${id}`);
+    return tool;
+  }
+
+  /** The servers without what a table does not show, and the faults as people read them. */
+  async function read(id: string, text: string, from: ForeignFrom = 'user', path = '/f') {
+    const { servers, faults } = await readForeign(toolOf(id), text, { path, from }, WORLD);
+    return { servers: servers.map(shown), faults: faults.map(faultText) };
+  }
+
+  function shown({ name, entry, from, notes, isOff }: ForeignServer) {
+    return [name, from, entry, notes, ...(isOff ? ['off'] : [])];
+  }
+
+  test('Claude Code: the person’s servers, and those of this directory only (C17)', async () => {
+    expect(await read('claude-code', fixture('claude-code.json'))).toEqual({
+      servers: [
+        [
+          'github',
+          'user',
+          {
+            type: 'http',
+            url: 'https://api.example.com/mcp/',
+            headers: { Authorization: 'Bearer ${GITHUB_TOKEN}' },
+          },
+          [],
+        ],
+        [
+          'memory',
+          'user',
+          { type: 'stdio', command: 'npx', args: ['-y', '@example/server-memory'], env: {} },
+          [],
+        ],
+        [
+          'drive',
+          'user',
+          { type: 'sse', url: 'https://drive.example.com/sse' },
+          ['"oauth" is not taken over: sign in here once that is possible'],
+        ],
+        ['db', 'project', { command: 'db-mcp', args: ['--dsn', '${DSN:-postgres://localhost/shop}'] }, []],
+        ['old', 'project', { command: 'old-mcp' }, [], 'off'],
+      ],
+      faults: ['/f:11:5: mcpServers.broken: an http server needs "url", a full URL'],
+    });
+  });
+
+  test('Claude Desktop: commands, in which nothing was a variable', async () => {
+    expect(await read('claude-desktop', fixture('claude-desktop.json'))).toEqual({
+      servers: [
+        [
+          'filesystem',
+          'user',
+          { command: 'npx', args: ['-y', '@example/server-filesystem', '/Users/mia/Documents'] },
+          [],
+        ],
+        [
+          'weather',
+          'user',
+          {
+            command: '/usr/local/bin/weather-mcp',
+            env: { WEATHER_KEY: 'wk-1234567890abcdef', UNITS: '$${metric}' },
+          },
+          ['${metric} was plain text there, and stays so: $${metric}'],
+        ],
+      ],
+      faults: [
+        '/f:12:5: mcpServers["no command"]: a stdio server needs "command", any other "url", and it has neither',
+      ],
+    });
+  });
+
+  test('Cursor: its variables become ours, and what they stand for is known in a project', async () => {
+    const path = '/home/mia/shop/.cursor/mcp.json';
+    expect(await read('cursor', fixture('cursor.jsonc'), 'project', path)).toEqual({
+      servers: [
+        [
+          'linear',
+          'project',
+          { url: 'https://mcp.linear.example/mcp', headers: { 'X-Key': '${LINEAR_KEY}' } },
+          [],
+        ],
+        [
+          'local',
+          'project',
+          {
+            type: 'stdio',
+            command: '/home/mia/shop/bin/serve',
+            args: ['--home', '${HOME}', '--name', '${workspaceFolderBasename}'],
+          },
+          [
+            '"envFile" is not taken over: put its variables into "env"',
+            '${workspaceFolder} became /home/mia/shop',
+            '${workspaceFolderBasename} has no counterpart here: put in what it stands for',
+          ],
+        ],
+        ['sleepy', 'project', { command: 'sleepy' }, [], 'off'],
+      ],
+      faults: [],
+    });
+  });
+
+  test('VS Code: what is asked for becomes a secret, with a note to set it', async () => {
+    expect(await read('vscode', fixture('vscode.json'), 'user', '/c/mcp.json')).toEqual({
+      servers: [
+        [
+          'perplexity',
+          'user',
+          {
+            type: 'stdio',
+            command: 'npx',
+            args: ['-y', 'perplexity-mcp'],
+            env: { PERPLEXITY_API_KEY: '${secret:perplexity-key}' },
+          },
+          [
+            '"dev" is not taken over',
+            '${input:perplexity-key} is asked for there; set it here: toolplane secret set perplexity-key',
+          ],
+        ],
+        ['remote', 'user', { url: 'https://mcp.example.com/${TENANT}' }, []],
+      ],
+      faults: ['/c/mcp.json:14:5: servers.pipe: the url of an http server starts with http:// or https://'],
+    });
+  });
+
+  test.each([
+    ['nested', fixture('vscode-settings.json')],
+    ['dotted', '{ "mcp.servers": { "time": { "command": "uvx", "args": ["mcp-server-time"] } } }'],
+  ])('VS Code: settings hold them too, %s', async (_, text) => {
+    expect(await read('vscode', text, 'user', '/c/settings.json')).toEqual({
+      servers: [['time', 'user', { command: 'uvx', args: ['mcp-server-time'] }, []]],
+      faults: [],
+    });
+  });
+
+  test('Codex: TOML, seconds, and variables named by members of their own', async () => {
+    expect(await read('codex', fixture('codex.toml'))).toEqual({
+      servers: [
+        [
+          'docs',
+          'user',
+          {
+            command: 'npx',
+            args: ['-y', 'docs-mcp'],
+            env: { DOCS_REGION: 'eu', DOCS_TOKEN: '${DOCS_TOKEN}' },
+            cwd: '/srv/docs',
+            connectTimeoutMs: 20_000,
+            timeout: 90_500,
+            includeTools: ['search', 'open'],
+            excludeTools: ['delete'],
+          },
+          [],
+        ],
+        [
+          'figma',
+          'user',
+          {
+            type: 'http',
+            url: 'https://mcp.figma.example/mcp',
+            headers: {
+              Authorization: 'Bearer ${FIGMA_TOKEN}',
+              'X-Figma-Region': 'us-east-1',
+              'X-Team': '${FIGMA_TEAM}',
+            },
+          },
+          [
+            '"default_tools_approval_mode" is not taken over: allow tools by rules: permissions.allow of the settings',
+          ],
+        ],
+        ['off', 'user', { command: 'off-mcp' }, [], 'off'],
+      ],
+      faults: ['/f: mcp_servers.odd: "tool_timeout_sec" is a number of seconds above 0'],
+    });
+  });
+
+  test('Gemini: httpUrl and url mean different transports; trust is told, never taken over', async () => {
+    expect(await read('gemini', fixture('gemini.json'))).toEqual({
+      servers: [
+        [
+          'pythonTools',
+          'user',
+          {
+            command: 'python',
+            args: ['-m', 'my_mcp_server', '--port', '8080'],
+            cwd: './mcp-servers/python',
+            env: { DATABASE_URL: '${DB_CONNECTION_STRING}', API_KEY: '${EXTERNAL_API_KEY}' },
+            timeout: 15_000,
+          },
+          ['"trust" is not taken over: it would spare every question; say so here on purpose: "trust": true'],
+        ],
+        [
+          'stream',
+          'user',
+          {
+            headers: { Authorization: 'Bearer ${TOKEN}' },
+            includeTools: ['a'],
+            excludeTools: ['b'],
+            type: 'http',
+            url: 'https://stream.example.com/mcp',
+          },
+          [],
+        ],
+        [
+          'events',
+          'user',
+          { type: 'sse', url: 'https://events.example.com/sse' },
+          ['"oauth" is not taken over: sign in here once that is possible'],
+        ],
+        ['paused', 'user', { command: 'paused-mcp' }, [], 'off'],
+      ],
+      faults: [],
+    });
+  });
+
+  test('Windsurf: serverUrl', async () => {
+    expect(await read('windsurf', fixture('windsurf.json'))).toEqual({
+      servers: [
+        [
+          'remote',
+          'user',
+          { url: 'https://windsurf.example.com/mcp', headers: { Authorization: 'Bearer ${WS_TOKEN}' } },
+          [],
+        ],
+        [
+          'shell',
+          'user',
+          { command: 'shell-mcp', excludeTools: ['rm'] },
+          ['"alwaysAllow" is not taken over: allow tools by rules: permissions.allow of the settings'],
+          'off',
+        ],
+      ],
+      faults: [],
+    });
+  });
+
+  test('Zed: both forms of a command; what an extension starts cannot be taken', async () => {
+    expect(await read('zed', fixture('zed.jsonc'))).toEqual({
+      servers: [
+        ['local', 'user', { command: 'local-mcp', args: ['serve'], env: {} }, []],
+        [
+          'older',
+          'user',
+          { command: 'older-mcp', args: ['-v'] },
+          ['"settings" is not taken over: they are those of an extension'],
+        ],
+        ['remote', 'user', { url: 'https://zed.example.com/mcp' }, [], 'off'],
+      ],
+      faults: ['/f:7:5: context_servers.postgres: it comes with an extension of Zed, which starts it'],
+    });
+  });
+
+  test.each([
+    ['broken JSON', 'claude-code', '{ "mcpServers": {', /^\/f:1:\d+: /],
+    ['a list', 'claude-code', '[]', /^\/f: it holds no JSON object$/],
+    [
+      'servers that are a list',
+      'cursor',
+      '{"mcpServers": []}',
+      /^\/f:1:2: mcpServers: it must be an object$/,
+    ],
+    [
+      'an entry that is a text',
+      'gemini',
+      '{"mcpServers": {"a": "b"}}',
+      /mcpServers\.a: it must be an object$/,
+    ],
+    [
+      'TOML without end',
+      'codex',
+      `[mcp_servers.a]\n${'b.'.repeat(5_000)}c = 1`,
+      /^\/f: it holds more than anybody writes$/,
+    ],
+    ['broken TOML', 'codex', 'x = \nsecret = "abc"', /^\/f:1:\d+: it is no TOML$/],
+    [
+      'an unknown type',
+      'claude-code',
+      '{"mcpServers": {"a": {"type": "carrier-pigeon", "url": "x"}}}',
+      /unknown type "carrier-pigeon"/,
+    ],
+  ])('%s is one line that shows nothing of the text', async (_, id, text, line) => {
+    const { servers, faults } = await read(id, text);
+    expect(servers).toEqual([]);
+    expect(faults).toEqual([expect.stringMatching(line)]);
+  });
+
+  test.each(['', '  \n', '// nothing yet', '{}'])(
+    'a file with nothing in it (%j) is no fault',
+    async (text) => {
+      expect(await read('cursor', text)).toEqual({ servers: [], faults: [] });
+    },
+  );
+
+  test('a member nobody knows is told by name', async () => {
+    const { servers } = await read('cursor', '{"mcpServers": {"a": {"command": "x", "colour": "red"}}}');
+    expect(servers).toEqual([['a', 'user', { command: 'x' }, ['"colour" is not taken over']]]);
+  });
+
+  test('any text gives servers and faults, and a bad entry harms no other one', async () => {
+    const good = { command: 'fine', args: ['a'] };
+    const names = fc.string({ minLength: 1 }).filter((name) => name !== 'good');
+    const file = fc.dictionary(names, fc.jsonValue(), { maxKeys: 5 });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom('claude-code', 'claude-desktop', 'gemini', 'windsurf'),
+        file,
+        async (id, rest) => {
+          const text = JSON.stringify({ mcpServers: { ...rest, good } });
+          const { servers, faults } = await readForeign(
+            toolOf(id),
+            text,
+            { path: '/f', from: 'user' },
+            WORLD,
+          );
+          expect(servers.length + faults.length).toBe(Object.keys(rest).length + 1);
+          expect(servers.find(({ name }) => name === 'good')?.entry).toEqual(good);
+        },
+      ),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...FOREIGN_TOOLS), fc.string(), async (tool, text) => {
+        await readForeign(tool, text, { path: '/f', from: 'user' }, WORLD);
+      }),
+    );
+  });
+
+  test.each([
+    ['bearer_token_env_var = { x = 1 }', '"bearer_token_env_var" must be the name of a variable'],
+    ['bearer_token_env_var = "sk-s3cret-1"', '"bearer_token_env_var" must be the name of a variable'],
+    ['bearer_token_env_var = "${S3CRET}"', '"bearer_token_env_var" must be the name of a variable'],
+    ['env_http_headers = { A = "s3cret token" }', '"env_http_headers" must map names to names of variables'],
+    ['env_http_headers = ["s3cret"]', '"env_http_headers" must map names to names of variables'],
+    ['env_vars = ["A:-s3cret"]', '"env_vars" must be a list of names of variables'],
+    ['env_vars = ["A", "s3cret}"]', '"env_vars" must be a list of names of variables'],
+    ['env_vars = [["s3cret"]]', '"env_vars" must be a list of names of variables'],
+  ])('Codex: what names no variable is a fault that shows nothing: %s', async (line, message) => {
+    const { servers, faults } = await read('codex', `[mcp_servers.a]\nurl = "https://h"\n${line}\n`);
+    expect(servers).toEqual([]);
+    expect(faults).toEqual([`/f: mcp_servers.a: ${message}`]);
+  });
+
+  test('a file that steers a terminal is told in lines that do not', async () => {
+    const evil = '\u001b[2J\u009b2J\u202e';
+    const entry = {
+      command: 'x',
+      args: [`\${a${evil}}`, `\${sk-s3cret-${'x'.repeat(30)}}`],
+      [`m${evil}`]: 1,
+    };
+    const text = JSON.stringify({ mcpServers: { good: entry, [evil]: entry, bad: { type: `t${evil}` } } });
+    for (const id of ['claude-desktop', 'cursor', 'gemini', 'claude-code']) {
+      const { servers, faults } = await readForeign(
+        toolOf(id),
+        text,
+        { path: `/f${evil}`, from: 'user' },
+        WORLD,
+      );
+      expect(servers).toHaveLength(1);
+      expect(servers[0]?.notes.length).toBeGreaterThan(1);
+      expect(faults).toHaveLength(2);
+      for (const line of [...(servers[0]?.notes ?? []), ...faults.map(faultText)]) {
+        expect(line).toMatch(/^[\x20-\x7e…]+$/);
+        expect(line).not.toContain('s3cret');
+      }
+    }
+  });
+
+  test('of very many notes and faults a few are told', async () => {
+    const args = Array.from({ length: 200_000 / 4 }, (_, at) => `\${v${at}}`).join('');
+    const bad = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`b${at}`, 1]));
+    const text = JSON.stringify({ mcpServers: { a: { command: 'x', args: [args] }, ...bad } });
+    const { servers, faults } = await readForeign(
+      toolOf('claude-desktop'),
+      text,
+      { path: '/f', from: 'user' },
+      WORLD,
+    );
+    expect(servers[0]?.notes).toHaveLength(21);
+    expect(servers[0]?.notes.at(-1)).toBe('and 49980 more like these');
+    expect(faults).toHaveLength(51);
+  });
+});

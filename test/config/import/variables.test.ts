@@ -1,0 +1,81 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type Part, parseTemplate } from '../../../src/config/expand/template.ts';
+import type { ForeignPlace, ForeignWorld } from '../../../src/config/import/importer.ts';
+import { AFTER_DOLLAR, bracedText, dollarText, editorText } from '../../../src/config/import/variables.ts';
+
+const ENV = { SET: 'value', X: 'x' };
+const PLACE: ForeignPlace = { path: '/p/.vscode/mcp.json', from: 'project' };
+const WORLD: ForeignWorld = { cwd: '/p', project: '/p', userHome: '/h', env: ENV, platform: 'linux' };
+
+const TEXT = '"$$" before a name is taken for text; for a variable, write ${NAME}';
+
+test.each<[string, string, string[]]>([
+  ['$HOME/x', '${HOME}/x', []],
+  ['${HOME}/$A-$B', '${HOME}/${A}-${B}', []],
+  ['${A:-b}', '${A:-b}', []],
+  ['pa$$word', 'pa$$word', [TEXT]],
+  ['pa$$$word', 'pa$$$word', [TEXT]],
+  ['cost $5, $1abc, a$', 'cost $5, $1abc, a$', []],
+  ['a${b', 'a$${b', []],
+  ['${a b}', '$${a b}', ['${a b} was plain text there, and stays so: $${a b}']],
+  ['a$${no}', 'a$$${no}', ['${no} was plain text there, and stays so: $${no}']],
+])('of %s, in which $NAME is a variable, comes %s', (text, ours, notes) => {
+  expect(dollarText(text, PLACE, WORLD)).toEqual({ text: ours, notes });
+});
+
+test('where only braces make a variable, all else is text', () => {
+  expect(bracedText('pa$$word $HOME ${HOME}', PLACE, WORLD)).toEqual({
+    text: 'pa$$word $HOME ${HOME}',
+    notes: [],
+  });
+});
+
+test.each([
+  [dollarText, 'a$$SET'],
+  [dollarText, '$${SET}'],
+  [dollarText, '$${no:-default}'],
+  [bracedText, '$${SET}'],
+  [editorText, '$${env:SET}'],
+  [editorText, '$${input:key}'],
+])('a "$" right before a variable cannot be said, and is a fault: %o %s', (rewrite, text) => {
+  expect(rewrite(text, PLACE, WORLD).fault).toBe(AFTER_DOLLAR);
+});
+
+test('an editor’s folder is put in as it is called, and what is no variable stays text', () => {
+  const place: ForeignPlace = { path: '/a${b}/.vscode/mcp.json', from: 'project' };
+  expect(editorText('${workspaceFolder}/${', place, WORLD).text).toBe('/a$${b}/$${');
+});
+
+/** What such a program makes of a text. */
+function theirs(text: string): string {
+  return text.replace(/\$(?:(\w+)|\{([^}]+?)(?::-([^}]*))?\})/g, (whole, bare, braced, otherwise) => {
+    return (ENV as Record<string, string>)[bare ?? braced] ?? otherwise ?? whole;
+  });
+}
+
+/** What we make of it; undefined if it needs what is not set, which is told when it is dialled. */
+function ours(parts: readonly Part[]): string | undefined {
+  const pieces = parts.map((part) => {
+    if (part.kind === 'text') return part.text;
+    if (part.kind === 'secret') return undefined;
+    return (ENV as Record<string, string>)[part.name] ?? (part.otherwise && ours(part.otherwise));
+  });
+  return pieces.includes(undefined) ? undefined : pieces.join('');
+}
+
+test('whatever the text, it means the same here, or somebody is told', () => {
+  const word = fc.constantFrom('$', '$', '{', '}', '${', '$${', 'SET', 'X', 'no', ':-', '5', ' ', '-');
+  fc.assert(
+    fc.property(fc.array(word, { maxLength: 12 }), (words) => {
+      const text = words.join('');
+      const { text: written, notes = [], fault } = dollarText(text, PLACE, WORLD);
+      if (fault !== undefined || notes.some((it) => it.includes('was plain text'))) return;
+      const template = parseTemplate(written);
+      if (template.kind === 'faulty') throw new Error(`${written}: ${template.fault}`);
+      const meant = ours(template.parts);
+      if (meant !== undefined) expect(meant).toBe(theirs(text));
+    }),
+    { numRuns: 3_000 },
+  );
+});

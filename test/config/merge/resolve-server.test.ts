@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'vitest';
+import { faultText } from '../../../src/config/files/diagnostics.ts';
+import { SCOPES, type Scope, type ServerOverride } from '../../../src/config/model.ts';
+import { policyRules } from '../../../src/permissions/rule.ts';
+import type { ExternalServerEntry } from '../../../src/protocol/server-entry.ts';
+import { merge, sourceOf, written } from './written.ts';
+
+describe('unheard', () => {
+  const HEARD = ['user', 'local', 'program', 'managed'] as const;
+  const UNHEARD = ['project', 'plugin', 'connector'] as const;
+
+  /** The entry as it counts, and what is told of it. */
+  function settled(scope: Scope, entry: object, members?: ServerOverride['members']) {
+    const url = { type: 'http', url: 'https://a.example/mcp' };
+    const overrides = members ? [{ name: 'my x', label: 's', scope: 'user' as const, members }] : [];
+    const source = sourceOf(written(scope, 'my x', { ...url, ...entry } as ExternalServerEntry));
+    const merged = merge([source], { overrides });
+    const { type: _, url: __, ...rest } = (merged.servers[0]?.entry ?? {}) as Record<string, unknown>;
+    return { entry: rest, faults: merged.faults.map((it) => `${it.level} ${faultText(it)}`) };
+  }
+
+  const TOOLS = [
+    { name: '*', permission_policy: 'always_allow' },
+    { name: 'a', permission_policy: 'always_ask' },
+    { name: 'b', permission_policy: 'always_deny' },
+    { name: 'c', permission_policy: 'always_allow', org_max_permission: 'ask' },
+    { name: 'd', org_max_permission: 'blocked' },
+    7,
+  ];
+
+  describe.each(UNHEARD)('an entry of a %s', (scope) => {
+    const place = `warning ${scope}:3:5: mcpServers["my x"].`;
+
+    test('cannot allow its own tools; what it asks or denies still holds', () => {
+      const { entry, faults } = settled(scope, { tools: TOOLS });
+      const rules = policyRules(new Map([['x', { entry: entry as never }]]));
+      expect(rules.map(({ effect, tool }) => `${effect} ${tool}`)).toEqual([
+        'ask mcp__x__a',
+        'deny mcp__x__b',
+        'ask mcp__x__c',
+        'deny mcp__x__d',
+      ]);
+      expect(faults).toEqual([
+        `${place}tools: a server of a ${scope} cannot allow its own tools; if you do, say so in "permissions.allow" of ` +
+          'your own settings, such as "mcp__my_x__*"',
+      ]);
+      expect(settled(scope, { tools: TOOLS.slice(1, 3) })).toEqual({
+        entry: { tools: TOOLS.slice(1, 3) },
+        faults: [],
+      });
+      expect(settled(scope, { tools: 'always_allow' }).faults).toEqual([]);
+    });
+
+    test('cannot keep everything from starting without it; settings can', () => {
+      expect(settled(scope, { required: true })).toEqual({
+        entry: {},
+        faults: [
+          `${place}required: a server of a ${scope} cannot keep everything from starting without it; ` +
+            'if it should, say so in "serverSettings" of your own settings',
+        ],
+      });
+      for (const required of [true, false])
+        expect(settled(scope, { required: true }, { required })).toEqual({ entry: { required }, faults: [] });
+    });
+
+    test('may say all that concerns nobody else', () => {
+      const harmless = {
+        required: false,
+        trust: false,
+        alwaysLoad: true,
+        start: 'on-demand',
+        timeout: 5,
+        includeTools: ['a'],
+        excludeTools: ['b'],
+      };
+      expect(settled(scope, harmless)).toEqual({ entry: harmless, faults: [] });
+    });
+
+    test('that is written stays as it was written', () => {
+      const entry = Object.freeze({
+        command: 'run',
+        required: true,
+        tools: Object.freeze([{ ...(TOOLS[0] as object) }]),
+      });
+      const merged = merge([sourceOf(written(scope, 'x', entry as never))]);
+      expect(merged.servers[0]?.written.entry).toBe(entry);
+    });
+  });
+
+  test.each(HEARD)('an entry of %s is heard', (scope) => {
+    const claims = { trust: true, required: true, tools: TOOLS, connectTimeoutMs: 9, maxFrameBytes: 9 };
+    expect(settled(scope, claims)).toEqual({ entry: claims, faults: [] });
+  });
+
+  test('a connector cannot say how long everybody waits, nor how much memory its server fills', () => {
+    const claims = { connectTimeoutMs: 1e9, maxFrameBytes: 1e12 };
+    const { entry, faults } = settled('connector', claims);
+    expect(entry).toEqual({});
+    expect(faults).toEqual([
+      'warning connector:3:5: mcpServers["my x"].connectTimeoutMs: a server of a connector cannot say how long everybody ' +
+        'waits for it; if you know, say so in "serverSettings" of your own settings',
+      'warning connector:3:5: mcpServers["my x"].maxFrameBytes: a server of a connector cannot say how much memory it may ' +
+        'fill; if you know, name the server in your own settings',
+    ]);
+    expect(settled('connector', { connectTimeoutMs: 1e9 }, { connectTimeoutMs: 5 })).toEqual({
+      entry: { connectTimeoutMs: 5 },
+      faults: [],
+    });
+    for (const scope of ['project', 'plugin'] as const)
+      expect(settled(scope, claims)).toEqual({ entry: claims, faults: [] });
+  });
+});
+
+describe('turned off', () => {
+  test.each(SCOPES)(
+    'an entry of scope %s that turns itself off is not started, whatever settings say',
+    (scope) => {
+      const off = { ...written(scope, 'x'), off: 'disabled' as const };
+      const overrides = [{ name: 'x', label: 'mine', scope: 'user' as const, members: { disabled: false } }];
+      const { servers } = merge([sourceOf(off)], { overrides });
+      expect(servers.map(({ verdict }) => verdict)).toEqual([{ kind: 'disabled', label: scope }]);
+    },
+  );
+
+  test('it holds its name, and what the policy or a person says of it comes first', () => {
+    const off = { ...written('local', 'x'), off: 'enabled' as const };
+    const both = [sourceOf(written('user', 'x')), sourceOf(off)];
+    expect(merge(both).servers[0]?.verdict).toEqual({ kind: 'disabled', label: 'local' });
+    expect(merge(both, { choices: { local: 'new' } }).servers[0]?.verdict).toEqual({ kind: 'ready' });
+    const policy = { judge: () => ({ kind: 'forbidden', rule: 'r' }) as const };
+    expect(merge(both, { policy }).servers[0]?.verdict).toEqual({ kind: 'blocked', rule: 'r' });
+  });
+});

@@ -1,0 +1,181 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import fc from 'fast-check';
+import { expect, onTestFinished, test } from 'vitest';
+import { fileSecretStore } from '../../../src/config/secrets/secret-store.ts';
+
+const MODULE = new URL('../../../src/config/secrets/secret-store.ts', import.meta.url);
+
+function place() {
+  const directory = mkdtempSync(join(tmpdir(), 'toolplane-secret-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const path = join(directory, 'home', 'secrets.json');
+  return { directory, path, store: fileSecretStore(path) };
+}
+
+/** A file that is there already, with the rights it should have. */
+function written(text: string, mode = 0o600) {
+  const made = place();
+  mkdirSync(join(made.directory, 'home'));
+  writeFileSync(made.path, text);
+  chmodSync(made.path, mode);
+  return made;
+}
+
+test('what is set is got, by those who come later too, and by nobody once it is removed', () => {
+  const { path, store } = place();
+  expect(store.names()).toEqual([]);
+  expect(store.get('a')).toBeUndefined();
+  store.set('b', 'two');
+  store.set('a', 'o\nne');
+  store.set('a', 'one');
+  const later = fileSecretStore(path);
+  expect([later.get('a'), later.get('b'), later.names()]).toEqual(['one', 'two', ['a', 'b']]);
+  expect(later.remove('a')).toBe(true);
+  expect(later.remove('a')).toBe(false);
+  expect(store.names()).toEqual(['b']);
+});
+
+test('only its owner may read it, and nothing else is left beside it', () => {
+  const { directory, path, store } = place();
+  store.set('a', 'one');
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  expect(statSync(join(directory, 'home')).mode & 0o777).toBe(0o700);
+  expect(readdirSync(join(directory, 'home'))).toEqual(['secrets.json']);
+  expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({ version: 1, secrets: { a: 'one' } });
+});
+
+const GOOD = '{"version":1,"secrets":{"a":"one"}}';
+
+test.each([0o640, 0o604, 0o620, 0o666])('with mode %o it is not used, and what to run is told', (mode) => {
+  const { path, store } = written(GOOD, mode);
+  const fault = `the secrets in ${path} cannot be used: others may read it; run: chmod 600 ${path}`;
+  expect(() => store.get('a')).toThrow(fault);
+  expect(() => store.set('b', 'x')).toThrow(fault);
+  expect(readFileSync(path, 'utf8')).toBe(GOOD);
+});
+
+test('a link is not followed, wherever it leads', () => {
+  const { directory, path, store } = written(GOOD);
+  const link = join(directory, 'secrets.json');
+  symlinkSync(path, link);
+  expect(store.get('a')).toBe('one');
+  expect(() => fileSecretStore(link).get('a')).toThrow('it is a link');
+  expect(() => fileSecretStore(link).set('a', 'x')).toThrow('it is a link');
+  expect(readFileSync(path, 'utf8')).toBe(GOOD);
+});
+
+test.runIf(process.getuid?.() === 0 || statSync('/etc/passwd').uid !== process.getuid?.())(
+  'a file of another user is not used',
+  async () => {
+    const { path, store } = written(GOOD);
+    if (process.getuid?.() !== 0) {
+      expect(() => fileSecretStore('/etc/passwd').names()).toThrow('it belongs to another user');
+      return;
+    }
+    const { chownSync } = await import('node:fs');
+    chownSync(path, 12_345, 12_345);
+    expect(() => store.get('a')).toThrow('it belongs to another user (12345)');
+  },
+);
+
+test.each([
+  ['no JSON', '{"version":1,"secrets":{"a":"hush-hush"', 'it is no JSON'],
+  ['an empty file', '', 'it is no JSON'],
+  ['no version', '{"secrets":{}}', 'it has no "version"'],
+  [
+    'a newer one',
+    '{"version":2,"vault":"hush-hush"}',
+    'its version 2 is newer than this program knows; update',
+  ],
+  ['an older one that never was', '{"version":0,"secrets":{}}', 'it has no "secrets" of version 1'],
+  ['a list', '{"version":1,"secrets":["hush-hush"]}', 'it has no "secrets"'],
+  [
+    'a value that is none',
+    '{"version":1,"secrets":{"a":5,"b":"hush-hush"}}',
+    'one of its secrets cannot be one',
+  ],
+  ['a name that is none', '{"version":1,"secrets":{"hush-hush!":"x"}}', 'one of its secrets cannot be one'],
+])('%s: told without its content, and never written over', (_, text, fault) => {
+  const { path, store } = written(text);
+  for (const use of [
+    () => store.get('a'),
+    () => store.names(),
+    () => store.set('c', 'x'),
+    () => store.remove('a'),
+  ]) {
+    expect(use).toThrow(fault);
+    expect(use).not.toThrow('hush-hush');
+  }
+  expect(readFileSync(path, 'utf8')).toBe(text);
+});
+
+test('a directory in its place is told', () => {
+  const { directory } = place();
+  expect(() => fileSecretStore(directory).names()).toThrow('it is no file');
+});
+
+test('a directory that cannot be made is told', () => {
+  const { path } = written(GOOD);
+  expect(() => fileSecretStore(join(path, 'secrets.json')).set('a', 'x')).toThrow('cannot be written');
+});
+
+test.each([
+  ['', 'x', 'the name of a secret has'],
+  ['a b', 'x', 'the name of a secret has'],
+  ['x'.repeat(129), 'x', 'the name of a secret has'],
+  ['a', '', 'it is empty'],
+  ['a', 'a\0', 'NUL'],
+  ['a', '\ud800', 'no Unicode text'],
+  ['a', 'é'.repeat(32 * 1024 + 1), 'longer than 64 KiB'],
+])('%j with such a value is refused', (name, value, fault) => {
+  const { store } = place();
+  expect(() => store.set(name, value)).toThrow(fault);
+  expect(store.names()).toEqual([]);
+});
+
+test('names that objects have by nature are names like others', () => {
+  const { store } = place();
+  expect(store.get('constructor')).toBeUndefined();
+  store.set('__proto__', 'x');
+  expect([store.get('__proto__'), store.names()]).toEqual(['x', ['__proto__']]);
+});
+
+test('any name and value comes back', () => {
+  const { store } = place();
+  const name = fc.stringMatching(/^[A-Za-z0-9_.][A-Za-z0-9_.-]{0,127}$/);
+  const value = fc.string({ minLength: 1, unit: 'grapheme' }).filter((it) => !it.includes('\0'));
+  fc.assert(
+    fc.property(name, value, (called, kept) => {
+      store.set(called, kept);
+      expect(store.get(called)).toBe(kept);
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test('processes that write at once lose nothing', async () => {
+  const { path, store } = place();
+  const code = `const { fileSecretStore } = await import(${JSON.stringify(pathToFileURL(MODULE.pathname).href)});
+    const store = fileSecretStore(process.argv[1]);
+    for (let n = 0; n < 20; n++) store.set(process.argv[2] + n, 'x');`;
+  const children = ['a', 'b', 'c'].map((name) =>
+    spawn(process.execPath, ['--input-type=module', '-e', code, path, name], { stdio: 'inherit' }),
+  );
+  expect(await Promise.all(children.map((child) => once(child, 'exit')))).toEqual(Array(3).fill([0, null]));
+  expect(store.names()).toHaveLength(60);
+});

@@ -1,0 +1,261 @@
+import { describe, expect, test } from 'vitest';
+import { mergeSettings, type Settings } from '../../../src/config/settings/merge-settings.ts';
+import { SETTINGS_SCOPES, type SettingsScope, saying, settingsOf } from './source.ts';
+
+const placeOf = (scope: SettingsScope) => ({ label: `${scope}.json`, path: `/${scope}.json` });
+
+const merge = (...sources: ReturnType<typeof settingsOf>[]) =>
+  mergeSettings(sources, saying('approved')).settings;
+
+// Two that are managed follow rules of their own.
+const pairs = SETTINGS_SCOPES.flatMap((lower, at) =>
+  SETTINGS_SCOPES.slice(at).map((higher) => [lower, higher] as const),
+).filter(([lower]) => lower !== 'managed');
+
+describe.each(pairs)('%s and %s', (lower, higher) => {
+  const both = (one: Record<string, unknown>, other: Record<string, unknown>) =>
+    merge(settingsOf(lower, one), settingsOf(higher, other));
+
+  test.each<[string, (mark: string) => Record<string, unknown>, (settings: Settings) => unknown, unknown]>([
+    ['model', (mark) => ({ model: mark }), ({ model }) => model, 'B'],
+    [
+      'mode',
+      (mark) => ({ permissions: { defaultMode: mark === 'A' ? 'plan' : 'acceptEdits' } }),
+      ({ defaultMode }) => defaultMode,
+      'acceptEdits',
+    ],
+    [
+      'environment',
+      (mark) => ({ env: { both: mark, [mark]: mark } }),
+      ({ env }) => ({ ...env }),
+      { both: 'B', A: 'A', B: 'B' },
+    ],
+    [
+      'time-outs',
+      (mark) => ({ timeouts: mark === 'A' ? { callMs: 1, idleMs: 1 } : { callMs: 2, connectMs: 2 } }),
+      ({ timeouts }) => timeouts,
+      {
+        connectMs: { value: 2, label: `${higher}.json` },
+        callMs: { value: 2, label: `${higher}.json` },
+        idleMs: { value: 1, label: `${lower}.json` },
+      },
+    ],
+    [
+      'hooks',
+      (mark) => ({ hooks: { Stop: [{ hooks: [{ type: 'command', command: mark }] }] } }),
+      ({ hooks }) => hooks.map(({ target }) => target),
+      [
+        { kind: 'command', command: 'A' },
+        { kind: 'command', command: 'B' },
+      ],
+    ],
+    [
+      'directories',
+      (mark) => ({ permissions: { additionalDirectories: ['/both', `/${mark}`] } }),
+      ({ directories }) => directories,
+      ['/both', '/A', '/B'],
+    ],
+    [
+      'settings of servers',
+      (mark) => ({ serverSettings: { s: { trust: mark === 'B' } } }),
+      ({ overrides }) => overrides,
+      [
+        { name: 's', scope: lower, ...placeOf(lower), members: { trust: false } },
+        { name: 's', scope: higher, ...placeOf(higher), members: { trust: true } },
+      ],
+    ],
+    [
+      'bypassing',
+      (mark) => (mark === 'A' ? { permissions: { disableBypassPermissionsMode: 'disable' } } : {}),
+      ({ forbidsBypass }) => forbidsBypass,
+      true,
+    ],
+  ])('%s', (_, make, look, expected) => {
+    expect(look(both(make('A'), make('B')))).toEqual(expected);
+  });
+
+  test.each(['allow', 'ask', 'deny'] as const)('%s rules: all, each with its place', (effect) => {
+    const rules = both(
+      { permissions: { [effect]: ['Read'] } },
+      { permissions: { [effect]: ['Read'] } },
+    ).rules;
+    expect(rules).toEqual([
+      { tool: 'Read', effect, source: SOURCE[lower] },
+      { tool: 'Read', effect, source: SOURCE[higher] },
+    ]);
+  });
+});
+
+const SOURCE: Record<SettingsScope, string> = {
+  user: 'userSettings',
+  project: 'projectSettings',
+  local: 'localSettings',
+  program: 'cliArg',
+  managed: 'policySettings',
+};
+
+test('modes and directories keep their place, as a rule store takes them', () => {
+  const { permissions } = merge(
+    settingsOf('user', { permissions: { defaultMode: 'plan', additionalDirectories: ['/a'] } }),
+    settingsOf('managed', { permissions: { defaultMode: 'default', deny: ['Bash'] } }),
+  );
+  expect(permissions).toEqual({
+    rules: [{ tool: 'Bash', effect: 'deny', source: 'policySettings' }],
+    modes: { userSettings: 'plan', policySettings: 'default' },
+    directories: [{ path: '/a', source: 'userSettings' }],
+  });
+});
+
+const EVERYTHING = {
+  version: 1,
+  model: 'm',
+  env: { A: 'b' },
+  hooks: { Stop: [{ hooks: [{ type: 'command', command: 'x' }] }] },
+  timeouts: { callMs: 1 },
+  permissions: {
+    allow: ['Read'],
+    ask: ['Edit'],
+    deny: ['Bash'],
+    defaultMode: 'acceptEdits',
+    additionalDirectories: ['/'],
+    disableBypassPermissionsMode: 'disable',
+  },
+  serverSettings: {
+    off: { disabled: true, trust: true },
+    on: { disabled: false, trust: true },
+    less: { excludeTools: ['x'], includeTools: ['y'] },
+  },
+};
+
+describe.each(['project', 'local'] as const)('%s settings', (scope) => {
+  test.each(['new', 'changed'] as const)('that are %s only forbid, and wait for somebody', (choice) => {
+    const { settings, faults } = mergeSettings([settingsOf(scope, EVERYTHING)], saying(choice));
+    const more = { scope, ...placeOf(scope) };
+    expect(faults).toEqual([]);
+    expect({ ...settings, permissions: undefined, env: { ...settings.env } }).toEqual({
+      permissions: undefined,
+      rules: [
+        { tool: 'Edit', effect: 'ask', source: SOURCE[scope] },
+        { tool: 'Bash', effect: 'deny', source: SOURCE[scope] },
+      ],
+      forbidsBypass: true,
+      directories: [],
+      hooks: [],
+      env: {},
+      timeouts: {},
+      overrides: [
+        { name: 'off', members: { disabled: true }, ...more },
+        { name: 'less', members: { excludeTools: ['x'] }, ...more },
+      ],
+      pending: [{ label: `${scope}.json`, path: `/${scope}.json`, choice }],
+    });
+    expect(settings.permissions).toMatchObject({ modes: {}, directories: [] });
+  });
+
+  test('that were rejected only forbid, and nobody is asked again', () => {
+    const { settings } = mergeSettings([settingsOf(scope, EVERYTHING)], saying('rejected'));
+    expect([settings.hooks, settings.pending]).toEqual([[], []]);
+  });
+});
+
+test.each(['user', 'program', 'managed'] as const)('%s settings need nobody to approve them', (scope) => {
+  const { settings } = mergeSettings([settingsOf(scope, EVERYTHING)], saying('new'));
+  expect([settings.model, settings.hooks.length, settings.pending]).toEqual(['m', 1, []]);
+});
+
+test('what is wrong is told with its place, and harms nothing else', () => {
+  const value = {
+    model: 1,
+    env: { GOOD: 'x', BAD: 2 },
+    permissions: { deny: ['Bash', 3, 'WebFetch(x)'], allow: ['*'], defaultMode: 'fast' },
+    timeouts: { callMs: '5', idle: 1 },
+    hooks: { Stop: [{ hooks: [{ type: 'command', command: 'x' }, 1] }] },
+    serverSettings: { s: { trust: 1, start: 'on-demand', required: 'no', disable: true }, t: 1 },
+  };
+  const { settings, faults } = mergeSettings([settingsOf('user', value)], saying('new'));
+  expect(faults.map(({ level, key, message }) => `${level} ${key} ${message}`)).toEqual([
+    'warning permissions.allow[0] rule "*" would allow servers nobody named: write mcp__<server>__*; it allows nothing',
+    'error permissions.deny[1] it must be a text',
+    'error permissions.deny[2] rule "WebFetch(x)": WebFetch takes no pattern, write "WebFetch"',
+    'error permissions.defaultMode it must be one of default, acceptEdits, bypassPermissions, plan, dontAsk, auto',
+    'error hooks.Stop[0].hooks[1] it must be { "type": "command", "command": text, "timeout": seconds }',
+    'error env.BAD it must be a text',
+    'error model it must be a text',
+    'warning timeouts.idle it is not used; did you mean "timeouts.idleMs"?',
+    'error timeouts.callMs it must be a number of milliseconds above 0',
+    'warning serverSettings.s.disable it is not used; did you mean "serverSettings.s.disabled"?',
+    'error serverSettings.s.trust it must be true or false',
+    'error serverSettings.s.required it must be true or false',
+    'error serverSettings.t it must be an object',
+  ]);
+  expect(faults[1]).toEqual({
+    level: 'error',
+    scope: 'user',
+    label: 'user.json',
+    key: 'permissions.deny[1]',
+    position: { line: 3, column: 1 },
+    message: 'it must be a text',
+  });
+  expect(settings.rules).toEqual([{ tool: 'Bash', effect: 'deny', source: 'userSettings' }]);
+  expect({ ...settings.env }).toEqual({ GOOD: 'x' });
+  expect(settings.hooks).toHaveLength(1);
+  expect(settings.overrides).toEqual([
+    { name: 's', scope: 'user', ...placeOf('user'), members: { start: 'on-demand' } },
+  ]);
+});
+
+test.each(SETTINGS_SCOPES)('a guard that cannot be read in %s settings', (scope) => {
+  const guards = { permissions: { deny: [1], ask: 'x' }, hooks: { Stopp: [] } };
+  const { faults } = mergeSettings([settingsOf(scope, guards)], saying('approved'));
+  const isFatal = scope === 'program' || scope === 'managed' ? true : undefined;
+  expect(faults.map((it) => it.isFatal)).toEqual([isFatal, isFatal, isFatal]);
+});
+
+test.each(SETTINGS_SCOPES)('a sandbox that is wanted in %s settings and not there', (scope) => {
+  const { faults } = mergeSettings([settingsOf(scope, { sandbox: { enabled: true } })], saying('approved'));
+  expect(faults).toMatchObject([{ level: 'error', key: 'sandbox.enabled' }]);
+  expect(faults[0]?.isFatal).toBe(scope === 'project' || scope === 'local' ? undefined : true);
+});
+
+test('a warning is never fatal', () => {
+  const value = { permision: {}, permissions: { allow: ['*'] } };
+  const { faults } = mergeSettings([settingsOf('managed', value)], saying('new'));
+  expect(faults.map(({ level, isFatal }) => [level, isFatal])).toEqual([
+    ['warning', undefined],
+    ['warning', undefined],
+  ]);
+});
+
+test('keys nobody knows are told with what was meant; those of other programs only noted', () => {
+  const value = {
+    modl: 'x',
+    enabledMcpjsonServers: [],
+    statusLine: {},
+    cleanupPeriodDays: 1,
+    constructor: 1,
+  };
+  const { faults, notes } = mergeSettings([settingsOf('user', value)], saying('new'));
+  expect(faults.map(({ key, message }) => `${key} ${message}`)).toEqual([
+    'modl it is not used; did you mean "model"?',
+    'constructor it is not used',
+  ]);
+  expect(notes).toEqual([
+    'user.json: "enabledMcpjsonServers" is not used',
+    'user.json: "statusLine" is not used',
+    'user.json: "cleanupPeriodDays" is not used',
+  ]);
+});
+
+test.each<[string, readonly SettingsScope[]]>([
+  ['mcpServers', ['user', 'local']],
+  ['plugins', ['user', 'managed']],
+  ['connectors', ['user', 'managed']],
+  ['allowedMcpServers', ['managed']],
+  ['deniedMcpServers', ['managed']],
+])('%s where it has no effect is told', (key, scopes) => {
+  const told = SETTINGS_SCOPES.filter((scope) => {
+    const { faults } = mergeSettings([settingsOf(scope, { [key]: [] })], saying('approved'));
+    return faults.some((it) => it.level === 'warning' && it.key === key);
+  });
+  expect(told).toEqual(SETTINGS_SCOPES.filter((scope) => !scopes.includes(scope)));
+});

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { BUILT_INS } from '../../../src/agent/builtins/table.ts';
+import { BUILT_IN_TOOLS, misspeltTool } from '../../../src/config/settings/permission-settings.ts';
+import { rule } from '../../permissions/situation.ts';
+
+test.each([
+  ['Bash', undefined],
+  ['Bash(ls)', undefined],
+  ['connect_mcp(docs)', undefined],
+  ['mcp__dcos__search', undefined],
+  ['*', undefined],
+  ['WebFetch', undefined],
+  ['TodoWrite', undefined],
+  ['Skill', undefined],
+  ['Bsh', 'rule "Bsh" is about no tool there is; did you mean "Bash"?'],
+  ['read', 'rule "read" is about no tool there is; did you mean "Read"?'],
+  ['Everything', 'rule "Everything" is about no tool there is'],
+])('%s: %s', (text, told) => {
+  expect(misspeltTool(rule(text, 'deny'))).toBe(told);
+});
+
+test('the tools known by name are those there are', () => {
+  expect(BUILT_IN_TOOLS).toEqual(BUILT_INS.map(({ listed }) => listed.name));
+});

@@ -1,0 +1,180 @@
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { documentOf } from '../../../src/config/files/read-document.ts';
+import { pluginDirectories, readPlugin, withPluginRoot } from '../../../src/config/sources/plugins.ts';
+import { configPlace } from '../config-place.ts';
+
+describe('read plugin', () => {
+  function plugin(files: Record<string, unknown>) {
+    const place = configPlace();
+    const directory = join(place.project, 'kit');
+    for (const [path, content] of Object.entries(files)) place.write(join(directory, path), content);
+    return { directory, read: () => readPlugin(directory, (path) => path) };
+  }
+
+  /** What counts of each server, by source. */
+  const names = (it: Awaited<ReturnType<typeof readPlugin>>) =>
+    it.sources.map(({ servers }) => servers.map(({ name }) => name));
+
+  test('C5: the .mcp.json of a plugin may be a bare map, and its directory is put in', async () => {
+    const { directory, read } = plugin({ '.mcp.json': { db: { command: '${CLAUDE_PLUGIN_ROOT}/db' } } });
+    const { sources } = await read();
+    expect(sources).toMatchObject([
+      {
+        scope: 'plugin',
+        owner: 'kit',
+        path: join(directory, '.mcp.json'),
+        state: 'read',
+        faults: [],
+        servers: [
+          {
+            name: 'db',
+            owner: 'kit',
+            raw: { command: '${CLAUDE_PLUGIN_ROOT}/db' },
+            entry: { command: join(directory, 'db') },
+          },
+        ],
+      },
+    ]);
+  });
+
+  test.each(['.claude-plugin/plugin.json', 'plugin.json'])(
+    '%s gives the name and more servers',
+    async (file) => {
+      const { read } = plugin({
+        '.mcp.json': { mcpServers: { a: { command: 'x' } } },
+        [file]: { name: 'tools', mcpServers: { b: { command: 'y' } } },
+      });
+      const found = await read();
+      expect(names(found)).toEqual([['a'], ['b']]);
+      expect(found.sources.map(({ owner }) => owner)).toEqual(['tools', 'tools']);
+    },
+  );
+
+  test('plugin.json may name a file of the plugin', async () => {
+    const { directory, read } = plugin({
+      'plugin.json': { name: 5, mcpServers: './more/servers.json' },
+      'more/servers.json': { b: { command: '${TOOLPLANE_PLUGIN_ROOT}/y' } },
+    });
+    const found = await read();
+    expect(found.sources).toMatchObject([
+      { state: 'absent', owner: 'kit' },
+      { path: join(directory, 'more/servers.json'), servers: [{ entry: { command: join(directory, 'y') } }] },
+    ]);
+    expect(found.files.map(({ path }) => path)).toContain(join(directory, 'more/servers.json'));
+  });
+
+  test('a file that is read anyway is read once', async () => {
+    const { read } = plugin({
+      'plugin.json': { mcpServers: './.mcp.json' },
+      '.mcp.json': { a: { command: 'x' } },
+    });
+    expect(names(await read())).toEqual([['a']]);
+  });
+
+  test.each<[string, unknown, string]>([
+    ['leads out of the plugin', '../servers.json', 'it is not in the plugin'],
+    ['is not there', 'none.json', 'there is no such file'],
+    ['is no path', 5, 'it must be an object'],
+  ])('what plugin.json names and %s is told, the rest loads', async (_name, mcpServers, message) => {
+    const { read } = plugin({
+      'plugin.json': { mcpServers },
+      '.mcp.json': { a: { command: 'x' } },
+      '../servers.json': { b: { command: 'y' } },
+    });
+    const { sources } = await read();
+    expect(sources).toMatchObject([
+      { state: 'read', servers: [{ name: 'a' }] },
+      { state: 'unusable', servers: [], faults: [{ message: expect.stringContaining(message) }] },
+    ]);
+  });
+
+  test('a broken plugin.json is one fault', async () => {
+    const { read } = plugin({ 'plugin.json': '{', '.mcp.json': { a: { command: 'x' } } });
+    expect((await read()).sources).toMatchObject([
+      { state: 'read', servers: [{ name: 'a' }], owner: 'kit' },
+      { state: 'unusable', faults: [{ level: 'error', scope: 'plugin' }] },
+    ]);
+  });
+
+  test.each([
+    ['missing', {}, 'there is no such directory; check the path of the plugin'],
+    ['a file', { '../kit': 'x' }, 'a plugin is a directory, and this is none'],
+  ])('a directory that is %s is told', async (_name, files, message) => {
+    const { directory, read } = plugin(files);
+    expect((await read()).sources).toMatchObject([
+      { state: 'unusable', label: directory, faults: [{ level: 'error', message }] },
+    ]);
+  });
+});
+
+describe('plugin directories', () => {
+  const WORLD = { cwd: '/desk', userHome: '/h/me' };
+
+  function directories(text: string, path?: string) {
+    const document = documentOf('', text);
+    if (document.state !== 'read') throw new Error('the text is no JSON');
+    const { value, locate } = document;
+    const place = { scope: 'user', label: 'settings', ...(path && { path }) } as const;
+    return pluginDirectories({ ...place, value, locate }, WORLD);
+  }
+
+  test.each([
+    ['{"plugins":["a","./b","/c","~/d","../e"]}', '/h/me/.toolplane/settings.json', '/h/me/.toolplane'],
+    ['{"plugins":["a","./b","/c","~/d","../e"]}', undefined, '/desk'],
+  ])('directories are seen from the file they stand in', (text, path, base) => {
+    const up = base.slice(0, base.lastIndexOf('/'));
+    expect(directories(text, path)).toEqual({
+      directories: [`${base}/a`, `${base}/b`, '/c', '/h/me/d', `${up}/e`],
+      faults: [],
+    });
+  });
+
+  test('settings need not name any', () => {
+    expect(directories('{}')).toEqual({ directories: [], faults: [] });
+  });
+
+  test('what is no directory is told, the others count', () => {
+    expect(directories('{\n"plugins": ["a", 5, ""] }')).toEqual({
+      directories: ['/desk/a'],
+      faults: [
+        {
+          level: 'error',
+          scope: 'user',
+          label: 'settings',
+          key: 'plugins[1]',
+          position: { line: 2, column: 18 },
+          message: 'it must be the path of a directory',
+        },
+        expect.objectContaining({ key: 'plugins[2]' }),
+      ],
+    });
+    expect(directories('{"plugins": {}}').faults).toMatchObject([{ key: 'plugins' }]);
+  });
+});
+
+describe('plugin root', () => {
+  test('the directory is put into every text of an entry, and nothing else is changed', () => {
+    const entry = {
+      command: '${CLAUDE_PLUGIN_ROOT}/run',
+      args: ['--a', '${TOOLPLANE_PLUGIN_ROOT}/x:${TOOLPLANE_PLUGIN_ROOT}/y', '${HOME}'],
+      env: { ROOT: '${CLAUDE_PLUGIN_ROOT}' },
+      timeout: 5,
+      literal: '$${CLAUDE_PLUGIN_ROOT}',
+    };
+    expect(withPluginRoot(entry, '/p')).toEqual({
+      command: '/p/run',
+      args: ['--a', '/p/x:/p/y', '${HOME}'],
+      env: { ROOT: '/p' },
+      timeout: 5,
+      literal: '$${CLAUDE_PLUGIN_ROOT}',
+    });
+  });
+
+  test.each([
+    ['/a/${HOME}/b', '/a/$${HOME}/b/x'],
+    ['/a/$&/b', '/a/$&/b/x'],
+  ])('a directory that is called %s is meant literally', (directory, text) => {
+    expect(withPluginRoot('${CLAUDE_PLUGIN_ROOT}/x', directory)).toBe(text);
+  });
+});

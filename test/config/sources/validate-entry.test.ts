@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'vitest';
+import { documentOf } from '../../../src/config/files/read-document.ts';
+import { type Origin, readServers } from '../../../src/config/sources/read-servers.ts';
+import { meantEntry, nameFault } from '../../../src/config/sources/validate-entry.ts';
+
+describe('meant entry', () => {
+  const FILE: Origin = { scope: 'project', label: '.mcp.json', path: '/r/.mcp.json', kind: 'file' };
+
+  /** The server and what is told of it, where it is the only one of a file. */
+  function readOne(raw: object) {
+    const { servers, faults } = readServers(documentOf('', JSON.stringify({ mcpServers: { x: raw } })), FILE);
+    return {
+      server: servers[0],
+      told: faults.map(({ level, key, message }) => `${level} ${key}: ${message}`),
+    };
+  }
+
+  const A = { command: 'a' };
+
+  test.each<[object, object]>([
+    [{ disabled: true }, { off: 'disabled' }],
+    [{ enabled: false }, { off: 'enabled' }],
+    [{ disabled: true, enabled: true }, { off: 'disabled' }],
+    [{ disabled: false, enabled: true }, {}],
+  ])('%j turns an entry off or leaves it on, and is nothing to dial with', (members, off) => {
+    const raw = { ...A, ...members };
+    expect(meantEntry(raw)).toEqual({ entry: A, ...off });
+    expect(readOne(raw)).toMatchObject({ server: { raw, entry: A, ...off }, told: [] });
+  });
+
+  test.each([{ disabled: 'yes' }, { enabled: 0 }])('%j is broken, since it may mean off', (members) => {
+    const [member] = Object.keys(members);
+    const { server, told } = readOne({ ...A, ...members });
+    expect(server?.entry).toBeUndefined();
+    expect(told).toEqual([`error mcpServers.x.${member}: "${member}" is true or false`]);
+  });
+
+  test.each(['streamable-http', 'streamableHttp', 'streamable_http'])(
+    '%s is http, and nobody is told',
+    (type) => {
+      const raw = { type, url: 'https://h/mcp' };
+      const { server, told } = readOne(raw);
+      expect(server).toMatchObject({ raw, entry: { type: 'http', url: 'https://h/mcp' } });
+      expect(told).toEqual([]);
+    },
+  );
+
+  test('an entry that says nothing of this is the one that was written', () => {
+    const raw = { type: 'http', url: 'https://h' };
+    expect(meantEntry(raw).entry).toBe(raw);
+  });
+
+  test('a type that nobody knows is told with those that a file may have', () => {
+    expect(readOne({ type: 'carrier-pigeon', url: 'https://h' }).told).toEqual([
+      'error mcpServers.x.type: unknown type "carrier-pigeon"; known are stdio, http, sse, ws, sse-ide, ws-ide',
+    ]);
+  });
+
+  test('what other programs write is told with where it goes', () => {
+    const { server, told } = readOne({ ...A, transport: 'stdio', autoApprove: ['t'], alwaysAllow: [] });
+    expect(server?.entry).toBeDefined();
+    expect(told).toEqual([
+      'warning mcpServers.x.transport: it is "type" here, which is "stdio", "http", "sse" or "ws"',
+      expect.stringMatching(/^warning mcpServers\.x\.autoApprove: .* {"allow": \["mcp__x__<tool>"\]}$/),
+      expect.stringMatching(/^warning mcpServers\.x\.alwaysAllow: .* "permissions"/),
+    ]);
+    expect(readOne({ httpUrl: 'https://h' }).told).toEqual([
+      'error mcpServers.x: a stdio server needs "command", any other "url", and it has neither; "httpUrl" is "url" here, with "type": "http"',
+    ]);
+    expect(readOne({ serverUrl: 'https://h' }).told[0]).toMatch(/; "serverUrl" is "url" here$/);
+  });
+});
+
+describe('server name', () => {
+  test.each(['github', 'a b', 'Größe', '日本語', 'my.server/2', 'x'.repeat(200), 'constructor', '👩‍💻'])(
+    'a server may be called %s',
+    (name) => {
+      expect(nameFault(name)).toBeUndefined();
+    },
+  );
+
+  test.each<[string, string]>([
+    ['', 'not empty'],
+    ['  ', 'not empty'],
+    ['x'.repeat(201), 'at most 200'],
+    ['a\nb', 'control'],
+    ['a\u0000', 'control'],
+    ['a\u2028b', 'control'],
+    ['a\u202eb', 'control'],
+    ['\ud800', 'control'],
+    ['--trust-repository', 'does not begin with "-"'],
+    ['-', 'does not begin with "-"'],
+    ['__proto__', 'JavaScript'],
+  ])('%j is no name: %s', (name, fault) => {
+    expect(nameFault(name)).toContain(fault);
+  });
+});
