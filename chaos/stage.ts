@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { Scope } from '../src/base/scope.ts';
+import type { Scope } from '../src/base/async/scope.ts';
 import type { Contender, Session } from './contender.ts';
 import type { ContenderName } from './contenders/table.ts';
 import { Events } from './events.ts';

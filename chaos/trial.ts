@@ -1,6 +1,6 @@
 // One client before one fault, in a process of its own: node trial.ts FAULT CONTENDER DIRECTORY [--quick]
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Scope } from '../src/base/scope.ts';
+import { Scope } from '../src/base/async/scope.ts';
 import type { ServerStatus } from '../src/entry/host.ts';
 import type { Session } from './contender.ts';
 import { CONTENDERS, type ContenderName } from './contenders/table.ts';

@@ -63,11 +63,9 @@ test('only entry and cli read the environment, and only they and links end proce
 
 /** Deciding is apart from doing: these take plain data and give plain data. */
 const PURE = [
-  'src/base/is-record.ts',
-  'src/base/lines.ts',
-  'src/base/nearest.ts',
-  'src/base/redact.ts',
-  'src/base/ring.ts',
+  'src/base/json-value.ts',
+  'src/base/text/nearest.ts',
+  'src/base/text/redact.ts',
   'src/host/check-host-options.ts',
   'src/config/merge/*.ts',
   'src/config/model.ts',
@@ -89,7 +87,6 @@ const PURE = [
   'src/hooks/run-hooks.ts',
   'src/hooks/match-hooks.ts',
   'src/hooks/hook-effect.ts',
-  'src/hooks/match-hooks.ts',
   'src/agent/launch/flag-table.ts',
   'src/agent/launch/model-name.ts',
   'src/agent/launch/parse-flags.ts',
@@ -103,7 +100,6 @@ const PURE = [
   'src/permissions/rule.ts',
   'src/permissions/shell-command.ts',
   'src/permissions/subject.ts',
-  'src/permissions/match.ts',
   'src/permissions/wrapped-command.ts',
   'src/pool/pinning/bounded-text.ts',
   'src/pool/pinning/canonical.ts',
@@ -164,18 +160,13 @@ const PURE = [
   'src/mcp/servers/server-status.ts',
   'src/mcp/servers/server-state.ts',
   'src/protocol/**/*.ts',
-  'src/sdk/argv.ts',
-  'src/sdk/check-options.ts',
-  'src/sdk/environment.ts',
-  'src/sdk/hooks.ts',
-  'src/sdk/initialize.ts',
-  'src/sdk/mcp-servers.ts',
-  'src/sdk/option-check.ts',
-  'src/sdk/option-table.ts',
-  'src/sdk/settings.ts',
-  'src/sdk/tool-uses.ts',
-  'src/sdk/turn-end.ts',
-  'src/sdk/warnings.ts',
+  'src/sdk/options/argv.ts',
+  'src/sdk/options/check-options.ts',
+  'src/sdk/handlers/hooks.ts',
+  'src/sdk/options/mcp-servers.ts',
+  'src/sdk/options/option-table.ts',
+  'src/sdk/conversation/tool-uses.ts',
+  'src/sdk/conversation/turn-end.ts',
   'src/tool-server/result.ts',
 ];
 
@@ -201,7 +192,7 @@ test('no default exports and no wildcard re-exports', () => {
 
 /** Files that make a `RegExp` of a text. All other expressions are literals, or compiled by `compilePattern`. */
 const REGEXP_OF_TEXT: Readonly<Record<string, string>> = {
-  'src/base/redact.ts': 'constants of the file',
+  'src/base/text/redact.ts': 'constants of the file',
   'src/cli/secret/hidden-line.ts': 'constants of the file',
   'src/cli/uninstall/own-files.ts': 'constants of the file',
   'src/pool/pinning/hidden.ts': 'constants of the file',

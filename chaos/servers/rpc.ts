@@ -1,4 +1,4 @@
-import { isRecord } from '../../src/base/is-record.ts';
+import { isRecord } from '../../src/base/json-value.ts';
 
 export type Rpc = { id?: string | number; method?: string; params?: Record<string, unknown> };
 

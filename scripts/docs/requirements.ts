@@ -30,7 +30,7 @@ export const REQUIREMENTS: Readonly<Record<string, Readonly<Record<`R${number}`,
     ],
     R9: [
       'Use the transport of the MCP library where it has one',
-      { shownBy: '`Transport` in `src/tool-server`; `test/tool-server/transport.test.ts`' },
+      { shownBy: '`Transport` in `src/tool-server`; `test/tool-server/serve.test.ts`' },
     ],
     R10: ['The SDK passes external servers to the agent and opens no connection to them'],
   },

@@ -1,4 +1,4 @@
-import { startTimer } from './timer.ts';
+import { startTimer } from './async/timers.ts';
 
 /** Time, as far as servers over time need it; tests have one of their own. */
 export type Clock = {

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { readToolSearch, TOOL_SEARCH_WORDS } from '../pool/tool-budget.ts';
 import { PERMISSION_MODES } from '../protocol/permission.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
-import type { Options } from '../sdk/options.ts';
+import type { Options } from '../sdk/options/options.ts';
 import { neutralise } from './chat/neutralise.ts';
 import { readAgents } from './read-agents.ts';
 import { readMcpConfigs } from './read-mcp-config.ts';

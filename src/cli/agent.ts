@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import type { Writable } from 'node:stream';
 import { type Command, CommanderError } from 'commander';
 import { describeFlags } from '../agent/launch/flag-table.ts';
-import { streamLink } from '../control/stream-link.ts';
+import { streamLink } from '../control/process-link.ts';
 import { VERSION } from '../entry/version.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
 import { neutralise } from './chat/neutralise.ts';

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { nearest } from '../base/nearest.ts';
+import { nearest } from '../base/text/nearest.ts';
 import { printWords } from './completion/print-words.ts';
 import type { Shell } from './completion/scripts.ts';
 import { SCRIPTS } from './completion/scripts.ts';

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { isRecord } from '../base/is-record.ts';
+import { isRecord } from '../base/json-value.ts';
 import { PERMISSION_MODES, type PermissionMode } from '../protocol/permission.ts';
 import { ExitCode } from './exit-code.ts';
 import type { ExplainRequest } from './explain/request.ts';

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // Kept nearly empty: `toolplane --version` must not pay for what other commands need, and an old Node must get as far as
 // the check of its version. Like node-version.ts, this file uses no syntax newer than Node 12: no top-level await.
-import { nodeVersionError } from '../entry/node-version.ts';
-import { VERSION } from '../entry/version.ts';
+import { nodeVersionError, VERSION } from '../entry/version.ts';
+
 import { handleOutputErrors } from './output-errors.ts';
 
 const output = handleOutputErrors();

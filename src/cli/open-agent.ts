@@ -1,7 +1,7 @@
 import { firstName, placeOf } from '../agent/launch/model-name.ts';
-import { realWorld } from '../entry/world.ts';
+import { realWorld } from '../entry/sdk-world.ts';
 import { type AgentClient, createAgentClient } from '../sdk/agent-client.ts';
-import type { Options } from '../sdk/options.ts';
+import type { Options } from '../sdk/options/options.ts';
 
 /** Opens an agent for a command. What warns programmers about their options would only puzzle the user of a command. */
 export function openAgent(options: Options): Promise<AgentClient> {

@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { visibleJson } from '../base/visible-text.ts';
+import { visibleJson } from '../base/text/display-text.ts';
 import { VERSION } from '../entry/version.ts';
 import { messageOf, SdkError } from '../protocol/sdk-error.ts';
 import { neutralise } from './chat/neutralise.ts';

@@ -1,6 +1,6 @@
-import { isRecord } from '../base/is-record.ts';
+import { isRecord } from '../base/json-value.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
-import type { AgentDefinition } from '../sdk/options.ts';
+import type { AgentDefinition } from '../sdk/options/options.ts';
 import { readJsonFlag } from './json-flag.ts';
 
 /** The sub-agents of `--agents`: the path of a file, or a JSON text. An agent leaves out what it cannot read, so that is told here. */

@@ -2,7 +2,7 @@ import { faultText } from '../config/files/diagnostics.ts';
 import { readFlagNow } from '../config/sources/read-flags.ts';
 import { contentFaults, readServers } from '../config/sources/read-servers.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
-import type { Options } from '../sdk/options.ts';
+import type { Options } from '../sdk/options/options.ts';
 import { neutralise } from './chat/neutralise.ts';
 
 type Servers = NonNullable<Options['mcpServers']>;

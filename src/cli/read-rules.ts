@@ -1,5 +1,5 @@
 import { SdkError } from '../protocol/sdk-error.ts';
-import { toolRules } from '../sdk/option-check.ts';
+import { toolRules } from '../sdk/options/option-table.ts';
 
 /** The rules of a flag as they are; one that is not whole throws, and is named. */
 export function readRules(flag: string, rules: string[]): string[] {

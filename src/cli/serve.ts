@@ -2,11 +2,11 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
 import type { Command } from 'commander';
-import { isRecord } from '../base/is-record.ts';
+import { isRecord } from '../base/json-value.ts';
 import { messageOf, SdkError } from '../protocol/sdk-error.ts';
 import { isForeignServer } from '../tool-server/foreign-server.ts';
 import { openSession, type SdkServerEntry } from '../tool-server/sdk-server.ts';
-import { serveStdio } from '../tool-server/serve-stdio.ts';
+import { serveStdio } from '../tool-server/serve.ts';
 import { neutralise } from './chat/neutralise.ts';
 import { claimStdout, flushed } from './claim-stdout.ts';
 

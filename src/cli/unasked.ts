@@ -1,5 +1,5 @@
 import { acceptCommand } from '../pool/pinning/accept-command.ts';
-import type { CanUseTool, OnElicitation } from '../sdk/callbacks.ts';
+import type { CanUseTool, OnElicitation } from '../sdk/options/options.ts';
 import { ruleTexts } from './rule-text.ts';
 
 const NOBODY = 'Permission is needed and nobody is there to give it';

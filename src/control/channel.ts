@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { InFlight } from '../base/in-flight.ts';
-import { startTimer } from '../base/timer.ts';
+import { InFlight } from '../base/async/in-flight.ts';
+import { startTimer } from '../base/async/timers.ts';
 import {
   cancelFrame,
   type Frame,
@@ -13,9 +13,6 @@ import {
 } from '../protocol/control-frame.ts';
 import { messageOf, SdkError } from '../protocol/sdk-error.ts';
 import type { AgentLink } from './link.ts';
-import { type ServedRequest, Serving } from './serving.ts';
-
-export type { ServedRequest } from './serving.ts';
 
 /** Somebody else answers this request, out of band. */
 export const NO_REPLY: unique symbol = Symbol('no reply');
@@ -237,9 +234,54 @@ export class ControlChannel {
   }
 }
 
-export type RequestOptions = { timeoutMs?: number | undefined; signal?: AbortSignal | undefined };
+type RequestOptions = { timeoutMs?: number | undefined; signal?: AbortSignal | undefined };
 
 function linkFault(cause: unknown): SdkError {
   if (cause instanceof SdkError) return cause;
   return new SdkError('closed', `The agent takes no more input: ${messageOf(cause)}`, { cause });
+}
+
+/** A request of the far end while it is being served. */
+export type ServedRequest = {
+  readonly id: string;
+  /** Aborts when the far end takes its request back or the channel ends. */
+  readonly signal: AbortSignal;
+  /** Answers the request, for a handler that returned `REPLIES_LATER`; once. */
+  reply(response: Frame): void;
+};
+
+/** The abort signal is made only for handlers that ask for it. */
+class Serving implements ServedRequest {
+  readonly id: string;
+  readonly subtype: string;
+  readonly body: Frame;
+  /** Answered or taken back: nobody waits for it any more. */
+  isOver = false;
+  readonly #answer: (serving: Serving, response: Frame) => void;
+  #controller: AbortController | undefined;
+  #reason: { reason: unknown } | undefined;
+
+  /** `answer` is one function for all requests of a channel. */
+  constructor(id: string, subtype: string, body: Frame, answer: (serving: Serving, response: Frame) => void) {
+    this.id = id;
+    this.subtype = subtype;
+    this.body = body;
+    this.#answer = answer;
+  }
+
+  reply(response: Frame): void {
+    this.#answer(this, response);
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#reason) this.#controller.abort(this.#reason.reason);
+    return this.#controller.signal;
+  }
+
+  abort(reason: unknown): void {
+    this.isOver = true;
+    this.#reason = { reason };
+    this.#controller?.abort(reason);
+  }
 }

@@ -1,7 +1,7 @@
-import { Queue } from '../base/queue.ts';
-import type { Frame } from '../protocol/control-frame.ts';
+import { Queue } from '../base/async/queue.ts';
+import { encodeFrame, type Frame } from '../protocol/control-frame.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
-import { encodeFrame } from './frame-codec.ts';
+
 import type { AgentLink } from './link.ts';
 
 /**

@@ -1,15 +1,14 @@
-import { LineText } from '../base/line-text.ts';
-import { LineWriter } from '../base/line-writer.ts';
-import { LineSplitter } from '../base/lines.ts';
-import { Queue } from '../base/queue.ts';
-import { redactText } from '../base/redact.ts';
-import { LineRing } from '../base/ring.ts';
-import { startTimer } from '../base/timer.ts';
-import type { Frame } from '../protocol/control-frame.ts';
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import type { Readable, Writable } from 'node:stream';
+import { Queue } from '../base/async/queue.ts';
+import { startTimer } from '../base/async/timers.ts';
+import { killOnExit } from '../base/process/kill-on-death.ts';
+import { LineRing, LineSplitter, LineText, LineWriter } from '../base/text/lines.ts';
+import { redactText } from '../base/text/redact.ts';
+import { decodeFrame, encodeFrame, type Frame } from '../protocol/control-frame.ts';
 import { messageOf, SdkError } from '../protocol/sdk-error.ts';
-import { decodeFrame, encodeFrame } from './frame-codec.ts';
 import type { AgentLink } from './link.ts';
-import type { SpawnedProcess } from './spawned-process.ts';
 
 export type ProcessLinkOptions = {
   /** Longest line in characters the process may send. */
@@ -232,4 +231,137 @@ function turn(): Promise<void> {
 
 function quiet(): Promise<void> {
   return new Promise((resolve) => startTimer(QUIET_MS, resolve).unref());
+}
+
+export type SpawnAgentOptions = Pick<ProcessLinkOptions, 'maxLineLength' | 'onNoise'> & {
+  graceMs?: number;
+  /** What the agent writes on stderr, as it comes. It must not throw. */
+  onStderr?: ((text: string) => void) | undefined;
+  spawn?: ((request: SpawnRequest) => SpawnedProcess) | undefined;
+};
+
+/** Starts an agent CLI and links to it. It ends with this process: by its stdin when we are killed, by a signal when we exit. */
+export function spawnAgent(request: Omit<SpawnRequest, 'signal'>, options: SpawnAgentOptions): ProcessLink {
+  const forced = new AbortController();
+  const stderrEnded = Promise.withResolvers<void>();
+  const start = () =>
+    options.spawn
+      ? options.spawn({ ...request, signal: forced.signal })
+      : spawnLocal(request, {
+          onLine: (line) => link.noteStderr(line),
+          onText: options.onStderr,
+          onEnd: stderrEnded.resolve,
+        });
+  const child = launch(start);
+  if (options.spawn) stderrEnded.resolve();
+  const link = new ProcessLink(child, {
+    maxLineLength: options.maxLineLength,
+    graceMs: options.graceMs ?? 5_000,
+    stderrEnded: stderrEnded.promise,
+    onForce: () => forced.abort(),
+    ...(options.onNoise && { onNoise: options.onNoise }),
+  });
+  void link.gone.then(killOnExit(() => child.kill('SIGTERM')));
+  return link;
+}
+
+/** Some faults are thrown (arguments that are too long), others come as an event (a missing file). */
+function launch(start: () => SpawnedProcess): SpawnedProcess {
+  try {
+    return start();
+  } catch (cause) {
+    if (cause instanceof SdkError) throw cause;
+    throw new SdkError('spawn-failed', `The agent could not be started: ${messageOf(cause)}`, { cause });
+  }
+}
+
+function spawnLocal(
+  request: Omit<SpawnRequest, 'signal'>,
+  stderr: { onLine(line: string): void; onText?: ((text: string) => void) | undefined; onEnd(): void },
+): SpawnedProcess {
+  if (request.cwd !== undefined && !existsSync(request.cwd)) {
+    throw new SdkError('spawn-failed', `The agent cannot be started: cwd ${request.cwd} does not exist`);
+  }
+  const child = spawn(request.command, request.args, {
+    cwd: request.cwd,
+    env: request.env as NodeJS.ProcessEnv,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    windowsHide: true,
+  });
+  const splitter = new LineSplitter({ maxLength: 64 * 1024, onLine: stderr.onLine, onTooLong: () => {} });
+  child.stderr.setEncoding('utf8');
+  child.stderr.on('data', (text: string) => {
+    splitter.write(text);
+    stderr.onText?.(text);
+  });
+  child.stderr.on('close', () => {
+    splitter.end();
+    stderr.onEnd();
+  });
+  return child;
+}
+
+/** What a link needs of a process: `ChildProcess` fits, and so does whatever starts the agent in a container or elsewhere. */
+export interface SpawnedProcess {
+  stdin: Writable;
+  stdout: Readable;
+  readonly killed: boolean;
+  readonly exitCode: number | null;
+  kill(signal: NodeJS.Signals): boolean;
+  on(event: 'exit', listener: (code: number | null, signal: NodeJS.Signals | null) => void): void;
+  on(event: 'error', listener: (error: Error) => void): void;
+  once(event: 'exit', listener: (code: number | null, signal: NodeJS.Signals | null) => void): void;
+  once(event: 'error', listener: (error: Error) => void): void;
+  off(event: 'exit', listener: (code: number | null, signal: NodeJS.Signals | null) => void): void;
+  off(event: 'error', listener: (error: Error) => void): void;
+}
+
+/** What a custom spawner is given. */
+export type SpawnRequest = {
+  command: string;
+  args: string[];
+  cwd?: string | undefined;
+  env: { [name: string]: string | undefined };
+  /** Aborts only after the gentle ending had its time. */
+  signal: AbortSignal;
+};
+
+/** A link over a pair of streams, one frame a line: the agent's end of its own stdin and stdout. */
+export function streamLink(
+  streams: { readonly input: Readable; readonly output: Writable },
+  options: { readonly maxLineLength: number; readonly onNoise?: (line: string) => void },
+): AgentLink {
+  const frames = new Queue<Frame>();
+  const writer = new LineWriter(streams.output);
+  const splitter = new LineSplitter({
+    maxLength: options.maxLineLength,
+    onLine: (line) => {
+      const frame = decodeFrame(line);
+      if (frame) frames.push(frame);
+      else options.onNoise?.(line);
+    },
+    onTooLong: (length) => {
+      const most = options.maxLineLength;
+      frames.fail(new SdkError('line-too-long', `A line of ${length} characters came; the most is ${most}`));
+    },
+  });
+  streams.input.setEncoding('utf8');
+  streams.input.on('data', (chunk: string) => splitter.write(chunk));
+  streams.input.once('end', () => {
+    splitter.end();
+    frames.end();
+  });
+  streams.input.once('close', () => frames.end());
+  streams.input.once('error', (cause) => frames.fail(cause));
+  return {
+    frames,
+    send: (frame) => writer.write(encodeFrame(frame)),
+    post: (frame) => writer.post(encodeFrame(frame)),
+    room: () => writer.room,
+    end: () => writer.end(),
+    async close() {
+      writer.end();
+      frames.end();
+    },
+  };
 }

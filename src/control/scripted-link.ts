@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isRecord } from '../base/is-record.ts';
-import { Queue } from '../base/queue.ts';
-import type { Frame } from '../protocol/control-frame.ts';
+import { Queue } from '../base/async/queue.ts';
+import { isRecord } from '../base/json-value.ts';
+import { encodeFrame, type Frame } from '../protocol/control-frame.ts';
 import { readRpc } from '../protocol/json-rpc.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
-import { encodeFrame } from './frame-codec.ts';
+
 import type { AgentLink } from './link.ts';
 
 /** What a server of the program said by itself: progress, a log line, a list that changed. */

@@ -1,5 +1,5 @@
-import { redactedJson } from '../base/redact.ts';
-import { visibleJson, visibleText } from '../base/visible-text.ts';
+import { visibleJson, visibleText } from '../base/text/display-text.ts';
+import { redactedJson } from '../base/text/redact.ts';
 import type { Frame } from '../protocol/control-frame.ts';
 import type { AgentLink } from './link.ts';
 

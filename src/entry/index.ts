@@ -2,9 +2,9 @@
 import './require-node.ts';
 import type { AgentClient as Client } from '../sdk/agent-client.ts';
 import { createAgentClient } from '../sdk/agent-client.ts';
+import { refused } from '../sdk/official-exports.ts';
 import { createQuery } from '../sdk/query.ts';
-import { refused } from '../sdk/refused.ts';
-import { realWorld } from './world.ts';
+import { realWorld } from './sdk-world.ts';
 
 const world = realWorld();
 
@@ -78,34 +78,32 @@ export type {
   ToolPolicy as McpServerToolPolicy,
   WsServerEntry as McpWebSocketServerConfig,
 } from '../protocol/server-entry.ts';
+export { moduleServer } from '../sdk/module-server.ts';
+export { EXIT_REASONS, SYSTEM_PROMPT_DYNAMIC_BOUNDARY } from '../sdk/official-exports.ts';
 export type {
+  AgentDefinition,
   CanUseTool,
   ElicitationRequest,
   ElicitationResult,
   HookCallback,
   HookCallbackMatcher,
+  McpServerConfig,
   OnElicitation,
   OnToolUse,
   OnUserDialog,
-  ToolUse,
-  UserDialogRequest,
-  UserDialogResult,
-} from '../sdk/callbacks.ts';
-export { moduleServer } from '../sdk/module-server.ts';
-export type {
-  AgentDefinition,
-  McpServerConfig,
   Options,
   SdkPluginConfig,
   Settings,
   SystemPrompt,
   ThinkingConfig,
-} from '../sdk/options.ts';
-export { EXIT_REASONS, SYSTEM_PROMPT_DYNAMIC_BOUNDARY } from '../sdk/protocol-words.ts';
+  ToolUse,
+  UserDialogRequest,
+  UserDialogResult,
+} from '../sdk/options/options.ts';
 export type { Prompt, Query, WarmQuery } from '../sdk/query.ts';
 export type { McpServerStatus, McpSetServersResult } from '../sdk/query-methods.ts';
 export type { Assigns, ToolContext } from '../tool-server/context.ts';
-export type { PromptDefinition, ResourceDefinition } from '../tool-server/offer.ts';
+export type { PromptDefinition, ResourceDefinition } from '../tool-server/methods.ts';
 export {
   attach,
   createSdkMcpServer,

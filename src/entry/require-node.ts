@@ -1,4 +1,4 @@
-import { nodeVersionError } from './node-version.ts';
+import { nodeVersionError } from './version.ts';
 
 // Each entry point imports this module first, so that an old Node fails with this message and not with a missing built-in.
 const error = nodeVersionError(process.versions);

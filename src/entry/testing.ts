@@ -3,4 +3,4 @@ import './require-node.ts';
 
 export { ScriptedAgent } from '../control/scripted-link.ts';
 export type { Frame } from '../protocol/control-frame.ts';
-export { AgentScript, scriptAgent } from '../sdk/scripted-agent.ts';
+export { AgentScript, scriptAgent } from '../sdk/testing/agent-script.ts';

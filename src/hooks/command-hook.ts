@@ -1,7 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { killOnDeath } from '../control/kill-on-death.ts';
+import { killOnDeath } from '../base/process/kill-on-death.ts';
 import type { CommandEnd, HookWorld } from './run-hooks.ts';
 
 /** Output beyond this is dropped: a hook's word is short, and a runaway command must not fill the memory. */

@@ -1,4 +1,4 @@
-import { isRecord } from '../base/is-record.ts';
+import { isRecord } from '../base/json-value.ts';
 import { isPermissionUpdate } from '../permissions/ask.ts';
 import type { PermissionUpdate } from '../protocol/permission.ts';
 

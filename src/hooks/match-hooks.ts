@@ -1,4 +1,4 @@
-import { compilePattern } from '../base/linear-pattern.ts';
+import { compilePattern } from '../base/text/patterns.ts';
 import { aliasesOf } from '../pool/alias.ts';
 import type { HookEvent, HookInput, McpServerProvenance } from '../protocol/hook.ts';
 import { mcpToolName, normalizeName } from '../protocol/tool-name.ts';

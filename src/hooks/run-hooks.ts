@@ -1,4 +1,4 @@
-import { startTimer } from '../base/timer.ts';
+import { startTimer } from '../base/async/timers.ts';
 import type { HookEvent, HookInput } from '../protocol/hook.ts';
 import { messageOf } from '../protocol/sdk-error.ts';
 import { type HookEffect, mergeEffects, readHookOutput } from './hook-effect.ts';

@@ -1,4 +1,4 @@
-import { isRecord } from '../base/is-record.ts';
+import { isRecord } from '../base/json-value.ts';
 import { type BaseHookInput, HOOK_EVENTS, type HookEvent, type HookInput } from '../protocol/hook.ts';
 import type { HookEffect } from './hook-effect.ts';
 import type { OnFailure, RegisteredHook } from './match-hooks.ts';

@@ -1,5 +1,5 @@
-import { isRecord } from '../base/is-record.ts';
-import { nearest } from '../base/nearest.ts';
+import { isRecord } from '../base/json-value.ts';
+import { nearest } from '../base/text/nearest.ts';
 import type { ConfigurationOptions } from '../config/running-configuration.ts';
 import { HostError } from '../mcp/errors/host-error.ts';
 import type { Ready } from '../mcp/servers/ready.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Broadcast } from '../base/broadcast.ts';
+import type { Broadcast } from '../base/async/broadcast.ts';
 import { configuredTimeouts } from '../config/running-configuration.ts';
 import { CONNECT_TIMEOUT_MS } from '../mcp/calls/time-limits.ts';
 import type { ConnectWorld, EraMemory } from '../mcp/connection/connect-context.ts';

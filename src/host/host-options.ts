@@ -1,5 +1,5 @@
 import type { Progress } from '@modelcontextprotocol/client';
-import type { Broadcast } from '../base/broadcast.ts';
+import type { Broadcast } from '../base/async/broadcast.ts';
 import type { LoadedConfiguration } from '../config/running-configuration.ts';
 import type { SdkServerEntry, ServerLog, WarningSubject } from '../mcp/connection/connect-context.ts';
 import type { Prompt } from '../mcp/discovery/prompt.ts';

@@ -1,6 +1,6 @@
-import { type Backlog, Broadcast } from '../base/broadcast.ts';
-import { isRecord } from '../base/is-record.ts';
-import { within } from '../base/within.ts';
+import { type Backlog, Broadcast } from '../base/async/broadcast.ts';
+import { within } from '../base/async/timers.ts';
+import { isRecord } from '../base/json-value.ts';
 import { sayNews } from '../config/explain/startup-messages.ts';
 import {
   configuredTimeouts,

@@ -1,4 +1,4 @@
-import { isRecord } from '../base/is-record.ts';
+import { isRecord } from '../base/json-value.ts';
 import type { McpServerProvenance } from '../protocol/hook.ts';
 import { PERMISSION_MODES, type PermissionResult, type PermissionUpdate } from '../protocol/permission.ts';
 import { messageOf } from '../protocol/sdk-error.ts';

@@ -1,4 +1,4 @@
-import { matchesWildcard } from '../base/wildcard.ts';
+import { matchesWildcard } from '../base/text/patterns.ts';
 import {
   type Piece,
   type PlainCommand,

@@ -1,4 +1,4 @@
-import { matchesWildcard } from '../base/wildcard.ts';
+import { matchesWildcard } from '../base/text/patterns.ts';
 import { isAliasOf } from '../pool/alias.ts';
 import type { PermissionRuleValue } from '../protocol/permission.ts';
 import { mcpToolName, normalizeName } from '../protocol/tool-name.ts';

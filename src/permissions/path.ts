@@ -1,4 +1,4 @@
-import { ANY, matchesSequence } from '../base/wildcard.ts';
+import { ANY, matchesSequence } from '../base/text/patterns.ts';
 
 /** What paths are measured against; all absolute. Callers resolve links first: this is arithmetic on text. */
 export type Workspace = {

@@ -1,4 +1,4 @@
-import { isRecord } from '../base/is-record.ts';
+import { isRecord } from '../base/json-value.ts';
 import type { Server } from '../mcp/servers/server-status.ts';
 import type { PermissionBehavior, PermissionRuleValue } from '../protocol/permission.ts';
 import { subjectKind } from './subject.ts';

@@ -1,4 +1,4 @@
-import { nearest } from '../base/nearest.ts';
+import { nearest } from '../base/text/nearest.ts';
 
 /** The tool of a pool that was most likely meant. Names of one server begin alike, so that only their ends are compared. */
 export function nearName(name: string, known: readonly string[]): string | undefined {

@@ -1,4 +1,4 @@
-import { nearest } from '../base/nearest.ts';
+import { nearest } from '../base/text/nearest.ts';
 import type { Pool, PooledTool } from './assemble.ts';
 import { nearName } from './near-name.ts';
 import { parseQuery } from './search/parse-query.ts';

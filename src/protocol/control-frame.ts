@@ -1,4 +1,5 @@
-import { isRecord } from '../base/is-record.ts';
+import { isRecord } from '../base/json-value.ts';
+import { messageOf, SdkError } from './sdk-error.ts';
 
 /** One JSON object of the control protocol. */
 export type Frame = { readonly [key: string]: unknown };
@@ -102,4 +103,22 @@ function readResponse(frame: Frame): Incoming {
 function idOf(frame: Frame): string | undefined {
   if (typeof frame.request_id === 'string') return frame.request_id;
   return typeof frame.id === 'string' ? frame.id : undefined;
+}
+
+export function encodeFrame(frame: Frame): string {
+  try {
+    return JSON.stringify(frame);
+  } catch (cause) {
+    throw new SdkError('unsendable', `A frame cannot be written as JSON: ${messageOf(cause)}`, { cause });
+  }
+}
+
+/** A line that is no JSON object is noise some library printed: `undefined`. */
+export function decodeFrame(line: string): Frame | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,4 +1,4 @@
-import { isRecord } from '../base/is-record.ts';
+import { isRecord } from '../base/json-value.ts';
 import { messageOf } from './sdk-error.ts';
 
 /** Strings and whole numbers; anything else in `id` is no id (a request with one is read as a notification). */

@@ -1,4 +1,4 @@
-import { isRecord } from '../base/is-record.ts';
+import { isRecord } from '../base/json-value.ts';
 
 /** Every code an `SdkError` can carry: what it means and what to do. `docs/errors.md` is generated from this table. */
 export const SDK_ERRORS = {

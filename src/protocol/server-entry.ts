@@ -1,7 +1,8 @@
-import { isRecord } from '../base/is-record.ts';
-import { nearest } from '../base/nearest.ts';
+import { isRecord } from '../base/json-value.ts';
+import { nearest } from '../base/text/nearest.ts';
+import { redactText } from '../base/text/redact.ts';
 import { SdkError } from './sdk-error.ts';
-import { unknownType } from './unknown-type.ts';
+import { normalizeName } from './tool-name.ts';
 
 /** A permission policy for one tool of a server, enforced by the agent. */
 export type ToolPolicy = {
@@ -75,7 +76,7 @@ export type HttpServerEntry = Common & Remote & { type: 'http' };
 /** A WebSocket server. */
 export type WsServerEntry = Common & Remote & { type: 'ws' };
 /** Streamable HTTP if it is spoken there, else the older HTTP with server-sent events. */
-export type UrlServerEntry = Common & Remote & { type?: undefined };
+type UrlServerEntry = Common & Remote & { type?: undefined };
 /** A running editor; `url` and `authToken` are what its lock file says. Without `url` the lock file is looked for. */
 export type IdeServerEntry = Common & {
   type: 'sse-ide' | 'ws-ide';
@@ -239,3 +240,94 @@ function isTls(value: unknown): boolean {
   const known = oneOf('ca', 'cert', 'key', 'serverName');
   return isMapOf(isText)(value) && Object.keys(value as object).every(known);
 }
+
+/** Checks an entry as it is written, before anything is put in: of a url that is not whole yet, what is there. */
+export function checkWritten(name: string, raw: unknown): ExternalServerEntry {
+  checkExternalEntry(name, isRecord(raw) && isOpen(raw.url) ? { ...raw, url: standIn(raw) } : raw);
+  return raw as ExternalServerEntry;
+}
+
+function isOpen(value: unknown): value is string {
+  return typeof value === 'string' && value.includes('${');
+}
+
+/** A whole url of the kind it may become; a scheme that stands there already is kept, so that a wrong one is told now. */
+function standIn({ type, url }: Readonly<Record<string, unknown>>): string {
+  const scheme = /^[a-z][a-z0-9+.-]*:(?=\/\/)/i.exec(String(url))?.[0];
+  return `${scheme ?? (type === 'ws' || type === 'ws-ide' ? 'ws:' : 'http:')}//stands.in`;
+}
+
+/** What an entry can be that is dialled. */
+const EXTERNAL = ['stdio', 'http', 'sse', 'ws', 'sse-ide', 'ws-ide'];
+
+export function isExternalType(type: unknown): boolean {
+  return EXTERNAL.some((it) => it === type);
+}
+
+/**
+ * What is wrong with a `type` that nobody knows: with what was meant, if others call one of ours so. In a file there is no
+ * server of a program.
+ */
+export function unknownType(type: unknown, place: 'program' | 'file' = 'program'): string {
+  const known = `known are ${[...(place === 'program' ? ['sdk'] : []), ...EXTERNAL].join(', ')}`;
+  if (typeof type !== 'string') return `its type must be a text, and it is ${kindOf(type)}; ${known}`;
+  const word = type
+    .slice(0, LONGEST)
+    .toLowerCase()
+    .replaceAll(/[^a-z]/g, '');
+  const hint = Object.hasOwn(MEANT, word) ? `; did you mean "${MEANT[word]}"?` : '';
+  return `unknown type${isShown(type) ? ` ${JSON.stringify(type)}` : ''}; ${known}${hint}`;
+}
+
+const LONGEST = 40;
+
+/** What is long, steers a terminal or looks like a credential is no slip of the pen, and is not for everybody's eyes. */
+function isShown(type: string): boolean {
+  return type.length <= LONGEST && /^[\x20-\x7e]*$/.test(type) && redactText(type) === type;
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
+/** What others call the types. */
+const MEANT: Readonly<Record<string, string>> = {
+  streamablehttp: 'http',
+  httpstream: 'http',
+  https: 'http',
+  remote: 'http',
+  local: 'stdio',
+  command: 'stdio',
+  websocket: 'ws',
+  wss: 'ws',
+  httpsse: 'sse',
+};
+
+/**
+ * Where a member that other programs put into an entry belongs here, as what is said of it; undefined of one that nobody
+ * has.
+ */
+export function foreignMember(server: string, member: string): string | undefined {
+  return Object.hasOwn(ELSEWHERE, member) ? ELSEWHERE[member]?.(server) : undefined;
+}
+
+/** The same of all such members of an entry, each with its name. */
+export function foreignMembers(server: string, entry: object): string[] {
+  return Object.keys(entry).flatMap((member) => {
+    const said = foreignMember(server, member);
+    return said === undefined ? [] : [`"${member}" ${said}`];
+  });
+}
+
+const rules = (server: string) =>
+  `means nothing here; what runs without a question stands in settings: "permissions": {"allow": ["mcp__${normalizeName(server)}__<tool>"]}`;
+
+const ELSEWHERE: Readonly<Record<string, (server: string) => string>> = {
+  transport: () => 'is "type" here, which is "stdio", "http", "sse" or "ws"',
+  httpUrl: () => 'is "url" here, with "type": "http"',
+  serverUrl: () => 'is "url" here',
+  autoApprove: rules,
+  alwaysAllow: rules,
+};

@@ -1,10 +1,9 @@
 import type { SDKMessage, SDKResultMessage, SDKUserMessage } from '../protocol/agent-message.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
-import { Conversation } from './conversation.ts';
-import type { Options } from './options.ts';
+import { Conversation, type SdkWorld } from './conversation/conversation.ts';
+import type { Options } from './options/options.ts';
 import { userMessage } from './query.ts';
 import { QueryMethods } from './query-methods.ts';
-import type { SdkWorld } from './world.ts';
 
 /**
  * A lasting conversation: the agent stays up between turns.

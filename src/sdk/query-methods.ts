@@ -1,8 +1,8 @@
 import type { Frame } from '../protocol/control-frame.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
-import type { Conversation } from './conversation.ts';
-import type { McpServerConfig, SdkPluginConfig, Settings } from './options.ts';
+import type { Conversation } from './conversation/conversation.ts';
+import type { McpServerConfig, SdkPluginConfig, Settings } from './options/options.ts';
 
 /** The state of a server in a running conversation. */
 export type McpServerStatus = {

@@ -1,7 +1,7 @@
 import { INVALID_PARAMS, RpcFault } from '../protocol/json-rpc.ts';
-import { negotiateVersion } from '../protocol/mcp.ts';
-import type { CallContext } from './context.ts';
-import { listPrompt, listResource, type Offering, promptMessages, resourceContents } from './offer.ts';
+import { type ListedTool, negotiateVersion, type ResourceContents } from '../protocol/mcp.ts';
+import type { CallContext, ToolContext } from './context.ts';
+import type { CompiledTool } from './tool.ts';
 
 type Method = (
   server: Offering,
@@ -50,3 +50,65 @@ export const METHODS: { readonly [name: string]: Method | undefined } = {
     }));
   },
 };
+
+/** What a session reads of the server it belongs to. */
+export type Offering = {
+  readonly name: string;
+  readonly options: {
+    readonly strictProtocolErrors?: boolean;
+    readonly emptyStubs?: boolean;
+    readonly logging?: boolean;
+  };
+  readonly resources: ReadonlyMap<string, ResourceDefinition>;
+  readonly prompts: ReadonlyMap<string, PromptDefinition>;
+  find(name: string): CompiledTool | undefined;
+  toolsList(): { tools: ListedTool[] };
+  initializeResult(protocolVersion: string): Record<string, unknown>;
+};
+
+/** A resource that a server offers. `read` returns text, bytes, or complete MCP contents. */
+export type ResourceDefinition = {
+  uri: string;
+  name: string;
+  title?: string;
+  description?: string;
+  mimeType?: string;
+  read(ctx: ToolContext): ResourceReading | Promise<ResourceReading>;
+};
+
+type ResourceReading = string | Uint8Array | ResourceContents[];
+
+type PromptMessage = {
+  role: 'user' | 'assistant';
+  content: { type: string; [member: string]: unknown };
+};
+
+/** A prompt that a server offers. A string becomes one user message. */
+export type PromptDefinition = {
+  name: string;
+  title?: string;
+  description?: string;
+  arguments?: { name: string; description?: string; required?: boolean }[];
+  get(args: Record<string, string>, ctx: ToolContext): PromptReading | Promise<PromptReading>;
+};
+
+type PromptReading = string | PromptMessage[];
+
+function listResource({ read: _, ...listed }: ResourceDefinition): Record<string, unknown> {
+  return listed;
+}
+
+function listPrompt({ get: _, ...listed }: PromptDefinition): Record<string, unknown> {
+  return listed;
+}
+
+function resourceContents(resource: ResourceDefinition, reading: ResourceReading): ResourceContents[] {
+  const base = { uri: resource.uri, ...(resource.mimeType && { mimeType: resource.mimeType }) };
+  if (typeof reading === 'string') return [{ ...base, text: reading }];
+  if (reading instanceof Uint8Array) return [{ ...base, blob: Buffer.from(reading).toString('base64') }];
+  return reading;
+}
+
+function promptMessages(reading: PromptReading): PromptMessage[] {
+  return typeof reading === 'string' ? [{ role: 'user', content: { type: 'text', text: reading } }] : reading;
+}

@@ -1,4 +1,4 @@
-import { Coalescer } from '../base/coalescer.ts';
+import { Coalescer } from '../base/async/coalescer.ts';
 import type { RpcMessage } from '../protocol/json-rpc.ts';
 
 /**

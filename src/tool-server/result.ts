@@ -1,7 +1,6 @@
-import { isRecord } from '../base/is-record.ts';
+import { isRecord } from '../base/json-value.ts';
 import type { CallToolResult, ContentBlock } from '../protocol/mcp.ts';
 import { messageOf } from '../protocol/sdk-error.ts';
-import { plainJson } from './plain-json.ts';
 
 /**
  * What a handler returned, as a result (C22): text for strings, numbers, booleans and big integers, JSON text for
@@ -143,4 +142,23 @@ function resourceFault(resource: unknown, at: string): string | undefined {
   if (typeof resource.uri !== 'string') return `${at} (resource) has no string "uri"`;
   const hasBody = typeof resource.text === 'string' || typeof resource.blob === 'string';
   return hasBody ? undefined : `${at} (resource) has no string "text" or "blob"`;
+}
+/** JSON text of data in which maps and sets keep what they hold, and the data as a reader of that text has it. Throws for what JSON cannot say. */
+export function plainJson(value: object): { text: string; data: unknown } {
+  const text = JSON.stringify(value) ?? '';
+  // Both are written as an empty object, so only such a text needs the slower way.
+  if (!text.includes('{}')) return { text, data: value };
+  let isConverted = false;
+  const full = JSON.stringify(value, (_key, member: unknown) => {
+    if (!(member instanceof Map) && !(member instanceof Set)) return member;
+    isConverted = true;
+    return member instanceof Map ? entriesOf(member) : [...member];
+  });
+  return isConverted ? { text: full, data: JSON.parse(full) } : { text, data: value };
+}
+
+/** Keys that are no strings would meet each other as text. */
+function entriesOf(map: ReadonlyMap<unknown, unknown>): unknown {
+  const isNamed = [...map.keys()].every((key) => typeof key === 'string');
+  return isNamed ? Object.fromEntries(map) : [...map];
 }

@@ -1,14 +1,13 @@
-import { isRecord } from '../base/is-record.ts';
+import { isRecord } from '../base/json-value.ts';
 import type { CallToolResult } from '../protocol/mcp.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
 import type { ToolPolicy } from '../protocol/server-entry.ts';
 import type { Assigns, ToolContext } from './context.ts';
 import { type ForeignServer, isForeignServer, openForeignSession } from './foreign-server.ts';
-import type { McpSession, SessionPort } from './mcp-session.ts';
-import { type SdkServerOptions, show } from './server-options.ts';
+import type { McpSession, SessionPort } from './session.ts';
 import type { ArgsOf, PlainJsonSchema, RawShape, StandardSchema } from './standard-schema.ts';
 import { type AnyTool, type ToolExtras, tool } from './tool.ts';
-import { type CallOptions, ToolServer } from './tool-server.ts';
+import { type CallOptions, type SdkServerOptions, show, ToolServer } from './tool-server.ts';
 
 /** An in-process server as an entry of `mcpServers`. */
 export type SdkServerEntry = {
@@ -27,7 +26,7 @@ export type SdkServerEntry = {
   assigns?: object;
 };
 
-export type { SdkServerOptions } from './server-options.ts';
+export type { SdkServerOptions } from './tool-server.ts';
 
 /** An in-process server: the official entry shape with methods to add, remove and call tools. */
 export class SdkServer {

@@ -1,4 +1,4 @@
-import { InFlight } from '../base/in-flight.ts';
+import { InFlight } from '../base/async/in-flight.ts';
 import {
   CANCELLED,
   INTERNAL,
@@ -7,6 +7,7 @@ import {
   METHOD_NOT_FOUND,
   RpcFault,
   type RpcId,
+  type RpcMessage,
   type RpcResponse,
   readRpc,
   rpcFailure,
@@ -14,14 +15,12 @@ import {
 } from '../protocol/json-rpc.ts';
 import { type CallToolResult, LOG_LEVELS, type LogLevel } from '../protocol/mcp.ts';
 import { messageOf } from '../protocol/sdk-error.ts';
-import { CallContext, type CallPort } from './context.ts';
-import type { McpSession, RpcAnswer, SessionPort } from './mcp-session.ts';
-import { METHODS } from './methods.ts';
+import { CallContext, type CallObserver, type CallPort, type ObservedCall } from './context.ts';
+import { METHODS, type Offering } from './methods.ts';
 import { NotificationLimiter } from './notification-limiter.ts';
-import type { ObservedCall } from './observer.ts';
-import type { Offering } from './offer.ts';
+
 import { failedResult } from './result.ts';
-import { runTool } from './run.ts';
+import { runTool } from './tool.ts';
 
 type Answer = (response: RpcAnswer) => void;
 type Running = {
@@ -222,4 +221,27 @@ function observedAnswer(observed: ObservedCall, answer: Answer): (response: RpcR
 
 function faultOf(id: RpcId, thrown: unknown): RpcResponse {
   return rpcFailure(id, thrown instanceof RpcFault ? thrown.code : INTERNAL, messageOf(thrown));
+}
+
+/** How a session reaches its user, and what it was attached with. */
+export type SessionPort = {
+  /** The key under which the user knows the server. */
+  readonly server: string;
+  readonly assigns: object;
+  /** Carries notifications to the user; must not throw. A promise it gives settles when there is room for more. */
+  send(message: RpcMessage): unknown;
+  onLog?(level: LogLevel, data: unknown): void;
+  readonly observer?: CallObserver | undefined;
+};
+
+/** What a message is answered with, if it is one that is answered. */
+export type RpcAnswer = RpcResponse | undefined;
+
+/** Every MCP server behind a link is spoken to through this, ours or a foreign one. */
+export interface McpSession {
+  /** Takes one message. A request gives its answer; a notification or a response gives nothing. Never rejects. */
+  receive(message: unknown): Promise<RpcAnswer>;
+  /** The same without a promise, where a session can: `answer` is called exactly once and must not throw. */
+  take?(message: unknown, answer: (response: RpcAnswer) => void): void;
+  close(): void;
 }

@@ -14,11 +14,11 @@ export type StandardSchema<Input = unknown, Output = Input> = {
   };
 };
 
-export type StandardResult<Output> =
+type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] };
 
-export type StandardIssue = {
+type StandardIssue = {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 };
@@ -61,3 +61,11 @@ export function isStandardSchema(value: unknown): value is StandardSchema {
     typeof value['~standard'] === 'object'
   );
 }
+
+/** A schema made ready: what the model is told, and the check before the handler runs (defaults applied). */
+export type CompiledSchema = {
+  readonly json: JsonSchema;
+  check(value: unknown): Checked | Promise<Checked>;
+};
+
+export type Checked = { ok: true; value: unknown } | { ok: false; message: string };

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { addAgentFlags, agentOptions } from '../../src/cli/agent-flags.ts';
-import { checkOptions } from '../../src/sdk/check-options.ts';
+import { checkOptions } from '../../src/sdk/options/check-options.ts';
 
 /** The options of the SDK that a command line stands for. */
 function optionsOf(...args: string[]) {

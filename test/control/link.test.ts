@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { AgentLink } from '../../src/control/link.ts';
 import { memoryLinks } from '../../src/control/memory-link.ts';
+import { spawnAgent, streamLink } from '../../src/control/process-link.ts';
 import { ScriptedAgent } from '../../src/control/scripted-link.ts';
-import { spawnAgent } from '../../src/control/spawn-agent.ts';
-import { streamLink } from '../../src/control/stream-link.ts';
+
 import { watchLink } from '../../src/control/watched-link.ts';
 import { collect } from '../support/collect.ts';
 

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import { loadPackage } from '../../interop/compare.ts';
-import type { SpawnRequest } from '../../src/control/spawned-process.ts';
+import type { SpawnRequest } from '../../src/control/process-link.ts';
 import * as ours from '../../src/entry/index.ts';
 import { scriptAgent } from '../../src/entry/testing.ts';
 import type { Frame } from '../../src/protocol/control-frame.ts';
-import { OFFICIAL_EXPORTS } from '../../src/sdk/export-table.ts';
-import { OFFICIAL_OPTIONS } from '../../src/sdk/option-table.ts';
-import type { AgentLaunch, OfficialOptions, Options } from '../../src/sdk/options.ts';
+import { OFFICIAL_EXPORTS } from '../../src/sdk/official-exports.ts';
+import { OFFICIAL_OPTIONS } from '../../src/sdk/options/option-table.ts';
+import type { AgentLaunch, OfficialOptions, Options } from '../../src/sdk/options/options.ts';
 import { createQuery, Query } from '../../src/sdk/query.ts';
-import type { AgentScript } from '../../src/sdk/scripted-agent.ts';
-import { fakeWorld } from '../sdk/fake-world.ts';
+import type { AgentScript } from '../../src/sdk/testing/agent-script.ts';
+import { fakeWorld } from '../sdk/support/fake-world.ts';
 import { collect } from '../support/collect.ts';
 import { publishedMembers, publishedValues } from './published-types.ts';
 

@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { official } from '../../interop/official.ts';
 import { type ModelScript, scriptedModel, text, toolUse } from '../../src/agent/models/scripted.ts';
 import { AgentSession, type SessionOptions } from '../../src/agent/session/agent-session.ts';
-import { streamLink } from '../../src/control/stream-link.ts';
+import { streamLink } from '../../src/control/process-link.ts';
 import { parseRule } from '../../src/permissions/rule.ts';
 
 // The official SDK drives our host: its own spawner is given a process that is our agent session on a pair of streams.

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import type { SDKMessage } from '../../src/protocol/agent-message.ts';
 import { AbortError } from '../../src/protocol/sdk-error.ts';
 import { createAgentClient } from '../../src/sdk/agent-client.ts';
-import { type AgentScript, scriptAgent } from '../../src/sdk/scripted-agent.ts';
+import { type AgentScript, scriptAgent } from '../../src/sdk/testing/agent-script.ts';
 import { createSdkMcpServer } from '../../src/tool-server/sdk-server.ts';
 import { tool } from '../../src/tool-server/tool.ts';
 import { collect } from '../support/collect.ts';
-import { fakeWorld, playClient } from './fake-world.ts';
+import { fakeWorld, playClient } from './support/fake-world.ts';
 
 /** Answers every prompt with what it says, as many times as there are prompts. */
 function echo(turns: number) {

@@ -3,7 +3,7 @@ import type { Frame } from '../../src/protocol/control-frame.ts';
 import type { Query } from '../../src/sdk/query.ts';
 import { toolServer } from '../../src/tool-server/sdk-server.ts';
 import { collect } from '../support/collect.ts';
-import { playQuery, turn } from './fake-world.ts';
+import { playQuery, turn } from './support/fake-world.ts';
 
 type Row = readonly [
   name: string,

@@ -1,434 +1,591 @@
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { SDKMessage, SDKUserMessage } from '../../src/protocol/agent-message.ts';
 import { AbortError } from '../../src/protocol/sdk-error.ts';
-import { createQuery, userMessage } from '../../src/sdk/query.ts';
-import { scriptAgent } from '../../src/sdk/scripted-agent.ts';
+import { createQuery, type Query, userMessage } from '../../src/sdk/query.ts';
+import { type AgentScript, scriptAgent } from '../../src/sdk/testing/agent-script.ts';
 import { createSdkMcpServer } from '../../src/tool-server/sdk-server.ts';
 import { tool } from '../../src/tool-server/tool.ts';
 import { collect } from '../support/collect.ts';
-import { fakeWorld, playQuery, playThrough, turn } from './fake-world.ts';
+import { fakeWorld, playQuery, playThrough, turn } from './support/fake-world.ts';
 
-const user = (content: string, more = {}): SDKUserMessage => ({
-  type: 'user',
-  message: { role: 'user', content },
-  parent_tool_use_id: null,
-  ...more,
-});
-async function* yields(...messages: SDKUserMessage[]): AsyncGenerator<SDKUserMessage> {
-  yield* messages;
-}
-const kinds = (messages: readonly SDKMessage[]) => messages.map((message) => message.type);
-const state = (name: string) => ({
-  type: 'system',
-  subtype: 'session_state_changed',
-  state: name,
-  sdk_host_only: true,
-});
-
-test('what the agent says arrives in order, whole, and the loop ends with the turn', async () => {
-  const { messages, script } = await playThrough(
-    turn(async (agent) => {
-      agent.say('one');
-      agent.agent.say({ type: 'never_heard_of', x: 1 });
-      agent.agent.say({ type: 'keep_alive' });
-      agent.say('two');
-    }),
-  );
-  expect(kinds(messages)).toEqual(['assistant', 'never_heard_of', 'assistant', 'result']);
-  expect(messages[1]).toEqual({ type: 'never_heard_of', x: 1 });
-  expect(script.agent.sent.map((frame) => frame.type)).toEqual(['control_request', 'user']);
-});
-
-test('a text is one user message (R26)', async () => {
-  const { script } = await playThrough(turn(), {}, 'hello');
-  expect(script.agent.sent[1]).toEqual({
+describe('query', () => {
+  const user = (content: string, more = {}): SDKUserMessage => ({
     type: 'user',
-    session_id: '',
-    message: { role: 'user', content: [{ type: 'text', text: 'hello' }] },
+    message: { role: 'user', content },
     parent_tool_use_id: null,
+    ...more,
   });
-  expect(userMessage('hello')).toEqual(script.agent.sent[1]);
-});
-
-test('streamed messages go out as they are, in order, and each has its result', async () => {
-  const stream = yields(user('one', { uuid: 'u', unknown_member: 1 }), user('two'));
-  const { messages, script } = await playThrough(
-    async (agent) => {
-      await agent.start();
-      expect([await agent.prompt(), await agent.prompt()]).toEqual(['one', 'two']);
-      agent.result('first');
-      agent.result('second');
-    },
-    {},
-    stream,
-  );
-  expect(script.agent.sent.slice(1)).toEqual([user('one', { uuid: 'u', unknown_member: 1 }), user('two')]);
-  expect(messages.map((it) => it.type === 'result' && it.subtype === 'success' && it.result)).toEqual([
-    'first',
-    'second',
-  ]);
-});
-
-test.each([
-  ['a text', 'one'],
-  ['a stream', yields(user('one'))],
-])('verbatimPrompts marks every message of %s', async (_, prompt) => {
-  const { script } = await playThrough(turn(), { verbatimPrompts: true }, prompt);
-  expect(script.agent.sent[1]).toMatchObject({ type: 'user', client_composed: true });
-});
-
-test('no message at all: the agent is initialised and ends', async () => {
-  const { messages, script } = await playThrough(async (agent) => void (await agent.start()), {}, yields());
-  expect([messages, script.agent.sent.length]).toEqual([[], 1]);
-});
-
-test('the prompt waits until initialize is answered (R65, C11)', async () => {
-  const { script } = await playThrough(async (agent) => {
-    const { request_id } = await agent.agent.take({ request: { subtype: 'initialize' } });
-    // Answered in order: had the prompt been sent, it would stand before this answer.
-    await expect(agent.ask({ subtype: 'fence' })).rejects.toThrow('Unsupported');
-    agent.agent.say({ type: 'control_response', response: { subtype: 'success', request_id, response: {} } });
-    await agent.prompt();
-    agent.result('done');
-  });
-  expect(script.agent.sent.map((frame) => frame.type)).toEqual([
-    'control_request',
-    'control_response',
-    'user',
-  ]);
-});
-
-test('a refused initialize is the end: no prompt is sent, and the loop throws the reason', async () => {
-  const { query, script, played } = playQuery(async (agent) => {
-    await agent.answer('initialize', { error: 'not today' });
-  });
-  await expect(query.next()).rejects.toMatchObject({ code: 'control-failed', message: 'not today' });
-  expect(await query.next()).toEqual({ done: true, value: undefined });
-  await played;
-  expect(script.agent.sent).toHaveLength(1);
-});
-
-test('a stream that fails ends the query with that failure, and the agent', async () => {
-  async function* failing(): AsyncGenerator<SDKUserMessage> {
-    yield user('one');
-    throw new Error('input broke');
+  async function* yields(...messages: SDKUserMessage[]): AsyncGenerator<SDKUserMessage> {
+    yield* messages;
   }
-  const { query, played } = playQuery(turn(), {}, failing());
-  await expect(collect(query)).rejects.toThrow('input broke');
-  await played;
-});
+  const kinds = (messages: readonly SDKMessage[]) => messages.map((message) => message.type);
+  const state = (name: string) => ({
+    type: 'system',
+    subtype: 'session_state_changed',
+    state: name,
+    sdk_host_only: true,
+  });
 
-test.each([42, null, undefined, ['x'], {}])(
-  'a prompt that is none (%j) is refused before anything is started',
-  (prompt) => {
+  test('what the agent says arrives in order, whole, and the loop ends with the turn', async () => {
+    const { messages, script } = await playThrough(
+      turn(async (agent) => {
+        agent.say('one');
+        agent.agent.say({ type: 'never_heard_of', x: 1 });
+        agent.agent.say({ type: 'keep_alive' });
+        agent.say('two');
+      }),
+    );
+    expect(kinds(messages)).toEqual(['assistant', 'never_heard_of', 'assistant', 'result']);
+    expect(messages[1]).toEqual({ type: 'never_heard_of', x: 1 });
+    expect(script.agent.sent.map((frame) => frame.type)).toEqual(['control_request', 'user']);
+  });
+
+  test('a text is one user message (R26)', async () => {
+    const { script } = await playThrough(turn(), {}, 'hello');
+    expect(script.agent.sent[1]).toEqual({
+      type: 'user',
+      session_id: '',
+      message: { role: 'user', content: [{ type: 'text', text: 'hello' }] },
+      parent_tool_use_id: null,
+    });
+    expect(userMessage('hello')).toEqual(script.agent.sent[1]);
+  });
+
+  test('streamed messages go out as they are, in order, and each has its result', async () => {
+    const stream = yields(user('one', { uuid: 'u', unknown_member: 1 }), user('two'));
+    const { messages, script } = await playThrough(
+      async (agent) => {
+        await agent.start();
+        expect([await agent.prompt(), await agent.prompt()]).toEqual(['one', 'two']);
+        agent.result('first');
+        agent.result('second');
+      },
+      {},
+      stream,
+    );
+    expect(script.agent.sent.slice(1)).toEqual([user('one', { uuid: 'u', unknown_member: 1 }), user('two')]);
+    expect(messages.map((it) => it.type === 'result' && it.subtype === 'success' && it.result)).toEqual([
+      'first',
+      'second',
+    ]);
+  });
+
+  test.each([
+    ['a text', 'one'],
+    ['a stream', yields(user('one'))],
+  ])('verbatimPrompts marks every message of %s', async (_, prompt) => {
+    const { script } = await playThrough(turn(), { verbatimPrompts: true }, prompt);
+    expect(script.agent.sent[1]).toMatchObject({ type: 'user', client_composed: true });
+  });
+
+  test('no message at all: the agent is initialised and ends', async () => {
+    const { messages, script } = await playThrough(async (agent) => void (await agent.start()), {}, yields());
+    expect([messages, script.agent.sent.length]).toEqual([[], 1]);
+  });
+
+  test('the prompt waits until initialize is answered (R65, C11)', async () => {
+    const { script } = await playThrough(async (agent) => {
+      const { request_id } = await agent.agent.take({ request: { subtype: 'initialize' } });
+      // Answered in order: had the prompt been sent, it would stand before this answer.
+      await expect(agent.ask({ subtype: 'fence' })).rejects.toThrow('Unsupported');
+      agent.agent.say({
+        type: 'control_response',
+        response: { subtype: 'success', request_id, response: {} },
+      });
+      await agent.prompt();
+      agent.result('done');
+    });
+    expect(script.agent.sent.map((frame) => frame.type)).toEqual([
+      'control_request',
+      'control_response',
+      'user',
+    ]);
+  });
+
+  test('a refused initialize is the end: no prompt is sent, and the loop throws the reason', async () => {
+    const { query, script, played } = playQuery(async (agent) => {
+      await agent.answer('initialize', { error: 'not today' });
+    });
+    await expect(query.next()).rejects.toMatchObject({ code: 'control-failed', message: 'not today' });
+    expect(await query.next()).toEqual({ done: true, value: undefined });
+    await played;
+    expect(script.agent.sent).toHaveLength(1);
+  });
+
+  test('a stream that fails ends the query with that failure, and the agent', async () => {
+    async function* failing(): AsyncGenerator<SDKUserMessage> {
+      yield user('one');
+      throw new Error('input broke');
+    }
+    const { query, played } = playQuery(turn(), {}, failing());
+    await expect(collect(query)).rejects.toThrow('input broke');
+    await played;
+  });
+
+  test.each([42, null, undefined, ['x'], {}])(
+    'a prompt that is none (%j) is refused before anything is started',
+    (prompt) => {
+      let isStarted = false;
+      const link = () => {
+        isStarted = true;
+        throw new Error('started');
+      };
+      const { query } = createQuery(fakeWorld());
+      expect(() => query({ prompt: prompt as never, options: { link } })).toThrow(
+        expect.objectContaining({
+          code: 'bad-option',
+          message: 'prompt must be a string or an async iterable of user messages',
+        }),
+      );
+      expect(isStarted).toBe(false);
+    },
+  );
+
+  test('without an agent the default one is asked for; its refusal is thrown at once', () => {
+    expect(() => createQuery(fakeWorld()).query({ prompt: 'x' })).toThrow(
+      'there is no default agent in tests',
+    );
+  });
+
+  test('streamInput sends more while the query runs', async () => {
+    const more = Promise.withResolvers<void>();
+    async function* held(): AsyncGenerator<SDKUserMessage> {
+      yield user('one');
+      await more.promise;
+    }
+    const { query, script, played } = playQuery(
+      async (agent) => {
+        await agent.start();
+        await agent.prompt();
+        expect(await agent.prompt()).toBe('two');
+        agent.result('first');
+        agent.result('second');
+      },
+      {},
+      held(),
+    );
+    await query.streamInput(yields(user('two')));
+    more.resolve();
+    expect(kinds(await collect(query))).toEqual(['result', 'result']);
+    await played;
+    expect(script.agent.sent).toHaveLength(3);
+  });
+
+  test('the input stays open while the agent runs, though the result is there', async () => {
+    const add = tool('add', 'Add', { type: 'object' }, () => 'served');
+    const calc = createSdkMcpServer({ name: 'calc', tools: [add] });
+    const { messages } = await playThrough(
+      async (agent) => {
+        await agent.start();
+        await agent.prompt();
+        agent.agent.say(state('running'));
+        agent.result('first');
+        expect(await agent.callTool('calc', 'add')).toEqual({ content: [{ type: 'text', text: 'served' }] });
+        agent.result('second');
+        agent.agent.say(state('idle'));
+      },
+      { mcpServers: { calc } },
+    );
+    expect(kinds(messages)).toEqual(['result', 'result']);
+  });
+
+  test('a message the agent may not have read yet is waited for: it is asked before its input ends', async () => {
+    const { messages, script } = await playThrough(
+      async (agent) => {
+        await agent.start();
+        await agent.prompt();
+        await agent.prompt();
+        agent.agent.say(state('running'));
+        agent.result('first');
+        agent.agent.say(state('idle'));
+        const { request_id } = await agent.agent.take({ request: { subtype: 'mcp_status' } });
+        agent.agent.say(state('running'));
+        agent.agent.say({ type: 'control_response', response: { subtype: 'success', request_id } });
+        agent.result('second');
+        agent.agent.say(state('idle'));
+      },
+      {},
+      yields(user('one'), user('two')),
+    );
+    expect(kinds(messages)).toEqual(['result', 'result']);
+    expect(script.agent.sent.filter((frame) => frame.type === 'control_request')).toHaveLength(2);
+  });
+
+  test('messages the agent took in one turn need one result', async () => {
+    const { messages } = await playThrough(
+      async (agent) => {
+        await agent.start();
+        await agent.prompt();
+        await agent.prompt();
+        agent.agent.say(state('running'));
+        agent.result('both');
+        agent.agent.say(state('idle'));
+        await agent.answer('mcp_status', { error: 'not known here' });
+      },
+      {},
+      yields(user('one'), user('two')),
+    );
+    expect(kinds(messages)).toEqual(['result']);
+  });
+
+  test('a state only the host is meant to see is not yielded; one for everybody is', async () => {
+    const { messages } = await playThrough(
+      turn(async ({ agent }) => {
+        agent.say({ ...state('running'), sdk_host_only: false });
+        agent.say(state('idle'));
+      }),
+    );
+    expect(messages[0]).toMatchObject({ subtype: 'session_state_changed', state: 'running' });
+    expect(messages).toHaveLength(2);
+  });
+
+  test('close() ends a waiting loop, and what was there already is still read, once', async () => {
+    const { query, played } = playQuery(async (agent) => {
+      await agent.start();
+      await agent.prompt();
+      agent.say('one');
+      agent.say('two');
+      await agent.answer('mcp_status');
+      await agent.agent.ended();
+    });
+    await query.mcpServerStatus();
+    query.close();
+    query.close();
+    expect(kinds(await collect(query))).toEqual(['assistant', 'assistant']);
+    expect(await collect(query)).toEqual([]);
+    await played;
+  });
+
+  test('close() wakes a loop that waits', async () => {
+    const { query, played } = playQuery(async (agent) => {
+      await agent.start();
+      await agent.prompt();
+    });
+    const waiting = query.next();
+    await query.initializationResult();
+    query.close();
+    expect(await waiting).toEqual({ done: true, value: undefined });
+    await played;
+  });
+
+  test('close() before the agent is initialised ends without a failure', async () => {
+    const { query } = playQuery(async (agent) => void (await agent.agent.take()));
+    query.close();
+    expect(await collect(query)).toEqual([]);
+    await expect(query.initializationResult()).rejects.toMatchObject({ code: 'closed' });
+  });
+
+  test('leaving the loop ends the agent', async () => {
+    const { query, script, played } = playQuery(turn(async (agent) => agent.say('one')));
+    for await (const message of query) {
+      expect(message.type).toBe('assistant');
+      break;
+    }
+    await script.agent.ended();
+    await played;
+  });
+
+  test('so does leaving it by an exception, throw(), or the end of a block', async () => {
+    const thrower = playQuery(turn());
+    await expect(thrower.query.throw(new Error('mine'))).rejects.toThrow('mine');
+    await thrower.script.agent.ended();
+    const block = playQuery(turn());
+    {
+      await using query = block.query;
+      expect(query[Symbol.asyncIterator]()).toBe(query);
+    }
+    await block.script.agent.ended();
+    await Promise.allSettled([thrower.played, block.played]);
+  });
+
+  test('an abort that came before throws at once, and nothing is started', () => {
+    const abortController = new AbortController();
+    abortController.abort();
     let isStarted = false;
     const link = () => {
       isStarted = true;
       throw new Error('started');
     };
     const { query } = createQuery(fakeWorld());
-    expect(() => query({ prompt: prompt as never, options: { link } })).toThrow(
-      expect.objectContaining({
-        code: 'bad-option',
-        message: 'prompt must be a string or an async iterable of user messages',
-      }),
-    );
+    expect(() => query({ prompt: 'x', options: { abortController, link } })).toThrow(AbortError);
     expect(isStarted).toBe(false);
-  },
-);
-
-test('without an agent the default one is asked for; its refusal is thrown at once', () => {
-  expect(() => createQuery(fakeWorld()).query({ prompt: 'x' })).toThrow('there is no default agent in tests');
-});
-
-test('streamInput sends more while the query runs', async () => {
-  const more = Promise.withResolvers<void>();
-  async function* held(): AsyncGenerator<SDKUserMessage> {
-    yield user('one');
-    await more.promise;
-  }
-  const { query, script, played } = playQuery(
-    async (agent) => {
-      await agent.start();
-      await agent.prompt();
-      expect(await agent.prompt()).toBe('two');
-      agent.result('first');
-      agent.result('second');
-    },
-    {},
-    held(),
-  );
-  await query.streamInput(yields(user('two')));
-  more.resolve();
-  expect(kinds(await collect(query))).toEqual(['result', 'result']);
-  await played;
-  expect(script.agent.sent).toHaveLength(3);
-});
-
-test('the input stays open while the agent runs, though the result is there', async () => {
-  const add = tool('add', 'Add', { type: 'object' }, () => 'served');
-  const calc = createSdkMcpServer({ name: 'calc', tools: [add] });
-  const { messages } = await playThrough(
-    async (agent) => {
-      await agent.start();
-      await agent.prompt();
-      agent.agent.say(state('running'));
-      agent.result('first');
-      expect(await agent.callTool('calc', 'add')).toEqual({ content: [{ type: 'text', text: 'served' }] });
-      agent.result('second');
-      agent.agent.say(state('idle'));
-    },
-    { mcpServers: { calc } },
-  );
-  expect(kinds(messages)).toEqual(['result', 'result']);
-});
-
-test('a message the agent may not have read yet is waited for: it is asked before its input ends', async () => {
-  const { messages, script } = await playThrough(
-    async (agent) => {
-      await agent.start();
-      await agent.prompt();
-      await agent.prompt();
-      agent.agent.say(state('running'));
-      agent.result('first');
-      agent.agent.say(state('idle'));
-      const { request_id } = await agent.agent.take({ request: { subtype: 'mcp_status' } });
-      agent.agent.say(state('running'));
-      agent.agent.say({ type: 'control_response', response: { subtype: 'success', request_id } });
-      agent.result('second');
-      agent.agent.say(state('idle'));
-    },
-    {},
-    yields(user('one'), user('two')),
-  );
-  expect(kinds(messages)).toEqual(['result', 'result']);
-  expect(script.agent.sent.filter((frame) => frame.type === 'control_request')).toHaveLength(2);
-});
-
-test('messages the agent took in one turn need one result', async () => {
-  const { messages } = await playThrough(
-    async (agent) => {
-      await agent.start();
-      await agent.prompt();
-      await agent.prompt();
-      agent.agent.say(state('running'));
-      agent.result('both');
-      agent.agent.say(state('idle'));
-      await agent.answer('mcp_status', { error: 'not known here' });
-    },
-    {},
-    yields(user('one'), user('two')),
-  );
-  expect(kinds(messages)).toEqual(['result']);
-});
-
-test('a state only the host is meant to see is not yielded; one for everybody is', async () => {
-  const { messages } = await playThrough(
-    turn(async ({ agent }) => {
-      agent.say({ ...state('running'), sdk_host_only: false });
-      agent.say(state('idle'));
-    }),
-  );
-  expect(messages[0]).toMatchObject({ subtype: 'session_state_changed', state: 'running' });
-  expect(messages).toHaveLength(2);
-});
-
-test('close() ends a waiting loop, and what was there already is still read, once', async () => {
-  const { query, played } = playQuery(async (agent) => {
-    await agent.start();
-    await agent.prompt();
-    agent.say('one');
-    agent.say('two');
-    await agent.answer('mcp_status');
-    await agent.agent.ended();
   });
-  await query.mcpServerStatus();
-  query.close();
-  query.close();
-  expect(kinds(await collect(query))).toEqual(['assistant', 'assistant']);
-  expect(await collect(query)).toEqual([]);
-  await played;
-});
 
-test('close() wakes a loop that waits', async () => {
-  const { query, played } = playQuery(async (agent) => {
-    await agent.start();
-    await agent.prompt();
+  test('an abort ends the loop with an AbortError and the agent with it', async () => {
+    const abortController = new AbortController();
+    const { query, script, played } = playQuery(
+      async (agent) => {
+        await agent.start();
+        await agent.prompt();
+        agent.say('one');
+        await agent.agent.ended();
+      },
+      { abortController },
+    );
+    await query.next();
+    abortController.abort();
+    await expect(query.next()).rejects.toThrow(AbortError);
+    expect(await query.next()).toEqual({ done: true, value: undefined });
+    await script.agent.ended();
+    await played;
   });
-  const waiting = query.next();
-  await query.initializationResult();
-  query.close();
-  expect(await waiting).toEqual({ done: true, value: undefined });
-  await played;
+
+  test('a controller shared by many queries keeps nothing of those that are over', async () => {
+    const abortController = new AbortController();
+    const added = vi.spyOn(abortController.signal, 'addEventListener');
+    const removed = vi.spyOn(abortController.signal, 'removeEventListener');
+    for (let n = 0; n < 3; n += 1) await playThrough(turn(), { abortController });
+    expect([added.mock.calls.length, removed.mock.calls.length]).toEqual([3, 3]);
+  });
+
+  test('a stderr listener that throws is told as a warning and does not take the agent down', async () => {
+    const world = fakeWorld();
+    const dying = createQuery(world).query({
+      prompt: 'hello',
+      options: {
+        pathToClaudeCodeExecutable: process.execPath,
+        executableArgs: ['-e', "console.error('last words'); process.exitCode = 3", '--'],
+        stderr: () => {
+          throw new Error('mine');
+        },
+      },
+    });
+    await expect(collect(dying)).rejects.toMatchObject({
+      code: 'process-exited',
+      message: 'Claude Code process exited with code 3. stderr: last words',
+    });
+    expect(world.warnings).toEqual([
+      { code: 'TOOLPLANE_LISTENER_THREW', message: 'options.stderr threw: mine' },
+    ]);
+  });
+
+  test('startup() gives an agent that waits for its prompt, once (R26)', async () => {
+    const agent = scriptAgent(turn());
+    const { startup } = createQuery(fakeWorld());
+    await using warm = await startup({ options: { link: agent.link } });
+    expect(agent.script.agent.sent).toHaveLength(1);
+    expect(() => warm.query(7 as never)).toThrow('prompt must be');
+    expect(kinds(await collect(warm.query('hello')))).toEqual(['result']);
+    expect(() => warm.query('again')).toThrow(expect.objectContaining({ code: 'closed' }));
+    await agent.played;
+  });
+
+  test('startup() that is not used is closed with its block, or by close()', async () => {
+    for (const end of ['block', 'close'] as const) {
+      const agent = scriptAgent(async (it) => void (await it.start()));
+      const warm = await createQuery(fakeWorld()).startup({ options: { link: agent.link } });
+      if (end === 'block') await warm[Symbol.asyncDispose]();
+      else warm.close();
+      await agent.played;
+    }
+  });
+
+  test('startup() rejects with what kept the agent from starting, and ends it', async () => {
+    const agent = scriptAgent(async (it) => void (await it.answer('initialize', { error: 'not today' })));
+    const started = createQuery(fakeWorld()).startup({ options: { link: agent.link } });
+    await expect(started).rejects.toMatchObject({ code: 'control-failed', message: 'not today' });
+    await agent.script.agent.ended();
+  });
+
+  test('startup() does not wait longer than it is told', async () => {
+    const agent = scriptAgent(async (it) => void (await it.agent.take()));
+    const started = createQuery(fakeWorld()).startup({
+      options: { link: agent.link },
+      initializeTimeoutMs: 5,
+    });
+    await expect(started).rejects.toMatchObject({
+      code: 'timeout',
+      message: 'The agent was not ready within 5 ms',
+    });
+    await agent.script.agent.ended();
+  });
+
+  test.each([Number.POSITIVE_INFINITY, 2 ** 31])(
+    'startup() within %d ms waits longer than a moment',
+    async (ms) => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      onTestFinished(() => void vi.useRealTimers());
+      const agent = scriptAgent(async (it) => {
+        const { request_id } = await it.agent.take({ request: { subtype: 'initialize' } });
+        await vi.advanceTimersByTimeAsync(50_000);
+        it.agent.say({
+          type: 'control_response',
+          response: { subtype: 'success', request_id, response: {} },
+        });
+      });
+      const { startup } = createQuery(fakeWorld());
+      await using _ = await startup({ options: { link: agent.link }, initializeTimeoutMs: ms });
+      expect(vi.getTimerCount()).toBe(0);
+    },
+  );
+
+  test.each(['60', Number.NaN, -1, null])(
+    'a limit for startup() that is none (%j) is refused by name',
+    async (ms) => {
+      const link = () => expect.unreachable('nothing is started');
+      const started = createQuery(fakeWorld()).startup({
+        options: { link },
+        initializeTimeoutMs: ms as number,
+      });
+      await expect(started).rejects.toMatchObject({
+        code: 'bad-option',
+        message: `initializeTimeoutMs must be a number, 0 or more; it is ${ms}`,
+      });
+    },
+  );
+
+  test('an abort during startup() rejects it with an AbortError', async () => {
+    const abortController = new AbortController();
+    const agent = scriptAgent(async (it) => {
+      await it.agent.take();
+      abortController.abort();
+    });
+    const started = createQuery(fakeWorld()).startup({ options: { link: agent.link, abortController } });
+    await expect(started).rejects.toThrow(AbortError);
+    await agent.script.agent.ended();
+  });
 });
 
-test('close() before the agent is initialised ends without a failure', async () => {
-  const { query } = playQuery(async (agent) => void (await agent.agent.take()));
-  query.close();
-  expect(await collect(query)).toEqual([]);
-  await expect(query.initializationResult()).rejects.toMatchObject({ code: 'closed' });
-});
-
-test('leaving the loop ends the agent', async () => {
-  const { query, script, played } = playQuery(turn(async (agent) => agent.say('one')));
-  for await (const message of query) {
-    expect(message.type).toBe('assistant');
-    break;
-  }
-  await script.agent.ended();
-  await played;
-});
-
-test('so does leaving it by an exception, throw(), or the end of a block', async () => {
-  const thrower = playQuery(turn());
-  await expect(thrower.query.throw(new Error('mine'))).rejects.toThrow('mine');
-  await thrower.script.agent.ended();
-  const block = playQuery(turn());
-  {
-    await using query = block.query;
-    expect(query[Symbol.asyncIterator]()).toBe(query);
-  }
-  await block.script.agent.ended();
-  await Promise.allSettled([thrower.played, block.played]);
-});
-
-test('an abort that came before throws at once, and nothing is started', () => {
-  const abortController = new AbortController();
-  abortController.abort();
-  let isStarted = false;
-  const link = () => {
-    isStarted = true;
-    throw new Error('started');
-  };
-  const { query } = createQuery(fakeWorld());
-  expect(() => query({ prompt: 'x', options: { abortController, link } })).toThrow(AbortError);
-  expect(isStarted).toBe(false);
-});
-
-test('an abort ends the loop with an AbortError and the agent with it', async () => {
-  const abortController = new AbortController();
-  const { query, script, played } = playQuery(
-    async (agent) => {
+describe('query end', () => {
+  test.each<[string, (query: Query) => Promise<unknown>]>([
+    ['return()', (query) => query.return()],
+    ['throw()', (query) => query.throw(new Error('mine')).catch(() => {})],
+    ['the end of its block', (query) => query[Symbol.asyncDispose]()],
+  ])('after %s no message comes any more, though some were there', async (_, end) => {
+    const { query, played } = playQuery(async (agent) => {
       await agent.start();
       await agent.prompt();
       agent.say('one');
+      agent.say('two');
+      await agent.answer('mcp_status');
       await agent.agent.ended();
-    },
-    { abortController },
-  );
-  await query.next();
-  abortController.abort();
-  await expect(query.next()).rejects.toThrow(AbortError);
-  expect(await query.next()).toEqual({ done: true, value: undefined });
-  await script.agent.ended();
-  await played;
-});
-
-test('a controller shared by many queries keeps nothing of those that are over', async () => {
-  const abortController = new AbortController();
-  const added = vi.spyOn(abortController.signal, 'addEventListener');
-  const removed = vi.spyOn(abortController.signal, 'removeEventListener');
-  for (let n = 0; n < 3; n += 1) await playThrough(turn(), { abortController });
-  expect([added.mock.calls.length, removed.mock.calls.length]).toEqual([3, 3]);
-});
-
-test('a stderr listener that throws is told as a warning and does not take the agent down', async () => {
-  const world = fakeWorld();
-  const dying = createQuery(world).query({
-    prompt: 'hello',
-    options: {
-      pathToClaudeCodeExecutable: process.execPath,
-      executableArgs: ['-e', "console.error('last words'); process.exitCode = 3", '--'],
-      stderr: () => {
-        throw new Error('mine');
-      },
-    },
+    });
+    await query.mcpServerStatus();
+    await end(query);
+    expect(await query.next()).toEqual({ done: true, value: undefined });
+    await played;
   });
-  await expect(collect(dying)).rejects.toMatchObject({
-    code: 'process-exited',
-    message: 'Claude Code process exited with code 3. stderr: last words',
-  });
-  expect(world.warnings).toEqual([
-    { code: 'TOOLPLANE_LISTENER_THREW', message: 'options.stderr threw: mine' },
-  ]);
-});
 
-test('startup() gives an agent that waits for its prompt, once (R26)', async () => {
-  const agent = scriptAgent(turn());
-  const { startup } = createQuery(fakeWorld());
-  await using warm = await startup({ options: { link: agent.link } });
-  expect(agent.script.agent.sent).toHaveLength(1);
-  expect(() => warm.query(7 as never)).toThrow('prompt must be');
-  expect(kinds(await collect(warm.query('hello')))).toEqual(['result']);
-  expect(() => warm.query('again')).toThrow(expect.objectContaining({ code: 'closed' }));
-  await agent.played;
-});
+  /** A stream of the user's that gives one message, then waits; it knows how often it was left. */
+  class Waiting implements AsyncIterableIterator<SDKUserMessage> {
+    returns = 0;
+    readonly #given = [userMessage('one')];
+    readonly #over = Promise.withResolvers<IteratorResult<SDKUserMessage>>();
 
-test('startup() that is not used is closed with its block, or by close()', async () => {
-  for (const end of ['block', 'close'] as const) {
-    const agent = scriptAgent(async (it) => void (await it.start()));
-    const warm = await createQuery(fakeWorld()).startup({ options: { link: agent.link } });
-    if (end === 'block') await warm[Symbol.asyncDispose]();
-    else warm.close();
-    await agent.played;
+    async next(): Promise<IteratorResult<SDKUserMessage>> {
+      const value = this.#given.shift();
+      return value ? { done: false, value } : this.#over.promise;
+    }
+
+    async return(): Promise<IteratorResult<SDKUserMessage>> {
+      this.returns += 1;
+      this.#over.resolve({ done: true, value: undefined });
+      return this.#over.promise;
+    }
+
+    [Symbol.asyncIterator](): this {
+      return this;
+    }
   }
-});
 
-test('startup() rejects with what kept the agent from starting, and ends it', async () => {
-  const agent = scriptAgent(async (it) => void (await it.answer('initialize', { error: 'not today' })));
-  const started = createQuery(fakeWorld()).startup({ options: { link: agent.link } });
-  await expect(started).rejects.toMatchObject({ code: 'control-failed', message: 'not today' });
-  await agent.script.agent.ended();
-});
+  /** Whatever it comes to. */
+  const readOut = (query: Query) => collect(query).catch(() => {});
 
-test('startup() does not wait longer than it is told', async () => {
-  const agent = scriptAgent(async (it) => void (await it.agent.take()));
-  const started = createQuery(fakeWorld()).startup({ options: { link: agent.link }, initializeTimeoutMs: 5 });
-  await expect(started).rejects.toMatchObject({
-    code: 'timeout',
-    message: 'The agent was not ready within 5 ms',
+  test.each<[string, (query: Query, script: AgentScript, controller: AbortController) => unknown]>([
+    ['closed', (query) => query.close()],
+    ['left', (query) => query.return()],
+    ['left by an exception', (query) => query.throw(new Error('mine')).catch(() => {})],
+    ['disposed of', (query) => query[Symbol.asyncDispose]()],
+    ['over with its agent', (query, script) => [script.agent.leave(), readOut(query)][1]],
+    ['over by a death', (query, script) => [script.agent.leave(new Error('died')), readOut(query)][1]],
+    ['aborted', (query, _, controller) => [controller.abort(), readOut(query)][1]],
+  ])('the streams of a query that is %s are left, once', async (_, end) => {
+    const prompt = new Waiting();
+    const more = new Waiting();
+    const abortController = new AbortController();
+    const isRunning = Promise.withResolvers<void>();
+    const play = async (agent: AgentScript) => {
+      await agent.start();
+      await agent.prompt();
+      await agent.prompt();
+      isRunning.resolve();
+      await agent.agent.ended();
+    };
+    const { query, script } = playQuery(play, { abortController }, prompt);
+    const streamed = query.streamInput(more);
+    await isRunning.promise;
+    await end(query, script, abortController);
+    await streamed;
+    query.close();
+    expect([prompt.returns, more.returns]).toEqual([1, 1]);
   });
-  await agent.script.agent.ended();
-});
 
-test.each([Number.POSITIVE_INFINITY, 2 ** 31])(
-  'startup() within %d ms waits longer than a moment',
-  async (ms) => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
+  test('a prompt is left with the agent that was started ahead of it', async () => {
+    const isRunning = Promise.withResolvers<void>();
     const agent = scriptAgent(async (it) => {
-      const { request_id } = await it.agent.take({ request: { subtype: 'initialize' } });
-      await vi.advanceTimersByTimeAsync(50_000);
-      it.agent.say({ type: 'control_response', response: { subtype: 'success', request_id, response: {} } });
+      await it.start();
+      await it.prompt();
+      isRunning.resolve();
+      await it.agent.ended();
     });
-    const { startup } = createQuery(fakeWorld());
-    await using _ = await startup({ options: { link: agent.link }, initializeTimeoutMs: ms });
-    expect(vi.getTimerCount()).toBe(0);
-  },
-);
-
-test.each(['60', Number.NaN, -1, null])(
-  'a limit for startup() that is none (%j) is refused by name',
-  async (ms) => {
-    const link = () => expect.unreachable('nothing is started');
-    const started = createQuery(fakeWorld()).startup({
-      options: { link },
-      initializeTimeoutMs: ms as number,
-    });
-    await expect(started).rejects.toMatchObject({
-      code: 'bad-option',
-      message: `initializeTimeoutMs must be a number, 0 or more; it is ${ms}`,
-    });
-  },
-);
-
-test('an abort during startup() rejects it with an AbortError', async () => {
-  const abortController = new AbortController();
-  const agent = scriptAgent(async (it) => {
-    await it.agent.take();
-    abortController.abort();
+    const prompt = new Waiting();
+    const warm = await createQuery(fakeWorld()).startup({ options: { link: agent.link } });
+    warm.query(prompt);
+    await isRunning.promise;
+    warm.close();
+    expect(prompt.returns).toBe(1);
+    await agent.played;
   });
-  const started = createQuery(fakeWorld()).startup({ options: { link: agent.link, abortController } });
-  await expect(started).rejects.toThrow(AbortError);
-  await agent.script.agent.ended();
+
+  test('a stream is left when the agent takes no more of it; one that has ended is not', async () => {
+    const { query, played } = playQuery(turn());
+    await collect(query);
+    await played;
+    const more = new Waiting();
+    await expect(query.streamInput(more)).rejects.toThrow();
+    expect(more.returns).toBe(1);
+    const ended = new Waiting();
+    await ended.next();
+    await ended.return();
+    await query.streamInput(ended);
+    query.close();
+    expect(ended.returns).toBe(1);
+  });
+
+  test('a stream that fails to be left does no harm, nor does one that fails later', async () => {
+    const late = Promise.withResolvers<IteratorResult<SDKUserMessage>>();
+    const isAsked = Promise.withResolvers<void>();
+    const stubborn: AsyncIterableIterator<SDKUserMessage> = {
+      next: () => {
+        isAsked.resolve();
+        return late.promise;
+      },
+      return: () => {
+        throw new Error('I stay');
+      },
+      [Symbol.asyncIterator]: () => stubborn,
+    };
+    const { query } = playQuery(async (agent) => void (await agent.start()), {}, stubborn);
+    await isAsked.promise;
+    query.close();
+    late.reject(new Error('too late'));
+    expect(await collect(query)).toEqual([]);
+  });
+
+  test('a link whose close() fails disturbs nobody but who waits for it', async () => {
+    const stuck = () => {
+      const agent = scriptAgent(async (it) => void (await it.start()));
+      const close = () => Promise.reject(new Error('stuck'));
+      const link: typeof agent.link = (launch) => ({ ...agent.link(launch), close });
+      return { link };
+    };
+    const { query, startup } = createQuery(fakeWorld());
+    const asked = query({ prompt: 'hello', options: stuck() });
+    asked.close();
+    expect(await collect(asked)).toEqual([]);
+    await expect(asked.return()).rejects.toThrow('stuck');
+    const warm = await startup({ options: stuck() });
+    warm.close();
+    await expect(warm[Symbol.asyncDispose]()).rejects.toThrow('stuck');
+  });
 });

@@ -6,8 +6,8 @@ import type { SessionOptions } from '../../src/agent/session/session.ts';
 import { fileCatalogue } from '../../src/mcp/discovery/tool-cache.ts';
 import { openPins } from '../../src/pool/pinning/open-pins.ts';
 import type { ListedTool } from '../../src/protocol/mcp.ts';
-import type { CanUseTool } from '../../src/sdk/callbacks.ts';
-import type { Options } from '../../src/sdk/options.ts';
+import type { CanUseTool, Options } from '../../src/sdk/options/options.ts';
+
 import { temporaryRoot } from '../agent/transcript/sessions.ts';
 import { collect } from './collect.ts';
 import { allow, drive, results, sessionOptions } from './drive.ts';

@@ -9,10 +9,10 @@ import { parseRule, type Rule } from '../../src/permissions/rule.ts';
 import type { SDKMessage, SDKUserMessage, UserBlock } from '../../src/protocol/agent-message.ts';
 import type { Frame } from '../../src/protocol/control-frame.ts';
 import type { PermissionBehavior } from '../../src/protocol/permission.ts';
-import type { Options } from '../../src/sdk/options.ts';
+import type { Options } from '../../src/sdk/options/options.ts';
 import { createQuery, type Prompt, type Query } from '../../src/sdk/query.ts';
 import { toolServer } from '../../src/tool-server/sdk-server.ts';
-import { fakeWorld } from '../sdk/fake-world.ts';
+import { fakeWorld } from '../sdk/support/fake-world.ts';
 
 /** What a test drives: our SDK half, the memory link and our host half, in one process. */
 export type Drive = {

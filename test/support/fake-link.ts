@@ -1,7 +1,6 @@
-import { Queue } from '../../src/base/queue.ts';
-import { encodeFrame } from '../../src/control/frame-codec.ts';
+import { Queue } from '../../src/base/async/queue.ts';
 import type { AgentLink } from '../../src/control/link.ts';
-import type { Frame } from '../../src/protocol/control-frame.ts';
+import { encodeFrame, type Frame } from '../../src/protocol/control-frame.ts';
 
 /** A link whose far end is the test: it says what arrives and sees what was sent, as JSON would carry both. */
 export class FakeLink implements AgentLink {

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
-import type { SpawnedProcess } from '../../src/control/spawned-process.ts';
+import type { SpawnedProcess } from '../../src/control/process-link.ts';
 
 /** A process the test plays: it writes `stdout`, reads `stdin`, and exits when it likes. */
 export class FakeProcess extends EventEmitter implements SpawnedProcess {

@@ -1,6 +1,6 @@
-import { Queue } from '../../src/base/queue.ts';
+import { Queue } from '../../src/base/async/queue.ts';
 import type { RpcId, RpcMessage, RpcResponse } from '../../src/protocol/json-rpc.ts';
-import type { McpSession, SessionPort } from '../../src/tool-server/mcp-session.ts';
+import type { McpSession, SessionPort } from '../../src/tool-server/session.ts';
 
 /** The far end of a session, as an agent would be: it asks, tells, and keeps what the server sends by itself. */
 export type RpcUser = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { PromptDefinition, ResourceDefinition } from '../../src/tool-server/offer.ts';
-import type { ToolServerOptions } from '../../src/tool-server/server-options.ts';
-import { ToolServer } from '../../src/tool-server/tool-server.ts';
+import type { PromptDefinition, ResourceDefinition } from '../../src/tool-server/methods.ts';
+import { ToolServer, type ToolServerOptions } from '../../src/tool-server/tool-server.ts';
+
 import { rpcUser } from '../support/rpc-user.ts';
 
 const failure = (code: number, message: string) => ({ jsonrpc: '2.0', id: 1, error: { code, message } });

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { LOG_LEVELS } from '../../src/protocol/mcp.ts';
-import type { CallObserver } from '../../src/tool-server/observer.ts';
+import type { CallObserver } from '../../src/tool-server/context.ts';
 import { failedResult } from '../../src/tool-server/result.ts';
-import type { ToolServerOptions } from '../../src/tool-server/server-options.ts';
 import { tool } from '../../src/tool-server/tool.ts';
-import { ToolServer } from '../../src/tool-server/tool-server.ts';
+import { ToolServer, type ToolServerOptions } from '../../src/tool-server/tool-server.ts';
+
 import { gate } from '../support/gate.ts';
 import { rpcUser } from '../support/rpc-user.ts';
 

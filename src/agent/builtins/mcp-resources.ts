@@ -1,4 +1,4 @@
-import { cutText } from '../../base/cut-text.ts';
+import { cutText } from '../../base/text/display-text.ts';
 import { failedOutcome } from '../loop/run-calls.ts';
 import { defineBuiltIn, type ListedResource } from './built-in.ts';
 

@@ -1,4 +1,4 @@
-import { startTimer } from '../../base/timer.ts';
+import { startTimer } from '../../base/async/timers.ts';
 import { defineBuiltIn } from './built-in.ts';
 
 export const SLEEP = defineBuiltIn({

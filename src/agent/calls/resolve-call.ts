@@ -1,4 +1,4 @@
-import { cutText } from '../../base/cut-text.ts';
+import { cutText } from '../../base/text/display-text.ts';
 import { dialled } from '../../mcp/calls/retrying-request.ts';
 import { isTrustedEntry } from '../../mcp/connection/connect-context.ts';
 import { HostError } from '../../mcp/errors/host-error.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { anthropicModel } from '../models/anthropic.ts';
 import { type Model, ModelFault, type ModelLimits, type ModelRequest } from '../models/model.ts';

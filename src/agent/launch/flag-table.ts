@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import { readToolSearch, TOOL_SEARCH_WORDS, type ToolSearchSetting } from '../../pool/tool-budget.ts';
 import { PERMISSION_MODES, type PermissionMode } from '../../protocol/permission.ts';
 

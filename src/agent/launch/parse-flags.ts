@@ -1,5 +1,5 @@
-import { nearest } from '../../base/nearest.ts';
-import { redactText } from '../../base/redact.ts';
+import { nearest } from '../../base/text/nearest.ts';
+import { redactText } from '../../base/text/redact.ts';
 import { type AgentFlags, FLAGS, type FlagRow, type ValueForm } from './flag-table.ts';
 
 /** What a command line says, what is wrong with it, and what of it has no effect; no value stands in either text. */

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { redactText } from '../../base/redact.ts';
+import { redactText } from '../../base/text/redact.ts';
 import { type ConfigWorld, configWorld } from '../../config/config-context.ts';
 import { sessionTimeouts } from '../../config/running-configuration.ts';
 import { modeInForce, type Settings } from '../../config/settings/merge-settings.ts';

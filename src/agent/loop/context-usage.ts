@@ -1,4 +1,4 @@
-import { textTokens } from '../../base/text-tokens.ts';
+import { textTokens } from '../../base/text/display-text.ts';
 import { definitionTokens } from '../../pool/price.ts';
 import type { ModelBlock, Usage, UserBlock } from '../../protocol/agent-message.ts';
 import type { ModelLimits, ModelMessage, ModelTool } from '../models/model.ts';

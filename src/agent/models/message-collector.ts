@@ -1,5 +1,5 @@
-import { isRecord } from '../../base/is-record.ts';
-import { isNestedDeeper, MAX_NESTING } from '../../base/nesting.ts';
+import { isNestedDeeper, isRecord, MAX_NESTING } from '../../base/json-value.ts';
+
 import type { ModelBlock, Usage } from '../../protocol/agent-message.ts';
 import type { ModelDelta, ModelEvent } from './model.ts';
 

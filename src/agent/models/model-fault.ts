@@ -1,5 +1,5 @@
-import { isRecord } from '../../base/is-record.ts';
-import { redactText } from '../../base/redact.ts';
+import { isRecord } from '../../base/json-value.ts';
+import { redactText } from '../../base/text/redact.ts';
 import { isLoopback } from '../../mcp/transports/http/proxy.ts';
 import { ModelFault, type ModelFaultCode } from './model.ts';
 

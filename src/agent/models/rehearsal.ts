@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import type { UserBlock } from '../../protocol/agent-message.ts';
 import type { Model, ModelRequest, ModelTool } from './model.ts';
 import { type MessageReply, scriptedModel, text, together, toolUse } from './scripted.ts';

@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import { jsonText } from './json-text.ts';
 import { keepBinary } from './keep-binary.ts';
 import type { Piece } from './piece.ts';

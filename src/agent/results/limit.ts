@@ -1,4 +1,4 @@
-import { BYTES_OF_TOKEN, textTokens } from '../../base/text-tokens.ts';
+import { BYTES_OF_TOKEN, textTokens } from '../../base/text/display-text.ts';
 
 /** How much of one result a model is given, in the unit in which somebody said so. */
 export type ResultLimit = { readonly most: number; readonly unit: 'tokens' | 'characters' };

@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 
 /** A result as far as it says anything to a model. */
 export type SaidResult = {

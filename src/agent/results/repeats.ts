@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 
 /** In characters of JSON: more is compared in the order in which it is written only, for sorting names takes time. */
 const MOST_SORTED = 1_000_000;

@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import { blockPieces, resourcePieces } from './block.ts';
 import { fitPieces } from './fit-pieces.ts';
 import { jsonText } from './json-text.ts';

@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import type { ServerEntry } from '../../mcp/connection/connect-context.ts';
 import { readEntry } from '../../mcp/servers/server-entry.ts';
 

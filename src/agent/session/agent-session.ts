@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Coalescer } from '../../base/coalescer.ts';
+import { Coalescer } from '../../base/async/coalescer.ts';
 import { ControlChannel } from '../../control/channel.ts';
 import type { AgentLink } from '../../control/link.ts';
 import type { HookEffect } from '../../hooks/hook-effect.ts';

@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import type { Reply, ServedRequest } from '../../control/channel.ts';
 import { readCallbackHooks } from '../../hooks/session-hooks.ts';
 import { callServer, type Refusal } from '../../mcp/calls/call-tool.ts';

@@ -1,5 +1,5 @@
 import { pathToFileURL } from 'node:url';
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import type { ControlChannel } from '../../control/channel.ts';
 import type { HookEffect } from '../../hooks/hook-effect.ts';
 import type { SessionHooks } from '../../hooks/session-hooks.ts';

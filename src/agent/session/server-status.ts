@@ -1,4 +1,4 @@
-import { redactedJson, redactText } from '../../base/redact.ts';
+import { redactedJson, redactText } from '../../base/text/redact.ts';
 import type { Server, ServerOrigin, ServerView } from '../../mcp/servers/server-status.ts';
 import type { ToolAnnotations } from '../../protocol/mcp.ts';
 

@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import type { ModelBlock, Usage, UserBlock } from '../../protocol/agent-message.ts';
 import type { ModelMessage } from '../models/model.ts';
 

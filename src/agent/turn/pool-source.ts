@@ -1,4 +1,4 @@
-import { cutText } from '../../base/cut-text.ts';
+import { cutText } from '../../base/text/display-text.ts';
 import type { Server } from '../../mcp/servers/server-status.ts';
 import type { Servers } from '../../mcp/servers/servers.ts';
 import { matchesTool, removingRule, type ToolRef } from '../../permissions/match.ts';

@@ -1,5 +1,5 @@
-import { isRecord } from '../../base/is-record.ts';
-import { within } from '../../base/within.ts';
+import { within } from '../../base/async/timers.ts';
+import { isRecord } from '../../base/json-value.ts';
 import { callServer } from '../../mcp/calls/call-tool.ts';
 import { matchesCall, removingRule } from '../../permissions/match.ts';
 import { policyRules } from '../../permissions/rule.ts';

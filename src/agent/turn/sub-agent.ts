@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { within } from '../../base/within.ts';
+import { within } from '../../base/async/timers.ts';
 import type { ConnectWorld } from '../../mcp/connection/connect-context.ts';
 import { Features } from '../../mcp/features/features.ts';
 import { Servers } from '../../mcp/servers/servers.ts';

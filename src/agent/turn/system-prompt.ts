@@ -1,4 +1,4 @@
-import { cutText } from '../../base/cut-text.ts';
+import { cutText } from '../../base/text/display-text.ts';
 import type { Server } from '../../mcp/servers/server-status.ts';
 import type { PooledTool } from '../../pool/assemble.ts';
 import { visible } from '../../pool/pinning/shown.ts';

@@ -1,4 +1,4 @@
-import { within } from '../../base/within.ts';
+import { within } from '../../base/async/timers.ts';
 import { modeOf } from '../../permissions/rule-store.ts';
 import type { PooledTool } from '../../pool/assemble.ts';
 import type { UserBlock } from '../../protocol/agent-message.ts';

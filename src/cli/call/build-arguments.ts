@@ -1,5 +1,5 @@
 import { jsonText } from '../../agent/results/json-text.ts';
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import type { JsonSchema } from '../../protocol/mcp.ts';
 import { jsonFault } from '../json-fault.ts';
 import {

@@ -1,4 +1,4 @@
-import { nearest } from '../../base/nearest.ts';
+import { nearest } from '../../base/text/nearest.ts';
 import { normalizeName } from '../../protocol/tool-name.ts';
 
 /** What the words after `toolplane call` name, and the words that are left for the arguments. */

@@ -1,6 +1,6 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
-import { isRecord } from '../../base/is-record.ts';
-import { compilePattern } from '../../base/linear-pattern.ts';
+import { isRecord } from '../../base/json-value.ts';
+import { compilePattern } from '../../base/text/patterns.ts';
 import type { JsonSchema } from '../../protocol/mcp.ts';
 import { shown } from './build-arguments.ts';
 import { inTime } from './in-time.ts';

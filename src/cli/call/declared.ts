@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import type { JsonSchema } from '../../protocol/mcp.ts';
 
 /** A part of a tool's input as its schema declares it: all the forms it may have. Empty if nothing is declared. */

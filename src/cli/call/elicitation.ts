@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import type { HostAnswer } from '../../host/host-options.ts';
-import type { ElicitationRequest, ElicitationResult } from '../../sdk/callbacks.ts';
+import type { ElicitationRequest, ElicitationResult } from '../../sdk/options/options.ts';
 import { askElicitation } from '../chat/elicitation.ts';
 import type { ReadEnd } from '../chat/line-editor.ts';
 import { neutralise } from '../chat/neutralise.ts';

@@ -1,4 +1,4 @@
-import { nearest } from '../../base/nearest.ts';
+import { nearest } from '../../base/text/nearest.ts';
 import type { HostTool } from '../../host/host-options.ts';
 import { choiceOf, isChosen } from '../../mcp/discovery/tool-filter.ts';
 import { isAliasOf } from '../../pool/alias.ts';

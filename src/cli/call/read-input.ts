@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { jsonFault } from '../json-fault.ts';
 import type { Given } from './build-arguments.ts';

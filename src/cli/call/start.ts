@@ -1,4 +1,4 @@
-import { startTimer } from '../../base/timer.ts';
+import { startTimer } from '../../base/async/timers.ts';
 import type { HostTool } from '../../host/host-options.ts';
 import type { CallToolResult } from '../../protocol/mcp.ts';
 import { progressOf, progressText } from '../chat/progress.ts';

@@ -1,5 +1,5 @@
-import { isRecord } from '../../base/is-record.ts';
-import { nearest } from '../../base/nearest.ts';
+import { isRecord } from '../../base/json-value.ts';
+import { nearest } from '../../base/text/nearest.ts';
 import { type Declared, hasMembers, isOpen, itemOf, memberNames, memberOf } from './declared.ts';
 
 /** What is said of a name that a tool does not declare, and whether the tool says that it takes such. */

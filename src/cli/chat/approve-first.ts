@@ -1,5 +1,5 @@
 import { readConfiguration } from '../../config/configuration.ts';
-import type { Options } from '../../sdk/options.ts';
+import type { Options } from '../../sdk/options/options.ts';
 import { cliWorld } from '../host/config-world.ts';
 import { allPending } from '../mcp/approve/pending.ts';
 import { startApprove } from '../mcp/approve/start.ts';

@@ -1,7 +1,7 @@
 import { VERSION } from '../../entry/version.ts';
 import type { SDKMessage } from '../../protocol/agent-message.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
-import type { Options } from '../../sdk/options.ts';
+import type { Options } from '../../sdk/options/options.ts';
 import type { McpServerStatus } from '../../sdk/query-methods.ts';
 import { Unasked } from '../unasked.ts';
 import { COMMANDS, type CommandWorld, readCommand } from './commands.ts';

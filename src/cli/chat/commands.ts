@@ -1,4 +1,4 @@
-import { nearest } from '../../base/nearest.ts';
+import { nearest } from '../../base/text/nearest.ts';
 import { PERMISSION_MODES, type PermissionMode } from '../../protocol/permission.ts';
 import type { AgentClient } from '../../sdk/agent-client.ts';
 import { explain } from './explain.ts';

@@ -1,7 +1,7 @@
 import type { SDKMessage, SDKResultMessage } from '../../protocol/agent-message.ts';
 import { SdkError } from '../../protocol/sdk-error.ts';
 import type { AgentClient } from '../../sdk/agent-client.ts';
-import type { Options } from '../../sdk/options.ts';
+import type { Options } from '../../sdk/options/options.ts';
 
 export type OpenAgent = (options: Options) => Promise<AgentClient>;
 

@@ -1,4 +1,4 @@
-import type { ElicitationRequest, ElicitationResult } from '../../sdk/callbacks.ts';
+import type { ElicitationRequest, ElicitationResult } from '../../sdk/options/options.ts';
 import { formFields, readField } from './form-field.ts';
 import { line, type Piece } from './piece.ts';
 import type { AskEnd, Asking } from './questions.ts';

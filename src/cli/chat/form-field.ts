@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 
 /** One field of a server's form: what it is called, what it takes, what it is if nothing is typed. */
 export type FormField = {

@@ -1,4 +1,4 @@
-import { nearest } from '../../base/nearest.ts';
+import { nearest } from '../../base/text/nearest.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import type { AgentClient } from '../../sdk/agent-client.ts';
 import type { McpServerStatus } from '../../sdk/query-methods.ts';

@@ -1,4 +1,4 @@
-import { UNSEEN } from '../../base/visible-text.ts';
+import { UNSEEN } from '../../base/text/display-text.ts';
 
 /**
  * Text of a model, a tool or a server as a terminal may be given it: it can neither move the cursor nor change colours,

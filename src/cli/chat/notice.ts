@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import type { SDKMessage } from '../../protocol/agent-message.ts';
 import { changeCall, knownOf, settleCall } from './call-log.ts';
 import { line, type Piece } from './piece.ts';

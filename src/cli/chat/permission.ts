@@ -1,5 +1,5 @@
 import type { PermissionResult, PermissionUpdate } from '../../protocol/permission.ts';
-import type { CanUseTool } from '../../sdk/callbacks.ts';
+import type { CanUseTool } from '../../sdk/options/options.ts';
 import { ruleTexts } from '../rule-text.ts';
 import type { Verdict } from './call-log.ts';
 import { line, type Piece, type Span } from './piece.ts';

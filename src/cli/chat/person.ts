@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { CanUseTool, OnElicitation } from '../../sdk/callbacks.ts';
+import type { CanUseTool, OnElicitation } from '../../sdk/options/options.ts';
 import type { Unasked } from '../unasked.ts';
 import { askElicitation } from './elicitation.ts';
 import { askPermission } from './permission.ts';

@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import { onOneLine } from './neutralise.ts';
 import { cutTo } from './width.ts';
 

@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 
 /** How a server is, and what is wrong with it if anybody said. */
 export type ServerHealth = { readonly name: string; readonly status: string; readonly error?: string };

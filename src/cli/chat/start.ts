@@ -1,5 +1,5 @@
 import { messageOf } from '../../protocol/sdk-error.ts';
-import type { Options } from '../../sdk/options.ts';
+import type { Options } from '../../sdk/options/options.ts';
 import { missingModel, openAgent } from '../open-agent.ts';
 import { approveFirst } from './approve-first.ts';
 import { Chat } from './chat.ts';

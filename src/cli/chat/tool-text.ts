@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import type { UserBlock } from '../../protocol/agent-message.ts';
 
 /** A call's input in a few words: `a: 2, b: 40`. It may be long; the screen cuts it. */

@@ -1,5 +1,5 @@
-import { isRecord } from '../../base/is-record.ts';
-import { untoldWords } from '../../base/last-words.ts';
+import { isRecord } from '../../base/json-value.ts';
+import { untoldWords } from '../../base/process/last-words.ts';
 import {
   type ConnectionRow,
   type ServerExplanation,

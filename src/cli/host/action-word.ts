@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { nearest } from '../../base/nearest.ts';
+import { nearest } from '../../base/text/nearest.ts';
 import { refuse } from './server-flags.ts';
 
 /** The forms of a command that begins with a word of its own, and how many words each takes after it: at least, at most. */

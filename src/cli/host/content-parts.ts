@@ -1,6 +1,6 @@
 import { decodeBase64 } from '../../agent/results/decode-base64.ts';
 import { jsonText } from '../../agent/results/json-text.ts';
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import { onOneLine } from '../chat/neutralise.ts';
 import { sized } from './figures.ts';
 

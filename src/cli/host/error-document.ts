@@ -1,4 +1,4 @@
-import { visibleJson } from '../../base/visible-text.ts';
+import { visibleJson } from '../../base/text/display-text.ts';
 import { neutralise } from '../chat/neutralise.ts';
 import { jsonText } from './lines.ts';
 

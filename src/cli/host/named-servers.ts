@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { nearest } from '../../base/nearest.ts';
+import { nearest } from '../../base/text/nearest.ts';
 import type { ConfigWorld } from '../../config/config-context.ts';
 import { type Configuration, readConfiguration } from '../../config/configuration.ts';
 import { explainLost, explainServer, inOneLine } from '../../config/explain/explain-server.ts';

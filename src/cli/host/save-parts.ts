@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { extensionOf } from '../../agent/results/extension.ts';
-import { createFile } from '../../base/create-file.ts';
+import { createFile } from '../../base/files/replace-file.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import type { Part } from './content-parts.ts';
 

@@ -1,4 +1,4 @@
-import { nearest } from '../../base/nearest.ts';
+import { nearest } from '../../base/text/nearest.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import type { WrittenServer } from '../../config/model.ts';
 import { NotUnderstood } from '../host/not-understood.ts';

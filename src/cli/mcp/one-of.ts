@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { nearest } from '../../base/nearest.ts';
+import { nearest } from '../../base/text/nearest.ts';
 import type { WritableScope } from '../../config/write/write-servers.ts';
 
 export const SCOPE_NAMES: readonly WritableScope[] = ['local', 'project', 'user'];

@@ -1,4 +1,4 @@
-import { shellWord } from '../../base/shell-word.ts';
+import { shellWord } from '../../base/text/display-text.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import { lossText } from '../../config/explain/entry-status.ts';
 import { faultText } from '../../config/files/diagnostics.ts';

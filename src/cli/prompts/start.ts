@@ -1,4 +1,4 @@
-import { nearest } from '../../base/nearest.ts';
+import { nearest } from '../../base/text/nearest.ts';
 import { HostError } from '../../mcp/errors/host-error.ts';
 import { jsonText, lines } from '../host/lines.ts';
 import type { NamedServers } from '../host/named-servers.ts';

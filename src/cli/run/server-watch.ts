@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import type { SDKMessage } from '../../protocol/agent-message.ts';
 import { mcpToolName } from '../../protocol/tool-name.ts';
 import type { AgentClient } from '../../sdk/agent-client.ts';

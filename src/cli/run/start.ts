@@ -3,7 +3,7 @@ import type { WriteStream } from 'node:tty';
 import type { SDKResultMessage } from '../../protocol/agent-message.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import type { AgentClient } from '../../sdk/agent-client.ts';
-import type { Options } from '../../sdk/options.ts';
+import type { Options } from '../../sdk/options/options.ts';
 import { neutralise } from '../chat/neutralise.ts';
 import { failureTexts, succeeded } from '../chat/result.ts';
 import { retryText } from '../chat/retry-text.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { nearest } from '../../base/nearest.ts';
+import { nearest } from '../../base/text/nearest.ts';
 import { readConfiguration } from '../../config/configuration.ts';
 import { fileSecretStore, type SecretStore } from '../../config/secrets/secret-store.ts';
 

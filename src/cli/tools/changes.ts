@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { nearest } from '../../base/nearest.ts';
+import { nearest } from '../../base/text/nearest.ts';
 import type { ToolChange } from '../../pool/pinning/judge.ts';
 import { openPins } from '../../pool/pinning/open-pins.ts';
 import type { Pins } from '../../pool/pinning/pins.ts';

@@ -1,4 +1,4 @@
-import { textTokens } from '../../base/text-tokens.ts';
+import { textTokens } from '../../base/text/display-text.ts';
 import type { Pool } from '../../pool/assemble.ts';
 import { divide } from '../../pool/divide.ts';
 import { priceList, priceOf } from '../../pool/price.ts';

@@ -1,7 +1,7 @@
 import { closeSync, lstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { parseHeader } from '../../agent/transcript/transcript-entry.ts';
-import { isLockText } from '../../base/file-lock.ts';
-import { isRecord } from '../../base/is-record.ts';
+import { isLockText } from '../../base/files/file-lock.ts';
+import { isRecord } from '../../base/json-value.ts';
 import { documentOf } from '../../config/files/read-document.ts';
 
 type Values = Readonly<Record<string, unknown>>;

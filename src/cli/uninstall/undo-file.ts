@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import { hashEntry } from '../../config/approval/approved-content.ts';
 import type { Edit } from '../../config/files/edit-document.ts';
 import type { WrittenFile } from '../../config/write/inventory.ts';

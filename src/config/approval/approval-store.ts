@@ -1,8 +1,8 @@
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { underLock } from '../../base/file-lock.ts';
-import { isRecord } from '../../base/is-record.ts';
-import { replaceFile } from '../../base/replace-file.ts';
+import { underLock } from '../../base/files/file-lock.ts';
+import { replaceFile } from '../../base/files/replace-file.ts';
+import { isRecord } from '../../base/json-value.ts';
 import { HostError } from '../../mcp/errors/host-error.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { isWithin, realPlace } from '../files/real-path.ts';

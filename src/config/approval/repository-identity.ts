@@ -11,7 +11,7 @@ import {
   statSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { createFile } from '../../base/create-file.ts';
+import { createFile } from '../../base/files/replace-file.ts';
 import { HostError } from '../../mcp/errors/host-error.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { realPlace } from '../files/real-path.ts';

@@ -1,5 +1,5 @@
-import { isCredentialName } from '../../base/is-credential-name.ts';
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
+import { isCredentialName } from '../../base/text/redact.ts';
 import type { ExpandedEntry, ServerEntry } from '../../mcp/connection/connect-context.ts';
 import { isNamedCredential } from '../../mcp/connection/secrets.ts';
 import { HostError } from '../../mcp/errors/host-error.ts';

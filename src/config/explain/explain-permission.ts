@@ -1,6 +1,6 @@
-import { isRecord } from '../../base/is-record.ts';
-import { redactText } from '../../base/redact.ts';
-import { shellWord } from '../../base/shell-word.ts';
+import { isRecord } from '../../base/json-value.ts';
+import { shellWord } from '../../base/text/display-text.ts';
+import { redactText } from '../../base/text/redact.ts';
 import { matchingHooks } from '../../hooks/match-hooks.ts';
 import { type Decision, decide, type Situation } from '../../permissions/decide.ts';
 import { matchesCall, matchesTool, narrowRules, type ToolRef } from '../../permissions/match.ts';

@@ -1,4 +1,4 @@
-import { shellWord } from '../../base/shell-word.ts';
+import { shellWord } from '../../base/text/display-text.ts';
 import type { ServerStatus } from '../../mcp/servers/server-status.ts';
 import { hashEntry } from '../approval/approved-content.ts';
 import type { Configuration } from '../configuration.ts';

@@ -1,4 +1,4 @@
-import { shellWords } from '../../base/shell-word.ts';
+import { shellWords } from '../../base/text/display-text.ts';
 import { CALL_TIMEOUT_MS, CONNECT_TIMEOUT_MS } from '../../mcp/calls/time-limits.ts';
 import type { Configuration } from '../configuration.ts';
 import type { ConfiguredServer, ServerOverride } from '../model.ts';

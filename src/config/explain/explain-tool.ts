@@ -1,4 +1,4 @@
-import { shellWord, shellWords } from '../../base/shell-word.ts';
+import { shellWord, shellWords } from '../../base/text/display-text.ts';
 import { isChosen } from '../../mcp/discovery/tool-filter.ts';
 import { removingRule, type ToolRef } from '../../permissions/match.ts';
 import { type Rule, ruleText } from '../../permissions/rule.ts';

@@ -1,5 +1,5 @@
-import { isRecord } from '../../base/is-record.ts';
-import { redactedJson, redactText } from '../../base/redact.ts';
+import { isRecord } from '../../base/json-value.ts';
+import { redactedJson, redactText } from '../../base/text/redact.ts';
 
 /** An entry as people may be shown it: what is written as `${…}` stays, what is written out and may be secret does not. */
 export function maskEntry(raw: unknown): Readonly<Record<string, unknown>> {

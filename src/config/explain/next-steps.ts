@@ -1,6 +1,6 @@
-import { isCredentialName } from '../../base/is-credential-name.ts';
-import { isRecord } from '../../base/is-record.ts';
-import { shellWord } from '../../base/shell-word.ts';
+import { isRecord } from '../../base/json-value.ts';
+import { shellWord } from '../../base/text/display-text.ts';
+import { isCredentialName } from '../../base/text/redact.ts';
 import type { MissingVariable } from '../../mcp/transports/stdio/server-environment.ts';
 import type { Configuration } from '../configuration.ts';
 import { workingDirectory } from '../expand/server-directory.ts';

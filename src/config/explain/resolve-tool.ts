@@ -1,4 +1,4 @@
-import { nearest } from '../../base/nearest.ts';
+import { nearest } from '../../base/text/nearest.ts';
 import type { ToolRef } from '../../permissions/match.ts';
 import { mcpToolName, normalizeName } from '../../protocol/tool-name.ts';
 import type { Configuration } from '../configuration.ts';

@@ -1,4 +1,4 @@
-import { shellWord } from '../../base/shell-word.ts';
+import { shellWord } from '../../base/text/display-text.ts';
 import type { Configuration } from '../configuration.ts';
 import { faultText, placeText } from '../files/diagnostics.ts';
 import { rulingSource } from '../merge/eligibility.ts';

@@ -1,5 +1,5 @@
-import { cutText } from '../../base/cut-text.ts';
-import { visibleText } from '../../base/visible-text.ts';
+import { cutText, visibleText } from '../../base/text/display-text.ts';
+
 import type { ConfigFault, Position } from '../model.ts';
 
 /** One line: where, in the form that editors and terminals open, and what. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, rmdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { underLock } from '../../base/file-lock.ts';
-import { fileState, followLinks, replaceFile } from '../../base/replace-file.ts';
+import { underLock } from '../../base/files/file-lock.ts';
+import { fileState, followLinks, replaceFile } from '../../base/files/replace-file.ts';
 import { HostError } from '../../mcp/errors/host-error.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { placeText } from './diagnostics.ts';

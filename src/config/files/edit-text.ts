@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import { keyText } from './diagnostics.ts';
 import { endOfLine, type JsonNode, memberNamed, readTree, valueOfNode } from './json-tree.ts';
 import { BOM } from './parse-jsonc.ts';

@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 
 /** How deep objects and lists may stand in each other: more than anybody writes, less than a stack holds. */
 export const MAX_DEPTH = 200;

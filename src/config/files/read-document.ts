@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import type { Position } from '../model.ts';
 import { keyText } from './diagnostics.ts';
 import { type ParsedJson, parseJsonc } from './parse-jsonc.ts';

@@ -1,5 +1,5 @@
-import { isRecord } from '../../base/is-record.ts';
-import { visibleText } from '../../base/visible-text.ts';
+import { isRecord } from '../../base/json-value.ts';
+import { visibleText } from '../../base/text/display-text.ts';
 import { fewFaults, keyText } from '../files/diagnostics.ts';
 import { BOM, parseJsonc } from '../files/parse-jsonc.ts';
 import { MAX_DEPTH, MAX_VALUES } from '../files/plain-json.ts';

@@ -1,6 +1,6 @@
-import { cutText } from '../../base/cut-text.ts';
-import { isRecord } from '../../base/is-record.ts';
-import { visibleText } from '../../base/visible-text.ts';
+import { isRecord } from '../../base/json-value.ts';
+import { cutText, visibleText } from '../../base/text/display-text.ts';
+
 import type { ConfigWorld } from '../config-context.ts';
 import type { ConfigFault, Position } from '../model.ts';
 

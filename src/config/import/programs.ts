@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import {
   as,
   COMMON,

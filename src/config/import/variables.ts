@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
-import { redactText } from '../../base/redact.ts';
-import { visibleText } from '../../base/visible-text.ts';
+import { visibleText } from '../../base/text/display-text.ts';
+import { redactText } from '../../base/text/redact.ts';
 import { literalText } from '../expand/template.ts';
 import type { ForeignPlace, ForeignWorld, Rewritten } from './importer.ts';
 

@@ -1,5 +1,5 @@
-import { isRecord } from '../../base/is-record.ts';
-import { nearest } from '../../base/nearest.ts';
+import { isRecord } from '../../base/json-value.ts';
+import { nearest } from '../../base/text/nearest.ts';
 import type { ExternalServerEntry } from '../../protocol/server-entry.ts';
 import { normalizeName } from '../../protocol/tool-name.ts';
 import type { Choices } from '../approval/approvals.ts';

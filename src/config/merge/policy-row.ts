@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import type { ExternalServerEntry, IdeServerEntry } from '../../protocol/server-entry.ts';
 import { normalizeName } from '../../protocol/tool-name.ts';
 import {

@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import type { ExternalServerEntry } from '../../protocol/server-entry.ts';
 import { mcpToolName } from '../../protocol/tool-name.ts';
 import { keyText } from '../files/diagnostics.ts';

@@ -1,9 +1,9 @@
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync, type Stats } from 'node:fs';
 import { dirname } from 'node:path';
-import { underLock } from '../../base/file-lock.ts';
-import { isRecord } from '../../base/is-record.ts';
-import { replaceFile } from '../../base/replace-file.ts';
-import { shellWord } from '../../base/shell-word.ts';
+import { underLock } from '../../base/files/file-lock.ts';
+import { replaceFile } from '../../base/files/replace-file.ts';
+import { isRecord } from '../../base/json-value.ts';
+import { shellWord } from '../../base/text/display-text.ts';
 import { HostError } from '../../mcp/errors/host-error.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import { absolutePath } from '../../permissions/path.ts';
 import type { RuleDiagnostic } from '../../permissions/rule.ts';
 import { applyUpdate, type RuleSet, type RuleStore } from '../../permissions/rule-store.ts';

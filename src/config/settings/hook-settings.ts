@@ -1,5 +1,5 @@
-import { isRecord } from '../../base/is-record.ts';
-import { nearest } from '../../base/nearest.ts';
+import { isRecord } from '../../base/json-value.ts';
+import { nearest } from '../../base/text/nearest.ts';
 import { matcherFault, type RegisteredHook } from '../../hooks/match-hooks.ts';
 import { HOOK_EVENTS } from '../../protocol/hook.ts';
 import type { SettingFaults } from './setting-keys.ts';

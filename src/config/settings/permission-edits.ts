@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import { parseRule, ruleOf, ruleText } from '../../permissions/rule.ts';
 import type { PermissionUpdate } from '../../protocol/permission.ts';
 import type { Edit } from '../files/edit-document.ts';

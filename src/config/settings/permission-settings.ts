@@ -1,5 +1,5 @@
-import { isRecord } from '../../base/is-record.ts';
-import { nearest } from '../../base/nearest.ts';
+import { isRecord } from '../../base/json-value.ts';
+import { nearest } from '../../base/text/nearest.ts';
 import { parseRule, type Rule, type RuleSource, ruleText } from '../../permissions/rule.ts';
 import { PERMISSION_MODES, type PermissionBehavior, type PermissionMode } from '../../protocol/permission.ts';
 import { checkMembers, type SettingFaults } from './setting-keys.ts';

@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import type { RegisteredHook } from '../../hooks/match-hooks.ts';
 import type { RuleSource } from '../../permissions/rule.ts';
 import type { ServerOverride } from '../model.ts';

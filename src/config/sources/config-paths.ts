@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { redactText } from '../../base/redact.ts';
-import { visibleText } from '../../base/visible-text.ts';
+import { visibleText } from '../../base/text/display-text.ts';
+import { redactText } from '../../base/text/redact.ts';
 import type { ConfigWorld } from '../config-context.ts';
 
 /** The files that configuration may stand in; the lowest first, so of directories the farthest. */

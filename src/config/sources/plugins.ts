@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { isRecord } from '../../base/is-record.ts';
-import { visibleText } from '../../base/visible-text.ts';
+import { isRecord } from '../../base/json-value.ts';
+import { visibleText } from '../../base/text/display-text.ts';
 import type { ConfigWorld } from '../config-context.ts';
 import { literalText } from '../expand/template.ts';
 import { keyText } from '../files/diagnostics.ts';

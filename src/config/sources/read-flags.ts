@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import type { SdkServerEntry } from '../../mcp/connection/connect-context.ts';
 import { sdkEntry } from '../../mcp/servers/server-entry.ts';
 import { documentOf, MIGRATIONS, type Migration, readDocumentNow } from '../files/read-document.ts';

@@ -1,6 +1,12 @@
-import { isRecord } from '../../base/is-record.ts';
-import { foreignMember, foreignMembers } from '../../protocol/foreign-member.ts';
-import { type EntryFault, type ExternalServerEntry, unknownMembers } from '../../protocol/server-entry.ts';
+import { isRecord } from '../../base/json-value.ts';
+import {
+  type EntryFault,
+  type ExternalServerEntry,
+  foreignMember,
+  foreignMembers,
+  unknownMembers,
+} from '../../protocol/server-entry.ts';
+
 import { fewFaults, keyText } from '../files/diagnostics.ts';
 import type { ConfigFault, Position, Scope, Source, WrittenServer } from '../model.ts';
 import type { Content, ReadContent } from './source-types.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Dispatcher } from 'undici';
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import { NETWORK_FAULTS } from '../../mcp/errors/classify-failure.ts';
 import { checkProxy } from '../../mcp/transports/http/open-http.ts';
 import { proxyFor } from '../../mcp/transports/http/proxy.ts';

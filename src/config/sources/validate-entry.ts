@@ -1,7 +1,12 @@
-import { checkWritten } from '../../protocol/check-written.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
-import { type EntryFault, externalEntryFault } from '../../protocol/server-entry.ts';
-import { isExternalType, unknownType } from '../../protocol/unknown-type.ts';
+import {
+  checkWritten,
+  type EntryFault,
+  externalEntryFault,
+  isExternalType,
+  unknownType,
+} from '../../protocol/server-entry.ts';
+
 import type { WrittenServer } from '../model.ts';
 
 /** What is wrong with an entry as it was written; where something is put in later, that is judged then. */

@@ -1,6 +1,6 @@
 import { type BigIntStats, type FSWatcher, lstatSync, readlinkSync, statSync, watch } from 'node:fs';
 import { basename, dirname, join, parse, resolve, sep } from 'node:path';
-import { startTimer } from '../../base/timer.ts';
+import { startTimer } from '../../base/async/timers.ts';
 
 /** Editors write in several steps; they are done after this. */
 const QUIET_MS = 60;

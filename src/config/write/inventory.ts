@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import { type Edit, editDocument } from '../files/edit-document.ts';
 import { MIGRATIONS, readDocumentNow } from '../files/read-document.ts';
 import { realPlace } from '../files/real-path.ts';

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { createFile } from '../../base/create-file.ts';
-import { isRecord } from '../../base/is-record.ts';
+import { createFile } from '../../base/files/replace-file.ts';
+import { isRecord } from '../../base/json-value.ts';
 import { HostError } from '../../mcp/errors/host-error.ts';
 import { decideServers, forgetServer } from '../approval/approval-store.ts';
 import { hashEntry } from '../approval/approved-content.ts';

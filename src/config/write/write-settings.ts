@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import type { ConfigWorld } from '../config-context.ts';
 import { type Edit, editDocument } from '../files/edit-document.ts';
 import { documentOf, readDocumentNow } from '../files/read-document.ts';

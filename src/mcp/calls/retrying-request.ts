@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { startTimer } from '../../base/timer.ts';
+import { startTimer } from '../../base/async/timers.ts';
 import type { ToolAnnotations } from '../../protocol/mcp.ts';
 import { AbortError } from '../../protocol/sdk-error.ts';
 import type { Connection } from '../connection/connection.ts';

@@ -1,5 +1,5 @@
 import type { Client, Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
-import type { Scope } from '../../base/scope.ts';
+import type { Scope } from '../../base/async/scope.ts';
 import type { CallToolResult } from '../../protocol/mcp.ts';
 import type { ListKind, Notices } from './notifications.ts';
 import type { CallOptions, Question, Requests } from './requests.ts';

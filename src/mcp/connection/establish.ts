@@ -1,8 +1,8 @@
 import type { Client } from '@modelcontextprotocol/client';
-import { isRecord } from '../../base/is-record.ts';
-import { Scope } from '../../base/scope.ts';
-import { startTimer } from '../../base/timer.ts';
-import { within } from '../../base/within.ts';
+import { Scope } from '../../base/async/scope.ts';
+import { startTimer, within } from '../../base/async/timers.ts';
+import { isRecord } from '../../base/json-value.ts';
+
 import { HostError } from '../errors/host-error.ts';
 import { dial } from '../transports/transports.ts';
 import type { ConnectWorld, Dialed, EraVerdict, ServerEntry } from './connect-context.ts';

@@ -1,5 +1,5 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import { INTERNAL, type IncomingRpc, type RpcId, readRpc, rpcFailure } from '../../protocol/json-rpc.ts';
 
 const NO_ANSWER = 'its answer is neither a result nor an error';

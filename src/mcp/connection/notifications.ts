@@ -1,6 +1,6 @@
 import type { Client, ServerCapabilities, SubscriptionFilter } from '@modelcontextprotocol/client';
-import { isRecord } from '../../base/is-record.ts';
-import { startTimer } from '../../base/timer.ts';
+import { startTimer } from '../../base/async/timers.ts';
+import { isRecord } from '../../base/json-value.ts';
 import type { ServerLog } from './connect-context.ts';
 
 /** Which list of a server changed; `all` after a gap, when nobody could hear which. */

@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 
 /** An argument that also travels as a header, and the header's name. */
 export type HeaderParam = { readonly path: readonly string[]; readonly header: string };

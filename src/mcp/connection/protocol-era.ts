@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { ConnectOptions, VersionNegotiationOptions } from '@modelcontextprotocol/client';
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import type { EraMemory, EraVerdict, ServerEntry } from './connect-context.ts';
 
 /** The revision of the stateless protocol. */

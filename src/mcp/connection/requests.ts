@@ -1,6 +1,6 @@
 import type { JSONRPCMessage, Progress } from '@modelcontextprotocol/client';
-import { isRecord } from '../../base/is-record.ts';
-import { startTimer } from '../../base/timer.ts';
+import { startTimer } from '../../base/async/timers.ts';
+import { isRecord } from '../../base/json-value.ts';
 import { INTERNAL } from '../../protocol/json-rpc.ts';
 import { AbortError } from '../../protocol/sdk-error.ts';
 import { explain } from '../errors/classify-failure.ts';

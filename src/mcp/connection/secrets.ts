@@ -1,6 +1,5 @@
-import { isCredentialName } from '../../base/is-credential-name.ts';
-import { isRecord } from '../../base/is-record.ts';
-import { redactText } from '../../base/redact.ts';
+import { isRecord } from '../../base/json-value.ts';
+import { isCredentialName, redactText } from '../../base/text/redact.ts';
 
 /** Below this a value is a word that may stand anywhere. */
 const SHORTEST = 6;

@@ -1,5 +1,5 @@
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import { INTERNAL, INVALID_PARAMS, RpcFault } from '../../protocol/json-rpc.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { sayValue } from './normalize-message.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { isRecord } from '../../base/is-record.ts';
-import { startTimer } from '../../base/timer.ts';
+import { startTimer } from '../../base/async/timers.ts';
+import { isRecord } from '../../base/json-value.ts';
 import { AbortError } from '../../protocol/sdk-error.ts';
 import { HostError, ServerFault } from '../errors/host-error.ts';
 import { sayValue } from './normalize-message.ts';

@@ -4,8 +4,8 @@ import type {
   Transport,
   TransportSendOptions,
 } from '@modelcontextprotocol/client';
-import { isRecord } from '../../base/is-record.ts';
-import { cutNesting, isNestedDeeper, MAX_NESTING } from '../../base/nesting.ts';
+import { cutNesting, isNestedDeeper, isRecord, MAX_NESTING } from '../../base/json-value.ts';
+
 import { INVALID_REQUEST, type RpcFailure, type RpcId, rpcFailure } from '../../protocol/json-rpc.ts';
 import { TOO_LARGE } from '../transports/oversized-message.ts';
 import { Secrets } from './secrets.ts';

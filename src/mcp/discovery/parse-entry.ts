@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 
 /** How to tell a good member, and what a good one is called. */
 type MemberRule = readonly [isFine: (value: unknown) => boolean, what: string];

@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { ServerFault } from '../errors/host-error.ts';
 import type { Room } from './parse-entry.ts';

@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import type { ContentAnnotations, Icon } from '../../protocol/mcp.ts';
 import {
   cleanMembers,

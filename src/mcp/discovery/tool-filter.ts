@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 
 /** Which of a server's tools are wanted, by its own names for them; `*` stands for any characters. */
 export type ToolChoice = {

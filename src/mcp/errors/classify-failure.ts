@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import { Secrets } from '../connection/secrets.ts';
 import { TOO_LARGE } from '../transports/oversized-message.ts';
 import { HostError, type HostErrorCode, type HostErrorOptions, ServerFault } from './host-error.ts';

@@ -1,4 +1,4 @@
-import { lastWords } from '../../base/last-words.ts';
+import { lastWords } from '../../base/process/last-words.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { Secrets } from '../connection/secrets.ts';
 import type { Wire } from '../connection/wire.ts';

@@ -1,4 +1,4 @@
-import { nearest } from '../../base/nearest.ts';
+import { nearest } from '../../base/text/nearest.ts';
 import type { TimeLimits } from '../calls/time-limits.ts';
 import type { Prompt } from '../discovery/prompt.ts';
 import { HostError } from '../errors/host-error.ts';

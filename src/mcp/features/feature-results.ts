@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import type { ContentBlock, ResourceContents } from '../../protocol/mcp.ts';
 import type { Connection } from '../connection/connection.ts';
 import { malformed } from './feature-errors.ts';

@@ -1,4 +1,4 @@
-import { startTimer } from '../../base/timer.ts';
+import { startTimer } from '../../base/async/timers.ts';
 import { AbortError, messageOf } from '../../protocol/sdk-error.ts';
 import { afterFailure, type NextStep, pause, reach } from '../calls/retrying-request.ts';
 import { type LimitSources, timeLimits } from '../calls/time-limits.ts';

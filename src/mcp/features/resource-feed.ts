@@ -1,5 +1,5 @@
-import { isRecord } from '../../base/is-record.ts';
-import { startTimer } from '../../base/timer.ts';
+import { startTimer } from '../../base/async/timers.ts';
+import { isRecord } from '../../base/json-value.ts';
 import type { Connection } from '../connection/connection.ts';
 import { HostError } from '../errors/host-error.ts';
 

@@ -1,4 +1,4 @@
-import { Broadcast } from '../../base/broadcast.ts';
+import { Broadcast } from '../../base/async/broadcast.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import type { Connection } from '../connection/connection.ts';
 import { notOffered } from './feature-errors.ts';

@@ -1,4 +1,4 @@
-import { within } from '../../base/within.ts';
+import { within } from '../../base/async/timers.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
 import { AbortError } from '../../protocol/sdk-error.ts';
 import type { ServerEntry } from '../connection/connect-context.ts';

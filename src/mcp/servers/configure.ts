@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import type { ServerEntry } from '../connection/connect-context.ts';
 import type { ServerOrigin } from './server-status.ts';
 

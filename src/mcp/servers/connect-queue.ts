@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import type { ServerEntry } from '../connection/connect-context.ts';
 
 /** How many servers connect at a time. */

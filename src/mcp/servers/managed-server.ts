@@ -1,6 +1,6 @@
-import { lastWords } from '../../base/last-words.ts';
-import { redactText } from '../../base/redact.ts';
-import { LineRing } from '../../base/ring.ts';
+import { lastWords } from '../../base/process/last-words.ts';
+import { LineRing } from '../../base/text/lines.ts';
+import { redactText } from '../../base/text/redact.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
 import type { ConnectWorld, ServerEntry } from '../connection/connect-context.ts';
 import type { Connection } from '../connection/connection.ts';

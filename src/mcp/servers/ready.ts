@@ -1,4 +1,4 @@
-import { within } from '../../base/within.ts';
+import { within } from '../../base/async/timers.ts';
 import { HostError, type HostErrorCode, type WhyAside } from '../errors/host-error.ts';
 
 import type { ServerSlot } from './managed-server.ts';

@@ -1,7 +1,7 @@
-import { isRecord } from '../../base/is-record.ts';
-import { checkWritten } from '../../protocol/check-written.ts';
+import { isRecord } from '../../base/json-value.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
-import { checkExternalEntry, type ToolPolicy } from '../../protocol/server-entry.ts';
+import { checkExternalEntry, checkWritten, type ToolPolicy } from '../../protocol/server-entry.ts';
+
 import type { SdkServerEntry, ServerEntry, ServerManifest } from '../connection/connect-context.ts';
 import { choiceFault } from '../discovery/tool-filter.ts';
 import { HostError } from '../errors/host-error.ts';

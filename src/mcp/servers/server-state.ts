@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { HostError, type HostErrorCode } from '../errors/host-error.ts';
 import type { MissingVariable } from '../transports/stdio/server-environment.ts';

@@ -1,6 +1,6 @@
+import { within } from '../../base/async/timers.ts';
 import type { Clock } from '../../base/clock.ts';
-import { isRecord } from '../../base/is-record.ts';
-import { within } from '../../base/within.ts';
+import { isRecord } from '../../base/json-value.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import type { ConnectWorld, ServerEntry } from '../connection/connect-context.ts';

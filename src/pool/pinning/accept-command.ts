@@ -1,4 +1,4 @@
-import { shellWords } from '../../base/shell-word.ts';
+import { shellWords } from '../../base/text/display-text.ts';
 
 /** What a person types to accept a tool as it is now; a name that cannot be typed stands for all of its server. */
 export function acceptCommand({ server, tool }: { readonly server: string; readonly tool: string }): string {

@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 
 /** JSON text that is the same for values that mean the same: members sorted, and lists whose order means nothing. */
 export function canonical(value: unknown): string {

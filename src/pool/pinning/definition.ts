@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import type { JsonSchema, ListedTool, ToolAnnotations } from '../../protocol/mcp.ts';
 
 /** What a model or a person relies on when they choose a tool or let it run; icons and the like are left out. */

@@ -1,4 +1,4 @@
-import { cutText } from '../../base/cut-text.ts';
+import { cutText } from '../../base/text/display-text.ts';
 import { shown } from './shown.ts';
 
 /** One difference between two definitions of a tool. */

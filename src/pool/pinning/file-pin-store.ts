@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { underLock } from '../../base/file-lock.ts';
-import { replaceFile } from '../../base/replace-file.ts';
+import { underLock } from '../../base/files/file-lock.ts';
+import { replaceFile } from '../../base/files/replace-file.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { pinFileText, readPinFile } from './pin-file.ts';
 import { memoryPinStore, NO_PINS, type PinStore, type ServerPins } from './pin-store.ts';

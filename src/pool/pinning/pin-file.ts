@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import { type Definition, readDefinition } from './definition.ts';
 import type { PlacePins, ServerPins } from './pin-store.ts';
 

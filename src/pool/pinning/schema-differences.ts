@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import type { JsonSchema } from '../../protocol/mcp.ts';
 import { isIdentical } from './canonical.ts';
 import { cut, type Difference, memberPath, plain } from './difference.ts';

@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
 import { deceptive, type Finding, sayFinding } from './deceptive.ts';
 import type { Definition } from './definition.ts';

@@ -1,4 +1,4 @@
-import { cutText } from '../../base/cut-text.ts';
+import { cutText } from '../../base/text/display-text.ts';
 import { type Effort, fullEffort } from './effort.ts';
 import { shown } from './shown.ts';
 

@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import { shortHash } from '../short-hash.ts';
 import { freeRoot } from './free-root.ts';
 import type { Meter } from './meter.ts';

@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import type { JsonSchema } from '../../protocol/mcp.ts';
 import { normalForm } from './normal-form.ts';
 

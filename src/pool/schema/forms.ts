@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import type { Meter } from './meter.ts';
 import type { Schema } from './subschemas.ts';
 

@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import { FreshNames } from './fresh-names.ts';
 import type { Meter } from './meter.ts';
 import { readPointer, stepInto } from './pointer.ts';

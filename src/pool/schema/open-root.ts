@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import { withNote } from './subschemas.ts';
 
 /** A root that takes any arguments and says why; of the schema it stands for it keeps the beginning of the description. */

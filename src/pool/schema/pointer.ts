@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import { KEYWORDS } from './keywords.ts';
 
 /** The tokens of a JSON pointer in a fragment (`/a/b`), or nothing if it is not one. */

@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import type { Meter } from './meter.ts';
 import { isSchema, readPointer, stepInto } from './pointer.ts';
 

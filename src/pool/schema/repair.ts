@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import { ANNOTATIONS, KEYWORDS, OTHER_ASSERTIONS, SINCE } from './keywords.ts';
 import type { Patterns } from './patterns.ts';
 import { isSchema } from './pointer.ts';

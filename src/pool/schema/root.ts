@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import { freeRoot, pruneDefinitions } from './free-root.ts';
 import { Merging } from './merging.ts';
 import type { Meter } from './meter.ts';

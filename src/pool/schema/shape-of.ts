@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import { conjoin } from './conjoin.ts';
 import { isAnything } from './forms.ts';
 import type { Merging } from './merging.ts';

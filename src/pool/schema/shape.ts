@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import { KEYWORDS, OTHER_ASSERTIONS } from './keywords.ts';
 import type { Schema } from './subschemas.ts';
 

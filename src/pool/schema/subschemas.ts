@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import { KEYWORDS } from './keywords.ts';
 
 export type Schema = { readonly [key: string]: unknown };

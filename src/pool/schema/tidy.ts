@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import type { KeywordKind } from './keywords.ts';
 
 /** The value of a keyword that holds no schemas: as it is if it has the right form, else mended or nothing. */

@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../base/json-value.ts';
 import type { PooledTool } from '../pool.ts';
 
 /** Where words about a tool stand: what its name says counts more than what a parameter's description does. */

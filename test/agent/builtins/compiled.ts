@@ -1,4 +1,4 @@
-import { compilePattern, type LinearPattern } from '../../../src/base/linear-pattern.ts';
+import { compilePattern, type LinearPattern } from '../../../src/base/text/patterns.ts';
 
 /** A literal as Grep would use it; the flag `g` says that matches may span lines. */
 export function compiled({ source, global: multiline }: RegExp): {

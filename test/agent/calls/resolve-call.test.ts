@@ -4,8 +4,8 @@ import { expect, test, vi } from 'vitest';
 import { text, together, toolUse } from '../../../src/agent/models/scripted.ts';
 import type { SessionOptions } from '../../../src/agent/session/session.ts';
 import { Pins } from '../../../src/pool/pinning/pins.ts';
-import type { CanUseTool } from '../../../src/sdk/callbacks.ts';
-import type { Options } from '../../../src/sdk/options.ts';
+import type { CanUseTool, Options } from '../../../src/sdk/options/options.ts';
+
 import { CALL, CHANGED, DIFFERENCE, FIND, FIXTURE, RELOAD, scene } from '../../support/changing.ts';
 import { collect } from '../../support/collect.ts';
 import { drive, results } from '../../support/drive.ts';

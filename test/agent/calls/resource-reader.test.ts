@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { text, toolUse } from '../../../src/agent/models/scripted.ts';
 import type { SessionOptions } from '../../../src/agent/session/session.ts';
-import type { CanUseTool } from '../../../src/sdk/callbacks.ts';
+import type { CanUseTool } from '../../../src/sdk/options/options.ts';
 import { everything } from '../../mcp/support/servers.ts';
 import { collect } from '../../support/collect.ts';
 import { allow, asks, deny, drive, results } from '../../support/drive.ts';

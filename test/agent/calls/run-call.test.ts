@@ -15,7 +15,7 @@ import { hookedContent } from '../../../src/agent/calls/run-call.ts';
 import { type ModelScript, text, toolUse } from '../../../src/agent/models/scripted.ts';
 import type { SessionOptions } from '../../../src/agent/session/session.ts';
 import { Transcript } from '../../../src/agent/transcript/transcript.ts';
-import type { CanUseTool } from '../../../src/sdk/callbacks.ts';
+import type { CanUseTool } from '../../../src/sdk/options/options.ts';
 import { toolServer } from '../../../src/tool-server/sdk-server.ts';
 import { collect } from '../../support/collect.ts';
 import { allow, deny, drive, results, said } from '../../support/drive.ts';

@@ -4,8 +4,8 @@ import { type AgentFlags, FLAGS } from '../../../src/agent/launch/flag-table.ts'
 
 import { parseFlags } from '../../../src/agent/launch/parse-flags.ts';
 import { PERMISSION_MODES } from '../../../src/protocol/permission.ts';
-import { buildArgv } from '../../../src/sdk/argv.ts';
-import type { Options } from '../../../src/sdk/options.ts';
+import { buildArgv } from '../../../src/sdk/options/argv.ts';
+import type { Options } from '../../../src/sdk/options/options.ts';
 
 const SECRET = 'sk-ant-0123456789abcdef';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { headOf, resultLimit, tailOf } from '../../../src/agent/results/limit.ts';
-import { textTokens } from '../../../src/base/text-tokens.ts';
+import { textTokens } from '../../../src/base/text/display-text.ts';
 
 const tokens = { most: 25_000, unit: 'tokens' };
 

@@ -4,8 +4,8 @@ import { IMAGE_TOKENS } from '../../../src/agent/results/limit.ts';
 import type { ModelContent } from '../../../src/agent/results/model-content.ts';
 import { toModel } from '../../../src/agent/results/to-model.ts';
 import { toProgram } from '../../../src/agent/results/to-program.ts';
-import { isRecord } from '../../../src/base/is-record.ts';
-import { textTokens } from '../../../src/base/text-tokens.ts';
+import { isRecord } from '../../../src/base/json-value.ts';
+import { textTokens } from '../../../src/base/text/display-text.ts';
 import { FULL, memoryStore, PNG, sourceWith } from './sources.ts';
 
 /** What our own words about a file or a cut take, whatever the limit: a label, a path, a sentence. */

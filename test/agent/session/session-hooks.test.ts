@@ -5,7 +5,7 @@ import { text, together, toolUse } from '../../../src/agent/models/scripted.ts';
 import type { RegisteredHook } from '../../../src/hooks/match-hooks.ts';
 import { aliasesOf } from '../../../src/pool/alias.ts';
 import type { HookEvent, HookInput, HookJSONOutput } from '../../../src/protocol/hook.ts';
-import type { Options } from '../../../src/sdk/options.ts';
+import type { Options } from '../../../src/sdk/options/options.ts';
 import { toolServer } from '../../../src/tool-server/sdk-server.ts';
 import { collect } from '../../support/collect.ts';
 import { allow, asks, calc, drive, raw, resultOf, results, said, texts } from '../../support/drive.ts';

@@ -9,8 +9,8 @@ import { fileRuleStore } from '../../../src/config/settings/file-rule-store.ts';
 import type { Asker } from '../../../src/permissions/ask.ts';
 import type { Rule } from '../../../src/permissions/rule.ts';
 import { EMPTY_RULES, type RuleSet } from '../../../src/permissions/rule-store.ts';
-import type { CanUseTool } from '../../../src/sdk/callbacks.ts';
-import type { Options } from '../../../src/sdk/options.ts';
+import type { CanUseTool, Options } from '../../../src/sdk/options/options.ts';
+
 import { toolServer } from '../../../src/tool-server/sdk-server.ts';
 import { type ConfigPlace, configPlace } from '../../config/config-place.ts';
 import { collect } from '../../support/collect.ts';

@@ -6,7 +6,7 @@ import type { SessionOptions } from '../../../src/agent/session/session.ts';
 import { openPins } from '../../../src/pool/pinning/open-pins.ts';
 import { Pins } from '../../../src/pool/pinning/pins.ts';
 import type { ListedTool } from '../../../src/protocol/mcp.ts';
-import type { CanUseTool } from '../../../src/sdk/callbacks.ts';
+import type { CanUseTool } from '../../../src/sdk/options/options.ts';
 import { toolServer } from '../../../src/tool-server/sdk-server.ts';
 import { CALL, CHANGED, DIFFERENCE, FIND, FIXTURE, RELOAD, scene } from '../../support/changing.ts';
 import { collect } from '../../support/collect.ts';

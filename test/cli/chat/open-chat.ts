@@ -2,9 +2,9 @@ import { onTestFinished } from 'vitest';
 import { Chat } from '../../../src/cli/chat/chat.ts';
 import type { Frame } from '../../../src/protocol/control-frame.ts';
 import { createAgentClient } from '../../../src/sdk/agent-client.ts';
-import type { Options } from '../../../src/sdk/options.ts';
-import { AgentScript } from '../../../src/sdk/scripted-agent.ts';
-import { fakeWorld } from '../../sdk/fake-world.ts';
+import type { Options } from '../../../src/sdk/options/options.ts';
+import { AgentScript } from '../../../src/sdk/testing/agent-script.ts';
+import { fakeWorld } from '../../sdk/support/fake-world.ts';
 import { FakeTerminal } from './fake-terminal.ts';
 
 /** A chat on streams, with an agent in the test's hands; it is at its first prompt. */

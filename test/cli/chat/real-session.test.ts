@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { Chat } from '../../../src/cli/chat/chat.ts';
 import { openAgent } from '../../../src/cli/open-agent.ts';
 import { toolServer } from '../../../src/entry/index.ts';
-import type { Options } from '../../../src/sdk/options.ts';
+import type { Options } from '../../../src/sdk/options/options.ts';
 import type { Script } from '../../support/messages-api.ts';
 import { text, together, toolUse } from '../../support/model-reply.ts';
 import { openAgentWorld } from '../agent-world.ts';

@@ -9,7 +9,7 @@ import {
 import { sayDiagnostic } from '../../../src/mcp/discovery/read-list.ts';
 import { ServerFault } from '../../../src/mcp/errors/host-error.ts';
 import { INTERNAL, readRpc, rpcFailure, rpcResult } from '../../../src/protocol/json-rpc.ts';
-import type { McpSession } from '../../../src/tool-server/mcp-session.ts';
+import type { McpSession } from '../../../src/tool-server/session.ts';
 import { everything, portTo, testWorld } from '../support/servers.ts';
 
 describe('list tools', () => {

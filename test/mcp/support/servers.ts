@@ -11,7 +11,7 @@ import * as z from '../../../interop/node_modules/zod/index.js';
 import type { ConnectWorld, SdkPort } from '../../../src/mcp/connection/connect-context.ts';
 
 import type { StdioServerEntry } from '../../../src/protocol/server-entry.ts';
-import type { McpSession, SessionPort } from '../../../src/tool-server/mcp-session.ts';
+import type { McpSession, SessionPort } from '../../../src/tool-server/session.ts';
 
 /** A world with nothing of this machine in it but `PATH`. */
 export function testWorld(more: Partial<ConnectWorld> = {}): ConnectWorld {

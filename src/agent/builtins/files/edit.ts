@@ -1,4 +1,4 @@
-import { literalFinder } from '../../../base/wildcard.ts';
+import { literalFinder } from '../../../base/text/patterns.ts';
 import { absolutePath } from '../../../permissions/path.ts';
 import { failedOutcome } from '../../loop/run-calls.ts';
 import { defineBuiltIn } from '../built-in.ts';

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { nearest } from '../../../base/nearest.ts';
+import { nearest } from '../../../base/text/nearest.ts';
 import type { BuiltInWorld } from '../built-in.ts';
 
 /** Larger files are for commands that read a part: these tools hold the whole of it. */

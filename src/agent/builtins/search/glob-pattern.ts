@@ -1,4 +1,4 @@
-import { ANY, matchesSequence } from '../../../base/wildcard.ts';
+import { ANY, matchesSequence } from '../../../base/text/patterns.ts';
 
 /** A pattern for paths below some root, each given as its segments. */
 export type GlobPattern = {

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
-import { compilePattern } from '../../../base/linear-pattern.ts';
+import { compilePattern } from '../../../base/text/patterns.ts';
 import { type Matches, matchLines } from './match-lines.ts';
 
 /** What the thread is given. */

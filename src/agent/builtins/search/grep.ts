@@ -1,4 +1,4 @@
-import { compilePattern } from '../../../base/linear-pattern.ts';
+import { compilePattern } from '../../../base/text/patterns.ts';
 import { failedOutcome, type ToolOutcome } from '../../loop/run-calls.ts';
 import { defineBuiltIn } from '../built-in.ts';
 import type { GrepEnd } from './run-grep.ts';

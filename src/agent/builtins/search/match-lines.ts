@@ -1,4 +1,4 @@
-import type { LinearPattern } from '../../../base/linear-pattern.ts';
+import type { LinearPattern } from '../../../base/text/patterns.ts';
 
 /** One line of a text: a match, or beside one. Counted from 1. */
 export type MatchedLine = {

@@ -1,4 +1,4 @@
-import type { ProcessGroup } from '../../../base/process-group.ts';
+import type { ProcessGroup } from '../../../base/process/process-group.ts';
 
 const LOOK_EVERY_MS = 1000;
 

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ProcessGroup } from '../../../base/process-group.ts';
-import { killOnDeath } from '../../../control/kill-on-death.ts';
-import { killOnExit } from '../../../control/kill-on-exit.ts';
+import { killOnDeath, killOnExit } from '../../../base/process/kill-on-death.ts';
+import { ProcessGroup } from '../../../base/process/process-group.ts';
+
 import type { LeftOvers } from './left-overs.ts';
 
 export type ShellEnd = {

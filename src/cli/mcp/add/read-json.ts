@@ -1,9 +1,9 @@
-import { isRecord } from '../../../base/is-record.ts';
+import { isRecord } from '../../../base/json-value.ts';
 import { parseJsonc } from '../../../config/files/parse-jsonc.ts';
 import { entryFault, meantEntry } from '../../../config/sources/validate-entry.ts';
 
-import { foreignMember, foreignMembers } from '../../../protocol/foreign-member.ts';
-import { unknownMembers } from '../../../protocol/server-entry.ts';
+import { foreignMember, foreignMembers, unknownMembers } from '../../../protocol/server-entry.ts';
+
 import type { GivenEntry } from './given-entry.ts';
 import { oneWordAdvice } from './one-word.ts';
 

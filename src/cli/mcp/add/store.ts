@@ -1,4 +1,4 @@
-import { shellWord } from '../../../base/shell-word.ts';
+import { shellWord } from '../../../base/text/display-text.ts';
 import { readConfiguration } from '../../../config/configuration.ts';
 import { maskEntry } from '../../../config/explain/mask-entry.ts';
 import { keyText } from '../../../config/files/diagnostics.ts';

@@ -1,5 +1,5 @@
-import { isCredentialName } from '../../../base/is-credential-name.ts';
-import { isRecord } from '../../../base/is-record.ts';
+import { isRecord } from '../../../base/json-value.ts';
+import { isCredentialName } from '../../../base/text/redact.ts';
 import { approvablePart } from '../../../config/approval/approved-content.ts';
 import type { WrittenServer } from '../../../config/model.ts';
 import { line, type Piece } from '../../chat/piece.ts';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { shellWord } from '../../../base/shell-word.ts';
+import { shellWord } from '../../../base/text/display-text.ts';
 import type { ConfigWorld } from '../../../config/config-context.ts';
 import { leastEnvironment } from '../../../mcp/transports/stdio/server-environment.ts';
 import type { StdioServerEntry } from '../../../protocol/server-entry.ts';

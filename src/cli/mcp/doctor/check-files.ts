@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { shellWord } from '../../../base/shell-word.ts';
+import { shellWord } from '../../../base/text/display-text.ts';
 import type { Configuration } from '../../../config/configuration.ts';
 import { explainServer } from '../../../config/explain/explain-server.ts';
 import { literalSecrets } from '../../../config/explain/mask-entry.ts';

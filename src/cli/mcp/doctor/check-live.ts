@@ -1,5 +1,5 @@
-import { untoldWords } from '../../../base/last-words.ts';
-import { shellWord } from '../../../base/shell-word.ts';
+import { untoldWords } from '../../../base/process/last-words.ts';
+import { shellWord } from '../../../base/text/display-text.ts';
 import type { Configuration } from '../../../config/configuration.ts';
 import { connectionStep } from '../../../config/explain/next-steps.ts';
 import type { ConfiguredServer } from '../../../config/model.ts';

@@ -1,4 +1,4 @@
-import { shellWord } from '../../../base/shell-word.ts';
+import { shellWord } from '../../../base/text/display-text.ts';
 import type { Configuration } from '../../../config/configuration.ts';
 import { expandEntry } from '../../../config/expand/expand-entry.ts';
 import { resolvePaths, workingDirectory } from '../../../config/expand/server-directory.ts';

@@ -1,4 +1,4 @@
-import { isRecord } from '../../../base/is-record.ts';
+import { isRecord } from '../../../base/json-value.ts';
 import { literalSecrets } from '../../../config/explain/mask-entry.ts';
 import { secretName } from '../../../config/import/variables.ts';
 

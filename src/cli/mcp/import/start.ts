@@ -1,4 +1,4 @@
-import { nearest } from '../../../base/nearest.ts';
+import { nearest } from '../../../base/text/nearest.ts';
 import type { ConfigWorld } from '../../../config/config-context.ts';
 import { readConfiguration } from '../../../config/configuration.ts';
 import { faultText } from '../../../config/files/diagnostics.ts';

@@ -1,4 +1,4 @@
-import { shellWord } from '../../../base/shell-word.ts';
+import { shellWord } from '../../../base/text/display-text.ts';
 import { Failed } from '../../host/failure.ts';
 import { inSession } from '../session.ts';
 import type { McpFormat } from '../sub-command.ts';

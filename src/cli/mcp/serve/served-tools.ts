@@ -5,7 +5,7 @@ import { WRITE } from '../../../agent/builtins/files/write.ts';
 import { GLOB } from '../../../agent/builtins/search/glob.ts';
 import { GREP } from '../../../agent/builtins/search/grep.ts';
 import { BASH } from '../../../agent/builtins/shell/bash.ts';
-import { nearest } from '../../../base/nearest.ts';
+import { nearest } from '../../../base/text/nearest.ts';
 import { NotUnderstood } from '../../host/not-understood.ts';
 
 /** What a flag opens beside reading. */

@@ -5,7 +5,7 @@ import { LeftOvers } from '../../../agent/builtins/shell/left-overs.ts';
 import { WakeQueue } from '../../../agent/builtins/wake-queue.ts';
 import { VERSION } from '../../../entry/version.ts';
 import { isInWorkspace, type Workspace } from '../../../permissions/path.ts';
-import { serveStdio } from '../../../tool-server/serve-stdio.ts';
+import { serveStdio } from '../../../tool-server/serve.ts';
 import { ToolServer } from '../../../tool-server/tool-server.ts';
 import { neutralise } from '../../chat/neutralise.ts';
 import { claimStdout, flushed } from '../../claim-stdout.ts';

@@ -1,4 +1,4 @@
-import { startTimer } from '../../../base/timer.ts';
+import { startTimer } from '../../../base/async/timers.ts';
 import type { HttpServerEntry } from '../../../protocol/server-entry.ts';
 import type { ConnectWorld, Dialed } from '../../connection/connect-context.ts';
 import { HttpFault } from './http-error.ts';

@@ -1,6 +1,6 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { Dispatcher } from 'undici';
-import { isRecord } from '../../../base/is-record.ts';
+import { isRecord } from '../../../base/json-value.ts';
 import { tidyLoose } from '../../connection/normalize-message.ts';
 import { eventStream } from './event-stream.ts';
 import { excerpt, HttpFault } from './http-error.ts';

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { redactText } from '../../../base/redact.ts';
+import { redactText } from '../../../base/text/redact.ts';
 import type { HttpServerEntry } from '../../../protocol/server-entry.ts';
 import type { ConnectWorld } from '../../connection/connect-context.ts';
 import { HostError } from '../../errors/host-error.ts';

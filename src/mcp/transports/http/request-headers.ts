@@ -1,11 +1,11 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import { isRecord } from '../../../base/is-record.ts';
-import { ProcessGroup } from '../../../base/process-group.ts';
-import { redactText } from '../../../base/redact.ts';
-import { startTimer } from '../../../base/timer.ts';
-import { armKillOnDeath, killOnDeath } from '../../../control/kill-on-death.ts';
+import { startTimer } from '../../../base/async/timers.ts';
+import { isRecord } from '../../../base/json-value.ts';
+import { armKillOnDeath, killOnDeath } from '../../../base/process/kill-on-death.ts';
+import { ProcessGroup } from '../../../base/process/process-group.ts';
+import { redactText } from '../../../base/text/redact.ts';
 import type { ConnectWorld } from '../../connection/connect-context.ts';
 import { HostError } from '../../errors/host-error.ts';
 import { leastEnvironment } from '../stdio/server-environment.ts';

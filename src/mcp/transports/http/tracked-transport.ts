@@ -1,6 +1,6 @@
 import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcontextprotocol/client';
-import { isRecord } from '../../../base/is-record.ts';
-import { within } from '../../../base/within.ts';
+import { within } from '../../../base/async/timers.ts';
+import { isRecord } from '../../../base/json-value.ts';
 import { HttpFault } from './http-error.ts';
 
 /** What belongs to the start of a transport. */

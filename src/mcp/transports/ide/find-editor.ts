@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isRecord } from '../../../base/is-record.ts';
+import { isRecord } from '../../../base/json-value.ts';
 
 /** The editors that run now, and notes on lock files that were not believed. */
 type FoundEditors = { editors: Editor[]; notes: string[] };

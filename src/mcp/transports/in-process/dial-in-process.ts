@@ -1,8 +1,8 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { RpcMessage } from '../../../protocol/json-rpc.ts';
 import { messageOf } from '../../../protocol/sdk-error.ts';
-import type { McpSession } from '../../../tool-server/mcp-session.ts';
 import { openSession, type SdkServerEntry as ProgramEntry } from '../../../tool-server/sdk-server.ts';
+import type { McpSession } from '../../../tool-server/session.ts';
 import type { ConnectWorld, Dialed, SdkServerEntry } from '../../connection/connect-context.ts';
 import { HostError } from '../../errors/host-error.ts';
 import { ChannelTransport, replayed } from './channel-transport.ts';

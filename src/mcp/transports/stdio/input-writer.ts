@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { isRecord } from '../../../base/is-record.ts';
+import { isRecord } from '../../../base/json-value.ts';
 
 const DONE = Promise.resolve();
 /** Whoever reads nothing for so long is taken for one that does not read. */

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
-import { ProcessGroup } from '../../../base/process-group.ts';
-import { startTimer } from '../../../base/timer.ts';
-import { armKillOnDeath, killOnDeath } from '../../../control/kill-on-death.ts';
+import { startTimer } from '../../../base/async/timers.ts';
+import { armKillOnDeath, killOnDeath } from '../../../base/process/kill-on-death.ts';
+import { ProcessGroup } from '../../../base/process/process-group.ts';
 
 /** What is run, and in which surroundings. */
 export type Command = {

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import { LineRing } from '../../../base/ring.ts';
-import { startTimer } from '../../../base/timer.ts';
+import { startTimer } from '../../../base/async/timers.ts';
+import { LineRing } from '../../../base/text/lines.ts';
 import { messageOf } from '../../../protocol/sdk-error.ts';
 import type { Secrets } from '../../connection/secrets.ts';
 import { ByteLines } from './byte-lines.ts';

@@ -1,7 +1,7 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { win32 } from 'node:path';
-import { startTimer } from '../../../base/timer.ts';
+import { startTimer } from '../../../base/async/timers.ts';
 import { type EndSignal, type Processes, type ServerProcess, started } from './server-process.ts';
 
 /** What the Windows way needs of the system. */

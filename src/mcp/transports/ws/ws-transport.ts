@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { RawData, WebSocket } from 'ws';
-import { redactText } from '../../../base/redact.ts';
+import { redactText } from '../../../base/text/redact.ts';
 import { tidyLoose } from '../../connection/normalize-message.ts';
 import { excerpt, HttpFault, networkFault } from '../http/http-error.ts';
 import { readLongMessage, sayTooLarge, tooLarge } from '../oversized-message.ts';

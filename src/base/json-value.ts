@@ -1,0 +1,35 @@
+/** A JSON object: not null, not an array. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+/**
+ * Levels of objects and lists that data from a server, a tool or a model may have. Code that walks such data may
+ * recurse, as `JSON.stringify` does: it runs out of stack at several thousand levels.
+ */
+export const MAX_NESTING = 512;
+
+/** Whether data has more levels of objects and lists than `levels`; true for data that contains itself. */
+export function isNestedDeeper(value: unknown, levels: number = MAX_NESTING): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at++) {
+      if (isNestedDeeper(value[at], levels - 1)) return true;
+    }
+    return false;
+  }
+  for (const name in value) {
+    if (isNestedDeeper((value as Record<string, unknown>)[name], levels - 1)) return true;
+  }
+  return false;
+}
+
+/** The data with `null` in place of every object and list that is nested deeper than `levels`. */
+export function cutNesting(value: unknown, levels: number = MAX_NESTING): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (levels === 0) return null;
+  if (Array.isArray(value)) return value.map((member) => cutNesting(member, levels - 1));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, cutNesting(member, levels - 1)]),
+  );
+}

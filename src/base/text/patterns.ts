@@ -1,0 +1,165 @@
+import { createRequire } from 'node:module';
+import type * as Re2 from 're2js';
+
+/** A regular expression that is matched in time linear in the text, whatever the expression. */
+export type LinearPattern = {
+  test(text: string): boolean;
+  /** The matches in order, from the beginning; `end` is exclusive. */
+  matches(text: string): Iterable<{ readonly start: number; readonly end: number }>;
+};
+
+export type PatternOptions = {
+  readonly ignoreCase?: boolean;
+  /** `^` and `$` match at the ends of lines, `.` takes line ends. */
+  readonly multiline?: boolean;
+};
+
+/** Compiling takes time by length: this much compiles within milliseconds. */
+export const MAX_PATTERN_LENGTH = 2000;
+
+/**
+ * Compiles a regular expression that comes from a file, a server or a model, which `RegExp` would run by backtracking: one
+ * such as `(a+)+$` takes longer than anybody waits. The syntax is RE2: as in JavaScript, without lookaround and
+ * backreferences. A string is what is wrong with the expression.
+ */
+export function compilePattern(source: string, options: PatternOptions = {}): LinearPattern | string {
+  if (source.length > MAX_PATTERN_LENGTH) return `it is longer than ${MAX_PATTERN_LENGTH} characters`;
+  if (NAMED_BACKREFERENCE.test(source)) return 'backreferences are not supported';
+  const { RE2JS, RE2JSException, RE2JSSyntaxException } = engine();
+  const flags =
+    (options.ignoreCase ? RE2JS.CASE_INSENSITIVE : 0) |
+    (options.multiline ? RE2JS.MULTILINE | RE2JS.DOTALL : 0);
+  try {
+    const compiled = RE2JS.compile(RE2JS.translateRegExp(source), flags);
+    return {
+      test: (text) => compiled.test(text),
+      *matches(text) {
+        const matcher = compiled.matcher(text);
+        while (matcher.find()) yield { start: matcher.start(), end: matcher.end() };
+      },
+    };
+  } catch (thrown) {
+    if (thrown instanceof RE2JSSyntaxException) return describeSyntaxError(thrown, source);
+    if (thrown instanceof RE2JSException) return thrown.message;
+    throw thrown;
+  }
+}
+
+/** The engine would take `\k<name>` for `k<name>`. */
+const NAMED_BACKREFERENCE = /(?<!\\)(?:\\\\)*\\k</;
+const LOOKAROUND = /\(\?<?[=!]/;
+
+function describeSyntaxError(error: Re2.RE2JSSyntaxException, source: string): string {
+  if (LOOKAROUND.test(source)) return 'lookahead and lookbehind are not supported';
+  const part = error.getPattern();
+  if (part !== null && /^\\[1-9]/.test(part)) return 'backreferences are not supported';
+  return part ? `${error.getDescription()}: ${part}` : error.getDescription();
+}
+
+let loaded: typeof Re2 | undefined;
+
+/** Loaded when the first expression is compiled: most sessions need none. */
+function engine(): typeof Re2 {
+  loaded ??= createRequire(import.meta.url)('re2js') as typeof Re2;
+  return loaded;
+}
+/** Any number of items, as an element of a pattern for `matchesSequence`. */
+export const ANY = Symbol('any');
+
+/**
+ * Whether the text matches a pattern in which `*` stands for any characters and `\*` for a star. Takes time by the
+ * length of the pattern plus the length of the text: patterns come from files, servers and models.
+ */
+export function matchesWildcard(pattern: string, text: string): boolean {
+  const { first, between, last } = compiledWildcard(pattern);
+  if (last === undefined) return text === first;
+  if (!text.startsWith(first)) return false;
+  let at = first.length;
+  for (const find of between) {
+    at = find(text, at);
+    if (at === -1) return false;
+  }
+  return text.length - at >= last.length && text.endsWith(last);
+}
+
+/** The literals of a pattern around its stars; `last` is undefined if it has none. */
+type Wildcard = {
+  readonly first: string;
+  readonly between: readonly ReturnType<typeof literalFinder>[];
+  readonly last: string | undefined;
+};
+
+/** A rule is compared with every part of a command, so its pattern is compiled once. */
+const COMPILED = new Map<string, Wildcard>();
+const MAX_COMPILED = 5000;
+
+function compiledWildcard(pattern: string): Wildcard {
+  const known = COMPILED.get(pattern);
+  if (known) return known;
+  const [first = '', ...rest] = pattern.split(/(?<!\\)\*/).map((literal) => literal.replaceAll('\\*', '*'));
+  const last = rest.pop();
+  const compiled = { first, between: rest.map(literalFinder), last };
+  if (COMPILED.size >= MAX_COMPILED) COMPILED.clear();
+  COMPILED.set(pattern, compiled);
+  return compiled;
+}
+
+/**
+ * Whether the items match a pattern whose `ANY` takes any number of them. Takes time by length times length: only the
+ * last `ANY` ever needs to take more, since it can take whatever an earlier one would.
+ */
+export function matchesSequence<P, T>(
+  pattern: readonly (P | typeof ANY)[],
+  items: ArrayLike<T>,
+  matchesOne: (element: P, item: T) => boolean,
+): boolean {
+  let at = 0;
+  let retry: { readonly after: number; from: number } | undefined;
+  for (let item = 0; item < items.length; ) {
+    const element = pattern[at];
+    if (at < pattern.length && element === ANY) {
+      at += 1;
+      retry = { after: at, from: item };
+    } else if (at < pattern.length && matchesOne(element as P, items[item] as T)) {
+      at += 1;
+      item += 1;
+    } else if (retry) {
+      retry.from += 1;
+      item = retry.from;
+      at = retry.after;
+    } else {
+      return false;
+    }
+  }
+  return pattern.slice(at).every((element) => element === ANY);
+}
+
+/**
+ * Finds where the first occurrence of the literal at or after `from` ends, or -1. Knuth-Morris-Pratt: `String.indexOf`
+ * takes time by length times length for a literal such as `baaaa` in a text of `a`.
+ */
+export function literalFinder(literal: string): (text: string, from: number) => number {
+  const borders = borderLengths(literal);
+  return (text, from) => {
+    if (literal === '') return from;
+    let matched = 0;
+    for (let at = from; at < text.length; at++) {
+      while (matched > 0 && literal[matched] !== text[at]) matched = borders[matched - 1] ?? 0;
+      if (literal[matched] === text[at]) matched += 1;
+      if (matched === literal.length) return at + 1;
+    }
+    return -1;
+  };
+}
+
+/** For each prefix of the literal: the length of its longest proper prefix that is also its suffix. */
+function borderLengths(literal: string): Uint32Array {
+  const borders = new Uint32Array(literal.length);
+  let length = 0;
+  for (let at = 1; at < literal.length; at++) {
+    while (length > 0 && literal[length] !== literal[at]) length = borders[length - 1] ?? 0;
+    if (literal[length] === literal[at]) length += 1;
+    borders[at] = length;
+  }
+  return borders;
+}

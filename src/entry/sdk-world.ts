@@ -1,0 +1,87 @@
+import { homedir } from 'node:os';
+import { resolve } from 'node:path';
+import { startTimer } from '../base/async/timers.ts';
+import type { AgentLink } from '../control/link.ts';
+import { memoryLinks } from '../control/memory-link.ts';
+import { ExitFault } from '../control/process-link.ts';
+import { messageOf, SdkError } from '../protocol/sdk-error.ts';
+import { guarded, type SdkWorld } from '../sdk/conversation/conversation.ts';
+import type { AgentLaunch, Options } from '../sdk/options/options.ts';
+import { VERSION } from './version.ts';
+
+const DEBUG_WORDS = new Set(['1', 'true', 'frames', '*']);
+
+/** The real surroundings: the only place of the package that reads the environment. */
+export function realWorld(): SdkWorld {
+  const warned = new Set<string>();
+  const debug = (process.env.TOOLPLANE_DEBUG ?? '').split(',').some((word) => DEBUG_WORDS.has(word.trim()));
+  const warn: SdkWorld['warn'] = ({ code, message }) => {
+    if (warned.has(message)) return;
+    warned.add(message);
+    process.emitWarning(message, { type: 'ToolplaneWarning', code });
+  };
+  return {
+    version: VERSION,
+    debug,
+    environment: () => ({ ...process.env }),
+    openDefault: (launch, options) => openOwnAgent(launch, options, warn),
+    warn,
+    print: (line) => void process.stderr.write(`[toolplane] ${line}\n`),
+  };
+}
+
+const DEFAULT_GRACE_MS = 5_000;
+
+/** The agent of this package, in this process. It is loaded now and not before, so that importing the package costs nothing. */
+function openOwnAgent(launched: AgentLaunch, options: Options, warn: SdkWorld['warn']): AgentLink {
+  const { program, agent, fail } = memoryLinks();
+  const stop = new AbortController();
+  const stderr = options.stderr && guarded('stderr', options.stderr, warn);
+  const note = (text: string) => {
+    if (stderr) stderr(`[toolplane] ${text}\n`);
+    else warn({ code: 'TOOLPLANE_AGENT', message: text });
+  };
+  const run = async () => {
+    const { launch } = await load();
+    const session = await launch(agent, {
+      argv: launched.argv,
+      env: launched.env,
+      cwd: resolve(launched.cwd ?? '.'),
+      home: launched.env.HOME ?? homedir(),
+      version: VERSION,
+      now: () => new Date(),
+      note,
+      signal: stop.signal,
+    });
+    await session.done;
+    // As a process of its own would end.
+    if (session.hasFailed) fail(new ExitFault(1, null, []));
+  };
+  const over = run().catch(fail);
+  return {
+    ...program,
+    async close() {
+      stop.abort();
+      await program.close();
+      await atMost(options.closeGraceMs ?? DEFAULT_GRACE_MS, over);
+    },
+  };
+}
+
+async function load(): Promise<typeof import('../agent/launch/launch.ts')> {
+  try {
+    return await import('../agent/launch/launch.ts');
+  } catch (cause) {
+    throw new SdkError('spawn-failed', `The agent of toolplane cannot be loaded: ${messageOf(cause)}`, {
+      cause,
+    });
+  }
+}
+
+/** Waits, but not for ever: a tool that does not end must not keep the program. */
+async function atMost(ms: number, work: Promise<void>): Promise<void> {
+  const { promise, resolve: giveUp } = Promise.withResolvers<void>();
+  const timer = startTimer(ms, giveUp);
+  await Promise.race([work, promise]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,301 @@
+import { Queue } from '../../base/async/queue.ts';
+import { ControlChannel } from '../../control/channel.ts';
+import type { AgentLink } from '../../control/link.ts';
+import { watchLink } from '../../control/watched-link.ts';
+import type { SDKMessage, SDKUserMessage } from '../../protocol/agent-message.ts';
+import type { Frame } from '../../protocol/control-frame.ts';
+import { AbortError, messageOf } from '../../protocol/sdk-error.ts';
+import { replaceReply, serveAgent } from '../handlers/agent-requests.ts';
+import { Bridge } from '../handlers/bridge.ts';
+import { type RegisteredHooks, registerHooks } from '../handlers/hooks.ts';
+import { buildArgv, buildEnvironment, type Environment } from '../options/argv.ts';
+import { checkOptions, optionWarnings } from '../options/check-options.ts';
+import {
+  describeServers,
+  prepareServersForCli,
+  type SplitServers,
+  splitServers,
+} from '../options/mcp-servers.ts';
+import type { AgentLaunch, McpServerConfig, Options } from '../options/options.ts';
+import {
+  buildInitialize,
+  checkSupport,
+  gatherManifests,
+  initializeLimit,
+  type Manifest,
+} from './initialize.ts';
+import { exitReason, isDefaultAgent, openLink } from './open-link.ts';
+import { openTelemetry } from './telemetry.ts';
+import { ToolUses } from './tool-uses.ts';
+import { BEFORE_FIRST, ending, nextTurnState, type TurnEvent, type TurnState } from './turn-end.ts';
+
+/** One agent and everything it asks of this process: the part that `query()` and `AgentClient` share. */
+export class Conversation {
+  readonly messages = new MessageQueue();
+  readonly #options: Options;
+  readonly #link: AgentLink;
+  readonly #channel: ControlChannel;
+  readonly #bridge: Bridge;
+  readonly #hooks: RegisteredHooks;
+  readonly #toolUses: ToolUses;
+  readonly #initializeMs: number;
+  #servers: SplitServers;
+  #turn: TurnState = BEFORE_FIRST;
+  #lastResult: Frame | undefined;
+  #aborted: AbortError | undefined;
+  #confirming: Promise<void> | undefined;
+  #changing: Promise<unknown> = Promise.resolve();
+  #isReady = false;
+  #isClosed = false;
+  /** The agent's response to `initialize`. */
+  readonly initialized: Promise<Frame>;
+
+  /** `initializeTimeoutMs` may only raise the limit for the agent's first answer. */
+  constructor(options: Options, world: SdkWorld, initializeTimeoutMs = 0) {
+    checkOptions(options);
+    for (const warning of optionWarnings(options)) world.warn(warning);
+    if (options.abortController?.signal.aborted) throw new AbortError('Operation aborted');
+    this.#options = options;
+    this.#servers = splitServers(options.mcpServers);
+    this.#hooks = registerHooks(options.hooks);
+    const telemetry = openTelemetry(world.version);
+    this.#toolUses = new ToolUses([
+      ...(options.onToolUse ? [{ finished: guarded('onToolUse', options.onToolUse, world.warn) }] : []),
+      ...(telemetry ? [telemetry.watcher] : []),
+    ]);
+    this.#bridge = new Bridge(this.#servers.sdk, {
+      assigns: options.assigns ?? {},
+      send: (server, message) => {
+        this.#channel.post({ subtype: 'mcp_message', server_name: server, message: message as Frame });
+        return this.#link.room?.();
+      },
+      observer: telemetry?.observer,
+    });
+    const inherited = world.environment();
+    const launch: AgentLaunch = {
+      argv: buildArgv(options, configText(this.#servers, options)),
+      cwd: options.cwd,
+      env: buildEnvironment(options, inherited),
+    };
+    telemetry?.inject(launch.env);
+    this.#initializeMs = Math.max(
+      initializeLimit(inherited.CLAUDE_CODE_STREAM_CLOSE_TIMEOUT),
+      initializeTimeoutMs,
+    );
+    const isWatched = world.debug || options.debug === true;
+    const stderr = options.stderr && guarded('stderr', options.stderr, world.warn);
+    const note = (text: string) => stderr?.(`[toolplane] ${text}\n`);
+    const onNoise = (line: string) => note(`not a frame: ${line}`);
+    const link = owned(this.#bridge, () =>
+      openLink(options, launch, world.openDefault, { onNoise, onStderr: stderr }),
+    );
+    this.#link = isWatched ? watchLink(link, world.print) : link;
+    const servants = { bridge: this.#bridge, hooks: this.#hooks, options };
+    this.#channel = new ControlChannel(this.#link, {
+      request: (subtype, body, served) => serveAgent(servants, subtype, body, served),
+      message: (message) => this.#receive(message),
+      replace: (subtype, body, cause) => replaceReply(servants, subtype, body, cause),
+      fault: note,
+    });
+    this.#channel.done.then(
+      () => this.#finish(undefined),
+      (cause) => this.#finish(cause),
+    );
+    options.abortController?.signal.addEventListener('abort', this.#onAbort, { once: true });
+    const withManifests = inherited.CLAUDE_AGENT_SDK_DISABLE_MCP_MANIFESTS !== '1';
+    this.initialized = this.#initialize(withManifests).catch((cause) => {
+      throw this.#aborted ?? cause;
+    });
+    this.initialized.catch((cause) => this.fail(cause));
+  }
+
+  /** Sends a user message, once the agent is initialised. Resolves when the link has room for more. */
+  async send(message: SDKUserMessage): Promise<void> {
+    await this.initialized;
+    // A message that asks for no turn has no result either.
+    if (message.shouldQuery !== false) this.#step({ kind: 'sent' });
+    await this.#channel.send(this.#options.verbatimPrompts ? { ...message, client_composed: true } : message);
+  }
+
+  /** No more messages will be sent: the agent may finish when it is done. */
+  endInput(): void {
+    this.#step({ kind: 'input-ended' });
+  }
+
+  /** Asks the agent; gives the body of its answer. */
+  async request(body: Frame & { subtype: string }): Promise<Frame> {
+    await this.initialized;
+    const timeoutMs = this.#options.controlTimeoutMs ?? 60_000;
+    return (await this.#channel.request(body, { timeoutMs })).response;
+  }
+
+  /** Sends `initialize` again, without manifests; requests the agent still waits on are delivered again. */
+  async reinitialize(): Promise<Frame> {
+    await this.initialized;
+    return this.#sendInitialize(new Map());
+  }
+
+  /**
+   * Replaces the servers of the running agent, one change after the other. New in-process ones serve before the agent
+   * knows of them, those that go until it has agreed; of two under one key the new one serves at once.
+   */
+  setServers(servers: Record<string, McpServerConfig>): Promise<Frame> {
+    const change = this.#changing.then(() => this.#setServers(servers));
+    this.#changing = change.catch(() => {});
+    return change;
+  }
+
+  async #setServers(servers: Record<string, McpServerConfig>): Promise<Frame> {
+    const split = splitServers(servers);
+    this.#bridge.set(new Map([...this.#servers.sdk, ...split.sdk]));
+    try {
+      const result = await this.request({ subtype: 'mcp_set_servers', servers: describeServers(split) });
+      this.#servers = split;
+      return result;
+    } finally {
+      this.#bridge.set(this.#servers.sdk);
+    }
+  }
+
+  /** Closes the agent; resolves when its process has ended. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.messages.end();
+    this.#bridge.close();
+    await this.#link.close();
+  }
+
+  /** Iterating ends with this failure; the agent is closed. */
+  fail(cause: unknown): void {
+    this.messages.fail(cause);
+    this.close().catch(() => {});
+  }
+
+  async #initialize(withManifests: boolean): Promise<Frame> {
+    const which = isDefaultAgent(this.#options) ? 'ours' : 'all';
+    return this.#sendInitialize(
+      withManifests ? await gatherManifests(this.#servers, this.#bridge, which) : new Map(),
+    );
+  }
+
+  async #sendInitialize(manifests: ReadonlyMap<string, Manifest>): Promise<Frame> {
+    const body = buildInitialize(this.#options, this.#hooks.wire, this.#servers, manifests);
+    const { response, extra } = await this.#channel.request(body, { timeoutMs: this.#initializeMs });
+    checkSupport(this.#options, response);
+    this.#isReady = true;
+    for (const pending of Object.values(extra)) {
+      if (Array.isArray(pending)) for (const frame of pending) this.#channel.redeliver(frame);
+    }
+    return response;
+  }
+
+  #receive(message: Frame): void {
+    if (message.type === 'result') this.#lastResult = message;
+    this.#toolUses.note(message);
+    const isOwnBusiness = message.subtype === 'session_state_changed' && message.sdk_host_only === true;
+    if (!isOwnBusiness) this.messages.receive(message as unknown as SDKMessage, this.#link);
+    this.#step({ kind: 'received', message });
+  }
+
+  #step(event: TurnEvent): void {
+    this.#turn = nextTurnState(this.#turn, event);
+    const end = ending(this.#turn);
+    if (end === 'over') this.#link.end();
+    else if (end === 'doubtful') this.#confirm();
+  }
+
+  /** Lines are read in order: an agent that answers this has read every message before it, and says so if it runs one. */
+  #confirm(): void {
+    const step = () => {
+      this.#confirming = undefined;
+      this.#step({ kind: 'confirmed' });
+    };
+    this.#confirming ??= this.request({ subtype: 'mcp_status' }).then(step, step);
+  }
+
+  readonly #onAbort = (): void => {
+    this.#aborted = new AbortError('Claude Code process aborted by user');
+    this.fail(this.#aborted);
+  };
+
+  #finish(cause: unknown): void {
+    this.#options.abortController?.signal.removeEventListener('abort', this.#onAbort);
+    this.#bridge.close();
+    const reason = exitReason({
+      cause: this.#aborted ?? cause,
+      isExpected: this.#isClosed,
+      isReady: this.#isReady,
+      turn: this.#turn,
+      lastResult: this.#lastResult,
+    });
+    if (reason === undefined) this.messages.end();
+    else this.messages.fail(reason);
+    this.#link.close().catch(() => {});
+  }
+}
+
+/** What is opened after the bridge and fails takes it along. */
+function owned<T>(bridge: Bridge, open: () => T): T {
+  try {
+    return open();
+  } catch (fault) {
+    bridge.close();
+    throw fault;
+  }
+}
+
+function configText(servers: SplitServers, options: Options): string | undefined {
+  const prepared = prepareServersForCli(servers, { sdkServersOnArgv: options.sdkServersOnArgv === true });
+  return prepared && JSON.stringify({ mcpServers: prepared });
+}
+
+/** What the SDK half gets from its surroundings, so that nothing below reads them. */
+export type SdkWorld = {
+  readonly version: string;
+  /** The environment a started agent inherits, read anew for each conversation. */
+  environment(): Environment;
+  /** The agent when the options name none. */
+  openDefault(launch: AgentLaunch, options: Options): AgentLink;
+  warn(warning: { code: string; message: string }): void;
+  /** Where frames are printed when somebody debugs. */
+  print(line: string): void;
+  /** Print frames though no option asks for it. */
+  readonly debug: boolean;
+};
+
+/** Unread messages from which on a slow reader slows the agent down. */
+const MAX_UNREAD = 1000;
+
+/**
+ * The messages of a conversation that the program has not read yet. Beyond `MAX_UNREAD` only the latest progress of
+ * each call is kept, and an agent in this process waits before it reads more from its model; no other message is lost.
+ */
+class MessageQueue extends Queue<SDKMessage> {
+  constructor() {
+    super({ limit: MAX_UNREAD, keyOf: progressKey });
+  }
+
+  /** Adds a message that came by `link`. */
+  receive(message: SDKMessage, link: AgentLink): void {
+    this.push(message);
+    if (this.unread >= MAX_UNREAD) link.hold?.(this.below(MAX_UNREAD / 2));
+  }
+}
+
+function progressKey(message: SDKMessage): string | undefined {
+  return message.type === 'tool_progress' ? String(message.tool_use_id) : undefined;
+}
+
+/** A listener of the user's, asynchronous or not: what it throws is told once, and disturbs nothing. */
+export function guarded<T>(
+  option: string,
+  listener: (value: T) => void,
+  warn: (warning: { code: string; message: string }) => void,
+): (value: T) => void {
+  return (value) => {
+    const listen = async (): Promise<void> => listener(value);
+    listen().catch((cause) => {
+      warn({ code: 'TOOLPLANE_LISTENER_THREW', message: `options.${option} threw: ${messageOf(cause)}` });
+    });
+  };
+}

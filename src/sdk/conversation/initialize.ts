@@ -1,0 +1,151 @@
+import type { Frame } from '../../protocol/control-frame.ts';
+import { MCP_VERSIONS } from '../../protocol/mcp.ts';
+import { SdkError } from '../../protocol/sdk-error.ts';
+import type { SdkServerEntry } from '../../tool-server/sdk-server.ts';
+import type { McpSession } from '../../tool-server/session.ts';
+import { ToolServer } from '../../tool-server/tool-server.ts';
+import type { Bridge } from '../handlers/bridge.ts';
+import type { RegisteredHooks } from '../handlers/hooks.ts';
+import { type SplitServers, sdkServerSettings } from '../options/mcp-servers.ts';
+import type { Options } from '../options/options.ts';
+
+/** The `initialize` request for these options. Members stand in the incumbent's order; what is not set is left out. */
+export function buildInitialize(
+  options: Options,
+  hooks: RegisteredHooks['wire'],
+  servers: SplitServers,
+  manifests: ReadonlyMap<string, Manifest>,
+): Frame & { subtype: 'initialize' } {
+  const settings = [...servers.sdk]
+    .map(([key, entry]) => [key, sdkServerSettings(entry)] as const)
+    .filter(([, value]) => Object.keys(value).length > 0);
+  const preset = typeof options.systemPrompt === 'object' && 'preset' in options.systemPrompt;
+  return defined({
+    subtype: 'initialize',
+    hooks,
+    sdkMcpServers: servers.sdk.size > 0 ? [...servers.sdk.keys()] : undefined,
+    sdkMcpServerConfigs: settings.length > 0 ? Object.fromEntries(settings) : undefined,
+    sdkMcpServerManifests: manifests.size > 0 ? Object.fromEntries(manifests) : undefined,
+    jsonSchema: options.outputFormat?.schema,
+    systemPrompt: preset ? undefined : promptBlocks(options.systemPrompt),
+    appendSystemPrompt: presetMember(options, 'append'),
+    planModeInstructions: options.planModeInstructions,
+    systemPromptSnapshot: snapshot(options),
+    toolAliases: options.toolAliases,
+    excludeDynamicSections: presetMember(options, 'excludeDynamicSections'),
+    agents: options.agents,
+    title: options.title,
+    skills: Array.isArray(options.skills) ? options.skills : undefined,
+    promptSuggestions: options.promptSuggestions,
+    agentProgressSummaries: options.agentProgressSummaries,
+    forwardSubagentText: options.forwardSubagentText,
+    supportedDialogKinds: options.supportedDialogKinds,
+    perTaskStopAffordance: options.perTaskStopAffordance,
+    plugins: options.pluginDelivery === 'initialize' && options.plugins?.length ? options.plugins : undefined,
+  });
+}
+
+/** No prompt is an empty one, not the agent's own: that is what the preset is for. */
+function promptBlocks(prompt: Options['systemPrompt']): string[] {
+  const given = typeof prompt === 'object' && 'prompt' in prompt ? prompt.prompt : prompt;
+  if (Array.isArray(given)) return given;
+  return [typeof given === 'string' ? given : ''];
+}
+
+function presetMember(options: Options, member: 'append' | 'excludeDynamicSections'): unknown {
+  const { systemPrompt } = options;
+  return typeof systemPrompt === 'object' && 'preset' in systemPrompt ? systemPrompt[member] : undefined;
+}
+
+function snapshot({ systemPrompt }: Options): boolean | undefined {
+  return typeof systemPrompt === 'object' && 'type' in systemPrompt ? systemPrompt.snapshot : undefined;
+}
+
+function defined<T extends Frame>(frame: T): T {
+  return Object.fromEntries(Object.entries(frame).filter(([, value]) => value !== undefined)) as T;
+}
+
+const MIN_INITIALIZE_MS = 60_000;
+
+/** A minute at least: an agent with slow start-up hooks needs it. */
+export function initializeLimit(override: string | undefined): number {
+  const ms = Number(override);
+  return Number.isFinite(ms) ? Math.max(ms, MIN_INITIALIZE_MS) : MIN_INITIALIZE_MS;
+}
+
+/**
+ * The handshakes of in-process servers, made side by side; one that takes too long is left to the agent. Our own host
+ * makes those of foreign servers itself: it offers them more than a handshake made beforehand could promise.
+ */
+export async function gatherManifests(
+  servers: SplitServers,
+  bridge: Bridge,
+  which: 'all' | 'ours',
+): Promise<Map<string, Manifest>> {
+  const entries = [...servers.sdk].filter(([, it]) => which === 'all' || it.instance instanceof ToolServer);
+  const manifests = await Promise.all(
+    entries.map(async ([key, entry]) => {
+      const session = bridge.session(key);
+      return [key, session && (await makeManifest(entry, session))] as const;
+    }),
+  );
+  return new Map(manifests.filter((it): it is readonly [string, Manifest] => it[1] !== undefined));
+}
+
+/** Hooks that must block cannot be left to an agent that does not know how. */
+export function checkSupport({ hooks }: Options, response: Frame): void {
+  const mustBlock = Object.values(hooks ?? {}).some((matchers) =>
+    matchers.some((it) => it.onFailure === 'block'),
+  );
+  if (!mustBlock || response.hook_on_failure_supported === true) return;
+  throw new SdkError(
+    'control-failed',
+    'The agent does not honour onFailure: "block" on hook matchers, so a hook that fails would not block',
+  );
+}
+
+/** A server's handshake, made beforehand: an agent that takes it needs no round trip (C29). */
+export type Manifest = { initializeResult: object; toolsListResult?: object };
+
+/** How long a server that is not ours may take; after that the agent does the handshake itself. */
+const FOREIGN_LIMIT_MS = 250;
+
+/** Our own servers answer at once; a foreign one is asked as the agent would ask it. */
+export async function makeManifest(
+  entry: SdkServerEntry,
+  session: McpSession,
+): Promise<Manifest | undefined> {
+  if (entry.instance instanceof ToolServer) {
+    return {
+      initializeResult: entry.instance.initializeResult(),
+      toolsListResult: entry.instance.toolsList(),
+    };
+  }
+  const late = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => late.resolve(undefined), FOREIGN_LIMIT_MS);
+  try {
+    return await Promise.race([askForeign(session), late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function askForeign(session: McpSession): Promise<Manifest | undefined> {
+  const initialized = await session.receive({
+    jsonrpc: '2.0',
+    id: 'manifest-initialize',
+    method: 'initialize',
+    params: {
+      protocolVersion: MCP_VERSIONS[0],
+      capabilities: {},
+      clientInfo: { name: 'toolplane', version: '1.0.0' },
+    },
+  });
+  if (!initialized || !('result' in initialized)) return undefined;
+  await session.receive({ jsonrpc: '2.0', method: 'notifications/initialized' });
+  const initializeResult = initialized.result;
+  if (!(initializeResult.capabilities as { tools?: unknown }).tools) return { initializeResult };
+  const listed = await session.receive({ jsonrpc: '2.0', id: 'manifest-tools', method: 'tools/list' });
+  if (!listed || !('result' in listed) || listed.result.nextCursor !== undefined) return { initializeResult };
+  return { initializeResult, toolsListResult: listed.result };
+}

@@ -1,0 +1,108 @@
+import { existsSync } from 'node:fs';
+import { basename, isAbsolute, resolve } from 'node:path';
+import type { AgentLink } from '../../control/link.ts';
+import { ExitFault, spawnAgent } from '../../control/process-link.ts';
+import type { Frame } from '../../protocol/control-frame.ts';
+import { messageOf, SdkError } from '../../protocol/sdk-error.ts';
+import type { AgentLaunch, Options } from '../options/options.ts';
+import type { TurnState } from './turn-end.ts';
+
+const DEFAULT_LINE_LENGTH = 64 * 1024 * 1024;
+const SCRIPT = /\.([cm]?[jt]s|[jt]sx)$/;
+
+/** Who hears what the agent says beside the protocol. Neither may throw. */
+type AgentListeners = {
+  /** Lines on stdout that are no frames. */
+  onNoise(line: string): void;
+  /** Text on stderr. */
+  onStderr?: ((text: string) => void) | undefined;
+};
+
+/** A link to the agent the options name: given by the caller, started as a process, or the default one. */
+export function openLink(
+  options: Options,
+  launch: AgentLaunch,
+  openDefault: (launch: AgentLaunch, options: Options) => AgentLink,
+  listeners: AgentListeners,
+): AgentLink {
+  if (options.link) return options.link(launch);
+  const { pathToClaudeCodeExecutable: path, spawnClaudeCodeProcess: spawn } = options;
+  if (isDefaultAgent(options)) return openDefault(launch, options);
+  if (path && !spawn && isMissing(path, launch.cwd)) {
+    throw new SdkError('spawn-failed', `options.pathToClaudeCodeExecutable: ${path} does not exist`);
+  }
+  return spawnAgent(
+    { ...commandFor(path ?? 'claude', options, launch.argv), cwd: launch.cwd, env: launch.env },
+    {
+      maxLineLength: options.maxLineLength ?? DEFAULT_LINE_LENGTH,
+      onNoise: listeners.onNoise,
+      onStderr: listeners.onStderr,
+      spawn,
+      ...(options.closeGraceMs !== undefined && { graceMs: options.closeGraceMs }),
+    },
+  );
+}
+
+/** Whether the options leave it to us which agent there is. */
+export function isDefaultAgent({
+  link,
+  pathToClaudeCodeExecutable,
+  spawnClaudeCodeProcess,
+}: Options): boolean {
+  return !link && !pathToClaudeCodeExecutable && !spawnClaudeCodeProcess;
+}
+
+/** A script runs on a JavaScript runtime, anything else by itself. */
+export function commandFor(
+  path: string,
+  options: Pick<Options, 'executable' | 'executableArgs'>,
+  argv: readonly string[],
+): { command: string; args: string[] } {
+  const before = options.executableArgs ?? [];
+  if (!SCRIPT.test(path)) return { command: path, args: [...before, ...argv] };
+  return { command: options.executable ?? 'node', args: [...before, path, ...argv] };
+}
+
+/** A bare command is looked for on the PATH by who starts it; for a relative path a missing `cwd` is the fault to tell. */
+function isMissing(path: string, cwd = '.'): boolean {
+  if (isAbsolute(path)) return !existsSync(path);
+  const isCommand = basename(path) === path && !SCRIPT.test(path);
+  return !isCommand && existsSync(cwd) && !existsSync(resolve(cwd, path));
+}
+
+/** What is known when the agent is gone. */
+type Exit = {
+  /** Why the link ended; `undefined` if it ended without a fault. */
+  readonly cause: unknown;
+  /** We ended it. */
+  readonly isExpected: boolean;
+  /** It had answered `initialize`. */
+  readonly isReady: boolean;
+  readonly turn: Pick<TurnState, 'sent' | 'results'>;
+  readonly lastResult: Frame | undefined;
+};
+
+/** What iterating fails with, or `undefined` if the conversation ended as it should. */
+export function exitReason({ cause, isExpected, isReady, turn, lastResult }: Exit): unknown {
+  if (cause !== undefined) return explainExit(cause, lastResult);
+  if (isExpected) return undefined;
+  if (!isReady) return leftEarly('it answered initialize: is it an agent CLI?');
+  return turn.sent > 0 && turn.results === 0 ? leftEarly('it gave a result') : undefined;
+}
+
+function leftEarly(before: string): SdkError {
+  return new SdkError('process-exited', `The agent ended before ${before}`);
+}
+
+/** An agent that ends with a failed result says more by it than by its exit code. */
+export function explainExit(cause: unknown, lastResult: Frame | undefined): unknown {
+  if (!(cause instanceof ExitFault) || lastResult?.is_error !== true) return cause;
+  const { errors, result, subtype } = lastResult;
+  const listed = Array.isArray(errors)
+    ? errors.filter((it) => typeof it === 'string' && it.trim() !== '')
+    : [];
+  const said = listed.length > 0 ? listed.join('; ') : result || subtype;
+  return new SdkError('process-exited', `Claude Code returned an error result: ${messageOf(said)}`, {
+    cause,
+  });
+}

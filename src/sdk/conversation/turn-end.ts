@@ -1,0 +1,68 @@
+import type { Frame } from '../../protocol/control-frame.ts';
+
+/** What is known about the end of the conversation. */
+export type TurnState = {
+  /** No more input will come. */
+  readonly inputEnded: boolean;
+  /** User messages sent, and results seen. */
+  readonly sent: number;
+  readonly results: number;
+  /** A result came after the last message was sent. */
+  readonly answered: boolean;
+  /** The agent's own word, if it gives one; `undefined` if it never did, `stale` if the last one is older than the last message or result. */
+  readonly state: 'running' | 'idle' | 'stale' | undefined;
+  /** The agent answered something that was asked after the last message: it has read them all. */
+  readonly confirmed: boolean;
+};
+
+export const BEFORE_FIRST: TurnState = {
+  inputEnded: false,
+  sent: 0,
+  results: 0,
+  answered: false,
+  state: undefined,
+  confirmed: false,
+};
+
+export type TurnEvent =
+  | { kind: 'sent' }
+  | { kind: 'input-ended' }
+  | { kind: 'confirmed' }
+  | { kind: 'received'; message: Frame };
+
+export function nextTurnState(now: TurnState, event: TurnEvent): TurnState {
+  switch (event.kind) {
+    case 'sent':
+      return {
+        ...now,
+        sent: now.sent + 1,
+        answered: false,
+        state: now.state && 'stale',
+        confirmed: false,
+      };
+    case 'input-ended':
+      return { ...now, inputEnded: true };
+    case 'confirmed':
+      return { ...now, confirmed: true };
+    case 'received': {
+      const { type, subtype, state } = event.message;
+      if (type === 'result') return { ...now, results: now.results + 1, answered: true };
+      if (type !== 'system' || subtype !== 'session_state_changed') return now;
+      return { ...now, state: state === 'idle' ? 'idle' : 'running' };
+    }
+  }
+}
+
+/**
+ * Whether our end of the link may close: the agent still calls tools, hooks and callbacks through it until it is done.
+ * An agent that reports its state is done when idle after a result; one that does not, when every message has its result.
+ * Idle with fewer results than messages is `doubtful`: the agent took several in one turn, or has not read the last one yet.
+ */
+export function ending(now: TurnState): 'open' | 'doubtful' | 'over' {
+  if (!now.inputEnded) return 'open';
+  if (now.sent === 0) return 'over';
+  const hasAll = now.results >= now.sent;
+  if (now.state === undefined) return hasAll ? 'over' : 'open';
+  if (!now.answered || now.state !== 'idle') return 'open';
+  return hasAll || now.confirmed ? 'over' : 'doubtful';
+}

@@ -1,0 +1,158 @@
+import { isRecord } from '../../base/json-value.ts';
+import { NO_REPLY, type Reply, type ServedRequest } from '../../control/channel.ts';
+import type { Frame } from '../../protocol/control-frame.ts';
+import { SdkError } from '../../protocol/sdk-error.ts';
+import type {
+  CanUseTool,
+  ElicitationRequest,
+  OnElicitation,
+  OnUserDialog,
+  Options,
+  UserDialogRequest,
+} from '../options/options.ts';
+import type { Bridge } from './bridge.ts';
+import { type RegisteredHooks, runHook } from './hooks.ts';
+
+/** What the program has at hand to serve its agent with. */
+export type Servants = {
+  readonly bridge: Bridge;
+  readonly hooks: RegisteredHooks;
+  readonly options: Options;
+};
+
+type Serve = (servants: Servants, body: Frame, served: ServedRequest) => Reply | Promise<Reply>;
+
+/** Everything an agent may ask, by subtype; tool calls come under two names (R46, C4). */
+const REQUESTS: ReadonlyMap<string, Serve> = new Map<string, Serve>([
+  ['mcp_message', ({ bridge }, body, served) => bridge.serve(body, served)],
+  ['sdk_mcp_request', ({ bridge }, body, served) => bridge.serve(body, served)],
+  ['can_use_tool', ({ options }, body, served) => askPermission(options.canUseTool, body, served)],
+  ['hook_callback', ({ hooks }, body, served) => runHook(hooks, body, served.signal)],
+  ['elicitation', ({ options }, body, served) => askElicitation(options.onElicitation, body, served)],
+  ['request_user_dialog', ({ options }, body, served) => askDialog(options.onUserDialog, body, served)],
+]);
+
+/** Serves one request of the agent; an unknown one is refused by name. */
+export function serveAgent(
+  servants: Servants,
+  subtype: string,
+  body: Frame,
+  served: ServedRequest,
+): Reply | Promise<Reply> {
+  const serve = REQUESTS.get(subtype);
+  if (serve) return serve(servants, body, served);
+  throw new SdkError('control-failed', `Unsupported control request subtype: ${subtype}`, {
+    errorCode: 'unsupported_request',
+  });
+}
+
+/** What to say instead of a reply that cannot be written as JSON. */
+export function replaceReply(
+  { bridge }: Servants,
+  subtype: string,
+  body: Frame,
+  cause: unknown,
+): Frame | undefined {
+  return subtype === 'mcp_message' || subtype === 'sdk_mcp_request' ? bridge.replace(body, cause) : undefined;
+}
+
+/** Asks the person's callback about one call. Fails closed: without a callback, or with an answer that is none, the call is denied. */
+export async function askPermission(
+  canUseTool: CanUseTool | undefined,
+  body: Frame,
+  served: ServedRequest,
+): Promise<Reply> {
+  if (!canUseTool) throw new Error('canUseTool callback is not provided.');
+  const toolUseID = body.tool_use_id;
+  const input = isRecord(body.input) ? body.input : {};
+  const context = permissionContext(body, served) as Parameters<CanUseTool>[2];
+  const decision: unknown = await canUseTool(String(body.tool_name), input, context);
+  if (decision === null) return NO_REPLY;
+  if (isDecision(decision)) return { ...decision, toolUseID };
+  const denial = isRecord(decision) && decision.behavior === 'deny' ? decision : {};
+  return {
+    ...denial,
+    behavior: 'deny',
+    message: 'canUseTool returned no decision: return { behavior: "allow" } or { behavior: "deny", message }',
+    toolUseID,
+  };
+}
+
+/** The members people know, in camel case; absent ones stay absent. */
+function permissionContext(body: Frame, served: ServedRequest): Record<string, unknown> {
+  const context: Record<string, unknown> = { signal: served.signal };
+  for (const [name, member] of MEMBERS) {
+    if (body[member] !== undefined) context[name] = body[member];
+  }
+  context.requestId = served.id;
+  return context;
+}
+
+const MEMBERS: readonly (readonly [string, string])[] = [
+  ['suggestions', 'permission_suggestions'],
+  ['blockedPath', 'blocked_path'],
+  ['mcpServer', 'mcp_server'],
+  ['decisionReason', 'decision_reason'],
+  ['title', 'title'],
+  ['displayName', 'display_name'],
+  ['description', 'description'],
+  ['defaultToNo', 'default_to_no'],
+  ['suppressAlwaysAllowRule', 'suppress_always_allow_rule'],
+  ['serverPolicyAskOnly', 'server_policy_ask_only'],
+  ['toolUseID', 'tool_use_id'],
+  ['agentID', 'agent_id'],
+  ['matchedAskRule', 'matched_ask_rule'],
+  ['toolChange', 'tool_change'],
+];
+
+function isDecision(value: unknown): value is Frame {
+  if (!isRecord(value)) return false;
+  if (value.behavior === 'allow') return value.updatedInput === undefined || isRecord(value.updatedInput);
+  return value.behavior === 'deny' && typeof value.message === 'string';
+}
+
+/** A server's question to the user. Nobody to ask, or no answer, is a decline. */
+export async function askElicitation(
+  onElicitation: OnElicitation | undefined,
+  body: Frame,
+  served: ServedRequest,
+): Promise<Reply> {
+  if (!onElicitation) return { action: 'decline' };
+  const request = pick(body, {
+    serverName: 'mcp_server_name',
+    message: 'message',
+    mode: 'mode',
+    url: 'url',
+    elicitationId: 'elicitation_id',
+    requestedSchema: 'requested_schema',
+    title: 'title',
+    displayName: 'display_name',
+    description: 'description',
+  });
+  const answer: unknown = await onElicitation(request as ElicitationRequest, contextOf(served));
+  if (answer === null) return NO_REPLY;
+  return isRecord(answer) && typeof answer.action === 'string' ? answer : { action: 'decline' };
+}
+
+/** A dialog the agent wants shown. Nobody to show it, or no answer, cancels it. */
+export async function askDialog(
+  onUserDialog: OnUserDialog | undefined,
+  body: Frame,
+  served: ServedRequest,
+): Promise<Reply> {
+  if (!onUserDialog) return { behavior: 'cancelled' };
+  const request = pick(body, { dialogKind: 'dialog_kind', payload: 'payload', toolUseID: 'tool_use_id' });
+  const answer: unknown = await onUserDialog(request as UserDialogRequest, contextOf(served));
+  if (answer === null) return NO_REPLY;
+  return isRecord(answer) && typeof answer.behavior === 'string' ? answer : { behavior: 'cancelled' };
+}
+
+function contextOf(served: ServedRequest): { signal: AbortSignal; requestId: string } {
+  return { signal: served.signal, requestId: served.id };
+}
+
+/** The members named, under our names; absent ones stay absent. */
+function pick(body: Frame, members: Record<string, string>): Record<string, unknown> {
+  const present = Object.entries(members).filter(([, member]) => body[member] !== undefined);
+  return Object.fromEntries(present.map(([name, member]) => [name, body[member]]));
+}

@@ -1,0 +1,56 @@
+import { SdkError } from '../protocol/sdk-error.ts';
+
+/** Stands for something of the official package that is not offered: any use of it fails with its name and what to do instead. */
+export function refused(name: keyof typeof OFFICIAL_EXPORTS): never {
+  // Not an arrow function: of those `new` says only that they are no constructors.
+  function fail(): never {
+    throw new SdkError(
+      'unsupported-method',
+      `${name} is not offered by toolplane: ${OFFICIAL_EXPORTS[name]}`,
+    );
+  }
+  return new Proxy(fail, { get: fail, apply: fail, construct: fail, has: fail, ownKeys: fail }) as never;
+}
+/** Every value the official package exports (in its published types): offered here, or refused by name when used. */
+export const OFFICIAL_EXPORTS = {
+  AbortError: 'offered',
+  EXIT_REASONS: 'offered',
+  HOOK_EVENTS: 'offered',
+  SYSTEM_PROMPT_DYNAMIC_BOUNDARY: 'offered',
+  createSdkMcpServer: 'offered',
+  query: 'offered',
+  startup: 'offered',
+  tool: 'offered',
+  BUILTIN_TOOL_NAMES: 'the agent tells its tools in the `system/init` message',
+  InMemorySessionStore: 'belongs to `sessionStore`',
+  LEGACY_TOOL_NAME_ALIASES: 'use the names in the `system/init` message',
+  ORG_POLICY_LIMIT_PREFIXES: 'read `terminal_reason` and `errors` of the result instead of matching texts',
+  USAGE_LIMIT_ERROR_PREFIXES: 'read `terminal_reason` and `errors` of the result instead of matching texts',
+  USAGE_TRANSITION_PREFIXES: 'read `rate_limit_event` messages instead of matching texts',
+  USAGE_WARNING_PREFIXES: 'read `rate_limit_event` messages instead of matching texts',
+  archiveSession: 'transcripts belong to the agent that wrote them',
+  deleteSession: 'transcripts belong to the agent that wrote them',
+  filterEscalatingDefaultMode: 'settings files belong to the agent that reads them',
+  foldSessionSummary: 'belongs to `sessionStore`',
+  forkSession: 'use the options `resume` and `forkSession`',
+  getSessionInfo: 'transcripts belong to the agent that wrote them',
+  getSessionMessages: 'use the option `resume`; transcripts belong to the agent that wrote them',
+  getSubagentMessages: 'use the option `forwardSubagentText`',
+  importSessionToStore: 'belongs to `sessionStore`',
+  listSessions: 'transcripts belong to the agent that wrote them',
+  listSubagents: 'use `onToolUse` and `parent_tool_use_id` of the messages',
+  matchDeniedModels: 'settings files belong to the agent that reads them',
+  prewarm: 'use `startup()`',
+  renameSession: 'use the option `title`',
+  resolveSettings: 'settings files belong to the agent that reads them',
+  tagSession: 'transcripts belong to the agent that wrote them',
+  unarchiveSession: 'transcripts belong to the agent that wrote them',
+} as const;
+/**
+ * An item in a list of system prompt blocks: blocks before it may be cached across sessions, blocks after it are
+ * not.
+ */
+export const SYSTEM_PROMPT_DYNAMIC_BOUNDARY = '__SYSTEM_PROMPT_DYNAMIC_BOUNDARY__';
+
+/** The reasons a `SessionEnd` hook can receive. */
+export const EXIT_REASONS = ['clear', 'resume', 'logout', 'prompt_input_exit', 'other'] as const;

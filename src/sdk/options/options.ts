@@ -1,0 +1,247 @@
+import type { AgentLink } from '../../control/link.ts';
+import type { SpawnedProcess, SpawnRequest } from '../../control/process-link.ts';
+import type { HookEvent, HookInput, HookJSONOutput, McpServerProvenance } from '../../protocol/hook.ts';
+import type { PermissionMode, PermissionResult, PermissionUpdate } from '../../protocol/permission.ts';
+import type { ExternalServerEntry } from '../../protocol/server-entry.ts';
+import type { SdkServer, SdkServerEntry } from '../../tool-server/sdk-server.ts';
+
+/** An entry of `mcpServers`. */
+export type McpServerConfig = SdkServer | SdkServerEntry | ExternalServerEntry;
+
+/** A sub-agent that the `Task` tool can start. */
+export type AgentDefinition = {
+  description: string;
+  prompt: string;
+  tools?: string[];
+  disallowedTools?: string[];
+  model?: string;
+  mcpServers?: (string | Record<string, ExternalServerEntry>)[];
+  skills?: string[];
+  maxTurns?: number;
+  permissionMode?: PermissionMode;
+  [more: string]: unknown;
+};
+
+/** The system prompt: a text, a list of blocks, or a preset. */
+export type SystemPrompt =
+  | string
+  | string[]
+  | { type: 'custom'; prompt: string | string[]; snapshot?: boolean }
+  | {
+      type: 'preset';
+      preset: 'claude_code';
+      append?: string;
+      excludeDynamicSections?: boolean;
+      snapshot?: boolean;
+    };
+
+/** Controls extended thinking. */
+export type ThinkingConfig =
+  | { type: 'adaptive'; display?: 'summarized' | 'omitted' }
+  | { type: 'enabled'; budgetTokens?: number; display?: 'summarized' | 'omitted' }
+  | { type: 'disabled' };
+
+/** A plugin directory. */
+export type SdkPluginConfig = { type: 'local'; path: string; skipMcpDiscovery?: boolean };
+
+/** The content of a settings file. The agent validates it. */
+export type Settings = Record<string, unknown>;
+
+/** The options of the official package. What each does, and the few that are refused: `docs/compatibility.md`. */
+export type OfficialOptions = {
+  abortController?: AbortController;
+  additionalDirectories?: string[];
+  agent?: string;
+  agentProgressSummaries?: boolean;
+  agents?: Record<string, AgentDefinition>;
+  allowDangerouslySkipPermissions?: boolean;
+  allowedTools?: string[];
+  betas?: string[];
+  canUseTool?: CanUseTool;
+  continue?: boolean;
+  cwd?: string;
+  debug?: boolean;
+  debugFile?: string;
+  disallowedTools?: string[];
+  effort?: 'low' | 'medium' | 'high' | 'xhigh' | 'max';
+  enableFileCheckpointing?: boolean;
+  env?: { [name: string]: string | undefined };
+  executable?: 'bun' | 'deno' | 'node';
+  executableArgs?: string[];
+  extraArgs?: Record<string, string | null>;
+  fallbackModel?: string;
+  forkSession?: boolean;
+  forwardSubagentText?: boolean;
+  hooks?: Partial<Record<HookEvent, HookCallbackMatcher[]>>;
+  includeHookEvents?: boolean;
+  includePartialMessages?: boolean;
+  loadTimeoutMs?: never;
+  managedSettings?: Settings;
+  maxBudgetUsd?: number;
+  maxThinkingTokens?: number;
+  maxTurns?: number;
+  mcpServers?: Record<string, McpServerConfig>;
+  model?: string;
+  onElicitation?: OnElicitation;
+  onUserDialog?: OnUserDialog;
+  outputFormat?: { type: 'json_schema'; schema: Record<string, unknown> };
+  pathToClaudeCodeExecutable?: string;
+  perTaskStopAffordance?: boolean;
+  permissionMode?: PermissionMode;
+  permissionPromptToolName?: string;
+  permissionPrompts?: 'host' | 'none';
+  persistSession?: boolean;
+  planModeInstructions?: string;
+  pluginDelivery?: 'argv' | 'initialize';
+  plugins?: SdkPluginConfig[];
+  projectConfigRoot?: string;
+  promptSuggestions?: boolean;
+  resume?: string;
+  resumeDropsTurn?: string;
+  resumeSessionAt?: string;
+  sandbox?: Record<string, unknown>;
+  sessionId?: string;
+  sessionStore?: never;
+  sessionStoreFlush?: never;
+  settingSources?: ('user' | 'project' | 'local')[];
+  settings?: string | Settings;
+  skills?: string[] | 'all';
+  spawnClaudeCodeProcess?: (options: SpawnRequest) => SpawnedProcess;
+  stderr?: (data: string) => void;
+  strictMcpConfig?: boolean;
+  supportedDialogKinds?: string[];
+  systemPrompt?: SystemPrompt;
+  taskBudget?: { total: number };
+  thinking?: ThinkingConfig;
+  title?: string;
+  toolAliases?: Record<string, string>;
+  toolConfig?: { askUserQuestion?: { previewFormat?: 'markdown' | 'html' } };
+  tools?: string[] | { type: 'preset'; preset: 'claude_code' };
+  verbatimPrompts?: boolean;
+};
+
+/** What Toolplane adds. */
+export type OwnOptions = {
+  /** Application state for the handlers of every in-process server of this query that was not attached with its own. */
+  assigns?: object;
+  /** Called for every tool use once its result is known. */
+  onToolUse?: OnToolUse;
+  /** A path to an MCP configuration file. Deprecated: use `mcpServers`. */
+  mcpConfig?: string;
+  /** Also name in-process servers in `--mcp-config`, for agents that do not read them from `initialize`. */
+  sdkServersOnArgv?: boolean;
+  /** How long the agent may take to answer a control request; 60,000 by default. */
+  controlTimeoutMs?: number;
+  /** Longest line in characters the agent may send; 64 Mi by default. */
+  maxLineLength?: number;
+  /** How long each step of ending the agent process may take; 5,000 by default. */
+  closeGraceMs?: number;
+  /** Where the agent is, if it is not a process to be started: a scripted agent in a test. */
+  link?: (launch: AgentLaunch) => AgentLink;
+};
+
+/** Options of `query()`, `startup()` and `AgentClient.open()`. */
+export type Options = OfficialOptions & OwnOptions;
+
+/** Everything an agent is started with. */
+export type AgentLaunch = {
+  argv: string[];
+  cwd: string | undefined;
+  env: { [name: string]: string | undefined };
+};
+
+/**
+ * Decides whether one tool call may run. `null` means that the answer is given elsewhere; any other malformed value
+ * denies the call.
+ */
+export type CanUseTool = (
+  toolName: string,
+  input: Record<string, unknown>,
+  options: {
+    signal: AbortSignal;
+    suggestions?: PermissionUpdate[];
+    blockedPath?: string;
+    mcpServer?: McpServerProvenance;
+    decisionReason?: string;
+    title?: string;
+    displayName?: string;
+    description?: string;
+    defaultToNo?: boolean;
+    suppressAlwaysAllowRule?: boolean;
+    serverPolicyAskOnly?: boolean;
+    toolUseID: string;
+    agentID?: string;
+    requestId: string;
+    matchedAskRule?: { source: string; toolName: string; ruleContent?: string };
+    /**
+     * The tool's definition changed since it was accepted, and no rule allows it. Allowing the call accepts the new
+     * definition. Only Toolplane's agent sends this.
+     */
+    toolChange?: { server: string; tool: string };
+  },
+) => Promise<PermissionResult | null>;
+
+/** A hook that runs in this program. */
+export type HookCallback = (
+  input: HookInput,
+  toolUseID: string | undefined,
+  options: { signal: AbortSignal },
+) => Promise<HookJSONOutput>;
+
+/** Hooks for one event, restricted to tools whose name matches. */
+export type HookCallbackMatcher = {
+  /** A pattern for the tool's name. Without it, the hooks run for every event of their kind. */
+  matcher?: string;
+  hooks: HookCallback[];
+  /** Seconds the agent waits for each of these hooks. */
+  timeout?: number;
+  /** What happens to the action when a hook fails. */
+  onFailure?: 'continue' | 'block';
+};
+
+/** A server's request for input from the user. */
+export type ElicitationRequest = {
+  serverName: string;
+  message: string;
+  mode?: 'form' | 'url';
+  url?: string;
+  elicitationId?: string;
+  requestedSchema?: Record<string, unknown>;
+  title?: string;
+  displayName?: string;
+  description?: string;
+};
+/** The answer to an elicitation request. */
+export type ElicitationResult = {
+  action: 'accept' | 'decline' | 'cancel';
+  content?: Record<string, unknown>;
+};
+/** Answers elicitation requests of servers. Without it, every request is declined. */
+export type OnElicitation = (
+  request: ElicitationRequest,
+  options: { signal: AbortSignal; requestId: string },
+) => Promise<ElicitationResult | null>;
+
+/** A dialog that the agent asks the program to show. */
+export type UserDialogRequest = { dialogKind: string; payload: Record<string, unknown>; toolUseID?: string };
+/** The answer to a dialog request. */
+export type UserDialogResult = { behavior: 'completed'; result: unknown } | { behavior: 'cancelled' };
+/** Answers dialog requests of the agent. */
+export type OnUserDialog = (
+  request: UserDialogRequest,
+  options: { signal: AbortSignal; requestId: string },
+) => Promise<UserDialogResult | null>;
+
+/** One tool use with its result (R59). */
+export type ToolUse = {
+  toolUseId: string;
+  /** The name the model used. */
+  name: string;
+  input: unknown;
+  /** The content of the result as the model received it. */
+  result: unknown;
+  isError: boolean;
+  parentToolUseId: string | null;
+};
+/** Receives every tool use with its result. */
+export type OnToolUse = (use: ToolUse) => void;

@@ -1,0 +1,131 @@
+import type { Readable, Writable } from 'node:stream';
+import { startTimer } from '../base/async/timers.ts';
+import { isRecord } from '../base/json-value.ts';
+import { LineSplitter, LineWriter } from '../base/text/lines.ts';
+import { INVALID_REQUEST, PARSE_FAILED, type RpcMessage, readRpc, unsendable } from '../protocol/json-rpc.ts';
+import type { McpSession, SessionPort } from './session.ts';
+
+/** Longest message a client may send, in characters. */
+const MAX_MESSAGE = 64 * 1024 * 1024;
+
+type StdioStreams = {
+  input: Readable;
+  output: Writable;
+  onLog?: SessionPort['onLog'];
+  /** How long calls may go on after the input has ended. */
+  graceMs?: number;
+};
+
+/** Serves one MCP session on a pair of streams, one JSON-RPC message a line. Resolves when the input has ended and every answer is written. */
+export async function serveStdio(
+  open: (port: SessionPort) => McpSession,
+  server: string,
+  streams: StdioStreams,
+): Promise<void> {
+  const writer = new LineWriter(streams.output);
+  let written = Promise.resolve();
+  const write = (message: object) => {
+    // A client that has gone is noticed by the end of the input.
+    written = writer.write(JSON.stringify(message)).catch(() => {});
+  };
+  const send = (message: RpcMessage) => {
+    try {
+      write(message);
+    } catch (cause) {
+      if ('result' in message) write(unsendable(message, cause));
+    }
+  };
+  const notify = (message: RpcMessage) => {
+    send(message);
+    return writer.room;
+  };
+  const session = open({ server, assigns: {}, send: notify, ...(streams.onLog && { onLog: streams.onLog }) });
+  const calls = new Set<Promise<void>>();
+  const refuse = (message: string, code = PARSE_FAILED) =>
+    write({ jsonrpc: '2.0', id: null, error: { code, message } });
+  const splitter = new LineSplitter({
+    maxLength: MAX_MESSAGE,
+    onLine(line) {
+      let message: unknown;
+      try {
+        message = JSON.parse(line);
+      } catch {
+        refuse('the line is no JSON');
+        return;
+      }
+      const fault = unanswerable(message);
+      if (fault !== undefined) {
+        refuse(fault, INVALID_REQUEST);
+        return;
+      }
+      const call = session.receive(message).then((response) => {
+        if (response) send(response);
+        calls.delete(call);
+      });
+      calls.add(call);
+    },
+    onTooLong: (length) => refuse(`the line has ${length} characters; the most is ${MAX_MESSAGE}`),
+  });
+  streams.input.setEncoding('utf8');
+  for await (const chunk of streams.input) splitter.write(chunk as string);
+  splitter.end();
+  // Who pipes its requests in closes at once and still wants the answers; who has gone is not waited for long.
+  const patience = startTimer(streams.graceMs ?? 5_000, () => session.close());
+  await Promise.all(calls);
+  clearTimeout(patience);
+  session.close();
+  await written;
+}
+
+/** What is wrong with a message that wants an answer but has no id to answer to. Answers are never answered. */
+function unanswerable(message: unknown): string | undefined {
+  if (Array.isArray(message)) return 'batches are not served: send one message a line';
+  const read = readRpc(message);
+  if (!isRecord(message)) return read.kind === 'malformed' ? read.reason : undefined;
+  if ('result' in message || 'error' in message) return undefined;
+  const isNotification = typeof message.method === 'string' && !('id' in message);
+  if (read.kind === 'notification' && !isNotification) return 'an id is a string or a whole number';
+  return read.kind === 'malformed' && read.id === undefined && !isNotification ? read.reason : undefined;
+}
+
+/** The transport of the official MCP SDKs, versions 1 and 2, as far as both agree. */
+export type Transport = {
+  start(): Promise<void>;
+  send(message: RpcMessage, options?: { relatedRequestId?: string | number }): Promise<void>;
+  close(): Promise<void>;
+  onmessage?: ((message: never, extra?: never) => void) | undefined;
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+};
+
+/** Puts a session behind a transport: what arrives is received, what is answered is sent. Resolves once it is started. */
+export async function serveTransport(
+  open: (port: SessionPort) => McpSession,
+  transport: Transport,
+  server: string,
+): Promise<void> {
+  const send = async (message: RpcMessage): Promise<void> => {
+    try {
+      await transport.send(message);
+    } catch (cause) {
+      transport.onerror?.(cause as Error);
+      if ('result' in message) await send(unsendable(message, cause));
+    }
+  };
+  const session = open({ server, assigns: {}, send: (message) => void send(message) });
+  transport.onmessage = ((message: unknown) => {
+    void session.receive(message).then((response) => response && send(response));
+  }) as NonNullable<Transport['onmessage']>;
+  // Whoever owns the transport may listen for its end too.
+  const closed = transport.onclose;
+  transport.onclose = () => {
+    closed?.();
+    session.close();
+  };
+  try {
+    await transport.start();
+  } catch (cause) {
+    session.close();
+    throw cause;
+  }
+}

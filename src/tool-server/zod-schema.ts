@@ -1,0 +1,125 @@
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import type * as Zod from 'zod';
+import { isRecord } from '../base/json-value.ts';
+import type { JsonSchema } from '../protocol/mcp.ts';
+import type { Checked, CompiledSchema, RawShape } from './standard-schema.ts';
+
+/** A plain object whose every value is a zod schema, version 3 or 4; `{}` is a shape without fields. */
+export function isZodShape(value: unknown): value is RawShape {
+  if (!isRecord(value)) return false;
+  return Object.values(value).every((field) => isRecord(field) && ('_zod' in field || '_def' in field));
+}
+
+export function compileZodShape(shape: RawShape, direction: 'input' | 'output'): CompiledSchema {
+  const fields = Object.values(shape) as object[];
+  if (fields.every((field) => '_zod' in field))
+    return compileZod(loadZod().object(shape as Zod.ZodRawShape), direction);
+  if (fields.some((field) => '_zod' in field)) throw new Error('the shape mixes zod 3 and zod 4 schemas');
+  return compileV3(shape);
+}
+
+export function isZodSchema(value: unknown): value is Zod.core.$ZodType {
+  return isRecord(value) && '_zod' in value;
+}
+
+/** Checked as if it were asynchronous unless it surely is not: trying otherwise first would leave a rejecting refinement to nobody. */
+export function compileZod(schema: Zod.core.$ZodType, io: 'input' | 'output'): CompiledSchema {
+  const z = loadZod();
+  return {
+    json: z.toJSONSchema(schema, { target: 'draft-7', io }) as JsonSchema,
+    check: isSurelySync(schema)
+      ? (value) => toChecked(z.safeParse(schema, value))
+      : (value) => z.safeParseAsync(schema, value).then(toChecked),
+  };
+}
+
+function toChecked(parsed: Zod.ZodSafeParseResult<unknown>): Checked {
+  return parsed.success ? { ok: true, value: parsed.data } : { ok: false, message: parsed.error.message };
+}
+
+/** Loaded at the first zod schema, and then the very module its author imported: nobody pays for zod who does not use it. */
+function loadZod(): typeof Zod {
+  zod ??= createRequire(import.meta.url)(fileURLToPath(import.meta.resolve('zod'))) as typeof Zod;
+  return zod;
+}
+
+let zod: typeof Zod | undefined;
+
+/** Zod 3 is loaded only for those who still use it. */
+function compileV3(shape: RawShape): CompiledSchema {
+  const require = createRequire(import.meta.url);
+  const z3: typeof import('zod/v3') = require('zod/v3');
+  const { zodToJsonSchema }: typeof import('zod-to-json-schema') = require('zod-to-json-schema');
+  const schema = z3.object(shape as unknown as import('zod/v3').ZodRawShape);
+  const toJson = zodToJsonSchema as (schema: unknown, options: object) => Record<string, unknown>;
+  return {
+    json: toJson(schema, { strictUnions: true, pipeStrategy: 'input' }),
+    check: (value) =>
+      schema
+        .safeParseAsync(value)
+        .then((parsed) =>
+          parsed.success ? { ok: true, value: parsed.data } : { ok: false, message: parsed.error.message },
+        ),
+  };
+}
+
+/** Where each kind of schema keeps the schemas inside it; kinds that are not here may run code of their author's. */
+const INNER: Readonly<Record<string, readonly string[]>> = {
+  any: [],
+  array: ['element'],
+  bigint: [],
+  boolean: [],
+  date: [],
+  default: ['innerType'],
+  enum: [],
+  literal: [],
+  never: [],
+  null: [],
+  nullable: ['innerType'],
+  number: [],
+  object: ['shape', 'catchall'],
+  optional: ['innerType'],
+  readonly: ['innerType'],
+  record: ['keyType', 'valueType'],
+  string: [],
+  tuple: ['items', 'rest'],
+  undefined: [],
+  union: ['options'],
+  unknown: [],
+};
+
+/**
+ * Whether a zod 4 schema is made of zod's own parts only, none of which can be asynchronous. A refinement, a transform or
+ * anything unknown makes it false: only an asynchronous check would see such a part reject.
+ */
+export function isSurelySync(schema: unknown, seen: Set<unknown> = new Set()): boolean {
+  if (seen.has(schema)) return true;
+  seen.add(schema);
+  const def = definitionOf(schema);
+  if (!def || typeof def.type !== 'string' || !Object.hasOwn(INNER, def.type)) return false;
+  if (!listOf(def.checks).every(isBuiltIn)) return false;
+  const inner = (INNER[def.type] ?? []).flatMap((member) => schemasIn(def[member]));
+  return inner.every((it) => isSurelySync(it, seen));
+}
+
+/** Formats, lengths, ranges: everything but a function somebody passed. */
+function isBuiltIn(check: unknown): boolean {
+  const name = definitionOf(check)?.check;
+  return typeof name === 'string' && name !== 'custom';
+}
+
+function definitionOf(value: unknown): Record<string, unknown> | undefined {
+  if (!isRecord(value) || !isRecord(value._zod)) return undefined;
+  return isRecord(value._zod.def) ? value._zod.def : undefined;
+}
+
+function schemasIn(member: unknown): unknown[] {
+  if (member === undefined || member === null) return [];
+  if (Array.isArray(member)) return member;
+  return isRecord(member) && !('_zod' in member) ? Object.values(member) : [member];
+}
+
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}

@@ -1,0 +1,95 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { underLock } from '../../../src/base/files/file-lock.ts';
+import { temporaryRoot } from '../../agent/transcript/sessions.ts';
+
+test('the lock is there while the work is done, and gone after it, also if it fails', async () => {
+  const path = join(await temporaryRoot(), 'lock');
+  expect(underLock(path, () => existsSync(path))).toBe(true);
+  expect(() =>
+    underLock(path, () => {
+      throw new Error('no');
+    }),
+  ).toThrow('no');
+  expect(existsSync(path)).toBe(false);
+});
+
+test.each([
+  ['of a process that is no more', (pid: number) => `${pid} ${hostname()} ${randomUUID()}`, 60_000],
+  ['of nobody knows whom, after a while', () => '', 50],
+])(
+  'a lock %s is taken over',
+  async (_, text, staleMs) => {
+    const root = await temporaryRoot();
+    const path = join(root, 'lock');
+    const child = spawn(process.execPath, ['-e', ''], { stdio: 'ignore' });
+    await once(child, 'exit');
+    writeFileSync(path, text(child.pid as number));
+    expect(underLock(path, () => readFileSync(path, 'utf8'), staleMs)).toMatch(
+      new RegExp(`^${process.pid} `),
+    );
+    expect(readdirSync(root)).toEqual([]);
+  },
+  20_000,
+);
+
+test.each([
+  ['empty', ''],
+  ['filled with zeros', '\0'.repeat(60)],
+])('a lock that is %s is not waited for as long as one that a process holds', async (_, text) => {
+  const path = join(await temporaryRoot(), 'lock');
+  writeFileSync(path, text);
+  expect(underLock(path, () => 7, 20_000)).toBe(7);
+  expect(existsSync(path)).toBe(false);
+});
+
+test('of many who find locks left behind, one at a time works under its own', async () => {
+  const root = await temporaryRoot();
+  writeFileSync(join(root, 'count'), '0');
+  const module = new URL('../../../src/base/files/file-lock.ts', import.meta.url).href;
+  const program = `
+    import { readFileSync, writeFileSync } from 'node:fs';
+    import { hostname } from 'node:os';
+    import { underLock } from '${module}';
+    for (let round = 0; round < 60; round++) {
+      const left = '4194304 ' + hostname() + ' 00000000-0000-4000-8000-' + String(round).padStart(12, '0');
+      if (round % 3 === 0) try { writeFileSync('lock', left, { flag: 'wx' }); } catch {}
+      underLock('lock', () => writeFileSync('count', String(Number(readFileSync('count', 'utf8')) + 1)));
+    }`;
+  const children = Array.from({ length: 4 }, () =>
+    spawn(process.execPath, ['--input-type=module', '-e', program], { cwd: root, stdio: 'inherit' }),
+  );
+  await Promise.all(children.map((child) => once(child, 'exit')));
+  expect([readFileSync(join(root, 'count'), 'utf8'), readdirSync(root)]).toEqual(['240', ['count']]);
+});
+
+test('where no lock can be made the work is done', async () => {
+  expect(underLock(join(await temporaryRoot(), 'none', 'lock'), () => 7)).toBe(7);
+});
+
+test('a lock that is somebody else’s by now is left', async () => {
+  const path = join(await temporaryRoot(), 'lock');
+  underLock(path, () => writeFileSync(path, 'theirs'));
+  expect(readFileSync(path, 'utf8')).toBe('theirs');
+});
+
+test.each<[string, (path: string) => void]>([
+  ['a directory', (path) => mkdirSync(path)],
+  ['a link', (path) => symlinkSync('elsewhere', path)],
+  ['a file of others', (path) => writeFileSync(path, '{ "packages": {} }')],
+  ['a file that is far too big', (path) => writeFileSync(path, '\0'.repeat(100_000))],
+])('%s in its place is told at once, with what to do, and stays', async (_, make) => {
+  const root = await temporaryRoot();
+  const path = join(root, 'lock');
+  make(path);
+  let isDone = false;
+  expect(() => underLock(path, () => (isDone = true), 60_000)).toThrow(
+    `${path} is no lock of Toolplane's but in the place of one; move or remove it`,
+  );
+  expect([isDone, readdirSync(root)]).toEqual([false, ['lock']]);
+});

@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'vitest';
+import { cutNesting, isNestedDeeper, isRecord, MAX_NESTING } from '../../src/base/json-value.ts';
+
+describe('is record', () => {
+  test.each([
+    [{}, true],
+    [Object.create(null), true],
+    [[], false],
+    [null, false],
+    [undefined, false],
+    ['a', false],
+    [() => {}, false],
+  ])('%o is a record: %s', (value, expected) => {
+    expect(isRecord(value)).toBe(expected);
+  });
+});
+
+describe('nesting', () => {
+  const list = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
+  const object = (levels: number): unknown =>
+    JSON.parse(`${'{"a":'.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`);
+
+  test.each([
+    ['a number', 7, false],
+    ['null', null, false],
+    ['lists at the limit', list(MAX_NESTING), false],
+    ['lists beyond it', list(MAX_NESTING + 1), true],
+    ['objects at the limit', object(MAX_NESTING), false],
+    ['objects beyond it', object(MAX_NESTING + 1), true],
+    ['a deep member beside flat ones', { a: 1, b: [1, { c: list(MAX_NESTING) }], d: 2 }, true],
+    ['a hundred thousand levels', list(100_000), true],
+    ['many flat members', Array.from({ length: 10_000 }, (_, at) => ({ at })), false],
+  ])('isNestedDeeper: %s', (_, value, expected) => {
+    expect(isNestedDeeper(value)).toBe(expected);
+  });
+
+  test('data that contains itself is nested too deep', () => {
+    const loop: Record<string, unknown> = {};
+    loop.self = [loop];
+    expect(isNestedDeeper(loop)).toBe(true);
+  });
+
+  test('cutNesting keeps what is not too deep', () => {
+    expect(cutNesting({ a: [{ b: { c: 1 } }], d: 'x' }, 3)).toEqual({ a: [{ b: null }], d: 'x' });
+    expect(isNestedDeeper(cutNesting({ a: list(100_000), b: object(20_000) }))).toBe(false);
+  });
+});

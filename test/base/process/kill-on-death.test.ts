@@ -1,0 +1,146 @@
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { armKillOnDeath, killOnDeath, killOnExit } from '../../../src/base/process/kill-on-death.ts';
+import { lifeline, startHost } from '../../support/lifeline.ts';
+
+describe('kill on death', () => {
+  const DEATHS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL'] as const;
+
+  /** A host with a child that leads a group; `then` is what it does with `child` and `killOnDeath`. */
+  function hostOf(command: string, then: string) {
+    return startHost(`
+    const { spawn } = await import('node:child_process');
+    const { killOnDeath } = await import('#base/process/kill-on-death.ts');
+    const child = spawn('sh', ['-c', ${JSON.stringify(command)}], { detached: true, stdio: 'ignore' });
+    ${then}
+    console.log(child.pid);
+    setInterval(() => {}, 1000);
+  `);
+  }
+
+  test.each(DEATHS)('a host that dies of %s does so as ever, and takes the group along', async (signal) => {
+    const { hold, started, ended } = lifeline();
+    const host = hostOf(`${hold} sleep 600 & wait`, 'killOnDeath(-child.pid);');
+    await Promise.all([started, once(host.stdout as NodeJS.ReadableStream, 'data')]);
+    host.kill(signal);
+    expect(await once(host, 'exit')).toEqual([null, signal]);
+    await ended;
+  });
+
+  test('a group that is held gently is asked before it is made to end', async () => {
+    const [first, asked] = [lifeline(), lifeline()];
+    const onAsked = `trap '${asked.hold} exec 9>&-' TERM; ${first.hold}`;
+    const host = hostOf(`${onAsked} while :; do sleep 0.05; done`, "killOnDeath(-child.pid, 'gently');");
+    await Promise.all([first.started, once(host.stdout as NodeJS.ReadableStream, 'data')]);
+    host.kill('SIGKILL');
+    await asked.started;
+    await first.ended;
+  });
+
+  test('a process that heeds neither the end of its input nor being asked is made to end', async () => {
+    const { hold, started, ended } = lifeline();
+    const host = hostOf(`trap "" TERM; ${hold} while :; do sleep 0.05; done`, 'killOnDeath(child.pid);');
+    await Promise.all([started, once(host.stdout as NodeJS.ReadableStream, 'data')]);
+    host.kill('SIGKILL');
+    await ended;
+  });
+
+  test('what was released stays, though the host watches others', async () => {
+    const [kept, other] = [lifeline(), lifeline()];
+    const host = hostOf(
+      `${kept.hold} sleep 600`,
+      `const other = spawn('sh', ['-c', ${JSON.stringify(`${other.hold} sleep 600`)}], { detached: true });
+     const release = killOnDeath(-child.pid);
+     killOnDeath(-other.pid);
+     release();`,
+    );
+    const [[pid]] = await Promise.all([
+      once(host.stdout as NodeJS.ReadableStream, 'data'),
+      kept.started,
+      other.started,
+    ]);
+    onTestFinished(() => void process.kill(-Number(pid), 'SIGKILL'));
+    host.kill('SIGKILL');
+    await other.ended;
+    expect(process.kill(-Number(pid), 0)).toBe(true);
+  });
+
+  test('one watcher for all, no listeners for signals, and none of it left when nothing is watched', async () => {
+    const listeners = () => DEATHS.slice(0, 3).map((signal) => process.listenerCount(signal));
+    const before = listeners();
+    const nobody = 2 ** 22 + 1;
+    const releases = [nobody, nobody + 1, nobody + 2].map((id) => killOnDeath(id));
+    expect(watchers()).toBe(1);
+    expect(listeners()).toEqual(before);
+    for (const release of releases) release();
+    await expect.poll(watchers).toBe(0);
+  });
+
+  test('who is about to start something has the watcher there before', async () => {
+    const disarm = armKillOnDeath();
+    expect(watchers()).toBe(1);
+    const release = killOnDeath(2 ** 22 + 1, 'gently');
+    disarm();
+    expect(watchers()).toBe(1);
+    release();
+    await expect.poll(watchers).toBe(0);
+  });
+
+  test('a watcher that somebody ended is replaced, and knows what there is to watch', async () => {
+    const { hold, started, ended } = lifeline();
+    const host = hostOf(`${hold} sleep 600 & wait`, 'killOnDeath(-child.pid);');
+    await Promise.all([started, once(host.stdout as NodeJS.ReadableStream, 'data')]);
+    const [first] = watchersOf(host.pid as number);
+    process.kill(first as number, 'SIGKILL');
+    await expect.poll(() => watchersOf(host.pid as number), { timeout: 5000 }).toEqual([expect.any(Number)]);
+    expect(watchersOf(host.pid as number)).not.toContain(first);
+    host.kill('SIGKILL');
+    await ended;
+  });
+
+  function watchers(): number {
+    return watchersOf(process.pid).length;
+  }
+
+  /** Those that still run: one that has ended has no command line left. */
+  function watchersOf(pid: number): number[] {
+    const { stdout } = spawnSync('ps', ['-A', '-o', 'ppid=,pid=,args='], { encoding: 'utf8' });
+    const lines = stdout
+      .split('\n')
+      .filter((line) => Number.parseInt(line, 10) === pid && /held=/.test(line));
+    return lines.map((line) => Number(line.trim().split(/\s+/)[1]));
+  }
+});
+
+describe('kill on exit', () => {
+  test('what is alive when this process exits is killed, what has ended is not', () => {
+    const kills = [vi.fn(), vi.fn()] as const;
+    const [forget, forgetOther] = kills.map((kill) => killOnExit(kill));
+    forget?.();
+    forget?.();
+    process.emit('exit', 0);
+    forgetOther?.();
+    process.emit('exit', 0);
+    expect(kills.map((kill) => kill.mock.calls.length)).toEqual([0, 1]);
+  });
+
+  test('a kill that throws spares nobody else', () => {
+    const kill = vi.fn();
+    const refuse = () => {
+      throw new Error('not mine to kill');
+    };
+    const forgets = [refuse, kill].map((it) => killOnExit(it));
+    process.emit('exit', 0);
+    for (const forget of forgets) forget();
+    expect(kill).toHaveBeenCalledOnce();
+  });
+
+  test('any number of agents share one listener, and leave none behind', () => {
+    const before = process.listenerCount('exit');
+    const forgets = Array.from({ length: 50 }, () => killOnExit(() => {}));
+    expect(process.listenerCount('exit')).toBe(before + 1);
+    for (const forget of forgets) forget();
+    expect(process.listenerCount('exit')).toBe(before);
+  });
+});

@@ -1,0 +1,162 @@
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { ExitFault, type SpawnRequest } from '../../../src/control/process-link.ts';
+import { SdkError } from '../../../src/protocol/sdk-error.ts';
+import { commandFor, explainExit, openLink } from '../../../src/sdk/conversation/open-link.ts';
+import type { AgentLaunch, Options } from '../../../src/sdk/options/options.ts';
+import { AgentScript } from '../../../src/sdk/testing/agent-script.ts';
+import { collect } from '../../support/collect.ts';
+
+describe('open link', () => {
+  const HERE = fileURLToPath(new URL('.', import.meta.url)).replace(/[/\\]$/, '');
+
+  const launch: AgentLaunch = { argv: ['--verbose'], cwd: '/somewhere', env: { A: 'b' } };
+  const none = () => {
+    throw new Error('no default');
+  };
+  const open = (options: Options) => openLink(options, launch, none, { onNoise: () => {} });
+
+  test.each<[string, Options, string, string[]]>([
+    ['/a/claude', {}, '/a/claude', ['--verbose']],
+    ['claude', {}, 'claude', ['--verbose']],
+    ['/a/cli.js', {}, 'node', ['/a/cli.js', '--verbose']],
+    ['/a/cli.mjs', {}, 'node', ['/a/cli.mjs', '--verbose']],
+    ['/a/cli.ts', { executable: 'deno' }, 'deno', ['/a/cli.ts', '--verbose']],
+    ['/a/cli.tsx', { executable: 'bun' }, 'bun', ['/a/cli.tsx', '--verbose']],
+    ['/a/cli.jsx', { executableArgs: ['-x'] }, 'node', ['-x', '/a/cli.jsx', '--verbose']],
+    ['/a/cli.cjs', { executable: 'bun' }, 'bun', ['/a/cli.cjs', '--verbose']],
+    ['/a/cli.mts', {}, 'node', ['/a/cli.mts', '--verbose']],
+    ['/a/cli.cts', {}, 'node', ['/a/cli.cts', '--verbose']],
+    ['/a/cli.mtsx', {}, '/a/cli.mtsx', ['--verbose']],
+    ['/a/cli.exe', { executableArgs: ['-x'] }, '/a/cli.exe', ['-x', '--verbose']],
+  ])('%s with %o is run as %s', (path, options, command, args) => {
+    expect(commandFor(path, options, launch.argv)).toEqual({ command, args });
+  });
+
+  test('a link that is given is used, with what an agent would be started with', () => {
+    const script = new AgentScript();
+    const link = open({ ...script.options, pathToClaudeCodeExecutable: '/ignored' });
+    expect([link, script.launch]).toEqual([script.agent.link, launch]);
+  });
+
+  test('without an agent the default one is asked for', () => {
+    const script = new AgentScript();
+    const asked: unknown[] = [];
+    const options: Options = { model: 'm' };
+    const link = openLink(
+      options,
+      launch,
+      (...args) => {
+        asked.push(args);
+        return script.agent.link;
+      },
+      { onNoise: () => {} },
+    );
+    expect([link, asked]).toEqual([script.agent.link, [[launch, options]]]);
+  });
+
+  test.each([
+    ['/nowhere/claude', '/somewhere'],
+    ['/nowhere/cli.mjs', '/somewhere'],
+    ['./nowhere', HERE],
+    ['fixtures/../nowhere.sh', HERE],
+    ['nowhere.mjs', HERE],
+    ['./nowhere', undefined],
+  ])('%s, which does not exist in %s, is refused by name, before anything is started', (path, cwd) => {
+    const options: Options = { pathToClaudeCodeExecutable: path };
+    expect(() => openLink(options, { ...launch, cwd }, none, { onNoise: () => {} })).toThrow(
+      expect.objectContaining({
+        code: 'spawn-failed',
+        message: `options.pathToClaudeCodeExecutable: ${path} does not exist`,
+      }),
+    );
+  });
+
+  test('a path is read from the cwd; a bare command is looked for on the PATH', async () => {
+    const script = '../../support/fixtures/agent.mjs';
+    for (const [path, before] of [
+      [script, []],
+      ['node', [script]],
+    ] as const) {
+      const options: Options = { pathToClaudeCodeExecutable: path, executableArgs: [...before] };
+      const { PATH } = process.env;
+      const argv = ['introduce'];
+      const link = openLink(options, { argv, cwd: HERE, env: { PATH } }, none, { onNoise: () => {} });
+      const [introduced] = await collect(link.frames);
+      expect(introduced).toMatchObject({ type: 'introduced', cwd: HERE });
+    }
+  });
+
+  test('what the agent says on stderr and beside the protocol goes to who was named', async () => {
+    const heard: string[] = [];
+    const talk = "console.error('on stderr'); console.log('no frame')";
+    const options: Options = {
+      pathToClaudeCodeExecutable: process.execPath,
+      executableArgs: ['-e', talk, '--'],
+      stderr: () => expect.unreachable('the option itself is not guarded'),
+    };
+    const link = openLink(options, { ...launch, cwd: HERE }, none, {
+      onNoise: (line) => heard.push(`noise: ${line}`),
+      onStderr: (text) => heard.push(`stderr: ${text}`),
+    });
+    await collect(link.frames);
+    expect(heard.sort()).toEqual(['noise: no frame', 'stderr: on stderr\n']);
+  });
+
+  test('a cwd that does not exist is told apart from it', () => {
+    const options: Options = { pathToClaudeCodeExecutable: process.execPath };
+    expect(() => openLink(options, { ...launch, cwd: '/nowhere' }, none, { onNoise: () => {} })).toThrow(
+      expect.objectContaining({
+        code: 'spawn-failed',
+        message: 'The agent cannot be started: cwd /nowhere does not exist',
+      }),
+    );
+  });
+
+  test.each([
+    [{}, 'claude'],
+    [{ pathToClaudeCodeExecutable: '/elsewhere/agent' }, '/elsewhere/agent'],
+  ])('a spawner of the user’s gets the whole command (%o)', (options, command) => {
+    const requests: SpawnRequest[] = [];
+    const spawn = (request: SpawnRequest): never => {
+      requests.push(request);
+      throw new Error('not today');
+    };
+    expect(() => open({ ...options, spawnClaudeCodeProcess: spawn })).toThrow('not today');
+    expect(requests).toEqual([
+      { command, args: ['--verbose'], cwd: '/somewhere', env: { A: 'b' }, signal: expect.any(AbortSignal) },
+    ]);
+  });
+});
+
+describe('exit reason', () => {
+  const exit = new ExitFault(1, null, ['last words']);
+  const failed = { type: 'result', is_error: true, subtype: 'error_during_execution' };
+
+  test.each<[string, object, string]>([
+    ['its errors', { ...failed, errors: ['one', 'two'], result: 'r' }, 'one; two'],
+    ['its errors, blank and odd ones left out', { ...failed, errors: ['', ' ', null, 7, 'two'] }, 'two'],
+    ['its text', { ...failed, errors: [], result: 'the text' }, 'the text'],
+    ['its kind', { ...failed, errors: 'x', result: '' }, 'error_during_execution'],
+  ])('an exit after a failed result is told by %s, not by its code', (_, result, said) => {
+    const told = explainExit(exit, result as Record<string, unknown>) as SdkError;
+    expect(told).toBeInstanceOf(SdkError);
+    expect({ code: told.code, message: told.message, cause: told.cause }).toEqual({
+      code: 'process-exited',
+      message: `Claude Code returned an error result: ${said}`,
+      cause: exit,
+    });
+  });
+
+  test.each<[string, Record<string, unknown> | undefined]>([
+    ['no result', undefined],
+    ['a good result', { type: 'result', is_error: false, result: 'fine' }],
+  ])('an exit after %s keeps its own words', (_, result) => {
+    expect(explainExit(exit, result)).toBe(exit);
+  });
+
+  test('what is no exit keeps its type', () => {
+    const cause = new TypeError('x');
+    expect(explainExit(cause, failed)).toBe(cause);
+  });
+});

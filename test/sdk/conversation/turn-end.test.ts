@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest';
+import {
+  BEFORE_FIRST,
+  ending,
+  nextTurnState,
+  type TurnEvent,
+  type TurnState,
+} from '../../../src/sdk/conversation/turn-end.ts';
+
+const sent: TurnEvent = { kind: 'sent' };
+const inputEnded: TurnEvent = { kind: 'input-ended' };
+const confirmed: TurnEvent = { kind: 'confirmed' };
+const received = (message: Record<string, unknown>): TurnEvent => ({ kind: 'received', message });
+const result = received({ type: 'result', subtype: 'success' });
+const says = (state: string) => received({ type: 'system', subtype: 'session_state_changed', state });
+const [running, idle, asking] = [says('running'), says('idle'), says('requires_action')];
+const other = received({ type: 'assistant' });
+
+const after = (events: readonly TurnEvent[]): TurnState => events.reduce(nextTurnState, BEFORE_FIRST);
+
+test.each<[string, TurnEvent[], 'open' | 'doubtful' | 'over']>([
+  ['nothing was sent yet', [], 'open'],
+  ['there is no input at all', [inputEnded], 'over'],
+  ['input may still come', [sent, result], 'open'],
+  ['a message without its result', [sent, inputEnded], 'open'],
+  ['a message and its result', [sent, inputEnded, result], 'over'],
+  ['a result before the input ended', [sent, result, inputEnded], 'over'],
+  ['other messages are no result', [sent, inputEnded, other], 'open'],
+  ['two messages, one result, no state', [sent, sent, inputEnded, result], 'open'],
+  ['two messages, two results, no state', [sent, sent, inputEnded, result, result], 'over'],
+  ['running still, though the result is there', [sent, inputEnded, running, result], 'open'],
+  ['idle after the result', [sent, inputEnded, running, result, idle], 'over'],
+  ['idle before the result', [sent, inputEnded, running, idle, result], 'over'],
+  ['idle without a result', [sent, inputEnded, running, idle], 'open'],
+  ['it waits for a person', [sent, inputEnded, running, result, asking], 'open'],
+  [
+    'a result of background work after idle',
+    [sent, inputEnded, running, result, idle, running, result, idle],
+    'over',
+  ],
+  ['running again after idle', [sent, running, result, idle, running, inputEnded], 'open'],
+  ['an idle older than the last message', [sent, running, result, idle, sent, inputEnded], 'open'],
+  [
+    'an idle older than the last message, then its result',
+    [sent, running, result, idle, sent, inputEnded, result],
+    'open',
+  ],
+  ['a late idle of the turn before', [sent, running, result, sent, inputEnded, idle], 'open'],
+  ['the second turn is done', [sent, running, result, idle, sent, inputEnded, running, result, idle], 'over'],
+  ['two messages in two turns', [sent, sent, inputEnded, running, result, result, idle], 'over'],
+  [
+    'two messages, idle after one result: taken together, or the second one unread',
+    [sent, sent, inputEnded, running, result, idle],
+    'doubtful',
+  ],
+  ['they were taken together', [sent, sent, inputEnded, running, result, idle, confirmed], 'over'],
+  [
+    'the second one was unread, and runs now',
+    [sent, sent, inputEnded, running, result, idle, running, confirmed],
+    'open',
+  ],
+  [
+    'the second one was unread, and is done',
+    [sent, sent, inputEnded, running, result, idle, running, confirmed, result, idle],
+    'over',
+  ],
+  [
+    'three messages in two turns, known to be read',
+    [sent, sent, sent, inputEnded, running, result, idle, confirmed, running, result, idle],
+    'over',
+  ],
+  [
+    'a message after the confirmation',
+    [sent, sent, inputEnded, running, result, idle, confirmed, sent, running, result, idle],
+    'doubtful',
+  ],
+])('%s', (_, events, expected) => {
+  expect(ending(after(events))).toBe(expected);
+});
+
+test('a state is a whole value, and stays as it was when nothing of it changed', () => {
+  const before = after([sent, running, result, idle]);
+  expect(before).toEqual({
+    inputEnded: false,
+    sent: 1,
+    results: 1,
+    answered: true,
+    state: 'idle',
+    confirmed: false,
+  });
+  expect(nextTurnState(before, other)).toBe(before);
+});

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { OFFICIAL_EXPORTS, refused } from '../../src/sdk/official-exports.ts';
+
+const stand = refused('listSessions') as unknown as (() => void) &
+  (new () => object) &
+  Record<string, unknown>;
+const REFUSAL = {
+  code: 'unsupported-method',
+  message: `listSessions is not offered by toolplane: ${OFFICIAL_EXPORTS.listSessions}`,
+};
+
+test.each<[string, () => unknown]>([
+  ['calling', () => stand()],
+  ['constructing', () => new stand()],
+  ['reading a member', () => stand.length],
+  ['spreading', () => ({ ...stand })],
+  ['looking for a member', () => 'x' in stand],
+  ['listing', () => Object.keys(stand)],
+])('%s it fails with its name and what to do instead', (_, use) => {
+  expect(use).toThrow(expect.objectContaining(REFUSAL));
+});
+
+test('importing it does nothing', () => {
+  expect(typeof stand).toBe('function');
+});

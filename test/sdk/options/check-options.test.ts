@@ -1,0 +1,174 @@
+import { describe, expect, test } from 'vitest';
+import { HOOK_EVENTS } from '../../../src/protocol/hook.ts';
+import { SdkError } from '../../../src/protocol/sdk-error.ts';
+import { checkOptions, optionWarnings } from '../../../src/sdk/options/check-options.ts';
+import { OPTION_TABLE } from '../../../src/sdk/options/option-table.ts';
+import type { Options } from '../../../src/sdk/options/options.ts';
+
+describe('check options', () => {
+  /** The one error these options are refused with. */
+  function refusal(options: unknown): { code: string; message: string } {
+    try {
+      checkOptions(options as Options);
+    } catch (error) {
+      if (error instanceof SdkError) return { code: error.code, message: error.message };
+      throw error;
+    }
+    throw new Error('nothing was refused');
+  }
+
+  const supported = Object.entries(OPTION_TABLE).filter(([, row]) => row.goes !== 'refused');
+  const refused = Object.entries(OPTION_TABLE).filter(([, row]) => row.goes === 'refused');
+
+  test.each(supported.map(([name]) => name))('a bad %s is one error that names it', (name) => {
+    // No option takes a symbol.
+    const { code, message } = refusal({ [name]: Symbol('bad') });
+    expect(code).toBe('bad-option');
+    expect(message).toBe(`options.${name} must be ${OPTION_TABLE[name]?.check.what}; it is Symbol(bad)`);
+  });
+
+  test.each(refused)('%s is refused by name, with what to do instead', (name, row) => {
+    expect(refusal({ [name]: {} })).toEqual({
+      code: 'unsupported-option',
+      message: `options.${name} is not supported: ${row.does}`,
+    });
+  });
+
+  test.each<[unknown, string]>([
+    [{ maxTurns: 0 }, 'options.maxTurns must be a whole number, 1 or more; it is 0'],
+    [{ maxTurns: '3' }, 'options.maxTurns must be a whole number, 1 or more; it is "3"'],
+    [{ maxBudgetUsd: 5n }, 'options.maxBudgetUsd must be a number, 0 or more; it is 5'],
+    [{ model: () => {} }, 'options.model must be a string; it is a function'],
+    [{ mcpConfig: { a: {} } }, 'options.mcpConfig must be a string; it is an object { a: object }'], // R15
+    [{ model: null }, 'options.model must be a string; it is null'],
+    [{ stderr: 'x'.repeat(100) }, `options.stderr must be a function; it is "${'x'.repeat(60)}…"`],
+    [
+      { plugins: [{ type: 'remote', path: '/x' }] },
+      'options.plugins must be a list of { type: "local", path }; it is a list of object',
+    ],
+    [{ taskBudget: {} }, 'options.taskBudget must be { total: number }; it is an object {  }'],
+    [
+      { env: { ANTHROPIC_API_KEY: 'sk-ant-supersecretvalue', PORT: 3 } },
+      'options.env must be an object whose values are strings or undefined; it is an object { ANTHROPIC_API_KEY: string, PORT: number }',
+    ],
+  ])('%o: the message says what is accepted and what came', (options, message) => {
+    expect(refusal(options)).toEqual({ code: 'bad-option', message });
+  });
+
+  test.each([
+    ['mcpServer', 'options.mcpServer is no option; did you mean "mcpServers"?'],
+    ['systemprompt', 'options.systemprompt is no option; did you mean "systemPrompt"?'],
+    ['somethingElseEntirely', 'options.somethingElseEntirely is no option'],
+    ['toString', 'options.toString is no option'],
+  ])('an unknown option %s is refused, with the nearest one', (name, message) => {
+    expect(refusal({ [name]: 1 })).toEqual({ code: 'bad-option', message });
+  });
+
+  test.each<[string, Options, string]>([
+    [
+      'the same model twice',
+      { model: 'm', fallbackModel: 'm' },
+      'options.fallbackModel must be another model than options.model',
+    ],
+    [
+      'two ways to ask',
+      { canUseTool: async () => null, permissionPromptToolName: 'x' },
+      'options.canUseTool and options.permissionPromptToolName exclude each other: use one',
+    ],
+    [
+      'dialogs nobody answers',
+      { supportedDialogKinds: ['k'] },
+      'options.supportedDialogKinds needs options.onUserDialog: nobody would answer those dialogs',
+    ],
+  ])('%s are refused together', (_, options, message) => {
+    expect(refusal(options)).toEqual({ code: 'bad-option', message });
+  });
+
+  test.each<Options>([
+    { settings: './file.json' },
+    { settings: '{ not json' },
+    { settings: '[]' },
+    { extraArgs: { settings: './file.json' } },
+  ])('a sandbox cannot be merged into %o', (options) => {
+    expect(refusal({ ...options, sandbox: { enabled: true } })).toEqual({
+      code: 'bad-option',
+      message:
+        'options.sandbox can be merged into options.settings only if these are an object or JSON text: put it into the settings file',
+    });
+  });
+
+  test.each<[unknown, string]>([
+    [{ PreToolUs: [] }, 'options.hooks.PreToolUs is no event; did you mean "PreToolUse"?'],
+    [{ Whatever: [] }, 'options.hooks.Whatever is no event'],
+    [{ Stop: {} }, 'options.hooks.Stop must be a list'],
+    [{ Stop: [{ hooks: [] }, {}] }, 'options.hooks.Stop[1].hooks must be a list of functions'],
+    [{ Stop: [null] }, 'options.hooks.Stop[0].hooks must be a list of functions'],
+    [{ Stop: [{ hooks: ['x'] }] }, 'options.hooks.Stop[0].hooks must be a list of functions'],
+  ])('hooks %o are refused where they are wrong', (hooks, message) => {
+    expect(refusal({ hooks })).toEqual({ code: 'bad-option', message });
+  });
+
+  test('every event can have hooks', () => {
+    const hooks = Object.fromEntries(HOOK_EVENTS.map((event) => [event, [{ hooks: [async () => ({})] }]]));
+    expect(() => checkOptions({ hooks })).not.toThrow();
+  });
+
+  test('undefined is the same as not given', () => {
+    const options = Object.fromEntries(Object.keys(OPTION_TABLE).map((name) => [name, undefined]));
+    expect(() => checkOptions(options)).not.toThrow();
+  });
+
+  test.each<Options>([
+    { settings: '', sandbox: { enabled: true } },
+    { settings: '{"a":1}', sandbox: { enabled: true }, extraArgs: { settings: './file.json' } },
+    { fallbackModel: '', model: '' },
+    { supportedDialogKinds: [] },
+  ])('%o is fine', (options) => {
+    expect(() => checkOptions(options)).not.toThrow();
+  });
+});
+
+describe('warnings', () => {
+  const canUseTool = async () => null;
+  const shadowed = (message: string) => ({ code: 'TOOLPLANE_CAN_USE_TOOL_SHADOWED', message });
+  const by = (tools: string) =>
+    shadowed(
+      `options.canUseTool will not be asked about ${tools}: allowedTools allows these tools whole. Remove them there, or use a PreToolUse hook`,
+    );
+  const bypassed = shadowed(
+    "options.canUseTool will not be asked: permissionMode 'bypassPermissions' allows every call before it. Use a PreToolUse hook to see every call",
+  );
+
+  test.each<[string, Options, object[]]>([
+    ['nothing', {}, []],
+    ['a callback alone', { canUseTool }, []],
+    ['allowed tools alone', { allowedTools: ['Read'] }, []],
+    ['a whole tool', { canUseTool, allowedTools: ['Read'] }, [by('Read')]],
+    [
+      'whole in every spelling, each told once, in order',
+      { canUseTool, allowedTools: ['B()', 'A(*)', 'B()', 'mcp__c'] },
+      [by('B(), A(*), mcp__c')],
+    ],
+    ['parts of a tool', { canUseTool, allowedTools: ['Bash(git log:*)'] }, []],
+    ['bypass', { canUseTool, permissionMode: 'bypassPermissions' }, [bypassed]],
+    [
+      'bypass says it all',
+      { canUseTool, permissionMode: 'bypassPermissions', allowedTools: ['Read'] },
+      [bypassed],
+    ],
+    ['another mode', { canUseTool, permissionMode: 'plan' }, []],
+    [
+      'the deprecated path (R13)',
+      { mcpConfig: '/x' },
+      [
+        {
+          code: 'TOOLPLANE_MCP_CONFIG_DEPRECATED',
+          message:
+            'options.mcpConfig is deprecated: use options.mcpServers, which also takes servers of this process',
+        },
+      ],
+    ],
+  ])('%s', (_, options, warnings) => {
+    expect(optionWarnings(options)).toEqual(warnings);
+  });
+});

@@ -1,0 +1,92 @@
+import type { SDKMessage } from '../../../src/protocol/agent-message.ts';
+import { SdkError } from '../../../src/protocol/sdk-error.ts';
+import { type AgentClient, createAgentClient } from '../../../src/sdk/agent-client.ts';
+import type { SdkWorld } from '../../../src/sdk/conversation/conversation.ts';
+import type { Environment } from '../../../src/sdk/options/argv.ts';
+import { splitServers } from '../../../src/sdk/options/mcp-servers.ts';
+import type { McpServerConfig, Options } from '../../../src/sdk/options/options.ts';
+import { createQuery, type Prompt, type Query } from '../../../src/sdk/query.ts';
+import { type AgentScript, scriptAgent } from '../../../src/sdk/testing/agent-script.ts';
+import type { SdkServerEntry } from '../../../src/tool-server/sdk-server.ts';
+import { collect } from '../../support/collect.ts';
+
+/** Surroundings with nothing in them, that remember what they were told. */
+export type FakeWorld = SdkWorld & {
+  readonly warnings: { code: string; message: string }[];
+  readonly printed: string[];
+};
+
+export function fakeWorld(environment: Environment = {}, more: Partial<SdkWorld> = {}): FakeWorld {
+  const warnings: { code: string; message: string }[] = [];
+  const printed: string[] = [];
+  return {
+    version: '9.9.9',
+    debug: false,
+    environment: () => ({ ...environment }),
+    openDefault: () => {
+      throw new SdkError('spawn-failed', 'there is no default agent in tests');
+    },
+    warn: (warning) => void warnings.push(warning),
+    print: (line) => void printed.push(line),
+    ...more,
+    warnings,
+    printed,
+  };
+}
+
+/** A query with a scripted agent at its other end. */
+export type Played = {
+  readonly query: Query;
+  readonly script: AgentScript;
+  readonly world: FakeWorld;
+  /** Settles when the script is through; rejects with its first failure. */
+  readonly played: Promise<void>;
+};
+
+export function playQuery(
+  play: (agent: AgentScript) => Promise<void>,
+  options: Options = {},
+  prompt: Prompt = 'hello',
+  world: FakeWorld = fakeWorld(),
+): Played {
+  const agent = scriptAgent(play);
+  const query = createQuery(world).query({ prompt, options: { link: agent.link, ...options } });
+  return { query, script: agent.script, world, played: agent.played };
+}
+
+/** Runs a query to its end: what was seen, and what the script did. */
+export async function playThrough(
+  play: (agent: AgentScript) => Promise<void>,
+  options: Options = {},
+  prompt: Prompt = 'hello',
+): Promise<{ messages: SDKMessage[]; script: AgentScript; world: FakeWorld }> {
+  const { query, script, world, played } = playQuery(play, options, prompt);
+  const messages = await collect(query);
+  await played;
+  return { messages, script, world };
+}
+
+/** The entry a server is kept as once the options are read. */
+export function entryOf(server: McpServerConfig): SdkServerEntry {
+  return splitServers({ server }).sdk.get('server') as SdkServerEntry;
+}
+
+/** One plain turn: initialised, prompted, then `during`, then its result. */
+export function turn(during: (agent: AgentScript) => Promise<void> = async () => {}) {
+  return async (agent: AgentScript): Promise<void> => {
+    await agent.start();
+    await agent.prompt();
+    await during(agent);
+    agent.result('done');
+  };
+}
+
+/** A client with a scripted agent at its other end. */
+export async function playClient(
+  play: (agent: AgentScript) => Promise<void>,
+  options: Options = {},
+): Promise<{ client: AgentClient; script: AgentScript; played: Promise<void> }> {
+  const agent = scriptAgent(play);
+  const client = await createAgentClient(fakeWorld())({ link: agent.link, ...options });
+  return { client, script: agent.script, played: agent.played };
+}
