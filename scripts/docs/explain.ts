@@ -1,9 +1,8 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { render } from '../../src/cli/chat/render.ts';
-import { explain } from '../../src/cli/explain/explain.ts';
-import type { ExplainRequest } from '../../src/cli/explain/request.ts';
+import { type ExplainRequest, explainRequest } from '../../src/cli/commands/explain/answer.ts';
+import { render } from '../../src/cli/terminal/render.ts';
 import { approveSettings, decideServers } from '../../src/config/approval/approval-store.ts';
 import { type ConfigWorld, configWorld } from '../../src/config/config-context.ts';
 import { readConfiguration } from '../../src/config/configuration.ts';
@@ -111,7 +110,7 @@ function write(files: Readonly<Record<string, string>>, place: ExplainPlace): vo
 async function answerOf({ args }: ExplainSetUp, world: ConfigWorld): Promise<string> {
   const [about, name] = args as [ExplainRequest['about'], string];
   const request: ExplainRequest = { about, name, wanted: {}, connects: false, format: 'text' };
-  const { pieces } = explain(await readConfiguration(world), request, { statuses: {} });
+  const { pieces } = explainRequest(await readConfiguration(world), request, { statuses: {} });
   return pieces.map((piece) => `${render(piece, { columns: 80, colours: false })}\n`).join('');
 }
 

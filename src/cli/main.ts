@@ -3,7 +3,7 @@
 // the check of its version. Like node-version.ts, this file uses no syntax newer than Node 12: no top-level await.
 import { nodeVersionError, VERSION } from '../entry/version.ts';
 
-import { handleOutputErrors } from './output-errors.ts';
+import { handleOutputErrors } from './output/output-errors.ts';
 
 const output = handleOutputErrors();
 const [first] = process.argv.slice(2);
@@ -30,7 +30,7 @@ async function main(): Promise<void> {
   process.exitCode = code === 0 && output.hasFailed ? 1 : code;
   if (first === 'serve' || first === 'agent') {
     // A served module, or a server's connection, may hold a timer or a socket for ever; who it served has gone.
-    const { flushed } = await import('./claim-stdout.ts');
+    const { flushed } = await import('./output/output.ts');
     await flushed(process.stderr);
     process.exit();
   }

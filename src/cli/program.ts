@@ -2,80 +2,79 @@ import { Command, CommanderError } from 'commander';
 import { visibleJson } from '../base/text/display-text.ts';
 import { VERSION } from '../entry/version.ts';
 import { messageOf, SdkError } from '../protocol/sdk-error.ts';
-import { neutralise } from './chat/neutralise.ts';
 import { addCommands, type CommandRow, loadNamed } from './command-table.ts';
-import { ExitCode } from './exit-code.ts';
-import { outputError, wantsJson } from './host/error-document.ts';
-import { errorDocument, Failed } from './host/failure.ts';
-import { jsonText } from './host/lines.ts';
-import { workingDirectory } from './host/working-directory.ts';
+import { workingDirectory } from './host/config-context.ts';
+import { ExitCode, errorDocument, Failed, outputError, wantsJson } from './output/failure.ts';
+
+import { jsonDocument } from './output/format.ts';
+import { neutralise } from './terminal/text.ts';
 
 /** One row per command, in the order of `--help`. */
 const COMMANDS: readonly CommandRow[] = [
   {
     name: 'chat',
     summary: 'Talk to an agent in the terminal (the default command).',
-    load: async () => (await import('./chat.ts')).defineChat,
+    load: async () => (await import('./commands/chat.ts')).defineChat,
   },
   {
     name: 'run',
     summary: 'Run one prompt and print the answer, for scripts.',
-    load: async () => (await import('./run.ts')).defineRun,
+    load: async () => (await import('./commands/run.ts')).defineRun,
   },
   {
     name: 'tools',
     summary: 'List or search the tools of servers, with what they cost in tokens.',
-    load: async () => (await import('./tools.ts')).defineTools,
+    load: async () => (await import('./commands/tools/tools.ts')).defineTools,
   },
   {
     name: 'call',
     summary: 'Call one tool of a server.',
-    load: async () => (await import('./call.ts')).defineCall,
+    load: async () => (await import('./commands/call/call.ts')).defineCall,
   },
   {
     name: 'resources',
     summary: 'List or read the resources of servers.',
-    load: async () => (await import('./resources.ts')).defineResources,
+    load: async () => (await import('./commands/resources.ts')).defineResources,
   },
   {
     name: 'prompts',
     summary: 'List the prompts of servers, or get one.',
-    load: async () => (await import('./prompts.ts')).definePrompts,
+    load: async () => (await import('./commands/prompts.ts')).definePrompts,
   },
   {
     name: 'mcp',
     summary: 'Configure MCP servers: add, list, inspect, remove, approve.',
-    load: async () => (await import('./mcp.ts')).defineMcp,
+    load: async () => (await import('./mcp/mcp.ts')).defineMcp,
   },
   {
     name: 'secret',
     summary: 'Store secrets that server entries refer to.',
-    load: async () => (await import('./secret.ts')).defineSecret,
+    load: async () => (await import('./commands/secret.ts')).defineSecret,
   },
   {
     name: 'explain',
     summary: 'Explain why a server, tool, permission or timeout is as it is, and what to do.',
-    load: async () => (await import('./explain.ts')).defineExplain,
+    load: async () => (await import('./commands/explain/explain.ts')).defineExplain,
   },
   {
     name: 'agent',
     summary: 'Run the agent that a program drives: one JSON object per line on stdin and stdout.',
-    load: async () => (await import('./agent.ts')).defineAgent,
+    load: async () => (await import('./commands/agent.ts')).defineAgent,
   },
   {
     name: 'serve',
     summary: 'Run the tool server a module exports as a stdio MCP server.',
-    load: async () => (await import('./serve.ts')).defineServe,
+    load: async () => (await import('./commands/serve.ts')).defineServe,
   },
   {
     name: 'completion',
     summary: 'Print a completion script for bash, zsh or fish.',
-    load: async () => (await import('./completion.ts')).defineCompletion,
+    load: async () => (await import('./commands/completion/completion.ts')).defineCompletion,
   },
   {
     name: 'uninstall',
     summary: 'List and remove everything Toolplane has written.',
-    load: async () => (await import('./uninstall.ts')).defineUninstall,
+    load: async () => (await import('./commands/uninstall/uninstall.ts')).defineUninstall,
   },
 ];
 
@@ -98,7 +97,7 @@ export async function runCommand(argv: readonly string[]): Promise<number> {
     if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : 2;
     process.stderr.write(`toolplane: ${neutralise(messageOf(thrown))}\n`);
     if (thrown instanceof Failed) {
-      if (wantsJson(argv)) process.stdout.write(visibleJson(jsonText(errorDocument(thrown))));
+      if (wantsJson(argv)) process.stdout.write(visibleJson(jsonDocument(errorDocument(thrown))));
     } else if (!(thrown instanceof SdkError) && thrown instanceof Error) {
       process.stderr.write(`${neutralise(String(thrown.stack))}\n`);
     }

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { configPlace } from '../config/config-place.ts';
-import { runCli, startCli } from './run-cli.ts';
+import { runCli, startCli } from './support/run-cli.ts';
 
 /** A repository nobody approved; of its settings the rules that deny count. */
 function repositoryThatDenies(deny: readonly string[]) {

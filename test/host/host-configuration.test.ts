@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { decideServers } from '../../src/config/approval/approval-store.ts';
 import { createHost, HostError, loadConfiguration } from '../../src/entry/host.ts';
 import type { HostEvent } from '../../src/host/host-options.ts';
-import { odd } from '../cli/host/real-servers.ts';
+import { odd } from '../cli/support/real-servers.ts';
 import { type ConfigPlace, configPlace } from '../config/config-place.ts';
 
 const load = (place: ConfigPlace, more: object = {}) =>

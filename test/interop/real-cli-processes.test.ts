@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { expect, test, vi } from 'vitest';
 import { AgentClient, moduleServer, query, toolServer } from '../../src/entry/index.ts';
-import { fixture } from '../cli/run-cli.ts';
+import { fixture } from '../cli/support/run-cli.ts';
 import { collect } from '../support/collect.ts';
 import { gate } from '../support/gate.ts';
 import { after, text, toolUse } from '../support/model-reply.ts';

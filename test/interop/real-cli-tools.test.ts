@@ -12,7 +12,7 @@ import {
   tool,
   toolServer,
 } from '../../src/entry/index.ts';
-import { fixture } from '../cli/run-cli.ts';
+import { fixture } from '../cli/support/run-cli.ts';
 import { collect } from '../support/collect.ts';
 import { FOREIGN_VERSIONS } from '../support/foreign-servers.ts';
 import { text, together, toolUse } from '../support/model-reply.ts';

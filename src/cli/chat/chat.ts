@@ -3,22 +3,19 @@ import type { SDKMessage } from '../../protocol/agent-message.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import type { Options } from '../../sdk/options/options.ts';
 import type { McpServerStatus } from '../../sdk/query-methods.ts';
-import { Unasked } from '../unasked.ts';
+import { LineEditor } from '../terminal/line-editor.ts';
+import { line, type Piece } from '../terminal/render.ts';
+import { Screen } from '../terminal/screen.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import { COMMANDS, type CommandWorld, readCommand } from './commands.ts';
 import { ChatConversation, type OpenAgent } from './conversation.ts';
-import { FlowBuffer } from './flow-buffer.ts';
-import { LineEditor } from './line-editor.ts';
-import { commandNames } from './notice.ts';
+import { elapsed, progressText, succeeded } from './message-text.ts';
 import { Person } from './person.ts';
-import { line, type Piece } from './piece.ts';
 import { Questions } from './questions.ts';
-import { succeeded } from './result.ts';
-import { Screen } from './screen.ts';
-import { show, type ViewEvent } from './show.ts';
-import { statusLine } from './status-line.ts';
-import type { Terminal } from './terminal.ts';
+import { commandNames, show, type ViewEvent } from './show.ts';
 import { claimsAbout } from './tool-list.ts';
-import { EMPTY_VIEW, type View } from './view.ts';
+import { Unasked } from './unattended.ts';
+import { type Call, EMPTY_VIEW, runningCalls, type View } from './view.ts';
 
 /** The exit code of what a signal ended. */
 const INTERRUPTED = 130;
@@ -280,4 +277,40 @@ export class Chat implements AsyncDisposable {
       if (this.#editor.isShowing) this.#screen.freshLine();
     });
   }
+}
+
+/** Holds back the unfinished line of a streamed text while something is typed below it. */
+export class FlowBuffer {
+  #held = '';
+
+  /** The pieces to print now. While `isTyping`, streamed text comes by whole lines. */
+  take(pieces: readonly Piece[], isTyping: boolean): readonly Piece[] {
+    if (!isTyping && this.#held === '') return pieces;
+    return pieces.flatMap((piece) => {
+      if (piece.kind !== 'flow') return [...this.flush(), piece];
+      const text = this.#held + piece.text;
+      const end = isTyping ? text.lastIndexOf('\n') + 1 : text.length;
+      this.#held = text.slice(end);
+      return end > 0 ? [{ kind: 'flow', text: text.slice(0, end) } as const] : [];
+    });
+  }
+
+  /** What was held back, to be printed as it is. */
+  flush(): readonly Piece[] {
+    const text = this.#held;
+    this.#held = '';
+    return text === '' ? [] : [{ kind: 'flow', text }];
+  }
+}
+
+/** What goes on in a turn that began at `since`: the oldest running call and how far it is, or the model at work. */
+export function statusLine(view: View, since: number, now: number): string {
+  const [oldest, ...others] = runningCalls(view.calls);
+  const what = oldest ? callText(oldest, now) : `thinking ${elapsed(now - since)}`;
+  const more = others.length > 0 ? ` and ${others.length} more` : '';
+  return `${what}${more} · Ctrl-C interrupts`;
+}
+
+function callText({ name, since, progress }: Call, now: number): string {
+  return `${name} ${elapsed(now - since)}${progress ? ` · ${progressText(progress)}` : ''}`;
 }

@@ -1,12 +1,11 @@
 import { nearest } from '../../base/text/nearest.ts';
+import type { Frame } from '../../protocol/control-frame.ts';
 import { PERMISSION_MODES, type PermissionMode } from '../../protocol/permission.ts';
 import type { AgentClient } from '../../sdk/agent-client.ts';
-import { explain } from './explain.ts';
+import { line, type Piece } from '../terminal/render.ts';
 import { MCP_USAGE, mcpCommand } from './mcp-command.ts';
-import { line, type Piece } from './piece.ts';
 import { toolList } from './tool-list.ts';
-import { usageText } from './usage-text.ts';
-import type { View } from './view.ts';
+import type { Call, CallLog, Totals, View } from './view.ts';
 
 /** What commands work with. */
 export type CommandWorld = {
@@ -18,7 +17,7 @@ export type CommandWorld = {
   keep(choice: { model?: string; permissionMode?: PermissionMode }): void;
 };
 
-export type Command = {
+type Command = {
   readonly takes: string;
   readonly does: string;
   run(
@@ -148,4 +147,71 @@ async function chooseMode({ client, view, keep }: CommandWorld, mode: string): P
   await client.setPermissionMode(known);
   keep({ permissionMode: known });
   return [line(`Permission mode: ${known}`)];
+}
+
+/** `/explain <tool|last>`: why calls ran or did not, as far as anybody said. A tool may be named by its last part. */
+export function explain({ calls }: CallLog, what: string): Piece[] {
+  const found =
+    what === '' || what === 'last'
+      ? calls.slice(-1)
+      : calls.filter(({ name }) => name === what || name.endsWith(`__${what}`)).slice(-5);
+  if (found.length === 0) {
+    const which = what === '' || what === 'last' ? 'No tool was called yet' : `${what} was not called yet`;
+    return [line(`${which}.`)];
+  }
+  return found.flatMap(explainCall);
+}
+
+function explainCall(call: Call): Piece[] {
+  return [
+    line([call.name, 'strong'], `: ${OUTCOMES[call.outcome]}`),
+    ...(call.asked
+      ? [line(`  asked: ${call.asked.reason ?? 'the agent gave no reason; no rule allowed or denied it'}`)]
+      : []),
+    line(`  ${verdictText(call)}`),
+  ];
+}
+
+const OUTCOMES: Readonly<Record<Call['outcome'], string>> = {
+  running: 'it is running',
+  ok: 'it ran',
+  failed: 'it failed',
+  denied: 'it was denied',
+};
+
+function verdictText({ verdict, asked }: Call): string {
+  if (!verdict) {
+    return asked
+      ? 'the question is open'
+      : 'nobody was asked: a rule, the permission mode or a trusted claim allowed it, the agent did not say which';
+  }
+  const { behavior, by, how, reason } = verdict;
+  const did = behavior === 'allow' ? 'allowed' : 'denied';
+  const who = by === 'you' ? ` by you${how ? `, ${how}` : ''}` : by === 'agent' ? ' by the agent' : '';
+  return `${did}${who}${reason ? `: ${reason}` : ''}`;
+}
+
+/** `/cost`: what was used; `context` is the agent's own account of its window, if it gives one. */
+export function usageText(totals: Totals, context: Frame | undefined): Piece[] {
+  const { prompts, turns, inputTokens, cachedTokens, outputTokens, usd } = totals;
+  const money = usd > 0 ? `$${usd.toFixed(usd < 1 ? 4 : 2)}` : 'not known for this model';
+  const cached = cachedTokens > 0 ? ` (${number(cachedTokens)} from the cache)` : '';
+  return [
+    line(`  tokens   ${number(inputTokens)} in${cached}, ${number(outputTokens)} out`),
+    line(`  turns    ${number(turns)} for ${number(prompts)} ${prompts === 1 ? 'prompt' : 'prompts'}`),
+    line(`  money    ${money}`),
+    ...contextText(context),
+  ];
+}
+
+function contextText(context: Frame | undefined): Piece[] {
+  const { totalTokens: used, maxTokens: most } = context ?? {};
+  if (typeof used !== 'number' || typeof most !== 'number' || most <= 0) return [];
+  return [
+    line(`  context  ${number(used)} of ${number(most)} tokens (${Math.round((100 * used) / most)} %)`),
+  ];
+}
+
+function number(value: number): string {
+  return value.toLocaleString('en-US');
 }

@@ -1,10 +1,10 @@
+import { isRecord } from '../../base/json-value.ts';
 import type { ElicitationRequest, ElicitationResult } from '../../sdk/options/options.ts';
-import { formFields, readField } from './form-field.ts';
-import { line, type Piece } from './piece.ts';
+import { line, type Piece } from '../terminal/render.ts';
 import type { AskEnd, Asking } from './questions.ts';
 
 /** An answer to a server's question; `mute`: no further question of that server is wanted. */
-export type ElicitationEnd = ElicitationResult | 'mute';
+type ElicitationEnd = ElicitationResult | 'mute';
 
 const COMMANDS = ['decline', 'mute'] as const;
 
@@ -30,7 +30,7 @@ export async function askElicitation(request: ElicitationRequest, asking: Asking
 }
 
 /** Who asks stands first: a server may write what it likes into the rest. */
-export function elicitationQuestion({ serverName, message, mode, url }: ElicitationRequest): Piece[] {
+function elicitationQuestion({ serverName, message, mode, url }: ElicitationRequest): Piece[] {
   return [
     line(['? ', 'warn'], 'Server ', [serverName, 'strong'], ' asks: ', message),
     ...(mode === 'url' && url ? [line('  ', [url, 'accent'])] : []),
@@ -55,4 +55,135 @@ async function askAboutAddress(asking: Asking): Promise<ElicitationEnd> {
 function withoutAnswer(end: Exclude<AskEnd, { kind: 'text' }>): ElicitationEnd {
   if (end.kind !== 'command') return { action: 'cancel' };
   return end.name === 'mute' ? 'mute' : { action: 'decline' };
+}
+
+/** One field of a server's form: what it is called, what it takes, what it is if nothing is typed. */
+export type FormField = {
+  readonly name: string;
+  readonly label: string;
+  readonly hint: string;
+  readonly isRequired: boolean;
+  readonly schema: Readonly<Record<string, unknown>>;
+};
+
+/** What a person typed for a field: a value, nothing, or why it cannot be. */
+type FieldValue =
+  | { readonly kind: 'value'; readonly value: unknown }
+  | { readonly kind: 'left-out' }
+  | { readonly kind: 'fault'; readonly text: string };
+
+/** The fields of a form in its own order; MCP forms are flat. */
+export function formFields(schema: Readonly<Record<string, unknown>> | undefined): FormField[] {
+  const properties = isRecord(schema?.properties) ? schema.properties : {};
+  const required: readonly unknown[] = Array.isArray(schema?.required) ? schema.required : [];
+  return Object.entries(properties).flatMap(([name, raw]) => {
+    if (!isRecord(raw)) return [];
+    const label = typeof raw.title === 'string' ? raw.title : name;
+    const isRequired = required.includes(name);
+    return [{ name, label, hint: hintOf(raw, isRequired), isRequired, schema: raw }];
+  });
+}
+
+export function readField({ schema, isRequired }: FormField, typed: string): FieldValue {
+  const text = typed.trim();
+  if (text === '') {
+    if (schema.default !== undefined) return { kind: 'value', value: schema.default };
+    return isRequired ? { kind: 'fault', text: 'it is required' } : { kind: 'left-out' };
+  }
+  if (schema.type === 'array') return readSeveral(schema, text);
+  const choices = choicesOf(schema);
+  if (choices.length > 0) return choose(choices, text);
+  switch (schema.type) {
+    case 'boolean':
+      return readBoolean(text);
+    case 'number':
+    case 'integer':
+      return readNumber(schema, text);
+    default:
+      return readText(schema, typed);
+  }
+}
+
+type Choice = { readonly value: unknown; readonly title: string };
+
+/** A choice is an `enum` with or without `enumNames`, or a list of `const`s with titles. */
+function choicesOf(schema: Readonly<Record<string, unknown>>): Choice[] {
+  const titled = schema.oneOf ?? schema.anyOf;
+  if (Array.isArray(titled)) {
+    return titled
+      .filter(isRecord)
+      .map(({ const: value, title }) => ({ value, title: String(title ?? value) }));
+  }
+  const names: readonly unknown[] = Array.isArray(schema.enumNames) ? schema.enumNames : [];
+  const values: readonly unknown[] = Array.isArray(schema.enum) ? schema.enum : [];
+  return values.map((value, index) => ({ value, title: String(names[index] ?? value) }));
+}
+
+function choose(choices: readonly Choice[], text: string): FieldValue {
+  const chosen =
+    choices.find(
+      ({ value, title }) => String(value) === text || title.toLowerCase() === text.toLowerCase(),
+    ) ?? (/^\d+$/.test(text) ? choices[Number(text) - 1] : undefined);
+  if (chosen) return { kind: 'value', value: chosen.value };
+  return { kind: 'fault', text: `choose one of ${listed(choices)}` };
+}
+
+function readSeveral(schema: Readonly<Record<string, unknown>>, text: string): FieldValue {
+  const choices = isRecord(schema.items) ? choicesOf(schema.items) : [];
+  const values: unknown[] = [];
+  for (const part of text.split(',').map((it) => it.trim())) {
+    const read: FieldValue = choices.length > 0 ? choose(choices, part) : { kind: 'value', value: part };
+    if (read.kind !== 'value') return read;
+    values.push(read.value);
+  }
+  return { kind: 'value', value: values };
+}
+
+function readBoolean(text: string): FieldValue {
+  if (/^(y|yes|true)$/i.test(text)) return { kind: 'value', value: true };
+  if (/^(n|no|false)$/i.test(text)) return { kind: 'value', value: false };
+  return { kind: 'fault', text: 'answer yes or no' };
+}
+
+function readNumber({ type, minimum, maximum }: Readonly<Record<string, unknown>>, text: string): FieldValue {
+  const value = Number(text);
+  const what = type === 'integer' ? 'a whole number' : 'a number';
+  const isOne = type === 'integer' ? Number.isSafeInteger(value) : Number.isFinite(value);
+  if (!isOne) return { kind: 'fault', text: `it must be ${what}` };
+  if (typeof minimum === 'number' && value < minimum) return { kind: 'fault', text: `at least ${minimum}` };
+  if (typeof maximum === 'number' && value > maximum) return { kind: 'fault', text: `at most ${maximum}` };
+  return { kind: 'value', value };
+}
+
+function readText({ minLength, maxLength }: Readonly<Record<string, unknown>>, text: string): FieldValue {
+  const { length } = [...text];
+  if (typeof minLength === 'number' && length < minLength) {
+    return { kind: 'fault', text: `at least ${minLength} characters` };
+  }
+  if (typeof maxLength === 'number' && length > maxLength) {
+    return { kind: 'fault', text: `at most ${maxLength} characters` };
+  }
+  return { kind: 'value', value: text };
+}
+
+function hintOf(schema: Readonly<Record<string, unknown>>, isRequired: boolean): string {
+  const items = schema.type === 'array' && isRecord(schema.items) ? schema.items : schema;
+  const choices = choicesOf(items);
+  const what =
+    choices.length > 0
+      ? `${schema.type === 'array' ? 'some' : 'one'} of ${listed(choices)}`
+      : schema.type === 'boolean'
+        ? 'yes or no'
+        : String(schema.format ?? schema.type ?? 'text');
+  const otherwise =
+    schema.default !== undefined
+      ? `Enter: ${String(schema.default)}`
+      : isRequired
+        ? 'required'
+        : 'may be empty';
+  return `${what}; ${otherwise}`;
+}
+
+function listed(choices: readonly Choice[]): string {
+  return choices.map(({ title }, index) => `${index + 1} ${title}`).join(', ');
 }

@@ -2,8 +2,7 @@ import { nearest } from '../../base/text/nearest.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import type { AgentClient } from '../../sdk/agent-client.ts';
 import type { McpServerStatus } from '../../sdk/query-methods.ts';
-import { line, type Piece } from './piece.ts';
-import { serverList } from './server-list.ts';
+import { line, type Piece, type Tone } from '../terminal/render.ts';
 
 type Client = Pick<AgentClient, 'mcpServerStatus' | 'reconnectMcpServer' | 'toggleMcpServer'>;
 
@@ -79,4 +78,49 @@ function namesOf(servers: readonly McpServerStatus[]): string {
   return servers.length === 0
     ? 'There are no servers.'
     : `Servers: ${servers.map(({ name }) => name).join(', ')}`;
+}
+
+const TONES: Readonly<Record<string, Tone>> = {
+  connected: 'good',
+  failed: 'bad',
+  'needs-auth': 'warn',
+  pending: 'dim',
+  disabled: 'dim',
+};
+
+/** Of those that are configured and may not be started, in the words of `toolplane mcp list`. */
+const ASIDE: Readonly<Record<string, readonly [word: string, tone: Tone]>> = {
+  pending: ['pending approval', 'warn'],
+  rejected: ['rejected', 'dim'],
+  blocked: ['blocked', 'bad'],
+  disabled: ['disabled', 'dim'],
+  broken: ['broken', 'bad'],
+};
+
+/** `/mcp`: every server, how it is, and what is wrong with it. */
+export function serverList(servers: readonly McpServerStatus[]): Piece[] {
+  if (servers.length === 0) {
+    return [
+      line('There are no servers. Add one with toolplane mcp add, or name some with --mcp-config <file>.'),
+    ];
+  }
+  const widest = Math.max(...servers.map(({ name }) => name.length));
+  return servers.flatMap((server) => {
+    const { name, tools, serverInfo, error } = server;
+    const [state, tone] = stateOf(server);
+    const count = tools ? `  ${tools.length} ${tools.length === 1 ? 'tool' : 'tools'}` : '';
+    const version = serverInfo ? `  ${serverInfo.name} ${serverInfo.version}` : '';
+    return [
+      line('  ', [name.padEnd(widest), 'strong'], '  ', [state, tone], count, [version, 'dim']),
+      ...(error ? [line([`    ${error}`, server.configured === undefined ? 'bad' : tone])] : []),
+    ];
+  });
+}
+
+function stateOf({ status, config, configured = '' }: McpServerStatus): readonly [string, Tone] {
+  const aside = status === 'disabled' && Object.hasOwn(ASIDE, configured) ? ASIDE[configured] : undefined;
+  if (aside) return aside;
+  // A server that nobody asked for yet is not late.
+  const waits = status === 'pending' && config?.start === 'on-demand';
+  return [waits ? 'waits (connect_mcp connects it)' : status, TONES[status] ?? 'plain'];
 }

@@ -1,9 +1,9 @@
 import type { PermissionResult, PermissionUpdate } from '../../protocol/permission.ts';
 import type { CanUseTool } from '../../sdk/options/options.ts';
-import { ruleTexts } from '../rule-text.ts';
-import type { Verdict } from './call-log.ts';
-import { line, type Piece, type Span } from './piece.ts';
+import { line, type Piece, type Span } from '../terminal/render.ts';
 import type { Asking } from './questions.ts';
+import { ruleTexts } from './unattended.ts';
+import type { Verdict } from './view.ts';
 
 /** One call that somebody has to allow. */
 export type PermissionRequest = {

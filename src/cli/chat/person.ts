@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import type { CanUseTool, OnElicitation } from '../../sdk/options/options.ts';
-import type { Unasked } from '../unasked.ts';
+import { line, type Piece } from '../terminal/render.ts';
 import { askElicitation } from './elicitation.ts';
 import { askPermission } from './permission.ts';
-import { line, type Piece } from './piece.ts';
 import type { Questions } from './questions.ts';
 import type { ViewEvent } from './show.ts';
+import type { Unasked } from './unattended.ts';
 
 type PersonWorld = {
   readonly questions: Questions;

@@ -1,5 +1,5 @@
-import type { LineEditor, ReadEnd } from './line-editor.ts';
-import { line, type Piece } from './piece.ts';
+import type { LineEditor, ReadEnd } from '../terminal/line-editor.ts';
+import { line, type Piece } from '../terminal/render.ts';
 
 /** How a question was answered; `command` is one that the question itself offered. */
 export type AskEnd = ReadEnd | { readonly kind: 'command'; readonly name: string };

@@ -1,6 +1,6 @@
 import { mcpToolName } from '../../protocol/tool-name.ts';
 import type { McpServerStatus } from '../../sdk/query-methods.ts';
-import { line, type Piece } from './piece.ts';
+import { line, type Piece } from '../terminal/render.ts';
 
 type Annotations = Readonly<Record<string, boolean>>;
 

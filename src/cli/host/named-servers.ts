@@ -10,10 +10,10 @@ import { writtenOrder } from '../../config/running-configuration.ts';
 import { refreshCatalogues } from '../../config/sources/refresh-connectors.ts';
 import type { Wanted } from '../../config/sources/source-types.ts';
 import type { HostServerEntry } from '../../host/host-options.ts';
-import { nearestFullName } from '../call/call-target.ts';
-import { neutralise } from '../chat/neutralise.ts';
-import { cliWorld } from './config-world.ts';
-import { flagConfigs, refuse, type ServerMap } from './server-flags.ts';
+import { normalizeName } from '../../protocol/tool-name.ts';
+import { flagConfigs, refuse, type ServerMap } from '../flags/server-flags.ts';
+import { neutralise } from '../terminal/text.ts';
+import { cliWorld } from './config-context.ts';
 
 /** The servers a command works with. */
 export type NamedServers = {
@@ -145,4 +145,12 @@ function unknownServer(name: string, known: readonly string[]): string {
 
 function asideOf(configuration: Configuration, { name, verdict }: ConfiguredServer): Omit<Aside, 'isAsked'> {
   return { server: name, state: verdict.kind, why: inOneLine(explainServer(configuration, name)) };
+}
+
+/** The full name that was most likely meant by one whose server is not known; undefined if it is no full name. */
+export function nearestFullName(name: string, servers: readonly string[]): string | undefined {
+  const [, server, tool] = /^mcp__(.+?)__(.+)$/s.exec(name) ?? [];
+  if (server === undefined) return undefined;
+  const meant = nearest(server, servers.map(normalizeName));
+  return meant === undefined ? undefined : `mcp__${meant}__${tool}`;
 }

@@ -1,17 +1,25 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { loadedConfiguration } from '../../config/running-configuration.ts';
 import type { Host } from '../../host/host.ts';
-import type { HostAnswer } from '../../host/host-options.ts';
-import type { WarningSubject } from '../../mcp/connection/connect-context.ts';
+import type { HostAnswer, HostHandlers, HostTool } from '../../host/host-options.ts';
+import {
+  isTrustedEntry,
+  type ServerEntry,
+  type WarningSubject,
+} from '../../mcp/connection/connect-context.ts';
 import type { ServerStatus } from '../../mcp/servers/server-status.ts';
-import { errorDocument, Failed, sayFailure } from './failure.ts';
-import { jsonText } from './lines.ts';
+import { acceptCommand } from '../../pool/pinning/accept-command.ts';
+import type { ToolChange } from '../../pool/pinning/judge.ts';
+import { openPins } from '../../pool/pinning/open-pins.ts';
+import { placeOf } from '../../pool/pinning/place-of.ts';
+import type { ServerMap } from '../flags/server-flags.ts';
+import { errorDocument, Failed, NotUnderstood, sayFailure } from '../output/failure.ts';
+import { jsonDocument } from '../output/format.ts';
+import { type Output, processOutput } from '../output/output.ts';
+import { connectingText, Spinner } from '../terminal/spinner.ts';
 import type { Aside, NamedServers } from './named-servers.ts';
-import { NotUnderstood } from './not-understood.ts';
-import { type Output, processOutput } from './output.ts';
-import { sessionHandlers } from './session-handlers.ts';
-import { connectingText, Spinner } from './spinner.ts';
 
 /** Servers that have come or failed, and where to tell of what they said. */
 export type Connected = {
@@ -81,7 +89,7 @@ export async function withHost(
     spinner.stop();
     if (signal.aborted) return typeof signal.reason === 'number' ? signal.reason : 1;
     for (const line of sayFailure(cause)) output.tell(line);
-    if (format === 'json' && !hasPrinted) await print(jsonText(errorDocument(cause)));
+    if (format === 'json' && !hasPrinted) await print(jsonDocument(errorDocument(cause)));
     return cause instanceof NotUnderstood ? 2 : 1;
   }
 }
@@ -147,4 +155,38 @@ function endedBySignals(over: AbortController): Disposable {
       for (const [name, listener] of listeners) process.off(name, listener);
     },
   };
+}
+
+/**
+ * Offers every server what a session offers it (`offerTo`): elicitation and the workspace as a root. Some servers list a
+ * tool only to clients with these capabilities, so a command that offered less would show fewer tools than an agent gets.
+ */
+function sessionHandlers(cwd: string, elicitation: HostAnswer = decline): HostHandlers {
+  return {
+    elicitation,
+    roots: [{ uri: pathToFileURL(cwd).href, name: 'workspace' }],
+  };
+}
+
+const decline: HostAnswer = () => ({ action: 'decline' });
+
+/** Tools that are not what was accepted of them. They wait to be accepted from now on; nothing is accepted by looking. */
+export function changedTools(
+  servers: ServerMap,
+  tools: readonly HostTool[],
+  env: NodeJS.ProcessEnv,
+  note: (text: string) => void,
+): readonly ToolChange[] {
+  const pins = openPins(join(homeOf(env), 'pins'), { note });
+  return [...Map.groupBy(tools, ({ server }) => server)].flatMap(([server, its]) => {
+    const entry = servers[server] as ServerEntry;
+    const place = placeOf(entry, process.cwd());
+    if (place === undefined) return [];
+    return pins.observe({ server, place, isTrusted: isTrustedEntry(entry) }, its, 'leave').changes;
+  });
+}
+
+/** How it differs, and what to type if that is well. */
+export function sayChange(change: ToolChange): string {
+  return `${change.text}; to accept it: ${acceptCommand(change)}`;
 }

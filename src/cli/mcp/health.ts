@@ -1,11 +1,17 @@
+import { join } from 'node:path';
+import { shellWord } from '../../base/text/display-text.ts';
 import type { Configuration } from '../../config/configuration.ts';
-import type { ConfiguredServer, Verdict, WrittenServer } from '../../config/model.ts';
+import { type Lookup, variablesOf } from '../../config/expand/expand-entry.ts';
+import { lossText } from '../../config/explain/entry-status.ts';
+import { expansionOf } from '../../config/explain/explain-server.ts';
+import { faultText } from '../../config/files/diagnostics.ts';
+import type { ConfiguredServer, LossReason, LostServer, Verdict, WrittenServer } from '../../config/model.ts';
+import { fileSecretStore } from '../../config/secrets/secret-store.ts';
 import type { ServerStatus } from '../../mcp/servers/server-status.ts';
-import type { Tone } from '../chat/piece.ts';
 import { faultOf } from '../host/with-host.ts';
-import type { Statuses } from './connect.ts';
-import { allLost, verdictText } from './outcome.ts';
-import { whereText } from './where.ts';
+import type { Tone } from '../terminal/render.ts';
+import { whereText } from './entries.ts';
+import type { Statuses } from './session.ts';
 
 /** How a server is. `ready` could be started, and was not; `failed` was, or could not be. */
 export type Health = {
@@ -22,7 +28,7 @@ export type Row = { readonly name: string; readonly written: WrittenServer; read
 type Judged = Pick<Configuration, 'merged' | 'choices'>;
 
 /** Why a server could not be started if it were; nothing is started to find out. */
-export type Unmet = (server: ConfiguredServer) => readonly string[];
+type Unmet = (server: ConfiguredServer) => readonly string[];
 
 /** Every server, and beside those that have a name the ones that wait for it. */
 export function rowsOf(configuration: Judged, statuses: Statuses, unmet: Unmet): Row[] {
@@ -83,4 +89,80 @@ function waiting(configuration: Judged): Row[] {
     const text = `${verdictText(written.name, verdict)}${meanwhile}`;
     return [{ name: written.name, written, health: { state: why, text } }];
   });
+}
+
+/** What became of an entry: whether it has its name, and if so over which others. */
+type Outcome = {
+  readonly verdict: Verdict['kind'] | LossReason | 'absent';
+  /** One line each, for people. */
+  readonly lines: readonly string[];
+  readonly shadows: readonly WrittenServer[];
+  readonly winner?: WrittenServer;
+};
+
+/** What became of the entry of the name in the file at `path`. */
+export function outcomeOf({ merged }: Pick<Configuration, 'merged'>, name: string, path: string): Outcome {
+  const isIt = (it: WrittenServer) => it.name === name && it.path === path;
+  const counted = merged.servers.find(({ written }) => isIt(written));
+  if (counted) {
+    const shadows = counted.lost.filter(({ why }) => why === 'shadowed').map(({ written }) => written);
+    const over = shadows.map((it) => `it counts instead of the one of ${whereText(it)}`);
+    const text = verdictText(name, counted.verdict);
+    return {
+      verdict: counted.verdict.kind,
+      lines: [...(text === undefined ? [] : [text]), ...over],
+      shadows,
+    };
+  }
+  const lost = allLost({ merged }).find(({ written }) => isIt(written));
+  if (!lost) return { verdict: 'absent', lines: [], shadows: [] };
+  const { why, winner } = lost;
+  return {
+    verdict: why,
+    lines: [`it does not count: ${lossText(lost)}`],
+    shadows: [],
+    ...(winner && { winner }),
+  };
+}
+
+/** Every entry that does not count. */
+export function allLost({ merged }: Pick<Configuration, 'merged'>): LostServer[] {
+  return [...merged.servers.flatMap(({ lost }) => lost), ...merged.lost];
+}
+
+/** Why a server that has its name is not started, and what to do; undefined if it is. */
+export function verdictText(name: string, verdict: Verdict): string | undefined {
+  switch (verdict.kind) {
+    case 'ready':
+      return undefined;
+    case 'pending':
+      return `${verdict.choice === 'changed' ? 'changed since you approved it' : 'pending approval'}: toolplane mcp approve ${shellWord(name)}`;
+    case 'rejected':
+      return `rejected; to undo that: toolplane mcp approve ${shellWord(name)}`;
+    case 'blocked':
+      return `blocked by ${verdict.rule}`;
+    case 'disabled':
+      return `disabled in ${verdict.label}`;
+    case 'broken':
+      return `broken: ${faultText(verdict.fault)}`;
+  }
+}
+
+/** What an entry refers to and nobody has: variables and secrets, each named with what to do. */
+export function unmetOf(
+  configuration: Pick<Configuration, 'world' | 'settings' | 'settingsSources' | 'policy'>,
+): Unmet {
+  const lookup = lookUp(configuration);
+  return (server) => expansionOf(server, configuration, lookup).faults;
+}
+
+/** Who knows what `${…}` stands for, as a run would ask. */
+export function lookUp(configuration: Pick<Configuration, 'world' | 'settings'>): Lookup {
+  const { world } = configuration;
+  const env = variablesOf(configuration);
+  const store = fileSecretStore(join(world.home, 'secrets.json'));
+  return {
+    variable: (name) => (Object.hasOwn(env, name) ? env[name] : undefined),
+    secret: (name) => store.get(name),
+  };
 }

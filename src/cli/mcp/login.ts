@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
-import { ExitCode } from '../exit-code.ts';
-import { startLogin } from './login/start.ts';
-import { addJsonFlag, formatOf } from './sub-command.ts';
+import { shellWord } from '../../base/text/display-text.ts';
+import { addJsonFlag, formatOf, type McpFormat } from '../flags/flag-values.ts';
+import { ExitCode, Failed } from '../output/failure.ts';
+import { inSession } from './session.ts';
 
 const HELP = `
 Signing in comes with a later version. What works now: a header with a token, -H 'Authorization: Bearer \${secret:NAME}';
@@ -20,4 +21,21 @@ export function defineLogin(command: Command): void {
       const code = await startLogin(action, name, formatOf(values), process.env);
       if (code !== 0) throw new ExitCode(code);
     });
+}
+
+/** `toolplane mcp login` and `logout`; gives the exit code, which is 1 until there is signing in. */
+export function startLogin(
+  word: 'login' | 'logout',
+  name: string,
+  format: McpFormat,
+  env: NodeJS.ProcessEnv,
+): Promise<number> {
+  const works = `-H 'Authorization: Bearer \${secret:NAME}', or "headersHelper" in its entry`;
+  const now =
+    word === 'login'
+      ? `give ${shellWord(name)} a token by ${works}`
+      : 'toolplane secret remove NAME takes a token away';
+  return inSession(format, env, () =>
+    Promise.reject(new Failed(`${word} comes with a later version of Toolplane; until then ${now}`)),
+  );
 }

@@ -7,7 +7,7 @@ import { decideServers, trustDirectory } from '../../../src/config/approval/appr
 import type { AgentLink } from '../../../src/control/link.ts';
 import { memoryLinks } from '../../../src/control/memory-link.ts';
 import type { Frame } from '../../../src/protocol/control-frame.ts';
-import { odd } from '../../cli/host/real-servers.ts';
+import { odd } from '../../cli/support/real-servers.ts';
 import { type ConfigPlace, configPlace } from '../../config/config-place.ts';
 
 describe('configured', () => {

@@ -1,134 +1,227 @@
-import { expect, test } from 'vitest';
-import { COMMANDS, readCommand } from '../../../src/cli/chat/commands.ts';
-import { FakeTerminal } from './fake-terminal.ts';
-import { openChat, system } from './open-chat.ts';
-import { text } from './text.ts';
+import { describe, expect, test } from 'vitest';
+import { COMMANDS, explain, readCommand, usageText } from '../../../src/cli/chat/commands.ts';
+import { type Call, NOTHING_USED } from '../../../src/cli/chat/view.ts';
+import { FakeTerminal } from '../support/fake-terminal.ts';
+import { openChat, system } from './support/open-chat.ts';
+import { text } from './support/text.ts';
 
-test.each([
-  ['hello', 'prompt'],
-  ['/mcp', 'own'],
-  ['/explain  last ', 'own'],
-  ['/mcp__docs__summary all', 'prompt'],
-  ['/review', 'prompt'],
-  ['/compact the plan', 'prompt'],
-  ['/clear', 'own'],
-  ['/ not a command', 'prompt'],
-  ['/etc/hosts is what?', 'prompt'],
-  ['/toolz', 'unknown'],
-  ['/constructor', 'unknown'],
-])('%j is %s', (typed, kind) => {
-  expect(readCommand(typed, ['review', 'clear', 'compact'])).toMatchObject({ kind });
-});
+describe('commands', () => {
+  test.each([
+    ['hello', 'prompt'],
+    ['/mcp', 'own'],
+    ['/explain  last ', 'own'],
+    ['/mcp__docs__summary all', 'prompt'],
+    ['/review', 'prompt'],
+    ['/compact the plan', 'prompt'],
+    ['/clear', 'own'],
+    ['/ not a command', 'prompt'],
+    ['/etc/hosts is what?', 'prompt'],
+    ['/toolz', 'unknown'],
+    ['/constructor', 'unknown'],
+  ])('%j is %s', (typed, kind) => {
+    expect(readCommand(typed, ['review', 'clear', 'compact'])).toMatchObject({ kind });
+  });
 
-test.each([
-  ['/toolz', ' Did you mean /tools?'],
-  ['/hlep', ' Did you mean /help?'],
-  ['/qiut', ' Did you mean /quit?'],
-  ['/exit', ' Did you mean /quit?'],
-  ['/mod', ' Did you mean /model?'],
-  ['/HELP', ' Did you mean /help?'],
-  ['/helpme', ' Did you mean /help?'],
-  ['/compct', ' Did you mean /compact?'],
-  ['/zzzzz', ''],
-])('%s is unknown;%s', (typed, hint) => {
-  const read = readCommand(typed, ['compact']);
-  expect(read.kind === 'unknown' && text(read.pieces)).toEqual([
-    `Unknown command ${typed}.${hint} /help lists commands.`,
-  ]);
-});
+  test.each([
+    ['/toolz', ' Did you mean /tools?'],
+    ['/hlep', ' Did you mean /help?'],
+    ['/qiut', ' Did you mean /quit?'],
+    ['/exit', ' Did you mean /quit?'],
+    ['/mod', ' Did you mean /model?'],
+    ['/HELP', ' Did you mean /help?'],
+    ['/helpme', ' Did you mean /help?'],
+    ['/compct', ' Did you mean /compact?'],
+    ['/zzzzz', ''],
+  ])('%s is unknown;%s', (typed, hint) => {
+    const read = readCommand(typed, ['compact']);
+    expect(read.kind === 'unknown' && text(read.pieces)).toEqual([
+      `Unknown command ${typed}.${hint} /help lists commands.`,
+    ]);
+  });
 
-test('arguments are what follows', () => {
-  expect(readCommand('/explain  last ', [])).toEqual({
-    kind: 'own',
-    command: COMMANDS.explain,
-    argument: 'last',
+  test('arguments are what follows', () => {
+    expect(readCommand('/explain  last ', [])).toEqual({
+      kind: 'own',
+      command: COMMANDS.explain,
+      argument: 'last',
+    });
+  });
+
+  test('/help lists every command once, and those that only the agent has', async () => {
+    const { terminal } = await openChat();
+    terminal.type('/help\r');
+    const shown = await terminal.until('› ');
+    for (const name of Object.keys(COMMANDS)) expect(shown.split(`/${name} `)).toHaveLength(2);
+    expect(shown).toContain('from the agent: /compact /mcp__docs__summary\n');
+  });
+
+  const DOCS = { name: 'docs', status: 'connected', tools: [] };
+  const DEPLOY = { name: 'deploy', status: 'failed', error: 'it left' };
+
+  test.each([
+    ['reconnect docs', 'mcp_reconnect', { serverName: 'docs' }, 'Server docs reconnected.'],
+    [
+      'disable docs',
+      'mcp_toggle',
+      { serverName: 'docs', enabled: false },
+      'Server docs disabled for this session.',
+    ],
+    ['Enable  docs ', 'mcp_toggle', { serverName: 'docs', enabled: true }, 'Server docs enabled.'],
+    ['reconnect', 'mcp_reconnect', { serverName: 'deploy' }, 'Server deploy reconnected.'],
+  ])('/mcp %s does it, confirms it and lists the servers', async (argument, subtype, request, said) => {
+    const { terminal, agent } = await openChat();
+    terminal.type(`/mcp ${argument}\r`);
+    await agent.answer('mcp_status', { mcpServers: [DOCS, DEPLOY] });
+    expect(await agent.answer(subtype)).toMatchObject(request);
+    await agent.answer('mcp_status', { mcpServers: [DOCS, DEPLOY] });
+    await terminal.until(said);
+    await terminal.until('connected  0 tools');
+  });
+
+  test.each([
+    ['disable', '/mcp disable needs a server: /mcp disable <server>. Servers: docs, deploy'],
+    ['enable dcos', 'No server is called dcos. Did you mean docs? Servers: docs, deploy'],
+    ['reconnect deply', 'No server is called deply. Did you mean deploy? Servers: docs, deploy'],
+    ['recconect', 'Unknown action recconect. Did you mean /mcp reconnect? Usage: /mcp ['],
+    ['docs', 'Unknown action docs. Usage: /mcp ['],
+  ])('/mcp %s changes nothing and says what to type', async (argument, said) => {
+    const { terminal, agent } = await openChat({}, new FakeTerminal({ columns: 200 }));
+    terminal.type(`/mcp ${argument}\r`);
+    await agent.answer('mcp_status', { mcpServers: [DOCS, DEPLOY] });
+    await terminal.until(said);
+  });
+
+  test('/mcp reconnect without a lost server says so; one that cannot be reconnected is named', async () => {
+    const { terminal, agent } = await openChat({}, new FakeTerminal({ columns: 200 }));
+    terminal.type('/mcp reconnect\r');
+    await agent.answer('mcp_status', { mcpServers: [DOCS] });
+    await terminal.until('No server has to be reconnected.');
+    await terminal.until('› ');
+    terminal.type('/mcp reconnect\r');
+    await agent.answer('mcp_status', { mcpServers: [DOCS, DEPLOY] });
+    await agent.answer('mcp_reconnect', { error: 'deploy: still gone' });
+    await agent.answer('mcp_status', { mcpServers: [DOCS, DEPLOY] });
+    await terminal.until('Server deploy not reconnected: deploy: still gone');
+  });
+
+  test('/cost does without an account of the context', async () => {
+    const { terminal, agent } = await openChat();
+    terminal.type('/cost\r');
+    await agent.answer('get_context_usage', { error: 'Unsupported control request subtype' });
+    expect(await terminal.until('› ')).toMatch(/tokens {3}0 in, 0 out[\s\S]*money {4}not known/);
+  });
+
+  test('/model and /mode tell what is and change it; what is no mode is not sent', async () => {
+    const { terminal, agent } = await openChat();
+    terminal.type('/model\r');
+    expect(await terminal.until('› ')).toMatch(/Model: the first turn will tell\n {2}there are opus/);
+    terminal.type('hi\r');
+    await agent.prompt();
+    agent.agent.say(system('init', { tools: [], mcp_servers: [], model: 'opus', permissionMode: 'plan' }));
+    await agent.answer('mcp_status', { mcpServers: [] });
+    agent.result('hi');
+    await terminal.until('› ');
+    terminal.type('/model\r');
+    await terminal.until('Model: opus');
+    await terminal.until('› ');
+    terminal.type('/mode\r');
+    await terminal.until('Permission mode: plan');
+    await terminal.until('› ');
+    terminal.type('/mode yolo\r');
+    await terminal.until('There is no mode yolo');
+    await terminal.until('› ');
+    terminal.type('/mode acceptedits\r');
+    expect(await agent.answer('set_permission_mode')).toMatchObject({ mode: 'acceptEdits' });
+    await terminal.until('Permission mode: acceptEdits');
   });
 });
 
-test('/help lists every command once, and those that only the agent has', async () => {
-  const { terminal } = await openChat();
-  terminal.type('/help\r');
-  const shown = await terminal.until('› ');
-  for (const name of Object.keys(COMMANDS)) expect(shown.split(`/${name} `)).toHaveLength(2);
-  expect(shown).toContain('from the agent: /compact /mcp__docs__summary\n');
+describe('explain', () => {
+  const call = (name: string, more: Partial<Call> = {}): Call => ({
+    id: name,
+    name,
+    input: {},
+    isNested: false,
+    since: 0,
+    outcome: 'ok',
+    ...more,
+  });
+  const log = (...calls: Call[]) => ({ calls, early: {} });
+
+  test.each<[string, Partial<Call>, string[]]>([
+    [
+      'allowed by a person',
+      {
+        asked: { reason: 'it may be destructive' },
+        verdict: { behavior: 'allow', by: 'you', how: 'always' },
+      },
+      ['x: it ran', '  asked: it may be destructive', '  allowed by you, always'],
+    ],
+    [
+      'denied by a rule',
+      { outcome: 'denied', verdict: { behavior: 'deny', by: 'agent', reason: 'deny rule "x"' } },
+      ['x: it was denied', '  denied by the agent: deny rule "x"'],
+    ],
+    [
+      'denied because nobody was there',
+      {
+        outcome: 'denied',
+        asked: { reason: 'r' },
+        verdict: { behavior: 'deny', by: 'nobody', reason: 'Alone.' },
+      },
+      ['x: it was denied', '  asked: r', '  denied: Alone.'],
+    ],
+    [
+      'not asked about',
+      { outcome: 'failed' },
+      [
+        'x: it failed',
+        '  nobody was asked: a rule, the permission mode or a trusted claim allowed it, the agent did not say which',
+      ],
+    ],
+    [
+      'asked about now',
+      { outcome: 'running', asked: {} },
+      [
+        'x: it is running',
+        '  asked: the agent gave no reason; no rule allowed or denied it',
+        '  the question is open',
+      ],
+    ],
+  ])('a call that was %s', (_, more, lines) => {
+    expect(text(explain(log(call('x', more)), 'last'))).toEqual(lines);
+  });
+
+  test('a call is found by its name, by its last part, or as the last one', () => {
+    const calls = log(call('mcp__a__one'), call('mcp__b__two'));
+    expect(text(explain(calls, 'mcp__a__one'))[0]).toBe('mcp__a__one: it ran');
+    expect(text(explain(calls, 'one'))[0]).toBe('mcp__a__one: it ran');
+    expect(text(explain(calls, ''))[0]).toBe('mcp__b__two: it ran');
+    expect(text(explain(calls, 'three'))).toEqual(['three was not called yet.']);
+    expect(text(explain(log(), 'last'))).toEqual(['No tool was called yet.']);
+  });
 });
 
-const DOCS = { name: 'docs', status: 'connected', tools: [] };
-const DEPLOY = { name: 'deploy', status: 'failed', error: 'it left' };
-
-test.each([
-  ['reconnect docs', 'mcp_reconnect', { serverName: 'docs' }, 'Server docs reconnected.'],
-  [
-    'disable docs',
-    'mcp_toggle',
-    { serverName: 'docs', enabled: false },
-    'Server docs disabled for this session.',
-  ],
-  ['Enable  docs ', 'mcp_toggle', { serverName: 'docs', enabled: true }, 'Server docs enabled.'],
-  ['reconnect', 'mcp_reconnect', { serverName: 'deploy' }, 'Server deploy reconnected.'],
-])('/mcp %s does it, confirms it and lists the servers', async (argument, subtype, request, said) => {
-  const { terminal, agent } = await openChat();
-  terminal.type(`/mcp ${argument}\r`);
-  await agent.answer('mcp_status', { mcpServers: [DOCS, DEPLOY] });
-  expect(await agent.answer(subtype)).toMatchObject(request);
-  await agent.answer('mcp_status', { mcpServers: [DOCS, DEPLOY] });
-  await terminal.until(said);
-  await terminal.until('connected  0 tools');
-});
-
-test.each([
-  ['disable', '/mcp disable needs a server: /mcp disable <server>. Servers: docs, deploy'],
-  ['enable dcos', 'No server is called dcos. Did you mean docs? Servers: docs, deploy'],
-  ['reconnect deply', 'No server is called deply. Did you mean deploy? Servers: docs, deploy'],
-  ['recconect', 'Unknown action recconect. Did you mean /mcp reconnect? Usage: /mcp ['],
-  ['docs', 'Unknown action docs. Usage: /mcp ['],
-])('/mcp %s changes nothing and says what to type', async (argument, said) => {
-  const { terminal, agent } = await openChat({}, new FakeTerminal({ columns: 200 }));
-  terminal.type(`/mcp ${argument}\r`);
-  await agent.answer('mcp_status', { mcpServers: [DOCS, DEPLOY] });
-  await terminal.until(said);
-});
-
-test('/mcp reconnect without a lost server says so; one that cannot be reconnected is named', async () => {
-  const { terminal, agent } = await openChat({}, new FakeTerminal({ columns: 200 }));
-  terminal.type('/mcp reconnect\r');
-  await agent.answer('mcp_status', { mcpServers: [DOCS] });
-  await terminal.until('No server has to be reconnected.');
-  await terminal.until('› ');
-  terminal.type('/mcp reconnect\r');
-  await agent.answer('mcp_status', { mcpServers: [DOCS, DEPLOY] });
-  await agent.answer('mcp_reconnect', { error: 'deploy: still gone' });
-  await agent.answer('mcp_status', { mcpServers: [DOCS, DEPLOY] });
-  await terminal.until('Server deploy not reconnected: deploy: still gone');
-});
-
-test('/cost does without an account of the context', async () => {
-  const { terminal, agent } = await openChat();
-  terminal.type('/cost\r');
-  await agent.answer('get_context_usage', { error: 'Unsupported control request subtype' });
-  expect(await terminal.until('› ')).toMatch(/tokens {3}0 in, 0 out[\s\S]*money {4}not known/);
-});
-
-test('/model and /mode tell what is and change it; what is no mode is not sent', async () => {
-  const { terminal, agent } = await openChat();
-  terminal.type('/model\r');
-  expect(await terminal.until('› ')).toMatch(/Model: the first turn will tell\n {2}there are opus/);
-  terminal.type('hi\r');
-  await agent.prompt();
-  agent.agent.say(system('init', { tools: [], mcp_servers: [], model: 'opus', permissionMode: 'plan' }));
-  await agent.answer('mcp_status', { mcpServers: [] });
-  agent.result('hi');
-  await terminal.until('› ');
-  terminal.type('/model\r');
-  await terminal.until('Model: opus');
-  await terminal.until('› ');
-  terminal.type('/mode\r');
-  await terminal.until('Permission mode: plan');
-  await terminal.until('› ');
-  terminal.type('/mode yolo\r');
-  await terminal.until('There is no mode yolo');
-  await terminal.until('› ');
-  terminal.type('/mode acceptedits\r');
-  expect(await agent.answer('set_permission_mode')).toMatchObject({ mode: 'acceptEdits' });
-  await terminal.until('Permission mode: acceptEdits');
+describe('usage text', () => {
+  test('tokens, turns, money and the context, as far as they are known', () => {
+    const totals = {
+      prompts: 2,
+      turns: 5,
+      inputTokens: 12345,
+      cachedTokens: 12000,
+      outputTokens: 67,
+      usd: 0.0123,
+    };
+    expect(text(usageText(totals, { totalTokens: 50_000, maxTokens: 200_000 }))).toEqual([
+      '  tokens   12,345 in (12,000 from the cache), 67 out',
+      '  turns    5 for 2 prompts',
+      '  money    $0.0123',
+      '  context  50,000 of 200,000 tokens (25 %)',
+    ]);
+    expect(text(usageText({ ...NOTHING_USED, prompts: 1, turns: 1 }, undefined))).toEqual([
+      '  tokens   0 in, 0 out',
+      '  turns    1 for 1 prompt',
+      '  money    not known for this model',
+    ]);
+  });
 });

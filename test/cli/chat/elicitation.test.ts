@@ -1,60 +1,144 @@
-import { expect, test } from 'vitest';
-import { askElicitation } from '../../../src/cli/chat/elicitation.ts';
-import { answering } from './asked.ts';
+import { describe, expect, test } from 'vitest';
+import { askElicitation, type FormField, formFields, readField } from '../../../src/cli/chat/elicitation.ts';
+import { answering } from './support/asked.ts';
 
-const form = {
-  serverName: 'crm',
-  message: 'Who is it?',
-  mode: 'form' as const,
-  requestedSchema: {
-    type: 'object',
-    properties: { name: { type: 'string' }, age: { type: 'integer' }, note: { type: 'string' } },
-    required: ['name'],
-  },
-};
-
-test('fields are asked one by one until each is right; what is left out is not sent', async () => {
-  const person = answering('', 'Ada', 'old', '36', '');
-  expect(await askElicitation(form, person)).toEqual({ action: 'accept', content: { name: 'Ada', age: 36 } });
-  expect(person.shown).toEqual([
-    '? Server crm asks: Who is it?',
-    '  Answers go to crm. Ctrl-C cancels, /decline refuses, /mute refuses all its questions in this session.',
-    '  A line that begins with / is a command; begin an answer with // for a slash.',
-    '  name (string; required): ',
-    '  it is required',
-    '  name (string; required): ',
-    '  age (integer; may be empty): ',
-    '  it must be a whole number',
-    '  age (integer; may be empty): ',
-    '  note (string; may be empty): ',
-  ]);
-});
-
-test.each([
-  ['/decline', 'decline'],
-  ['interrupted', 'cancel'],
-  ['ended', 'cancel'],
-  ['withdrawn', 'cancel'],
-])('%s in the middle is %s, and nothing of it is sent', async (answer, action) => {
-  expect(await askElicitation(form, answering('Ada', answer))).toEqual({ action });
-});
-
-test('/mute ends the form, and says that no other is wanted', async () => {
-  expect(await askElicitation(form, answering('Ada', '/mute'))).toBe('mute');
-});
-
-test.each([
-  [['y'], 'accept'],
-  [['perhaps', 'no'], 'decline'],
-  [['interrupted'], 'cancel'],
-])('an address is shown, and %j is %s', async (answers, action) => {
-  const person = answering(...answers);
-  const request = {
+describe('elicitation', () => {
+  const form = {
     serverName: 'crm',
-    message: 'Log in',
-    mode: 'url' as const,
-    url: 'https://crm.example/login',
+    message: 'Who is it?',
+    mode: 'form' as const,
+    requestedSchema: {
+      type: 'object',
+      properties: { name: { type: 'string' }, age: { type: 'integer' }, note: { type: 'string' } },
+      required: ['name'],
+    },
   };
-  expect(await askElicitation(request, person)).toEqual({ action });
-  expect(person.shown).toContain('  https://crm.example/login');
+
+  test('fields are asked one by one until each is right; what is left out is not sent', async () => {
+    const person = answering('', 'Ada', 'old', '36', '');
+    expect(await askElicitation(form, person)).toEqual({
+      action: 'accept',
+      content: { name: 'Ada', age: 36 },
+    });
+    expect(person.shown).toEqual([
+      '? Server crm asks: Who is it?',
+      '  Answers go to crm. Ctrl-C cancels, /decline refuses, /mute refuses all its questions in this session.',
+      '  A line that begins with / is a command; begin an answer with // for a slash.',
+      '  name (string; required): ',
+      '  it is required',
+      '  name (string; required): ',
+      '  age (integer; may be empty): ',
+      '  it must be a whole number',
+      '  age (integer; may be empty): ',
+      '  note (string; may be empty): ',
+    ]);
+  });
+
+  test.each([
+    ['/decline', 'decline'],
+    ['interrupted', 'cancel'],
+    ['ended', 'cancel'],
+    ['withdrawn', 'cancel'],
+  ])('%s in the middle is %s, and nothing of it is sent', async (answer, action) => {
+    expect(await askElicitation(form, answering('Ada', answer))).toEqual({ action });
+  });
+
+  test('/mute ends the form, and says that no other is wanted', async () => {
+    expect(await askElicitation(form, answering('Ada', '/mute'))).toBe('mute');
+  });
+
+  test.each([
+    [['y'], 'accept'],
+    [['perhaps', 'no'], 'decline'],
+    [['interrupted'], 'cancel'],
+  ])('an address is shown, and %j is %s', async (answers, action) => {
+    const person = answering(...answers);
+    const request = {
+      serverName: 'crm',
+      message: 'Log in',
+      mode: 'url' as const,
+      url: 'https://crm.example/login',
+    };
+    expect(await askElicitation(request, person)).toEqual({ action });
+    expect(person.shown).toContain('  https://crm.example/login');
+  });
+});
+
+describe('form field', () => {
+  const field = (schema: Record<string, unknown>, required = false) =>
+    formFields({ properties: { it: schema }, ...(required && { required: ['it'] }) })[0] as FormField;
+  const value = (it: unknown) => ({ kind: 'value', value: it });
+  const fault = { kind: 'fault', text: expect.any(String) };
+
+  const ENUM = { type: 'string', enum: ['r', 'g'], enumNames: ['Red', 'Green'] };
+  const TITLED = {
+    type: 'string',
+    oneOf: [
+      { const: 'r', title: 'Red' },
+      { const: 'g', title: 'Green' },
+    ],
+  };
+  const SEVERAL = {
+    type: 'array',
+    items: {
+      anyOf: [
+        { const: 'r', title: 'Red' },
+        { const: 'g', title: 'Green' },
+      ],
+    },
+  };
+
+  test.each([
+    [{ type: 'string' }, ' kept as typed ', value(' kept as typed ')],
+    [{ type: 'string', minLength: 3 }, 'ab', fault],
+    [{ type: 'string', maxLength: 1 }, '👍', value('👍')],
+    [{ type: 'string', maxLength: 1 }, 'ab', fault],
+    [{ type: 'number' }, '1.5', value(1.5)],
+    [{ type: 'number' }, 'one', fault],
+    [{ type: 'integer' }, '1.5', fault],
+    [{ type: 'integer', minimum: 1, maximum: 3 }, '3', value(3)],
+    [{ type: 'integer', minimum: 1, maximum: 3 }, '4', fault],
+    [{ type: 'integer', minimum: 1, maximum: 3 }, '0', fault],
+    [{ type: 'boolean' }, 'Yes', value(true)],
+    [{ type: 'boolean' }, 'n', value(false)],
+    [{ type: 'boolean' }, 'maybe', fault],
+    [ENUM, 'g', value('g')],
+    [ENUM, 'green', value('g')],
+    [ENUM, '1', value('r')],
+    [ENUM, '3', fault],
+    [TITLED, 'Red', value('r')],
+    [SEVERAL, 'red, 2', value(['r', 'g'])],
+    [SEVERAL, 'red, blue', fault],
+    [{ type: 'string' }, '', { kind: 'left-out' }],
+    [{ type: 'number', default: 7 }, '', value(7)],
+  ])('for %j, %j is %j', (schema, typed, read) => {
+    expect(readField(field(schema), typed)).toEqual(read);
+  });
+
+  test('a required field needs a value', () => {
+    expect(readField(field({ type: 'string' }, true), ' ')).toEqual(fault);
+  });
+
+  test('fields keep their order, and say what they take', () => {
+    const fields = formFields({
+      properties: {
+        name: { type: 'string', title: 'Your name' },
+        mail: { type: 'string', format: 'email' },
+        colour: ENUM,
+        sure: { type: 'boolean', default: true },
+      },
+      required: ['name'],
+    });
+    expect(fields.map(({ label, hint }) => `${label}: ${hint}`)).toEqual([
+      'Your name: string; required',
+      'mail: email; may be empty',
+      'colour: one of 1 Red, 2 Green; may be empty',
+      'sure: yes or no; Enter: true',
+    ]);
+  });
+
+  test('a form that is none has no fields', () => {
+    expect(formFields(undefined)).toEqual([]);
+    expect(formFields({ properties: [], required: 'x' })).toEqual([]);
+  });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { ReadEnd } from '../../../src/cli/chat/line-editor.ts';
 import { Questions, readAnswer } from '../../../src/cli/chat/questions.ts';
-import { text } from './text.ts';
+import type { ReadEnd } from '../../../src/cli/terminal/line-editor.ts';
+import { text } from './support/text.ts';
 
 function questions() {
   const asked: { prompt: string; answer: (text: string) => void }[] = [];

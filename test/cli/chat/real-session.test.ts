@@ -1,14 +1,14 @@
 import { expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
 import { Chat } from '../../../src/cli/chat/chat.ts';
-import { openAgent } from '../../../src/cli/open-agent.ts';
+import { openAgent } from '../../../src/cli/chat/conversation.ts';
 import { toolServer } from '../../../src/entry/index.ts';
 import type { Options } from '../../../src/sdk/options/options.ts';
 import type { Script } from '../../support/messages-api.ts';
 import { text, together, toolUse } from '../../support/model-reply.ts';
-import { openAgentWorld } from '../agent-world.ts';
-import { jsonFile } from '../json-file.ts';
-import { FakeTerminal } from './fake-terminal.ts';
+import { openAgentWorld } from '../support/agent-world.ts';
+import { FakeTerminal } from '../support/fake-terminal.ts';
+import { jsonFile } from '../support/json-file.ts';
 
 const calc = () =>
   toolServer('calc').tool('add', 'Add', { a: z.number(), b: z.number() }, ({ a, b }) => a + b);

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { cutLine, line } from '../../../src/cli/chat/piece.ts';
 import { show, type ViewEvent } from '../../../src/cli/chat/show.ts';
 import { EMPTY_VIEW, type View } from '../../../src/cli/chat/view.ts';
+import { cutLine, line } from '../../../src/cli/terminal/render.ts';
 import type { SDKMessage } from '../../../src/protocol/agent-message.ts';
 import type { Frame } from '../../../src/protocol/control-frame.ts';
-import { delta, messageStart, system, toolResult, toolUse } from './open-chat.ts';
+import { delta, messageStart, system, toolResult, toolUse } from './support/open-chat.ts';
 
 const got = (message: Frame, at = 0): ViewEvent => ({
   kind: 'received',

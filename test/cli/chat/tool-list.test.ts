@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { claimsAbout, claimsOf, toolList } from '../../../src/cli/chat/tool-list.ts';
-import { text } from './text.ts';
+import { text } from './support/text.ts';
 
 const servers = [
   {

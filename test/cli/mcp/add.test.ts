@@ -1,230 +1,287 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { localFile, mcpPlace, projectFile, userFile } from './mcp-place.ts';
+import { describe, expect, test } from 'vitest';
+import { faultOfName, secretAdvice } from '../../../src/cli/mcp/add.ts';
+import { localFile, mcpPlace, projectFile, userFile } from '../support/mcp-place.ts';
 
-test('a command is added to the file for this project and for you, and counts at once', async () => {
-  const place = mcpPlace();
-  const { code, stdout, stderr } = await place.mcp(
-    'add',
-    'files',
-    '-e',
-    'DEBUG=1',
-    'MORE=2',
-    '--',
-    'npx',
-    '-y',
-    'pkg',
-    '-s',
-    'x',
-  );
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(stdout).toMatch(
-    /^added files \(stdio: npx -y pkg -s x\) in .*\/\.toolplane\/settings\.local\.json \(scope local, a new file\)\n$/,
-  );
-  expect(place.json(localFile(place))).toMatchObject({
-    version: 1,
-    mcpServers: {
-      files: {
-        type: 'stdio',
-        command: 'npx',
-        args: ['-y', 'pkg', '-s', 'x'],
-        env: { DEBUG: '1', MORE: '2' },
-      },
-    },
-  });
-  expect((await place.mcp('list', '--no-connect')).stdout).toMatch(/^· files {2}local {2}.* ready\n$/);
-});
-
-test('in the file of the person a directory is written whole, and a relative path is warned of', async () => {
-  const place = mcpPlace();
-  const { stderr } = await place.mcp('add', '-s', 'user', 'fs', '--', 'npx', '-y', 'server-fs', '.');
-  expect(stderr).toBe(
-    'toolplane: args[2]: it is relative to the server\'s own directory, since a server of scope user does not run in the project; write an absolute path or ${TOOLPLANE_PROJECT_DIR}, or set "cwd"\n',
-  );
-  await place.mcp('add', '-s', 'user', '--cwd', 'tools', 'here', '--', 'node', 'server.js');
-  await place.mcp('add', '-s', 'local', '--cwd', 'tools', 'near', '--', 'node', 'server.js');
-  expect(place.json(userFile(place))).toMatchObject({
-    mcpServers: { here: { cwd: join(place.project, 'tools') } },
-  });
-  expect(place.json(localFile(place))).toMatchObject({ mcpServers: { near: { cwd: 'tools' } } });
-});
-
-test('an address is added to the file of the project, without a version, and approved by that', async () => {
-  const place = mcpPlace();
-  const header = 'Authorization: Bearer ${DOCS}';
-  const added = await place.mcp(
-    'add',
-    '-s',
-    'project',
-    'docs',
-    'https://docs.test/mcp',
-    '-H',
-    header,
-    '--json',
-  );
-  const path = projectFile(place);
-  expect(added).toMatchObject({ code: 0, stderr: '' });
-  expect(JSON.parse(added.stdout)).toEqual({
-    added: {
-      name: 'docs',
-      scope: 'project',
-      path,
-      entry: { url: 'https://docs.test/mcp', headers: { Authorization: 'Bearer ${DOCS}' } },
-    },
-    verdict: 'ready',
-    shadows: [],
-    notes: [],
-  });
-  expect(place.json(path)).toEqual({
-    mcpServers: {
-      docs: { url: 'https://docs.test/mcp', headers: { Authorization: 'Bearer ${DOCS}' } },
-    },
-  });
-});
-
-test('all other flags reach the entry', async () => {
-  const place = mcpPlace();
-  await place.mcp(
-    'add',
-    'x',
-    'run',
-    '-s',
-    'user',
-    '--cwd',
-    '/x',
-    '--timeout',
-    '9000',
-    '--trust',
-    '--on-demand',
-  );
-  expect(place.json(userFile(place))).toMatchObject({
-    mcpServers: {
-      x: { type: 'stdio', command: 'run', cwd: '/x', timeout: 9000, trust: true, start: 'on-demand' },
-    },
-  });
-});
-
-test('it is said what it shadows, and what shadows it', async () => {
-  const place = mcpPlace();
-  await place.mcp('add', 'x', 'lower', '-s', 'user');
-  const over = await place.mcp('add', 'x', 'higher');
-  expect(over.stdout).toMatch(
-    /\n {2}it counts instead of the one of user, ~\/\.toolplane\/settings\.json:\d+:\d+\n$/,
-  );
-  const under = await place.mcp('add', 'x', 'middle', '-s', 'project');
-  expect(under.stdout).toMatch(/\n {2}it does not count: shadowed by local\n$/);
-});
-
-test('one that is there is not replaced unless that is said, and nothing is lost of the file', async () => {
-  const place = mcpPlace();
-  place.write(
-    projectFile(place),
-    '{\n  // ours\n  "mcpServers": { "x": { "command": "old", "args": ["--token", "hunter22222"] } },\n  "other": 1\n}\n',
-  );
-  const refused = await place.mcp('add', 'x', 'new', '-s', 'project', '--json');
-  expect(refused.code).toBe(1);
-  expect(refused.stderr).toMatch(
-    /\.mcp\.json:3:\d+ has a server "x" \(stdio: old --token \[hidden\]\); --force replaces it/,
-  );
-  expect(JSON.parse(refused.stdout)).toMatchObject({
-    error: { message: expect.stringContaining('--force') },
-  });
-  const { code, stdout } = await place.mcp('add', 'x', 'new', '-s', 'project', '--force');
-  expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringMatching(/^replaced x /) });
-  const text = readFileSync(projectFile(place), 'utf8');
-  expect(text).toContain('// ours');
-  expect(text).toContain('"other": 1');
-  expect(text).toContain('"command": "new"');
-  expect(text).not.toContain('hunter');
-});
-
-const SECRET = 'ghp_0123456789abcdef0123';
-
-test('a secret is written with a warning; into the file of a project only by force; it is never shown', async () => {
-  const place = mcpPlace();
-  const shared = await place.mcp('add', '-s', 'project', 'gh', '-e', `GH_TOKEN=${SECRET}`, '--', 'run');
-  expect(shared.code).toBe(2);
-  expect(shared.stderr).toContain('is shared, so nothing was written; --force writes it');
-  expect(place.json(projectFile(place))).toBeUndefined();
-  const own = await place.mcp('add', 'gh', '-e', `GH_TOKEN=${SECRET}`, '--', 'run');
-  expect(own.code).toBe(0);
-  expect(own.stderr).toBe(
-    'toolplane: env.GH_TOKEN holds what looks like a secret; to keep it out of the file: toolplane secret set GH_TOKEN, and write ${secret:GH_TOKEN} in its place\n',
-  );
-  expect(place.json(localFile(place))).toMatchObject({ mcpServers: { gh: { env: { GH_TOKEN: SECRET } } } });
-  const forced = await place.mcp(
-    'add',
-    '-s',
-    'project',
-    'gh',
-    '-e',
-    `GH_TOKEN=${SECRET}`,
-    '--force',
-    '--',
-    'run',
-  );
-  expect(forced.code).toBe(0);
-  const shown = await place.mcp('get', 'gh', '--no-connect');
-  for (const { stdout, stderr } of [shared, own, forced, shown])
-    expect(stdout + stderr).not.toContain(SECRET);
-});
-
-test.each<[string, string[], RegExp]>([
-  ['a flag of the command without --', ['x', 'npx', '-y', 'p'], /unknown option '-y'[\s\S]*come after --/],
-  ['no command', ['x'], /^error: missing required argument 'commandOrUrl'\n\(run with --help/],
-  ['a scope that is none', ['x', 'y', '-s', 'globl'], /one of local, project, user/],
-  ['a name that cannot be', ['__proto__', 'y'], /a server cannot have this name/],
-  ['trust in a file that is shared', ['x', 'y', '-s', 'project', '--trust'], /cannot ask to be trusted/],
-])(
-  '%s is not understood: 2, one document where one is wanted, and nothing is written',
-  async (_, args, message) => {
+describe('add', () => {
+  test('a command is added to the file for this project and for you, and counts at once', async () => {
     const place = mcpPlace();
-    const { code, stdout, stderr } = await place.mcp('add', ...args, '--json');
-    expect(code).toBe(2);
-    expect(stderr).toMatch(message);
-    expect(JSON.parse(stdout)).toEqual({ error: { message: expect.any(String) } });
-    expect([localFile, projectFile, userFile].map((file) => place.json(file(place)))).toEqual([
-      undefined,
-      undefined,
-      undefined,
-    ]);
-  },
-);
-
-test('a file that is broken is left as it is', async () => {
-  const place = mcpPlace();
-  const path = place.write(projectFile(place), '{ "mcpServers": { "x": ');
-  const { code, stderr } = await place.mcp('add', 'y', 'run', '-s', 'project');
-  expect(code).toBe(1);
-  expect(stderr.trimEnd().split('\n')).toEqual([expect.stringContaining('.mcp.json')]);
-  expect(readFileSync(path, 'utf8')).toBe('{ "mcpServers": { "x": ');
-});
-
-test('from below, the file of the repository is written', async () => {
-  const place = mcpPlace();
-  const below = join(place.project, 'a', 'b');
-  place.write(join(below, 'x.txt'), '');
-  const { code } = await place.mcpWith({ cwd: below }, 'add', 'x', 'run', '-s', 'project');
-  expect(code).toBe(0);
-  expect(place.json(projectFile(place))).toMatchObject({ mcpServers: { x: { command: 'run' } } });
-});
-
-test('add-json takes an entry, from the command line or stdin, and refuses what cannot be', async () => {
-  const place = mcpPlace();
-  const one = await place.mcp('add-json', 'x', '{"command": "run", "args": ["1"],}');
-  expect(one).toMatchObject({ code: 0, stdout: expect.stringMatching(/^added x \(stdio: run 1\)/) });
-  const input = '{"mcpServers": {"other": {"url": "https://a.test/mcp"}}}';
-  const two = await place.mcpWith({ input }, 'add-json', 'y', '-', '-s', 'user');
-  expect(two).toMatchObject({
-    code: 0,
-    stderr: 'toolplane: it is called "other" there, and "y" from now on\n',
+    const { code, stdout, stderr } = await place.mcp(
+      'add',
+      'files',
+      '-e',
+      'DEBUG=1',
+      'MORE=2',
+      '--',
+      'npx',
+      '-y',
+      'pkg',
+      '-s',
+      'x',
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(
+      /^added files \(stdio: npx -y pkg -s x\) in .*\/\.toolplane\/settings\.local\.json \(scope local, a new file\)\n$/,
+    );
+    expect(place.json(localFile(place))).toMatchObject({
+      version: 1,
+      mcpServers: {
+        files: {
+          type: 'stdio',
+          command: 'npx',
+          args: ['-y', 'pkg', '-s', 'x'],
+          env: { DEBUG: '1', MORE: '2' },
+        },
+      },
+    });
+    expect((await place.mcp('list', '--no-connect')).stdout).toMatch(/^· files {2}local {2}.* ready\n$/);
   });
-  expect(place.json(localFile(place))).toMatchObject({ mcpServers: { x: { command: 'run', args: ['1'] } } });
-  expect(place.json(userFile(place))).toMatchObject({ mcpServers: { y: { url: 'https://a.test/mcp' } } });
-  const sdk = await place.mcp('add-json', 'z', '{"type": "sdk", "name": "z"}', '--json');
-  expect(sdk.code).toBe(2);
-  expect(JSON.parse(sdk.stdout)).toMatchObject({
-    error: { message: expect.stringContaining('in a program') },
+
+  test('in the file of the person a directory is written whole, and a relative path is warned of', async () => {
+    const place = mcpPlace();
+    const { stderr } = await place.mcp('add', '-s', 'user', 'fs', '--', 'npx', '-y', 'server-fs', '.');
+    expect(stderr).toBe(
+      'toolplane: args[2]: it is relative to the server\'s own directory, since a server of scope user does not run in the project; write an absolute path or ${TOOLPLANE_PROJECT_DIR}, or set "cwd"\n',
+    );
+    await place.mcp('add', '-s', 'user', '--cwd', 'tools', 'here', '--', 'node', 'server.js');
+    await place.mcp('add', '-s', 'local', '--cwd', 'tools', 'near', '--', 'node', 'server.js');
+    expect(place.json(userFile(place))).toMatchObject({
+      mcpServers: { here: { cwd: join(place.project, 'tools') } },
+    });
+    expect(place.json(localFile(place))).toMatchObject({ mcpServers: { near: { cwd: 'tools' } } });
+  });
+
+  test('an address is added to the file of the project, without a version, and approved by that', async () => {
+    const place = mcpPlace();
+    const header = 'Authorization: Bearer ${DOCS}';
+    const added = await place.mcp(
+      'add',
+      '-s',
+      'project',
+      'docs',
+      'https://docs.test/mcp',
+      '-H',
+      header,
+      '--json',
+    );
+    const path = projectFile(place);
+    expect(added).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(added.stdout)).toEqual({
+      added: {
+        name: 'docs',
+        scope: 'project',
+        path,
+        entry: { url: 'https://docs.test/mcp', headers: { Authorization: 'Bearer ${DOCS}' } },
+      },
+      verdict: 'ready',
+      shadows: [],
+      notes: [],
+    });
+    expect(place.json(path)).toEqual({
+      mcpServers: {
+        docs: { url: 'https://docs.test/mcp', headers: { Authorization: 'Bearer ${DOCS}' } },
+      },
+    });
+  });
+
+  test('all other flags reach the entry', async () => {
+    const place = mcpPlace();
+    await place.mcp(
+      'add',
+      'x',
+      'run',
+      '-s',
+      'user',
+      '--cwd',
+      '/x',
+      '--timeout',
+      '9000',
+      '--trust',
+      '--on-demand',
+    );
+    expect(place.json(userFile(place))).toMatchObject({
+      mcpServers: {
+        x: { type: 'stdio', command: 'run', cwd: '/x', timeout: 9000, trust: true, start: 'on-demand' },
+      },
+    });
+  });
+
+  test('it is said what it shadows, and what shadows it', async () => {
+    const place = mcpPlace();
+    await place.mcp('add', 'x', 'lower', '-s', 'user');
+    const over = await place.mcp('add', 'x', 'higher');
+    expect(over.stdout).toMatch(
+      /\n {2}it counts instead of the one of user, ~\/\.toolplane\/settings\.json:\d+:\d+\n$/,
+    );
+    const under = await place.mcp('add', 'x', 'middle', '-s', 'project');
+    expect(under.stdout).toMatch(/\n {2}it does not count: shadowed by local\n$/);
+  });
+
+  test('one that is there is not replaced unless that is said, and nothing is lost of the file', async () => {
+    const place = mcpPlace();
+    place.write(
+      projectFile(place),
+      '{\n  // ours\n  "mcpServers": { "x": { "command": "old", "args": ["--token", "hunter22222"] } },\n  "other": 1\n}\n',
+    );
+    const refused = await place.mcp('add', 'x', 'new', '-s', 'project', '--json');
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toMatch(
+      /\.mcp\.json:3:\d+ has a server "x" \(stdio: old --token \[hidden\]\); --force replaces it/,
+    );
+    expect(JSON.parse(refused.stdout)).toMatchObject({
+      error: { message: expect.stringContaining('--force') },
+    });
+    const { code, stdout } = await place.mcp('add', 'x', 'new', '-s', 'project', '--force');
+    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringMatching(/^replaced x /) });
+    const text = readFileSync(projectFile(place), 'utf8');
+    expect(text).toContain('// ours');
+    expect(text).toContain('"other": 1');
+    expect(text).toContain('"command": "new"');
+    expect(text).not.toContain('hunter');
+  });
+
+  const SECRET = 'ghp_0123456789abcdef0123';
+
+  test('a secret is written with a warning; into the file of a project only by force; it is never shown', async () => {
+    const place = mcpPlace();
+    const shared = await place.mcp('add', '-s', 'project', 'gh', '-e', `GH_TOKEN=${SECRET}`, '--', 'run');
+    expect(shared.code).toBe(2);
+    expect(shared.stderr).toContain('is shared, so nothing was written; --force writes it');
+    expect(place.json(projectFile(place))).toBeUndefined();
+    const own = await place.mcp('add', 'gh', '-e', `GH_TOKEN=${SECRET}`, '--', 'run');
+    expect(own.code).toBe(0);
+    expect(own.stderr).toBe(
+      'toolplane: env.GH_TOKEN holds what looks like a secret; to keep it out of the file: toolplane secret set GH_TOKEN, and write ${secret:GH_TOKEN} in its place\n',
+    );
+    expect(place.json(localFile(place))).toMatchObject({ mcpServers: { gh: { env: { GH_TOKEN: SECRET } } } });
+    const forced = await place.mcp(
+      'add',
+      '-s',
+      'project',
+      'gh',
+      '-e',
+      `GH_TOKEN=${SECRET}`,
+      '--force',
+      '--',
+      'run',
+    );
+    expect(forced.code).toBe(0);
+    const shown = await place.mcp('get', 'gh', '--no-connect');
+    for (const { stdout, stderr } of [shared, own, forced, shown])
+      expect(stdout + stderr).not.toContain(SECRET);
+  });
+
+  test.each<[string, string[], RegExp]>([
+    ['a flag of the command without --', ['x', 'npx', '-y', 'p'], /unknown option '-y'[\s\S]*come after --/],
+    ['no command', ['x'], /^error: missing required argument 'commandOrUrl'\n\(run with --help/],
+    ['a scope that is none', ['x', 'y', '-s', 'globl'], /one of local, project, user/],
+    ['a name that cannot be', ['__proto__', 'y'], /a server cannot have this name/],
+    ['trust in a file that is shared', ['x', 'y', '-s', 'project', '--trust'], /cannot ask to be trusted/],
+  ])(
+    '%s is not understood: 2, one document where one is wanted, and nothing is written',
+    async (_, args, message) => {
+      const place = mcpPlace();
+      const { code, stdout, stderr } = await place.mcp('add', ...args, '--json');
+      expect(code).toBe(2);
+      expect(stderr).toMatch(message);
+      expect(JSON.parse(stdout)).toEqual({ error: { message: expect.any(String) } });
+      expect([localFile, projectFile, userFile].map((file) => place.json(file(place)))).toEqual([
+        undefined,
+        undefined,
+        undefined,
+      ]);
+    },
+  );
+
+  test('a file that is broken is left as it is', async () => {
+    const place = mcpPlace();
+    const path = place.write(projectFile(place), '{ "mcpServers": { "x": ');
+    const { code, stderr } = await place.mcp('add', 'y', 'run', '-s', 'project');
+    expect(code).toBe(1);
+    expect(stderr.trimEnd().split('\n')).toEqual([expect.stringContaining('.mcp.json')]);
+    expect(readFileSync(path, 'utf8')).toBe('{ "mcpServers": { "x": ');
+  });
+
+  test('from below, the file of the repository is written', async () => {
+    const place = mcpPlace();
+    const below = join(place.project, 'a', 'b');
+    place.write(join(below, 'x.txt'), '');
+    const { code } = await place.mcpWith({ cwd: below }, 'add', 'x', 'run', '-s', 'project');
+    expect(code).toBe(0);
+    expect(place.json(projectFile(place))).toMatchObject({ mcpServers: { x: { command: 'run' } } });
+  });
+
+  test('add-json takes an entry, from the command line or stdin, and refuses what cannot be', async () => {
+    const place = mcpPlace();
+    const one = await place.mcp('add-json', 'x', '{"command": "run", "args": ["1"],}');
+    expect(one).toMatchObject({ code: 0, stdout: expect.stringMatching(/^added x \(stdio: run 1\)/) });
+    const input = '{"mcpServers": {"other": {"url": "https://a.test/mcp"}}}';
+    const two = await place.mcpWith({ input }, 'add-json', 'y', '-', '-s', 'user');
+    expect(two).toMatchObject({
+      code: 0,
+      stderr: 'toolplane: it is called "other" there, and "y" from now on\n',
+    });
+    expect(place.json(localFile(place))).toMatchObject({
+      mcpServers: { x: { command: 'run', args: ['1'] } },
+    });
+    expect(place.json(userFile(place))).toMatchObject({ mcpServers: { y: { url: 'https://a.test/mcp' } } });
+    const sdk = await place.mcp('add-json', 'z', '{"type": "sdk", "name": "z"}', '--json');
+    expect(sdk.code).toBe(2);
+    expect(JSON.parse(sdk.stdout)).toMatchObject({
+      error: { message: expect.stringContaining('in a program') },
+    });
+  });
+});
+
+describe('secret advice', () => {
+  const SECRET = 'ghp_0123456789abcdef0123';
+
+  test.each<[string, object, string, string]>([
+    ['a variable', { command: 'x', env: { GITHUB_TOKEN: SECRET } }, 'env.GITHUB_TOKEN', 'GITHUB_TOKEN'],
+    [
+      'a header',
+      { url: 'https://x', headers: { Authorization: `Bearer ${SECRET}` } },
+      'headers.Authorization',
+      'MY_HUB_TOKEN',
+    ],
+    ['an address', { url: `https://x/?token=${SECRET}` }, 'url', 'MY_HUB_TOKEN'],
+    ['an argument', { command: 'x', args: ['--token', SECRET] }, 'args[1]', 'MY_HUB_TOKEN'],
+  ])('%s that holds a secret is told of, with what to do instead', (_, entry, where, name) => {
+    const advice = secretAdvice('my-hub', entry as Record<string, unknown>);
+    expect(advice).toEqual([
+      `${where} holds what looks like a secret; to keep it out of the file: toolplane secret set ${name}, and write \${secret:${name}} in its place`,
+    ]);
+    expect(advice.join()).not.toContain(SECRET);
+  });
+
+  test.each<[string, object]>([
+    ['a reference', { command: 'x', env: { GITHUB_TOKEN: '${GITHUB_TOKEN}' } }],
+    ['a secret of the store', { url: 'https://x', headers: { Authorization: 'Bearer ${secret:X}' } }],
+    ['a plain value', { command: 'x', env: { DEBUG: '1' }, args: ['--port', '3000'] }],
+  ])('%s is none', (_, entry) => {
+    expect(secretAdvice('x', entry as Record<string, unknown>)).toEqual([]);
+  });
+});
+
+describe('usable name', () => {
+  test.each(['github', 'my server', 'a.b/c', '検索', 'Ünï', 'a_b-c', '1'])('%j can be used', (name) => {
+    expect(faultOfName(name)).toBeUndefined();
+  });
+
+  test.each<[string, RegExp]>([
+    ['', /not empty/],
+    ['  ', /not empty/],
+    ['__proto__', /JavaScript/],
+    ['a\u001b[31m', /control characters/],
+    ['a\nb', /control characters/],
+    [' a', /blank/],
+    ['-x', /does not begin with "-"; flags come before --/],
+    ['KEY=hunter2', /^"KEY=…" is no name; variables come after -e/],
+    ['https://a.test/mcp', /the name comes first/],
+    ['x'.repeat(201), /at most/],
+  ])('%j cannot', (name, fault) => {
+    expect(faultOfName(name)).toMatch(fault);
+    expect(faultOfName(name)).not.toContain('hunter2');
   });
 });

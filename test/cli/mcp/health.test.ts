@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { render } from '../../../src/cli/chat/render.ts';
 import { healthOf, isTrouble, rowsOf } from '../../../src/cli/mcp/health.ts';
-import { emptyText } from '../../../src/cli/mcp/list/empty-text.ts';
-import { listPieces } from '../../../src/cli/mcp/list/list-pieces.ts';
+import { emptyText, listPieces } from '../../../src/cli/mcp/list.ts';
+import { render } from '../../../src/cli/terminal/render.ts';
+
 import { NO_CHOICES } from '../../../src/config/approval/approval-store.ts';
 import { type Choices, choicesOf } from '../../../src/config/approval/approvals.ts';
 import type { ConfiguredServer, Source, Verdict, WrittenServer } from '../../../src/config/model.ts';

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { BROKEN } from '../host/real-servers.ts';
-import { CLI, fixture } from '../run-cli.ts';
-import { hasScript } from '../terminal-process.ts';
-import { localFile, marker, mcpPlace, mcpTerminal, projectFile, userFile } from './mcp-place.ts';
+import { localFile, marker, mcpPlace, mcpTerminal, projectFile, userFile } from '../support/mcp-place.ts';
+import { BROKEN } from '../support/real-servers.ts';
+import { CLI, fixture } from '../support/run-cli.ts';
+import { hasScript } from '../support/terminal-process.ts';
 
 /** A server of ours with one tool. */
 const DOCS = { command: process.execPath, args: [CLI, 'serve', fixture('docs.ts'), '--export', 'docs'] };

@@ -1,6 +1,12 @@
-import type { ReadEnd } from '../../chat/line-editor.ts';
-import { line, type Piece, type Span } from '../../chat/piece.ts';
-import { pendingPieces } from './as-written.ts';
+import { isRecord } from '../../../base/json-value.ts';
+import { isCredentialName } from '../../../base/text/redact.ts';
+import { approvablePart } from '../../../config/approval/approved-content.ts';
+import type { WrittenServer } from '../../../config/model.ts';
+import { LineEditor, type ReadEnd } from '../../terminal/line-editor.ts';
+import { line, type Piece, type Span } from '../../terminal/render.ts';
+import { Screen } from '../../terminal/screen.ts';
+import { processTerminal } from '../../terminal/terminal.ts';
+import { whereText } from '../entries.ts';
 import type { Decisions, Pending } from './pending.ts';
 
 /** Where the dialogue takes place. */
@@ -9,7 +15,7 @@ export type Asking = {
   ask(prompt: string): Promise<ReadEnd>;
 };
 
-export type DialogueEnd =
+type DialogueEnd =
   | { readonly kind: 'decided'; readonly decisions: Decisions }
   /** Nothing was decided. */
   | { readonly kind: 'interrupted' | 'ended' | 'withdrawn' };
@@ -116,3 +122,99 @@ function decisionsOf(
     ...(isTrusted && directory !== undefined && { trusted: directory }),
   };
 }
+
+/** Asks the person at the terminal; gives the exit code if they left without an answer. */
+export async function askToApprove(
+  pending: readonly Pending[],
+  directory: string | undefined,
+  env: NodeJS.ProcessEnv,
+): Promise<Decisions | number> {
+  const terminal = processTerminal(env);
+  const over = new AbortController();
+  using _signals = heeded(over);
+  using editor = new LineEditor(terminal, { stray: () => over.abort(1) });
+  const screen = new Screen(terminal);
+  const end = await holdDialogue(pending, directory, {
+    print: (pieces) => screen.print(pieces),
+    ask: (prompt) => editor.read(prompt, 'answer', over.signal),
+  });
+  if (end.kind === 'decided') return end.decisions;
+  if (end.kind === 'withdrawn') return Number(over.signal.reason);
+  return end.kind === 'interrupted' ? 130 : 1;
+}
+
+/** The terminal must be left as it was found. */
+function heeded(over: AbortController): Disposable {
+  const codes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+  const all = Object.entries(codes).map(([name, code]) => [name, () => over.abort(code)] as const);
+  for (const [name, listener] of all) process.on(name, listener);
+  return {
+    [Symbol.dispose]() {
+      for (const [name, listener] of all) process.off(name, listener);
+    },
+  };
+}
+
+/** What a person must know to decide: all that is written, whole, each text quoted so that none can look like ours. */
+export function pendingPieces(pending: Pending): Piece[] {
+  const changed = pending.choice === 'changed' ? [line(['  changed since you approved it', 'warn'])] : [];
+  if (pending.kind === 'server') {
+    const { written } = pending;
+    return [
+      line(['? ', 'warn'], 'server ', [quoted(written.name), 'strong'], ` of ${whereText(written)}`),
+      ...changed,
+      ...rowsOf(written.raw),
+      ...vainTrust(written),
+    ];
+  }
+  const { source } = pending;
+  return [
+    line(['? ', 'warn'], 'settings of ', [source.label, 'strong'], ' would allow, run or set:'),
+    ...changed,
+    ...rowsOf(approvablePart(source.value) ?? {}),
+  ];
+}
+
+/** Who approves it should not think that this comes with it. */
+function vainTrust({ scope, raw }: WrittenServer): Piece[] {
+  if (scope !== 'project' || !isRecord(raw) || raw.trust !== true) return [];
+  return [line(['  "trust" will not count: a file that is shared cannot ask to be trusted', 'dim'])];
+}
+
+/** A name of many words, or with quotes in it, must be seen as one. */
+function quoted(name: string): string {
+  return /^[\w.@/:-]+$/.test(name) ? name : JSON.stringify(name);
+}
+
+function rowsOf(value: unknown): Piece[] {
+  const shown = isRecord(value) ? { ...value, ...maps(value) } : value;
+  return JSON.stringify(shown, null, 2)
+    .split('\n')
+    .map((row) => line(`  ${row}`));
+}
+
+function maps({ env, headers }: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return {
+    ...(isRecord(env) && { env: withoutCredentials(env, mayBeCredential) }),
+    ...(isRecord(headers) && { headers: withoutCredentials(headers, () => true) }),
+  };
+}
+
+/** Only what can be nothing but a credential is left out: a path, a command or a reference must be seen. */
+function withoutCredentials(
+  map: Readonly<Record<string, unknown>>,
+  mayBe: (name: string) => boolean,
+): Record<string, unknown> {
+  const shown = Object.entries(map).map(([name, value]) => [
+    name,
+    typeof value === 'string' && mayBe(name) ? value.replace(CREDENTIAL, '$1[hidden]') : value,
+  ]);
+  return Object.fromEntries(shown);
+}
+
+/** What the second kind of name holds is run. */
+function mayBeCredential(name: string): boolean {
+  return isCredentialName(name) && !/ASKPASS|COMMAND|PATH/i.test(name);
+}
+
+const CREDENTIAL = /^((?:Bearer|Basic|Token)\s+)?[\w-]{16,}$/i;

@@ -3,9 +3,8 @@ import type { Configuration } from '../../../config/configuration.ts';
 import { faultText } from '../../../config/files/diagnostics.ts';
 import type { WrittenServer } from '../../../config/model.ts';
 import type { SettingsSource } from '../../../config/sources/source-types.ts';
-import { NotUnderstood } from '../../host/not-understood.ts';
-import { entriesOf, unknownServer } from '../known-server.ts';
-import { whereText } from '../where.ts';
+import { NotUnderstood } from '../../output/failure.ts';
+import { entriesOf, unknownServer, whereText } from '../entries.ts';
 
 /** Something a project brought along that a person has to decide about. */
 export type Pending =

@@ -11,7 +11,7 @@ import type { ConfigFault, ConfiguredServer, Scope } from '../../../config/model
 import { fileSecretStore } from '../../../config/secrets/secret-store.ts';
 import { withoutProjectPath } from '../../../mcp/transports/stdio/server-environment.ts';
 import { messageOf } from '../../../protocol/sdk-error.ts';
-import { type Checked, checked, type Finding } from './finding.ts';
+import { type Checked, checked, type Finding } from './report.ts';
 
 /**
  * Every file that is there: whether it can be read, who else can read it, and whether secrets stand in it. What is wrong

@@ -7,7 +7,7 @@ import type { ServerStatus } from '../../../mcp/servers/server-status.ts';
 import { acceptCommand } from '../../../pool/pinning/accept-command.ts';
 import type { ToolChange } from '../../../pool/pinning/judge.ts';
 import { faultOf, type Warning } from '../../host/with-host.ts';
-import type { Finding } from './finding.ts';
+import type { Finding } from './report.ts';
 
 /** What came of the dial. */
 export type Live = {

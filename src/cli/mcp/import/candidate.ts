@@ -1,8 +1,12 @@
 import { hashEntry } from '../../../config/approval/approved-content.ts';
+import type { Configuration } from '../../../config/configuration.ts';
 import type { FoundFile } from '../../../config/import/find-servers.ts';
 import type { ForeignServer } from '../../../config/import/importer.ts';
 import { signatureOf } from '../../../config/merge/merge-servers.ts';
+import type { Scope, WrittenServer } from '../../../config/model.ts';
+import type { WritableScope } from '../../../config/write/write-servers.ts';
 import type { ExternalServerEntry } from '../../../protocol/server-entry.ts';
+import { whereText } from '../entries.ts';
 
 /** How a server of another program stands to those that are here; `where` says which one is meant. */
 export type Standing =
@@ -27,7 +31,7 @@ export type Candidate = {
 };
 
 /** A server that is configured here and would be started, or stands in the file that is written. */
-export type Existing = {
+export type ExistingServer = {
   readonly name: string;
   readonly raw: unknown;
   /** What it leads to; a broken one leads nowhere. */
@@ -39,7 +43,7 @@ export type Existing = {
 };
 
 /** Every server that was found, and how it stands; those of the person's own files come first. */
-export function candidatesOf(found: readonly FoundFile[], existing: readonly Existing[]): Candidate[] {
+export function candidatesOf(found: readonly FoundFile[], existing: readonly ExistingServer[]): Candidate[] {
   const all = found.flatMap(({ tool, place, servers }) =>
     servers.map((server) => ({
       source: tool.id,
@@ -62,7 +66,10 @@ export function candidatesOf(found: readonly FoundFile[], existing: readonly Exi
   });
 }
 
-function standingHere({ name, entry }: ForeignServer, existing: readonly Existing[]): Standing | undefined {
+function standingHere(
+  { name, entry }: ForeignServer,
+  existing: readonly ExistingServer[],
+): Standing | undefined {
   const isSame = sameAs(entry);
   const named = existing.find((it) => it.name === name && it.isInTarget);
   if (named) {
@@ -74,17 +81,17 @@ function standingHere({ name, entry }: ForeignServer, existing: readonly Existin
   return same && { kind: 'there', where: whereOf(same, name), replaces: false };
 }
 
-function standingAlone({ name, entry }: ForeignServer, existing: readonly Existing[]): Standing {
+function standingAlone({ name, entry }: ForeignServer, existing: readonly ExistingServer[]): Standing {
   const same = existing.find(sameAs(entry));
   return { kind: 'new', ...(same && { also: whereOf(same, name) }) };
 }
 
-function sameAs(entry: ForeignServer['entry']): (it: Existing) => boolean {
+function sameAs(entry: ForeignServer['entry']): (it: ExistingServer) => boolean {
   const signature = signatureIn(entry);
   return (it) => it.signature === signature;
 }
 
-function whereOf(existing: Existing, name: string): string {
+function whereOf(existing: ExistingServer, name: string): string {
   return existing.name === name ? existing.where : `"${existing.name}" of ${existing.where}`;
 }
 
@@ -106,4 +113,77 @@ function standingAmong(
 
 function signatureIn(entry: Readonly<Record<string, unknown>>): string {
   return signatureOf(entry as ExternalServerEntry);
+}
+
+/** What is here already: all in the file that is written, usable or not, and elsewhere what would be started. */
+export function existingServers(
+  { sources, merged }: Pick<Configuration, 'sources' | 'merged'>,
+  target: { readonly scope: WritableScope; readonly path: string },
+): ExistingServer[] {
+  const inTarget = sources.flatMap(({ servers }) => servers.filter(({ path }) => path === target.path));
+  const counted = merged.servers
+    .filter(({ verdict }) => verdict.kind === 'ready' || verdict.kind === 'disabled')
+    .map(({ written }) => written);
+  const others = counted.filter(({ path }) => path !== target.path);
+  return [...inTarget, ...others].map((written) => existing(written, target));
+}
+
+function existing(
+  written: WrittenServer,
+  target: { readonly scope: WritableScope; readonly path: string },
+): ExistingServer {
+  const { name, raw, entry, path, scope } = written;
+  const signature = entry && signatureOf(entry);
+  return {
+    name,
+    raw,
+    ...(signature !== undefined && { signature }),
+    where: whereText(written),
+    isInTarget: path === target.path,
+    // What this project alone has is in no other.
+    reachesAsFar: target.scope !== 'user' || !IN_PROJECT.has(scope),
+  };
+}
+
+const IN_PROJECT: ReadonlySet<Scope> = new Set(['project', 'local']);
+
+/** What `--all` takes, or why it leaves a server. */
+type Taking = { readonly kind: 'take' } | { readonly kind: 'leave'; readonly why: string };
+
+type TakeOptions = { readonly force: boolean; readonly projectFiles: boolean };
+
+/** Decides without a person: nothing is replaced without `force`, nothing taken from the project without a word of it. */
+export function taking({ standing, server, isOfProject }: Candidate, options: TakeOptions): Taking {
+  const standingWhy = whyStanding(standing, options);
+  if (standingWhy !== undefined) return { kind: 'leave', why: standingWhy };
+  if (server.isOff) return { kind: 'leave', why: 'it is turned off there' };
+  if (isOfProject && !options.projectFiles) {
+    return { kind: 'leave', why: 'it stands in a file of the project, which --project-files takes' };
+  }
+  return { kind: 'take' };
+}
+
+/** Whether a person can be asked about it at all. */
+export function isOpenToChoice({ standing }: Candidate): boolean {
+  return standing.kind === 'new' || standing.kind === 'differs';
+}
+
+/** Whether something of that name was in the way, which whoever wanted all of them must learn. */
+export function isInTheWay({ standing }: Candidate): boolean {
+  return standing.kind === 'differs' || standing.kind === 'clash';
+}
+
+function whyStanding(standing: Candidate['standing'], { force }: TakeOptions): string | undefined {
+  switch (standing.kind) {
+    case 'new':
+      return undefined;
+    case 'there':
+      return standing.replaces && force ? undefined : `it is already there: ${standing.where}`;
+    case 'differs':
+      return force ? undefined : `another one of that name is there: ${standing.where}; --force replaces it`;
+    case 'twin':
+      return `it is the same as that of ${standing.where}`;
+    case 'clash':
+      return `${standing.where} has another one of that name; name this source alone to take it`;
+  }
 }

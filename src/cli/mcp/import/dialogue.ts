@@ -1,16 +1,17 @@
-import type { ReadEnd } from '../../chat/line-editor.ts';
-import { line, type Piece } from '../../chat/piece.ts';
-import { pendingPieces } from '../approve/as-written.ts';
-import type { Candidate } from './candidate.ts';
-import { isOpenToChoice, taking } from './take.ts';
+import { LineEditor, type ReadEnd } from '../../terminal/line-editor.ts';
+import { line, type Piece } from '../../terminal/render.ts';
+import { Screen } from '../../terminal/screen.ts';
+import { processTerminal } from '../../terminal/terminal.ts';
+import { pendingPieces } from '../approve/dialogue.ts';
+import { type Candidate, isOpenToChoice, taking } from './candidate.ts';
 
 /** Where the dialogue takes place. */
-export type Asking = {
+type Asking = {
   print(pieces: readonly Piece[]): void;
   ask(prompt: string): Promise<ReadEnd>;
 };
 
-export type Chosen =
+type Chosen =
   | { readonly kind: 'chosen'; readonly candidates: readonly Candidate[] }
   | { readonly kind: Exclude<ReadEnd['kind'], 'text'> };
 
@@ -78,5 +79,31 @@ async function answer<T extends string>(
     const meant = Object.hasOwn(words, word) ? words[word] : undefined;
     if (meant !== undefined) return meant;
     if (keys) asking.print([keys]);
+  }
+}
+
+const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+
+/** Asks the person at the terminal; gives the exit code if they left without an answer. */
+export async function askToImport(
+  candidates: readonly Candidate[],
+  env: NodeJS.ProcessEnv,
+): Promise<readonly Candidate[] | number> {
+  const terminal = processTerminal(env);
+  const over = new AbortController();
+  const listeners = Object.entries(SIGNALS).map(([name, code]) => [name, () => over.abort(code)] as const);
+  for (const [name, listener] of listeners) process.on(name, listener);
+  try {
+    using editor = new LineEditor(terminal, { stray: () => over.abort(1) });
+    const screen = new Screen(terminal);
+    const end = await chooseServers(candidates, {
+      print: (pieces) => screen.print(pieces),
+      ask: (prompt) => editor.read(prompt, 'answer', over.signal),
+    });
+    if (end.kind === 'chosen') return end.candidates;
+    if (end.kind === 'withdrawn') return Number(over.signal.reason);
+    return end.kind === 'interrupted' ? SIGNALS.SIGINT : 1;
+  } finally {
+    for (const [name, listener] of listeners) process.off(name, listener);
   }
 }

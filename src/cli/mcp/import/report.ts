@@ -2,9 +2,9 @@ import type { ConfigWorld } from '../../../config/config-context.ts';
 import { maskEntry } from '../../../config/explain/mask-entry.ts';
 import type { FoundFile } from '../../../config/import/find-servers.ts';
 import { pathLabel } from '../../../config/sources/config-paths.ts';
-import { line, type Piece, type Tone } from '../../chat/piece.ts';
-import { table } from '../../host/table.ts';
-import { entryText } from '../where.ts';
+import { line, type Piece, type Tone } from '../../terminal/render.ts';
+import { table } from '../../terminal/table.ts';
+import { entryText } from '../entries.ts';
 import type { Candidate, Standing } from './candidate.ts';
 import type { Stored } from './store.ts';
 

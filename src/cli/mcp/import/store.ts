@@ -1,11 +1,12 @@
 import { join } from 'node:path';
+import { isRecord } from '../../../base/json-value.ts';
 import type { ConfigWorld } from '../../../config/config-context.ts';
 import { literalSecrets } from '../../../config/explain/mask-entry.ts';
+import { secretName } from '../../../config/import/variables.ts';
 import { fileSecretStore } from '../../../config/secrets/secret-store.ts';
 import { type WritableScope, writeServer } from '../../../config/write/write-servers.ts';
 import { messageOf } from '../../../protocol/sdk-error.ts';
 import type { Candidate } from './candidate.ts';
-import { keepSecrets } from './keep-secrets.ts';
 
 /** What became of one server. */
 export type Stored =
@@ -19,7 +20,7 @@ export type Stored =
     }
   | { readonly kind: 'failed'; readonly why: string };
 
-export type StoreOptions = {
+type StoreOptions = {
   readonly scope: WritableScope;
   readonly force: boolean;
   readonly secrets: boolean;
@@ -65,3 +66,32 @@ export function storeCandidate(
     return { kind: 'failed', why: messageOf(cause) };
   }
 }
+
+type Entry = Readonly<Record<string, unknown>>;
+
+/** An entry without the credentials that stood in it, and where they belong. */
+type Kept = {
+  readonly entry: Entry;
+  readonly secrets: readonly { readonly name: string; readonly value: string }[];
+};
+
+/** Takes what looks like a credential out of `env` and `headers`; what else looks like one stays, and is told by others. */
+export function keepSecrets(server: string, entry: Entry): Kept {
+  const secrets: { name: string; value: string }[] = [];
+  const places = literalSecrets(entry);
+  const kept = Object.entries(entry).map(([member, value]) => {
+    if ((member !== 'env' && member !== 'headers') || !isRecord(value)) return [member, value];
+    const map = Object.entries(value).map(([key, text]) => {
+      if (typeof text !== 'string' || !places.includes(`${member}.${key}`)) return [key, text];
+      // What is in the store is put in as it is: a variable in it would stay a name.
+      if (text.replaceAll('$${', '').includes('${')) return [key, text];
+      const name = secretName(`${server}-${key}`).slice(0, LONGEST);
+      secrets.push({ name, value: text.replaceAll('$${', () => '${') });
+      return [key, `\${secret:${name}}`];
+    });
+    return [member, Object.fromEntries(map)];
+  });
+  return { entry: Object.fromEntries(kept) as Entry, secrets };
+}
+
+const LONGEST = 128;

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { render } from '../../../../src/cli/chat/render.ts';
 import { checkLive } from '../../../../src/cli/mcp/doctor/check-live.ts';
-import { checked, report } from '../../../../src/cli/mcp/doctor/finding.ts';
-import { reportText } from '../../../../src/cli/mcp/doctor/report-text.ts';
+import { checked, report, reportText } from '../../../../src/cli/mcp/doctor/report.ts';
+import { render } from '../../../../src/cli/terminal/render.ts';
+
 import type { Configuration } from '../../../../src/config/configuration.ts';
 import type { ConfiguredServer } from '../../../../src/config/model.ts';
 import type { ToolChange } from '../../../../src/pool/pinning/judge.ts';

@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest';
-import { candidatesOf, type Existing } from '../../../../src/cli/mcp/import/candidate.ts';
-import { existingServers } from '../../../../src/cli/mcp/import/existing.ts';
-import { taking } from '../../../../src/cli/mcp/import/take.ts';
+import {
+  candidatesOf,
+  type ExistingServer,
+  existingServers,
+  taking,
+} from '../../../../src/cli/mcp/import/candidate.ts';
+
 import type { FoundFile } from '../../../../src/config/import/find-servers.ts';
 import { FOREIGN_TOOLS } from '../../../../src/config/import/programs.ts';
 import { signatureOf } from '../../../../src/config/merge/merge-servers.ts';
@@ -31,7 +35,7 @@ function file(
   };
 }
 
-function here(name: string, entry: Entry, place: 'target' | 'elsewhere' | 'nearer'): Existing {
+function here(name: string, entry: Entry, place: 'target' | 'elsewhere' | 'nearer'): ExistingServer {
   return {
     name,
     raw: entry,
@@ -45,7 +49,7 @@ function here(name: string, entry: Entry, place: 'target' | 'elsewhere' | 'neare
 const A = { command: 'a' };
 const B = { command: 'b' };
 
-test.each<[string, FoundFile[], Existing[], (string | undefined)[][]]>([
+test.each<[string, FoundFile[], ExistingServer[], (string | undefined)[][]]>([
   ['nothing is here', [file('cursor', 'user', { one: A })], [], [['one', 'new', undefined]]],
   [
     'the same name and server is here',
@@ -136,7 +140,7 @@ test.each<[string, FoundFile[], Existing[], (string | undefined)[][]]>([
 
 const NONE = { force: false, projectFiles: false };
 
-test.each<[string, FoundFile, Existing[], typeof NONE, string]>([
+test.each<[string, FoundFile, ExistingServer[], typeof NONE, string]>([
   ['a new one', file('cursor', 'user', { one: A }), [], NONE, 'take'],
   ['one that is off', file('cursor', 'user', { one: { ...A, isOff: true } }), [], NONE, 'leave'],
   ['one of the project', file('cursor', 'project', { one: A }), [], NONE, 'leave'],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { render } from '../../../../src/cli/chat/render.ts';
 import type { Candidate } from '../../../../src/cli/mcp/import/candidate.ts';
 import { chooseServers } from '../../../../src/cli/mcp/import/dialogue.ts';
+import { render } from '../../../../src/cli/terminal/render.ts';
 
 const ONE: Candidate = {
   source: 'cursor',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { render } from '../../../../src/cli/chat/render.ts';
 import { donePieces, type Row } from '../../../../src/cli/mcp/import/report.ts';
+import { render } from '../../../../src/cli/terminal/render.ts';
 
 const ROW: Row = {
   candidate: {

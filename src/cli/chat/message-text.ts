@@ -1,0 +1,118 @@
+import { isRecord } from '../../base/json-value.ts';
+import type { SDKResultMessage, UserBlock } from '../../protocol/agent-message.ts';
+import { line, type Piece } from '../terminal/render.ts';
+import { cutTo, onOneLine } from '../terminal/text.ts';
+
+/** A call's input in a few words: `a: 2, b: 40`. It may be long; the screen cuts it. */
+export function inputSummary(input: unknown): string {
+  if (!isRecord(input)) return input === undefined ? '' : jsonOf(input);
+  return Object.entries(input)
+    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : jsonOf(value)}`)
+    .join(', ');
+}
+
+/** The first line of what a tool gave, and how many there are. */
+export function resultSummary(content: string | readonly UserBlock[] | undefined): string {
+  const text = typeof content === 'string' ? content : (content ?? []).map(textOf).join('\n');
+  const lines = text.split('\n').filter((row) => row.trim() !== '');
+  const [first = '(nothing)', ...rest] = lines;
+  return rest.length === 0 ? first : `${first} (+${rest.length} lines)`;
+}
+
+/** A time as people say it; `ms` may be anything from 0. */
+export function elapsed(ms: number): string {
+  const seconds = ms / 1000;
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 60) return `${Math.floor(seconds)} s`;
+  const whole = Math.floor(seconds);
+  return `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, '0')} s`;
+}
+
+function textOf(block: UserBlock): string {
+  return block.type === 'text' ? block.text : `[${block.type}]`;
+}
+
+function jsonOf(value: unknown): string {
+  return JSON.stringify(value) ?? String(value);
+}
+
+/** How far a call is, by its server's own measure. */
+export type Progress = { readonly done?: number; readonly total?: number; readonly message?: string };
+
+/** Reads what a server told of its progress, in MCP's words; `undefined` if that is nothing. */
+export function progressOf(told: unknown): Progress | undefined {
+  if (!isRecord(told)) return undefined;
+  const { progress: done, total, message } = told;
+  const progress: Progress = {
+    ...(isNumber(done) && { done }),
+    ...(isNumber(total) && total > 0 && { total }),
+    ...(typeof message === 'string' && message.trim() !== '' && { message }),
+  };
+  return Object.keys(progress).length > 0 ? progress : undefined;
+}
+
+/** A percentage if there is a total, else a count; then the message, as far as a status has room for it. */
+export function progressText({ done, total, message }: Progress): string {
+  const parts = [
+    ...(done === undefined ? [] : [total === undefined ? String(done) : percentage(done / total)]),
+    ...(message === undefined ? [] : [cutTo(onOneLine(message), MESSAGE_COLUMNS)]),
+  ];
+  return parts.join(' ');
+}
+
+const MESSAGE_COLUMNS = 40;
+
+function percentage(part: number): string {
+  return `${Math.floor(100 * Math.min(1, Math.max(0, part)))} %`;
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value);
+}
+
+/** Formats an `api_retry` message: which endpoint failed, why, and when the next try is or which model is asked instead. Other agents name no endpoint. */
+export function retryText(notice: Readonly<Record<string, unknown>>): string {
+  const { attempt, max_retries, retry_delay_ms, fallback_model } = notice;
+  if (typeof fallback_model === 'string')
+    return `${failureText(notice)}; using the fallback model ${fallback_model}`;
+  return `${failureText(notice)}; retry ${attempt} of ${max_retries} in ${elapsed(Number(retry_delay_ms))}`;
+}
+
+function failureText({ endpoint, reason, error_status, error }: Readonly<Record<string, unknown>>): string {
+  const known = [error_status, error].filter(isTelling).join(' ');
+  if (typeof endpoint !== 'string') return `Model request failed${known === '' ? '' : ` (${known})`}`;
+  if (typeof error_status === 'number') return `${endpoint} answered ${known}`;
+  return `Cannot reach ${endpoint}${typeof reason === 'string' ? ` (${reason})` : ''}`;
+}
+
+function isTelling(value: unknown): boolean {
+  return typeof value === 'number' || (typeof value === 'string' && value !== '' && value !== 'unknown');
+}
+
+/** The end of a turn: nothing if it went well and was heard, else what went wrong. */
+export function resultPieces(result: SDKResultMessage, hasText: boolean): Piece[] {
+  if (result.subtype === 'success') {
+    if (result.is_error) return [line([`✗ ${result.result}`, 'bad'])];
+    return hasText || result.result === '' ? [] : [line(result.result)];
+  }
+  return failureTexts(result).map((text) => line([`✗ ${text}`, 'bad']));
+}
+
+/** Why a turn failed, for people; never empty. */
+export function failureTexts(result: SDKResultMessage): string[] {
+  if (result.subtype === 'success') return [result.result || 'The turn failed'];
+  const told = (result.errors ?? []).filter((text) => text !== '');
+  return told.length > 0 ? told : [WORDS[result.subtype] ?? `The turn ended with ${result.subtype}`];
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  error_max_turns: 'The turn took as many rounds as it may',
+  error_max_budget_usd: 'The budget is used up',
+  error_during_execution: 'The turn was interrupted or failed',
+};
+
+export function succeeded(
+  result: SDKResultMessage,
+): result is Extract<SDKResultMessage, { subtype: 'success' }> {
+  return result.subtype === 'success' && !result.is_error;
+}

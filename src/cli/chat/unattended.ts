@@ -1,0 +1,71 @@
+import { acceptCommand } from '../../pool/pinning/accept-command.ts';
+import type { PermissionUpdate } from '../../protocol/permission.ts';
+import type { CanUseTool, OnElicitation } from '../../sdk/options/options.ts';
+
+const NOBODY = 'Permission is needed and nobody is there to give it';
+
+/** Answers for a person who is not there, and remembers what they would have been asked. */
+export class Unasked {
+  readonly #rules = new Map<string, Set<string>>();
+  readonly #servers = new Set<string>();
+  /** Why calls were denied that no rule would allow, by tool. */
+  readonly #others = new Map<string, string>();
+
+  readonly #onDenied: (toolUseId: string, reason: string) => void;
+
+  constructor(onDenied: (toolUseId: string, reason: string) => void) {
+    this.#onDenied = onDenied;
+  }
+
+  readonly canUseTool: CanUseTool = async (tool, _, context) => {
+    const { suggestions = [], toolUseID, toolChange, suppressAlwaysAllowRule, decisionReason } = context;
+    if (toolChange || suppressAlwaysAllowRule) {
+      const why = decisionReason ?? 'it has to be asked about';
+      const text = toolChange ? `${why}; to accept it: ${acceptCommand(toolChange)}` : why;
+      this.#others.set(tool, text);
+      return this.#deny(toolUseID, `${NOBODY}: ${text}`);
+    }
+    const allowing = suggestions.filter((it) => 'behavior' in it && it.behavior === 'allow');
+    const rules = ruleTexts(allowing);
+    const known = this.#rules.get(tool) ?? new Set();
+    for (const rule of rules.length > 0 ? rules : [tool]) known.add(rule);
+    this.#rules.set(tool, known);
+    return this.#deny(toolUseID, `${NOBODY}.`);
+  };
+
+  readonly onElicitation: OnElicitation = async ({ serverName }) => {
+    this.#servers.add(serverName);
+    return { action: 'decline' };
+  };
+
+  /** One line for each thing that would have been asked. */
+  get lines(): string[] {
+    return [
+      ...[...this.#rules].map(
+        ([tool, rules]) => `${tool} was denied, nobody could be asked: allow it with ${flagsFor(rules)}`,
+      ),
+      ...[...this.#others].map(([tool, why]) => `${tool} was denied, nobody could be asked: ${why}`),
+      ...[...this.#servers].map((server) => `server ${server} asked something and was declined`),
+    ];
+  }
+
+  #deny(toolUseId: string, message: string): { behavior: 'deny'; message: string } {
+    this.#onDenied(toolUseId, message);
+    return { behavior: 'deny', message };
+  }
+}
+
+function flagsFor(rules: ReadonlySet<string>): string {
+  return [...rules].map((rule) => `--allowedTools '${rule.replaceAll("'", "'\\''")}'`).join(' ');
+}
+
+/** The rules of these changes as `--allowedTools` takes them: `mcp__docs__search`, `Bash(git log:*)`. */
+export function ruleTexts(updates: readonly PermissionUpdate[]): string[] {
+  return updates.flatMap((update) =>
+    'rules' in update
+      ? update.rules.map(({ toolName, ruleContent }) =>
+          ruleContent === undefined ? toolName : `${toolName}(${ruleContent})`,
+        )
+      : [],
+  );
+}

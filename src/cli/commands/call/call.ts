@@ -1,0 +1,200 @@
+import { type Command, Option } from 'commander';
+import { startTimer } from '../../../base/async/timers.ts';
+import type { HostTool } from '../../../host/host-options.ts';
+import type { CallToolResult } from '../../../protocol/mcp.ts';
+import { elapsed, progressOf, progressText } from '../../chat/message-text.ts';
+import { addServerFlags, milliseconds, refuse } from '../../flags/server-flags.ts';
+import { type NamedServers, namedServers } from '../../host/named-servers.ts';
+import { type Connected, changedTools, needServers, sayChange, withHost } from '../../host/with-host.ts';
+import { endLine, partsText, resultParts } from '../../output/content-parts.ts';
+import { ExitCode, Failed, NotUnderstood } from '../../output/failure.ts';
+import { jsonDocument } from '../../output/format.ts';
+import { makeDirectory, saveParts } from '../../output/save-parts.ts';
+import { buildArguments, missingLines } from './arguments.ts';
+import { schemaError, schemaFaults } from './check-schema.ts';
+import { answerElicitation } from './elicitation.ts';
+import { callTarget, findTool } from './find-tool.ts';
+import { type Input, readInput } from './input.ts';
+
+const HELP = `
+Connects that one server, calls the tool, and prints what it gave. Arguments are one JSON object or words:
+
+  key=value     typed by the tool's schema: 5 is a number where it wants one
+  key=a key=b   a list, where it wants one; so is key='["a","b"]'
+  a.b=1         a member of an object
+  key:=json     exactly this JSON
+  key=@file     what the file holds
+  -             a JSON object from stdin; words after it come on top
+
+  toolplane call files read_text_file path=README.md
+  toolplane call mcp__files__read_text_file path=README.md      the same, by the name that models know
+  toolplane call github create_issue '{"title": "It breaks"}' labels=bug labels=urgent
+  toolplane call --mcp-config servers.json files read_text_file path=README.md head=5
+  jq '{query: .text}' note.json | toolplane call --url http://127.0.0.1:3000/mcp server search -
+
+What the tool's schema is against is told and not sent, a name it does not declare too; --unchecked sends it anyway.
+
+Text is printed as it is; of images, audio and other data a line tells type and size, and --output keeps them. What a
+tool says of its failure goes to stderr. Ctrl-C cancels the call. If the server asks for input (elicitation), you are
+asked on the terminal; without a terminal the request is declined and reported on stderr.
+
+Exit codes:
+  0    the tool gave a result
+  1    it failed, or its server did; the reason is on stderr
+  2    the command was not understood: no such server, tool or argument, one that is missing or of another type
+  130  it was interrupted (129, 143: hung up, terminated)`;
+
+type Values = { json?: true; output?: string; timeout?: number; unchecked?: true };
+
+/** `toolplane call`: one tool, once. */
+export function defineCall(command: Command): void {
+  addServerFlags(command)
+    .usage('[options] <server> <tool> [arguments...]')
+    .argument(
+      '<server>',
+      'its name in the configuration; or the tool’s full name, mcp__<server>__<tool>, alone',
+    )
+    .argument('[tool]', 'the server’s own name of it, or the one models know')
+    .argument('[arguments...]', 'a JSON object, key=value, key:=json, key=@file; - is stdin')
+    .option('--json', 'print the result as the server gave it')
+    .option('-o, --output <directory>', 'keep images, audio and other data in files there')
+    .option('--unchecked', 'send the arguments also if the tool’s schema is against them')
+    .addOption(new Option('--timeout <ms>', 'cancel the call after so long').argParser(milliseconds))
+    .addHelpText('after', HELP)
+    .action(
+      async (first: string, second: string | undefined, more: string[], values: Values, command: Command) => {
+        const given = [first, ...(second === undefined ? [] : [second]), ...more];
+        let target = callTarget(given, []);
+        const named = await namedServers(command, (known) => {
+          target = callTarget(given, known);
+          return [target.server];
+        });
+        const { server, tool, words } = target;
+        if (tool === undefined) return refuse(command, "missing required argument 'tool'");
+        const input = await readInput(words, process.stdin);
+        if (input.faults.length > 0) refuse(command, input.faults.join('; '));
+        const request = {
+          ...named,
+          server,
+          tool,
+          input,
+          format: values.json ? 'json' : 'text',
+          checks: values.unchecked ? 'none' : 'schema',
+          ...(values.output !== undefined && { directory: values.output }),
+          ...(values.timeout !== undefined && { timeoutMs: values.timeout }),
+        } as const;
+        const code = await startCall(request, process.env);
+        if (code !== 0) throw new ExitCode(code);
+      },
+    );
+}
+
+export type CallRequest = NamedServers & {
+  readonly server: string;
+  readonly tool: string;
+  readonly input: Input;
+  readonly format: 'text' | 'json';
+  /** Whether what the schema refuses is refused here. */
+  readonly checks: 'schema' | 'none';
+  /** Where binary content goes. */
+  readonly directory?: string;
+  readonly timeoutMs?: number;
+};
+
+/** `toolplane call`; gives its exit code. */
+export function startCall(request: CallRequest, env: NodeJS.ProcessEnv): Promise<number> {
+  return withHost({ ...request, elicitation: answerElicitation }, env, async (connected) => {
+    needServers(connected);
+    const tools = await connected.host.listTools();
+    const tool = findTool(tools, { ...request, warnings: connected.warnings });
+    const args = await argumentsOf(connected, tool, request);
+    if (request.directory !== undefined) await makeDirectory(request.directory);
+    const { tell } = connected.output;
+    const listed = tools.filter(({ server }) => server === tool.server);
+    const changes = changedTools(request.servers, listed, env, tell);
+    const change = changes.find((it) => it.tool === tool.name);
+    // Whoever types the name of a new tool means it; whoever types that of a changed one may not know.
+    if (change?.before) throw new Failed(`${tool.server} ${tool.name}: ${sayChange(change)}`, 'tool-changed');
+    if (change) tell(`${tool.server} ${tool.name}: ${sayChange(change)}`);
+    const named = { ...request, tool: tool.name };
+    return show(connected, named, await call(connected, named, args));
+  });
+}
+
+/** What was typed, as the tool takes it; with `unchecked`, what only the schema has against it is told and no more. */
+async function argumentsOf(
+  { output }: Connected,
+  { server, name, inputSchema }: HostTool,
+  { input: { base, given }, checks }: CallRequest,
+): Promise<Record<string, unknown>> {
+  const say = (line: string) => `${server} ${name}: ${line}`;
+  const invalid = await schemaError(inputSchema);
+  if (invalid !== undefined) {
+    const typed = buildArguments(base, given, inputSchema);
+    const { args, unreadable } = typed.unreadable.length > 0 ? buildArguments(base, given, {}) : typed;
+    if (unreadable.length > 0) throw new NotUnderstood(...unreadable.map(say));
+    output.tell(
+      say(
+        `its schema is invalid at ${invalid}, so the arguments are not checked here; the server checks them`,
+      ),
+    );
+    return args;
+  }
+  const { args, unreadable, faults, notes } = buildArguments(base, given, inputSchema);
+  const named = new Set([...Object.keys(args), ...given.map(({ key }) => key)]);
+  const found = [...faults, ...missingLines(named, inputSchema)];
+  if (unreadable.length + found.length === 0) found.push(...(await schemaFaults(args, inputSchema)));
+  if (unreadable.length > 0 || (found.length > 0 && checks === 'schema')) {
+    throw new NotUnderstood(...[...unreadable, ...faults, ...notes, ...found.slice(faults.length)].map(say));
+  }
+  for (const line of [...found, ...notes]) output.tell(say(line));
+  return args;
+}
+
+async function call(
+  { host, spinner, signal }: Connected,
+  { server, tool, timeoutMs }: CallRequest,
+  args: Record<string, unknown>,
+): Promise<CallToolResult> {
+  const late = new AbortController();
+  const timer = timeoutMs === undefined ? undefined : startTimer(timeoutMs, () => late.abort());
+  const began = performance.now();
+  let far = '';
+  spinner.show(() => `${server} ${tool} ${elapsed(performance.now() - began)}${far}`);
+  try {
+    return await host.callTool(server, tool, args, {
+      signal: AbortSignal.any([signal, late.signal]),
+      onProgress: (told) => {
+        const progress = progressOf(told);
+        if (progress) far = ` · ${progressText(progress)}`;
+      },
+    });
+  } catch (cause) {
+    if (late.signal.aborted && !signal.aborted) {
+      const told = `${server} ${tool} took longer than ${timeoutMs} ms and was cancelled; raise --timeout`;
+      throw new Failed(told, 'timeout');
+    }
+    throw cause;
+  } finally {
+    clearTimeout(timer);
+    spinner.stop();
+  }
+}
+
+/** What a tool says of its failure goes to stderr, so that a pipe gets results only. */
+async function show(
+  { output, signal }: Connected,
+  { format, tool, directory }: CallRequest,
+  result: CallToolResult,
+): Promise<number> {
+  const failed = result.isError === true;
+  const saved =
+    directory === undefined ? undefined : await saveParts(resultParts(result), directory, tool, signal);
+  const text = () => partsText(saved?.parts ?? resultParts(result));
+  if (format === 'json')
+    await output.print(jsonDocument({ ...result, ...(saved && { files: saved.files }) }));
+  else if (!failed) await output.print(text());
+  else output.tell(`${tool} failed: ${endLine(text()).trimEnd()}`);
+  for (const fault of saved?.faults ?? []) output.tell(fault);
+  return failed || (saved?.faults.length ?? 0) > 0 ? 1 : 0;
+}

@@ -1,0 +1,79 @@
+import { createInterface } from 'node:readline';
+import type { HostAnswer } from '../../../host/host-options.ts';
+import type { ElicitationRequest, ElicitationResult } from '../../../sdk/options/options.ts';
+import { askElicitation } from '../../chat/elicitation.ts';
+import { Questions } from '../../chat/questions.ts';
+import type { Connected } from '../../host/with-host.ts';
+import type { ReadEnd } from '../../terminal/line-editor.ts';
+import { line, type Piece, render } from '../../terminal/render.ts';
+import { neutralise } from '../../terminal/text.ts';
+
+const COMMANDS = '/decline and /mute refuse, Ctrl-C ends the command; begin an answer with // for a slash.';
+
+type Streams = Pick<NodeJS.Process, 'stdin' | 'stderr'>;
+
+/**
+ * Answers elicitation requests during `toolplane call`. With a terminal on stdin and stderr the user is asked there, one
+ * request at a time, and stdout keeps the result alone. Without one the request is declined and reported.
+ */
+export function answerElicitation(
+  { output, spinner }: Pick<Connected, 'output' | 'spinner'>,
+  { stdin, stderr }: Streams = process,
+): HostAnswer {
+  if (!stdin.isTTY || !stderr.isTTY) {
+    const reported = new Set<string>();
+    return (params, { server }) => {
+      // One line for each server: a flood of requests must not become a flood of lines.
+      if (reported.has(server)) return { action: 'decline' };
+      reported.add(server);
+      output.tell(
+        `server ${server} asked for input: ${textOf(params.message)}; declined, because stdin and stderr are not a terminal`,
+      );
+      return { action: 'decline' };
+    };
+  }
+  const print = (pieces: readonly Piece[]) => {
+    const look = { columns: stderr.columns || 80, colours: false };
+    for (const piece of pieces) stderr.write(`${render(piece, look)}\n`);
+  };
+  const read = (prompt: string, _: unknown, signal?: AbortSignal) =>
+    readLine(prompt, { stdin, stderr }, signal);
+  const questions = new Questions({
+    // The terminal stays in line mode: there is never half a line.
+    editor: { read, untilNotTyping: async () => {} },
+    print,
+    command: async (text) => print([line(`${text} is no command here. ${COMMANDS}`)]),
+  });
+  const muted = new Set<string>();
+  return async (params, { server, signal }): Promise<ElicitationResult> => {
+    const request = { ...params, serverName: server, message: textOf(params.message) } as ElicitationRequest;
+    const answer = await questions.hold(async (asking): Promise<ElicitationResult> => {
+      if (muted.has(server)) return { action: 'decline' };
+      using _pause = spinner.pause();
+      const end = await askElicitation(request, asking);
+      if (end !== 'mute') return end;
+      muted.add(server);
+      return { action: 'decline' };
+    }, signal);
+    return answer ?? { action: 'cancel' };
+  };
+}
+
+function textOf(message: unknown): string {
+  return typeof message === 'string' ? message : '';
+}
+
+/** One line of the terminal, which stays in line mode: Ctrl-C ends the command as it does while no question is open. */
+async function readLine(prompt: string, { stdin, stderr }: Streams, signal?: AbortSignal): Promise<ReadEnd> {
+  stderr.write(neutralise(prompt));
+  const lines = createInterface({ input: stdin, terminal: false });
+  const close = () => lines.close();
+  signal?.addEventListener('abort', close, { once: true });
+  try {
+    for await (const text of lines) return { kind: 'text', text };
+    return { kind: signal?.aborted ? 'withdrawn' : 'ended' };
+  } finally {
+    signal?.removeEventListener('abort', close);
+    close();
+  }
+}

@@ -1,0 +1,98 @@
+import { nearest } from '../../../base/text/nearest.ts';
+import type { HostTool } from '../../../host/host-options.ts';
+import { choiceOf, isChosen } from '../../../mcp/discovery/tool-filter.ts';
+import { isAliasOf } from '../../../pool/alias.ts';
+import { mcpToolName, normalizeName } from '../../../protocol/tool-name.ts';
+import type { ServerMap } from '../../flags/server-flags.ts';
+import type { Warning } from '../../host/with-host.ts';
+import { Failed, NotUnderstood } from '../../output/failure.ts';
+
+/** What the words after `toolplane call` name, and the words that are left for the arguments. */
+type CallTarget = {
+  readonly server: string;
+  readonly tool?: string;
+  readonly words: readonly string[];
+};
+
+/**
+ * Reads `<server> <tool>`, the full name that models know (`mcp__<server>__<tool>`, or an alias of it) and `<server>/<tool>`.
+ * A word that is the name of a server is always that server.
+ */
+export function callTarget([first = '', ...rest]: readonly string[], servers: readonly string[]): CallTarget {
+  const [second, ...words] = rest;
+  const two = { server: first, ...(second !== undefined && { tool: second }), words };
+  if (servers.includes(first)) return two;
+  const owner = longest(servers.filter((server) => first.startsWith(`mcp__${normalizeName(server)}__`)));
+  if (owner !== undefined) return { server: owner, tool: first, words: rest };
+  const before = longest(servers.filter((server) => first.startsWith(`${server}/`)));
+  if (before !== undefined) return { server: before, tool: first.slice(before.length + 1), words: rest };
+  return two;
+}
+
+/** `mcp__a__b__c` is `c` of the server `a__b` where there is one, as everywhere else. */
+function longest(names: readonly string[]): string | undefined {
+  return names.toSorted((a, b) => b.length - a.length)[0];
+}
+
+type Wanted = {
+  readonly servers: ServerMap;
+  readonly server: string;
+  readonly tool: string;
+  /** What was wrong with the lists of the servers. */
+  readonly warnings?: readonly Warning[];
+};
+
+/** The tool that is meant, by its server's name for it, the one that models know or an alias; what is not there is explained. */
+export function findTool(
+  tools: readonly HostTool[],
+  { servers, server, tool, warnings = [] }: Wanted,
+): HostTool {
+  const its = tools.filter((it) => it.server === server);
+  const found = its.find(({ name }) => name === tool);
+  if (found) return found;
+  const pooled = its.filter(({ name }) => mcpToolName(server, name) === tool);
+  if (pooled[0] && pooled.length === 1) return pooled[0];
+  const aliased = its.find(({ name }) => isAliasOf(tool, server, name));
+  if (aliased) return aliased;
+  const names = its.map(({ name }) => name);
+  const own = ownName(server, tool);
+  if (!isChosen(own, choiceOf(servers[server]))) {
+    throw new NotUnderstood(
+      `server ${server}: its entry leaves out "${own}", by "includeTools" or "excludeTools" (it has ${sayNames(names)})`,
+    );
+  }
+  const fault = droppedFor(warnings, server, tool);
+  if (fault !== undefined) {
+    throw new Failed(
+      `server ${server} lists "${own}", but it cannot be called: ${fault}; report this to the server’s author`,
+    );
+  }
+  const meant = nearest(own, names);
+  const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
+  throw new NotUnderstood(`server ${server} has no tool "${own}"${hint} (it has ${sayNames(names)})`);
+}
+
+/** Why the host dropped a tool that its server lists, by its own name or the one that models know. */
+function droppedFor(warnings: readonly Warning[], server: string, tool: string): string | undefined {
+  for (const { server: from, subject } of warnings) {
+    if (from !== server || subject?.kind !== 'list' || subject.list !== 'tools') continue;
+    const { entry, fault, outcome } = subject;
+    if (outcome !== 'set-aside' || entry === undefined) continue;
+    if (entry === tool || mcpToolName(server, entry) === tool) return fault;
+  }
+  return undefined;
+}
+
+/** Of a full name, the part that is the tool's own. */
+function ownName(server: string, tool: string): string {
+  const prefix = mcpToolName(server, '');
+  return tool.startsWith(prefix) && tool.length > prefix.length ? tool.slice(prefix.length) : tool;
+}
+
+const MOST_NAMES = 30;
+
+function sayNames(names: readonly string[]): string {
+  if (names.length === 0) return 'none';
+  const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : '';
+  return names.slice(0, MOST_NAMES).join(', ') + more;
+}

@@ -1,0 +1,94 @@
+import type { Command } from 'commander';
+import { readConfiguration } from '../../config/configuration.ts';
+import { messageOf } from '../../protocol/sdk-error.ts';
+import type { Options } from '../../sdk/options/options.ts';
+import { Chat } from '../chat/chat.ts';
+import { missingModel, openAgent } from '../chat/conversation.ts';
+import { addAgentFlags, agentOptions } from '../flags/agent-flags.ts';
+import { cliWorld } from '../host/config-context.ts';
+import { startApprove } from '../mcp/approve/approve.ts';
+import { allPending } from '../mcp/approve/pending.ts';
+import { ExitCode } from '../output/failure.ts';
+import { line } from '../terminal/render.ts';
+import { processTerminal } from '../terminal/terminal.ts';
+import { neutralise } from '../terminal/text.ts';
+
+/** `toolplane chat`, and `toolplane` alone: a conversation in the terminal. */
+export function defineChat(command: Command): void {
+  addAgentFlags(command).action(async (_values: unknown, command: Command) => {
+    const code = await startChat(agentOptions(command), process.env);
+    if (code !== 0) throw new ExitCode(code);
+  });
+}
+
+/** A chat in the terminal of this process; gives its exit code. */
+export async function startChat(given: Options, env: NodeJS.ProcessEnv): Promise<number> {
+  const left = await approveFirst(given, env);
+  if (left !== undefined) return left;
+  const missing = missingModel(given, env);
+  const terminal = processTerminal(env);
+  if (missing !== undefined && !terminal.isInteractive) {
+    return fail(missing);
+  }
+  // A terminal that has gone takes stderr along.
+  process.stderr.on('error', () => {});
+  const talk = new Chat(terminal, openAgent);
+  using _signals = heeded({
+    SIGINT: () => talk.interrupt(),
+    // The terminal must be left as it was found.
+    SIGTERM: () => talk.leave(143),
+    SIGHUP: () => talk.leave(129),
+  });
+  try {
+    const begun = missing === undefined ? Promise.resolve(given) : offerRehearsal(talk, given, missing);
+    return await Promise.race([begun.then((options) => (options ? talk.run(options) : 1)), talk.left]);
+  } catch (cause) {
+    return fail(messageOf(cause));
+  } finally {
+    for (const text of talk.unasked) fail(text);
+    await talk[Symbol.asyncDispose]();
+  }
+}
+
+/** The rehearsal model is no model: nobody should find out by its answers. */
+async function offerRehearsal(talk: Chat, given: Options, missing: string): Promise<Options | undefined> {
+  const question = [
+    line([missing, 'warn']),
+    line('The rehearsal model follows a few fixed phrases, offline.'),
+  ];
+  const answer = await talk.ask(question, 'rehearse? (y or n) ');
+  return /^\s*y(es)?\s*$/i.test(answer ?? '') ? { ...given, model: 'rehearsal' } : undefined;
+}
+
+function heeded(signals: Partial<Record<NodeJS.Signals, () => void>>): Disposable {
+  const all = Object.entries(signals);
+  for (const [name, listener] of all) process.on(name, listener);
+  return {
+    [Symbol.dispose]() {
+      for (const [name, listener] of all) process.off(name, listener);
+    },
+  };
+}
+
+function fail(text: string): 1 {
+  process.stderr.write(`toolplane: ${neutralise(text)}\n`);
+  return 1;
+}
+
+/** Asks the person about what the project wants started, before anything of it counts; a number ends the chat with it. */
+export async function approveFirst(options: Options, env: NodeJS.ProcessEnv): Promise<number | undefined> {
+  // Another agent has files of its own.
+  if (options.pathToClaudeCodeExecutable !== undefined || !processTerminal(env).isInteractive)
+    return undefined;
+  if (options.strictMcpConfig) return undefined;
+  const { settingSources: scopes } = options;
+  const configuration = await readConfiguration(cliWorld(env), scopes ? { scopes } : {});
+  if (allPending(configuration).length === 0) return undefined;
+  const code = await startApprove(
+    { names: [], choice: 'approved', all: false, settings: false, trust: false },
+    'text',
+    env,
+  );
+  // Whoever only does not want to decide now wants to talk all the same.
+  return code > 128 ? code : undefined;
+}

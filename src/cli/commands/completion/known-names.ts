@@ -1,0 +1,31 @@
+import { join } from 'node:path';
+import { readConfiguration } from '../../../config/configuration.ts';
+import { FOREIGN_TOOLS } from '../../../config/import/programs.ts';
+import { fileSecretStore } from '../../../config/secrets/secret-store.ts';
+import { cliWorld } from '../../host/config-context.ts';
+import type { Word } from './next-words.ts';
+
+/** Every server that is configured here, each once, with where it stands. */
+export async function serverWords(env: NodeJS.ProcessEnv): Promise<Word[]> {
+  const { sources } = await readConfiguration(cliWorld(env));
+  const written = sources.flatMap(({ servers }) => servers);
+  const scopes = Map.groupBy(written, ({ name }) => name);
+  return [...scopes]
+    .map(([word, its]) => ({ word, description: [...new Set(its.map(({ scope }) => scope))].join(', ') }))
+    .sort((a, b) => (a.word < b.word ? -1 : 1));
+}
+
+/** The names of secrets, never their values; none if they cannot be read. */
+export async function secretWords(env: NodeJS.ProcessEnv): Promise<Word[]> {
+  try {
+    const store = fileSecretStore(join(cliWorld(env).home, 'secrets.json'));
+    return store.names().map((word) => ({ word, description: 'secret' }));
+  } catch {
+    return [];
+  }
+}
+
+/** The programs whose servers can be imported. */
+export function sourceWords(): Word[] {
+  return FOREIGN_TOOLS.map(({ id, title }) => ({ word: id, description: title }));
+}

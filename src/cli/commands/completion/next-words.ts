@@ -1,0 +1,171 @@
+import type { Argument, Command, Option } from 'commander';
+import { SCOPE_NAMES } from '../../flags/flag-values.ts';
+import { TRANSPORTS } from '../../mcp/given-entry.ts';
+
+/** One thing the line may go on with. */
+export type Word = { readonly word: string; readonly description: string };
+
+/** What may come next: some words, and a kind of value whose words others know. */
+type Next = {
+  readonly words: readonly Word[];
+  readonly value?: Kind;
+  /** Stands in front of each value. */
+  readonly before?: string;
+  /** What each must begin with. */
+  readonly begun: string;
+};
+
+/** Flags without a command are those of this one. */
+const USUAL = 'chat';
+
+/** What the last of the words may become; all words before it are taken as they are. */
+export function nextWords(program: Command, typed: readonly string[]): Next {
+  const given = typed.slice(0, -1);
+  const current = typed.at(-1) ?? '';
+  const place = walk(program, given);
+  if (place.awaits) {
+    // bash parts --flag=value into three words.
+    return { words: [], value: kindOfOption(place.awaits), begun: current === '=' ? '' : current };
+  }
+  if (place.isOver || !current.startsWith('-')) {
+    const commands = place.at === 0 && !place.isOver ? commandsOf(place.command) : [];
+    const value = kindOfArgument(place.path, place.at, place.command.registeredArguments);
+    return { words: commands, value, begun: current };
+  }
+  const flag = /^(--[^=]+)=/.exec(current)?.[1];
+  if (flag === undefined) return { words: flagsOf(place.command, program), begun: current };
+  const option = optionOf(place.command, flag);
+  return { words: [], ...(option && { value: kindOfOption(option), before: `${flag}=` }), begun: current };
+}
+
+type Place = {
+  readonly command: Command;
+  /** Such as `mcp get`. */
+  readonly path: string;
+  /** How many arguments of it there are so far. */
+  readonly at: number;
+  /** After `--` nothing is a flag. */
+  readonly isOver: boolean;
+  /** The flag whose value comes next. */
+  readonly awaits?: Option;
+};
+
+function walk(program: Command, given: readonly string[]): Place {
+  let command = program;
+  const path: string[] = [];
+  let at = 0;
+  let isOver = false;
+  let awaits: Option | undefined;
+  for (const word of given) {
+    if (awaits && word !== '=') {
+      awaits = undefined;
+    } else if (awaits) {
+      // The value of --flag=value comes with the next word.
+    } else if (isOver) {
+      at++;
+    } else if (word === '--') {
+      isOver = true;
+    } else if (word.startsWith('-') && word !== '-') {
+      const option = optionOf(command, word);
+      if (option && (option.required || option.optional)) awaits = option;
+    } else {
+      const sub = at === 0 ? command.commands.find((it) => isCalled(it, word)) : undefined;
+      if (sub) {
+        command = sub;
+        path.push(sub.name());
+      } else at++;
+    }
+  }
+  return { command, path: path.join(' '), at, isOver, ...(awaits && { awaits }) };
+}
+
+function isCalled(command: Command, word: string): boolean {
+  return command.name() === word || command.aliases().includes(word);
+}
+
+/** Also those of the chat where no command was named; one with `=` has its value already. */
+function optionOf(command: Command, word: string): Option | undefined {
+  const usual = command.parent === null ? command.commands.find((it) => it.name() === USUAL) : undefined;
+  return [...command.options, ...(usual?.options ?? [])].find((it) => it.long === word || it.short === word);
+}
+
+function flagsOf(command: Command, program: Command): Word[] {
+  const usual = command === program ? program.commands.find((it) => it.name() === USUAL) : undefined;
+  const all = [command, ...(usual ? [usual] : [])].flatMap((it) => it.createHelp().visibleOptions(it));
+  const words = all.flatMap(({ long, short, description }) => {
+    const word = long ?? short;
+    return word === undefined ? [] : [{ word, description }];
+  });
+  return [...new Map(words.map((it) => [it.word, it])).values()];
+}
+
+function commandsOf(command: Command): Word[] {
+  return command
+    .createHelp()
+    .visibleCommands(command)
+    .map((it) => ({ word: it.name(), description: it.description() }));
+}
+
+/** What may stand in a place: one of some words, or of what only this machine knows. */
+export type Kind =
+  | { readonly kind: 'words'; readonly words: readonly string[] }
+  | { readonly kind: 'servers' | 'secrets' | 'sources' | 'files' | 'directories' | 'nothing' };
+
+/** What the value of a flag may be: what it says itself, else what its name or its placeholder means. */
+function kindOfOption(option: Option): Kind {
+  if (option.argChoices) return words(option.argChoices);
+  const long = option.long ?? '';
+  if (Object.hasOwn(FLAGS, long)) return FLAGS[long] as Kind;
+  return byPlaceholder(/[<[]([^>\]]*)/.exec(option.flags)?.[1] ?? '');
+}
+
+/** What the argument at this place of a command may be; `path` is such as `mcp get`. */
+function kindOfArgument(path: string, at: number, declared: readonly Argument[]): Kind {
+  const argument = declared[at] ?? (declared.at(-1)?.variadic ? declared.at(-1) : undefined);
+  if (argument?.argChoices) return words(argument.argChoices);
+  const own = Object.hasOwn(ARGUMENTS, path) ? ARGUMENTS[path] : undefined;
+  if (own) return own[Math.min(at, own.length - 1)] ?? NOTHING;
+  return argument ? byPlaceholder(argument.name()) : NOTHING;
+}
+
+const words = (all: readonly string[]): Kind => ({ kind: 'words', words: all });
+const NOTHING: Kind = { kind: 'nothing' };
+const SERVERS: Kind = { kind: 'servers' };
+const SECRETS: Kind = { kind: 'secrets' };
+
+const FLAGS: Readonly<Record<string, Kind>> = {
+  '--scope': words(SCOPE_NAMES),
+  '--transport': words(Object.keys(TRANSPORTS)),
+  '--setting-sources': words(SCOPE_NAMES),
+  '--server': SERVERS,
+  '--tools': NOTHING,
+};
+
+/** Commands whose arguments say less than is known of them; the last kind stands for all that follow. */
+const ARGUMENTS: Readonly<Record<string, readonly Kind[]>> = {
+  call: [SERVERS, NOTHING],
+  completion: [words(['bash', 'zsh', 'fish']), NOTHING],
+  'explain server': [SERVERS, NOTHING],
+  'explain timeout': [SERVERS, NOTHING],
+  'explain tool': [SERVERS, NOTHING],
+  'mcp add': [NOTHING, { kind: 'files' }],
+  'mcp approve': [SERVERS],
+  'mcp doctor': [SERVERS],
+  'mcp get': [SERVERS, NOTHING],
+  'mcp import': [{ kind: 'sources' }],
+  'mcp login': [SERVERS, NOTHING],
+  'mcp logout': [SERVERS, NOTHING],
+  'mcp reject': [SERVERS],
+  'mcp remove': [SERVERS, NOTHING],
+  prompts: [words(['get']), SERVERS, NOTHING],
+  resources: [words(['read']), SERVERS, NOTHING],
+  secret: [words(['list', 'set', 'remove']), SECRETS, NOTHING],
+  tools: [words(['accept']), SERVERS, NOTHING],
+};
+
+function byPlaceholder(placeholder: string): Kind {
+  if (/^(file|path|module|key\.pem)/.test(placeholder)) return { kind: 'files' };
+  if (/^(directory|dir)/.test(placeholder)) return { kind: 'directories' };
+  if (placeholder === 'server') return SERVERS;
+  return NOTHING;
+}

@@ -1,0 +1,196 @@
+import { realInput, ruleLinks } from '../../../agent/builtins/files/real-path.ts';
+import { BUILT_INS } from '../../../agent/builtins/table.ts';
+import type { Configuration } from '../../../config/configuration.ts';
+import {
+  type CallFacts,
+  explainPermission,
+  workspaceOf,
+} from '../../../config/explain/explain-permission.ts';
+import { type Beside, explainServer } from '../../../config/explain/explain-server.ts';
+import { explainTimeout } from '../../../config/explain/explain-timeout.ts';
+import { explainTool, type LiveTools, namedTools } from '../../../config/explain/explain-tool.ts';
+import type { Explanation, ServerExplanation } from '../../../config/explain/explanation.ts';
+import { resolveTool } from '../../../config/explain/resolve-tool.ts';
+import type { Wanted } from '../../../config/sources/source-types.ts';
+import type { ServerStatus } from '../../../mcp/servers/server-status.ts';
+import { absolutePath } from '../../../permissions/path.ts';
+import { parseRule, policyRules, type Rule } from '../../../permissions/rule.ts';
+import { subjectMember } from '../../../permissions/subject.ts';
+import type { PermissionMode } from '../../../protocol/permission.ts';
+import { normalizeName } from '../../../protocol/tool-name.ts';
+import { lookUp } from '../../mcp/health.ts';
+import type { Piece } from '../../terminal/render.ts';
+import { permissionText, serversText, serverText, timeoutText, toolText } from './views.ts';
+
+/** What is to be explained, and as part of which run. */
+export type ExplainRequest = {
+  readonly about: 'server' | 'tool' | 'permission' | 'timeout';
+  /** Without it all servers. */
+  readonly name?: string;
+  /** The server's own name of a tool, where `name` is a server. */
+  readonly more?: string;
+  readonly wanted: Wanted;
+  readonly connects: boolean;
+  readonly format: 'text' | 'json';
+  /** The arguments of a call that is to be decided. */
+  readonly input?: Readonly<Record<string, unknown>>;
+  /** The arguments were written as in a rule, so the explanation says how they were read. */
+  readonly isWritten?: boolean;
+  readonly mode?: PermissionMode;
+};
+
+/** What those who were dialled said. */
+export type Asked = {
+  readonly statuses: Readonly<Record<string, ServerStatus>>;
+  readonly live?: LiveTools;
+  /** The arguments of the call as a session takes them. */
+  readonly call?: RealCall;
+};
+
+type Explained = {
+  readonly document: Explanation | { readonly servers: readonly ServerExplanation[] };
+  readonly pieces: readonly Piece[];
+  readonly code: 0 | 1 | 2;
+};
+
+/** The answer to a request, for programs and for people, and its exit code. */
+export function explainRequest(
+  configuration: Configuration,
+  request: ExplainRequest,
+  asked: Asked,
+): Explained {
+  const lookup = lookUp(configuration);
+  const beside = (name: string): Beside => {
+    const status = Object.hasOwn(asked.statuses, name) ? asked.statuses[name] : undefined;
+    return { lookup, ...(status && { status }) };
+  };
+  if (request.name === undefined) {
+    const names = [
+      ...configuration.merged.servers.map((it) => it.name),
+      ...configuration.merged.lost.map((it) => it.written.name),
+    ];
+    const servers = [...new Set(names)]
+      .sort()
+      .map((name) => explainServer(configuration, name, beside(name)));
+    return { document: { servers }, pieces: serversText(servers), code: 0 };
+  }
+  const { name, more } = request;
+  switch (request.about) {
+    case 'server':
+      return told(explainServer(configuration, name, beside(name)), serverText);
+    case 'timeout':
+      return told(explainTimeout(configuration, name, more), timeoutText);
+    case 'permission':
+      return told(
+        {
+          ...explainPermission(
+            configuration,
+            allOfServer(configuration, name),
+            factsOf(configuration, request, asked.call),
+          ),
+          ...(request.isWritten && request.input && { input: request.input }),
+        },
+        permissionText,
+      );
+    case 'tool': {
+      const whole = toolName(request);
+      const { server } = resolveTool(configuration, whole, asked.live && namedTools(asked.live));
+      const live = asked.live ?? { tools: [], builtIns: BUILT_IN_NAMES };
+      const about = { ...(server === undefined ? { lookup } : beside(server)), live };
+      return told(explainTool(configuration, whole, { ...about, rules: rulesOf(configuration) }), toolText);
+    }
+  }
+}
+
+/** `mcp__server` is about all tools of the server, as in a rule. */
+function allOfServer({ merged }: Configuration, name: string): string {
+  const isServer = merged.servers.some((it) => `mcp__${normalizeName(it.name)}` === name);
+  return isServer ? `${name}__*` : name;
+}
+
+const CODES = { usable: 0, unusable: 1, unknown: 2 } as const;
+
+function told<T extends Explanation>(explanation: T, text: (it: T) => Piece[]): Explained {
+  return { document: explanation, pieces: text(explanation), code: CODES[explanation.standing] };
+}
+
+/** A tool as people name it: by one word, or by its server and its own name. */
+export function toolName({ name = '', more }: Pick<ExplainRequest, 'name' | 'more'>): string {
+  return more === undefined ? name : `${name}/${more}`;
+}
+
+export const BUILT_IN_NAMES: readonly string[] = BUILT_INS.map(({ listed }) => listed.name);
+
+function factsOf(
+  configuration: Configuration,
+  { name = '', input, mode }: ExplainRequest,
+  call: RealCall = {},
+): CallFacts {
+  const builtIn = BUILT_INS.find(({ listed }) => listed.name === name);
+  return {
+    ...(input && { input }),
+    ...call,
+    ...(mode !== undefined && { mode }),
+    isBuiltIn: builtIn !== undefined,
+    builtIns: BUILT_IN_NAMES,
+    ...(builtIn?.listed.annotations && { annotations: builtIn.listed.annotations }),
+    rules: rulesOf(configuration),
+  };
+}
+
+/** What entries say about their own tools. */
+function rulesOf({ merged }: Configuration): Rule[] {
+  return policyRules(
+    new Map(merged.servers.flatMap((it) => (it.entry ? [[it.name, { entry: it.entry }]] : []))),
+  );
+}
+
+/** A call as people write it: the name of a tool, and the arguments that its text names. */
+type WrittenCall = { readonly name: string; readonly input?: Readonly<Record<string, string>> };
+
+/**
+ * Reads `Tool`, or `Tool(argument)` as rules have it: `Bash(git push)` is a call of Bash with that command, `Read(a.txt)` one
+ * of Read with that path. The end of a pattern, `:*` or ` *`, is no part of a command. Gives why it can be no call.
+ */
+export function readCall(
+  text: string,
+  builtIns: readonly string[],
+): WrittenCall | { readonly fault: string } {
+  if (!/[()]/.test(text)) return { name: text };
+  const parsed = parseRule(text, 'ask', 'cliArg');
+  if (parsed.ok) {
+    const { tool: name, content } = parsed.rule;
+    const member = subjectMember(name);
+    if (content === undefined || member === undefined) return { name };
+    return {
+      name,
+      input: { [member]: member === 'command' ? content.replace(/(?::\*| \*)$/, '') : content },
+    };
+  }
+  const { code, message } = parsed.diagnostic;
+  const name = text.slice(0, text.indexOf('(')).trim();
+  const isUnknown = code === 'RULE_TAKES_NO_PATTERN' && !name.startsWith('mcp__') && !builtIns.includes(name);
+  return isUnknown ? { name } : { fault: message };
+}
+
+/** What is known of the arguments of a call once its path is looked up. */
+type RealCall = Pick<CallFacts, 'input' | 'fault' | 'path' | 'links'>;
+
+/** The arguments as a session decides on them: links lead where they lead. */
+export async function realCall(
+  configuration: Pick<Configuration, 'world' | 'settings'>,
+  { about, name, input }: ExplainRequest,
+): Promise<RealCall> {
+  const builtIn = BUILT_INS.find(({ listed }) => listed.name === name);
+  if (about !== 'permission' || builtIn === undefined || input === undefined) return {};
+  const workspace = workspaceOf(configuration);
+  const real = await realInput(builtIn, input, workspace);
+  if (real.kind === 'unresolved') return { fault: real.fault };
+  const links = await ruleLinks(configuration.settings.rules, workspace);
+  const { pathMember = '' } = builtIn;
+  const written = input[pathMember];
+  const path = real.input[pathMember];
+  const isOther =
+    typeof written === 'string' && typeof path === 'string' && absolutePath(written, workspace) !== path;
+  return { input: real.input, links, ...(isOther && { path }) };
+}

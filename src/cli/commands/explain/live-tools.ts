@@ -1,0 +1,117 @@
+import type { Configuration } from '../../../config/configuration.ts';
+import { expansionOf } from '../../../config/explain/explain-server.ts';
+import type { DroppedTool, LiveTools } from '../../../config/explain/explain-tool.ts';
+import { resolveTool } from '../../../config/explain/resolve-tool.ts';
+import type { ConfiguredServer } from '../../../config/model.ts';
+import type { HostTool } from '../../../host/host-options.ts';
+import { assemble, type PooledTool } from '../../../pool/assemble.ts';
+import { nearName } from '../../../pool/near-name.ts';
+import { isPlainlyNew } from '../../../pool/pinning/judge.ts';
+import { priceOf } from '../../../pool/price.ts';
+import { toolBudget } from '../../../pool/tool-budget.ts';
+import type { ServerMap } from '../../flags/server-flags.ts';
+import { changedTools, sayChange, type Warning } from '../../host/with-host.ts';
+import { lookUp } from '../../mcp/health.ts';
+import { counted } from '../../output/format.ts';
+import { sayRenamed } from '../tools/report.ts';
+import { BUILT_IN_NAMES, type ExplainRequest, toolName } from './answer.ts';
+
+/** Which servers have to be asked for an answer; only those that are ready and lack nothing are. */
+export function serversToAsk(
+  configuration: Configuration,
+  request: ExplainRequest,
+): readonly ConfiguredServer[] {
+  const { merged } = configuration;
+  if (!request.connects || request.name === undefined) return [];
+  const lookup = lookUp(configuration);
+  const ready = merged.servers.filter(
+    (it) => it.verdict.kind === 'ready' && expansionOf(it, configuration, lookup).faults.length === 0,
+  );
+  if (request.about === 'server') return ready.filter(({ name }) => name === request.name);
+  if (request.about !== 'tool') return [];
+  const whole = toolName(request);
+  const { server } = resolveTool({ merged }, whole);
+  if (server !== undefined) return ready.filter(({ name }) => name === server);
+  // A tool's own name, or an alias, says nothing of its server.
+  return BUILT_IN_NAMES.includes(whole) ? [] : ready;
+}
+
+/** The longest name most models take. */
+const MAX_NAME = 128;
+/** The window that budgets are told of. */
+const WINDOW = 200_000;
+
+/** What the servers that were asked list, with what each tool costs and how it is told. */
+export function liveTools(
+  entries: ServerMap,
+  { tools, warnings }: { readonly tools: readonly HostTool[]; readonly warnings: readonly Warning[] },
+  wanted: string,
+  env: NodeJS.ProcessEnv,
+): LiveTools {
+  const servers = Map.groupBy(tools, ({ server }) => server);
+  const always = Object.keys(entries).filter((key) => isAlwaysLoaded(entries[key]));
+  const pool = assemble({
+    builtIns: [],
+    servers,
+    maxNameLength: MAX_NAME,
+    alwaysLoadServers: new Set(always),
+  });
+  const changes = changedTools(entries, tools, env, () => {});
+  const live = pool.tools.flatMap((tool) => {
+    const { origin, listed, name } = tool;
+    if (origin.kind !== 'mcp') return [];
+    const change = changes.find((it) => it.server === origin.server && it.tool === origin.tool);
+    const renamed = pool.diagnostics.find((it) => it.name === name);
+    return [
+      {
+        name,
+        server: origin.server,
+        tool: origin.tool,
+        tokens: priceOf(tool),
+        ...(listed.annotations && { annotations: listed.annotations }),
+        ...(change && { changed: sayChange(change) }),
+        ...(change && isPlainlyNew(change) && { isNew: true }),
+        ...(renamed && { renamed: sayRenamed(renamed) }),
+        deferred: deferredOf(tool, pool.tools, origin.server),
+      },
+    ];
+  });
+  const meant = nearName(
+    wanted,
+    live.map(({ name }) => name),
+  );
+  const dropped = droppedTools(warnings).filter(
+    (it) => !live.some(({ server, tool }) => server === it.server && tool === it.tool),
+  );
+  return { tools: live, dropped, builtIns: BUILT_IN_NAMES, ...(meant !== undefined && { meant }) };
+}
+
+/** What discovery set aside of the lists of tools. */
+function droppedTools(warnings: readonly Warning[]): DroppedTool[] {
+  return warnings.flatMap(({ server, subject }) => {
+    if (subject?.kind !== 'list' || subject.list !== 'tools' || subject.outcome === 'kept') return [];
+    const { entry: tool, fault } = subject;
+    return [{ server, fault, ...(tool !== undefined && { tool }) }];
+  });
+}
+
+/** Whether a model is told of it at once depends on what all servers list; of one alone this much is known. */
+function deferredOf(
+  tool: PooledTool,
+  all: readonly PooledTool[],
+  server: string,
+): LiveTools['tools'][number]['deferred'] {
+  if (tool.alwaysLoad) return { is: false, says: 'it is always loaded' };
+  const budget = toolBudget(undefined, WINDOW);
+  const own = all
+    .filter(({ origin }) => origin.kind === 'mcp' && origin.server === server)
+    .reduce((sum, it) => sum + priceOf(it), 0);
+  const figures = `those of this server take about ${counted(own)} of ${counted(budget)} tokens`;
+  return own > budget
+    ? { is: true, says: `${figures}, so a model searches for them` }
+    : { is: false, says: `${figures}; if all servers together take more, a model searches` };
+}
+
+function isAlwaysLoaded(entry: ServerMap[string] | undefined): boolean {
+  return entry !== undefined && 'alwaysLoad' in entry && entry.alwaysLoad === true;
+}

@@ -1,0 +1,255 @@
+import { isRecord } from '../../../base/json-value.ts';
+import { untoldWords } from '../../../base/process/last-words.ts';
+import { msText } from '../../../config/explain/explain-timeout.ts';
+import {
+  type ConnectionRow,
+  type HookRow,
+  type LimitRow,
+  type PermissionExplanation,
+  type RuleRow,
+  type ServerExplanation,
+  standText,
+  type TimeoutExplanation,
+  type ToolExplanation,
+  type UseRow,
+} from '../../../config/explain/explanation.ts';
+import { counted, many } from '../../output/format.ts';
+import { line, type Piece, type Tone } from '../../terminal/render.ts';
+import { answerLine, facts, nextLines, SIGNS, section } from '../../terminal/section.ts';
+
+/** The whole derivation of one server, for people. */
+export function serverText(it: ServerExplanation): Piece[] {
+  const parts = [
+    [answerLine(signOf(it), it.answer)],
+    sourceSection(it),
+    section('entry, as written', it.entry ? entryRows(it.entry) : []),
+    section(
+      'changed by settings',
+      it.settled.map(({ member, at }) => [member, standText(at)]),
+    ),
+    section('put in when it is started', it.expansion.map(useRow)),
+    it.verdict === 'unknown' ? [] : standing(it),
+    it.verdict === 'ready' ? limitSection(it.timeouts, 'brief') : [],
+    section(
+      'problems',
+      [],
+      it.lost.some(({ why }) => why === 'same-name')
+        ? []
+        : it.faults.filter((fault) => !it.answer.includes(fault)),
+    ),
+    nextLines(it.next),
+  ];
+  return parts
+    .filter((part) => part.length > 0)
+    .flatMap((part, at) => (at === 0 ? part : [line(''), ...part]));
+}
+
+/** All servers, a line each. */
+export function serversText(all: readonly ServerExplanation[]): Piece[] {
+  if (all.length === 0)
+    return [line('There are no servers here.'), ...nextLines(['toolplane mcp add <name> -- <command>'])];
+  return [
+    ...all.map((it) => answerLine(signOf(it), it.answer)),
+    line(''),
+    ...nextLines(['toolplane explain server <name> tells the whole story of one']),
+  ];
+}
+
+/** What a server is, in a sign. */
+function signOf({ standing, verdict }: ServerExplanation): readonly [string, Tone] {
+  const waits = verdict === 'pending' || verdict === 'rejected' || verdict === 'disabled';
+  return SIGNS[waits ? 'waiting' : standing];
+}
+
+function sourceSection({ sources }: ServerExplanation): Piece[] {
+  const there = sources.filter(({ state }) => state !== 'absent');
+  const absent = sources.filter(({ state }) => state === 'absent').map(({ label }) => label);
+  return section(
+    'sources, the highest first',
+    there.map((row) => [
+      row.has === 'winner' ? '→' : ' ',
+      row.owner === undefined ? row.scope : `${row.scope} ${row.owner}`,
+      standText(row),
+      row.says,
+    ]),
+    absent.length === 0 ? [] : [`not there: ${absent.join(', ')}`],
+  );
+}
+
+function entryRows(entry: Readonly<Record<string, unknown>>): string[][] {
+  return Object.entries(entry).flatMap(([name, value]) => {
+    if (isRecord(value)) {
+      return Object.entries(value).map(([key, inner]) => [`${name}.${key}`, textOf(inner)]);
+    }
+    return [[name, textOf(value)]];
+  });
+}
+
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return value.map(textOf).join(' ');
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+}
+
+function useRow({ where, reference, from }: UseRow): string[] {
+  const says = { value: 'is set', default: 'is not set, its default counts', missing: 'is NOT SET' }[from];
+  return [where, reference, says];
+}
+
+function standing({ policy, approval, connection }: ServerExplanation): Piece[] {
+  return facts([
+    ['policy', policy.says],
+    ['approval', approval.says],
+    ['connection', connectionText(connection)],
+  ]);
+}
+
+/** What came of the dial, on one line. */
+function connectionText(connection: ConnectionRow | 'not asked'): string {
+  if (connection === 'not asked') return 'it was not dialled';
+  const { state, lastError, serverInfo, era, protocolVersion, tools, stderr } = connection;
+  if (state !== 'connected') {
+    const words = untoldWords(lastError ?? '', stderr ?? []);
+    const said = words === undefined ? '' : `; its last words: ${words}`;
+    return `${state}${lastError === undefined ? '' : `: ${lastError}`}${said}`;
+  }
+  return [
+    'connected',
+    ...(serverInfo ? [`${serverInfo.name} ${serverInfo.version}`] : []),
+    ...(era ? [`${era} protocol${protocolVersion === undefined ? '' : ` ${protocolVersion}`}`] : []),
+    ...(tools === undefined ? [] : [many(tools, 'tool')]),
+  ].join(', ');
+}
+
+/** Whether one call may run, and what says so. */
+export function permissionText(it: PermissionExplanation): Piece[] {
+  return apart([
+    [answerLine(DECISIONS[it.decision], it.answer)],
+    hookSection(it.hooks),
+    ruleSection(it.rules),
+    facts([
+      ...(it.input === undefined ? [] : [['arguments', JSON.stringify(it.input)] as const]),
+      ...(it.path === undefined ? [] : [['path', `it leads to ${it.path}`] as const]),
+      ['mode', `${it.mode.mode} (${it.mode.says})`],
+    ]),
+    nextLines(it.next),
+  ]);
+}
+
+export function timeoutText(it: TimeoutExplanation): Piece[] {
+  return apart([
+    [answerLine(SIGNS[it.standing], it.answer)],
+    limitSection(it.limits, 'whole'),
+    nextLines(it.next),
+  ]);
+}
+
+/** One tool: where it comes from, what it costs, whether it may run. */
+export function toolText(it: ToolExplanation): Piece[] {
+  if (it.standing === 'unknown' && it.server === undefined) {
+    return apart([[answerLine(SIGNS.unknown, it.answer)], nextLines(it.next)]);
+  }
+  const rows: (readonly [string, string])[] = [
+    ...(it.server === undefined ? [] : [['server', it.server] as const]),
+    ...(it.naming === undefined ? [] : [['name', it.naming] as const]),
+    ['offered', `${it.offered.is ? 'yes' : 'no'}: ${it.offered.says}`],
+    ...(it.deferred
+      ? [['told', `${it.deferred.is ? 'by search' : 'at once'}: ${it.deferred.says}`] as const]
+      : []),
+    ...(it.tokens === undefined
+      ? []
+      : [['price', `about ${counted(it.tokens)} tokens in every request`] as const]),
+    ...(it.changed === undefined ? [] : [['changed', it.changed] as const]),
+    ...(it.server === undefined ? [] : [['connection', connectionText(it.connection)] as const]),
+    ...(it.permission ? [['permission', `${it.permission.decision}: ${it.permission.reason}`] as const] : []),
+  ];
+  return apart([
+    [answerLine(SIGNS[it.standing], it.answer)],
+    facts(rows),
+    it.permission ? hookSection(it.permission.hooks) : [],
+    it.permission ? ruleSection(it.permission.rules) : [],
+    limitSection(it.timeouts, 'brief'),
+    nextLines(it.next),
+  ]);
+}
+
+const DECISIONS: Readonly<Record<PermissionExplanation['decision'], readonly [string, Tone]>> = {
+  allow: SIGNS.usable,
+  ask: SIGNS.waiting,
+  deny: SIGNS.unusable,
+};
+
+function hookSection(hooks: readonly HookRow[]): Piece[] {
+  return section(
+    'hooks that are asked first',
+    hooks.map(({ command, matcher, at }) => [
+      matcher ? `PreToolUse ${matcher}` : 'PreToolUse',
+      command,
+      `${standText(at)} (${at.scope})`,
+    ]),
+  );
+}
+
+function ruleSection(rules: readonly RuleRow[]): Piece[] {
+  return section(
+    'rules about it',
+    rules.map(({ effect, rule, of, at, part }) => [
+      part === 'decides' ? '→' : ' ',
+      effect,
+      rule,
+      at ? `${standText(at)} (${at.scope})` : of,
+      PARTS[part],
+    ]),
+    rules.length === 0 ? ['none'] : [],
+  );
+}
+
+/** Why something in a file of the project is told and has no effect. */
+const NOT_APPROVED = 'does not count: nobody approved the file';
+
+const PARTS: Readonly<Record<RuleRow['part'], string>> = {
+  decides: 'decides',
+  beaten: 'beaten: deny beats ask, ask beats allow',
+  'other arguments': 'is about other arguments',
+  'not approved': NOT_APPROVED,
+};
+
+function apart(parts: readonly (readonly Piece[])[]): Piece[] {
+  return parts
+    .filter((part) => part.length > 0)
+    .flatMap((part, at) => (at === 0 ? part : [line(''), ...part]));
+}
+
+/** Each limit with where it comes from; below it what it beat, where that is wanted. */
+function limitSection(limits: readonly LimitRow[], detail: 'brief' | 'whole'): Piece[] {
+  return section(
+    'time-outs',
+    limits.flatMap((row) => [
+      [LIMITS[row.limit], row.ms === undefined ? 'none' : msText(row.ms), placed(row, detail)],
+      ...(detail === 'whole' ? beatenRows(row) : []),
+    ]),
+  );
+}
+
+const LIMITS: Readonly<Record<LimitRow['limit'], string>> = {
+  connect: 'to connect',
+  call: 'one call',
+  idle: 'silence',
+};
+
+function placed({ by, said }: LimitRow, detail: 'brief' | 'whole'): string {
+  const at = said.find(({ counts }) => counts)?.at;
+  const beaten =
+    detail === 'whole' ? 0 : said.filter((it) => !it.counts && !it.isPending && it.at !== undefined).length;
+  const beats = beaten === 0 ? '' : `, which beats ${beaten === 1 ? 'another' : `${beaten} others`}`;
+  return `${by}${at ? ` at ${standText(at)}` : ''}${beats}`;
+}
+
+function beatenRows({ said }: LimitRow): string[][] {
+  return said
+    .filter(({ counts }) => !counts)
+    .map(({ ms, by, at, isPending }) => [
+      isPending ? '  idle' : '  beaten',
+      msText(ms),
+      `${by}${at ? ` at ${standText(at)}` : ''}${isPending ? `, ${NOT_APPROVED}` : ''}`,
+    ]);
+}

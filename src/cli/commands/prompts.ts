@@ -1,0 +1,138 @@
+import type { Command } from 'commander';
+import { nearest } from '../../base/text/nearest.ts';
+import type { Prompt } from '../../mcp/discovery/prompt.ts';
+import { HostError } from '../../mcp/errors/host-error.ts';
+import type { FilledPrompt } from '../../mcp/features/feature-results.ts';
+import { type Actions, actionWord } from '../flags/action-word.ts';
+import { addServerChoice, addServerFlags, chosenNames, refuse } from '../flags/server-flags.ts';
+import { type NamedServers, namedServers } from '../host/named-servers.ts';
+import { type Connected, needServers, tellFaults, tellWarnings, withHost } from '../host/with-host.ts';
+import { partsOf, partsText } from '../output/content-parts.ts';
+import { ExitCode, NotUnderstood } from '../output/failure.ts';
+import { joinLines, jsonDocument } from '../output/format.ts';
+import { grouped } from '../terminal/table.ts';
+import { firstLine } from './tools/tables.ts';
+
+const HELP = `
+Connects the servers, lists their prompts or has one filled in, and ends them again. Arguments of prompts are texts.
+
+  toolplane prompts                                                 the prompts of the servers configured here
+  toolplane prompts get docs review file=README.md
+  toolplane prompts --mcp-config servers.json                       of the servers of a file, and no others
+
+Exit codes:
+  0    done
+  1    a server could not be connected, or refused the prompt; stderr says why
+  2    the command was not understood: no such prompt, or an argument is missing
+  130  it was interrupted (129, 143: hung up, terminated)`;
+
+const ACTIONS: Actions<'list' | 'get'> = {
+  list: [0, 0, ''],
+  get: [2, Number.POSITIVE_INFINITY, '<server> <prompt> [key=value…]'],
+};
+
+/** `toolplane prompts`: what servers would have a model asked. */
+export function definePrompts(command: Command): void {
+  addServerChoice(addServerFlags(command))
+    .usage('[options] [list | get <server> <prompt> [key=value…]]')
+    .argument('[words...]', 'list, or get <server> <prompt> [key=value…]')
+    .option('--json', 'print what the servers gave as one JSON document')
+    .addHelpText('after', HELP)
+    .action(async (words: string[], { json }: { json?: true }, command: Command) => {
+      const action = actionWord(command, words, ACTIONS);
+      const [, server = '', prompt = '', ...given] = words;
+      const args = textArguments(command, given);
+      const named = await namedServers(command, action === 'get' ? [server] : chosenNames(command));
+      const request = { ...named, format: json ? ('json' as const) : ('text' as const) };
+      const code = await startPrompts(
+        action === 'get' ? { ...request, action, server, prompt, args } : { ...request, action },
+        process.env,
+      );
+      if (code !== 0) throw new ExitCode(code);
+    });
+}
+
+function textArguments(command: Command, words: readonly string[]): Record<string, string> {
+  const entries = words.map((word) => {
+    const at = word.indexOf('=');
+    if (at < 1) refuse(command, `${JSON.stringify(word)} is no key=value`);
+    return [word.slice(0, at), word.slice(at + 1)] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+export type PromptsRequest = NamedServers & {
+  readonly format: 'text' | 'json';
+} & (
+    | { readonly action: 'list' }
+    | {
+        readonly action: 'get';
+        readonly server: string;
+        readonly prompt: string;
+        readonly args: Readonly<Record<string, string>>;
+      }
+  );
+
+/** `toolplane prompts`; gives its exit code. */
+export function startPrompts(request: PromptsRequest, env: NodeJS.ProcessEnv): Promise<number> {
+  return withHost(request, env, async (connected) => {
+    if (request.action === 'get') return get(connected, request);
+    const { host, output, signal } = connected;
+    const known = connected.warnings.length;
+    const prompts = await host.listPrompts(undefined, { signal });
+    const text = () => joinLines(promptTable(prompts, output.columns));
+    await output.print(request.format === 'json' ? jsonDocument({ prompts }) : text());
+    tellWarnings(connected, known);
+    return tellFaults(connected);
+  });
+}
+
+async function get(
+  connected: Connected,
+  { server, prompt, args, format }: Extract<PromptsRequest, { action: 'get' }>,
+): Promise<number> {
+  needServers(connected);
+  const { host, output, spinner, signal } = connected;
+  spinner.show(() => `${server} ${prompt}`);
+  const filled = await host.getPrompt(server, prompt, args, { signal }).catch(refused);
+  spinner.stop();
+  await output.print(format === 'json' ? jsonDocument(filled) : filledText(filled));
+  // What it lists is known by now.
+  const listed = (await host.listPrompts(server, { signal })).find(({ name }) => name === prompt);
+  const known = listed?.arguments.map(({ name }) => name) ?? [];
+  for (const name of Object.keys(args).filter((it) => !known.includes(it))) {
+    output.tell(`${server} ${prompt}: ${sayUnlisted(name, known)}`);
+  }
+  return 0;
+}
+
+function sayUnlisted(name: string, known: readonly string[]): string {
+  const meant = nearest(name, known);
+  const takes = known.length === 0 ? 'nothing' : known.join(', ');
+  const hint = meant === undefined ? ` (it takes ${takes})` : `; did you mean "${meant}"?`;
+  return `the prompt declares no "${name}"${hint}`;
+}
+
+/** A prompt that is not there, or lacks an argument, was not asked for: that is for who typed it to mend. */
+function refused(cause: unknown): never {
+  if (cause instanceof HostError && cause.code === 'not-offered') throw new NotUnderstood(cause.message);
+  throw cause;
+}
+
+/** Prompts below the names of their servers: name, arguments, and what they are for. */
+export function promptTable(
+  all: readonly (Prompt & { readonly server: string })[],
+  columns: number | undefined,
+): string[] {
+  return grouped(all, 'prompt', columns, (it) => [it.name, argumentsText(it), firstLine(it.description)]);
+}
+
+/** `who=… [mood=…]`: what is in brackets may be left out. */
+export function argumentsText({ arguments: all }: Pick<Prompt, 'arguments'>): string {
+  return all.map(({ name, required }) => (required ? `${name}=…` : `[${name}=…]`)).join(' ');
+}
+
+/** The messages of a prompt, each below who says it. */
+export function filledText({ messages }: FilledPrompt): string {
+  return messages.map(({ role, content }) => `${role}:\n${partsText(partsOf([content]))}`).join('\n');
+}

@@ -1,0 +1,143 @@
+import type { Command } from 'commander';
+import type { Resource, ResourceTemplate } from '../../mcp/discovery/resource.ts';
+import { type Actions, actionWord } from '../flags/action-word.ts';
+import { addServerChoice, addServerFlags, chosenNames } from '../flags/server-flags.ts';
+import { type NamedServers, namedServers } from '../host/named-servers.ts';
+import { type Connected, needServers, tellFaults, tellWarnings, withHost } from '../host/with-host.ts';
+import { partsText, resourceParts } from '../output/content-parts.ts';
+import { ExitCode } from '../output/failure.ts';
+import { joinLines, jsonDocument, sized } from '../output/format.ts';
+import { makeDirectory, saveParts } from '../output/save-parts.ts';
+import { grouped } from '../terminal/table.ts';
+import { firstLine } from './tools/tables.ts';
+
+const HELP = `
+Connects the servers, lists or reads what they let others read, and ends them again.
+
+  toolplane resources                                               the resources of the servers configured here
+  toolplane resources templates                                     addresses with parts to fill in
+  toolplane resources read docs docs://start
+  toolplane resources --mcp-config servers.json                     of the servers of a file, and no others
+
+Text is printed as it is; of other data a line tells type and size, and --output keeps it.
+
+Exit codes:
+  0    done
+  1    a server could not be connected, or the resource not be read; stderr says why
+  2    the command was not understood
+  130  it was interrupted (129, 143: hung up, terminated)`;
+
+const ACTIONS: Actions<'list' | 'templates' | 'read'> = {
+  list: [0, 0, ''],
+  templates: [0, 0, ''],
+  read: [2, 2, '<server> <uri>'],
+};
+
+type Values = { json?: true; output?: string };
+
+/** `toolplane resources`: what servers let others read. */
+export function defineResources(command: Command): void {
+  addServerChoice(addServerFlags(command))
+    .usage('[options] [list | templates | read <server> <uri>]')
+    .argument('[words...]', 'list, templates, or read <server> <uri>')
+    .option('--json', 'print what the servers gave as one JSON document')
+    .option('-o, --output <directory>', 'keep what is read and is no text in files there')
+    .addHelpText('after', HELP)
+    .action(async (words: string[], { json, output }: Values, command: Command) => {
+      const action = actionWord(command, words, ACTIONS);
+      const [, server = '', uri = ''] = words;
+      const named = await namedServers(command, action === 'read' ? [server] : chosenNames(command));
+      const request = {
+        ...named,
+        format: json ? ('json' as const) : ('text' as const),
+        ...(output !== undefined && { directory: output }),
+      };
+      const code = await startResources(
+        action === 'read' ? { ...request, action, server, uri } : { ...request, action },
+        process.env,
+      );
+      if (code !== 0) throw new ExitCode(code);
+    });
+}
+
+export type ResourcesRequest = NamedServers & {
+  readonly format: 'text' | 'json';
+  /** Where binary content goes. */
+  readonly directory?: string;
+} & (
+    | { readonly action: 'list' | 'templates' }
+    | { readonly action: 'read'; readonly server: string; readonly uri: string }
+  );
+
+/** `toolplane resources`; gives its exit code. */
+export function startResources(request: ResourcesRequest, env: NodeJS.ProcessEnv): Promise<number> {
+  return withHost(request, env, async (connected) => {
+    if (request.action === 'read') return read(connected, request);
+    const { host, output, signal } = connected;
+    const known = connected.warnings.length;
+    const isJson = request.format === 'json';
+    if (request.action === 'list') {
+      const resources = await host.listResources(undefined, { signal });
+      await output.print(
+        isJson ? jsonDocument({ resources }) : joinLines(resourceTable(resources, output.columns)),
+      );
+    } else {
+      const resourceTemplates = await host.listResourceTemplates(undefined, { signal });
+      const text = () => joinLines(templateTable(resourceTemplates, output.columns));
+      await output.print(isJson ? jsonDocument({ resourceTemplates }) : text());
+    }
+    tellWarnings(connected, known);
+    return tellFaults(connected);
+  });
+}
+
+async function read(
+  connected: Connected,
+  { server, uri, format, directory }: Extract<ResourcesRequest, { action: 'read' }>,
+): Promise<number> {
+  needServers(connected);
+  const { host, output, spinner, signal } = connected;
+  if (directory !== undefined) await makeDirectory(directory);
+  spinner.show(() => `${server} ${uri}`);
+  const found = await host.readResource(server, uri, { signal });
+  spinner.stop();
+  const parts = found.contents.flatMap((it) => resourceParts(it));
+  // What was asked for by its address need not be named again.
+  const [head, text] = parts;
+  const shown = parts.length === 2 && text?.kind === 'text' && head?.kind === 'thing' ? [text] : parts;
+  const saved = directory === undefined ? undefined : await saveParts(shown, directory, server, signal);
+  await output.print(
+    format === 'json'
+      ? jsonDocument({ ...found, ...(saved && { files: saved.files }) })
+      : partsText(saved?.parts ?? shown),
+  );
+  for (const fault of saved?.faults ?? []) output.tell(fault);
+  return saved === undefined || saved.faults.length === 0 ? 0 : 1;
+}
+
+type Of<T> = T & { readonly server: string };
+
+/** Resources below the names of their servers: address, type, size, and what they are. */
+export function resourceTable(all: readonly Of<Resource>[], columns: number | undefined): string[] {
+  return grouped(all, 'resource', columns, (it) => [
+    it.uri,
+    it.mimeType ?? '',
+    it.size === undefined ? '' : sized(it.size),
+    describe(it, it.uri),
+  ]);
+}
+
+/** The same of addresses with parts to fill in. */
+export function templateTable(all: readonly Of<ResourceTemplate>[], columns: number | undefined): string[] {
+  return grouped(all, 'template', columns, (it) => [
+    it.uriTemplate,
+    it.mimeType ?? '',
+    describe(it, it.uriTemplate),
+  ]);
+}
+
+/** Its name says something unless it is the address again. */
+function describe({ name, title, description }: Resource | ResourceTemplate, address: string): string {
+  const called = title ?? (name === address ? '' : name);
+  return [called, firstLine(description)].filter((part) => part !== '').join(': ');
+}

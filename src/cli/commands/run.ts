@@ -1,0 +1,331 @@
+import type { Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import type { WriteStream } from 'node:tty';
+import { type Command, Option } from 'commander';
+import { isRecord } from '../../base/json-value.ts';
+import type { SDKMessage, SDKResultMessage } from '../../protocol/agent-message.ts';
+import { messageOf } from '../../protocol/sdk-error.ts';
+import { mcpToolName } from '../../protocol/tool-name.ts';
+import type { AgentClient } from '../../sdk/agent-client.ts';
+import type { Options } from '../../sdk/options/options.ts';
+import { missingModel, openAgent } from '../chat/conversation.ts';
+import { failureTexts, retryText, succeeded } from '../chat/message-text.ts';
+import { show, type ViewEvent } from '../chat/show.ts';
+import { Unasked } from '../chat/unattended.ts';
+import { EMPTY_VIEW, type ServerHealth, serverFaults, serversOf } from '../chat/view.ts';
+import { addAgentFlags, agentOptions, type FlagValues } from '../flags/agent-flags.ts';
+import { ExitCode } from '../output/failure.ts';
+import { isReaderGone } from '../output/output-errors.ts';
+import { render } from '../terminal/render.ts';
+import { neutralise } from '../terminal/text.ts';
+
+const HELP = `
+The prompt is the words given, or what comes through stdin:
+
+  toolplane run "Which files are there?"
+  git diff | toolplane run "Review this:" -      a - stands for stdin
+
+Nobody is asked for permission: what would be asked is denied, and told on stderr with the rule that allows it.
+
+With --fail-on-denied the exit code is 3 if any tool call was denied: by a rule, a mode, a hook, or because nobody could be
+asked. With --output-format json the result lists these calls as permission_denials.
+
+Exit codes:
+  0    the turn succeeded
+  1    it failed
+  2    the command was not understood
+  3    a tool call was denied (only with --fail-on-denied)
+  130  it was interrupted (129, 143: hung up, terminated)`;
+
+/** `toolplane run "prompt"`: one turn for scripts. */
+export function defineRun(command: Command): void {
+  addAgentFlags(command)
+    .argument('[prompt...]', 'the prompt; - is stdin')
+    .addOption(
+      new Option(
+        '-o, --output-format <format>',
+        'what is printed: the last text, the result, or every message',
+      )
+        .choices(OUTPUT_FORMATS)
+        .default('text'),
+    )
+    .option('--json', 'short for --output-format json')
+    .option('--include-partial-messages', 'with stream-json: pieces of messages too')
+    .option('--fail-on-denied', 'exit with 3 if any tool call was denied, for CI')
+    .option('--verbose', 'tell on stderr which tools run, and which session it was')
+    .addHelpText('after', HELP)
+    .action(async (words: string[], values: FlagValues, command: Command) => {
+      const prompt = await readPrompt(words);
+      if (prompt.trim() === '') command.error('error: there is no prompt', { exitCode: 2 });
+      const code = await startRun(
+        {
+          prompt,
+          format: values.json ? 'json' : (values.outputFormat as OutputFormat),
+          verbosity: values.verbose ? 'verbose' : 'quiet',
+          failsOnDenied: values.failOnDenied === true,
+          options: { ...agentOptions(command), ...partials(values) },
+        },
+        process.env,
+      );
+      if (code !== 0) throw new ExitCode(code);
+    });
+}
+
+function partials({ includePartialMessages }: FlagValues): { includePartialMessages?: true } {
+  return includePartialMessages ? { includePartialMessages: true } : {};
+}
+
+/** Stdin is read where a - stands, or if there are no words; never from a person, who would not know what is waited for. */
+async function readPrompt(words: readonly string[]): Promise<string> {
+  if (words.length > 0 && !words.includes('-')) return words.join(' ');
+  if (process.stdin.isTTY && words.length === 0) return '';
+  const input = await text(process.stdin);
+  const said = words.filter((word) => word !== '-').join(' ');
+  return said === '' ? input : `${said}\n\n${input}`;
+}
+
+export type Run = {
+  readonly prompt: string;
+  readonly format: OutputFormat;
+  readonly verbosity: 'quiet' | 'verbose';
+  /** `--fail-on-denied`: a denied tool call is told, and makes the exit code 3. */
+  readonly failsOnDenied: boolean;
+  readonly options: Options;
+};
+
+/** One turn on the streams of this process; gives its exit code. */
+export async function startRun(run: Run, env: NodeJS.ProcessEnv): Promise<number> {
+  const missing = missingModel(run.options, env);
+  if (missing !== undefined) return fail(missing);
+  const tell = (text: string) =>
+    void (run.verbosity === 'verbose' && process.stderr.write(`${neutralise(text.trimEnd())}\n`));
+  const activity = new Activity(tell, () => performance.now());
+  const unasked = new Unasked((id, reason) => activity.denied(id, reason));
+  const { canUseTool, onElicitation } = unasked;
+  const ended = new AbortController();
+  const output = quietOutput(process.stdout, () => ended.abort());
+  quietOutput(process.stderr, () => {});
+  using _ends = endedBySignal(ended);
+  try {
+    await using client = await openAgent({
+      ...run.options,
+      canUseTool,
+      onElicitation,
+      abortController: ended,
+      stderr: run.options.pathToClaudeCodeExecutable === undefined ? (text) => noted(text, tell) : tell,
+    });
+    using interrupts = interruptedBySignal(client, ended);
+    const result = await takeTurn(client, run, activity, output);
+    for (const text of unasked.lines) fail(text);
+    if (result && run.options.persistSession !== false) tell(sessionText(result));
+    if (ended.signal.aborted) return exitCodeOf(ended.signal);
+    if (interrupts.count > 0) return INTERRUPTED;
+    if (run.failsOnDenied && result && result.permission_denials.length > 0) {
+      fail(deniedText(result.permission_denials));
+      return DENIED;
+    }
+    return result && succeeded(result) ? 0 : 1;
+  } catch (cause) {
+    if (ended.signal.aborted) return exitCodeOf(ended.signal);
+    return fail(messageOf(cause));
+  }
+}
+
+/** What our own agent has to say is for whoever runs it; what another one prints may be anything. */
+function noted(text: string, tell: (text: string) => void): void {
+  const [, note] = /^\[toolplane\] (.*)\n$/s.exec(text) ?? [];
+  if (note === undefined) tell(text);
+  else fail(note);
+}
+
+const INTERRUPTED = 130;
+const DENIED = 3;
+
+/** Names each denied tool once, with how often. */
+function deniedText(denials: SDKResultMessage['permission_denials']): string {
+  const counts = [...Map.groupBy(denials, ({ tool_name }) => tool_name)].map(([name, its]) =>
+    its.length === 1 ? name : `${name} (${its.length} times)`,
+  );
+  const calls = denials.length === 1 ? '1 tool call was' : `${denials.length} tool calls were`;
+  const allow = denials.length === 1 ? 'allow it by a rule' : 'allow them by rules';
+  return `${calls} denied: ${counts.join(', ')}; ${allow}, or leave out --fail-on-denied`;
+}
+
+function exitCodeOf({ reason }: AbortSignal): number {
+  return typeof reason === 'number' ? reason : 1;
+}
+
+function sessionText({ session_id }: SDKResultMessage): string {
+  return `session ${session_id}: --resume ${session_id} goes on with it`;
+}
+
+async function takeTurn(
+  client: AgentClient,
+  run: Run,
+  activity: Activity,
+  output: WriteStream,
+): Promise<SDKResultMessage | undefined> {
+  const servers = new ServerWatch(client, fail);
+  for await (const message of client.turn(run.prompt)) {
+    activity.received(message);
+    servers.received(message);
+    if (message.type === 'system' && message.subtype === 'api_retry') fail(retryText(message));
+    const text = outputOf(run.format, message);
+    if (text !== '') await written(output, output.isTTY ? neutralise(text) : text);
+    if (message.type !== 'result') continue;
+    await servers.settled();
+    if (!succeeded(message)) for (const reason of failureTexts(message)) fail(reason);
+    return message;
+  }
+  return undefined;
+}
+
+/** The first signal interrupts the turn, which still has a result; the second ends everything. */
+function interruptedBySignal(
+  client: AgentClient,
+  ended: AbortController,
+): Disposable & { readonly count: number } {
+  let count = 0;
+  const onSignal = () => {
+    count += 1;
+    if (count > 1) ended.abort(INTERRUPTED);
+    else client.interrupt().catch(() => ended.abort(INTERRUPTED));
+  };
+  process.on('SIGINT', onSignal);
+  return {
+    get count() {
+      return count;
+    },
+    [Symbol.dispose]: () => void process.off('SIGINT', onSignal),
+  };
+}
+
+/** Whoever sends these waits for no result: everything ends, and the exit code says by which signal. */
+function endedBySignal(ended: AbortController): Disposable {
+  const onTerminate = () => ended.abort(143);
+  const onHangUp = () => ended.abort(129);
+  process.on('SIGTERM', onTerminate).on('SIGHUP', onHangUp);
+  return {
+    [Symbol.dispose]: () => void process.off('SIGTERM', onTerminate).off('SIGHUP', onHangUp),
+  };
+}
+
+/** Calls `onGone` once the reader is gone; main.ts reports every other error. */
+function quietOutput<Output extends Writable>(output: Output, onGone: () => void): Output {
+  return output.on('error', (cause: NodeJS.ErrnoException) => {
+    if (isReaderGone(cause)) onGone();
+  });
+}
+
+/** Resolves when there is room for more; also when there never will be. */
+function written(output: Writable, text: string): Promise<void> {
+  return new Promise((resolve) => output.write(text, () => resolve()));
+}
+
+function fail(text: string): 1 {
+  process.stderr.write(`toolplane: ${neutralise(text)}\n`);
+  return 1;
+}
+
+export const OUTPUT_FORMATS = ['text', 'json', 'stream-json'] as const;
+export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
+
+/** What a message adds to stdout: nothing but the last text, the result as one object, or everything. */
+export function outputOf(format: OutputFormat, message: SDKMessage): string {
+  switch (format) {
+    case 'stream-json':
+      return `${JSON.stringify(message)}\n`;
+    case 'json':
+      return message.type === 'result' ? `${JSON.stringify(message)}\n` : '';
+    case 'text':
+      return message.type === 'result' && succeeded(message) ? `${message.result}\n` : '';
+  }
+}
+
+/** Tells which tools run and how they end, in the chat's words; the model's own are for stdout. */
+export class Activity {
+  readonly #write: (line: string) => void;
+  readonly #now: () => number;
+  #view = EMPTY_VIEW;
+
+  constructor(write: (line: string) => void, now: () => number) {
+    this.#write = write;
+    this.#now = now;
+  }
+
+  received(message: SDKMessage): void {
+    this.#happened({ kind: 'received', message, at: this.#now() });
+  }
+
+  denied(id: string, reason: string): void {
+    const verdict = { behavior: 'deny', by: 'nobody', reason } as const;
+    this.#happened({ kind: 'decided', id, verdict, at: this.#now() });
+  }
+
+  #happened(event: ViewEvent): void {
+    const { view, pieces } = show(this.#view, event);
+    this.#view = view;
+    for (const piece of pieces) {
+      if (piece.kind === 'line' && piece.overflow === 'cut') this.#write(render(piece, LOOK));
+    }
+  }
+}
+
+/** Logs are wide and have no colours. */
+const LOOK = { columns: 200, colours: false };
+
+/** Tells which servers cannot be used, each fault once: those that failed before the turn and those that do until its end. */
+export class ServerWatch {
+  readonly #client: Pick<AgentClient, 'mcpServerStatus'>;
+  readonly #tell: (line: string) => void;
+  #faults: Readonly<Record<string, string>> = {};
+  #named: readonly ServerHealth[] = [];
+  /** The tools the model could call from the beginning. */
+  #tools: readonly string[] = [];
+  #asking: Promise<unknown> = Promise.resolve();
+
+  constructor(client: Pick<AgentClient, 'mcpServerStatus'>, tell: (line: string) => void) {
+    this.#client = client;
+    this.#tell = tell;
+  }
+
+  received(message: SDKMessage): void {
+    if (message.type !== 'system' || message.subtype !== 'init') return;
+    this.#named = serversOf(message);
+    this.#tools = Array.isArray(message.tools) ? message.tools.map(String) : [];
+    if (this.#named.some(isUnwell)) this.#asking = this.#ask();
+  }
+
+  /** Resolves when everything is told; the turn is over. */
+  async settled(): Promise<void> {
+    await this.#asking;
+    if (!this.#named.some(({ status }) => status === 'pending')) return;
+    const servers = await this.#ask();
+    for (const { name } of servers.filter((it) => isLate(it) && !this.#isKnown(it)))
+      this.#tell(`server ${name}: was not ready during this turn`);
+  }
+
+  /** Whether its tools were there from an earlier time: a call would have waited for it, so nothing was missed. */
+  #isKnown({ name }: ServerHealth): boolean {
+    return this.#tools.some((tool) => tool.startsWith(mcpToolName(name, '')));
+  }
+
+  async #ask(): Promise<readonly ServerHealth[]> {
+    // An agent that does not say what is wrong has said of whom.
+    const servers = await this.#client.mcpServerStatus().catch(() => this.#named);
+    const { faults, lines } = serverFaults(this.#faults, servers);
+    this.#faults = faults;
+    for (const line of lines) this.#tell(line);
+    return servers;
+  }
+}
+
+/** One that waits to be asked for is not late. */
+function isLate(server: ServerHealth & { readonly config?: unknown }): boolean {
+  const isOnDemand = isRecord(server.config) && server.config.start === 'on-demand';
+  return server.status === 'pending' && !isOnDemand;
+}
+
+function isUnwell({ status }: ServerHealth): boolean {
+  return status !== 'connected' && status !== 'pending' && status !== 'disabled';
+}

@@ -1,0 +1,105 @@
+import { join } from 'node:path';
+import { nearest } from '../../../base/text/nearest.ts';
+import type { ToolChange } from '../../../pool/pinning/judge.ts';
+import { openPins } from '../../../pool/pinning/open-pins.ts';
+import type { Pins } from '../../../pool/pinning/pins.ts';
+import { homeOf } from '../../host/with-host.ts';
+import { errorDocument, NotUnderstood } from '../../output/failure.ts';
+import { joinLines, jsonDocument, many } from '../../output/format.ts';
+import { type Output, processOutput } from '../../output/output.ts';
+import { table } from '../../terminal/table.ts';
+
+type ChangesRequest = {
+  readonly format: 'text' | 'json';
+} & (
+  | { readonly action: 'changed'; readonly servers?: readonly string[] }
+  | { readonly action: 'accept'; readonly server: string; readonly tool?: string }
+);
+
+/** `toolplane tools --changed` and `tools accept`: no server is connected; gives the exit code. */
+export async function startChanges(request: ChangesRequest, env: NodeJS.ProcessEnv): Promise<number> {
+  const output = processOutput(env, () => {});
+  const pins = openPins(join(homeOf(env), 'pins'), { note: output.tell });
+  try {
+    if (request.action === 'changed') return await list(pins, request, output);
+    mustWait(pins.all(), request);
+  } catch (cause) {
+    if (!(cause instanceof NotUnderstood)) throw cause;
+    for (const line of cause.lines) output.tell(line);
+    if (request.format === 'json') await output.print(jsonDocument(errorDocument(cause)));
+    return 2;
+  }
+  const accepted = pins.accept(request.server, request.tool);
+  const text = () => joinLines(changeTable(accepted, output.columns, 'accepted '));
+  await output.print(request.format === 'json' ? jsonDocument({ accepted }) : text());
+  return 0;
+}
+
+async function list(
+  pins: Pins,
+  { servers, format }: Extract<ChangesRequest, { action: 'changed' }>,
+  output: Output,
+): Promise<number> {
+  const known = pins.servers;
+  for (const name of servers?.filter((it) => !known.includes(it)) ?? []) {
+    throw new NotUnderstood(`nothing is known of a server "${name}"${hint(name, known)}`);
+  }
+  const changes = pins.all().filter(({ server }) => servers === undefined || servers.includes(server));
+  await output.print(
+    format === 'json' ? jsonDocument({ changes }) : joinLines(changeTable(changes, output.columns)),
+  );
+  if (changes.length === 0 && format !== 'json') output.tell('no tool waits to be accepted');
+  return 0;
+}
+
+/** Whoever accepts nothing has named something else than they think. */
+function mustWait(
+  changes: readonly ToolChange[],
+  { server, tool }: { readonly server: string; readonly tool?: string },
+): void {
+  const ofServer = changes.filter((it) => it.server === server);
+  if (ofServer.length === 0) {
+    const known = [...new Set(changes.map((it) => it.server))];
+    throw new NotUnderstood(
+      `no tool of server "${server}" waits to be accepted${hint(server, known) || LOOK}`,
+    );
+  }
+  if (tool !== undefined && !ofServer.some((it) => it.tool === tool)) {
+    const known = ofServer.map((it) => it.tool);
+    throw new NotUnderstood(
+      `server ${server} has no tool "${tool}" that waits to be accepted${hint(tool, known)}`,
+    );
+  }
+}
+
+const LOOK = '; toolplane tools --mcp-config <file> looks whether one changed';
+
+function hint(word: string, known: readonly string[]): string {
+  const meant = nearest(word, known);
+  if (meant !== undefined) return `; did you mean "${meant}"?`;
+  return known.length > 0 ? ` (there are ${known.join(', ')})` : '';
+}
+
+/** What differs from what was accepted, a line each, below the server and the tool; `word` says what became of them. */
+export function changeTable(
+  changes: readonly ToolChange[],
+  columns: number | undefined,
+  word: '' | 'accepted ' = '',
+): string[] {
+  return changes.flatMap(({ server, tool, differences, text }) => {
+    const head =
+      differences.length > 0
+        ? `${word}${server} ${tool} (${many(countOf(differences), 'change')})`
+        : `${word}${server} ${tool}`;
+    const rows = differences.map((it) => [it.severity, it.text]);
+    return [
+      ...table([[head]], { columns }),
+      ...table(rows.length > 0 ? rows : [[text]], { columns: undefined, indent: 2 }),
+    ];
+  });
+}
+
+/** One that stands for others counts as all of them. */
+function countOf(differences: ToolChange['differences']): number {
+  return differences.reduce((sum, { count = 1 }) => sum + count, 0);
+}

@@ -1,0 +1,162 @@
+import { textTokens } from '../../../base/text/display-text.ts';
+import type { HostTool } from '../../../host/host-options.ts';
+import type { ServerStatus } from '../../../mcp/servers/server-status.ts';
+import type { Pool, PoolDiagnostic, PooledTool } from '../../../pool/assemble.ts';
+import { divide } from '../../../pool/divide.ts';
+import type { ToolChange } from '../../../pool/pinning/judge.ts';
+import { priceList, priceOf } from '../../../pool/price.ts';
+import { sayDeferred } from '../../../pool/say-deferred.ts';
+import { toolBudget } from '../../../pool/tool-budget.ts';
+import { faultOf, sayChange, type Warning } from '../../host/with-host.ts';
+
+/** What `toolplane tools --json` prints. */
+export type ToolsReport = {
+  readonly servers: readonly ServerReport[];
+  /** Those that are configured and may not be started. */
+  readonly notStarted: readonly { readonly name: string; readonly state: string; readonly why: string }[];
+  readonly totals: Totals;
+  /** What was searched for, best first. */
+  readonly matches?: readonly Match[];
+};
+
+export type ServerReport = {
+  readonly name: string;
+  readonly status: ServerStatus['state'];
+  readonly era?: 'legacy' | 'modern';
+  readonly protocolVersion?: string;
+  readonly serverInfo?: { readonly name: string; readonly version: string };
+  readonly tools: readonly ToolReport[];
+  readonly tokens: number;
+  readonly warnings: readonly string[];
+  readonly error?: string;
+};
+
+/** A tool as its server lists it, the name a model knows it by, and what its definition costs. */
+export type ToolReport = Pick<
+  HostTool,
+  'name' | 'title' | 'description' | 'annotations' | 'inputSchema' | 'outputSchema'
+> & { readonly pooledName: string; readonly tokens: number };
+
+/** Tokens of definitions, all at once and with tool search. */
+type Totals = {
+  readonly servers: number;
+  readonly connected: number;
+  readonly tools: number;
+  readonly tokens: number;
+  readonly window: number;
+  /** What is sent if tools are searched for: the search itself, the names, and those that are always loaded. */
+  readonly withToolSearch: number;
+  /** Above this a model searches, unless it is told otherwise. */
+  readonly searchAbove: number;
+};
+
+export type Match = {
+  readonly server: string;
+  readonly name: string;
+  readonly pooledName: string;
+  readonly score: number;
+};
+
+/** What is known once every server has come or failed. */
+type Found = {
+  readonly statuses: Readonly<Record<string, ServerStatus>>;
+  readonly tools: readonly HostTool[];
+  readonly warnings: readonly Warning[];
+  readonly pool: Pool;
+  /** Those that are not what was accepted. */
+  readonly changes: readonly ToolChange[];
+};
+
+/** One server after the other as they were named, their tools as they list them. */
+export function serverReports({ statuses, tools, warnings, pool, changes }: Found): ServerReport[] {
+  return Object.entries(statuses).map(([name, status]) => {
+    const { state, era, protocolVersion, serverInfo } = status;
+    const pooled = pool.byServer.get(name);
+    const its = toolReports(
+      tools.filter(({ server }) => server === name),
+      pooled,
+    );
+    const error = faultOf(name, status);
+    return {
+      name,
+      status: state,
+      ...(era && { era }),
+      ...(protocolVersion !== undefined && { protocolVersion }),
+      ...(serverInfo && { serverInfo }),
+      tools: its,
+      tokens: its.reduce((sum, { tokens }) => sum + tokens, 0),
+      warnings: [
+        ...warnings.filter(({ server }) => server === name).map(({ message }) => message),
+        ...pool.diagnostics.filter(({ origin }) => isOf(origin, name)).map(sayRenamed),
+        ...changes
+          .filter(({ server }) => server === name)
+          .map((it) => `tool ${JSON.stringify(it.tool)}: ${sayChange(it)}`),
+      ],
+      ...(error !== undefined && { error }),
+    };
+  });
+}
+
+function toolReports(
+  listed: readonly HostTool[],
+  pooled: ReadonlyMap<string, PooledTool> | undefined,
+): ToolReport[] {
+  const left = new Map(pooled);
+  return listed.flatMap((tool) => {
+    const offered = left.get(tool.name);
+    if (!offered) return [];
+    // One that is listed twice is one tool.
+    left.delete(tool.name);
+    const { name, title, description, annotations, inputSchema, outputSchema } = offered.listed;
+    return [
+      {
+        name,
+        pooledName: offered.name,
+        ...(title !== undefined && { title }),
+        ...(description !== undefined && { description }),
+        ...(annotations && { annotations }),
+        inputSchema,
+        ...(outputSchema && { outputSchema }),
+        tokens: priceOf(offered),
+      },
+    ];
+  });
+}
+
+function isOf(origin: PoolDiagnostic['origin'], server: string): boolean {
+  return origin.kind === 'mcp' && origin.server === server;
+}
+
+/** Why a tool is not known by the name it would have. */
+export function sayRenamed({ fault, origin, wanted, name }: PoolDiagnostic): string {
+  const tool = `tool ${JSON.stringify(origin.tool)}`;
+  switch (fault) {
+    case 'listed-twice':
+      return `${tool} is listed more than once; the first is offered`;
+    case 'name-taken':
+      return `${tool} is offered as ${name}: another tool is called ${wanted}`;
+    case 'name-too-long':
+      return `${tool} is offered as ${name}: its own name is too long for models`;
+    case 'name-empty':
+      return `${tool} is offered as ${name}: it has no name`;
+  }
+}
+
+/** The window that shares are told of. */
+const WINDOW = 200_000;
+
+/** `pool` has the search as its only built-in. */
+export function totalsOf(servers: readonly ServerReport[], pool: Pool): Totals {
+  const { total, builtIns } = priceList(pool);
+  const { told, searchable } = divide(pool, 0, { names: new Set(), loaded: new Set() });
+  const definitions = told.reduce((sum, tool) => sum + priceOf(tool), 0);
+  return {
+    servers: servers.length,
+    connected: servers.filter(({ status }) => status === 'connected').length,
+    tools: servers.reduce((sum, { tools }) => sum + tools.length, 0),
+    tokens: total - builtIns,
+    window: WINDOW,
+    withToolSearch: definitions + textTokens(sayDeferred(searchable)),
+    searchAbove: toolBudget(undefined, WINDOW),
+  };
+}

@@ -1,0 +1,77 @@
+import { counted, many, percent } from '../../output/format.ts';
+import { table } from '../../terminal/table.ts';
+import type { Match, ServerReport, ToolReport, ToolsReport } from './report.ts';
+
+/** The tools of each server below its name; a server that failed is told of elsewhere. */
+export function toolTable({ servers }: Pick<ToolsReport, 'servers'>, columns: number | undefined): string[] {
+  const groups = servers.flatMap((server) => {
+    if (server.status !== 'connected') return [];
+    const rows = server.tools.map((tool) => [tool.name, marksOf(tool), firstLine(tool.description)]);
+    return [[...table([[headOf(server)]], { columns }), ...table(rows, { columns, indent: 2 })]];
+  });
+  return groups.flatMap((lines, at) => (at === 0 ? lines : ['', ...lines]));
+}
+
+/** What a search found, best first. */
+export function matchTable({ servers, matches = [] }: ToolsReport, columns: number | undefined): string[] {
+  const rows = matches.map((match) => {
+    const tool = toolOf(servers, match);
+    return [match.server, match.name, tool ? marksOf(tool) : '', firstLine(tool?.description)];
+  });
+  return table(rows, { columns });
+}
+
+/** What a server claims of a tool, as far as it matters before a call. */
+export function marksOf({ annotations }: Pick<ToolReport, 'annotations'>): string {
+  const marks = [
+    annotations?.readOnlyHint === true ? 'readOnly' : '',
+    annotations?.destructiveHint === true ? 'destructive' : '',
+  ];
+  return marks.filter((mark) => mark !== '').join(' ');
+}
+
+/** The first line that says something. */
+export function firstLine(description = ''): string {
+  return description.trim().split('\n', 1)[0]?.trim() ?? '';
+}
+
+function headOf({ name, tools, serverInfo }: ServerReport): string {
+  const version = serverInfo ? `, ${serverInfo.name} ${serverInfo.version}` : '';
+  return `${name} (${many(tools.length, 'tool')}${version})`;
+}
+
+function toolOf(servers: readonly ServerReport[], { server, name }: Match): ToolReport | undefined {
+  return servers.find((it) => it.name === server)?.tools.find((it) => it.name === name);
+}
+
+/** What definitions cost in every request: servers and their tools, the dearest first, then all of them. */
+export function costTable({ servers, totals }: ToolsReport, columns: number | undefined): string[] {
+  const { tokens, tools, window, withToolSearch } = totals;
+  const rows = [
+    ['', 'tools', 'tokens', 'share'],
+    ...dearest(servers.filter(({ status }) => status === 'connected')).flatMap((server) => [
+      [server.name, counted(server.tools.length), counted(server.tokens), percent(server.tokens, window)],
+      ...dearest(server.tools).map((tool) => [`  ${tool.name}`, '', counted(tool.tokens), '']),
+    ]),
+    ['all', counted(tools), counted(tokens), percent(tokens, window)],
+    ['with tool search', '', counted(withToolSearch), percent(withToolSearch, window)],
+  ];
+  const lines = table(rows, { columns, right: [1, 2, 3] });
+  return [...lines, '', ...sayCost(totals)];
+}
+
+/** What the figures mean. */
+function sayCost({ tokens, window, searchAbove, withToolSearch }: ToolsReport['totals']): string[] {
+  const share = `Shares are of a window of ${counted(window)} tokens.`;
+  const limit = `${counted(searchAbove)} tokens (${percent(searchAbove, window)})`;
+  if (tokens > searchAbove) {
+    const saved = percent(tokens - withToolSearch, tokens);
+    return [share, `Above ${limit} a model searches for tools, which spares ${saved} of that.`];
+  }
+  return [share, `Up to ${limit} a model is told of all tools; above it searches.`];
+}
+
+/** Same costs by name, so that the same tools give the same lines. */
+function dearest<T extends Pick<ServerReport, 'name' | 'tokens'>>(priced: readonly T[]): T[] {
+  return [...priced].sort((a, b) => b.tokens - a.tokens || (a.name < b.name ? -1 : 1));
+}

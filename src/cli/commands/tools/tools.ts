@@ -1,0 +1,205 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { TOOL_SEARCH } from '../../../agent/builtins/tool-search.ts';
+import type { HostTool } from '../../../host/host-options.ts';
+import { assemble, type Pool } from '../../../pool/assemble.ts';
+import { parseQuery } from '../../../pool/search/parse-query.ts';
+import { ToolIndex } from '../../../pool/search/tool-index.ts';
+import { type Actions, actionWord } from '../../flags/action-word.ts';
+import {
+  addServerChoice,
+  addServerFlags,
+  chosenNames,
+  refuse,
+  type ServerMap,
+} from '../../flags/server-flags.ts';
+import { type NamedServers, namedServers } from '../../host/named-servers.ts';
+import { type Connected, changedTools, tellFaults, withHost } from '../../host/with-host.ts';
+import { ExitCode } from '../../output/failure.ts';
+import { joinLines, jsonDocument } from '../../output/format.ts';
+import { startChanges } from './changes.ts';
+import { type Match, serverReports, type ToolsReport, totalsOf } from './report.ts';
+import { costTable, matchTable, toolTable } from './tables.ts';
+
+const HELP = `
+Connects the servers, lists what they offer, and ends them again. Beside each tool stands what its server claims of it.
+
+  toolplane tools                                                   all tools of the servers configured here
+  toolplane tools -s github --cost                                  what its definitions cost a model, in tokens
+  toolplane tools --search "send a mail"                            the tools for a need, best first
+  toolplane tools --mcp-config servers.json                         of the servers of a file, and no others
+  toolplane tools --stdio "npx -y some-server" --json               one server without a file, for programs
+
+A tool whose definition changed since it was first seen is asked about before every call, until somebody accepts it.
+To look is not to accept, but what a look finds changed can be accepted from then on:
+
+  toolplane tools --changed                                         what changed, and how
+  toolplane tools accept github create_issue                        this tool is well as it is now
+  toolplane tools accept github                                     so are all of this server
+
+--search understands what a model's search does: server:github, +word, readonly:true, destructive:false and
+select:<name>,<name>.
+
+Exit codes:
+  0    every server was there
+  1    one could not be connected; the others are listed, and stderr says why
+  2    the command was not understood, or there is nothing of that name to accept
+  130  it was interrupted (129, 143: hung up, terminated)`;
+
+const ACTIONS: Actions<'list' | 'accept'> = {
+  list: [0, 0, ''],
+  accept: [1, 2, '<server> [tool]'],
+};
+
+type Values = { json?: true; cost?: true; changed?: true; search?: string; limit: number };
+
+/** `toolplane tools`: what servers offer, what it costs, which tool is for what, and what changed. */
+export function defineTools(command: Command): void {
+  addServerChoice(addServerFlags(command))
+    .usage('[options] [accept <server> [tool]]')
+    .argument('[words...]', 'nothing, or accept <server> [tool]')
+    .addOption(
+      new Option('--cost', 'tokens of every definition, the dearest first').conflicts(['search', 'changed']),
+    )
+    .addOption(
+      new Option('--search <text>', 'the tools for a need, best first').argParser(words).conflicts('changed'),
+    )
+    .addOption(new Option('--limit <n>', 'how many --search gives').argParser(count).default(10))
+    .option('--changed', 'definitions that changed since they were accepted; connects nothing')
+    .option('--json', 'one JSON document with everything')
+    .addHelpText('after', HELP)
+    .action(async (words: string[], values: Values, command: Command) => {
+      const action = actionWord(command, words, ACTIONS);
+      refuseIdle(command, action, values);
+      const code =
+        action === 'accept' || values.changed
+          ? await changes(words, values, command)
+          : await list(values, command);
+      if (code !== 0) throw new ExitCode(code);
+    });
+}
+
+/** A flag that would change nothing was meant to change something. */
+function refuseIdle(command: Command, action: 'list' | 'accept', { search }: Values): void {
+  if (search === undefined && command.getOptionValueSource('limit') === 'cli') {
+    refuse(command, '--limit says how many --search gives, and there is no --search');
+  }
+  const idle = (['cost', 'search', 'changed', 'server'] as const).filter(
+    (name) => command.getOptionValueSource(name) === 'cli',
+  );
+  if (action === 'accept' && idle.length > 0) {
+    refuse(command, `tools accept takes <server> [tool] and no --${idle.join(' or --')}`);
+  }
+}
+
+async function list({ json, cost, search, limit }: Values, command: Command): Promise<number> {
+  const named = await namedServers(command, chosenNames(command));
+  const format = json ? 'json' : cost ? 'cost' : 'list';
+  return startTools({ ...named, format, limit, ...(search !== undefined && { search }) }, process.env);
+}
+
+async function changes(
+  [, server, tool]: readonly string[],
+  { json }: Values,
+  command: Command,
+): Promise<number> {
+  const format = json ? 'json' : 'text';
+  const servers = chosenNames(command);
+  if (server === undefined) {
+    return startChanges({ format, action: 'changed', ...(servers && { servers }) }, process.env);
+  }
+  const named = { server, ...(tool !== undefined && { tool }) };
+  return startChanges({ format, action: 'accept', ...named }, process.env);
+}
+
+function count(value: string): number {
+  if (!/^[1-9]\d{0,3}$/.test(value)) throw new InvalidArgumentError('It takes a whole number, 1 or more.');
+  return Number(value);
+}
+
+function words(value: string): string {
+  if (value.trim() === '') throw new InvalidArgumentError('It takes what the tool is to do.');
+  return value;
+}
+
+export type ToolsRequest = NamedServers & {
+  readonly format: 'list' | 'cost' | 'json';
+  readonly search?: string;
+  /** How many a search gives at most. */
+  readonly limit: number;
+};
+
+/** The longest name the strictest models take is 64; this is what most take. */
+const MAX_NAME = 128;
+
+/** `toolplane tools`; gives its exit code. */
+export function startTools(request: ToolsRequest, env: NodeJS.ProcessEnv): Promise<number> {
+  return withHost(request, env, async (connected) => {
+    const report = await reportOf(connected, request, env);
+    await connected.output.print(printed(report, request, connected.output.columns));
+    if (request.format !== 'json') {
+      for (const { name, warnings } of report.servers) {
+        for (const warning of warnings) connected.output.tell(`server ${name}: ${warning}`);
+      }
+      if (report.matches?.length === 0) connected.output.tell('no tool was found; try other words');
+    }
+    return tellFaults(connected);
+  });
+}
+
+async function reportOf(
+  { host, warnings, output, aside }: Connected,
+  request: ToolsRequest,
+  env: NodeJS.ProcessEnv,
+): Promise<ToolsReport> {
+  const statuses = host.status();
+  const listed = await host.listTools();
+  const tools = listed.filter(({ server }) => statuses[server]?.state === 'connected');
+  const pool = poolOf(request.servers, tools);
+  const changes = changedTools(request.servers, tools, env, output.tell);
+  const servers = serverReports({ statuses, tools, warnings, pool, changes });
+  const matches =
+    request.search === undefined ? undefined : await search(request.search, request.limit, pool);
+  const notStarted = aside.map(({ server: name, state, why }) => ({ name, state, why }));
+  return { servers, notStarted, totals: totalsOf(servers, pool), ...(matches && { matches }) };
+}
+
+function poolOf(entries: ServerMap, tools: readonly HostTool[]): Pool {
+  return assemble({
+    builtIns: [TOOL_SEARCH.listed],
+    servers: Map.groupBy(tools, ({ server }) => server),
+    maxNameLength: MAX_NAME,
+    alwaysLoadServers: new Set(Object.keys(entries).filter((key) => isAlwaysLoaded(entries[key]))),
+  });
+}
+
+function isAlwaysLoaded(entry: ServerMap[string] | undefined): boolean {
+  return entry !== undefined && 'alwaysLoad' in entry && entry.alwaysLoad === true;
+}
+
+/** The same words find the same tools that they find for a model. */
+async function search(text: string, limit: number, pool: Pool): Promise<Match[]> {
+  const query = parseQuery(text);
+  const ofServers = pool.tools.filter(({ origin }) => origin.kind === 'mcp');
+  if (query.kind === 'select') {
+    const named = ofServers.filter(({ name }) => query.names.includes(name));
+    return named.flatMap((tool) => matchOf(tool, 1));
+  }
+  const index = new ToolIndex();
+  index.sync(ofServers);
+  const hits = await index.search({ ...query, limit });
+  return hits.flatMap(({ tool, score }) => matchOf(tool, score));
+}
+
+function matchOf({ name: pooledName, origin }: Pool['tools'][number], score: number): Match[] {
+  return origin.kind === 'mcp' ? [{ server: origin.server, name: origin.tool, pooledName, score }] : [];
+}
+
+function printed(
+  report: ToolsReport,
+  { format, search: text }: ToolsRequest,
+  columns: number | undefined,
+): string {
+  if (format === 'json') return jsonDocument(report);
+  if (text !== undefined) return joinLines(matchTable(report, columns));
+  return joinLines(format === 'cost' ? costTable(report, columns) : toolTable(report, columns));
+}

@@ -1,0 +1,288 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { isRecord } from '../../base/json-value.ts';
+import { faultText } from '../../config/files/diagnostics.ts';
+import { readFlagNow } from '../../config/sources/read-flags.ts';
+import { contentFaults, readServers } from '../../config/sources/read-servers.ts';
+import { readToolSearch, TOOL_SEARCH_WORDS } from '../../pool/tool-budget.ts';
+import { PERMISSION_MODES } from '../../protocol/permission.ts';
+import { SdkError } from '../../protocol/sdk-error.ts';
+import { toolRules } from '../../sdk/options/option-table.ts';
+import type { AgentDefinition, Options } from '../../sdk/options/options.ts';
+import { neutralise } from '../terminal/text.ts';
+import { settingSources, several } from './flag-values.ts';
+import { readJsonFlag } from './json-flag.ts';
+
+/** One flag of the commands that start an agent, and the option of the SDK it stands for. */
+type FlagRow = {
+  readonly flags: string;
+  readonly does: string;
+  readonly choices?: readonly string[];
+  readonly parse?: (value: string, before: unknown) => unknown;
+  /** Takes what `parse` gave, or the text. */
+  readonly option: (value: never) => Options;
+};
+
+const ROWS: readonly FlagRow[] = [
+  {
+    flags: '-m, --model <name>',
+    does: 'the model, such as opus, openai:<name> or rehearsal (offline, needs no key)',
+    option: (model: string) => ({ model }),
+  },
+  {
+    flags: '--fallback-model <name>',
+    does: 'the model when the first is overloaded',
+    option: (fallbackModel: string) => ({ fallbackModel }),
+  },
+  {
+    flags: '--mcp-config <file>',
+    does: 'servers: a file with "mcpServers", or its text; may be repeated',
+    parse: several,
+    option: (given: string[]) => ({ mcpServers: readMcpConfigs(given) }),
+  },
+  {
+    flags: '--strict-mcp-config',
+    does: 'no servers but those of --mcp-config',
+    option: (strictMcpConfig: boolean) => ({ strictMcpConfig }),
+  },
+  {
+    flags: '--permission-mode <mode>',
+    does: 'what runs without a question (auto is the same as default with our own agent)',
+    choices: PERMISSION_MODES,
+    option: (permissionMode) => ({ permissionMode }),
+  },
+  {
+    flags: '--allow-dangerously-skip-permissions',
+    does: 'lets the mode bypassPermissions be chosen',
+    option: (allowDangerouslySkipPermissions: boolean) => ({ allowDangerouslySkipPermissions }),
+  },
+  {
+    flags: '--allowed-tools, --allowedTools <rules>',
+    does: 'what may run without a question, such as mcp__docs,Read; may be repeated',
+    parse: rules,
+    option: (allowedTools: string[]) => ({ allowedTools: readRules('--allowedTools', allowedTools) }),
+  },
+  {
+    flags: '--disallowed-tools, --disallowedTools <rules>',
+    does: 'what may never run; may be repeated',
+    parse: rules,
+    option: (disallowedTools: string[]) => ({
+      disallowedTools: readRules('--disallowedTools', disallowedTools),
+    }),
+  },
+  {
+    flags: '--tools <names>',
+    does: 'the built-in tools to offer',
+    parse: rules,
+    option: (tools: string[]) => ({ tools }),
+  },
+  {
+    flags: '-c, --continue',
+    does: 'go on with the last conversation of this directory',
+    option: (on: boolean) => ({ continue: on }),
+  },
+  {
+    flags: '-r, --resume <session>',
+    does: 'go on with this conversation',
+    option: (resume: string) => ({ resume }),
+  },
+  {
+    flags: '--fork-session',
+    does: 'leave the conversation that is resumed as it is',
+    option: (forkSession: boolean) => ({ forkSession }),
+  },
+  {
+    flags: '--no-session-persistence',
+    does: 'do not keep the conversation, so that it cannot be resumed',
+    // A flag that begins with no- is true unless it is given.
+    option: (isKept: boolean) => (isKept ? {} : { persistSession: false }),
+  },
+  {
+    flags: '--agents <file>',
+    does: 'sub-agents by name, each with "description" and "prompt": a JSON file, or its text',
+    option: (given: string) => ({ agents: readAgents(given) }),
+  },
+  {
+    flags: '--lead-only',
+    does: 'keep the servers to the lead: sub-agents have only their own (our own agent)',
+    option: () => ({ extraArgs: { 'lead-only': null } }),
+  },
+  {
+    flags: '--tool-search <when>',
+    does: `when servers’ tools have to be searched for: ${TOOL_SEARCH_WORDS} (our own agent)`,
+    parse: searchWhen,
+    option: (when: string) => ({ extraArgs: { 'tool-search': when } }),
+  },
+  {
+    flags: '--add-dir <directory>',
+    does: 'another directory to work in; may be repeated',
+    parse: several,
+    option: (additionalDirectories: string[]) => ({ additionalDirectories }),
+  },
+  {
+    flags: '--max-turns <n>',
+    does: 'how often the model may be asked for one prompt',
+    parse: count,
+    option: (maxTurns: number) => ({ maxTurns }),
+  },
+  {
+    flags: '--max-retries <n>',
+    does: 'how often a failed model request is repeated, 0 or more; by default 10, or 5 without any response (our own agent)',
+    parse: retries,
+    option: (given: number) => ({ extraArgs: { 'max-retries': String(given) } }),
+  },
+  {
+    flags: '--max-thinking-tokens <n>',
+    does: 'how long the model may think',
+    parse: count,
+    option: (maxThinkingTokens: number) => ({ maxThinkingTokens }),
+  },
+  {
+    flags: '--settings <file>',
+    does: 'a settings file, or its text',
+    option: (settings: string) => ({ settings }),
+  },
+  {
+    flags: '--setting-sources <scopes>',
+    does: 'which files are read, of user,project,local; by default all',
+    parse: settingSources,
+    option: (sources: NonNullable<Options['settingSources']>) => ({ settingSources: sources }),
+  },
+  {
+    flags: '--plugin-dir <directory>',
+    does: 'a plugin, whose .mcp.json names servers; may be repeated',
+    parse: several,
+    option: (directories: string[]) => ({
+      plugins: directories.map((path) => ({ type: 'local', path })),
+    }),
+  },
+  {
+    flags: '--agent-executable <path>',
+    does: 'drive this agent CLI instead of the agent of this package',
+    option: (pathToClaudeCodeExecutable: string) => ({ pathToClaudeCodeExecutable }),
+  },
+  {
+    flags: '--debug',
+    does: 'print every control frame to stderr',
+    option: (debug: boolean) => ({ debug }),
+  },
+];
+
+/** What commander read, by the flags' names. */
+export type FlagValues = Readonly<Record<string, unknown>>;
+
+/** Gives a command the flags of an agent. */
+export function addAgentFlags(command: Command): Command {
+  for (const { flags, does, choices, parse } of ROWS) {
+    const option = new Option(flags, does);
+    if (choices) option.choices(choices);
+    if (parse) option.argParser(parse);
+    command.addOption(option);
+  }
+  return command
+    .option('--system-prompt <text>', 'instead of the agent’s own system prompt')
+    .option('--append-system-prompt <text>', 'after the system prompt');
+}
+
+/** The options that the flags of this command stand for. A value that cannot be used is told, and ends the command with 2. */
+export function agentOptions(command: Command): Options {
+  try {
+    return readOptions(command.opts());
+  } catch (cause) {
+    if (!(cause instanceof SdkError)) throw cause;
+    return command.error(`error: ${neutralise(cause.message)}`, { exitCode: 2 });
+  }
+}
+
+function readOptions(values: FlagValues): Options {
+  const given = ROWS.flatMap(({ flags, option }) => {
+    const value = values[new Option(flags).attributeName()];
+    return value === undefined ? [] : [option(value as never)];
+  });
+  const options = Object.assign({}, ...given, { systemPrompt: systemPrompt(values) }) as Options;
+  if (options.pathToClaudeCodeExecutable !== undefined) return options;
+  const extraArgs = Object.assign({}, OWN_FLAGS, ...given.map((it: Options) => it.extraArgs));
+  return { ...options, extraArgs };
+}
+
+/** What only our own agent understands: it says more to people than programs for another agent expect. */
+const OWN_FLAGS = { 'tool-marks': null, 'tell-decisions': null };
+
+/** Without a word about it the agent's own prompt is in force. */
+function systemPrompt({
+  systemPrompt: own,
+  appendSystemPrompt: append,
+}: FlagValues): Options['systemPrompt'] {
+  const added = typeof append === 'string' ? append : undefined;
+  if (typeof own === 'string') return added === undefined ? own : [own, added];
+  return { type: 'preset', preset: 'claude_code', ...(added !== undefined && { append: added }) };
+}
+
+/** A comma inside parentheses belongs to its rule. */
+function rules(value: string, before: unknown): string[] {
+  const items = value.split(/,(?![^(]*\))/).map((item) => item.trim());
+  return [...((before as string[] | undefined) ?? []), ...items.filter((item) => item !== '')];
+}
+
+function count(value: string): number {
+  if (!/^[1-9]\d*$/.test(value)) throw new InvalidArgumentError('It takes a whole number, 1 or more.');
+  return Number(value);
+}
+
+function retries(value: string): number {
+  if (!/^\d+$/.test(value)) throw new InvalidArgumentError('It takes a whole number, 0 or more.');
+  return Number(value);
+}
+
+function searchWhen(value: string): string {
+  if (!readToolSearch(value)) throw new InvalidArgumentError(`It takes ${TOOL_SEARCH_WORDS}.`);
+  return value;
+}
+
+/** The sub-agents of `--agents`: the path of a file, or a JSON text. An agent leaves out what it cannot read, so that is told here. */
+export function readAgents(given: string): Record<string, AgentDefinition> {
+  const { value, where } = readJsonFlag('--agents', given, 'bad-option');
+  if (!isRecord(value)) throw new SdkError('bad-option', `${where}: it must be an object of agents by name`);
+  for (const [name, agent] of Object.entries(value)) {
+    const missing = NEEDED.find((key) => !isRecord(agent) || typeof agent[key] !== 'string');
+    if (missing) throw new SdkError('bad-option', `${where}: agent "${name}" needs "${missing}", a string`);
+  }
+  return value as Record<string, AgentDefinition>;
+}
+
+const NEEDED = ['description', 'prompt'] as const;
+
+/** The rules of a flag as they are; one that is not whole throws, and is named. */
+function readRules(flag: string, rules: string[]): string[] {
+  const broken = rules.find((rule) => !toolRules.holds([rule]));
+  if (broken === undefined) return rules;
+  throw new SdkError('bad-option', `${flag} '${broken}' is no rule: write Tool or Tool(pattern)`);
+}
+
+type Servers = NonNullable<Options['mcpServers']>;
+
+/**
+ * The servers of all `--mcp-config`: paths of files, or JSON texts. Of two with one name the later wins. An entry that
+ * cannot be used is told and left out; of what cannot be read at all nothing is taken.
+ */
+export function readMcpConfigs(
+  given: readonly string[],
+  tell: (line: string) => void = tellOnStderr,
+): Servers {
+  const servers = given.flatMap((it) => readMcpConfig(it, tell));
+  return Object.fromEntries(servers) as Servers;
+}
+
+function readMcpConfig(given: string, tell: (line: string) => void): (readonly [string, object])[] {
+  const { label, content } = readFlagNow('--mcp-config', given, process.cwd());
+  const place = { scope: 'program', label } as const;
+  const { state, servers, faults } = readServers(content, { ...place, kind: 'given' });
+  if (state !== 'read') throw new SdkError('bad-server', faults.map(faultText).join('; '));
+  // What is odd about an entry that is taken, whoever takes it says.
+  const lost = faults.filter(({ level }) => level === 'error');
+  for (const fault of [...contentFaults(content, place), ...lost]) tell(faultText(fault));
+  return servers.flatMap(({ name, entry }) => (entry ? [[name, entry] as const] : []));
+}
+
+function tellOnStderr(line: string): void {
+  process.stderr.write(`toolplane: ${neutralise(line)}\n`);
+}

@@ -1,0 +1,314 @@
+import { existsSync } from 'node:fs';
+import type { Command } from 'commander';
+import {
+  approveSettings,
+  decideServers,
+  forgetChoices,
+  rejectSettings,
+  trustDirectory,
+} from '../../../config/approval/approval-store.ts';
+import { type Configuration, readConfiguration } from '../../../config/configuration.ts';
+import { faultText } from '../../../config/files/diagnostics.ts';
+import { isWithin, realPlace } from '../../../config/files/real-path.ts';
+import { repositoryRoot } from '../../../config/sources/config-paths.ts';
+import type { SettingsSource } from '../../../config/sources/source-types.ts';
+import { addJsonFlag, formatOf, type McpFormat } from '../../flags/flag-values.ts';
+import { ExitCode, NotUnderstood } from '../../output/failure.ts';
+import { line, type Piece } from '../../terminal/render.ts';
+import { processTerminal } from '../../terminal/terminal.ts';
+import { whereDocument, whereText } from '../entries.ts';
+import { inSession, type Session } from '../session.ts';
+import { askToApprove, trustWords } from './dialogue.ts';
+import {
+  allPending,
+  type Decisions,
+  namedEntries,
+  otherSettings,
+  type Pending,
+  rejectedEntries,
+} from './pending.ts';
+
+const APPROVE_HELP = `
+What a project brings along (servers in .mcp.json and .toolplane/settings.local.json, and what its settings files would
+allow, run or set) counts only once you have approved it on this machine. In a terminal, and without names, each one is
+shown as it is written and asked about:
+
+  y  yes, it counts; if it is changed, you are asked again
+  n  no, it is rejected: a server is not started, of a settings file only what forbids counts; if it is changed, you
+     are asked again
+  s  skip: decide another time
+  t  trust the whole repository: every server, hook, allow rule and variable in it, now and after every pull, will
+     count without a question, as long as it is this repository (known by a token in .git/toolplane-trust)
+  q  stop here; what you decided so far counts
+
+Ctrl-C leaves everything as it was. Without a terminal nothing is approved unless it is named:
+
+  toolplane mcp approve                     look, and decide
+  toolplane mcp approve github docs         these servers; of a name in several files, only the highest
+                                            entry that waits
+  toolplane mcp approve --settings          the settings files of the project, also those you rejected
+  toolplane mcp approve --all               every server and settings file that waits
+  toolplane mcp approve --trust-repository  everything in the repository, now and later
+
+Files:
+  ~/.toolplane/choices.json                 what you decided; toolplane mcp reset-project-choices forgets it
+
+Exit codes:
+  0    done, or nothing waits
+  1    it failed
+  2    the command was not understood; nobody is there to be asked; there is no such server
+  130  it was interrupted; nothing was decided (129, 143: hung up, terminated)`;
+
+type Values = { json?: true; all?: true; settings?: true; trustRepository?: true };
+
+/** `toolplane mcp approve`: what a project brings along may count. */
+export function defineApprove(command: Command): void {
+  addJsonFlag(command)
+    .argument('[name...]', 'the servers; without any, you are asked about each')
+    .option('--all', 'every server and settings file that waits')
+    .option('--settings', 'the settings files of the project')
+    .option('--trust-repository', 'everything in the repository, now and after every pull')
+    .addHelpText('after', APPROVE_HELP)
+    .action(async (names: string[], values: Values) => {
+      const { all, settings, trustRepository } = values;
+      const request = {
+        names,
+        choice: 'approved',
+        all: all === true,
+        settings: settings === true,
+        trust: trustRepository === true,
+      } as const;
+      const code = await startApprove(request, formatOf(values), process.env);
+      if (code !== 0) throw new ExitCode(code);
+    });
+}
+
+const REJECT_HELP = `
+A rejected server is not started and takes its name from nobody; of a rejected settings file only what forbids counts.
+If it is changed, you are asked again. In a terminal, and without names, you are asked about each, as toolplane mcp
+approve does.
+
+  toolplane mcp reject github
+  toolplane mcp reject --settings          the settings files of the project, also those you approved
+  toolplane mcp reject --all               every server and settings file that waits
+
+Files:
+  ~/.toolplane/choices.json                what you decided; toolplane mcp reset-project-choices forgets it
+
+Exit codes:
+  0    done, or nothing waits
+  1    it failed
+  2    the command was not understood; nobody is there to be asked; there is no such server
+  130  it was interrupted; nothing was decided (129, 143: hung up, terminated)`;
+
+/** `toolplane mcp reject`: what a project brings along may not count. */
+export function defineReject(command: Command): void {
+  addJsonFlag(command)
+    .argument('[name...]', 'the servers; without any, you are asked about each')
+    .option('--all', 'every server and settings file that waits')
+    .option('--settings', 'the settings files of the project')
+    .addHelpText('after', REJECT_HELP)
+    .action(async (names: string[], values: { json?: true; all?: true; settings?: true }) => {
+      const request = {
+        names,
+        choice: 'rejected',
+        all: values.all === true,
+        settings: values.settings === true,
+        trust: false,
+      } as const;
+      const code = await startApprove(request, formatOf(values), process.env);
+      if (code !== 0) throw new ExitCode(code);
+    });
+}
+
+const RESET_HELP = `
+Forgets what you approved, rejected and trusted in this repository, and in the directories below it; without a
+repository, in this directory. What it brings along waits for approval again.
+
+Files:
+  ~/.toolplane/choices.json                what you decided
+
+Exit codes:
+  0  done
+  1  the file cannot be written
+  2  the command was not understood`;
+
+/** `toolplane mcp reset-project-choices`: everything in the project waits again. */
+export function defineResetProjectChoices(command: Command): void {
+  addJsonFlag(command)
+    .addHelpText('after', RESET_HELP)
+    .action(async (values: { json?: true }) => {
+      const code = await startReset(formatOf(values), process.env);
+      if (code !== 0) throw new ExitCode(code);
+    });
+}
+
+export type ApproveRequest = {
+  readonly names: readonly string[];
+  readonly choice: 'approved' | 'rejected';
+  readonly all: boolean;
+  readonly settings: boolean;
+  readonly trust: boolean;
+};
+
+/** `toolplane mcp approve` and `reject`; gives the exit code. */
+export function startApprove(
+  request: ApproveRequest,
+  format: McpFormat,
+  env: NodeJS.ProcessEnv,
+): Promise<number> {
+  return inSession(format, env, async (session) => {
+    const configuration = await readConfiguration(session.world);
+    const pending = allPending(configuration);
+    const decisions = stated(request, configuration, pending);
+    if (pending.length === 0 && (!decisions || (request.all && !request.settings)))
+      return nothingWaits(session, configuration);
+    if (decisions) return decide(session, decisions);
+    if (format === 'json' || !processTerminal(env).isInteractive) throw nobodyToAsk(pending);
+    const trust = trustable(configuration);
+    const end = await askToApprove(pending, 'directory' in trust ? trust.directory : undefined, env);
+    if (typeof end !== 'number') return decide(session, end);
+    session.tell('nothing was decided');
+    return end;
+  });
+}
+
+/** What cannot be read waits for nobody, and who looks for it here should know. */
+async function nothingWaits({ answer, tell }: Session, { faults }: Configuration): Promise<number> {
+  await answer({
+    document: { approved: [], rejected: [], settings: [], rejectedSettings: [] },
+    pieces: [line('nothing waits for approval')],
+  });
+  const ofProject = faults.filter(({ scope, level }) => level === 'error' && scope !== 'user');
+  for (const fault of ofProject) tell(faultText(fault));
+  return 0;
+}
+
+/** What the flags decide without a question; undefined if they leave it to a person. */
+function stated(
+  { names, choice, all, settings, trust }: ApproveRequest,
+  configuration: Configuration,
+  pending: readonly Pending[],
+): Decisions | undefined {
+  if (names.length > 0 && (all || trust)) {
+    throw new NotUnderstood(`name servers, or give ${all ? '--all' : '--trust-repository'}, not both`);
+  }
+  if (names.length === 0 && !all && !settings && !trust) return undefined;
+  const servers = pending.flatMap((it) => (all && it.kind === 'server' ? [it.written] : []));
+  const waiting = pending.flatMap((it) => (all && it.kind === 'settings' ? [it.source] : []));
+  const files = settings ? otherSettings(configuration, choice) : waiting;
+  if (choice === 'rejected') {
+    const rejected = names.length > 0 ? rejectedEntries(configuration, names) : servers;
+    return { approved: [], rejected, settings: [], rejectedSettings: files };
+  }
+  const named = names.length > 0 ? namedEntries(configuration, names) : { meant: servers, waiting: [] };
+  return {
+    approved: named.meant,
+    rejected: [],
+    settings: files,
+    rejectedSettings: [],
+    waiting: named.waiting,
+    ...(trust && { trusted: trustedRoot(configuration) }),
+  };
+}
+
+function trustedRoot(configuration: Configuration): string {
+  const trust = trustable(configuration);
+  if ('fault' in trust) throw new NotUnderstood(trust.fault);
+  return trust.directory;
+}
+
+function nobodyToAsk(pending: readonly Pending[]): NotUnderstood {
+  const what = pending.map((it) => (it.kind === 'server' ? it.written.name : it.source.label));
+  return new NotUnderstood(
+    `nobody is at a terminal to be asked about ${listed(what)}; name the servers, or give --settings or --all`,
+  );
+}
+
+/** A few of many. */
+function listed(names: readonly string[]): string {
+  const more = names.length - MOST_NAMES;
+  return more > 0 ? `${names.slice(0, MOST_NAMES).join(', ')} and ${more} more` : names.join(', ');
+}
+
+const MOST_NAMES = 10;
+
+/** Writes what was decided, and says so. */
+async function decide({ world, answer, tell }: Session, decisions: Decisions): Promise<number> {
+  const { approved, rejected, settings, rejectedSettings, trusted, waiting = [] } = decisions;
+  if (approved.length > 0) decideServers(world.home, approved, 'approved');
+  if (rejected.length > 0) decideServers(world.home, rejected, 'rejected');
+  for (const source of settings) approveSettings(world.home, source);
+  for (const source of rejectedSettings) rejectSettings(world.home, source);
+  if (trusted !== undefined) trustDirectory(world.home, trusted);
+  await answer({
+    document: {
+      approved: approved.map((it) => ({ name: it.name, ...whereDocument(it) })),
+      rejected: rejected.map((it) => ({ name: it.name, ...whereDocument(it) })),
+      settings: settings.map(settingsDocument),
+      rejectedSettings: rejectedSettings.map(settingsDocument),
+      ...(trusted !== undefined && { trusted }),
+      ...(waiting.length > 0 && { waiting: waiting.map((it) => ({ name: it.name, ...whereDocument(it) })) }),
+    },
+    pieces: decisionPieces(decisions),
+  });
+  for (const it of waiting) {
+    tell(`"${it.name}" of ${whereText(it)} is another entry and waits still: toolplane mcp approve shows it`);
+  }
+  return 0;
+}
+
+function settingsDocument({ label, path, scope }: SettingsSource): object {
+  return { scope, label, path };
+}
+
+function decisionPieces({ approved, rejected, settings, rejectedSettings, trusted }: Decisions): Piece[] {
+  const pieces = [
+    ...approved.map((it) => line(['✓ ', 'good'], 'approved ', [it.name, 'strong'], ` (${whereText(it)})`)),
+    ...rejected.map((it) => line(['⏸ ', 'dim'], 'rejected ', [it.name, 'strong'], ` (${whereText(it)})`)),
+    ...settings.map(({ label }) => line(['✓ ', 'good'], `approved the settings of ${label}`)),
+    ...rejectedSettings.map(({ label }) =>
+      line(['⏸ ', 'dim'], `rejected the settings of ${label}; of them only what forbids counts`),
+    ),
+    ...(trusted === undefined ? [] : [line(['✓ ', 'good'], `trusted: ${trustWords(trusted)}`)]),
+  ];
+  return pieces.length > 0 ? pieces : [line('nothing was approved or rejected')];
+}
+
+/** `toolplane mcp reset-project-choices`; gives its exit code. */
+export function startReset(format: McpFormat, env: NodeJS.ProcessEnv): Promise<number> {
+  return inSession(format, env, async ({ world, answer }) => {
+    const directory = repositoryRoot(world.cwd, existsSync) ?? world.cwd;
+    const forgotten = forgetChoices(world.home, directory);
+    const count = `${forgotten} ${forgotten === 1 ? 'choice' : 'choices'}`;
+    await answer({
+      document: { directory, forgotten },
+      pieces: [
+        line(
+          forgotten === 0
+            ? `there were no choices about ${directory}`
+            : `forgot ${count} about ${directory}; what it brings along waits for approval again`,
+        ),
+      ],
+    });
+    return 0;
+  });
+}
+
+/** The repository that may be trusted as a whole, or why there is none: who trusts a home trusts all projects in it. */
+export function trustable({
+  root,
+  world,
+}: {
+  readonly root?: string;
+  readonly world: Pick<Configuration['world'], 'cwd' | 'userHome'>;
+}): { readonly directory: string } | { readonly fault: string } {
+  if (root === undefined)
+    return { fault: `${world.cwd} is in no repository that could be trusted; name the servers` };
+  if (isWithin(realPlace(world.userHome), realPlace(root))) {
+    return {
+      fault: `${root} holds your home and all projects in it, so it is not trusted as a whole; name the servers`,
+    };
+  }
+  return { directory: root };
+}

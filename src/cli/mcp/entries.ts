@@ -1,0 +1,58 @@
+import { nearest } from '../../base/text/nearest.ts';
+import type { Configuration } from '../../config/configuration.ts';
+import { maskEntry } from '../../config/explain/mask-entry.ts';
+import { placeText } from '../../config/files/diagnostics.ts';
+import type { WrittenServer } from '../../config/model.ts';
+import { NotUnderstood } from '../output/failure.ts';
+
+/** Where an entry stands, for people: its scope and its place in the file. */
+export function whereText({ scope, label, position }: WrittenServer): string {
+  return `${scope}, ${placeText(label, position)}`;
+}
+
+/** The same for programs. */
+export function whereDocument({ scope, label, path, position, owner }: WrittenServer): {
+  readonly scope: string;
+  readonly label: string;
+  readonly path?: string;
+  readonly position?: { readonly line: number; readonly column: number };
+  readonly owner?: string;
+} {
+  return {
+    scope,
+    label,
+    ...(path !== undefined && { path }),
+    ...(position && { position }),
+    ...(owner !== undefined && { owner }),
+  };
+}
+
+/** What a server is in a few words, such as `stdio: npx -y some-server`; secrets are not in it. */
+export function entryText(raw: unknown): string {
+  const { type, command, args, url } = maskEntry(raw);
+  if (typeof url === 'string') return `${typeof type === 'string' ? type : 'http'}: ${url}`;
+  const words = [command, ...(Array.isArray(args) ? args : [])].filter((it) => it !== undefined);
+  return `${typeof type === 'string' ? type : 'stdio'}: ${words.map((it) => wordText(String(it))).join(' ')}`;
+}
+
+/** A word as it would be typed: one with blanks, quotes or nothing in it would be taken for others. */
+function wordText(word: string): string {
+  return /^[^\s'"\\]+$/.test(word) ? word : JSON.stringify(word);
+}
+
+/** Every entry of the name, wherever it stands; the highest first. */
+export function entriesOf({ sources }: Pick<Configuration, 'sources'>, name: string): WrittenServer[] {
+  return sources.flatMap(({ servers }) => servers.filter((it) => it.name === name)).reverse();
+}
+
+/** What is said of a name nobody wrote. */
+export function unknownServer({ sources }: Pick<Configuration, 'sources'>, name: string): NotUnderstood {
+  const known = [...new Set(sources.flatMap(({ servers }) => servers.map((it) => it.name)))].sort();
+  const meant = nearest(name, known);
+  const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
+  const few = known.length <= MOST ? known.join(', ') : `${known.slice(0, MOST).join(', ')} and others`;
+  const others = known.length === 0 ? '; toolplane mcp add adds one' : ` (there are ${few})`;
+  return new NotUnderstood(`there is no server "${name}"${hint}${others}`);
+}
+
+const MOST = 10;

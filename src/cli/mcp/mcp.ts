@@ -1,0 +1,115 @@
+import type { Command } from 'commander';
+import { addCommands, type CommandRow } from '../command-table.ts';
+
+/** One row per sub-command, in the order of `--help`. */
+const COMMANDS: readonly CommandRow[] = [
+  {
+    name: 'add',
+    summary: 'Add a server: a command or a URL.',
+    load: async () => (await import('./add.ts')).defineAdd,
+  },
+  {
+    name: 'add-json',
+    summary: 'Add a server from its JSON entry.',
+    load: async () => (await import('./add.ts')).defineAddJson,
+  },
+  {
+    name: 'list',
+    summary: 'List the servers and their status.',
+    load: async () => (await import('./list.ts')).defineList,
+  },
+  {
+    name: 'ls',
+    summary: 'List the servers and their status.',
+    isHidden: true,
+    load: async () => (await import('./list.ts')).defineList,
+  },
+  {
+    name: 'get',
+    summary: 'Show one server: where it is defined, and its status.',
+    load: async () => (await import('./get.ts')).defineGet,
+  },
+  {
+    name: 'doctor',
+    summary: 'Check every configuration file and server, and suggest fixes.',
+    load: async () => (await import('./doctor/doctor.ts')).defineDoctor,
+  },
+  {
+    name: 'remove',
+    summary: 'Remove a server from its file.',
+    load: async () => (await import('./remove.ts')).defineRemove,
+  },
+  {
+    name: 'rm',
+    summary: 'Remove a server from its file.',
+    isHidden: true,
+    load: async () => (await import('./remove.ts')).defineRemove,
+  },
+  {
+    name: 'import',
+    summary: 'Import servers from other programs.',
+    load: async () => (await import('./import/import.ts')).defineImport,
+  },
+  {
+    name: 'add-from-claude-desktop',
+    summary: 'Import the servers of Claude Desktop.',
+    isHidden: true,
+    load: async () => (await import('./import/import.ts')).defineAddFromClaudeDesktop,
+  },
+  {
+    name: 'approve',
+    summary: 'Approve servers and settings of this project.',
+    load: async () => (await import('./approve/approve.ts')).defineApprove,
+  },
+  {
+    name: 'reject',
+    summary: 'Reject servers and settings of this project.',
+    load: async () => (await import('./approve/approve.ts')).defineReject,
+  },
+  {
+    name: 'reset-project-choices',
+    summary: 'Forget what was approved and rejected in this project.',
+    load: async () => (await import('./approve/approve.ts')).defineResetProjectChoices,
+  },
+  {
+    name: 'login',
+    summary: 'Sign in to a server (not supported yet).',
+    load: async () => (await import('./login.ts')).defineLogin,
+  },
+  {
+    name: 'logout',
+    summary: 'Sign out of a server (not supported yet).',
+    load: async () => (await import('./login.ts')).defineLogin,
+  },
+  {
+    name: 'serve',
+    summary: 'Serve the built-in tools over stdio to any MCP client.',
+    load: async () => (await import('./serve.ts')).defineMcpServe,
+  },
+];
+
+const HELP = `
+  toolplane mcp add files -- npx -y @modelcontextprotocol/server-filesystem .
+  toolplane mcp add docs https://docs.example.com/mcp -H 'Authorization: Bearer \${DOCS_TOKEN}'
+  toolplane mcp list                       every server, where it stands, and how it is
+  toolplane mcp approve                    look at what the project brings, and decide
+
+Files, the highest precedence first:
+  .toolplane/settings.local.json           scope local: this project, for you alone
+  .mcp.json                                scope project: this project, for everybody who works on it
+  ~/.toolplane/settings.json               scope user: all your projects
+
+The first two are looked for in every directory from here up to the root of the repository, the nearer one first. What
+stands in a project counts only once you have approved it: toolplane mcp approve. What you add here is approved by that.
+\${VAR}, \${VAR:-default} and \${secret:NAME} are put in when a server is started, never when a file is written.
+
+Exit codes:
+  0    done
+  1    it failed, or a server is broken; the reason is on stderr
+  2    the command was not understood
+  130  it was interrupted (129, 143: hung up, terminated)`;
+
+/** `toolplane mcp`: the servers that are configured. */
+export function defineMcp(command: Command): void {
+  addCommands(command.addHelpText('after', HELP), COMMANDS);
+}

@@ -1,0 +1,93 @@
+import { decodeBase64 } from '../../agent/results/decode-base64.ts';
+import { jsonText } from '../../agent/results/json-text.ts';
+import { readResult } from '../../agent/results/read-result.ts';
+import { isRecord } from '../../base/json-value.ts';
+import { onOneLine } from '../terminal/text.ts';
+import { jsonDocument, sized } from './format.ts';
+
+/** One thing a server gave: text or data as it is, or something that is told of by a line and may be kept in a file. */
+export type Part =
+  | { readonly kind: 'text'; readonly text: string }
+  /** Data, as it was sent. */
+  | { readonly kind: 'json'; readonly text: string }
+  | {
+      readonly kind: 'thing';
+      readonly line: string;
+      readonly file?: { readonly mimeType: string; readonly bytes: Buffer };
+    };
+
+/** Content blocks as a person sees them; one of a kind nobody knows is shown as it was sent. */
+export function partsOf(content: readonly unknown[]): Part[] {
+  return content.flatMap((block): Part[] => {
+    if (typeof block === 'string') return [{ kind: 'text', text: block }];
+    if (!isRecord(block)) return unknown('content', block);
+    return knownParts(block) ?? unknown(words(block.type) || 'content', block);
+  });
+}
+
+function knownParts(block: Readonly<Record<string, unknown>>): Part[] | undefined {
+  const { type, text, data, mimeType, resource, uri, name } = block;
+  if (type === 'text' && typeof text === 'string') return [{ kind: 'text', text }];
+  if ((type === 'image' || type === 'audio') && typeof data === 'string') {
+    return [binary(type, data, mimeType)];
+  }
+  if (type === 'resource' && isRecord(resource)) return resourceParts(resource);
+  if (type === 'resource_link' && typeof uri === 'string') {
+    return [{ kind: 'thing', line: `link ${words(uri, name, mimeType)}` }];
+  }
+  return undefined;
+}
+
+/** What a resource holds: a text below a line that names it, a line on its bytes, or both. */
+export function resourceParts(resource: Readonly<Record<string, unknown>>): Part[] {
+  const { uri, mimeType, text, blob } = resource;
+  const parts: Part[] = [];
+  if (typeof text === 'string') {
+    const size = sized(Buffer.byteLength(text));
+    parts.push({ kind: 'thing', line: `${words('resource', uri, mimeType ?? 'text')}, ${size}` });
+    parts.push({ kind: 'text', text });
+  }
+  if (typeof blob === 'string') parts.push(binary(words('resource', uri), blob, mimeType));
+  return parts.length > 0 ? parts : unknown(words('resource', uri), resource);
+}
+
+/** Parts as text: each on lines of its own. */
+export function partsText(parts: readonly Part[]): string {
+  return parts.map((part) => endLine(part.kind === 'thing' ? `[${part.line}]` : part.text)).join('');
+}
+
+/** A text ends its line, if there is any. */
+export function endLine(text: string): string {
+  return text === '' || text.endsWith('\n') ? text : `${text}\n`;
+}
+
+function unknown(what: string, value: unknown): Part[] {
+  return [
+    { kind: 'thing', line: `${what}, of no known form` },
+    { kind: 'json', text: jsonText(value) },
+  ];
+}
+
+function binary(what: string, data: string, type: unknown): Part {
+  const decoded = decodeBase64(data);
+  const mimeType = typeof type === 'string' ? type : (decoded?.mimeType ?? 'application/octet-stream');
+  if (!decoded) return { kind: 'thing', line: `${what} ${words(mimeType)}, which is no base64` };
+  const line = `${what} ${words(mimeType)}, ${sized(decoded.bytes.length)}`;
+  return { kind: 'thing', line, file: { mimeType, bytes: decoded.bytes } };
+}
+
+function words(...given: readonly unknown[]): string {
+  return given.flatMap((it) => (typeof it === 'string' && it !== '' ? [onOneLine(it)] : [])).join(' ');
+}
+
+/** What a tool gave, whatever it is, as a person sees it: the structured form is shown only where there is no text. */
+export function resultParts(result: unknown): Part[] {
+  const { blocks, structure } = readResult(result);
+  const parts = partsOf(blocks);
+  const hasText = parts.some((part) => part.kind === 'text' && part.text.trim() !== '');
+  if (hasText || !structure) return parts;
+  return [
+    ...parts.filter((part) => part.kind !== 'text'),
+    { kind: 'json', text: jsonDocument(structure.value) },
+  ];
+}

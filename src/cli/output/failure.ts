@@ -1,0 +1,66 @@
+import { visibleJson } from '../../base/text/display-text.ts';
+import { HostError, type HostErrorCode, ServerFault } from '../../mcp/errors/host-error.ts';
+import { messageOf } from '../../protocol/sdk-error.ts';
+import { neutralise } from '../terminal/text.ts';
+import { jsonDocument } from './format.ts';
+
+/** What was asked for cannot be done: exit code 1. The message is a line for people. */
+export class Failed extends Error {
+  override readonly name = 'Failed';
+  readonly code: HostErrorCode | undefined;
+
+  constructor(message: string, code?: HostErrorCode) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** What a person is told, a line each. */
+export function sayFailure(cause: unknown): readonly string[] {
+  if (cause instanceof NotUnderstood) return cause.lines;
+  return [cause instanceof ServerFault ? `server ${cause.server}: ${cause.message}` : messageOf(cause)];
+}
+
+/** The same for programs: `code` is that of JSON-RPC if the server refused, a word of ours if it could not be used. */
+export function errorDocument(cause: unknown): {
+  readonly error: { readonly message: string; readonly code?: number | string };
+} {
+  const isCoded = cause instanceof ServerFault || cause instanceof HostError || cause instanceof Failed;
+  const code = isCoded ? cause.code : undefined;
+  return { error: { message: sayFailure(cause).join('\n'), ...(code !== undefined && { code }) } };
+}
+/** What a person asked for cannot be done as it was said: exit code 2. Each line stands for itself. */
+export class NotUnderstood extends Error {
+  override readonly name = 'NotUnderstood';
+  readonly lines: readonly string[];
+
+  constructor(...lines: readonly string[]) {
+    super(lines.join('\n'));
+    this.lines = lines;
+  }
+}
+/** Ends a command with this exit code, when all that was to say has been said. */
+export class ExitCode extends Error {
+  override readonly name = 'ExitCode';
+  readonly code: number;
+
+  constructor(code: number) {
+    super(`exit code ${code}`);
+    this.code = code;
+  }
+}
+
+/** Prints a usage error to stderr and, with `--json`, as a document to stdout. */
+export function outputError(text: string, write: (text: string) => void): void {
+  const message = neutralise(text.trimEnd());
+  write(`${message}\n`);
+  if (wantsJson(process.argv)) {
+    process.stdout.write(visibleJson(jsonDocument({ error: { message: message.replace(/^error: /, '') } })));
+  }
+}
+
+/** Whether the command line asks for JSON; usage errors may occur before its options are parsed. */
+export function wantsJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--');
+  return argv.slice(0, end < 0 ? undefined : end).includes('--json');
+}

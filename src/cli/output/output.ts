@@ -1,0 +1,79 @@
+import { Console } from 'node:console';
+import { syncBuiltinESMExports } from 'node:module';
+import type { Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import type { WriteStream } from 'node:tty';
+import type { SpinnerPlace } from '../terminal/spinner.ts';
+import { neutralise } from '../terminal/text.ts';
+import { isReaderGone } from './output-errors.ts';
+
+/** Where a command prints: what was asked for on stdout, everything else on stderr. */
+export interface Output {
+  /** The width of the terminal that is printed on; undefined if it is none and no width is asked for. */
+  readonly columns: number | undefined;
+  /** Text as it came: a pipe gets every byte, a terminal is shown control characters as visible ones. */
+  print(text: string): Promise<void>;
+  /** One line for people. */
+  tell(line: string): void;
+  readonly spinnerPlace: SpinnerPlace;
+}
+
+/** The streams of this process; `onGone` hears that nobody reads any more. */
+export function processOutput(env: NodeJS.ProcessEnv, onGone: () => void): Output {
+  const { stdout, stderr } = process;
+  quiet(stdout, onGone);
+  quiet(stderr, () => {});
+  return {
+    columns: stdout.isTTY ? stdout.columns || 80 : givenColumns(env),
+    print: (text) => written(stdout, stdout.isTTY ? neutralise(text) : text),
+    tell: (line) => void stderr.write(`toolplane: ${neutralise(line)}\n`),
+    spinnerPlace: spinnerPlace(stderr, env),
+  };
+}
+
+function spinnerPlace(output: WriteStream, env: NodeJS.ProcessEnv): SpinnerPlace {
+  return {
+    output,
+    isInteractive: output.isTTY === true && env.TERM !== 'dumb',
+    columns: () => output.columns || 80,
+    now: () => performance.now(),
+    every(ms, tick) {
+      const timer = setInterval(tick, ms);
+      return { [Symbol.dispose]: () => clearInterval(timer) };
+    },
+  };
+}
+
+/** Shells tell their width to those who ask for it. */
+function givenColumns({ COLUMNS }: NodeJS.ProcessEnv): number | undefined {
+  return COLUMNS !== undefined && /^[1-9]\d{0,4}$/.test(COLUMNS) ? Number(COLUMNS) : undefined;
+}
+
+/** Calls `onGone` once the reader is gone; main.ts reports every other error. */
+function quiet(stream: Writable, onGone: () => void): void {
+  stream.on('error', (cause: NodeJS.ErrnoException) => {
+    if (isReaderGone(cause)) onGone();
+  });
+}
+
+/** Resolves once it is handed over, also if it never can be. */
+function written(stream: Writable, text: string): Promise<void> {
+  return new Promise((resolve) => stream.write(text, () => resolve()));
+}
+
+/** Takes stdout for a protocol, where one stray line would break it: whatever others print from now on goes to stderr. */
+export function claimStdout(): Writable {
+  const { stdout, stderr } = process;
+  Object.defineProperty(process, 'stdout', { value: stderr, configurable: true, enumerable: true });
+  globalThis.console = new Console(stderr, stderr);
+  // For `import { stdout } from 'node:process'`.
+  syncBuiltinESMExports();
+  return stdout;
+}
+
+/** Resolves once everything written before is handed over, or never can be. */
+export function flushed(stream: Writable): Promise<void> {
+  // A stream that was ended takes no more, not even nothing.
+  if (stream.writableEnded) return finished(stream, { readable: false }).catch(() => {});
+  return new Promise((resolve) => stream.write('', () => resolve()));
+}

@@ -1,0 +1,54 @@
+import { cutLine, type Look, type Piece, render } from './render.ts';
+
+import type { Terminal } from './terminal.ts';
+
+const CLEAR_LINE = '\r\u001b[2K';
+
+/** Prints pieces in order: lines begin on a line of their own, the status is always last and leaves no trace. */
+export class Screen {
+  readonly #terminal: Terminal;
+  #isAtLineStart = true;
+  #hasStatus = false;
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+  }
+
+  print(pieces: readonly Piece[]): void {
+    if (pieces.length === 0) return;
+    this.status(undefined);
+    const look = this.#look();
+    for (const piece of pieces) {
+      const text = render(piece, look);
+      if (piece.kind === 'break') this.freshLine();
+      else if (piece.kind === 'flow') this.#write(text);
+      else this.#write(`${this.#isAtLineStart ? '' : '\n'}${text}\n`);
+    }
+  }
+
+  /** Ends a line that is not at its end, so that a prompt can begin. */
+  freshLine(): void {
+    this.status(undefined);
+    if (!this.#isAtLineStart) this.#write('\n');
+  }
+
+  /** Shows what goes on, until the next thing is printed; only for people, and never in the middle of a text. */
+  status(text: string | undefined): void {
+    const { output, isInteractive } = this.#terminal;
+    if (!isInteractive || (!this.#isAtLineStart && !this.#hasStatus)) return;
+    if (this.#hasStatus || text !== undefined) output.write(CLEAR_LINE);
+    this.#hasStatus = text !== undefined;
+    if (text === undefined) return;
+    output.write(render(cutLine([text, 'dim']), this.#look()));
+  }
+
+  #look(): Look {
+    return { columns: this.#terminal.columns(), colours: this.#terminal.colours };
+  }
+
+  #write(text: string): void {
+    if (text === '') return;
+    this.#terminal.output.write(text);
+    this.#isAtLineStart = text.endsWith('\n');
+  }
+}

@@ -1,0 +1,67 @@
+import { many } from '../output/format.ts';
+import { cutTo, onOneLine, widthOf } from './text.ts';
+
+/** How a table is laid out; columns are counted from 0. */
+type Layout = {
+  /** What the terminal has room for; undefined is without end. */
+  readonly columns: number | undefined;
+  /** Columns of figures. */
+  readonly right?: readonly number[];
+  readonly indent?: number;
+};
+
+const GAP = '  ';
+/** What the last column is left with, however wide the others are. */
+const LEAST = 10;
+
+/** Rows as lines whose columns stand below each other; the last one is cut to what room is left. */
+export function table(
+  rows: readonly (readonly string[])[],
+  { columns, right = [], indent = 0 }: Layout,
+): string[] {
+  const cells = rows.map((row) => row.map(tidy));
+  const widths: number[] = [];
+  for (const row of cells) {
+    row.slice(0, -1).forEach((cell, at) => {
+      widths[at] = Math.max(widths[at] ?? 0, widthOf(cell));
+    });
+  }
+  const last = Math.max(0, ...cells.map((row) => row.length)) - 1;
+  if (right.includes(last)) widths[last] = Math.max(...cells.map((row) => widthOf(row[last] ?? '')));
+  return cells.map((row) => {
+    const padded = row.map((cell, at) => pad(cell, widths[at] ?? 0, right.includes(at) ? 'right' : 'left'));
+    const before =
+      ' '.repeat(indent) +
+      padded
+        .slice(0, -1)
+        .map((cell) => cell + GAP)
+        .join('');
+    const end = padded.at(-1) ?? '';
+    const room = columns === undefined ? undefined : Math.max(LEAST, columns - widthOf(before));
+    return (before + (room === undefined ? end : cutTo(end, room))).trimEnd();
+  });
+}
+
+function pad(cell: string, width: number, side: 'left' | 'right'): string {
+  const space = ' '.repeat(Math.max(0, width - widthOf(cell)));
+  return side === 'left' ? cell + space : space + cell;
+}
+
+/** Spaces at the beginning are an indent. */
+function tidy(cell: string): string {
+  return (/^ +/.exec(cell)?.[0] ?? '') + onOneLine(cell);
+}
+
+/** What servers offer, a table below each server's name. */
+export function grouped<T extends { readonly server: string }>(
+  items: readonly T[],
+  noun: string,
+  columns: number | undefined,
+  row: (item: T) => readonly string[],
+): string[] {
+  const groups = [...Map.groupBy(items, ({ server }) => server)].map(([server, its]) => [
+    ...table([[`${server} (${many(its.length, noun)})`]], { columns }),
+    ...table(its.map(row), { columns, indent: 2 }),
+  ]);
+  return groups.flatMap((lines, at) => (at === 0 ? lines : ['', ...lines]));
+}

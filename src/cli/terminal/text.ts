@@ -1,0 +1,57 @@
+import { UNSEEN } from '../../base/text/display-text.ts';
+
+/**
+ * Text of a model, a tool or a server as a terminal may be given it: it can neither move the cursor nor change colours,
+ * titles or the clipboard, nor hide or reorder what a person reads. Each dangerous character becomes a visible one, so
+ * a sequence that comes in pieces is as harmless as a whole one. Newlines and tabs stay.
+ */
+export function neutralise(text: string): string {
+  return text.replace(/\r(?=\n|$)/g, '').replace(UNSEEN, picture);
+}
+
+/** The same on one line: any white space becomes one space. */
+export function onOneLine(text: string): string {
+  return neutralise(text.replace(/\s+/g, ' ').trim());
+}
+
+function picture(character: string): string {
+  if (character === '\t' || character === '\n') return character;
+  const code = character.codePointAt(0) ?? 0;
+  if (code < 0x20) return String.fromCodePoint(0x2400 + code);
+  if (code === 0x7f) return '\u2421';
+  if (code >= 0xd800 && code <= 0xdfff) return '\ufffd';
+  return `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`;
+}
+/** How many columns a text takes in a terminal; it has no control characters. */
+export function widthOf(text: string): number {
+  let width = 0;
+  for (const { segment } of GRAPHEMES.segment(text)) width += columns(segment);
+  return width;
+}
+
+/** At most `width` columns of the text; what is cut is told by `…`. */
+export function cutTo(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  if (width < 1) return '';
+  let kept = '';
+  let used = 0;
+  for (const { segment } of GRAPHEMES.segment(text)) {
+    const wide = columns(segment);
+    if (used + wide > width - 1) break;
+    kept += segment;
+    used += wide;
+  }
+  return `${kept}…`;
+}
+
+const GRAPHEMES = new Intl.Segmenter();
+
+function columns(grapheme: string): number {
+  if (grapheme === '\t') return 8;
+  if (/^[\p{Mn}\p{Me}\p{Cf}]+$/u.test(grapheme)) return 0;
+  return WIDE.test(grapheme) ? 2 : 1;
+}
+
+/** Emoji, and the scripts whose characters are two columns wide (East Asian Width W and F). */
+const WIDE =
+  /^[\p{Emoji_Presentation}\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\ufe0f/u;

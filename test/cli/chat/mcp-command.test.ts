@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { serverList } from '../../../src/cli/chat/mcp-command.ts';
+import { text } from './support/text.ts';
+
+test('every server with its state, its tools and what is wrong with it', () => {
+  const servers = [
+    {
+      name: 'docs',
+      status: 'connected' as const,
+      tools: [{ name: 'search' }],
+      serverInfo: { name: 'd', version: '2' },
+    },
+    { name: 'deployment', status: 'failed' as const, error: 'spawn deploy ENOENT' },
+    { name: 'late', status: 'pending' as const, config: { command: 'x' } },
+    { name: 'wiki', status: 'pending' as const, config: { command: 'x', start: 'on-demand' } },
+    { name: 'blog', status: 'disabled' as const, config: { command: 'x', start: 'on-demand' } },
+  ];
+  expect(text(serverList(servers))).toEqual([
+    '  docs        connected  1 tool  d 2',
+    '  deployment  failed',
+    '    spawn deploy ENOENT',
+    '  late        pending',
+    '  wiki        waits (connect_mcp connects it)',
+    '  blog        disabled',
+  ]);
+});
+
+test.each([
+  ['pending', 'pending approval'],
+  ['rejected', 'rejected'],
+  ['blocked', 'blocked'],
+  ['disabled', 'disabled'],
+  ['broken', 'broken'],
+  ['constructor', 'disabled'],
+])('one that is configured and %s is told as mcp list tells it', (configured, word) => {
+  const server = { name: 's', status: 'disabled' as const, error: 'why', configured };
+  expect(text(serverList([server]))).toEqual([`  s  ${word}`, '    why']);
+});
+
+test('no servers is told with the way to have some', () => {
+  expect(text(serverList([]))).toEqual([
+    'There are no servers. Add one with toolplane mcp add, or name some with --mcp-config <file>.',
+  ]);
+});

@@ -1,0 +1,73 @@
+import { onTestFinished } from 'vitest';
+import { Chat } from '../../../../src/cli/chat/chat.ts';
+import type { Frame } from '../../../../src/protocol/control-frame.ts';
+import { createAgentClient } from '../../../../src/sdk/agent-client.ts';
+import type { Options } from '../../../../src/sdk/options/options.ts';
+import { AgentScript } from '../../../../src/sdk/testing/agent-script.ts';
+import { fakeWorld } from '../../../sdk/support/fake-world.ts';
+import { FakeTerminal } from '../../support/fake-terminal.ts';
+
+/** A chat on streams, with an agent in the test's hands; it is at its first prompt. */
+export async function openChat(
+  options: Options = {},
+  terminal = new FakeTerminal(),
+): Promise<{ terminal: FakeTerminal; agent: AgentScript; agents: AgentScript[]; left: Promise<number> }> {
+  const agents: AgentScript[] = [];
+  const open = createAgentClient(fakeWorld());
+  const chat = new Chat(terminal, (given) => {
+    const agent = new AgentScript();
+    agents.push(agent);
+    // A second agent is there because of /clear, and has nothing else to say.
+    if (agents.length > 1) agent.start().catch(() => {});
+    return open({ ...given, ...agent.options });
+  });
+  onTestFinished(() => chat[Symbol.asyncDispose]());
+  const left = chat.run(options);
+  left.catch(() => {});
+  const [agent] = agents;
+  if (!agent) throw new Error('the chat opened no agent');
+  const commands = ['clear', 'compact', 'mcp__docs__summary'].map((name) => ({ name }));
+  await agent.start({ commands, models: [{ value: 'opus' }] });
+  if (terminal.isInteractive) await terminal.until('› ');
+  return { terminal, agent, agents, left };
+}
+
+const SESSION = { session_id: 's', uuid: 'u' };
+
+/** The model wants to run a tool. */
+export function toolUse(id: string, name: string, input: Frame = {}): Frame {
+  const content = [{ type: 'tool_use', id, name, input }];
+  const message = {
+    id: `msg-${id}`,
+    type: 'message',
+    role: 'assistant',
+    model: 'm',
+    content,
+    stop_reason: null,
+  };
+  return { type: 'assistant', message, parent_tool_use_id: null, ...SESSION };
+}
+
+export function toolResult(id: string, content: string, more: Frame = {}): Frame {
+  const block = { type: 'tool_result', tool_use_id: id, content, ...more };
+  return { type: 'user', message: { role: 'user', content: [block] }, parent_tool_use_id: null, ...SESSION };
+}
+
+/** A piece of what the model says, as it says it. */
+export function delta(text: string): Frame {
+  const event = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } };
+  return { type: 'stream_event', event, parent_tool_use_id: null, ...SESSION };
+}
+
+export function messageStart(id: string): Frame {
+  return {
+    type: 'stream_event',
+    event: { type: 'message_start', message: { id } },
+    parent_tool_use_id: null,
+    ...SESSION,
+  };
+}
+
+export function system(subtype: string, more: Frame = {}): Frame {
+  return { type: 'system', subtype, ...SESSION, ...more };
+}

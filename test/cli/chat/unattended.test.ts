@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { Unasked } from '../../../src/cli/chat/unattended.ts';
+import type { PermissionUpdate } from '../../../src/protocol/permission.ts';
+
+const context = (suggestions?: PermissionUpdate[]) => ({
+  signal: new AbortController().signal,
+  toolUseID: 't1',
+  requestId: 'r1',
+  ...(suggestions && { suggestions }),
+});
+const suggest = (ruleContent: string, behavior: 'allow' | 'deny' = 'allow'): PermissionUpdate => ({
+  type: 'addRules',
+  rules: [{ toolName: 'Bash', ruleContent }],
+  behavior,
+  destination: 'session',
+});
+
+test('every call is denied and each thing is told once, with the narrowest rule known', async () => {
+  const denied: string[] = [];
+  const unasked = new Unasked((id, reason) => denied.push(`${id}: ${reason}`));
+  expect(await unasked.canUseTool('mcp__a__b', {}, context())).toMatchObject({ behavior: 'deny' });
+  await unasked.canUseTool('mcp__a__b', {}, context());
+  await unasked.canUseTool('Bash', {}, context([suggest("echo 'x'"), suggest('rm', 'deny')]));
+  await unasked.canUseTool('Bash', {}, context([suggest('ls:*')]));
+  const { signal } = new AbortController();
+  expect(
+    await unasked.onElicitation({ serverName: 'crm', message: '?' }, { signal, requestId: 'r' }),
+  ).toEqual({
+    action: 'decline',
+  });
+  expect(unasked.lines).toEqual([
+    "mcp__a__b was denied, nobody could be asked: allow it with --allowedTools 'mcp__a__b'",
+    "Bash was denied, nobody could be asked: allow it with --allowedTools 'Bash(echo '\\''x'\\'')' --allowedTools 'Bash(ls:*)'",
+    'server crm asked something and was declined',
+  ]);
+  expect(denied).toHaveLength(4);
+});
+
+test('a tool that no rule would allow is denied with the reason, and with how to accept it if it changed', async () => {
+  const unasked = new Unasked(() => {});
+  const changed =
+    'mcp__s__find is not what was accepted; it changed since it was accepted: title none → "Two"';
+  const remedy = 'to accept it: toolplane tools accept s find';
+  const first = await unasked.canUseTool(
+    'mcp__s__find',
+    {},
+    { ...context(), decisionReason: changed, toolChange: { server: 's', tool: 'find' } },
+  );
+  expect(first).toEqual({
+    behavior: 'deny',
+    message: `Permission is needed and nobody is there to give it: ${changed}; ${remedy}`,
+  });
+  const person = { suppressAlwaysAllowRule: true, decisionReason: 'mcp__s__pay requires a person' };
+  await unasked.canUseTool('mcp__s__pay', {}, { ...context([suggest('x')]), ...person });
+  expect(unasked.lines).toEqual([
+    `mcp__s__find was denied, nobody could be asked: ${changed}; ${remedy}`,
+    'mcp__s__pay was denied, nobody could be asked: mcp__s__pay requires a person',
+  ]);
+});

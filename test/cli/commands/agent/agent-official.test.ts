@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import * as z from 'zod';
+import { official } from '../../../../interop/official.ts';
+import { text, toolUse } from '../../../support/model-reply.ts';
+import { toolResults } from '../../../support/model-view.ts';
+import { AGENT, openAgentWorld } from '../../support/agent-world.ts';
+
+// The official SDK starts our executable as it would its own agent.
+
+type OfficialOptions = NonNullable<Parameters<typeof official.query>[0]['options']>;
+
+async function run(prompt: string, options: OfficialOptions) {
+  const messages: { type: string; subtype?: string; result?: string }[] = [];
+  for await (const message of official.query({
+    prompt,
+    options: { ...options, pathToClaudeCodeExecutable: AGENT },
+  })) {
+    messages.push(message as never);
+  }
+  return messages;
+}
+
+const calc = () =>
+  official.createSdkMcpServer({
+    name: 'calc',
+    tools: [
+      official.tool('add', 'Add', { a: z.number(), b: z.number() }, async ({ a, b }) => ({
+        content: [{ type: 'text', text: String(a + b) }],
+      })),
+    ],
+  });
+
+test('a tool of its program is called by the model behind the Messages API', async () => {
+  await using world = await openAgentWorld([toolUse('mcp__calc__add', { a: 2, b: 40 }), text('It is 42.')]);
+  const messages = await run('What is 2 + 40?', {
+    cwd: world.cwd,
+    env: world.env,
+    model: 'opus',
+    mcpServers: { calc: calc() },
+    allowedTools: ['mcp__calc__add'],
+    maxTurns: 5,
+    permissionMode: 'acceptEdits',
+    settingSources: [],
+    strictMcpConfig: true,
+  });
+  expect(messages.map(({ type, subtype }) => (subtype ? `${type} ${subtype}` : type))).toEqual([
+    'system init',
+    'assistant',
+    'user',
+    'assistant',
+    'result success',
+  ]);
+  expect(messages[0]).toMatchObject({ model: 'claude-opus-5-5', permissionMode: 'acceptEdits' });
+  expect(messages.at(-1)?.result).toBe('It is 42.');
+  expect(world.api.requests.flatMap(toolResults)).toMatchObject([
+    { content: [{ type: 'text', text: '42' }] },
+  ]);
+});
+
+test('offline, with its permission callback', async () => {
+  await using world = await openAgentWorld();
+  const messages = await run('call add with {"a": 1, "b": 2}', {
+    cwd: world.cwd,
+    env: { HOME: world.cwd, PATH: world.env.PATH, TOOLPLANE_NODE: process.execPath },
+    tools: [],
+    model: 'rehearsal',
+    mcpServers: { calc: calc() },
+    canUseTool: async (_name, input) => ({ behavior: 'allow', updatedInput: { ...input, b: 20 } }),
+  });
+  expect(messages.at(-1)?.result).toContain('The tool said: 21');
+});

@@ -1,0 +1,25 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { expect, test } from 'vitest';
+import { text, toolUse } from '../../../support/model-reply.ts';
+import { AGENT, openAgentWorld } from '../../support/agent-world.ts';
+
+test('an agent whose program has died ends, though a command of its runs silently', async () => {
+  await using world = await openAgentWorld([
+    toolUse('Bash', { command: 'echo on; sleep 300' }),
+    text('never'),
+  ]);
+  const child = spawn(AGENT, ['--allowedTools', 'Bash'], {
+    cwd: world.cwd,
+    env: world.env,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  child.stdin.write(`${JSON.stringify({ type: 'user', message: { role: 'user', content: 'go' } })}\n`);
+  // The call is told of before it runs.
+  for await (const chunk of child.stdout) if (String(chunk).includes('"tool_use"')) break;
+  child.stdout.destroy();
+  child.stdin.destroy();
+  await exited;
+  expect(world.api.requests).toHaveLength(1);
+}, 20_000);

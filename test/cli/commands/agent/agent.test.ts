@@ -1,0 +1,215 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { text as readAll } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import * as z from 'zod';
+import { moduleServer, type Options, query, toolServer } from '../../../../src/entry/index.ts';
+import { gone, isAlive } from '../../../interop/real-agent.ts';
+import { collect } from '../../../support/collect.ts';
+import { lifeline } from '../../../support/lifeline.ts';
+import { after, text, toolUse } from '../../../support/model-reply.ts';
+import { type SeenResult, toolResults } from '../../../support/model-view.ts';
+import { AGENT, type AgentWorld, openAgentWorld } from '../../support/agent-world.ts';
+import { fixture, runCli } from '../../support/run-cli.ts';
+
+/** Our agent as a process, with nothing of this machine in it. */
+const ownAgent = ({ cwd, env }: AgentWorld, more: Options = {}): Options => ({
+  pathToClaudeCodeExecutable: AGENT,
+  cwd,
+  env,
+  ...more,
+});
+
+const PROMPT = `${JSON.stringify({ type: 'user', message: { role: 'user', content: 'list tools' } })}\n`;
+
+test('our SDK drives it: tools of the program and of a server process, allowed by flags', async () => {
+  await using world = await openAgentWorld([
+    toolUse('mcp__calc__add', { a: 2, b: 40 }),
+    toolUse('mcp__files__pid', {}),
+    text('Done.'),
+  ]);
+  const calc = toolServer('calc').tool('add', 'Add', { a: z.number(), b: z.number() }, ({ a, b }) => a + b);
+  const messages = await collect(
+    query({
+      prompt: 'go',
+      options: ownAgent(world, {
+        model: 'haiku',
+        mcpServers: { calc, files: moduleServer(fixture('calc.ts')) },
+        allowedTools: ['mcp__calc', 'mcp__files__pid'],
+        systemPrompt: 'Be kind.',
+        includePartialMessages: true,
+      }),
+    }),
+  );
+  expect(messages[0]).toMatchObject({ subtype: 'init', cwd: world.cwd, model: 'claude-haiku-5-5' });
+  expect(messages.at(-1)).toMatchObject({ subtype: 'success', result: 'Done.', num_turns: 3 });
+  expect(messages.some(({ type }) => type === 'stream_event')).toBe(true);
+  expect(world.api.requests[0]).toMatchObject({ model: 'claude-haiku-5-5', system: [{ text: 'Be kind.' }] });
+  const [sum, pid] = world.api.requests.flatMap(toolResults);
+  expect(sum).toMatchObject({ content: [{ type: 'text', text: '42' }] });
+  await gone(numberIn(pid));
+});
+
+test('a turn that runs when the input ends is told to its end', async () => {
+  const held = Promise.withResolvers<void>();
+  await using world = await openAgentWorld([after(held.promise, text('Late, but here.'))]);
+  const child = spawn(AGENT, [], { cwd: world.cwd, env: world.env, stdio: ['pipe', 'pipe', 'inherit'] });
+  const output = readAll(child.stdout);
+  child.stdin.end(PROMPT);
+  await world.api.request(1);
+  held.resolve();
+  const last = JSON.parse((await output).trim().split('\n').at(-1) ?? '') as object;
+  expect(last).toMatchObject({ type: 'result', subtype: 'success', result: 'Late, but here.' });
+});
+
+test('a command the model runs does not find the key of the model', async () => {
+  await using world = await openAgentWorld([toolUse('Bash', { command: 'env' }), text('Done.')]);
+  await collect(query({ prompt: 'go', options: ownAgent(world, { allowedTools: ['Bash'] }) }));
+  const [seen] = world.api.requests.flatMap(toolResults);
+  expect(JSON.stringify(seen)).toContain('PATH=');
+  expect(JSON.stringify(seen)).not.toContain('dummy');
+});
+
+test('what no rule allows is asked of canUseTool', async () => {
+  await using world = await openAgentWorld([toolUse('mcp__calc__now', {}), text('ok')]);
+  const calc = toolServer('calc').tool('now', 'Tells the time', {}, () => 'noon');
+  const asked: string[] = [];
+  const canUseTool = async (name: string) => {
+    asked.push(name);
+    return { behavior: 'deny' as const, message: 'not today' };
+  };
+  await collect(query({ prompt: 'go', options: ownAgent(world, { mcpServers: { calc }, canUseTool }) }));
+  expect(asked).toEqual(['mcp__calc__now']);
+  expect(world.api.requests.flatMap(toolResults)).toMatchObject([{ content: 'not today', isError: true }]);
+});
+
+test('--model rehearsal needs nothing', async () => {
+  await using world = await openAgentWorld();
+  const env = { HOME: world.cwd, PATH: '', TOOLPLANE_NODE: process.execPath };
+  const options = ownAgent(world, { env, model: 'rehearsal', tools: [] });
+  const messages = await collect(query({ prompt: 'list tools', options }));
+  expect(messages.at(-1)).toMatchObject({ subtype: 'success', result: 'I was given no tools.' });
+});
+
+test('without a model it starts, and the turn says what was looked for', async () => {
+  await using world = await openAgentWorld();
+  const running = query({
+    prompt: 'hi',
+    options: ownAgent(world, { env: { HOME: world.cwd, TOOLPLANE_NODE: process.execPath } }),
+  });
+  expect(await running.initializationResult()).toMatchObject({ output_style: 'default' });
+  const messages: unknown[] = [];
+  const reading = (async () => {
+    for await (const message of running) messages.push(message);
+  })();
+  await expect(reading).rejects.toThrow('--model rehearsal, which works offline');
+  expect(messages.at(-1)).toMatchObject({
+    subtype: 'error_during_execution',
+    errors: [expect.stringContaining('--model rehearsal, which works offline')],
+  });
+});
+
+test('an option it does not support fails the query with its words', async () => {
+  await using world = await openAgentWorld();
+  const reading = collect(query({ prompt: 'hi', options: ownAgent(world, { maxBudgetUsd: 1 }) }));
+  await expect(reading).rejects.toMatchObject({
+    code: 'process-exited',
+    message: expect.stringContaining('--max-budget-usd is not supported: prices are not known'),
+  });
+});
+
+test('closed in the middle of a turn, it leaves no process behind', async () => {
+  const never = Promise.withResolvers<void>();
+  await using world = await openAgentWorld((_, n) =>
+    n === 1 ? toolUse('mcp__files__pid', {}) : after(never.promise, text('too late')),
+  );
+  const running = query({
+    prompt: 'go',
+    options: ownAgent(world, {
+      mcpServers: { files: moduleServer(fixture('calc.ts')) },
+      allowedTools: ['mcp__files'],
+      closeGraceMs: 1_000,
+    }),
+  });
+  const reading = collect(running);
+  const [result] = toolResults(await world.api.request(2));
+  const pid = numberIn(result);
+  expect(isAlive(pid)).toBe(true);
+  running.close();
+  await reading;
+  await gone(pid);
+  never.resolve();
+});
+
+test('flags that are wrong: one line on stderr, exit code 2, nothing on stdout', async () => {
+  expect(await runCli(['agent', '--modle=x', '--max-turns', '0'], PROMPT)).toEqual({
+    code: 2,
+    stdout: '',
+    stderr:
+      'toolplane agent: --modle is no flag of this agent; did you mean --model?; --max-turns takes a whole number, 1 or more\n',
+  });
+});
+
+test('flags are its own, also those that the command has elsewhere', async () => {
+  const { code, stderr } = await runCli(['agent', '--model', 'rehearsal', '-V', '--', 'x']);
+  expect(code).toBe(2);
+  expect(stderr).toContain('-V is no flag of this agent');
+});
+
+test('its help tells of every flag', async () => {
+  const { code, stdout } = await runCli(['agent', '--help']);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/--permission-mode +one of default, acceptEdits/);
+});
+
+test('no input: it ends at once, exit code 0', async () => {
+  expect(await runCli(['agent', '--model=rehearsal'])).toEqual({ code: 0, stdout: '', stderr: '' });
+});
+
+test('a line that is no JSON is told and skipped', async () => {
+  const agent = start();
+  agent.stdin.write(`what?\n${PROMPT}`);
+  await resultOf(agent);
+  agent.stdin.end();
+  const [stderr, [code]] = await Promise.all([readAll(agent.stderr), once(agent, 'exit')]);
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr: 'toolplane agent: a line that is no JSON object was skipped\n',
+  });
+});
+
+test.each(['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL'] as const)('%s ends what it runs', async (signal) => {
+  const { hold, started, ended } = lifeline();
+  const content = `Call Bash with ${JSON.stringify({ command: `${hold} sleep 600` })}`;
+  const agent = start('--allowedTools', 'Bash');
+  agent.stdout.resume();
+  agent.stdin.write(`${JSON.stringify({ type: 'user', message: { role: 'user', content } })}\n`);
+  await started;
+  agent.kill(signal);
+  await Promise.all([ended, once(agent, 'exit')]);
+});
+
+test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('%s closes it cleanly', async (signal) => {
+  const agent = start();
+  agent.stdin.write(PROMPT);
+  await resultOf(agent);
+  agent.kill(signal);
+  expect(await once(agent, 'exit')).toEqual([0, null]);
+});
+
+function numberIn(result: SeenResult | undefined): number {
+  const [block] = (result?.content ?? []) as { text: string }[];
+  return Number(block?.text);
+}
+
+function start(...flags: string[]) {
+  const env = { PATH: process.env.PATH, TOOLPLANE_NODE: process.execPath };
+  return spawn(AGENT, ['--model', 'rehearsal', '--no-session-persistence', ...flags], { env, stdio: 'pipe' });
+}
+
+async function resultOf(agent: ReturnType<typeof start>): Promise<void> {
+  for await (const line of createInterface({ input: agent.stdout })) {
+    if (JSON.parse(line).type === 'result') return;
+  }
+}

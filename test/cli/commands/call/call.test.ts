@@ -1,0 +1,340 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { CTRL_C } from '../../support/fake-terminal.ts';
+import { BROKEN, config, EVERYTHING, filesystem, odd } from '../../support/real-servers.ts';
+import { runCli } from '../../support/run-cli.ts';
+import { hasScript, TerminalProcess } from '../../support/terminal-process.ts';
+
+describe('call', () => {
+  const ODD = ['call', '--mcp-config', config({ odd: odd(), broken: BROKEN }), 'odd'];
+
+  function newDirectory(): string {
+    const directory = mkdtempSync(join(tmpdir(), 'toolplane-call-'));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    return directory;
+  }
+
+  test('a published server is called by words that its schema types', async () => {
+    const call = ['call', '--mcp-config', config({ everything: EVERYTHING }), 'everything', 'get-sum'];
+    expect(await runCli([...call, 'a=2', 'b=40'])).toEqual({
+      code: 0,
+      stdout: 'The sum of 2 and 40 is 42.\n',
+      stderr: '',
+    });
+  });
+
+  test('a file is read where it is named so, and goes where it is told to', async () => {
+    const directory = newDirectory();
+    const text = join(directory, 'text.txt');
+    writeFileSync(text, 'from a file\n');
+    const path = join(directory, 'out.txt');
+    const call = ['call', '--mcp-config', config({ files: filesystem(directory) }), 'files', 'write_file'];
+    // The server writes only below the roots of its client: the working directory.
+    const { code } = await runCli([...call, `path=${path}`, `content=@${text}`], '', { cwd: directory });
+    expect({ code, written: readFileSync(path, 'utf8') }).toEqual({ code: 0, written: 'from a file\n' });
+  });
+
+  test('no name of an argument changes where the call goes', async () => {
+    const names = [
+      '__proto__=1',
+      'server=broken',
+      'tool=fail',
+      'name=fail',
+      'constructor.prototype.x=2',
+      'signal=x',
+    ];
+    const { code, stdout } = await runCli([...ODD, 'raw', ...names]);
+    expect(code).toBe(0);
+    expect(stdout).toBe(
+      '{"name":"raw","args":{"__proto__":1,"server":"broken","tool":"fail","name":"fail",' +
+        '"constructor":{"prototype":{"x":2}},"signal":"x"}}\n',
+    );
+  });
+
+  test('an object through stdin, with words on top', async () => {
+    const { stdout } = await runCli([...ODD, 'typed', '-', 'tags=b'], '{"count":1,"tags":["a"]}');
+    expect(stdout).toBe('{"count":1,"tags":["b"]}\n');
+  });
+
+  test.each([
+    ['text as it is, every byte', ['paint'], { code: 0, stdout: 'plain \u001b[31mred\n', stderr: '' }],
+    [
+      'structured content where there is no text',
+      ['structured'],
+      { code: 0, stdout: '{\n  "total": 2\n}\n', stderr: '' },
+    ],
+    [
+      'a failure of the tool: on stderr, harmless',
+      ['fail'],
+      { code: 1, stdout: '', stderr: 'toolplane: fail failed: it broke ␛[31mred\n' },
+    ],
+    [
+      'a refusal of the server',
+      ['refuse'],
+      { code: 1, stdout: '', stderr: 'toolplane: server odd: not for you\n' },
+    ],
+  ])('prints %s', async (_, words, printed) => {
+    expect(await runCli([...ODD, ...words])).toEqual(printed);
+  });
+
+  test('--json prints the result as it came, also that of a failure', async () => {
+    const { code, stdout } = await runCli([...ODD, 'fail', '--json']);
+    expect({ code, result: JSON.parse(stdout) }).toEqual({
+      code: 1,
+      result: { content: [{ type: 'text', text: 'it broke \u001b[31mred' }], isError: true },
+    });
+  });
+
+  test('--output keeps binary content in files', async () => {
+    const directory = join(newDirectory(), 'new');
+    const { stdout } = await runCli([...ODD, 'picture', '--output', directory]);
+    const path = join(directory, 'picture-1.png');
+    expect(stdout).toBe(`look:\n[image image/png, 6 bytes: ${path}]\n`);
+    expect(readFileSync(path, 'utf8')).toBe('pixels');
+  });
+
+  test.each([
+    [
+      'an unknown tool',
+      ['typd'],
+      /^toolplane: server odd has no tool "typd"; did you mean "typed"\? \(it has raw, /,
+    ],
+    [
+      'what is missing, of another type or unknown',
+      ['typed', 'tags:=5', 'tag=a'],
+      /^toolplane: odd typed: the tool declares no "tag"; did you mean "tags"\?\ntoolplane: odd typed: tags: must be a list, not 5\ntoolplane: odd typed: it needs count: an integer\n$/,
+    ],
+  ])('%s is exit code 2, before anything is called', async (_, words, message) => {
+    const { code, stdout, stderr } = await runCli([...ODD, ...words]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(message);
+  });
+
+  test.each([
+    ['a name it does not declare', ['dryRn=true'], 'the tool declares no "dryRn"; did you mean "dryRun"?'],
+    ['a type within a list', ['edits:=[{"to":5}]'], 'edits[0].to: must be a string, not 5'],
+    ['what is missing within a list', ['edits:=[{}]'], 'edits[0]: it needs to: a string'],
+  ])('%s keeps a call from being made, unless it is to be unchecked', async (_, words, fault) => {
+    const heard = join(newDirectory(), 'heard');
+    const call = ['call', '--mcp-config', config({ odd: odd({ HEARD: heard }) }), 'odd', 'edit', ...words];
+    const told = `toolplane: odd edit: ${fault}\n`;
+    expect(await runCli(call)).toEqual({ code: 2, stdout: '', stderr: told });
+    expect(readFileSync(heard, 'utf8')).not.toContain('tools/call');
+    const unchecked = await runCli([...call, '--unchecked']);
+    expect(unchecked).toMatchObject({ code: 0, stdout: expect.stringMatching(/^edited \{/), stderr: told });
+  });
+
+  test('a directory that cannot be used is told before the call', async () => {
+    const directory = newDirectory();
+    const [heard, file] = [join(directory, 'heard'), join(directory, 'afile')];
+    writeFileSync(file, '');
+    const call = [
+      'call',
+      '--mcp-config',
+      config({ odd: odd({ HEARD: heard }) }),
+      'odd',
+      'picture',
+      '-o',
+      file,
+    ];
+    const stderr = `toolplane: --output ${file} is no directory\n`;
+    expect(await runCli(call)).toEqual({ code: 2, stdout: '', stderr });
+    expect(readFileSync(heard, 'utf8')).not.toContain('tools/call');
+  });
+
+  test('--output with --json keeps files too, and names them', async () => {
+    const directory = newDirectory();
+    const { code, stdout } = await runCli([...ODD, 'picture', '--json', '-o', directory]);
+    const path = join(directory, 'picture-1.png');
+    expect({ code, result: JSON.parse(stdout) }).toMatchObject({ code: 0, result: { files: [path] } });
+    expect(readFileSync(path, 'utf8')).toBe('pixels');
+  });
+
+  test('an unknown server is exit code 2, one that fails 1', async () => {
+    const servers = ['call', '--mcp-config', config({ broken: BROKEN })];
+    const unknown = await runCli([...servers, 'brokn', 'x']);
+    expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('did you mean "broken"?') });
+    const failed = await runCli([...servers, 'broken', 'x']);
+    expect(failed).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('server broken: its command is not found'),
+    });
+  });
+
+  test('--timeout cancels the call, and the server hears of it', async () => {
+    const heard = join(newDirectory(), 'heard');
+    const call = [
+      'call',
+      '--mcp-config',
+      config({ odd: odd({ HEARD: heard }) }),
+      'odd',
+      'hang',
+      '--timeout',
+      '300',
+    ];
+    expect(await runCli(call)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'toolplane: odd hang took longer than 300 ms and was cancelled; raise --timeout\n',
+    });
+    expect(readFileSync(heard, 'utf8')).toMatch(/tools\/call\nnotifications\/cancelled\n/);
+  });
+
+  test.runIf(hasScript)('in a real terminal: how far a call is, and Ctrl-C cancels it', async () => {
+    const heard = join(newDirectory(), 'heard');
+    const terminal = new TerminalProcess([
+      'call',
+      '--mcp-config',
+      config({ odd: odd({ HEARD: heard }) }),
+      'odd',
+      'hang',
+    ]);
+    await terminal.until('odd hang ');
+    await terminal.until('· 25 % half ␛[2Jway');
+    terminal.type(CTRL_C);
+    expect(await terminal.closed).toEqual([130, null]);
+    expect(existsSync(heard) && readFileSync(heard, 'utf8')).toContain('notifications/cancelled');
+  });
+
+  test.runIf(hasScript)('in a real terminal text is shown without its commands', async () => {
+    const terminal = new TerminalProcess([...ODD, 'paint']);
+    await terminal.until('plain ␛[31mred');
+    expect(await terminal.closed).toEqual([0, null]);
+  });
+
+  const NAMED = ['call', '--mcp-config', config({ everything: EVERYTHING, odd: odd() })];
+
+  test.each([
+    ['the name that models know', ['mcp__everything__get-sum', 'a=2', 'b=40']],
+    ['server and tool in one word', ['everything/get-sum', 'a=2', 'b=40']],
+    ['JSON arguments', ['mcp__everything__get-sum', '{"a": 2, "b": 40}']],
+  ])('a tool is called by one word: %s', async (_, words) => {
+    expect(await runCli([...NAMED, ...words])).toMatchObject({
+      code: 0,
+      stdout: 'The sum of 2 and 40 is 42.\n',
+    });
+  });
+
+  test.each([
+    [['mcp__evrything__get-sum', 'a=2'], 'did you mean "mcp__everything__get-sum"?'],
+    [['mcp__everything__get-smu'], 'did you mean "get-sum"?'],
+    [['everything'], "missing required argument 'tool'"],
+  ])('%j is not understood, and what was meant is said', async (words, message) => {
+    const { code, stderr } = await runCli([...NAMED, ...words]);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });
+  });
+
+  test.each([
+    ['city=Rome count=2', '{"city":"Rome","count":2}'],
+    ['count=many', '{"count":"many"}'],
+    ['cty=Rome', '{"cty":"Rome"}'],
+  ])('an invalid schema checks nothing: %s reaches the server', async (words, sent) => {
+    const call = ['call', '--mcp-config', config({ odd: odd({ MISSPELLED: '1' }) }), 'odd', 'misspelled'];
+    const { code, stdout, stderr } = await runCli([...call, ...words.split(' ')]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `${sent}\n` });
+    expect(stderr).toBe(
+      'toolplane: odd misspelled: its schema is invalid at properties.city.type ("strng"), ' +
+        'so the arguments are not checked here; the server checks them\n',
+    );
+  });
+});
+
+describe('call hostile', () => {
+  const HOSTILE = {
+    command: process.execPath,
+    args: [fileURLToPath(new URL('../../fixtures/hostile-server.mjs', import.meta.url))],
+    era: 'legacy' as const,
+  };
+  const SERVERS = ['--mcp-config', config({ hostile: HOSTILE })];
+  const CALL = ['call', ...SERVERS, 'hostile'];
+
+  test.each(['loop', 'double'])('a schema that leads on for ever holds up no call: %s', async (tool) => {
+    expect(await runCli([...CALL, tool, 'a=1'])).toEqual({ code: 0, stdout: 'done\n', stderr: '' });
+  });
+
+  test.each([
+    ['strings', 'hello\nb\n'],
+    ['bare', '[content, of no known form]\n{"foo":"bar","toolResult":42}\n'],
+    ['both', '[resource a://b text, 1 byte]\nT\n[resource a://b application/octet-stream, 3 bytes]\n'],
+    ['weird', '[weird, of no known form]\n{"type":"weird","payload":"important"}\n'],
+  ])('nothing of a result is lost: %s', async (tool, stdout) => {
+    expect(await runCli([...CALL, tool])).toEqual({ code: 0, stdout, stderr: '' });
+  });
+
+  test('a resource that is text and data gives both, and --output keeps the data', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'toolplane-hostile-'));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const read = ['resources', 'read', 'hostile', 'a://b', '-o', directory, ...SERVERS];
+    const path = join(directory, 'hostile-1.bin');
+    expect(await runCli(read)).toEqual({
+      code: 0,
+      stdout: `[resource a://b text, 1 byte]\nT\n[resource a://b application/octet-stream, 3 bytes: ${path}]\n`,
+      stderr: '',
+    });
+    expect(readFileSync(path)).toEqual(Buffer.from([0, 0, 0]));
+  });
+
+  test('a result that is nested too deeply is a failure that says so, and a document', async () => {
+    const message =
+      'MCP server "hostile": its answer is nested more than 512 levels deep; have the server return flatter data';
+    const stderr = `toolplane: ${message}\n`;
+    expect(await runCli([...CALL, 'deep'])).toEqual({ code: 1, stdout: '', stderr });
+    const { code, stdout } = await runCli([...CALL, 'deep', '--json']);
+    expect({ code, said: JSON.parse(stdout) }).toEqual({
+      code: 1,
+      said: { error: expect.objectContaining({ message }) },
+    });
+  });
+});
+
+describe('call json', () => {
+  const SERVERS = ['--mcp-config', config({ odd: odd(), broken: BROKEN })];
+  const said = (text: string) => expect.stringContaining(text);
+
+  test.each<[string, string[], number, object]>([
+    [
+      'a refusal of the server',
+      ['call', 'odd', 'refuse'],
+      1,
+      { message: 'server odd: not for you', code: -32603 },
+    ],
+    [
+      'a call that takes too long',
+      ['call', 'odd', 'hang', '--timeout', '300'],
+      1,
+      { message: said('took longer than 300 ms'), code: 'timeout' },
+    ],
+    [
+      'a tool that its server lists wrongly',
+      ['call', 'odd', 'broken'],
+      1,
+      { message: said('lists "broken", but it cannot be called: "inputSchema"') },
+    ],
+    ['an unknown tool', ['call', 'odd', 'typd'], 2, { message: said('did you mean "typed"?') }],
+    [
+      'an unknown server',
+      ['call', 'od', 'typed'],
+      2,
+      { message: 'there is no server "od" (there are odd, broken)' },
+    ],
+    [
+      'a server that cannot be used',
+      ['call', 'broken', 'x'],
+      1,
+      { message: said('server broken: its command is not found'), code: 'spawn-failed' },
+    ],
+    [
+      'a tool that waits for nobody',
+      ['tools', 'accept', 'none'],
+      2,
+      { message: said('waits to be accepted') },
+    ],
+  ])('with --json %s is a document too', async (_, words, code, error) => {
+    const { stdout, stderr, ...rest } = await runCli([...words, '--json', ...SERVERS]);
+    expect({ ...rest, said: JSON.parse(stdout) }).toEqual({ code, said: { error } });
+    expect(stderr).not.toBe('');
+  });
+});

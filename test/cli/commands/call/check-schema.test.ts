@@ -1,0 +1,189 @@
+import { expect, test } from 'vitest';
+import { schemaError, schemaFaults } from '../../../../src/cli/commands/call/check-schema.ts';
+import type { JsonSchema } from '../../../../src/protocol/mcp.ts';
+
+const SCHEMA: JsonSchema = {
+  type: 'object',
+  $defs: {
+    point: { type: 'object', properties: { x: { type: 'number' } }, required: ['x'] },
+    shape: {
+      oneOf: [
+        {
+          type: 'object',
+          properties: { kind: { const: 'dot' }, at: { $ref: '#/$defs/point' } },
+          required: ['kind', 'at'],
+        },
+        { type: 'string' },
+      ],
+    },
+  },
+  properties: {
+    edits: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: { oldText: { type: 'string' }, newText: { type: 'string' } },
+        required: ['oldText', 'newText'],
+        additionalProperties: false,
+      },
+    },
+    id: { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] },
+    shape: { $ref: '#/$defs/shape' },
+    shapes: { type: 'array', items: { $ref: '#/$defs/shape' } },
+    level: { type: 'array', items: { enum: ['low', 'high'] } },
+    count: { type: 'integer', minimum: 1 },
+    'a/b': { type: 'array', items: { type: 'integer' } },
+    name: { type: 'string', pattern: '^(a+)+$', format: 'email' },
+  },
+};
+
+test.each<[object, string[]]>([
+  [{ edits: [{ oldText: 'a', newText: 'b' }], id: ['x'], shape: 'dot', count: 1 }, []],
+  [
+    { edits: [{ oldText: 'a' }, 5] },
+    ['edits[0]: it needs newText: a string', 'edits[1]: must be a JSON object, not 5'],
+  ],
+  [
+    { edits: [{ oldText: 1, newText: 'b', x: 1 }] },
+    ['edits[0]: the tool declares no "x"', 'edits[0].oldText: must be a string, not 1'],
+  ],
+  [{ id: 5 }, ['id: must be a string or a list, not 5']],
+  [{ id: ['a', 5] }, ['id[1]: must be a string, not 5']],
+  [{ shape: { kind: 'dot', at: { x: 'left' } } }, ['shape.at.x: must be a number, not "left"']],
+  [{ shape: { kind: 'dot', at: {} } }, ['shape.at: it needs x: a number']],
+  [{ shapes: ['a', { kind: 'line', at: { x: 1 } }] }, ['shapes[1].kind: must be "dot", not "line"']],
+  [{ level: ['mid'] }, ['level[0]: must be one of low, high, not "mid"']],
+  [{ count: 0 }, ['count: must be >= 1']],
+  [{ 'a/b': ['x'] }, ['a/b[0]: must be an integer, not "x"']],
+  // What a server may try for itself.
+  [{ name: `${'a'.repeat(60)}!` }, []],
+])('%j', async (args, faults) => {
+  expect(await schemaFaults(args, SCHEMA)).toEqual(faults);
+});
+
+test('forms at the root: one of two names is needed', async () => {
+  const schema = {
+    type: 'object',
+    properties: { a: {}, b: {} },
+    anyOf: [{ required: ['a'] }, { required: ['b'] }],
+  };
+  expect(await schemaFaults({ b: 1 }, schema)).toEqual([]);
+  expect(await schemaFaults({}, schema)).toEqual([
+    'the input: fits none of its forms; of the nearest: it needs a',
+  ]);
+});
+
+test('older drafts are read as such', async () => {
+  const schema = {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    type: 'object',
+    properties: { pair: { type: 'array', items: [{ type: 'string' }, { type: 'number' }] } },
+  };
+  expect(await schemaFaults({ pair: ['a', 'b'] }, schema)).toEqual(['pair[1]: must be a number, not "b"']);
+});
+
+test.each([
+  ['a reference elsewhere', { properties: { a: { $ref: 'https://example.com/a.json' } } }],
+  ['a reference that leads nowhere', { properties: { a: { $ref: '#/$defs/none' } } }],
+  ['words of no draft', { type: 'text', properties: 5 }],
+])('%s: a schema that cannot be read refuses nothing', async (_, schema) => {
+  expect(await schemaFaults({ a: 1 }, schema)).toEqual([]);
+});
+
+test('a schema that is too large to be held against anything refuses nothing', async () => {
+  const properties = Object.fromEntries(
+    Array.from({ length: 30_000 }, (_, at) => [`p${at}`, { type: 'string' }]),
+  );
+  expect(await schemaFaults({ p1: 5 }, { properties })).toEqual([]);
+});
+
+test.each<[string, object, JsonSchema]>([
+  [
+    'references that double at every step',
+    { a: 1 },
+    {
+      $ref: '#/$defs/s0',
+      $defs: {
+        ...Object.fromEntries(
+          Array.from({ length: 40 }, (_, at) => [
+            `s${at}`,
+            { allOf: [{ $ref: `#/$defs/s${at + 1}` }, { $ref: `#/$defs/s${at + 1}` }] },
+          ]),
+        ),
+        s40: { type: 'object' },
+      },
+    },
+  ],
+  [
+    'a pattern for names that takes for ever',
+    { [`${'a'.repeat(60)}!`]: 1 },
+    { patternProperties: { '^(a+)+$': { type: 'string' } } },
+  ],
+  ['references to itself', { a: 1 }, { anyOf: Array.from({ length: 30 }, () => ({ $ref: '#' })) }],
+])('%s: a schema that takes too long refuses nothing', async (_, args, schema) => {
+  const began = performance.now();
+  expect(await schemaFaults(args, schema)).toEqual([]);
+  expect(performance.now() - began).toBeLessThan(4_000);
+});
+
+test('patterns for names are matched in linear time; one that cannot be used refuses nothing', async () => {
+  const named = (...patterns: string[]): JsonSchema => ({
+    patternProperties: Object.fromEntries(patterns.map((pattern) => [pattern, { type: 'string' }])),
+    additionalProperties: false,
+  });
+  const long = 'a'.repeat(100_000);
+  expect(await schemaFaults({ a: 1, x_1: 'x' }, named('^a+$', '^x_'))).toEqual([
+    'a: must be a string, not 1',
+  ]);
+  expect(await schemaFaults({ [long]: 'x' }, named('^(a+)+$'))).toEqual([]);
+  expect(await schemaFaults({ [`${long}!`]: 'x' }, named('^(a+)+$'))).toHaveLength(1);
+  expect(await schemaFaults({ b: 1 }, named('^(?!a)'))).toEqual([]);
+});
+
+const withCity = (city: unknown) => ({ type: 'object', properties: { city } });
+
+test.each<[JsonSchema, string]>([
+  [withCity({ type: 'strng' }), 'properties.city.type ("strng")'],
+  [withCity({ type: ['string', 'nul'] }), 'properties.city.type[1] ("nul")'],
+  [withCity({ type: 'string', required: true }), 'properties.city.required (true)'],
+  [withCity({ enum: 'a' }), 'properties.city.enum ("a")'],
+  [withCity({ type: 'array', items: { type: 5 } }), 'properties.city.items.type (5)'],
+  [withCity({ anyOf: [{ type: 'text' }] }), 'properties.city.anyOf[0].type ("text")'],
+  [withCity({ minimum: '1' }), 'properties.city.minimum ("1")'],
+  [withCity('string'), 'properties.city ("string")'],
+  [{ type: 'object', $defs: { a: { minLength: -1 } } }, '$defs.a.minLength (-1)'],
+  [
+    { $schema: 'http://json-schema.org/draft-07/schema#', ...withCity({ type: 'strng' }) },
+    'properties.city.type ("strng")',
+  ],
+])('%j is an invalid schema, and it is said where', async (schema, place) => {
+  expect(await schemaError(schema)).toBe(place);
+});
+
+test.each<[JsonSchema]>([
+  [SCHEMA],
+  [{ type: 'object' }],
+  [{}],
+  [withCity({ type: 'string', 'x-order': 1, nullable: true, example: 'Rome', deprecated: true })],
+  // Draft 7 and older, with or without saying so.
+  [withCity({ type: 'array', items: [{ type: 'string' }], additionalItems: false })],
+  [{ type: 'object', definitions: { a: true }, dependencies: { a: ['b'] } }],
+  [
+    {
+      $schema: 'http://json-schema.org/draft-04/schema#',
+      ...withCity({ minimum: 0, exclusiveMinimum: true }),
+    },
+  ],
+  [withCity({ type: 'integer', maximum: 9, exclusiveMaximum: false })],
+  // 2019-09 and 2020-12.
+  [withCity({ prefixItems: [{ type: 'string' }], unevaluatedItems: false, dependentRequired: { a: ['b'] } })],
+  [withCity({ $ref: '#/$defs/none', pattern: '[', format: 'nonsense' })],
+])('%j is a valid schema', async (schema) => {
+  expect(await schemaError(schema)).toBeUndefined();
+});
+
+test('a schema that is made to take for ever is not judged', async () => {
+  let deep: JsonSchema = { type: 'strng' };
+  for (let i = 0; i < 100_000; i++) deep = { not: deep };
+  expect(await schemaError(deep)).toBeUndefined();
+});

@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest';
+import { callTarget, findTool } from '../../../../src/cli/commands/call/find-tool.ts';
+import { nearestFullName } from '../../../../src/cli/host/named-servers.ts';
+import { aliasesOf } from '../../../../src/pool/alias.ts';
+
+describe('call target', () => {
+  const SERVERS = ['docs', 'a', 'a__b', 'my server', 'mcp__odd__name', 'team/docs'];
+
+  test.each([
+    ['docs search q=1', { server: 'docs', tool: 'search', words: ['q=1'] }],
+    ['docs mcp__docs__search q=1', { server: 'docs', tool: 'mcp__docs__search', words: ['q=1'] }],
+    ['mcp__docs__search q=1 r=2', { server: 'docs', tool: 'mcp__docs__search', words: ['q=1', 'r=2'] }],
+    ['mcp__docs__search', { server: 'docs', tool: 'mcp__docs__search', words: [] }],
+    ['mcp__docs__search -', { server: 'docs', tool: 'mcp__docs__search', words: ['-'] }],
+    ['mcp__my_server__x', { server: 'my server', tool: 'mcp__my_server__x', words: [] }],
+    ['mcp__a__b__c', { server: 'a__b', tool: 'mcp__a__b__c', words: [] }],
+    ['mcp__a__c', { server: 'a', tool: 'mcp__a__c', words: [] }],
+    ['mcp__odd__name x', { server: 'mcp__odd__name', tool: 'x', words: [] }],
+    ['docs/search q=1', { server: 'docs', tool: 'search', words: ['q=1'] }],
+    ['team/docs search', { server: 'team/docs', tool: 'search', words: [] }],
+    ['team/docs/search', { server: 'team/docs', tool: 'search', words: [] }],
+    ['docs', { server: 'docs', words: [] }],
+    ['mcp__none__x q=1', { server: 'mcp__none__x', tool: 'q=1', words: [] }],
+  ])('%s', (line, target) => {
+    expect(callTarget(line.split(' '), SERVERS)).toEqual(target);
+  });
+
+  test.each([
+    ['mcp__dcs__search', 'mcp__docs__search'],
+    ['mcp__zzzzzzzz__search', undefined],
+    ['dosc', undefined],
+  ])('%s most likely means %s', (name, meant) => {
+    expect(nearestFullName(name, ['docs', 'deploy'])).toBe(meant);
+  });
+});
+
+describe('find tool', () => {
+  const tool = (name: string, server = 'docs') => ({ name, server, inputSchema: {} });
+  const TOOLS = [tool('a.b'), tool('search'), tool('x', 'other')];
+  const find = (name: string, entry: object = {}) =>
+    findTool(TOOLS, { servers: { docs: { command: 'docs', ...entry } }, server: 'docs', tool: name });
+
+  test('a tool is known by its own name, and by the one that models know', () => {
+    expect(find('search')).toBe(TOOLS[1]);
+    expect(find('mcp__docs__a_b')).toBe(TOOLS[0]);
+  });
+
+  test('a tool is known by its alias', () => {
+    for (const alias of aliasesOf('docs', 'a.b')) expect(find(alias)).toBe(TOOLS[0]);
+  });
+
+  test.each([
+    ['serch', {}, 'server docs has no tool "serch"; did you mean "search"? (it has a.b, search)'],
+    ['mcp__docs__serch', {}, 'server docs has no tool "serch"; did you mean "search"? (it has a.b, search)'],
+    ['x', {}, 'server docs has no tool "x" (it has a.b, search)'],
+    [
+      'drop',
+      { includeTools: ['search', 'a*'] },
+      'server docs: its entry leaves out "drop", by "includeTools" or "excludeTools" (it has a.b, search)',
+    ],
+    [
+      'drop',
+      { excludeTools: ['d*'] },
+      'server docs: its entry leaves out "drop", by "includeTools" or "excludeTools" (it has a.b, search)',
+    ],
+  ])('%s with %j is explained', (name, entry, message) => {
+    expect(() => find(name, entry)).toThrow(message);
+  });
+
+  test.each(['p.q', 'mcp__docs__p_q'])('%s, which its server lists wrongly, is explained', (name) => {
+    const subject = { kind: 'list', list: 'tools', entry: 'p.q', fault: 'it is nested too deeply' } as const;
+    const warnings = [
+      { server: 'docs', message: 'x', subject: { ...subject, outcome: 'set-aside' as const } },
+    ];
+    const wanted = { servers: { docs: { command: 'docs' } }, server: 'docs', tool: name, warnings };
+    expect(() => findTool(TOOLS, wanted)).toThrow('but it cannot be called: it is nested too deeply');
+    expect(() => findTool(TOOLS, { ...wanted, warnings: [] })).toThrow('server docs has no tool');
+  });
+});

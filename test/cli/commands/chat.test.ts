@@ -1,0 +1,357 @@
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import { configPlace } from '../../config/config-place.ts';
+import { CTRL_C, CTRL_D, UP } from '../support/fake-terminal.ts';
+import { jsonFile } from '../support/json-file.ts';
+import { runCli, startCli } from '../support/run-cli.ts';
+import { hasScript, TerminalProcess } from '../support/terminal-process.ts';
+import { TWO_SERVERS, TWO_WAITING } from '../support/two-servers.ts';
+
+const REHEARSE = ['--model', 'rehearsal', '--mcp-config', TWO_SERVERS];
+
+/** One where no tools are remembered: what servers claim counts once they are there. */
+function ownHome(): { TOOLPLANE_HOME: string } {
+  const home = mkdtempSync(join(tmpdir(), 'toolplane-chat-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  return { TOOLPLANE_HOME: home };
+}
+
+test.runIf(hasScript)(
+  'in a real terminal: connect and search, connect and deploy, then what tools there are',
+  async () => {
+    const place = configPlace();
+    const chat = new TerminalProcess(REHEARSE, place.env, undefined, place.project);
+    await chat.until('› ');
+    chat.type('Connect to the docs MCP server, then search for tool pools\r');
+    expect(await chat.until('allow? ')).toContain('connect_mcp');
+    chat.type('y\r');
+    expect(await chat.until('allow? ')).toContain('mcp__docs__search');
+    chat.type('y\r');
+    await chat.until('The tool said: 1 page about tool pools');
+    await chat.until('› ');
+    chat.type('Connect to the deploy server, then call trigger with {"service":"api"}\r');
+    await chat.until('allow? ');
+    chat.type('y\r');
+    const question = await chat.until('allow? ');
+    expect(question).toContain('mcp__deploy__trigger');
+    expect(question).toContain('"service": "api"');
+    expect(question).toContain('its server says: destructive');
+    chat.type('n not today\r');
+    await chat.until('denied');
+    await chat.until('› ');
+    chat.type('call trigger with {"service":"api"}\r');
+    await chat.until('allow? ');
+    chat.type('a\r');
+    await chat.until('api is live');
+    const noted = readFileSync(join(place.project, '.toolplane/settings.local.json'), 'utf8');
+    expect(JSON.parse(noted)).toEqual({ version: 1, permissions: { allow: ['mcp__deploy__trigger'] } });
+    await chat.until('› ');
+    chat.type(`${UP}\r`);
+    expect(await chat.until('Done.')).not.toContain('allow? ');
+    await chat.until('› ');
+    chat.type('What tools are now available?\r');
+    await chat.until('I was given');
+    const tools = await chat.until('› ');
+    expect(tools).toContain('- mcp__docs__search');
+    expect(tools).toContain('- mcp__deploy__trigger');
+    chat.type('/mcp\r');
+    await chat.until('connected');
+    await chat.until('connected');
+    await chat.until('› ');
+    chat.type(CTRL_D);
+    expect(await chat.closed).toEqual([0, null]);
+  },
+);
+
+test.runIf(hasScript)(
+  'in a real terminal: what the project brings is asked about before it counts',
+  async () => {
+    const place = configPlace();
+    const entry = JSON.parse(TWO_SERVERS).mcpServers.docs;
+    place.write(join(place.project, '.mcp.json'), {
+      mcpServers: { docs: entry, other: { command: 'no-such-thing' } },
+    });
+    const first = new TerminalProcess(['--model', 'rehearsal'], place.env, undefined, place.project);
+    expect(await first.until('approve? ')).toContain('docs.ts');
+    first.type('y\r');
+    expect(await first.until('approve? ')).toContain('no-such-thing');
+    first.type('n\r');
+    await first.until('› ');
+    first.type('/mcp\r');
+    await first.until('docs');
+    await first.until('you rejected');
+    await first.until('› ');
+    first.type(CTRL_D);
+    expect(await first.closed).toEqual([0, null]);
+    const again = new TerminalProcess(['--model', 'rehearsal'], place.env, undefined, place.project);
+    expect(await again.until('› ')).not.toContain('no-such-thing');
+  },
+);
+
+const ASKING = JSON.stringify({
+  mcpServers: {
+    asking: {
+      command: process.execPath,
+      // One form is shown; the line about the thousandth that is refused says that the flood is over.
+      args: [fileURLToPath(new URL('../../support/fixtures/asking-server.mjs', import.meta.url)), '1001'],
+    },
+  },
+});
+
+test.runIf(hasScript)(
+  'in a real terminal: 1,001 forms that nobody caused do not take over the chat',
+  async () => {
+    const place = configPlace();
+    const env = { ...place.env, NO_COLOR: '1' };
+    const args = ['--model', 'rehearsal', '--mcp-config', ASKING, '--allowedTools', 'mcp__asking'];
+    const chat = new TerminalProcess(args, env, undefined, place.project);
+    await chat.until('Server asking asks: Form 0');
+    await chat.until('1000 requests refused');
+    chat.type('/mcp\r');
+    await chat.until('connected');
+    await chat.until('name (');
+    chat.type(CTRL_C);
+    await chat.until('› ');
+    chat.type('call counts\r');
+    expect(await chat.until('Done. The tool said: ')).not.toContain('Form 1');
+    expect(await chat.until('}')).toBe('{"cancel":1001}');
+    await chat.until('› ');
+    chat.type('/quit\r');
+    expect(await chat.closed).toEqual([0, null]);
+    expect(chat.printed.match(/asked for input too often/g)?.length).toBeLessThan(6);
+    expect(chat.printed).not.toMatch(/line \d/);
+  },
+);
+
+test.runIf(hasScript)(
+  'in a real terminal: what is typed during a turn is shown and queued; several lines come back whole',
+  async () => {
+    const args = [...REHEARSE, '--allowedTools', 'mcp__deploy'];
+    const chat = new TerminalProcess(args, { NO_COLOR: '1' });
+    await chat.until('› ');
+    chat.type('call wait\r');
+    await chat.until('● mcp__deploy__wait');
+    chat.type('list tools');
+    await chat.until('queue › ');
+    await chat.until('ist tools');
+    chat.type('\r');
+    await chat.until('queued: ');
+    chat.type(CTRL_C);
+    await chat.until('Not sent: 1 queued');
+    await chat.until('› ');
+    chat.type('one\\\r');
+    await chat.until('… ');
+    chat.type('two\r');
+    await chat.until('I am the rehearsal model');
+    await chat.until('› ');
+    chat.type(UP);
+    await chat.until('› one');
+    await chat.until('two');
+    chat.type(CTRL_C);
+    await chat.until('› ');
+    chat.type(CTRL_D);
+    expect(await chat.closed).toEqual([0, null]);
+  },
+);
+
+test.runIf(hasScript)('in a real terminal: /quit typed into a form leaves', async () => {
+  const place = configPlace();
+  const chat = new TerminalProcess(
+    ['--model', 'rehearsal', '--mcp-config', ASKING],
+    place.env,
+    undefined,
+    place.project,
+  );
+  await chat.until('name (');
+  chat.type('/quit\r');
+  expect(await chat.closed).toEqual([0, null]);
+});
+
+test('without a terminal the forms are declined, and one line says so', async () => {
+  const args = [
+    'run',
+    '--model',
+    'rehearsal',
+    '--mcp-config',
+    ASKING,
+    '--allowedTools',
+    'mcp__asking',
+    'call counts',
+  ];
+  const { code, stdout, stderr } = await runCli(args, '', { env: ownHome() });
+  expect({ code, stdout: stdout.startsWith('Done. The tool said: {') }).toEqual({ code: 0, stdout: true });
+  expect(stderr.split('\n').length).toBeLessThan(10);
+});
+
+const BOTH = 'Connect both servers — what tools are now available?';
+
+test.runIf(hasScript)(
+  'in a real terminal: both servers are connected at once, and asked again there is nothing left but to list the tools',
+  async () => {
+    const chat = new TerminalProcess(['--model', 'rehearsal', '--mcp-config', TWO_WAITING]);
+    await chat.until('› ');
+    chat.type('/mcp\r');
+    await chat.until('waits (connect_mcp connects it)');
+    await chat.until('waits (connect_mcp connects it)');
+    await chat.until('› ');
+    chat.type(`${BOTH}\r`);
+    const question = await chat.until('allow? ');
+    expect(question.match(/● /g)).toHaveLength(2);
+    chat.type('y\r');
+    await chat.until('allow? ');
+    chat.type('y\r');
+    const marked = /- mcp__deploy__trigger \(destructive\)[\s\S]*- mcp__docs__search \(readOnly\)/;
+    await chat.until('I was given');
+    expect(await chat.until('› ')).toMatch(marked);
+    chat.type(`${BOTH}\r`);
+    expect(await chat.until('I was given')).not.toContain('allow? ');
+    expect(await chat.until('› ')).toMatch(marked);
+    chat.type(CTRL_D);
+    expect(await chat.closed).toEqual([0, null]);
+  },
+);
+
+test('in a pipe too, with servers that are connected from the start', async () => {
+  const { code, stdout } = await runCli(REHEARSE, `${BOTH}\n`, { env: ownHome() });
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^I was given \d+ tools:\n/);
+  expect(stdout).toContain('\n- mcp__deploy__trigger (destructive)\n');
+  expect(stdout).toContain('\n- mcp__docs__search (readOnly)\n');
+});
+
+test.runIf(hasScript)(
+  'in a real terminal: Ctrl-C ends the turn, then leaves; NO_COLOR is kept to',
+  async () => {
+    const chat = new TerminalProcess([...REHEARSE, '--allowedTools', 'mcp__deploy'], { NO_COLOR: '1' });
+    await chat.until('› ');
+    chat.type('call wait\r');
+    await chat.until('● mcp__deploy__wait');
+    chat.type(CTRL_C);
+    await chat.until('Interrupting');
+    await chat.until('✗ ');
+    const rest = await chat.until('› ');
+    expect(rest).not.toMatch(/\p{Cc}\[\d+m/u);
+    chat.type(CTRL_C);
+    await chat.until('Ctrl-C again, Ctrl-D or /quit leaves.');
+    await chat.until('› ');
+    chat.type(CTRL_C);
+    expect(await chat.closed).toEqual([0, null]);
+  },
+);
+
+test.runIf(hasScript)(
+  'in a real terminal: without a model the rehearsal is offered, not assumed',
+  async () => {
+    const refused = new TerminalProcess([]);
+    await refused.until('none of ANTHROPIC_API_KEY');
+    await refused.until('rehearse? ');
+    refused.type('n\r');
+    expect(await refused.closed).toEqual([1, null]);
+    const taken = new TerminalProcess([]);
+    await taken.until('rehearse? ');
+    taken.type('y\r');
+    await taken.until('model rehearsal');
+    taken.type(CTRL_D);
+    expect(await taken.closed).toEqual([0, null]);
+  },
+);
+
+test.each([[['chat']], [[]]])(
+  'toolplane %j without a model and a person says what is missing: exit code 1',
+  async (args) => {
+    const { code, stdout, stderr } = await runCli(args);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^toolplane: There is no model: none of ANTHROPIC_API_KEY, .*--model rehearsal/);
+  },
+);
+
+test('lines through a pipe are answered one after the other, without escape sequences', async () => {
+  const input = 'what tools are there?\ncall trigger with {"service":"api"}\n/explain last\n';
+  const { code, stdout, stderr } = await runCli(REHEARSE, input);
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr:
+      "toolplane: mcp__deploy__trigger was denied, nobody could be asked: allow it with --allowedTools 'mcp__deploy__trigger'\n",
+  });
+  expect(stdout).toMatch(/mcp__deploy__trigger[\s\S]*⊘ denied mcp__deploy__trigger[\s\S]*it was denied/);
+  expect(stdout).not.toContain('\u001b');
+});
+
+test('a signal to end ends it', async () => {
+  const child = startCli(REHEARSE);
+  child.stdin.write('what tools are there?\n');
+  const closed = once(child, 'close');
+  // One that ended too early has another code.
+  await Promise.race([once(child.stdout, 'data'), closed]);
+  child.kill('SIGTERM');
+  expect(await closed).toEqual([143, null]);
+});
+
+test('an agent that cannot start is one line and exit code 1', async () => {
+  const { code, stderr } = await runCli(['--agent-executable', './no-such-agent']);
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: 'toolplane: options.pathToClaudeCodeExecutable: ./no-such-agent does not exist\n',
+  });
+});
+
+test.runIf(hasScript).each([
+  ['at its prompt', undefined],
+  ['in a turn', 'call wait'],
+])('a terminal that goes away %s ends it as a hang-up does, with the hooks of its end', async (_, prompt) => {
+  const directory = mkdtempSync(join(tmpdir(), 'toolplane-chat-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const code = join(directory, 'code');
+  const ended = join(directory, 'ended');
+  const hooks = { SessionEnd: [{ hooks: [{ type: 'command', command: `touch '${ended}'` }] }] };
+  const args = [...REHEARSE, '--allowedTools', 'mcp__deploy', '--settings', JSON.stringify({ hooks })];
+  const chat = new TerminalProcess(args, {}, code);
+  await chat.until('› ');
+  if (prompt !== undefined) {
+    chat.type(`${prompt}\r`);
+    await chat.until('● ');
+  }
+  chat.hangUp();
+  await expect.poll(() => existsSync(code) && readFileSync(code, 'utf8'), { timeout: 15_000 }).toBe('129\n');
+  expect(existsSync(ended)).toBe(true);
+});
+
+test.runIf(hasScript)('a terminal that goes away at the first question ends it too', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'toolplane-chat-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const code = join(directory, 'code');
+  const chat = new TerminalProcess([], {}, code);
+  await chat.until('rehearse? ');
+  chat.hangUp();
+  await expect.poll(() => existsSync(code) && readFileSync(code, 'utf8'), { timeout: 15_000 }).toBe('129\n');
+});
+
+test('a pipe with a turn that failed is exit code 1', async () => {
+  const { code, stdout } = await runCli(['--model', `scripted:${jsonFile('["Hello."]')}`], 'one\ntwo\n');
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^Hello\.\n.*has no reply for request 2\n$/);
+});
+
+const BROKEN = JSON.stringify({ mcpServers: { lost: { command: 'no-such-server' } } });
+
+test('a server that failed is told once, with its fault', async () => {
+  const { stdout } = await runCli(['--model', 'rehearsal', '--mcp-config', BROKEN], 'hello\nhello\n');
+  expect(
+    stdout.match(
+      /^server lost: failed: its command is not found: no-such-server; install it or give its full path$/gm,
+    ),
+  ).toHaveLength(1);
+});
+
+test.each([
+  ['a rule', ['--disallowedTools', 'Bash(rm *'], "error: --disallowedTools 'Bash(rm *' is no rule"],
+  ['a file', ['--mcp-config', './nope'], 'error: --mcp-config ./nope: there is no such file'],
+])('%s that cannot be used is named with its flag: exit code 2', async (_, args, message) => {
+  const { code, stdout, stderr } = await runCli(['--model', 'rehearsal', ...args]);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain(message);
+});

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { config, EVERYTHING, odd } from '../support/real-servers.ts';
+import { runCli } from '../support/run-cli.ts';
+
+const ODD = ['--mcp-config', config({ odd: odd() })];
+
+test('prompts are listed with what they take', async () => {
+  const { code, stdout } = await runCli([
+    'prompts',
+    '--mcp-config',
+    config({ odd: odd(), everything: EVERYTHING }),
+  ]);
+  expect(stdout).toMatch(
+    /^odd \(1 prompt\)\n {2}greet {2}who=… \[mood=…\] {2}Greets\n\neverything \(\d+ prompts\)\n/,
+  );
+  expect(code).toBe(0);
+});
+
+test('a prompt is filled in by texts, whatever they look like and are called', async () => {
+  expect(await runCli(['prompts', 'get', 'odd', 'greet', 'who=5', '__proto__=x', ...ODD])).toEqual({
+    code: 0,
+    stdout: 'user:\ngreet {"who":"5","__proto__":"x"}\n',
+    stderr: 'toolplane: odd greet: the prompt declares no "__proto__" (it takes who, mood)\n',
+  });
+});
+
+test('--json prints what the server gave', async () => {
+  const { stdout } = await runCli(['prompts', 'get', 'odd', 'greet', 'who=you', '--json', ...ODD]);
+  expect(JSON.parse(stdout)).toEqual({
+    messages: [{ role: 'user', content: { type: 'text', text: 'greet {"who":"you"}' } }],
+  });
+});
+
+test.each([
+  ['what is missing', ['get', 'odd', 'greet'], /the prompt "greet" lacks "who"/],
+  ['a word that is none', ['get', 'odd', 'greet', 'who'], /"who" is no key=value/],
+  ['too few words', ['get', 'odd'], /prompts get takes <server> <prompt> \[key=value…\]/],
+])('%s is exit code 2', async (_, words, message) => {
+  const { code, stdout, stderr } = await runCli(['prompts', ...words, ...ODD]);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(message);
+});

@@ -1,0 +1,539 @@
+import { once } from 'node:events';
+import { globSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { ServerWatch } from '../../../src/cli/commands/run.ts';
+import { openPins } from '../../../src/pool/pinning/open-pins.ts';
+import { placeOf } from '../../../src/pool/pinning/place-of.ts';
+import type { SDKMessage } from '../../../src/protocol/agent-message.ts';
+import type { McpServerStatus } from '../../../src/sdk/query-methods.ts';
+import { lifeline } from '../../support/lifeline.ts';
+import { error, text as say } from '../../support/model-reply.ts';
+import { openAgentWorld } from '../support/agent-world.ts';
+import { config, odd } from '../support/real-servers.ts';
+import { runCli, startCli } from '../support/run-cli.ts';
+import { hasScript, TerminalProcess } from '../support/terminal-process.ts';
+import { TWO_SERVERS } from '../support/two-servers.ts';
+
+describe('run', () => {
+  const REHEARSE = ['run', '--model', 'rehearsal'];
+  const WITH_SERVERS = [...REHEARSE, '--mcp-config', TWO_SERVERS];
+
+  /** A model that gives these replies. */
+  async function scripted(...replies: unknown[]): Promise<string> {
+    const directory = await mkdtemp(join(tmpdir(), 'toolplane-run-'));
+    onTestFinished(() => rm(directory, { recursive: true }));
+    const file = join(directory, 'replies.json');
+    await writeFile(file, JSON.stringify(replies));
+    return `scripted:${file}`;
+  }
+
+  test('the last text is on stdout, and nothing else anywhere', async () => {
+    const { code, stdout, stderr } = await runCli(['run', '--model', await scripted('Hello.'), 'hi']);
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: 'Hello.\n', stderr: '' });
+  });
+
+  test.each([
+    ['stdin', [], 'list tools'],
+    ['- for stdin', ['-'], 'list tools'],
+    ['words', ['list', 'tools'], 'not read'],
+  ])('the prompt is %s', async (_, words, input) => {
+    const { code, stdout } = await runCli([...WITH_SERVERS, ...words], input);
+    expect(code).toBe(0);
+    expect(stdout).toContain('mcp__docs__search');
+  });
+
+  test('words come before what a - brings', async () => {
+    const search = (query: string) => `call search with {"query":"${query}"}`;
+    const args = [...WITH_SERVERS, '--allowedTools', 'mcp__docs', search('one'), '-'];
+    const { stdout } = await runCli(args, search('two'));
+    expect(stdout).toMatch(/page about one[\s\S]*page about two/);
+  });
+
+  test('--json is the result as one object', async () => {
+    const { code, stdout } = await runCli(['run', '--json', '--model', await scripted('Hello.'), 'hi']);
+    expect(code).toBe(0);
+    expect(stdout.trimEnd().split('\n')).toHaveLength(1);
+    expect(JSON.parse(stdout)).toMatchObject({ type: 'result', subtype: 'success', result: 'Hello.' });
+  });
+
+  test('--debug prints what a model said without a character that steers a terminal', async () => {
+    const odd = 'Hi\u009b2J\u202e\u2066\u200f\u061c\u200b\u2028!';
+    const { code, stderr } = await runCli([
+      'run',
+      '--debug',
+      '--model',
+      await scripted(odd),
+      'hi\u009b\u202e',
+    ]);
+    expect(code).toBe(0);
+    expect(stderr).toContain('Hi\\u009b2J\\u202e\\u2066\\u200f\\u061c\\u200b\\u2028!');
+    expect(stderr.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+  });
+
+  test('stream-json is every message, one a line, pieces only on demand', async () => {
+    const args = [
+      'run',
+      '--output-format',
+      'stream-json',
+      '--model',
+      await scripted('Hello.', 'Hello.'),
+      'hi',
+    ];
+    const kinds = async (more: string[]) => {
+      const { stdout } = await runCli([...args, ...more]);
+      const messages = stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as { type: string });
+      return [...new Set(messages.map(({ type }) => type))];
+    };
+    expect(await kinds([])).toEqual(['system', 'assistant', 'result']);
+    expect(await kinds(['--include-partial-messages'])).toEqual([
+      'system',
+      'stream_event',
+      'assistant',
+      'result',
+    ]);
+  });
+
+  test('what would be asked is denied, and told with the rule that allows it; with the rule it runs', async () => {
+    const prompt = 'call trigger with {"service":"api"}';
+    const denied = await runCli([...WITH_SERVERS, prompt]);
+    expect(denied.stderr).toBe(
+      "toolplane: mcp__deploy__trigger was denied, nobody could be asked: allow it with --allowedTools 'mcp__deploy__trigger'\n",
+    );
+    expect(denied.stdout).not.toContain('api is live');
+    const allowed = await runCli([...WITH_SERVERS, '--allowedTools', 'mcp__deploy__trigger', prompt]);
+    expect({ ...allowed, stdout: allowed.stdout.trim() }).toEqual({
+      code: 0,
+      stdout: 'Done. The tool said: api is live',
+      stderr: '',
+    });
+  });
+
+  test('a tool that changed is denied with the change and how to accept it, which no rule does; accepted it runs', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'toolplane-run-'));
+    onTestFinished(() => rm(home, { recursive: true }));
+    const place = { cwd: home, env: { TOOLPLANE_HOME: home } };
+    const { command, args } = odd();
+    const pins = openPins(join(home, 'pins'));
+    const at = { server: 'odd', place: placeOf({ command, args }, home) ?? '' };
+    pins.observe(at, [{ name: 'raw', description: 'Tells', inputSchema: { type: 'object' } }]);
+    const servers = ['--mcp-config', config({ odd: odd() })];
+    const run = () =>
+      runCli(
+        [...REHEARSE, ...servers, '--allowedTools', 'mcp__odd', '--json', 'call raw with {}'],
+        '',
+        place,
+      );
+    const remedy = 'to accept it: toolplane tools accept odd raw';
+    const denied = await run();
+    expect(denied.stderr).toMatch(
+      new RegExp(
+        `toolplane: mcp__odd__raw was denied, nobody could be asked: .*added "what it was sent"; ${remedy}\n`,
+      ),
+    );
+    expect(denied.stderr).not.toContain('--allowedTools');
+    expect(JSON.parse(denied.stdout)).toMatchObject({ result: expect.stringContaining(remedy) });
+    expect((await runCli(['tools', 'accept', 'odd', 'raw'], '', place)).code).toBe(0);
+    expect(JSON.parse((await run()).stdout)).toMatchObject({
+      result: expect.stringContaining('"name":"raw"'),
+    });
+  });
+
+  test('what is not kept, and what is not known of tools any more, is told on stderr', async () => {
+    const home = join(await mkdtemp(join(tmpdir(), 'toolplane-run-')), 'file');
+    onTestFinished(() => rm(dirname(home), { recursive: true }));
+    await writeFile(home, '');
+    const args = ['run', '--model', await scripted('Hello.'), '--mcp-config', config({ odd: odd() }), 'hi'];
+    const { code, stdout, stderr } = await runCli(args, '', { env: { TOOLPLANE_HOME: home } });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'Hello.\n' });
+    expect(stderr).toMatch(/^toolplane: The session is not kept and cannot be resumed: /m);
+    expect(stderr).toMatch(/^toolplane: what tools of "odd" (were is not known|are is remembered)/m);
+  });
+
+  test('--verbose tells on stderr which tools run and how they end', async () => {
+    const { stderr } = await runCli([...WITH_SERVERS, '--verbose', 'call trigger with {"service":"api"}']);
+    expect(stderr).toMatch(
+      /^● mcp__deploy__trigger service: api\n {2}⊘ denied mcp__deploy__trigger \d\.\d s /m,
+    );
+  });
+
+  test('a turn that fails is exit code 1, with the reason on stderr or in the JSON', async () => {
+    const args = ['run', '--model', await scripted(), 'hi'];
+    const plain = await runCli(args);
+    expect({ code: plain.code, stdout: plain.stdout }).toEqual({ code: 1, stdout: '' });
+    expect(plain.stderr).toMatch(/^toolplane: .*has no reply for request 1\n$/);
+    const json = await runCli([...args, '--json']);
+    expect(json.code).toBe(1);
+    expect(JSON.parse(json.stdout)).toMatchObject({ type: 'result', is_error: true });
+  });
+
+  test('as many rounds as allowed, and no more', async () => {
+    const call = { tool: 'mcp__docs__search', input: { query: 'x' } };
+    const args = ['run', '--mcp-config', TWO_SERVERS, '--allowedTools', 'mcp__docs', '--max-turns', '1'];
+    const { code, stderr } = await runCli([...args, '--model', await scripted(call, call, 'done'), 'go']);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/maximum number of turns \(1\)/);
+  });
+
+  test('escape sequences of a model reach no terminal through stderr', async () => {
+    const call = { tool: 'mcp__docs__\u001b[2J', input: {} };
+    const { stderr } = await runCli(['run', '--verbose', '--model', await scripted(call, 'done'), 'go']);
+    expect(stderr).toContain('● mcp__docs__␛[2J');
+    expect(stderr).not.toContain('\u001b');
+  });
+
+  test.runIf(hasScript)('nor through stdout, which a pipe is given as it is', async () => {
+    const args = ['run', '--model', await scripted('\u001b]0;evil\u0007\u202e\u009b2J', 'no')];
+    const terminal = new TerminalProcess([...args, 'go']);
+    await terminal.until('␛]0;evil␇<U+202E><U+009B>2J\r\n');
+    expect(await terminal.closed).toEqual([0, null]);
+    const { stdout } = await runCli([...args, 'go']);
+    expect(stdout).toBe('\u001b]0;evil\u0007\u202e\u009b2J\n');
+  });
+
+  test('a server that failed is told on stderr with its fault', async () => {
+    const servers = JSON.stringify({ mcpServers: { lost: { command: 'no-such-server' } } });
+    const { code, stderr } = await runCli([...REHEARSE, '--mcp-config', servers, 'list tools']);
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr:
+        'toolplane: server lost: failed: its command is not found: no-such-server; install it or give its full path\n',
+    });
+  });
+
+  test('a server that does not come is told on stderr; one that waits to be asked for is not', async () => {
+    const hang = { command: process.execPath, args: ['-e', 'setInterval(() => {}, 1000)'] };
+    const servers = JSON.stringify({ mcpServers: { slow: hang, later: { ...hang, start: 'on-demand' } } });
+    const { code, stderr } = await runCli([...REHEARSE, '--mcp-config', servers, 'list tools']);
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: 'toolplane: server slow: was not ready during this turn\n',
+    });
+  });
+
+  test('a model that is asked again is told on stderr', async () => {
+    await using world = await openAgentWorld([error(529, 'busy', 'overloaded_error'), say('Hello.')]);
+    const { code, stdout, stderr } = await runCli(['run', '--model', 'm', 'hi'], '', world);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'Hello.\n' });
+    expect(stderr).toMatch(
+      /^toolplane: http:\/\/127\.0\.0\.1:\d+ answered 529 overloaded; retry 1 of 10 in \d\.\d s\n$/,
+    );
+  });
+
+  test('a model endpoint of this machine that refuses the connection fails the run at once', async () => {
+    // Nothing listens on a privileged port without a service.
+    const place = { env: { OPENAI_BASE_URL: 'http://user:hunter2@127.0.0.1:3/v1' } };
+    const plain = { env: { OPENAI_BASE_URL: 'http://127.0.0.1:3/v1' } };
+    const { code, stdout, stderr } = await runCli(['run', '--model', 'openai:m', 'hi'], '', plain);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain('Cannot reach http://127.0.0.1:3/v1 (ECONNREFUSED): ');
+    expect(stderr).not.toContain('retry 1');
+    const withPassword = await runCli(['run', '--model', 'openai:m', 'hi'], '', place);
+    expect(withPassword.stderr).toContain('Cannot reach http://127.0.0.1:3/v1 (');
+    expect(withPassword.stderr).not.toMatch(/hunter2|retry 1/);
+  });
+
+  test('the fallback model is named when it is asked instead', async () => {
+    const place = { env: { OPENAI_BASE_URL: 'http://127.0.0.1:3/v1' } };
+    const words = [
+      'run',
+      '--model',
+      'openai:m',
+      '--fallback-model',
+      'rehearsal',
+      '--tools',
+      'Read',
+      'list tools',
+    ];
+    const { code, stderr } = await runCli(words, '', place);
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr:
+        'toolplane: Cannot reach http://127.0.0.1:3/v1 (ECONNREFUSED); using the fallback model rehearsal\n',
+    });
+  });
+
+  test.each([
+    ['--max-retries', ['--max-retries', '1'], {}],
+    ['CLAUDE_CODE_MAX_RETRIES', [], { CLAUDE_CODE_MAX_RETRIES: '1' }],
+  ])('%s says how often a failed request is repeated', async (_, flags, env) => {
+    await using world = await openAgentWorld(() => error(529, 'busy', 'overloaded_error'));
+    const place = { cwd: world.cwd, env: { ...world.env, ...env } };
+    const { code, stderr } = await runCli(['run', '--model', 'm', ...flags, 'hi'], '', place);
+    expect(code).toBe(1);
+    expect(stderr.match(/answered 529 overloaded; retry 1 of 1 in/g)).toHaveLength(1);
+    expect(world.api.requests).toHaveLength(2);
+  });
+
+  test('sessions of commands that tests start are in the home of the tests', async () => {
+    const { stdout } = await runCli(['run', '--json', '--model', await scripted('Hello.'), 'hi']);
+    const { session_id } = JSON.parse(stdout) as { session_id: string };
+    const files = globSync(`projects/*/${session_id}.jsonl`, { cwd: process.env.TOOLPLANE_HOME });
+    expect(files).toHaveLength(1);
+  });
+
+  test('without a model it says which settings it looked for', async () => {
+    const { code, stdout, stderr } = await runCli(['run', 'hi']);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^toolplane: There is no model: none of ANTHROPIC_API_KEY, .*--model rehearsal/);
+  });
+
+  test.each([
+    ['no prompt', ['run'], /there is no prompt/],
+    ['an empty prompt', ['run', '  '], /there is no prompt/],
+    [
+      'an unknown format',
+      ['run', 'hi', '--output-format', 'xml'],
+      /Allowed choices are text, json, stream-json/,
+    ],
+    ['an unknown mode', ['run', 'hi', '--permission-mode', 'yolo'], /Allowed choices are default/],
+    ['an unknown word', ['run', 'hi', '--tool-search', 'bogus'], /It takes on, off, auto/],
+    ['no number', ['run', 'hi', '--max-turns', 'many'], /whole number, 1 or more/],
+    [
+      'no rule',
+      ['run', 'hi', '--disallowedTools', 'Bash(rm *'],
+      /--disallowedTools 'Bash\(rm \*' is no rule/,
+    ],
+    ['no file', ['run', 'hi', '--mcp-config', './nope'], /--mcp-config \.\/nope: there is no such file/],
+    ['an unknown flag', ['run', 'hi', '--modle', 'x'], /Did you mean --model\?/],
+  ])('%s is misuse: exit code 2', async (_, args, message) => {
+    const { code, stdout, stderr } = await runCli(args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(message);
+  });
+
+  test('an interrupt ends the turn with exit code 130', async () => {
+    const child = startCli([...WITH_SERVERS, '--verbose', '--allowedTools', 'mcp__deploy', 'call wait']);
+    child.stdin.end();
+    const closed = once(child, 'close');
+    const output = text(child.stdout);
+    let told = '';
+    child.stderr.setEncoding('utf8').on('data', (chunk) => {
+      told += chunk;
+    });
+    while (!told.includes('● mcp__deploy__wait') && child.exitCode === null) {
+      await Promise.race([once(child.stderr, 'data'), closed]);
+    }
+    child.kill('SIGINT');
+    expect(await closed).toEqual([130, null]);
+    expect(await output).toBe('');
+  });
+
+  test.each([
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const)('%s ends it with exit code %i, and the command that runs', async (signal, code) => {
+    const { hold, started, ended } = lifeline();
+    const model = await scripted({ tool: 'Bash', input: { command: `${hold} sleep 600` } }, 'done');
+    const child = startCli(['run', '--allowedTools', 'Bash', '--model', model, 'go']);
+    child.stdin.end();
+    const output = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+    await started;
+    child.kill(signal);
+    expect(await output).toEqual(['', '', [code, null]]);
+    await ended;
+  });
+
+  test('a reader that leaves is no failure to speak of', async () => {
+    const child = startCli([
+      'run',
+      '--output-format',
+      'stream-json',
+      '--model',
+      await scripted('Hello.'),
+      'hi',
+    ]);
+    child.stdin.end();
+    child.stdout.destroy();
+    const [stderr] = await Promise.all([text(child.stderr), once(child, 'close')]);
+    expect(stderr).toBe('');
+  });
+
+  test('nor is one that does not want to be told what goes on', async () => {
+    const child = startCli([...WITH_SERVERS, '--verbose', 'call trigger with {"service":"api"}']);
+    child.stdin.end();
+    child.stderr.destroy();
+    const [stdout, closed] = await Promise.all([text(child.stdout), once(child, 'close')]);
+    expect(closed).toEqual([0, null]);
+    expect(stdout).toContain('Done.');
+  });
+
+  test('--verbose ends with the session, which can be resumed by it; one that is not kept is not told', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'toolplane-run-'));
+    onTestFinished(() => rm(home, { recursive: true }));
+    const place = { cwd: home, env: { HOME: home } };
+    const run = (...more: string[]) => runCli([...REHEARSE, '--verbose', ...more, 'list tools'], '', place);
+    const first = await run();
+    const [, id = ''] = /^session ([\w-]{36}): --resume \1 goes on with it\n$/m.exec(first.stderr) ?? [];
+    expect(first.stderr.endsWith(`--resume ${id} goes on with it\n`)).toBe(true);
+    const second = await run('--resume', id);
+    expect({ code: second.code, stderr: second.stderr }).toEqual({ code: 0, stderr: first.stderr });
+    const unkept = await run('--no-session-persistence');
+    expect({ code: unkept.code, stderr: unkept.stderr }).toEqual({ code: 0, stderr: '' });
+    expect((await run('--continue', '--json')).stdout).toContain(id);
+  });
+
+  test('--agents are those that the model can delegate to', async () => {
+    const agents = JSON.stringify({ scout: { description: 'Looks around', prompt: 'Look.' } });
+    const args = ['run', '--agents', agents, '--output-format', 'stream-json', '--model'];
+    const { stdout } = await runCli([...args, await scripted('Hello.'), '--lead-only', 'hi']);
+    expect(JSON.parse(stdout.split('\n')[0] ?? '')).toMatchObject({
+      subtype: 'init',
+      agents: expect.arrayContaining(['scout']),
+    });
+  });
+
+  test.each([
+    [
+      'a comment hides no second command',
+      "git log # '\ntouch PWNED\n# '",
+      ['--allowedTools', 'Bash(git log *)'],
+      true,
+    ],
+    ['a part that no rule allows', 'git log; touch PWNED', ['--allowedTools', 'Bash(git log *)'], true],
+    ['an assignment with blanks', 'A="a b" touch PWNED', bypassing('Bash(touch *)'), true],
+    ['git with global options', 'git -C . push', bypassing('Bash(git push *)'), true],
+    ['a rule that cannot be checked', 'x=touch; $x PWNED', bypassing('Bash(touch *)'), true],
+    ['a command as allowed', 'echo hi # "', ['--allowedTools', 'Bash(echo *)'], false],
+    [
+      'commands that are each allowed',
+      'echo hi | cat 2>&1',
+      ['--allowedTools', 'Bash(echo *),Bash(cat)'],
+      false,
+    ],
+  ])('rules about commands hold in a run: %s', async (_, command, flags, isDenied) => {
+    const cwd = await mkdtemp(join(tmpdir(), 'toolplane-run-'));
+    onTestFinished(() => rm(cwd, { recursive: true }));
+    const model = await scripted({ tool: 'Bash', input: { command } }, 'done');
+    const args = ['run', '--json', '--model', model, ...flags, '--', 'go'];
+    const { stdout } = await runCli(args, '', { cwd });
+    expect(JSON.parse(stdout).permission_denials).toHaveLength(isDenied ? 1 : 0);
+    expect(globSync('*', { cwd })).toEqual([]);
+  });
+
+  test('a call that no rule can allow is denied with the rule that asks, not with a rule that would not help', async () => {
+    const command = 'x=touch; $x PWNED';
+    const model = await scripted({ tool: 'Bash', input: { command } }, 'done');
+    const { stderr } = await runCli(['run', '--model', model, ...bypassing('Bash(touch *)'), '--', 'go']);
+    expect(stderr).toContain('deny rule "Bash(touch *)" of cliArg cannot be checked against this command');
+    expect(stderr).not.toContain('--allowedTools');
+  });
+
+  function bypassing(denied: string): string[] {
+    const mode = ['--permission-mode', 'bypassPermissions', '--allow-dangerously-skip-permissions'];
+    return [...mode, '--disallowedTools', denied];
+  }
+
+  const TRIGGER = 'call mcp__deploy__trigger with {"service":"web"}';
+
+  test.each([
+    ['nobody can be asked', [], TRIGGER, ['mcp__deploy__trigger']],
+    ['a mode denies', ['--permission-mode', 'dontAsk'], TRIGGER, ['mcp__deploy__trigger']],
+    [
+      'a rule denies these arguments',
+      ['--disallowedTools', 'Bash(rm *)', '--allowedTools', 'Bash'],
+      'call Bash with {"command":"rm none"} then call Bash with {"command":"rm nothing"}',
+      ['Bash', 'Bash'],
+    ],
+  ])(
+    '--fail-on-denied ends with 3 where %s, and the result lists the calls',
+    async (_, flags, prompt, tools) => {
+      const { code, stdout, stderr } = await runCli([
+        ...WITH_SERVERS,
+        ...flags,
+        '--json',
+        '--fail-on-denied',
+        prompt,
+      ]);
+      const { permission_denials } = JSON.parse(stdout) as { permission_denials: { tool_name: string }[] };
+      expect({ code, denied: permission_denials.map(({ tool_name }) => tool_name) }).toEqual({
+        code: 3,
+        denied: tools,
+      });
+      const named =
+        tools.length === 1
+          ? `1 tool call was denied: ${tools[0]}; allow it by a rule, or`
+          : '2 tool calls were denied: Bash (2 times); allow them by rules, or';
+      expect(stderr).toContain(`toolplane: ${named}`);
+    },
+  );
+
+  test.each([
+    ['without the flag', [TRIGGER]],
+    ['if nothing was denied', ['--fail-on-denied', '--allowedTools', 'mcp__deploy', TRIGGER]],
+  ])('a run %s ends with 0', async (_, words) => {
+    expect((await runCli([...WITH_SERVERS, ...words])).code).toBe(0);
+  });
+});
+
+describe('server watch', () => {
+  const init = (...mcp_servers: McpServerStatus[]) => initWith([], ...mcp_servers);
+  const initWith = (tools: readonly string[], ...mcp_servers: McpServerStatus[]) =>
+    ({ type: 'system', subtype: 'init', tools, mcp_servers }) as unknown as SDKMessage;
+
+  /** A watch over an agent that gives these accounts, one after the other. */
+  function watch(...accounts: (McpServerStatus[] | Error)[]) {
+    const told: string[] = [];
+    const client = {
+      async mcpServerStatus() {
+        const next = accounts.shift();
+        if (next === undefined || next instanceof Error) throw next ?? new Error('asked too often');
+        return next;
+      },
+    };
+    return { told, servers: new ServerWatch(client, (line) => told.push(line)) };
+  }
+
+  const failed = (error?: string): McpServerStatus => ({
+    name: 'a',
+    status: 'failed',
+    ...(error && { error }),
+  });
+
+  test('what failed before the turn is told with its fault', async () => {
+    const { told, servers } = watch([failed('it left')]);
+    servers.received(init(failed()));
+    await servers.settled();
+    expect(told).toEqual(['server a: failed: it left']);
+  });
+
+  test('what was on its way is looked at again at the end, and nothing is told twice', async () => {
+    const late = (status: 'pending' | 'failed'): McpServerStatus => ({ name: 'b', status });
+    const { told, servers } = watch(
+      [failed('it left'), late('pending')],
+      [failed('it left'), late('failed')],
+    );
+    servers.received(init(failed(), late('pending')));
+    await servers.settled();
+    expect(told).toEqual(['server a: failed: it left', 'server b: failed']);
+  });
+
+  test('an agent that does not say what is wrong has said of whom', async () => {
+    const { told, servers } = watch(new Error('not supported'));
+    servers.received(init(failed()));
+    await servers.settled();
+    expect(told).toEqual(['server a: failed']);
+  });
+
+  test('servers that are well are not asked about', async () => {
+    const { told, servers } = watch();
+    servers.received(init({ name: 'a', status: 'connected' }));
+    await servers.settled();
+    expect(told).toEqual([]);
+  });
+
+  test('one that is still on its way at the end is told of, unless its tools were there: nothing waited for it then', async () => {
+    const pending = (name: string): McpServerStatus => ({ name, status: 'pending' });
+    const all = [pending('slow'), pending('past.one')];
+    const { told, servers } = watch(all);
+    servers.received(initWith(['Bash', 'mcp__past_one__search'], ...all));
+    await servers.settled();
+    expect(told).toEqual(['server slow: was not ready during this turn']);
+  });
+});

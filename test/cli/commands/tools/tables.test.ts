@@ -1,0 +1,135 @@
+import { expect, test } from 'vitest';
+import { changeTable } from '../../../../src/cli/commands/tools/changes.ts';
+import type { ServerReport, ToolReport, ToolsReport } from '../../../../src/cli/commands/tools/report.ts';
+import {
+  costTable,
+  firstLine,
+  marksOf,
+  matchTable,
+  toolTable,
+} from '../../../../src/cli/commands/tools/tables.ts';
+
+import { judge } from '../../../../src/pool/pinning/judge.ts';
+
+const tool = (name: string, tokens: number, more: Partial<ToolReport> = {}): ToolReport => ({
+  name,
+  pooledName: `mcp__x__${name}`,
+  inputSchema: { type: 'object' },
+  tokens,
+  ...more,
+});
+
+const server = (
+  name: string,
+  tools: readonly ToolReport[],
+  more: Partial<ServerReport> = {},
+): ServerReport => ({
+  name,
+  status: 'connected',
+  tools,
+  tokens: tools.reduce((sum, it) => sum + it.tokens, 0),
+  warnings: [],
+  ...more,
+});
+
+const GITHUB = server('github', [
+  tool('list_issues', 90, {
+    description: 'Lists issues\nof a repository',
+    annotations: { readOnlyHint: true },
+  }),
+  tool('delete', 30_000, { description: 'Deletes it', annotations: { destructiveHint: true } }),
+]);
+const DOCS = server('docs', [tool('b', 10), tool('a', 10)], { serverInfo: { name: 'docs', version: '1.2' } });
+const GONE = server('gone', [], { status: 'failed', error: 'no' });
+
+const report = (servers: readonly ServerReport[], tokens: number): ToolsReport => ({
+  servers,
+  notStarted: [],
+  totals: {
+    servers: servers.length,
+    connected: 2,
+    tools: 4,
+    tokens,
+    window: 200_000,
+    withToolSearch: 301,
+    searchAbove: 20_000,
+  },
+});
+
+test('tools stand below their servers, cut to the terminal; one that failed has none', () => {
+  expect(toolTable({ servers: [GITHUB, GONE, DOCS, server('none', [])] }, 40)).toEqual([
+    'github (2 tools)',
+    '  list_issues  readOnly     Lists issues',
+    '  delete       destructive  Deletes it',
+    '',
+    'docs (2 tools, docs 1.2)',
+    '  b',
+    '  a',
+    '',
+    'none (0 tools)',
+  ]);
+});
+
+test('costs: the dearest first, those that cost the same by name, shares of servers and of all', () => {
+  expect(costTable(report([DOCS, GONE, GITHUB], 30_110), undefined)).toEqual([
+    '                  tools  tokens   share',
+    'github                2  30,090  15.0 %',
+    '  delete                 30,000',
+    '  list_issues                90',
+    'docs                  2      20   0.0 %',
+    '  a                          10',
+    '  b                          10',
+    'all                   4  30,110  15.1 %',
+    'with tool search            301   0.2 %',
+    '',
+    'Shares are of a window of 200,000 tokens.',
+    'Above 20,000 tokens (10.0 %) a model searches for tools, which spares 99.0 % of that.',
+  ]);
+});
+
+test('below the budget a search is not what happens', () => {
+  expect(costTable(report([DOCS], 20), undefined).at(-1)).toBe(
+    'Up to 20,000 tokens (10.0 %) a model is told of all tools; above it searches.',
+  );
+});
+
+test('what a search found is a table of its own, best first', () => {
+  const found = { server: 'github', name: 'delete', pooledName: 'mcp__github__delete', score: 2 };
+  const matches = [found, { ...found, name: 'list_issues', score: 1 }];
+  expect(matchTable({ ...report([GITHUB], 0), matches }, undefined)).toEqual([
+    'github  delete       destructive  Deletes it',
+    'github  list_issues  readOnly     Lists issues',
+  ]);
+});
+
+test.each([
+  [undefined, ''],
+  [{ readOnlyHint: true, destructiveHint: false }, 'readOnly'],
+  [{ readOnlyHint: true, destructiveHint: true }, 'readOnly destructive'],
+])('%j is told as %j', (annotations, marks) => {
+  expect(marksOf(annotations ? { annotations } : {})).toBe(marks);
+});
+
+test.each([
+  [undefined, ''],
+  ['', ''],
+  ['\n\n  First.  \nSecond.', 'First.'],
+])('%j begins with %j', (description, line) => {
+  expect(firstLine(description)).toBe(line);
+});
+
+test('a change is told part by part; what hides something, by what it hides', () => {
+  const before = { name: 'search', description: 'Search', inputSchema: { type: 'object' } };
+  const at = { server: 'docs', place: 'p' };
+  const changed = judge(at, before, { ...before, description: 'Search and send' });
+  const hidden = judge(at, undefined, { ...before, description: 'Search\u200b' });
+  const lines = changeTable(
+    [changed, hidden].flatMap((it) => it ?? []),
+    undefined,
+  );
+  expect(lines).toHaveLength(4);
+  expect(lines[0]).toBe('docs search (1 change)');
+  expect(lines[1]).toMatch(/^ {2}high {2}.*and send/);
+  expect(lines[2]).toBe('docs search');
+  expect(lines[3]).toMatch(/^ {2}it hides something: its description has 1 /);
+});

@@ -1,0 +1,270 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { trustDirectory } from '../../../../src/config/approval/approval-store.ts';
+import { fileRuleStore } from '../../../../src/config/settings/file-rule-store.ts';
+import { writeServer } from '../../../../src/config/write/write-servers.ts';
+import { addToList } from '../../../../src/config/write/write-settings.ts';
+import { EMPTY_RULES } from '../../../../src/permissions/rule-store.ts';
+import { type ConfigPlace, configPlace } from '../../../config/config-place.ts';
+import { runCli } from '../../support/run-cli.ts';
+import { hasScript, TerminalProcess } from '../../support/terminal-process.ts';
+import { keepAll } from './keep-all.ts';
+
+const run = (place: ConfigPlace, ...args: string[]) =>
+  runCli(['uninstall', ...args], '', { cwd: place.project, env: place.env });
+
+/** A home with something of every kind, and a project with a file of ours and one of the team's. */
+async function used(): Promise<ConfigPlace & { readonly team: string; readonly local: string }> {
+  const place = configPlace();
+  const { home, project, world, write } = place;
+  const team = write(
+    join(project, '.mcp.json'),
+    '{\n  // ours\n  "mcpServers": {\n    "theirs": { "command": "t" }\n  }\n}\n',
+  );
+  writeServer(world(), 'user', 'u', { command: 'u' });
+  writeServer(world(), 'project', 'kept', { command: 'k' });
+  writeServer(world(), 'project', 'changed', { command: 'c' });
+  write(team, readFileSync(team, 'utf8').replace('"c"', '"d"'));
+  const { path: local } = writeServer(world(), 'local', 'l', { command: 'l' });
+  addToList(world(), local, ['permissions', 'allow'], ['Read']);
+  await keepAll(home);
+  write(join(home, 'settings.json.lock'), '');
+  return { ...place, team, local };
+}
+
+const AFTER =
+  '{\n  // ours\n  "mcpServers": {\n    "theirs": { "command": "t" },\n    "changed": {\n      "command": "d"\n    }\n  }\n}\n';
+
+test('where nothing was ever written there is nothing to remove', async () => {
+  const place = configPlace();
+  expect(await run(place)).toEqual({
+    code: 0,
+    stdout: `there is nothing to remove: Toolplane has left nothing of that kind in projects or in ${place.home}\n`,
+    stderr: '',
+  });
+});
+
+test('without a terminal it lists everything by kind, removes nothing, and says what to do', async () => {
+  const place = await used();
+  const { home, team, project } = place;
+  const { code, stdout, stderr } = await run(place);
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: 'toolplane: nothing was removed; run "toolplane uninstall --yes" to remove all this\n',
+  });
+  expect(stdout.replaceAll(/ bytes| k?B$/gm, '').replaceAll(/ +(\d+ files?), .*/g, ' $1')).toBe(
+    [
+      `${home}:`,
+      '  settings       settings.json, settings.json.lock 2 files',
+      '  secrets        secrets.json 1 file',
+      '  choices        choices.json 1 file',
+      '  conversations  projects/ 2 files',
+      '  pins           pins/ 1 file',
+      '  cache          cache/ 3 files',
+      '  locks          locks/                             empty',
+      '  inventory      written.json 1 file',
+      'in projects:',
+      `  ${team}: the server "kept"`,
+      `  ${join(project, '.toolplane', '.gitignore')}`,
+      `  ${place.local}`,
+      'stays:',
+      `  ${team}: the server "changed" (it was changed since)`,
+      '',
+    ].join('\n'),
+  );
+  expect(stdout).not.toContain('sk-hidden');
+  expect(existsSync(join(home, 'secrets.json'))).toBe(true);
+  expect(existsSync(place.local)).toBe(true);
+});
+
+test('--yes removes all that is ours, and nothing else', async () => {
+  const place = await used();
+  expect(await run(place, '--yes')).toMatchObject({
+    code: 0,
+    stderr: 'toolplane: removed; the program itself goes with "npm uninstall -g toolplane"\n',
+  });
+  expect(readFileSync(place.team, 'utf8')).toBe(AFTER);
+  expect(readdirSync(place.project).sort()).toEqual(['.git', '.mcp.json']);
+  expect(readdirSync(place.userHome)).toEqual([]);
+  expect(await run(place, '--yes')).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('nothing to remove'),
+  });
+});
+
+test('what is not ours in the home stays, and so does the home', async () => {
+  const place = await used();
+  const other = place.write(join(place.home, 'notes.txt'), 'mine');
+  const work = place.write(join(place.home, 'projects', 'work', 'thesis.tex'), 'mine');
+  const site = place.write(join(place.home, 'projects', 'site-202401011230', 'index.html'), 'mine');
+  const books = place.write(join(place.home, 'cache', 'catalogue', 'books.csv'), 'mine');
+  const elsewhere = join(place.userHome, 'elsewhere');
+  place.write(join(elsewhere, 'x'), 'mine');
+  symlinkSync(elsewhere, join(place.home, 'projects', 'link'));
+  const { code, stdout } = await run(place, '--yes');
+  expect(code).toBe(0);
+  expect(stdout).toContain(`  ${other} (it is none of ours)\n`);
+  expect(stdout).toContain(`  ${join(place.home, 'projects', 'work')} (it is none of ours)\n`);
+  expect(stdout).toContain(`  ${books} (it is none of ours)\n`);
+  expect(readdirSync(place.home)).toEqual(['cache', 'notes.txt', 'projects']);
+  expect(readdirSync(join(place.home, 'projects')).sort()).toEqual(['link', 'site-202401011230', 'work']);
+  expect([work, site, books].map((it) => readFileSync(it, 'utf8'))).toEqual(['mine', 'mine', 'mine']);
+  expect(readdirSync(elsewhere)).toEqual(['x']);
+});
+
+test('where somebody’s own directory is the home, their files stay', async () => {
+  const place = configPlace();
+  const { userHome, write } = place;
+  const theirs = write(join(userHome, 'settings.json'), { 'editor.fontSize': 12 });
+  const env = { ...place.env, TOOLPLANE_HOME: userHome };
+  const { code, stdout } = await runCli(['uninstall', '--yes'], '', { cwd: place.project, env });
+  expect(code).toBe(0);
+  expect(stdout).toContain(`  ${theirs} (it bears one of our names, but Toolplane did not write it)\n`);
+  expect(existsSync(theirs)).toBe(true);
+});
+
+test('directories of servers go, and what a server left in one stays and is named', async () => {
+  const place = configPlace();
+  const kept = place.write(join(place.home, 'servers/chatty/data.db'), 'x');
+  mkdirSync(join(place.home, 'servers/quiet'), { recursive: true });
+  mkdirSync(join(place.home, 'servers/my-docs-0123456789ab'));
+  const { code, stdout } = await run(place, '--yes');
+  expect(code).toBe(0);
+  expect(stdout).toContain('  servers  servers/  empty\n');
+  expect(stdout).toContain(`  ${join(place.home, 'servers/chatty')} (it is none of ours)\n`);
+  expect(readdirSync(join(place.home, 'servers'))).toEqual(['chatty']);
+  expect(existsSync(kept)).toBe(true);
+});
+
+test('a mode and directories that were allowed are taken out again', async () => {
+  const place = configPlace();
+  const { project, home, world, write } = place;
+  const team = write(join(project, '.toolplane', 'settings.json'), { permissions: { defaultMode: 'plan' } });
+  trustDirectory(home, project);
+  const store = fileRuleStore({ world: world(), initial: EMPTY_RULES });
+  for (const destination of ['localSettings', 'projectSettings'] as const)
+    await store.apply([
+      { type: 'setMode', mode: 'acceptEdits', destination },
+      { type: 'addDirectories', directories: ['/x'], destination },
+    ]);
+  const { code, stdout } = await run(place, '--yes');
+  expect(code).toBe(0);
+  expect(stdout).toContain(`  ${team}: permissions.defaultMode: acceptEdits (again plan)\n`);
+  expect(stdout).toContain(`  ${team}: permissions.additionalDirectories: /x\n`);
+  expect(JSON.parse(readFileSync(team, 'utf8'))).toMatchObject({ permissions: { defaultMode: 'plan' } });
+  expect(readFileSync(team, 'utf8')).not.toContain('/x');
+  expect(readdirSync(join(project, '.toolplane'))).toEqual(['settings.json']);
+  expect(stdout).toContain(`  ${join(project, '.git/toolplane-trust')}\n`);
+  expect(readdirSync(join(project, '.git'))).toEqual([]);
+});
+
+test('a file that is reached by a link by now is left', async () => {
+  const place = await used();
+  const { team, userHome, write } = place;
+  const elsewhere = write(join(userHome, 'elsewhere.json'), readFileSync(team, 'utf8'));
+  rmSync(team);
+  symlinkSync(elsewhere, team);
+  const before = readFileSync(elsewhere, 'utf8');
+  const { stdout } = await run(place, '--yes');
+  expect(stdout).toContain(`  ${team}: the file (it is reached by a link by now`);
+  expect([readFileSync(elsewhere, 'utf8'), existsSync(team)]).toEqual([before, true]);
+});
+
+test('--keep-settings removes what was collected, and keeps what was configured', async () => {
+  const place = await used();
+  expect(await run(place, '--yes', '--keep-settings')).toMatchObject({ code: 0 });
+  expect(readdirSync(place.home).sort()).toEqual([
+    'choices.json',
+    'secrets.json',
+    'settings.json',
+    'settings.json.lock',
+    'written.json',
+  ]);
+  expect(readFileSync(place.team, 'utf8')).toContain('"kept"');
+  expect(existsSync(place.local)).toBe(true);
+});
+
+test('--dry-run and --json are for programs: one document, nothing asked or removed', async () => {
+  const place = await used();
+  const { code, stdout, stderr } = await run(place, '--dry-run', '--json');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const document = JSON.parse(stdout) as { home: { parts: { kind: string; paths: string[] }[] } };
+  expect(document).toMatchObject({
+    removed: false,
+    home: { path: place.home, others: [] },
+    files: [
+      { path: place.team, action: 'edit', servers: ['kept'], left: [{ what: 'the server "changed"' }] },
+      { path: join(place.project, '.toolplane', '.gitignore'), action: 'remove' },
+      { path: place.local, action: 'remove', servers: ['l'], rules: ['permissions.allow: Read'] },
+    ],
+    faults: [],
+  });
+  expect(document.home.parts.map(({ kind }) => kind)).toEqual([
+    'settings',
+    'secrets',
+    'choices',
+    'conversations',
+    'pins',
+    'cache',
+    'locks',
+    'inventory',
+  ]);
+  expect(existsSync(place.local)).toBe(true);
+  const removed = await run(place, '--yes', '--json');
+  expect(removed.code).toBe(0);
+  expect(JSON.parse(removed.stdout)).toMatchObject({ removed: true });
+  expect(existsSync(place.home)).toBe(false);
+});
+
+test('an inventory that cannot be read is told, and kept', async () => {
+  const place = await used();
+  place.write(join(place.home, 'written.json'), '{"version": 9}');
+  const { code, stderr } = await run(place, '--yes');
+  expect(code).toBe(1);
+  expect(stderr).toContain('what was written into projects is not known');
+  expect(readdirSync(place.home)).toEqual(['written.json']);
+});
+
+test('what contradicts itself is not understood', async () => {
+  expect(await run(configPlace(), '--yes', '--dry-run')).toMatchObject({ code: 2, stdout: '' });
+});
+
+describe.runIf(hasScript)('in a terminal', () => {
+  const QUESTION = 'Remove all this? The secrets and conversations go too, and cannot be had back. [y/N] ';
+
+  test('a person is asked, and yes removes it', async () => {
+    const place = await used();
+    const terminal = new TerminalProcess(['uninstall'], place.env);
+    await terminal.until(QUESTION);
+    terminal.type('y\n');
+    await terminal.until('removed; the program itself');
+    expect(await terminal.closed).toEqual([0, null]);
+    expect(readFileSync(place.team, 'utf8')).toBe(AFTER);
+    expect(existsSync(place.home)).toBe(false);
+  });
+
+  test.each([
+    ['no', 'n\n'],
+    ['Enter alone', '\n'],
+    ['the end of the input', '\u0004'],
+  ])('%s leaves everything', async (_, keys) => {
+    const place = await used();
+    const terminal = new TerminalProcess(['uninstall'], place.env);
+    await terminal.until(QUESTION);
+    terminal.type(keys);
+    await terminal.until('nothing was removed');
+    expect(await terminal.closed).toEqual([1, null]);
+    expect(existsSync(place.local)).toBe(true);
+    expect(existsSync(join(place.home, 'secrets.json'))).toBe(true);
+  });
+
+  test('Ctrl-C leaves everything', async () => {
+    const place = await used();
+    const terminal = new TerminalProcess(['uninstall'], place.env);
+    await terminal.until(QUESTION);
+    terminal.type('\u0003');
+    expect(await terminal.closed).toEqual([130, null]);
+    expect(existsSync(join(place.home, 'secrets.json'))).toBe(true);
+  });
+});

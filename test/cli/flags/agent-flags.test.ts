@@ -1,0 +1,199 @@
+import { Command } from 'commander';
+import { describe, expect, test } from 'vitest';
+import {
+  addAgentFlags,
+  agentOptions,
+  readAgents,
+  readMcpConfigs,
+} from '../../../src/cli/flags/agent-flags.ts';
+import { checkOptions } from '../../../src/sdk/options/check-options.ts';
+import { jsonFile } from '../support/json-file.ts';
+
+describe('agent flags', () => {
+  /** The options of the SDK that a command line stands for. */
+  function optionsOf(...args: string[]) {
+    const command = addAgentFlags(new Command('x'))
+      .exitOverride()
+      .configureOutput({ writeErr: () => {} });
+    command.parse(args, { from: 'user' });
+    return agentOptions(command);
+  }
+  const OWN_PROMPT = {
+    systemPrompt: { type: 'preset', preset: 'claude_code' },
+    extraArgs: { 'tool-marks': null, 'tell-decisions': null },
+  };
+
+  test('without flags the agent’s own system prompt is all there is', () => {
+    expect(optionsOf()).toEqual(OWN_PROMPT);
+  });
+
+  test.each<[string[], object]>([
+    [['--model', 'opus'], { model: 'opus' }],
+    [['-m', 'opus', '--fallback-model=haiku'], { model: 'opus', fallbackModel: 'haiku' }],
+    [['--permission-mode', 'plan'], { permissionMode: 'plan' }],
+    [['--allow-dangerously-skip-permissions'], { allowDangerouslySkipPermissions: true }],
+    [
+      ['--allowedTools', 'mcp__docs, Bash(git log:*,git diff)', '--allowed-tools', 'Read'],
+      { allowedTools: ['mcp__docs', 'Bash(git log:*,git diff)', 'Read'] },
+    ],
+    [['--disallowedTools', 'Write'], { disallowedTools: ['Write'] }],
+    [['--tools', 'Read,Grep'], { tools: ['Read', 'Grep'] }],
+    [['-c'], { continue: true }],
+    [['--resume', 'id', '--fork-session'], { resume: 'id', forkSession: true }],
+    [['--no-session-persistence'], { persistSession: false }],
+    [
+      ['--agents', '{"scout":{"description":"Looks","prompt":"Look."}}'],
+      { agents: { scout: { description: 'Looks', prompt: 'Look.' } } },
+    ],
+    [['--tool-search', 'auto:5'], { extraArgs: { ...OWN_PROMPT.extraArgs, 'tool-search': 'auto:5' } }],
+    [['--lead-only'], { extraArgs: { ...OWN_PROMPT.extraArgs, 'lead-only': null } }],
+    [
+      ['--lead-only', '--agent-executable', 'other'],
+      { pathToClaudeCodeExecutable: 'other', extraArgs: { 'lead-only': null } },
+    ],
+    [['--add-dir', 'a', '--add-dir', 'b'], { additionalDirectories: ['a', 'b'] }],
+    [['--max-turns', '3', '--max-thinking-tokens', '1024'], { maxTurns: 3, maxThinkingTokens: 1024 }],
+    [
+      ['--settings', '{}', '--strict-mcp-config', '--debug'],
+      { settings: '{}', strictMcpConfig: true, debug: true },
+    ],
+    [['--setting-sources', 'user, local'], { settingSources: ['user', 'local'] }],
+    [['--setting-sources='], { settingSources: [] }],
+    [
+      ['--plugin-dir', 'a', '--plugin-dir', 'b'],
+      {
+        plugins: [
+          { type: 'local', path: 'a' },
+          { type: 'local', path: 'b' },
+        ],
+      },
+    ],
+    [['--agent-executable', 'claude'], { pathToClaudeCodeExecutable: 'claude', extraArgs: undefined }],
+    [
+      ['--append-system-prompt', 'Be brief.'],
+      { systemPrompt: { type: 'preset', preset: 'claude_code', append: 'Be brief.' } },
+    ],
+    [['--system-prompt', 'You are x.'], { systemPrompt: 'You are x.' }],
+    [
+      ['--system-prompt', 'You are x.', '--append-system-prompt', 'Be brief.'],
+      { systemPrompt: ['You are x.', 'Be brief.'] },
+    ],
+  ])('%j is %j, which the SDK accepts', (args, options) => {
+    const given = optionsOf(...args);
+    expect(given).toEqual({ ...OWN_PROMPT, ...options });
+    expect(() => checkOptions(given)).not.toThrow();
+  });
+
+  test.each([
+    [['--max-turns', '0']],
+    [['--max-turns', '1.5']],
+    [['--permission-mode', 'yolo']],
+    [['--tool-search', 'bogus']],
+    [['--setting-sources', 'usr,project']],
+  ])('%j is not understood', (args) => {
+    expect(() => optionsOf(...args)).toThrow(/invalid/);
+  });
+
+  test('a word that --setting-sources does not take is told with the one that may be meant', () => {
+    expect(() => optionsOf('--setting-sources', 'project,usr')).toThrow(/did you mean user\?/);
+  });
+
+  test('servers of several configurations are merged, the later ones win', () => {
+    const config = (servers: object) => JSON.stringify({ mcpServers: servers });
+    const one = { command: 'one' };
+    const two = { type: 'http', url: 'http://127.0.0.1/' };
+    expect(optionsOf('--mcp-config', config({ a: one, b: one }), '--mcp-config', config({ b: two }))).toEqual(
+      {
+        ...OWN_PROMPT,
+        mcpServers: { a: one, b: two },
+      },
+    );
+  });
+
+  test('the help says what mode auto is here', () => {
+    const help = addAgentFlags(new Command('x')).configureHelp({ helpWidth: 500 }).helpInformation();
+    expect(help).toMatch(/--permission-mode <mode> .*auto is the same as default with our own agent/);
+  });
+});
+
+describe('read agents', () => {
+  const SCOUT = { scout: { description: 'Looks', prompt: 'Look.', tools: ['Read'] } };
+
+  test('a file or a text defines agents', () => {
+    expect(readAgents(JSON.stringify(SCOUT))).toEqual(SCOUT);
+    expect(readAgents(jsonFile(JSON.stringify(SCOUT)))).toEqual(SCOUT);
+  });
+
+  test.each([
+    ['a file that is not there', () => 'no-such.json', /^--agents no-such\.json cannot be read: ENOENT/],
+    ['a text that is no JSON', () => '{"a', /^--agents is no JSON: it ends too early$/],
+    ['a list', () => jsonFile('[]'), /flag\.json: it must be an object of agents by name$/],
+    ['no agent', () => '{"a":"x"}', /^--agents: agent "a" needs "description", a string$/],
+    ['no prompt', () => '{"a":{"description":"x"}}', /^--agents: agent "a" needs "prompt", a string$/],
+  ])('%s is named', (_, given, message) => {
+    expect(() => readAgents(given())).toThrow(message);
+  });
+});
+
+describe('read mcp config', () => {
+  /** What is taken, and what is said of the rest. */
+  function read(...given: string[]) {
+    const told: string[] = [];
+    return { servers: readMcpConfigs(given, (line) => told.push(line)), told };
+  }
+
+  test('a file or a text names servers', () => {
+    const text = '{"mcpServers":{"a":{"command":"x"}}}';
+    const one = { servers: { a: { command: 'x' } }, told: [] };
+    expect(read(jsonFile(`\ufeff${text}`))).toEqual(one);
+    expect(read(`  ${text}`)).toEqual(one);
+    expect(read()).toEqual({ servers: {}, told: [] });
+  });
+
+  test('it may have comments, and variables in an address', () => {
+    const path = jsonFile('{\n  // ours\n  "mcpServers": { "a": { "url": "${BASE}/mcp" }, },\n}');
+    expect(read(path)).toEqual({ servers: { a: { url: '${BASE}/mcp' } }, told: [] });
+  });
+
+  test('an entry that cannot be used is told with its place, and the others are taken', () => {
+    const path = jsonFile(
+      '{"mcpServers": {\n  "a": {"type": "foo"},\n  "b": {"type": "sdk", "name": "b"},\n  "c": {"command": "x"},\n  "--all": {"command": "y"}\n}}',
+    );
+    expect(read(path)).toEqual({
+      servers: { c: { command: 'x' } },
+      told: [
+        expect.stringMatching(/^--mcp-config .*flag\.json:2:9: mcpServers\.a\.type: unknown type "foo"/),
+        expect.stringMatching(
+          /flag\.json:3:9: mcpServers\.b\.type: a server in a program cannot be in a file/,
+        ),
+        expect.stringMatching(/flag\.json:5:3: mcpServers\.--all: .*does not begin with "-"/),
+      ],
+    });
+  });
+
+  test.each([
+    ['a file that is not there', () => 'no-such.json', /^--mcp-config no-such\.json: there is no such file/],
+    ['a file that is no JSON', () => jsonFile('{'), /^--mcp-config .*flag\.json:1:2: /],
+    ['a text that is no JSON', () => '{"a', /^--mcp-config:1:\d+: /],
+    ['a file without servers', () => jsonFile('{"servers":{}}'), /flag\.json:1:2: servers: .*"mcpServers"/],
+    ['a list of servers', () => '{"mcpServers":[]}', /^--mcp-config:1:2: mcpServers: it must be an object/],
+  ])('%s is named, and nothing of it taken', (_, given, message) => {
+    expect(() => read(given())).toThrow(message);
+  });
+
+  test('of two servers with one name the later is taken', () => {
+    const { servers } = read(
+      '{"mcpServers":{"a":{"command":"y"}}}',
+      '{"mcpServers":{"a":{"command":"z"},"constructor":{"command":"x"}}}',
+    );
+    expect(servers).toEqual({ a: { command: 'z' }, constructor: { command: 'x' } });
+  });
+
+  test('what is wrong with a file is told without what it holds', () => {
+    const path = jsonFile('{"mcpServers": {"a": {\n  "env": {"KEY": sk-secret}}}}');
+    expect(() => read(path)).toThrow(/flag\.json:2:18: /);
+    expect(() => read(path)).toThrow(
+      expect.not.objectContaining({ message: expect.stringContaining('secret') }),
+    );
+  });
+});

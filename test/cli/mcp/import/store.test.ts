@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { keepSecrets } from '../../../../src/cli/mcp/import/store.ts';
+import { isSecretName } from '../../../../src/config/secrets/secret-store.ts';
+
+test('what looks like a credential in env and headers is kept apart, and nothing else', () => {
+  const entry = {
+    url: 'https://example.com/mcp',
+    headers: { Authorization: 'Bearer abcdefghijkl', Accept: 'text/plain', 'X-Api-Key': '${KEY}' },
+    env: { GITHUB_TOKEN: 'ghp_0123456789abcdef', REGION: 'eu-central-1' },
+  };
+  expect(keepSecrets('my server', entry)).toEqual({
+    entry: {
+      url: 'https://example.com/mcp',
+      headers: {
+        Authorization: '${secret:my-server-Authorization}',
+        Accept: 'text/plain',
+        'X-Api-Key': '${KEY}',
+      },
+      env: { GITHUB_TOKEN: '${secret:my-server-GITHUB_TOKEN}', REGION: 'eu-central-1' },
+    },
+    secrets: [
+      { name: 'my-server-Authorization', value: 'Bearer abcdefghijkl' },
+      { name: 'my-server-GITHUB_TOKEN', value: 'ghp_0123456789abcdef' },
+    ],
+  });
+});
+
+test('a value with a variable in it stays, and one that only looks so is kept as it was', () => {
+  const env = { A_TOKEN: 'ghp_0123456789abcdef-${TEAM}', B_TOKEN: 'ghp_0123456789abcdef-$${x}' };
+  expect(keepSecrets('s', { command: 'x', env })).toEqual({
+    entry: { command: 'x', env: { ...env, B_TOKEN: '${secret:s-B_TOKEN}' } },
+    secrets: [{ name: 's-B_TOKEN', value: 'ghp_0123456789abcdef-${x}' }],
+  });
+});
+
+test.each(['ordinary', 'two words', '日本', '...', 'x'.repeat(200)])(
+  'a server called %j has a secret of a usable name',
+  (name) => {
+    const { secrets } = keepSecrets(name, { command: 'x', env: { TOKEN: 'ghp_0123456789abcdef' } });
+    expect(secrets.map((it) => isSecretName(it.name))).toEqual([true]);
+  },
+);

@@ -1,0 +1,128 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { partsOf, partsText } from '../../../src/cli/output/content-parts.ts';
+import { makeDirectory, safeName, saveParts } from '../../../src/cli/output/save-parts.ts';
+
+describe('save parts', () => {
+  const NEVER = new AbortController().signal;
+
+  test('binary content goes to new files of the directory, the rest stays', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'toolplane-save-'));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    writeFileSync(join(directory, 'shot-1.png'), 'mine');
+    const image = { type: 'image', data: Buffer.from('new').toString('base64'), mimeType: 'image/png' };
+    const parts = partsOf([{ type: 'text', text: 'here' }, image, image]);
+    const saved = await saveParts(parts, directory, 'shot', NEVER);
+    expect(saved.faults).toEqual([]);
+    expect(saved.files).toEqual(['shot-2.png', 'shot-3.png'].map((it) => join(directory, it)));
+    expect(partsText(saved.parts)).toBe(
+      [
+        'here',
+        `[image image/png, 3 bytes: ${join(directory, 'shot-2.png')}]`,
+        `[image image/png, 3 bytes: ${join(directory, 'shot-3.png')}]\n`,
+      ].join('\n'),
+    );
+    expect(readFileSync(join(directory, 'shot-1.png'), 'utf8')).toBe('mine');
+    expect(readFileSync(join(directory, 'shot-3.png'), 'utf8')).toBe('new');
+    expect(readdirSync(directory)).toHaveLength(3);
+  });
+
+  test('what cannot be kept is told of, and the rest is not lost', async () => {
+    const image = { type: 'image', data: Buffer.from('new').toString('base64'), mimeType: 'image/png' };
+    const { parts, files, faults } = await saveParts(
+      partsOf([{ type: 'text', text: 'here' }, image]),
+      join(tmpdir(), 'no', 'such', 'directory'),
+      'shot',
+      NEVER,
+    );
+    expect(partsText(parts)).toBe('here\n[image image/png, 3 bytes]\n');
+    expect(files).toEqual([]);
+    expect(faults).toEqual([expect.stringMatching(/^image image\/png, 3 bytes is not kept: ENOENT/)]);
+  });
+
+  test.each([
+    ['get-image', 'get-image'],
+    ['../../etc/passwd', '_etc_passwd'],
+    ['..', 'content'],
+    ['日本', 'content'],
+    ['a'.repeat(100), 'a'.repeat(60)],
+  ])('a tool named %s leads into no other directory', (name, safe) => {
+    expect(safeName(name)).toBe(safe);
+  });
+
+  const png = { type: 'image', data: Buffer.from('new').toString('base64'), mimeType: 'image/png' };
+
+  test('each kind of file counts on from where it was', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'toolplane-save-'));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const wav = { ...png, type: 'audio', mimeType: 'audio/wav' };
+    const parts = partsOf([png, png, wav, png, png]);
+    const { files } = await saveParts(parts, directory, 'shot', NEVER);
+    expect(files.map((it) => it.slice(directory.length + 1))).toEqual([
+      'shot-1.png',
+      'shot-2.png',
+      'shot-1.wav',
+      'shot-3.png',
+      'shot-4.png',
+    ]);
+  });
+
+  test('thousands of files take a try each', async () => {
+    const tried: string[] = [];
+    const write = async (path: string) => void tried.push(path);
+    await saveParts(partsOf(Array.from({ length: 3000 }, () => png)), 'd', 'shot', NEVER, write);
+    expect(tried).toHaveLength(3000);
+    expect(new Set(tried).size).toBe(3000);
+  });
+
+  test('who is interrupted keeps no more', async () => {
+    const over = new AbortController();
+    const tried: string[] = [];
+    const write = async (path: string) => {
+      tried.push(path);
+      if (tried.length === 2) over.abort(130);
+    };
+    await expect(saveParts(partsOf([png, png, png]), 'd', 'shot', over.signal, write)).rejects.toBe(130);
+    expect(tried).toHaveLength(2);
+  });
+
+  test('a name that is taken for ever is given up when it is over', async () => {
+    const over = new AbortController();
+    let tries = 0;
+    const write = () => {
+      if (++tries === 5) over.abort(143);
+      return Promise.reject(Object.assign(new Error('taken'), { code: 'EEXIST' }));
+    };
+    await expect(saveParts(partsOf([png]), 'd', 'shot', over.signal, write)).rejects.toBe(143);
+  });
+});
+
+describe('make directory', () => {
+  function root(): string {
+    const directory = mkdtempSync(join(tmpdir(), 'toolplane-make-'));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    return directory;
+  }
+
+  test('what is missing is made, and what is there may stay', async () => {
+    const path = join(root(), 'a', 'b');
+    await makeDirectory(path);
+    await makeDirectory(path);
+    expect(statSync(path).isDirectory()).toBe(true);
+  });
+
+  test('a file is no directory, nor is anything below it', async () => {
+    const file = join(root(), 'file');
+    writeFileSync(file, '');
+    await expect(makeDirectory(file)).rejects.toThrow(`--output ${file} is no directory`);
+    await expect(makeDirectory(join(file, 'a'))).rejects.toThrow(`${join(file, 'a')} is no directory`);
+  });
+
+  test.runIf(process.platform === 'linux')('where the system makes none that is told, at once', async () => {
+    await expect(makeDirectory('/proc/nope/a')).rejects.toThrow(
+      '--output /proc/nope/a cannot be made: ENOENT',
+    );
+  });
+});

@@ -1,0 +1,277 @@
+import { setImmediate } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { LineEditor } from '../../../src/cli/terminal/line-editor.ts';
+import { CTRL_C, CTRL_D, FakeTerminal, paste, UP } from '../support/fake-terminal.ts';
+
+function edit(options: ConstructorParameters<typeof FakeTerminal>[0] = {}) {
+  const terminal = new FakeTerminal(options);
+  const strays: string[] = [];
+  const queued: string[] = [];
+  const editor = new LineEditor(terminal, {
+    stray: (key) => strays.push(key),
+    typing: () => {},
+    queued: (it) => queued.push(it),
+    idle: () => {},
+  });
+  onTestFinished(() => editor[Symbol.dispose]());
+  return { terminal, editor, strays, queued };
+}
+const text = (it: string) => ({ kind: 'text', text: it });
+
+test('a line is what was typed before Enter', async () => {
+  const { terminal, editor } = edit();
+  const read = editor.read('› ', 'message');
+  terminal.type('hellp\u007fo\r');
+  expect(await read).toEqual(text('hello'));
+  expect(terminal.printed).toContain('› ');
+});
+
+test('arrow keys bring earlier messages back, but no answers', async () => {
+  const { terminal, editor } = edit();
+  for (const [kind, typed] of [
+    ['message', 'first'],
+    ['message', 'second'],
+    ['answer', 'yes'],
+  ] as const) {
+    const read = editor.read('› ', kind);
+    terminal.type(`${typed}\r`);
+    await read;
+  }
+  const again = editor.read('› ', 'message');
+  terminal.type(`${UP}${UP}\r`);
+  expect(await again).toEqual(text('first'));
+});
+
+test.each([
+  ['continued', 'one\\\rtwo\\\rthree\r'],
+  ['pasted', `${paste('one\rtwo\rthree')}\r`],
+  ['in one burst', 'one\ntwo\nthree\n'],
+])('a message of several lines, %s, comes back whole and can be changed', async (_, typed) => {
+  const { terminal, editor } = edit();
+  for (const keys of ['before\r', typed]) {
+    const read = editor.read('› ', 'message');
+    terminal.type(keys);
+    await read;
+  }
+  const again = editor.read('› ', 'message');
+  terminal.type(`${UP}!\r`);
+  expect(await again).toEqual(text('one\ntwo\nthree!'));
+  const twice = editor.read('› ', 'message');
+  terminal.type(`${UP}\r`);
+  expect(await twice).toEqual(text('one\ntwo\nthree!'));
+});
+
+test('an answer equal to the last message does not remove it from the history', async () => {
+  const { terminal, editor } = edit();
+  for (const kind of ['message', 'answer'] as const) {
+    const read = editor.read('› ', kind);
+    terminal.type('yes\r');
+    await read;
+  }
+  const again = editor.read('› ', 'message');
+  terminal.type(`${UP}\r`);
+  expect(await again).toEqual(text('yes'));
+});
+
+test('Esc ends a question, and clears what is typed ahead', async () => {
+  const { terminal, editor, queued } = edit();
+  const answer = editor.read('name: ', 'answer');
+  terminal.type('a\u001b');
+  expect(await answer).toEqual({ kind: 'interrupted' });
+  terminal.type('b');
+  await terminal.until('queue › b');
+  terminal.type('\u001b');
+  const read = editor.read('› ', 'message');
+  terminal.type('c\r');
+  expect((await read).kind).toBe('text');
+  expect(queued).toEqual([]);
+});
+
+test('a question may wait until the message that is typed is sent or cleared', async () => {
+  const { terminal, editor } = edit();
+  const { signal } = new AbortController();
+  let waits = 0;
+  await editor.untilNotTyping(signal, () => waits++);
+  const read = editor.read('› ', 'message');
+  terminal.type('/qu');
+  await terminal.until('/qu');
+  const quiet = editor.untilNotTyping(signal, () => waits++);
+  expect(waits).toBe(1);
+  terminal.type('it\r');
+  await quiet;
+  expect(await read).toEqual(text('/quit'));
+});
+
+test('a backslash at the end continues the line', async () => {
+  const { terminal, editor } = edit();
+  const read = editor.read('› ', 'message');
+  terminal.type('one\\\r');
+  await terminal.until('… ');
+  terminal.type('two\r');
+  expect(await read).toEqual(text('one\ntwo'));
+});
+
+test('what is pasted is sent by Enter only, and as one message', async () => {
+  const { terminal, editor } = edit();
+  const read = editor.read('› ', 'message');
+  terminal.type(paste('one\rtwo\\\rthree'));
+  await terminal.until('three');
+  terminal.type('!\r');
+  expect(await read).toEqual(text('one\ntwo\\\nthree!'));
+  expect(await sentOnTop(terminal, editor)).toEqual(text('next'));
+});
+
+test('lines that come in one burst are one message, also if the terminal marks no pastes', async () => {
+  const { terminal, editor } = edit();
+  const whole = editor.read('› ', 'message');
+  terminal.type('one\ntwo\n');
+  expect(await whole).toEqual(text('one\ntwo'));
+  const rest = editor.read('› ', 'message');
+  terminal.type('one\ntwo');
+  await terminal.until('… two');
+  terminal.type('\r');
+  expect(await rest).toEqual(text('one\ntwo'));
+});
+
+test('Ctrl-C takes one thing: the draft, then the read, and without a read whatever runs', async () => {
+  const { terminal, editor, strays } = edit();
+  const read = editor.read('› ', 'message');
+  terminal.type(`draft${CTRL_C}`);
+  await terminal.until('^C');
+  terminal.type('sent\r');
+  expect(await read).toEqual(text('sent'));
+  const empty = editor.read('› ', 'message');
+  terminal.type(CTRL_C);
+  expect(await empty).toEqual({ kind: 'interrupted' });
+  terminal.type(CTRL_C);
+  expect(strays).toEqual(['interrupted']);
+});
+
+test('Ctrl-C at a question ends it, whatever was typed', async () => {
+  const { terminal, editor } = edit();
+  const read = editor.read('allow? ', 'answer');
+  terminal.type(`y${CTRL_C}`);
+  expect(await read).toEqual({ kind: 'interrupted' });
+});
+
+test('Ctrl-D ends every read, now and later', async () => {
+  const { terminal, editor } = edit();
+  const read = editor.read('› ', 'message');
+  terminal.type(CTRL_D);
+  expect(await read).toEqual({ kind: 'ended' });
+  expect(await editor.read('› ', 'message')).toEqual({ kind: 'ended' });
+});
+
+test('what is typed while nobody reads is no answer to a question that comes later', async () => {
+  const { terminal, editor } = edit();
+  terminal.type('y\ry');
+  const answer = editor.read('allow? ', 'answer');
+  terminal.type('n\r');
+  expect(await answer).toEqual(text('n'));
+  const draft = editor.read('› ', 'message');
+  terminal.type('es\r');
+  expect(await draft).toEqual(text('y\nyes'));
+});
+
+test('a whole line typed while nobody reads is the next message, and no answer either', async () => {
+  const { terminal, editor } = edit();
+  terminal.type('y\r');
+  await setImmediate();
+  const answer = editor.read('allow? ', 'answer');
+  terminal.type('n\r');
+  expect(await answer).toEqual(text('n'));
+  expect(await editor.read('› ', 'message')).toEqual(text('y'));
+});
+
+test('what is typed while there is no read is shown apart, and at the next prompt', async () => {
+  const { terminal, editor, queued } = edit();
+  terminal.type('early');
+  await terminal.until('queue › ');
+  await terminal.until('arly');
+  const read = editor.read('› ', 'message');
+  await terminal.until('› early');
+  terminal.type('\r');
+  expect(await read).toEqual(text('early'));
+  expect(queued).toEqual([]);
+});
+
+test('a line sent while there is no read is queued and echoed when it is read', async () => {
+  const { terminal, editor, queued } = edit();
+  terminal.type('one\\\rtwo\r');
+  await terminal.until('… ');
+  await setImmediate();
+  expect(queued).toEqual(['one\ntwo']);
+  expect(await editor.read('› ', 'message')).toEqual(text('one\ntwo'));
+  await terminal.until('› one\n… two\n');
+});
+
+test('dropped messages are not read any more', async () => {
+  const { terminal, editor } = edit();
+  terminal.type('one\r');
+  await setImmediate();
+  await setImmediate();
+  expect(editor.dropQueued()).toEqual(['one']);
+  const read = editor.read('› ', 'message');
+  terminal.type('two\r');
+  expect(await read).toEqual(text('two'));
+});
+
+test('a question that comes while a message is typed gives the draft back', async () => {
+  const { terminal, editor } = edit();
+  const message = editor.read('› ', 'message');
+  terminal.type('half a');
+  await terminal.until('half a');
+  const answer = editor.read('allow? ', 'answer');
+  // The question replaces the prompt on the screen.
+  expect(await terminal.until('allow? ')).not.toContain('\n');
+  terminal.type('y\r');
+  expect(await answer).toEqual(text('y'));
+  await terminal.until('› half a');
+  terminal.type(' thought\r');
+  expect(await message).toEqual(text('half a thought'));
+});
+
+test('a question that is withdrawn ends by itself', async () => {
+  const { terminal, editor } = edit();
+  const withdrawn = new AbortController();
+  const answer = editor.read('allow? ', 'answer', withdrawn.signal);
+  terminal.type('y');
+  withdrawn.abort();
+  expect(await answer).toEqual({ kind: 'withdrawn' });
+  expect(await editor.read('allow? ', 'answer', withdrawn.signal)).toEqual({ kind: 'withdrawn' });
+  expect(await sentOnTop(terminal, editor)).toEqual(text('next'));
+});
+
+test('a prompt of a server is neutralised', async () => {
+  const { terminal, editor } = edit();
+  const read = editor.read('\u001b[2Jname: ', 'answer');
+  await terminal.until('␛[2Jname: ');
+  terminal.type('\r');
+  await read;
+});
+
+test('what is printed meanwhile stands above what is typed', async () => {
+  const { terminal, editor } = edit();
+  const read = editor.read('› ', 'message');
+  terminal.type('half');
+  await terminal.until('half');
+  editor.above(() => terminal.output.write('news\n'));
+  expect(await terminal.until('› half')).toMatch(/news\n.*› half$/s);
+  terminal.type('\r');
+  expect(await read).toEqual(text('half'));
+});
+
+test('through a pipe every line is a message, in order, then comes the end', async () => {
+  const { terminal, editor } = edit({ isInteractive: false });
+  terminal.input.end('one\ntwo\\\n');
+  expect(await editor.read('› ', 'message')).toEqual(text('one'));
+  expect(await editor.read('› ', 'message')).toEqual(text('two\\'));
+  expect(await editor.read('› ', 'message')).toEqual({ kind: 'ended' });
+  expect(terminal.printed).toBe('');
+});
+
+async function sentOnTop(terminal: FakeTerminal, editor: LineEditor) {
+  const read = editor.read('› ', 'message');
+  terminal.type('next\r');
+  return read;
+}
