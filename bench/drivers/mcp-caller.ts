@@ -4,6 +4,9 @@ import type * as HostPackage from 'toolplane/host';
 /** Who calls: our host as it was built, or the SDK's own client. */
 export type Side = { who: 'host'; host: string } | { who: 'bare' };
 
+/** A plain HTTP request without any client. */
+export type RawSide = { who: 'raw' };
+
 /** Where the tiny server is: a URL, or a script to run. */
 export type Target = { url: string } | { script: string };
 
@@ -11,7 +14,7 @@ export type Target = { url: string } | { script: string };
 export type Caller = { call(n: number): Promise<unknown>; close(): Promise<void> };
 
 /** Connects one side to one tiny server. */
-export async function openCaller(side: Side, target: Target): Promise<Caller> {
+export async function openCaller(side: Side | RawSide, target: Target): Promise<Caller> {
   if (side.who === 'bare') {
     const client = await connectBare(target);
     return {
@@ -19,10 +22,29 @@ export async function openCaller(side: Side, target: Target): Promise<Caller> {
       close: () => client.close(),
     };
   }
+  if (side.who === 'raw') return await openRaw(target);
   const { createHost } = (await import(side.host)) as typeof HostPackage;
   const host = createHost({ mcpServers: { tiny: entryOf(target) } });
   await host.ready({ servers: ['tiny'] });
   return { call: (n) => host.callTool('tiny', 'say', { n }), close: () => host.close() };
+}
+
+/** Requests by undici alone: no protocol is negotiated, nothing is checked but the status. */
+async function openRaw(target: Target): Promise<Caller> {
+  if (!('url' in target)) throw new Error('a raw request goes to a URL');
+  const { Agent, request } = await import('undici');
+  const dispatcher = new Agent();
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  return {
+    async call(n) {
+      const params = { name: 'say', arguments: { n } };
+      const body = JSON.stringify({ jsonrpc: '2.0', id: n, method: 'tools/call', params });
+      const response = await request(target.url, { method: 'POST', headers, body, dispatcher });
+      if (response.statusCode !== 200) throw new Error(`status ${response.statusCode}`);
+      return ((await response.body.json()) as { result: unknown }).result;
+    },
+    close: () => dispatcher.close(),
+  };
 }
 
 /** A tiny server as the host's entry for it. */

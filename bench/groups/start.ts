@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { AgentStart } from '../drivers/agent-process.ts';
 import type { GroupContext } from '../group.ts';
 import { ROOT } from '../lab.ts';
 import { median } from '../median.ts';
@@ -8,9 +9,13 @@ import { compare, type Row } from '../row.ts';
 
 const ROUNDS = { quick: 5, default: 21, full: 31 };
 
-/** How long a fresh process waits for the package, and for the command line. */
+/** How long a fresh process takes to load the package, to run the command, and to be ready as an agent. */
 export async function start(context: GroupContext): Promise<Row[]> {
-  return [...(await measureImport(context)), ...(await measureCommandLine(context))];
+  return [
+    ...(await measureImport(context)),
+    ...(await measureCommandLine(context)),
+    ...(await measureAgentProcess(context)),
+  ];
 }
 
 type Importing = { inside: number; process: number };
@@ -62,4 +67,39 @@ async function measureCommandLine(context: GroupContext): Promise<Row[]> {
       limit: 1.5,
     }),
   ];
+}
+
+/** The agent as a process, beside the real CLI: each has started once before in the home that it starts in. */
+async function measureAgentProcess({
+  effort,
+  lab,
+  packageDir,
+  progress,
+  note,
+}: GroupContext): Promise<Row[]> {
+  const command = [process.execPath, join(packageDir, 'dist/cli/main.js'), 'agent'];
+  await using ours = lab.converse<AgentStart>('agent-process', [command]);
+  await using cli = lab.converse<AgentStart>('agent-process', ['cli']);
+  for (const agent of [ours, cli]) await agent.ask('warm up');
+  const starts = await interleave<'ours' | 'cli', AgentStart>(
+    ROUNDS[effort],
+    { ours: () => ours.ask('start'), cli: () => cli.ask('start') },
+    (round) => progress(`agent process, round ${round} of ${ROUNDS[effort]}`),
+  );
+  const figure = (name: keyof AgentStart) =>
+    [starts.ours, starts.cli].map((all) => median(all.map((it) => it[name] ?? Number.NaN))) as [
+      number,
+      number,
+    ];
+  const half = { is: '<=', limit: 0.5 } as const;
+  const rows = [
+    compare('toolplane agent, spawn to initialize answered, real CLI (ms)', ...figure('ms'), half),
+  ];
+  if (starts.ours[0]?.memory === undefined)
+    note('memory of the agent process: not measured, there is no /proc');
+  else
+    rows.push(
+      compare('toolplane agent, resident memory after initialize, real CLI (MB)', ...figure('memory'), half),
+    );
+  return rows;
 }

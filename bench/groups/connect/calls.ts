@@ -1,12 +1,11 @@
-import type { Side, Target } from '../../drivers/mcp-caller.ts';
+import type { RawSide, Side, Target } from '../../drivers/mcp-caller.ts';
 import type { Load } from '../../drivers/mcp-calls.ts';
 import type { GroupContext } from '../../group.ts';
-import type { Conversation } from '../../lab.ts';
 import { median } from '../../median.ts';
 import { boundableProcessors } from '../../processors.ts';
 import { interleave } from '../../rounds.ts';
-import { compare, type Target as Limit, type Row } from '../../row.ts';
-import { BARE, ourHost, STDIO, serveHttp } from './tiny-servers.ts';
+import { compare, type Row } from '../../row.ts';
+import { BARE, ourHost, RAW, STDIO, serveHttp } from './tiny-servers.ts';
 
 /** How often both sides are started anew. */
 const SITTINGS = { quick: 2, default: 4, full: 6 };
@@ -21,66 +20,86 @@ const ONE_BY_ONE: Load = { calls: 100, inFlight: 1 };
 const MANY_AT_ONCE: Load = { calls: 1000, inFlight: IN_FLIGHT };
 
 type Transport = 'stdio' | 'http';
-type Name = 'ours' | 'bare';
+type Name = 'ours' | 'bare' | 'raw';
 
-/** One tool call through the host and through the bare client: how long one takes, and how many a second there are. */
+/** One tool call through the host, the bare client and a raw request: how long one takes, and how many a second there are. */
 export async function measureCalls(context: GroupContext): Promise<Row[]> {
-  const rows: Row[] = [];
-  for (const [transport, { p50, throughput }] of Object.entries(LIMITS)) {
-    const one = await measure(context, transport as Transport, ONE_BY_ONE);
-    const many = await measure(context, transport as Transport, MANY_AT_ONCE);
-    rows.push(
-      compare(`callTool p50, ${transport} (µs)`, ...one, p50),
-      compare(`callTool ${IN_FLIGHT}-way throughput, ${transport} (calls/s)`, ...many, throughput),
-    );
-  }
-  return rows;
+  return [...(await measureStdio(context)), ...(await measureHttp(context))];
 }
 
-const LIMITS: Readonly<Record<Transport, { p50: Limit; throughput: Limit }>> = {
-  stdio: { p50: { is: '<=', limit: 1.1 }, throughput: { is: '>=', limit: 0.9 } },
-  http: { p50: { is: '<=', limit: 0.65 }, throughput: { is: '>=', limit: 2 } },
-};
+async function measureStdio(context: GroupContext): Promise<Row[]> {
+  const sides = { ours: ourHost(context), bare: BARE };
+  const one = await measure(context, 'stdio', sides, ONE_BY_ONE);
+  const many = await measure(context, 'stdio', sides, MANY_AT_ONCE);
+  return [
+    compare('callTool p50, stdio (µs)', one.ours, one.bare, { is: '<=', limit: 1.1 }),
+    compare(`callTool ${IN_FLIGHT}-way throughput, stdio (calls/s)`, many.ours, many.bare, {
+      is: '>=',
+      limit: 0.9,
+    }),
+  ];
+}
 
-async function measure(
+async function measureHttp(context: GroupContext): Promise<Row[]> {
+  const sides = { ours: ourHost(context), bare: BARE };
+  const one = await measure(context, 'http', { ...sides, raw: RAW }, ONE_BY_ONE);
+  const many = await measure(context, 'http', sides, MANY_AT_ONCE);
+  return [
+    compare('callTool p50, http (µs)', one.ours, one.bare, { is: '<=', limit: 0.65 }),
+    compare('callTool p50, http, against a raw undici request (µs)', one.ours, one.raw, {
+      is: '<=',
+      limit: 1.5,
+    }),
+    compare(`callTool ${IN_FLIGHT}-way throughput, http (calls/s)`, many.ours, many.bare, {
+      is: '>=',
+      limit: 2,
+    }),
+  ];
+}
+
+/** The median of each side over all sittings. */
+async function measure<Sides extends Partial<Record<Name, Side | RawSide>>>(
   context: GroupContext,
   transport: Transport,
+  sides: Sides,
   load: Load,
-): Promise<[ours: number, bare: number]> {
+): Promise<Record<keyof Sides, number>> {
   const sittings = SITTINGS[context.effort];
-  const figures: Record<Name, number[]> = { ours: [], bare: [] };
+  const figures = new Map<string, number[]>();
   for (let sitting = 0; sitting < sittings; sitting++) {
     context.progress(`${transport}, ${load.inFlight} in flight, sitting ${sitting + 1} of ${sittings}`);
-    const { ours, bare } = await sit(context, transport, load, sitting);
-    figures.ours.push(...ours);
-    figures.bare.push(...bare);
+    const measured = await sit(context, transport, sides as Record<string, Side | RawSide>, load, sitting);
+    for (const [name, values] of Object.entries(measured))
+      figures.set(name, [...(figures.get(name) ?? []), ...values]);
   }
-  return [median(figures.ours), median(figures.bare)];
+  return Object.fromEntries(Array.from(figures, ([name, values]) => [name, median(values)])) as Record<
+    keyof Sides,
+    number
+  >;
 }
 
 /**
- * Both sides stay warm and take turns. One call at a time is measured with everything on one processor, as in the group
+ * All sides stay warm and take turns. One call at a time is measured with everything on one processor, as in the group
  * `control`; many at once are left to the scheduler, since caller and server then work at the same time.
  */
 async function sit(
   context: GroupContext,
   transport: Transport,
+  sides: Readonly<Record<string, Side | RawSide>>,
   load: Load,
   sitting: number,
-): Promise<Record<Name, number[]>> {
+): Promise<Record<string, number[]>> {
   const processors = boundableProcessors();
   const isAlone = load.inFlight === 1;
   const options = isAlone ? { processor: processors[sitting % processors.length] } : {};
   await using servers = await serveHttp(context, { count: 1 }, options);
   const target: Target = transport === 'stdio' ? STDIO : (servers.targets[0] as Target);
-  const open = (side: Side) => context.lab.converse<number[]>('mcp-calls', [side, target], options);
-  await using ours = open(ourHost(context));
-  await using bare = open(BARE);
-  for (const side of [ours, bare]) await side.ask(WARM_UP);
-  const burst = (side: Conversation<number[]>) => async () => (await side.ask([load]))[0] ?? Number.NaN;
-  return await interleave<Name, number>(
-    ROUNDS[context.effort],
-    { ours: burst(ours), bare: burst(bare) },
-    () => {},
-  );
+  await using drivers = new AsyncDisposableStack();
+  const bursts: Record<string, () => Promise<number>> = {};
+  for (const [name, side] of Object.entries(sides)) {
+    const driver = drivers.use(context.lab.converse<number[]>('mcp-calls', [side, target], options));
+    await driver.ask(WARM_UP);
+    bursts[name] = async () => (await driver.ask([load]))[0] ?? Number.NaN;
+  }
+  return await interleave(ROUNDS[context.effort], bursts, () => {});
 }

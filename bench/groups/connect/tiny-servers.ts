@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { Side, Target } from '../../drivers/mcp-caller.ts';
+import type { RawSide, Side, Target } from '../../drivers/mcp-caller.ts';
 import type { TinyServers, TinyUrls } from '../../drivers/tiny-http-servers.ts';
 import type { GroupContext } from '../../group.ts';
 import type { RunOptions } from '../../lab.ts';
@@ -11,6 +11,8 @@ export const STDIO: Target = {
 };
 
 export const BARE: Side = { who: 'bare' };
+
+export const RAW: RawSide = { who: 'raw' };
 
 /** Our host as built. */
 export function ourHost({ packageDir }: GroupContext): Side & { who: 'host' } {
