@@ -1,12 +1,13 @@
 import { HostError, unknownServer as unknown } from '../mcp/errors/host-error.ts';
 
 import type { Servers } from '../mcp/servers/servers.ts';
-import { Assembler, type Pool, type PoolDiagnostic, type PooledTool } from '../pool/assemble.ts';
+import { Assembler } from '../pool/assemble.ts';
 import type { PinWatch } from '../pool/pinning/pin-watch.ts';
-import { priceOf } from '../pool/price.ts';
+import type { Pool, PoolDiagnostic, PooledTool } from '../pool/pool.ts';
 import { argumentsFor } from '../pool/schema/arguments.ts';
+import { type SearchOptions, searchPool, serversOf } from '../pool/search/search-pool.ts';
 import { ToolIndex } from '../pool/search/tool-index.ts';
-import { type SearchOptions, searchPool, serversOf } from '../pool/search-pool.ts';
+import { tokenCost } from '../pool/token-cost.ts';
 import type { CallToolResult, JsonSchema, ListedTool, ToolAnnotations } from '../protocol/mcp.ts';
 import type { HostCallOptions } from './host-options.ts';
 
@@ -122,7 +123,7 @@ function poolTool(tool: PooledTool, { changeOf }: PoolParts): PoolTool | undefin
     inputSchema,
     server: origin.server,
     tool: origin.tool,
-    tokens: priceOf(tool),
+    tokens: tokenCost(tool),
     ...(listed.annotations && { annotations: listed.annotations }),
     // Looked up when somebody asks: of thousands of tools few are called.
     get change() {

@@ -1,7 +1,5 @@
 import { mcpToolName } from '../protocol/tool-name.ts';
-import type { Origin, PooledTool } from './pool.ts';
-import { renamed } from './pooled.ts';
-import { shortHash } from './short-hash.ts';
+import type { Origin } from './pool.ts';
 
 /** The shortest limit names can be given under: an alias is a hash and a little of the name. */
 export const SHORTEST_LIMIT = 16;
@@ -38,14 +36,20 @@ export function aliasesOf(server: string, tool: string): string[] {
   return MODEL_LIMITS.map((limit) => aliasOf(wanted, { kind: 'mcp', server, tool }, limit, new Map()));
 }
 
-/** Kept, so that a tool whose alias stays is the same object in the next pool. */
-const aliased = new WeakMap<PooledTool, PooledTool>();
+/** Eight characters that stand for a text, the same on every machine and in every run; no secret is safe behind them. */
+export function shortHash(text: string): string {
+  let high = 0xdeadbeef;
+  let low = 0x41c6ce57;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    high = Math.imul(high ^ unit, 2654435761);
+    low = Math.imul(low ^ unit, 1597334677);
+  }
+  high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
+  low = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909);
+  return hex(low).slice(0, 4).concat(hex(high).slice(0, 4));
+}
 
-/** The tool under its alias. */
-export function alias(tool: PooledTool, name: string): PooledTool {
-  const known = aliased.get(tool);
-  if (known?.name === name) return known;
-  const made = renamed(tool, name);
-  aliased.set(tool, made);
-  return made;
+function hex(word: number): string {
+  return (word >>> 0).toString(16).padStart(8, '0');
 }

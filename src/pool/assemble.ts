@@ -1,12 +1,8 @@
 import type { ListedTool } from '../protocol/mcp.ts';
-import { SHORTEST_LIMIT } from './alias.ts';
-import { type Candidate, candidates } from './candidates.ts';
-import { merge, type Offer } from './merge.ts';
-import { compareUnits } from './order.ts';
-import type { Pool, PoolInput } from './pool.ts';
-import type { Telling } from './pooled.ts';
-
-export type { Origin, Pool, PoolDiagnostic, PooledTool, PoolInput } from './pool.ts';
+import { normalizeName } from '../protocol/tool-name.ts';
+import { aliasOf, SHORTEST_LIMIT } from './alias.ts';
+import type { Origin, Pool, PoolDiagnostic, PooledTool, PoolInput } from './pool.ts';
+import { aliased, pooled, type Telling } from './pooled-tool.ts';
 
 /** Merges all tools into one pool of unique names; the same input gives the same bytes. */
 export function assemble(input: PoolInput): Pool {
@@ -80,4 +76,142 @@ function isSameTelling(a: Telling, b: Telling): boolean {
 
 function isSameList(a: readonly unknown[], b: readonly unknown[]): boolean {
   return a === b || (a.length === b.length && a.every((item, at) => item === b[at]));
+}
+
+/** A tool and the name it would like. */
+type Candidate = {
+  readonly name: string;
+  readonly weight: string;
+  readonly tool: PooledTool;
+  /** The one its origin has listed by that name before; it knows both by one name, so there is one tool to call. */
+  readonly first: PooledTool | undefined;
+};
+
+/** Who lists the tools: a server by its key, or nobody but us. */
+type Lister = { readonly kind: 'builtin' } | { readonly kind: 'mcp'; readonly server: string };
+
+/** The tools of one origin in the order of their names; of two that want one name, the first by its own name comes first. */
+function candidates(lister: Lister, tools: readonly ListedTool[], telling: Telling): Candidate[] {
+  const prefix = lister.kind === 'mcp' ? `mcp__${normalizeName(lister.server)}__` : '';
+  const prefixWeight = weigh(prefix);
+  const found = tools.map((listed): Candidate => {
+    const own = normalizeName(listed.name);
+    const name = prefix + own;
+    const tool = pooled(name, originOf(lister, listed.name), listed, telling);
+    return { name, weight: prefixWeight + weigh(own), tool, first: undefined };
+  });
+  found.sort((a, b) => compareNames(a, b) || compareUnits(ownName(a), ownName(b)));
+  return withRepeats(found);
+}
+
+function withRepeats(sorted: readonly Candidate[]): Candidate[] {
+  let first: Candidate | undefined;
+  return sorted.map((it) => {
+    if (first && ownName(first) === ownName(it)) return { ...it, first: first.tool };
+    first = it;
+    return it;
+  });
+}
+
+function ownName({ tool }: Candidate): string {
+  return tool.listed.name;
+}
+
+function originOf(lister: Lister, tool: string): Origin {
+  return lister.kind === 'mcp' ? { kind: 'mcp', server: lister.server, tool } : { kind: 'builtin', tool };
+}
+
+/** What one origin offers, in the order of names; `server` is undefined for built-ins. */
+type Offer = { readonly server: string | undefined; readonly candidates: readonly Candidate[] };
+
+/** Gives each tool a name of its own: the first to want one has it, those after get an alias. */
+function merge(offers: readonly Offer[], limit: number): Pool {
+  const byName = new Map<string, PooledTool>();
+  const builtIns: Candidate[] = [];
+  const ofServers: Candidate[] = [];
+  const repeats: Candidate[] = [];
+  // Natural names are all given before any alias, so that an alias never takes one.
+  const unnamed: { candidate: Candidate; part: Candidate[]; fault: PoolDiagnostic['fault'] }[] = [];
+  for (const { server, candidates } of offers) {
+    const part = server === undefined ? builtIns : ofServers;
+    for (const candidate of candidates) {
+      const { name, tool, first } = candidate;
+      const fault = faultOf(name, limit, byName);
+      if (first !== undefined) repeats.push(candidate);
+      else if (fault !== undefined) unnamed.push({ candidate, part, fault });
+      else {
+        byName.set(name, tool);
+        part.push(candidate);
+      }
+    }
+  }
+  const diagnostics: PoolDiagnostic[] = [];
+  const aliases = new Map<PooledTool, string>();
+  for (const { candidate, part, fault } of unnamed) {
+    const { name: wanted, tool } = candidate;
+    const { origin } = tool;
+    const name = aliasOf(wanted, origin, limit, byName);
+    const renamed = aliased(tool, name);
+    byName.set(name, renamed);
+    part.push({ ...candidate, name, weight: weigh(name), tool: renamed });
+    aliases.set(tool, name);
+    diagnostics.push({ fault, origin, wanted, name });
+  }
+  for (const { name: wanted, tool, first = tool } of repeats) {
+    const name = aliases.get(first) ?? wanted;
+    diagnostics.push({ fault: 'listed-twice', origin: tool.origin, wanted, name });
+  }
+  const tools = builtIns
+    .sort(compareNames)
+    .concat(ofServers.sort(compareNames))
+    .map(({ tool }) => tool);
+  let byServer: Pool['byServer'] | undefined;
+  return {
+    tools,
+    byName,
+    // Few ask for it.
+    get byServer() {
+      byServer ??= indexByServer(offers, tools);
+      return byServer;
+    },
+    cacheAfter: builtIns.length - 1,
+    diagnostics,
+  };
+}
+
+function faultOf(
+  name: string,
+  limit: number,
+  taken: ReadonlyMap<string, unknown>,
+): PoolDiagnostic['fault'] | undefined {
+  if (name === '') return 'name-empty';
+  if (name.length > limit) return 'name-too-long';
+  return taken.has(name) ? 'name-taken' : undefined;
+}
+
+function indexByServer(offers: readonly Offer[], tools: readonly PooledTool[]): Pool['byServer'] {
+  const index = new Map<string, Map<string, PooledTool>>();
+  for (const { server } of offers) if (server !== undefined) index.set(server, new Map());
+  for (const tool of tools) {
+    if (tool.origin.kind === 'mcp') index.get(tool.origin.server)?.set(tool.origin.tool, tool);
+  }
+  return index;
+}
+/** The order of names within a pool: as English collation puts ASCII names, whatever the machine's locale is. */
+function compareNames(a: Weighed, b: Weighed): number {
+  return compareUnits(a.weight, b.weight) || compareUnits(b.name, a.name);
+}
+
+/** A name and what it weighs, so that it is weighed once and not at every comparison. */
+type Weighed = { readonly name: string; readonly weight: string };
+
+/** The order of UTF-16 units: total, and the same everywhere. */
+export function compareUnits(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** What a name is ordered by, sign for sign: both marks come before digits, digits before letters; case decides last. */
+function weigh(name: string): string {
+  // Only the underscore is not where it belongs among ASCII.
+  return name.toLowerCase().replace(/_/g, ' ');
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Pool } from '../../src/pool/assemble.ts';
+import type { Pool } from '../../src/pool/pool.ts';
 import { mcpToolName, normalizeName } from '../../src/protocol/tool-name.ts';
 import { names, pool } from './pool-of.ts';
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Assembler, assemble, type Pool, type PoolInput } from '../../src/pool/assemble.ts';
+import { Assembler, assemble } from '../../src/pool/assemble.ts';
+import type { Pool, PoolInput } from '../../src/pool/pool.ts';
 import type { ListedTool } from '../../src/protocol/mcp.ts';
 import { listed, names } from './pool-of.ts';
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { assemble, type Pool, type PoolInput } from '../../src/pool/assemble.ts';
+import { assemble } from '../../src/pool/assemble.ts';
+import type { Pool, PoolInput } from '../../src/pool/pool.ts';
 import { mcpToolName } from '../../src/protocol/tool-name.ts';
 import { anomalies, catalogue } from './catalogue.ts';
 import { listed, names, pool } from './pool-of.ts';

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Assembler, assemble, type Pool } from '../../src/pool/assemble.ts';
+import { Assembler, assemble } from '../../src/pool/assemble.ts';
+import type { Pool } from '../../src/pool/pool.ts';
 import type { ListedTool } from '../../src/protocol/mcp.ts';
 import { catalogue } from './catalogue.ts';
 import { listed } from './pool-of.ts';

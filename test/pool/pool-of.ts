@@ -1,4 +1,5 @@
-import { assemble, type Pool, type PoolInput } from '../../src/pool/assemble.ts';
+import { assemble } from '../../src/pool/assemble.ts';
+import type { Pool, PoolInput } from '../../src/pool/pool.ts';
 import type { ListedTool } from '../../src/protocol/mcp.ts';
 
 /** A tool of that name as a server lists it. */

@@ -1,7 +1,7 @@
 import type { Server } from '../../mcp/servers/server-status.ts';
 import type { ToolCall as RuleCall } from '../../permissions/match.ts';
 import type { PathLink } from '../../permissions/path.ts';
-import type { PooledTool } from '../../pool/assemble.ts';
+import type { PooledTool } from '../../pool/pool.ts';
 import type { McpServerProvenance } from '../../protocol/hook.ts';
 import type { BuiltIn } from '../builtins/built-in.ts';
 

@@ -2,7 +2,7 @@ import type { Features } from '../../mcp/features/features.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import type { ResourceReader } from '../builtins/built-in.ts';
 import { failedOutcome, type ToolOutcome } from '../loop/run-calls.ts';
-import type { ResultSource } from '../results/result-source.ts';
+import type { ResultSource } from '../results/result-store.ts';
 import { contentsToModel, failureToModel } from '../results/to-model.ts';
 import { ANOTHER_SERVER } from './resolve-call.ts';
 

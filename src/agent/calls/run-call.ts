@@ -2,16 +2,15 @@ import { isRecord } from '../../base/json-value.ts';
 import type { HookEffect } from '../../hooks/hook-effect.ts';
 import type { SessionHooks } from '../../hooks/session-hooks.ts';
 import type { CallOptions } from '../../mcp/connection/connection.ts';
-import type { Origin } from '../../pool/assemble.ts';
+import type { Origin } from '../../pool/pool.ts';
 import type { UserBlock } from '../../protocol/agent-message.ts';
 import type { CallToolResult } from '../../protocol/mcp.ts';
 import type { BuiltInWorld } from '../builtins/built-in.ts';
 import { failedOutcome, INTERRUPTED, type ToolOutcome } from '../loop/run-calls.ts';
-import { blockPieces } from '../results/block.ts';
-import { jsonText } from '../results/json-text.ts';
-import { type ResultPolicy, type ResultSource, resultSource } from '../results/result-source.ts';
-import { contentOf, failureToModel, toModel } from '../results/to-model.ts';
-import { toProgram } from '../results/to-program.ts';
+import { type ResultPolicy, type ResultSource, resultSource } from '../results/result-store.ts';
+import { blockPieces, contentOf, failureToModel, toModel } from '../results/to-model.ts';
+import { jsonText, toProgram } from '../results/tool-result.ts';
+
 import { type PoolCall, toolFields, type Who } from './pool-call.ts';
 
 export type RunWorld = {

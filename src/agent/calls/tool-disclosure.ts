@@ -1,7 +1,7 @@
-import type { Pool } from '../../pool/assemble.ts';
-import { type Division, divide } from '../../pool/divide.ts';
+import { type Division, divide } from '../../pool/disclosure.ts';
+import type { Pool } from '../../pool/pool.ts';
+import { searchPool, serversOf } from '../../pool/search/search-pool.ts';
 import type { ToolIndex } from '../../pool/search/tool-index.ts';
-import { searchPool, serversOf } from '../../pool/search-pool.ts';
 import type { FoundTools } from '../builtins/built-in.ts';
 import type { ModelMessage } from '../models/model.ts';
 

@@ -1,5 +1,5 @@
 import { isRecord } from '../../base/json-value.ts';
-import { readToolSearch, TOOL_SEARCH_WORDS, type ToolSearchSetting } from '../../pool/tool-budget.ts';
+import { readToolSearch, TOOL_SEARCH_WORDS, type ToolSearchSetting } from '../../pool/disclosure.ts';
 import { PERMISSION_MODES, type PermissionMode } from '../../protocol/permission.ts';
 
 /** The command line of an agent, read; lists are empty if the flag was given without items. */

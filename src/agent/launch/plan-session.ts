@@ -9,7 +9,7 @@ import type { Wanted } from '../../config/sources/source-types.ts';
 import { CONNECT_TIMEOUT_MS } from '../../mcp/calls/time-limits.ts';
 import type { ServerEntry } from '../../mcp/connection/connect-context.ts';
 import { absolutePath } from '../../permissions/path.ts';
-import { readToolSearch, TOOL_SEARCH_WORDS } from '../../pool/tool-budget.ts';
+import { readToolSearch, TOOL_SEARCH_WORDS } from '../../pool/disclosure.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
 import type { RetryOptions } from '../models/retry.ts';
 import { readAgents } from '../session/agent-definition.ts';

@@ -1,5 +1,5 @@
 import { textTokens } from '../../base/text/display-text.ts';
-import { definitionTokens } from '../../pool/price.ts';
+import { definitionTokens } from '../../pool/token-cost.ts';
 import type { ModelBlock, Usage, UserBlock } from '../../protocol/agent-message.ts';
 import type { ModelLimits, ModelMessage, ModelTool } from '../models/model.ts';
 import { IMAGE_TOKENS } from '../results/limit.ts';

@@ -1,6 +1,6 @@
 import type { UserBlock } from '../../protocol/agent-message.ts';
-import { imageSize } from '../results/image-size.ts';
-import { imageType } from '../results/image-type.ts';
+import { imageSize, imageType } from '../results/images.ts';
+
 import type { ModelMessage, ModelRequest } from './model.ts';
 
 /** A request without what would make an interface refuse it as a whole, whatever tools and servers have put into it. */

@@ -7,7 +7,7 @@ import type { SessionHooks } from '../../hooks/session-hooks.ts';
 import type { ConnectWorld } from '../../mcp/connection/connect-context.ts';
 import { Servers } from '../../mcp/servers/servers.ts';
 import { unmatchedDenyRules } from '../../permissions/match.ts';
-import type { Pool } from '../../pool/assemble.ts';
+import type { Pool } from '../../pool/pool.ts';
 import { ToolIndex } from '../../pool/search/tool-index.ts';
 import type { Usage } from '../../protocol/agent-message.ts';
 import type { Frame } from '../../protocol/control-frame.ts';

@@ -10,9 +10,9 @@ import { matchesCall } from '../../permissions/match.ts';
 import { patternOf, type Workspace } from '../../permissions/path.ts';
 import type { Rule } from '../../permissions/rule.ts';
 import { memoryRuleStore, modeOf, type RuleSet, type RuleStore } from '../../permissions/rule-store.ts';
+import { toolBudget } from '../../pool/disclosure.ts';
 import { PinWatch } from '../../pool/pinning/pin-watch.ts';
 import { passingPins } from '../../pool/pinning/pins.ts';
-import { toolBudget } from '../../pool/tool-budget.ts';
 import type { Usage } from '../../protocol/agent-message.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { FileMemory } from '../builtins/files/file-memory.ts';
@@ -20,8 +20,14 @@ import { LeftOvers } from '../builtins/shell/left-overs.ts';
 import { BUILT_INS } from '../builtins/table.ts';
 import { WakeQueue } from '../builtins/wake-queue.ts';
 import type { SessionWorld } from '../calls/call-context.ts';
-import { keepResults, type ResultKeeping } from '../results/result-source.ts';
-import { lastingStore, realDirectory, temporaryStore } from '../results/result-store.ts';
+import {
+  keepResults,
+  lastingStore,
+  type ResultKeeping,
+  realDirectory,
+  temporaryStore,
+} from '../results/result-store.ts';
+
 import type { ProgramPorts } from './program-ports.ts';
 import { offerTo } from './server-requests.ts';
 import type { SessionOptions } from './session.ts';

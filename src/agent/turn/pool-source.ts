@@ -4,13 +4,8 @@ import type { Servers } from '../../mcp/servers/servers.ts';
 import { matchesTool, removingRule, type ToolRef } from '../../permissions/match.ts';
 import { policyRules, type Rule } from '../../permissions/rule.ts';
 
-import {
-  Assembler,
-  type Origin,
-  type Pool,
-  type PoolDiagnostic,
-  type PoolInput,
-} from '../../pool/assemble.ts';
+import { Assembler } from '../../pool/assemble.ts';
+import type { Origin, Pool, PoolDiagnostic, PoolInput } from '../../pool/pool.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
 import type { SessionWorld } from '../calls/call-context.ts';
 import type { AgentDefinition } from '../session/agent-definition.ts';

@@ -4,12 +4,11 @@ import { callServer } from '../../mcp/calls/call-tool.ts';
 import { matchesCall, removingRule } from '../../permissions/match.ts';
 import { policyRules } from '../../permissions/rule.ts';
 import { modeOf } from '../../permissions/rule-store.ts';
-
-import type { Pool, PooledTool } from '../../pool/assemble.ts';
-import { nearName } from '../../pool/near-name.ts';
 import type { ToolChange } from '../../pool/pinning/judge.ts';
+import type { Pool, PooledTool } from '../../pool/pool.ts';
 import { argumentsFor } from '../../pool/schema/arguments.ts';
-import { ofServers } from '../../pool/search-pool.ts';
+import { nearestToolName, ofServers } from '../../pool/search/search-pool.ts';
+
 import type { Frame } from '../../protocol/control-frame.ts';
 import type { PermissionUpdate } from '../../protocol/permission.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
@@ -35,7 +34,7 @@ import {
 } from '../loop/loop.ts';
 import { failedOutcome, type PreparedCall, type ToolCall } from '../loop/run-calls.ts';
 import type { ModelTool } from '../models/model.ts';
-import { resultSource } from '../results/result-source.ts';
+import { resultSource } from '../results/result-store.ts';
 
 /** How long a round waits for a server that said its tools have changed; then it goes on with those it knew. */
 const LIST_PATIENCE_MS = 2_000;
@@ -196,7 +195,7 @@ async function tellDenied(
 
 /** A model that errs by a letter is told so; one that guesses can search. */
 function noSuchTool(name: string, pool: Pool): string {
-  const meant = nearName(name, [...pool.byName.keys()]);
+  const meant = nearestToolName(name, [...pool.byName.keys()]);
   const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
   return `No such tool available: ${name}${hint}`;
 }

@@ -2,12 +2,12 @@ import type { Prompt } from '../../mcp/discovery/prompt.ts';
 import type { PromptMessage } from '../../mcp/features/feature-results.ts';
 import type { Server } from '../../mcp/servers/server-status.ts';
 import { aliasOf } from '../../pool/alias.ts';
-import { compareUnits } from '../../pool/order.ts';
+import { compareUnits } from '../../pool/assemble.ts';
 import type { UserBlock } from '../../protocol/agent-message.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { mcpToolName } from '../../protocol/tool-name.ts';
 import type { SessionWorld } from '../calls/call-context.ts';
-import { resultSource } from '../results/result-source.ts';
+import { resultSource } from '../results/result-store.ts';
 import { toModel } from '../results/to-model.ts';
 import type { Session } from '../session/session.ts';
 

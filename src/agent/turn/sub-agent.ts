@@ -3,8 +3,8 @@ import { within } from '../../base/async/timers.ts';
 import type { ConnectWorld } from '../../mcp/connection/connect-context.ts';
 import { Features } from '../../mcp/features/features.ts';
 import { Servers } from '../../mcp/servers/servers.ts';
-import type { Division } from '../../pool/divide.ts';
-import { sayDeferred } from '../../pool/say-deferred.ts';
+import { type Division, sayDeferred } from '../../pool/disclosure.ts';
+
 import { ToolIndex } from '../../pool/search/tool-index.ts';
 import type { Delegation } from '../builtins/built-in.ts';
 import type { Denial, SessionWorld, Worker } from '../calls/call-context.ts';

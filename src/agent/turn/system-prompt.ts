@@ -1,8 +1,8 @@
 import { cutText } from '../../base/text/display-text.ts';
 import type { Server } from '../../mcp/servers/server-status.ts';
-import type { PooledTool } from '../../pool/assemble.ts';
+import { sayDeferred } from '../../pool/disclosure.ts';
 import { visible } from '../../pool/pinning/shown.ts';
-import { sayDeferred } from '../../pool/say-deferred.ts';
+import type { PooledTool } from '../../pool/pool.ts';
 import type { Session } from '../session/session.ts';
 
 type PromptParts = {

@@ -1,6 +1,6 @@
 import { within } from '../../base/async/timers.ts';
 import { modeOf } from '../../permissions/rule-store.ts';
-import type { PooledTool } from '../../pool/assemble.ts';
+import type { PooledTool } from '../../pool/pool.ts';
 import type { UserBlock } from '../../protocol/agent-message.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';

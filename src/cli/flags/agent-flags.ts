@@ -3,7 +3,7 @@ import { isRecord } from '../../base/json-value.ts';
 import { faultText } from '../../config/files/diagnostics.ts';
 import { readFlagNow } from '../../config/sources/read-flags.ts';
 import { contentFaults, readServers } from '../../config/sources/read-servers.ts';
-import { readToolSearch, TOOL_SEARCH_WORDS } from '../../pool/tool-budget.ts';
+import { readToolSearch, TOOL_SEARCH_WORDS } from '../../pool/disclosure.ts';
 import { PERMISSION_MODES } from '../../protocol/permission.ts';
 import { SdkError } from '../../protocol/sdk-error.ts';
 import { toolRules } from '../../sdk/options/option-table.ts';

@@ -1,6 +1,6 @@
-import { decodeBase64 } from '../../agent/results/decode-base64.ts';
-import { jsonText } from '../../agent/results/json-text.ts';
-import { readResult } from '../../agent/results/read-result.ts';
+import { decodeBase64 } from '../../agent/results/binary.ts';
+import { jsonText, readResult } from '../../agent/results/tool-result.ts';
+
 import { isRecord } from '../../base/json-value.ts';
 import { onOneLine } from '../terminal/text.ts';
 import { jsonDocument, sized } from './format.ts';

@@ -1,6 +1,6 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { extensionOf } from '../../agent/results/extension.ts';
+import { extensionOf } from '../../agent/results/binary.ts';
 import { createFile } from '../../base/files/replace-file.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import type { Part } from './content-parts.ts';

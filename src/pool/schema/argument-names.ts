@@ -1,5 +1,5 @@
 import { isRecord } from '../../base/json-value.ts';
-import { shortHash } from '../short-hash.ts';
+import { shortHash } from '../alias.ts';
 import { freeRoot } from './free-root.ts';
 import type { Meter } from './meter.ts';
 import { type Schema, withChanges, withNote } from './subschemas.ts';

@@ -1,7 +1,6 @@
-import { type AskedActs, actShares } from './acts.ts';
-import type { Entry } from './entry.ts';
-import type { Inverted } from './inverted.ts';
-import type { QueryTerm } from './shapes.ts';
+import { type AskedActs, actShares } from './action-kind.ts';
+import type { QueryTerm } from './expand-query.ts';
+import type { Entry, Inverted } from './inverted-index.ts';
 
 export type Ranked = { entry: Entry; score: number };
 

@@ -1,14 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import type { PooledTool } from '../pool.ts';
-import { askedActs } from './acts.ts';
-import { dropEntry, type Entry, fold, makeEntry } from './entry.ts';
-import { invert, NOTHING } from './inverted.ts';
+import { askedActs } from './action-kind.ts';
+import { expandQuery } from './expand-query.ts';
+import { dropEntry, type Entry, fold, invert, makeEntry, NOTHING, Vocabulary } from './inverted-index.ts';
+import { loadLexicon } from './lexicon.ts';
 import { rank } from './rank.ts';
-import { readQuery } from './read-query.ts';
-import { remembered } from './remember.ts';
-import { filterOf, type SearchFilter } from './search-filter.ts';
-import { stem } from './stem.ts';
-import { Vocabulary } from './vocabulary.ts';
+import { filterOf, type SearchFilter } from './search-query.ts';
+import { remembered, stem } from './tokenize.ts';
 
 export type SearchQuery = SearchFilter & {
   text: string /** How many at most; 5 if not said. */;
@@ -39,12 +37,12 @@ export class ToolIndex {
 
   /** Waits for the index to be complete, then ranks. A tool whose very name was asked for comes first. */
   async search({ text, limit = 5, ...filter }: SearchQuery): Promise<SearchHit[]> {
-    const { KNOWLEDGE } = await import('./knowledge.ts');
+    const lexicon = await loadLexicon();
     while (this.#building !== undefined) await this.#building;
     const asked = text.slice(0, LONGEST_QUERY);
     const isAskedFor = filterOf(filter);
     const numberOf = (term: string) => this.#vocabulary.numberOf(term);
-    const terms = readQuery(asked, KNOWLEDGE, (term) => numberOf(term) !== undefined);
+    const terms = expandQuery(asked, lexicon, (term) => numberOf(term) !== undefined);
     const isAsked = ({ tool }: Entry) => isAskedFor(tool);
     const named = this.#named(fold(asked)).filter(isAsked);
     const hits = [

@@ -6,7 +6,7 @@ import type { Decision } from '../../../src/permissions/decide.ts';
 import { matchesCall } from '../../../src/permissions/match.ts';
 import { absolutePath } from '../../../src/permissions/path.ts';
 import { applyUpdate, EMPTY_RULES } from '../../../src/permissions/rule-store.ts';
-import type { Origin } from '../../../src/pool/assemble.ts';
+import type { Origin } from '../../../src/pool/pool.ts';
 import type { PermissionUpdate } from '../../../src/protocol/permission.ts';
 
 describe('suggest', () => {

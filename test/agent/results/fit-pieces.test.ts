@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { fitPieces } from '../../../src/agent/results/fit-pieces.ts';
-import type { ModelImage } from '../../../src/agent/results/model-content.ts';
-import type { Piece } from '../../../src/agent/results/piece.ts';
+import type { ModelImage, Piece } from '../../../src/agent/results/pieces.ts';
+
 import { FULL, memoryStore, saved, sourceWith } from './sources.ts';
 
 const text = (it: string, label?: string): Piece => ({ kind: 'text', text: it, ...(label && { label }) });

@@ -2,7 +2,7 @@ import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { extensionOf } from '../../../src/agent/results/extension.ts';
+import { extensionOf } from '../../../src/agent/results/binary.ts';
 import { lastingStore, temporaryStore } from '../../../src/agent/results/result-store.ts';
 import { temporaryRoot } from '../transcript/sessions.ts';
 

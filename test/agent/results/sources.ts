@@ -2,9 +2,9 @@ import {
   keepResults,
   type ResultPolicy,
   type ResultSource,
+  type ResultStore,
   resultSource,
-} from '../../../src/agent/results/result-source.ts';
-import type { ResultStore } from '../../../src/agent/results/result-store.ts';
+} from '../../../src/agent/results/result-store.ts';
 
 export const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',

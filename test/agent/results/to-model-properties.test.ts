@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { IMAGE_TOKENS } from '../../../src/agent/results/limit.ts';
-import type { ModelContent } from '../../../src/agent/results/model-content.ts';
+import type { ModelContent } from '../../../src/agent/results/pieces.ts';
 import { toModel } from '../../../src/agent/results/to-model.ts';
-import { toProgram } from '../../../src/agent/results/to-program.ts';
+import { toProgram } from '../../../src/agent/results/tool-result.ts';
 import { isRecord } from '../../../src/base/json-value.ts';
 import { textTokens } from '../../../src/base/text/display-text.ts';
 import { FULL, memoryStore, PNG, sourceWith } from './sources.ts';

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { keepResults } from '../../../src/agent/results/result-source.ts';
-import { lastingStore } from '../../../src/agent/results/result-store.ts';
+import { keepResults, lastingStore } from '../../../src/agent/results/result-store.ts';
+
 import { commandsOf, expandCommand, promptCommands } from '../../../src/agent/turn/slash-commands.ts';
 import type { PromptMessage } from '../../../src/mcp/features/feature-results.ts';
 import type { Features } from '../../../src/mcp/features/features.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { visibleSchema } from '../../../src/pool/pooled-tool.ts';
 import { argumentsFor } from '../../../src/pool/schema/arguments.ts';
 import { modelSchema } from '../../../src/pool/schema/model-schema.ts';
-import { visibleSchema } from '../../../src/pool/visible-schema.ts';
 import { acceptor, expectLegal } from './validators.ts';
 
 type Json = Record<string, unknown>;

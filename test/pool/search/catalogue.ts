@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { assemble, type PooledTool } from '../../../src/pool/assemble.ts';
+import { assemble } from '../../../src/pool/assemble.ts';
+import type { PooledTool } from '../../../src/pool/pool.ts';
 
 const DIRECTORY = new URL('../../../data/tool-catalogue/', import.meta.url);
 

@@ -1,4 +1,4 @@
-import type { PooledTool } from '../../../src/pool/assemble.ts';
+import type { PooledTool } from '../../../src/pool/pool.ts';
 import type { ListedTool } from '../../../src/protocol/mcp.ts';
 
 /** A tool of a pool, as the pool would give it. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { PooledTool } from '../../../src/pool/assemble.ts';
+import type { PooledTool } from '../../../src/pool/pool.ts';
 import { type SearchQuery, ToolIndex } from '../../../src/pool/search/tool-index.ts';
 import { pooled } from './pooled.ts';
 

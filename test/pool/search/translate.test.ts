@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { KNOWLEDGE } from '../../../src/pool/search/knowledge.ts';
-import { splitWords } from '../../../src/pool/search/split-words.ts';
+import { loadLexicon } from '../../../src/pool/search/lexicon.ts';
+import { splitWords } from '../../../src/pool/search/tokenize.ts';
 import { languageOf, translate } from '../../../src/pool/search/translate.ts';
 
-const { dictionary } = KNOWLEDGE;
+const { dictionary } = await loadLexicon();
 
 test.each([
   ['en', 'comment on a card'],

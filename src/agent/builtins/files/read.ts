@@ -1,7 +1,7 @@
 import { absolutePath } from '../../../permissions/path.ts';
 import { failedOutcome, type ToolOutcome } from '../../loop/run-calls.ts';
-import type { ImageType } from '../../results/image-type.ts';
-import { view } from '../../results/view.ts';
+import { checkImage, type ImageType } from '../../results/images.ts';
+
 import { defineBuiltIn } from '../built-in.ts';
 
 export const READ = defineBuiltIn({
@@ -36,10 +36,11 @@ export const READ = defineBuiltIn({
 });
 
 function outcomeOf(path: string, bytes: Buffer, part: LinePart): ToolOutcome {
-  const seen = view(bytes);
+  const seen = checkImage(bytes);
   if (seen.kind === 'none') return textOutcome(path, bytes, part);
   if (seen.kind === 'image') return imageOutcome(bytes, seen.type);
-  if (seen.kind === 'cut-off') return failedOutcome(`${path} is an image whose end is missing: get it again`);
+  if (seen.kind === 'truncated')
+    return failedOutcome(`${path} is an image whose end is missing: get it again`);
   return failedOutcome(`${path} is an image of ${seen.why}: make it smaller first`);
 }
 

@@ -1,4 +1,4 @@
-import { jsonText } from '../../../agent/results/json-text.ts';
+import { jsonText } from '../../../agent/results/tool-result.ts';
 import { isRecord } from '../../../base/json-value.ts';
 import { nearest } from '../../../base/text/nearest.ts';
 import type { JsonSchema } from '../../../protocol/mcp.ts';

@@ -4,11 +4,12 @@ import type { DroppedTool, LiveTools } from '../../../config/explain/explain-too
 import { resolveTool } from '../../../config/explain/resolve-tool.ts';
 import type { ConfiguredServer } from '../../../config/model.ts';
 import type { HostTool } from '../../../host/host-options.ts';
-import { assemble, type PooledTool } from '../../../pool/assemble.ts';
-import { nearName } from '../../../pool/near-name.ts';
+import { assemble } from '../../../pool/assemble.ts';
+import { toolBudget } from '../../../pool/disclosure.ts';
 import { isPlainlyNew } from '../../../pool/pinning/judge.ts';
-import { priceOf } from '../../../pool/price.ts';
-import { toolBudget } from '../../../pool/tool-budget.ts';
+import type { PooledTool } from '../../../pool/pool.ts';
+import { nearestToolName } from '../../../pool/search/search-pool.ts';
+import { tokenCost } from '../../../pool/token-cost.ts';
 import type { ServerMap } from '../../flags/server-flags.ts';
 import { changedTools, sayChange, type Warning } from '../../host/with-host.ts';
 import { lookUp } from '../../mcp/health.ts';
@@ -67,7 +68,7 @@ export function liveTools(
         name,
         server: origin.server,
         tool: origin.tool,
-        tokens: priceOf(tool),
+        tokens: tokenCost(tool),
         ...(listed.annotations && { annotations: listed.annotations }),
         ...(change && { changed: sayChange(change) }),
         ...(change && isPlainlyNew(change) && { isNew: true }),
@@ -76,7 +77,7 @@ export function liveTools(
       },
     ];
   });
-  const meant = nearName(
+  const meant = nearestToolName(
     wanted,
     live.map(({ name }) => name),
   );
@@ -105,7 +106,7 @@ function deferredOf(
   const budget = toolBudget(undefined, WINDOW);
   const own = all
     .filter(({ origin }) => origin.kind === 'mcp' && origin.server === server)
-    .reduce((sum, it) => sum + priceOf(it), 0);
+    .reduce((sum, it) => sum + tokenCost(it), 0);
   const figures = `those of this server take about ${counted(own)} of ${counted(budget)} tokens`;
   return own > budget
     ? { is: true, says: `${figures}, so a model searches for them` }

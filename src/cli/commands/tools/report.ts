@@ -1,12 +1,11 @@
 import { textTokens } from '../../../base/text/display-text.ts';
 import type { HostTool } from '../../../host/host-options.ts';
 import type { ServerStatus } from '../../../mcp/servers/server-status.ts';
-import type { Pool, PoolDiagnostic, PooledTool } from '../../../pool/assemble.ts';
-import { divide } from '../../../pool/divide.ts';
+import { divide, sayDeferred, toolBudget } from '../../../pool/disclosure.ts';
 import type { ToolChange } from '../../../pool/pinning/judge.ts';
-import { priceList, priceOf } from '../../../pool/price.ts';
-import { sayDeferred } from '../../../pool/say-deferred.ts';
-import { toolBudget } from '../../../pool/tool-budget.ts';
+import type { Pool, PoolDiagnostic, PooledTool } from '../../../pool/pool.ts';
+import { poolTokenCost, tokenCost } from '../../../pool/token-cost.ts';
+
 import { faultOf, sayChange, type Warning } from '../../host/with-host.ts';
 
 /** What `toolplane tools --json` prints. */
@@ -117,7 +116,7 @@ function toolReports(
         ...(annotations && { annotations }),
         inputSchema,
         ...(outputSchema && { outputSchema }),
-        tokens: priceOf(offered),
+        tokens: tokenCost(offered),
       },
     ];
   });
@@ -147,9 +146,9 @@ const WINDOW = 200_000;
 
 /** `pool` has the search as its only built-in. */
 export function totalsOf(servers: readonly ServerReport[], pool: Pool): Totals {
-  const { total, builtIns } = priceList(pool);
+  const { total, builtIns } = poolTokenCost(pool);
   const { told, searchable } = divide(pool, 0, { names: new Set(), loaded: new Set() });
-  const definitions = told.reduce((sum, tool) => sum + priceOf(tool), 0);
+  const definitions = told.reduce((sum, tool) => sum + tokenCost(tool), 0);
   return {
     servers: servers.length,
     connected: servers.filter(({ status }) => status === 'connected').length,

@@ -1,8 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { TOOL_SEARCH } from '../../../agent/builtins/tool-search.ts';
 import type { HostTool } from '../../../host/host-options.ts';
-import { assemble, type Pool } from '../../../pool/assemble.ts';
-import { parseQuery } from '../../../pool/search/parse-query.ts';
+import { assemble } from '../../../pool/assemble.ts';
+import type { Pool } from '../../../pool/pool.ts';
+import { parseQuery } from '../../../pool/search/search-query.ts';
 import { ToolIndex } from '../../../pool/search/tool-index.ts';
 import { type Actions, actionWord } from '../../flags/action-word.ts';
 import {

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Configuration } from '../../../config/configuration.ts';
 import type { ConfiguredServer } from '../../../config/model.ts';
 import { assemble } from '../../../pool/assemble.ts';
-import { priceOf } from '../../../pool/price.ts';
+import { tokenCost } from '../../../pool/token-cost.ts';
 import { addJsonFlag, formatOf, type McpFormat } from '../../flags/flag-values.ts';
 import { type Connected, changedTools, withHost } from '../../host/with-host.ts';
 import { ExitCode } from '../../output/failure.ts';
@@ -122,7 +122,7 @@ async function liveOf(
         status,
         warnings: warnings.filter(({ server }) => server === name),
         changes: changes.filter(({ server }) => server === name),
-        tokens: [...(pool.byServer.get(name)?.values() ?? [])].reduce((sum, it) => sum + priceOf(it), 0),
+        tokens: [...(pool.byServer.get(name)?.values() ?? [])].reduce((sum, it) => sum + tokenCost(it), 0),
         ms: Math.max(0, status.since - started),
       },
     ]),

@@ -4,7 +4,7 @@ import { TOOL_SEARCH } from '../../../../src/agent/builtins/tool-search.ts';
 import { sayRenamed, serverReports, totalsOf } from '../../../../src/cli/commands/tools/report.ts';
 import type { HostTool } from '../../../../src/host/host-options.ts';
 import { assemble } from '../../../../src/pool/assemble.ts';
-import { priceOf } from '../../../../src/pool/price.ts';
+import { tokenCost } from '../../../../src/pool/token-cost.ts';
 import { configPlace } from '../../../config/config-place.ts';
 import { CLI, fixture, runCli } from '../../support/run-cli.ts';
 
@@ -73,7 +73,7 @@ describe('report', () => {
   test('with a search only the search, the names and what is always loaded are sent', () => {
     const totals = totalsOf(reports, pool);
     const sum = (names: readonly string[]) =>
-      names.reduce((all, name) => all + priceOf(pool.byName.get(name) as never), 0);
+      names.reduce((all, name) => all + tokenCost(pool.byName.get(name) as never), 0);
     expect(totals.tokens).toBe(sum(pool.tools.map(({ name }) => name)) - sum(['ToolSearch']));
     expect(totals.withToolSearch).toBeGreaterThan(sum(['ToolSearch', 'mcp__b__z']));
     expect(totals).toMatchObject({ servers: 3, connected: 2, tools: 4, searchAbove: 20_000 });

@@ -1,0 +1,129 @@
+import { messageOf } from '../../protocol/sdk-error.ts';
+import { checkImage, isImageType } from './images.ts';
+import type { Piece, SavedFile, TextPiece } from './pieces.ts';
+import type { ResultSource } from './result-store.ts';
+
+/**
+ * Keeps binary data in a file. What a model can look at is an image as well; anything else it is told of in words. What
+ * is a text and says so needs no file.
+ */
+export async function keepBinary(
+  label: string,
+  data: string,
+  said: unknown,
+  source: ResultSource,
+): Promise<Piece> {
+  const decoded = decodeBase64(data);
+  const named = typeof said === 'string' && said !== '' ? said : decoded?.mimeType;
+  const claimed = (named ?? 'application/octet-stream').slice(0, 100);
+  const told = (text: string): TextPiece => ({ kind: 'text', label, text });
+  if (!decoded) {
+    const kept = await keep(Buffer.from(data), '.txt', source);
+    return told(`Data that is no base64 (${claimed}, ${data.length} characters) ${whereabouts(kept)}`);
+  }
+  const { bytes } = decoded;
+  if (bytes.length === 0) return told(`Binary content (${claimed}, 0 bytes): there is nothing in it`);
+  const seen = checkImage(bytes);
+  const text = seen.kind === 'none' ? textIn(bytes, claimed) : undefined;
+  if (text !== undefined) return told(text);
+  const type = seen.kind === 'none' ? claimed : seen.type;
+  const kept = await keep(bytes, extensionOf(type), source);
+  if (seen.kind === 'image') {
+    const image = {
+      type: 'image' as const,
+      source: { type: 'base64' as const, media_type: seen.type, data: bytes.toString('base64') },
+    };
+    return { kind: 'image', image, kept };
+  }
+  const content = `Binary content (${type}, ${bytes.length} bytes) ${whereabouts(kept)}`;
+  if (seen.kind === 'too-large') return told(`${content}. It is too large to be shown: ${seen.why}`);
+  if (seen.kind === 'truncated') return told(`${content}. It is not shown: the end of the image is missing`);
+  return told(isImageType(claimed) ? `${content}. It is not shown: the data is no ${claimed}` : content);
+}
+
+function textIn(bytes: Buffer, mimeType: string): string | undefined {
+  if (!TEXT.test(mimeType) || bytes.includes(0)) return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+const TEXT = /^text\/|^application\/(?:.+\+)?(?:json|xml|yaml)\b/i;
+
+/** A disk that is full costs the file, not the result. */
+export async function keep(
+  bytes: Uint8Array,
+  extension: string,
+  { store }: ResultSource,
+): Promise<SavedFile> {
+  try {
+    return { path: await store.save(bytes, extension) };
+  } catch (fault) {
+    return { fault: messageOf(fault).slice(0, 300) };
+  }
+}
+
+function whereabouts(kept: SavedFile): string {
+  return 'path' in kept ? `saved to ${kept.path}` : `could not be saved: ${kept.fault}`;
+}
+const DATA_URL = /^data:([^,;]*)[^,]*;base64,/i;
+/** What comes before the data: a type and a parameter or two. */
+const LONGEST_HEAD = 200;
+const DIGITS = /^[A-Za-z0-9+/]*={0,2}$/;
+
+/** The bytes, and the type where a `data:` URL names one. Line ends and the URL-safe alphabet pass; anything else is no base64. */
+export function decodeBase64(
+  given: string,
+): { readonly bytes: Buffer; readonly mimeType?: string } | undefined {
+  const text = given.trim();
+  const url = DATA_URL.exec(text.slice(0, LONGEST_HEAD));
+  const digits = (url ? text.slice(url[0].length) : text)
+    .replace(/\s+/g, '')
+    .replaceAll('-', '+')
+    .replaceAll('_', '/');
+  const isWhole = DIGITS.test(digits) && digits.replace(/=+$/, '').length % 4 !== 1;
+  if (!isWhole) return undefined;
+  return { bytes: Buffer.from(digits, 'base64'), ...(url?.[1] && { mimeType: url[1] }) };
+}
+/** The ending of a file for data of this type, out of this table only: no part of a name comes from a server. */
+export function extensionOf(mimeType: string): string {
+  const type = mimeType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  return EXTENSIONS.get(type) ?? (type.startsWith('text/') ? '.txt' : '.bin');
+}
+
+const EXTENSIONS: ReadonlyMap<string, string> = new Map([
+  ['image/png', '.png'],
+  ['image/jpeg', '.jpg'],
+  ['image/gif', '.gif'],
+  ['image/webp', '.webp'],
+  ['image/svg+xml', '.svg'],
+  ['image/bmp', '.bmp'],
+  ['image/tiff', '.tiff'],
+  ['image/avif', '.avif'],
+  ['image/heic', '.heic'],
+  ['image/x-icon', '.ico'],
+  ['audio/wav', '.wav'],
+  ['audio/x-wav', '.wav'],
+  ['audio/mpeg', '.mp3'],
+  ['audio/mp4', '.m4a'],
+  ['audio/ogg', '.ogg'],
+  ['audio/flac', '.flac'],
+  ['audio/webm', '.weba'],
+  ['video/mp4', '.mp4'],
+  ['video/webm', '.webm'],
+  ['application/pdf', '.pdf'],
+  ['application/json', '.json'],
+  ['application/xml', '.xml'],
+  ['application/zip', '.zip'],
+  ['application/gzip', '.gz'],
+  ['application/x-tar', '.tar'],
+  ['application/vnd.openxmlformats-officedocument.wordprocessingml.document', '.docx'],
+  ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', '.xlsx'],
+  ['application/vnd.openxmlformats-officedocument.presentationml.presentation', '.pptx'],
+  ['text/csv', '.csv'],
+  ['text/html', '.html'],
+  ['text/markdown', '.md'],
+  ['text/xml', '.xml'],
+]);

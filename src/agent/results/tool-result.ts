@@ -1,0 +1,63 @@
+import { isRecord } from '../../base/json-value.ts';
+import type { CallToolResult } from '../../protocol/mcp.ts';
+
+/** A result as far as it says anything to a model. */
+type SaidResult = {
+  readonly blocks: readonly unknown[];
+  readonly structure?: { readonly value: unknown };
+  readonly isError: boolean;
+};
+
+/** Members that are no news for a model. */
+const ASIDE: ReadonlySet<string> = new Set([
+  'content',
+  'structuredContent',
+  'isError',
+  '_meta',
+  'resultType',
+]);
+
+/** Reads whatever a server sent as a result: also one of no known form says something, and is not lost. */
+export function readResult(result: unknown): SaidResult {
+  if (result === undefined || result === null) return { blocks: [], isError: false };
+  if (!isRecord(result)) return { blocks: [result], isError: false };
+  const { content, structuredContent } = result;
+  const isError = result.isError === true;
+  const structure = structuredContent == null ? {} : { structure: { value: structuredContent } };
+  if (Array.isArray(content)) return { blocks: content, ...structure, isError };
+  if (content != null) return { blocks: [content], ...structure, isError };
+  const rest = Object.entries(result).filter(([name]) => !ASIDE.has(name));
+  const isOdd = structuredContent == null && rest.length > 0;
+  return { blocks: isOdd ? [Object.fromEntries(rest)] : [], ...structure, isError };
+}
+/** Data as JSON; also what is nested too deeply to be written leaves a word. */
+export function jsonText(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? 'undefined';
+  } catch {
+    return '(data that is nested too deeply to be shown)';
+  }
+}
+
+/** What a program is told of a result: what the model was told, and beside it what only programs can use. */
+export function toProgram(
+  result: Partial<CallToolResult> | null | undefined,
+  { content, isError }: { readonly content: unknown; readonly isError: boolean },
+): unknown {
+  if (isError) return undefined;
+  if (!isRecord(result)) return content;
+  const { structuredContent, _meta } = result;
+  const given: unknown[] = Array.isArray(result.content) ? result.content : [];
+  const resourceLinks = given.flatMap((block) => {
+    if (!isRecord(block) || block.type !== 'resource_link') return [];
+    const { type: _, ...link } = block;
+    return [link];
+  });
+  const told = readResult(result).blocks.length === 0 && structuredContent === undefined ? [] : content;
+  const more = {
+    ...(structuredContent !== undefined && { structuredContent }),
+    ...(_meta !== undefined && { _meta }),
+    ...(resourceLinks.length > 0 && { resourceLinks }),
+  };
+  return Object.keys(more).length > 0 ? { content: told, ...more } : told;
+}

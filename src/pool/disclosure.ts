@@ -1,0 +1,116 @@
+import type { Pool, PooledTool } from './pool.ts';
+import { tokenCost } from './token-cost.ts';
+
+/** What a model is told of a pool at once, and what it has to search for. */
+export type Division = {
+  /** Built-ins and servers' tools as the pool has them, then those that were searched for, the latest last. */
+  readonly told: readonly PooledTool[];
+  /** Servers' tools that only a search finds. Those it has loaded stay here too, so that what is said of them all never changes by a search. */
+  readonly searchable: readonly PooledTool[];
+};
+
+/** What was told before, by name: what a model knows is not taken from it again. */
+type Told = {
+  readonly names: ReadonlySet<string>;
+  /** What searches found, in the order they found it. */
+  readonly loaded: ReadonlySet<string>;
+};
+
+/** What tools that ask to be loaded always may take of any budget: a server must not fill the window by asking. */
+const ALLOWANCE_TOKENS = 20_000;
+
+/**
+ * All tools are told while the definitions of servers' tools fit the budget. Above it, those that were not told before
+ * have to be searched for, unless they say that they are always loaded and there is room for that.
+ */
+export function divide(pool: Pool, budgetTokens: number, told: Told): Division {
+  if (budgetTokens === Infinity) return { told: pool.tools, searchable: [] };
+  const ofServers = pool.tools.filter(({ origin }) => origin.kind === 'mcp');
+  if (fitsBudget(ofServers, budgetTokens)) return { told: pool.tools, searchable: [] };
+  const kept = keptOf(ofServers, Math.max(budgetTokens, ALLOWANCE_TOKENS), told.names);
+  const isTold = (tool: PooledTool) => tool.origin.kind === 'builtin' || kept.has(tool);
+  const loaded = [...told.loaded].flatMap((name) => {
+    const tool = pool.byName.get(name);
+    return tool && !isTold(tool) ? [tool] : [];
+  });
+  return {
+    told: [...pool.tools.filter(isTold), ...loaded],
+    searchable: ofServers.filter((tool) => !kept.has(tool)),
+  };
+}
+
+/** What was told stays, unless it has grown beyond everything; what asks to be loaded is, as far as there is room. */
+function keptOf(
+  tools: readonly PooledTool[],
+  allowance: number,
+  names: ReadonlySet<string>,
+): Set<PooledTool> {
+  const kept = new Set<PooledTool>();
+  let left = allowance;
+  for (const tool of tools) {
+    if (names.has(tool.name)) {
+      if (tokenCost(tool) <= allowance) kept.add(tool);
+    } else if (tool.alwaysLoad && left > 0) {
+      left -= tokenCost(tool);
+      if (left >= 0) kept.add(tool);
+    }
+  }
+  return kept;
+}
+
+/** Of very many tools only as many are priced as it takes to know. */
+function fitsBudget(tools: readonly PooledTool[], budgetTokens: number): boolean {
+  let left = budgetTokens;
+  return tools.every((tool) => {
+    left -= tokenCost(tool);
+    return left >= 0;
+  });
+}
+
+/** While all names fit into so many characters they are told; above it, only how many each server has. */
+const MOST_CHARACTERS = 8_000;
+
+/** What a system prompt says of tools that only a search finds; it stays the same while servers offer the same. */
+export function sayDeferred(searchable: readonly PooledTool[]): string {
+  if (searchable.length === 0) return '';
+  const names = searchable.map(({ name }) => name).join(', ');
+  const told = names.length <= MOST_CHARACTERS ? names : countsOf(searchable);
+  return [
+    '# Tools you can search for',
+    'Servers offer more tools than you were told of. ToolSearch finds them by what they do and loads them; one whose name you know can also be called at once.',
+    told,
+  ].join('\n');
+}
+
+function countsOf(tools: readonly PooledTool[]): string {
+  const counts = new Map<string, number>();
+  for (const { origin } of tools) {
+    if (origin.kind === 'mcp') counts.set(origin.server, (counts.get(origin.server) ?? 0) + 1);
+  }
+  return `By server: ${[...counts].map(([server, count]) => `${server} (${count})`).join(', ')}.`;
+}
+/** When servers' tools have to be searched for: always, never, or when their definitions take more than this of the window or in tokens. */
+export type ToolSearchSetting = 'on' | 'off' | { readonly percent: number } | { readonly tokens: number };
+
+/** What definitions may take of the window before tools have to be searched for. */
+const PERCENT = 10;
+
+/** How many tokens the definitions of servers' tools may take until a model has to search for more. */
+export function toolBudget(setting: ToolSearchSetting = { percent: PERCENT }, contextTokens: number): number {
+  if (setting === 'on') return 0;
+  if (setting === 'off') return Infinity;
+  return 'tokens' in setting ? setting.tokens : Math.floor((contextTokens * setting.percent) / 100);
+}
+
+export const TOOL_SEARCH_WORDS = 'on, off, auto, auto:<percent of the window> or a number of tokens';
+
+/** Reads what a flag or a variable says; undefined if it is none of `TOOL_SEARCH_WORDS`. */
+export function readToolSearch(text: string): ToolSearchSetting | undefined {
+  const word = text.trim().toLowerCase();
+  if (word === 'on' || word === 'true') return 'on';
+  if (word === 'off' || word === 'false') return 'off';
+  if (word === 'auto') return { percent: PERCENT };
+  const percent = /^auto:(\d{1,3})$/.exec(word)?.[1];
+  if (percent !== undefined) return Number(percent) <= 100 ? { percent: Number(percent) } : undefined;
+  return /^\d{1,9}$/.test(word) ? { tokens: Number(word) } : undefined;
+}

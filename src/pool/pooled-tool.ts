@@ -1,0 +1,139 @@
+import { isRecord } from '../base/json-value.ts';
+import type { JsonSchema, ListedTool } from '../protocol/mcp.ts';
+import { isPlainJson } from './pinning/hidden.ts';
+import { visible } from './pinning/shown.ts';
+import type { Origin, PooledTool } from './pool.ts';
+import { modelSchema } from './schema/model-schema.ts';
+import { openRoot, TOO_LARGE } from './schema/open-root.ts';
+
+/** What a model is told of a tool that does not follow from its definition alone. */
+export type Telling = { readonly marks: boolean; readonly alwaysLoad: boolean };
+
+/** One tool under the name it is offered by. */
+export function pooled(name: string, origin: Origin, listed: ListedTool, telling: Telling): PooledTool {
+  const searchHint = listed._meta?.['anthropic/searchHint'];
+  const tool = {
+    name,
+    origin,
+    listed,
+    alwaysLoad: telling.alwaysLoad || listed._meta?.['anthropic/alwaysLoad'] === true,
+    ...(typeof searchHint === 'string' && { searchHint }),
+  };
+  // Of thousands of tools a model is told a few: the texts of a tool are put in form when they are first read.
+  Object.defineProperty(tool, 'description', telling.marks ? MARKED_DESCRIPTION : DESCRIPTION);
+  return Object.defineProperty(tool, 'inputSchema', INPUT_SCHEMA) as PooledTool;
+}
+
+/** Kept, so that a tool whose alias stays is the same object in the next pool. */
+const aliasedTools = new WeakMap<PooledTool, PooledTool>();
+
+/** The tool under its alias. */
+export function aliased(tool: PooledTool, name: string): PooledTool {
+  const known = aliasedTools.get(tool);
+  if (known?.name === name) return known;
+  const made = renamed(tool, name);
+  aliasedTools.set(tool, made);
+  return made;
+}
+
+/** The same tool under another name. */
+function renamed(tool: PooledTool, name: string): PooledTool {
+  const members = Object.getOwnPropertyDescriptors(tool);
+  return Object.defineProperties({} as PooledTool, { ...members, name: { ...members.name, value: name } });
+}
+
+type Lazy = PropertyDescriptor & ThisType<PooledTool>;
+
+const DESCRIPTION: Lazy = {
+  enumerable: true,
+  get() {
+    return descriptionOf(this.listed);
+  },
+};
+
+const MARKED_DESCRIPTION: Lazy = {
+  enumerable: true,
+  get() {
+    const { annotations } = this.listed;
+    const marks = [
+      descriptionOf(this.listed),
+      annotations?.readOnlyHint === true ? '(readOnly)' : '',
+      annotations?.destructiveHint === true ? '(destructive)' : '',
+    ];
+    return marks.filter((part) => part !== '').join(' ');
+  },
+};
+
+const INPUT_SCHEMA: Lazy = {
+  enumerable: true,
+  get() {
+    return schemaOf(this.listed);
+  },
+};
+
+// A definition that stays is put in form once, whichever pools it is in.
+const descriptions = new WeakMap<ListedTool, string>();
+const schemas = new WeakMap<ListedTool, JsonSchema>();
+
+/** What people cannot see, a model is not told. */
+function descriptionOf(listed: ListedTool): string {
+  let description = descriptions.get(listed);
+  if (description === undefined) {
+    description = visible(listed.description ?? '');
+    descriptions.set(listed, description);
+  }
+  return description;
+}
+
+function schemaOf(listed: ListedTool): JsonSchema {
+  let schema = schemas.get(listed);
+  if (schema === undefined) {
+    schema = formOf(listed.inputSchema);
+    schemas.set(listed, schema);
+  }
+  return schema;
+}
+
+/** Whatever a server declares, the other tools are still told: what cannot be put in form takes any arguments. */
+function formOf(schema: JsonSchema): JsonSchema {
+  try {
+    return visibleSchema(modelSchema(schema));
+  } catch {
+    return openRoot(undefined, TOO_LARGE);
+  }
+}
+
+/**
+ * The schema without characters that people cannot see, in the texts a model reads; names and values that a call must
+ * match stay as they are. The same object if there are none.
+ */
+export function visibleSchema(schema: JsonSchema): JsonSchema {
+  if (isPlainJson(JSON.stringify(schema))) return schema;
+  // The same text is often there many times, and slow to look through.
+  const known = new Map<string, string>();
+  const clean = (text: string): string => {
+    const before = known.get(text);
+    if (before !== undefined) return before;
+    const cleaned = visible(text);
+    known.set(text, cleaned);
+    return cleaned;
+  };
+  return cleaned(schema, 'keywords', clean) as JsonSchema;
+}
+
+/** `keys` tells what the keys of an object are: a property may have the name of any keyword. */
+function cleaned(value: unknown, keys: 'keywords' | 'names', clean: (text: string) => string): unknown {
+  if (Array.isArray(value)) return value.map((it) => cleaned(it, 'keywords', clean));
+  if (!isRecord(value)) return value;
+  const members = Object.entries(value).map(([key, it]): [string, unknown] => {
+    if (keys === 'names') return [key, cleaned(it, 'keywords', clean)];
+    if (VALUES.has(key)) return [key, it];
+    if (TEXTS.has(key) && typeof it === 'string') return [key, clean(it)];
+    return [key, cleaned(it, NAMED.has(key) ? 'names' : 'keywords', clean)];
+  });
+  return Object.fromEntries(members);
+}
+
+const TEXTS: ReadonlySet<string> = new Set(['description', 'title', '$comment']);
+const VALUES: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples']);
+const NAMED: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'dependentSchemas']);

@@ -1,0 +1,235 @@
+import { type Concepts, isSmall, type Lexicon, meaningsOf } from './lexicon.ts';
+import { characterPairs, joinedNames, lacksSpaces, splitWords, stem } from './tokenize.ts';
+import { languageOf, type Translated, translate } from './translate.ts';
+
+/** What a translation is to the word itself. */
+const TRANSLATED = 0.9;
+/** As close as this, a term is what was said, in whatever language. */
+const SAID = 0.89;
+/** What the words of a known phrase count by themselves: together they may mean something else. */
+const IN_PHRASE = 0.6;
+/** What a phrase is worth that was put together from translated words. */
+const TRANSLATED_PHRASE = 0.8;
+
+/** Who says something no tool speaks of looks for it. */
+const LOOKED_FOR: QueryTerm = {
+  weight: 0.3,
+  options: new Map([
+    ['search', 0.7],
+    ['find', 0.5],
+    ['ask', 0.5],
+    ['query', 0.5],
+    ['web', 0.4],
+  ]),
+};
+
+/** A model writes the query; some shapes are looked for in time by the square of its length. */
+const MAX_QUERY_LENGTH = 2000;
+
+/** What a text asks for: its words, and what they may mean to a tool. `isKnown` tells which terms tools have. */
+export function expandQuery(
+  given: string,
+  lexicon: Lexicon,
+  isKnown: (term: string) => boolean,
+): QueryTerm[] {
+  const text = given.slice(0, MAX_QUERY_LENGTH);
+  const words = [...splitWords(text), ...joinedNames(text)];
+  const language = languageOf(words, lexicon.dictionary, (word) => isKnown(stem(word)));
+  const terms = language === 'en' ? english(words, lexicon, isKnown) : foreign(words, language, lexicon);
+  return distinct([...terms, ...readShapes(text)]);
+}
+
+function english(
+  words: readonly string[],
+  { concepts, dictionary }: Lexicon,
+  isKnown: (term: string) => boolean,
+): QueryTerm[] {
+  const stops = dictionary.stopWords.get('en');
+  const content = words.filter((word) => !stops?.has(word));
+  const said = words.map((word) => ({ stems: [stem(word)], isSmall: isSmall(word, stops) }));
+  const phrases = findPhrases(said, concepts);
+  const inPhrases = new Set(phrases.flatMap(({ places }) => places.map((place) => words[place])));
+  const terms: QueryTerm[] = phrases.map(({ key, share }) => ({
+    weight: share,
+    options: meaningsOf(key, concepts, 1),
+  }));
+  for (const [at, word] of words.entries()) {
+    if (stops?.has(word)) continue;
+    // Some write apart what others write together.
+    const joined = stem(`${word}${words[at + 1] ?? ''}`);
+    if (at + 1 < words.length && isKnown(joined)) {
+      terms.push({ weight: 1, options: withMeanings(joined, concepts, 1) });
+    }
+    const weight = inPhrases.has(word) ? IN_PHRASE : 1;
+    terms.push({ weight, options: withMeanings(stem(word), concepts, 1) });
+  }
+  // A single strange word is more likely a slip than a need.
+  const isStrange = (word: string) => !isKnown(stem(word)) && !concepts.meanings.has(stem(word));
+  if (content.length > 1 && content.some(isStrange)) terms.push(LOOKED_FOR);
+  return terms;
+}
+
+function foreign(words: readonly string[], language: string, { concepts, dictionary }: Lexicon): QueryTerm[] {
+  const translated = translate(words, language, dictionary);
+  const stops = dictionary.stopWords.get('en');
+  const phrases = findPhrases(
+    translated.map((it) => inEnglish(it, stops)),
+    concepts,
+  );
+  return [
+    ...phrases.map(({ key, share }) => ({
+      weight: TRANSLATED_PHRASE * share,
+      options: meaningsOf(key, concepts, 1),
+    })),
+    ...translated.map((it) => ({ weight: 1, options: translations(it, concepts) })),
+  ];
+}
+
+function inEnglish({ word, english }: Translated, stops: ReadonlySet<string> | undefined): Said {
+  const parts = english.flatMap((meant) => meant.split('_')).filter((part) => !isSmall(part, stops));
+  return { stems: (parts.length === 0 ? [word] : parts).map(stem), isSmall: false };
+}
+
+function translations({ word, english }: Translated, concepts: Concepts): Map<string, number> {
+  const options = new Map<string, number>();
+  if (lacksSpaces(word)) for (const pair of characterPairs(word)) raise(options, pair, 0.8);
+  else raise(options, stem(word), 1);
+  for (const meant of english) {
+    const parts = meant.split('_').map(stem);
+    for (const part of parts) {
+      const share = parts.length === 1 ? TRANSLATED : 0.8 * TRANSLATED;
+      raise(options, part, share);
+    }
+    for (const [term, closeness] of meaningsOf(parts.join(' '), concepts, TRANSLATED)) {
+      raise(options, term, closeness);
+    }
+  }
+  return options;
+}
+
+function withMeanings(word: string, concepts: Concepts, share: number): Map<string, number> {
+  const options = meaningsOf(word, concepts, share);
+  raise(options, word, share);
+  return options;
+}
+
+function raise(options: Map<string, number>, term: string, closeness: number): void {
+  options.set(term, Math.max(options.get(term) ?? 0, closeness));
+}
+
+/** A word said twice is asked for once, and what was said is no guess for another word. */
+function distinct(terms: readonly QueryTerm[]): QueryTerm[] {
+  const said = new Set<string>();
+  for (const { options } of terms) {
+    for (const [term, closeness] of options) if (closeness >= SAID) said.add(term);
+  }
+  const byKey = new Map<string, QueryTerm>();
+  for (const { weight, options } of terms) {
+    const left = new Map([...options].filter(([term, closeness]) => closeness >= SAID || !said.has(term)));
+    if (left.size > 0) byKey.set([...left.keys()].join(' '), { weight, options: left });
+  }
+  return [...byKey.values()];
+}
+/** One thing the query is about, and every term that would mean it: 1 is the word itself, less is a guess. */
+export type QueryTerm = { weight: number; options: ReadonlyMap<string, number> };
+
+/** What is written in a form of its own says what it is; terms are stems. */
+const SHAPES: readonly (readonly [shape: RegExp, meant: string])[] = [
+  [/\bhttps?:\/\/|\b[a-z0-9-]+\.(?:com|org|net|io|dev|de|fr|co|ai|app)\b/i, 'url web page navigat fetch'],
+  [/\b(?:youtube\.com|youtu\.be)\//i, 'youtub video'],
+  [/[\w.+-]+@[\w-]+\.\w/, 'email user'],
+  [/\b\d{1,3}(?:\.\d{1,3}){3}\b/, 'ip address'],
+  [/-?\b\d{1,2}\.\d{3,},\s*-?\d{1,3}\.\d{3,}\b/, 'coordinat revers geocod latitud location'],
+  // Seconds, or milliseconds, since 1970.
+  [/\b1\d{9}(?:\d{3})?\b/, 'timestamp unix date time'],
+  [/(?<!\w)\+\d[\d ()-]{7,}\d\b/, 'phone number sms call'],
+  [/\bselect (?:\*|count\(|distinct )|\bSELECT [\w.,* ()]+ FROM\b/, 'sql query execut databas'],
+  [/\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}\b/, 'commit'],
+  [/(?<![\w&])#\d+\b|\b[A-Z]{2,8}-\d+\b/, 'issu ticket pull request'],
+  [/\b10\.\d{4,}\/\S|\b\d{4}\.\d{4,5}\b/, 'paper arxiv doi'],
+  [
+    /\.(?:txt|md|json|ya?ml|csv|log|pdf|docx?|xlsx?|[jt]sx?|py|rb|go|rs|java|html?|css|png|jpe?g|svg|mp[34]|zip|toml|ini|xml)\b/i,
+    'file',
+  ],
+  [/\.(?:png|jpe?g|gif|webp|svg|heic)\b/i, 'imag'],
+  [/\.(?:mp4|mov|mkv|webm)\b/i, 'video'],
+  [/\.(?:mp3|wav|m4a|ogg)\b/i, 'audio'],
+  [/\.xlsx?\b/i, 'excel workbook worksheet sheet'],
+  [/\.docx?\b/i, 'word document'],
+  [/\.pdf\b/i, 'pdf'],
+  [/\.csv\b/i, 'csv tabl'],
+];
+
+/** What an address, a number or the name of a file in a query lets one guess. */
+export function readShapes(text: string): QueryTerm[] {
+  return SHAPES.filter(([shape]) => shape.test(text)).map(([, meant]) => ({
+    weight: 0.7,
+    options: new Map(meant.split(' ').map((term) => [term, 0.6])),
+  }));
+}
+
+/** A word of a query: what it may be as a stem, the likeliest first, and whether it can be left out of a phrase. */
+type Said = { stems: readonly string[]; isSmall: boolean };
+/** A phrase by its key, where its words stand, and how sure it is that it was meant. */
+type FoundPhrase = { key: string; places: readonly number[]; share: number };
+
+/** How many other words may stand among those of a phrase. */
+const GAP = 4;
+/** What it is worth if its words stand apart or in another order. */
+const APART = 0.8;
+/** What it is worth if one of its words is missing, and how many it must have then. */
+const INCOMPLETE = 0.4;
+const FEWEST = 3;
+
+/** The known phrases of a text: word for word, from each word on the longest, or by the words that count. */
+export function findPhrases(said: readonly Said[], concepts: Concepts): FoundPhrase[] {
+  const found = new Map<string, FoundPhrase>();
+  for (const phrase of wordForWord(said, concepts)) found.set(phrase.key, phrase);
+  const places = [...said.keys()].filter((place) => !said[place]?.isSmall);
+  for (const at of places.keys()) {
+    for (const first of said[places[at] as number]?.stems ?? []) {
+      for (const { key, stems } of concepts.phrases.get(first) ?? []) {
+        const phrase = within(places, at, said, stems);
+        if (phrase && phrase.share > (found.get(key)?.share ?? 0)) found.set(key, { key, ...phrase });
+      }
+    }
+  }
+  return [...found.values()];
+}
+
+function wordForWord(said: readonly Said[], { meanings, longest }: Concepts): FoundPhrase[] {
+  const stems = said.map((word) => word.stems[0] ?? '');
+  return stems.flatMap((first, at) => {
+    for (let length = longest.get(first) ?? 0; length > 1; length--) {
+      const key = stems.slice(at, at + length).join(' ');
+      if (at + length > stems.length || !meanings.has(key)) continue;
+      return [{ key, places: Array.from({ length }, (_, next) => at + next), share: 1 }];
+    }
+    return [];
+  });
+}
+
+/** Whether the stems are among the words from one place on, which must be one of them. */
+function within(
+  places: readonly number[],
+  from: number,
+  said: readonly Said[],
+  stems: readonly string[],
+): Omit<FoundPhrase, 'key'> | undefined {
+  const end = Math.min(places.length, from + stems.length + GAP);
+  const taken: number[] = [];
+  let missing = stems.length < FEWEST ? 0 : 1;
+  for (const stem of stems) {
+    let at = from;
+    while (at < end && (taken.includes(at) || !said[places[at] as number]?.stems.includes(stem))) at += 1;
+    if (at < end) taken.push(at);
+    else if (missing-- === 0) return undefined;
+  }
+  if (!taken.includes(from)) return undefined;
+  const isWhole = taken.length === stems.length;
+  const isTogether = isWhole && taken.every((at, order) => at === from + order);
+  return {
+    places: taken.map((at) => places[at] as number),
+    share: isTogether ? 1 : isWhole ? APART : INCOMPLETE,
+  };
+}

@@ -1,0 +1,159 @@
+import { readFile } from 'node:fs/promises';
+import { setImmediate } from 'node:timers/promises';
+import { remembered, stem } from './tokenize.ts';
+import { addStopWords, addTranslations, type Dictionary } from './translate.ts';
+
+/** What the search knows about words: their meanings to tools, and their translations. */
+export type Lexicon = { concepts: Concepts; dictionary: Dictionary };
+
+let loading: Promise<Lexicon> | undefined;
+
+/** The lexicon, read from the data files at the first call. */
+export function loadLexicon(): Promise<Lexicon> {
+  loading ??= load();
+  return loading;
+}
+
+/** Reads the files beside this one; without them, words only mean themselves. */
+async function load(): Promise<Lexicon> {
+  const concepts = noConcepts();
+  const dictionary: Lexicon['dictionary'] = { words: new Map(), stopWords: new Map() };
+  await forEachLine('stop-words.txt', (line) => addStopWords(line, dictionary));
+  await forEachLine('languages.txt', (line) => addTranslations(line, dictionary));
+  const options = { stopWords: dictionary.stopWords.get('en'), stemOf: remembered(stem) };
+  for (const name of ['concepts.txt', 'phrases.txt']) {
+    await forEachLine(name, (line) => addConcept(line, concepts, options));
+  }
+  return { concepts, dictionary };
+}
+
+async function forEachLine(name: string, add: (line: string) => void): Promise<void> {
+  const lines = (await read(name)).split('\n');
+  for (const [at, line] of lines.entries()) {
+    if (line !== '' && !line.startsWith('#')) add(line);
+    // Others can work between.
+    if (at % 100 === 99) await setImmediate();
+  }
+}
+
+/** Whoever bundles the package into one file may have left the data behind. */
+async function read(name: string): Promise<string> {
+  try {
+    return await readFile(new URL(`./data/${name}`, import.meta.url), 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** What words may mean to tools. */
+export type Concepts = {
+  /** A stem, or several joined by spaces, to the stems it may stand for, by line: what stands in one is held once. */
+  meanings: Map<string, readonly Meaning[]>;
+  /** Stems that begin a phrase of several words, and how long the longest such phrase is. */
+  longest: Map<string, number>;
+  /** By each stem that counts in it: the phrases that are known by their words wherever these stand. */
+  phrases: Map<string, Phrase[]>;
+};
+
+/** The stems of a line and how close they are; those of phrases are meant each a little less. */
+type Meaning = { closeness: number; words: readonly string[]; ofPhrases: readonly string[] };
+
+/** A phrase by its key in `meanings`, and the stems of its words that count. */
+type Phrase = { key: string; stems: readonly string[] };
+
+/** How close a guess is to the word itself. */
+const CLOSENESS = { same: 0.95, near: 0.65, oneWay: 0.6 };
+
+/** Small words that turn a phrase round: `log in` and `log out`, `paid` and `not paid`. */
+const TURNING = new Set(
+  'not no dont doesnt didnt isnt arent wasnt hasnt havent cant couldnt wont without off up down out over under after before against until'.split(
+    ' ',
+  ),
+);
+
+export function noConcepts(): Concepts {
+  return { meanings: new Map(), longest: new Map(), phrases: new Map() };
+}
+
+/** Whether a word can be left out of a phrase, or stand between its words. */
+export function isSmall(word: string, stopWords: ReadonlySet<string> | undefined): boolean {
+  return stopWords?.has(word) === true && !TURNING.has(word);
+}
+
+/** What a line is read with: which words count in a phrase, and their stems. */
+type LineOptions = { stopWords?: ReadonlySet<string> | undefined; stemOf?: (word: string) => string };
+
+/** Adds a line of `data/concepts.txt`, whose head says how it is written. */
+export function addConcept(line: string, concepts: Concepts, options: LineOptions = {}): void {
+  const { stemOf = stem } = options;
+  const { meanings } = concepts;
+  const [left = '', right] = line.replaceAll(' = ', ' ').split(' > ');
+  const isSame = line.includes(' = ');
+  const closeness = isSame ? CLOSENESS.same : right === undefined ? CLOSENESS.near : CLOSENESS.oneWay;
+  const meant = split(right ?? left);
+  const words = unique(
+    meant
+      .filter(({ length }) => length === 1)
+      .flat()
+      .map(stemOf),
+  );
+  // Of a phrase every word is meant: tools put them together in their own way.
+  const ofPhrases = unique(
+    meant
+      .filter(({ length }) => length > 1)
+      .flat()
+      .map(stemOf),
+  );
+  const own: readonly Meaning[] = [{ closeness, words, ofPhrases }];
+  for (const phrase of split(left)) {
+    const key = phrase.map(stemOf).join(' ');
+    const known = meanings.get(key);
+    if (phrase.length > 1 && known === undefined) addPhrase(key, phrase, concepts, options);
+    meanings.set(key, known === undefined ? own : [...known, ...own]);
+  }
+}
+
+/** What a stem or a phrase may stand for, and how close that is. */
+export function meaningsOf(key: string, { meanings }: Concepts, share: number): Map<string, number> {
+  const closest = new Map<string, number>();
+  const raise = (term: string, closeness: number) => {
+    if (term !== key && closeness > (closest.get(term) ?? 0)) closest.set(term, closeness);
+  };
+  for (const { closeness, words, ofPhrases } of meanings.get(key) ?? []) {
+    for (const word of words) raise(word, closeness * share);
+    for (const word of ofPhrases) raise(word, PART * closeness * share);
+  }
+  return closest;
+}
+
+/** What a word of a phrase is to the word itself. */
+const PART = 0.7;
+
+function unique(terms: readonly string[]): readonly string[] {
+  return terms.length === 0 ? NONE : [...new Set(terms)];
+}
+
+const NONE: readonly string[] = [];
+
+function split(side: string): string[][] {
+  return side.split(' ').map((phrase) => phrase.split('_'));
+}
+
+function addPhrase(
+  key: string,
+  words: readonly string[],
+  { longest, phrases }: Concepts,
+  { stopWords, stemOf = stem }: LineOptions,
+): void {
+  const first = stemOf(words[0] ?? '');
+  longest.set(first, Math.max(longest.get(first) ?? 0, words.length));
+  const stems = words.filter((word) => !isSmall(word, stopWords)).map(stemOf);
+  // One word that counts is not a phrase: without the others it would be said too often.
+  if (stems.length < 2) return;
+  const phrase = { key, stems };
+  for (const each of new Set(stems)) {
+    const known = phrases.get(each);
+    if (known) known.push(phrase);
+    else phrases.set(each, [phrase]);
+  }
+}

@@ -1,0 +1,105 @@
+import { nearest } from '../../base/text/nearest.ts';
+import type { Pool, PooledTool } from '../pool.ts';
+import { filterOf, parseQuery, type SearchFilter } from './search-query.ts';
+
+import type { ToolIndex } from './tool-index.ts';
+
+/** How many tools can be selected by name at once, and how many of those that are none are worth a guess. */
+const MOST_NAMES = 20;
+const MOST_GUESSES = 5;
+
+/** What narrows a search beside what the query itself says. */
+export type SearchOptions = Omit<SearchFilter, 'required'> & {
+  /** How many at most. */
+  readonly limit: number;
+};
+
+/** A name that was asked for and is none, with what may be meant. */
+type UnknownName = { readonly name: string; readonly meant?: string };
+
+/** What a query came to, best first. */
+type SearchedPool = {
+  readonly tools: readonly PooledTool[];
+  /** Tools that were selected and are not there. */
+  readonly unknown: readonly UnknownName[];
+  readonly unknownServer?: UnknownName;
+};
+
+/** Servers' tools by the forms a query may have: names, a need in words, filters, or filters alone, which list by name. */
+export async function searchPool(
+  text: string,
+  { limit, ...narrowed }: SearchOptions,
+  { pool, index }: { readonly pool: Pool; readonly index: ToolIndex },
+): Promise<SearchedPool> {
+  const query = parseQuery(text);
+  if (query.kind === 'select') return select(query.names, pool);
+  const { kind: _, ...asked } = { ...query, ...given(narrowed) };
+  const unknownServer = asked.server === undefined ? undefined : missingServer(asked.server, pool);
+  if (unknownServer) return { tools: [], unknown: [], unknownServer };
+  const all = ofServers(pool);
+  if (asked.text === '') return { tools: all.filter(filterOf(asked)).slice(0, limit), unknown: [] };
+  index.sync(all);
+  const hits = await index.search({ ...asked, limit });
+  return { tools: hits.map(({ tool }) => tool), unknown: [] };
+}
+
+/** What is searched: built-ins are always told. Of one pool always the same list. */
+export function ofServers(pool: Pool): readonly PooledTool[] {
+  const tools = lists.get(pool) ?? pool.tools.filter(({ origin }) => origin.kind === 'mcp');
+  lists.set(pool, tools);
+  return tools;
+}
+
+const lists = new WeakMap<Pool, readonly PooledTool[]>();
+
+/** The keys of the servers whose tools are in the pool. */
+export function serversOf(pool: Pool): string[] {
+  return [...pool.byServer.keys()].sort();
+}
+
+/** Only what was said, so that nothing undefined hides what the query says. */
+function given(options: Omit<SearchOptions, 'limit'>): Omit<SearchOptions, 'limit'> {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+}
+
+function select(names: readonly string[], pool: Pool): SearchedPool {
+  const tools: PooledTool[] = [];
+  const unknown: UnknownName[] = [];
+  for (const name of [...new Set(names)].slice(0, MOST_NAMES)) {
+    const tool = pool.byName.get(name) ?? byOwnName(name, pool);
+    if (tool) tools.push(tool);
+    else {
+      const isGuessed = unknown.length < MOST_GUESSES;
+      unknown.push(unknownName(name, isGuessed ? nearestToolName(name, [...pool.byName.keys()]) : undefined));
+    }
+  }
+  return { tools, unknown };
+}
+
+/** A model may leave out the prefix; that is clear while one tool only is called so. */
+function byOwnName(name: string, pool: Pool): PooledTool | undefined {
+  const called = pool.tools.filter(({ origin }) => origin.tool === name);
+  return called.length === 1 ? called[0] : undefined;
+}
+
+function missingServer(name: string, pool: Pool): UnknownName | undefined {
+  const isThere = filterOf({ server: name });
+  return ofServers(pool).some(isThere) ? undefined : unknownName(name, nearest(name, serversOf(pool)));
+}
+
+function unknownName(name: string, meant: string | undefined): UnknownName {
+  return { name, ...(meant !== undefined && { meant }) };
+}
+
+/** The tool of a pool that was most likely meant. Names of one server begin alike, so that only their ends are compared. */
+export function nearestToolName(name: string, known: readonly string[]): string | undefined {
+  const end = name.lastIndexOf('__') + 2;
+  const prefix = end > 2 ? name.slice(0, end) : '';
+  const siblings = prefix === '' ? [] : known.filter((it) => it.startsWith(prefix));
+  if (siblings.length === 0) return nearest(name, known);
+  const meant = nearest(
+    name.slice(end),
+    siblings.map((it) => it.slice(end)),
+  );
+  return meant === undefined ? undefined : prefix + meant;
+}

@@ -1,0 +1,76 @@
+import type { PooledTool } from '../pool.ts';
+import { fold } from './inverted-index.ts';
+
+/** What a search is asked for: tools by their very names, or a need with what narrows it. */
+type ParsedQuery =
+  | { kind: 'select'; names: string[] }
+  | {
+      kind: 'search';
+      text: string;
+      /** Words written with a plus. */
+      required: string[];
+      server?: string;
+      readOnly?: boolean;
+      destructive?: boolean;
+    };
+
+/**
+ * Reads `select:a,b`, `server:github issues`, `readonly:true`, `destructive:false` and `+word`. What is not of such a
+ * form is part of the text, so every text is a query.
+ */
+export function parseQuery(text: string): ParsedQuery {
+  const selected = /^\s*select:(.*)$/is.exec(text)?.[1];
+  if (selected !== undefined) {
+    const names = selected.split(',').map((name) => name.trim());
+    return { kind: 'select', names: [...new Set(names.filter((name) => name !== ''))] };
+  }
+  const query: Extract<ParsedQuery, { kind: 'search' }> = { kind: 'search', text: '', required: [] };
+  const words: string[] = [];
+  for (const word of text.split(/\s+/).filter((it) => it !== '')) {
+    const [, key = '', value = ''] = /^(server|readonly|destructive):(.+)$/i.exec(word) ?? [];
+    const flag = /^(true|yes)$/i.test(value) ? true : /^(false|no)$/i.test(value) ? false : undefined;
+    if (key.toLowerCase() === 'server') query.server = value;
+    else if (key.toLowerCase() === 'readonly' && flag !== undefined) query.readOnly = flag;
+    else if (key.toLowerCase() === 'destructive' && flag !== undefined) query.destructive = flag;
+    else if (/^\+[\p{L}\p{N}]/u.test(word)) {
+      query.required.push(word.slice(1));
+      words.push(word.slice(1));
+    } else words.push(word);
+  }
+  query.text = words.join(' ');
+  return query;
+}
+
+/** Which tools are searched at all. */
+export type SearchFilter = {
+  /** The key of a server; neither case nor dashes matter. */
+  server?: string;
+  /** Whether the tool says that it only reads. */
+  readOnly?: boolean;
+  /** Whether the tool may destroy something: it does not say otherwise. */
+  destructive?: boolean;
+  /** Words that must be in the tool's name or description. */
+  required?: readonly string[];
+};
+
+/** Whether a tool may be among what is found. */
+export function filterOf({
+  server,
+  readOnly,
+  destructive,
+  required = [],
+}: SearchFilter): (tool: PooledTool) => boolean {
+  const key = server === undefined ? undefined : fold(server);
+  const words = required.map((word) => word.toLowerCase());
+  return ({ origin, listed, name, description }) => {
+    if (key !== undefined && (origin.kind !== 'mcp' || fold(origin.server) !== key)) return false;
+    const { readOnlyHint, destructiveHint } = listed.annotations ?? {};
+    const reads = readOnlyHint === true;
+    if (readOnly !== undefined && reads !== readOnly) return false;
+    // Who says nothing may destroy: that is the protocol's default.
+    if (destructive !== undefined && (!reads && destructiveHint !== false) !== destructive) return false;
+    if (words.length === 0) return true;
+    const text = `${name} ${description}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  };
+}
