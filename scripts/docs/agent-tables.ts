@@ -35,7 +35,7 @@ function agentFlags(): string {
   const rows = Object.entries(FLAGS).map(([name, { kind, use }]) => {
     return [`\`${name.length > 1 ? '--' : '-'}${name}\``, kind.what, fateOf(use)];
   });
-  return table(['flag', 'takes', 'what becomes of it'], rows);
+  return table(['flag', 'value', 'effect'], rows);
 }
 
 function fateOf(use: FlagUse): string {
@@ -45,19 +45,20 @@ function fateOf(use: FlagUse): string {
     case 'harmless':
       return `accepted: ${use.why}`;
     case 'unused':
-      return `no effect, which is told: ${use.why}`;
+      return `no effect, reported: ${use.why}`;
     case 'refused':
-      return `**refused**: ${use.instead}`;
+      return `**rejected**: ${use.instead}`;
   }
 }
 
 /** The first sentence of what the model is told. */
 function builtInTools(): string {
   const rows = BUILT_INS.map(({ listed: { name, description = '', annotations }, uriMember }) => {
-    const ifReading = uriMember === undefined ? 'no' : 'if its server neither lists it nor is trusted';
+    const ifReading =
+      uriMember === undefined ? 'no' : 'if its server neither lists the resource nor is trusted';
     return [`\`${name}\``, `${description.split('. ')[0]}.`, annotations?.readOnlyHint ? ifReading : 'yes'];
   });
-  return table(['tool', 'what it does', 'is asked about'], rows);
+  return table(['tool', 'description', 'requires approval'], rows);
 }
 
 /** Those that are only known by another name are left out, as in `--help`. */
@@ -75,7 +76,7 @@ function mcpCommands(): string {
         .join('')}\``,
       command.description(),
     ]);
-  return table(['command', 'what it does'], rows);
+  return table(['command', 'meaning'], rows);
 }
 
 function argumentText(argument: Argument): string {
@@ -88,7 +89,7 @@ function chatCommands(): string {
     `\`/${`${name} ${takes}`.trimEnd()}\``,
     does,
   ]);
-  return table(['command', 'what it does'], rows);
+  return table(['command', 'meaning'], rows);
 }
 
 function commandFlags(): string {
@@ -96,7 +97,7 @@ function commandFlags(): string {
     `\`${flags}\``,
     (argChoices ? `${description}: ${argChoices.join(', ')}` : description).replaceAll('<', '&lt;'),
   ]);
-  return table(['flag', 'what it does'], rows);
+  return table(['flag', 'meaning'], rows);
 }
 
 function hookFailures(): string {

@@ -3,12 +3,12 @@ import { knownOutput } from '../example-run.ts';
 import { ROOT } from '../step.ts';
 import { GENERATED } from './tables.ts';
 
-/** `<!-- kind: what -->` … `<!-- /kind -->`: what stands between them is made, never written. */
+/** `<!-- kind: what -->` … `<!-- /kind -->`: the content between the marks is generated. */
 const BLOCK = /<!-- (snippet|output|generated): (\S+) -->\n.*?<!-- \/\1 -->/gs;
 
 type Kind = 'snippet' | 'output' | 'generated';
 
-/** The page with every block made anew. */
+/** Renders every block of the page. */
 export async function renderPage(page: string): Promise<string> {
   const blocks = [...page.matchAll(BLOCK)];
   const bodies = await Promise.all(blocks.map(([, kind, what]) => MAKE[kind as Kind](String(what))));
@@ -19,7 +19,7 @@ export async function renderPage(page: string): Promise<string> {
 }
 
 const MAKE: Record<Kind, (what: string) => string | Promise<string>> = {
-  /** `examples/x.ts#region`: the parts of the file between that region's marks. */
+  /** `examples/x.ts#region`: the parts of the file between the marks of that region. */
   snippet(what) {
     const [file, name] = what.split('#') as [string, string | undefined];
     if (!name) throw new Error(`snippet ${what} names no region`);
@@ -49,12 +49,12 @@ function outputPart(printed: string, part: string, file: string): string {
   throw new Error(`the output of ${file} has no part "# ${part}"`);
 }
 
-/** The examples' agent is theirs; a reader names their own. */
+/** Replaces the test agent of the examples by the option a reader would write. */
 function withOwnAgent(code: string): string {
   return code.replaceAll(/\.\.\.agent\.options,( \/\/ \{.*\}$)?/gm, "pathToClaudeCodeExecutable: 'claude',");
 }
 
-/** Parts of one name are joined by an empty line; marks of regions inside are left out. */
+/** Joins the parts of a region with empty lines, without the marks of nested regions. */
 export function region(source: string, name: string, file: string): string {
   const parts: string[] = [];
   const open: { name: string; lines: string[] }[] = [];

@@ -15,7 +15,7 @@ import { explainSetUps } from './explain.ts';
 import { table } from './markdown-table.ts';
 import { decisionTable, requirementTable } from './requirement-table.ts';
 
-/** What pages are made of, by the name in their `generated` marks. */
+/** Generators of page content, by the name in their `generated` marks. */
 export const GENERATED: Readonly<Record<string, () => string | Promise<string>>> = {
   'error-codes': errorCodes,
   'host-errors': hostErrors,
@@ -33,7 +33,7 @@ export const GENERATED: Readonly<Record<string, () => string | Promise<string>>>
   ...AGENT_TABLES,
 };
 
-/** A section a code; what each says is what `examples/errors.ts` provoked. */
+/** One section per code, with the message that `examples/errors.ts` provoked. */
 function errorCodes(): string {
   const said = new Map(
     (knownOutput('errors') ?? '').split('\n').map((line) => {
@@ -56,7 +56,7 @@ function hostErrors(): string {
     meaning,
     remedy,
   ]);
-  return table(['code', 'meaning', 'what to do'], rows);
+  return table(['code', 'meaning', 'remedy'], rows);
 }
 
 const ROUTES: Record<OptionRow['goes'], string> = {
@@ -65,37 +65,37 @@ const ROUTES: Record<OptionRow['goes'], string> = {
   environment: 'environment',
   process: 'process',
   here: 'in this process',
-  refused: '**refused**',
+  refused: '**rejected**',
 };
 
 function optionTable(options: Readonly<Record<string, OptionRow>>): string {
   const rows = Object.entries(options).map(([name, { goes, check, does }]) => {
     return [`\`${name}\``, ROUTES[goes], goes === 'refused' ? '' : check.what, does];
   });
-  return table(['option', 'takes effect as', 'must be', 'what it does'], rows);
+  return table(['option', 'passed as', 'type', 'meaning'], rows);
 }
 
 function exportTable(): string {
   const rows = Object.entries(OFFICIAL_EXPORTS).map(([name, how]) => {
-    return how === 'offered' ? [`\`${name}\``, 'offered', ''] : [`\`${name}\``, '**refused**', how];
+    return how === 'offered' ? [`\`${name}\``, 'supported', ''] : [`\`${name}\``, '**rejected**', how];
   });
-  return table(['export', '', 'instead'], rows);
+  return table(['export', 'status', 'alternative'], rows);
 }
 
-/** Methods are called once on a conversation that only notes what is asked of it. */
+/** Calls each method once on a conversation that records the control requests. */
 async function methodTable(): Promise<string> {
   const rows: string[][] = [];
   for (const name of methodNames(QueryMethods)) {
     const subtype = await requestOf(name);
     const isServed = subtype === undefined || ownAgentServes(subtype);
-    const request = subtype === undefined ? 'none: told by the answer to `initialize`' : `\`${subtype}\``;
-    rows.push([`\`${name}()\``, request, isServed ? 'yes' : '**refused**']);
+    const request = subtype === undefined ? 'none: part of the `initialize` response' : `\`${subtype}\``;
+    rows.push([`\`${name}()\``, request, isServed ? 'yes' : '**rejected**']);
   }
   for (const name of methodNames(Query)) rows.push([`\`${name}()\``, 'none', 'yes']);
-  return table(['method', 'control request', 'our own agent'], rows);
+  return table(['method', 'control request', 'Toolplane’s agent'], rows);
 }
 
-/** What it does not serve it refuses before it looks at anything else. */
+/** Whether Toolplane's agent implements the control request; it rejects unknown subtypes before anything else. */
 function ownAgentServes(subtype: string): boolean {
   try {
     Promise.resolve(serveRequest({} as never, subtype, {}, AbortSignal.abort() as never)).catch(() => {});
@@ -105,7 +105,7 @@ function ownAgentServes(subtype: string): boolean {
   }
 }
 
-/** Undefined for a method that asks nothing. */
+/** The control request that a method sends; undefined if it sends none. */
 async function requestOf(name: string): Promise<string | undefined> {
   const asked: string[] = [];
   const conversation = {
