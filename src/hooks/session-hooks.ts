@@ -1,4 +1,5 @@
 import { isRecord } from '../base/json-value.ts';
+import { truncate } from '../base/text/display-text.ts';
 import { type BaseHookInput, HOOK_EVENTS, type HookEvent, type HookInput } from '../protocol/hook.ts';
 import type { HookEffect } from './hook-effect.ts';
 import type { OnFailure, RegisteredHook } from './match-hooks.ts';
@@ -64,14 +65,12 @@ export class SessionHooks {
     if (effect.systemMessage !== undefined) this.#onMessage(effect.systemMessage);
     return {
       ...effect,
-      ...(effect.additionalContext !== undefined && { additionalContext: cut(effect.additionalContext) }),
-      ...(effect.reason !== undefined && { reason: cut(effect.reason) }),
+      ...(effect.additionalContext !== undefined && {
+        additionalContext: truncate(effect.additionalContext, LONGEST_WORDS, '… [cut]'),
+      }),
+      ...(effect.reason !== undefined && { reason: truncate(effect.reason, LONGEST_WORDS, '… [cut]') }),
     };
   }
-}
-
-function cut(words: string): string {
-  return words.length > LONGEST_WORDS ? `${words.slice(0, LONGEST_WORDS)}… [cut]` : words;
 }
 
 /** Reads `hooks` of `initialize`: callbacks of the program, by event; time-outs are in seconds. */

@@ -1,3 +1,4 @@
+import { truncate } from '../../base/text/display-text.ts';
 import type { Workspace } from '../../permissions/path.ts';
 import type { ListedTool, ToolAnnotations } from '../../protocol/mcp.ts';
 import { failedOutcome, type ToolOutcome } from '../loop/run-calls.ts';
@@ -219,7 +220,7 @@ function expected({ type, enum: words, minLength, minimum, maximum }: Member): s
 /** Short: a model knows what it sent. */
 function briefValue(value: unknown): string {
   const text = JSON.stringify(value) ?? typeof value;
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+  return truncate(text, 60);
 }
 /** What the system refused, in one line for the model; undefined for what is no refusal of the system. */
 export function systemFault(thrown: unknown): string | undefined {

@@ -1,4 +1,4 @@
-import { cutText } from '../../base/text/display-text.ts';
+import { sliceText } from '../../base/text/display-text.ts';
 import { failedOutcome } from '../loop/run-calls.ts';
 import { defineBuiltIn, type ListedResource } from './built-in.ts';
 
@@ -26,7 +26,7 @@ export const LIST_MCP_RESOURCES = defineBuiltIn({
   async run({ server, contains = '' }, world, signal) {
     const listed = await world.resources.list(server, signal);
     if ('fault' in listed) return failedOutcome(listed.fault);
-    const faults = listed.faults.map((fault) => cutText(fault, LONGEST_URI));
+    const faults = listed.faults.map((fault) => sliceText(fault, LONGEST_URI));
     const all = [...listed.resources, ...listed.templates].filter(isMeant(contains)).map(told);
     if (all.length === 0) {
       if (faults.length > 0) return failedOutcome(faults.join('\n'));
@@ -53,7 +53,8 @@ function isMeant(contains: string): (it: ListedResource) => boolean {
 
 /** What a model chooses by; long texts are cut, what programs use is left out. */
 function told({ server, uri, uriTemplate, name, title, description, mimeType, size }: ListedResource) {
-  const short = (text: string | undefined) => (text === undefined ? undefined : cutText(text, LONGEST_TEXT));
+  const short = (text: string | undefined) =>
+    text === undefined ? undefined : sliceText(text, LONGEST_TEXT);
   return {
     server,
     uri,

@@ -1,4 +1,4 @@
-import { cutText } from '../../base/text/display-text.ts';
+import { truncate } from '../../base/text/display-text.ts';
 import { failedOutcome } from '../loop/run-calls.ts';
 import { defineBuiltIn, type FoundTools } from './built-in.ts';
 
@@ -59,5 +59,5 @@ function unknown({ unknown }: FoundTools): string[] {
 
 function short(description: string): string {
   const line = description.replace(/\s+/g, ' ').trim();
-  return line.length > LONGEST_DESCRIPTION ? `${cutText(line, LONGEST_DESCRIPTION)}…` : line;
+  return truncate(line, LONGEST_DESCRIPTION);
 }

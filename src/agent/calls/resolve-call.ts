@@ -1,4 +1,4 @@
-import { cutText } from '../../base/text/display-text.ts';
+import { sliceText } from '../../base/text/display-text.ts';
 import { dialled } from '../../mcp/calls/retrying-request.ts';
 import { isTrustedEntry } from '../../mcp/connection/connect-context.ts';
 import { HostError } from '../../mcp/errors/host-error.ts';
@@ -110,5 +110,5 @@ export async function resourceDoubt(
     .listResources(key, { signal, timeoutMs: PATIENCE_MS })
     .catch(() => []);
   if (listed.some((it) => it.uri === uri)) return undefined;
-  return `${cutText(uri, LONGEST_URI)} is none of the resources that server "${key}" lists, and the server is not trusted`;
+  return `${sliceText(uri, LONGEST_URI)} is none of the resources that server "${key}" lists, and the server is not trusted`;
 }

@@ -1,3 +1,4 @@
+import { truncate } from '../../base/text/display-text.ts';
 import { isRecord } from '../../base/json-value.ts';
 import { keepBinary } from './binary.ts';
 import { fitPieces } from './fit-pieces.ts';
@@ -114,7 +115,7 @@ export async function blockPieces(block: unknown, source: ResultSource): Promise
       return [
         {
           kind: 'text',
-          label: `[Content of unknown type ${brief(jsonText(block.type))} from ${server}]`,
+          label: `[Content of unknown type ${truncate(jsonText(block.type), 300)} from ${server}]`,
           text: jsonText(block),
         },
       ];
@@ -126,7 +127,7 @@ async function resourcePieces(resource: unknown, source: ResultSource): Promise<
   if (!isRecord(resource)) return unreadable('resource', resource, source);
   const { uri, text, blob, mimeType } = resource;
   if (typeof text !== 'string' && typeof blob !== 'string') return unreadable('resource', resource, source);
-  const label = `[Resource from ${source.server}${typeof uri === 'string' ? ` at ${brief(uri)}` : ''}]`;
+  const label = `[Resource from ${source.server}${typeof uri === 'string' ? ` at ${truncate(uri, 300)}` : ''}]`;
   const pieces: Piece[] = [];
   if (typeof text === 'string') pieces.push({ kind: 'text', label, text: text === '' ? '(empty)' : text });
   if (typeof blob === 'string') {
@@ -146,7 +147,3 @@ function linkText({ name, uri, description }: Record<string, unknown> & { uri: s
   return `[Resource link: ${title}] ${uri}${about}`;
 }
 
-/** Labels stay in sight when what they are about goes to a file, so they are short. */
-function brief(text: string): string {
-  return text.length > 300 ? `${text.slice(0, 300)}…` : text;
-}

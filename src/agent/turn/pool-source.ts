@@ -1,4 +1,4 @@
-import { cutText } from '../../base/text/display-text.ts';
+import { sliceText } from '../../base/text/display-text.ts';
 import type { Server } from '../../mcp/servers/server-status.ts';
 import type { Servers } from '../../mcp/servers/servers.ts';
 import { matchesTool, removingRule, type ToolRef } from '../../permissions/match.ts';
@@ -47,7 +47,7 @@ function tellAliases({ diagnostics }: Pool, world: SessionWorld): void {
     told.add(name);
     const whose =
       origin.kind === 'mcp' ? `tool "${origin.tool}" of server "${origin.server}"` : `tool "${origin.tool}"`;
-    world.note(`${cutText(whose, 300)} is offered as ${name}: ${WHY[fault]} (${cutText(wanted, 200)})`);
+    world.note(`${sliceText(whose, 300)} is offered as ${name}: ${WHY[fault]} (${sliceText(wanted, 200)})`);
   }
 }
 

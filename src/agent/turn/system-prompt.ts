@@ -1,4 +1,4 @@
-import { cutText } from '../../base/text/display-text.ts';
+import { truncate } from '../../base/text/display-text.ts';
 import type { Server } from '../../mcp/servers/server-status.ts';
 import { sayDeferred } from '../../pool/disclosure.ts';
 import { visible } from '../../pool/pinning/shown.ts';
@@ -34,7 +34,7 @@ function instructions(servers: ReadonlyMap<string, Server>): string {
   const said = [...servers].flatMap(([name, { state }]) => {
     const said = state.kind === 'connected' ? state.connection.instructions?.trim() : undefined;
     // What people cannot see, a model is not told.
-    return said ? [`## ${name}\n${cut(visible(said))}`] : [];
+    return said ? [`## ${name}\n${truncate(visible(said), LONGEST_INSTRUCTIONS, '… [cut]')}`] : [];
   });
   return said.length === 0
     ? ''
@@ -45,10 +45,6 @@ function waiting(servers: ReadonlyMap<string, Server>): string {
   const names = [...servers].flatMap(([name, { state }]) => (state.kind === 'waiting' ? [name] : []));
   if (names.length === 0) return '';
   return `# Servers you can connect\nconnect_mcp connects one by its name; its tools are there from then on: ${names.join(', ')}.`;
-}
-
-function cut(text: string): string {
-  return text.length > LONGEST_INSTRUCTIONS ? `${cutText(text, LONGEST_INSTRUCTIONS)}… [cut]` : text;
 }
 
 /** The lead's system prompt as things are now. */

@@ -1,3 +1,5 @@
+import { truncate } from '../text/display-text.ts';
+
 const MOST = 5;
 const WIDTH = 120;
 /** The reason itself may take more: it ends with a path, often. */
@@ -38,7 +40,7 @@ export function lastWords(lines: readonly string[]): string {
   const after = spoken.slice(at + 1).slice(1 - MOST);
   return [
     ...(place === undefined ? [] : [brief(place)]),
-    cut(reason.trim(), REASON_WIDTH),
+    truncate(reason.trim(), REASON_WIDTH),
     ...after.map(brief),
   ].join(' | ');
 }
@@ -56,9 +58,5 @@ function reasonAt(lines: readonly string[]): number {
 }
 
 function brief(line: string): string {
-  return cut(line.trim(), WIDTH);
-}
-
-function cut(line: string, width: number): string {
-  return line.length > width ? `${line.slice(0, width)}…` : line;
+  return truncate(line.trim(), WIDTH);
 }

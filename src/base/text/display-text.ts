@@ -26,11 +26,16 @@ function escaped(character: string): string {
   }
   return text;
 }
-/** The beginning of a text, never half of a character that takes two units. */
-export function cutText(text: string, most: number): string {
-  if (text.length <= most) return text;
-  const last = text.charCodeAt(most - 1);
-  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? most - 1 : most);
+/** The first `max` UTF-16 units of a text; a surrogate pair is never split. */
+export function sliceText(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const last = text.charCodeAt(max - 1);
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? max - 1 : max);
+}
+
+/** The text as it is, or its first `max` characters and a mark that something was left out. */
+export function truncate(text: string, max: number, mark = '…'): string {
+  return text.length > max ? `${sliceText(text, max)}${mark}` : text;
 }
 /** Bytes a token takes in prose; by bytes, since a sign of Chinese is nearly a token of its own. */
 export const BYTES_OF_TOKEN = 4;

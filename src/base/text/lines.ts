@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
+import { truncate } from './display-text.ts';
 
 const RETURN = 13;
 const SPACE = 32;
@@ -203,7 +204,7 @@ export class LineRing {
   }
 
   push(line: string): void {
-    this.#lines.push(line.length > this.#width ? `${line.slice(0, this.#width)}…` : line);
+    this.#lines.push(truncate(line, this.#width));
     if (this.#lines.length > this.#capacity) this.#lines.shift();
   }
 

@@ -1,4 +1,4 @@
-import { cutText, visibleText } from '../../base/text/display-text.ts';
+import { truncate, visibleText } from '../../base/text/display-text.ts';
 
 import type { ConfigFault, Position } from '../model.ts';
 
@@ -23,9 +23,7 @@ export function keyText(way: readonly (string | number)[]): string {
 
 /** Of what is very long, the beginning. */
 function quoted(name: string): string {
-  return visibleText(
-    JSON.stringify(name.length > MAX_KEY_LENGTH ? `${cutText(name, MAX_KEY_LENGTH)}…` : name),
-  );
+  return visibleText(JSON.stringify(truncate(name, MAX_KEY_LENGTH)));
 }
 
 const MAX_KEY_LENGTH = 80;

@@ -1,5 +1,5 @@
 import { isRecord } from '../../base/json-value.ts';
-import { cutText, visibleText } from '../../base/text/display-text.ts';
+import { sliceText, visibleText } from '../../base/text/display-text.ts';
 
 import type { ConfigWorld } from '../config-context.ts';
 import type { ConfigFault, Position } from '../model.ts';
@@ -95,7 +95,7 @@ export const silent: Turn = () => ({});
 export const told =
   (why = ''): Turn =>
   (_, name) => ({
-    note: `"${visibleText(cutText(name, 80))}" is not taken over${why === '' ? '' : `: ${why}`}`,
+    note: `"${visibleText(sliceText(name, 80))}" is not taken over${why === '' ? '' : `: ${why}`}`,
   });
 
 export const seconds =

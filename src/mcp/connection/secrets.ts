@@ -1,4 +1,5 @@
 import { isRecord } from '../../base/json-value.ts';
+import { truncate } from '../../base/text/display-text.ts';
 import { isCredentialName, redactText } from '../../base/text/redact.ts';
 
 /** Below this a value is a word that may stand anywhere. */
@@ -136,7 +137,7 @@ export class Secrets {
       .replace(/[\s\p{Cc}]+/gu, ' ')
       .replace(/\p{Cf}/gu, '')
       .trim();
-    return line.length > BRIEF ? `${line.slice(0, BRIEF)}…` : line;
+    return truncate(line, BRIEF);
   }
 }
 

@@ -1,3 +1,4 @@
+import { truncate } from '../../base/text/display-text.ts';
 import type { WarningSubject } from './connect-context.ts';
 import { Secrets } from './secrets.ts';
 
@@ -48,7 +49,7 @@ export class NoiseTeller {
     this.#next = this.#count < FIRST ? this.#count + 1 : this.#count * 2;
     // A secret that is cut in two is not known for one any more: what is cut off is looked at too, up to a point.
     const safe = this.#secrets.mask(what.slice(0, LOOKED_AT));
-    const short = safe.length > WIDTH ? `${safe.slice(0, WIDTH)}…` : safe;
+    const short = truncate(safe, WIDTH);
     try {
       this.#tell(this.#count > FIRST ? `${short} (number ${this.#count} of its kind)` : short);
     } catch {

@@ -1,4 +1,5 @@
 import { isRecord } from '../../base/json-value.ts';
+import { truncate } from '../../base/text/display-text.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { ServerFault } from '../errors/host-error.ts';
 import type { Room } from './parse-entry.ts';
@@ -153,7 +154,7 @@ function shorter(known: number | undefined, told: unknown): number | undefined {
 
 /** What a server calls things may be of any length; the bytes are copied, since a slice would hold on to all of it. */
 function cut(text: string): string {
-  return text.length > 200 ? `${Buffer.from(text.slice(0, 200), 'utf16le').toString('utf16le')}…` : text;
+  return text.length > 200 ? Buffer.from(truncate(text, 200), 'utf16le').toString('utf16le') : text;
 }
 /** The lists a server keeps. */
 export type CatalogueList = 'tools' | 'prompts' | 'resources' | 'resourceTemplates';

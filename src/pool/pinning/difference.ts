@@ -1,4 +1,4 @@
-import { cutText } from '../../base/text/display-text.ts';
+import { sliceText, truncate } from '../../base/text/display-text.ts';
 import { shown } from './shown.ts';
 
 /** One difference between two definitions of a tool. */
@@ -29,15 +29,15 @@ export function plain(value: unknown, nothing: string): string {
 
 /** One line of bounded length, made without looking at what is cut off. */
 export function cut(text: string, most = 80): string {
-  const head = cutText(text, most * 4);
+  const head = sliceText(text, most * 4);
   const line = shown(head);
-  return line.length > most || head.length < text.length ? `${cutText(line, most)}…` : line;
+  return line.length > most || head.length < text.length ? `${sliceText(line, most)}…` : line;
 }
 
 /** The way to a member, no longer than people read: what lies deeper stands under its beginning. */
 export function memberPath(path: string, name: string, joint = '.'): string {
   if (path.length > MOST_OF_PATH) return path;
-  const word = name.length > MOST_OF_PATH ? `${cutText(name, MOST_OF_PATH)}…` : name;
+  const word = truncate(name, MOST_OF_PATH);
   return path === '' && joint === '.' ? word : `${path}${joint}${word}`;
 }
 

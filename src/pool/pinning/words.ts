@@ -1,4 +1,4 @@
-import { cutText } from '../../base/text/display-text.ts';
+import { sliceText } from '../../base/text/display-text.ts';
 import { type Effort, fullEffort } from './effort.ts';
 import { shown } from './shown.ts';
 
@@ -49,11 +49,11 @@ function quote(pieces: readonly string[]): string {
 
 /** Only the beginning is put in form: a piece may be all of a long text. */
 function excerpt(piece: string): { text: string; left: number } {
-  const begin = cutText(piece, MAX_PIECE * 4);
+  const begin = sliceText(piece, MAX_PIECE * 4);
   const text = shown(begin);
   if (text.length <= MAX_PIECE && begin.length === piece.length) return { text, left: 0 };
   const head = text.slice(0, MAX_PIECE).replace(/\S*$/, '').trimEnd();
-  const begun = head === '' ? cutText(text, MAX_PIECE - 20) : head;
+  const begun = head === '' ? sliceText(text, MAX_PIECE - 20) : head;
   const said = head === '' ? 0 : split(head).length;
   return { text: `${begun}…`, left: Math.max(1, split(piece).length - said) };
 }

@@ -1,4 +1,5 @@
 import { isRecord } from '../../base/json-value.ts';
+import { truncate } from '../../base/text/display-text.ts';
 import { withNote } from './subschemas.ts';
 
 /** A root that takes any arguments and says why; of the schema it stands for it keeps the beginning of the description. */
@@ -6,7 +7,7 @@ export function openRoot(schema: unknown, why: string): Record<string, unknown> 
   const text = isRecord(schema) ? schema.description : undefined;
   const root = {
     type: 'object',
-    ...(typeof text === 'string' && { description: begin(text) }),
+    ...(typeof text === 'string' && { description: truncate(text, LONGEST) }),
     properties: {},
   };
   return withNote(root, why);
@@ -18,9 +19,5 @@ export const TOO_LARGE = 'The schema of the arguments is too large to be shown; 
 /** Said of a schema that would break those who walk it. */
 export const TOO_DEEP =
   'The schema of the arguments is nested too deeply to be shown; the server checks them.';
-
-function begin(text: string): string {
-  return text.length > LONGEST ? `${text.slice(0, LONGEST).toWellFormed()}…` : text;
-}
 
 const LONGEST = 4000;

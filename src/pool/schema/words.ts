@@ -1,4 +1,5 @@
 import { isRecord } from '../../base/json-value.ts';
+import { truncate } from '../../base/text/display-text.ts';
 import type { Meter } from './meter.ts';
 import { type Shape, stepsOf } from './shape.ts';
 
@@ -20,7 +21,7 @@ export function sayAlternatives(lead: string, branches: readonly Shape[], meter:
   );
   const said = branches.map((branch) => sayBranch(branch, new Set(shared), meter));
   const text = `${lead}: ${said.join('; ')}.`;
-  return text.length > 4 * LONGEST ? `${text.slice(0, 4 * LONGEST)}…` : text;
+  return truncate(text, 4 * LONGEST);
 }
 
 const LONGEST = 500;

@@ -1,4 +1,5 @@
 import { isRecord } from '../../base/json-value.ts';
+import { truncate } from '../../base/text/display-text.ts';
 import { nearest } from '../../base/text/nearest.ts';
 import { redactText } from '../../base/text/redact.ts';
 import { HOOK_EVENTS } from '../../protocol/hook.ts';
@@ -94,7 +95,7 @@ function show(value: unknown): string {
   }
   if (typeof value === 'string') {
     const text = redactText(value);
-    return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
+    return JSON.stringify(truncate(text, 60));
   }
   return typeof value === 'function' ? 'a function' : String(value);
 }

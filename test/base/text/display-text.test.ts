@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  cutText,
   shellWord,
   shellWords,
+  sliceText,
   visibleJson,
   visibleText,
 } from '../../../src/base/text/display-text.ts';
@@ -60,13 +60,13 @@ describe('cut text', () => {
     ['ab😀c', 4, 'ab😀'],
     ['', 0, ''],
   ])('%s to %i', (text, most, cut) => {
-    expect(cutText(text, most)).toBe(cut);
+    expect(sliceText(text, most)).toBe(cut);
   });
 
   test('what was well-formed stays so, and nothing more is cut than has to be', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.nat(40), (text, most) => {
-        const cut = cutText(text, most);
+        const cut = sliceText(text, most);
         expect(cut.isWellFormed()).toBe(true);
         expect(text.startsWith(cut)).toBe(true);
         expect(cut.length).toBeGreaterThanOrEqual(Math.min(text.length, most) - 1);

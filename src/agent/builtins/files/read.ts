@@ -1,3 +1,4 @@
+import { sliceText } from '../../../base/text/display-text.ts';
 import { absolutePath } from '../../../permissions/path.ts';
 import { failedOutcome, type ToolOutcome } from '../../loop/run-calls.ts';
 import { checkImage, type ImageType } from '../../results/images.ts';
@@ -120,8 +121,7 @@ function cut(line: string, number: number, column: number): string {
   const longest = column > 1 ? LONGEST_PART : LONGEST_LINE;
   const start = column - 1;
   if (line.length - start <= longest) return line.slice(start);
-  // A pair of surrogates is one character, and stays one.
-  const part = line.slice(start, start + longest).replace(/[\uD800-\uDBFF]$/, '');
+  const part = sliceText(line.slice(start), longest);
   const next = start + part.length;
   const more = `${line.length - next} more characters of this line were left out`;
   return `${part} [${more}: Read again with offset ${number} and column ${next + 1} for them]`;

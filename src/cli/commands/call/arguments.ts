@@ -1,5 +1,6 @@
 import { jsonText } from '../../../agent/results/tool-result.ts';
 import { isRecord } from '../../../base/json-value.ts';
+import { truncate } from '../../../base/text/display-text.ts';
 import { nearest } from '../../../base/text/nearest.ts';
 import type { JsonSchema } from '../../../protocol/mcp.ts';
 import { jsonFault } from '../../flags/json-flag.ts';
@@ -117,7 +118,7 @@ function wrongTypes(args: Readonly<Record<string, unknown>>, input: Declared): s
 /** A value in few words. */
 export function shown(value: unknown): string {
   const text = jsonText(value);
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+  return truncate(text, 60);
 }
 
 /** What a text stands for, or why it cannot be that. */
@@ -136,7 +137,7 @@ function typedValue(text: string, declared: Declared): Typed {
   if (isOther && isExact(parsed.value)) return parsed;
   if (types.has('string')) return { value: text };
   if (isOther) return { fault: `${text} is too large to be kept exactly` };
-  return { fault: `must be ${sayTypes(types)}, not ${JSON.stringify(short(text))}` };
+  return { fault: `must be ${sayTypes(types)}, not ${JSON.stringify(truncate(text, LONGEST))}` };
 }
 
 /** The value of a JSON text; undefined if it is none. */
@@ -175,10 +176,6 @@ function isExact(value: unknown): boolean {
 }
 
 const LONGEST = 60;
-
-function short(text: string): string {
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
-}
 
 /** What is said of a name that a tool does not declare, and whether the tool says that it takes such. */
 type UnknownName = { readonly text: string; readonly isTaken: boolean };

@@ -1,4 +1,5 @@
 import { isRecord } from '../../../base/json-value.ts';
+import { truncate } from '../../../base/text/display-text.ts';
 import { redactText } from '../../../base/text/redact.ts';
 import { messageOf } from '../../../protocol/sdk-error.ts';
 import { HostError } from '../../errors/host-error.ts';
@@ -82,7 +83,7 @@ export function excerpt(text: string): string {
   const plain = redactText(text.slice(0, MAX_PAGE).replace(/<(script|style)[\s\S]*?<\/\1>|<[^>]*>/gi, ' '))
     .replace(/\s+/g, ' ')
     .trim();
-  if (plain.length > EXCERPT) return `${plain.slice(0, EXCERPT)}…`;
+  if (plain.length > EXCERPT) return truncate(plain, EXCERPT);
   // The mark of a cut also tells the masker of secrets that one may be cut off at the end.
   return text.length > MAX_PAGE && plain !== '' ? `${plain}…` : plain;
 }
