@@ -181,7 +181,7 @@ test('no default exports and no wildcard re-exports', () => {
 const REGEXP_OF_TEXT: Readonly<Record<string, string>> = {
   'src/base/text/redact.ts': 'constants of the file',
   'src/cli/terminal/hidden-input.ts': 'constants of the file',
-  'src/cli/commands/uninstall/home-parts.ts': 'constants of the file',
+  'src/cli/commands/uninstall/home-content.ts': 'constants of the file',
   'src/pool/pinning/hidden.ts': 'constants of the file',
   'src/pool/schema/patterns.ts': "a server's pattern, compiled to see whether it is one, and never run",
   'src/pool/search/tokenize.ts': 'constants of the file',

@@ -1,66 +1,73 @@
+import { rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { type Command, Option } from 'commander';
+import { messageOf } from '../../../protocol/sdk-error.ts';
 import { cliWorld } from '../../host/config-context.ts';
 import { ExitCode, errorDocument, sayFailure } from '../../output/failure.ts';
 import { joinLines, jsonDocument, many, sized } from '../../output/format.ts';
 import { type Output, processOutput } from '../../output/output.ts';
 import { table } from '../../terminal/table.ts';
-import type { HomePart } from './home-parts.ts';
-import { findTraces, removeTraces, type Traces } from './traces.ts';
-import type { Undo } from './undo-file.ts';
+import { type HomeContent, type HomePart, homeContent } from './home-content.ts';
+import { projectFiles, removeFromProjects, removeIfEmpty, type Undo, unknownFiles } from './project-files.ts';
 
 const HELP = `
-Lists all that Toolplane ever wrote and is still there, and removes it once you agree:
+Lists everything that Toolplane has written and that still exists, and removes it after confirmation:
 
-  settings, secrets, choices, conversations, pins and cache in ~/.toolplane (or in TOOLPLANE_HOME)
-  files in projects that Toolplane made, if nothing else has come into them
-  servers, rules and modes that it added to files of projects, if they are still as it wrote them
+  settings, secrets, approvals, conversations, pins and cache in ~/.toolplane (or TOOLPLANE_HOME)
+  files that Toolplane created in projects, if they contain nothing else
+  servers, rules and modes that Toolplane added to files of projects, if they are unchanged
 
-What was changed since, and what is not Toolplane's, is named and stays.
+Content that was changed since, or that Toolplane did not write, is listed and kept.
 
-  toolplane uninstall                  look, and decide
-  toolplane uninstall --dry-run        look only
-  toolplane uninstall --yes            remove everything without a question
-  toolplane uninstall --keep-settings  only conversations, pins and cache; what you configured stays
+  toolplane uninstall                  list, then ask
+  toolplane uninstall --dry-run        list only
+  toolplane uninstall --yes            remove everything without asking
+  toolplane uninstall --keep-settings  remove only conversations, pins and cache
 
 Exit codes:
-  0  done, or there is nothing to remove
-  1  nothing was removed, since nobody said yes, or something could not be; stderr says why
-  2  the command was not understood`;
+  0  removed, or nothing to remove
+  1  not confirmed, so nothing was removed; or a file could not be removed (see stderr)
+  2  usage error`;
 
 type Values = { yes?: true; dryRun?: true; json?: true; keepSettings?: true };
 
-/** `toolplane uninstall`: everything we ever wrote, and its end. */
+/** `toolplane uninstall`: lists and removes everything Toolplane has written. */
 export function defineUninstall(command: Command): void {
   command
-    .addOption(new Option('--yes', 'remove it without a question').conflicts('dryRun'))
-    .option('--dry-run', 'list it and remove nothing')
-    .option('--keep-settings', 'keep settings, secrets, choices and what was written into projects')
-    .option('--json', 'one JSON document with everything; nothing is asked')
+    .addOption(new Option('--yes', 'remove without asking').conflicts('dryRun'))
+    .option('--dry-run', 'list only, remove nothing')
+    .option('--keep-settings', 'keep settings, secrets, approvals and files of projects')
+    .option('--json', 'print one JSON document; never ask')
     .addHelpText('after', HELP)
     .action(async ({ yes, dryRun, json, keepSettings }: Values) => {
       const request = {
         format: json ? 'json' : 'text',
         mode: dryRun ? 'dry-run' : yes ? 'yes' : 'ask',
-        keep: keepSettings ? 'settings' : 'nothing',
+        keepsSettings: keepSettings === true,
       } as const;
       const code = await startUninstall(request, process.env);
       if (code !== 0) throw new ExitCode(code);
     });
 }
 
-export type UninstallRequest = {
+type UninstallRequest = {
   readonly format: 'text' | 'json';
-  /** `ask`: a person at a terminal decides; without one nothing is removed. */
+  /** `ask` asks at a terminal; without a terminal nothing is removed. */
   readonly mode: 'ask' | 'yes' | 'dry-run';
-  readonly keep: 'nothing' | 'settings';
+  readonly keepsSettings: boolean;
 };
 
-const NOTHING = 'Toolplane has left nothing of that kind in projects or in';
-const PROGRAM = 'the program itself goes with "npm uninstall -g toolplane"';
+/** Everything Toolplane has written, with what is to happen to it. */
+type Plan = {
+  readonly home: string;
+  readonly parts: readonly (HomePart & { readonly stays: boolean })[];
+  readonly others: HomeContent['others'];
+  readonly files: readonly Undo[];
+  /** Why the files of projects are not known. */
+  readonly fault?: string;
+};
 
-/** `toolplane uninstall`; gives its exit code. */
-export async function startUninstall(request: UninstallRequest, env: NodeJS.ProcessEnv): Promise<number> {
+async function startUninstall(request: UninstallRequest, env: NodeJS.ProcessEnv): Promise<number> {
   const output = processOutput(env, () => {});
   try {
     return await uninstall(request, cliWorld(env).home, output);
@@ -72,128 +79,127 @@ export async function startUninstall(request: UninstallRequest, env: NodeJS.Proc
 }
 
 async function uninstall(request: UninstallRequest, home: string, output: Output): Promise<number> {
-  const { format, mode, keep } = request;
-  const traces = findTraces(home);
-  const { parts, files } = goingOf(traces, keep);
-  const isAnything = parts.length + files.length > 0;
+  const { format, mode, keepsSettings } = request;
+  const plan = planRemoval(home, keepsSettings);
+  const isEmpty =
+    plan.parts.every(({ stays }) => stays) && plan.files.every(({ action }) => action === 'leave');
   if (format === 'text') {
-    const text = traceText(traces, keep, output.columns);
-    await output.print(
-      joinLines(isAnything ? text : [...text, `there is nothing to remove: ${NOTHING} ${home}`]),
-    );
+    const text = planText(plan, keepsSettings, output.columns);
+    await output.print(joinLines(isEmpty ? [...text, `nothing to remove in projects or in ${home}`] : text));
   }
-  const isWanted = isAnything && (mode === 'yes' || (mode === 'ask' && (await isAgreed(request))));
-  const faults = isWanted ? removeTraces(home, keep) : [];
-  if (format === 'json') await output.print(jsonDocument(documentOf(traces, request, isWanted, faults)));
+  const isConfirmed = !isEmpty && (mode === 'yes' || (mode === 'ask' && (await confirm(request))));
+  const faults = isConfirmed ? remove(home, keepsSettings) : [];
+  if (format === 'json') await output.print(jsonDocument(planDocument(plan, isConfirmed, faults)));
   for (const fault of faults) output.tell(fault);
-  if (isWanted) {
-    output.tell(faults.length > 0 ? 'not everything could be removed' : `removed; ${PROGRAM}`);
+  if (isConfirmed) {
+    output.tell(
+      faults.length > 0
+        ? 'not everything could be removed'
+        : 'removed; "npm uninstall -g toolplane" removes the program itself',
+    );
     return faults.length > 0 ? 1 : 0;
   }
-  if (!isAnything || mode === 'dry-run') return 0;
-  output.tell('nothing was removed; run "toolplane uninstall --yes" to remove all this');
+  if (isEmpty || mode === 'dry-run') return 0;
+  output.tell('nothing was removed; run "toolplane uninstall --yes" to remove everything listed');
   return 1;
 }
 
-/** Who asks for a document is a program. */
-async function isAgreed({ format, keep }: UninstallRequest): Promise<boolean> {
-  const { stdin, stdout } = process;
-  if (format === 'json' || !stdin.isTTY || !stdout.isTTY) return false;
-  const what = keep === 'settings' ? 'conversations' : 'secrets and conversations';
-  return isConfirmed(`Remove all this? The ${what} go too, and cannot be had back. [y/N] `, stdin, stdout);
-}
-
-function documentOf(
-  { home, content, files, fault }: Traces,
-  { keep }: UninstallRequest,
-  isRemoved: boolean,
-  faults: readonly string[],
-) {
+function planRemoval(home: string, keepsSettings: boolean): Plan {
+  const { parts, others } = homeContent(home);
+  const { files, fault } = projectFiles(home);
   return {
-    removed: isRemoved && faults.length === 0,
-    home: {
-      path: home,
-      parts: content.parts.map(({ kind, paths, bytes, isConfigured }) => ({
-        kind,
-        paths,
-        files: paths.length,
-        bytes,
-        stays: keep === 'settings' && isConfigured,
-      })),
-      others: content.others.map(({ path }) => path),
-    },
-    files: files.map(({ path, action, servers, rules, values, left }) => ({
-      path,
-      action: keep === 'settings' ? 'leave' : action,
-      servers,
-      rules,
-      values,
-      left,
-    })),
-    faults: [...(fault === undefined ? [] : [fault]), ...faults],
+    home,
+    parts: parts.map((part) => ({ ...part, stays: keepsSettings && part.isConfigured })),
+    others,
+    files: keepsSettings ? files.map((file) => ({ ...file, action: 'leave' })) : files,
+    ...(fault !== undefined && { fault }),
   };
 }
 
-/**
- * Asks once; only a clear yes is one. The terminal stays as it is, so Ctrl-C ends the process as it would any other,
- * before anything was done.
- */
-export async function isConfirmed(
-  question: string,
-  input: NodeJS.ReadableStream,
-  output: NodeJS.WritableStream,
-): Promise<boolean> {
-  output.write(question);
-  const lines = createInterface({ input, terminal: false });
+/** Removes files of projects first, then those of the home directory; returns one line for each failure. */
+function remove(home: string, keepsSettings: boolean): string[] {
+  const faults = keepsSettings ? [] : removeFromProjects(home);
+  // The inventory is kept if a file of a project could not be removed, so that the next run finds it.
+  const hasFailed = faults.length > 0;
+  for (const { kind, paths, directories, isConfigured } of homeContent(home).parts) {
+    if ((keepsSettings && isConfigured) || (hasFailed && kind === 'inventory')) continue;
+    for (const path of paths) {
+      try {
+        rmSync(path, { force: true });
+      } catch (cause) {
+        faults.push(`cannot remove ${path}: ${messageOf(cause)}`);
+      }
+    }
+    for (const directory of directories) removeIfEmpty(directory);
+  }
+  removeIfEmpty(home);
+  return faults;
+}
+
+/** Asks once. The terminal stays in line mode, so Ctrl-C ends the process before anything is removed. */
+async function confirm({ format, keepsSettings }: UninstallRequest): Promise<boolean> {
+  const { stdin, stdout } = process;
+  if (format === 'json' || !stdin.isTTY || !stdout.isTTY) return false;
+  const what = keepsSettings ? 'conversations' : 'secrets and conversations';
+  stdout.write(`Remove all of this? Removed ${what} cannot be restored. [y/N] `);
+  const lines = createInterface({ input: stdin, terminal: false });
   for await (const line of lines) {
     lines.close();
     return /^\s*y(es)?\s*$/i.test(line);
   }
-  output.write('\n');
+  stdout.write('\n');
   return false;
 }
 
-/** What goes of all that was found. */
-export function goingOf({ content, files }: Traces, keep: 'nothing' | 'settings') {
+function planDocument(
+  { home, parts, others, files, fault }: Plan,
+  isConfirmed: boolean,
+  faults: readonly string[],
+) {
   return {
-    parts: content.parts.filter((it) => keep === 'nothing' || !it.isConfigured),
-    files: keep === 'nothing' ? files.filter(({ action }) => action !== 'leave') : [],
+    removed: isConfirmed && faults.length === 0,
+    home: {
+      path: home,
+      parts: parts.map(({ kind, paths, bytes, stays }) => ({
+        kind,
+        paths,
+        files: paths.length,
+        bytes,
+        stays,
+      })),
+      others: others.map(({ path }) => path),
+    },
+    files: files.map(({ edits: _, ...file }) => file),
+    faults: [...(fault === undefined ? [] : [fault]), ...faults],
   };
 }
 
-/** What would go and what would stay, as lines for people. */
-export function traceText(
-  traces: Traces,
-  keep: 'nothing' | 'settings',
-  columns: number | undefined,
-): string[] {
-  const { home, content, files, fault } = traces;
-  const going = goingOf(traces, keep);
-  const parts = going.parts.map((it) => [it.kind, it.places.join(', '), figures(it)]);
-  const left = [
-    ...(keep === 'nothing' ? files.flatMap(leftOf) : []),
-    ...content.others.map(({ path, why }) => `${path} (${why})`),
+function planText(plan: Plan, keepsSettings: boolean, columns: number | undefined): string[] {
+  const { home, parts, others, files, fault } = plan;
+  const rows = parts
+    .filter(({ stays }) => !stays)
+    .map(({ kind, places, paths, bytes }) => [
+      kind,
+      places.join(', '),
+      paths.length === 0 ? 'empty' : `${many(paths.length, 'file')}, ${sized(bytes)}`,
+    ]);
+  const changed = files.filter(({ action }) => action !== 'leave').flatMap(undoLines);
+  const kept = [
+    ...(keepsSettings
+      ? []
+      : files.flatMap(({ path, left }) => left.map(({ what, why }) => `${path}: ${what} (${why})`))),
+    ...others.map(({ path, why }) => `${path} (${why})`),
   ];
   return [
-    ...(parts.length > 0 ? [`${home}:`, ...table(parts, { columns, indent: 2 })] : []),
-    ...(going.files.length > 0 ? ['in projects:', ...going.files.flatMap(undoLines)] : []),
-    ...(left.length > 0 ? ['stays:', ...left.map((it) => `  ${it}`)] : []),
-    ...(fault === undefined ? [] : [`what was written into projects is not known: ${fault}`]),
+    ...(rows.length > 0 ? [`${home}:`, ...table(rows, { columns, indent: 2 })] : []),
+    ...(changed.length > 0 ? ['in projects:', ...changed] : []),
+    ...(kept.length > 0 ? ['kept:', ...kept.map((it) => `  ${it}`)] : []),
+    ...(fault === undefined ? [] : [unknownFiles(fault)]),
   ];
-}
-
-function figures({ paths, bytes }: HomePart): string {
-  return paths.length === 0 ? 'empty' : `${many(paths.length, 'file')}, ${sized(bytes)}`;
 }
 
 function undoLines({ path, action, servers, rules, values }: Undo): string[] {
   if (action === 'remove') return [`  ${path}`];
-  return [
-    ...servers.map((name) => `  ${path}: the server "${name}"`),
-    ...[...rules, ...values].map((it) => `  ${path}: ${it}`),
-  ];
-}
-
-function leftOf({ path, left }: Undo): string[] {
-  return left.map(({ what, why }) => `${path}: ${what} (${why})`);
+  const parts = [...servers.map((name) => `the server "${name}"`), ...rules, ...values];
+  return parts.map((part) => `  ${path}: ${part}`);
 }

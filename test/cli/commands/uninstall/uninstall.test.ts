@@ -40,7 +40,7 @@ test('where nothing was ever written there is nothing to remove', async () => {
   const place = configPlace();
   expect(await run(place)).toEqual({
     code: 0,
-    stdout: `there is nothing to remove: Toolplane has left nothing of that kind in projects or in ${place.home}\n`,
+    stdout: `nothing to remove in projects or in ${place.home}\n`,
     stderr: '',
   });
 });
@@ -51,7 +51,7 @@ test('without a terminal it lists everything by kind, removes nothing, and says 
   const { code, stdout, stderr } = await run(place);
   expect({ code, stderr }).toEqual({
     code: 1,
-    stderr: 'toolplane: nothing was removed; run "toolplane uninstall --yes" to remove all this\n',
+    stderr: 'toolplane: nothing was removed; run "toolplane uninstall --yes" to remove everything listed\n',
   });
   expect(stdout.replaceAll(/ bytes| k?B$/gm, '').replaceAll(/ +(\d+ files?), .*/g, ' $1')).toBe(
     [
@@ -68,7 +68,7 @@ test('without a terminal it lists everything by kind, removes nothing, and says 
       `  ${team}: the server "kept"`,
       `  ${join(project, '.toolplane', '.gitignore')}`,
       `  ${place.local}`,
-      'stays:',
+      'kept:',
       `  ${team}: the server "changed" (it was changed since)`,
       '',
     ].join('\n'),
@@ -82,7 +82,7 @@ test('--yes removes all that is ours, and nothing else', async () => {
   const place = await used();
   expect(await run(place, '--yes')).toMatchObject({
     code: 0,
-    stderr: 'toolplane: removed; the program itself goes with "npm uninstall -g toolplane"\n',
+    stderr: 'toolplane: removed; "npm uninstall -g toolplane" removes the program itself\n',
   });
   expect(readFileSync(place.team, 'utf8')).toBe(AFTER);
   expect(readdirSync(place.project).sort()).toEqual(['.git', '.mcp.json']);
@@ -104,9 +104,9 @@ test('what is not ours in the home stays, and so does the home', async () => {
   symlinkSync(elsewhere, join(place.home, 'projects', 'link'));
   const { code, stdout } = await run(place, '--yes');
   expect(code).toBe(0);
-  expect(stdout).toContain(`  ${other} (it is none of ours)\n`);
-  expect(stdout).toContain(`  ${join(place.home, 'projects', 'work')} (it is none of ours)\n`);
-  expect(stdout).toContain(`  ${books} (it is none of ours)\n`);
+  expect(stdout).toContain(`  ${other} (not written by Toolplane)\n`);
+  expect(stdout).toContain(`  ${join(place.home, 'projects', 'work')} (not written by Toolplane)\n`);
+  expect(stdout).toContain(`  ${books} (not written by Toolplane)\n`);
   expect(readdirSync(place.home)).toEqual(['cache', 'notes.txt', 'projects']);
   expect(readdirSync(join(place.home, 'projects')).sort()).toEqual(['link', 'site-202401011230', 'work']);
   expect([work, site, books].map((it) => readFileSync(it, 'utf8'))).toEqual(['mine', 'mine', 'mine']);
@@ -120,7 +120,9 @@ test('where somebody’s own directory is the home, their files stay', async () 
   const env = { ...place.env, TOOLPLANE_HOME: userHome };
   const { code, stdout } = await runCli(['uninstall', '--yes'], '', { cwd: place.project, env });
   expect(code).toBe(0);
-  expect(stdout).toContain(`  ${theirs} (it bears one of our names, but Toolplane did not write it)\n`);
+  expect(stdout).toContain(
+    `  ${theirs} (has the name of a Toolplane file, but was not written by Toolplane)\n`,
+  );
   expect(existsSync(theirs)).toBe(true);
 });
 
@@ -132,7 +134,7 @@ test('directories of servers go, and what a server left in one stays and is name
   const { code, stdout } = await run(place, '--yes');
   expect(code).toBe(0);
   expect(stdout).toContain('  servers  servers/  empty\n');
-  expect(stdout).toContain(`  ${join(place.home, 'servers/chatty')} (it is none of ours)\n`);
+  expect(stdout).toContain(`  ${join(place.home, 'servers/chatty')} (not written by Toolplane)\n`);
   expect(readdirSync(join(place.home, 'servers'))).toEqual(['chatty']);
   expect(existsSync(kept)).toBe(true);
 });
@@ -167,7 +169,7 @@ test('a file that is reached by a link by now is left', async () => {
   symlinkSync(elsewhere, team);
   const before = readFileSync(elsewhere, 'utf8');
   const { stdout } = await run(place, '--yes');
-  expect(stdout).toContain(`  ${team}: the file (it is reached by a link by now`);
+  expect(stdout).toContain(`  ${team}: the file (it is a symbolic link now`);
   expect([readFileSync(elsewhere, 'utf8'), existsSync(team)]).toEqual([before, true]);
 });
 
@@ -222,7 +224,7 @@ test('an inventory that cannot be read is told, and kept', async () => {
   place.write(join(place.home, 'written.json'), '{"version": 9}');
   const { code, stderr } = await run(place, '--yes');
   expect(code).toBe(1);
-  expect(stderr).toContain('what was written into projects is not known');
+  expect(stderr).toContain('cannot tell what was written to projects');
   expect(readdirSync(place.home)).toEqual(['written.json']);
 });
 
@@ -231,14 +233,14 @@ test('what contradicts itself is not understood', async () => {
 });
 
 describe.runIf(hasScript)('in a terminal', () => {
-  const QUESTION = 'Remove all this? The secrets and conversations go too, and cannot be had back. [y/N] ';
+  const QUESTION = 'Remove all of this? Removed secrets and conversations cannot be restored. [y/N] ';
 
   test('a person is asked, and yes removes it', async () => {
     const place = await used();
     const terminal = new TerminalProcess(['uninstall'], place.env);
     await terminal.until(QUESTION);
     terminal.type('y\n');
-    await terminal.until('removed; the program itself');
+    await terminal.until('removed; "npm uninstall');
     expect(await terminal.closed).toEqual([0, null]);
     expect(readFileSync(place.team, 'utf8')).toBe(AFTER);
     expect(existsSync(place.home)).toBe(false);

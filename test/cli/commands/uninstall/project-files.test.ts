@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Found, undoOf } from '../../../../src/cli/commands/uninstall/undo-file.ts';
+import { type Found, undoOf } from '../../../../src/cli/commands/uninstall/project-files.ts';
 import { hashEntry } from '../../../../src/config/approval/approved-content.ts';
 import type { WrittenFile } from '../../../../src/config/write/inventory.ts';
 

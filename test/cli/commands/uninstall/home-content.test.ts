@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { homeContent } from '../../../../src/cli/commands/uninstall/home-parts.ts';
+import { homeContent } from '../../../../src/cli/commands/uninstall/home-content.ts';
 import { writeServer } from '../../../../src/config/write/write-servers.ts';
 import { configPlace } from '../../../config/config-place.ts';
 import { keepAll } from './keep-all.ts';
@@ -107,11 +107,11 @@ test('beside what is ours, what is not is named as high up as can be', async () 
     write(join(home, name), 'mine');
   symlinkSync(dirname(home), join(home, session, 'tool-results', 'link'));
   expect(othersOf(home)).toEqual([
+    'cache/catalogue/books',
     `${session}/mine`,
     `${session}/tool-results/link`,
     `${project}/notes.txt`,
     'projects/site-202401011230',
-    'cache/catalogue/books',
   ]);
   expect(pathsOf(home)).toHaveLength(7);
 });
