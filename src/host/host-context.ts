@@ -13,7 +13,7 @@ import { type Pins, passingPins } from '../pool/pinning/pins.ts';
 import type { HostAnswer, HostEvent, HostHandlers, HostOptions } from './host-options.ts';
 
 /** What a host takes from its surroundings. */
-export type HostWorld = {
+export type HostEnvironment = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly version: string;
@@ -22,9 +22,9 @@ export type HostWorld = {
 };
 
 /** How the servers of a host are reached, and who hears and answers them. */
-export function hostConnectWorld(
+export function hostConnectDeps(
   options: HostOptions,
-  { env, cwd, version, cacheDirectory: ownCache }: HostWorld,
+  { env, cwd, version, cacheDirectory: ownCache }: HostEnvironment,
   events: Pick<Broadcast<HostEvent>, 'emit'>,
 ): ConnectWorld {
   const { cacheDirectory, handlers = {}, maxFrameBytes } = options;
@@ -38,7 +38,7 @@ export function hostConnectWorld(
     clientInfo: options.clientInfo ?? { name: 'toolplane', version },
     eras: erasIn(cacheDirectory ?? ownCache),
     ...(cacheDirectory && { catalogue: fileCatalogue(join(cacheDirectory, 'catalogue')) }),
-    offerTo: (server) => hostOffer(server, handlers),
+    offerTo: (server) => hostRequestHandlers(server, handlers),
     onStderr: (server, line) => events.emit({ type: 'stderr', server, line }),
     onNoise: (server, message, subject) =>
       events.emit({ type: 'warning', server, message, ...(subject && { subject }) }),
@@ -54,7 +54,10 @@ function erasIn(directory: string | false | undefined): EraMemory {
 }
 
 /** What a host's user lets servers ask: what has no handler is neither declared nor answered. */
-export function hostOffer(server: string, { elicitation, sampling, roots }: HostHandlers): ServerOffer {
+export function hostRequestHandlers(
+  server: string,
+  { elicitation, sampling, roots }: HostHandlers,
+): ServerOffer {
   const answering =
     (answer: HostAnswer): ServerAnswer =>
     async (params, signal) =>

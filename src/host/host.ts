@@ -30,7 +30,7 @@ import {
   checkReady,
   checkServers,
 } from './check-host-options.ts';
-import { type HostWorld, hostConnectWorld, hostPins } from './host-context.ts';
+import { type HostEnvironment, hostConnectDeps, hostPins } from './host-context.ts';
 import { HostFeatures } from './host-features.ts';
 import type {
   HostCallOptions,
@@ -62,7 +62,7 @@ export class Host extends HostFeatures implements AsyncDisposable {
   #emit: (event: HostEvent) => void;
   #closing: Promise<void> | undefined;
 
-  constructor(options: HostOptions, world: HostWorld) {
+  constructor(options: HostOptions, world: HostEnvironment) {
     super();
     checkHostOptions(options);
     this.#options = options;
@@ -72,7 +72,7 @@ export class Host extends HostFeatures implements AsyncDisposable {
     const onWarning = (server: string, message: string, subject?: WarningSubject) =>
       emit({ type: 'warning', server, message, ...(subject && { subject }) });
     const { dialling = {}, retry = {}, heartbeatMs } = options;
-    const connectWorld = hostConnectWorld(options, world, { emit });
+    const connectWorld = hostConnectDeps(options, world, { emit });
     this.#eras = connectWorld.eras;
     const { pins, watch } = hostPins(options, connectWorld.cwd, { emit });
     this.#pins = pins;

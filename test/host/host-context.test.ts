@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import { hostOffer } from '../../src/host/host-context.ts';
+import { hostRequestHandlers } from '../../src/host/host-context.ts';
 
 const NEVER = new AbortController().signal;
 
 test('what has no handler is neither declared nor answered', () => {
-  expect(hostOffer('srv', {})).toEqual({ capabilities: {}, answers: {} });
+  expect(hostRequestHandlers('srv', {})).toEqual({ capabilities: {}, answers: {} });
 });
 
 test('a handler learns which server asks', async () => {
   const asked: unknown[] = [];
-  const { capabilities, answers } = hostOffer('srv', {
+  const { capabilities, answers } = hostRequestHandlers('srv', {
     elicitation: async (params, { server }) => {
       asked.push([server, params]);
       return { action: 'decline' };
@@ -24,6 +24,6 @@ test.each([
   ['a list', [{ uri: 'file:///srv' }]],
   ['somebody who tells', async () => [{ uri: 'file:///srv' }]],
 ])('roots are %s', async (_, roots) => {
-  const { answers } = hostOffer('srv', { roots });
+  const { answers } = hostRequestHandlers('srv', { roots });
   expect(await answers['roots/list']?.({}, NEVER)).toEqual({ roots: [{ uri: 'file:///srv' }] });
 });

@@ -30,7 +30,7 @@ export const LIST_MCP_RESOURCES = defineBuiltIn({
     const all = [...listed.resources, ...listed.templates].filter(isMeant(contains)).map(told);
     if (all.length === 0) {
       if (faults.length > 0) return failedOutcome(faults.join('\n'));
-      return { content: 'No resources were found.', isError: false, told: [] };
+      return { content: 'No resources were found.', isError: false, programResult: [] };
     }
     const lines = fitting(all.slice(0, MOST).map((it) => JSON.stringify(it)));
     const more = all.length - lines.length;
@@ -38,7 +38,7 @@ export const LIST_MCP_RESOURCES = defineBuiltIn({
     return {
       content: [...lines, ...rest, ...faults].join('\n'),
       isError: false,
-      told: all.slice(0, lines.length),
+      programResult: all.slice(0, lines.length),
     };
   },
 });

@@ -30,8 +30,8 @@ export const TOOL_SEARCH = defineBuiltIn({
     const found = await world.findTools(query, limit, signal);
     const matches = found.tools.map(({ name }) => name);
     const told = { matches, query, total_deferred_tools: found.searchable };
-    if (matches.length === 0) return { ...failedOutcome(nothing(found)), told };
-    return { content: [said(found), ...unknown(found)].join('\n'), isError: false, told };
+    if (matches.length === 0) return { ...failedOutcome(nothing(found)), programResult: told };
+    return { content: [said(found), ...unknown(found)].join('\n'), isError: false, programResult: told };
   },
 });
 

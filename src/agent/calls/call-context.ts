@@ -7,50 +7,72 @@ import type { Servers } from '../../mcp/servers/servers.ts';
 import type { Asker } from '../../permissions/ask.ts';
 import type { Workspace } from '../../permissions/path.ts';
 import type { RuleStore } from '../../permissions/rule-store.ts';
+import type { Division } from '../../pool/disclosure.ts';
 import type { PinWatch } from '../../pool/pinning/pin-watch.ts';
 import type { Pool } from '../../pool/pool.ts';
 import type { ToolIndex } from '../../pool/search/tool-index.ts';
-import type { Usage } from '../../protocol/agent-message.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
 import type { BuiltIn, BuiltInWorld } from '../builtins/built-in.ts';
 import type { FileMemory } from '../builtins/files/file-memory.ts';
 import type { LeftOvers } from '../builtins/shell/left-overs.ts';
 import type { WakeQueue } from '../builtins/wake-queue.ts';
-import type { LoopConfig, LoopEnd } from '../loop/loop.ts';
+import type { LoopConfig } from '../loop/loop.ts';
 import type { Model, ModelMessage } from '../models/model.ts';
 import type { ResultKeeping } from '../results/result-store.ts';
-import type { AgentDefinition } from '../session/agent-definition.ts';
-import type { ConfiguredNames } from '../session/server-status.ts';
-import type { PoolCall, Who } from './pool-call.ts';
-import type { ToolShelf } from './tool-disclosure.ts';
+import type { AgentIdentity, PoolCall } from './pool-call.ts';
 
-/** One agent at work: the lead, or a sub-agent. */
-export type Worker = {
+/** What the calls of one agent's turn work with. */
+export type CallContext = {
+  readonly session: SessionContext;
+  readonly agent: Agent;
+  /** The pool that the model was offered in this round. */
+  readonly pool: Pool;
+  /** Why a hook stopped the agent; the first reason wins. */
+  readonly stopReason: string | undefined;
+  stop(reason: string): void;
+  /** Adds text of a hook for the model, after the results of this round. */
+  addNote(text: string): void;
+  readonly denials: Denial[];
+  /** Ends the turn, because the answer to a permission prompt demands it. */
+  interrupt(): void;
+};
+
+/** A call that was denied, as the result message lists it. */
+export type Denial = {
+  readonly tool_name: string;
+  readonly tool_use_id: string;
+  readonly tool_input: unknown;
+};
+
+/** One agent at work: the lead or a sub-agent. */
+export type Agent = {
   readonly messages: ModelMessage[];
   modelName(): string;
   system(): string;
   pool(): Pool;
-  /** What it has been told of the pool. */
-  readonly shelf: ToolShelf;
-  /** Where it searches for the rest. */
+  /** Which tools of the pool its model has been sent. */
+  readonly disclosure: {
+    divide(pool: Pool): Division;
+    disclose(pool: Pool): Division;
+    load(names: Iterable<string>): void;
+  };
+  /** The search index for the deferred tools. */
   readonly index: ToolIndex;
-  /** Settles when what servers offer is known again after they said it changed. */
+  /** Settles once the servers that announced a change have listed their tools again. */
   listed(): Promise<void>;
-  /** The servers its tools are called at, by key. */
+  /** The servers whose tools it can call, by key. */
   servers(): ReadonlyMap<string, Server>;
-  /** One of them, for a call. */
   target(server: string): CallTarget | undefined;
   readonly maxTurns?: number;
-  /** The call that started it, for a sub-agent. */
+  /** The call that started a sub-agent; null for the lead. */
   readonly parentToolUseId: string | null;
-  /** Members that hooks are told about who works. */
-  readonly who: Who;
-  readonly makeRoom?: LoopConfig['makeRoom'];
-  /** A text the worker must hear before it may end. */
+  readonly identity: AgentIdentity;
+  readonly compactIfNeeded?: LoopConfig['compactIfNeeded'];
+  /** A text that the agent must answer before it may end, if a Stop hook sends it on. */
   beforeEnd?(signal: AbortSignal): Promise<string | undefined>;
   readonly connectServer: BuiltInWorld['connect'];
-  /** The connected servers whose resources it may read. */
-  readable(): string[];
+  /** The keys of the connected servers whose resources it may read. */
+  readableServers(): string[];
   featuresOf(server: string): Features;
   delegate(
     call: PoolCall,
@@ -58,61 +80,52 @@ export type Worker = {
   ): ReturnType<BuiltInWorld['delegate']>;
 };
 
-export type TurnEnd = {
-  readonly end:
-    | LoopEnd
-    | { readonly reason: 'failed'; readonly fault: string; readonly turns: number; readonly usage: Usage };
-  readonly denials: readonly Denial[];
-};
+/** The scopes of configured servers; undefined for a server that no file or flag configures. */
+export type ServerScopes = { scopeOf(server: string): string | undefined };
 
-/** A call that was not let through. */
-export type Denial = {
-  readonly tool_name: string;
-  readonly tool_use_id: string;
-  readonly tool_input: unknown;
-};
-
-/** What the lead and every sub-agent of a session share. */
-export type SessionWorld = {
+/** What the lead and all sub-agents of a session share. */
+export type SessionContext = {
   readonly model: Model;
   readonly servers: Servers;
-  /** Where they were configured. */
-  readonly configured?: Pick<ConfiguredNames, 'scopeOf'>;
-  /** Their resources, prompts and completion. */
+  readonly configured?: ServerScopes;
+  /** Resources, prompts and completion of the servers. */
   readonly features: Features;
-  /** Calls of servers' tools, written down before they are sent. */
+  /** Records calls of servers' tools before they are sent. */
   readonly journal: Journal;
-  /** How long they may take, where nobody else says. */
+  /** Default time limits of calls. */
   readonly callLimits: { readonly callTimeoutMs?: number; readonly idleTimeoutMs?: number };
   readonly hooks: SessionHooks;
   readonly rules: RuleStore;
+  /** Whether mode `bypassPermissions` may be used. */
   readonly mayBypass: boolean;
-  /** What tools were when they were accepted. */
+  /** The accepted definitions of tools. */
   readonly pins: PinWatch;
   readonly askers: readonly Asker[];
   readonly builtIns: readonly BuiltIn[];
-  readonly agents: Readonly<Record<string, AgentDefinition>>;
-  /** Whether the program is told why each call was allowed or denied. */
-  readonly tellsDecisions: boolean;
-  /** Whether descriptions carry what servers claim of their tools. */
+  /** The kinds of sub-agents, by name. */
+  readonly agents: BuiltInWorld['agents'];
+  /** Whether the program gets a message about each permission decision. */
+  readonly reportsDecisions: boolean;
+  /** Whether tool descriptions include the annotations of servers. */
   readonly hasMarks: boolean;
-  /** What definitions of servers' tools may take before a model has to search for them. */
+  /** How many tokens the definitions of servers' tools may take before tools are deferred. */
   readonly toolBudget: number;
   /** Sub-agents get no tools of servers. */
   readonly isLeadOnly: boolean;
   workspace(): Workspace;
+  /** The environment of shell commands. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly files: FileMemory;
   readonly wake: WakeQueue;
   readonly leftOvers: LeftOvers;
-  /** What becomes of results that a model cannot take whole. */
+  /** How results that are too long or binary are stored. */
   readonly results: ResultKeeping;
-  /** What the person should know and no message carries. */
+  /** Reports something the user should know that no message carries. */
   note(text: string): void;
-  /** A message for the program; the session's own members are added. */
-  say(message: Frame): void;
-  /** Settles when the program has room for more messages; undefined if it has now. */
+  /** Sends a message to the program; the session's id is added. */
+  emit(message: Frame): void;
+  /** Settles when the program can take more messages; undefined if it can now. */
   readerReady(): Promise<void> | undefined;
-  /** While it lasts, the session waits for somebody. */
-  waiting<T>(work: Promise<T>): Promise<T>;
+  /** Marks the session as waiting for an answer while the work lasts. */
+  whileWaiting<T>(work: Promise<T>): Promise<T>;
 };

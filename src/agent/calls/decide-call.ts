@@ -4,72 +4,80 @@ import { policyRules } from '../../permissions/rule.ts';
 import { modeOf } from '../../permissions/rule-store.ts';
 import { isPlainlyNew, type ToolChange } from '../../pool/pinning/judge.ts';
 import { mcpToolName } from '../../protocol/tool-name.ts';
-import type { SessionWorld, Worker } from './call-context.ts';
-import { type PoolCall, ruleCall } from './pool-call.ts';
+import type { CallContext, SessionContext } from './call-context.ts';
+import type { PoolCall } from './pool-call.ts';
 
 /**
- * What rules and mode say of a call. A path that was written one way and is another is decided on both ways, and what is
- * read of a server as something of that server, too; the strictest decision counts.
+ * Decides a call by rules, mode and annotations. A call whose path was resolved is decided for the original path too, and
+ * a call that reads a resource also as a call to that resource's server; the strictest decision wins. `change` is how
+ * the tool's definition differs from the accepted one.
  */
 export function decideCall(
   call: PoolCall,
-  change: ToolChange | undefined,
-  worker: Worker,
-  world: SessionWorld,
-): Decision {
+  { session, agent }: CallContext,
+): { readonly decision: Decision; readonly change: ToolChange | undefined } {
+  const change = pinnedChange(call, { session, agent });
   const common = {
-    rules: [...world.rules.current().rules, ...policyRules(worker.servers())],
-    mode: modeOf(world.rules.current()),
-    bypassLaunched: world.mayBypass,
-    workspace: workspaceOf(call, world),
+    rules: [...session.rules.current().rules, ...policyRules(agent.servers())],
+    mode: modeOf(session.rules.current()),
+    bypassLaunched: session.mayBypass,
+    workspace: workspaceOf(call, session),
   };
-  const about = { ...common, ...situationOf(call, change, world) };
-  // Also those a sub-agent does not have: a rule may be meant for them.
-  const servers = [...new Set([...world.servers.all.keys(), ...worker.servers().keys()])];
-  const decision = decide({ ...about, call: { ...ruleCall(call, call.input), servers } });
-  const others = [
-    ...(call.written ? [decide({ ...about, call: { ...ruleCall(call, call.written), servers } })] : []),
+  const situation = { ...common, ...situationOf(call, change, session) };
+  // Servers of the session that a sub-agent does not have are included: a rule may name one of them.
+  const servers = [...new Set([...session.servers.all.keys(), ...agent.servers().keys()])];
+  const { input, originalInput } = call;
+  const decisions = [
+    ...[input, ...(originalInput ? [originalInput] : [])].map((it) =>
+      decide({ ...situation, call: { ...call, input: it, servers } }),
+    ),
     ...decideReading(call, common),
   ];
-  return others.reduce((one, it) => (STRICTNESS[it.kind] > STRICTNESS[one.kind] ? it : one), decision);
+  const decision = decisions.reduce((one, it) => (STRICTNESS[it.kind] > STRICTNESS[one.kind] ? it : one));
+  return { decision, change };
 }
 
-/** What the call's paths are measured against. */
-export function workspaceOf({ links = [] }: PoolCall, world: Pick<SessionWorld, 'workspace'>): Workspace {
-  return { ...world.workspace(), links };
+/** The workspace that the paths of the call are compared with. */
+export function workspaceOf({ links = [] }: PoolCall, session: Pick<SessionContext, 'workspace'>): Workspace {
+  return { ...session.workspace(), links };
 }
 
-/** How a tool differs from what was accepted. A program's own tools are its code, built-ins ours. */
-export function pinnedChange(
-  { tool }: PoolCall,
-  worker: Worker,
-  world: SessionWorld,
+/** Built-in tools are not pinned. */
+function pinnedChange(
+  { server: key, definition }: PoolCall,
+  { session, agent }: Pick<CallContext, 'session' | 'agent'>,
 ): ToolChange | undefined {
-  const { origin, listed } = tool;
-  const server = origin.kind === 'mcp' ? worker.servers().get(origin.server) : undefined;
-  return server && origin.kind === 'mcp' ? world.pins.changeOf(origin.server, server, listed) : undefined;
+  const server = key === undefined ? undefined : agent.servers().get(key);
+  return server && key !== undefined ? session.pins.changeOf(key, server, definition.listed) : undefined;
 }
 
 const STRICTNESS: Readonly<Record<Decision['kind'], number>> = { allow: 0, ask: 1, deny: 2 };
 
-function situationOf(call: PoolCall, change: ToolChange | undefined, world: SessionWorld) {
-  const { listed } = call.tool;
+function situationOf(
+  { definition, isTrusted, doubt }: PoolCall,
+  change: ToolChange | undefined,
+  session: SessionContext,
+) {
+  const { annotations, _meta } = definition.listed;
   return {
-    trusted: call.isTrusted,
-    ...(listed.annotations && { annotations: listed.annotations }),
-    ...(listed._meta?.['anthropic/requiresUserInteraction'] === true && { needsPerson: true }),
+    trusted: isTrusted,
+    ...(annotations && { annotations }),
+    ...(_meta?.['anthropic/requiresUserInteraction'] === true && { needsPerson: true }),
     ...(change && {
       changed: {
         text: change.text,
-        remedy: world.pins.remedyOf(change),
+        remedy: session.pins.remedyOf(change),
         ...(isPlainlyNew(change) && { isNew: true }),
       },
     }),
-    ...(call.doubt !== undefined && { doubt: call.doubt }),
+    ...(doubt !== undefined && { doubt }),
   };
 }
 
-/** Where somebody is asked before any tool of a server runs, nothing is read of it unasked; what is denied the reader leaves out. */
+/**
+ * Where an ask rule covers every tool of a server, reading its resources asks too. Deny rules need no decision here: the
+ * reader leaves those servers out.
+ */
 function decideReading(
   { builtIn, input }: PoolCall,
   common: Pick<Situation, 'rules' | 'mode' | 'bypassLaunched' | 'workspace'>,

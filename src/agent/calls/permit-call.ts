@@ -1,180 +1,169 @@
 import type { HookEffect } from '../../hooks/hook-effect.ts';
-import type { SessionHooks } from '../../hooks/session-hooks.ts';
 import { type Asker, askPeople, type Question } from '../../permissions/ask.ts';
 import type { Decision, Reason } from '../../permissions/decide.ts';
 import { narrowRules } from '../../permissions/match.ts';
 import { isInWorkspace, isProtectedPath, type Workspace } from '../../permissions/path.ts';
-
+import { modeOf } from '../../permissions/rule-store.ts';
 import { editsFiles, subjectOf } from '../../permissions/subject.ts';
+import type { ToolChange } from '../../pool/pinning/judge.ts';
 import type { PermissionMode, PermissionRuleValue, PermissionUpdate } from '../../protocol/permission.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
-import { displayName, type PoolCall, ruleCall, toolFields, type Who } from './pool-call.ts';
+import type { CallContext } from './call-context.ts';
+import { decideCall } from './decide-call.ts';
+import { displayName, hookFields, type PoolCall } from './pool-call.ts';
+import { resolveCall } from './resolve-call.ts';
 
-/** What one call may do, why, and who said so. */
+/** Whether a call may run, and why. */
 export type Permit =
-  /** The call is what was decided on, and nothing else may be run for it. */
+  /** Only `call` may run: it is the call that was decided on, resolved and with the input that hooks and people set. */
   | { readonly kind: 'allowed'; readonly call: PoolCall; readonly by: PermitReason }
-  /** It cannot be made, whoever allows it, so nobody was asked. */
+  /** The call cannot be made, for example because its server is not reachable, so nothing was decided. */
   | { readonly kind: 'failed'; readonly failure: unknown; readonly by: PermitReason }
   | {
       readonly kind: 'refused';
-      /** The text that the model receives. */
+      /** The text of the result that the model gets. */
       readonly text: string;
       readonly by: PermitReason;
-      /** The whole turn is to end. */
+      /** The answer ends the whole turn. */
       readonly interrupt?: true;
     };
 
-/** For explaining: the sentence, and the rule or mode it rests on, or the one who answered. */
+/** The reason of a decision, and the name of the asker that answered, if one was asked. */
 type PermitReason = Reason & { readonly answeredBy?: string };
 
-export type PermitWorld = {
-  readonly hooks: SessionHooks;
-  /** Who calls, as hooks are told; nobody is the lead. */
-  readonly who: Who;
-  mode(): PermissionMode;
-  workspace(): Workspace;
-  /**
-   * The call with its paths as the file system sees them, and its tool as the server lists it now; or why that must not
-   * be, or cannot. What was resolved once stays with the server and the definition it has.
-   */
-  resolve(call: PoolCall, signal: AbortSignal): Promise<Resolved>;
-  decide(call: PoolCall): Decision;
-  readonly askers: readonly Asker[];
-  applyUpdates(updates: readonly PermissionUpdate[]): Promise<void>;
-  /** Whether a rule for this project outlasts the session. */
-  keepsRules(): boolean;
-  /** Somebody was shown how the tool differs from what was accepted, and let it run. */
-  accept(call: PoolCall): void;
-  /** Around a question: the session waits for somebody. */
-  waiting<T>(work: Promise<T>): Promise<T>;
-  /** A hook has something to tell the model. */
-  note(text: string): void;
-  /** A hook wants the agent to stop. */
-  stop(why: string): void;
-};
-
-export type Resolved = PoolCall | { readonly fault: string } | { readonly failure: unknown };
-
-/** Hooks first, then rules and mode, then people: the first clear word of whoever may say it. Never rejects. */
-export async function permit(asked: PoolCall, world: PermitWorld, signal: AbortSignal): Promise<Permit> {
-  const { hooks } = world;
-  const fields = { ...world.who, ...toolFields(asked), tool_use_id: asked.id };
-  const before = await hooks.run('PreToolUse', fields, signal, asked.id);
-  if (before.additionalContext !== undefined) world.note(before.additionalContext);
-  if (before.stop !== undefined) {
-    world.stop(before.stop);
-    return refused(before.stop, { text: before.stop });
+/** Asks PreToolUse hooks, then rules and the permission mode, then people; the first definite decision wins. Never rejects. */
+export async function permitCall(
+  asked: PoolCall,
+  context: CallContext,
+  signal: AbortSignal,
+): Promise<Permit> {
+  const { session, agent } = context;
+  const fields = { ...agent.identity, ...hookFields(asked), tool_use_id: asked.id };
+  const hook = await session.hooks.run('PreToolUse', fields, signal, asked.id);
+  if (hook.additionalContext !== undefined) context.addNote(hook.additionalContext);
+  if (hook.stop !== undefined) {
+    context.stop(hook.stop);
+    return refused(hook.stop, { text: hook.stop });
   }
-  const given = before.updatedInput ? withInput(asked, before.updatedInput) : asked;
-  const call = await world.resolve(given, signal);
-  if ('fault' in call) return refused(call.fault, { text: call.fault });
-  if ('failure' in call) return failed(call.failure);
-  const decision = weigh(world.decide(call), before, world.mode());
-  const { reason } = decision;
-  switch (decision.kind) {
+  const given = hook.updatedInput ? withInput(asked, hook.updatedInput) : asked;
+  const resolved = await resolveCall(given, context, signal);
+  if (resolved.kind === 'refused') return refused(resolved.reason, { text: resolved.reason });
+  if (resolved.kind === 'failed') return failed(resolved.failure);
+  const { call } = resolved;
+  const { decision: byRules, change } = decideCall(call, context);
+  const { kind, reason } = applyHookDecision(byRules, hook, modeOf(session.rules.current()));
+  switch (kind) {
     case 'allow':
-      if (reason.changed) world.accept(call);
-      return allowed(call, reason);
+      if (reason.changed && change) session.pins.accept(change);
+      return { kind: 'allowed', call, by: reason };
     case 'deny':
       return refused(
-        before.decision === 'deny' ? `PreToolUse:${call.tool.name} hook error: ${reason.text}` : reason.text,
+        hook.decision === 'deny' ? `PreToolUse:${call.name} hook error: ${reason.text}` : reason.text,
         reason,
       );
     case 'ask':
-      return world.waiting(ask(call, reason, world, signal));
+      return session.whileWaiting(askForPermit(call, reason, change, context, signal));
   }
 }
 
-async function ask(call: PoolCall, reason: Reason, world: PermitWorld, signal: AbortSignal): Promise<Permit> {
+async function askForPermit(
+  call: PoolCall,
+  reason: Reason,
+  change: ToolChange | undefined,
+  context: CallContext,
+  signal: AbortSignal,
+): Promise<Permit> {
+  const { session, agent } = context;
+  const { agent_id: agentId } = agent.identity;
+  const destination = session.rules.keeps?.('localSettings') === true ? 'localSettings' : 'session';
   const question: Question = {
-    call: ruleCall(call, call.input),
+    call,
     toolUseId: call.id,
     displayName: displayName(call),
     reason,
-    suggestions: suggest(call, world.workspace(), world.keepsRules() ? 'localSettings' : 'session'),
+    suggestions: suggestUpdates(call, session.workspace(), destination),
     ...(call.provenance && { provenance: call.provenance }),
-    ...(world.who.agent_id !== undefined && { agentId: world.who.agent_id }),
+    ...(agentId !== undefined && { agentId }),
   };
-  const hook = hookAsker(call, question, world);
-  const askers = hook ? [hook, ...world.askers] : world.askers;
-  void world.hooks.run(
-    'Notification',
-    {
-      ...world.who,
-      message: `Permission is needed to use ${call.tool.name}`,
-      notification_type: 'permission_prompt',
-    },
-    signal,
-  );
+  const hook = permissionRequestHook(call, question, context);
+  const notification = {
+    ...agent.identity,
+    message: `Permission is needed to use ${call.name}`,
+    notification_type: 'permission_prompt',
+  };
+  void session.hooks.run('Notification', notification, signal);
+  const askers = hook ? [hook, ...session.askers] : session.askers;
   const { result, from } = await askPeople(askers, question, signal);
   const by: PermitReason = { ...reason, ...(from !== undefined && { answeredBy: from }) };
   if (result.behavior === 'deny') {
     return { ...refused(result.message, by), ...(result.interrupt && { interrupt: true as const }) };
   }
-  if (reason.changed && from !== hook?.name) world.accept(call);
+  const isHookAnswer = from === hook?.name;
+  // Only a person accepts a changed tool and saves rules: a hook may act on text that the model wrote.
+  if (reason.changed && change && !isHookAnswer) session.pins.accept(change);
   if (result.updatedPermissions) {
-    // Only a person's answer is written down: what a hook says may follow from what the model wrote.
-    const updates = from === hook?.name ? forSession(result.updatedPermissions) : result.updatedPermissions;
-    await world.applyUpdates(updates);
+    const updates = result.updatedPermissions;
+    await applyUpdates(isHookAnswer ? updates.map(forSession) : updates, context);
   }
-  return result.updatedInput
-    ? changed(withInput(call, result.updatedInput), by, world, signal)
-    : allowed(call, by);
+  if (!result.updatedInput) return { kind: 'allowed', call, by };
+  return permitUpdatedInput(withInput(call, result.updatedInput), by, context, signal);
 }
 
-/** Whoever answered may have changed the input, but not into something that is denied. */
-async function changed(
+/** The answer may replace the input, but not with one that a rule denies. */
+async function permitUpdatedInput(
   call: PoolCall,
   by: PermitReason,
-  world: PermitWorld,
+  context: CallContext,
   signal: AbortSignal,
 ): Promise<Permit> {
-  const resolved = await world.resolve(call, signal);
-  if ('fault' in resolved) return refused(resolved.fault, by);
-  if ('failure' in resolved) return failed(resolved.failure);
-  const decision = world.decide(resolved);
-  return decision.kind === 'deny' ? refused(decision.reason.text, decision.reason) : allowed(resolved, by);
+  const resolved = await resolveCall(call, context, signal);
+  if (resolved.kind === 'refused') return refused(resolved.reason, by);
+  if (resolved.kind === 'failed') return failed(resolved.failure);
+  const { kind, reason } = decideCall(resolved.call, context).decision;
+  return kind === 'deny' ? refused(reason.text, reason) : { kind: 'allowed', call: resolved.call, by };
 }
 
-function forSession(updates: readonly PermissionUpdate[]): PermissionUpdate[] {
-  return updates.map((update) => ({ ...update, destination: 'session' }));
-}
-
-/** What was written before no longer matters. */
-function withInput({ written: _, ...call }: PoolCall, input: PoolCall['input']): PoolCall {
-  return { ...call, input };
-}
-
-function allowed(call: PoolCall, by: PermitReason): Permit {
-  return { kind: 'allowed', call, by };
-}
-
-function failed(failure: unknown): Permit {
-  return { kind: 'failed', failure, by: { text: messageOf(failure) } };
-}
-
-/** `PermissionRequest` hooks answer beside people; without an opinion they leave it to them. */
-function hookAsker(
+/** `PermissionRequest` hooks answer side by side with people; a hook without a decision leaves the answer to them. */
+function permissionRequestHook(
   call: PoolCall,
   { suggestions }: Question,
-  { hooks, who }: PermitWorld,
+  { session: { hooks }, agent }: CallContext,
 ): Asker | undefined {
   if (!hooks.has('PermissionRequest')) return undefined;
   return {
     name: 'PermissionRequest hook',
     ask: async (_, signal) => {
-      const fields = { ...who, ...toolFields(call), permission_suggestions: [...suggestions] };
+      const fields = { ...agent.identity, ...hookFields(call), permission_suggestions: [...suggestions] };
       const effect = await hooks.run('PermissionRequest', fields, signal, call.id);
       if (effect.decision === 'deny') {
         const message = effect.reason ?? 'A PermissionRequest hook denied it';
         return { behavior: 'deny', message, interrupt: effect.interrupt };
       }
-      if (effect.decision !== 'allow') throw new Error('it has no opinion');
+      if (effect.decision !== 'allow') throw new Error('the hook made no decision');
       const { updatedInput, updatedPermissions } = effect;
       return { behavior: 'allow', updatedInput, updatedPermissions };
     },
   };
+}
+
+/** Mode `bypassPermissions` is set only if the launch flag for it was given. */
+async function applyUpdates(updates: readonly PermissionUpdate[], { session }: CallContext): Promise<void> {
+  const isPermitted = (update: PermissionUpdate) =>
+    update.type !== 'setMode' || update.mode !== 'bypassPermissions' || session.mayBypass;
+  const rejected = await session.rules.apply(updates.filter(isPermitted));
+  for (const { message } of rejected) session.note(message);
+}
+
+function forSession(update: PermissionUpdate): PermissionUpdate {
+  return { ...update, destination: 'session' };
+}
+
+function withInput({ originalInput: _, ...call }: PoolCall, input: PoolCall['input']): PoolCall {
+  return { ...call, input };
+}
+
+function failed(failure: unknown): Permit {
+  return { kind: 'failed', failure, by: { text: messageOf(failure) } };
 }
 
 function refused(text: string, by: PermitReason): Extract<Permit, { kind: 'refused' }> {
@@ -182,10 +171,11 @@ function refused(text: string, by: PermitReason): Extract<Permit, { kind: 'refus
 }
 
 /**
- * The decision once a hook has spoken. A hook may always be stricter. It may spare a person's question, but not one that
- * a rule or the tool itself demands, nor one about a tool that is not what was accepted, and it never opens what is denied. Mode `dontAsk` asks nobody, whoever wants it to.
+ * Combines the decision of the rules with that of PreToolUse hooks. A hook may always be stricter. It may skip a
+ * permission prompt, except one that a rule or the tool itself requires or one about a changed tool, and it never allows
+ * what is denied. In mode `dontAsk` a hook that asks denies.
  */
-export function weigh(
+export function applyHookDecision(
   decision: Decision,
   { decision: hook, reason }: HookEffect,
   mode: PermissionMode,
@@ -197,8 +187,8 @@ export function weigh(
     return { kind: 'deny', reason: { mode, text: `mode dontAsk denies what would be asked: ${text}` } };
   }
   const { rule, annotation, changed } = decision.reason;
-  const isDemanded = rule !== undefined || changed !== undefined || annotation === 'requiresUserInteraction';
-  if (hook === 'allow' && decision.kind === 'ask' && !isDemanded) {
+  const isRequired = rule !== undefined || changed !== undefined || annotation === 'requiresUserInteraction';
+  if (hook === 'allow' && decision.kind === 'ask' && !isRequired) {
     return byHook('allow', reason ?? 'a PreToolUse hook allowed it');
   }
   return decision;
@@ -209,42 +199,36 @@ function byHook(kind: Decision['kind'], text: string): Decision {
 }
 
 /**
- * What "always allow" would change for a call like this; nothing if it has to be asked about every time. A rule goes to
- * `destination`; a mode is for the session, since it is about more than this call.
+ * The updates that "always allow" would make for a call like this; none if the tool requires a person every time. A rule
+ * is saved to `destination`; a mode is set for the session only, since it allows more than this call.
  */
-export function suggest(
+export function suggestUpdates(
   call: PoolCall,
   workspace: Workspace,
   destination: 'localSettings' | 'session' = 'session',
 ): PermissionUpdate[] {
-  const { tool } = call;
-  if (tool.listed._meta?.['anthropic/requiresUserInteraction'] === true) return [];
-  if (tool.origin.kind === 'builtin' && editsFiles(tool.name) && isOrdinary(call, workspace)) {
+  if (call.definition.listed._meta?.['anthropic/requiresUserInteraction'] === true) return [];
+  if (call.server === undefined && editsFiles(call.name) && isAcceptedEdit(call, workspace)) {
     return [{ type: 'setMode', mode: 'acceptEdits', destination: 'session' }];
   }
   return [{ type: 'addRules', rules: rulesFor(call, workspace), behavior: 'allow', destination }];
 }
 
 /** Whether mode `acceptEdits` would allow the edit. */
-function isOrdinary(call: PoolCall, workspace: Workspace): boolean {
-  return subjects(call).every(
-    ({ value }) => isInWorkspace(value, workspace) && !isProtectedPath(value, workspace),
-  );
+function isAcceptedEdit(call: PoolCall, workspace: Workspace): boolean {
+  return inputs(call)
+    .flatMap((input) => subjectOf(call.name, input) ?? [])
+    .every(({ value }) => isInWorkspace(value, workspace) && !isProtectedPath(value, workspace));
 }
 
-/** A server's tool has no subject that rules could name. */
+/** Rules about a server's tool have no content, only the tool's name. */
 function rulesFor(call: PoolCall, workspace: Workspace): PermissionRuleValue[] {
-  const { tool } = call;
-  return tool.origin.kind === 'builtin'
-    ? narrowRules(tool.name, inputs(call), workspace)
-    : [{ toolName: tool.name }];
+  return call.server === undefined
+    ? narrowRules(call.name, inputs(call), workspace)
+    : [{ toolName: call.name }];
 }
 
-function subjects(call: PoolCall) {
-  return inputs(call).flatMap((it) => subjectOf(call.tool.name, it) ?? []);
-}
-
-/** The input as it is and as it was written: it is decided on both. */
-function inputs({ input, written }: PoolCall): PoolCall['input'][] {
-  return [input, ...(written ? [written] : [])];
+/** The resolved input and the original one: the decision covers both. */
+function inputs({ input, originalInput }: PoolCall): PoolCall['input'][] {
+  return [input, ...(originalInput ? [originalInput] : [])];
 }

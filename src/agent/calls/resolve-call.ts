@@ -3,112 +3,181 @@ import { dialled } from '../../mcp/calls/retrying-request.ts';
 import { isTrustedEntry } from '../../mcp/connection/connect-context.ts';
 import { HostError } from '../../mcp/errors/host-error.ts';
 import type { CallTarget } from '../../mcp/servers/call-target.ts';
-import type { Server } from '../../mcp/servers/server-status.ts';
+import type { Server, ServerOrigin } from '../../mcp/servers/server-status.ts';
+import { removingRule } from '../../permissions/match.ts';
+import { policyRules } from '../../permissions/rule.ts';
 import { definitionOf } from '../../pool/pinning/definition.ts';
 import { judge } from '../../pool/pinning/judge.ts';
 import type { PooledTool } from '../../pool/pool.ts';
-import { sourceOf } from '../session/server-status.ts';
-import type { SessionWorld, Worker } from './call-context.ts';
+import { mcpToolName, normalizeName } from '../../protocol/tool-name.ts';
+import type { BuiltIn } from '../builtins/built-in.ts';
+import { realInput, ruleLinks } from '../builtins/files/real-path.ts';
+import type { CallContext, ServerScopes, SessionContext } from './call-context.ts';
+import { decideCall } from './decide-call.ts';
 import type { PoolCall } from './pool-call.ts';
 
-/** Of a call or a question that has outlived its server. */
-export const ANOTHER_SERVER = 'it is another server now than the one this was decided on for';
+export type ResolvedCall =
+  | { readonly kind: 'resolved'; readonly call: PoolCall }
+  /** The input names a path that must not be used. */
+  | { readonly kind: 'refused'; readonly reason: string }
+  /** The server is gone or cannot be reached, or no longer has the tool. */
+  | { readonly kind: 'failed'; readonly failure: unknown };
+
+/** Of a call or a permission prompt that has outlived its server. */
+export const SERVER_REPLACED = 'the server was replaced after this call was decided';
+
+/** How long a server may take to list its resources before the permission prompt is shown without the list. */
+const LIST_TIMEOUT_MS = 10_000;
+const MAX_SHOWN_URI_LENGTH = 500;
 
 /**
- * The call with its tool as the server lists it now, which is what decisions rest on, or why it cannot be made. Waits
- * for the server, except where the call is denied whatever that lists. What was resolved before stays as it is: somebody
- * may have been shown it.
+ * Looks up what a decision depends on: the real path of a file, the listed resources of a server, the tool as its live
+ * server lists it now. A call that is bound to a server already keeps that server and definition, since a person may
+ * have been shown them.
  */
-export async function liveCall(
+export async function resolveCall(
   call: PoolCall,
-  worker: Worker,
-  world: Pick<SessionWorld, 'configured'>,
-  isDenied: (call: PoolCall) => boolean,
+  context: CallContext,
   signal: AbortSignal,
-): Promise<PoolCall | { readonly failure: unknown }> {
-  const { tool } = call;
-  const { origin } = tool;
-  if (origin.kind !== 'mcp' || call.at) return call;
-  const server = worker.servers().get(origin.server);
-  const target = worker.target(origin.server);
-  if (!server || !target) return { failure: goneServer(origin.server) };
+): Promise<ResolvedCall> {
+  const { builtIn } = call;
+  if (call.server !== undefined) return resolveServerTool(call, call.server, context, signal);
+  if (builtIn?.uriMember !== undefined) return resolveResource(call, builtIn.uriMember, context, signal);
+  return builtIn?.pathMember === undefined
+    ? { kind: 'resolved', call }
+    : resolvePath(call, builtIn, context.session);
+}
+
+/** Waits for the server to connect, unless a rule denies the call whatever the server lists. */
+async function resolveServerTool(
+  call: PoolCall,
+  key: string,
+  context: CallContext,
+  signal: AbortSignal,
+): Promise<ResolvedCall> {
+  const { session, agent } = context;
+  const { definition, tool = '' } = call;
+  if (call.boundServer) return { kind: 'resolved', call };
+  const server = agent.servers().get(key);
+  const target = agent.target(key);
+  if (!server || !target) return { kind: 'failed', failure: removedServer(key) };
   if (!target.live()) {
-    if (isDenied(call)) return call;
+    if (isDeniedByRule(call, context)) return { kind: 'resolved', call };
     try {
       await dialled(target, signal);
     } catch (failure) {
-      // Whoever gave up is answered as such, and nothing is sent.
-      return signal.aborted ? call : { failure };
+      // An interrupted call is answered as interrupted, and nothing is sent.
+      return signal.aborted ? { kind: 'resolved', call } : { kind: 'failed', failure };
     }
   }
-  const listed = target.tool(origin.tool);
+  const listed = target.tool(tool);
   if (!listed) {
-    const fault = `${notListed(origin.tool)}; nothing was sent`;
-    return { failure: new HostError('unknown-tool', origin.server, fault, { hasRun: 'no' }) };
+    const detail = `${notListed(tool)}; nothing was sent`;
+    return { kind: 'failed', failure: new HostError('unknown-tool', key, detail, { hasRun: 'no' }) };
   }
-  const now = listed === tool.listed ? tool : { ...tool, listed };
-  return { ...call, ...saidBy(tool, server, world), tool: now, at: server };
+  const current = listed === definition.listed ? definition : { ...definition, listed };
+  const trust = trustOf(definition, server, session);
+  return { kind: 'resolved', call: { ...call, ...trust, definition: current, boundServer: server } };
 }
 
-/** Why the call must not be sent as things are now; undefined if all is as it was decided on. */
-export function whyNotSend(call: PoolCall, target: CallTarget, worker: Worker): string | undefined {
-  const { origin, listed } = call.tool;
-  if (origin.kind !== 'mcp') return undefined;
-  if (!call.at) return 'nobody has compared its tools with what was accepted';
-  if (worker.servers().get(origin.server) !== call.at) return ANOTHER_SERVER;
-  const now = target.tool(origin.tool);
-  if (now === listed) return undefined;
-  if (!now) return notListed(origin.tool);
-  const isOther = judge({ server: origin.server, place: '' }, definitionOf(listed), now) !== undefined;
-  return isOther ? `its tool "${origin.tool}" changed after this call was decided on` : undefined;
+/** A denial by mode does not count: the mode may allow the call once the server has sent its annotations. */
+function isDeniedByRule(call: PoolCall, context: CallContext): boolean {
+  const { kind, reason } = decideCall(call, context).decision;
+  return kind === 'deny' && reason.rule !== undefined;
 }
 
-/** What follows from where a tool comes from. */
-export function saidBy(
+async function resolvePath(call: PoolCall, builtIn: BuiltIn, session: SessionContext): Promise<ResolvedCall> {
+  const [real, links] = await Promise.all([
+    realInput(builtIn, call.input, session.workspace()),
+    ruleLinks(session.rules.current().rules, session.workspace()),
+  ]);
+  if (real.kind === 'unresolved') return { kind: 'refused', reason: real.fault };
+  const isUnchanged = real.input === call.input;
+  const resolved = { ...call, links, ...(!isUnchanged && { input: real.input, originalInput: call.input }) };
+  return { kind: 'resolved', call: resolved };
+}
+
+/** A server that is unknown or not readable is left to the resource reader, which refuses it by name. */
+async function resolveResource(
+  call: PoolCall,
+  uriMember: string,
+  context: CallContext,
+  signal: AbortSignal,
+): Promise<ResolvedCall> {
+  const { server: key, [uriMember]: uri } = call.input;
+  if (typeof key !== 'string' || typeof uri !== 'string') return { kind: 'resolved', call };
+  const server = call.boundServer ?? context.agent.servers().get(key);
+  if (!server || !readableServers(context).includes(key)) return { kind: 'resolved', call };
+  const { doubt: _, ...asked } = call;
+  const isListed = isTrustedEntry(server.entry) || (await listsResource(key, uri, context, signal));
+  const doubt = `${sliceText(uri, MAX_SHOWN_URI_LENGTH)} is not listed by server "${key}", which is not trusted`;
+  return { kind: 'resolved', call: { ...asked, boundServer: server, ...(!isListed && { doubt }) } };
+}
+
+/** A URI is an argument: one that an untrusted server did not list itself may carry data to that server. */
+async function listsResource(
+  key: string,
+  uri: string,
+  { agent }: CallContext,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const features = agent.featuresOf(key);
+  const listed = await features.listResources(key, { signal, timeoutMs: LIST_TIMEOUT_MS }).catch(() => []);
+  return listed.some((resource) => resource.uri === uri);
+}
+
+/** Where a deny rule covers every tool of a server, its resources cannot be read either. */
+export function readableServers({ session, agent }: CallContext): string[] {
+  const rules = [...session.rules.current().rules, ...policyRules(agent.servers())];
+  const isAllowed = (server: string) =>
+    removingRule(rules, { name: mcpToolName(server, ''), server, tool: '' }) === undefined;
+  return agent.readableServers().filter(isAllowed);
+}
+
+/** Why the call must not be sent now: the server or the tool is not the one that was decided on. */
+export function sendObstacle(call: PoolCall, target: CallTarget, { agent }: CallContext): string | undefined {
+  const { server = '', tool = '', definition } = call;
+  if (!call.boundServer) return 'its tools have not been compared with the accepted definitions';
+  if (agent.servers().get(server) !== call.boundServer) return SERVER_REPLACED;
+  const listed = target.tool(tool);
+  if (listed === definition.listed) return undefined;
+  if (!listed) return notListed(tool);
+  const isChanged = judge({ server, place: '' }, definitionOf(definition.listed), listed) !== undefined;
+  return isChanged ? `tool "${tool}" changed after this call was decided` : undefined;
+}
+
+/** Whether the origin of a tool is trusted, and its name for hooks and permission prompts. */
+export function trustOf(
   { name: toolName, origin }: PooledTool,
   server: Server | undefined,
-  { configured }: Pick<SessionWorld, 'configured'>,
+  { configured }: Pick<SessionContext, 'configured'>,
 ): Pick<PoolCall, 'isTrusted' | 'provenance'> {
   if (origin.kind !== 'mcp') return { isTrusted: true };
   const { server: name, tool } = origin;
+  const showsOwnNames = normalizeName(name) === name && normalizeName(tool) === tool;
   return {
     isTrusted: server !== undefined && isTrustedEntry(server.entry),
     provenance: {
       name,
       source: sourceOf(name, server?.origin ?? 'dynamic', configured),
-      ...(toolName !== `mcp__${name}__${tool}` && { tool }),
+      ...(!(showsOwnNames && toolName === mcpToolName(name, tool)) && { tool }),
     },
   };
 }
 
-export function goneServer(server: string): HostError {
-  return new HostError('unknown-server', server, 'it is gone', { hasRun: 'no' });
+/** Where a server comes from: `sdk` for one of the program, the scope of its file, or `dynamic`. */
+export function sourceOf(name: string, origin: ServerOrigin, configured: ServerScopes | undefined): string {
+  return origin === 'sdk' ? 'sdk' : scopeOf(name, origin, configured);
+}
+
+export function scopeOf(name: string, origin: ServerOrigin, configured: ServerScopes | undefined): string {
+  return (origin === 'config' ? configured?.scopeOf(name) : undefined) ?? 'dynamic';
+}
+
+export function removedServer(server: string): HostError {
+  return new HostError('unknown-server', server, 'removed from this session', { hasRun: 'no' });
 }
 
 function notListed(tool: string): string {
-  return `it does not list the tool "${tool}" any more`;
-}
-
-/** How long a server may take to list what it has, before somebody is asked instead. */
-const PATIENCE_MS = 10_000;
-const LONGEST_URI = 500;
-
-/**
- * Why reading a URI is not known to only read; undefined if it is. A URI is an argument like any other: what a server
- * that nobody vouched for has not listed itself may carry something to it.
- */
-export async function resourceDoubt(
-  key: string,
-  uri: string,
-  { entry }: Server,
-  worker: Pick<Worker, 'featuresOf'>,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  if (isTrustedEntry(entry)) return undefined;
-  const listed = await worker
-    .featuresOf(key)
-    .listResources(key, { signal, timeoutMs: PATIENCE_MS })
-    .catch(() => []);
-  if (listed.some((it) => it.uri === uri)) return undefined;
-  return `${sliceText(uri, LONGEST_URI)} is none of the resources that server "${key}" lists, and the server is not trusted`;
+  return `tool "${tool}" is no longer listed`;
 }

@@ -1,107 +1,161 @@
 import { isRecord } from '../../base/json-value.ts';
 import type { HookEffect } from '../../hooks/hook-effect.ts';
-import type { SessionHooks } from '../../hooks/session-hooks.ts';
-import type { CallOptions } from '../../mcp/connection/connection.ts';
-import type { Origin } from '../../pool/pool.ts';
+import { callServer } from '../../mcp/calls/call-tool.ts';
 import type { UserBlock } from '../../protocol/agent-message.ts';
-import type { CallToolResult } from '../../protocol/mcp.ts';
-import type { BuiltInWorld } from '../builtins/built-in.ts';
 import { failedOutcome, INTERRUPTED, type ToolOutcome } from '../loop/run-calls.ts';
-import { type ResultPolicy, type ResultSource, resultSource } from '../results/result-store.ts';
+import { type ResultSource, resultSource } from '../results/result-store.ts';
 import { blockPieces, contentOf, failureToModel, toModel } from '../results/to-model.ts';
 import { jsonText, toProgram } from '../results/tool-result.ts';
+import { builtInContext } from './built-in-context.ts';
+import type { CallContext } from './call-context.ts';
+import { hookFields, type PoolCall } from './pool-call.ts';
+import { removedServer, sendObstacle } from './resolve-call.ts';
 
-import { type PoolCall, toolFields, type Who } from './pool-call.ts';
+/** Runs a call that is allowed, then its PostToolUse hooks. Never rejects. */
+export async function runCall(
+  call: PoolCall,
+  context: CallContext,
+  signal: AbortSignal,
+): Promise<ToolOutcome> {
+  const startedAt = performance.now();
+  let outcome: ToolOutcome;
+  try {
+    outcome = await (call.server === undefined
+      ? runBuiltIn(call, context, signal)
+      : runServerTool(call, call.server, startedAt, context, signal));
+  } catch (failure) {
+    return failCall(call, failure, context, signal);
+  }
+  return runPostHooks(call, outcome, startedAt, context, signal);
+}
 
-export type RunWorld = {
-  readonly hooks: SessionHooks;
-  /** Who calls, as hooks are told; nobody is the lead. */
-  readonly who: Who;
-  /** What a built-in tool works with, for this call. */
-  builtInWorld(call: PoolCall): BuiltInWorld;
-  /** Calls the tool of a server, however its connection stands; rejects with what is to be told. */
-  callServer(
-    call: PoolCall,
-    origin: Extract<Origin, { kind: 'mcp' }>,
-    options: Pick<CallOptions, 'signal' | 'meta' | 'onProgress'>,
-  ): Promise<Partial<CallToolResult>>;
-  onProgress(call: PoolCall, progress: object, elapsedMs: number): void;
-  /** What becomes of what a model cannot take. */
-  readonly results: ResultPolicy;
-  note(text: string): void;
-  stop(why: string): void;
-};
+/** The outcome of a call that failed, after its PostToolUseFailure hooks. */
+export async function failCall(
+  call: PoolCall,
+  failure: unknown,
+  context: CallContext,
+  signal: AbortSignal,
+): Promise<ToolOutcome> {
+  const outcome = signal.aborted
+    ? failedOutcome(INTERRUPTED)
+    : toOutcome(await failureToModel(failure, sourceOf(call, context)));
+  return runPostHooks(call, outcome, performance.now(), context, signal);
+}
 
-/** Runs a call that is allowed, and lets hooks look at what came of it. Never rejects. */
-export async function runCall(call: PoolCall, world: RunWorld, signal: AbortSignal): Promise<ToolOutcome> {
-  const since = performance.now();
-  const elapsed = () => Math.round(performance.now() - since);
-  const outcome = await run(call, world, elapsed, signal);
-  const about = { ...world.who, ...toolFields(call), tool_use_id: call.id };
-  const duration_ms = elapsed();
+async function runBuiltIn(call: PoolCall, context: CallContext, signal: AbortSignal): Promise<ToolOutcome> {
+  const { builtIn, name, input } = call;
+  if (!builtIn) return failedOutcome(`${name} is not available in this session`);
+  return builtIn.run(input, builtInContext(call, context), signal);
+}
+
+async function runServerTool(
+  call: PoolCall,
+  server: string,
+  startedAt: number,
+  context: CallContext,
+  signal: AbortSignal,
+): Promise<ToolOutcome> {
+  const { session, agent } = context;
+  const target = agent.target(server);
+  if (!target) throw removedServer(server);
+  const request = {
+    server,
+    tool: call.tool ?? '',
+    args: { ...call.input },
+    signal,
+    meta: { 'claudecode/toolUseId': call.id },
+    whyNot: () => sendObstacle(call, target, context),
+    onProgress: (progress: object) =>
+      session.emit({
+        type: 'tool_progress',
+        tool_use_id: call.id,
+        tool_name: call.name,
+        parent_tool_use_id: agent.parentToolUseId,
+        elapsed_time_seconds: Math.round((performance.now() - startedAt) / 1000),
+        progress,
+      }),
+  };
+  const result = await callServer(target, request, session.journal, session.callLimits);
+  const outcome = toOutcome(await toModel(result, sourceOf(call, context), signal));
+  return { ...outcome, programResult: toProgram(result, outcome) };
+}
+
+async function runPostHooks(
+  call: PoolCall,
+  outcome: ToolOutcome,
+  startedAt: number,
+  context: CallContext,
+  signal: AbortSignal,
+): Promise<ToolOutcome> {
+  const { hooks } = context.session;
+  const fields = { ...context.agent.identity, ...hookFields(call), tool_use_id: call.id };
   const effect = outcome.isError
-    ? await world.hooks.run(
+    ? await hooks.run(
         'PostToolUseFailure',
-        { ...about, error: textOf(outcome), is_interrupt: signal.aborted },
+        { ...fields, error: textOf(outcome), is_interrupt: signal.aborted },
         signal,
         call.id,
       )
-    : await world.hooks.run(
+    : await hooks.run(
         'PostToolUse',
-        { ...about, tool_response: outcome.content, duration_ms },
+        {
+          ...fields,
+          tool_response: outcome.content,
+          duration_ms: Math.round(performance.now() - startedAt),
+        },
         signal,
         call.id,
       );
-  return afterHooks(call, outcome, effect, world);
+  return applyHookEffect(call, outcome, effect, context);
 }
 
-async function afterHooks(
+/** The call has run, so a hook that denies it only adds its reason for the model. */
+async function applyHookEffect(
   call: PoolCall,
   outcome: ToolOutcome,
-  effect: HookEffect,
-  world: RunWorld,
+  { additionalContext, stop, decision, reason, updatedOutput }: HookEffect,
+  context: CallContext,
 ): Promise<ToolOutcome> {
-  const { additionalContext, stop, decision, reason, updatedOutput } = effect;
-  if (additionalContext !== undefined) world.note(additionalContext);
-  // The call has run; what a hook objects to is told to the model.
-  if (decision === 'deny' && reason !== undefined) world.note(reason);
-  if (stop !== undefined) world.stop(stop);
+  if (additionalContext !== undefined) context.addNote(additionalContext);
+  if (decision === 'deny' && reason !== undefined) context.addNote(reason);
+  if (stop !== undefined) context.stop(stop);
   if (!updatedOutput) return outcome;
-  const content = await hookedContent(updatedOutput.value, outcome, sourceOf(call, world));
+  const content = await hookOutputContent(updatedOutput.value, outcome, sourceOf(call, context));
   return { content, isError: outcome.isError };
 }
 
-async function run(
-  call: PoolCall,
-  world: RunWorld,
-  elapsed: () => number,
-  signal: AbortSignal,
-): Promise<ToolOutcome> {
-  const { origin, name } = call.tool;
-  if (origin.kind === 'builtin') {
-    const { builtIn } = call;
-    if (!builtIn) return failedOutcome(`${name} is not available in this session`);
-    try {
-      return await builtIn.run(call.input, world.builtInWorld(call), signal);
-    } catch (thrown) {
-      return failureOf(thrown, sourceOf(call, world), signal);
+/**
+ * Converts the output that a hook put in the place of a result: a string, blocks in MCP's or the model's form, a whole MCP
+ * result, or any data. The length is not limited; a failed result is still reduced to text, as model APIs require.
+ */
+export async function hookOutputContent(
+  value: unknown,
+  { isError }: { readonly isError: boolean },
+  source: ResultSource,
+): Promise<string | UserBlock[]> {
+  if (typeof value === 'string') return value;
+  const given: unknown = isRecord(value) && 'content' in value ? value.content : value;
+  if (typeof given === 'string') return given;
+  if (!Array.isArray(given) || given.length === 0 || !given.every(isBlock)) return jsonText(value);
+  const unlimited: ResultSource = {
+    ...source,
+    limit: { most: Number.POSITIVE_INFINITY, unit: 'characters' },
+  };
+  const blocks: UserBlock[] = [];
+  for (const block of given) {
+    if (block.type === 'image' && isRecord(block.source)) {
+      blocks.push(isError ? { type: 'text', text: '[Image]' } : { type: 'image', source: block.source });
+    } else {
+      const pieces = await blockPieces(block, unlimited);
+      const { content } = await contentOf(pieces, unlimited, { isError });
+      blocks.push(...(typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content));
     }
   }
-  try {
-    const result = await world.callServer(call, origin, {
-      signal,
-      meta: { 'claudecode/toolUseId': call.id },
-      onProgress: (progress) => world.onProgress(call, progress, elapsed()),
-    });
-    const outcome = toOutcome(await toModel(result, sourceOf(call, world), signal));
-    return { ...outcome, told: toProgram(result, outcome) };
-  } catch (failure) {
-    return failureOf(failure, sourceOf(call, world), signal);
-  }
+  return blocks;
 }
 
-async function failureOf(thrown: unknown, source: ResultSource, signal: AbortSignal): Promise<ToolOutcome> {
-  return signal.aborted ? failedOutcome(INTERRUPTED) : toOutcome(await failureToModel(thrown, source));
+function isBlock(value: unknown): value is Record<string, unknown> & { type: string } {
+  return isRecord(value) && typeof value.type === 'string';
 }
 
 function toOutcome({ content, isError }: { content: unknown; isError: boolean }): ToolOutcome {
@@ -113,41 +167,10 @@ function textOf({ content }: ToolOutcome): string {
   return content.map((block) => (block.type === 'text' ? block.text : `[${block.type}]`)).join('\n');
 }
 
-function sourceOf({ tool: { name, origin, listed } }: PoolCall, { results }: RunWorld): ResultSource {
-  const server = origin.kind === 'mcp' ? origin.server : name;
-  return resultSource(results, { name, server }, listed._meta);
-}
-
-/**
- * What a hook put in the place of a result: a text, blocks in MCP's or the model's form, a whole MCP result, or any
- * data. How long it is, is the hook's affair; that a failed result holds text only is not.
- */
-export async function hookedContent(
-  value: unknown,
-  { isError }: { readonly isError: boolean },
-  source: ResultSource,
-): Promise<string | UserBlock[]> {
-  if (typeof value === 'string') return value;
-  const given: unknown = isRecord(value) && 'content' in value ? value.content : value;
-  if (typeof given === 'string') return given;
-  if (!Array.isArray(given) || given.length === 0 || !given.every(isBlock)) return jsonText(value);
-  const boundless: ResultSource = {
-    ...source,
-    limit: { most: Number.POSITIVE_INFINITY, unit: 'characters' },
-  };
-  const blocks: UserBlock[] = [];
-  for (const block of given) {
-    if (block.type === 'image' && isRecord(block.source)) {
-      blocks.push(isError ? { type: 'text', text: '[Image]' } : { type: 'image', source: block.source });
-    } else {
-      const pieces = await blockPieces(block, boundless);
-      const { content } = await contentOf(pieces, boundless, { isError });
-      blocks.push(...(typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content));
-    }
-  }
-  return blocks;
-}
-
-function isBlock(it: unknown): it is Record<string, unknown> & { type: string } {
-  return isRecord(it) && typeof it.type === 'string';
+function sourceOf(
+  { name, server = name, definition }: PoolCall,
+  { session, agent }: CallContext,
+): ResultSource {
+  const policy = { ...session.results, canUse: (tool: string) => agent.pool().byName.has(tool) };
+  return resultSource(policy, { name, server }, definition.listed._meta);
 }

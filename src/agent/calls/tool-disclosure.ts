@@ -1,47 +1,50 @@
 import { type Division, divide } from '../../pool/disclosure.ts';
 import type { Pool } from '../../pool/pool.ts';
 import { searchPool, serversOf } from '../../pool/search/search-pool.ts';
-import type { ToolIndex } from '../../pool/search/tool-index.ts';
 import type { FoundTools } from '../builtins/built-in.ts';
 import type { ModelMessage } from '../models/model.ts';
+import type { Agent } from './call-context.ts';
 
-/** The tool that finds what is not told at once; without it everything is told. */
+/** The tool that finds deferred tools; without it in the pool, no tool is deferred. */
 const TOOL_SEARCH = 'ToolSearch';
 
-/** What one agent has been told of its pool: nothing it knows is taken away again, and what it finds comes last. */
-export class ToolShelf {
+/**
+ * Which tools of the pool are sent to an agent's model and which are deferred. A tool that was sent once is never taken
+ * back, and tools that a search found come last, so that prompt caches hold.
+ */
+export class ToolDisclosure {
   readonly #budgetTokens: number;
-  readonly #names = new Set<string>();
+  readonly #sent = new Set<string>();
   readonly #loaded = new Set<string>();
-  #made: { readonly pool: Pool; readonly loaded: number; readonly division: Division } | undefined;
+  #last: { readonly pool: Pool; readonly loaded: number; readonly division: Division } | undefined;
 
   constructor(budgetTokens: number) {
     this.#budgetTokens = budgetTokens;
   }
 
-  /** What of the pool is told now; of one pool the same value until something is loaded. */
+  /** The division of the pool now; for the same pool the same value, until more tools are loaded. */
   divide(pool: Pool): Division {
-    if (this.#made?.pool === pool && this.#made.loaded === this.#loaded.size) return this.#made.division;
+    if (this.#last?.pool === pool && this.#last.loaded === this.#loaded.size) return this.#last.division;
     const budget = pool.byName.has(TOOL_SEARCH) ? this.#budgetTokens : Infinity;
-    const division = divide(pool, budget, { names: this.#names, loaded: this.#loaded });
-    this.#made = { pool, loaded: this.#loaded.size, division };
+    const division = divide(pool, budget, { names: this.#sent, loaded: this.#loaded });
+    this.#last = { pool, loaded: this.#loaded.size, division };
     return division;
   }
 
-  /** The same, for the one who does tell it. */
-  tell(pool: Pool): Division {
+  /** Divides the pool for a request to the model, and remembers which tools it sends. */
+  disclose(pool: Pool): Division {
     const division = this.divide(pool);
-    for (const { name } of division.told) if (!this.#loaded.has(name)) this.#names.add(name);
+    for (const { name } of division.told) if (!this.#loaded.has(name)) this.#sent.add(name);
     return division;
   }
 
-  /** From the next round on these are told too. */
+  /** Sends these tools too, from the next request on. */
   load(names: Iterable<string>): void {
-    for (const name of names) if (!this.#names.has(name)) this.#loaded.add(name);
+    for (const name of names) if (!this.#sent.has(name)) this.#loaded.add(name);
   }
 }
 
-/** The tools a conversation has called: one that is gone on with knows them. */
+/** The names of the tools that a conversation has called, so that a resumed conversation keeps them. */
 export function calledTools(messages: readonly ModelMessage[]): string[] {
   return messages.flatMap((message) =>
     message.role === 'assistant'
@@ -50,34 +53,33 @@ export function calledTools(messages: readonly ModelMessage[]): string[] {
   );
 }
 
-type FindWorld = {
-  readonly pool: Pool;
-  readonly index: ToolIndex;
-  readonly shelf: ToolShelf;
-  /** Servers that can be connected. */
-  readonly waiting: readonly string[];
-};
-
-/** Finds servers' tools by name or by what they do, and puts them on the shelf. */
+/** Finds tools of servers by name or purpose, and discloses them. */
 export async function findTools(
-  text: string,
+  query: string,
   limit: number,
-  { pool, index, shelf, waiting }: FindWorld,
+  agent: Pick<Agent, 'pool' | 'index' | 'disclosure' | 'servers'>,
 ): Promise<FoundTools> {
-  const { told, searchable } = shelf.divide(pool);
-  const known = new Set(told);
-  const { tools, unknown, unknownServer } = await searchPool(text, { limit }, { pool, index });
-  shelf.load(tools.map(({ name }) => name));
+  const pool = agent.pool();
+  const { told, searchable } = agent.disclosure.divide(pool);
+  const disclosed = new Set(told);
+  const { tools, unknown, unknownServer } = await searchPool(query, { limit }, { pool, index: agent.index });
+  agent.disclosure.load(tools.map(({ name }) => name));
   return {
     tools: tools.map((tool) => ({
       name: tool.name,
       description: tool.description,
-      isTold: known.has(tool),
+      isTold: disclosed.has(tool),
     })),
     unknown,
     ...(unknownServer && { unknownServer }),
     searchable: searchable.length,
     servers: serversOf(pool),
-    waiting,
+    waiting: connectableServers(agent),
   };
+}
+
+/** The servers that `connect_mcp` can connect, if the agent has that tool. */
+function connectableServers(agent: Pick<Agent, 'pool' | 'servers'>): string[] {
+  if (!agent.pool().byName.has('connect_mcp')) return [];
+  return [...agent.servers()].flatMap(([key, { state }]) => (state.kind === 'waiting' ? [key] : []));
 }

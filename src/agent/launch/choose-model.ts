@@ -3,13 +3,13 @@ import { resolve } from 'node:path';
 import { isRecord } from '../../base/json-value.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { anthropicModel } from '../models/anthropic.ts';
-import { type Model, ModelFault, type ModelLimits, type ModelRequest } from '../models/model.ts';
+import { type Model, ModelError, type ModelLimits, type ModelRequest } from '../models/model.ts';
 import { openAiModel } from '../models/openai.ts';
 import { rehearsalModel } from '../models/rehearsal.ts';
 import { type RetryOptions, withRetry } from '../models/retry.ts';
 import { type ScriptedReply, scriptedModel, text, toolUse } from '../models/scripted.ts';
 import type { AgentFlags } from './flag-table.ts';
-import { firstName, type ModelEnvironment, type ModelPlace, placeOf } from './model-name.ts';
+import { firstName, type ModelEnvironment, type ModelTarget, resolveModelName } from './model-name.ts';
 
 /** A model for a session, which understands every name that `--model` does, and the name to begin with. */
 type ChosenModel = {
@@ -30,7 +30,7 @@ export function chooseModel(
   const given = firstName(flags.model, env.TOOLPLANE_MODEL, env.ANTHROPIC_MODEL);
   const models = new Map<string, Named>();
   const find = (name: string): Named => {
-    const found = models.get(name) ?? open(placeOf(name, env), flags, options);
+    const found = models.get(name) ?? open(resolveModelName(name, env), flags, options);
     models.set(name, found);
     return found;
   };
@@ -57,7 +57,7 @@ export function chooseModel(
 type Named = { readonly model: Model; readonly name: string; readonly lookedFor?: string };
 
 function open(
-  place: ModelPlace,
+  place: ModelTarget,
   { betas = [] }: ModelFlags,
   { cwd = '.', timeoutMs }: { readonly cwd?: string; readonly timeoutMs?: number },
 ): Named {
@@ -92,7 +92,7 @@ function missingModel(lookedFor: string): Model {
     limits: LIMITS,
     stream: () => ({
       [Symbol.asyncIterator]: () => ({
-        next: () => Promise.reject(new ModelFault('unauthorized', lookedFor)),
+        next: () => Promise.reject(new ModelError('unauthorized', lookedFor)),
       }),
     }),
   };
@@ -112,7 +112,7 @@ function fileModel(path: string): Model {
   return scriptedModel(async (_, n) => {
     replies ??= readReplies(path);
     const reply = (await replies)[n - 1];
-    return reply ?? { fault: new ModelFault('bad-request', `${path} has no reply for request ${n}`) };
+    return reply ?? { fault: new ModelError('bad-request', `${path} has no reply for request ${n}`) };
   });
 }
 
@@ -120,7 +120,7 @@ async function readReplies(path: string): Promise<readonly ScriptedReply[]> {
   try {
     return parseReplies(JSON.parse(await readFile(path, 'utf8')));
   } catch (cause) {
-    throw new ModelFault('bad-request', `--model scripted:${path}: ${messageOf(cause)}`, { cause });
+    throw new ModelError('bad-request', `--model scripted:${path}: ${messageOf(cause)}`, { cause });
   }
 }
 

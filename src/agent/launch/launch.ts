@@ -17,7 +17,7 @@ import type { RuleSet } from '../../permissions/rule-store.ts';
 import { openPins } from '../../pool/pinning/open-pins.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
 import { SdkError } from '../../protocol/sdk-error.ts';
-import type { ModelFaultCode } from '../models/model.ts';
+import type { ModelErrorCode } from '../models/model.ts';
 import type { RetryEvent } from '../models/retry.ts';
 import { AgentSession } from '../session/agent-session.ts';
 import type { ConfiguredNames } from '../session/server-status.ts';
@@ -26,16 +26,16 @@ import type { AgentFlags } from './flag-table.ts';
 import { openConversation } from './open-conversation.ts';
 import { parseFlags } from './parse-flags.ts';
 import {
-  launchWorld,
+  configEnvironment,
+  type LaunchEnvironment,
   planSession,
   readPromptFiles,
   readRequestSettings,
-  type Surroundings,
-  wantedConfiguration,
+  requestedSources,
 } from './plan-session.ts';
 
 /** What an agent is started with, as a process or in one. */
-export type Launch = Surroundings & {
+export type Launch = LaunchEnvironment & {
   readonly argv: readonly string[];
   readonly now: () => Date;
   /** Hears what has no effect, one line each. */
@@ -52,7 +52,7 @@ export async function launch(link: AgentLink, given: Launch): Promise<AgentSessi
   const { flags } = parsed;
   const [prompts, configuration] = await Promise.all([
     readPromptFiles(flags, cwd),
-    readConfiguration(launchWorld(flags, { ...given, cwd }, process.platform), wantedConfiguration(flags)),
+    readConfiguration(configEnvironment(flags, { ...given, cwd }, process.platform), requestedSources(flags)),
   ]);
   const { settings } = configuration;
   const running = new RunningConfiguration(configuration);
@@ -73,7 +73,7 @@ export async function launch(link: AgentLink, given: Launch): Promise<AgentSessi
   let session: AgentSession | undefined;
   const requests = readRequestSettings(flags, env);
   for (const text of requests.notes) note(text);
-  const retry = { ...requests.retry, onRetry: (event: RetryEvent) => session?.say(retryMessage(event)) };
+  const retry = { ...requests.retry, onRetry: (event: RetryEvent) => session?.emit(retryMessage(event)) };
   const chosen = chooseModel({ ...flags, ...(model !== undefined && { model }) }, env, {
     cwd,
     retry,
@@ -156,7 +156,7 @@ function retryMessage({ fault, failures, maxRetries, delayMs, kind, model }: Ret
   };
 }
 
-const RETRY_ERRORS: Readonly<Record<ModelFaultCode, string>> = {
+const RETRY_ERRORS: Readonly<Record<ModelErrorCode, string>> = {
   'rate-limited': 'rate_limit',
   overloaded: 'overloaded',
   failed: 'server_error',
@@ -171,7 +171,7 @@ export function launchRules(
   flags: AgentFlags,
   rules: readonly Rule[],
   { world, settings }: Configuration,
-  around: Pick<Surroundings, 'cwd' | 'home'> & { note(text: string): void },
+  around: Pick<LaunchEnvironment, 'cwd' | 'home'> & { note(text: string): void },
 ): FileRuleStore {
   const first = placedRules(settings, around);
   const mode = flags.skipPermissions ? 'bypassPermissions' : flags.permissionMode;
@@ -193,12 +193,12 @@ export function launchRules(
 /** What files say of permissions, with directories as paths are compared. */
 export function placedRules(
   { permissions }: Pick<Settings, 'permissions'>,
-  around: Pick<Surroundings, 'cwd' | 'home'>,
+  around: Pick<LaunchEnvironment, 'cwd' | 'home'>,
 ): RuleSet {
   const directories = permissions.directories.map((it) => ({ ...it, path: absolute(it.path, around) }));
   return { ...permissions, directories };
 }
 
-function absolute(path: string, { cwd, home }: Pick<Surroundings, 'cwd' | 'home'>): string {
+function absolute(path: string, { cwd, home }: Pick<LaunchEnvironment, 'cwd' | 'home'>): string {
   return absolutePath(path, { cwd, home, directories: [] });
 }

@@ -2,7 +2,7 @@
 export type ModelEnvironment = Readonly<Record<string, string | undefined>>;
 
 /** Where a model is and what it is called there. */
-export type ModelPlace =
+export type ModelTarget =
   | {
       readonly kind: 'anthropic';
       readonly name: string;
@@ -31,7 +31,7 @@ export function firstName(...given: readonly (string | undefined)[]): string {
  * Finds a model by what a person calls it: `anthropic:<name>`, `openai:<name>`, `rehearsal`, `scripted:<file>`. A plain
  * name, or none, is one of the provider that the environment has settings for, Anthropic first.
  */
-export function placeOf(given: string, env: ModelEnvironment): ModelPlace {
+export function resolveModelName(given: string, env: ModelEnvironment): ModelTarget {
   const [, prefix, rest = ''] = /^(anthropic|openai|scripted):([\s\S]*)$/.exec(given) ?? [];
   if (given === 'rehearsal') return { kind: 'rehearsal' };
   if (prefix === 'scripted') return { kind: 'scripted', file: rest };
@@ -43,7 +43,7 @@ export function placeOf(given: string, env: ModelEnvironment): ModelPlace {
 const ANTHROPIC = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL'];
 const OPENAI = ['OPENAI_API_KEY', 'OPENAI_BASE_URL'];
 
-function anthropic(given: string, env: ModelEnvironment): ModelPlace | undefined {
+function anthropic(given: string, env: ModelEnvironment): ModelTarget | undefined {
   const { ANTHROPIC_API_KEY: key, ANTHROPIC_AUTH_TOKEN: token, ANTHROPIC_BASE_URL: baseUrl } = env;
   if (!key && !token && !baseUrl) return undefined;
   if (baseUrl && !URL.canParse(baseUrl)) return badUrl('ANTHROPIC_BASE_URL');
@@ -54,7 +54,7 @@ function anthropic(given: string, env: ModelEnvironment): ModelPlace | undefined
   return { kind: 'anthropic', name, credential, ...(baseUrl && { baseUrl }) };
 }
 
-function openai(name: string, env: ModelEnvironment): ModelPlace | undefined {
+function openai(name: string, env: ModelEnvironment): ModelTarget | undefined {
   const { OPENAI_API_KEY: apiKey, OPENAI_BASE_URL: baseUrl } = env;
   if (!apiKey && !baseUrl) return undefined;
   if (baseUrl && !URL.canParse(baseUrl)) return badUrl('OPENAI_BASE_URL');
@@ -66,11 +66,11 @@ function openai(name: string, env: ModelEnvironment): ModelPlace | undefined {
   return { kind: 'openai', name, ...(apiKey && { apiKey }), ...(baseUrl && { baseUrl }) };
 }
 
-function badUrl(variable: string): ModelPlace {
+function badUrl(variable: string): ModelTarget {
   return { kind: 'missing', lookedFor: `There is no model: ${variable} is no full URL` };
 }
 
-function missing(variables: readonly string[], given: string): ModelPlace {
+function missing(variables: readonly string[], given: string): ModelTarget {
   const which = given === '' ? 'There is no model' : `There is no way to the model "${given}"`;
   const lookedFor = `${which}: none of ${variables.join(', ')} is set; set one, or use --model rehearsal, which works offline`;
   return { kind: 'missing', lookedFor };

@@ -6,7 +6,7 @@ import {
   findSession,
   isSessionId,
   latestSession,
-  type SessionPlace,
+  type SessionLocation,
   sessionPath,
 } from '../transcript/session-files.ts';
 import { fork, Transcript, type TranscriptOptions } from '../transcript/transcript.ts';
@@ -97,7 +97,7 @@ const MOST = 20;
 /** The file of the session that one was forked from, of the one that was forked from, and so on; also those that are gone. */
 export async function forkSources(
   forkedFrom: string | undefined,
-  place: Omit<SessionPlace, 'sessionId'>,
+  place: Omit<SessionLocation, 'sessionId'>,
 ): Promise<string[]> {
   const paths: string[] = [];
   let next = forkedFrom;

@@ -34,7 +34,7 @@ export type PlanFiles = {
 };
 
 /** Flags and files as a session takes them. Where both say something, the flag counts, but policy beats it. */
-export function planSession(flags: AgentFlags, files: PlanFiles, around: Surroundings): SessionPlan {
+export function planSession(flags: AgentFlags, files: PlanFiles, around: LaunchEnvironment): SessionPlan {
   const { env, cwd, home, version } = around;
   const { settings, prompts } = files;
   const allowed = readRules(flags.allowedTools ?? [], 'allow', 'cliArg');
@@ -68,8 +68,8 @@ export function planSession(flags: AgentFlags, files: PlanFiles, around: Surroun
     mayBypass: mode.mayBypass,
     // A program that answers questions says so; one that does not is not asked.
     asksProgram: flags.permissionPromptTool !== undefined && flags.permissionPrompts !== 'none',
-    tellsState: env.CLAUDE_CODE_SDK_READS_SESSION_STATE === '1',
-    tellsDecisions: flags.tellDecisions === true,
+    reportsState: env.CLAUDE_CODE_SDK_READS_SESSION_STATE === '1',
+    reportsDecisions: flags.tellDecisions === true,
     marks: flags.toolMarks === true,
     ...(toolSearch && { toolSearch }),
     leadOnly: flags.leadOnly === true,
@@ -86,7 +86,7 @@ export function planSession(flags: AgentFlags, files: PlanFiles, around: Surroun
     faults: [
       ...prefixed('--disallowedTools', denied.faults),
       ...mode.faults,
-      ...wantedFaults(flags),
+      ...sourceErrors(flags),
       ...((flags.permissionPromptTool ?? 'stdio') === 'stdio' ? [] : [NO_PROMPT_TOOL]),
       ...misread.map((name) => `--agents: "${name}" must be { "description": text, "prompt": text }`),
     ],
@@ -128,7 +128,7 @@ function prefixed(flag: string, texts: readonly string[]): string[] {
 }
 
 /** What the flags say about configuration. */
-export function wantedConfiguration(flags: AgentFlags): Wanted {
+export function requestedSources(flags: AgentFlags): Wanted {
   const { settingSources, mcpConfigs, pluginDirs, settings, managedSettings } = flags;
   return {
     isStrict: flags.strictMcpConfig === true,
@@ -141,9 +141,9 @@ export function wantedConfiguration(flags: AgentFlags): Wanted {
 }
 
 /** Where configuration is looked for; a program may say that the project is elsewhere. */
-export function launchWorld(
+export function configEnvironment(
   { projectConfigRoot }: AgentFlags,
-  { cwd, env, home }: Surroundings,
+  { cwd, env, home }: LaunchEnvironment,
   platform: NodeJS.Platform,
 ): ConfigWorld {
   const root = projectConfigRoot === undefined ? cwd : resolve(cwd, projectConfigRoot);
@@ -151,7 +151,7 @@ export function launchWorld(
 }
 
 /** Flags whose words are none of those they take. */
-function wantedFaults({ settingSources = [] }: AgentFlags): string[] {
+function sourceErrors({ settingSources = [] }: AgentFlags): string[] {
   const unknown = settingSources.filter((it) => !SOURCES.includes(it));
   return unknown.map((it) => `--setting-sources takes ${SOURCES.join(', ')}, not ${JSON.stringify(it)}`);
 }
@@ -264,7 +264,7 @@ function named(flag: string, path: string): string {
   return /^[\w./~@+-]{1,200}$/.test(path) ? `${flag} ${redactText(path)}` : `the file of ${flag}`;
 }
 /** Where an agent is started; all paths are absolute. */
-export type Surroundings = {
+export type LaunchEnvironment = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly home: string;

@@ -1,31 +1,28 @@
+import { within } from '../../base/async/timers.ts';
 import type { ModelBlock, Usage, UserBlock } from '../../protocol/agent-message.ts';
-import {
-  type CollectedMessage,
-  invalidInput,
-  MessageCollector,
-  type ReplyHead,
-} from '../models/message-collector.ts';
+import { type CollectedMessage, MessageCollector, type ReplyHead } from '../models/message-collector.ts';
 import {
   type Model,
+  ModelError,
   type ModelEvent,
-  ModelFault,
   type ModelMessage,
   type ModelRequest,
 } from '../models/model.ts';
 import {
+  type CallEvent,
   failedOutcome,
   INTERRUPTED,
-  type PreparedCall,
+  type PrepareCall,
   resultBlock,
   runCalls,
-  type ToolCall,
   type ToolOutcome,
+  type ToolUse,
 } from './run-calls.ts';
 
-/** The conversation a loop adds to. After every way out it is one a model accepts: each tool use has its result. */
+/** The conversation a loop appends to. However the loop ends, a model accepts it: each `tool_use` has its `tool_result`. */
 export type LoopContext = { readonly messages: ModelMessage[] };
 
-/** What a model is told beside the conversation, taken anew each round: servers come and go. */
+/** The part of a request beside the conversation. It is made anew for each request, because servers come and go. */
 export type Round = Pick<ModelRequest, 'system' | 'tools' | 'cacheAfterTool'>;
 
 export type LoopConfig = {
@@ -33,39 +30,43 @@ export type LoopConfig = {
   readonly modelName: string;
   readonly maxTokens: number;
   readonly thinking?: ModelRequest['thinking'];
-  /** Most model replies before the loop stops; no limit by default. */
+  /** The maximum number of model replies; unlimited by default. */
   readonly maxTurns?: number;
-  /** Waited for before the next event of a reply is read; undefined if whoever hears of the events keeps up. */
+  /** Settles when the reader of the events can take more; undefined if it can now. */
   readerReady?(): Promise<void> | undefined;
   round(): Round | Promise<Round>;
-  /** Decides about one call: permissions, hooks, which tool. */
-  prepare(call: ToolCall, signal: AbortSignal): Promise<PreparedCall>;
-  /** Hears of the calls of one reply once all have come to something. */
+  /** Resolves the tool of a call and decides whether it may run. */
+  readonly prepare: PrepareCall;
+  /** Called after all calls of one reply have an outcome. */
   batchDone?(
-    calls: readonly ToolCall[],
+    calls: readonly ToolUse[],
     outcomes: readonly ToolOutcome[],
     signal: AbortSignal,
   ): Promise<BatchEnd>;
-  /** A text the model must hear before the loop may end, if somebody wants it to go on. */
+  /** A user message that makes the loop go on instead of ending, if there is a reason to. */
   beforeEnd?(signal: AbortSignal): Promise<string | undefined>;
-  /** Makes the conversation shorter if it has to be; whether it did. Asked before every request. */
-  makeRoom?(messages: ModelMessage[], round: Round, why: RoomReason, signal: AbortSignal): Promise<boolean>;
+  /** Compacts the conversation if it has to be, and says whether it did. Called before every request. */
+  compactIfNeeded?(
+    messages: ModelMessage[],
+    round: Round,
+    reason: CompactReason,
+    signal: AbortSignal,
+  ): Promise<boolean>;
 };
 
-/** What is to follow a batch of calls: texts for the model beside the results, or the end. */
+/** Texts for the model that follow the results of a batch, and the reason to stop, if there is one. */
 export type BatchEnd = { readonly texts: readonly string[]; readonly stop?: string };
 
-/** The window may be filling, or the model has refused a request for its length. */
-type RoomReason = 'filling' | 'too-long';
+/** `filling`: the window may be filling up. `too-long`: the model rejected the request for its length. */
+type CompactReason = 'filling' | 'too-long';
 
-/** Every observable step, as a past fact. */
+/** Every observable step of the loop. */
 export type LoopEvent =
   | { kind: 'requested' }
   | { kind: 'block-finished'; block: ModelBlock; reply: ReplyHead }
   | { kind: 'streamed'; event: ModelEvent }
   | { kind: 'replied'; message: CollectedMessage }
-  | { kind: 'call-started'; call: ToolCall }
-  | { kind: 'call-finished'; call: ToolCall; outcome: ToolOutcome }
+  | CallEvent
   | { kind: 'results-added'; content: readonly UserBlock[] }
   | { kind: 'text-added'; content: readonly UserBlock[] };
 
@@ -73,17 +74,17 @@ export type LoopEnd = {
   readonly reason: 'done' | 'max-turns' | 'interrupted' | 'stopped';
   readonly turns: number;
   readonly usage: Usage;
-  /** Why somebody stopped it. */
-  readonly why?: string;
+  /** The reason, if a hook stopped the loop. */
+  readonly stopReason?: string;
 };
 
-/** How often a reply that was cut off by its length is continued before the loop takes it as it is. */
-const MOST_CONTINUATIONS = 3;
+/** How often a reply that reached its length limit is continued. */
+const MAX_CONTINUATIONS = 3;
 const CONTINUE = 'Your reply was cut off by its length. Continue exactly where it stopped.';
 
 /**
- * Model, tools, model, tools … until a reply calls no tool. Rejects only with what the model failed of; an interrupt
- * (the signal) is an end like any other.
+ * Asks the model and runs the tools it calls, until a reply calls no tool. Rejects only if the model fails; an interrupt
+ * by the signal is a normal end.
  */
 export async function loop(
   context: LoopContext,
@@ -96,31 +97,31 @@ export async function loop(
   for (let turns = 0; ; ) {
     if (signal.aborted) return { reason: 'interrupted', turns, usage };
     if (turns >= (config.maxTurns ?? Infinity)) return { reason: 'max-turns', turns, usage };
-    const reply = await takeReply(context, config, emit, signal);
-    // Nothing had come yet: that is no reply.
-    if (signal.aborted && reply.id === '') return { reason: 'interrupted', turns, usage };
+    const reply = await requestReply(context, config, emit, signal);
+    const hasStarted = reply.id !== '';
+    if (signal.aborted && !hasStarted) return { reason: 'interrupted', turns, usage };
     turns++;
     usage = addUsage(usage, reply.usage);
     if (reply.content.length > 0) context.messages.push({ role: 'assistant', content: reply.content });
     emit({ kind: 'replied', message: reply });
-    const calls = reply.content.filter(isToolUse);
-    if (calls.length === 0) {
-      if (signal.aborted) return { reason: 'interrupted', turns, usage };
-      const isCut = reply.stop_reason === 'max_tokens' && continuations++ < MOST_CONTINUATIONS;
-      const goOn = isCut ? CONTINUE : await config.beforeEnd?.(signal);
-      if (goOn === undefined) return { reason: 'done', turns, usage };
-      const message = { role: 'user' as const, content: [{ type: 'text' as const, text: goOn }] };
-      context.messages.push(message);
-      emit({ kind: 'text-added', content: message.content });
+    const calls = reply.content.filter((block) => block.type === 'tool_use');
+    if (calls.length > 0) {
+      const stopReason = await answerCalls(calls, context, config, emit, signal);
+      if (stopReason !== undefined) return { reason: 'stopped', turns, usage, stopReason };
       continue;
     }
-    const stop = await answerCalls(calls, context, config, emit, signal);
-    if (stop !== undefined) return { reason: 'stopped', turns, usage, why: stop };
+    if (signal.aborted) return { reason: 'interrupted', turns, usage };
+    const isCutOff = reply.stop_reason === 'max_tokens' && continuations++ < MAX_CONTINUATIONS;
+    const next = isCutOff ? CONTINUE : await config.beforeEnd?.(signal);
+    if (next === undefined) return { reason: 'done', turns, usage };
+    const content = [{ type: 'text' as const, text: next }];
+    context.messages.push({ role: 'user', content });
+    emit({ kind: 'text-added', content });
   }
 }
 
-/** One reply of the model. An interrupt in the middle gives what had come so far. */
-async function takeReply(
+/** One reply of the model. An interrupt in the middle returns the part that has arrived. */
+async function requestReply(
   context: LoopContext,
   config: LoopConfig,
   emit: (event: LoopEvent) => void,
@@ -130,12 +131,12 @@ async function takeReply(
   const collector = new MessageCollector();
   try {
     const round = await config.round();
-    await config.makeRoom?.(messages, round, 'filling', signal);
+    await config.compactIfNeeded?.(messages, round, 'filling', signal);
     try {
       await stream(messages, round, config, collector, emit, signal);
     } catch (thrown) {
-      const isTooLong = thrown instanceof ModelFault && thrown.code === 'too-long';
-      if (!isTooLong || !(await config.makeRoom?.(messages, round, 'too-long', signal))) throw thrown;
+      const isTooLong = thrown instanceof ModelError && thrown.code === 'too-long';
+      if (!isTooLong || !(await config.compactIfNeeded?.(messages, round, 'too-long', signal))) throw thrown;
       await stream(messages, round, config, collector, emit, signal);
     }
   } catch (thrown) {
@@ -167,35 +168,19 @@ async function stream(
     if (block) emit({ kind: 'block-finished', block, reply: collector.head });
     emit({ kind: 'streamed', event });
     const ready = config.readerReady?.();
-    if (ready !== undefined) await untilAborted(ready, signal);
+    if (ready !== undefined) await within(Number.POSITIVE_INFINITY, ready, signal);
   }
 }
 
-async function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  const aborted = Promise.withResolvers<void>();
-  const stop = () => aborted.resolve();
-  signal.addEventListener('abort', stop);
-  if (!signal.aborted) await Promise.race([work, aborted.promise]);
-  signal.removeEventListener('abort', stop);
-}
-
-/** Gives why the loop is to end, if it is. */
+/** Runs the calls of a reply and appends their results. Returns the reason to stop, if there is one. */
 async function answerCalls(
-  calls: readonly ToolCall[],
+  calls: readonly ToolUse[],
   context: LoopContext,
   config: LoopConfig,
   emit: (event: LoopEvent) => void,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const outcomes = await runCalls(
-    calls,
-    (call, within) => prepareCall(call, config, within),
-    {
-      started: (call) => emit({ kind: 'call-started', call }),
-      finished: (call, outcome) => emit({ kind: 'call-finished', call, outcome }),
-    },
-    signal,
-  );
+  const outcomes = await runCalls(calls, config.prepare, emit, signal);
   const content = calls.map((call, index) =>
     resultBlock(call, outcomes[index] ?? failedOutcome(INTERRUPTED)),
   );
@@ -206,20 +191,9 @@ async function answerCalls(
   return end?.stop;
 }
 
-async function prepareCall(call: ToolCall, config: LoopConfig, signal: AbortSignal): Promise<PreparedCall> {
-  const raw = invalidInput(call.input);
-  if (raw === undefined) return config.prepare(call, signal);
-  const fault = `The arguments of ${call.name} are no JSON object: ${raw}`;
-  return { kind: 'answered', outcome: failedOutcome(fault) };
-}
-
-function isToolUse(block: ModelBlock): block is Extract<ModelBlock, { type: 'tool_use' }> {
-  return block.type === 'tool_use';
-}
-
 export const NO_USAGE: Usage = Object.freeze({ input_tokens: 0, output_tokens: 0 });
 
-/** What two replies used together; what is no number is left as the first has it. */
+/** The sum of two usages; members that are not numbers are taken from the first. */
 export function addUsage(a: Usage, b: Usage): Usage {
   const sum: Usage = { ...a };
   for (const [name, value] of Object.entries(b)) {

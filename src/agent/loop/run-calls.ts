@@ -1,69 +1,87 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { untilAborted } from '../../base/async/timers.ts';
 import type { UserBlock } from '../../protocol/agent-message.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
+import { invalidInput } from '../models/message-collector.ts';
 
-export const INTERRUPTED = 'The call was interrupted before it gave a result; it may have run.';
-/** What a call that was cut off gets to say what it did until then. */
-const LAST_WORDS_MS = 1_500;
-const NOT_STARTED = 'The call was interrupted before it was started.';
+/** A `tool_use` block of an assistant message. */
+export type ToolUse = { readonly id: string; readonly name: string; readonly input: unknown };
 
-/** What happens to calls, in the order it happens. */
-type CallEvents = {
-  started(call: ToolCall): void;
-  finished(call: ToolCall, outcome: ToolOutcome): void;
+/** The result of a call, as the model gets it. */
+export type ToolOutcome = {
+  readonly content: string | UserBlock[];
+  readonly isError: boolean;
+  /** The result for the program, if that holds more than the content for the model. */
+  readonly programResult?: unknown;
 };
 
+/** A call after its permission was decided: ready to run, or answered already. */
+export type PreparedCall =
+  | {
+      readonly kind: 'run';
+      /** Whether the call may run side by side with its neighbours, because it only reads or is independent. */
+      readonly isConcurrent: boolean;
+      /** Must not reject. An outcome that comes later than a grace period after the signal aborted is dropped. */
+      run(signal: AbortSignal): Promise<ToolOutcome>;
+    }
+  | { readonly kind: 'answered'; readonly outcome: ToolOutcome };
+
+export type PrepareCall = (use: ToolUse, signal: AbortSignal) => Promise<PreparedCall>;
+
+export type CallEvent =
+  | { readonly kind: 'call-started'; readonly call: ToolUse }
+  | { readonly kind: 'call-finished'; readonly call: ToolUse; readonly outcome: ToolOutcome };
+
+export const INTERRUPTED = 'The call was interrupted before it gave a result; it may have run.';
+const NOT_STARTED = 'The call was interrupted before it was started.';
+/** How long an interrupted call may take to report what it has done. */
+const INTERRUPT_GRACE_MS = 1_500;
+
 /**
- * Prepares the calls of one message in order, runs neighbours that allow it side by side, and gives one outcome a call
- * in the calls' own order, whatever happens: a throw, a rejection or an interrupt is an outcome too.
+ * Prepares the calls of one message in order and runs neighbours that allow it side by side. Returns one outcome per
+ * call, in the order of the calls; an exception or an interrupt is an outcome too.
  */
 export async function runCalls(
-  calls: readonly ToolCall[],
-  prepare: (call: ToolCall, signal: AbortSignal) => Promise<PreparedCall>,
-  events: CallEvents,
+  uses: readonly ToolUse[],
+  prepare: PrepareCall,
+  emit: (event: CallEvent) => void,
   signal: AbortSignal,
 ): Promise<ToolOutcome[]> {
   const outcomes: Promise<ToolOutcome>[] = [];
-  let beside: Promise<unknown>[] = [];
-  for (const call of calls) {
-    const prepared = signal.aborted ? answered(NOT_STARTED) : await prepareSafely(call, prepare, signal);
-    const isAlone = prepared.kind === 'run' && prepared.beside === 'none';
-    if (isAlone) {
-      await Promise.all(beside);
-      beside = [];
+  let concurrent: Promise<unknown>[] = [];
+  for (const call of uses) {
+    const prepared = await prepareSafely(call, prepare, signal);
+    const isExclusive = prepared.kind === 'run' && !prepared.isConcurrent;
+    if (isExclusive) {
+      await Promise.all(concurrent);
+      concurrent = [];
     }
-    const outcome = perform(call, prepared, events, signal);
+    const outcome = run(call, prepared, emit, signal);
     outcomes.push(outcome);
-    if (isAlone) await outcome;
-    else beside.push(outcome);
+    if (isExclusive) await outcome;
+    else concurrent.push(outcome);
   }
   return Promise.all(outcomes);
 }
 
-async function perform(
-  call: ToolCall,
-  prepared: PreparedCall,
-  events: CallEvents,
-  signal: AbortSignal,
-): Promise<ToolOutcome> {
-  if (prepared.kind === 'answered' || signal.aborted) {
-    const outcome = prepared.kind === 'answered' ? prepared.outcome : failedOutcome(NOT_STARTED);
-    events.finished(call, outcome);
-    return outcome;
-  }
-  events.started(call);
-  const outcome = await untilSettled(prepared.run(signal), signal).catch((thrown) =>
-    failedOutcome(signal.aborted ? INTERRUPTED : messageOf(thrown)),
-  );
-  events.finished(call, outcome);
-  return outcome;
+export function failedOutcome(text: string): ToolOutcome {
+  return { content: text, isError: true };
+}
+
+export function resultBlock(use: Pick<ToolUse, 'id'>, { content, isError }: ToolOutcome): UserBlock {
+  return { type: 'tool_result', tool_use_id: use.id, content, ...(isError && { is_error: true }) };
 }
 
 async function prepareSafely(
-  call: ToolCall,
-  prepare: (call: ToolCall, signal: AbortSignal) => Promise<PreparedCall>,
+  call: ToolUse,
+  prepare: PrepareCall,
   signal: AbortSignal,
 ): Promise<PreparedCall> {
+  if (signal.aborted) return answered(NOT_STARTED);
+  const invalidJson = invalidInput(call.input);
+  if (invalidJson !== undefined) {
+    return answered(`The arguments of ${call.name} are not a JSON object: ${invalidJson}`);
+  }
   try {
     return await untilAborted(prepare(call, signal), signal);
   } catch (thrown) {
@@ -71,68 +89,39 @@ async function prepareSafely(
   }
 }
 
+async function run(
+  call: ToolUse,
+  prepared: PreparedCall,
+  emit: (event: CallEvent) => void,
+  signal: AbortSignal,
+): Promise<ToolOutcome> {
+  let outcome: ToolOutcome;
+  if (prepared.kind === 'answered') outcome = prepared.outcome;
+  else if (signal.aborted) outcome = failedOutcome(NOT_STARTED);
+  else {
+    emit({ kind: 'call-started', call });
+    outcome = await withGrace(prepared.run(signal), signal).catch((thrown) =>
+      failedOutcome(signal.aborted ? INTERRUPTED : messageOf(thrown)),
+    );
+  }
+  emit({ kind: 'call-finished', call, outcome });
+  return outcome;
+}
+
 function answered(text: string): PreparedCall {
   return { kind: 'answered', outcome: failedOutcome(text) };
 }
 
-/** The work's own end, also for a while after the signal: who was cut off may have done something worth telling. */
-async function untilSettled<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+/** Settles as the work does; after an interrupt the work gets a grace period. */
+async function withGrace<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   try {
     return await untilAborted(work, signal);
   } catch (thrown) {
     if (!signal.aborted) throw thrown;
     const settled = new AbortController();
-    const late = delay(LAST_WORDS_MS, undefined, { signal: settled.signal }).then(() => {
+    const late = delay(INTERRUPT_GRACE_MS, undefined, { signal: settled.signal }).then(() => {
       throw thrown;
     });
     return await Promise.race([work, late]).finally(() => settled.abort());
   }
-}
-
-/** The work's own end, or the signal's, whichever comes first. */
-async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  const aborted = Promise.withResolvers<never>();
-  const onAbort = () => aborted.reject(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    return await Promise.race([work, aborted.promise]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
-}
-
-/** One tool use of an assistant message. */
-export type ToolCall = { readonly id: string; readonly name: string; readonly input: unknown };
-
-/** What a call came to, as the model is told it. */
-export type ToolOutcome = {
-  readonly content: string | UserBlock[];
-  readonly isError: boolean;
-  /** What the program is told beside it, where that is more. */
-  readonly told?: unknown;
-};
-
-/** A call once permissions and hooks have spoken: to be run, or already answered. */
-export type PreparedCall =
-  | {
-      readonly kind: 'run';
-      /** Calls that may run side by side with their neighbours: read-only or independent ones. */
-      readonly beside: 'others' | 'none';
-      /** Must not reject; what fails is an outcome. What it comes to more than a moment after `signal` aborted is not heard. */
-      run(signal: AbortSignal): Promise<ToolOutcome>;
-    }
-  | { readonly kind: 'answered'; readonly outcome: ToolOutcome };
-
-export function failedOutcome(text: string): ToolOutcome {
-  return { content: text, isError: true };
-}
-
-export function resultBlock(call: ToolCall, { content, isError }: ToolOutcome): UserBlock {
-  return {
-    type: 'tool_result',
-    tool_use_id: call.id,
-    content,
-    ...(isError && { is_error: true }),
-  };
 }

@@ -1,7 +1,7 @@
 import type { ModelBlock, Usage, UserBlock } from '../../protocol/agent-message.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { type CollectedMessage, MessageCollector } from '../models/message-collector.ts';
-import { type Model, ModelFault, type ModelMessage } from '../models/model.ts';
+import { type Model, ModelError, type ModelMessage } from '../models/model.ts';
 import { textTokens } from './context-usage.ts';
 import { shortenText } from './cut-conversation.ts';
 
@@ -59,7 +59,7 @@ export async function summarize(
       return summaryOf(collector.message);
     } catch (thrown) {
       options.signal.throwIfAborted();
-      const isTooLong = thrown instanceof ModelFault && thrown.code === 'too-long';
+      const isTooLong = thrown instanceof ModelError && thrown.code === 'too-long';
       if (!isTooLong || attempt === MOST_ATTEMPTS) {
         return { fault: messageOf(thrown), usage: collector.message.usage };
       }

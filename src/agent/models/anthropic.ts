@@ -1,8 +1,8 @@
 import type { Anthropic } from '@anthropic-ai/sdk';
 import type { ModelBlock, UserBlock } from '../../protocol/agent-message.ts';
 import type { Model, ModelEvent, ModelLimits, ModelMessage, ModelRequest, ModelTool } from './model.ts';
-import { cutFault, DEFAULT_TIMEOUT_MS, faultOf, type ModelEndpoint } from './model-fault.ts';
-import { sendable } from './sanitize-request.ts';
+import { DEFAULT_TIMEOUT_MS, type ModelEndpoint, toModelError, truncatedReplyError } from './model-error.ts';
+import { sanitizeRequest } from './sanitize-request.ts';
 
 /** Where the Messages API is and what opens it: an API key, or a token sent as a bearer. */
 export type AnthropicOptions = ({ apiKey: string } | { authToken: string }) & {
@@ -50,12 +50,12 @@ async function* events(
     }
   } catch (thrown) {
     signal.throwIfAborted();
-    throw faultOf(thrown, endpoint, Date.now());
+    throw toModelError(thrown, endpoint, Date.now());
   }
   if (isComplete) return;
   // The library ends an aborted stream as if it were finished.
   signal.throwIfAborted();
-  throw cutFault(endpoint);
+  throw truncatedReplyError(endpoint);
 }
 
 async function openClient(
@@ -87,7 +87,7 @@ const LEAST_BUDGET = 1024;
 
 /** The body of a Messages request; cache breakpoints go after the system prompt, the last built-in tool and the last user message. */
 export function anthropicParams(given: ModelRequest): Params {
-  const request = sendable(given);
+  const request = sanitizeRequest(given);
   const thinking = thinkingParam(request);
   const messages = withBreakpoint(
     request.messages.map(plainMessage).filter(({ content }) => content.length > 0),

@@ -65,7 +65,7 @@ export type ModelLimits = {
   readonly outputTokens: number;
 };
 
-/** Something that answers conversations; `stream` throws a `ModelFault`, or the signal's reason once it is aborted. */
+/** Something that answers conversations; `stream` throws a `ModelError`, or the signal's reason once it is aborted. */
 export interface Model {
   readonly name: string;
   readonly limits: ModelLimits;
@@ -73,7 +73,7 @@ export interface Model {
 }
 
 /** Why a model gave no reply, in words every adapter shares. */
-export type ModelFaultCode =
+export type ModelErrorCode =
   | 'overloaded'
   | 'rate-limited'
   | 'unauthorized'
@@ -92,9 +92,9 @@ type FaultDetails = {
 };
 
 /** A model that gave no reply, or only the start of one. */
-export class ModelFault extends Error {
+export class ModelError extends Error {
   override readonly name = 'ModelFault';
-  readonly code: ModelFaultCode;
+  readonly code: ModelErrorCode;
   /** The HTTP status, if the endpoint gave one. */
   readonly status: number | undefined;
   /** How long the endpoint asked to be left alone. */
@@ -106,7 +106,7 @@ export class ModelFault extends Error {
   /** How many retries can help at most; 0 if the cause is permanent. Undefined: as many as the policy allows. */
   readonly retryLimit: number | undefined;
 
-  constructor(code: ModelFaultCode, message: string, details: FaultDetails = {}) {
+  constructor(code: ModelErrorCode, message: string, details: FaultDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = code;
     this.status = details.status;

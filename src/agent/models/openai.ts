@@ -1,8 +1,8 @@
 import type { OpenAI } from 'openai';
 import type { ModelBlock, Usage, UserBlock } from '../../protocol/agent-message.ts';
 import type { Model, ModelDelta, ModelEvent, ModelLimits, ModelMessage, ModelRequest } from './model.ts';
-import { cutFault, DEFAULT_TIMEOUT_MS, faultOf, type ModelEndpoint } from './model-fault.ts';
-import { sendable } from './sanitize-request.ts';
+import { DEFAULT_TIMEOUT_MS, type ModelEndpoint, toModelError, truncatedReplyError } from './model-error.ts';
+import { sanitizeRequest } from './sanitize-request.ts';
 
 /** Where an OpenAI-compatible endpoint is; local ones need no key. */
 type OpenAiOptions = {
@@ -52,11 +52,11 @@ async function* events(
     for await (const chunk of stream) yield* translator.take(chunk);
   } catch (thrown) {
     signal.throwIfAborted();
-    throw faultOf(thrown, endpoint, Date.now());
+    throw toModelError(thrown, endpoint, Date.now());
   }
   // The library ends an aborted stream as if it were finished.
   signal.throwIfAborted();
-  if (!translator.isFinished) throw cutFault(endpoint);
+  if (!translator.isFinished) throw truncatedReplyError(endpoint);
   yield* translator.end();
 }
 
@@ -91,7 +91,7 @@ type MaxTokensField = 'max_tokens' | 'max_completion_tokens';
 
 /** The body of a chat completion; thinking and cache breakpoints have no counterpart there and are left out. */
 export function openAiParams(given: ModelRequest, maxTokensField: MaxTokensField): Params {
-  const request = sendable(given);
+  const request = sanitizeRequest(given);
   const system: Message[] = request.system === '' ? [] : [{ role: 'system', content: request.system }];
   return {
     model: request.model,

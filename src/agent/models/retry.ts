@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Model, type ModelEvent, ModelFault, type ModelRequest } from './model.ts';
+import { type Model, ModelError, type ModelEvent, type ModelRequest } from './model.ts';
 
 /** A model that failed and is asked again, or whose fallback is asked now. */
 export type RetryEvent = {
-  readonly fault: ModelFault;
+  readonly fault: ModelError;
   readonly failures: number;
   readonly maxRetries: number;
   readonly delayMs: number;
@@ -23,7 +23,7 @@ export type RetryOptions = Partial<Omit<RetryPolicy, 'fallbackAfter'>> & {
   random?: () => number;
 };
 
-const DEFAULTS = { maxRetries: 10, maxUnreachableRetries: 5, firstDelayMs: 500, longestDelayMs: 60_000 };
+const DEFAULTS = { maxRetries: 10, maxUnreachableRetries: 5, firstDelayMs: 500, maxDelayMs: 60_000 };
 
 /** The same model, asked again while it is overloaded, limited or unreachable; once a reply has begun, its fault is passed on. */
 export function withRetry(model: Model, options: RetryOptions = {}): Model {
@@ -50,7 +50,7 @@ export function withRetry(model: Model, options: RetryOptions = {}): Model {
         return;
       } catch (fault) {
         signal.throwIfAborted();
-        if (hasBegun || !(fault instanceof ModelFault)) throw fault;
+        if (hasBegun || !(fault instanceof ModelError)) throw fault;
         const step = retryStep(fault, failures, asked.isFallback ? policy : firstPolicy, random());
         if (step.kind === 'give-up') throw fault;
         if (step.kind === 'fallback' && fallback) {
@@ -83,7 +83,7 @@ type RetryPolicy = {
   /** The same for requests that got no HTTP response. */
   readonly maxUnreachableRetries: number;
   readonly firstDelayMs: number;
-  readonly longestDelayMs: number;
+  readonly maxDelayMs: number;
   /** Failures after which the fallback is asked instead; without one, never. */
   readonly fallbackAfter?: number;
 };
@@ -96,33 +96,33 @@ type RetryStep =
 
 /** Decides after the n-th failure (from 1) of one request; `random` is in [0, 1). */
 export function retryStep(
-  fault: ModelFault,
+  fault: ModelError,
   failures: number,
   policy: RetryPolicy,
   random: number,
 ): RetryStep {
-  if (!isPassing(fault)) return { kind: 'give-up' };
+  if (!isTransient(fault)) return { kind: 'give-up' };
   const maxRetries = retryLimit(fault, policy);
   const fallbackAfter = Math.min(policy.fallbackAfter ?? Number.POSITIVE_INFINITY, maxRetries + 1);
   if (policy.fallbackAfter !== undefined && failures >= fallbackAfter) return { kind: 'fallback' };
   if (failures > maxRetries) return { kind: 'give-up' };
   const asked = fault.retryAfterMs;
   // Waiting longer than a person would is no help; less than was asked is refused again.
-  if (asked !== undefined && asked > policy.longestDelayMs) {
+  if (asked !== undefined && asked > policy.maxDelayMs) {
     return { kind: policy.fallbackAfter === undefined ? 'give-up' : 'fallback' };
   }
-  const backoff = Math.min(policy.firstDelayMs * 2 ** (failures - 1), policy.longestDelayMs);
+  const backoff = Math.min(policy.firstDelayMs * 2 ** (failures - 1), policy.maxDelayMs);
   const jittered = backoff * (1 - random / 2);
   return { kind: 'again', delayMs: Math.round(Math.max(asked ?? 0, jittered)), maxRetries };
 }
 
-function retryLimit(fault: ModelFault, { maxRetries, maxUnreachableRetries }: RetryPolicy): number {
+function retryLimit(fault: ModelError, { maxRetries, maxUnreachableRetries }: RetryPolicy): number {
   const limit = fault.code === 'unreachable' ? maxUnreachableRetries : maxRetries;
   return Math.min(limit, fault.retryLimit ?? Number.POSITIVE_INFINITY);
 }
 
 /** Whether the same request may succeed later. */
-function isPassing({ code, status }: ModelFault): boolean {
+function isTransient({ code, status }: ModelError): boolean {
   if (code === 'overloaded' || code === 'rate-limited' || code === 'unreachable') return true;
   return code === 'failed' && status !== undefined && status >= 500;
 }

@@ -4,13 +4,13 @@ import { imageSize, imageType } from '../results/images.ts';
 import type { ModelMessage, ModelRequest } from './model.ts';
 
 /** A request without what would make an interface refuse it as a whole, whatever tools and servers have put into it. */
-export function sendable(request: ModelRequest): ModelRequest {
+export function sanitizeRequest(request: ModelRequest): ModelRequest {
   const { system, tools, messages } = request;
   return {
     ...request,
     system: system.toWellFormed(),
     tools: wellFormed(tools),
-    messages: wellFormed(withFewerImages(messages)),
+    messages: wellFormed(limitImages(messages)),
   };
 }
 
@@ -32,7 +32,7 @@ type Image = Extract<UserBlock, { type: 'image' }>;
  * at a time: a prompt cache holds as long as what was sent before stays the same, and so it does until the next half goes.
  * An image of a tool's result has its path beside it, and can be read again.
  */
-export function withFewerImages(messages: readonly ModelMessage[]): readonly ModelMessage[] {
+export function limitImages(messages: readonly ModelMessage[]): readonly ModelMessage[] {
   const images = messages.flatMap((message) => (message.role === 'user' ? imagesIn(message.content) : []));
   // The newest is what the model is asked about, and stays whatever it takes.
   let gone = Math.min(Math.max(tooMany(images), tooLong(images)), images.length - 1);

@@ -2,14 +2,14 @@ import type { ModelBlock, Usage } from '../../protocol/agent-message.ts';
 import {
   type Model,
   type ModelDelta,
+  ModelError,
   type ModelEvent,
-  ModelFault,
   type ModelLimits,
   type ModelRequest,
 } from './model.ts';
 
 /** What a scripted model answers to one request: a message, or a fault. */
-export type ScriptedReply = MessageReply | { readonly fault: ModelFault };
+export type ScriptedReply = MessageReply | { readonly fault: ModelError };
 
 /** Replies in order, or a function of the request and its number (from 1). */
 export type ModelScript =
@@ -42,7 +42,7 @@ export function together(...replies: MessageReply[]): MessageReply {
 }
 
 /** The model gives no reply but this fault. */
-export function fails(fault: ModelFault): ScriptedReply {
+export function fails(fault: ModelError): ScriptedReply {
   return { fault };
 }
 
@@ -56,7 +56,7 @@ export function scriptedModel(
   const requests: ModelRequest[] = [];
   const replyTo = (request: ModelRequest, n: number) => {
     if (typeof script === 'function') return script(request, n);
-    return script[n - 1] ?? fails(new ModelFault('bad-request', `The script has no reply for request ${n}`));
+    return script[n - 1] ?? fails(new ModelError('bad-request', `The script has no reply for request ${n}`));
   };
   return {
     name: options.name ?? 'scripted',

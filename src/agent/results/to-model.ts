@@ -1,5 +1,5 @@
-import { truncate } from '../../base/text/display-text.ts';
 import { isRecord } from '../../base/json-value.ts';
+import { truncate } from '../../base/text/display-text.ts';
 import { keepBinary } from './binary.ts';
 import { fitPieces } from './fit-pieces.ts';
 import { insteadOfImage, isBlank, type ModelContent, type Piece, textOf } from './pieces.ts';
@@ -146,4 +146,3 @@ function linkText({ name, uri, description }: Record<string, unknown> & { uri: s
   const about = typeof description === 'string' && description !== '' ? ` (${description})` : '';
   return `[Resource link: ${title}] ${uri}${about}`;
 }
-

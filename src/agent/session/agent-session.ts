@@ -11,18 +11,18 @@ import type { Pool } from '../../pool/pool.ts';
 import { ToolIndex } from '../../pool/search/tool-index.ts';
 import type { Usage } from '../../protocol/agent-message.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
-import type { SessionWorld } from '../calls/call-context.ts';
-import { calledTools, ToolShelf } from '../calls/tool-disclosure.ts';
+import type { SessionContext } from '../calls/call-context.ts';
+import { calledTools, ToolDisclosure } from '../calls/tool-disclosure.ts';
 import { addUsage, type LoopEvent, NO_USAGE } from '../loop/loop.ts';
 import { poolSource } from '../turn/pool-source.ts';
-import { brokenTurn, takeTurn } from '../turn/take-turn.ts';
+import { failedTurnMessage, takeTurn } from '../turn/take-turn.ts';
 import { type AgentDefinition, GENERAL_PURPOSE } from './agent-definition.ts';
 import { serveRequest } from './control-requests.ts';
 import { Conversation } from './conversation.ts';
 import { ProgramPorts } from './program-ports.ts';
 import type { Session, SessionOptions } from './session.ts';
-import { makeConnectWorld, makeHooks, makeRules, makeWorld } from './session-context.ts';
-import { readUserLine, StateTeller, TurnQueue, type UserLine } from './turn-queue.ts';
+import { createConnectDeps, createHooks, createRuleStore, createSessionContext } from './session-context.ts';
+import { parseUserMessage, SessionStateTracker, TurnQueue, type UserMessage } from './turn-queue.ts';
 
 export type { SessionOptions } from './session.ts';
 
@@ -41,14 +41,14 @@ export class AgentSession implements Session {
   readonly connectWorld: ConnectWorld;
   readonly hooks: SessionHooks;
   readonly conversation: Conversation;
-  readonly world: SessionWorld;
+  readonly context: SessionContext;
   readonly pool: () => Pool;
-  readonly shelf: ToolShelf;
+  readonly disclosure: ToolDisclosure;
   readonly index = new ToolIndex();
-  readonly state: StateTeller;
+  readonly state: SessionStateTracker;
   readonly modelUsage: Record<string, Usage> = {};
   readonly agents: Record<string, AgentDefinition>;
-  toldCommands = 'clear,compact';
+  announcedCommands = 'clear,compact';
   modelName: string;
   systemPrompt: string;
   appendSystemPrompt: string;
@@ -77,17 +77,17 @@ export class AgentSession implements Session {
     this.systemPrompt = options.systemPrompt ?? '';
     this.appendSystemPrompt = options.appendSystemPrompt ?? '';
     this.agents = { ...GENERAL_PURPOSE, ...options.agents };
-    const rules = makeRules(options);
+    const rules = createRuleStore(options);
     const channel = () => this.channel;
-    const say = (message: Frame) => this.say(message);
-    this.state = new StateTeller((state) => {
-      if (options.tellsState)
+    const say = (message: Frame) => this.emit(message);
+    this.state = new SessionStateTracker((state) => {
+      if (options.reportsState)
         say({ type: 'system', subtype: 'session_state_changed', state, sdk_host_only: true });
     });
     this.#turns = new TurnQueue((line, turn) => this.#take(line, turn), this.state);
     this.ports = new ProgramPorts((body, signal) => this.channel.request(body, { signal }));
-    this.hooks = makeHooks(options, { id: this.id, rules, promptId: () => this.#promptId, channel });
-    this.connectWorld = makeConnectWorld(options, this);
+    this.hooks = createHooks(options, { id: this.id, rules, promptId: () => this.#promptId, channel });
+    this.connectWorld = createConnectDeps(options, this);
     this.servers = new Servers(this.connectWorld, {
       onTools: (server) => this.#compare(server),
       onWarning: (server, message) => options.note?.(`MCP server "${server}": ${message}`),
@@ -105,16 +105,25 @@ export class AgentSession implements Session {
       hooks: this.hooks,
       transcript: options.transcript,
       messages: options.messages ?? [],
-      say,
-      spent: (model, usage) => this.spend(model, usage),
+      emit: say,
+      onUsage: (model, usage) => this.spend(model, usage),
     });
     const { servers, hooks, agents } = this;
-    const waiting: SessionWorld['waiting'] = (work) => this.state.waiting(work);
+    const waiting: SessionContext['whileWaiting'] = (work) => this.state.whileWaiting(work);
     const readerReady = () => link.room?.();
-    this.world = makeWorld(options, { channel, servers, hooks, rules, agents, say, readerReady, waiting });
-    this.pool = poolSource(this.world, {});
-    this.shelf = new ToolShelf(this.world.toolBudget);
-    this.shelf.load(calledTools(options.messages ?? []));
+    this.context = createSessionContext(options, {
+      channel,
+      servers,
+      hooks,
+      rules,
+      agents,
+      emit: say,
+      readerReady,
+      whileWaiting: waiting,
+    });
+    this.pool = poolSource(this.context, {});
+    this.disclosure = new ToolDisclosure(this.context.toolBudget);
+    this.disclosure.load(calledTools(options.messages ?? []));
     this.channel = new ControlChannel(link, {
       request: (subtype, body, served) => serveRequest(this, subtype, body, served),
       message: (message) => this.#receive(message),
@@ -132,7 +141,7 @@ export class AgentSession implements Session {
   }
 
   /** A message for the program. */
-  say(message: Frame): void {
+  emit(message: Frame): void {
     if (message.type === 'result') this.#hasFailed = message.is_error === true;
     if (message.type === 'tool_progress') this.#progress.push(String(message.tool_use_id), message);
     else {
@@ -158,7 +167,7 @@ export class AgentSession implements Session {
     this.#ended.resolve();
   }
 
-  during<T>(work: Promise<T>): Promise<T> {
+  trackBackground<T>(work: Promise<T>): Promise<T> {
     const settled: Promise<unknown> = work.then(noop, noop).then(() => this.#lasting.delete(settled));
     this.#lasting.add(settled);
     return work;
@@ -182,7 +191,7 @@ export class AgentSession implements Session {
   }
 
   #receive(message: Frame): void {
-    const line = readUserLine(message);
+    const line = parseUserMessage(message);
     if (!line) return;
     this.#turns.push(line);
     this.#nudge('the user', 'a message is waiting');
@@ -191,17 +200,21 @@ export class AgentSession implements Session {
   /** What a server lists, with what was accepted of it. */
   #compare(key: string): void {
     const server = this.servers?.all.get(key);
-    if (server) this.world?.pins.look(key, server);
+    if (server) this.context?.pins.look(key, server);
   }
 
   /** Wakes an agent that sleeps. */
   #nudge(source: string, text: string): void {
-    this.world?.wake.nudge({ source, text });
+    this.context?.wake.nudge({ source, text });
   }
 
-  async #take({ content, uuid = randomUUID(), wantsTurn }: UserLine, turn: AbortController): Promise<void> {
+  async #take(
+    { content, uuid = randomUUID(), wantsTurn }: UserMessage,
+    turn: AbortController,
+  ): Promise<void> {
     this.#promptId = uuid;
-    if (wantsTurn) await takeTurn(this, content, uuid, turn).catch((fault) => this.say(brokenTurn(fault)));
+    if (wantsTurn)
+      await takeTurn(this, content, uuid, turn).catch((fault) => this.emit(failedTurnMessage(fault)));
     else if (content.length > 0) this.conversation.add(content, uuid);
   }
 
@@ -221,7 +234,7 @@ export class AgentSession implements Session {
       await this.#turns.done();
       await Promise.all(this.#lasting);
       await this.hooks.run('SessionEnd', { reason: 'other' }, AbortSignal.timeout(FAREWELL_MS));
-      await Promise.all([this.servers, this.world.leftOvers].map((it) => it[Symbol.asyncDispose]()));
+      await Promise.all([this.servers, this.context.leftOvers].map((it) => it[Symbol.asyncDispose]()));
       await this.connectWorld.eras?.flush?.();
       await this.options.transcript?.[Symbol.asyncDispose]();
       await link.close();
@@ -235,7 +248,7 @@ function noop(): void {}
  * Deny rules about tools of servers that protect from nothing, in words. Only once every server is there: a rule may be
  * about one that is still to come. Names that are no server's tool were looked at when the rules were read.
  */
-function unmatchedRules({ servers, world }: Session): string[] {
+function unmatchedRules({ servers, context: world }: Session): string[] {
   const all = [...servers.all];
   if (all.some(([, { state }]) => state.kind !== 'connected')) return [];
   const known = all.flatMap(([server, { state }]) =>

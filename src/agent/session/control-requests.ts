@@ -11,8 +11,8 @@ import type { Frame } from '../../protocol/control-frame.ts';
 import { PERMISSION_MODES, type PermissionMode } from '../../protocol/permission.ts';
 import { SdkError } from '../../protocol/sdk-error.ts';
 import { contextUsage } from '../loop/context-usage.ts';
-import { commandsOf } from '../turn/slash-commands.ts';
-import { OWN_PROMPT, promptNow } from '../turn/system-prompt.ts';
+import { listCommands } from '../turn/slash-commands.ts';
+import { currentSystemPrompt, DEFAULT_SYSTEM_PROMPT } from '../turn/system-prompt.ts';
 import { readAgents } from './agent-definition.ts';
 import { allServerStatus, type ServerStatus } from './server-status.ts';
 import type { Session } from './session.ts';
@@ -32,7 +32,7 @@ const REQUESTS: ReadonlyMap<string, Serve> = new Map<string, Serve>([
   ['mcp_reconnect', reconnect],
   ['mcp_call', callTool],
   ['get_context_usage', usage],
-  ['supported_commands', (session) => ({ commands: commandsOf(session) })],
+  ['supported_commands', (session) => ({ commands: listCommands(session) })],
   ['end_session', endSession],
 ]);
 
@@ -55,11 +55,11 @@ function initialize(session: Session, body: Frame): Frame {
   Object.assign(session.agents, readAgents(body.agents));
   session.servers.add(programServers(body), 'sdk');
   if (Array.isArray(body.systemPrompt)) session.systemPrompt = body.systemPrompt.map(String).join('\n\n');
-  else if (session.systemPrompt === '') session.systemPrompt = OWN_PROMPT;
+  else if (session.systemPrompt === '') session.systemPrompt = DEFAULT_SYSTEM_PROMPT;
   if (typeof body.appendSystemPrompt === 'string') session.appendSystemPrompt = body.appendSystemPrompt;
-  for (const text of withoutEffect(body)) session.options.note?.(text);
+  for (const text of unsupportedOptions(body)) session.options.note?.(text);
   return {
-    commands: commandsOf(session),
+    commands: listCommands(session),
     agents: Object.entries(session.agents).map(([name, { description, model }]) => ({
       name,
       description,
@@ -70,7 +70,7 @@ function initialize(session: Session, body: Frame): Frame {
     models: [{ value: session.modelName, displayName: session.modelName, description: '' }],
     account: {},
     pid: process.pid,
-    current_permission_mode: modeOf(session.world.rules.current()),
+    current_permission_mode: modeOf(session.context.rules.current()),
     session_state: session.state.state,
   };
 }
@@ -93,14 +93,14 @@ async function setMode(session: Session, { mode }: Frame): Promise<Reply> {
   if (!(PERMISSION_MODES as readonly unknown[]).includes(mode)) {
     throw new SdkError('control-failed', `There is no permission mode ${JSON.stringify(mode)}`);
   }
-  if (mode === 'bypassPermissions' && !session.world.mayBypass) {
+  if (mode === 'bypassPermissions' && !session.context.mayBypass) {
     throw new SdkError(
       'control-failed',
       'Mode bypassPermissions was not enabled at launch: start with allowDangerouslySkipPermissions',
       { errorCode: 'bypass_not_launched' },
     );
   }
-  await session.world.rules.apply([
+  await session.context.rules.apply([
     { type: 'setMode', mode: mode as PermissionMode, destination: 'session' },
   ]);
   return { mode };
@@ -159,12 +159,12 @@ async function callTool(
   const args = tool ? argumentsFor(tool.listed.inputSchema, given) : given;
   const whyNot = () => whyNotCall(session, server);
   const call = { ...server, args: { ...args }, signal, whyNot };
-  return (await callServer(target, call, session.world.journal, session.world.callLimits)) as Frame;
+  return (await callServer(target, call, session.context.journal, session.context.callLimits)) as Frame;
 }
 
 /** A program that calls tools past the model is told of a change as a model's call is, by an error. */
 function whyNotCall(
-  { servers, world }: Session,
+  { servers, context: world }: Session,
   { server: name, tool }: { readonly server: string; readonly tool: string },
 ): Refusal | undefined {
   const server = servers.all.get(name);
@@ -179,10 +179,10 @@ function usage(session: Session): Frame {
   const { model } = session.options;
   const { lastUsage, messages } = session.conversation;
   const pool = session.pool();
-  const told = new Set(session.shelf.divide(pool).told.map(({ name }) => name));
+  const told = new Set(session.disclosure.divide(pool).told.map(({ name }) => name));
   return contextUsage({
     model: session.modelName,
-    system: promptNow(session),
+    system: currentSystemPrompt(session),
     tools: pool.tools.map(({ name, description, inputSchema, origin }) => ({
       name,
       isLoaded: told.has(name),
@@ -203,7 +203,7 @@ function endSession(session: Session): undefined {
 }
 
 /** What of `initialize` and of its agents changes nothing here, in words; nothing is passed over in silence. */
-export function withoutEffect(body: Frame): string[] {
+export function unsupportedOptions(body: Frame): string[] {
   const agents = Object.entries(isRecord(body.agents) ? body.agents : {});
   return [
     ...given(body, MEMBERS).map((name) => `options.${name} has no effect with this agent`),

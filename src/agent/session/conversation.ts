@@ -16,9 +16,9 @@ export type ConversationOptions = {
   readonly transcript: Transcript | undefined;
   /** What was said before this session was resumed. */
   readonly messages: readonly ModelMessage[];
-  say(message: Frame): void;
+  emit(message: Frame): void;
   /** Hears what making it shorter took. */
-  spent(model: string, usage: Usage): void;
+  onUsage(model: string, usage: Usage): void;
 };
 
 /** What was said so far: kept on disk as it grows, and made shorter before it outgrows the model's window. */
@@ -64,7 +64,12 @@ export class Conversation {
     this.#keep({ type: 'compaction', trigger: 'manual', preTokens, summary: '', messages: [] });
   }
 
-  readonly makeRoom: NonNullable<LoopConfig['makeRoom']> = async (messages, round, why, signal) => {
+  readonly compactIfNeeded: NonNullable<LoopConfig['compactIfNeeded']> = async (
+    messages,
+    round,
+    why,
+    signal,
+  ) => {
     if (why === 'filling' && !shouldCompact(this.#used(messages, round), this.#options.model.limits))
       return false;
     return this.compact('auto', round.system, signal);
@@ -77,7 +82,7 @@ export class Conversation {
     signal: AbortSignal,
     instructions?: string,
   ): Promise<boolean> {
-    const { model, modelName, hooks, say } = this.#options;
+    const { model, modelName, hooks, emit: say } = this.#options;
     const fields = { trigger, custom_instructions: instructions ?? null };
     const before = await hooks.run('PreCompact', fields, signal);
     if (before.decision === 'deny' && trigger === 'manual') return false;
@@ -90,7 +95,7 @@ export class Conversation {
       ...(instructions !== undefined && { instructions }),
     }).finally(() => say({ type: 'system', subtype: 'status', status: null }));
     if (done.usage.input_tokens + done.usage.output_tokens > 0) {
-      this.#options.spent(modelName(), done.usage);
+      this.#options.onUsage(modelName(), done.usage);
     }
     if (done.how === 'unchanged') return false;
     this.messages.splice(0, this.messages.length, ...done.messages);

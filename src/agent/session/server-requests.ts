@@ -9,19 +9,23 @@ import type { Usage, UserBlock } from '../../protocol/agent-message.ts';
 import { MessageCollector } from '../models/message-collector.ts';
 import type { Model, ModelMessage } from '../models/model.ts';
 
-export type OfferWorld = {
+export type ServerRequestDeps = {
   readonly channel: () => ControlChannel;
   readonly hooks: SessionHooks;
   readonly model: Model;
   modelName(): string;
   readonly cwd: string;
-  waiting<T>(work: Promise<T>): Promise<T>;
+  whileWaiting<T>(work: Promise<T>): Promise<T>;
   /** Hears what a server's question took. */
-  spent(model: string, usage: Usage): void;
+  onUsage(model: string, usage: Usage): void;
 };
 
 /** What each server may ask: people always; the model only if it lives in the program, since it spends the person's tokens. */
-export function offerTo(server: string, entry: ServerEntry, world: OfferWorld): ServerOffer {
+export function serverRequestHandlers(
+  server: string,
+  entry: ServerEntry,
+  world: ServerRequestDeps,
+): ServerOffer {
   const answers: Record<string, ServerAnswer> = {
     'elicitation/create': (params, signal) => elicit(server, params, world, signal),
     'roots/list': async () => ({ roots: [{ uri: pathToFileURL(world.cwd).href, name: 'workspace' }] }),
@@ -42,7 +46,7 @@ type Elicited = { action: string; content?: unknown };
 async function elicit(
   server: string,
   params: Readonly<Record<string, unknown>>,
-  world: OfferWorld,
+  world: ServerRequestDeps,
   signal: AbortSignal,
 ): Promise<Record<string, unknown>> {
   const { message = '', mode = 'form', requestedSchema, url, elicitationId } = params;
@@ -55,7 +59,7 @@ async function elicit(
     ...(elicitationId !== undefined && { elicitation_id: elicitationId }),
   };
   const before = await world.hooks.run('Elicitation', about as never, signal);
-  const answer = elicitedBy(before) ?? (await world.waiting(askPerson(about, world, signal)));
+  const answer = elicitedBy(before) ?? (await world.whileWaiting(askPerson(about, world, signal)));
   const after = await world.hooks.run('ElicitationResult', { ...about, ...answer } as never, signal);
   const { action, content } = elicitedBy(after) ?? answer;
   return { action, ...(action === 'accept' && isRecord(content) && { content }) };
@@ -63,7 +67,7 @@ async function elicit(
 
 async function askPerson(
   about: Record<string, unknown>,
-  { channel }: OfferWorld,
+  { channel }: ServerRequestDeps,
   signal: AbortSignal,
 ): Promise<Elicited> {
   try {
@@ -83,7 +87,7 @@ function elicitedBy({ decision, elicitation }: HookEffect): Elicited | undefined
 /** One reply of the session's model to a server's own conversation, without tools. */
 async function sample(
   params: Readonly<Record<string, unknown>>,
-  { model, modelName, spent }: OfferWorld,
+  { model, modelName, onUsage: spent }: ServerRequestDeps,
   signal: AbortSignal,
 ): Promise<Record<string, unknown>> {
   const { outputTokens } = model.limits;

@@ -1,6 +1,8 @@
 import { redactedJson, redactText } from '../../base/text/redact.ts';
-import type { Server, ServerOrigin, ServerView } from '../../mcp/servers/server-status.ts';
+import type { Server, ServerView } from '../../mcp/servers/server-status.ts';
 import type { ToolAnnotations } from '../../protocol/mcp.ts';
+import type { ServerScopes } from '../calls/call-context.ts';
+import { scopeOf, sourceOf } from '../calls/resolve-call.ts';
 
 /** One server as `mcp_status` and `system/init` tell of it. */
 export type ServerStatus = {
@@ -21,9 +23,7 @@ export type ServerStatus = {
 export type AsideState = 'pending' | 'rejected' | 'blocked' | 'disabled' | 'broken';
 
 /** What is known of where servers were configured. */
-export type ConfiguredNames = {
-  /** Undefined for one that no file or flag names. */
-  scopeOf(server: string): string | undefined;
+export type ConfiguredNames = ServerScopes & {
   /** Those that are configured and may not be started, and why. */
   aside(): readonly {
     readonly name: string;
@@ -55,7 +55,10 @@ export function allServerStatus(
   ];
 }
 
-export function serverStatus(servers: ReadonlyMap<string, Server>, configured?: Scopes): ServerStatus[] {
+export function serverStatus(
+  servers: ReadonlyMap<string, Server>,
+  configured?: ServerScopes,
+): ServerStatus[] {
   return [...servers].map(([name, { state, entry, origin }]) => ({
     name,
     status: WORDS[state.kind],
@@ -70,17 +73,6 @@ export function serverStatus(servers: ReadonlyMap<string, Server>, configured?: 
     source: sourceOf(name, origin, configured),
   }));
 }
-
-/** Where a server comes from, in the word that statuses, hooks and questions have for it. */
-export function sourceOf(name: string, origin: ServerOrigin, configured: Scopes | undefined): string {
-  return origin === 'sdk' ? 'sdk' : scopeOf(name, origin, configured);
-}
-
-function scopeOf(name: string, origin: ServerOrigin, configured: Scopes | undefined): string {
-  return (origin === 'config' ? configured?.scopeOf(name) : undefined) ?? 'dynamic';
-}
-
-type Scopes = Pick<ConfiguredNames, 'scopeOf'>;
 
 const WORDS = {
   waiting: 'pending',

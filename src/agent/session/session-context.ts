@@ -19,7 +19,7 @@ import { FileMemory } from '../builtins/files/file-memory.ts';
 import { LeftOvers } from '../builtins/shell/left-overs.ts';
 import { BUILT_INS } from '../builtins/table.ts';
 import { WakeQueue } from '../builtins/wake-queue.ts';
-import type { SessionWorld } from '../calls/call-context.ts';
+import type { SessionContext } from '../calls/call-context.ts';
 import {
   keepResults,
   lastingStore,
@@ -27,14 +27,13 @@ import {
   realDirectory,
   temporaryStore,
 } from '../results/result-store.ts';
-
 import type { ProgramPorts } from './program-ports.ts';
-import { offerTo } from './server-requests.ts';
+import { serverRequestHandlers } from './server-requests.ts';
 import type { SessionOptions } from './session.ts';
-import type { StateTeller } from './turn-queue.ts';
+import type { SessionStateTracker } from './turn-queue.ts';
 
 /** The rules and directories a session begins with. */
-export function makeRules({ ruleStore, rules, permissionMode, workspace }: SessionOptions): RuleStore {
+export function createRuleStore({ ruleStore, rules, permissionMode, workspace }: SessionOptions): RuleStore {
   return (
     ruleStore ??
     memoryRuleStore({
@@ -46,7 +45,7 @@ export function makeRules({ ruleStore, rules, permissionMode, workspace }: Sessi
 }
 
 /** The hooks of a session: those of the program are called over the channel, those of settings in a shell. */
-export function makeHooks(
+export function createHooks(
   options: SessionOptions,
   session: { readonly id: string; readonly rules: RuleStore; promptId(): string; channel(): ControlChannel },
 ): SessionHooks {
@@ -78,13 +77,13 @@ export function makeHooks(
 }
 
 /** How a session reaches servers, and who answers what they ask. */
-export function makeConnectWorld(
+export function createConnectDeps(
   { connect, model, workspace, note }: SessionOptions,
   session: {
     readonly modelName: string;
     readonly hooks: SessionHooks;
     readonly ports: ProgramPorts;
-    readonly state: StateTeller;
+    readonly state: SessionStateTracker;
     readonly channel: ControlChannel;
     spend(model: string, usage: Usage): void;
   },
@@ -94,31 +93,31 @@ export function makeConnectWorld(
     openPort: (server) => session.ports.open(server),
     onRefused: (server, message) => note?.(`MCP server "${server}": ${message}`),
     offerTo: (server, entry) =>
-      offerTo(server, entry, {
+      serverRequestHandlers(server, entry, {
         channel: () => session.channel,
         hooks: session.hooks,
         model,
         modelName: () => session.modelName,
         cwd: workspace.cwd,
-        waiting: (work) => session.state.waiting(work),
-        spent: (name, usage) => session.spend(name, usage),
+        whileWaiting: (work) => session.state.whileWaiting(work),
+        onUsage: (name, usage) => session.spend(name, usage),
       }),
   };
 }
 
 /** What a session's lead and sub-agents share. */
-export function makeWorld(
+export function createSessionContext(
   options: SessionOptions,
   session: Pick<
-    SessionWorld,
-    'servers' | 'hooks' | 'rules' | 'agents' | 'say' | 'readerReady' | 'waiting'
+    SessionContext,
+    'servers' | 'hooks' | 'rules' | 'agents' | 'emit' | 'readerReady' | 'whileWaiting'
   > & {
     channel(): ControlChannel;
   },
-): SessionWorld {
+): SessionContext {
   const { workspace, asksProgram = true, askers = [], builtIns } = options;
   const { channel, ...shared } = session;
-  const results = makeResults(options);
+  const results = createResultKeeping(options);
   const { directory } = results.store;
   const rules = withReadableResults(session.rules, [directory, ...earlierResults(options)], workspace);
   return {
@@ -130,7 +129,7 @@ export function makeWorld(
     pins: sessionPins(options),
     askers: [...(asksProgram ? [programAsker(channel)] : []), ...askers],
     builtIns: BUILT_INS.filter(({ listed }) => !builtIns || builtIns.includes(listed.name)),
-    tellsDecisions: options.tellsDecisions === true,
+    reportsDecisions: options.reportsDecisions === true,
     hasMarks: options.marks === true,
     note: (text) => options.note?.(text),
     toolBudget: toolBudget(options.toolSearch, options.model.limits.contextTokens),
@@ -148,7 +147,7 @@ export function makeWorld(
     files: new FileMemory(),
     wake: new WakeQueue(),
     leftOvers: new LeftOvers(results.store),
-    results: { ...results, mayRead: () => mayReadResults(rules.current().rules, directory, workspace) },
+    results: { ...results, mayRead: () => canReadResults(rules.current().rules, directory, workspace) },
   };
 }
 
@@ -168,7 +167,7 @@ function sessionPins({ pins = passingPins(), connect, note }: SessionOptions): P
 }
 
 /** What becomes of long and binary results: they stay beside the transcript, and are gone with a session that has none. */
-function makeResults({
+function createResultKeeping({
   resultsDirectory,
   transcript,
   maxResultTokens,
@@ -230,7 +229,7 @@ export function withReadableResults(
 }
 
 /** Whether no rule forbids to read what is put aside there. */
-export function mayReadResults(rules: readonly Rule[], directory: string, workspace: Workspace): boolean {
+export function canReadResults(rules: readonly Rule[], directory: string, workspace: Workspace): boolean {
   const call = { name: 'Read', input: { file_path: `${directory}/${'0'.repeat(32)}.txt` } };
   return !rules.some((rule) => rule.effect === 'deny' && matchesCall(rule, call, workspace));
 }

@@ -14,8 +14,8 @@ import type { ToolIndex } from '../../pool/search/tool-index.ts';
 import type { Usage } from '../../protocol/agent-message.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
-import type { SessionWorld } from '../calls/call-context.ts';
-import type { ToolShelf } from '../calls/tool-disclosure.ts';
+import type { SessionContext } from '../calls/call-context.ts';
+import type { ToolDisclosure } from '../calls/tool-disclosure.ts';
 import type { LoopEvent } from '../loop/loop.ts';
 import type { Model, ModelMessage } from '../models/model.ts';
 import type { Transcript } from '../transcript/transcript.ts';
@@ -23,7 +23,7 @@ import type { AgentDefinition } from './agent-definition.ts';
 import type { Conversation } from './conversation.ts';
 import type { ProgramPorts } from './program-ports.ts';
 import type { ConfiguredNames } from './server-status.ts';
-import type { StateTeller } from './turn-queue.ts';
+import type { SessionStateTracker } from './turn-queue.ts';
 
 /** One session, as its turns and the program's requests work on it. */
 export type Session = {
@@ -33,24 +33,24 @@ export type Session = {
   readonly connectWorld: ConnectWorld;
   readonly hooks: SessionHooks;
   readonly conversation: Conversation;
-  readonly world: SessionWorld;
-  readonly state: StateTeller;
+  readonly context: SessionContext;
+  readonly state: SessionStateTracker;
   readonly agents: Record<string, AgentDefinition>;
   /** What every model has used so far. */
   readonly modelUsage: Readonly<Record<string, Usage>>;
   /** All tools there are now, as the lead is offered them. */
   pool(): Pool;
   /** What the lead has been told of them. */
-  readonly shelf: ToolShelf;
+  readonly disclosure: ToolDisclosure;
   /** Where it searches for the rest. */
   readonly index: ToolIndex;
   /** The names of the commands that the program knows of. */
-  toldCommands: string;
+  announcedCommands: string;
   modelName: string;
   systemPrompt: string;
   appendSystemPrompt: string;
   /** A message for the program. */
-  say(message: Frame): void;
+  emit(message: Frame): void;
   /** Adds what a reply used. */
   count(event: LoopEvent): void;
   /** The same for what was asked of a model outside the conversation. */
@@ -58,7 +58,7 @@ export type Session = {
   /** What hooks have to say about the beginning; nothing the second time. */
   start(signal: AbortSignal): Promise<HookEffect>;
   /** Work that may outlast its turn; the session ends after it. */
-  during<T>(work: Promise<T>): Promise<T>;
+  trackBackground<T>(work: Promise<T>): Promise<T>;
   /** Ends the running turn; those that wait run after it. Gives the ids of those. */
   interrupt(): string[];
   /** Ends as if the program had gone. */
@@ -102,9 +102,9 @@ export type SessionOptions = {
   /** Other ways to reach a person. */
   readonly askers?: readonly Asker[];
   /** Whether the program wants to be told when the session is busy. */
-  readonly tellsState?: boolean;
+  readonly reportsState?: boolean;
   /** Whether the program wants to be told why each call was allowed or denied. */
-  readonly tellsDecisions?: boolean;
+  readonly reportsDecisions?: boolean;
   readonly sessionId?: string;
   /** Where the conversation is kept; nowhere by default. */
   readonly transcript?: Transcript;

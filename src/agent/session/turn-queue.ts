@@ -5,20 +5,20 @@ import type { Frame } from '../../protocol/control-frame.ts';
 
 /** The user's messages, taken one after the other; all of them, unless somebody ends it. */
 export class TurnQueue {
-  readonly #waiting: UserLine[] = [];
-  readonly #take: (line: UserLine, turn: AbortController) => Promise<void>;
-  readonly #state: StateTeller;
+  readonly #waiting: UserMessage[] = [];
+  readonly #take: (line: UserMessage, turn: AbortController) => Promise<void>;
+  readonly #state: SessionStateTracker;
   #turn: AbortController | undefined;
   #working: Promise<void> | undefined;
   #isEnded = false;
 
   /** `take` must not reject. */
-  constructor(take: (line: UserLine, turn: AbortController) => Promise<void>, state: StateTeller) {
+  constructor(take: (line: UserMessage, turn: AbortController) => Promise<void>, state: SessionStateTracker) {
     this.#take = take;
     this.#state = state;
   }
 
-  push(line: UserLine): void {
+  push(line: UserMessage): void {
     if (this.#isEnded) return;
     this.#waiting.push(line);
     this.#working ??= this.#work();
@@ -58,7 +58,7 @@ export class TurnQueue {
 }
 
 /** A message of the user, as it waits for its turn. */
-export type UserLine = {
+export type UserMessage = {
   readonly content: readonly UserBlock[];
   readonly uuid: string | undefined;
   /** Whether it wants an answer; one that does not is only remembered. */
@@ -66,7 +66,7 @@ export type UserLine = {
 };
 
 /** Reads a frame that carries a user's message; undefined for any other. Blocks a model could not read are left out. */
-export function readUserLine(frame: Frame): UserLine | undefined {
+export function parseUserMessage(frame: Frame): UserMessage | undefined {
   if (frame.type !== 'user') return undefined;
   const given: unknown = isRecord(frame.message) ? frame.message.content : undefined;
   const blocks: unknown[] = typeof given === 'string' ? [{ type: 'text', text: given }] : list(given);
@@ -100,7 +100,7 @@ function isUserBlock(value: unknown): value is UserBlock {
 export type SessionState = 'idle' | 'running' | 'requires_action';
 
 /** Tells every change of state once: running, waiting for somebody, idle. */
-export class StateTeller {
+export class SessionStateTracker {
   readonly #tell: (state: SessionState) => void;
   #state: SessionState = 'idle';
   #waits = 0;
@@ -120,7 +120,7 @@ export class StateTeller {
   }
 
   /** While any such work lasts, the session waits for somebody. */
-  async waiting<T>(work: Promise<T>): Promise<T> {
+  async whileWaiting<T>(work: Promise<T>): Promise<T> {
     this.#waits++;
     if (this.#state === 'running') this.enter('requires_action');
     try {

@@ -59,9 +59,9 @@ function contentsOf(
       message: `What ${uuid} follows is lost; the entry before is taken`,
     });
   }
-  const { messages, faults } = mend(conversation(entries));
+  const { messages, faults } = repairConversation(conversation(entries));
   for (const fault of faults) diagnostics.push({ fault: 'mended', message: `Mended: ${fault}` });
-  const aside = countAside(all, entries);
+  const aside = countOtherBranches(all, entries);
   if (aside > 0) {
     diagnostics.push({ fault: 'other-branch', message: `${aside} entries belong to another branch` });
   }
@@ -117,7 +117,7 @@ function messagesOf(entry: Entry): readonly ModelMessage[] {
 }
 
 /** Entries that neither belong to the conversation nor come after it. */
-function countAside(all: readonly Entry[], taken: readonly Entry[]): number {
+function countOtherBranches(all: readonly Entry[], taken: readonly Entry[]): number {
   const last = taken.at(-1);
   const upTo = last ? all.slice(0, all.indexOf(last)) : [];
   const kept = new Set(taken);
@@ -168,7 +168,7 @@ export function chainTo(entries: readonly Entry[], uuid: string): Chain | undefi
 }
 
 /** A conversation that a model accepts, and in words what had to be done for it. */
-type Mended = { readonly messages: ModelMessage[]; readonly faults: readonly string[] };
+type RepairedConversation = { readonly messages: ModelMessage[]; readonly faults: readonly string[] };
 
 type ToolUse = Extract<ModelBlock, { type: 'tool_use' }>;
 
@@ -178,7 +178,7 @@ const GAP: UserBlock = { type: 'text', text: '[What was said here is lost.]' };
  * Makes what was left of a conversation one that a model accepts: turns alternate, the first is a user's, every call has
  * its result and every result its call. A call without one may have run: the process died in the middle.
  */
-export function mend(messages: readonly ModelMessage[]): Mended {
+export function repairConversation(messages: readonly ModelMessage[]): RepairedConversation {
   const mended: ModelMessage[] = [];
   const faults: string[] = [];
   const open = () => callsOf(mended.at(-1));

@@ -55,7 +55,7 @@ function unlessMissing(cause: unknown): undefined {
 }
 
 /** Where a conversation is kept: `root` is the person's own folder, `cwd` the project's, absolute. */
-export type SessionPlace = { readonly root: string; readonly cwd: string; readonly sessionId: string };
+export type SessionLocation = { readonly root: string; readonly cwd: string; readonly sessionId: string };
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const ENDING = '.jsonl';
@@ -68,7 +68,7 @@ export function isSessionId(text: string): boolean {
 }
 
 /** The file of a session. Throws if the id is none, since it may have come from outside. */
-export function sessionPath({ root, cwd, sessionId }: SessionPlace): string {
+export function sessionPath({ root, cwd, sessionId }: SessionLocation): string {
   if (!isSessionId(sessionId))
     throw new RangeError(`A session id is a UUID, not ${JSON.stringify(sessionId)}`);
   return join(projectFolder(root, cwd), sessionId.toLowerCase() + ENDING);

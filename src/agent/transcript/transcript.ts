@@ -3,10 +3,10 @@ import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import type { SessionContents } from './read-transcript.ts';
-import { type SessionPlace, sessionPath } from './session-files.ts';
+import { type SessionLocation, sessionPath } from './session-files.ts';
 import { entryLine, type Header, type NewEntry, VERSION } from './transcript-entry.ts';
 
-export type TranscriptOptions = SessionPlace & {
+export type TranscriptOptions = SessionLocation & {
   /** The entry that the next one follows, if the session is resumed. */
   readonly after?: string | null;
   readonly forkedFrom?: string;

@@ -7,7 +7,7 @@ import { policyRules, type Rule } from '../../permissions/rule.ts';
 import { Assembler } from '../../pool/assemble.ts';
 import type { Origin, Pool, PoolDiagnostic, PoolInput } from '../../pool/pool.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
-import type { SessionWorld } from '../calls/call-context.ts';
+import type { SessionContext } from '../calls/call-context.ts';
 import type { AgentDefinition } from '../session/agent-definition.ts';
 
 /** Who is offered tools: the lead, or a sub-agent of some kind with servers of its own. */
@@ -20,7 +20,7 @@ export type PoolUser = {
 const LEAD_ONLY: ReadonlySet<string> = new Set(['Task', 'connect_mcp']);
 
 /** The pool for one agent; only what has changed is made anew, and the same pool is given while nothing has. */
-export function poolSource(world: SessionWorld, user: PoolUser): () => Pool {
+export function poolSource(world: SessionContext, user: PoolUser): () => Pool {
   const assembler = new Assembler();
   let made: { readonly key: readonly unknown[]; readonly pool: Pool } | undefined;
   let judged: Judged | undefined;
@@ -33,17 +33,17 @@ export function poolSource(world: SessionWorld, user: PoolUser): () => Pool {
     judged = judge(rules, serversFor(world, user), judged);
     if (builtIns?.kinds !== kinds) builtIns = { kinds, listed: builtInsOf(world) };
     made = { key, pool: assembler.assemble(inputOf(world, user, judged, builtIns.listed)) };
-    tellAliases(made.pool, world);
+    reportAliases(made.pool, world);
     return made.pool;
   };
 }
 
 /** That a tool has another name than its own is told once a session. */
-function tellAliases({ diagnostics }: Pool, world: SessionWorld): void {
+function reportAliases({ diagnostics }: Pool, world: SessionContext): void {
   const told = aliases.get(world) ?? new Set<string>();
   aliases.set(world, told);
   for (const { fault, origin, wanted, name } of diagnostics) {
-    if (told.has(name) || told.size >= MOST_ALIASES) continue;
+    if (told.has(name) || told.size >= MAX_REPORTED_ALIASES) continue;
     told.add(name);
     const whose =
       origin.kind === 'mcp' ? `tool "${origin.tool}" of server "${origin.server}"` : `tool "${origin.tool}"`;
@@ -51,8 +51,8 @@ function tellAliases({ diagnostics }: Pool, world: SessionWorld): void {
   }
 }
 
-const MOST_ALIASES = 100;
-const aliases = new WeakMap<SessionWorld, Set<string>>();
+const MAX_REPORTED_ALIASES = 100;
+const aliases = new WeakMap<SessionContext, Set<string>>();
 const WHY: Readonly<Record<PoolDiagnostic['fault'], string>> = {
   'name-taken': 'another tool has its name',
   'name-too-long': 'its name is too long for the model',
@@ -75,13 +75,13 @@ function judge(
 }
 
 /** Who a worker can reach, by key: servers of its own stand before those of the session. */
-export function serversFor(world: SessionWorld, { ownServers }: PoolUser): ReadonlyMap<string, Server> {
+export function serversFor(world: SessionContext, { ownServers }: PoolUser): ReadonlyMap<string, Server> {
   return ownServers ? new Map([...world.servers.all, ...ownServers.all]) : world.servers.all;
 }
 
 /** Whether an agent has the session's server of that key: a sub-agent may be kept to some, and its own stand before them. */
 export function isInherited(
-  world: Pick<SessionWorld, 'isLeadOnly'>,
+  world: Pick<SessionContext, 'isLeadOnly'>,
   { definition, ownServers }: PoolUser,
   key: string,
 ): boolean {
@@ -96,7 +96,7 @@ export function connectedServers(servers: Servers): string[] {
 }
 
 function inputOf(
-  world: SessionWorld,
+  world: SessionContext,
   user: PoolUser,
   judged: Judged,
   builtIns: readonly ListedTool[],
@@ -119,18 +119,18 @@ function inputOf(
   };
 }
 
-function builtInsOf(world: SessionWorld): ListedTool[] {
+function builtInsOf(world: SessionContext): ListedTool[] {
   return world.builtIns.map(({ listed }) => (listed.name === 'Task' ? withKinds(listed, world) : listed));
 }
 
-function withKinds(listed: ListedTool, world: SessionWorld): ListedTool {
+function withKinds(listed: ListedTool, world: SessionContext): ListedTool {
   return {
     ...listed,
     description: [listed.description, 'Kinds of sub-agents:', ...kindsOf(world)].join('\n'),
   };
 }
 
-function kindsOf({ agents }: SessionWorld): string[] {
+function kindsOf({ agents }: SessionContext): string[] {
   return Object.entries(agents).map(([name, { description }]) => `- ${name}: ${description}`);
 }
 

@@ -6,7 +6,7 @@ import { compareUnits } from '../../pool/assemble.ts';
 import type { UserBlock } from '../../protocol/agent-message.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { mcpToolName } from '../../protocol/tool-name.ts';
-import type { SessionWorld } from '../calls/call-context.ts';
+import type { SessionContext } from '../calls/call-context.ts';
 import { resultSource } from '../results/result-store.ts';
 import { toModel } from '../results/to-model.ts';
 import type { Session } from '../session/session.ts';
@@ -15,7 +15,7 @@ import type { Session } from '../session/session.ts';
 type PromptCommand = {
   readonly name: string;
   /** The name it would have if no other had it. */
-  readonly wanted: string;
+  readonly preferredName: string;
   readonly description: string;
   readonly argumentHint: string;
   readonly server: string;
@@ -26,7 +26,7 @@ type PromptCommand = {
 export function promptCommands(servers: ReadonlyMap<string, Server>): ReadonlyMap<string, PromptCommand> {
   const all = [...servers].flatMap(([server, { state }]) =>
     (state.kind === 'connected' ? state.prompts : []).map((prompt) => ({
-      wanted: mcpToolName(server, prompt.name),
+      preferredName: mcpToolName(server, prompt.name),
       server,
       prompt,
     })),
@@ -34,20 +34,20 @@ export function promptCommands(servers: ReadonlyMap<string, Server>): ReadonlyMa
   const names = namesOf(all);
   return new Map(
     all.map((it) => {
-      const name = names.get(it) ?? it.wanted;
+      const name = names.get(it) ?? it.preferredName;
       const { description } = it.prompt;
       return [name, { ...it, name, description, argumentHint: hintOf(it.prompt) }];
     }),
   );
 }
 
-type Wanting = Pick<PromptCommand, 'wanted' | 'server' | 'prompt'>;
+type NamedPrompt = Pick<PromptCommand, 'preferredName' | 'server' | 'prompt'>;
 
 /** Names are given as the pool gives them to tools: the first by the key of its server, then by its own name, has it. */
-function namesOf(all: readonly Wanting[]): Map<Wanting, string> {
-  const names = new Map<Wanting, string>();
-  const taken = new Map<string, Wanting>();
-  const give = (it: Wanting, name: string) => {
+function namesOf(all: readonly NamedPrompt[]): Map<NamedPrompt, string> {
+  const names = new Map<NamedPrompt, string>();
+  const taken = new Map<string, NamedPrompt>();
+  const give = (it: NamedPrompt, name: string) => {
     names.set(it, name);
     taken.set(name, it);
   };
@@ -55,10 +55,10 @@ function namesOf(all: readonly Wanting[]): Map<Wanting, string> {
     (a, b) => compareUnits(a.server, b.server) || compareUnits(a.prompt.name, b.prompt.name),
   );
   // Natural names are all given before any alias, so that an alias never takes one.
-  for (const it of sorted) if (!taken.has(it.wanted)) give(it, it.wanted);
+  for (const it of sorted) if (!taken.has(it.preferredName)) give(it, it.preferredName);
   for (const it of sorted) {
     const origin = { kind: 'mcp', server: it.server, tool: it.prompt.name } as const;
-    if (!names.has(it)) give(it, aliasOf(it.wanted, origin, Number.POSITIVE_INFINITY, taken));
+    if (!names.has(it)) give(it, aliasOf(it.preferredName, origin, Number.POSITIVE_INFINITY, taken));
   }
   return names;
 }
@@ -71,9 +71,9 @@ function hintOf(prompt: Prompt): string {
 type Expanded = { readonly blocks: readonly UserBlock[] } | { readonly fault: string };
 
 /** What commands are made of. */
-type CommandWorld = Pick<SessionWorld, 'results'> & {
+type CommandWorld = Pick<SessionContext, 'results'> & {
   readonly servers: { readonly all: ReadonlyMap<string, Server> };
-  readonly features: Pick<SessionWorld['features'], 'getPrompt'>;
+  readonly features: Pick<SessionContext['features'], 'getPrompt'>;
   readonly builtIns: readonly { readonly listed: { readonly name: string } }[];
 };
 
@@ -139,7 +139,7 @@ type CommandSource = {
 };
 
 /** Every slash command there is now: the host's own and the prompts of servers. One that has another name than its own is noted once. */
-export function commandsOf(session: CommandSource): Command[] {
+export function listCommands(session: CommandSource): Command[] {
   const own = [
     { name: 'clear', description: 'Forget the conversation', argumentHint: '' },
     { name: 'compact', description: 'Make the conversation shorter', argumentHint: '[what to keep in mind]' },
@@ -160,7 +160,7 @@ const noted = new WeakMap<CommandSource, Set<string>>();
 function noteAliases(session: CommandSource, commands: ReadonlyMap<string, PromptCommand>): void {
   const known = noted.get(session) ?? new Set();
   noted.set(session, known);
-  for (const { name, wanted, server, prompt } of commands.values()) {
+  for (const { name, preferredName: wanted, server, prompt } of commands.values()) {
     const holder = commands.get(wanted);
     if (name === wanted || !holder || known.has(name)) continue;
     known.add(name);

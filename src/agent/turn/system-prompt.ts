@@ -17,11 +17,11 @@ type PromptParts = {
 };
 
 /** What an agent is told that nobody gave a prompt. */
-export const OWN_PROMPT =
+export const DEFAULT_SYSTEM_PROMPT =
   'You are an agent with tools. Use them to find out and to do what the user asks; say briefly what you did and what came of it. Never claim what no tool showed you.';
 
 /** Instructions longer than this are cut: a server must not fill the window by talking. */
-const LONGEST_INSTRUCTIONS = 4_096;
+const MAX_INSTRUCTIONS_LENGTH = 4_096;
 
 /** The system prompt as things are now: what the program says, then what servers say of themselves, and who can be called. */
 export function systemPrompt({ own, append, servers, canConnect, searchable }: PromptParts): string {
@@ -34,7 +34,7 @@ function instructions(servers: ReadonlyMap<string, Server>): string {
   const said = [...servers].flatMap(([name, { state }]) => {
     const said = state.kind === 'connected' ? state.connection.instructions?.trim() : undefined;
     // What people cannot see, a model is not told.
-    return said ? [`## ${name}\n${truncate(visible(said), LONGEST_INSTRUCTIONS, '… [cut]')}`] : [];
+    return said ? [`## ${name}\n${truncate(visible(said), MAX_INSTRUCTIONS_LENGTH, '… [cut]')}`] : [];
   });
   return said.length === 0
     ? ''
@@ -48,13 +48,13 @@ function waiting(servers: ReadonlyMap<string, Server>): string {
 }
 
 /** The lead's system prompt as things are now. */
-export function promptNow(session: Session): string {
+export function currentSystemPrompt(session: Session): string {
   const pool = session.pool();
   return systemPrompt({
     own: session.systemPrompt,
     append: session.appendSystemPrompt,
     servers: session.servers.all,
     canConnect: pool.byName.has('connect_mcp'),
-    searchable: session.shelf.divide(pool).searchable,
+    searchable: session.disclosure.divide(pool).searchable,
   });
 }

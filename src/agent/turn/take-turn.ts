@@ -5,61 +5,61 @@ import type { UserBlock } from '../../protocol/agent-message.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import type { ConnectOutcome } from '../builtins/built-in.ts';
-import type { TurnEnd, Worker } from '../calls/call-context.ts';
+import type { Agent } from '../calls/call-context.ts';
 import { NO_USAGE } from '../loop/loop.ts';
 import { allServerStatus } from '../session/server-status.ts';
 import type { Session } from '../session/session.ts';
 import { connectedServers } from './pool-source.ts';
-import { runTurn } from './run-agent.ts';
-import { commandsOf, expandCommand } from './slash-commands.ts';
+import { runAgent, type TurnEnd } from './run-agent.ts';
+import { expandCommand, listCommands } from './slash-commands.ts';
 
 import { runSubAgent } from './sub-agent.ts';
-import { promptNow } from './system-prompt.ts';
-import { initMessage, Report, resultMessage } from './turn-report.ts';
+import { currentSystemPrompt } from './system-prompt.ts';
+import { initMessage, resultMessage, TurnReport } from './turn-report.ts';
 
-/** How long a turn waits for servers that are still being dialled; those that come later are there in a later round. */
-const PATIENCE_MS = 5_000;
-/** How long a turn waits for servers that were lost and may be back. */
-const WAKE_MS = 500;
-/** How often a hook may send the agent on. */
-const MOST_CONTINUATIONS = 8;
+/** How long a turn waits for servers that are connecting; servers that connect later are available in a later round. */
+const CONNECT_WAIT_MS = 5_000;
+/** How long a turn waits for lost servers to reconnect. */
+const RECONNECT_WAIT_MS = 500;
+/** How often a Stop hook may send the agent on. */
+const MAX_CONTINUATIONS = 8;
 
-/** One message of the user, from `system/init` to `result`. */
+/** Answers one user message, from the `system/init` message to the `result` message. */
 export async function takeTurn(
   session: Session,
   given: readonly UserBlock[],
   uuid: string,
   turn: AbortController,
 ): Promise<void> {
-  const since = performance.now();
+  const startedAt = performance.now();
   const { signal } = turn;
-  // Counted from the dialling: a server that hangs delays one turn, not every one.
-  const patience = PATIENCE_MS - (since - session.servers.dialledAt);
-  if (patience > 0) await within(patience, session.servers.offered(), signal);
-  await within(WAKE_MS, session.servers.wake(), signal);
-  session.say(initMessage(initFacts(session)));
-  tellCommands(session);
-  const asked = await readPrompt(session, given, signal);
-  const report = new Report(session);
-  const done = 'blocks' in asked ? await run(session, asked.blocks, uuid, report, turn) : asked.end;
-  const denials = [...done.denials, ...report.denials];
+  // Counted from the start of connecting: a server that hangs delays the first turn only.
+  const waitMs = CONNECT_WAIT_MS - (startedAt - session.servers.dialledAt);
+  if (waitMs > 0) await within(waitMs, session.servers.offered(), signal);
+  await within(RECONNECT_WAIT_MS, session.servers.wake(), signal);
+  session.emit(initMessage(initFacts(session)));
+  announceCommands(session);
+  const prompt = await preparePrompt(session, given, signal);
+  const report = new TurnReport(session);
+  const ended = 'blocks' in prompt ? await runLead(session, prompt.blocks, uuid, report, turn) : prompt.end;
+  const denials = [...ended.denials, ...report.denials];
   report.end();
-  session.say(
+  session.emit(
     resultMessage({
-      ...done,
+      ...ended,
       denials,
-      text: 'blocks' in asked ? report.text : asked.text,
+      text: 'blocks' in prompt ? report.text : prompt.text,
       stopReason: report.stopReason,
-      durationMs: performance.now() - since,
+      durationMs: performance.now() - startedAt,
       modelMs: report.modelMs,
       modelUsage: session.modelUsage,
     }),
   );
 }
 
-/** What is said when a turn broke by a fault of ours: the program must not wait for ever. */
-export function brokenTurn(fault: unknown): Frame {
-  const end = { reason: 'failed' as const, fault: messageOf(fault), turns: 0, usage: NO_USAGE };
+/** The result message of a turn that failed by an internal error, so that the program does not wait forever. */
+export function failedTurnMessage(error: unknown): Frame {
+  const end = { reason: 'failed' as const, fault: messageOf(error), turns: 0, usage: NO_USAGE };
   return resultMessage({
     end,
     denials: [],
@@ -71,52 +71,53 @@ export function brokenTurn(fault: unknown): Frame {
   });
 }
 
-/** Servers' prompts come and go with them; programs know the commands of the beginning only. */
-function tellCommands(session: Session): void {
-  const commands = commandsOf(session);
+/** Prompts of servers come and go with their servers; the program gets a message whenever the list of commands changes. */
+function announceCommands(session: Session): void {
+  const commands = listCommands(session);
   const names = commands.map(({ name }) => name).join();
-  if (names === session.toldCommands) return;
-  session.toldCommands = names;
-  session.say({ type: 'system', subtype: 'commands_changed', commands });
+  if (names === session.announcedCommands) return;
+  session.announcedCommands = names;
+  session.emit({ type: 'system', subtype: 'commands_changed', commands });
 }
 
-async function run(
+async function runLead(
   session: Session,
   content: readonly UserBlock[],
   uuid: string,
-  report: Report,
+  report: TurnReport,
   turn: AbortController,
 ): Promise<TurnEnd> {
   const { conversation, options } = session;
   conversation.add(content, uuid);
-  const worker: Worker = {
+  const agent: Agent = {
     messages: conversation.messages,
     modelName: () => session.modelName,
-    system: () => promptNow(session),
+    system: () => currentSystemPrompt(session),
     pool: session.pool,
-    shelf: session.shelf,
+    disclosure: session.disclosure,
     index: session.index,
     ...(options.maxTurns !== undefined && { maxTurns: options.maxTurns }),
     parentToolUseId: null,
-    who: {},
+    identity: {},
     listed: () => session.servers.listed(),
     servers: () => session.servers.all,
     target: (server) => session.servers.target(server),
-    makeRoom: conversation.makeRoom,
+    compactIfNeeded: conversation.compactIfNeeded,
     beforeEnd: stopHooks(session, report),
     connectServer: (name) => connectServer(session, name),
-    readable: () => connectedServers(session.servers),
-    featuresOf: () => session.world.features,
+    readableServers: () => connectedServers(session.servers),
+    featuresOf: () => session.context.features,
     delegate: (call, request, signal) =>
-      session.during(
+      session.trackBackground(
         runSubAgent(
           call,
           request,
           {
-            session: session.world,
+            session: session.context,
+            definitions: session.agents,
             connect: session.connectWorld,
             modelName: () => session.modelName,
-            report: (event, parent) => report.tell(event, parent),
+            report: (event, parent) => report.handle(event, parent),
             denied: (denials) => void report.denials.push(...denials),
             interrupt: () => turn.abort(),
           },
@@ -124,23 +125,23 @@ async function run(
         ),
       ),
   };
-  return runTurn(
-    worker,
-    session.world,
+  return runAgent(
+    agent,
+    session.context,
     (event) => {
-      conversation.observe(event, report.tell(event, null));
+      conversation.observe(event, report.handle(event, null));
     },
     { signal: turn.signal, interrupt: () => turn.abort() },
   );
 }
 
-function stopHooks(session: Session, report: Report): NonNullable<Worker['beforeEnd']> {
+function stopHooks(session: Session, report: TurnReport): NonNullable<Agent['beforeEnd']> {
   let continuations = 0;
   return async (signal) => {
     const fields = { stop_hook_active: continuations > 0, last_assistant_message: report.text };
     const { decision, reason, stop } = await session.hooks.run('Stop', fields, signal);
-    const isSentOn = decision === 'deny' && stop === undefined && continuations++ < MOST_CONTINUATIONS;
-    return isSentOn ? reason || 'Go on.' : undefined;
+    const goesOn = decision === 'deny' && stop === undefined && continuations++ < MAX_CONTINUATIONS;
+    return goesOn ? reason || 'Go on.' : undefined;
   };
 }
 
@@ -154,7 +155,7 @@ async function connectServer(session: Session, name: string): Promise<ConnectOut
     case 'connected': {
       const pool = session.pool();
       const isItsOwn = ({ origin }: PooledTool) => origin.kind === 'mcp' && origin.server === name;
-      const searchable = session.shelf.divide(pool).searchable.filter(isItsOwn);
+      const searchable = session.disclosure.divide(pool).searchable.filter(isItsOwn);
       return {
         kind: 'connected',
         tools: pool.tools.filter(isItsOwn).map((tool) => tool.name),
@@ -165,7 +166,7 @@ async function connectServer(session: Session, name: string): Promise<ConnectOut
     case 'needs-auth':
       return { kind: 'failed', fault: state.fault };
     default:
-      return { kind: 'failed', fault: `it is ${state?.kind}` };
+      return { kind: 'failed', fault: `the server is ${state?.kind}` };
   }
 }
 
@@ -180,33 +181,35 @@ function initFacts(session: Session) {
       status,
       source,
     })),
-    permissionMode: modeOf(session.world.rules.current()),
+    permissionMode: modeOf(session.context.rules.current()),
     version: options.version,
-    commands: commandsOf(session).map(({ name }) => name),
+    commands: listCommands(session).map(({ name }) => name),
     agents: Object.keys(session.agents),
   };
 }
 
-/** What goes to the model; or the end of the turn, if nothing does, and what the result says. */
-type Asked = { readonly blocks: readonly UserBlock[] } | { readonly end: TurnEnd; readonly text: string };
+/** The content for the model, or the end of the turn and its result text if nothing is sent to the model. */
+type PreparedPrompt =
+  | { readonly blocks: readonly UserBlock[] }
+  | { readonly end: TurnEnd; readonly text: string };
 
-/** What the user wants said to the model: a command becomes its prompt, hooks add to it or keep it back. */
-async function readPrompt(
+/** Expands a slash command to its prompt, and lets UserPromptSubmit hooks add context or block the prompt. */
+async function preparePrompt(
   session: Session,
   given: readonly UserBlock[],
   signal: AbortSignal,
-): Promise<Asked> {
+): Promise<PreparedPrompt> {
   if (given.length === 0) return failed('The message has no content');
   const text = given.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
   const started = await session.start(signal);
   const submitted = await session.hooks.run('UserPromptSubmit', { prompt: text }, signal);
-  // A hook that was cut off has said nothing.
+  // An interrupted hook has made no decision.
   if (signal.aborted && session.hooks.has('UserPromptSubmit')) return interrupted();
   const refusal = submitted.stop ?? (submitted.decision === 'deny' ? (submitted.reason ?? '') : undefined);
-  if (refusal !== undefined) return done(`The prompt was held back by a hook: ${refusal}`);
-  const own = await ownCommand(session, text, signal);
-  if (own) return own;
-  const expanded = text.startsWith('/') ? await expandCommand(text, session.world, signal) : undefined;
+  if (refusal !== undefined) return done(`A hook blocked the prompt: ${refusal}`);
+  const handled = await runHostCommand(session, text, signal);
+  if (handled) return handled;
+  const expanded = text.startsWith('/') ? await expandCommand(text, session.context, signal) : undefined;
   if (expanded && 'fault' in expanded) return signal.aborted ? interrupted() : done(expanded.fault);
   const contexts = [started.additionalContext, submitted.additionalContext].filter((it) => it !== undefined);
   return {
@@ -214,8 +217,12 @@ async function readPrompt(
   };
 }
 
-/** Commands of the host itself; what each did, in words. */
-async function ownCommand(session: Session, text: string, signal: AbortSignal): Promise<Asked | undefined> {
+/** Runs `/clear` and `/compact`; undefined for any other text. */
+async function runHostCommand(
+  session: Session,
+  text: string,
+  signal: AbortSignal,
+): Promise<PreparedPrompt | undefined> {
   const [, name, rest = ''] = /^\/(clear|compact)(?:\s+(.*))?$/s.exec(text.trim()) ?? [];
   const { conversation } = session;
   if (name === 'clear') {
@@ -224,22 +231,27 @@ async function ownCommand(session: Session, text: string, signal: AbortSignal): 
   }
   if (name !== 'compact') return undefined;
   try {
-    const isShorter = await conversation.compact('manual', promptNow(session), signal, rest || undefined);
-    return done(isShorter ? 'The conversation was made shorter.' : 'There was nothing to make shorter.');
+    const isCompacted = await conversation.compact(
+      'manual',
+      currentSystemPrompt(session),
+      signal,
+      rest || undefined,
+    );
+    return done(isCompacted ? 'The conversation was compacted.' : 'Nothing to compact.');
   } catch (cause) {
     if (signal.aborted) return interrupted();
     throw cause;
   }
 }
 
-function done(text: string): Asked {
+function done(text: string): PreparedPrompt {
   return { end: { end: { reason: 'done', turns: 0, usage: NO_USAGE }, denials: [] }, text };
 }
 
-function interrupted(): Asked {
+function interrupted(): PreparedPrompt {
   return { end: { end: { reason: 'interrupted', turns: 0, usage: NO_USAGE }, denials: [] }, text: '' };
 }
 
-function failed(fault: string): Asked {
+function failed(fault: string): PreparedPrompt {
   return { end: { end: { reason: 'failed', fault, turns: 0, usage: NO_USAGE }, denials: [] }, text: '' };
 }

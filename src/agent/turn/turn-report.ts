@@ -2,14 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { ModelBlock, Usage, UserBlock } from '../../protocol/agent-message.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
-import type { Denial, TurnEnd } from '../calls/call-context.ts';
+import type { Denial } from '../calls/call-context.ts';
 import type { LoopEvent } from '../loop/loop.ts';
-import { resultBlock, type ToolCall, type ToolOutcome } from '../loop/run-calls.ts';
+import { resultBlock, type ToolOutcome, type ToolUse } from '../loop/run-calls.ts';
 import type { ReplyHead } from '../models/message-collector.ts';
 import type { Session } from '../session/session.ts';
+import type { TurnEnd } from './run-agent.ts';
 
 /** What the program hears of a turn, and what its result will say. */
-export class Report {
+export class TurnReport {
   text = '';
   modelMs = 0;
   /** How the last reply ended. */
@@ -20,7 +21,7 @@ export class Report {
   readonly #told = new Map<string | null, number>();
   /** Calls whose results are still to be told, in the model's order, by who called. */
   readonly #awaited = new Map<string | null, string[]>();
-  readonly #outcomes = new Map<string, { call: ToolCall; outcome: ToolOutcome }>();
+  readonly #outcomes = new Map<string, { call: ToolUse; outcome: ToolOutcome }>();
   #lastId = '';
   #askedAt = performance.now();
   #isOver = false;
@@ -35,7 +36,7 @@ export class Report {
   }
 
   /** Tells of one event; the id of the last message that it took, which names what was said on disk too. */
-  tell(event: LoopEvent, parent: string | null): string {
+  handle(event: LoopEvent, parent: string | null): string {
     this.#session.count(event);
     if (!this.#isOver) this.#tell(event, parent);
     return this.#lastId;
@@ -47,7 +48,7 @@ export class Report {
       case 'requested':
         this.#told.set(parent, 0);
         if (isPartial && parent === null) {
-          this.#session.say({ type: 'system', subtype: 'status', status: 'requesting' });
+          this.#session.emit({ type: 'system', subtype: 'status', status: 'requesting' });
         }
         break;
       case 'block-finished':
@@ -56,7 +57,7 @@ export class Report {
         break;
       case 'streamed':
         if (isPartial) {
-          this.#session.say({ type: 'stream_event', event: event.event, parent_tool_use_id: parent });
+          this.#session.emit({ type: 'stream_event', event: event.event, parent_tool_use_id: parent });
         }
         break;
       case 'replied':
@@ -114,7 +115,7 @@ export class Report {
 
   #say(message: object): void {
     this.#lastId = randomUUID();
-    this.#session.say({ ...message, uuid: this.#lastId });
+    this.#session.emit({ ...message, uuid: this.#lastId });
   }
 
   #hear({ message }: Extract<LoopEvent, { kind: 'replied' }>): void {
@@ -125,7 +126,7 @@ export class Report {
   }
 }
 
-function toldOf({ told, content, isError }: ToolOutcome): unknown {
+function toldOf({ programResult: told, content, isError }: ToolOutcome): unknown {
   if (!isError) return told ?? content;
   const texts =
     typeof content === 'string' ? [content] : content.map((it) => (it.type === 'text' ? it.text : ''));
@@ -214,7 +215,13 @@ export function resultMessage({ end, text, denials, ...facts }: TurnFacts): Fram
     case 'done':
       return { type: 'result', subtype: 'success', is_error: false, result: text, ...common };
     case 'stopped':
-      return { type: 'result', subtype: 'success', is_error: false, result: text || end.why, ...common };
+      return {
+        type: 'result',
+        subtype: 'success',
+        is_error: false,
+        result: text || end.stopReason,
+        ...common,
+      };
     case 'max-turns':
       return failure('error_max_turns', `Reached maximum number of turns (${end.turns})`, common);
     case 'interrupted':

@@ -20,3 +20,16 @@ export async function within(ms: number, work: Promise<unknown>, signal: AbortSi
     signal.removeEventListener('abort', giveUp);
   }
 }
+
+/** Settles as the work does, or rejects with the signal's reason, whichever comes first. */
+export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const { promise, reject } = Promise.withResolvers<never>();
+  const onAbort = () => reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}

@@ -1,4 +1,4 @@
-import { firstName, placeOf } from '../../agent/launch/model-name.ts';
+import { firstName, resolveModelName } from '../../agent/launch/model-name.ts';
 import { realWorld } from '../../entry/sdk-world.ts';
 import type { SDKMessage, SDKResultMessage } from '../../protocol/agent-message.ts';
 import { SdkError } from '../../protocol/sdk-error.ts';
@@ -73,6 +73,6 @@ export function missingModel(
 ): string | undefined {
   // Another agent looks elsewhere, and settings may name a model and its key: the first turn will tell.
   if (options.pathToClaudeCodeExecutable !== undefined || options.settings !== undefined) return undefined;
-  const place = placeOf(firstName(options.model, env.TOOLPLANE_MODEL, env.ANTHROPIC_MODEL), env);
+  const place = resolveModelName(firstName(options.model, env.TOOLPLANE_MODEL, env.ANTHROPIC_MODEL), env);
   return place.kind === 'missing' ? place.lookedFor : undefined;
 }

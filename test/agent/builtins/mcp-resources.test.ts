@@ -29,7 +29,7 @@ function worldOf(lists: ResourceLists | { fault: string }) {
 
 test('resources and templates come a line each, then what went wrong', async () => {
   const { world, asked } = worldOf(LISTS);
-  const { content, isError, told } = await call(LIST_MCP_RESOURCES, {}, world);
+  const { content, isError, programResult: told } = await call(LIST_MCP_RESOURCES, {}, world);
   expect({ asked, isError }).toEqual({ asked: [undefined], isError: false });
   const lines = String(content).split('\n');
   expect(lines.slice(0, 3).map((line) => JSON.parse(line))).toEqual([...LISTS.resources, ...LISTS.templates]);

@@ -23,7 +23,7 @@ test('what was found is told with a short description, the best first', async ()
     { name: 'mcp__b__mail', description: 'Mails', isTold: true },
   ];
   const { outcome, asked } = search({ ...NONE, tools });
-  const { content, isError, told } = await outcome;
+  const { content, isError, programResult: told } = await outcome;
   expect({ asked, isError, told }).toEqual({
     asked: ['send mail', 5],
     isError: false,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { suggest, weigh } from '../../../src/agent/calls/permit-call.ts';
+import { applyHookDecision, suggestUpdates } from '../../../src/agent/calls/permit-call.ts';
 import type { PoolCall } from '../../../src/agent/calls/pool-call.ts';
 import type { Decision } from '../../../src/permissions/decide.ts';
 import { matchesCall } from '../../../src/permissions/match.ts';
@@ -12,9 +12,9 @@ import type { PermissionUpdate } from '../../../src/protocol/permission.ts';
 describe('suggest', () => {
   const WORKSPACE = { cwd: '/w', home: '/home/me', directories: ['/extra'] };
 
-  function call(name: string, input: object, origin: Origin, _meta?: object): PoolCall {
+  function call(name: string, input: object, origin: Origin, _meta?: Record<string, unknown>): PoolCall {
     const listed = { name, inputSchema: { type: 'object' as const }, ...(_meta && { _meta }) };
-    const tool = {
+    const definition = {
       name,
       description: '',
       inputSchema: listed.inputSchema,
@@ -22,7 +22,15 @@ describe('suggest', () => {
       origin,
       listed,
     };
-    return { id: '1', tool, input: input as PoolCall['input'], isTrusted: true } as PoolCall;
+    const { kind, ...names } = origin;
+    return {
+      id: '1',
+      name,
+      definition,
+      input: input as PoolCall['input'],
+      isTrusted: true,
+      ...(kind === 'mcp' && names),
+    };
   }
 
   const builtIn = (tool: string): Origin => ({ kind: 'builtin', tool });
@@ -74,7 +82,7 @@ describe('suggest', () => {
     ],
     [
       'a link: as written and what it leads to',
-      { ...call('Read', { file_path: '/real' }, builtIn('Read')), written: { file_path: '/link' } },
+      { ...call('Read', { file_path: '/real' }, builtIn('Read')), originalInput: { file_path: '/link' } },
       always({ toolName: 'Read', ruleContent: '//real' }, { toolName: 'Read', ruleContent: '//link' }),
     ],
     [
@@ -89,14 +97,16 @@ describe('suggest', () => {
     ],
     ['a command that is none', call('Bash', { command: 7 }, builtIn('Bash')), always({ toolName: 'Bash' })],
   ])('"always" for %s', (_, given, expected) => {
-    expect(suggest(given, WORKSPACE)).toEqual(expected);
+    expect(suggestUpdates(given, WORKSPACE)).toEqual(expected);
   });
 
   test('a rule goes to where it is kept; a mode is for the session', () => {
     const command = call('Bash', { command: 'ls' }, builtIn('Bash'));
-    expect(suggest(command, WORKSPACE, 'localSettings')).toMatchObject([{ destination: 'localSettings' }]);
+    expect(suggestUpdates(command, WORKSPACE, 'localSettings')).toMatchObject([
+      { destination: 'localSettings' },
+    ]);
     const edit = call('Write', { file_path: '/w/a' }, builtIn('Write'));
-    expect(suggest(edit, WORKSPACE, 'localSettings')).toMatchObject([
+    expect(suggestUpdates(edit, WORKSPACE, 'localSettings')).toMatchObject([
       { type: 'setMode', destination: 'session' },
     ]);
   });
@@ -119,7 +129,7 @@ describe('suggest', () => {
           const value = SUBJECTS[name].endsWith('path') ? `/out/${text.replaceAll('..', '')}` : text;
           return call(name, { [SUBJECTS[name]]: value }, builtIn(name));
         };
-        const [update] = suggest(about(one), WORKSPACE);
+        const [update] = suggestUpdates(about(one), WORKSPACE);
         const { rules } = applyUpdate(EMPTY_RULES, update as PermissionUpdate).set;
         const isAllowed = ({ input }: PoolCall) =>
           rules.some((rule) => matchesCall(rule, { name, input }, WORKSPACE));
@@ -168,14 +178,17 @@ describe('weigh', () => {
     ['deny', 'deny', 'deny'],
   ] as const)('%s, and a hook says %s: %s', (decision, hook, expected) => {
     const effect = hook === undefined ? {} : { decision: hook };
-    expect(weigh(DECISIONS[decision] as Decision, effect, 'default').kind).toBe(expected);
+    expect(applyHookDecision(DECISIONS[decision] as Decision, effect, 'default').kind).toBe(expected);
   });
 
   test('the words of the hook are the reason, and mode dontAsk makes its question a denial', () => {
     const allow = DECISIONS.allow as Decision;
     const effect = { decision: 'ask' as const, reason: 'are you sure?' };
-    expect(weigh(allow, effect, 'default')).toEqual({ kind: 'ask', reason: { text: 'are you sure?' } });
-    expect(weigh(allow, effect, 'dontAsk')).toEqual({
+    expect(applyHookDecision(allow, effect, 'default')).toEqual({
+      kind: 'ask',
+      reason: { text: 'are you sure?' },
+    });
+    expect(applyHookDecision(allow, effect, 'dontAsk')).toEqual({
       kind: 'deny',
       reason: { mode: 'dontAsk', text: 'mode dontAsk denies what would be asked: are you sure?' },
     });

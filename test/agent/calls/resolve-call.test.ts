@@ -109,7 +109,7 @@ test('a call is not repeated on a new connection whose tool is another one', asy
   );
   await collect(query);
   expect(results(model.requests.at(-1)).t2).toMatch(
-    /^!.*its tool "find" changed after this call was decided on; the connection was lost during the call, which may have run, and it was not sent again/,
+    /^!.*tool "find" changed after this call was decided; the connection was lost during the call, which may have run, and it was not sent again/,
   );
   expect(asked).toEqual([]);
 });
@@ -189,7 +189,7 @@ test('a tool that the server does not list any more is not called', async () => 
   await session(1, {}, cached());
   list(RELOAD);
   expect((await callFromMemory(at, {}, cached())).told).toBe(
-    '!MCP server "s": it does not list the tool "find" any more; nothing was sent',
+    '!MCP server "s": tool "find" is no longer listed; nothing was sent',
   );
 });
 
@@ -215,7 +215,7 @@ test.each<[string, Awaited<ReturnType<CanUseTool>>]>([
     );
     await collect(query);
     expect(results(model.requests.at(-1))).toEqual({
-      t1: expect.stringContaining(`its tool "find" changed after this call was decided on; ${AGAIN}`),
+      t1: expect.stringContaining(`tool "find" changed after this call was decided; ${AGAIN}`),
       t2: '!no',
     });
     expect(asked).toEqual([expect.not.stringContaining('accepted'), expect.stringContaining(DIFFERENCE)]);
@@ -241,7 +241,7 @@ test('who allows the call of one server does not call another that got its key m
   );
   await collect(query);
   expect(results(model.requests.at(-1)).t1).toContain(
-    `it is another server now than the one this was decided on for; ${AGAIN}`,
+    `the server was replaced after this call was decided; ${AGAIN}`,
   );
 });
 

@@ -11,7 +11,7 @@ import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { hookedContent } from '../../../src/agent/calls/run-call.ts';
+import { hookOutputContent } from '../../../src/agent/calls/run-call.ts';
 import { type ModelScript, text, toolUse } from '../../../src/agent/models/scripted.ts';
 import type { SessionOptions } from '../../../src/agent/session/session.ts';
 import { Transcript } from '../../../src/agent/transcript/transcript.ts';
@@ -264,6 +264,6 @@ describe('hooked content', () => {
       ],
     ],
   ])('%s', async (_, value, isError, expected) => {
-    expect(await hookedContent(value, { isError }, sourceWith())).toEqual(expected);
+    expect(await hookOutputContent(value, { isError }, sourceWith())).toEqual(expected);
   });
 });

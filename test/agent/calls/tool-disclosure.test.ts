@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { calledTools, ToolShelf } from '../../../src/agent/calls/tool-disclosure.ts';
+import { calledTools, ToolDisclosure } from '../../../src/agent/calls/tool-disclosure.ts';
 import { text, toolUse } from '../../../src/agent/models/scripted.ts';
 import { toolServer } from '../../../src/tool-server/sdk-server.ts';
 import { pool } from '../../pool/pool-of.ts';
@@ -12,34 +12,34 @@ describe('tool shelf', () => {
   const SOME = { s: ['a', 'b', 'z'] };
 
   test('what was loaded stays last and searchable, however often it is told', () => {
-    const shelf = new ToolShelf(0);
+    const shelf = new ToolDisclosure(0);
     const all = pool(['ToolSearch'], SOME);
     shelf.load(['mcp__s__z']);
-    shelf.tell(all);
+    shelf.disclose(all);
     shelf.load(['mcp__s__a']);
-    shelf.tell(all);
+    shelf.disclose(all);
     shelf.load(['mcp__s__b']);
-    const { told, searchable } = shelf.tell(all);
+    const { told, searchable } = shelf.disclose(all);
     expect(names(told)).toEqual(['ToolSearch', 'mcp__s__z', 'mcp__s__a', 'mcp__s__b']);
     expect(names(searchable)).toEqual(['mcp__s__a', 'mcp__s__b', 'mcp__s__z']);
   });
 
   test('what was only looked at is not told yet', () => {
-    const shelf = new ToolShelf(60);
+    const shelf = new ToolDisclosure(60);
     const few = pool(['ToolSearch'], { s: ['a'] });
     expect(names(shelf.divide(few).told)).toContain('mcp__s__a');
     expect(names(shelf.divide(pool(['ToolSearch'], SOME)).told)).toEqual(['ToolSearch']);
-    shelf.tell(few);
+    shelf.disclose(few);
     expect(names(shelf.divide(pool(['ToolSearch'], SOME)).told)).toEqual(['ToolSearch', 'mcp__s__a']);
   });
 
   test('of the same pool the same value is given until something is loaded', () => {
-    const shelf = new ToolShelf(0);
+    const shelf = new ToolDisclosure(0);
     const all = pool(['ToolSearch'], SOME);
-    const before = shelf.tell(all);
-    expect(shelf.tell(all)).toBe(before);
+    const before = shelf.disclose(all);
+    expect(shelf.disclose(all)).toBe(before);
     shelf.load(['mcp__s__a']);
-    expect(shelf.tell(all)).not.toBe(before);
+    expect(shelf.disclose(all)).not.toBe(before);
   });
 
   test('a conversation that is gone on with knows what it called', () => {
@@ -238,7 +238,7 @@ describe('session tool search', () => {
     expect(model.requests).toHaveLength(2);
     expect(
       session()
-        .shelf.divide(session().pool())
+        .disclosure.divide(session().pool())
         .told.map(({ name }) => name),
     ).toContain('mcp__weather__forecast');
   });

@@ -1,11 +1,16 @@
 import { expect, test } from 'vitest';
-import { firstName, MODEL_ALIASES, type ModelPlace, placeOf } from '../../../src/agent/launch/model-name.ts';
+import {
+  firstName,
+  MODEL_ALIASES,
+  type ModelTarget,
+  resolveModelName,
+} from '../../../src/agent/launch/model-name.ts';
 
 const KEY = { ANTHROPIC_API_KEY: 'key' };
 const BOTH = { ...KEY, OPENAI_API_KEY: 'other' };
-const anthropic = (name: string): ModelPlace => ({ kind: 'anthropic', name, credential: { apiKey: 'key' } });
+const anthropic = (name: string): ModelTarget => ({ kind: 'anthropic', name, credential: { apiKey: 'key' } });
 
-test.each<[string, Record<string, string>, ModelPlace]>([
+test.each<[string, Record<string, string>, ModelTarget]>([
   ['m', KEY, anthropic('m')],
   ['', KEY, anthropic('claude-sonnet-5-5')],
   ['haiku', KEY, anthropic('claude-haiku-5-5')],
@@ -23,7 +28,7 @@ test.each<[string, Record<string, string>, ModelPlace]>([
   ['rehearsal', {}, { kind: 'rehearsal' }],
   ['scripted:./a:b.json', {}, { kind: 'scripted', file: './a:b.json' }],
 ])('"%s" with %j', (given, env, place) => {
-  expect(placeOf(given, env)).toEqual(place);
+  expect(resolveModelName(given, env)).toEqual(place);
 });
 
 test.each<[string, Record<string, string>, RegExp]>([
@@ -39,7 +44,7 @@ test.each<[string, Record<string, string>, RegExp]>([
   ['m', { ANTHROPIC_BASE_URL: 'sk-secret' }, /^There is no model: ANTHROPIC_BASE_URL is no full URL$/],
   ['m', { OPENAI_BASE_URL: 'nowhere' }, /^There is no model: OPENAI_BASE_URL is no full URL$/],
 ])('"%s" with %j is missing, and one line says what was looked for', (given, env, says) => {
-  const place = placeOf(given, env);
+  const place = resolveModelName(given, env);
   expect(place).toEqual({ kind: 'missing', lookedFor: expect.stringMatching(says) });
   expect(JSON.stringify(place)).not.toMatch(/\\n|sk-secret/);
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type CompactOptions, compact } from '../../../src/agent/loop/compact.ts';
 import { estimateTokens } from '../../../src/agent/loop/context-usage.ts';
-import { ModelFault, type ModelLimits, type ModelMessage } from '../../../src/agent/models/model.ts';
+import { ModelError, type ModelLimits, type ModelMessage } from '../../../src/agent/models/model.ts';
 import { fails, type ModelScript, scriptedModel, text } from '../../../src/agent/models/scripted.ts';
 import { answered, called, conversations, faultsOf, replied, said } from './conversations.ts';
 
@@ -69,7 +69,7 @@ test('a second compaction sums up the first one too', async () => {
   expect(JSON.stringify(model.requests[1]?.messages)).toContain('first summary');
 });
 
-const fault = new ModelFault('overloaded', 'The model is overloaded');
+const fault = new ModelError('overloaded', 'The model is overloaded');
 
 test.each([
   ['fails', fails(fault), fault.message],
@@ -95,7 +95,7 @@ test('an earlier summary survives a model that fails', async () => {
 });
 
 test('a model that finds the record too long is asked with half of it, and half again', async () => {
-  const tooLong = fails(new ModelFault('too-long', 'The conversation is too long'));
+  const tooLong = fails(new ModelError('too-long', 'The conversation is too long'));
   const { model, options } = setUp([tooLong, tooLong, text('short')], {
     limits: { contextTokens: 8000 },
   });
@@ -110,7 +110,7 @@ test('a model that finds the record too long is asked with half of it, and half 
 });
 
 test('a model that finds everything too long is not asked for ever', async () => {
-  const { model, options } = setUp(() => fails(new ModelFault('too-long', 'too long')));
+  const { model, options } = setUp(() => fails(new ModelError('too-long', 'too long')));
   expect(await compact(long, options)).toMatchObject({ how: 'dropped', fault: 'too long' });
   expect(model.requests).toHaveLength(4);
 });

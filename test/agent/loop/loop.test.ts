@@ -8,8 +8,8 @@ import {
   loop,
   NO_USAGE,
 } from '../../../src/agent/loop/loop.ts';
-import type { PreparedCall, ToolCall } from '../../../src/agent/loop/run-calls.ts';
-import { ModelFault } from '../../../src/agent/models/model.ts';
+import type { PreparedCall, ToolUse } from '../../../src/agent/loop/run-calls.ts';
+import { ModelError } from '../../../src/agent/models/model.ts';
 import {
   fails,
   type ModelScript,
@@ -26,7 +26,7 @@ describe('loop', () => {
     run: (signal: AbortSignal) => Promise<{ content: string; isError: boolean }>,
   ): PreparedCall => ({
     kind: 'run',
-    beside: 'others',
+    isConcurrent: true,
     run,
   });
 
@@ -113,9 +113,9 @@ describe('loop', () => {
   test('a call that must be alone waits for those before it, and those after wait for it', async () => {
     const log: string[] = [];
     const it = play([together(toolUse('r1'), toolUse('w'), toolUse('r2')), text('done')], {
-      prepare: async (call: ToolCall) => ({
+      prepare: async (call: ToolUse) => ({
         kind: 'run',
-        beside: call.name === 'w' ? 'none' : 'others',
+        isConcurrent: call.name !== 'w',
         run: async () => {
           log.push(`+${call.name}`);
           await Promise.resolve();
@@ -147,7 +147,7 @@ describe('loop', () => {
       {
         type: 'tool_result',
         tool_use_id: '1',
-        content: 'The arguments of t are no JSON object: {"a": ',
+        content: 'The arguments of t are not a JSON object: {"a": ',
         is_error: true,
       },
     ]);
@@ -168,7 +168,7 @@ describe('loop', () => {
   });
 
   test('what the model fails of rejects the loop; the conversation stays as it was', async () => {
-    const it = play([fails(new ModelFault('unauthorized', 'no key'))]);
+    const it = play([fails(new ModelError('unauthorized', 'no key'))]);
     await expect(run(it)).rejects.toMatchObject({ code: 'unauthorized' });
     expect(it.context.messages).toHaveLength(1);
   });

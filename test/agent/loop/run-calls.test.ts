@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import {
+  type CallEvent,
   INTERRUPTED,
   type PreparedCall,
   runCalls,
@@ -10,13 +11,13 @@ import {
 async function interrupted(run: (signal: AbortSignal) => Promise<ToolOutcome>): Promise<ToolOutcome[]> {
   const controller = new AbortController();
   const calls = ['1', '2'].map((id) => ({ id, name: 'slow', input: {} }));
-  const prepare = async (): Promise<PreparedCall> => ({ kind: 'run', beside: 'others', run });
+  const prepare = async (): Promise<PreparedCall> => ({ kind: 'run', isConcurrent: true, run });
   let running = 0;
-  const started = () => {
-    running += 1;
+  const onEvent = ({ kind }: CallEvent) => {
+    if (kind === 'call-started') running += 1;
     if (running === calls.length) setImmediate(() => controller.abort());
   };
-  return runCalls(calls, prepare, { started, finished: () => {} }, controller.signal);
+  return runCalls(calls, prepare, onEvent, controller.signal);
 }
 
 const aborted = (signal: AbortSignal) =>

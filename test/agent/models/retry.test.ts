@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Model, ModelFault, type ModelFaultCode } from '../../../src/agent/models/model.ts';
+import { type Model, ModelError, type ModelErrorCode } from '../../../src/agent/models/model.ts';
 import { type RetryEvent, retryStep, withRetry } from '../../../src/agent/models/retry.ts';
 
 import { fails, scriptedModel, text } from '../../../src/agent/models/scripted.ts';
@@ -7,11 +7,11 @@ import { collect } from '../../support/collect.ts';
 import { gate } from '../../support/gate.ts';
 import { modelRequest } from './requests.ts';
 
-const POLICY = { maxRetries: 4, maxUnreachableRetries: 4, firstDelayMs: 100, longestDelayMs: 1000 };
-const BUSY = fails(new ModelFault('overloaded', 'busy', { status: 529 }));
+const POLICY = { maxRetries: 4, maxUnreachableRetries: 4, firstDelayMs: 100, maxDelayMs: 1000 };
+const BUSY = fails(new ModelError('overloaded', 'busy', { status: 529 }));
 const instantly = async () => {};
 
-test.each<[ModelFaultCode, number | undefined, boolean]>([
+test.each<[ModelErrorCode, number | undefined, boolean]>([
   ['overloaded', 529, true],
   ['rate-limited', 429, true],
   ['unreachable', undefined, true],
@@ -21,7 +21,7 @@ test.each<[ModelFaultCode, number | undefined, boolean]>([
   ['bad-request', 400, false],
   ['too-long', 413, false],
 ])('%s (%s) is tried again: %s', (code, status, isAgain) => {
-  const step = retryStep(new ModelFault(code, 'x', { status }), 1, POLICY, 0);
+  const step = retryStep(new ModelError(code, 'x', { status }), 1, POLICY, 0);
   expect(step.kind).toBe(isAgain ? 'again' : 'give-up');
 });
 
@@ -35,7 +35,7 @@ test.each([
 ])(
   'failure $failures with chance $random and retry-after $retryAfterMs: $step',
   ({ failures, random, retryAfterMs, step }) => {
-    expect(retryStep(new ModelFault('overloaded', 'x', { retryAfterMs }), failures, POLICY, random)).toEqual(
+    expect(retryStep(new ModelError('overloaded', 'x', { retryAfterMs }), failures, POLICY, random)).toEqual(
       step,
     );
   },
@@ -46,7 +46,7 @@ test('the waits double up to the longest one, and each is told before it begins'
   const told: RetryEvent[] = [];
   const model = withRetry(scriptedModel([BUSY, BUSY, BUSY, BUSY, text('ok')]), {
     ...POLICY,
-    longestDelayMs: 300,
+    maxDelayMs: 300,
     random: () => 0,
     sleep: async (ms) => waits.push(ms),
     onRetry: (event) => told.push(event),
@@ -96,7 +96,7 @@ test('a reply that has begun is not asked for again', async () => {
     async *stream() {
       asked++;
       yield { type: 'message_stop' };
-      throw new ModelFault('unreachable', 'cut');
+      throw new ModelError('unreachable', 'cut');
     },
   };
   await expect(collect(withRetry(half, { sleep: instantly }).stream(modelRequest()))).rejects.toThrow('cut');

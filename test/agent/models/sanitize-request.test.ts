@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { anthropicParams } from '../../../src/agent/models/anthropic.ts';
 import type { ModelMessage, ModelRequest } from '../../../src/agent/models/model.ts';
 import { openAiParams } from '../../../src/agent/models/openai.ts';
-import { sendable, wellFormed, withFewerImages } from '../../../src/agent/models/sanitize-request.ts';
+import { limitImages, sanitizeRequest, wellFormed } from '../../../src/agent/models/sanitize-request.ts';
 import type { UserBlock } from '../../../src/protocol/agent-message.ts';
 import { PNG } from '../results/sources.ts';
 import { modelRequest, modelTool } from './requests.ts';
@@ -55,7 +55,7 @@ describe('sendable', () => {
 
   test('what is well-formed stays the same object, also in part', () => {
     const request = modelRequest({ tools: [modelTool('a'), modelTool('b', { x: { enum: [HALF] } })] });
-    const { tools, messages, ...rest } = sendable(request);
+    const { tools, messages, ...rest } = sanitizeRequest(request);
     expect(rest).toEqual((({ tools: _, messages: __, ...others }) => others)(request));
     expect(messages).toBe(request.messages);
     expect(tools[0]).toBe(request.tools[0]);
@@ -122,26 +122,26 @@ describe('fewer images', () => {
     ['and is enough for some more', many(6, 100, 5_000_000), 2],
     ['and then another half', many(7, 100, 5_000_000), 4],
   ])('%s', (_, messages, gone) => {
-    expect(kept(withFewerImages(messages))).toEqual(from(gone, messages.length));
+    expect(kept(limitImages(messages))).toEqual(from(gone, messages.length));
   });
 
   test('a conversation that has few enough is the same object', () => {
     const messages = many(20, 8_000);
-    expect(withFewerImages(messages)).toBe(messages);
+    expect(limitImages(messages)).toBe(messages);
   });
 
   test('one large image, or one whose size cannot be seen, counts for all; also once it has gone', () => {
     const small = Array.from({ length: 40 }, () => image(10));
     const unseen: UserBlock = { type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } };
-    expect(kept(withFewerImages(conversation(small)))).toHaveLength(40);
+    expect(kept(limitImages(conversation(small)))).toHaveLength(40);
     for (const odd of [image(3_000), unseen]) {
-      expect(kept(withFewerImages(conversation([...small, odd])))).toEqual(from(30, 41));
-      expect(kept(withFewerImages(conversation([odd, ...small])))).toEqual(from(30, 41));
+      expect(kept(limitImages(conversation([...small, odd])))).toEqual(from(30, 41));
+      expect(kept(limitImages(conversation([odd, ...small])))).toEqual(from(30, 41));
     }
   });
 
   test('in the place of an image is a text; what stood beside it stays', () => {
-    const messages = withFewerImages(many(21, 3_000));
+    const messages = limitImages(many(21, 3_000));
     const text = { type: 'text', text: LEFT_OUT };
     const path = { type: 'text', text: '[Image: source: /1.png]' };
     expect(messages.slice(0, 2)).toEqual([
@@ -153,7 +153,7 @@ describe('fewer images', () => {
   test('the newest is kept whatever it takes, and other roles are passed by', () => {
     const said: ModelMessage = { role: 'assistant', content: [{ type: 'text', text: 'hm' }] };
     const [first, second] = conversation([image(10), image(10, 25_000_000)]) as [ModelMessage, ModelMessage];
-    expect(kept(withFewerImages([first, said, second]))).toEqual([2]);
+    expect(kept(limitImages([first, said, second]))).toEqual([2]);
   });
 
   test('however a conversation grows, what was sent stays the same but for one step in many', () => {
@@ -164,7 +164,7 @@ describe('fewer images', () => {
         let changes = 0;
         let before: number[] = [];
         for (const [at] of all.entries()) {
-          const now = kept(withFewerImages(all.slice(0, at + 1)));
+          const now = kept(limitImages(all.slice(0, at + 1)));
           expect(now.at(-1)).toBe(at);
           if (now.length <= before.length) changes++;
           before = now;

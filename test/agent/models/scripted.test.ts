@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { collectMessage } from '../../../src/agent/models/message-collector.ts';
-import { ModelFault } from '../../../src/agent/models/model.ts';
+import { ModelError } from '../../../src/agent/models/model.ts';
 import { fails, scriptedModel, text, together, toolUse } from '../../../src/agent/models/scripted.ts';
 import { collect } from '../../support/collect.ts';
 import { modelRequest } from './requests.ts';
@@ -38,7 +38,7 @@ test('requests are kept as they were sent, whatever the caller adds to its conve
 });
 
 test('a fault is thrown, and so is the end of the script', async () => {
-  const model = scriptedModel([fails(new ModelFault('overloaded', 'busy'))]);
+  const model = scriptedModel([fails(new ModelError('overloaded', 'busy'))]);
   await expect(collect(model.stream(modelRequest()))).rejects.toMatchObject({ code: 'overloaded' });
   await expect(collect(model.stream(modelRequest()))).rejects.toThrow('no reply for request 2');
 });

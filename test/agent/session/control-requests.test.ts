@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { withoutEffect } from '../../../src/agent/session/control-requests.ts';
+import { unsupportedOptions } from '../../../src/agent/session/control-requests.ts';
 import { scene } from '../../support/changing.ts';
 import { raw } from '../../support/drive.ts';
 
@@ -34,6 +34,6 @@ describe('without effect', () => {
       ['options.agents["a"].permissionMode has no effect with this agent'],
     ],
   ])('%s', (_, body, notes) => {
-    expect(withoutEffect(body)).toEqual(notes);
+    expect(unsupportedOptions(body)).toEqual(notes);
   });
 });

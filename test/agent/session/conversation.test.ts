@@ -30,8 +30,8 @@ function conversation(messages: readonly ModelMessage[] = PAST) {
     hooks,
     transcript: undefined,
     messages,
-    say: (message) => said.push(message),
-    spent: (name, usage) => spent.push([name, usage.output_tokens]),
+    emit: (message) => said.push(message),
+    onUsage: (name, usage) => spent.push([name, usage.output_tokens]),
   });
   return { it, said, model, spent };
 }
@@ -59,7 +59,7 @@ test.each([
 ])('before a request: %s', async (_, event, expected) => {
   const { it } = conversation();
   if (event) it.observe(event, 'u');
-  expect(await it.makeRoom(it.messages, ROUND, 'filling', never)).toBe(expected);
+  expect(await it.compactIfNeeded(it.messages, ROUND, 'filling', never)).toBe(expected);
 });
 
 test('what was made shorter is told, and what cannot be is left', async () => {

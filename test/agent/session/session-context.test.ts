@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mayReadResults, withReadableResults } from '../../../src/agent/session/session-context.ts';
+import { canReadResults, withReadableResults } from '../../../src/agent/session/session-context.ts';
 import { decide } from '../../../src/permissions/decide.ts';
 import { memoryRuleStore } from '../../../src/permissions/rule-store.ts';
 import { allow, asks, deny } from '../../support/drive.ts';
@@ -68,5 +68,5 @@ test.each([
   [deny('Read(//t/**)'), false],
   [deny('Read(//t/results/*.txt)'), false],
 ])('rules %j: what was put aside may be read: %s', (rules, expected) => {
-  expect(mayReadResults(rules, '/t/results', workspace)).toBe(expected);
+  expect(canReadResults(rules, '/t/results', workspace)).toBe(expected);
 });

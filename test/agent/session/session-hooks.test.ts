@@ -277,7 +277,7 @@ test('UserPromptSubmit keeps a prompt back: the model never sees it', async () =
   const { hooks } = listen({ UserPromptSubmit: { decision: 'block', reason: 'not this' } });
   const { query, model, session } = drive([], { hooks });
   expect(resultOf(await collect(query))).toMatchObject({
-    result: 'The prompt was held back by a hook: not this',
+    result: 'A hook blocked the prompt: not this',
   });
   expect(model.requests).toEqual([]);
   expect(session().conversation.messages).toEqual([]);

@@ -192,7 +192,7 @@ describe('session permissions', () => {
       },
     });
     await collect(query);
-    expect({ asked, modes: session().world.rules.current().modes }).toEqual({ asked: 2, modes: {} });
+    expect({ asked, modes: session().context.rules.current().modes }).toEqual({ asked: 2, modes: {} });
   });
 
   test('deny with interrupt ends the turn; the next one works', async () => {
@@ -541,7 +541,7 @@ describe('session kept rules', () => {
       },
     );
     await collect(query);
-    return { result: results(model.requests[1]).t1, notes, rules: made().world.rules.current().rules };
+    return { result: results(model.requests[1]).t1, notes, rules: made().context.rules.current().rules };
   }
 
   test('"always allow" is offered for the project, written there, and counts in the next session', async () => {

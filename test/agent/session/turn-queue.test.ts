@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import {
-  readUserLine,
+  parseUserMessage,
   type SessionState,
-  StateTeller,
+  SessionStateTracker,
   TurnQueue,
-  type UserLine,
+  type UserMessage,
 } from '../../../src/agent/session/turn-queue.ts';
 
 describe('turn queue', () => {
-  const line = (uuid: string, wantsTurn = true): UserLine => ({ content: [], uuid, wantsTurn });
+  const line = (uuid: string, wantsTurn = true): UserMessage => ({ content: [], uuid, wantsTurn });
 
   /** A queue whose turns last until they are aborted or told to end. */
   function queue() {
@@ -23,7 +23,7 @@ describe('turn queue', () => {
         });
         log.push(`${uuid} ${signal.aborted ? 'aborted' : 'ended'}`);
       },
-      new StateTeller((state) => log.push(state)),
+      new SessionStateTracker((state) => log.push(state)),
     );
     return { turns, log, end: () => end() };
   }
@@ -82,16 +82,16 @@ describe('user line', () => {
     ['a blank text', line(' \n'), []],
     ['no message', { type: 'user', message: 'hi' }, []],
   ])('%s', (_, frame, content) => {
-    expect(readUserLine(frame)).toEqual({ content, uuid: undefined, wantsTurn: true });
+    expect(parseUserMessage(frame)).toEqual({ content, uuid: undefined, wantsTurn: true });
   });
 
   test('its id, and whether it wants an answer', () => {
-    expect(readUserLine(line('hi', { uuid: 'u', shouldQuery: false }))).toEqual({
+    expect(parseUserMessage(line('hi', { uuid: 'u', shouldQuery: false }))).toEqual({
       content: [hi],
       uuid: 'u',
       wantsTurn: false,
     });
-    expect(readUserLine(line('hi', { uuid: 7, shouldQuery: 'no' }))).toMatchObject({
+    expect(parseUserMessage(line('hi', { uuid: 7, shouldQuery: 'no' }))).toMatchObject({
       uuid: undefined,
       wantsTurn: true,
     });
@@ -100,7 +100,7 @@ describe('user line', () => {
   test.each([{}, { type: 'assistant', message: { content: 'hi' } }, { type: 7 }])(
     '%j is no line of a user',
     (frame) => {
-      expect(readUserLine(frame)).toBeUndefined();
+      expect(parseUserMessage(frame)).toBeUndefined();
     },
   );
 });
@@ -108,7 +108,7 @@ describe('user line', () => {
 describe('state teller', () => {
   function teller() {
     const told: SessionState[] = [];
-    return { told, state: new StateTeller((it) => told.push(it)) };
+    return { told, state: new SessionStateTracker((it) => told.push(it)) };
   }
 
   test('every change is told once', () => {
@@ -122,7 +122,7 @@ describe('state teller', () => {
     state.enter('running');
     const one = Promise.withResolvers<number>();
     const two = Promise.withResolvers<number>();
-    const waits = [state.waiting(one.promise), state.waiting(two.promise)];
+    const waits = [state.whileWaiting(one.promise), state.whileWaiting(two.promise)];
     one.resolve(1);
     expect(await waits[0]).toBe(1);
     expect(state.state).toBe('requires_action');
@@ -133,10 +133,10 @@ describe('state teller', () => {
 
   test('a question outside a turn, or one that outlives it, does not make the session busy', async () => {
     const { state, told } = teller();
-    await state.waiting(Promise.resolve());
+    await state.whileWaiting(Promise.resolve());
     state.enter('running');
     const late = Promise.withResolvers<void>();
-    const waiting = state.waiting(late.promise);
+    const waiting = state.whileWaiting(late.promise);
     state.enter('idle');
     late.resolve();
     await waiting;

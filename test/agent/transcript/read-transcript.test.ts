@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import type { ModelMessage } from '../../../src/agent/models/model.ts';
 import {
   chainTo,
-  mend,
   readTranscript,
   readTranscriptTo,
+  repairConversation,
 } from '../../../src/agent/transcript/read-transcript.ts';
 import type { EntryBody } from '../../../src/agent/transcript/transcript-entry.ts';
 import { answered, called, conversations, faultsOf, replied, said } from '../loop/conversations.ts';
@@ -281,22 +281,22 @@ describe('mend', () => {
     ],
     ['nothing', [], []],
   ] as [string, ModelMessage[], ModelMessage[]][])('%s is mended', (_, messages, mended) => {
-    expect(mend(messages).messages).toEqual(mended);
+    expect(repairConversation(messages).messages).toEqual(mended);
     expect(faultsOf(mended)).toEqual([]);
   });
 
   test('what was done is told', () => {
-    expect(mend([said('go'), called('a'), answered({ x: 'X' })]).faults).toEqual([
+    expect(repairConversation([said('go'), called('a'), answered({ x: 'X' })]).faults).toEqual([
       'the call a of Read has no result',
       'a result for x answers no call',
     ]);
-    expect(mend([replied('ok')]).faults).toEqual(['a turn of the user is missing']);
+    expect(repairConversation([replied('ok')]).faults).toEqual(['a turn of the user is missing']);
   });
 
   test('a whole conversation is left as it is', () => {
     fc.assert(
       fc.property(conversations, (messages) => {
-        expect(mend(messages)).toEqual({ messages, faults: [] });
+        expect(repairConversation(messages)).toEqual({ messages, faults: [] });
       }),
     );
   });
@@ -305,7 +305,7 @@ describe('mend', () => {
     fc.assert(
       fc.property(conversations, fc.infiniteStream(fc.boolean()), (messages, stays) => {
         const rest = messages.filter(() => stays.next().value);
-        const { messages: mended } = mend(rest);
+        const { messages: mended } = repairConversation(rest);
         expect(faultsOf(mended)).toEqual([]);
         const replies = ({ role }: ModelMessage) => role === 'assistant';
         expect(mended.filter(replies)).toEqual(rest.filter(replies));

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { keepResults, lastingStore } from '../../../src/agent/results/result-store.ts';
-
-import { commandsOf, expandCommand, promptCommands } from '../../../src/agent/turn/slash-commands.ts';
+import { expandCommand, listCommands, promptCommands } from '../../../src/agent/turn/slash-commands.ts';
 import type { PromptMessage } from '../../../src/mcp/features/feature-results.ts';
 import type { Features } from '../../../src/mcp/features/features.ts';
 import type { Server } from '../../../src/mcp/servers/server-status.ts';
@@ -116,8 +115,8 @@ test('a command that has not its own name is noted once', () => {
     servers: { all: having({ a__b: ['c'], a: ['b__c'] }) },
     options: { note: (text: string) => void notes.push(text) },
   };
-  const names = commandsOf(session).map(({ name }) => name);
-  expect(commandsOf(session).map(({ name }) => name)).toEqual(names);
+  const names = listCommands(session).map(({ name }) => name);
+  expect(listCommands(session).map(({ name }) => name)).toEqual(names);
   expect(names).toEqual(['clear', 'compact', 'mcp__a__b__c_0390b39e', 'mcp__a__b__c']);
   expect(notes).toEqual([
     'MCP server "a__b": its prompt "c" is the command /mcp__a__b__c_0390b39e, since /mcp__a__b__c is the prompt "b__c" of "a"',

@@ -219,7 +219,7 @@ test.each([
   );
   await collect(query);
   expect(results(model.requests.at(-1)).task).toBe(
-    `(It said nothing.)\n(It was stopped after ${replies} turns.)`,
+    `(The sub-agent returned no text.)\n(The sub-agent was stopped after ${replies} turns.)`,
   );
   expect(model.requests).toHaveLength(2 + replies);
 });

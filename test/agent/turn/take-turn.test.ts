@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { BuiltIn } from '../../../src/agent/builtins/built-in.ts';
-import type { PoolCall } from '../../../src/agent/calls/pool-call.ts';
 import {
   type Model,
-  ModelFault,
+  ModelError,
   type ModelMessage,
   type ModelRequest,
 } from '../../../src/agent/models/model.ts';
@@ -13,10 +11,8 @@ import { fails, scriptedModel, text, toolUse } from '../../../src/agent/models/s
 import { AgentSession } from '../../../src/agent/session/agent-session.ts';
 import { readTranscript } from '../../../src/agent/transcript/read-transcript.ts';
 import { Transcript } from '../../../src/agent/transcript/transcript.ts';
-import { isBesideOthers } from '../../../src/agent/turn/run-agent.ts';
 import { memoryLinks } from '../../../src/control/memory-link.ts';
 import type { Frame } from '../../../src/protocol/control-frame.ts';
-import type { ToolAnnotations } from '../../../src/protocol/mcp.ts';
 import { toolServer } from '../../../src/tool-server/sdk-server.ts';
 import { collect } from '../../support/collect.ts';
 import {
@@ -35,28 +31,6 @@ import {
 import { fixture, isAlive } from '../../support/fixture-server.ts';
 import { gate } from '../../support/gate.ts';
 import { temporaryRoot } from '../transcript/sessions.ts';
-
-describe('turn worlds', () => {
-  function call(more: Partial<PoolCall>, annotations?: ToolAnnotations): PoolCall {
-    const listed = {
-      name: 'find',
-      inputSchema: { type: 'object' as const },
-      ...(annotations && { annotations }),
-    };
-    const origin = { kind: 'mcp', server: 's', tool: 'find' } as const;
-    const tool = { ...listed, name: 'mcp__s__find', description: '', alwaysLoad: false, origin, listed };
-    return { id: '1', tool, input: {}, isTrusted: false, ...more };
-  }
-
-  test.each<[string, PoolCall, boolean]>([
-    ['reads, by a server that is trusted', call({ isTrusted: true }, { readOnlyHint: true }), true],
-    ['says it reads, by a server that is not', call({}, { readOnlyHint: true }), false],
-    ['does not say that it reads', call({ isTrusted: true }), false],
-    ['is a built-in that says so', call({ builtIn: { beside: 'others' } as BuiltIn }), true],
-  ])('whether a call runs beside others: one that %s', (_, it, expected) => {
-    expect(isBesideOthers(it)).toBe(expected);
-  });
-});
 
 describe('session turns', () => {
   const user = (content: unknown, more: Frame = {}): Frame => ({
@@ -253,7 +227,7 @@ describe('session turns', () => {
     for (const tellsState of [true, false]) {
       const { send, ask, asked, answer, result, find, seen } = raw(
         [toolUse('Read', { file_path: '/etc/hostname' }, 't1'), text('ok')],
-        { tellsState, builtIns: ['Read'] },
+        { reportsState: tellsState, builtIns: ['Read'] },
       );
       await send(user('go'));
       const { request_id } = await asked('can_use_tool');
@@ -348,7 +322,7 @@ describe('session turns', () => {
     await session().done;
     expect(
       messages.flatMap((it) => (it.type === 'result' && it.subtype === 'success' ? [it.result] : [])),
-    ).toEqual(['ok', 'The conversation was cleared.', 'There was nothing to make shorter.', 'ok']);
+    ).toEqual(['ok', 'The conversation was cleared.', 'Nothing to compact.', 'ok']);
     expect(model.requests.at(-1)?.messages).toHaveLength(1);
     expect((await read()).messages).toEqual(session().conversation.messages);
   });
@@ -408,14 +382,14 @@ describe('session turns', () => {
     const { query, model } = drive(
       (request) => {
         if (JSON.stringify(request.messages).includes('<record>')) return text('a summary');
-        return request.messages.length > 1 ? fails(new ModelFault('too-long', 'too long')) : text('ok');
+        return request.messages.length > 1 ? fails(new ModelError('too-long', 'too long')) : text('ok');
       },
       { prompt: 'now' },
       { messages: pastOf(3) },
     );
     expect(resultOf(await collect(query))).toMatchObject({ subtype: 'success', result: 'ok' });
     expect(model.requests).toHaveLength(3);
-    const stubborn = drive(() => fails(new ModelFault('too-long', 'still too long')));
+    const stubborn = drive(() => fails(new ModelError('too-long', 'still too long')));
     expect(resultOf(await collect(stubborn.query))).toMatchObject({
       subtype: 'error_during_execution',
       errors: ['still too long'],
@@ -542,7 +516,7 @@ describe('session turns', () => {
       (_, n) =>
         n === 1
           ? toolUse('mcp__calc__add', { a: 1, b: 2 }, 't1')
-          : fails(new ModelFault('overloaded', 'too busy')),
+          : fails(new ModelError('overloaded', 'too busy')),
       { mcpServers: { calc: calc() } },
       { rules: allow('mcp__calc') },
     );

@@ -89,7 +89,7 @@ test('who answered is who /explain names; /compact is the agent’s, /clear the 
   expect(help.match(/\/clear\b/g)).toHaveLength(1);
   expect(help).toContain('from the agent: /compact\n');
   terminal.type('/compact the sums\r');
-  await terminal.until('The conversation was made shorter.\n');
+  await terminal.until('The conversation was compacted.\n');
   await terminal.until('› ');
   terminal.type('/clear\r');
   await terminal.until('A new conversation.');

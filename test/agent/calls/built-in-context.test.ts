@@ -75,7 +75,7 @@ async function reading(more: Partial<SessionOptions>, answer?: CanUseTool) {
 
 const LISTED = '[Resource from s at x://listed] it got x://listed';
 const SECRET = '[Resource from s at x://secret] it got x://secret';
-const DOUBT = 'x://secret is none of the resources that server "s" lists, and the server is not trusted';
+const DOUBT = 'x://secret is not listed by server "s", which is not trusted';
 
 test('what a server lists is read unasked, any other URI is asked about: it may carry something to the server', async () => {
   const { told, asked, suggested } = await reading({});
@@ -152,7 +152,7 @@ test.each([{}, { updatedInput: { server: 's', uri: 'x://secret' } }])(
     );
     await collect(query);
     expect(results(model.requests.at(-1)).s).toBe(
-      '!MCP server "s": it is another server now than the one this was decided on for; call it again',
+      '!MCP server "s": the server was replaced after this call was decided; call it again',
     );
   },
 );

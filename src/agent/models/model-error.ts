@@ -1,7 +1,7 @@
 import { isRecord } from '../../base/json-value.ts';
 import { redactText } from '../../base/text/redact.ts';
 import { isLoopback } from '../../mcp/transports/http/proxy.ts';
-import { ModelFault, type ModelFaultCode } from './model.ts';
+import { ModelError, type ModelErrorCode } from './model.ts';
 
 /** Errors inside a stream have a type and no status; this is the status each would have had. */
 const STATUS_OF_TYPE: Readonly<Record<string, number>> = {
@@ -25,17 +25,17 @@ const CUT =
   /^(terminated|fetch failed|connection error\.?|request timed out\.?|socket hang up|other side closed|premature close)$/i;
 
 /** What a client library threw, as a fault; `now` is for a retry-after that is a date. */
-export function faultOf(thrown: unknown, endpoint: ModelEndpoint, now: number): ModelFault {
-  if (thrown instanceof ModelFault) return thrown;
+export function toModelError(thrown: unknown, endpoint: ModelEndpoint, now: number): ModelError {
+  if (thrown instanceof ModelError) return thrown;
   const said = isRecord(thrown) ? thrown : {};
   const types = [said.type, said.code, ...errorTypes(said.error)].filter((type) => typeof type === 'string');
   const given = typeof said.status === 'number' ? said.status : undefined;
   const status = given ?? types.map((type) => STATUS_OF_TYPE[type]).find((known) => known !== undefined);
   const message = withoutUserInfo(thrown instanceof Error ? thrown.message : String(thrown));
   const code = status === undefined ? codeWithoutStatus(thrown) : codeOf(status, types, message);
-  if (code === 'unreachable' && status === undefined) return unreachableFault(thrown, endpoint);
+  if (code === 'unreachable' && status === undefined) return unreachableError(thrown, endpoint);
   const url = shownUrl(endpoint.url);
-  return new ModelFault(code, redactText(`${WHAT[code]} (${url}): ${message}`), {
+  return new ModelError(code, redactText(`${WHAT[code]} (${url}): ${message}`), {
     status,
     endpoint: url,
     retryAfterMs: retryAfterMs(said.headers, now),
@@ -44,16 +44,16 @@ export function faultOf(thrown: unknown, endpoint: ModelEndpoint, now: number): 
 }
 
 /** The fault of a stream that stopped before its message did. */
-export function cutFault(endpoint: ModelEndpoint): ModelFault {
-  return unreachableFault(new Error('the reply ended in the middle'), endpoint);
+export function truncatedReplyError(endpoint: ModelEndpoint): ModelError {
+  return unreachableError(new Error('the reply ended in the middle'), endpoint);
 }
 
-function unreachableFault(cause: unknown, endpoint: ModelEndpoint): ModelFault {
+function unreachableError(cause: unknown, endpoint: ModelEndpoint): ModelError {
   const { message, ...details } = describeUnreachable(cause, endpoint);
-  return new ModelFault('unreachable', message, { ...details, cause });
+  return new ModelError('unreachable', message, { ...details, cause });
 }
 
-const WHAT: Readonly<Record<ModelFaultCode, string>> = {
+const WHAT: Readonly<Record<ModelErrorCode, string>> = {
   overloaded: 'The model is overloaded',
   'rate-limited': 'The model’s rate limit is reached',
   unauthorized: 'The model refused the key; check the key and what its account may use',
@@ -63,7 +63,7 @@ const WHAT: Readonly<Record<ModelFaultCode, string>> = {
   failed: 'The model failed',
 };
 
-function codeOf(status: number, types: readonly string[], message: string): ModelFaultCode {
+function codeOf(status: number, types: readonly string[], message: string): ModelErrorCode {
   // It comes as a 429, but waiting does not help.
   if (types.includes('insufficient_quota')) return 'unauthorized';
   if (status === 401 || status === 403) return 'unauthorized';
@@ -76,7 +76,7 @@ function codeOf(status: number, types: readonly string[], message: string): Mode
   return 'failed';
 }
 
-function codeWithoutStatus(thrown: unknown): ModelFaultCode {
+function codeWithoutStatus(thrown: unknown): ModelErrorCode {
   for (let error = thrown; error instanceof Error; error = error.cause) {
     const code = 'code' in error ? error.code : undefined;
     if (CUT.test(error.message)) return 'unreachable';

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { anthropicModel } from '../../../src/agent/models/anthropic.ts';
-import { type Model, ModelFault } from '../../../src/agent/models/model.ts';
-import { faultOf } from '../../../src/agent/models/model-fault.ts';
+import { type Model, ModelError } from '../../../src/agent/models/model.ts';
+import { toModelError } from '../../../src/agent/models/model-error.ts';
 import { openAiModel } from '../../../src/agent/models/openai.ts';
 import { type RetryEvent, withRetry } from '../../../src/agent/models/retry.ts';
 import { fails, scriptedModel, text } from '../../../src/agent/models/scripted.ts';
@@ -25,11 +25,11 @@ describe('fault', () => {
       status: 429,
       headers: new Headers(Object.entries(headers)),
     });
-    expect(faultOf(thrown, API, NOW).retryAfterMs).toBe(ms);
+    expect(toModelError(thrown, API, NOW).retryAfterMs).toBe(ms);
   });
 
   test('secrets in the endpoint and in what it said are not repeated', () => {
-    const { message } = faultOf(
+    const { message } = toModelError(
       new Error('bad key sk-abcdefghijkl'),
       { ...API, url: 'http://me:hunter2@api/v1' },
       NOW,
@@ -39,7 +39,7 @@ describe('fault', () => {
 
   test('what was thrown is kept as the cause, and something unknown has failed', () => {
     const thrown = new SyntaxError('Unexpected token');
-    expect(faultOf(thrown, API, NOW)).toMatchObject({
+    expect(toModelError(thrown, API, NOW)).toMatchObject({
       code: 'failed',
       status: undefined,
       cause: thrown,
@@ -73,13 +73,13 @@ describe('unreachable', () => {
     ['ERR_TLS_CERT_ALTNAME_INVALID', undefined, 'https://models.example/v1', 0],
     ['ERR_SSL_WRONG_VERSION_NUMBER', undefined, 'https://models.example/v1', 0],
   ])('%s from %s for %s: at most %s retries', (code, address, url, retryLimit) => {
-    const fault = faultOf(connectionError(code, address), { ...ENDPOINT, url }, 0);
+    const fault = toModelError(connectionError(code, address), { ...ENDPOINT, url }, 0);
     expect(fault).toMatchObject({ code: 'unreachable', reason: code, endpoint: url, retryLimit });
     expect(fault.message.startsWith(`Cannot reach ${url} (${code}): `)).toBe(true);
   });
 
   test.each(['ECONNRESET', 'UND_ERR_SOCKET'])('%s is explained as a connection that was closed', (code) => {
-    expect(faultOf(connectionError(code), ENDPOINT, 0).message).toContain(
+    expect(toModelError(connectionError(code), ENDPOINT, 0).message).toContain(
       `(${code}): connection closed before a response; check the server`,
     );
   });
@@ -90,14 +90,14 @@ describe('unreachable', () => {
     );
     const all = Object.assign(new AggregateError(refused), { code: 'ECONNREFUSED' });
     const thrown = new Error('Connection error.', { cause: new TypeError('fetch failed', { cause: all }) });
-    expect(faultOf(thrown, ENDPOINT, 0)).toMatchObject({ reason: 'ECONNREFUSED', retryLimit: 0 });
+    expect(toModelError(thrown, ENDPOINT, 0)).toMatchObject({ reason: 'ECONNREFUSED', retryLimit: 0 });
   });
 
   test.each(['http://me:hunter2@models.example/v1?key=hunter2#hunter2', 'http://hunter2@models.example/v1'])(
     'no credential of %s is repeated',
     (url) => {
-      const refused = faultOf(connectionError('ECONNREFUSED'), { ...ENDPOINT, url }, 0);
-      const failed = faultOf(
+      const refused = toModelError(connectionError('ECONNREFUSED'), { ...ENDPOINT, url }, 0);
+      const failed = toModelError(
         new TypeError(`a URL that includes credentials: ${url}`),
         { ...ENDPOINT, url },
         0,
@@ -114,7 +114,7 @@ describe('unreachable', () => {
     [{ code: 'overloaded' as const }, 10],
   ])('%j is retried %i times by default', async ({ code, ...details }, retries) => {
     const told: RetryEvent[] = [];
-    const inner = scriptedModel(() => fails(new ModelFault(code, 'away', details)));
+    const inner = scriptedModel(() => fails(new ModelError(code, 'away', details)));
     const model = withRetry(inner, { sleep: async () => {}, onRetry: (event) => told.push(event) });
     await expect(collect(model.stream(modelRequest()))).rejects.toThrow('away');
     expect(inner.requests).toHaveLength(retries + 1);
@@ -126,7 +126,7 @@ describe('unreachable', () => {
   test.each([0, 1, 7])(
     'a chosen number of retries holds for every kind of failure: %i',
     async (maxRetries) => {
-      const inner = scriptedModel(() => fails(new ModelFault('unreachable', 'away')));
+      const inner = scriptedModel(() => fails(new ModelError('unreachable', 'away')));
       const model = withRetry(inner, { maxRetries, sleep: async () => {} });
       await expect(collect(model.stream(modelRequest()))).rejects.toThrow('away');
       expect(inner.requests).toHaveLength(maxRetries + 1);
@@ -134,7 +134,7 @@ describe('unreachable', () => {
   );
 
   test('an endpoint that can never be reached is left for the fallback at once', async () => {
-    const first = scriptedModel(() => fails(new ModelFault('unreachable', 'away', { retryLimit: 0 })));
+    const first = scriptedModel(() => fails(new ModelError('unreachable', 'away', { retryLimit: 0 })));
     const second = scriptedModel([text('here')]);
     const model = withRetry(first, { fallback: { model: second, name: 'm-2' }, sleep: async () => {} });
     await collect(model.stream(modelRequest()));

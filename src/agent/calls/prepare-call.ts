@@ -1,0 +1,116 @@
+import { isRecord } from '../../base/json-value.ts';
+import type { Pool, PooledTool } from '../../pool/pool.ts';
+import { argumentsFor } from '../../pool/schema/arguments.ts';
+import { nearestToolName } from '../../pool/search/search-pool.ts';
+import type { Frame } from '../../protocol/control-frame.ts';
+import { failedOutcome, type PreparedCall, type ToolUse } from '../loop/run-calls.ts';
+import type { CallContext } from './call-context.ts';
+import { type Permit, permitCall } from './permit-call.ts';
+import { hookFields, type PoolCall } from './pool-call.ts';
+import { trustOf } from './resolve-call.ts';
+import { failCall, runCall } from './run-call.ts';
+
+/** Finds the tool of a `tool_use` in the pool and decides whether it may run. A call that may not is answered at once. */
+export async function prepareCall(
+  use: ToolUse,
+  context: CallContext,
+  signal: AbortSignal,
+): Promise<PreparedCall> {
+  const { session, agent, pool } = context;
+  const tool = pool.byName.get(use.name);
+  if (!tool) return answered(unknownTool(use.name, pool));
+  // A deferred tool that the model calls by its name is sent to the model from the next round on.
+  agent.disclosure.load([use.name]);
+  if (context.stopReason !== undefined) {
+    return answered(`The agent was stopped before this call: ${context.stopReason}`);
+  }
+  const call = toPoolCall(use, tool, context);
+  const permit = await permitCall(call, context, signal);
+  if (session.reportsDecisions) session.emit(decisionMessage(call, permit));
+  switch (permit.kind) {
+    case 'allowed':
+      return {
+        kind: 'run',
+        isConcurrent: isConcurrent(permit.call),
+        run: (within) => runCall(permit.call, context, within),
+      };
+    case 'failed':
+      return { kind: 'answered', outcome: await failCall(call, permit.failure, context, signal) };
+    case 'refused':
+      context.denials.push({ tool_name: use.name, tool_use_id: use.id, tool_input: use.input });
+      await reportDenial(call, permit, context, signal);
+      if (permit.interrupt) context.interrupt();
+      return answered(permit.text);
+  }
+}
+
+/** Read-only tools of trusted servers and built-in tools that declare it run side by side. */
+export function isConcurrent({ definition, isTrusted, builtIn }: PoolCall): boolean {
+  return builtIn?.beside === 'others' || (isTrusted && definition.listed.annotations?.readOnlyHint === true);
+}
+
+function toPoolCall(
+  { id, name, input: given }: ToolUse,
+  definition: PooledTool,
+  { session, agent }: CallContext,
+): PoolCall {
+  const { origin } = definition;
+  const input = isRecord(given) ? given : {};
+  if (origin.kind === 'builtin') {
+    const builtIn = session.builtIns.find(({ listed }) => listed.name === origin.tool);
+    return { id, name, definition, input, isTrusted: true, ...(builtIn && { builtIn }) };
+  }
+  const { server, tool } = origin;
+  return {
+    id,
+    name,
+    server,
+    tool,
+    definition,
+    // Rules, hooks and permission prompts see the parameter names of the server's own schema.
+    input: argumentsFor(definition.listed.inputSchema, input),
+    ...trustOf(definition, agent.servers().get(server), session),
+  };
+}
+
+function decisionMessage(call: PoolCall, { kind, by }: Permit): Frame {
+  return {
+    type: 'system',
+    subtype: 'permission_decided',
+    tool_use_id: call.id,
+    tool_name: call.name,
+    behavior: kind === 'allowed' ? 'allow' : 'deny',
+    decision_reason: by.answeredBy === undefined ? by.text : `${by.answeredBy} answered: ${by.text}`,
+  };
+}
+
+async function reportDenial(
+  call: PoolCall,
+  { text, by }: Extract<Permit, { kind: 'refused' }>,
+  { session, agent }: CallContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const { id, name } = call;
+  // A person or program that denied the call knows it already; hook decisions and refused paths are in the result.
+  if (by.answeredBy === undefined && (by.rule || by.mode || by.annotation)) {
+    session.emit({
+      type: 'system',
+      subtype: 'permission_denied',
+      tool_name: name,
+      tool_use_id: id,
+      message: text,
+      decision_reason: by.text,
+    });
+  }
+  const fields = { ...agent.identity, ...hookFields(call), tool_use_id: id, reason: by.text };
+  await session.hooks.run('PermissionDenied', fields, signal, id);
+}
+
+function unknownTool(name: string, pool: Pool): string {
+  const similar = nearestToolName(name, [...pool.byName.keys()]);
+  return `No such tool available: ${name}${similar === undefined ? '' : `; did you mean ${similar}?`}`;
+}
+
+function answered(text: string): PreparedCall {
+  return { kind: 'answered', outcome: failedOutcome(text) };
+}
