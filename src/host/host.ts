@@ -300,9 +300,9 @@ function hostStatus(
 }
 
 function asideStatus(name: string, running: RunningConfiguration | undefined): ServerStatus {
-  const { code, message } = unknownServer(name, [], running?.whyAside(name));
+  const { code, message, detail } = unknownServer(name, [], running?.whyAside(name));
   const since = running?.current.readAt ?? 0;
-  return { state: 'disabled', since, attempt: 0, cause: { code, message }, stderr: [] };
+  return { state: 'disabled', since, attempt: 0, cause: { code, message, detail }, stderr: [] };
 }
 
 /** What servers say in floods may be missed by a slow reader; what becomes of servers may not. */

@@ -7,7 +7,7 @@ const failed = (message?: string): ServerStatus => ({
   since: 0,
   attempt: 1,
   stderr: [],
-  ...(message !== undefined && { cause: { code: 'unreachable', message } }),
+  ...(message !== undefined && { cause: { code: 'unreachable', message, detail: message } }),
 });
 
 test.each<[string, ServerStatus | undefined, string | undefined]>([

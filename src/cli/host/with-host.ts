@@ -100,9 +100,9 @@ export function homeOf(env: NodeJS.ProcessEnv): string {
 }
 
 /** Why a server is not there, without its name; undefined if it is. */
-export function faultOf(server: string, { state, cause }: ServerStatus): string | undefined {
+export function faultOf({ state, cause }: ServerStatus): string | undefined {
   if (state === 'connected') return undefined;
-  return cause ? cause.message.replace(`MCP server "${server}": `, '') : state;
+  return cause ? cause.detail : state;
 }
 
 /** Tells which servers cannot be used; gives the exit code that follows. One that a person has not decided on is no failure. */
@@ -110,7 +110,7 @@ export function tellFaults({ host, output, aside }: Pick<Connected, 'host' | 'ou
   let code: 0 | 1 = aside.some(isFailure) ? 1 : 0;
   for (const { why } of aside) output.tell(why);
   for (const [server, status] of Object.entries(host.status())) {
-    const fault = faultOf(server, status);
+    const fault = faultOf(status);
     if (fault === undefined) continue;
     output.tell(`server ${server}: ${fault}`);
     code = 1;
@@ -126,7 +126,7 @@ function isFailure({ state, isAsked }: Aside): boolean {
 export function needServers({ host, aside }: Pick<Connected, 'host' | 'aside'>): void {
   for (const { why } of aside) throw new Failed(why, 'bad-config');
   for (const [server, status] of Object.entries(host.status())) {
-    const fault = faultOf(server, status);
+    const fault = faultOf(status);
     if (fault !== undefined) throw new Failed(`server ${server}: ${fault}`, status.cause?.code);
   }
 }

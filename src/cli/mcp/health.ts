@@ -51,7 +51,7 @@ export function healthOf(server: ConfiguredServer, status: ServerStatus | undefi
     if (faults.length === 0) return { state: 'ready', text: 'ready' };
     return { state: 'failed', text: `cannot be started: ${faults.join('; ')}` };
   }
-  const fault = faultOf(name, status);
+  const fault = faultOf(status);
   if (fault !== undefined) return { state: 'failed', text: `failed: ${fault}` };
   const { tools = 0, serverInfo } = status;
   return {

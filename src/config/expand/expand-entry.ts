@@ -3,9 +3,10 @@ import { isCredentialName } from '../../base/text/redact.ts';
 import type { ExpandedEntry, ServerEntry } from '../../mcp/connection/connect-context.ts';
 import { isNamedCredential } from '../../mcp/connection/secrets.ts';
 import { HostError } from '../../mcp/errors/host-error.ts';
+import { usableEntry } from '../../mcp/servers/server-entry.ts';
 import { isInherited } from '../../mcp/transports/stdio/server-environment.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
-import { checkExternalEntry, type ExternalServerEntry } from '../../protocol/server-entry.ts';
+import { type ExternalServerEntry, externalEntryFault } from '../../protocol/server-entry.ts';
 import type { Configuration } from '../configuration.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
 import { type Part, parseTemplate } from './template.ts';
@@ -50,16 +51,14 @@ export function expandEntry(entry: ExternalServerEntry, lookup: Lookup): Expande
   const { uses } = work;
   const faults = [...work.faults, ...missingFaults(uses)];
   if (faults.length > 0) return { kind: 'faulty', faults, uses };
-  try {
-    // The words of the check name members and never what stands in them.
-    const checked = checkExternalEntry('', expanded);
-    const [secrets, credentials] = [[...work.secrets], [...work.credentials]];
-    return { kind: 'expanded', entry: checked, uses, secrets, credentials };
-  } catch (cause) {
-    const fault = messageOf(cause).replace('mcpServers[""]: ', '');
+  // Messages of the validator name members, never their values.
+  const invalid = externalEntryFault(expanded);
+  if (invalid) {
     const when = uses.length === 0 ? '' : ', once what it refers to is put in';
-    return { kind: 'faulty', faults: [`${fault}${when}`], uses };
+    return { kind: 'faulty', faults: [`${invalid.message}${when}`], uses };
   }
+  const [secrets, credentials] = [[...work.secrets], [...work.credentials]];
+  return { kind: 'expanded', entry: expanded as ExternalServerEntry, uses, secrets, credentials };
 }
 
 type Work = {
@@ -143,8 +142,8 @@ export function makeExpander({ env, secrets, literal }: ExpanderWorld) {
     secret: (name: string) => (typeof secrets === 'function' ? secrets() : secrets).get(name),
   };
   return (server: string, entry: ServerEntry): ExpandedEntry => {
-    // What is no entry at all is refused by whoever dials it.
-    if (!isRecord(entry) || entry.type === 'sdk' || literal?.(server) === true) return { entry, secrets: [] };
+    if (!isRecord(entry) || entry.type === 'sdk' || literal?.(server) === true)
+      return { entry: usableEntry(server, entry), secrets: [] };
     const expanded = expandEntry(entry, lookup);
     if (expanded.kind === 'expanded') return expanded;
     throw new HostError('bad-config', server, expanded.faults.join('; '), { hasRun: 'no' });

@@ -52,7 +52,7 @@ function explainConfigured(
   const { name, written, verdict, lost } = server;
   const { uses, faults } = expansionOf(server, configuration, lookup);
   const missing = uses.filter(({ from }) => from === 'missing');
-  const connection = status ? connectionOf(name, status) : 'not asked';
+  const connection = status ? connectionOf(status) : 'not asked';
   const settled = server.settled.map(({ member, label }) => ({
     member,
     at: standInSettings(configuration.settingsSources, { label }, ['serverSettings', name, member]),
@@ -134,11 +134,11 @@ function faultsOf({ faults }: Configuration, name: string): string[] {
 }
 
 /** What the dial came to, for people: the message without the name that stands above it. */
-function connectionOf(name: string, status: ServerStatus): ConnectionRow {
+function connectionOf(status: ServerStatus): ConnectionRow {
   const { state, cause, era, protocolVersion, serverInfo, tools, stderr } = status;
   return {
     state,
-    ...(cause && { code: cause.code, lastError: cause.message.replace(`MCP server "${name}": `, '') }),
+    ...(cause && { code: cause.code, lastError: cause.detail }),
     ...(cause?.missingVariable && { missingVariable: cause.missingVariable }),
     ...(era && { era }),
     ...(protocolVersion !== undefined && { protocolVersion }),

@@ -1,47 +1,135 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { startTimer } from '../../base/async/timers.ts';
-import type { ToolAnnotations } from '../../protocol/mcp.ts';
 import { AbortError } from '../../protocol/sdk-error.ts';
-import type { Connection } from '../connection/connection.ts';
+import type { CallOptions, Connection } from '../connection/connection.ts';
 import { HostError } from '../errors/host-error.ts';
 import type { CallTarget } from '../servers/call-target.ts';
+import type { TimeLimits } from './time-limits.ts';
 
-type Reach = {
-  readonly signal: AbortSignal | undefined;
-  /** By the clock of `performance`. */
-  readonly deadline: number;
-  /** What is told if the server did not come in time. */
-  late(): HostError;
+/** A request to a server whose connection may be lost, or still be made, while the request is pending. */
+export type RetryingRequest<T> = Pick<CallOptions, 'onProgress' | 'meta'> & {
+  readonly server: string;
+  /** What timeout messages name, such as `tool "search"` or `reading file:///a`. */
+  readonly subject: string;
+  readonly limits: TimeLimits;
+  readonly signal?: AbortSignal | undefined;
+  send(connection: Connection, options: CallOptions & { readonly timeoutMs: number }): Promise<T>;
+  /** Whether sending it twice does no harm; asked after an attempt that may have run. */
+  mayRepeat(): boolean;
+  /** Runs before each attempt; throws if the request must not be sent. `lost` is an attempt that may have run. */
+  beforeSend?(lost: HostError | undefined): void;
+  /** The error to report for an attempt that may have run and is not repeated. */
+  onLost?(failure: HostError): HostError;
 };
 
-/** A connection by the deadline, as `dialled` gives it. */
-export async function reach(target: CallTarget, { signal: own, deadline, late }: Reach): Promise<Connection> {
+/**
+ * Sends a request, all within its time limit: waits for a connection that is being made, and sends the request again
+ * after a failure where that is safe. Rejects with a `HostError`, an `AbortError` or the server's JSON-RPC error.
+ */
+export async function retryingRequest<T>(target: CallTarget, request: RetryingRequest<T>): Promise<T> {
+  const { limits, signal } = request;
+  const deadline = performance.now() + limits.totalMs;
+  let sessionsLost = 0;
+  let lost: HostError | undefined;
+  for (let attempt = 1; ; attempt++) {
+    const connection = target.live() ?? (await connectedBy(deadline, target, request));
+    const timeoutMs = deadline - performance.now();
+    if (timeoutMs <= 0) throw timeoutError(request, 'total', ' before it could be sent');
+    request.beforeSend?.(lost);
+    try {
+      const result = await request.send(connection, attemptOptions(request, timeoutMs));
+      target.report(connection);
+      return result;
+    } catch (failure) {
+      target.report(connection, failure);
+      if (!(failure instanceof HostError)) throw failure;
+      if (failure.code === 'session-lost') sessionsLost++;
+      const { isTerminal, hasRun, retryAfterMs } = failure;
+      const step = afterFailure({
+        attempt,
+        isTerminal,
+        hasRun,
+        retryAfterMs,
+        remainingMs: deadline - performance.now(),
+        isReconnecting: !target.holds(connection),
+        isForgottenAgain: failure.code === 'session-lost' && sessionsLost > 1,
+        mayRepeat: request.mayRepeat(),
+      });
+      if (step.kind === 'give-up') {
+        if (step.mayHaveRun) throw request.onLost?.(failure) ?? failure;
+        if (failure.code !== 'timeout') throw failure;
+        // Timers may fire a few milliseconds early.
+        if (performance.now() >= deadline - 5) throw timeoutError(request, 'total', '', failure);
+        throw limits.idleMs === undefined ? failure : timeoutError(request, 'idle', '', failure);
+      }
+      if (hasRun === 'maybe') lost = failure;
+      await pause(step.afterMs, signal);
+    }
+  }
+}
+
+/** Names the setting that limited the request: raising another one would change nothing. */
+export function timeoutError(
+  { server, subject, limits }: Pick<RetryingRequest<unknown>, 'server' | 'subject' | 'limits'>,
+  kind: 'total' | 'idle',
+  stage = '',
+  cause?: HostError,
+): HostError {
+  const { totalMs, totalBy, idleMs = totalMs, idleBy = totalBy } = limits;
+  const [ms, by] = kind === 'total' ? [totalMs, totalBy] : [idleMs, idleBy];
+  const time = ms < 1000 ? `${Math.round(ms)} ms` : `${Number((ms / 1000).toFixed(1))} s`;
+  const what = kind === 'total' ? `timed out after ${time}` : `gave no sign of life for ${time}`;
+  const detail = `${subject} ${what}${stage}; raise ${by} if it may take longer`;
+  return new HostError('timeout', server, detail, {
+    hasRun: cause ? 'maybe' : 'no',
+    ...(cause && { cause }),
+  });
+}
+
+function attemptOptions(
+  { limits, signal, onProgress, meta }: RetryingRequest<unknown>,
+  timeoutMs: number,
+): CallOptions & { readonly timeoutMs: number } {
+  return {
+    timeoutMs,
+    ...(limits.idleMs !== undefined && { idleTimeoutMs: limits.idleMs }),
+    ...(signal && { signal }),
+    ...(onProgress && { onProgress }),
+    ...(meta && { meta }),
+  };
+}
+
+async function connectedBy(
+  deadline: number,
+  target: CallTarget,
+  request: RetryingRequest<unknown>,
+): Promise<Connection> {
   const over = new AbortController();
   const timer = startTimer(deadline - performance.now(), () => over.abort());
-  const signal = own ? AbortSignal.any([own, over.signal]) : over.signal;
+  const signal = request.signal ? AbortSignal.any([request.signal, over.signal]) : over.signal;
   try {
     return await dialled(target, signal);
   } catch (failure) {
-    throw over.signal.aborted && own?.aborted !== true ? late() : failure;
+    if (!over.signal.aborted || request.signal?.aborted) throw failure;
+    throw timeoutError(request, 'total', ' while its server was being dialled');
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** A connection; one pause that the server asked for is kept to, if it is short. */
+/** Waits for a connection; if the server asked for a short pause, waits for that once. */
 export async function dialled(target: CallTarget, signal: AbortSignal): Promise<Connection> {
   try {
     return await target.connected(signal);
   } catch (failure) {
     const pauseMs = failure instanceof HostError ? failure.retryAfterMs : undefined;
-    if (pauseMs === undefined || pauseMs > LONGEST_PAUSE_MS) throw failure;
+    if (pauseMs === undefined || pauseMs > MAX_PAUSE_MS) throw failure;
     await pause(pauseMs, signal);
     return target.connected(signal);
   }
 }
 
-/** Waits before something is asked again. */
-export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   if (ms === 0) return;
   try {
     await delay(ms, undefined, signal ? { signal } : {});
@@ -50,51 +138,45 @@ export async function pause(ms: number, signal: AbortSignal | undefined): Promis
   }
 }
 
-/** What is known of an attempt that failed. */
+/** A failed attempt. */
 export type FailedAttempt = {
   /** Counted from 1. */
   readonly attempt: number;
   readonly isTerminal: boolean;
   readonly hasRun: 'no' | 'maybe';
-  /** How long the server asked to be left alone. */
+  /** Pause that the server asked for. */
   readonly retryAfterMs?: number | undefined;
-  /** The server has forgotten our session for the second time in this call. */
+  /** The server dropped the session for the second time during this request. */
   readonly isForgottenAgain?: boolean;
-  /** A new connection is being made already: there is no need to wait for it here. */
+  /** A new connection is being made already, so no pause is needed here. */
   readonly isReconnecting: boolean;
-  /** What is left of the call's time. */
+  /** Time left for the request. */
   readonly remainingMs: number;
   readonly mayRepeat: boolean;
 };
 
-export type NextStep =
+type NextStep =
   | { readonly kind: 'again'; readonly afterMs: number }
-  /** `mayHaveRun` is what whoever called has to be told. */
   | { readonly kind: 'give-up'; readonly mayHaveRun: boolean };
 
-/** Three failures close a connection; the one attempt more is made on a new one. */
-const MOST_ATTEMPTS = 4;
-/** Whoever asks to be left alone for longer than this gets no second try within the call. */
-const LONGEST_PAUSE_MS = 5_000;
+/** Three failures close a connection; the fourth attempt uses a new connection. */
+const MAX_ATTEMPTS = 4;
+/** A server that asks for a longer pause gets no second attempt within the request. */
+const MAX_PAUSE_MS = 5_000;
 const FIRST_PAUSE_MS = 100;
 
 /**
- * A call that may have run is made again only if that does no harm, and once; one that did not reach the server is
- * made again as long as there is time and hope.
+ * Decides whether a failed request is sent again. A request that may have run is repeated at most once, and only if
+ * repeating it does no harm; a request that did not reach the server is repeated while there is time left.
  */
 export function afterFailure(failed: FailedAttempt): NextStep {
   const { attempt, isTerminal, hasRun, remainingMs, isReconnecting } = failed;
   const mayHaveRun = hasRun === 'maybe';
   const giveUp: NextStep = { kind: 'give-up', mayHaveRun: mayHaveRun && isTerminal };
   if (!isTerminal) return giveUp;
-  if (failed.isForgottenAgain || attempt >= (mayHaveRun ? 2 : MOST_ATTEMPTS)) return giveUp;
+  if (failed.isForgottenAgain || attempt >= (mayHaveRun ? 2 : MAX_ATTEMPTS)) return giveUp;
   if (mayHaveRun && !failed.mayRepeat) return giveUp;
   const asked = failed.retryAfterMs ?? 0;
   const afterMs = Math.max(asked, isReconnecting ? 0 : FIRST_PAUSE_MS * 2 ** (attempt - 1));
-  return asked > LONGEST_PAUSE_MS || afterMs >= remainingMs ? giveUp : { kind: 'again', afterMs };
-}
-
-/** What a server says of its own tools counts only if somebody trusts it. */
-export function mayRepeat(annotations: ToolAnnotations | undefined, trust: 'trusted' | 'untrusted'): boolean {
-  return trust === 'trusted' && (annotations?.readOnlyHint === true || annotations?.idempotentHint === true);
+  return asked > MAX_PAUSE_MS || afterMs >= remainingMs ? giveUp : { kind: 'again', afterMs };
 }

@@ -22,7 +22,7 @@ export async function connect(
   world: ConnectWorld,
   signal: AbortSignal,
 ): Promise<Connection> {
-  using attempt = new Attempt(limitOf(entry, world), signal);
+  using attempt = new Attempt(connectTimeoutOf(entry, world), signal);
   const traces: Traces = {};
   const { secrets = new Secrets() } = world;
   secrets.addEntry(entry);
@@ -110,7 +110,8 @@ function verdictOf({ era }: Connection, { wire }: Traces): EraVerdict {
   return era === 'modern' ? { era, discover: {} } : { era };
 }
 
-function limitOf(entry: ServerEntry, world: ConnectWorld): number {
+/** Time limit of one attempt, from dialling to the first list of tools. */
+export function connectTimeoutOf(entry: ServerEntry, world: Pick<ConnectWorld, 'connectTimeoutMs'>): number {
   return ('connectTimeoutMs' in entry ? entry.connectTimeoutMs : undefined) ?? world.connectTimeoutMs;
 }
 

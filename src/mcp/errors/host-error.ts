@@ -82,13 +82,16 @@ export class HostError extends Error {
   readonly code: HostErrorCode;
   /** The key of the server; empty if the error is not about one. */
   readonly server: string;
+  /** The message without the name of the server: what failed, why, and what to do. */
+  readonly detail: string;
   readonly isTerminal: boolean;
   readonly hasRun: 'no' | 'maybe';
   readonly retryAfterMs: number | undefined;
   readonly missingVariable: MissingVariable | undefined;
 
-  constructor(code: HostErrorCode, server: string, fault: string, options: HostErrorOptions = {}) {
-    super(server === '' ? fault : `MCP server "${server}": ${fault}`, options);
+  constructor(code: HostErrorCode, server: string, detail: string, options: HostErrorOptions = {}) {
+    super(server === '' ? detail : `MCP server "${server}": ${detail}`, options);
+    this.detail = detail;
     this.code = code;
     this.server = server;
     this.isTerminal = options.isTerminal === true;

@@ -1,5 +1,4 @@
 import { nearest } from '../../base/text/nearest.ts';
-import type { TimeLimits } from '../calls/time-limits.ts';
 import type { Prompt } from '../discovery/prompt.ts';
 import { HostError } from '../errors/host-error.ts';
 
@@ -32,14 +31,6 @@ function lackingArguments(
   return new HostError('not-offered', server, fault, { hasRun: 'no' });
 }
 
-/** The time is up; `stage` says where the request stood. */
-export function lateFault({ server, what, limits }: Asking, stage = ''): HostError {
-  const { totalMs, totalBy } = limits;
-  const time = totalMs < 1000 ? `${Math.round(totalMs)} ms` : `${Number((totalMs / 1000).toFixed(1))} s`;
-  const fault = `${what} timed out after ${time}${stage}; raise ${totalBy} if it may take longer`;
-  return new HostError('timeout', server, fault, { hasRun: 'no' });
-}
-
 const MOST_NAMES = 20;
 
 function sayNames(names: readonly string[]): string {
@@ -47,22 +38,6 @@ function sayNames(names: readonly string[]): string {
   const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : '';
   return shown.join(', ') + more;
 }
-
-/** Something asked of a server that may be asked twice: nothing changes by it. */
-export type Asking = {
-  readonly server: string;
-  /** What is asked for, as the fault of a limit names it. */
-  readonly what: string;
-  readonly limits: TimeLimits;
-  readonly signal?: AbortSignal | undefined;
-};
-
-/** What is left of the time once a connection is there. */
-export type Left = {
-  readonly timeoutMs: number;
-  readonly idleTimeoutMs?: number;
-  readonly signal?: AbortSignal;
-};
 
 /** Why a prompt cannot be filled in with these arguments, by what its server lists; undefined if nothing speaks against it. */
 export function promptFault(

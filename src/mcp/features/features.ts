@@ -1,6 +1,6 @@
 import { startTimer } from '../../base/async/timers.ts';
 import { AbortError, messageOf } from '../../protocol/sdk-error.ts';
-import { afterFailure, type NextStep, pause, reach } from '../calls/retrying-request.ts';
+import { type RetryingRequest, retryingRequest, timeoutError } from '../calls/retrying-request.ts';
 import { type LimitSources, timeLimits } from '../calls/time-limits.ts';
 import type { CallOptions, Connection } from '../connection/connection.ts';
 import { Warnings } from '../connection/warnings.ts';
@@ -8,11 +8,10 @@ import { listPrompts, listResources, listResourceTemplates } from '../discovery/
 import type { Prompt } from '../discovery/prompt.ts';
 import type { Discovered } from '../discovery/read-list.ts';
 import type { Resource, ResourceTemplate } from '../discovery/resource.ts';
-import { HostError, unknownServer, type WhyAside } from '../errors/host-error.ts';
-import type { CallTarget } from '../servers/call-target.ts';
+import { unknownServer, type WhyAside } from '../errors/host-error.ts';
 import type { Servers } from '../servers/servers.ts';
 import { KeptList } from './cached-list.ts';
-import { type Asking, type Left, lateFault, notOffered, promptFault } from './feature-errors.ts';
+import { notOffered, promptFault } from './feature-errors.ts';
 import {
   type Completion,
   type CompletionOf,
@@ -28,6 +27,8 @@ import { type Subscription, Subscriptions } from './subscriptions.ts';
 
 /** How one request is made; `timeoutMs` is the longest silence if `onProgress` is given, the longest time in all if not. */
 type FeatureOptions = Pick<CallOptions, 'signal' | 'timeoutMs' | 'onProgress' | 'meta'>;
+
+type AttemptOptions = Parameters<RetryingRequest<unknown>['send']>[1];
 
 /** Something of a server, with the key of its entry. */
 type Of<T> = T & { readonly server: string };
@@ -91,9 +92,9 @@ export class Features implements Disposable {
   }
 
   readResource(server: string, uri: string, options: FeatureOptions = {}): Promise<ReadResource> {
-    return this.#with(server, `reading ${uri}`, options, async (connection, left) => {
+    return this.#request(server, `reading ${uri}`, options, async (connection, attempt) => {
       if (!this.#resources.isOffered(connection)) throw notOffered(server, 'resources');
-      return readResourceAnswer(server, uri, await connection.ask('resources/read', { uri }, left));
+      return readResourceAnswer(server, uri, await connection.ask('resources/read', { uri }, attempt));
     });
   }
 
@@ -104,10 +105,10 @@ export class Features implements Disposable {
     listener: () => void,
     options: FeatureOptions = {},
   ): Promise<Subscription> {
-    return this.#with(server, `subscribing to ${uri}`, options, async (connection, left, asking) => {
+    return this.#request(server, `subscribing to ${uri}`, options, async (connection, attempt, request) => {
       const over = new AbortController();
       const added = this.#subscriptions.add(connection, uri, listener, over.signal);
-      return waitFor(added, asking, left).catch((failure: unknown) => {
+      return waitFor(added, request, attempt).catch((failure: unknown) => {
         over.abort();
         throw failure;
       });
@@ -121,18 +122,18 @@ export class Features implements Disposable {
     args: Readonly<Record<string, string>> = {},
     options: FeatureOptions = {},
   ): Promise<FilledPrompt> {
-    return this.#with(server, `the prompt "${name}"`, options, async (connection, left, asking) => {
+    return this.#request(server, `the prompt "${name}"`, options, async (connection, attempt, request) => {
       if (!this.#prompts.isOffered(connection)) throw notOffered(server, 'prompts');
       // An old list is good enough to find nothing wrong; to refuse, it has to be a new one.
       const last = this.#prompts.last(connection);
       if (!last || promptFault(server, last, name, args)) {
-        const fresh = await waitFor(this.#prompts.get(connection), asking, left);
+        const fresh = await waitFor(this.#prompts.get(connection), request, attempt);
         const fault = promptFault(server, fresh, name, args);
         if (fault) throw fault;
       }
       return readPromptAnswer(
         server,
-        await connection.ask('prompts/get', { name, arguments: { ...args } }, left),
+        await connection.ask('prompts/get', { name, arguments: { ...args } }, attempt),
       );
     });
   }
@@ -145,10 +146,10 @@ export class Features implements Disposable {
     context: Readonly<Record<string, string>> = {},
     options: FeatureOptions = {},
   ): Promise<Completion> {
-    return this.#with(server, `completing "${argument.name}"`, options, async (connection, left) => {
+    return this.#request(server, `completing "${argument.name}"`, options, async (connection, attempt) => {
       if (!mayComplete(connection)) throw notOffered(server, 'completion');
       const params = completionParams(of, argument, context);
-      return readCompletionAnswer(server, await connection.ask('completion/complete', params, left));
+      return readCompletionAnswer(server, await connection.ask('completion/complete', params, attempt));
     });
   }
 
@@ -169,8 +170,8 @@ export class Features implements Disposable {
     options: FeatureOptions,
   ): Promise<Of<T>[]> {
     const listOf = (name: string) =>
-      this.#with(name, `listing ${what}`, options, async (connection, left, asking) => {
-        const items = await waitFor(kept.get(connection), asking, left);
+      this.#request(name, `listing ${what}`, options, async (connection, attempt, request) => {
+        const items = await waitFor(kept.get(connection), request, attempt);
         return items.map((item) => ({ ...item, server: name }));
       });
     if (server !== undefined) return listOf(server);
@@ -188,19 +189,29 @@ export class Features implements Disposable {
     return (await Promise.all(lists)).flat();
   }
 
-  async #with<T>(
+  async #request<T>(
     server: string,
-    what: string,
+    subject: string,
     { timeoutMs, onProgress, meta, signal }: FeatureOptions,
-    use: (connection: Connection, left: CallOptions & Left, asking: Asking) => Promise<T>,
+    send: (connection: Connection, options: AttemptOptions, request: RetryingRequest<unknown>) => Promise<T>,
   ): Promise<T> {
     const target = this.#servers.target(server);
     if (!target) throw unknownServer(server, this.#servers.all.keys(), this.#options.whyAside?.(server));
-    const call = { timeoutMs, hearsProgress: onProgress !== undefined };
-    const limits = timeLimits('', { call, entry: target.entry, host: this.#options });
-    const asking: Asking = { server, what, limits, signal };
-    const more = { ...(onProgress && { onProgress }), ...(meta && { meta }) };
-    return withServer(target, asking, (connection, left) => use(connection, { ...left, ...more }, asking));
+    const request: RetryingRequest<T> = {
+      server,
+      subject,
+      limits: timeLimits('', {
+        call: { timeoutMs, hearsProgress: onProgress !== undefined },
+        entry: target.entry,
+        host: this.#options,
+      }),
+      signal,
+      ...(onProgress && { onProgress }),
+      ...(meta && { meta }),
+      mayRepeat: () => true,
+      send: (connection, options) => send(connection, options, request),
+    };
+    return retryingRequest(target, request);
   }
 
   #warn(server: string, message: string): void {
@@ -215,60 +226,15 @@ export class Features implements Disposable {
   }
 }
 
-/**
- * Asks on a live connection: waits for one that is being made, and asks once more if the first was lost meanwhile, all
- * within the limit. Rejects as a call does.
- */
-async function withServer<T>(
-  target: CallTarget,
-  asking: Asking,
-  use: (connection: Connection, left: Left) => Promise<T>,
+/** Waits for work that other requests wait for too, so a request that gives up leaves it running. */
+async function waitFor<T>(
+  work: Promise<T>,
+  request: RetryingRequest<unknown>,
+  { timeoutMs, signal }: AttemptOptions,
 ): Promise<T> {
-  const deadline = performance.now() + asking.limits.totalMs;
-  let wasForgotten = false;
-  const late = () => lateFault(asking, ' while its server was being dialled');
-  for (let attempt = 1; ; attempt++) {
-    const connection = target.live() ?? (await reach(target, { signal: asking.signal, deadline, late }));
-    const timeoutMs = deadline - performance.now();
-    if (timeoutMs <= 0) throw lateFault(asking, ' before it could be sent');
-    try {
-      const { signal, limits } = asking;
-      const idle = limits.idleMs === undefined ? {} : { idleTimeoutMs: limits.idleMs };
-      const result = await use(connection, { timeoutMs, ...idle, ...(signal && { signal }) });
-      target.report(connection);
-      return result;
-    } catch (failure) {
-      target.report(connection, failure);
-      const isForgotten = failure instanceof HostError && failure.code === 'session-lost';
-      const step = nextStep(failure, {
-        attempt,
-        remainingMs: deadline - performance.now(),
-        isReconnecting: !target.holds(connection),
-        isForgottenAgain: isForgotten && wasForgotten,
-      });
-      wasForgotten ||= isForgotten;
-      if (step.kind === 'give-up') throw failure;
-      await pause(step.afterMs, asking.signal);
-    }
-  }
-}
-
-type Facts = Pick<
-  Parameters<typeof afterFailure>[0],
-  'attempt' | 'remainingMs' | 'isReconnecting' | 'isForgottenAgain'
->;
-
-function nextStep(failure: unknown, facts: Facts): NextStep {
-  if (!(failure instanceof HostError)) return { kind: 'give-up', mayHaveRun: false };
-  const { isTerminal, hasRun, retryAfterMs } = failure;
-  return afterFailure({ ...facts, isTerminal, hasRun, retryAfterMs, mayRepeat: true });
-}
-
-/** Work that others wait for too: who gives up leaves it running. Rejects as the work does, or as a call that was given up. */
-async function waitFor<T>(work: Promise<T>, asking: Asking, { timeoutMs, signal }: Left): Promise<T> {
   const { promise: over, reject } = Promise.withResolvers<never>();
   const abort = () => reject(new AbortError('The request was aborted', { cause: signal?.reason }));
-  const timer = startTimer(timeoutMs, () => reject(lateFault(asking)));
+  const timer = startTimer(timeoutMs, () => reject(timeoutError(request, 'total')));
   signal?.addEventListener('abort', abort, { once: true });
   if (signal?.aborted) abort();
   try {

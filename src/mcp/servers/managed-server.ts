@@ -98,7 +98,7 @@ export class ServerSlot implements KnownServer {
   /** Why it cannot be called now, if it cannot. */
   whyNot(): ReturnType<typeof whyNot> {
     if (this.#keeper.isOver) return { code: 'closed', fault: 'it was taken away' };
-    return whyNot(this.#key, this.#keeper.state, this.#given.clock.now());
+    return whyNot(this.#keeper.state, this.#given.clock.now());
   }
 
   /** What a call on that connection came to. */

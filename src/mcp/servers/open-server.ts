@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import type { connect } from '../connection/connect.ts';
+import { type connect, connectTimeoutOf } from '../connection/connect.ts';
 import type { ConnectWorld, ExpandedEntry, ServerEntry } from '../connection/connect-context.ts';
 import type { Connection, ListKind } from '../connection/connection.ts';
 import { Secrets } from '../connection/secrets.ts';
@@ -32,10 +32,9 @@ export async function openServer(
   { connect, world, clock, onClose }: OpenWorld,
   signal: AbortSignal,
 ): Promise<Opened> {
-  const expanded: ExpandedEntry = world.expand?.(key, given) ?? { entry: given, secrets: [] };
-  const entry = usableEntry(key, expanded.entry);
-  const limitMs =
-    ('connectTimeoutMs' in entry ? entry.connectTimeoutMs : undefined) ?? world.connectTimeoutMs;
+  const expanded = world.expand?.(key, given) ?? { entry: usableEntry(key, given), secrets: [] };
+  const { entry } = expanded;
+  const limitMs = connectTimeoutOf(entry, world);
   const tooLong = new AbortController();
   let connection: Connection | undefined;
   const stop = clock.after(limitMs, () => tooLong.abort());
@@ -76,14 +75,12 @@ function watch(connection: Connection, onClose: OpenWorld['onClose']): Opened['s
   };
 }
 
-/** The same failure, in words that hold none of the secrets: a path or a command may have been made of one. */
+/** The same failure without secrets: a path or a command may contain one. */
 function maskFailure(failure: unknown, values: readonly string[]): unknown {
   if (!(failure instanceof HostError) || values.length === 0) return failure;
-  const prefix = failure.server === '' ? '' : `MCP server "${failure.server}": `;
-  const fault = failure.message.slice(prefix.length);
-  const masked = new Secrets(values).mask(fault);
-  if (masked === fault) return failure;
-  const { code, server, cause, isTerminal, hasRun, retryAfterMs, missingVariable } = failure;
+  const { code, server, detail, cause, isTerminal, hasRun, retryAfterMs, missingVariable } = failure;
+  const masked = new Secrets(values).mask(detail);
+  if (masked === detail) return failure;
   const more = retryAfterMs === undefined ? {} : { retryAfterMs };
   return new HostError(code, server, masked, { cause, isTerminal, hasRun, missingVariable, ...more });
 }

@@ -1,7 +1,5 @@
 import { isRecord } from '../../base/json-value.ts';
-import { messageOf } from '../../protocol/sdk-error.ts';
-import { checkExternalEntry, checkWritten, type ToolPolicy } from '../../protocol/server-entry.ts';
-
+import { checkWritten, externalEntryFault, type ToolPolicy } from '../../protocol/server-entry.ts';
 import type { SdkServerEntry, ServerEntry, ServerManifest } from '../connection/connect-context.ts';
 import { choiceFault } from '../discovery/tool-filter.ts';
 import { HostError } from '../errors/host-error.ts';
@@ -59,19 +57,12 @@ const OWN_MEMBERS: ReadonlySet<string> = new Set([
   'excludeTools',
 ]);
 
-/** Judges an entry nobody has looked at yet, when it is dialled: a bad one harms no other. */
+/** Validates an entry that nothing has validated yet; throws a `bad-config` error, so that only this server fails. */
 export function usableEntry(key: string, entry: ServerEntry): ServerEntry {
-  if (isRecord(entry) && entry.type === 'sdk') {
-    const fault = choiceFault(entry);
-    if (fault !== undefined) throw new HostError('bad-config', key, fault, { hasRun: 'no' });
-    return entry;
-  }
-  try {
-    return checkExternalEntry(key, entry);
-  } catch (cause) {
-    const fault = messageOf(cause).replace(`mcpServers["${key}"]: `, '');
-    throw new HostError('bad-config', key, fault, { cause, hasRun: 'no' });
-  }
+  const isSdk = isRecord(entry) && entry.type === 'sdk';
+  const detail = isSdk ? choiceFault(entry) : externalEntryFault(entry)?.message;
+  if (detail === undefined) return entry;
+  throw new HostError('bad-config', key, detail, { hasRun: 'no' });
 }
 
 /** What the program said of a server beforehand holds for the first time it is dialled. */

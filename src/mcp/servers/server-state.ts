@@ -280,6 +280,8 @@ function noop(): void {}
 export type Trouble = {
   readonly code: HostErrorCode;
   readonly message: string;
+  /** The message without the name of the server. */
+  readonly detail: string;
   /** `never` if dialling again cannot help, `seldom` if it rarely does, `at-once` if it helps without waiting. */
   readonly retry: 'never' | 'seldom' | 'later' | 'at-once';
   /** When the server said it may be asked again. */
@@ -290,12 +292,14 @@ export type Trouble = {
 
 export function troubleOf(failure: unknown): Trouble {
   if (!(failure instanceof HostError)) {
-    return { code: 'unreachable', message: messageOf(failure), retry: 'later' };
+    const message = messageOf(failure);
+    return { code: 'unreachable', message, detail: message, retry: 'later' };
   }
-  const { code, message, retryAfterMs, missingVariable } = failure;
+  const { code, message, detail, retryAfterMs, missingVariable } = failure;
   return {
     code,
     message,
+    detail,
     retry: cannotBeRun(failure) ? 'never' : (RETRIES[code] ?? 'later'),
     ...(missingVariable && { missingVariable }),
     ...(retryAfterMs !== undefined && { retryAfterMs: Math.min(retryAfterMs, LONGEST_PAUSE_MS) }),

@@ -67,6 +67,8 @@ export type ServerStatus = {
   readonly cause?: {
     readonly code: HostErrorCode;
     readonly message: string;
+    /** The message without the name of the server. */
+    readonly detail: string;
     /**
      * The environment variable that the process reported missing; `isWithheld` if the host has it but does not pass
      * it on.
@@ -88,7 +90,8 @@ export type ServerStatus = {
 
 /** What is left of a server when its host is closed. */
 export function closedStatus({ since, stderr }: ServerStatus): ServerStatus {
-  const cause = { code: 'closed' as const, message: 'The host is closed; make another with createHost()' };
+  const message = 'The host is closed; make another with createHost()';
+  const cause = { code: 'closed' as const, message, detail: message };
   return { state: 'disabled', since, attempt: 0, cause, stderr };
 }
 
@@ -104,6 +107,7 @@ export function statusOf(state: ServerState, stderr: readonly string[] = state.s
       cause: {
         code: cause.code,
         message: cause.message,
+        detail: cause.detail,
         ...(cause.missingVariable && { missingVariable: cause.missingVariable }),
       },
     }),
@@ -133,26 +137,26 @@ export type WhyNot = {
 };
 
 /** Why a server is not connected, in words that say what to do; undefined for one that is. */
-export function whyNot(key: string, state: ServerState, now: number): WhyNot | undefined {
+export function whyNot(state: ServerState, now: number): WhyNot | undefined {
   switch (state.kind) {
     case 'connected':
       return undefined;
     case 'disabled':
       return { code: 'disabled', fault: 'it is turned off; turn it on to use it' };
     case 'needs-auth':
-      return { code: 'unauthorized', fault: `${faultOf(state, key)}; reconnect it once that is mended` };
+      return { code: 'unauthorized', fault: `${state.cause.detail}; reconnect it once that is mended` };
     case 'failed': {
       const storm = isStormy(state.past) ? 'it keeps coming and going; the last time: ' : '';
       return {
         code: state.cause.code,
-        fault: `${storm}${faultOf(state, key)}; ${nextDial(state, now)}`,
+        fault: `${storm}${state.cause.detail}; ${nextDial(state, now)}`,
         ...askedFor(state, now),
       };
     }
     case 'pending':
     case 'connecting': {
       const fault = isAsleep(state) ? 'it waits to be asked for' : 'it is still being dialled';
-      return { code: 'timeout', fault: state.cause ? `${fault}; before: ${faultOf(state, key)}` : fault };
+      return { code: 'timeout', fault: state.cause ? `${fault}; before: ${state.cause.detail}` : fault };
     }
   }
 }
@@ -168,11 +172,4 @@ function nextDial({ nextRetryAt, cause }: Failed, now: number): string {
   if (cause.code === 'bad-config') return 'change its entry, or reconnect it once that is mended';
   if (nextRetryAt === undefined) return 'reconnect it to try again';
   return `retrying in ${Math.max(1, Math.ceil((nextRetryAt - now) / 1000))} s`;
-}
-
-/** Messages begin with the name of the server; whoever names it already needs the rest. */
-function faultOf({ cause }: ServerState, key: string): string {
-  const prefix = `MCP server "${key}": `;
-  const message = cause?.message ?? '';
-  return message.startsWith(prefix) ? message.slice(prefix.length) : message;
 }

@@ -45,7 +45,10 @@ test.each<[Verdict, ServerStatus | undefined, string, string, boolean]>([
   [{ kind: 'ready' }, undefined, 'ready', 'ready', false],
   [
     { kind: 'ready' },
-    status({ state: 'failed', cause: { code: 'timeout', message: 'MCP server "gh": too late' } }),
+    status({
+      state: 'failed',
+      cause: { code: 'timeout', message: 'MCP server "gh": too late', detail: 'too late' },
+    }),
     'failed',
     'failed: too late',
     true,

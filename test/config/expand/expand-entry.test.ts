@@ -319,7 +319,7 @@ describe('expander', () => {
     expect(expand('srv', { command: '${A}' })).toMatchObject({ entry: { command: 'one' }, secrets: [] });
   });
 
-  test('servers in the program, entries that are none and literal ones pass as they are', () => {
+  test('servers in the program and literal entries are not expanded; an entry that is no object is refused', () => {
     const expand = makeExpander({
       env: { A: 'one' },
       secrets: UNUSED,
@@ -329,7 +329,7 @@ describe('expander', () => {
     const sdk: ServerEntry = { type: 'sdk', name: '${A}' };
     const written: ServerEntry = { url: 'https://example.test/${A}' };
     expect(expand('srv', sdk).entry).toBe(sdk);
-    expect(expand('srv', odd).entry).toBe(odd);
+    expect(() => expand('srv', odd)).toThrow(expect.objectContaining({ code: 'bad-config', server: 'srv' }));
     expect(expand('net', written).entry).toBe(written);
   });
 });

@@ -184,7 +184,7 @@ const status = (more: Partial<ServerStatus>): ServerStatus => ({
   ...more,
 });
 const failed = (code: 'unauthorized' | 'spawn-failed' | 'timeout' | 'unreachable'): ServerStatus =>
-  status({ cause: { code, message: `MCP server "x": it went wrong` } });
+  status({ cause: { code, message: `MCP server "x": it went wrong`, detail: 'it went wrong' } });
 
 test.each([
   ['connected', status({ state: 'connected', tools: 2, era: 'legacy' }), 'usable', undefined],
@@ -247,7 +247,9 @@ test.each([
     const place = configPlace();
     place.write(join(place.home, 'settings.json'), { mcpServers: { x: node('/a.js') } });
     const missingVariable = { name: 'A_KEY', isWithheld };
-    const live = status({ cause: { code: 'spawn-failed', message: 'it ended', missingVariable } });
+    const live = status({
+      cause: { code: 'spawn-failed', message: 'it ended', detail: 'it ended', missingVariable },
+    });
     const told = explainServer(await readConfiguration(place.world()), 'x', { lookup, status: live });
     expect(told.next).toEqual([step]);
   },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { callTool, type ToolCall } from '../../../src/mcp/calls/call-tool.ts';
+import { callServer, type ToolCall } from '../../../src/mcp/calls/call-tool.ts';
 import { memoryJournal } from '../../../src/mcp/calls/journal.ts';
 import type { CallOptions, Connection } from '../../../src/mcp/connection/connection.ts';
 import { HostError } from '../../../src/mcp/errors/host-error.ts';
@@ -40,19 +40,19 @@ const call: ToolCall = {
   server: 'srv',
   tool: 'act',
   args: {},
-  limits: { totalMs: 10_000, totalBy: 'callTimeoutMs' },
+  timeoutMs: 10_000,
 };
 
 test('an answer is given as it is, journalled and reported', async () => {
   const { target, reports, journal } = scripted([ok]);
-  expect(await callTool(target, call, journal)).toBe(ok);
+  expect(await callServer(target, call, journal)).toBe(ok);
   expect(reports).toEqual([undefined]);
   expect(journal.records).toMatchObject([{ server: 'srv', tool: 'act', attempts: 1, outcome: 'answered' }]);
 });
 
 test('a call that never got there is made again, in what is left of its time', async () => {
   const { target, seen, journal } = scripted([refused(), ok]);
-  expect(await callTool(target, call, journal)).toBe(ok);
+  expect(await callServer(target, call, journal)).toBe(ok);
   expect(seen).toHaveLength(2);
   const [first = 0, second = 0] = seen.map((it) => it.timeoutMs);
   expect(first).toBeGreaterThan(9_000);
@@ -63,7 +63,7 @@ test('a call that never got there is made again, in what is left of its time', a
 
 test('a call that may have run is not made again, and the caller is told', async () => {
   const { target, seen, journal } = scripted([lost(), ok]);
-  await expect(callTool(target, call, journal)).rejects.toMatchObject({
+  await expect(callServer(target, call, journal)).rejects.toMatchObject({
     code: 'closed',
     message:
       'MCP server "srv": the connection was lost during "act" (the connection is closed); the call may have run, so it was not repeated: see what it did before you call it again',
@@ -82,14 +82,14 @@ test.each([
     entry: { command: 'x', ...entry },
     tool: (name) => ({ name, inputSchema: { type: 'object' }, annotations }),
   });
-  await callTool(target, call, journal).catch(() => {});
+  await callServer(target, call, journal).catch(() => {});
   expect(seen).toHaveLength(attempts);
 });
 
 test("the server's own refusal is no lost connection", async () => {
   const refusal = Object.assign(new Error('no such tool'), { code: -32602 });
   const { target, seen, reports, journal } = scripted([refusal, ok]);
-  await expect(callTool(target, call, journal)).rejects.toBe(refusal);
+  await expect(callServer(target, call, journal)).rejects.toBe(refusal);
   expect(seen).toHaveLength(1);
   expect(reports).toEqual([refusal]);
   expect(journal.records).toMatchObject([{ outcome: 'failed' }]);
@@ -98,7 +98,7 @@ test("the server's own refusal is no lost connection", async () => {
 test('a server that cannot be had rejects with its own reason, and nothing was sent', async () => {
   const why = new HostError('disabled', 'srv', 'it is turned off');
   const { target, journal } = scripted([], { connected: () => Promise.reject(why) });
-  await expect(callTool(target, call, journal)).rejects.toBe(why);
+  await expect(callServer(target, call, journal)).rejects.toBe(why);
   expect(journal.records).toMatchObject([{ attempts: 0, outcome: 'failed' }]);
 });
 
@@ -111,7 +111,7 @@ test('an abort ends the pause before the next attempt at once', async () => {
   });
   const { target, seen, journal } = scripted([failure, ok], { report: () => stop.abort() });
   const since = performance.now();
-  await expect(callTool(target, { ...call, signal: stop.signal }, journal)).rejects.toBeInstanceOf(
+  await expect(callServer(target, { ...call, signal: stop.signal }, journal)).rejects.toBeInstanceOf(
     AbortError,
   );
   expect(performance.now() - since).toBeLessThan(1_000);
@@ -131,7 +131,7 @@ test.each([
     ...target,
     connected: (signal) => (++asked === 1 ? Promise.reject(busy) : connected(signal)),
   };
-  const result = callTool(patient, call, journal);
+  const result = callServer(patient, call, journal);
   if (outcome === 'answered') expect(await result).toBe(ok);
   else await expect(result).rejects.toBe(busy);
   expect(asked).toBe(outcome === 'answered' ? 2 : 1);
@@ -144,8 +144,7 @@ test('the limit in all covers the time until there is a connection, and nothing 
     connected: (signal) =>
       new Promise((_, reject) => signal?.addEventListener('abort', () => reject(new AbortError('stop')))),
   };
-  const limits = { totalMs: 50, totalBy: 'timeoutMs of the call' };
-  await expect(callTool(slow, { ...call, limits }, journal)).rejects.toMatchObject({
+  await expect(callServer(slow, { ...call, timeoutMs: 50 }, journal)).rejects.toMatchObject({
     code: 'timeout',
     hasRun: 'no',
     message:
@@ -155,17 +154,14 @@ test('the limit in all covers the time until there is a connection, and nothing 
 });
 
 test.each([
-  [
-    'the limit in all',
-    { totalMs: 20, totalBy: '"timeout" of its entry' },
-    'timed out after 20 ms; raise "timeout" of its entry',
-  ],
+  ['the limit in all', {}, { timeout: 20 }, 'timed out after 20 ms; raise "timeout" of its entry'],
   [
     'silence',
-    { totalMs: 60_000, totalBy: 'callTimeoutMs', idleMs: 20, idleBy: 'timeoutMs of the call' },
+    { timeoutMs: 20, onProgress() {} },
+    {},
     'gave no sign of life for 20 ms; raise timeoutMs of the call',
   ],
-])('a time-out names the setting that was met: %s', async (_, limits, words) => {
+])('a time-out names the setting that was met: %s', async (_, options, entry, words) => {
   const { target, journal } = scripted([]);
   const connection = {
     callTool: async () => {
@@ -173,8 +169,9 @@ test.each([
       throw new HostError('timeout', 'srv', 'late');
     },
   } as unknown as Connection;
-  const late = { ...target, live: () => connection };
-  await expect(callTool(late, { ...call, limits }, journal)).rejects.toMatchObject({
+  const late = { ...target, entry: { command: 'x', ...entry }, live: () => connection };
+  const { timeoutMs: _limit, ...untimed } = call;
+  await expect(callServer(late, { ...untimed, ...options }, journal)).rejects.toMatchObject({
     code: 'timeout',
     message: expect.stringContaining(words),
   });
@@ -184,14 +181,14 @@ test.each([
 test('a lost session is begun anew once, not again and again', async () => {
   const forgotten = () => new HostError('session-lost', 'srv', 'who?', { isTerminal: true, hasRun: 'no' });
   const { target, seen, journal } = scripted([forgotten(), forgotten(), ok]);
-  await expect(callTool(target, call, journal)).rejects.toMatchObject({ code: 'session-lost' });
+  await expect(callServer(target, call, journal)).rejects.toMatchObject({ code: 'session-lost' });
   expect(seen).toHaveLength(2);
 });
 
 test('what is not what was decided on any more is not sent', async () => {
   const { target, seen, journal } = scripted([ok]);
   const whyNot = () => 'its tool "act" is another one';
-  await expect(callTool(target, { ...call, whyNot }, journal)).rejects.toMatchObject({
+  await expect(callServer(target, { ...call, whyNot }, journal)).rejects.toMatchObject({
     code: 'unknown-tool',
     hasRun: 'no',
     message:
@@ -212,7 +209,7 @@ test.each([
       tool: (name) => ({ name, inputSchema: { type: 'object' }, annotations: { idempotentHint: true } }),
     });
     const whyNot = () => (seen.length === 0 ? undefined : 'it changed');
-    await expect(callTool(target, { ...call, whyNot }, journal)).rejects.toMatchObject({
+    await expect(callServer(target, { ...call, whyNot }, journal)).rejects.toMatchObject({
       hasRun,
       message: expect.stringContaining(words),
     });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { afterFailure, type FailedAttempt, mayRepeat } from '../../../src/mcp/calls/retrying-request.ts';
+import { mayRepeat } from '../../../src/mcp/calls/call-tool.ts';
+import { afterFailure, type FailedAttempt } from '../../../src/mcp/calls/retrying-request.ts';
 
 const failed: FailedAttempt = {
   attempt: 1,
@@ -57,5 +58,5 @@ test.each([
   [{ destructiveHint: false }, 'trusted', false],
   [undefined, 'trusted', false],
 ] as const)('a tool marked %o of a server that is %s may be repeated: %s', (marks, trust, expected) => {
-  expect(mayRepeat(marks, trust)).toBe(expected);
+  expect(mayRepeat(marks, trust === 'trusted')).toBe(expected);
 });

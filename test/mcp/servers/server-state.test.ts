@@ -19,9 +19,19 @@ import { whyNot } from '../../../src/mcp/servers/server-status.ts';
 describe('state', () => {
   const at = (now: number, luck = 0.5): Moment => ({ now, luck, retry: RETRY });
   const said: Introduction = { era: 'legacy', protocolVersion: '2025-11-25', tools: 3 };
-  const later: Trouble = { code: 'unreachable', message: 'no', retry: 'later' };
-  const locked: Trouble = { code: 'unauthorized', message: 'who are you', retry: 'never' };
-  const broken: Trouble = { code: 'bad-config', message: 'what is this', retry: 'never' };
+  const later: Trouble = { code: 'unreachable', message: 'no', detail: 'no', retry: 'later' };
+  const locked: Trouble = {
+    code: 'unauthorized',
+    message: 'who are you',
+    detail: 'who are you',
+    retry: 'never',
+  };
+  const broken: Trouble = {
+    code: 'bad-config',
+    message: 'what is this',
+    detail: 'what is this',
+    retry: 'never',
+  };
 
   const EVENTS = {
     asked: { kind: 'asked' },
@@ -125,8 +135,8 @@ describe('state', () => {
       since: 0,
       cause: { ...later, retryAfterMs: 2_000 },
     };
-    expect(whyNot('s', { ...failed, nextRetryAt: 2_000 }, 500)).toMatchObject({ retryAfterMs: 1_500 });
-    expect(whyNot('s', { ...failed, nextRetryAt: 3_500 }, 500)).not.toHaveProperty('retryAfterMs');
+    expect(whyNot({ ...failed, nextRetryAt: 2_000 }, 500)).toMatchObject({ retryAfterMs: 1_500 });
+    expect(whyNot({ ...failed, nextRetryAt: 3_500 }, 500)).not.toHaveProperty('retryAfterMs');
   });
 
   test('what is known of a server goes along with it', () => {
@@ -165,7 +175,7 @@ describe('state', () => {
   test('a lost session is made anew at once, the second time with a wait', () => {
     const gone: ServerEvent = {
       kind: 'lost',
-      trouble: { code: 'session-lost', message: 'who?', retry: 'at-once' },
+      trouble: { code: 'session-lost', message: 'who?', detail: 'who?', retry: 'at-once' },
       stderr: [],
     };
     const once = next(STATES.connected, gone, at(100));

@@ -4,7 +4,7 @@ import type { ServerState } from '../../../src/mcp/servers/server-state.ts';
 import { statusOf, whyNot } from '../../../src/mcp/servers/server-status.ts';
 
 const facts = { since: 7, attempt: 2, past: NO_PAST, stderr: ['a line'] };
-const cause = { code: 'unreachable', message: 'MCP server "s": no', retry: 'later' } as const;
+const cause = { code: 'unreachable', message: 'MCP server "s": no', detail: 'no', retry: 'later' } as const;
 
 const CASES: [string, ServerState, object, object | undefined][] = [
   [
@@ -21,7 +21,7 @@ const CASES: [string, ServerState, object, object | undefined][] = [
       since: 7,
       attempt: 2,
       stderr: ['a line'],
-      cause: { code: 'unreachable', message: 'MCP server "s": no' },
+      cause: { code: 'unreachable', message: 'MCP server "s": no', detail: 'no' },
     },
     { code: 'timeout', fault: 'it is still being dialled; before: no' },
   ],
@@ -35,7 +35,7 @@ const CASES: [string, ServerState, object, object | undefined][] = [
       stderr: ['a line'],
       era: 'modern',
       nextRetryAt: 4_500,
-      cause: { code: 'unreachable', message: 'MCP server "s": no' },
+      cause: { code: 'unreachable', message: 'MCP server "s": no', detail: 'no' },
     },
     { code: 'unreachable', fault: 'no; retrying in 4 s' },
   ],
@@ -48,7 +48,7 @@ const CASES: [string, ServerState, object, object | undefined][] = [
       attempt: 2,
       stderr: ['a line'],
       nextRetryAt: 4_500,
-      cause: { code: 'unreachable', message: 'MCP server "s": no' },
+      cause: { code: 'unreachable', message: 'MCP server "s": no', detail: 'no' },
     },
     {
       code: 'unreachable',
@@ -63,7 +63,7 @@ const CASES: [string, ServerState, object, object | undefined][] = [
       since: 7,
       attempt: 2,
       stderr: ['a line'],
-      cause: { code: 'unreachable', message: 'MCP server "s": no' },
+      cause: { code: 'unreachable', message: 'MCP server "s": no', detail: 'no' },
     },
     { code: 'unreachable', fault: 'no; reconnect it to try again' },
   ],
@@ -75,7 +75,7 @@ const CASES: [string, ServerState, object, object | undefined][] = [
       since: 7,
       attempt: 2,
       stderr: ['a line'],
-      cause: { code: 'unauthorized', message: 'MCP server "s": no' },
+      cause: { code: 'unauthorized', message: 'MCP server "s": no', detail: 'no' },
     },
     { code: 'unauthorized', fault: 'no; reconnect it once that is mended' },
   ],
@@ -116,7 +116,7 @@ const CASES: [string, ServerState, object, object | undefined][] = [
 
 test.each(CASES)('%s: what people are told', (_, state, status, why) => {
   expect(statusOf(state)).toEqual(status);
-  expect(whyNot('s', state, 1_000)).toEqual(why);
+  expect(whyNot(state, 1_000)).toEqual(why);
 });
 
 test('what a process says now stands before what it said', () => {

@@ -75,7 +75,7 @@ export function serverReports({ statuses, tools, warnings, pool, changes }: Foun
       tools.filter(({ server }) => server === name),
       pooled,
     );
-    const error = faultOf(name, status);
+    const error = faultOf(status);
     return {
       name,
       status: state,

@@ -26,7 +26,7 @@ export function checkLive(
   live: Live,
 ): Finding[] {
   const { name } = server;
-  const fault = faultOf(name, live.status);
+  const fault = faultOf(live.status);
   if (fault !== undefined) return [failure(configuration, server, fault, live)];
   return [
     handshake(live.status),

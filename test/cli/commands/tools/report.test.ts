@@ -28,7 +28,10 @@ describe('report', () => {
     statuses: {
       a: status('connected'),
       b: { ...status('connected'), era: 'modern' },
-      c: { ...status('failed'), cause: { code: 'timeout', message: 'MCP server "c": it is late' } },
+      c: {
+        ...status('failed'),
+        cause: { code: 'timeout', message: 'MCP server "c": it is late', detail: 'it is late' },
+      },
     },
     tools: TOOLS,
     warnings: [

@@ -83,7 +83,11 @@ test('tools that changed and tools that cost much are warnings with a fix', () =
 });
 
 test('the last words of a process are told unless the message has them', () => {
-  const cause = { code: 'timeout', message: 'MCP server "x": it stayed silent' } as const;
+  const cause = {
+    code: 'timeout',
+    message: 'MCP server "x": it stayed silent',
+    detail: 'it stayed silent',
+  } as const;
   const [found] = checkLive(configuration, server, {
     ...live,
     status: { ...status, state: 'failed', cause, stderr: ['no key'] },
