@@ -5,8 +5,9 @@ import { isSame } from '../mcp/servers/configure.ts';
 import type { Configuration } from './configuration.ts';
 import { makeExpander, variablesOf, withSettingsEnv } from './expand/expand-entry.ts';
 import { keepApart } from './expand/server-directory.ts';
-import { explainServer, inOneLine } from './explain/explain-server.ts';
+import { explainServer } from './explain/explain-server.ts';
 import type { ServerExplanation } from './explain/explanation.ts';
+import { formatReason, formatSummary, serverRecord } from './explain/server-record.ts';
 import { faultText } from './files/diagnostics.ts';
 import { rulingSource } from './merge/eligibility.ts';
 import { forbiddenNow } from './merge/policy.ts';
@@ -82,7 +83,7 @@ export class RunningConfiguration implements Disposable {
 
   /** Why a server is not there though somebody wrote its name; undefined if nobody did. */
   whyAside(name: string): string | undefined {
-    return this.#isMeant(name) ? whyAside(this.current, name) : undefined;
+    return this.#isMeant(name) ? formatReason(serverRecord(this.current, name)) : undefined;
   }
 
   #isMeant(name: string): boolean {
@@ -224,22 +225,8 @@ export type Aside = {
 export function asideServers(configuration: Configuration): Aside[] {
   return configuration.merged.servers.flatMap(({ name, verdict, written: { scope } }) => {
     if (verdict.kind === 'ready') return [];
-    return [{ name, scope, state: verdict.kind, why: inOneLine(explainServer(configuration, name)) }];
+    return [{ name, scope, state: verdict.kind, why: formatSummary(serverRecord(configuration, name)) }];
   });
-}
-
-/** Why a server is not there though somebody wrote its name, in words that go without it; undefined if nobody did. */
-export function whyAside(configuration: Configuration, name: string): string | undefined {
-  const { merged } = configuration;
-  const server = merged.servers.find((it) => it.name === name);
-  const isAside = server
-    ? server.verdict.kind !== 'ready'
-    : merged.lost.some(({ written }) => written.name === name);
-  if (!isAside) return undefined;
-  const why = inOneLine(explainServer(configuration, name));
-  const [itself, itsEntry] = [`"${name}" `, `"${name}" of `];
-  if (why.startsWith(itsEntry)) return `the one of ${why.slice(itsEntry.length)}`;
-  return why.startsWith(itself) ? `it ${why.slice(itself.length)}` : why;
 }
 
 /** The servers as people wrote them: file by file, the lowest first, and in each as it lists them. */

@@ -31,8 +31,8 @@ describe('a host with a configuration', () => {
     expect(mine).toMatchObject({ state: 'connected' });
     const disabled = { state: 'disabled', since: expect.any(Number), attempt: 0, stderr: [] };
     const [off, theirs] = [
-      /^MCP server "off": it is not started: .*settings\.json turns it off; remove "disabled"/,
-      /^MCP server "theirs": it is not started: \.mcp\.json:3:5 .*: toolplane mcp approve theirs$/,
+      /^MCP server "off": not started: disabled in .*settings\.json; remove "disabled"/,
+      /^MCP server "theirs": not started: \.mcp\.json:3:5 .*: toolplane mcp approve theirs$/,
     ];
     expect(aside).toEqual({
       off: { ...disabled, cause: { code: 'bad-config', message: expect.stringMatching(off) } },

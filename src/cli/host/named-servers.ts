@@ -2,7 +2,12 @@ import type { Command } from 'commander';
 import { nearest } from '../../base/text/nearest.ts';
 import type { ConfigWorld } from '../../config/config-context.ts';
 import { type Configuration, readConfiguration } from '../../config/configuration.ts';
-import { explainLost, explainServer, inOneLine } from '../../config/explain/explain-server.ts';
+import {
+  formatSummary,
+  ignoredEntries,
+  ignoredRecord,
+  serverRecord,
+} from '../../config/explain/server-record.ts';
 import { faultText } from '../../config/files/diagnostics.ts';
 import { rulingSource } from '../../config/merge/eligibility.ts';
 import type { ConfiguredServer, LostServer, Verdict } from '../../config/model.ts';
@@ -101,7 +106,7 @@ function refuseUnreadable(command: Command, { sources }: Configuration): void {
  */
 function lostServers(configuration: Configuration, of: 'flags' | 'all'): ReadonlyMap<string, Aside> {
   const { merged } = configuration;
-  const all = of === 'all' ? merged.lost : [...merged.servers.flatMap((it) => it.lost), ...merged.lost];
+  const all = of === 'all' ? merged.lost : ignoredEntries(configuration);
   const lost = all.filter(
     ({ written, why }) => of === 'all' || (written.scope === 'program' && why === 'managed'),
   );
@@ -109,8 +114,8 @@ function lostServers(configuration: Configuration, of: 'flags' | 'all'): Readonl
     server: name,
     state: why === 'pending' || why === 'rejected' ? why : 'blocked',
     isAsked: true,
-    why: inOneLine(
-      explainLost(
+    why: formatSummary(
+      ignoredRecord(
         configuration,
         name,
         lost.filter(({ written }) => written.name === name),
@@ -144,7 +149,7 @@ function unknownServer(name: string, known: readonly string[]): string {
 }
 
 function asideOf(configuration: Configuration, { name, verdict }: ConfiguredServer): Omit<Aside, 'isAsked'> {
-  return { server: name, state: verdict.kind, why: inOneLine(explainServer(configuration, name)) };
+  return { server: name, state: verdict.kind, why: formatSummary(serverRecord(configuration, name)) };
 }
 
 /** The full name that was most likely meant by one whose server is not known; undefined if it is no full name. */

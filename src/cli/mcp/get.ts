@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Configuration } from '../../config/configuration.ts';
-import { lossText } from '../../config/explain/entry-status.ts';
 import { maskEntry } from '../../config/explain/mask-entry.ts';
+import { describeIgnored } from '../../config/explain/server-record.ts';
 import type { ConfiguredServer, LostServer, WrittenServer } from '../../config/model.ts';
 import { addJsonFlag, formatOf, type McpFormat } from '../flags/flag-values.ts';
 import { ExitCode } from '../output/failure.ts';
@@ -71,7 +71,7 @@ async function show(session: Session, found: Found): Promise<number> {
         ...whereDocument(it.written),
         entry: maskEntry(it.written.raw),
         why: it.why,
-        text: lossText(it),
+        text: describeIgnored(it),
       })),
     },
     pieces: getPieces(found),
@@ -109,7 +109,7 @@ export function getPieces({ name, server, health, lost }: Found): Piece[] {
         ]
       : [line(['  no entry of this name counts', 'warn'])];
   const others = lost.flatMap((it) => [
-    line(`  ${server ? 'also ' : ''}in ${whereText(it.written)}: `, [lossText(it), 'dim']),
+    line(`  ${server ? 'also ' : ''}in ${whereText(it.written)}: `, [describeIgnored(it), 'dim']),
     ...entryRows(it.written),
   ]);
   return [line([name, 'strong']), ...ofServer, ...others];

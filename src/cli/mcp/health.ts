@@ -2,8 +2,7 @@ import { join } from 'node:path';
 import { shellWord } from '../../base/text/display-text.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import { type Lookup, variablesOf } from '../../config/expand/expand-entry.ts';
-import { lossText } from '../../config/explain/entry-status.ts';
-import { expansionOf } from '../../config/explain/explain-server.ts';
+import { describeIgnored, serverRecord } from '../../config/explain/server-record.ts';
 import { faultText } from '../../config/files/diagnostics.ts';
 import type { ConfiguredServer, LossReason, LostServer, Verdict, WrittenServer } from '../../config/model.ts';
 import { fileSecretStore } from '../../config/secrets/secret-store.ts';
@@ -119,7 +118,7 @@ export function outcomeOf({ merged }: Pick<Configuration, 'merged'>, name: strin
   const { why, winner } = lost;
   return {
     verdict: why,
-    lines: [`it does not count: ${lossText(lost)}`],
+    lines: [`it does not count: ${describeIgnored(lost)}`],
     shadows: [],
     ...(winner && { winner }),
   };
@@ -149,11 +148,9 @@ export function verdictText(name: string, verdict: Verdict): string | undefined 
 }
 
 /** What an entry refers to and nobody has: variables and secrets, each named with what to do. */
-export function unmetOf(
-  configuration: Pick<Configuration, 'world' | 'settings' | 'settingsSources' | 'policy'>,
-): Unmet {
+export function unmetOf(configuration: Configuration): Unmet {
   const lookup = lookUp(configuration);
-  return (server) => expansionOf(server, configuration, lookup).faults;
+  return ({ name }) => serverRecord(configuration, name, { lookup }).expansionErrors;
 }
 
 /** Who knows what `${…}` stands for, as a run would ask. */

@@ -1,191 +1,172 @@
 import { shellWord } from '../../base/text/display-text.ts';
-import type { ServerStatus } from '../../mcp/servers/server-status.ts';
 import { hashEntry } from '../approval/approved-content.ts';
 import type { Configuration } from '../configuration.ts';
-import { expandEntry, type Lookup, type Use, withSettingsEnv } from '../expand/expand-entry.ts';
 import { faultText, keyText } from '../files/diagnostics.ts';
 import { rulingSource } from '../merge/eligibility.ts';
-import type { ConfiguredServer, LostServer, WrittenServer } from '../model.ts';
+import type { ConfiguredServer, LostServer, Source, WrittenServer } from '../model.ts';
 import type { SettingsSource } from '../sources/source-types.ts';
 import { nameFault } from '../sources/validate-entry.ts';
-import { answerOf, answerOfLost, lossText, sourceRows } from './entry-status.ts';
 import { limitsOf } from './explain-timeout.ts';
 import {
-  type ConnectionRow,
   type LossRow,
   type ServerExplanation,
+  type SourceRow,
   standAt,
   standInSettings,
   standOf,
   standText,
-  type UseRow,
 } from './explanation.ts';
 import { maskEntry } from './mask-entry.ts';
-import { nextSteps, stepsForLost } from './next-steps.ts';
 import { nearNames } from './resolve-tool.ts';
+import {
+  describeIgnored,
+  formatAnswer,
+  type Observed,
+  type ServerRecord,
+  serverRecord,
+} from './server-record.ts';
 
-/** What is known beside the files. */
-export type Beside = {
-  /** Who knows what `${…}` stands for; without it nobody looks. */
-  readonly lookup?: Lookup;
-  /** What came of a dial; without it nobody was asked. */
-  readonly status?: ServerStatus;
-};
-
-/** Everything that makes one name what it is: sources, precedence, expansion, policy, approval, connection, what to do. */
+/** The full derivation of one server: sources, precedence, references, policy, approval, connection, and what to do. */
 export function explainServer(
   configuration: Configuration,
   name: string,
-  beside: Beside = {},
+  observed: Observed = {},
 ): ServerExplanation {
-  const server = configuration.merged.servers.find((it) => it.name === name);
-  if (server) return explainConfigured(configuration, server, beside);
-  const lost = configuration.merged.lost.filter(({ written }) => written.name === name);
-  return lost.length > 0 ? explainLost(configuration, name, lost) : explainUnknown(configuration, name);
+  const record = serverRecord(configuration, name, observed);
+  return record.state === 'unknown'
+    ? explainUnknown(configuration, name)
+    : explainRecord(configuration, record);
 }
 
-function explainConfigured(
-  configuration: Configuration,
-  server: ConfiguredServer,
-  { lookup, status }: Beside,
-): ServerExplanation {
-  const { name, written, verdict, lost } = server;
-  const { uses, faults } = expansionOf(server, configuration, lookup);
-  const missing = uses.filter(({ from }) => from === 'missing');
-  const connection = status ? connectionOf(status) : 'not asked';
-  const settled = server.settled.map(({ member, label }) => ({
+function explainRecord(configuration: Configuration, record: ServerRecord): ServerExplanation {
+  const { name, server, ignored, state, next, references, expansionErrors, connection } = record;
+  const written = server?.written ?? (ignored[0] as LostServer).written;
+  const settled = (server?.settled ?? []).map(({ member, label }) => ({
     member,
     at: standInSettings(configuration.settingsSources, { label }, ['serverSettings', name, member]),
   }));
-  const off =
-    verdict.kind === 'disabled'
-      ? standInSettings(configuration.settingsSources, verdict, ['serverSettings', name, 'disabled'])
-      : undefined;
-  const isUsable =
-    verdict.kind === 'ready' &&
-    missing.length === 0 &&
-    faults.length === 0 &&
-    (connection === 'not asked' || connection.state === 'connected');
   return {
     kind: 'server',
     name,
-    answer: answerOf({ server, faults, connection }),
-    standing: isUsable ? 'usable' : 'unusable',
-    verdict: verdict.kind,
-    sources: sourceRows(configuration, name, { winner: server, lost }),
-    winner: standOf(written),
-    lost: lost.map(lossRow),
+    answer: formatAnswer(record),
+    standing: state === 'ready' || state === 'connected' ? 'usable' : 'unusable',
+    verdict: server?.verdict.kind ?? 'lost',
+    sources: sourceRows(configuration, record),
+    ...(server && { winner: standOf(written) }),
+    lost: ignored.map(lossRow),
     entry: maskEntry(written.raw),
     settled,
-    expansion: uses,
+    expansion: references,
     policy: policyOf(configuration, written),
     approval: approvalOf(configuration, written),
     connection,
-    timeouts: server.entry ? limitsOf(server, configuration) : [],
-    faults: [...faultsOf(configuration, name), ...faults],
-    next: nextSteps({
-      configuration,
-      server,
-      missing,
-      connection,
-      ...(off && { disabledAt: standText(off) }),
-    }),
+    timeouts: server?.entry ? limitsOf(server, configuration) : [],
+    faults: [...diagnosticsOf(configuration, name), ...expansionErrors],
+    next,
   };
 }
 
-/** Somebody wrote the name, and nothing has it, or something else than was meant. */
-export function explainLost(
-  configuration: Configuration,
-  name: string,
-  lost: readonly LostServer[],
-): ServerExplanation {
-  const first = lost[0] as LostServer;
-  const managed = configuration.sources.find((it) => it.scope === 'managed' && it.state !== 'absent')?.label;
-  return {
-    kind: 'server',
-    name,
-    answer: answerOfLost(name, first, managed),
-    standing: 'unusable',
-    verdict: 'lost',
-    sources: sourceRows(configuration, name, { lost }),
-    lost: lost.map(lossRow),
-    entry: maskEntry(first.written.raw),
-    settled: [],
-    expansion: [],
-    policy: policyOf(configuration, first.written),
-    approval: approvalOf(configuration, first.written),
-    connection: 'not asked',
-    timeouts: [],
-    faults: faultsOf(configuration, name),
-    next: stepsForLost(lost, managed),
-  };
-}
-
-function lossRow(lost: LostServer): LossRow {
-  return { ...standOf(lost.written), why: lost.why, says: lossText(lost) };
-}
-
-/** What is wrong where the name is written. */
-function faultsOf({ faults }: Configuration, name: string): string[] {
-  const ways = ['mcpServers', 'serverSettings'].map((map) => keyText([map, name]));
-  const isAbout = (key = '') =>
-    ways.some((way) => key === way || key.startsWith(`${way}.`) || key.startsWith(`${way}[`));
-  return [...new Set(faults.filter(({ key }) => isAbout(key)).map(faultText))];
-}
-
-/** What the dial came to, for people: the message without the name that stands above it. */
-function connectionOf(status: ServerStatus): ConnectionRow {
-  const { state, cause, era, protocolVersion, serverInfo, tools, stderr } = status;
-  return {
-    state,
-    ...(cause && { code: cause.code, lastError: cause.detail }),
-    ...(cause?.missingVariable && { missingVariable: cause.missingVariable }),
-    ...(era && { era }),
-    ...(protocolVersion !== undefined && { protocolVersion }),
-    ...(serverInfo && { serverInfo }),
-    ...(tools !== undefined && { tools }),
-    ...(state !== 'connected' && stderr.length > 0 && { stderr }),
-  };
-}
-
-/** Nobody wrote the name where it was looked for: what may be meant, and which file may hide it. */
+/** No entry has the name: suggests similar names, and lists files that could not be read and may contain it. */
 function explainUnknown(configuration: Configuration, name: string): ServerExplanation {
   const near = nearNames(configuration, name);
-  const hiding = hidingFaults(configuration);
+  const unread = unreadDiagnostics(configuration);
   const [first] = near;
-  const guess = first === undefined ? '' : `; did you mean "${first}"?`;
-  const hidden = hiding.length === 0 ? '' : `; it may stand in what cannot be read: ${hiding[0]}`;
+  const hint =
+    first !== undefined
+      ? `; did you mean "${first}"?`
+      : `${unread.length === 0 ? '' : `; it may be in a file that cannot be read: ${unread[0]}`}.`;
   return {
     kind: 'server',
     name,
     answer: Object.hasOwn(configuration.program, name)
-      ? `"${name}" is a server in the program itself, and stands in no file.`
-      : `There is no server "${name}" here${first === undefined ? hidden : guess}${first === undefined ? '.' : ''}`,
+      ? `"${name}" is a server in the program itself, not in a file.`
+      : `There is no server "${name}" here${hint}`,
     standing: 'unknown',
     verdict: 'unknown',
-    sources: sourceRows(configuration, name, { lost: [] }),
+    sources: sourceRows(configuration, { name, ignored: [] }),
     lost: [],
     settled: [],
     expansion: [],
-    policy: { allows: true, says: 'nobody asked' },
-    approval: { isNeeded: false, says: 'nobody asked' },
+    policy: { allows: true, says: 'not checked' },
+    approval: { isNeeded: false, says: 'not checked' },
     connection: 'not asked',
     timeouts: [],
-    faults: hiding,
+    faults: unread,
     next: [
       ...near.map((other) => `toolplane explain server ${shellWord(other)}`),
-      ...hiding.map((fault) => `mend ${fault}`),
-      ...(configuration.wanted.scopes ? [UNREAD] : []),
+      ...unread.map((diagnostic) => `fix ${diagnostic}`),
+      ...(configuration.wanted.scopes
+        ? ['run without --setting-sources, which leaves the files of other scopes unread']
+        : []),
       'see all: toolplane mcp list',
       ...(nameFault(name) === undefined ? [`add it: toolplane mcp add ${shellWord(name)} -- <command>`] : []),
     ],
   };
 }
 
-const UNREAD = 'look without --setting-sources, which leaves the files of other scopes unread';
+/** What each source has of the name, the highest precedence first. */
+function sourceRows(
+  { sources }: Pick<Configuration, 'sources'>,
+  record: Pick<ServerRecord, 'name' | 'server' | 'ignored'>,
+): SourceRow[] {
+  return [...sources].reverse().flatMap((source) => {
+    const entries = source.servers.filter((written) => written.name === record.name);
+    if (entries.length === 0) return [emptyRow(source)];
+    return entries.map((written) => entryRow(source, written, record));
+  });
+}
 
-/** What is wrong with whole files: a server may stand in what could not be read. */
-function hidingFaults({ sources, faults }: Pick<Configuration, 'sources' | 'faults'>): string[] {
+function entryRow(
+  source: Source,
+  written: WrittenServer,
+  { server, ignored }: Pick<ServerRecord, 'server' | 'ignored'>,
+): SourceRow {
+  const common = { ...standOf(written), state: source.state, ...ownerOf(source) };
+  if (server?.written === written) return { ...common, has: 'winner', says: ACTIVE[server.verdict.kind] };
+  const entry = ignored.find((it) => it.written === written);
+  return { ...common, has: 'lost', says: entry ? describeIgnored(entry) : 'ignored' };
+}
+
+/** The state of the entry that has the name. */
+const ACTIVE: Readonly<Record<ConfiguredServer['verdict']['kind'], string>> = {
+  ready: 'active',
+  pending: 'pending your approval',
+  rejected: 'you rejected it',
+  blocked: 'has the name, but policy forbids it',
+  disabled: 'has the name, but is disabled',
+  broken: 'has the name, but cannot be used as written',
+};
+
+function emptyRow(source: Source): SourceRow {
+  const position = source.faults.find(({ level }) => level === 'error')?.position;
+  const at = standAt(source.scope, source.label, source.state === 'unusable' ? position : undefined);
+  return { ...at, state: source.state, ...ownerOf(source), has: 'nothing', says: EMPTY[source.state] };
+}
+
+const EMPTY: Readonly<Record<Source['state'], string>> = {
+  read: 'does not name it',
+  absent: 'does not exist',
+  unusable: 'cannot be read, so it is ignored',
+};
+
+function ownerOf({ owner }: Source): { owner?: string } {
+  return owner === undefined ? {} : { owner };
+}
+
+function lossRow(ignored: LostServer): LossRow {
+  return { ...standOf(ignored.written), why: ignored.why, says: describeIgnored(ignored) };
+}
+
+/** Diagnostics about entries and settings of the name. */
+function diagnosticsOf({ faults }: Configuration, name: string): string[] {
+  const keys = ['mcpServers', 'serverSettings'].map((map) => keyText([map, name]));
+  const isAbout = (key = '') =>
+    keys.some((own) => key === own || key.startsWith(`${own}.`) || key.startsWith(`${own}[`));
+  return [...new Set(faults.filter(({ key }) => isAbout(key)).map(faultText))];
+}
+
+/** Diagnostics about whole files, which may contain a server that is missing. */
+function unreadDiagnostics({ sources, faults }: Pick<Configuration, 'sources' | 'faults'>): string[] {
   const unusable = sources.filter(({ state }) => state === 'unusable').flatMap((it) => it.faults);
   const ofFiles = faults.filter(
     ({ level, key }) => level === 'error' && (key === undefined || !key.includes('.')),
@@ -193,113 +174,68 @@ function hidingFaults({ sources, faults }: Pick<Configuration, 'sources' | 'faul
   return [...new Set([...unusable, ...ofFiles].map(faultText))];
 }
 
-/** What `${…}` of an entry becomes, without any value, and why it cannot be used then. */
-type Expansion = { readonly uses: readonly UseRow[]; readonly faults: readonly string[] };
-
-/** What an entry leads to once it is expanded must be allowed, too; what comes from the network is taken as it is written. */
-export function expansionOf(
-  { name, written, entry }: ConfiguredServer,
-  configuration: Pick<Configuration, 'policy' | 'settings' | 'settingsSources' | 'world'>,
-  lookup: Lookup | undefined,
-): Expansion {
-  if (lookup === undefined || entry === undefined || written.scope === 'connector') return NOTHING;
-  const expanded = expandEntry(entry, lookup);
-  const uses = expanded.uses.map(({ where, from, ...use }) => ({
-    where,
-    reference: referenceOf(use),
-    from,
-  }));
-  if (expanded.kind === 'faulty') return { uses, faults: expanded.faults };
-  const { policy } = configuration;
-  const rule = policy.forbids(name, withSettingsEnv(expanded.entry, configuration));
-  const isToldElsewhere = policy.judge(name, entry).kind === 'forbidden';
-  if (rule === undefined || isToldElsewhere) return { uses, faults: [] };
-  return { uses, faults: [`what it leads to is forbidden by ${rule}`] };
-}
-
-const NOTHING: Expansion = { uses: [], faults: [] };
-
-function referenceOf({ kind, name }: Pick<Use, 'kind' | 'name'>): string {
-  return kind === 'secret' ? `\${secret:${name}}` : `\${${name}}`;
-}
-
-type Approval = ServerExplanation['approval'];
-
-/** Whether a person has to approve the entry, and what they said. */
+/** Whether the entry needs a person's approval, and what they decided. */
 function approvalOf(
   { choices, root, world }: Pick<Configuration, 'choices' | 'root' | 'world'>,
   written: WrittenServer,
-): Approval {
+): ServerExplanation['approval'] {
   if (written.scope !== 'project' && written.scope !== 'local') {
-    return { isNeeded: false, says: `not needed: ${WHY_NOT[written.scope]}` };
+    return { isNeeded: false, says: `not needed: ${NO_APPROVAL[written.scope]}` };
   }
   const choice = choices.ofServer(written);
   const hash = hashEntry(written.raw);
   const common = { isNeeded: true, ...(hash !== undefined && { hash }) };
   const directory = root ?? world.cwd;
-  // Who rejected this very entry means it, also in a repository they trust.
+  // A rejection of this very entry holds in a trusted repository too.
   if (choice !== 'rejected' && choices.isTrusted(directory)) {
     return { ...common, choice: 'trusted', says: `everything in ${directory} is trusted on this machine` };
   }
-  return { ...common, choice, says: SAID[choice] };
+  return { ...common, choice, says: APPROVALS[choice] };
 }
 
-const WHY_NOT: Readonly<Record<Exclude<WrittenServer['scope'], 'project' | 'local'>, string>> = {
-  connector: 'a person named the catalogue in settings',
-  plugin: 'a person named the plugin',
-  user: 'it is in your own settings',
-  program: 'it was given with the command',
-  managed: 'it is in the managed file of this machine',
+const NO_APPROVAL: Readonly<Record<Exclude<WrittenServer['scope'], 'project' | 'local'>, string>> = {
+  connector: 'the connector is named in settings',
+  plugin: 'the plugin is named in settings or by a flag',
+  user: 'the entry is in your own settings',
+  program: 'the entry was given with the command',
+  managed: 'the entry is in the managed file of this machine',
 };
 
-const SAID = {
+const APPROVALS = {
   approved: 'this content was approved on this machine',
   rejected: 'this content was rejected on this machine',
-  new: 'nobody on this machine has approved it yet',
-  changed: 'it was approved, and has changed since; what it says now has to be approved anew',
+  new: 'not approved on this machine yet',
+  changed: 'changed since it was approved; the new content needs approval',
 } as const;
 
-/** What those who run the machine say about the server. */
+/** What the administrators' policy says about the server. */
 function policyOf(
   { policy, settingsSources, sources }: Pick<Configuration, 'policy' | 'settingsSources' | 'sources'>,
   { name, entry, scope, label }: Pick<WrittenServer, 'name' | 'entry' | 'scope' | 'label'>,
 ): ServerExplanation['policy'] {
   const ruling = rulingSource(sources);
   const isOther = ruling !== undefined && (scope !== 'managed' || label !== ruling.label);
-  if (isOther) return { allows: false, says: `only servers of ${ruling.label} are started` };
+  if (isOther) return { allows: false, says: `only servers in ${ruling.label} are started` };
   const judged = entry && policy.judge(name, entry);
   if (judged?.kind === 'forbidden')
-    return { allows: false, says: `forbidden by ${rowText(judged.rule, settingsSources)}` };
-  if (judged?.kind === 'undecided') {
-    return { allows: true, says: 'it depends on what is put in; asked again when it is started' };
-  }
-  const lists = settingsSources.filter(
-    ({ scope, value }) => scope === 'managed' && value.allowedMcpServers !== undefined,
-  );
-  if (lists.length > 0) {
-    return { allows: true, says: `allowedMcpServers of ${lists.map((it) => it.label).join(', ')} names it` };
-  }
-  const isRuled = settingsSources.some(
-    ({ scope, value }) => scope === 'managed' && value.deniedMcpServers !== undefined,
-  );
-  if (isRuled) return { allows: true, says: 'no rule of this machine forbids it' };
-  return {
-    allows: true,
-    says: ruling ? `it is one of ${ruling.label}` : 'there is none on this machine',
-  };
+    return { allows: false, says: `forbidden by ${ruleText(judged.rule, settingsSources)}` };
+  if (judged?.kind === 'undecided')
+    return { allows: true, says: 'depends on its variables; checked again at start' };
+  const managed = settingsSources.filter((it) => it.scope === 'managed');
+  const lists = managed.filter(({ value }) => value.allowedMcpServers !== undefined);
+  if (lists.length > 0)
+    return { allows: true, says: `allowedMcpServers of ${lists.map((it) => it.label).join(', ')} lists it` };
+  if (managed.some(({ value }) => value.deniedMcpServers !== undefined))
+    return { allows: true, says: 'no rule of this machine forbids it' };
+  return { allows: true, says: ruling ? `the entry is in ${ruling.label}` : 'none' };
 }
 
-/** The rule with its place and what it says, where it is a row of a list. */
-function rowText(rule: string, sources: readonly SettingsSource[]): string {
+/** The rule with its place and content, if it is a row of a list. */
+function ruleText(rule: string, sources: readonly SettingsSource[]): string {
   const [, key = '', index = '', label] = /^(\w+)\[(\d+)\] of (.*)$/s.exec(rule) ?? [];
   const source = sources.find((it) => it.scope === 'managed' && it.label === label);
   const list: unknown = source?.value[key];
   if (source === undefined || !Array.isArray(list)) return rule;
   const at = standAt(source.scope, source.label, source.locate([key, Number(index)]));
   return `${key}[${index}] at ${standText(at)}: ${JSON.stringify(list[Number(index)])}`;
-}
-
-/** What a server is and what to do about it, in one line. */
-export function inOneLine({ answer, next }: Pick<ServerExplanation, 'answer' | 'next'>): string {
-  return [answer.replace(/\.$/, ''), ...next.slice(0, 1)].join('; ');
 }

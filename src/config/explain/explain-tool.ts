@@ -9,7 +9,7 @@ import type { Configuration } from '../configuration.ts';
 import type { ConfiguredServer } from '../model.ts';
 import { type CallFacts, explainPermission } from './explain-permission.ts';
 
-import { type Beside, explainServer } from './explain-server.ts';
+import { explainServer } from './explain-server.ts';
 import { limitsOf } from './explain-timeout.ts';
 import {
   type PermissionExplanation,
@@ -20,6 +20,7 @@ import {
   type ToolExplanation,
 } from './explanation.ts';
 import { type LiveTool, nearNames, resolveTool } from './resolve-tool.ts';
+import type { Observed } from './server-record.ts';
 
 /** What the servers that were asked said. */
 export type LiveTools = {
@@ -58,8 +59,8 @@ export function explainTool(
   {
     live,
     rules = [],
-    ...beside
-  }: Beside & { readonly live?: LiveTools; readonly rules?: readonly Rule[] } = {},
+    ...observed
+  }: Observed & { readonly live?: LiveTools; readonly rules?: readonly Rule[] } = {},
 ): ToolExplanation {
   const ref = resolveTool(configuration, name, live && namedTools(live));
   const found = live?.tools.find((it) => it.server === ref.server && it.tool === ref.tool);
@@ -67,14 +68,14 @@ export function explainTool(
     ref,
     rules,
     isBuiltIn: live?.builtIns.includes(name) === true,
-    isAsked: found !== undefined || beside.status?.state === 'connected',
+    isAsked: found !== undefined || observed.status?.state === 'connected',
     ...(found?.annotations && { annotations: found.annotations }),
     ...(found?.changed !== undefined && { changed: found.changed }),
     ...(found?.isNew && { isNew: true }),
   };
   if (ref.server === undefined) return withoutServer(configuration, name, facts, live);
   const server = configuration.merged.servers.find((it) => it.name === ref.server) as ConfiguredServer;
-  const its = explainServer(configuration, server.name, beside);
+  const its = explainServer(configuration, server.name, observed);
   const permission = explainPermission(configuration, ref.name, facts);
   const listed = offeredOf(configuration, server, ref, { its, found: found !== undefined, live });
   const offered = (listed.is && removedBy(configuration, ref, rules)) || listed;

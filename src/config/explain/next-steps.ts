@@ -7,22 +7,20 @@ import { workingDirectory } from '../expand/server-directory.ts';
 import { placeText } from '../files/diagnostics.ts';
 import { isInProgram } from '../merge/merge-servers.ts';
 import type { ConfiguredServer, LostServer } from '../model.ts';
-import { type ConnectionRow, standOf, standText, type UseRow } from './explanation.ts';
+import { type ConnectionRow, standInSettings, standOf, standText, type UseRow } from './explanation.ts';
 import { maskEntry } from './mask-entry.ts';
 
 /** What the next step depends on. */
 type Situation = {
-  readonly configuration: Pick<Configuration, 'world'>;
+  readonly configuration: Pick<Configuration, 'world' | 'settingsSources'>;
   readonly server: ConfiguredServer;
   readonly missing: readonly UseRow[];
   readonly connection: ConnectionRow | 'not asked';
-  /** Where settings turn it off. */
-  readonly disabledAt?: string;
 };
 
 /** What to do about a server: commands and edits as they are typed, the most likely first. */
 export function nextSteps(situation: Situation): string[] {
-  const { server, missing, disabledAt } = situation;
+  const { configuration, server, missing } = situation;
   const { name, written, verdict, lost } = server;
   const word = shellWord(name);
   const place = standText(standOf(written));
@@ -35,12 +33,16 @@ export function nextSteps(situation: Situation): string[] {
     case 'rejected':
       return [`if you changed your mind: toolplane mcp approve ${word}`];
     case 'blocked':
-      return [`ask those who run this machine to change ${verdict.rule}, or use another server`];
+      return [`ask your administrator to change ${verdict.rule}, or use another server`];
     case 'disabled':
       if (written.off !== undefined) return [`remove "${written.off}" of the entry at ${place}`];
-      return [`remove "disabled" of serverSettings.${name} in ${disabledAt ?? verdict.label}`];
+      return [
+        `remove "disabled" of serverSettings.${name} in ${standText(
+          standInSettings(configuration.settingsSources, verdict, ['serverSettings', name, 'disabled']),
+        )}`,
+      ];
     case 'broken':
-      return [`mend it at ${placeText(verdict.fault.label, verdict.fault.position)}`];
+      return [`fix it at ${placeText(verdict.fault.label, verdict.fault.position)}`];
     case 'ready':
       return [
         ...missing.flatMap((use) => fillIn(use, place)),
@@ -59,7 +61,7 @@ function unlessMissing({ configuration, missing, server, connection }: Situation
 }
 
 /** What to do about a name that only entries have which do not count. */
-export function stepsForLost(lost: readonly LostServer[], managed = 'managed-mcp.json'): string[] {
+export function stepsForIgnored(lost: readonly LostServer[], managed = 'managed-mcp.json'): string[] {
   return [...new Set(lost.flatMap((it) => stepForLoss(it, managed)))];
 }
 
@@ -70,13 +72,13 @@ function stepForLoss({ written, why, winner }: LostServer, managed: string): str
     case 'rejected':
       return waiting([{ written, why }], shellWord(written.name));
     case 'duplicate':
-      return winner ? [`use "${winner.name}", which leads to the same server`] : [];
+      return winner ? [`use "${winner.name}", which connects to the same server`] : [];
     case 'same-name':
       return [`give one of the two another name, for example at ${place}`];
     case 'left-out':
       return ['run it without --strict-mcp-config, or name its scope with --setting-sources'];
     case 'managed':
-      return [`ask those who run this machine to add it to ${managed}`];
+      return [`ask your administrator to add it to ${managed}`];
     case 'shadowed':
       return winner && isInProgram(winner) ? [`to have both, give it another name at ${place}`] : [];
   }
@@ -88,7 +90,7 @@ function waiting(lost: readonly LostServer[], word: string): string[] {
     .filter(({ why }) => why === 'pending')
     .map(({ written }) => {
       const place = standText(standOf(written));
-      return `to have the one of ${place} count instead, read it, then: toolplane mcp approve ${word}`;
+      return `to use the one in ${place} instead, read it, then: toolplane mcp approve ${word}`;
     });
 }
 
@@ -110,9 +112,7 @@ function uncovering({ name, written, lost }: ConfiguredServer): string[] {
   const other = standText(standOf(below.written));
   const isOurs = written.scope === 'local' || written.scope === 'project' || written.scope === 'user';
   return isOurs && below.written.scope !== written.scope
-    ? [
-        `to have the one of ${other} count instead: toolplane mcp remove ${shellWord(name)} --scope ${written.scope}`,
-      ]
+    ? [`to use the one in ${other} instead: toolplane mcp remove ${shellWord(name)} --scope ${written.scope}`]
     : [];
 }
 
@@ -135,7 +135,7 @@ export function connectionStep(
     case 'unreachable':
       return `check "url", "type" and "headers" at ${place}, and that the server runs`;
     default:
-      return `mend it at ${place}`;
+      return `fix it at ${place}`;
   }
 }
 

@@ -114,7 +114,7 @@ test('get tells all places, the one that counts first; the entry has no secret i
   );
   expect(text.stdout).toContain('"HOST": "${HOME}"');
   expect(text.stdout).toMatch(
-    /\n {2}also in project, \.mcp\.json:\d+:\d+: waits for your approval, so user counts\n/,
+    /\n {2}also in project, \.mcp\.json:\d+:\d+: pending your approval, so user is active\n/,
   );
   expect(JSON.parse(json.stdout)).toMatchObject({
     name: 'docs',

@@ -433,6 +433,6 @@ test('a tool of a server that cannot be used says why, and what to do about the 
   const [configuration] = await configured({}, { '.mcp.json': { mcpServers: { x: node() } } });
   const told = explainTool(configuration, 'mcp__x__read');
   expect(told.standing).toBe('unusable');
-  expect(told.answer).toContain('nobody here has approved it');
+  expect(told.answer).toContain('is not approved yet');
   expect(told.next[0]).toContain('toolplane mcp approve x');
 });

@@ -37,7 +37,7 @@ test('every source is told, the highest first, with who counts and why the other
   expect(
     told.sources.filter(({ state }) => state === 'read').map(({ scope, has, says }) => [scope, has, says]),
   ).toEqual([
-    ['local', 'winner', 'counts'],
+    ['local', 'winner', 'active'],
     ['project', 'lost', 'shadowed by local'],
     ['user', 'lost', 'shadowed by local'],
   ]);
@@ -47,7 +47,7 @@ test('every source is told, the highest first, with who counts and why the other
   ]);
   expect(told.entry).toEqual(node('local.js'));
   expect(told.next).toContain(
-    'to have the one of .mcp.json:3:5 count instead: toolplane mcp remove x --scope local',
+    'to use the one in .mcp.json:3:5 instead: toolplane mcp remove x --scope local',
   );
 });
 
@@ -55,7 +55,7 @@ test('what nobody approved takes no name, and it is told how to approve it (R169
   const place = three();
   const told = explainServer(await readConfiguration(place.world()), 'x');
   expect(told).toMatchObject({ standing: 'usable', winner: { scope: 'user' } });
-  expect(told.answer).toContain('waits for your approval');
+  expect(told.answer).toContain('is pending your approval');
   expect(told.next.some((step) => step.endsWith('toolplane mcp approve x'))).toBe(true);
 });
 
@@ -133,11 +133,11 @@ test('what is put in can lead where policy forbids, which is told before anythin
   const known = { ...lookup, variable: () => 'bad.example' };
   const told = explainServer(await readConfiguration(place.world()), 'x', { lookup: known });
   expect(told).toMatchObject({ standing: 'unusable', verdict: 'ready' });
-  expect(told.answer).toContain('forbidden by deniedMcpServers[0] of ');
+  expect(told.answer).toContain('policy forbids the resolved entry: deniedMcpServers[0] of ');
 });
 
 test.each([
-  ['broken', { mcpServers: { x: { command: 7 } } }, 'mend it at '],
+  ['broken', { mcpServers: { x: { command: 7 } } }, 'fix it at '],
   [
     'disabled',
     { mcpServers: { x: { ...node('a.js'), enabled: false } } },
@@ -167,12 +167,12 @@ test('a name that nobody wrote is compared with those there are, and files that 
   });
   const other = explainServer(configuration, 'something-else');
   expect(other.answer).toMatch(
-    /^There is no server "something-else" here; it may stand in what cannot be read: .mcp.json:1:\d+: /,
+    /^There is no server "something-else" here; it may be in a file that cannot be read: .mcp.json:1:\d+: /,
   );
   expect(other.sources.find(({ label }) => label === '.mcp.json')).toMatchObject({
     state: 'unusable',
     line: 1,
-    says: 'broken, so nothing in it counts',
+    says: 'cannot be read, so it is ignored',
   });
 });
 
@@ -204,7 +204,7 @@ test.each([
   expect(told).toMatchObject({ standing, connection: { state: live.state } });
   if (step) {
     expect(told.next[0]).toMatch(step);
-    expect(told.answer).toBe('"x" is configured and does not work: it went wrong.');
+    expect(told.answer).toBe('"x" is not connected: it went wrong.');
   } else expect(told.next).toEqual([]);
 });
 
@@ -275,7 +275,7 @@ test('an allow list that names the server is told', async () => {
   const configuration = await readConfiguration(place.world());
   expect(explainServer(configuration, 'x').policy).toEqual({
     allows: true,
-    says: `allowedMcpServers of ${path} names it`,
+    says: `allowedMcpServers of ${path} lists it`,
   });
   expect(explainServer(configuration, 'y').policy).toEqual({
     allows: false,
@@ -290,7 +290,10 @@ test('a managed file that excludes a server is its policy, and of its own server
   const configuration = await readConfiguration(place.world());
   expect(explainServer(configuration, 'x').policy).toEqual({
     allows: false,
-    says: `only servers of ${path} are started`,
+    says: `only servers in ${path} are started`,
   });
-  expect(explainServer(configuration, 'own').policy).toEqual({ allows: true, says: `it is one of ${path}` });
+  expect(explainServer(configuration, 'own').policy).toEqual({
+    allows: true,
+    says: `the entry is in ${path}`,
+  });
 });

@@ -6,11 +6,12 @@ import {
   explainPermission,
   workspaceOf,
 } from '../../../config/explain/explain-permission.ts';
-import { type Beside, explainServer } from '../../../config/explain/explain-server.ts';
+import { explainServer } from '../../../config/explain/explain-server.ts';
 import { explainTimeout } from '../../../config/explain/explain-timeout.ts';
 import { explainTool, type LiveTools, namedTools } from '../../../config/explain/explain-tool.ts';
 import type { Explanation, ServerExplanation } from '../../../config/explain/explanation.ts';
 import { resolveTool } from '../../../config/explain/resolve-tool.ts';
+import { type Observed, serverNames } from '../../../config/explain/server-record.ts';
 import type { Wanted } from '../../../config/sources/source-types.ts';
 import type { ServerStatus } from '../../../mcp/servers/server-status.ts';
 import { absolutePath } from '../../../permissions/path.ts';
@@ -60,18 +61,14 @@ export function explainRequest(
   asked: Asked,
 ): Explained {
   const lookup = lookUp(configuration);
-  const beside = (name: string): Beside => {
+  const beside = (name: string): Observed => {
     const status = Object.hasOwn(asked.statuses, name) ? asked.statuses[name] : undefined;
     return { lookup, ...(status && { status }) };
   };
   if (request.name === undefined) {
-    const names = [
-      ...configuration.merged.servers.map((it) => it.name),
-      ...configuration.merged.lost.map((it) => it.written.name),
-    ];
-    const servers = [...new Set(names)]
-      .sort()
-      .map((name) => explainServer(configuration, name, beside(name)));
+    const servers = serverNames(configuration).map((name) =>
+      explainServer(configuration, name, beside(name)),
+    );
     return { document: { servers }, pieces: serversText(servers), code: 0 };
   }
   const { name, more } = request;

@@ -1,7 +1,7 @@
 import type { Configuration } from '../../../config/configuration.ts';
-import { expansionOf } from '../../../config/explain/explain-server.ts';
 import type { DroppedTool, LiveTools } from '../../../config/explain/explain-tool.ts';
 import { resolveTool } from '../../../config/explain/resolve-tool.ts';
+import { serverRecord } from '../../../config/explain/server-record.ts';
 import type { ConfiguredServer } from '../../../config/model.ts';
 import type { HostTool } from '../../../host/host-options.ts';
 import { assemble } from '../../../pool/assemble.ts';
@@ -26,7 +26,7 @@ export function serversToAsk(
   if (!request.connects || request.name === undefined) return [];
   const lookup = lookUp(configuration);
   const ready = merged.servers.filter(
-    (it) => it.verdict.kind === 'ready' && expansionOf(it, configuration, lookup).faults.length === 0,
+    (it) => serverRecord(configuration, it.name, { lookup }).state === 'ready',
   );
   if (request.about === 'server') return ready.filter(({ name }) => name === request.name);
   if (request.about !== 'tool') return [];

@@ -21,7 +21,7 @@ function place(user: object, project?: object) {
 test('a server that works is dialled, told as connected, and ends with 0', async () => {
   const { explain } = place({ mcpServers: { docs } });
   const { code, stdout, stderr } = await explain('server', 'docs');
-  expect(stdout).toContain('✓ "docs" works, from ~/.toolplane/settings.json:3:5 (user).');
+  expect(stdout).toContain('✓ "docs" is connected, from ~/.toolplane/settings.json:3:5 (user).');
   expect(stdout).toMatch(/^connection +connected, .* 1 tool$/m);
   expect(stdout).toMatch(/\nnext: nothing, it is well\n$/);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -86,9 +86,9 @@ test('flags are explained as a run with them would see it', async () => {
   const { explain } = place({ mcpServers: { docs } });
   const other = JSON.stringify({ mcpServers: { other: docs } });
   const strict = await explain('server', 'docs', '--mcp-config', other, '--strict-mcp-config');
-  expect(strict.stdout).toContain('leaves it out');
+  expect(strict.stdout).toContain('left out by --strict-mcp-config');
   const scopes = await explain('server', 'docs', '--setting-sources', 'project', '--no-connect');
-  expect(scopes.stdout).toContain('look without --setting-sources');
+  expect(scopes.stdout).toContain('run without --setting-sources');
   const program = await explain('server', 'other', '--mcp-config', other, '--no-connect');
   expect(program.stdout).toContain('(program)');
   expect([strict.code, scopes.code, program.code]).toEqual([1, 2, 0]);

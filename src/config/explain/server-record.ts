@@ -1,0 +1,298 @@
+import { shellWord } from '../../base/text/display-text.ts';
+import type { ServerStatus } from '../../mcp/servers/server-status.ts';
+import type { Configuration } from '../configuration.ts';
+import { expandEntry, type Lookup, type Use, withSettingsEnv } from '../expand/expand-entry.ts';
+import { faultText } from '../files/diagnostics.ts';
+import { rulingSource } from '../merge/eligibility.ts';
+import { isInProgram } from '../merge/merge-servers.ts';
+import type { ConfiguredServer, LostServer, Verdict, WrittenServer } from '../model.ts';
+import { type ConnectionRow, standOf, standText, type UseRow } from './explanation.ts';
+import { nextSteps, stepsForIgnored } from './next-steps.ts';
+
+/** What is known about servers beside the configuration files. */
+export type Observed = {
+  /** Resolves `${…}`; without it references are not checked. */
+  readonly lookup?: Lookup;
+  /** Result of connecting; without it the server was not contacted. */
+  readonly status?: ServerStatus;
+};
+
+/**
+ * Everything that is known about one server name: where its entry comes from, which entries it shadows, whether it is
+ * active or ignored and why, and what to do. `explain`, `doctor`, `list`, `get` and the start-up messages are views of it.
+ */
+export type ServerRecord = {
+  readonly name: string;
+  /** The entry that has the name; undefined if every entry of the name is ignored, or there is none. */
+  readonly server?: ConfiguredServer;
+  /** Entries of the name that are ignored, the highest precedence first. */
+  readonly ignored: readonly LostServer[];
+  /** `ready`: may be started and was not contacted. `failed`: it cannot be started, or connecting to it failed. */
+  readonly state: Verdict['kind'] | 'connected' | 'failed' | 'ignored' | 'unknown';
+  /** Why the server is in this state, without its name and without a period; empty if it is usable or unknown. */
+  readonly reason: string;
+  /** What to do, the most likely step first: a command or an edit each. */
+  readonly next: readonly string[];
+  /** The references of the entry, without their values. */
+  readonly references: readonly UseRow[];
+  /** Why the entry cannot be used once its references are resolved. */
+  readonly expansionErrors: readonly string[];
+  readonly connection: ConnectionRow | 'not asked';
+};
+
+/** The record of one name. */
+export function serverRecord(
+  configuration: Configuration,
+  name: string,
+  observed: Observed = {},
+): ServerRecord {
+  const server = configuration.merged.servers.find((it) => it.name === name);
+  if (!server) {
+    const ignored = configuration.merged.lost.filter(({ written }) => written.name === name);
+    return ignoredRecord(configuration, name, ignored);
+  }
+  const { uses: references, faults: expansionErrors } = expansionOf(server, configuration, observed.lookup);
+  const connection = observed.status ? connectionOf(observed.status) : 'not asked';
+  const state = stateOf(server.verdict, expansionErrors, connection);
+  const missing = references.filter(({ from }) => from === 'missing');
+  return {
+    name,
+    server,
+    ignored: server.lost,
+    state,
+    reason: reasonOf(server, expansionErrors, connection),
+    next: nextSteps({ configuration, server, missing, connection }),
+    references,
+    expansionErrors,
+    connection,
+  };
+}
+
+/** The record of a name that only ignored entries have, or none. */
+export function ignoredRecord(
+  configuration: Pick<Configuration, 'sources'>,
+  name: string,
+  ignored: readonly LostServer[],
+): ServerRecord {
+  const managed = rulingSource(configuration.sources)?.label;
+  const [first] = ignored;
+  return {
+    name,
+    ignored,
+    state: first ? 'ignored' : 'unknown',
+    reason: first ? ignoredReason(first, managed) : '',
+    next: stepsForIgnored(ignored, managed),
+    references: [],
+    expansionErrors: [],
+    connection: 'not asked',
+  };
+}
+
+/** Every name that is configured, in the order of names. */
+export function serverNames({ merged }: Pick<Configuration, 'merged'>): string[] {
+  const names = [...merged.servers.map((it) => it.name), ...merged.lost.map((it) => it.written.name)];
+  return [...new Set(names)].sort();
+}
+
+/** Every entry that is ignored. */
+export function ignoredEntries({ merged }: Pick<Configuration, 'merged'>): LostServer[] {
+  return [...merged.servers.flatMap(({ lost }) => lost), ...merged.lost];
+}
+
+/** State and reason in a few words, as lists of servers show them, such as `pending approval: toolplane mcp approve docs`. */
+export function shortStatus({ state, reason, next, connection, server }: ServerRecord): string {
+  switch (state) {
+    case 'connected': {
+      const { tools = 0 } = connection as ConnectionRow;
+      return `connected (${tools} ${tools === 1 ? 'tool' : 'tools'})`;
+    }
+    case 'pending': {
+      const isChanged = server?.verdict.kind === 'pending' && server.verdict.choice === 'changed';
+      return `${isChanged ? 'changed since you approved it' : 'pending approval'}: ${approveCommand(server?.name ?? '')}`;
+    }
+    case 'rejected':
+      return `rejected; to undo: ${approveCommand(server?.name ?? '')}`;
+    case 'failed':
+      return `${connection === 'not asked' ? 'cannot be started' : 'failed'}: ${reason}`;
+    case 'blocked':
+    case 'broken':
+      return `${state}: ${reason}`;
+    case 'ignored':
+      return `ignored: ${reason}; ${next[0] ?? ''}`.replace(/; $/, '');
+    case 'disabled':
+      return reason;
+    case 'ready':
+    case 'unknown':
+      return state;
+  }
+}
+
+/** One sentence with the server's name: what it is now and why. */
+export function formatAnswer(record: ServerRecord): string {
+  const { name, server, state, reason, ignored } = record;
+  if (state === 'unknown') return `There is no server "${name}" here.`;
+  if (state === 'ignored') return `"${name}" in ${ignoredPlace(record)} is ignored: ${reason}.`;
+  if (state !== 'ready' && state !== 'connected') {
+    const outcome = outcomeOf(record);
+    return `"${name}" ${outcome.startsWith('not ') ? 'is ' : ''}${outcome}: ${reason}.`;
+  }
+  const count = ignored.filter(({ why }) => why === 'shadowed').length;
+  const shadows =
+    count === 0 ? '' : `, which shadows ${count === 1 ? 'one other entry' : `${count} other entries`}`;
+  const pending = ignored.filter(({ why }) => why === 'pending').map((it) => standText(standOf(it.written)));
+  const waiting = pending.length === 0 ? '' : `; ${pending.join(', ')} is pending your approval`;
+  const place = server ? entryPlace(server.written) : '';
+  return `"${name}" is ${state === 'ready' ? 'ready to start' : 'connected'}, from ${place}${shadows}${waiting}.`;
+}
+
+/** Answer and first step, in one line. */
+export function formatSummary(record: ServerRecord): string {
+  return withFirstStep(formatAnswer(record).replace(/\.$/, ''), record);
+}
+
+/** The same without the server's name; undefined if nothing keeps the server from being started, or there is none. */
+export function formatReason(record: ServerRecord): string | undefined {
+  const { state, reason } = record;
+  if (state === 'ready' || state === 'connected' || state === 'unknown') return undefined;
+  if (state === 'ignored')
+    return withFirstStep(`its entry in ${ignoredPlace(record)} is ignored: ${reason}`, record);
+  return withFirstStep(`${outcomeOf(record)}: ${reason}`, record);
+}
+
+function outcomeOf({ state, connection }: ServerRecord): string {
+  if (state === 'broken') return 'cannot be used';
+  if (state !== 'failed') return 'not started';
+  return connection === 'not asked' ? 'cannot be started' : 'not connected';
+}
+
+function ignoredPlace({ ignored: [first] }: ServerRecord): string {
+  return first ? entryPlace(first.written) : '';
+}
+
+function withFirstStep(text: string, { next }: ServerRecord): string {
+  return [text, ...next.slice(0, 1)].join('; ');
+}
+
+function approveCommand(name: string): string {
+  return `toolplane mcp approve ${shellWord(name)}`;
+}
+
+function stateOf(
+  { kind }: Verdict,
+  expansionErrors: readonly string[],
+  connection: ConnectionRow | 'not asked',
+): ServerRecord['state'] {
+  if (kind !== 'ready') return kind;
+  if (expansionErrors.length > 0) return 'failed';
+  if (connection === 'not asked') return 'ready';
+  return connection.state === 'connected' ? 'connected' : 'failed';
+}
+
+function reasonOf(
+  { written, verdict }: ConfiguredServer,
+  expansionErrors: readonly string[],
+  connection: ConnectionRow | 'not asked',
+): string {
+  const place = entryPlace(written);
+  switch (verdict.kind) {
+    case 'pending':
+      return verdict.choice === 'changed'
+        ? `${place} changed since you approved it`
+        : `${place} comes with the project and is not approved yet`;
+    case 'rejected':
+      return `you rejected ${place}`;
+    case 'blocked':
+      return `${verdict.rule} forbids it`;
+    case 'disabled':
+      return `disabled in ${verdict.label}`;
+    case 'broken':
+      return faultText(verdict.fault);
+    case 'ready':
+      break;
+  }
+  if (expansionErrors.length > 0) return expansionErrors.join('; ');
+  if (connection === 'not asked' || connection.state === 'connected') return '';
+  return connection.lastError ?? connection.state;
+}
+
+/** Why an entry is ignored, for a name that no active entry has. */
+function ignoredReason(entry: LostServer, managed: string | undefined): string {
+  const { why, winner } = entry;
+  if (why === 'managed') return `${managed ?? 'the managed file of this machine'} excludes all other files`;
+  if (why === 'duplicate' && winner)
+    return `"${winner.name}" in ${entryPlace(winner)} connects to the same server`;
+  return describeIgnored(entry);
+}
+
+/** Why an entry is ignored, without its place. */
+export function describeIgnored({ written, why, winner }: LostServer): string {
+  const active = winner ? `, so ${placeBeside(winner, written)} is active` : '';
+  switch (why) {
+    case 'shadowed':
+      return winner ? `shadowed by ${placeBeside(winner, written)}` : 'a higher source has the name';
+    case 'pending':
+      return `pending your approval${active}`;
+    case 'rejected':
+      return `you rejected it${active}`;
+    case 'duplicate':
+      return winner
+        ? `connects to the same server as "${winner.name}" (${winner.scope})`
+        : 'another entry connects to the same server';
+    case 'same-name':
+      return winner
+        ? `its name and "${winner.name}" ${isInProgram(winner) ? 'in' : 'at'} ${standText(standOf(winner))} normalize to the same identifier`
+        : 'its name and that of another server normalize to the same identifier';
+    case 'left-out':
+      return 'left out by --strict-mcp-config or --setting-sources';
+    case 'managed':
+      return 'the managed file of this machine excludes it';
+  }
+}
+
+function placeBeside(winner: WrittenServer, loser: WrittenServer): string {
+  if (isInProgram(winner)) return `the server of this name in ${winner.label}`;
+  const owner = winner.owner === undefined ? '' : ` "${winner.owner}"`;
+  const isSamePlace = winner.label === loser.label && winner.scope === loser.scope;
+  return isSamePlace ? `the entry at ${standText(standOf(winner))}` : `${winner.scope}${owner}`;
+}
+
+function entryPlace(written: WrittenServer): string {
+  return `${standText(standOf(written))} (${written.scope})`;
+}
+
+/** What the references of an entry resolve to, without any value, and why the entry cannot be used then. */
+function expansionOf(
+  { name, written, entry }: ConfiguredServer,
+  configuration: Pick<Configuration, 'policy' | 'settings' | 'settingsSources' | 'world'>,
+  lookup: Lookup | undefined,
+): { readonly uses: readonly UseRow[]; readonly faults: readonly string[] } {
+  // Entries of connectors are taken literally.
+  if (lookup === undefined || entry === undefined || written.scope === 'connector')
+    return { uses: [], faults: [] };
+  const expanded = expandEntry(entry, lookup);
+  const uses = expanded.uses.map(({ where, from, ...use }) => ({ where, reference: referenceOf(use), from }));
+  if (expanded.kind === 'faulty') return { uses, faults: expanded.faults };
+  const { policy } = configuration;
+  const isBlocked = policy.judge(name, entry).kind === 'forbidden';
+  const rule = isBlocked ? undefined : policy.forbids(name, withSettingsEnv(expanded.entry, configuration));
+  return { uses, faults: rule === undefined ? [] : [`policy forbids the resolved entry: ${rule}`] };
+}
+
+function referenceOf({ kind, name }: Pick<Use, 'kind' | 'name'>): string {
+  return kind === 'secret' ? `\${secret:${name}}` : `\${${name}}`;
+}
+
+/** The result of connecting, as people read it. */
+function connectionOf(status: ServerStatus): ConnectionRow {
+  const { state, cause, era, protocolVersion, serverInfo, tools, stderr } = status;
+  return {
+    state,
+    ...(cause && { code: cause.code, lastError: cause.detail }),
+    ...(cause?.missingVariable && { missingVariable: cause.missingVariable }),
+    ...(era && { era }),
+    ...(protocolVersion !== undefined && { protocolVersion }),
+    ...(serverInfo && { serverInfo }),
+    ...(tools !== undefined && { tools }),
+    ...(state !== 'connected' && stderr.length > 0 && { stderr }),
+  };
+}
