@@ -6,10 +6,10 @@ import type { ConnectWorld, EraMemory } from '../mcp/connection/connect-context.
 import { fileEras, memoryEras } from '../mcp/connection/protocol-era.ts';
 import type { ServerAnswer, ServerOffer } from '../mcp/connection/server-requests.ts';
 import { fileCatalogue } from '../mcp/discovery/tool-cache.ts';
-import type { ToolChange } from '../pool/pinning/judge.ts';
-import { openPins } from '../pool/pinning/open-pins.ts';
 import { PinWatch } from '../pool/pinning/pin-watch.ts';
-import { type Pins, passingPins } from '../pool/pinning/pins.ts';
+import { openPins, type Pins, processPins } from '../pool/pinning/pins.ts';
+import type { ToolChange } from '../pool/pinning/tool-change.ts';
+
 import type { HostAnswer, HostEvent, HostHandlers, HostOptions } from './host-options.ts';
 
 /** What a host takes from its surroundings. */
@@ -88,7 +88,7 @@ export function hostPins(
   events: Pick<Broadcast<HostEvent>, 'emit'>,
 ): { readonly pins: Pins; readonly watch: PinWatch } {
   const warn = (message: string, server: string) => events.emit({ type: 'warning', server, message });
-  const pins = pinsDirectory === undefined ? passingPins() : openPins(pinsDirectory, { note: warn });
+  const pins = pinsDirectory === undefined ? processPins() : openPins(pinsDirectory, { note: warn });
   const tell = ({ server, tool, text }: ToolChange) => events.emit({ type: 'changed', server, tool, text });
   const watch = new PinWatch(pins, cwd, {
     changed: tell,

@@ -17,10 +17,9 @@ import type { Ready } from '../mcp/servers/ready.ts';
 import { ownEntry } from '../mcp/servers/server-entry.ts';
 import { closedStatus, type KnownServer, type ServerStatus } from '../mcp/servers/server-status.ts';
 import { type Replaced, Servers } from '../mcp/servers/servers.ts';
-
-import type { ToolChange } from '../pool/pinning/judge.ts';
 import type { PinWatch } from '../pool/pinning/pin-watch.ts';
 import type { Pins } from '../pool/pinning/pins.ts';
+import type { ToolChange } from '../pool/pinning/tool-change.ts';
 import type { CallToolResult } from '../protocol/mcp.ts';
 import { unknownMembers } from '../protocol/server-entry.ts';
 import {
@@ -240,7 +239,7 @@ export class Host extends HostFeatures implements AsyncDisposable {
   /** What a server lists, with what was accepted of it. */
   #compare(key: string): void {
     const server = this.#servers?.all.get(key);
-    if (server) this.#watch.look(key, server);
+    if (server) this.#watch.check(key, server);
   }
 
   /** Asked just before a call is sent, with what the server lists then. */

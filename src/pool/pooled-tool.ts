@@ -1,7 +1,7 @@
 import { isRecord } from '../base/json-value.ts';
 import type { JsonSchema, ListedTool } from '../protocol/mcp.ts';
-import { isPlainJson } from './pinning/hidden.ts';
-import { visible } from './pinning/shown.ts';
+import { isPlainJson, stripHidden } from './pinning/hidden-text.ts';
+
 import type { Origin, PooledTool } from './pool.ts';
 import { modelSchema } from './schema/model-schema.ts';
 import { openRoot, TOO_LARGE } from './schema/open-root.ts';
@@ -79,7 +79,7 @@ const schemas = new WeakMap<ListedTool, JsonSchema>();
 function descriptionOf(listed: ListedTool): string {
   let description = descriptions.get(listed);
   if (description === undefined) {
-    description = visible(listed.description ?? '');
+    description = stripHidden(listed.description ?? '');
     descriptions.set(listed, description);
   }
   return description;
@@ -114,7 +114,7 @@ export function visibleSchema(schema: JsonSchema): JsonSchema {
   const clean = (text: string): string => {
     const before = known.get(text);
     if (before !== undefined) return before;
-    const cleaned = visible(text);
+    const cleaned = stripHidden(text);
     known.set(text, cleaned);
     return cleaned;
   };

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { scriptedModel, text, toolUse } from '../../src/agent/models/scripted.ts';
 import type { SessionOptions } from '../../src/agent/session/session.ts';
 import { fileCatalogue } from '../../src/mcp/discovery/tool-cache.ts';
-import { openPins } from '../../src/pool/pinning/open-pins.ts';
+import { openPins } from '../../src/pool/pinning/pins.ts';
 import type { ListedTool } from '../../src/protocol/mcp.ts';
 import type { CanUseTool, Options } from '../../src/sdk/options/options.ts';
 

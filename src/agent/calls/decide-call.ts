@@ -2,7 +2,7 @@ import { type Decision, decide, type Situation } from '../../permissions/decide.
 import type { Workspace } from '../../permissions/path.ts';
 import { policyRules } from '../../permissions/rule.ts';
 import { modeOf } from '../../permissions/rule-store.ts';
-import { isPlainlyNew, type ToolChange } from '../../pool/pinning/judge.ts';
+import { isUnremarkablyNew, type ToolChange } from '../../pool/pinning/tool-change.ts';
 import { mcpToolName } from '../../protocol/tool-name.ts';
 import type { CallContext, SessionContext } from './call-context.ts';
 import type { PoolCall } from './pool-call.ts';
@@ -67,7 +67,7 @@ function situationOf(
       changed: {
         text: change.text,
         remedy: session.pins.remedyOf(change),
-        ...(isPlainlyNew(change) && { isNew: true }),
+        ...(isUnremarkablyNew(change) && { isNew: true }),
       },
     }),
     ...(doubt !== undefined && { doubt }),

@@ -5,7 +5,7 @@ import { narrowRules } from '../../permissions/match.ts';
 import { isInWorkspace, isProtectedPath, type Workspace } from '../../permissions/path.ts';
 import { modeOf } from '../../permissions/rule-store.ts';
 import { editsFiles, subjectOf } from '../../permissions/subject.ts';
-import type { ToolChange } from '../../pool/pinning/judge.ts';
+import type { ToolChange } from '../../pool/pinning/tool-change.ts';
 import type { PermissionMode, PermissionRuleValue, PermissionUpdate } from '../../protocol/permission.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import type { CallContext } from './call-context.ts';

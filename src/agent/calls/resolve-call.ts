@@ -7,7 +7,7 @@ import type { Server, ServerOrigin } from '../../mcp/servers/server-status.ts';
 import { removingRule } from '../../permissions/match.ts';
 import { policyRules } from '../../permissions/rule.ts';
 import { definitionOf } from '../../pool/pinning/definition.ts';
-import { judge } from '../../pool/pinning/judge.ts';
+import { findToolChange } from '../../pool/pinning/tool-change.ts';
 import type { PooledTool } from '../../pool/pool.ts';
 import { mcpToolName, normalizeName } from '../../protocol/tool-name.ts';
 import type { BuiltIn } from '../builtins/built-in.ts';
@@ -142,7 +142,8 @@ export function sendObstacle(call: PoolCall, target: CallTarget, { agent }: Call
   const listed = target.tool(tool);
   if (listed === definition.listed) return undefined;
   if (!listed) return notListed(tool);
-  const isChanged = judge({ server, place: '' }, definitionOf(definition.listed), listed) !== undefined;
+  const isChanged =
+    findToolChange({ server, place: '' }, definitionOf(definition.listed), listed) !== undefined;
   return isChanged ? `tool "${tool}" changed after this call was decided` : undefined;
 }
 

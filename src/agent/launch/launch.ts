@@ -14,7 +14,7 @@ import { stepsText } from '../../mcp/servers/configure.ts';
 import { absolutePath } from '../../permissions/path.ts';
 import type { Rule } from '../../permissions/rule.ts';
 import type { RuleSet } from '../../permissions/rule-store.ts';
-import { openPins } from '../../pool/pinning/open-pins.ts';
+import { openPins } from '../../pool/pinning/pins.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
 import { SdkError } from '../../protocol/sdk-error.ts';
 import type { ModelErrorCode } from '../models/model.ts';

@@ -200,7 +200,7 @@ export class AgentSession implements Session {
   /** What a server lists, with what was accepted of it. */
   #compare(key: string): void {
     const server = this.servers?.all.get(key);
-    if (server) this.context?.pins.look(key, server);
+    if (server) this.context?.pins.check(key, server);
   }
 
   /** Wakes an agent that sleeps. */

@@ -12,7 +12,7 @@ import type { Rule } from '../../permissions/rule.ts';
 import { memoryRuleStore, modeOf, type RuleSet, type RuleStore } from '../../permissions/rule-store.ts';
 import { toolBudget } from '../../pool/disclosure.ts';
 import { PinWatch } from '../../pool/pinning/pin-watch.ts';
-import { passingPins } from '../../pool/pinning/pins.ts';
+import { processPins } from '../../pool/pinning/pins.ts';
 import type { Usage } from '../../protocol/agent-message.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { FileMemory } from '../builtins/files/file-memory.ts';
@@ -151,7 +151,7 @@ export function createSessionContext(
   };
 }
 
-function sessionPins({ pins = passingPins(), connect, note }: SessionOptions): PinWatch {
+function sessionPins({ pins = processPins(), connect, note }: SessionOptions): PinWatch {
   return new PinWatch(pins, connect.cwd, {
     changed: ({ server, tool, text }) =>
       note?.(`warning: tool "${tool}" of server "${server}" is not what was accepted: ${text}`),

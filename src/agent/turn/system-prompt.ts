@@ -1,7 +1,7 @@
 import { truncate } from '../../base/text/display-text.ts';
 import type { Server } from '../../mcp/servers/server-status.ts';
 import { sayDeferred } from '../../pool/disclosure.ts';
-import { visible } from '../../pool/pinning/shown.ts';
+import { stripHidden } from '../../pool/pinning/hidden-text.ts';
 import type { PooledTool } from '../../pool/pool.ts';
 import type { Session } from '../session/session.ts';
 
@@ -34,7 +34,7 @@ function instructions(servers: ReadonlyMap<string, Server>): string {
   const said = [...servers].flatMap(([name, { state }]) => {
     const said = state.kind === 'connected' ? state.connection.instructions?.trim() : undefined;
     // What people cannot see, a model is not told.
-    return said ? [`## ${name}\n${truncate(visible(said), MAX_INSTRUCTIONS_LENGTH, '… [cut]')}`] : [];
+    return said ? [`## ${name}\n${truncate(stripHidden(said), MAX_INSTRUCTIONS_LENGTH, '… [cut]')}`] : [];
   });
   return said.length === 0
     ? ''

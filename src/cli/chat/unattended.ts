@@ -1,4 +1,4 @@
-import { acceptCommand } from '../../pool/pinning/accept-command.ts';
+import { acceptCommand } from '../../pool/pinning/tool-change.ts';
 import type { PermissionUpdate } from '../../protocol/permission.ts';
 import type { CanUseTool, OnElicitation } from '../../sdk/options/options.ts';
 

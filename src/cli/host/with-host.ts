@@ -10,10 +10,10 @@ import {
   type WarningSubject,
 } from '../../mcp/connection/connect-context.ts';
 import type { ServerStatus } from '../../mcp/servers/server-status.ts';
-import { acceptCommand } from '../../pool/pinning/accept-command.ts';
-import type { ToolChange } from '../../pool/pinning/judge.ts';
-import { openPins } from '../../pool/pinning/open-pins.ts';
-import { placeOf } from '../../pool/pinning/place-of.ts';
+import { placeOf } from '../../pool/pinning/pin-watch.ts';
+
+import { openPins } from '../../pool/pinning/pins.ts';
+import { acceptCommand, type ToolChange } from '../../pool/pinning/tool-change.ts';
 import type { ServerMap } from '../flags/server-flags.ts';
 import { errorDocument, Failed, NotUnderstood, sayFailure } from '../output/failure.ts';
 import { jsonDocument } from '../output/format.ts';

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { isRecord } from '../../base/json-value.ts';
 import type { JsonSchema, ListedTool, ToolAnnotations } from '../../protocol/mcp.ts';
 
@@ -14,11 +15,11 @@ export type Definition = {
 };
 
 /** Members of `_meta` that hosts act on begin so: whether a person must be there, what is always loaded, hints for search. */
-const BEHAVIOUR = 'anthropic/';
+const BEHAVIOR_PREFIX = 'anthropic/';
 
 export function definitionOf(tool: ListedTool | Definition): Definition {
   const { name, title, description, inputSchema, outputSchema, annotations } = tool;
-  const meta = Object.entries(tool._meta ?? {}).filter(([key]) => key.startsWith(BEHAVIOUR));
+  const meta = Object.entries(tool._meta ?? {}).filter(([key]) => key.startsWith(BEHAVIOR_PREFIX));
   return {
     name,
     ...(title !== undefined && { title }),
@@ -31,7 +32,7 @@ export function definitionOf(tool: ListedTool | Definition): Definition {
 }
 
 /** What was written down before, if it is a definition. */
-export function readDefinition(value: unknown): Definition | undefined {
+export function parseDefinition(value: unknown): Definition | undefined {
   if (!isRecord(value) || typeof value.name !== 'string' || !isRecord(value.inputSchema)) return undefined;
   const isText = (it: unknown) => it === undefined || typeof it === 'string';
   const isObject = (it: unknown) => it === undefined || isRecord(it);
@@ -40,4 +41,86 @@ export function readDefinition(value: unknown): Definition | undefined {
     return undefined;
   }
   return definitionOf(value as ListedTool);
+}
+
+/** JSON text that is the same for values that mean the same: members sorted, and lists whose order means nothing. */
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(canonicalValue(value)) ?? 'null';
+}
+
+/** JSON Schema takes these as sets; some servers list them in another order at every start. */
+const SETS: ReadonlySet<string> = new Set(['required', 'enum', 'type']);
+
+/** The value whose plain JSON text is canonical. */
+export function canonicalValue(value: unknown, key?: string): unknown {
+  if (Array.isArray(value)) {
+    const items = value.map((item) => canonicalValue(item));
+    return key !== undefined && SETS.has(key) && items.every((item) => typeof item === 'string')
+      ? items.toSorted()
+      : items;
+  }
+  if (!isRecord(value)) return value;
+  const made: Record<string, unknown> = {};
+  for (const name of Object.keys(value).sort()) {
+    const member = value[name];
+    if (member !== undefined) setMember(made, name, canonicalValue(member, name));
+  }
+  return made;
+}
+
+/** A member called `__proto__` is one like any other. */
+function setMember(made: Record<string, unknown>, name: string, value: unknown): void {
+  if (name !== '__proto__') made[name] = value;
+  else Object.defineProperty(made, name, { value, enumerable: true, configurable: true, writable: true });
+}
+
+/** Whether both have the same canonical text, found out without writing either where they are alike. */
+export function isEquivalent(one: unknown, other: unknown): boolean {
+  return isIdentical(one, other) || canonicalJson(one) === canonicalJson(other);
+}
+
+/** The same members and items, lists in the same order. */
+export function isIdentical(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (Array.isArray(one)) {
+    return (
+      Array.isArray(other) &&
+      one.length === other.length &&
+      one.every((item, at) => isIdentical(item, other[at]))
+    );
+  }
+  if (!isRecord(one) || !isRecord(other)) return false;
+  const names = Object.keys(one);
+  return (
+    names.length === Object.keys(other).length &&
+    names.every((name) => Object.hasOwn(other, name) && isIdentical(one[name], other[name]))
+  );
+}
+
+/** SHA-256 over what is relied on of a tool; in which order members were sent makes no difference. */
+export function fingerprint(tool: ListedTool | Definition): string {
+  return hashOf(canonicalJson(definitionOf(tool)));
+}
+
+/** The same, of a definition's canonical text. */
+export function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+/** Levels a definition may have, and characters of its JSON text; no real one comes near either. */
+const MAX_DEPTH = 100;
+const MAX_LENGTH = 300_000;
+
+/** The JSON text of a definition; undefined for one so deep or so large that comparing it would take too long. */
+export function boundedJson(value: object): string | undefined {
+  if (isTooDeep(value, MAX_DEPTH)) return undefined;
+  const text = JSON.stringify(value);
+  return text.length > MAX_LENGTH ? undefined : text;
+}
+
+function isTooDeep(value: object, left: number): boolean {
+  if (left === 0) return true;
+  const isDeep = (it: unknown) => typeof it === 'object' && it !== null && isTooDeep(it, left - 1);
+  if (Array.isArray(value)) return value.some(isDeep);
+  for (const name in value) if (isDeep((value as Record<string, unknown>)[name])) return true;
+  return false;
 }

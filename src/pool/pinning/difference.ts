@@ -1,5 +1,5 @@
 import { sliceText, truncate } from '../../base/text/display-text.ts';
-import { shown } from './shown.ts';
+import { showHidden } from './hidden-text.ts';
 
 /** One difference between two definitions of a tool. */
 export type Difference = {
@@ -16,21 +16,21 @@ export type Difference = {
 const MOST_SAID = 6;
 
 /** The differences on one line; the gravest are said, the rest are counted. */
-export function sayDifference(all: readonly Difference[]): string {
+export function formatDifferences(all: readonly Difference[]): string {
   const said = all.slice(0, MOST_SAID).map(({ text }) => text);
   const more = all.slice(MOST_SAID).reduce((sum, { count = 1 }) => sum + count, 0);
   return [...said, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
 }
 
 /** A value in few words; `nothing` stands for one that is not there. */
-export function plain(value: unknown, nothing: string): string {
-  return value === undefined ? nothing : cut(JSON.stringify(value));
+export function formatValue(value: unknown, nothing: string): string {
+  return value === undefined ? nothing : excerpt(JSON.stringify(value));
 }
 
 /** One line of bounded length, made without looking at what is cut off. */
-export function cut(text: string, most = 80): string {
+export function excerpt(text: string, most = 80): string {
   const head = sliceText(text, most * 4);
-  const line = shown(head);
+  const line = showHidden(head);
   return line.length > most || head.length < text.length ? `${sliceText(line, most)}…` : line;
 }
 

@@ -1,7 +1,7 @@
 import type { ListedTool, ToolAnnotations } from '../../protocol/mcp.ts';
-import { isAlike, isIdentical, ordered } from './canonical.ts';
-import { type Definition, definitionOf } from './definition.ts';
-import { cut, type Difference, memberPath, plain } from './difference.ts';
+import { canonicalValue, type Definition, definitionOf, isEquivalent, isIdentical } from './definition.ts';
+
+import { type Difference, excerpt, formatValue, memberPath } from './difference.ts';
 import { type Effort, fullEffort, MOST_CELLS_A_TOOL } from './effort.ts';
 import { gather, type Tell } from './gather.ts';
 import { schemaDifferences } from './schema-differences.ts';
@@ -9,7 +9,7 @@ import { sayWordChanges } from './words.ts';
 
 /** What a person would want to know, the gravest first; none for definitions with one fingerprint, else at least one. */
 export function differences(before: ListedTool | Definition, after: ListedTool | Definition): Difference[] {
-  const [old, fresh] = [before, after].map((it) => ordered(definitionOf(it)) as Definition);
+  const [old, fresh] = [before, after].map((it) => canonicalValue(definitionOf(it)) as Definition);
   return old && fresh ? orderedDifferences(old, fresh, fullEffort()) : [];
 }
 
@@ -54,7 +54,7 @@ function metaMembers(before: Definition['_meta'] = {}, after: Definition['_meta'
 }
 
 function becoming(name: string, old: unknown, fresh: unknown): string {
-  return `${cut(name)} ${plain(old, 'unset')} → ${plain(fresh, 'gone')}`;
+  return `${excerpt(name)} ${formatValue(old, 'unset')} → ${formatValue(fresh, 'gone')}`;
 }
 
 type Members = ReadonlyMap<string, unknown>;
@@ -64,11 +64,11 @@ function members(before: object, after: object): [string, unknown, unknown][] {
   const fresh: Members = new Map(Object.entries(after));
   const names = [...new Set([...old.keys(), ...fresh.keys()])].toSorted();
   return names.flatMap((name): [string, unknown, unknown][] => {
-    const isSame = old.has(name) === fresh.has(name) && isAlike(old.get(name), fresh.get(name));
+    const isSame = old.has(name) === fresh.has(name) && isEquivalent(old.get(name), fresh.get(name));
     return isSame ? [] : [[name, old.get(name), fresh.get(name)]];
   });
 }
 
 function quoted(text: string | undefined): string {
-  return text === undefined ? 'none' : `"${cut(text)}"`;
+  return text === undefined ? 'none' : `"${excerpt(text)}"`;
 }

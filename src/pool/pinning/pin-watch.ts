@@ -1,16 +1,15 @@
-import { isTrustedEntry } from '../../mcp/connection/connect-context.ts';
+import { createHash } from 'node:crypto';
+import { isTrustedEntry, type ServerEntry } from '../../mcp/connection/connect-context.ts';
 import type { KnownServer, Server } from '../../mcp/servers/server-status.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
-import { acceptCommand } from './accept-command.ts';
-import { isPlainlyNew, type ToolChange } from './judge.ts';
 import type { Pinned, Pins } from './pins.ts';
-import { placeOf } from './place-of.ts';
+import { acceptCommand, isUnremarkablyNew, type ToolChange } from './tool-change.ts';
 
 /** A server as those who only use it know it; one that does not say whether its list is verified has no other. */
 type Watched = Server & Partial<Pick<KnownServer, 'isVerified'>>;
 
 /** Hears of what a person should know. */
-export type PinListener = {
+type PinListener = {
   changed(change: ToolChange): void;
   /** Tools that a server has had only since it was accepted, those of one list together. */
   added(server: string, changes: readonly ToolChange[]): void;
@@ -19,16 +18,16 @@ export type PinListener = {
 };
 
 /** How many changes of one list are told one by one. */
-const MOST_TOLD = 20;
+const MAX_REPORTED = 20;
 
 /** Compares what servers list with what was accepted, and tells a person of each change once. */
 export class PinWatch {
   readonly #pins: Pins;
   readonly #cwd: string | undefined;
   readonly #listener: PinListener;
-  readonly #looked = new WeakSet<readonly ListedTool[]>();
+  readonly #checked = new WeakSet<readonly ListedTool[]>();
   readonly #names = new WeakMap<readonly ListedTool[], ReadonlyMap<string, ListedTool>>();
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
   /** Asked for at every call. */
   readonly #places = new WeakMap<Server['entry'], string | undefined>();
 
@@ -39,10 +38,10 @@ export class PinWatch {
   }
 
   /** What a connected server lists; a list that was looked at already costs nothing. */
-  look(key: string, { entry, state }: Server): void {
+  check(key: string, { entry, state }: Server): void {
     const at = this.#pinned(key, entry);
-    if (!at || state.kind !== 'connected' || this.#looked.has(state.tools)) return;
-    this.#looked.add(state.tools);
+    if (!at || state.kind !== 'connected' || this.#checked.has(state.tools)) return;
+    this.#checked.add(state.tools);
     const { changes, isElsewhere } = this.#pins.observe(at, state.tools);
     // Whoever names another server in the same run knows.
     if (isElsewhere && this.#pins.isLasting) {
@@ -51,13 +50,13 @@ export class PinWatch {
         'it is started or reached otherwise than before: its tools are taken as new',
       );
     }
-    const added = changes.filter((change) => isPlainlyNew(change) && this.#isUntold(change));
+    const added = changes.filter((change) => isUnremarkablyNew(change) && this.#isUnreported(change));
     if (added.length > 0) this.#listener.added(key, added);
-    const changed = changes.filter((change) => !isPlainlyNew(change));
-    for (const change of changed.slice(0, MOST_TOLD)) {
-      if (this.#isUntold(change)) this.#listener.changed(change);
+    const changed = changes.filter((change) => !isUnremarkablyNew(change));
+    for (const change of changed.slice(0, MAX_REPORTED)) {
+      if (this.#isUnreported(change)) this.#listener.changed(change);
     }
-    const more = changed.length - MOST_TOLD;
+    const more = changed.length - MAX_REPORTED;
     if (more > 0) this.#listener.remark(key, `${more} more of its tools are not what was accepted`);
   }
 
@@ -66,7 +65,7 @@ export class PinWatch {
     const at = this.#pinned(key, server.entry);
     if (!at) return undefined;
     const { state, isVerified = true } = server;
-    this.look(key, server);
+    this.check(key, server);
     if (state.kind === 'connected') {
       return this.#pins.changeOf(at, this.#byName(state.tools).get(tool.name) ?? tool);
     }
@@ -100,10 +99,35 @@ export class PinWatch {
   }
 
   /** True the first time it is asked about a change. */
-  #isUntold({ server, tool, fingerprints }: ToolChange): boolean {
+  #isUnreported({ server, tool, fingerprints }: ToolChange): boolean {
     const id = JSON.stringify([server, tool, fingerprints.after]);
-    const isUntold = !this.#told.has(id);
-    this.#told.add(id);
-    return isUntold;
+    const isUnreported = !this.#reported.has(id);
+    this.#reported.add(id);
+    return isUnreported;
   }
+}
+
+/**
+ * What makes a server the same one under its key: the command and its arguments, or the address; credentials and the
+ * environment do not count. It tells nothing of what it is made of. Undefined for the program's own servers, which are
+ * its own code.
+ */
+export function placeOf(entry: ServerEntry, cwd: string | undefined): string | undefined {
+  const parts = partsOf(entry, cwd);
+  return parts && createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
+}
+
+function partsOf(entry: ServerEntry, cwd: string | undefined): unknown[] | undefined {
+  if (entry.type === 'sdk') return undefined;
+  // An editor listens somewhere else each time it is started.
+  if (entry.type === 'sse-ide' || entry.type === 'ws-ide') return ['ide', entry.ideName ?? ''];
+  if (!('command' in entry)) return ['url', entry.url];
+  const { command, args = [] } = entry;
+  const where = entry.cwd ?? ([command, ...args].some(isRelative) ? (cwd ?? '') : '');
+  return ['command', command, args, where];
+}
+
+/** Means another file in another directory; the name of a package does not. */
+function isRelative(word: string): boolean {
+  return /^\.{1,2}([\\/]|$)/.test(word) || /^[^/\\@$-].*\.([cm]?[jt]s|py|rb|sh|jar|exe)$/i.test(word);
 }

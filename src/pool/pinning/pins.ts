@@ -1,11 +1,16 @@
 import type { ListedTool } from '../../protocol/mcp.ts';
-import { isIdentical } from './canonical.ts';
-import { type Definition, definitionOf } from './definition.ts';
+import { normalizeName } from '../../protocol/tool-name.ts';
+import { type Definition, definitionOf, isEquivalent, isIdentical } from './definition.ts';
 import { type Effort, fullEffort } from './effort.ts';
-import { judge, type ToolChange } from './judge.ts';
-import { pinOf } from './pin-of.ts';
-import { memoryPinStore, type PinStore, type PlacePins, type ServerPins } from './pin-store.ts';
-import { goneFrom, type Seen, withAccepted, withSeen } from './remember.ts';
+import {
+  type FilePinOptions,
+  filePinStore,
+  memoryPinStore,
+  type PinStore,
+  type PlacePins,
+  type ServerPins,
+} from './pin-store.ts';
+import { findToolChange, type ToolChange } from './tool-change.ts';
 
 /** A server under its key, in one place: the same key elsewhere is another server. */
 export type Pinned = {
@@ -30,7 +35,7 @@ const MAX_PLACES = 16;
 /** How long what a server adds still belongs to its first list: some register tools once they know the client. */
 const FIRST_SIGHT_MS = 60_000;
 const MAX_GONE = 50;
-const NONE: PlacePins = { accepted: new Map(), pending: new Map() };
+const NO_PLACE_PINS: PlacePins = { accepted: new Map(), pending: new Map() };
 
 /**
  * Which definition of each tool was accepted: silently when its server is seen for the first time, after that only by
@@ -91,7 +96,7 @@ export class Pins {
     const seen: Seen = { fresh, changed, listed };
     const isFirst = !known && unknown === 'accept';
     if (isFirst) this.#firstSight.set(keyOf(at), this.#now() + FIRST_SIGHT_MS);
-    if (!isFirst && fresh.size === 0 && !addsPending(known ?? NONE, seen)) {
+    if (!isFirst && fresh.size === 0 && !addsPending(known ?? NO_PLACE_PINS, seen)) {
       return { changes, added: [], isElsewhere: !known && pins.size > 0 };
     }
     const now = this.#change(at, (it) => withSeen(it, seen));
@@ -145,7 +150,7 @@ export class Pins {
     const before = pinOf(known?.accepted, tool.name);
     if (before && this.#fine.get(tool) === before) return undefined;
     const unknown = known?.isFull ? 'unseen' : this.#isNew(at, known) ? 'new' : 'accept';
-    const change = judge(at, before, tool, {
+    const change = findToolChange(at, before, tool, {
       unknown,
       effort,
       gone: before || unknown !== 'new' ? [] : definitionsOf(known, gone),
@@ -166,7 +171,7 @@ export class Pins {
       const unknown = known.isFull ? 'unseen' : 'new';
       const judging = { unknown, effort, gone: definitionsOf(known, known.gone) } as const;
       return [...known.pending.values()].flatMap(
-        (it) => judge({ server, place }, pinOf(known.accepted, it.name), it, judging) ?? [],
+        (it) => findToolChange({ server, place }, pinOf(known.accepted, it.name), it, judging) ?? [],
       );
     });
   }
@@ -179,16 +184,16 @@ export class Pins {
 
   #change({ server, place }: Pinned, change: (now: PlacePins) => PlacePins): PlacePins {
     const next = this.#store.update(server, (now) => {
-      const changed = new Map(now).set(place, change(now.get(place) ?? NONE));
+      const changed = new Map(now).set(place, change(now.get(place) ?? NO_PLACE_PINS));
       return new Map([...changed].slice(-MAX_PLACES));
     });
     this.#known.set(server, next);
-    return next.get(place) ?? NONE;
+    return next.get(place) ?? NO_PLACE_PINS;
   }
 }
 
 /** Pins of this process alone: no server was accepted before it, so that what one adds while it runs belongs to it. */
-export function passingPins(): Pins {
+export function processPins(): Pins {
   return new Pins(memoryPinStore(), { newTools: 'accept' });
 }
 
@@ -211,4 +216,138 @@ function addsPending(known: PlacePins, seen: Seen): boolean {
   const { pending } = withSeen(known, seen);
   const isThere = ([name, it]: [string, Definition]) => isIdentical(it, known.pending.get(name));
   return pending.size !== known.pending.size || ![...pending].every(isThere);
+}
+
+/** What was accepted, kept in a directory: `all()` lists what is not yet, `accept(server, tool?)` accepts it. */
+export function openPins(directory: string, options: FilePinOptions = {}): Pins {
+  return new Pins(filePinStore(directory, options));
+}
+
+type AcceptedTools = ReadonlyMap<string, Definition>;
+
+/**
+ * What a tool is to be compared with: what was accepted under its name, or under one that models and rules do not tell from
+ * it (`read_file` for `read.file`). Otherwise a tool could take another's name, and the rules for it, as a new one.
+ */
+function pinOf(accepted: AcceptedTools | undefined, name: string): Definition | undefined {
+  return accepted?.get(name) ?? (accepted && byPoolName(accepted).get(normalizeName(name)));
+}
+
+/** Kept with the pins, which are never altered in place. */
+const poolNames = new WeakMap<AcceptedTools, ReadonlyMap<string, Definition>>();
+
+function byPoolName(accepted: AcceptedTools): ReadonlyMap<string, Definition> {
+  const known = poolNames.get(accepted);
+  if (known) return known;
+  const made = new Map<string, Definition>();
+  for (const [name, definition] of accepted) made.set(normalizeName(name), definition);
+  poolNames.set(accepted, made);
+  return made;
+}
+
+/** What a list of tools adds to what is remembered. */
+type Seen = {
+  /** Tools nobody knew. */
+  readonly fresh: ReadonlyMap<string, Definition>;
+  /** Tools that are not what was accepted. */
+  readonly changed: ReadonlyMap<string, Definition>;
+  /** The names of all tools in the list. */
+  readonly listed: ReadonlySet<string>;
+};
+
+/** So many definitions, of so many characters of JSON together. */
+type Room = { readonly tools: number; readonly characters: number };
+
+/** For each place; sixteen full ones are still a file that can be read. */
+const MAX_ACCEPTED: Room = { tools: 10_000, characters: 8_000_000 };
+const MAX_PENDING: Room = { tools: 1_000, characters: 2_000_000 };
+
+/**
+ * What is remembered once a list was seen. What others accepted meanwhile counts. Tools there is no room for are not
+ * accepted but wait, and so does every unknown one from then on: a server that lists ever more cannot make pins be forgotten.
+ */
+export function withSeen(now: PlacePins, { fresh, changed, listed }: Seen, most = MAX_ACCEPTED): PlacePins {
+  const room = { ...most };
+  if (fresh.size > 0) for (const it of now.accepted.values()) take(room, it);
+  const accepted = new Map(now.accepted);
+  const waiting = new Map<string, Definition>();
+  let isFull = now.isFull === true;
+  for (const [name, it] of fresh) {
+    const pin = pinOf(now.accepted, name);
+    isFull ||= !pin && !take(room, it);
+    if (pin || isFull) waiting.set(name, it);
+    else accepted.set(name, it);
+  }
+  const pending = [...waiting, ...changed].filter(([name, it]) => !isIdentical(now.accepted.get(name), it));
+  const earlier = [...now.pending].filter(([name]) => !listed.has(name));
+  const gone = goneFrom(accepted, listed);
+  return {
+    accepted: isFull ? listedLast(accepted, listed) : accepted,
+    pending: fitting([...pending, ...earlier], MAX_PENDING),
+    ...(pending.length > 0 && gone.size > 0 && { gone }),
+    ...(isFull && { isFull }),
+  };
+}
+
+/** Names of accepted tools that a list lacks. */
+function goneFrom(
+  accepted: ReadonlyMap<string, Definition>,
+  listed: ReadonlySet<string>,
+): ReadonlySet<string> {
+  return new Set([...accepted.keys()].filter((name) => !listed.has(name)));
+}
+
+/** What is remembered once somebody accepted definitions; where there is no room, what was not listed longest is forgotten. */
+export function withAccepted(
+  now: PlacePins,
+  definitions: readonly Definition[],
+  most = MAX_ACCEPTED,
+): PlacePins {
+  const accepted = new Map(now.accepted);
+  const pending = new Map(now.pending);
+  for (const it of definitions) {
+    accepted.delete(it.name);
+    accepted.set(it.name, it);
+    const waiting = pending.get(it.name);
+    if (waiting && isEquivalent(waiting, it)) pending.delete(it.name);
+  }
+  const kept = fitting([...accepted].reverse(), most);
+  const isFull = now.isFull === true || kept.size < accepted.size;
+  return {
+    accepted: new Map([...kept].reverse()),
+    pending,
+    ...(now.gone && { gone: now.gone }),
+    ...(isFull && { isFull }),
+  };
+}
+
+/** Those that are listed behind those that are not, so that the first was not listed longest. */
+function listedLast(
+  accepted: ReadonlyMap<string, Definition>,
+  listed: ReadonlySet<string>,
+): ReadonlyMap<string, Definition> {
+  const [gone, there] = [false, true].map((is) => [...accepted].filter(([name]) => listed.has(name) === is));
+  return new Map([...(gone ?? []), ...(there ?? [])]);
+}
+
+/** The first that fit. */
+function fitting(all: readonly (readonly [string, Definition])[], most: Room): Map<string, Definition> {
+  const room = { ...most };
+  const end = all.findIndex(([, it]) => !take(room, it));
+  return new Map(end < 0 ? all : all.slice(0, end));
+}
+
+/** Whether there was room for it; what does not fit leaves none for others. */
+function take(room: { tools: number; characters: number }, definition: Definition): boolean {
+  room.tools -= 1;
+  room.characters -= lengthOf(definition);
+  return room.tools >= 0 && room.characters >= 0;
+}
+
+const lengths = new WeakMap<Definition, number>();
+
+function lengthOf(definition: Definition): number {
+  const length = lengths.get(definition) ?? JSON.stringify(definition).length;
+  lengths.set(definition, length);
+  return length;
 }

@@ -1,7 +1,7 @@
 import { isRecord } from '../../base/json-value.ts';
 import type { JsonSchema } from '../../protocol/mcp.ts';
-import { isIdentical } from './canonical.ts';
-import { cut, type Difference, memberPath, plain } from './difference.ts';
+import { isIdentical } from './definition.ts';
+import { type Difference, excerpt, formatValue, memberPath } from './difference.ts';
 import type { Effort } from './effort.ts';
 import type { Tell } from './gather.ts';
 import { sayWordChanges } from './words.ts';
@@ -39,7 +39,7 @@ export function schemaDifferences(
 function schemas(before: unknown, after: unknown, part: Part): void {
   if (!isRecord(before) || !isRecord(after)) {
     if (isIdentical(before, after)) return;
-    say(part, 'medium', () => `${plain(before, 'nothing')} → ${plain(after, 'nothing')}`);
+    say(part, 'medium', () => `${formatValue(before, 'nothing')} → ${formatValue(after, 'nothing')}`);
     return;
   }
   const [old, fresh] = [new Map(Object.entries(before)), new Map(Object.entries(after))];
@@ -81,7 +81,7 @@ function properties({ one, other, part, fresh }: Change): void {
 
 function describeParameter(schema: unknown): string {
   if (!isRecord(schema) || typeof schema.description !== 'string') return '';
-  return `: "${cut(schema.description)}"`;
+  return `: "${excerpt(schema.description)}"`;
 }
 
 /** What came or went altogether is told as that. */
@@ -120,7 +120,9 @@ function without(these: readonly unknown[], those: readonly unknown[]): unknown[
 
 function words({ keyword, one, other, part }: Change): void {
   say(part, 'high', () => {
-    const [before = '', after = ''] = [one, other].map((it) => (typeof it === 'string' ? it : plain(it, '')));
+    const [before = '', after = ''] = [one, other].map((it) =>
+      typeof it === 'string' ? it : formatValue(it, ''),
+    );
     return `${keyword}: ${sayWordChanges(before, after, part.hear.effort)}`;
   });
 }
@@ -149,7 +151,11 @@ function alternatives({ keyword, one, other, part }: Change): void {
 
 function otherKeyword({ keyword, one, other, part }: Change): void {
   const severity = WEIGHTY.has(keyword) ? 'medium' : 'low';
-  say(part, severity, () => `${cut(keyword)} ${plain(one, 'unset')} → ${plain(other, 'gone')}`);
+  say(
+    part,
+    severity,
+    () => `${excerpt(keyword)} ${formatValue(one, 'unset')} → ${formatValue(other, 'gone')}`,
+  );
 }
 
 const WEIGHTY: ReadonlySet<string> = new Set([
@@ -187,7 +193,7 @@ function say({ of, path, hear }: Part, severity: Difference['severity'], text: (
 
 function subject(of: Of, path: string): string {
   if (path === '') return of === 'parameters' ? 'its parameters' : 'its result';
-  return `${of === 'parameters' ? 'parameter' : 'result member'} ${cut(path)}`;
+  return `${of === 'parameters' ? 'parameter' : 'result member'} ${excerpt(path)}`;
 }
 
 function entriesOf(value: unknown): ReadonlyMap<string, unknown> {
@@ -199,6 +205,6 @@ function namesOf(value: unknown): ReadonlySet<string> {
 }
 
 function values(all: readonly unknown[]): string {
-  const said = all.slice(0, 5).map((value) => plain(value, ''));
+  const said = all.slice(0, 5).map((value) => formatValue(value, ''));
   return [...said, ...(all.length > 5 ? [`${all.length - 5} more`] : [])].join(', ');
 }

@@ -1,9 +1,8 @@
 import { isRecord } from '../../base/json-value.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
-import { deceptive, type Finding, sayFinding } from './deceptive.ts';
 import type { Definition } from './definition.ts';
-import { cut, memberPath } from './difference.ts';
-import { isPlain } from './hidden.ts';
+import { excerpt, memberPath } from './difference.ts';
+import { codePoints, eachHidden, type HiddenKind, isPlain } from './hidden-text.ts';
 
 /** A trick, and in which part of a tool's definition. */
 export type ToolFinding = Finding & {
@@ -12,7 +11,7 @@ export type ToolFinding = Finding & {
 };
 
 /** More are not looked for: a person reads three. */
-const MOST_FINDINGS = 20;
+const MAX_FINDINGS = 20;
 
 /**
  * What is deceptive in the name, the texts and the schemas of a tool, all of which models read: as much of it as people
@@ -20,11 +19,11 @@ const MOST_FINDINGS = 20;
  */
 export function toolFindings(tool: ListedTool | Definition, which: 'all' | 'first' = 'all'): ToolFinding[] {
   const { name, title, description, annotations } = tool;
-  const most = which === 'all' ? MOST_FINDINGS : 1;
+  const most = which === 'all' ? MAX_FINDINGS : 1;
   const found: ToolFinding[] = [];
   const look: Look = (text, is, where) => {
     if (typeof text !== 'string' || found.length >= most || isPlain(text)) return;
-    for (const finding of deceptive(text, is)) found.push({ ...finding, where: where() });
+    for (const finding of findDeceptive(text, is)) found.push({ ...finding, where: where() });
   };
   look(name, 'name', () => 'its name');
   look(title, 'name', () => 'its title');
@@ -36,15 +35,15 @@ export function toolFindings(tool: ListedTool | Definition, which: 'all' | 'firs
 }
 
 /** One sentence about all of them; undefined without any. */
-export function sayFindings(findings: readonly ToolFinding[]): string | undefined {
+export function formatFindings(findings: readonly ToolFinding[]): string | undefined {
   const places = [...Map.groupBy(findings, ({ where }) => where)];
   if (places.length === 0) return undefined;
   const said = places.slice(0, MAX_PLACES).map(([where, all]) => {
-    const kinds = all.slice(0, MAX_KINDS).map(sayFinding);
+    const kinds = all.slice(0, MAX_KINDS).map(formatFinding);
     return `${where} has ${[...kinds, ...(all.length > MAX_KINDS ? ['more'] : [])].join(' and ')}`;
   });
   const more = places.length - MAX_PLACES;
-  const count = findings.length < MOST_FINDINGS ? `${more}` : `at least ${more}`;
+  const count = findings.length < MAX_FINDINGS ? `${more}` : `at least ${more}`;
   return [...said, ...(more > 0 ? [`so do ${count} more places`] : [])].join('; ');
 }
 
@@ -55,7 +54,7 @@ type Look = (text: string | undefined, is: 'name' | 'text', where: () => string)
 
 /** `path` is the parameter the schema is about; the empty one is the whole. */
 function lookInto(value: unknown, what: string, path: string, look: Look): void {
-  const about = () => (path === '' ? `the ${what}s' schema` : `the ${what} "${cut(path)}"`);
+  const about = () => (path === '' ? `the ${what}s' schema` : `the ${what} "${excerpt(path)}"`);
   if (typeof value === 'string') look(value, 'text', about);
   if (Array.isArray(value)) {
     for (const item of value) lookInto(item, what, path, look);
@@ -68,7 +67,7 @@ function lookInto(value: unknown, what: string, path: string, look: Look): void 
     } else if (key === 'properties' && isRecord(member)) {
       for (const [name, schema] of Object.entries(member)) {
         const inner = memberPath(path, name);
-        look(name, 'name', () => `the name of the ${what} "${cut(inner)}"`);
+        look(name, 'name', () => `the name of the ${what} "${excerpt(inner)}"`);
         lookInto(schema, what, inner, look);
       }
     } else {
@@ -76,4 +75,112 @@ function lookInto(value: unknown, what: string, path: string, look: Look): void 
       lookInto(member, what, path, look);
     }
   }
+}
+
+/** One trick in one text. */
+type Finding = {
+  readonly kind: HiddenKind | 'look-alike';
+  /** How often it is there; from 1,000 on it is no longer counted. */
+  readonly count: number;
+  /** `U+200B`, each once. */
+  readonly codePoints: readonly string[];
+  /** What tag characters spell, or the words that look like others. */
+  readonly spells?: string;
+};
+
+/** How often one thing is counted in one text; one that is there more often is not looked through to its end. */
+const MAX_COUNTED = 1_000;
+/** Longer names are looked through for look-alikes up to here. */
+const MAX_NAME_LENGTH = 1_000;
+
+/** Characters that people cannot see or would take for others; look-alikes are only looked for in names. */
+export function findDeceptive(text: string, is: 'name' | 'text' = 'text'): Finding[] {
+  const kinds = new Map<HiddenKind, { count: number; all: string }>();
+  eachHidden(text, (kind, at, end) => {
+    const { count, all } = kinds.get(kind) ?? { count: 0, all: '' };
+    kinds.set(kind, { count: count + 1, all: all + text.slice(at, Math.min(end, at + MAX_SEQUENCE_LENGTH)) });
+    return count + 1 < MAX_COUNTED ? 'on' : 'enough';
+  });
+  const hidden = [...kinds].map(([kind, { count, all }]): Finding => {
+    const spells = kind === 'tag' ? decodeTags(all) : '';
+    return { kind, count, codePoints: codePoints(all), ...(spells !== '' && { spells }) };
+  });
+  if (is === 'text') return hidden;
+  return [
+    ...hidden,
+    ...findLookAlikes(text.slice(0, MAX_NAME_LENGTH)).map(
+      ({ word, letters }): Finding => ({
+        kind: 'look-alike',
+        count: [...letters].length,
+        codePoints: codePoints(letters),
+        spells: word,
+      }),
+    ),
+  ];
+}
+
+/** `2 zero-width characters (U+200B)`. */
+export function formatFinding({ kind, count, codePoints: codes, spells }: Finding): string {
+  const listed = codes.length > MAX_CODES ? [...codes.slice(0, MAX_CODES), '…'] : codes;
+  const spelling = spells === undefined ? '' : kind === 'tag' ? ` that spell "${excerpt(spells, 60)}"` : '';
+  const word = kind === 'look-alike' && spells !== undefined ? ` in "${excerpt(spells, 60)}"` : '';
+  const often = count < MAX_COUNTED ? `${count}` : `at least ${count}`;
+  return `${often} ${NAMES[kind][count === 1 ? 0 : 1]}${word} (${listed.join(', ')})${spelling}`;
+}
+
+const MAX_CODES = 4;
+/** Of one escape sequence, which may go on for long. */
+const MAX_SEQUENCE_LENGTH = 100;
+
+/** What one is called, and several. */
+const NAMES: Readonly<Record<Finding['kind'], readonly [string, string]>> = {
+  'zero-width': ['zero-width character', 'zero-width characters'],
+  bidirectional: ['character that turns the direction of text', 'characters that turn the direction of text'],
+  tag: ['invisible tag character', 'invisible tag characters'],
+  'variation-selector': ['stray variation selector', 'stray variation selectors'],
+  'soft-hyphen': ['soft hyphen', 'soft hyphens'],
+  invisible: ['invisible character', 'invisible characters'],
+  control: ['control character', 'control characters'],
+  'escape-sequence': ['terminal escape sequence', 'terminal escape sequences'],
+  'private-use': ['private-use character', 'private-use characters'],
+  'no-character': ['code that is no character', 'codes that are no characters'],
+  'look-alike': [
+    'letter of another alphabet that looks Latin',
+    'letters of another alphabet that look Latin',
+  ],
+};
+
+/** Tag characters are ASCII, moved where nobody sees it. */
+function decodeTags(text: string): string {
+  const codes = [...text].map((char) => (char.codePointAt(0) as number) - 0xe0000);
+  return String.fromCharCode(...codes.slice(0, 200).filter((code) => code >= 0x20 && code < 0x7f));
+}
+/** A word that looks like another: letters that stand in for those of another alphabet. */
+type LookAlike = { readonly word: string; readonly letters: string };
+
+/** Cyrillic, Greek, Armenian and other letters that most typefaces draw as a Latin one. */
+const LOOKS_LATIN =
+  /[аеорсухіјѕԁԛԝһӏѵкмтвнгпАВЕКМНОРСТУХІЈЅԌԚԜҺӀѴΑΒΕΖΗΙΚΜΝΟΡΤΥΧαονρυικτγϲϳοսոօցհԼՍՕᎪᏴᏟᎬᎻᎫᏦᏞᎷᎾᏢᏚᎢᏙᎳᏃ]/u;
+
+/**
+ * Words of a name in which Latin letters stand beside ones that only look Latin, or that look Latin altogether within a
+ * name that is Latin elsewhere. Letters of other widths and styles that mean plain ones count, too.
+ */
+function findLookAlikes(name: string): LookAlike[] {
+  const words = name.match(/[\p{L}\p{M}]+/gu) ?? [];
+  const isLatinElsewhere = words.some((word) => /^[A-Za-z]+$/.test(word));
+  return words.flatMap((word) => {
+    const letters = [...word].filter((letter) => LOOKS_LATIN.test(letter) || isStyled(letter));
+    if (letters.length === 0) return [];
+    const looking = new Set(letters);
+    const others = [...word].filter((letter) => !looking.has(letter));
+    const isMixed = others.some((letter) => /\p{Script=Latin}/u.test(letter));
+    const isWhole = others.length === 0 && (isLatinElsewhere || letters.every(isStyled));
+    return isMixed || isWhole ? [{ word, letters: [...looking].join('') }] : [];
+  });
+}
+
+/** Full-width letters, those of mathematics, and the like. */
+function isStyled(letter: string): boolean {
+  return !/[A-Za-z]/.test(letter) && /^[A-Za-z]+$/.test(letter.normalize('NFKC'));
 }

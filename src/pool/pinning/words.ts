@@ -1,6 +1,6 @@
 import { sliceText } from '../../base/text/display-text.ts';
 import { type Effort, fullEffort } from './effort.ts';
-import { shown } from './shown.ts';
+import { showHidden } from './hidden-text.ts';
 
 /** What one text has that the other has not, as people read it. */
 export type WordChanges = { readonly removed: readonly string[]; readonly added: readonly string[] };
@@ -40,7 +40,7 @@ const MAX_PIECES = 3;
 const MAX_PIECE = 120;
 
 function quote(pieces: readonly string[]): string {
-  const cut = pieces.slice(0, MAX_PIECES).map((piece) => excerpt(piece));
+  const cut = pieces.slice(0, MAX_PIECES).map((piece) => pieceExcerpt(piece));
   const rest = pieces.slice(MAX_PIECES).flatMap(split).length;
   const hidden = cut.reduce((sum, { left }) => sum + left, rest);
   const texts = cut.map(({ text }) => `"${text}"`).join(' and ');
@@ -48,9 +48,9 @@ function quote(pieces: readonly string[]): string {
 }
 
 /** Only the beginning is put in form: a piece may be all of a long text. */
-function excerpt(piece: string): { text: string; left: number } {
+function pieceExcerpt(piece: string): { text: string; left: number } {
   const begin = sliceText(piece, MAX_PIECE * 4);
-  const text = shown(begin);
+  const text = showHidden(begin);
   if (text.length <= MAX_PIECE && begin.length === piece.length) return { text, left: 0 };
   const head = text.slice(0, MAX_PIECE).replace(/\S*$/, '').trimEnd();
   const begun = head === '' ? sliceText(text, MAX_PIECE - 20) : head;

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { text, toolUse } from '../../../src/agent/models/scripted.ts';
 import type { SessionOptions } from '../../../src/agent/session/session.ts';
-import { openPins } from '../../../src/pool/pinning/open-pins.ts';
-import { Pins } from '../../../src/pool/pinning/pins.ts';
+import { openPins, Pins } from '../../../src/pool/pinning/pins.ts';
+
 import type { ListedTool } from '../../../src/protocol/mcp.ts';
 import type { CanUseTool } from '../../../src/sdk/options/options.ts';
 import { toolServer } from '../../../src/tool-server/sdk-server.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { differences } from '../../../src/pool/pinning/differences.ts';
-import { judge, type ToolChange } from '../../../src/pool/pinning/judge.ts';
 import { Pins } from '../../../src/pool/pinning/pins.ts';
+import { findToolChange, type ToolChange } from '../../../src/pool/pinning/tool-change.ts';
 import type { ListedTool } from '../../../src/protocol/mcp.ts';
 import { taking, tool } from './tools.ts';
 
@@ -67,7 +67,7 @@ describe('comparing one tool holds nobody up', () => {
       'too large or too deep',
     ],
   ])('%s', (_, before, after, said) => {
-    const { result, ms } = timed(() => judge(AT, before, after) as ToolChange);
+    const { result, ms } = timed(() => findToolChange(AT, before, after) as ToolChange);
     expect(result.text).toContain(said);
     expect(result.text.length).toBeLessThan(2_000);
     expect(result.differences.length).toBeLessThan(310);

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { sayDifference } from '../../../src/pool/pinning/difference.ts';
+import { fingerprint } from '../../../src/pool/pinning/definition.ts';
+import { formatDifferences } from '../../../src/pool/pinning/difference.ts';
 import { differences } from '../../../src/pool/pinning/differences.ts';
-import { fingerprint } from '../../../src/pool/pinning/fingerprint.ts';
 import type { ListedTool } from '../../../src/protocol/mcp.ts';
 import { reversed, taking, tool, tools } from './tools.ts';
 
@@ -163,7 +163,7 @@ test('what people read is one line of bounded length, without anything hidden, a
   const shown = (one?.text.match(/word\d+/g) ?? []).length;
   expect(one?.text).toContain(`and ${5_000 - shown} more words`);
   const many = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`p${n}`, {}]));
-  expect(sayDifference(differences(taking({}), taking(many)))).toMatch(/; and 14 more$/);
+  expect(formatDifferences(differences(taking({}), taking(many)))).toMatch(/; and 14 more$/);
   const odd = differences(tool(), tool({ description: `\u001b[31m\n${'x'.repeat(500)}` }));
-  expect(sayDifference(odd)).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+  expect(formatDifferences(odd)).not.toMatch(/[\p{Cc}\p{Cf}]/u);
 });

@@ -6,7 +6,7 @@ import type { ConfiguredServer } from '../../../config/model.ts';
 import type { HostTool } from '../../../host/host-options.ts';
 import { assemble } from '../../../pool/assemble.ts';
 import { toolBudget } from '../../../pool/disclosure.ts';
-import { isPlainlyNew } from '../../../pool/pinning/judge.ts';
+import { isUnremarkablyNew } from '../../../pool/pinning/tool-change.ts';
 import type { PooledTool } from '../../../pool/pool.ts';
 import { nearestToolName } from '../../../pool/search/search-pool.ts';
 import { tokenCost } from '../../../pool/token-cost.ts';
@@ -71,7 +71,7 @@ export function liveTools(
         tokens: tokenCost(tool),
         ...(listed.annotations && { annotations: listed.annotations }),
         ...(change && { changed: sayChange(change) }),
-        ...(change && isPlainlyNew(change) && { isNew: true }),
+        ...(change && isUnremarkablyNew(change) && { isNew: true }),
         ...(renamed && { renamed: sayRenamed(renamed) }),
         deferred: deferredOf(tool, pool.tools, origin.server),
       },

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { nearest } from '../../../base/text/nearest.ts';
-import type { ToolChange } from '../../../pool/pinning/judge.ts';
-import { openPins } from '../../../pool/pinning/open-pins.ts';
-import type { Pins } from '../../../pool/pinning/pins.ts';
+import { openPins, type Pins } from '../../../pool/pinning/pins.ts';
+import type { ToolChange } from '../../../pool/pinning/tool-change.ts';
+
 import { homeOf } from '../../host/with-host.ts';
 import { errorDocument, NotUnderstood } from '../../output/failure.ts';
 import { joinLines, jsonDocument, many } from '../../output/format.ts';

@@ -2,7 +2,7 @@ import { textTokens } from '../../../base/text/display-text.ts';
 import type { HostTool } from '../../../host/host-options.ts';
 import type { ServerStatus } from '../../../mcp/servers/server-status.ts';
 import { divide, sayDeferred, toolBudget } from '../../../pool/disclosure.ts';
-import type { ToolChange } from '../../../pool/pinning/judge.ts';
+import type { ToolChange } from '../../../pool/pinning/tool-change.ts';
 import type { Pool, PoolDiagnostic, PooledTool } from '../../../pool/pool.ts';
 import { poolTokenCost, tokenCost } from '../../../pool/token-cost.ts';
 

@@ -4,8 +4,8 @@ import type { Configuration } from '../../../config/configuration.ts';
 import { connectionStep } from '../../../config/explain/next-steps.ts';
 import type { ConfiguredServer } from '../../../config/model.ts';
 import type { ServerStatus } from '../../../mcp/servers/server-status.ts';
-import { acceptCommand } from '../../../pool/pinning/accept-command.ts';
-import type { ToolChange } from '../../../pool/pinning/judge.ts';
+import { acceptCommand, type ToolChange } from '../../../pool/pinning/tool-change.ts';
+
 import { faultOf, type Warning } from '../../host/with-host.ts';
 import type { Finding } from './report.ts';
 

@@ -9,7 +9,7 @@ import {
   toolTable,
 } from '../../../../src/cli/commands/tools/tables.ts';
 
-import { judge } from '../../../../src/pool/pinning/judge.ts';
+import { findToolChange } from '../../../../src/pool/pinning/tool-change.ts';
 
 const tool = (name: string, tokens: number, more: Partial<ToolReport> = {}): ToolReport => ({
   name,
@@ -121,8 +121,8 @@ test.each([
 test('a change is told part by part; what hides something, by what it hides', () => {
   const before = { name: 'search', description: 'Search', inputSchema: { type: 'object' } };
   const at = { server: 'docs', place: 'p' };
-  const changed = judge(at, before, { ...before, description: 'Search and send' });
-  const hidden = judge(at, undefined, { ...before, description: 'Search\u200b' });
+  const changed = findToolChange(at, before, { ...before, description: 'Search and send' });
+  const hidden = findToolChange(at, undefined, { ...before, description: 'Search\u200b' });
   const lines = changeTable(
     [changed, hidden].flatMap((it) => it ?? []),
     undefined,

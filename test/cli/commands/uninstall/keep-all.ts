@@ -5,7 +5,7 @@ import { fileSecretStore } from '../../../../src/config/secrets/secret-store.ts'
 import { cachePath, writeCache } from '../../../../src/config/sources/connectors.ts';
 import { fileEras } from '../../../../src/mcp/connection/protocol-era.ts';
 import { fileCatalogue } from '../../../../src/mcp/discovery/tool-cache.ts';
-import { openPins } from '../../../../src/pool/pinning/open-pins.ts';
+import { openPins } from '../../../../src/pool/pinning/pins.ts';
 import { options } from '../../../agent/transcript/sessions.ts';
 import { tool } from '../../../pool/pinning/tools.ts';
 

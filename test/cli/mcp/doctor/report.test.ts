@@ -5,7 +5,7 @@ import { render } from '../../../../src/cli/terminal/render.ts';
 
 import type { Configuration } from '../../../../src/config/configuration.ts';
 import type { ConfiguredServer } from '../../../../src/config/model.ts';
-import type { ToolChange } from '../../../../src/pool/pinning/judge.ts';
+import type { ToolChange } from '../../../../src/pool/pinning/tool-change.ts';
 
 const textOf = (it: ReturnType<typeof report>) =>
   reportText(it).map((piece) => render(piece, { columns: 80, colours: false }));

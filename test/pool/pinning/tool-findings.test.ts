@@ -2,10 +2,14 @@ import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { deceptive, sayFinding } from '../../../src/pool/pinning/deceptive.ts';
-import { isPlainJson } from '../../../src/pool/pinning/hidden.ts';
-import { shown, visible } from '../../../src/pool/pinning/shown.ts';
-import { sayFindings, toolFindings } from '../../../src/pool/pinning/tool-findings.ts';
+import { isPlainJson, showHidden, stripHidden } from '../../../src/pool/pinning/hidden-text.ts';
+import {
+  findDeceptive,
+  formatFinding,
+  formatFindings,
+  toolFindings,
+} from '../../../src/pool/pinning/tool-findings.ts';
+
 import type { ListedTool } from '../../../src/protocol/mcp.ts';
 import { taking, tool } from './tools.ts';
 
@@ -46,8 +50,8 @@ test.each([
   ['private use', 'a\ue000', '1 private-use character (U+E000)', 'a'],
   ['half a character', 'a\ud800b', '1 code that is no character (U+D800)', 'ab'],
 ])('%s is found, and models do not read it', (_, text, expected, rest) => {
-  expect(deceptive(text).map(sayFinding)).toEqual([expected]);
-  expect(visible(text)).toBe(rest);
+  expect(findDeceptive(text).map(formatFinding)).toEqual([expected]);
+  expect(stripHidden(text)).toBe(rest);
 });
 
 test.each([
@@ -63,8 +67,8 @@ test.each([
   ['ideographs with their forms', '葛\u{e0100}城'],
   ['a space that does not break, dashes and quotes', 'a\u00a0b – “c”…'],
 ])('%s is nothing', (_, text) => {
-  expect(deceptive(text)).toEqual([]);
-  expect(visible(text)).toBe(text);
+  expect(findDeceptive(text)).toEqual([]);
+  expect(stripHidden(text)).toBe(text);
 });
 
 test.each([
@@ -74,22 +78,22 @@ test.each([
   ['read_сору', '4 letters of another alphabet that look Latin in "сору" (U+0441, U+043E, U+0440, U+0443)'],
   ['ｒead', '1 letter of another alphabet that looks Latin in "ｒead" (U+FF52)'],
 ])('the name %s has look-alikes', (name, expected) => {
-  expect(deceptive(name, 'name').map(sayFinding)).toEqual([expected]);
+  expect(findDeceptive(name, 'name').map(formatFinding)).toEqual([expected]);
 });
 
 test.each(['read_file', 'прочитать_файл', 'сору', '検索', 'naïve_search', 'find日本', 'файл_json', 'ΔTime'])(
   'the name %s is what it looks like',
   (name) => {
-    expect(deceptive(name, 'name')).toEqual([]);
+    expect(findDeceptive(name, 'name')).toEqual([]);
   },
 );
 
 test('look-alikes are nobody’s business in texts', () => {
-  expect(deceptive('rеad')).toEqual([]);
+  expect(findDeceptive('rеad')).toEqual([]);
 });
 
 test('one sentence says where: names, titles, descriptions, parameters at any depth, results', () => {
-  const say = (it: ListedTool) => sayFindings(toolFindings(it));
+  const say = (it: ListedTool) => formatFindings(toolFindings(it));
   expect(say(tool({ name: 'a\u200b' }))).toBe('its name has 1 zero-width character (U+200B)');
   expect(say(tool({ title: 'Rеad' }))).toBe(
     'its title has 1 letter of another alphabet that looks Latin in "Rеad" (U+0435)',
@@ -127,7 +131,7 @@ test('of all tools in the catalogue, one hides something; emoji and 16 alphabets
     };
     count += tools.length;
     return tools.flatMap((it) => {
-      const said = sayFindings(toolFindings(it));
+      const said = formatFindings(toolFindings(it));
       return said === undefined ? [] : [`${server}/${it.name}: ${said}`];
     });
   });
@@ -176,10 +180,10 @@ test('what models read hides nothing, is the same when it is made visible again,
   fc.assert(
     fc.property(fc.array(odd, { maxLength: 12 }), (parts) => {
       const text = parts.join('');
-      expect(deceptive(visible(text))).toEqual([]);
-      expect(visible(visible(text))).toBe(visible(text));
-      expect(shown(text)).not.toContain('\n');
-      expect(deceptive(shown(text))).toEqual([]);
+      expect(findDeceptive(stripHidden(text))).toEqual([]);
+      expect(stripHidden(stripHidden(text))).toBe(stripHidden(text));
+      expect(showHidden(text)).not.toContain('\n');
+      expect(findDeceptive(showHidden(text))).toEqual([]);
     }),
     { numRuns: 2_000 },
   );
@@ -193,7 +197,7 @@ test('a JSON text that is taken for plain hides nothing in any string', () => {
   );
   fc.assert(
     fc.property(strings, (text) => {
-      if (isPlainJson(JSON.stringify({ [text]: text }))) expect(deceptive(text, 'name')).toEqual([]);
+      if (isPlainJson(JSON.stringify({ [text]: text }))) expect(findDeceptive(text, 'name')).toEqual([]);
     }),
     { numRuns: 1_000 },
   );

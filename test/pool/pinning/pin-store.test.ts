@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { openPins } from '../../../src/pool/pinning/open-pins.ts';
+import { openPins } from '../../../src/pool/pinning/pins.ts';
 import { temporaryRoot } from '../../agent/transcript/sessions.ts';
 import { tool } from './tools.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { acceptCommand } from '../../../src/pool/pinning/accept-command.ts';
+import { acceptCommand } from '../../../src/pool/pinning/tool-change.ts';
 
 test.each([
   ['github', 'create_issue', 'github create_issue'],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fingerprint } from '../../../src/pool/pinning/fingerprint.ts';
+import { fingerprint } from '../../../src/pool/pinning/definition.ts';
 import { reversed, taking, tool, tools } from './tools.ts';
 
 test('the same whatever order members come in, also after a journey as JSON', () => {

@@ -1,13 +1,18 @@
+import { shellWords } from '../../base/text/display-text.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
-import { boundedText } from './bounded-text.ts';
-import { isIdentical, ordered } from './canonical.ts';
-import { type Definition, definitionOf } from './definition.ts';
-import { cut, type Difference, sayDifference } from './difference.ts';
+import {
+  boundedJson,
+  canonicalValue,
+  type Definition,
+  definitionOf,
+  hashOf,
+  isIdentical,
+} from './definition.ts';
+import { type Difference, excerpt, formatDifferences } from './difference.ts';
 import { orderedDifferences } from './differences.ts';
 import { type Effort, fullEffort } from './effort.ts';
-import { fingerprintOf } from './fingerprint.ts';
-import { isPlainJson } from './hidden.ts';
-import { sayFindings, type ToolFinding, toolFindings } from './tool-findings.ts';
+import { isPlainJson } from './hidden-text.ts';
+import { formatFindings, type ToolFinding, toolFindings } from './tool-findings.ts';
 
 /**
  * A tool that requires acceptance: its definition changed, it is new on a known server, or its text contains hidden
@@ -31,7 +36,7 @@ export type ToolChange = {
 };
 
 /** How a tool is judged. */
-export type Judging = {
+type ChangeOptions = {
   /** What becomes of a tool nobody has accepted and that hides nothing: `new` and `unseen` say why it is not accepted. */
   readonly unknown?: 'accept' | 'new' | 'unseen';
   /** What was accepted of the server and is not listed any more: a new tool may be one of these renamed. */
@@ -40,31 +45,34 @@ export type Judging = {
 };
 
 /** Whether a listed tool is other than what was accepted; a tool that hides nothing is accepted at first sight. */
-export function judge(
+export function findToolChange(
   { server, place }: { readonly server: string; readonly place: string },
   before: Definition | undefined,
   listed: ListedTool | Definition,
-  { unknown = 'accept', gone = [], effort = fullEffort() }: Judging = {},
+  { unknown = 'accept', gone = [], effort = fullEffort() }: ChangeOptions = {},
 ): ToolChange | undefined {
   const after = definitionOf(listed);
-  const text = boundedText(after);
+  const text = boundedJson(after);
   const isNew = !before && unknown !== 'accept';
   const known = { ...(before && { before }), ...(isNew && { isNew }) };
-  if (text === undefined) return { ...beyondComparing({ server, place }, listed), ...known };
+  if (text === undefined) return { ...incomparableChange({ server, place }, listed), ...known };
   // Nearly every tool is done with here: it says what it said, or is new and plain.
   if (before ? JSON.stringify(before) === text : unknown === 'accept' && isPlainJson(text)) return undefined;
-  const [old, fresh] = [before && ordered(before), ordered(after)] as [Definition | undefined, Definition];
+  const [old, fresh] = [before && canonicalValue(before), canonicalValue(after)] as [
+    Definition | undefined,
+    Definition,
+  ];
   const isSpent = effort.texts <= 0;
   const changes = old ? (isSpent ? unsaid : orderedDifferences)(old, fresh, effort) : [];
   if (old && changes.length === 0) return undefined;
   const findings = isPlainJson(text) ? [] : toolFindings(after, isSpent ? 'first' : 'all');
   effort.texts -= findings.length;
   if (!before && findings.length === 0 && unknown === 'accept') return undefined;
-  const flag = sayFindings(findings);
+  const flag = formatFindings(findings);
   const news = isNew && unknown === 'new' && flag === undefined ? newTool(fresh, gone, effort) : undefined;
   const found = news?.differences ?? changes;
   const said = [
-    ...(changes.length > 0 ? [`it changed since it was accepted: ${sayDifference(changes)}`] : []),
+    ...(changes.length > 0 ? [`it changed since it was accepted: ${formatDifferences(changes)}`] : []),
     ...(news ? [news.text] : !before && flag === undefined ? [UNSEEN] : []),
     ...(flag !== undefined ? [`it hides something: ${flag}`] : []),
   ];
@@ -75,8 +83,8 @@ export function judge(
     ...known,
     after,
     fingerprints: {
-      ...(old && { before: fingerprintOf(JSON.stringify(old)) }),
-      after: fingerprintOf(JSON.stringify(fresh)),
+      ...(old && { before: hashOf(JSON.stringify(old)) }),
+      after: hashOf(JSON.stringify(fresh)),
     },
     differences: found,
     findings,
@@ -85,7 +93,7 @@ export function judge(
 }
 
 /** Whether an allow rule that names the tool accepts it: it is new, can be compared later, and hides nothing. */
-export function isPlainlyNew({ isNew, findings, fingerprints }: ToolChange): boolean {
+export function isUnremarkablyNew({ isNew, findings, fingerprints }: ToolChange): boolean {
   return isNew === true && findings.length === 0 && fingerprints.after !== '';
 }
 
@@ -98,11 +106,11 @@ function newTool(
   if (effort.texts <= 0) return { text: NEW, differences: [] };
   const origin = renamedFrom(fresh, gone);
   const nothing: Definition = { name: fresh.name, inputSchema: { type: 'object' } };
-  const differences = orderedDifferences(ordered(origin ?? nothing) as Definition, fresh, effort);
+  const differences = orderedDifferences(canonicalValue(origin ?? nothing) as Definition, fresh, effort);
   const head = origin
-    ? `${NEW}; it looks like "${cut(origin.name)}", which is gone, under another name`
+    ? `${NEW}; it looks like "${excerpt(origin.name)}", which is gone, under another name`
     : NEW;
-  return { text: differences.length > 0 ? `${head}: ${sayDifference(differences)}` : head, differences };
+  return { text: differences.length > 0 ? `${head}: ${formatDifferences(differences)}` : head, differences };
 }
 
 /** Where too much differs to say how: whoever asks about the one tool is told. */
@@ -115,12 +123,12 @@ const NEW = 'it is new since its server was accepted';
 const UNSEEN = 'it is new, and its server has had too many tools for one to be accepted unseen';
 
 /** A definition nobody can compare is never accepted as it is; only its name is kept. */
-function beyondComparing(
+function incomparableChange(
   { server, place }: { readonly server: string; readonly place: string },
   { name }: ListedTool | Definition,
 ): ToolChange {
   const after: Definition = { name, inputSchema: { type: 'object' } };
-  const text = `its definition is too large or too deep to be compared with what "${cut(name)}" was`;
+  const text = `its definition is too large or too deep to be compared with what "${excerpt(name)}" was`;
   return {
     server,
     place,
@@ -144,17 +152,23 @@ function renamedFrom(fresh: Definition, gone: readonly Definition[]): Definition
 
 /** 0 unless most words of the shorter description are in the other, or some of them and the parameters are the same. */
 function likeness(one: Definition, other: Definition): number {
-  const [a, b] = [wordsOf(one), wordsOf(other)];
+  const [a, b] = [descriptionWords(one), descriptionWords(other)];
   const shared = [...a].filter((word) => b.has(word)).length / Math.max(1, Math.min(a.size, b.size));
   const hasSameParameters = isIdentical(one.inputSchema, other.inputSchema);
   return shared >= (hasSameParameters ? 0.3 : 0.6) ? shared + (hasSameParameters ? 1 : 0) : 0;
 }
 
-function wordsOf({ description = '' }: Definition): ReadonlySet<string> {
+function descriptionWords({ description = '' }: Definition): ReadonlySet<string> {
   return new Set(
     description
       .slice(0, MAX_DESCRIPTION)
       .toLowerCase()
       .match(/[\p{L}\p{N}]+/gu) ?? [],
   );
+}
+
+/** What a person types to accept a tool as it is now; a name that cannot be typed stands for all of its server. */
+export function acceptCommand({ server, tool }: { readonly server: string; readonly tool: string }): string {
+  const words = /\p{C}/u.test(tool) ? [server] : [server, tool];
+  return `toolplane tools accept ${shellWords(...words)}`;
 }

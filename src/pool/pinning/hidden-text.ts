@@ -37,14 +37,14 @@ const ZERO_WIDTH = /[\u200b-\u200d\u2060-\u2064\ufeff]/u;
 const NEXT = new RegExp(`(?![\\t\\n\\r])(?:${ODD.source}|\\u{1f3f4})`, 'gu');
 
 /** Hears of hidden characters; what it gives says whether to go on. */
-export type HearHidden = (kind: HiddenKind, at: number, end: number) => 'on' | 'enough';
+type OnHidden = (kind: HiddenKind, at: number, end: number) => 'on' | 'enough';
 
 /**
  * Tells every hidden character or sequence, from the first to the last. Joiners and selectors are none where writing needs
  * them: in emoji, in Persian, Arabic and Indic words, after symbols and ideographs, and direction marks beside letters that
  * run from right to left.
  */
-export function eachHidden(text: string, hear: HearHidden): void {
+export function eachHidden(text: string, hear: OnHidden): void {
   if (isPlain(text)) return;
   /** What was found ends here: nothing leans on it. */
   let floor = 0;
@@ -144,4 +144,45 @@ function charBefore(text: string, at: number, floor: number): string {
   if (at <= floor) return '';
   const pair = at - 2 >= floor ? charAt(text, at - 2) : '';
   return pair.length === 2 ? pair : charAt(text, at - 1);
+}
+
+/** The text for people's eyes, on one line: what is hidden stands there as its code points. */
+export function showHidden(text: string): string {
+  const parts = replaceHidden(text, (hidden) => `⟨${codePoints(hidden).join(' ')}⟩`);
+  return parts.replaceAll(/\s+/gu, ' ').trim();
+}
+
+/**
+ * The text as a model is to read it: without what people cannot see. Removed, not spelt out: a message hidden in such
+ * characters should not reach the model in any form. Emoji and words that need joiners stay as they are.
+ */
+export function stripHidden(text: string): string {
+  return replaceHidden(text, () => '');
+}
+
+/** `U+200B`, each once, in the order in which they come. */
+export function codePoints(text: string): string[] {
+  return [...new Set(text)].map(
+    (char) => `U+${(char.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0')}`,
+  );
+}
+
+/** `by` is given what stands together and is of one kind. */
+function replaceHidden(text: string, by: (hidden: string) => string): string {
+  const made: string[] = [];
+  let [from, end, last] = [0, 0, ''];
+  const close = () => {
+    if (end > from) made.push(by(text.slice(from, end)));
+  };
+  eachHidden(text, (kind, at, until) => {
+    if (kind !== last || at !== end) {
+      close();
+      made.push(text.slice(end, at));
+      from = at;
+    }
+    [end, last] = [until, kind];
+    return 'on';
+  });
+  close();
+  return end === 0 ? text : made.join('') + text.slice(end);
 }
