@@ -10,7 +10,6 @@ import { definitionOf } from '../../pool/pinning/definition.ts';
 import { findToolChange } from '../../pool/pinning/tool-change.ts';
 import type { PooledTool } from '../../pool/pool.ts';
 import { mcpToolName, normalizeName } from '../../protocol/tool-name.ts';
-import type { BuiltIn } from '../builtins/built-in.ts';
 import { realInput, ruleLinks } from '../builtins/files/real-path.ts';
 import type { CallContext, ServerScopes, SessionContext } from './call-context.ts';
 import { decideCall } from './decide-call.ts';
@@ -31,33 +30,21 @@ const LIST_TIMEOUT_MS = 10_000;
 const MAX_SHOWN_URI_LENGTH = 500;
 
 /**
- * Looks up what a decision depends on: the real path of a file, the listed resources of a server, the tool as its live
- * server lists it now. A call that is bound to a server already keeps that server and definition, since a person may
- * have been shown them.
+ * Looks up what a decision depends on: for a server's tool its definition as the live server lists it now, for a built-in
+ * tool the real path of a file or the listed resources of a server. Waits for the server to connect, unless a rule
+ * denies the call whatever the server lists. A call that is bound to a server already keeps that server and definition,
+ * since a person may have been shown them.
  */
 export async function resolveCall(
   call: PoolCall,
   context: CallContext,
   signal: AbortSignal,
 ): Promise<ResolvedCall> {
-  const { builtIn } = call;
-  if (call.server !== undefined) return resolveServerTool(call, call.server, context, signal);
-  if (builtIn?.uriMember !== undefined) return resolveResource(call, builtIn.uriMember, context, signal);
-  return builtIn?.pathMember === undefined
-    ? { kind: 'resolved', call }
-    : resolvePath(call, builtIn, context.session);
-}
-
-/** Waits for the server to connect, unless a rule denies the call whatever the server lists. */
-async function resolveServerTool(
-  call: PoolCall,
-  key: string,
-  context: CallContext,
-  signal: AbortSignal,
-): Promise<ResolvedCall> {
+  const { server: key, boundServer } = call;
+  if (key === undefined) return resolveBuiltIn(call, context, signal);
+  if (boundServer) return { kind: 'resolved', call };
   const { session, agent } = context;
   const { definition, tool = '' } = call;
-  if (call.boundServer) return { kind: 'resolved', call };
   const server = agent.servers().get(key);
   const target = agent.target(key);
   if (!server || !target) return { kind: 'failed', failure: removedServer(key) };
@@ -86,7 +73,15 @@ function isDeniedByRule(call: PoolCall, context: CallContext): boolean {
   return kind === 'deny' && reason.rule !== undefined;
 }
 
-async function resolvePath(call: PoolCall, builtIn: BuiltIn, session: SessionContext): Promise<ResolvedCall> {
+async function resolveBuiltIn(
+  call: PoolCall,
+  context: CallContext,
+  signal: AbortSignal,
+): Promise<ResolvedCall> {
+  const { builtIn } = call;
+  const { session } = context;
+  if (builtIn?.uriMember !== undefined) return resolveResource(call, builtIn.uriMember, context, signal);
+  if (builtIn?.pathMember === undefined) return { kind: 'resolved', call };
   const [real, links] = await Promise.all([
     realInput(builtIn, call.input, session.workspace()),
     ruleLinks(session.rules.current().rules, session.workspace()),

@@ -2,12 +2,13 @@ import { isRecord } from '../../base/json-value.ts';
 import type { HookEffect } from '../../hooks/hook-effect.ts';
 import { callServer } from '../../mcp/calls/call-tool.ts';
 import type { UserBlock } from '../../protocol/agent-message.ts';
+import type { Frame } from '../../protocol/control-frame.ts';
 import { failedOutcome, INTERRUPTED, type ToolOutcome } from '../loop/run-calls.ts';
 import { type ResultSource, resultSource } from '../results/result-store.ts';
 import { blockPieces, contentOf, failureToModel, toModel } from '../results/to-model.ts';
 import { jsonText, toProgram } from '../results/tool-result.ts';
 import { builtInContext } from './built-in-context.ts';
-import type { CallContext } from './call-context.ts';
+import type { Agent, CallContext } from './call-context.ts';
 import { hookFields, type PoolCall } from './pool-call.ts';
 import { removedServer, sendObstacle } from './resolve-call.ts';
 
@@ -17,12 +18,32 @@ export async function runCall(
   context: CallContext,
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
+  const { server, tool = '', builtIn, name } = call;
+  const { session, agent } = context;
   const startedAt = performance.now();
   let outcome: ToolOutcome;
   try {
-    outcome = await (call.server === undefined
-      ? runBuiltIn(call, context, signal)
-      : runServerTool(call, call.server, startedAt, context, signal));
+    if (server === undefined) {
+      outcome = builtIn
+        ? await builtIn.run(call.input, builtInContext(call, context), signal)
+        : failedOutcome(`${name} is not available in this session`);
+    } else {
+      const target = agent.target(server);
+      if (!target) throw removedServer(server);
+      const request = {
+        server,
+        tool,
+        args: { ...call.input },
+        signal,
+        meta: { 'claudecode/toolUseId': call.id },
+        whyNot: () => sendObstacle(call, target, context),
+        onProgress: (progress: object) =>
+          session.emit(progressMessage(call, agent, progress, performance.now() - startedAt)),
+      };
+      const result = await callServer(target, request, session.journal, session.callLimits);
+      outcome = toOutcome(await toModel(result, sourceOf(call, context), signal));
+      outcome = { ...outcome, programResult: toProgram(result, outcome) };
+    }
   } catch (failure) {
     return failCall(call, failure, context, signal);
   }
@@ -42,42 +63,15 @@ export async function failCall(
   return runPostHooks(call, outcome, performance.now(), context, signal);
 }
 
-async function runBuiltIn(call: PoolCall, context: CallContext, signal: AbortSignal): Promise<ToolOutcome> {
-  const { builtIn, name, input } = call;
-  if (!builtIn) return failedOutcome(`${name} is not available in this session`);
-  return builtIn.run(input, builtInContext(call, context), signal);
-}
-
-async function runServerTool(
-  call: PoolCall,
-  server: string,
-  startedAt: number,
-  context: CallContext,
-  signal: AbortSignal,
-): Promise<ToolOutcome> {
-  const { session, agent } = context;
-  const target = agent.target(server);
-  if (!target) throw removedServer(server);
-  const request = {
-    server,
-    tool: call.tool ?? '',
-    args: { ...call.input },
-    signal,
-    meta: { 'claudecode/toolUseId': call.id },
-    whyNot: () => sendObstacle(call, target, context),
-    onProgress: (progress: object) =>
-      session.emit({
-        type: 'tool_progress',
-        tool_use_id: call.id,
-        tool_name: call.name,
-        parent_tool_use_id: agent.parentToolUseId,
-        elapsed_time_seconds: Math.round((performance.now() - startedAt) / 1000),
-        progress,
-      }),
+function progressMessage({ id, name }: PoolCall, agent: Agent, progress: object, elapsedMs: number): Frame {
+  return {
+    type: 'tool_progress',
+    tool_use_id: id,
+    tool_name: name,
+    parent_tool_use_id: agent.parentToolUseId,
+    elapsed_time_seconds: Math.round(elapsedMs / 1000),
+    progress,
   };
-  const result = await callServer(target, request, session.journal, session.callLimits);
-  const outcome = toOutcome(await toModel(result, sourceOf(call, context), signal));
-  return { ...outcome, programResult: toProgram(result, outcome) };
 }
 
 async function runPostHooks(

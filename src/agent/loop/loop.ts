@@ -106,8 +106,16 @@ export async function loop(
     emit({ kind: 'replied', message: reply });
     const calls = reply.content.filter((block) => block.type === 'tool_use');
     if (calls.length > 0) {
-      const stopReason = await answerCalls(calls, context, config, emit, signal);
-      if (stopReason !== undefined) return { reason: 'stopped', turns, usage, stopReason };
+      const outcomes = await runCalls(calls, config.prepare, emit, signal);
+      const results = calls.map((call, index) =>
+        resultBlock(call, outcomes[index] ?? failedOutcome(INTERRUPTED)),
+      );
+      const batch = signal.aborted ? undefined : await config.batchDone?.(calls, outcomes, signal);
+      const notes = batch?.texts.map((text) => ({ type: 'text' as const, text })) ?? [];
+      const content = [...results, ...notes];
+      context.messages.push({ role: 'user', content });
+      emit({ kind: 'results-added', content });
+      if (batch?.stop !== undefined) return { reason: 'stopped', turns, usage, stopReason: batch.stop };
       continue;
     }
     if (signal.aborted) return { reason: 'interrupted', turns, usage };
@@ -170,25 +178,6 @@ async function stream(
     const ready = config.readerReady?.();
     if (ready !== undefined) await within(Number.POSITIVE_INFINITY, ready, signal);
   }
-}
-
-/** Runs the calls of a reply and appends their results. Returns the reason to stop, if there is one. */
-async function answerCalls(
-  calls: readonly ToolUse[],
-  context: LoopContext,
-  config: LoopConfig,
-  emit: (event: LoopEvent) => void,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  const outcomes = await runCalls(calls, config.prepare, emit, signal);
-  const content = calls.map((call, index) =>
-    resultBlock(call, outcomes[index] ?? failedOutcome(INTERRUPTED)),
-  );
-  const end = signal.aborted ? undefined : await config.batchDone?.(calls, outcomes, signal);
-  for (const text of end?.texts ?? []) content.push({ type: 'text', text });
-  context.messages.push({ role: 'user', content });
-  emit({ kind: 'results-added', content });
-  return end?.stop;
 }
 
 export const NO_USAGE: Usage = Object.freeze({ input_tokens: 0, output_tokens: 0 });

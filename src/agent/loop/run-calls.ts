@@ -50,7 +50,7 @@ export async function runCalls(
   const outcomes: Promise<ToolOutcome>[] = [];
   let concurrent: Promise<unknown>[] = [];
   for (const call of uses) {
-    const prepared = await prepareSafely(call, prepare, signal);
+    const prepared = await prepareOrAnswer(call, prepare, signal);
     const isExclusive = prepared.kind === 'run' && !prepared.isConcurrent;
     if (isExclusive) {
       await Promise.all(concurrent);
@@ -72,7 +72,8 @@ export function resultBlock(use: Pick<ToolUse, 'id'>, { content, isError }: Tool
   return { type: 'tool_result', tool_use_id: use.id, content, ...(isError && { is_error: true }) };
 }
 
-async function prepareSafely(
+/** A failure to prepare a call is an answer to it. */
+async function prepareOrAnswer(
   call: ToolUse,
   prepare: PrepareCall,
   signal: AbortSignal,
