@@ -1,6 +1,7 @@
 import { startTimer } from '../../../base/async/timers.ts';
 import type { HttpServerEntry } from '../../../protocol/server-entry.ts';
 import type { ConnectWorld, Dialed } from '../../connection/connect-context.ts';
+import { DirectPost } from './direct-post.ts';
 import { HttpFault } from './http-error.ts';
 import { type HttpEntry, openHttp } from './open-http.ts';
 import { lastingFetch } from './reconnecting-stream.ts';
@@ -24,13 +25,14 @@ export async function dialHttp(name: string, entry: HttpServerEntry, world: Conn
   };
   const { fetch, url, prepare, close } = await openHttp('streamable', name, entry, world, watch);
   const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
+  const direct = new DirectPost(url, fetch);
   const inner = new StreamableHTTPClientTransport(url, {
-    fetch: lastingFetch(fetch, (fault) => transport.fail(undefined, fault as Error)),
+    fetch: lastingFetch(direct.transportFetch, (fault) => transport.fail(undefined, fault as Error)),
     // Ours follows fewer.
     redirectPolicy: 'follow',
     reconnectionOptions: RECONNECTION,
   });
-  const transport = new WatchedTransport(inner, { prepare });
+  const transport = new WatchedTransport(direct.wrap(inner), { prepare });
   return {
     transport,
     async close() {
