@@ -1,3 +1,4 @@
+import { backoffMs, jitter } from '../../base/async/backoff.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Model, ModelError, type ModelEvent, type ModelRequest } from './model.ts';
 
@@ -111,9 +112,9 @@ export function retryStep(
   if (asked !== undefined && asked > policy.maxDelayMs) {
     return { kind: policy.fallbackAfter === undefined ? 'give-up' : 'fallback' };
   }
-  const backoff = Math.min(policy.firstDelayMs * 2 ** (failures - 1), policy.maxDelayMs);
-  const jittered = backoff * (1 - random / 2);
-  return { kind: 'again', delayMs: Math.round(Math.max(asked ?? 0, jittered)), maxRetries };
+  const backoff = backoffMs({ firstMs: policy.firstDelayMs, maxMs: policy.maxDelayMs }, failures);
+  const delayMs = Math.round(Math.max(asked ?? 0, jitter(backoff, random)));
+  return { kind: 'again', delayMs, maxRetries };
 }
 
 function retryLimit(fault: ModelError, { maxRetries, maxUnreachableRetries }: RetryPolicy): number {

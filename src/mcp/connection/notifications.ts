@@ -1,4 +1,5 @@
 import type { Client, ServerCapabilities, SubscriptionFilter } from '@modelcontextprotocol/client';
+import { backoffMs } from '../../base/async/backoff.ts';
 import { startTimer } from '../../base/async/timers.ts';
 import { isRecord } from '../../base/json-value.ts';
 import type { ServerLog } from './connect-context.ts';
@@ -44,8 +45,7 @@ function readLog({ level, logger, data }: Record<string, unknown>): ServerLog {
   };
 }
 
-const FIRST_WAIT_MS = 250;
-const LONGEST_WAIT_MS = 30_000;
+const BACKOFF = { firstMs: 250, maxMs: 30_000 };
 /** A stream that lasted so long was a good one: the next is opened soon. */
 const GOOD_MS = 10_000;
 const METHOD_NOT_FOUND = -32601;
@@ -91,7 +91,7 @@ export class ListStream {
 
   #reopen(): void {
     if (this.#life.signal.aborted || this.#client.transport === undefined) return;
-    const ms = Math.min(FIRST_WAIT_MS * 2 ** this.#failures++, LONGEST_WAIT_MS);
+    const ms = backoffMs(BACKOFF, ++this.#failures);
     this.#wait = startTimer(ms, () => {
       void this.open().then((state) => state === 'open' && this.#onGap());
     });

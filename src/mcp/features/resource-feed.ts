@@ -1,3 +1,4 @@
+import { backoffMs } from '../../base/async/backoff.ts';
 import { startTimer } from '../../base/async/timers.ts';
 import { isRecord } from '../../base/json-value.ts';
 import type { Connection } from '../connection/connection.ts';
@@ -114,8 +115,7 @@ function isLate(failure: unknown): boolean {
   return failure instanceof HostError && failure.code === 'timeout';
 }
 
-const FIRST_WAIT_MS = 250;
-const LONGEST_WAIT_MS = 30_000;
+const BACKOFF = { firstMs: 250, maxMs: 30_000 };
 /** A stream that lasted so long was a good one: the next is opened soon. */
 const GOOD_MS = 10_000;
 
@@ -160,7 +160,7 @@ export function modernWatch(connection: Connection, onMissed: () => void): Watch
   const reopen = () => {
     current = undefined;
     if (isOver || agreed.length === 0) return;
-    wait = startTimer(Math.min(FIRST_WAIT_MS * 2 ** failures++, LONGEST_WAIT_MS), () => {
+    wait = startTimer(backoffMs(BACKOFF, ++failures), () => {
       const opened = inTurn(async () => {
         if (!current && !isOver && agreed.length > 0) await open(agreed);
       });

@@ -1,3 +1,5 @@
+import { backoffMs, jitter } from '../../base/async/backoff.ts';
+
 /** How servers that did not come, or were lost, are dialled again. */
 export type RetryPolicy = {
   /** The first wait at most; each one after it is at most twice as long. */
@@ -55,14 +57,13 @@ const LEAST_WAIT = 1 / 4;
 
 /** How long to wait after the last failure; `luck` in [0, 1) spreads those that failed together. */
 export function retryWait(past: Past, luck: number, { firstMs, ceilingMs }: RetryPolicy): number {
-  const doublings = Math.max(0, past.failures - 1);
-  const wait = Math.max(luck, LEAST_WAIT) * Math.min(ceilingMs, firstMs * 2 ** doublings);
+  const wait = jitter(backoffMs({ firstMs, maxMs: ceilingMs }, past.failures), luck, LEAST_WAIT);
   if (!isStormy(past)) return Math.round(wait);
-  const pause = Math.min(ceilingMs * STORM_FACTOR, firstMs * 2 ** past.shortLives);
-  return Math.round(Math.max(wait, (pause * (1 + luck)) / 2));
+  const pause = backoffMs({ firstMs, maxMs: ceilingMs * STORM_FACTOR }, past.shortLives + 1);
+  return Math.round(Math.max(wait, jitter(pause, luck)));
 }
 
 /** The wait of one that has hardly a chance. */
 export function seldomWait(luck: number, { ceilingMs }: RetryPolicy): number {
-  return Math.round((ceilingMs * STORM_FACTOR * (1 + luck)) / 2);
+  return Math.round(jitter(ceilingMs * STORM_FACTOR, luck));
 }

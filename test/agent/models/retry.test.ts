@@ -26,12 +26,12 @@ test.each<[ModelErrorCode, number | undefined, boolean]>([
 });
 
 test.each([
-  { failures: 1, random: 0, retryAfterMs: undefined, step: { kind: 'again', delayMs: 100, maxRetries: 4 } },
-  { failures: 3, random: 0, retryAfterMs: undefined, step: { kind: 'again', delayMs: 400, maxRetries: 4 } },
+  { failures: 1, random: 1, retryAfterMs: undefined, step: { kind: 'again', delayMs: 100, maxRetries: 4 } },
+  { failures: 3, random: 1, retryAfterMs: undefined, step: { kind: 'again', delayMs: 400, maxRetries: 4 } },
   { failures: 3, random: 0.5, retryAfterMs: undefined, step: { kind: 'again', delayMs: 300, maxRetries: 4 } },
-  { failures: 1, random: 0, retryAfterMs: 900, step: { kind: 'again', delayMs: 900, maxRetries: 4 } },
-  { failures: 1, random: 0, retryAfterMs: 5000, step: { kind: 'give-up' } },
-  { failures: 5, random: 0, retryAfterMs: undefined, step: { kind: 'give-up' } },
+  { failures: 1, random: 1, retryAfterMs: 900, step: { kind: 'again', delayMs: 900, maxRetries: 4 } },
+  { failures: 1, random: 1, retryAfterMs: 5000, step: { kind: 'give-up' } },
+  { failures: 5, random: 1, retryAfterMs: undefined, step: { kind: 'give-up' } },
 ])(
   'failure $failures with chance $random and retry-after $retryAfterMs: $step',
   ({ failures, random, retryAfterMs, step }) => {
@@ -47,7 +47,7 @@ test('the waits double up to the longest one, and each is told before it begins'
   const model = withRetry(scriptedModel([BUSY, BUSY, BUSY, BUSY, text('ok')]), {
     ...POLICY,
     maxDelayMs: 300,
-    random: () => 0,
+    random: () => 1,
     sleep: async (ms) => waits.push(ms),
     onRetry: (event) => told.push(event),
   });
@@ -74,7 +74,7 @@ test('the fallback is asked by its own name after the given failures, at once, a
   const told: RetryEvent[] = [];
   const model = withRetry(first, {
     ...POLICY,
-    random: () => 0,
+    random: () => 1,
     fallback: { model: second, name: 'm-2', after: 2 },
     sleep: instantly,
     onRetry: (event) => told.push(event),

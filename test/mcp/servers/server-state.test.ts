@@ -155,9 +155,9 @@ describe('state', () => {
       STATES.lost,
     );
     expect(redialled).toMatchObject({ kind: 'failed', past: { failures: 2 } });
-    expect(redialled).toMatchObject({ nextRetryAt: 700 });
-    expect(next(redialled, EVENTS.asked, at(699))).toBe(redialled);
-    expect(next(redialled, EVENTS.asked, at(700))).toMatchObject({ kind: 'pending' });
+    expect(redialled).toMatchObject({ nextRetryAt: 825 });
+    expect(next(redialled, EVENTS.asked, at(824))).toBe(redialled);
+    expect(next(redialled, EVENTS.asked, at(825))).toMatchObject({ kind: 'pending' });
     const seldom = { ...redialled, nextRetryAt: 10 * RETRY.ceilingMs };
     expect(next(seldom, EVENTS.asked, at(200 + RETRY.ceilingMs - 1))).toBe(seldom);
     expect(next(seldom, EVENTS.asked, at(200 + RETRY.ceilingMs))).toMatchObject({ kind: 'pending' });
@@ -184,7 +184,7 @@ describe('state', () => {
       (it, e) => next(it, e, at(100)),
       once,
     );
-    expect(next(back, gone, at(200))).toMatchObject({ kind: 'failed', nextRetryAt: 200 + 500 });
+    expect(next(back, gone, at(200))).toMatchObject({ kind: 'failed', nextRetryAt: 200 + 625 });
   });
 
   /** Dials until it is given up; how often that was. */

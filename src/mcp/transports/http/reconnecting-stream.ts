@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { backoffMs } from '../../../base/async/backoff.ts';
 import { HttpFault } from './http-error.ts';
 import { HttpResponse } from './http-response.ts';
 
@@ -157,7 +158,7 @@ export function pauseMs(
 ): number {
   // Twice nothing is nothing, and a timer for too long fires at once.
   const first = Math.min(Math.max(askedMs ?? firstMs, firstMs), longestMs);
-  return Math.min(first * 2 ** failures, longestMs);
+  return backoffMs({ firstMs: first, maxMs: longestMs }, failures + 1);
 }
 
 /** The pause that the last of these events asks for. */
