@@ -33,3 +33,21 @@ export function cutNesting(value: unknown, levels: number = MAX_NESTING): unknow
     Object.entries(value).map(([name, member]) => [name, cutNesting(member, levels - 1)]),
   );
 }
+
+/** Whether two JSON values are equal; the order of members does not matter, and an undefined member counts as absent. */
+export function isEqualJson(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Array.isArray(a) || Array.isArray(b)) {
+    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
+    return a.every((item, at) => isEqualJson(item, b[at]));
+  }
+  const [left, right] = [a as Record<string, unknown>, b as Record<string, unknown>];
+  for (const name in left) {
+    if (!isEqualJson(left[name], Object.hasOwn(right, name) ? right[name] : undefined)) return false;
+  }
+  for (const name in right) {
+    if (right[name] !== undefined && !Object.hasOwn(left, name)) return false;
+  }
+  return true;
+}

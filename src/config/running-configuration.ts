@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { ExpandedEntry, ServerEntry } from '../mcp/connection/connect-context.ts';
 import { HostError } from '../mcp/errors/host-error.ts';
-import { isSame } from '../mcp/servers/configure.ts';
+import { isSameServer } from '../mcp/servers/configure.ts';
 import type { Configuration } from './configuration.ts';
 import { makeExpander, variablesOf, withSettingsEnv } from './expand/expand-entry.ts';
 import { keepApart } from './expand/server-directory.ts';
@@ -128,7 +128,7 @@ export class RunningConfiguration implements Disposable {
     const known = this.#handedOut.get(entry);
     if (known !== undefined) return known;
     const own = this.current.merged.servers.find(({ name }) => name === server);
-    return own?.entry && isSame(own.entry, entry) ? own.written : undefined;
+    return own?.entry && isSameServer(own.entry, entry) ? own.written : undefined;
   }
 
   /** Of servers that run, those that may not any more, since those who run the machine say something else now. */
@@ -154,7 +154,7 @@ export class RunningConfiguration implements Disposable {
   #isOwn(server: string, entry: ServerEntry): boolean {
     const { servers } = this;
     const own = Object.hasOwn(servers, server) ? servers[server] : undefined;
-    return own !== undefined && isSame(own, entry);
+    return own !== undefined && isSameServer(own, entry);
   }
 
   /** Has whoever runs the servers hear of everything that is saved from now on, until they dispose of what this gives. */

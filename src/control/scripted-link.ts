@@ -1,6 +1,5 @@
-import { isDeepStrictEqual } from 'node:util';
 import { Queue } from '../base/async/queue.ts';
-import { isRecord } from '../base/json-value.ts';
+import { isEqualJson, isRecord } from '../base/json-value.ts';
 import { encodeFrame, type Frame } from '../protocol/control-frame.ts';
 import { readRpc } from '../protocol/json-rpc.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
@@ -158,7 +157,7 @@ function notificationOf({ type, request }: Frame): ServerNotification | undefine
 /** Every member of `expected` is in `actual`; objects are compared member by member, everything else must be equal. */
 function includes(actual: unknown, expected: unknown): boolean {
   if (typeof expected !== 'object' || expected === null || Array.isArray(expected)) {
-    return isDeepStrictEqual(actual, expected);
+    return isEqualJson(actual, expected);
   }
   if (typeof actual !== 'object' || actual === null) return false;
   return Object.entries(expected).every(([key, value]) => includes((actual as Frame)[key], value));

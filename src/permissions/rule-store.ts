@@ -1,3 +1,4 @@
+import { isEqualJson } from '../base/json-value.ts';
 import type {
   PermissionMode,
   PermissionUpdate,
@@ -93,15 +94,13 @@ function applyRules(
   if (update.type === 'replaceRules' && diagnostics.length > 0) return { set, diagnostics };
   const stays = (rule: Rule): boolean => {
     if (rule.source !== source || rule.effect !== update.behavior) return true;
-    return update.type === 'removeRules' ? !given.some((it) => isSame(it, rule)) : update.type === 'addRules';
+    return update.type === 'removeRules'
+      ? !given.some((it) => isEqualJson(it, rule))
+      : update.type === 'addRules';
   };
   const rules = set.rules.filter(stays);
   for (const rule of update.type === 'removeRules' ? [] : given) {
-    if (!rules.some((it) => isSame(it, rule))) rules.push(rule);
+    if (!rules.some((it) => isEqualJson(it, rule))) rules.push(rule);
   }
   return { set: { ...set, rules }, diagnostics };
-}
-
-function isSame(a: Rule, b: Rule): boolean {
-  return a.tool === b.tool && a.content === b.content && a.effect === b.effect && a.source === b.source;
 }

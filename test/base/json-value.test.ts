@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { cutNesting, isNestedDeeper, isRecord, MAX_NESTING } from '../../src/base/json-value.ts';
+import { cutNesting, isEqualJson, isNestedDeeper, isRecord, MAX_NESTING } from '../../src/base/json-value.ts';
 
 describe('is record', () => {
   test.each([
@@ -43,5 +43,22 @@ describe('nesting', () => {
   test('cutNesting keeps what is not too deep', () => {
     expect(cutNesting({ a: [{ b: { c: 1 } }], d: 'x' }, 3)).toEqual({ a: [{ b: null }], d: 'x' });
     expect(isNestedDeeper(cutNesting({ a: list(100_000), b: object(20_000) }))).toBe(false);
+  });
+});
+
+describe('equality', () => {
+  test.each([
+    { a: 1, b: 1, equal: true },
+    { a: [1, { b: 2 }], b: [1, { b: 2 }], equal: true },
+    { a: { x: 1, y: 2 }, b: { y: 2, x: 1 }, equal: true },
+    { a: { x: 1, y: undefined }, b: { x: 1 }, equal: true },
+    { a: { x: 1 }, b: { x: 1, y: null }, equal: false },
+    { a: [1, 2], b: [2, 1], equal: false },
+    { a: [], b: {}, equal: false },
+    { a: null, b: {}, equal: false },
+    { a: JSON.parse('{"__proto__":1}'), b: {}, equal: false },
+  ])('$a and $b: $equal', ({ a, b, equal }) => {
+    expect(isEqualJson(a, b)).toBe(equal);
+    expect(isEqualJson(b, a)).toBe(equal);
   });
 });

@@ -1,5 +1,5 @@
-import { backoffMs, jitter } from '../../base/async/backoff.ts';
 import { setTimeout as wait } from 'node:timers/promises';
+import { backoffMs, jitter } from '../../base/async/backoff.ts';
 import { type Model, ModelError, type ModelEvent, type ModelRequest } from './model.ts';
 
 /** A model that failed and is asked again, or whose fallback is asked now. */

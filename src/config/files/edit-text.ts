@@ -1,5 +1,4 @@
-import { isDeepStrictEqual } from 'node:util';
-import { isRecord } from '../../base/json-value.ts';
+import { isEqualJson, isRecord } from '../../base/json-value.ts';
 import { keyText } from './diagnostics.ts';
 import { endOfLine, type JsonNode, memberNamed, readTree, valueOfNode } from './json-tree.ts';
 import { BOM } from './parse-jsonc.ts';
@@ -76,7 +75,7 @@ function change(
 
 function put(text: string, style: TextStyle, node: JsonNode, value: unknown, passed: Way): string {
   const before = valueOfNode(node);
-  if (isDeepStrictEqual(before, value)) return text;
+  if (isEqualJson(before, value)) return text;
   if (passed.length === 0 && !isRecord(value)) throw new EditRefused('it must hold one object');
   if (isRecord(before) && isRecord(value)) return putMembers(text, before, value, passed);
   const isInLine = !/[\r\n]/.test(text.slice(node.offset, node.offset + node.length)) && node.length > 2;

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
-import { isDeepStrictEqual } from 'node:util';
-import { isRecord } from '../../base/json-value.ts';
+import { isEqualJson, isRecord } from '../../base/json-value.ts';
 import { absolutePath } from '../../permissions/path.ts';
 import type { RuleDiagnostic } from '../../permissions/rule.ts';
 import { applyUpdate, type RuleSet, type RuleStore } from '../../permissions/rule-store.ts';
@@ -219,7 +218,7 @@ function mayChange(
   before: Values,
   after: Values,
 ): boolean {
-  if (isDeepStrictEqual(approvablePart(before), approvablePart(after))) return true;
+  if (isEqualJson(approvablePart(before), approvablePart(after))) return true;
   const said = loadChoices(home);
   const choices = choicesOf('fault' in said ? NO_CHOICES : said);
   if (choices.isTrusted(file.path)) return true;

@@ -1,5 +1,5 @@
-import { backoffMs } from '../../base/async/backoff.ts';
 import { setTimeout as delay } from 'node:timers/promises';
+import { backoffMs } from '../../base/async/backoff.ts';
 import { startTimer } from '../../base/async/timers.ts';
 import { AbortError } from '../../protocol/sdk-error.ts';
 import type { CallOptions, Connection } from '../connection/connection.ts';
@@ -178,6 +178,9 @@ export function afterFailure(failed: FailedAttempt): NextStep {
   if (failed.isForgottenAgain || attempt >= (mayHaveRun ? 2 : MAX_ATTEMPTS)) return giveUp;
   if (mayHaveRun && !failed.mayRepeat) return giveUp;
   const asked = failed.retryAfterMs ?? 0;
-  const afterMs = Math.max(asked, isReconnecting ? 0 : backoffMs({ firstMs: FIRST_PAUSE_MS, maxMs: MAX_PAUSE_MS }, attempt));
+  const afterMs = Math.max(
+    asked,
+    isReconnecting ? 0 : backoffMs({ firstMs: FIRST_PAUSE_MS, maxMs: MAX_PAUSE_MS }, attempt),
+  );
   return asked > MAX_PAUSE_MS || afterMs >= remainingMs ? giveUp : { kind: 'again', afterMs };
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { ConnectOptions, VersionNegotiationOptions } from '@modelcontextprotocol/client';
-import { isRecord } from '../../base/json-value.ts';
+import { isEqualJson, isRecord } from '../../base/json-value.ts';
 import type { EraMemory, EraVerdict, ServerEntry } from './connect-context.ts';
 
 /** The revision of the stateless protocol. */
@@ -91,7 +91,7 @@ class MemoryEras implements EraMemory {
   /** A verdict that was known already is not dated anew: even a good one is asked for again in time. */
   remember(key: string, verdict: EraVerdict | undefined): void {
     const known = this.recall(key);
-    if (JSON.stringify(known) === JSON.stringify(verdict)) return;
+    if (isEqualJson(known, verdict)) return;
     this.#verdicts.delete(key);
     if (verdict) this.#verdicts.set(key, { verdict, at: this.#now() });
     this.#trim();

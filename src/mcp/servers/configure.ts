@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/json-value.ts';
+import { isEqualJson, isRecord } from '../../base/json-value.ts';
 import type { ServerEntry } from '../connection/connect-context.ts';
 import type { ServerOrigin } from './server-status.ts';
 
@@ -22,7 +22,7 @@ export function configureSteps(
     const slot = held.get(key);
     if (!slot) return 'added';
     if (slot.origin !== 'config') return 'kept';
-    return isSame(slot.entry, entries[key] as ServerEntry) ? 'untouched' : 'restarted';
+    return isSameServer(slot.entry, entries[key] as ServerEntry) ? 'untouched' : 'restarted';
   });
   const isGone = ([key, { origin }]: [string, { readonly origin: ServerOrigin }]) =>
     origin === 'config' && !Object.hasOwn(entries, key);
@@ -51,18 +51,18 @@ export function pick(
   return Object.fromEntries(named.map((name) => [name, entries[name] as ServerEntry]));
 }
 
-/** Whether two entries lead to the same server; what was known of it beforehand makes no difference. */
-export function isSame(a: ServerEntry, b: ServerEntry): boolean {
-  return instanceOf(a) === instanceOf(b) && textOf(a) === textOf(b);
+/** Whether two entries lead to the same server; a server in this process is the same if it is the same object. */
+export function isSameServer(a: ServerEntry, b: ServerEntry): boolean {
+  return instanceOf(a) === instanceOf(b) && isEqualJson(described(a), described(b));
 }
 
-/** A server in this process is the same if it is the same object. */
 function instanceOf(entry: ServerEntry): unknown {
   return entry.type === 'sdk' ? entry.instance : undefined;
 }
 
-function textOf(entry: ServerEntry): string {
-  return sortedJson({ ...entry, manifest: undefined, instance: undefined, assigns: undefined });
+/** The entry without what this process adds to it. */
+function described(entry: ServerEntry): object {
+  return { ...entry, manifest: undefined, instance: undefined, assigns: undefined };
 }
 
 /** The order in which a person wrote the members means nothing. */

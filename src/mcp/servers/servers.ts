@@ -6,7 +6,7 @@ import { messageOf } from '../../protocol/sdk-error.ts';
 import type { ConnectWorld, ServerEntry } from '../connection/connect-context.ts';
 import type { Connection } from '../connection/connection.ts';
 import { type CallTarget, targetOf } from './call-target.ts';
-import { type ConfigureSteps, configureSteps, isSame, pick } from './configure.ts';
+import { type ConfigureSteps, configureSteps, isSameServer, pick } from './configure.ts';
 import { laneOf, SharedDialLimits } from './connect-queue.ts';
 import { PATIENCE_MS } from './list-refresh.ts';
 import { ServerSlot } from './managed-server.ts';
@@ -71,7 +71,7 @@ export class Servers implements AsyncDisposable {
     if (this.#isEnded) return;
     const fresh = Object.entries(entries).flatMap(([key, entry]) => {
       const held = this.#slots.get(key);
-      if (held && isSame(held.entry, entry)) return [];
+      if (held && isSameServer(held.entry, entry)) return [];
       this.#drop(key);
       const slot = this.#make(key, entry, origin);
       this.#slots.set(key, slot);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isRecord } from '../../base/json-value.ts';
+import { isEqualJson, isRecord } from '../../base/json-value.ts';
 import type { JsonSchema, ListedTool, ToolAnnotations } from '../../protocol/mcp.ts';
 
 /** What a model or a person relies on when they choose a tool or let it run; icons and the like are left out. */
@@ -76,25 +76,7 @@ function setMember(made: Record<string, unknown>, name: string, value: unknown):
 
 /** Whether both have the same canonical text, found out without writing either where they are alike. */
 export function isEquivalent(one: unknown, other: unknown): boolean {
-  return isIdentical(one, other) || canonicalJson(one) === canonicalJson(other);
-}
-
-/** The same members and items, lists in the same order. */
-export function isIdentical(one: unknown, other: unknown): boolean {
-  if (one === other) return true;
-  if (Array.isArray(one)) {
-    return (
-      Array.isArray(other) &&
-      one.length === other.length &&
-      one.every((item, at) => isIdentical(item, other[at]))
-    );
-  }
-  if (!isRecord(one) || !isRecord(other)) return false;
-  const names = Object.keys(one);
-  return (
-    names.length === Object.keys(other).length &&
-    names.every((name) => Object.hasOwn(other, name) && isIdentical(one[name], other[name]))
-  );
+  return isEqualJson(one, other) || canonicalJson(one) === canonicalJson(other);
 }
 
 /** SHA-256 over what is relied on of a tool; in which order members were sent makes no difference. */

@@ -1,5 +1,6 @@
+import { isEqualJson } from '../../base/json-value.ts';
 import type { ListedTool, ToolAnnotations } from '../../protocol/mcp.ts';
-import { canonicalValue, type Definition, definitionOf, isEquivalent, isIdentical } from './definition.ts';
+import { canonicalValue, type Definition, definitionOf, isEquivalent } from './definition.ts';
 
 import { type Difference, excerpt, formatValue, memberPath } from './difference.ts';
 import { type Effort, fullEffort, MOST_CELLS_A_TOOL } from './effort.ts';
@@ -15,7 +16,7 @@ export function differences(before: ListedTool | Definition, after: ListedTool |
 
 /** The same for definitions that are ordered already; what there is no effort left for is counted. */
 export function orderedDifferences(old: Definition, fresh: Definition, effort: Effort): Difference[] {
-  if (isIdentical(old, fresh)) return [];
+  if (isEqualJson(old, fresh)) return [];
   const own = { ...effort, cells: Math.min(effort.cells, MOST_CELLS_A_TOOL) };
   const given = own.cells;
   const found = gather(own, (tell) => {

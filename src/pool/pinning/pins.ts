@@ -1,6 +1,7 @@
+import { isEqualJson } from '../../base/json-value.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
 import { normalizeName } from '../../protocol/tool-name.ts';
-import { type Definition, definitionOf, isEquivalent, isIdentical } from './definition.ts';
+import { type Definition, definitionOf, isEquivalent } from './definition.ts';
 import { type Effort, fullEffort } from './effort.ts';
 import {
   type FilePinOptions,
@@ -214,7 +215,7 @@ function isComparable({ fingerprints }: ToolChange): boolean {
 /** Whether a list without unknown tools makes anything wait that did not, or the other way round. */
 function addsPending(known: PlacePins, seen: Seen): boolean {
   const { pending } = withSeen(known, seen);
-  const isThere = ([name, it]: [string, Definition]) => isIdentical(it, known.pending.get(name));
+  const isThere = ([name, it]: [string, Definition]) => isEqualJson(it, known.pending.get(name));
   return pending.size !== known.pending.size || ![...pending].every(isThere);
 }
 
@@ -278,7 +279,7 @@ export function withSeen(now: PlacePins, { fresh, changed, listed }: Seen, most 
     if (pin || isFull) waiting.set(name, it);
     else accepted.set(name, it);
   }
-  const pending = [...waiting, ...changed].filter(([name, it]) => !isIdentical(now.accepted.get(name), it));
+  const pending = [...waiting, ...changed].filter(([name, it]) => !isEqualJson(now.accepted.get(name), it));
   const earlier = [...now.pending].filter(([name]) => !listed.has(name));
   const gone = goneFrom(accepted, listed);
   return {

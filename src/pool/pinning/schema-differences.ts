@@ -1,6 +1,5 @@
-import { isRecord } from '../../base/json-value.ts';
+import { isEqualJson, isRecord } from '../../base/json-value.ts';
 import type { JsonSchema } from '../../protocol/mcp.ts';
-import { isIdentical } from './definition.ts';
 import { type Difference, excerpt, formatValue, memberPath } from './difference.ts';
 import type { Effort } from './effort.ts';
 import type { Tell } from './gather.ts';
@@ -25,7 +24,7 @@ export function schemaDifferences(
     hear.tell(of, 'low', () => `the schema of its ${of} was ${what}`);
     return;
   }
-  if (isIdentical(before, after)) return;
+  if (isEqualJson(before, after)) return;
   let isTold = false;
   const tell: Tell = (...difference) => {
     isTold = true;
@@ -38,7 +37,7 @@ export function schemaDifferences(
 
 function schemas(before: unknown, after: unknown, part: Part): void {
   if (!isRecord(before) || !isRecord(after)) {
-    if (isIdentical(before, after)) return;
+    if (isEqualJson(before, after)) return;
     say(part, 'medium', () => `${formatValue(before, 'nothing')} → ${formatValue(after, 'nothing')}`);
     return;
   }
@@ -48,7 +47,7 @@ function schemas(before: unknown, after: unknown, part: Part): void {
     const inside = WITHIN.get(keyword);
     // What is within is compared there: comparing it whole at every level would take very long.
     if (inside) inside(change);
-    else if (old.has(keyword) !== fresh.has(keyword) || !isIdentical(change.one, change.other)) {
+    else if (old.has(keyword) !== fresh.has(keyword) || !isEqualJson(change.one, change.other)) {
       const compare = KEYWORDS.get(keyword) ?? otherKeyword;
       compare(change);
     }
@@ -143,7 +142,7 @@ function items({ one, other, part }: Change): void {
 function alternatives({ keyword, one, other, part }: Change): void {
   if (Array.isArray(one) && Array.isArray(other) && one.length === other.length) {
     for (const [at, schema] of one.entries()) schemas(schema, other[at], part);
-  } else if (!isIdentical(one, other)) {
+  } else if (!isEqualJson(one, other)) {
     const count = (it: unknown) => (Array.isArray(it) ? it.length : 0);
     say(part, 'medium', () => `${keyword} had ${count(one)} schemas, has ${count(other)}`);
   }

@@ -1,13 +1,7 @@
+import { isEqualJson } from '../../base/json-value.ts';
 import { shellWords } from '../../base/text/display-text.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
-import {
-  boundedJson,
-  canonicalValue,
-  type Definition,
-  definitionOf,
-  hashOf,
-  isIdentical,
-} from './definition.ts';
+import { boundedJson, canonicalValue, type Definition, definitionOf, hashOf } from './definition.ts';
 import { type Difference, excerpt, formatDifferences } from './difference.ts';
 import { orderedDifferences } from './differences.ts';
 import { type Effort, fullEffort } from './effort.ts';
@@ -115,7 +109,7 @@ function newTool(
 
 /** Where too much differs to say how: whoever asks about the one tool is told. */
 function unsaid(old: Definition, fresh: Definition): Difference[] {
-  if (isIdentical(old, fresh)) return [];
+  if (isEqualJson(old, fresh)) return [];
   return [{ part: '…', severity: 'high', text: 'its definition is another one' }];
 }
 
@@ -154,7 +148,7 @@ function renamedFrom(fresh: Definition, gone: readonly Definition[]): Definition
 function likeness(one: Definition, other: Definition): number {
   const [a, b] = [descriptionWords(one), descriptionWords(other)];
   const shared = [...a].filter((word) => b.has(word)).length / Math.max(1, Math.min(a.size, b.size));
-  const hasSameParameters = isIdentical(one.inputSchema, other.inputSchema);
+  const hasSameParameters = isEqualJson(one.inputSchema, other.inputSchema);
   return shared >= (hasSameParameters ? 0.3 : 0.6) ? shared + (hasSameParameters ? 1 : 0) : 0;
 }
 

@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/json-value.ts';
+import { isEqualJson, isRecord } from '../../base/json-value.ts';
 import type { Meter } from './meter.ts';
 import type { Schema } from './subschemas.ts';
 
@@ -12,7 +12,7 @@ const ENTANGLED: ReadonlySet<string> = new Set(
 /** The schema that accepts what both accept. */
 export function both(a: unknown, b: unknown, meter: Meter): Schema {
   const [left, right] = [asSchema(a), asSchema(b)];
-  if (isAnything(left) || isSame(left, right, meter)) return right;
+  if (isAnything(left) || isSameSchema(left, right, meter)) return right;
   if (isAnything(right)) return left;
   const isApart = Object.keys(right).every((key) => !Object.hasOwn(left, key));
   const isTangled = (schema: Schema) => Object.keys(schema).some((key) => ENTANGLED.has(key));
@@ -33,12 +33,12 @@ export function anyOf(forms: readonly unknown[], meter: Meter): Schema {
   return others.length === 0 ? only : { anyOf: [only, ...others] };
 }
 
-/** Equal in their bytes, which is as much as has to be known here. */
-export function isSame(a: unknown, b: unknown, meter: Meter): boolean {
+/** Whether two schemas are equal; the comparison is charged to the meter. */
+export function isSameSchema(a: unknown, b: unknown, meter: Meter): boolean {
   if (a === b) return true;
   meter.walk(a);
   meter.walk(b);
-  return JSON.stringify(a) === JSON.stringify(b);
+  return isEqualJson(a, b);
 }
 
 /** Whether a schema says nothing at all. */

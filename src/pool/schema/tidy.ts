@@ -36,7 +36,7 @@ function names(list: readonly unknown[]): readonly unknown[] {
 function nameLists(lists: Record<string, unknown>): Record<string, unknown> {
   const entries = Object.entries(lists).filter(([, list]) => Array.isArray(list)) as [string, unknown[]][];
   const tidied = entries.map(([name, list]): [string, unknown] => [name, names(list)]);
-  const isSame =
+  const isSameSchema =
     tidied.length === Object.keys(lists).length && tidied.every(([name, it]) => it === lists[name]);
-  return isSame ? lists : Object.fromEntries(tidied);
+  return isSameSchema ? lists : Object.fromEntries(tidied);
 }

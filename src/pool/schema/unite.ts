@@ -1,4 +1,4 @@
-import { anyOf, isAnything, isSame } from './forms.ts';
+import { anyOf, isAnything, isSameSchema } from './forms.ts';
 import type { Merging } from './merging.ts';
 import { ANY_SHAPE, type Shape } from './shape.ts';
 import type { Schema } from './subschemas.ts';
@@ -33,7 +33,7 @@ export function unite(shapes: readonly Shape[], merging: Merging): Shape | undef
   const shared = <T>(pick: (shape: Shape) => ReadonlyMap<string, T>): Map<string, T> =>
     new Map(
       [...pick(first)].filter(([key, value]) =>
-        others.every((it) => isSame(pick(it).get(key), value, meter)),
+        others.every((it) => isSameSchema(pick(it).get(key), value, meter)),
       ),
     );
   return {
@@ -41,7 +41,7 @@ export function unite(shapes: readonly Shape[], merging: Merging): Shape | undef
     properties,
     required: new Set([...first.required].filter((name) => others.every((it) => it.required.has(name)))),
     additional: rest.some(isAnything) ? undefined : rest.length === 0 ? false : anyOf(rest, meter),
-    names: others.every((it) => isSame(it.names, first.names, meter)) ? first.names : undefined,
+    names: others.every((it) => isSameSchema(it.names, first.names, meter)) ? first.names : undefined,
     fewest: shapes.reduce((fewest, it) => Math.min(fewest, it.fewest), first.fewest),
     most: shapes.reduce((most, it) => Math.max(most, it.most), first.most),
     dependentRequired: shared((it) => it.dependentRequired),

@@ -168,7 +168,7 @@ test.each(HOSTILE)('%s: an open root that says so, soon', (_, schema) => {
 test('of a description that itself is too long the beginning is kept, in whole characters', () => {
   const description = `x${'😀'.repeat(500_000)}`;
   const normal = modelSchema({ type: 'object', description });
-  expect(normal.description).toMatch(/^x(😀){1999}\ufffd… The schema .* is too large to be shown;/u);
+  expect(normal.description).toMatch(/^x(😀){1999}… The schema .* is too large to be shown;/u);
 });
 
 test('an object that holds itself many times over is looked through for a while only', () => {

@@ -2,7 +2,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { startTimer } from '../../../base/async/timers.ts';
-import { isRecord } from '../../../base/json-value.ts';
+import { isEqualJson, isRecord } from '../../../base/json-value.ts';
 import { armKillOnDeath, killOnDeath } from '../../../base/process/kill-on-death.ts';
 import { ProcessGroup } from '../../../base/process/process-group.ts';
 import { redactText } from '../../../base/text/redact.ts';
@@ -39,7 +39,7 @@ export class EntryHeaders {
     if (!this.#help) return undefined;
     if (this.#known === refused) this.#known = undefined;
     const renewed = await this.get();
-    return isSame(renewed, refused) ? undefined : renewed;
+    return isEqualJson(renewed, refused) ? undefined : renewed;
   }
 
   /** Nobody needs them any more: resolves once the helper is gone, if it runs. */
@@ -61,11 +61,6 @@ export class EntryHeaders {
       this.#current = undefined;
     }
   }
-}
-
-function isSame(one: Readonly<Record<string, string>>, other: Readonly<Record<string, string>>): boolean {
-  const names = Object.keys(one);
-  return names.length === Object.keys(other).length && names.every((name) => one[name] === other[name]);
 }
 
 function lowered(headers: Readonly<Record<string, string>>): Record<string, string> {
