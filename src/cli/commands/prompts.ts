@@ -9,9 +9,8 @@ import { type NamedServers, namedServers } from '../host/named-servers.ts';
 import { type Connected, needServers, tellFaults, tellWarnings, withHost } from '../host/with-host.ts';
 import { partsOf, partsText } from '../output/content-parts.ts';
 import { ExitCode, NotUnderstood } from '../output/failure.ts';
-import { joinLines, jsonDocument } from '../output/format.ts';
+import { firstLine, joinLines, jsonDocument } from '../output/format.ts';
 import { grouped } from '../terminal/table.ts';
-import { firstLine } from './tools/tables.ts';
 
 const HELP = `
 Connects the servers, lists their prompts or has one filled in, and ends them again. Arguments of prompts are texts.

@@ -6,10 +6,9 @@ import { type NamedServers, namedServers } from '../host/named-servers.ts';
 import { type Connected, needServers, tellFaults, tellWarnings, withHost } from '../host/with-host.ts';
 import { partsText, resourceParts } from '../output/content-parts.ts';
 import { ExitCode } from '../output/failure.ts';
-import { joinLines, jsonDocument, sized } from '../output/format.ts';
+import { firstLine, joinLines, jsonDocument, sized } from '../output/format.ts';
 import { makeDirectory, saveParts } from '../output/save-parts.ts';
 import { grouped } from '../terminal/table.ts';
-import { firstLine } from './tools/tables.ts';
 
 const HELP = `
 Connects the servers, lists or reads what they let others read, and ends them again.

@@ -32,3 +32,8 @@ export function jsonDocument(value: unknown): string {
     throw new Error('what came is nested too deeply, or too large, to be written as JSON', { cause });
   }
 }
+
+/** The first non-empty line. */
+export function firstLine(description = ''): string {
+  return description.trim().split('\n', 1)[0]?.trim() ?? '';
+}

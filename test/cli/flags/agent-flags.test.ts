@@ -125,8 +125,8 @@ describe('read agents', () => {
   });
 
   test.each([
-    ['a file that is not there', () => 'no-such.json', /^--agents no-such\.json cannot be read: ENOENT/],
-    ['a text that is no JSON', () => '{"a', /^--agents is no JSON: it ends too early$/],
+    ['a file that is not there', () => 'no-such.json', /^cannot read --agents no-such\.json: ENOENT/],
+    ['a text that is no JSON', () => '{"a', /^--agents is not valid JSON: line 1, column 2/],
     ['a list', () => jsonFile('[]'), /flag\.json: it must be an object of agents by name$/],
     ['no agent', () => '{"a":"x"}', /^--agents: agent "a" needs "description", a string$/],
     ['no prompt', () => '{"a":{"description":"x"}}', /^--agents: agent "a" needs "prompt", a string$/],

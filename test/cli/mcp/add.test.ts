@@ -174,7 +174,7 @@ describe('add', () => {
 
   test.each<[string, string[], RegExp]>([
     ['a flag of the command without --', ['x', 'npx', '-y', 'p'], /unknown option '-y'[\s\S]*come after --/],
-    ['no command', ['x'], /^error: missing required argument 'commandOrUrl'\n\(run with --help/],
+    ['no command', ['x'], /^error: missing required argument 'commandOrUrl'\n\(see --help/],
     ['a scope that is none', ['x', 'y', '-s', 'globl'], /one of local, project, user/],
     ['a name that cannot be', ['__proto__', 'y'], /a server cannot have this name/],
     ['trust in a file that is shared', ['x', 'y', '-s', 'project', '--trust'], /cannot ask to be trusted/],

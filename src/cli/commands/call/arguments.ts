@@ -4,144 +4,83 @@ import { truncate } from '../../../base/text/display-text.ts';
 import { nearest } from '../../../base/text/nearest.ts';
 import type { JsonSchema } from '../../../protocol/mcp.ts';
 import { jsonFault } from '../../flags/json-flag.ts';
-import { firstLine } from '../tools/tables.ts';
-import {
-  choicesOf,
-  type Declared,
-  declared,
-  hasMembers,
-  isChoice,
-  isOfType,
-  isOpen,
-  itemOf,
-  memberNames,
-  memberOf,
-  typesOf,
-} from './declared.ts';
+import { formatTypes, SchemaForms, typeOfValue } from './schema-forms.ts';
 
-/** A `key=value` whose file, if it named one, is read. */
+/** One `key=value`; a file that it names is read already. */
 export type Given = { readonly key: string; readonly form: 'text' | 'json'; readonly text: string };
 
-/** What is sent, what cannot be, what the schema has against the rest, and what may be a typo and is sent all the same. */
-type Built = {
+export type ParsedArguments = {
   readonly args: Record<string, unknown>;
-  readonly unreadable: readonly string[];
+  /** Values that cannot be converted to the type that the schema declares. */
   readonly faults: readonly string[];
-  readonly notes: readonly string[];
+  /** Names that the schema does not declare; `isAllowed` if it accepts other names. */
+  readonly unknown: readonly { readonly text: string; readonly isAllowed: boolean }[];
 };
 
-/** The arguments of a call. Names become members and nothing else, whatever they are. */
-export function buildArguments(
+/** Adds the given values to `base`, each converted to the type that the schema declares for it. */
+export function parseArguments(
   base: Readonly<Record<string, unknown>>,
   given: readonly Given[],
   schema: JsonSchema,
-): Built {
-  const input = declared(schema, schema);
+): ParsedArguments {
+  const input = new SchemaForms(schema);
   const args = structuredClone(base);
-  const unreadable: string[] = [];
-  for (const [key, its] of Map.groupBy(given, (it) => it.key)) {
+  const faults: string[] = [];
+  for (const [key, values] of Map.groupBy(given, (it) => it.key)) {
     const path = pathOf(key, input);
-    const value = givenValue(its, path.reduce(memberOf, input));
-    const fault = 'fault' in value ? value.fault : put(args, path, value.value);
-    if (fault !== undefined) unreadable.push(`${key}: ${fault}`);
+    const wanted = path.reduce((at, name) => at.property(name), input);
+    const parsed = parseValues(values, wanted);
+    const fault = 'fault' in parsed ? parsed.fault : setValue(args, path, parsed.value);
+    if (fault !== undefined) faults.push(`${key}: ${fault}`);
   }
-  const unknown = unknownNames(args, input);
-  return {
-    args,
-    unreadable,
-    faults: [
-      ...unknown.filter(({ isTaken }) => !isTaken).map(({ text }) => text),
-      ...wrongTypes(args, input),
-    ],
-    notes: unknown.filter(({ isTaken }) => isTaken).map(({ text }) => text),
-  };
+  return { args, faults, unknown: unknownNames(args, input) };
 }
 
-/** A name that is declared is that name; in any other, dots lead into objects. */
-function pathOf(key: string, input: Declared): string[] {
-  if (memberNames(input).includes(key)) return [key];
+type Parsed = { readonly value: unknown } | { readonly fault: string };
+
+/** A declared name may contain dots; in any other name they lead into objects. */
+function pathOf(key: string, input: SchemaForms): string[] {
   const steps = key.split('.');
-  return steps.includes('') ? [key] : steps;
+  return input.names?.includes(key) || steps.includes('') ? [key] : steps;
 }
 
-function givenValue(given: readonly Given[], wanted: Declared): Typed {
+/** Several values of one key make a list, where the schema accepts one. */
+function parseValues(given: readonly Given[], wanted: SchemaForms): Parsed {
+  const isList = wanted.types.has('array');
+  if (given.length > 1 && !isList && wanted.types.size > 0) return { fault: 'given more than once' };
   const [only] = given;
-  const isList = typesOf(wanted).has('array');
-  if (given.length > 1 && !isList && typesOf(wanted).size > 0) return { fault: 'it is given more than once' };
   if (only && given.length === 1) {
-    const single = oneValue(only, wanted);
-    if (!isList || 'value' in single) return single;
+    const parsed = parseValue(only, wanted);
+    if (!isList || 'value' in parsed) return parsed;
   }
-  const items = given.map((it) => {
-    const whole = it.form === 'text' && it.text.trimStart().startsWith('[') ? parse(it.text) : undefined;
-    if (Array.isArray(whole?.value)) return { value: whole.value };
-    const item = oneValue(it, itemOf(wanted));
-    return 'fault' in item ? item : { value: [item.value] };
-  });
-  const fault = items.find((it) => 'fault' in it);
-  return fault ?? { value: items.flatMap((it) => ('value' in it ? (it.value as unknown[]) : [])) };
-}
-
-function oneValue({ form, text }: Given, wanted: Declared): Typed {
-  if (form === 'text') return typedValue(text, wanted);
-  return parse(text) ?? { fault: `it is no JSON: ${jsonFault(text)}` };
-}
-
-/** Sets one member, making the objects on the way; gives what is in the way of that. */
-function put(args: Record<string, unknown>, path: readonly string[], value: unknown): string | undefined {
-  let at = args;
-  for (const [depth, step] of path.slice(0, -1).entries()) {
-    if (!Object.hasOwn(at, step)) define(at, step, {});
-    const next = at[step];
-    if (!isRecord(next) || Array.isArray(next)) return `"${path.slice(0, depth + 1).join('.')}" is no object`;
-    at = next;
+  const list: unknown[] = [];
+  for (const it of given) {
+    const whole = it.form === 'text' && it.text.trimStart().startsWith('[') ? parseJson(it.text) : undefined;
+    const parsed = Array.isArray(whole?.value) ? whole : parseValue(it, wanted.items);
+    if ('fault' in parsed) return parsed;
+    if (parsed === whole) list.push(...(whole.value as unknown[]));
+    else list.push(parsed.value);
   }
-  define(at, path.at(-1) as string, value);
-  return undefined;
+  return { value: list };
 }
 
-/** As JSON has it: `__proto__` is a name as any other. */
-function define(target: object, name: string, value: unknown): void {
-  Object.defineProperty(target, name, { value, enumerable: true, writable: true, configurable: true });
-}
-
-function wrongTypes(args: Readonly<Record<string, unknown>>, input: Declared): string[] {
-  return Object.entries(args).flatMap(([name, value]) => {
-    const member = memberOf(input, name);
-    const types = typesOf(member);
-    if (!isOfType(value, types)) return [`${name}: must be ${sayTypes(types)}, not ${shown(value)}`];
-    if (!isChoice(member) || typeof value === 'object' || choicesOf(member).includes(value)) return [];
-    return [`${name}: must be one of ${sayChoices(choicesOf(member))}, not ${shown(value)}`];
-  });
-}
-
-/** A value in few words. */
-export function shown(value: unknown): string {
-  const text = jsonText(value);
-  return truncate(text, 60);
-}
-
-/** What a text stands for, or why it cannot be that. */
-type Typed = { readonly value: unknown } | { readonly fault: string };
-
-/** A text as the schema wants it. Where a text is as good as something else, `5` is a number and `true` is no text. */
-function typedValue(text: string, declared: Declared): Typed {
-  const choice = choicesOf(declared).find(
-    (it) => it === text || (typeof it !== 'object' && String(it) === text),
-  );
+/** A text that is a valid string and also a valid value of another declared type becomes the other type: `5`, `true`. */
+function parseValue({ form, text }: Given, wanted: SchemaForms): Parsed {
+  const parsed = parseJson(text);
+  if (form === 'json') return parsed ?? { fault: `not valid JSON: ${jsonFault(text)}` };
+  const choice = wanted.choices.find((it) => typeof it !== 'object' && String(it) === text);
   if (choice !== undefined) return { value: choice };
-  const types = typesOf(declared);
-  const parsed = parse(text);
-  if (types.size === 0) return { value: parsed ? parsed.value : text };
+  const { types } = wanted;
+  if (types.size === 0) return parsed ?? { value: text };
   const isOther = parsed && typeof parsed.value !== 'string' && isOfType(parsed.value, types);
-  if (isOther && isExact(parsed.value)) return parsed;
+  const isExact = !Number.isInteger(parsed?.value) || Number.isSafeInteger(parsed?.value);
+  if (isOther && isExact) return parsed;
   if (types.has('string')) return { value: text };
-  if (isOther) return { fault: `${text} is too large to be kept exactly` };
-  return { fault: `must be ${sayTypes(types)}, not ${JSON.stringify(truncate(text, LONGEST))}` };
+  if (isOther) return { fault: `${text} is too large for an exact number` };
+  return { fault: `must be ${formatTypes(types)}, not ${formatValue(text)}` };
 }
 
-/** The value of a JSON text; undefined if it is none. */
-function parse(text: string): { readonly value: unknown } | undefined {
+function parseJson(text: string): { readonly value: unknown } | undefined {
   try {
     return { value: JSON.parse(text) as unknown };
   } catch {
@@ -149,79 +88,54 @@ function parse(text: string): { readonly value: unknown } | undefined {
   }
 }
 
-/** `a number or null`. */
-export function sayTypes(types: ReadonlySet<string>): string {
-  if (types.size === 0) return 'anything';
-  return [...types].map((type) => NOUNS[type] ?? type).join(' or ');
+function isOfType(value: unknown, types: ReadonlySet<string>): boolean {
+  return types.has(typeOfValue(value)) || (types.has('integer') && Number.isInteger(value));
 }
 
-/** `low, high`. */
-export function sayChoices(choices: readonly unknown[]): string {
-  return choices.map((it) => (typeof it === 'string' ? it : jsonText(it))).join(', ');
+/** Sets one property, creating the objects on the way; returns what prevents it. */
+function setValue(
+  args: Record<string, unknown>,
+  path: readonly string[],
+  value: unknown,
+): string | undefined {
+  let target = args;
+  for (const [depth, name] of path.slice(0, -1).entries()) {
+    if (!Object.hasOwn(target, name)) define(target, name, {});
+    const next = target[name];
+    if (!isRecord(next)) return `"${path.slice(0, depth + 1).join('.')}" is not an object`;
+    target = next;
+  }
+  define(target, path.at(-1) as string, value);
+  return undefined;
 }
 
-const NOUNS: Readonly<Record<string, string>> = {
-  string: 'a string',
-  number: 'a number',
-  integer: 'an integer',
-  boolean: 'true or false',
-  object: 'a JSON object',
-  array: 'a list',
-  null: 'null',
-};
-
-/** Integers above 2^53 would reach the server as others. */
-function isExact(value: unknown): boolean {
-  return !Number.isInteger(value) || Number.isSafeInteger(value);
+/** Unlike an assignment, this makes `__proto__` an ordinary property, as JSON.parse does. */
+function define(target: object, name: string, value: unknown): void {
+  Object.defineProperty(target, name, { value, enumerable: true, writable: true, configurable: true });
 }
 
-const LONGEST = 60;
-
-/** What is said of a name that a tool does not declare, and whether the tool says that it takes such. */
-type UnknownName = { readonly text: string; readonly isTaken: boolean };
-
-/** The names in an input that nothing declares, most likely typos; those within objects and lists too. */
-function unknownNames(value: unknown, declared: Declared, at = ''): UnknownName[] {
+function unknownNames(value: unknown, declared: SchemaForms, at = ''): ParsedArguments['unknown'] {
   if (Array.isArray(value)) {
-    const item = itemOf(declared);
-    return value.flatMap((it, index) => unknownNames(it, item, `${at}[${index}]`));
+    return value.flatMap((item, index) => unknownNames(item, declared.items, `${at}[${index}]`));
   }
   if (!isRecord(value)) return [];
-  const names = memberNames(declared);
-  const isTaken = isOpen(declared);
+  const { names, allowsOthers: isAllowed } = declared;
   return Object.entries(value).flatMap(([name, member]) => {
-    const where = at === '' ? name : `${at}.${name}`;
-    if (names.includes(name) || !hasMembers(declared)) {
-      return unknownNames(member, memberOf(declared, name), where);
+    if (!names || names.includes(name)) {
+      return unknownNames(member, declared.property(name), at === '' ? name : `${at}.${name}`);
     }
-    return [{ text: sayUnknown(name, at, names), isTaken }];
+    const closest = nearest(name, names);
+    const accepted = names.length === 0 ? 'no arguments' : names.join(', ');
+    const hint = closest === undefined ? ` (accepted: ${accepted})` : `; did you mean "${closest}"?`;
+    return [{ text: `${at === '' ? '' : `${at}: `}${unknownText(name)}${hint}`, isAllowed }];
   });
 }
 
-function sayUnknown(name: string, at: string, known: readonly string[]): string {
-  const meant = nearest(name, known);
-  const takes = known.length === 0 ? 'nothing' : known.join(', ');
-  const hint = meant === undefined ? ` (it takes ${takes})` : `; did you mean "${meant}"?`;
-  return `${at === '' ? '' : `${at}: `}the tool declares no "${name}"${hint}`;
+export function unknownText(name: string): string {
+  return `unknown argument "${name}"`;
 }
 
-const MOST_LINES = 50;
-
-/** What a tool requires and nobody named: a line each, with its type and what it is for; so many that one can read them. */
-export function missingLines(named: ReadonlySet<string>, schema: JsonSchema): string[] {
-  const input = declared(schema, schema);
-  const required = Array.isArray(schema.required)
-    ? schema.required.filter((it) => typeof it === 'string')
-    : [];
-  const missing = required.filter((name) => !named.has(name));
-  const lines = missing.slice(0, MOST_LINES).map((name) => {
-    const member = memberOf(input, name);
-    const choices = choicesOf(member);
-    const type = choices.length > 0 ? `one of ${sayChoices(choices)}` : sayTypes(typesOf(member));
-    const what = member.forms.map(({ description }) => description).find((it) => typeof it === 'string');
-    const text = typeof what === 'string' ? firstLine(what) : '';
-    return `it needs ${name}: ${type}${text === '' ? '' : ` (${text})`}`;
-  });
-  const more = missing.length - lines.length;
-  return more > 0 ? [...lines, `it needs ${more} more`] : lines;
+/** A value as JSON, truncated for a message. */
+export function formatValue(value: unknown): string {
+  return truncate(jsonText(value), 60);
 }

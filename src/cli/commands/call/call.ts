@@ -10,11 +10,11 @@ import { endLine, partsText, resultParts } from '../../output/content-parts.ts';
 import { ExitCode, Failed, NotUnderstood } from '../../output/failure.ts';
 import { jsonDocument } from '../../output/format.ts';
 import { makeDirectory, saveParts } from '../../output/save-parts.ts';
-import { buildArguments, missingLines } from './arguments.ts';
-import { schemaError, schemaFaults } from './check-schema.ts';
+import { parseArguments } from './arguments.ts';
 import { answerElicitation } from './elicitation.ts';
 import { callTarget, findTool } from './find-tool.ts';
 import { type Input, readInput } from './input.ts';
+import { schemaError, validateArguments } from './validate.ts';
 
 const HELP = `
 Connects that one server, calls the tool, and prints what it gave. Arguments are one JSON object or words:
@@ -121,33 +121,34 @@ export function startCall(request: CallRequest, env: NodeJS.ProcessEnv): Promise
   });
 }
 
-/** What was typed, as the tool takes it; with `unchecked`, what only the schema has against it is told and no more. */
+/** The arguments for the tool. Problems that only the schema shows are reported and, unless unchecked, refused. */
 async function argumentsOf(
   { output }: Connected,
   { server, name, inputSchema }: HostTool,
   { input: { base, given }, checks }: CallRequest,
 ): Promise<Record<string, unknown>> {
-  const say = (line: string) => `${server} ${name}: ${line}`;
+  const withName = (line: string) => `${server} ${name}: ${line}`;
   const invalid = await schemaError(inputSchema);
   if (invalid !== undefined) {
-    const typed = buildArguments(base, given, inputSchema);
-    const { args, unreadable } = typed.unreadable.length > 0 ? buildArguments(base, given, {}) : typed;
-    if (unreadable.length > 0) throw new NotUnderstood(...unreadable.map(say));
+    const typed = parseArguments(base, given, inputSchema);
+    const { args, faults } = typed.faults.length > 0 ? parseArguments(base, given, {}) : typed;
+    if (faults.length > 0) throw new NotUnderstood(...faults.map(withName));
     output.tell(
-      say(
-        `its schema is invalid at ${invalid}, so the arguments are not checked here; the server checks them`,
-      ),
+      withName(`the tool's schema is invalid at ${invalid}; arguments are sent without validation`),
     );
     return args;
   }
-  const { args, unreadable, faults, notes } = buildArguments(base, given, inputSchema);
-  const named = new Set([...Object.keys(args), ...given.map(({ key }) => key)]);
-  const found = [...faults, ...missingLines(named, inputSchema)];
-  if (unreadable.length + found.length === 0) found.push(...(await schemaFaults(args, inputSchema)));
-  if (unreadable.length > 0 || (found.length > 0 && checks === 'schema')) {
-    throw new NotUnderstood(...[...unreadable, ...faults, ...notes, ...found.slice(faults.length)].map(say));
+  const { args, faults, unknown } = parseArguments(base, given, inputSchema);
+  const refused = unknown.filter(({ isAllowed }) => !isAllowed).map(({ text }) => text);
+  const notes = unknown.filter(({ isAllowed }) => isAllowed).map(({ text }) => text);
+  const names = new Set(given.map(({ key }) => key));
+  const invalidArgs = await validateArguments(args, inputSchema, names);
+  const isReported = (line: string) => refused.some((it) => it.startsWith(line));
+  const found = [...refused, ...invalidArgs.filter((line) => !isReported(line))];
+  if (faults.length > 0 || (found.length > 0 && checks === 'schema')) {
+    throw new NotUnderstood(...[...faults, ...notes, ...found].map(withName));
   }
-  for (const line of [...found, ...notes]) output.tell(say(line));
+  for (const line of [...found, ...notes]) output.tell(withName(line));
   return args;
 }
 

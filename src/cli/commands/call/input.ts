@@ -32,19 +32,19 @@ async function readBase(
   stdin: NodeJS.ReadableStream,
 ): Promise<{ readonly value: Input['base'] } | { readonly fault: string }> {
   if (!base) return { value: {} };
-  const what = base.source === 'stdin' ? 'what came through stdin' : 'the input';
+  const what = base.source === 'stdin' ? 'stdin' : 'the input';
   const given = base.source === 'stdin' ? await text(stdin) : base.text;
   const fault = jsonFault(given);
-  if (fault !== undefined) return { fault: `${what} is no JSON: ${fault}` };
+  if (fault !== undefined) return { fault: `${what} is not valid JSON: ${fault}` };
   const value: unknown = JSON.parse(given);
-  return isRecord(value) && !Array.isArray(value) ? { value } : { fault: `${what} is no JSON object` };
+  return isRecord(value) ? { value } : { fault: `${what} is not a JSON object` };
 }
 
 async function readText(path: string): Promise<{ readonly text: string } | { readonly fault: string }> {
   try {
     return { text: await readFile(path, 'utf8') };
   } catch (cause) {
-    return { fault: `${path} cannot be read: ${messageOf(cause)}` };
+    return { fault: `cannot read ${path}: ${messageOf(cause)}` };
   }
 }
 /** One `key=value` of a command line. */
@@ -72,13 +72,14 @@ export function readWords(words: readonly string[]): Words {
   let base: Words['base'];
   for (const word of words) {
     const isBase = word === '-' || word.trimStart().startsWith('{');
-    if (isBase && base) faults.push(`${word === '-' ? '-' : 'the JSON'} comes after another whole input`);
+    if (isBase && base)
+      faults.push(`${word === '-' ? '-' : 'the JSON'} cannot follow another complete input`);
     else if (word === '-') base = { source: 'stdin' };
     else if (isBase) base = { source: 'word', text: word };
     else {
       const assignment = readAssignment(word);
       if (assignment) assignments.push(assignment);
-      else faults.push(`${JSON.stringify(word)} is no key=value, no key:=json and no JSON object`);
+      else faults.push(`${JSON.stringify(word)} is not key=value, key:=json or a JSON object`);
     }
   }
   return { ...(base && { base }), assignments, faults };

@@ -1,4 +1,4 @@
-import { counted, many, percent } from '../../output/format.ts';
+import { counted, firstLine, many, percent } from '../../output/format.ts';
 import { table } from '../../terminal/table.ts';
 import type { Match, ServerReport, ToolReport, ToolsReport } from './report.ts';
 
@@ -28,11 +28,6 @@ export function marksOf({ annotations }: Pick<ToolReport, 'annotations'>): strin
     annotations?.destructiveHint === true ? 'destructive' : '',
   ];
   return marks.filter((mark) => mark !== '').join(' ');
-}
-
-/** The first line that says something. */
-export function firstLine(description = ''): string {
-  return description.trim().split('\n', 1)[0]?.trim() ?? '';
 }
 
 function headOf({ name, tools, serverInfo }: ServerReport): string {

@@ -105,7 +105,7 @@ describe('call', () => {
     [
       'what is missing, of another type or unknown',
       ['typed', 'tags:=5', 'tag=a'],
-      /^toolplane: odd typed: the tool declares no "tag"; did you mean "tags"\?\ntoolplane: odd typed: tags: must be a list, not 5\ntoolplane: odd typed: it needs count: an integer\n$/,
+      /^toolplane: odd typed: unknown argument "tag"; did you mean "tags"\?\ntoolplane: odd typed: missing argument "count" \(an integer\)\ntoolplane: odd typed: tags: must be a list, not 5\n$/,
     ],
   ])('%s is exit code 2, before anything is called', async (_, words, message) => {
     const { code, stdout, stderr } = await runCli([...ODD, ...words]);
@@ -114,9 +114,9 @@ describe('call', () => {
   });
 
   test.each([
-    ['a name it does not declare', ['dryRn=true'], 'the tool declares no "dryRn"; did you mean "dryRun"?'],
+    ['a name it does not declare', ['dryRn=true'], 'unknown argument "dryRn"; did you mean "dryRun"?'],
     ['a type within a list', ['edits:=[{"to":5}]'], 'edits[0].to: must be a string, not 5'],
-    ['what is missing within a list', ['edits:=[{}]'], 'edits[0]: it needs to: a string'],
+    ['what is missing within a list', ['edits:=[{}]'], 'edits[0]: missing argument "to" (a string)'],
   ])('%s keeps a call from being made, unless it is to be unchecked', async (_, words, fault) => {
     const heard = join(newDirectory(), 'heard');
     const call = ['call', '--mcp-config', config({ odd: odd({ HEARD: heard }) }), 'odd', 'edit', ...words];
@@ -236,8 +236,8 @@ describe('call', () => {
     const { code, stdout, stderr } = await runCli([...call, ...words.split(' ')]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${sent}\n` });
     expect(stderr).toBe(
-      'toolplane: odd misspelled: its schema is invalid at properties.city.type ("strng"), ' +
-        'so the arguments are not checked here; the server checks them\n',
+      'toolplane: odd misspelled: the tool\'s schema is invalid at properties.city.type ("strng"); ' +
+        'arguments are sent without validation\n',
     );
   });
 });

@@ -29,18 +29,21 @@ describe('read input', () => {
   });
 
   test.each([
-    ['a word that is none', ['count'], '', '"count" is no key=value, no key:=json and no JSON object'],
-    ['JSON that is none', ['{"a":1'], '', 'the input is no JSON: it ends too early'],
-    ['no object', ['-'], '[1]', 'what came through stdin is no JSON object'],
-    ['nothing', ['-'], '', 'what came through stdin is no JSON: it ends too early'],
+    ['a word that is none', ['count'], '', '"count" is not key=value, key:=json or a JSON object'],
+    [
+      'JSON that is none',
+      ['{"a":1'],
+      '',
+      'the input is not valid JSON: line 1, column 7: a closing } is missing',
+    ],
+    ['no object', ['-'], '[1]', 'stdin is not a JSON object'],
+    ['nothing', ['-'], '', 'stdin is not valid JSON: it is empty'],
   ])('%s is a fault', async (_, words, stdin, fault) => {
     expect((await read(words, stdin)).faults).toEqual([fault]);
   });
 
   test('a file that is not there is a fault that names it', async () => {
-    expect((await read(['a=@none'])).faults).toEqual([
-      expect.stringMatching(/^a: none cannot be read: ENOENT/),
-    ]);
+    expect((await read(['a=@none'])).faults).toEqual([expect.stringMatching(/^a: cannot read none: ENOENT/)]);
   });
 });
 
@@ -74,11 +77,11 @@ describe('read words', () => {
   });
 
   test.each([
-    [['a'], ['"a" is no key=value, no key:=json and no JSON object']],
-    [['=a'], ['"=a" is no key=value, no key:=json and no JSON object']],
-    [[':=a'], ['":=a" is no key=value, no key:=json and no JSON object']],
-    [['-', '{}'], ['the JSON comes after another whole input']],
-    [['{}', '-'], ['- comes after another whole input']],
+    [['a'], ['"a" is not key=value, key:=json or a JSON object']],
+    [['=a'], ['"=a" is not key=value, key:=json or a JSON object']],
+    [[':=a'], ['":=a" is not key=value, key:=json or a JSON object']],
+    [['-', '{}'], ['the JSON cannot follow another complete input']],
+    [['{}', '-'], ['- cannot follow another complete input']],
   ])('%j is not understood', (words, faults) => {
     expect(readWords(words).faults).toEqual(faults);
   });

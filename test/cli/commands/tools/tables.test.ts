@@ -1,13 +1,8 @@
 import { expect, test } from 'vitest';
 import { changeTable } from '../../../../src/cli/commands/tools/changes.ts';
 import type { ServerReport, ToolReport, ToolsReport } from '../../../../src/cli/commands/tools/report.ts';
-import {
-  costTable,
-  firstLine,
-  marksOf,
-  matchTable,
-  toolTable,
-} from '../../../../src/cli/commands/tools/tables.ts';
+import { costTable, marksOf, matchTable, toolTable } from '../../../../src/cli/commands/tools/tables.ts';
+import { firstLine } from '../../../../src/cli/output/format.ts';
 
 import { findToolChange } from '../../../../src/pool/pinning/tool-change.ts';
 

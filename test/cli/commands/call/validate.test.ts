@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { schemaError, schemaFaults } from '../../../../src/cli/commands/call/check-schema.ts';
+import { schemaError, validateArguments } from '../../../../src/cli/commands/call/validate.ts';
 import type { JsonSchema } from '../../../../src/protocol/mcp.ts';
 
 const SCHEMA: JsonSchema = {
@@ -41,16 +41,16 @@ test.each<[object, string[]]>([
   [{ edits: [{ oldText: 'a', newText: 'b' }], id: ['x'], shape: 'dot', count: 1 }, []],
   [
     { edits: [{ oldText: 'a' }, 5] },
-    ['edits[0]: it needs newText: a string', 'edits[1]: must be a JSON object, not 5'],
+    ['edits[0]: missing argument "newText" (a string)', 'edits[1]: must be a JSON object, not 5'],
   ],
   [
     { edits: [{ oldText: 1, newText: 'b', x: 1 }] },
-    ['edits[0]: the tool declares no "x"', 'edits[0].oldText: must be a string, not 1'],
+    ['edits[0]: unknown argument "x"', 'edits[0].oldText: must be a string, not 1'],
   ],
   [{ id: 5 }, ['id: must be a string or a list, not 5']],
   [{ id: ['a', 5] }, ['id[1]: must be a string, not 5']],
   [{ shape: { kind: 'dot', at: { x: 'left' } } }, ['shape.at.x: must be a number, not "left"']],
-  [{ shape: { kind: 'dot', at: {} } }, ['shape.at: it needs x: a number']],
+  [{ shape: { kind: 'dot', at: {} } }, ['shape.at: missing argument "x" (a number)']],
   [{ shapes: ['a', { kind: 'line', at: { x: 1 } }] }, ['shapes[1].kind: must be "dot", not "line"']],
   [{ level: ['mid'] }, ['level[0]: must be one of low, high, not "mid"']],
   [{ count: 0 }, ['count: must be >= 1']],
@@ -58,7 +58,7 @@ test.each<[object, string[]]>([
   // What a server may try for itself.
   [{ name: `${'a'.repeat(60)}!` }, []],
 ])('%j', async (args, faults) => {
-  expect(await schemaFaults(args, SCHEMA)).toEqual(faults);
+  expect(await validateArguments(args, SCHEMA)).toEqual(faults);
 });
 
 test('forms at the root: one of two names is needed', async () => {
@@ -67,9 +67,9 @@ test('forms at the root: one of two names is needed', async () => {
     properties: { a: {}, b: {} },
     anyOf: [{ required: ['a'] }, { required: ['b'] }],
   };
-  expect(await schemaFaults({ b: 1 }, schema)).toEqual([]);
-  expect(await schemaFaults({}, schema)).toEqual([
-    'the input: fits none of its forms; of the nearest: it needs a',
+  expect(await validateArguments({ b: 1 }, schema)).toEqual([]);
+  expect(await validateArguments({}, schema)).toEqual([
+    'the arguments: matches none of its alternatives; the closest one: missing argument "a" (anything)',
   ]);
 });
 
@@ -79,7 +79,9 @@ test('older drafts are read as such', async () => {
     type: 'object',
     properties: { pair: { type: 'array', items: [{ type: 'string' }, { type: 'number' }] } },
   };
-  expect(await schemaFaults({ pair: ['a', 'b'] }, schema)).toEqual(['pair[1]: must be a number, not "b"']);
+  expect(await validateArguments({ pair: ['a', 'b'] }, schema)).toEqual([
+    'pair[1]: must be a number, not "b"',
+  ]);
 });
 
 test.each([
@@ -87,14 +89,14 @@ test.each([
   ['a reference that leads nowhere', { properties: { a: { $ref: '#/$defs/none' } } }],
   ['words of no draft', { type: 'text', properties: 5 }],
 ])('%s: a schema that cannot be read refuses nothing', async (_, schema) => {
-  expect(await schemaFaults({ a: 1 }, schema)).toEqual([]);
+  expect(await validateArguments({ a: 1 }, schema)).toEqual([]);
 });
 
 test('a schema that is too large to be held against anything refuses nothing', async () => {
   const properties = Object.fromEntries(
     Array.from({ length: 30_000 }, (_, at) => [`p${at}`, { type: 'string' }]),
   );
-  expect(await schemaFaults({ p1: 5 }, { properties })).toEqual([]);
+  expect(await validateArguments({ p1: 5 }, { properties })).toEqual([]);
 });
 
 test.each<[string, object, JsonSchema]>([
@@ -122,7 +124,7 @@ test.each<[string, object, JsonSchema]>([
   ['references to itself', { a: 1 }, { anyOf: Array.from({ length: 30 }, () => ({ $ref: '#' })) }],
 ])('%s: a schema that takes too long refuses nothing', async (_, args, schema) => {
   const began = performance.now();
-  expect(await schemaFaults(args, schema)).toEqual([]);
+  expect(await validateArguments(args, schema)).toEqual([]);
   expect(performance.now() - began).toBeLessThan(4_000);
 });
 
@@ -132,12 +134,12 @@ test('patterns for names are matched in linear time; one that cannot be used ref
     additionalProperties: false,
   });
   const long = 'a'.repeat(100_000);
-  expect(await schemaFaults({ a: 1, x_1: 'x' }, named('^a+$', '^x_'))).toEqual([
+  expect(await validateArguments({ a: 1, x_1: 'x' }, named('^a+$', '^x_'))).toEqual([
     'a: must be a string, not 1',
   ]);
-  expect(await schemaFaults({ [long]: 'x' }, named('^(a+)+$'))).toEqual([]);
-  expect(await schemaFaults({ [`${long}!`]: 'x' }, named('^(a+)+$'))).toHaveLength(1);
-  expect(await schemaFaults({ b: 1 }, named('^(?!a)'))).toEqual([]);
+  expect(await validateArguments({ [long]: 'x' }, named('^(a+)+$'))).toEqual([]);
+  expect(await validateArguments({ [`${long}!`]: 'x' }, named('^(a+)+$'))).toHaveLength(1);
+  expect(await validateArguments({ b: 1 }, named('^(?!a)'))).toEqual([]);
 });
 
 const withCity = (city: unknown) => ({ type: 'object', properties: { city } });
