@@ -2,7 +2,7 @@ import type { Client, Implementation, ServerCapabilities } from '@modelcontextpr
 import type { Scope } from '../../base/async/scope.ts';
 import type { CallToolResult } from '../../protocol/mcp.ts';
 import type { ListKind, Notices } from './notifications.ts';
-import type { CallOptions, Question, Requests } from './requests.ts';
+import type { CallOptions, Requests } from './requests.ts';
 import type { ServerAnswer } from './server-requests.ts';
 import { ModernRequests } from './stateless-requests.ts';
 import type { Wire } from './wire.ts';
@@ -69,9 +69,7 @@ export function connectionOf(name: string, parts: Parts): Connection {
   const { client, wire, requests, notices, answers, stderr, scope } = parts;
   const era = client.getProtocolEra() ?? 'legacy';
   const mirrors = era === 'modern' && wire.hasPerRequestStream;
-  const modern = era === 'modern' ? new ModernRequests(name, requests, { answers, mirrors }) : undefined;
-  const ask = (question: Question, options: CallOptions) =>
-    modern ? modern.ask(question, options) : requests.ask(question, options);
+  const requester = era === 'modern' ? new ModernRequests(name, requests, { answers, mirrors }) : requests;
   let closing: Promise<void> | undefined;
   return {
     name,
@@ -85,21 +83,16 @@ export function connectionOf(name: string, parts: Parts): Connection {
     heardAt: () => wire.heardAt,
     isBusy: () => requests.isBusy,
     async ping(signal) {
-      await ask({ method: era === 'modern' ? 'server/discover' : 'ping', params: {} }, { signal });
+      await requester.ask({ method: era === 'modern' ? 'server/discover' : 'ping', params: {} }, { signal });
     },
     listTools: (cursor, signal) =>
-      ask(
+      requester.ask(
         { method: 'tools/list', params: cursor === undefined ? {} : { cursor } },
         { timeoutMs: LIST_MS, ...(signal && { signal }) },
       ),
     callTool: (tool, args, options = {}) =>
-      (modern
-        ? modern.callTool(tool, args, options)
-        : requests.ask(
-            { method: 'tools/call', params: { name: tool, arguments: args } },
-            options,
-          )) as Promise<Partial<CallToolResult>>,
-    ask: (method, params, options = {}) => ask({ method, params }, options),
+      requester.ask({ method: 'tools/call', params: { name: tool, arguments: args } }, options),
+    ask: (method, params, options = {}) => requester.ask({ method, params }, options),
     onListChanged: notices.listChanged.on,
     onNotice: notices.all.on,
     onTrouble: notices.trouble.on,

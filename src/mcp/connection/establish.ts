@@ -54,11 +54,8 @@ export async function establish(
   wire.onDropped = (why) => dropped.hear(why);
   const requests = new Requests(name, wire, world.secrets);
   const notices = new Notices(world.onLog && ((it) => world.onLog?.(name, it)));
-  wire.tap = (message) => {
-    if (requests.take(message) === 'taken') return 'taken';
-    notices.hear(message);
-    return 'passed';
-  };
+  wire.onOwnMessage = (message) => requests.take(message);
+  wire.onOtherMessage = (message) => notices.hear(message);
   const plan = planEra(entry, wire.isProcessLike ? 'process' : 'network', known, attempt.limitMs);
   client.setVersionNegotiation(plan.negotiation);
   const options = { signal: attempt.signal, timeout: Math.min(attempt.limitMs, LONGEST_MS) };

@@ -69,24 +69,25 @@ export class Requests {
   }
 
   /** Takes answers and progress of our own requests, also those nobody waits for any more. */
-  take(message: Record<string, unknown>): 'taken' | 'passed' {
+  take(message: Record<string, unknown>): boolean {
     const { method } = message;
     if (typeof method !== 'string') {
       const id = idOf(message.id);
-      if (!(id >= 1 && id <= this.#last)) return 'passed';
-      this.#answer(id, message);
-      return 'taken';
+      if (!(id >= 1 && id <= this.#last)) return false;
+      const waiting = this.#waiting.get(id);
+      if (waiting && this.#forget(id, waiting)) this.#settle(waiting, message);
+      return true;
     }
-    if (method !== 'notifications/progress' || !isRecord(message.params)) return 'passed';
+    if (method !== 'notifications/progress' || !isRecord(message.params)) return false;
     const waiting = this.#waiting.get(idOf(message.params.progressToken));
-    if (!waiting) return 'passed';
+    if (!waiting) return false;
     waiting.idle?.refresh();
     try {
       waiting.options.onProgress?.(message.params as unknown as Progress);
     } catch {
       // What its listener throws is no fault of the server's.
     }
-    return 'taken';
+    return true;
   }
 
   /** The connection is over: whatever waits is told so at once. */
@@ -165,19 +166,14 @@ export class Requests {
     }
   }
 
-  #answer(id: number, message: Record<string, unknown>): void {
-    const waiting = this.#waiting.get(id);
-    if (!waiting || !this.#forget(id, waiting)) return;
-    if (message.error === undefined || message.error === null) {
-      const { result } = message;
-      const fault = faultOfResult(this.#server, waiting.question.method, result);
-      if (fault === undefined) waiting.resolve(result as Record<string, unknown>);
-      else waiting.reject(fault);
+  #settle({ question, resolve, reject }: Waiting, { error, result }: Record<string, unknown>): void {
+    if (error !== undefined && error !== null) {
+      reject(explain(this.#server, faultOfError(this.#server, error), { secrets: this.#secrets }));
       return;
     }
-    waiting.reject(
-      explain(this.#server, faultOfError(this.#server, message.error), { secrets: this.#secrets }),
-    );
+    const fault = faultOfResult(this.#server, question.method, result);
+    if (fault === undefined) resolve(result as Record<string, unknown>);
+    else reject(fault);
   }
 
   #expire(id: number, waiting: Waiting, limit: Limit, ms: number): void {

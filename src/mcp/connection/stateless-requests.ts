@@ -32,7 +32,21 @@ export class ModernRequests {
     this.#mirrors = mirrors;
   }
 
+  /** A tool call carries the headers of the tool as it was listed; if the server wants others, the tools are listed again. */
   async ask(question: Question, options: CallOptions): Promise<Record<string, unknown>> {
+    if (!this.#mirrors || question.method !== 'tools/call') return this.#complete(question, options);
+    const started = performance.now();
+    try {
+      return await this.#complete(this.#withHeaders(question), options);
+    } catch (failure) {
+      if (!(failure instanceof ServerFault) || failure.code !== HEADER_MISMATCH) throw failure;
+      const left = () => within(options, started);
+      await this.#relist(left);
+      return this.#complete(this.#withHeaders(question), left());
+    }
+  }
+
+  async #complete(question: Question, options: CallOptions): Promise<Record<string, unknown>> {
     const started = performance.now();
     const first = await this.#requests.ask(question, options);
     const result = isInputRequired(first) ? await this.#askThrough(question, first, options, started) : first;
@@ -45,28 +59,11 @@ export class ModernRequests {
     return rest;
   }
 
-  /** Calls with the headers of the tool as it was listed; if the server wants others, it is listed anew. */
-  async callTool(
-    name: string,
-    args: Record<string, unknown>,
-    options: CallOptions,
-  ): Promise<Record<string, unknown>> {
-    const params = { name, arguments: args };
-    const question = () => {
-      const marked = this.#params.get(name);
-      const headers = marked ? paramHeaders(marked, args) : {};
-      return { method: 'tools/call', params, ...(Object.keys(headers).length > 0 && { headers }) };
-    };
-    const started = performance.now();
-    try {
-      return await this.ask(question(), options);
-    } catch (failure) {
-      if (!this.#mirrors || !(failure instanceof ServerFault) || failure.code !== HEADER_MISMATCH)
-        throw failure;
-      const left = () => within(options, started);
-      await this.#relist(left);
-      return this.ask(question(), left());
-    }
+  #withHeaders(question: Question): Question {
+    const { name, arguments: args } = question.params;
+    const marked = this.#params.get(String(name));
+    const headers = marked ? paramHeaders(marked, args as Record<string, unknown>) : {};
+    return Object.keys(headers).length > 0 ? { ...question, headers } : question;
   }
 
   async #relist(left: () => CallOptions): Promise<void> {

@@ -10,16 +10,15 @@ import { INVALID_REQUEST, type RpcFailure, type RpcId, rpcFailure } from '../../
 import { TOO_LARGE } from '../transports/oversized-message.ts';
 import { Secrets } from './secrets.ts';
 
-/** Sees each message before the official client does; what it takes goes no further. */
-type Tap = (message: Record<string, unknown>) => 'taken' | 'passed';
-
 /** A transport with our own requests beside those of the official client, and an account of how far the handshake came. */
 export class Wire implements Transport {
   onmessage?: (message: JSONRPCMessage, extra?: MessageExtraInfo) => void;
   onclose?: () => void;
   onerror?: (error: Error) => void;
-  /** Sees what comes in. */
-  tap: Tap = () => 'passed';
+  /** Gets each message first; returns true for responses and progress of our own requests, which go no further. */
+  onOwnMessage: (message: Record<string, unknown>) => boolean = () => false;
+  /** Gets every other message. */
+  onOtherMessage: (message: Record<string, unknown>) => void = () => {};
   /** Hears of what the transport complains of, failed requests excepted: whoever asked is told of those. */
   onTrouble: () => void = () => {};
   /** Hears why a message of the server went no further. */
@@ -132,20 +131,19 @@ export class Wire implements Transport {
     try {
       const bounded = boundNesting(received);
       if (bounded.kind === 'dropped') this.onDropped(bounded.why);
-      else if (bounded.kind === 'refused') this.send(bounded.reply).catch(() => {});
-      else this.#take(this.#secrets.maskMessage(bounded.message), extra);
+      if (bounded.kind === 'refused') this.send(bounded.reply).catch(() => {});
+      if (bounded.kind !== 'message') return;
+      const message = this.#secrets.maskMessage(bounded.message);
+      if (this.onOwnMessage(message)) return;
+      this.onOtherMessage(message);
+      // A server that sends pings and does not read the replies gets no more replies until it has read some.
+      if (this.#replies.isBusy && message.method === 'ping' && 'id' in message) return;
+      if (this.#asked.size > 0 && !('method' in message)) this.#note(message);
+      this.onmessage?.(message as JSONRPCMessage, extra);
     } catch {
       // Whatever a server says, whoever brings it must not fall over it.
       this.onTrouble();
     }
-  }
-
-  #take(message: Record<string, unknown>, extra: MessageExtraInfo | undefined): void {
-    if (this.tap(message) === 'taken') return;
-    // Whoever pings and does not read the answers is not answered, until it has read some.
-    if (this.#replies.isBusy && 'method' in message && message.method === 'ping' && 'id' in message) return;
-    if (this.#asked.size > 0 && !('method' in message)) this.#note(message);
-    this.onmessage?.(message as JSONRPCMessage, extra);
   }
 
   #note(message: Record<string, unknown>): void {

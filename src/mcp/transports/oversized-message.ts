@@ -3,8 +3,15 @@ import { INVALID_REQUEST, type RpcFailure, type RpcId, rpcFailure } from '../../
 /** The code of the answer we give to ourselves in place of one that was too long; no server uses it. */
 export const TOO_LARGE = -31413;
 
-/** Longest message where nobody says otherwise. */
-export const MAX_FRAME_BYTES = 16 * 1024 * 1024;
+/** Longest message accepted if neither the entry nor the host sets a limit. */
+const MAX_FRAME_BYTES = 16 * 1024 * 1024;
+
+type FrameLimit = { readonly maxFrameBytes?: number | undefined };
+
+/** The longest message accepted from a server, in bytes: the entry's limit, else the host's, else 16 MiB. */
+export function maxFrameBytesOf(entry: FrameLimit, host: FrameLimit): number {
+  return entry.maxFrameBytes ?? host.maxFrameBytes ?? MAX_FRAME_BYTES;
+}
 
 /** Fails the one request whose answer was longer than is taken. `data` tells both figures. */
 export function tooLarge(id: RpcId, bytes: number, limit: number): RpcFailure {

@@ -12,7 +12,7 @@ async function open(kind: 'pipe' | 'http' = 'pipe', era: 'legacy' | 'modern' = '
   const requests = new Requests('srv', wire);
   if (era === 'modern') requests.speakModern(ENVELOPE);
   const passed: unknown[] = [];
-  wire.tap = (message) => requests.take(message);
+  wire.onOwnMessage = (message) => requests.take(message);
   wire.onmessage = (message) => passed.push(message);
   let troubles = 0;
   wire.onTrouble = () => troubles++;

@@ -3,6 +3,7 @@ import { redactText } from '../../../base/text/redact.ts';
 import type { HttpServerEntry } from '../../../protocol/server-entry.ts';
 import type { ConnectWorld } from '../../connection/connect-context.ts';
 import { HostError } from '../../errors/host-error.ts';
+import { maxFrameBytesOf } from '../oversized-message.ts';
 import { createFetch } from './fetch.ts';
 
 import type { HttpKind, HttpWatch } from './http-response.ts';
@@ -12,9 +13,6 @@ import { tlsOptions, VERIFIED } from './tls-options.ts';
 
 /** What an entry says of where a server is and who we are. */
 export type HttpEntry = Omit<HttpServerEntry, 'type'>;
-
-/** The longest message taken where nobody says. */
-const LIMIT_BYTES = 16 * 1024 * 1024;
 
 type OpenHttp = {
   fetch: typeof globalThis.fetch;
@@ -37,7 +35,7 @@ export async function openHttp(
   const headers = headersOf(name, entry, world);
   const { pool, via } = await openPool(name, entry, world);
   const mask = (text: string) => world.secrets?.maskCredentials(text) ?? text;
-  const limited = { ...watch, mask, limit: frameLimit(entry, world) };
+  const limited = { ...watch, mask, limit: maxFrameBytesOf(entry, world) };
   const fetch = createFetch({ kind, pool, via, url, headers, watch: limited });
   return {
     fetch,
@@ -47,11 +45,6 @@ export async function openHttp(
       await Promise.all([headers.close(), pool.destroy().catch(() => {})]);
     },
   };
-}
-
-/** The longest message taken from a server, in bytes. */
-export function frameLimit(entry: { maxFrameBytes?: number }, world: ConnectWorld): number {
-  return entry.maxFrameBytes ?? world.maxFrameBytes ?? LIMIT_BYTES;
 }
 
 /** Refuses what is no full URL, and one with a password in it, which would end up in logs. */

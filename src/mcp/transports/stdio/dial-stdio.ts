@@ -5,7 +5,7 @@ import type { ConnectWorld, Dialed } from '../../connection/connect-context.ts';
 import { credentialsOf, Secrets } from '../../connection/secrets.ts';
 import { NoiseTeller } from '../../connection/warnings.ts';
 import { HostError } from '../../errors/host-error.ts';
-import { MAX_FRAME_BYTES } from '../oversized-message.ts';
+import { maxFrameBytesOf } from '../oversized-message.ts';
 import { leastEnvironment } from './server-environment.ts';
 import { POSIX_PROCESSES } from './server-process.ts';
 import { StdioTransport } from './stdio-transport.ts';
@@ -33,7 +33,7 @@ export async function dialStdio(name: string, entry: StdioServerEntry, world: Co
       env,
       cwd: await directoryOf(name, entry, world),
     },
-    maxFrameBytes: entry.maxFrameBytes ?? world.maxFrameBytes ?? MAX_FRAME_BYTES,
+    maxFrameBytes: maxFrameBytesOf(entry, world),
     secrets,
     onStderr: (line) => world.onStderr?.(name, line),
     onNoise: (what, kind) => (kind === 'fault' ? faults : noise).hear(what),

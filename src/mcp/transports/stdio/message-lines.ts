@@ -69,17 +69,13 @@ export function readMessages(line: string, reader: MessageReader): void {
   const value = parse(text);
   if (value === undefined) {
     if (text.trim() !== '') reader.onNoise(text);
-  } else if (Array.isArray(value)) {
-    for (const member of value) {
-      if (!deliver(member, reader)) reader.onNoise(sayValue(member));
-    }
-  } else if (!deliver(value, reader)) reader.onNoise(text);
-}
-
-function deliver(value: unknown, { onMessage }: MessageReader): boolean {
-  const message = tidyMessage(value);
-  if (message) onMessage(message);
-  return message !== undefined;
+    return;
+  }
+  for (const member of Array.isArray(value) ? value : [value]) {
+    const message = tidyMessage(member);
+    if (message) reader.onMessage(message);
+    else reader.onNoise(Array.isArray(value) ? sayValue(member) : text);
+  }
 }
 
 /** Undefined is what is no JSON object or list; most noise is told by its first character, without a throw. */

@@ -3,12 +3,13 @@ import type { WebSocket } from 'ws';
 import type { WsServerEntry } from '../../../protocol/server-entry.ts';
 import type { ConnectWorld, Dialed } from '../../connection/connect-context.ts';
 
-import { CONNECT_MS, checkProxy, frameLimit, headersOf, urlOf } from '../http/open-http.ts';
+import { CONNECT_MS, checkProxy, headersOf, urlOf } from '../http/open-http.ts';
 
 import { openTunnel, proxyFor } from '../http/proxy.ts';
 import { type TlsOptions, tlsOptions } from '../http/tls-options.ts';
 import { WatchedTransport } from '../http/tracked-transport.ts';
 
+import { maxFrameBytesOf } from '../oversized-message.ts';
 import { mostTaken, WsTransport } from './ws-transport.ts';
 
 const HEARTBEAT_MS = 15_000;
@@ -26,7 +27,7 @@ export async function dialWs(
   const url = urlOf(name, entry.url);
   const headers = headersOf(name, entry, world);
   const mask = (text: string) => world.secrets?.maskCredentials(text) ?? text;
-  const limits = { heartbeatMs, limit: frameLimit(entry, world), mask };
+  const limits = { heartbeatMs, limit: maxFrameBytesOf(entry, world), mask };
   const open = await opener(name, url, entry, world);
   let sent: Readonly<Record<string, string>> = {};
   const inner = new WsTransport(
