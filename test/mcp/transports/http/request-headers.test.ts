@@ -70,7 +70,7 @@ describe('a headersHelper', () => {
   test('does not outlive a host that is killed', async () => {
     const { hold, started, ended } = lifeline();
     const host = startHost(`
-      const { runHeadersHelper } = await import('#mcp/transports/http/headers-helper.ts');
+      const { runHeadersHelper } = await import('#mcp/transports/http/request-headers.ts');
       const world = { env: process.env, connectTimeoutMs: 1000, clientInfo: { name: 'test', version: '1' } };
       const asked = runHeadersHelper('srv', { url: 'http://h/', headersHelper: ${JSON.stringify(`${hold} exec sleep 60`)} }, world);
       console.log('ready');

@@ -102,8 +102,8 @@ describe('least environment', () => {
     test('as the documentation lists them', () => {
       const text = readFileSync(new URL('../../../../docs/connections.md', import.meta.url), 'utf8');
       const [, section = ''] = text.split(/^### Environment of servers$/m);
-      const rows = section.slice(0, section.indexOf('Anything else')).matchAll(/^\| [a-z ]+ \| (.+) \|$/gm);
-      const cells = [...rows].map(([, cell = '']) => cell.split(', but')[0] ?? '');
+      const rows = section.slice(0, section.indexOf('Set other variables')).matchAll(/^\| [a-z ]+ \| (.+) \|$/gm);
+      const cells = [...rows].map(([, cell = '']) => cell.split('; not ')[0] ?? '');
       const names = cells.flatMap((cell) => [...cell.matchAll(/`([A-Za-z_]+)`/g)].map(([, it]) => it ?? ''));
       expect(names.length).toBeGreaterThan(20);
       expect(names.filter((it) => !isInherited(it, 'linux') && !isInherited(it, 'win32'))).toEqual([]);
