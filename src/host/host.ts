@@ -1,7 +1,7 @@
 import { type Backlog, Broadcast } from '../base/async/broadcast.ts';
 import { within } from '../base/async/timers.ts';
 import { isRecord } from '../base/json-value.ts';
-import { sayNews } from '../config/explain/startup-messages.ts';
+import { newStartupMessages } from '../config/explain/startup-messages.ts';
 import {
   configuredTimeouts,
   type LoadedConfiguration,
@@ -343,7 +343,7 @@ function followConfiguration(
       for (const name of running.forbidden(before, now, servers.all)) void servers.reconnect(name);
       if (added.length + removed.length + restarted.length > 0)
         emit({ type: 'configured', added, removed, restarted });
-      for (const text of sayNews(before, now)) note(text);
+      for (const text of newStartupMessages(before, now)) note(text);
     },
     note,
   });

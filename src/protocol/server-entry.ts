@@ -94,13 +94,6 @@ export type ExternalServerEntry =
   | UrlServerEntry
   | IdeServerEntry;
 
-/** Checks one external entry and returns it as it was given: the agent reads the rest (R31). */
-export function checkExternalEntry(key: string, entry: unknown): ExternalServerEntry {
-  const fault = externalEntryFault(entry);
-  if (fault === undefined) return entry as ExternalServerEntry;
-  throw new SdkError('bad-server', `mcpServers["${key}"]: ${fault.message}`, { server: key });
-}
-
 /** What is wrong with an entry; `member` is where, if it is one member of it that can be pointed at. */
 export type EntryFault = { readonly member?: string; readonly message: string };
 
@@ -243,8 +236,14 @@ function isTls(value: unknown): boolean {
 
 /** Checks an entry as it is written, before anything is put in: of a url that is not whole yet, what is there. */
 export function checkWritten(name: string, raw: unknown): ExternalServerEntry {
-  checkExternalEntry(name, isRecord(raw) && isOpen(raw.url) ? { ...raw, url: standIn(raw) } : raw);
-  return raw as ExternalServerEntry;
+  const fault = writtenEntryFault(raw);
+  if (fault === undefined) return raw as ExternalServerEntry;
+  throw new SdkError('bad-server', `mcpServers["${name}"]: ${fault.message}`, { server: name });
+}
+
+/** The first thing that is wrong with an entry whose references are not resolved yet, or undefined if it can be used. */
+export function writtenEntryFault(raw: unknown): EntryFault | undefined {
+  return externalEntryFault(isRecord(raw) && isOpen(raw.url) ? { ...raw, url: standIn(raw) } : raw);
 }
 
 function isOpen(value: unknown): value is string {

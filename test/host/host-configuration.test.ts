@@ -35,8 +35,14 @@ describe('a host with a configuration', () => {
       /^MCP server "theirs": not started: \.mcp\.json:3:5 .*: toolplane mcp approve theirs$/,
     ];
     expect(aside).toEqual({
-      off: { ...disabled, cause: { code: 'bad-config', message: expect.stringMatching(off) } },
-      theirs: { ...disabled, cause: { code: 'bad-config', message: expect.stringMatching(theirs) } },
+      off: {
+        ...disabled,
+        cause: { code: 'bad-config', message: expect.stringMatching(off), detail: expect.any(String) },
+      },
+      theirs: {
+        ...disabled,
+        cause: { code: 'bad-config', message: expect.stringMatching(theirs), detail: expect.any(String) },
+      },
     });
     const refused = {
       name: 'HostError',
@@ -82,7 +88,7 @@ describe('a host with a configuration', () => {
     expect(await told.promise).toEqual({
       type: 'warning',
       server: '',
-      message: expect.stringMatching(/^server "theirs" of \.mcp\.json:3:5 changed since it was approved/),
+      message: expect.stringMatching(/^server "theirs" in \.mcp\.json:3:5 changed since it was approved/),
     });
     expect(host.status().theirs).toMatchObject({ state: 'disabled', cause: { code: 'bad-config' } });
   });

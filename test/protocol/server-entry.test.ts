@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  checkExternalEntry,
   checkWritten,
   externalEntryFault,
   unknownMembers,
@@ -40,7 +39,7 @@ describe('server entry', () => {
     ],
     ['R31 unknown members pass', { command: 'x', future: true }],
   ])('%s is passed on as it was given', (_name, entry) => {
-    expect(checkExternalEntry('k', entry)).toBe(entry);
+    expect(checkWritten('k', entry)).toBe(entry);
   });
 
   const TLS = '"tls" may have ca, cert, key and serverName, each a string; verification cannot be turned off';
@@ -89,7 +88,7 @@ describe('server entry', () => {
     ],
     [{ command: 'x', maxFrameBytes: -1 }, '"maxFrameBytes" is a number of bytes above 0'],
   ])('%j is refused by the key and the fault', (entry, fault) => {
-    expect(() => checkExternalEntry('k', entry)).toThrow(
+    expect(() => checkWritten('k', entry)).toThrow(
       expect.objectContaining({ code: 'bad-server', server: 'k', message: `mcpServers["k"]: ${fault}` }),
     );
   });

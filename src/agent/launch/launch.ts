@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Configuration, readConfiguration } from '../../config/configuration.ts';
-import { sayFatal, sayNews, sayStart } from '../../config/explain/startup-messages.ts';
+import { fatalMessages, newStartupMessages, startupMessages } from '../../config/explain/startup-messages.ts';
 import { RunningConfiguration } from '../../config/running-configuration.ts';
 
 import { type FileRuleStore, fileRuleStore } from '../../config/settings/file-rule-store.ts';
@@ -58,10 +58,10 @@ export async function launch(link: AgentLink, given: Launch): Promise<AgentSessi
   const running = new RunningConfiguration(configuration);
   const env = { ...given.env, ...settings.env };
   const plan = planSession(flags, { settings, prompts, servers: running.servers }, { ...given, cwd, env });
-  const fatal = sayFatal(configuration);
+  const fatal = fatalMessages(configuration);
   const faults = [...parsed.faults, ...prompts.faults, ...fatal, ...plan.faults];
   if (faults.length > 0) throw refusal(faults);
-  for (const text of [...parsed.notes, ...sayStart(configuration), ...plan.notes]) note(text);
+  for (const text of [...parsed.notes, ...startupMessages(configuration), ...plan.notes]) note(text);
 
   const root = configuration.world.home;
   const opened = await openConversation(flags, { root, cwd, now, note });
@@ -106,7 +106,7 @@ export async function launch(link: AgentLink, given: Launch): Promise<AgentSessi
       const applied = stepsText(servers.configure(entries));
       // Dialled anew they fail, and say why.
       for (const name of running.forbidden(before, now, servers.all)) void servers.reconnect(name);
-      for (const text of [...(applied ? [applied] : []), ...sayNews(before, now)]) note(text);
+      for (const text of [...(applied ? [applied] : []), ...newStartupMessages(before, now)]) note(text);
     },
   });
   const end = () => running[Symbol.dispose]();

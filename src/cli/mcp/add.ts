@@ -190,7 +190,7 @@ export function startAdd(
     // Typed here, so it is meant from here; in the file of the person it would start at that file.
     const isRelative = cwd !== undefined && target.scope === 'user' && !cwd.startsWith('${');
     const meant = isRelative ? { ...given, cwd: resolve(session.world.cwd, cwd) } : given;
-    return storeServer(session, { ...target, given: givenEntry(target.name, meant) });
+    return storeServer(session, { ...target, given: givenEntry(meant) });
   });
 }
 

@@ -28,7 +28,7 @@ export type GivenEntry =
   | { readonly kind: 'faulty'; readonly faults: readonly string[] };
 
 /** The entry that is meant. */
-export function givenEntry(name: string, given: Given): GivenEntry {
+export function givenEntry(given: Given): GivenEntry {
   const transport = given.transport ?? transportOf(given.target);
   const env = pairs(given.env, /^([^=]+)=([\s\S]*)$/, '-e', 'KEY=value');
   const headers = pairs(given.headers, HEADER, '-H', '"Name: value"');
@@ -49,7 +49,7 @@ export function givenEntry(name: string, given: Given): GivenEntry {
     ...(given.trust && { trust: true }),
     ...(given.onDemand && { start: 'on-demand' }),
   };
-  const fault = entryFault(name, entry);
+  const fault = entryFault(entry);
   if (fault) return { kind: 'faulty', faults: [fault.message] };
   const notes = oneWordAdvice(entry, 'words');
   return { kind: 'entry', entry, ...(notes.length > 0 && { notes }) };
@@ -146,7 +146,7 @@ function ofEntry(name: string, value: unknown): GivenEntry {
   if (!isRecord(value) || Array.isArray(value)) {
     return faulty('it must be an object, such as {"command": "npx"} or {"url": "https://…"}');
   }
-  const fault = entryFault(name, value);
+  const fault = entryFault(value);
   if (fault) {
     const hints = isMap(value) ? ['give only what stands behind the name'] : foreignMembers(name, value);
     return faulty([fault.message, ...hints].join('; '));

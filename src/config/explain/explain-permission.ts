@@ -61,7 +61,7 @@ export function explainPermission(
     };
   });
   const all = [...rows.toSorted(byWeight), ...ofPendingFiles(configuration, ref, written)];
-  const said = withHooks(answerOf(ref.name, decision, all[0]), decision, hooks);
+  const effect = `${effectText(decision, all[0])}${hookText(decision, hooks)}.`;
   const isKnown = ref.server !== undefined || facts.isBuiltIn === true;
   const meant = isKnown ? undefined : meantTool(configuration, name, facts.builtIns ?? []);
   const guess = meant === undefined ? '' : `; did you mean "${meant}"?`;
@@ -69,8 +69,8 @@ export function explainPermission(
     kind: 'permission',
     name: ref.name,
     answer: isKnown
-      ? said
-      : `No tool "${name}" is known here${guess || '.'} One so called ${said.slice(ref.name.length + 1)}`,
+      ? `${ref.name} ${effect}`
+      : `No tool "${name}" is known here${guess || '.'} A tool of this name ${effect}`,
     standing: !isKnown ? 'unknown' : decision.kind === 'deny' ? 'unusable' : 'usable',
     decision: decision.kind,
     reason: decision.reason.text,
@@ -89,15 +89,23 @@ function decisionOf(
   facts: CallFacts,
 ): Decision {
   if (facts.fault !== undefined) return { kind: 'deny', reason: { text: facts.fault } };
-  const decision = decide({
+  return decide({
     ...situation,
     bypassLaunched: false,
+    ...(isUnasked(situation.call, facts) && {
+      doubt: UNKNOWN_EFFECT[situation.call.server ? 'server' : 'none'],
+    }),
     trusted: isTrusted(configuration, situation.call, facts),
     ...(facts.annotations && { annotations: facts.annotations }),
     ...(facts.changed !== undefined && { changed: { text: facts.changed, isNew: facts.isNew === true } }),
   });
-  return isUnasked(situation.call, facts) ? withoutClaim(decision, situation.call) : decision;
 }
+
+/** Why the decision cannot rest on the tool's annotations. */
+const UNKNOWN_EFFECT = {
+  server: 'no rule allows it, and its server was not asked what it does',
+  none: 'no rule allows it, and what it does is unknown',
+} as const;
 
 /** What paths of a call are measured against. */
 export function workspaceOf({ world, settings }: Pick<Configuration, 'world' | 'settings'>): Workspace {
@@ -136,27 +144,27 @@ function ofPendingFiles(
   });
 }
 
-const WORDS: Readonly<Record<Decision['kind'], string>> = {
-  allow: 'runs without a question',
-  ask: 'runs only if a person says so',
-  deny: 'never runs',
+const EFFECTS: Readonly<Record<Decision['kind'], string>> = {
+  allow: 'runs without asking',
+  ask: 'requires approval',
+  deny: 'is denied',
 };
 
-function answerOf(name: string, { kind, reason }: Decision, first: RuleRow | undefined): string {
-  if (first?.part !== 'decides') return `${name} ${WORDS[kind]}: ${reason.text}.`;
+function effectText({ kind, reason }: Decision, first: RuleRow | undefined): string {
+  if (first?.part !== 'decides') return `${EFFECTS[kind]}: ${reason.text}`;
   const where = first.at ? `${standText(first.at)} (${first.at.scope})` : first.of;
-  return `${name} ${WORDS[kind]}: ${first.effect} rule "${first.rule}" in ${where}.`;
+  return `${EFFECTS[kind]}: ${first.effect} rule "${first.rule}" in ${where}`;
 }
 
-/** Hooks open nothing that is denied; all else they may change. */
-function withHooks(answer: string, { kind }: Decision, hooks: readonly HookRow[]): string {
-  if (kind === 'deny' || hooks.length === 0) return answer;
+/** A hook cannot allow what is denied; it can change every other decision. */
+function hookText({ kind }: Decision, hooks: readonly HookRow[]): string {
+  if (kind === 'deny' || hooks.length === 0) return '';
   const [first] = hooks as [HookRow];
   const who =
     hooks.length === 1
-      ? `the PreToolUse hook at ${standText(first.at)} says`
-      : `one of ${hooks.length} PreToolUse hooks says`;
-  return `${answer.replace(/\.$/, '')}; unless ${who} otherwise, which is asked first.`;
+      ? `the PreToolUse hook at ${standText(first.at)}`
+      : `one of ${hooks.length} PreToolUse hooks`;
+  return `, unless ${who}, which runs first, decides otherwise`;
 }
 
 type Known = {
@@ -192,10 +200,10 @@ function stepsOf(
   if (kind === 'allow') return where ? [`to be asked instead, remove the rule at ${where}`] : [];
   const idle = rows.find(({ part }) => part === 'not approved');
   const approve = idle?.at
-    ? [`if ${idle.at.label} is well, approve it: toolplane mcp approve --settings`]
+    ? [`if you trust ${idle.at.label}, approve it: toolplane mcp approve --settings`]
     : [];
   if (decides) {
-    if (isManaged) return [`ask those who run this machine: no other rule can beat the one at ${where}`];
+    if (isManaged) return [`ask your administrator: no other rule overrides the one at ${where}`];
     return [...(where ? [`remove the rule at ${where}`] : []), ...approve];
   }
   const rules = rulesToAllow(ref.name, facts, workspace).map((rule) => JSON.stringify(rule));
@@ -337,15 +345,6 @@ function isUnasked(
   { isAsked, isBuiltIn }: Pick<CallFacts, 'isAsked' | 'isBuiltIn'>,
 ): boolean {
   return isAsked !== true && (server !== undefined || isBuiltIn !== true);
-}
-
-/** The same decision without telling as a fact what only its server could say. */
-function withoutClaim(decision: Decision, { name, server }: Pick<ToolRef, 'name' | 'server'>): Decision {
-  const { reason } = decision;
-  if (reason.annotation !== 'destructiveHint') return decision;
-  const why = server === undefined ? 'nobody knows what it does' : 'its server was not asked what it does';
-  const text = reason.text.replace(`${name} may be destructive`, `no rule allows it, and ${why}`);
-  return { ...decision, reason: { ...reason, text } };
 }
 
 /** What is known of the call beside the rules. */

@@ -3,6 +3,7 @@ import { hashEntry } from '../approval/approved-content.ts';
 import type { Configuration } from '../configuration.ts';
 import { faultText, keyText } from '../files/diagnostics.ts';
 import { rulingSource } from '../merge/eligibility.ts';
+import type { Judgement } from '../merge/policy.ts';
 import type { ConfiguredServer, LostServer, Source, WrittenServer } from '../model.ts';
 import type { SettingsSource } from '../sources/source-types.ts';
 import { nameFault } from '../sources/validate-entry.ts';
@@ -218,7 +219,7 @@ function policyOf(
   if (isOther) return { allows: false, says: `only servers in ${ruling.label} are started` };
   const judged = entry && policy.judge(name, entry);
   if (judged?.kind === 'forbidden')
-    return { allows: false, says: `forbidden by ${ruleText(judged.rule, settingsSources)}` };
+    return { allows: false, says: `forbidden by ${ruleText(judged, settingsSources)}` };
   if (judged?.kind === 'undecided')
     return { allows: true, says: 'depends on its variables; checked again at start' };
   const managed = settingsSources.filter((it) => it.scope === 'managed');
@@ -231,11 +232,13 @@ function policyOf(
 }
 
 /** The rule with its place and content, if it is a row of a list. */
-function ruleText(rule: string, sources: readonly SettingsSource[]): string {
-  const [, key = '', index = '', label] = /^(\w+)\[(\d+)\] of (.*)$/s.exec(rule) ?? [];
-  const source = sources.find((it) => it.scope === 'managed' && it.label === label);
-  const list: unknown = source?.value[key];
-  if (source === undefined || !Array.isArray(list)) return rule;
-  const at = standAt(source.scope, source.label, source.locate([key, Number(index)]));
-  return `${key}[${index}] at ${standText(at)}: ${JSON.stringify(list[Number(index)])}`;
+function ruleText(
+  { rule, row }: Extract<Judgement, { kind: 'forbidden' }>,
+  sources: readonly SettingsSource[],
+): string {
+  const source = row && sources.find((it) => it.scope === 'managed' && it.label === row.label);
+  if (row === undefined || source === undefined) return rule;
+  const { key, index } = row;
+  const at = standAt(source.scope, source.label, source.locate([key, index]));
+  return `${key}[${index}] at ${standText(at)}: ${JSON.stringify((source.value[key] as unknown[])[index])}`;
 }

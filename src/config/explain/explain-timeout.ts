@@ -74,7 +74,7 @@ function nextOf(server: string, tool: string | undefined, limits: readonly Limit
     where === undefined
       ? `to set one: serverSettings.${server}.${member} (milliseconds) in your settings.json`
       : `to change how long a call may take: ${where}`,
-    ...(idle ? [`if ${idle.label} is well, approve it: toolplane mcp approve --settings`] : []),
+    ...(idle ? [`if you trust ${idle.label}, approve it: toolplane mcp approve --settings`] : []),
   ];
 }
 

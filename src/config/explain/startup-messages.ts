@@ -2,10 +2,11 @@ import { shellWord } from '../../base/text/display-text.ts';
 import type { Configuration } from '../configuration.ts';
 import { faultText, placeText } from '../files/diagnostics.ts';
 import { rulingSource } from '../merge/eligibility.ts';
-import type { ConfigFault, ConfiguredServer, LostServer, WrittenServer } from '../model.ts';
+import type { ConfigFault, WrittenServer } from '../model.ts';
+import { ignoredEntries } from './server-record.ts';
 
-/** What nothing may be started with: what was given for this very run, or by those who run the machine, cannot be read. */
-export function fatalFaults({
+/** Diagnostics that keep everything from starting: a flag of this run or managed settings cannot be used. */
+export function fatalDiagnostics({
   faults,
   sources,
   unreadPolicies,
@@ -18,96 +19,100 @@ export function fatalFaults({
   return faults.filter(isFatal);
 }
 
-/** The same in words; who did not write it cannot mend it. */
-export function sayFatal(configuration: Parameters<typeof fatalFaults>[0]): string[] {
-  return fatalFaults(configuration).map((fault) =>
-    fault.scope === 'managed' ? `${faultText(fault)}; ${UNTIL_MENDED}` : faultText(fault),
+/** The same as text; managed files are for administrators to fix. */
+export function fatalMessages(configuration: Parameters<typeof fatalDiagnostics>[0]): string[] {
+  return fatalDiagnostics(configuration).map((fault) =>
+    fault.scope === 'managed' ? `${faultText(fault)}; ${ASK_ADMINISTRATOR}` : faultText(fault),
   );
 }
 
-const UNTIL_MENDED = 'nothing is run before it is mended: ask those who run this machine';
+const ASK_ADMINISTRATOR = 'nothing is started until this is fixed: ask your administrator';
 
-/** What a person should know of a configuration that is put to use: what does not count, and what to do. One line each. */
-export function sayStart(configuration: Configuration): string[] {
-  const { merged, settings, faults, unused } = configuration;
+/** What a person should know when a configuration comes into use: what is ignored and what to do, one line each. */
+export function startupMessages(configuration: Configuration): string[] {
+  return [...configuration.faults.map(faultText), ...noticesOf(configuration).map(({ text }) => text)];
+}
+
+/** Messages that a changed configuration adds. Diagnostics are not included: the reader of the files reports them. */
+export function newStartupMessages(before: Configuration, now: Configuration): string[] {
+  const known = new Set(noticesOf(before).map(({ key }) => key));
+  return noticesOf(now).flatMap(({ key, text }) => (known.has(key) ? [] : [text]));
+}
+
+/** A message; two with the same key differ only in the position of an entry in its file. */
+type Notice = { readonly key: string; readonly text: string };
+
+function noticesOf(configuration: Configuration): Notice[] {
+  const { settings, unused } = configuration;
   return [
-    ...faults.map(faultText),
-    // What was given for this very run was given for an effect.
-    ...unused.filter((text) => text.startsWith('--settings')),
-    ...merged.servers.flatMap(sayBlocked),
-    ...sayExcluded(configuration),
-    ...sayPending(merged),
-    ...settings.pending.map(
-      ({ label, choice }) =>
-        `${label} ${choice === 'new' ? 'waits for approval' : 'changed since it was approved'}, so only what it forbids counts: run "toolplane mcp approve --settings"`,
+    // Keys that have no effect are reported for `--settings`, which was given for this run.
+    ...unused.filter((text) => text.startsWith('--settings')).map(plain),
+    ...blockedNotices(configuration),
+    ...excludedNotices(configuration),
+    ...pendingNotices(configuration),
+    ...settings.pending.map(({ label, choice }) =>
+      plain(
+        `${label} ${choice === 'new' ? 'is not approved' : 'changed since it was approved'}, so only its restrictions are active: run "toolplane mcp approve --settings"`,
+      ),
     ),
   ];
 }
 
-function sayBlocked({ name, written, verdict }: ConfiguredServer): string[] {
-  if (verdict.kind !== 'blocked') return [];
-  const where = placeText(written.label, written.position);
-  return [`server "${name}" of ${where} was not started: ${verdict.rule} forbids it`];
+function plain(text: string): Notice {
+  return { key: text, text };
 }
 
-/** Nobody reads more of them. */
-const MOST_PENDING = 20;
+function ofEntry({ name, label, position }: WrittenServer, text: string): Notice {
+  const about = (place: string) => `server "${name}" in ${place} ${text}`;
+  return { key: about(label), text: about(placeText(label, position)) };
+}
 
-function sayPending({ servers, lost }: Configuration['merged']): string[] {
-  const waiting = [
-    ...servers.flatMap(({ written, verdict, lost: below }) => [
-      ...pendingOf(below),
+function blockedNotices({ merged }: Configuration): Notice[] {
+  return merged.servers.flatMap(({ written, verdict }) =>
+    verdict.kind === 'blocked' ? [ofEntry(written, `was not started: ${verdict.rule} forbids it`)] : [],
+  );
+}
+
+const MAX_PENDING = 20;
+
+function pendingNotices({ merged: { servers, lost } }: Configuration): Notice[] {
+  const ignored = (entries: typeof lost) =>
+    entries.flatMap(({ written, why }) => (why === 'pending' ? [{ written, choice: 'new' }] : []));
+  const pending = [
+    ...servers.flatMap(({ written, verdict, lost: entries }) => [
+      ...ignored(entries),
       ...(verdict.kind === 'pending' ? [{ written, choice: verdict.choice }] : []),
     ]),
-    ...pendingOf(lost),
+    ...ignored(lost),
   ];
-  const lines = waiting.slice(0, MOST_PENDING).map(({ written, choice }) => pendingText(written, choice));
-  const more = waiting.length - lines.length;
-  return more > 0
-    ? [...lines, `and ${more} more servers wait for approval: run toolplane mcp approve to see them`]
-    : lines;
+  const notices = pending.slice(0, MAX_PENDING).map(({ written, choice }) => {
+    const why = choice === 'new' ? 'is not approved' : 'changed since it was approved';
+    return ofEntry(
+      written,
+      `${why} and was not started: run toolplane mcp approve ${shellWord(written.name)}`,
+    );
+  });
+  const more = pending.length - notices.length;
+  if (more <= 0) return notices;
+  return [...notices, plain(`${more} more servers need approval: run toolplane mcp approve to see them`)];
 }
 
-function pendingOf(lost: readonly LostServer[]): { written: WrittenServer; choice: 'new' | 'changed' }[] {
-  return lost.flatMap(({ written, why }) => (why === 'pending' ? [{ written, choice: 'new' }] : []));
-}
-
-function pendingText({ name, label, position }: WrittenServer, choice: 'new' | 'changed'): string {
-  const why = choice === 'new' ? 'waits for approval' : 'changed since it was approved';
-  return `server "${name}" of ${placeText(label, position)} ${why} and was not started: run toolplane mcp approve ${shellWord(name)}`;
-}
-
-/** What a person should know now and did not have to know before. Faults are not among it: who reads the files tells them. */
-export function sayNews(before: Configuration, now: Configuration): string[] {
-  const faults = new Set(now.faults.map(faultText));
-  const known = new Set(sayStart(before).map(withoutPlace));
-  return sayStart(now).filter((text) => !faults.has(text) && !known.has(withoutPlace(text)));
-}
-
-/** What only moved in its file is no news. */
-function withoutPlace(text: string): string {
-  return text.replace(/:\d+:\d+ /, ' ');
-}
-
-/** What a managed file excludes, a line each: the servers that were given for this very run, and how many others. */
-function sayExcluded({ merged, sources }: Pick<Configuration, 'merged' | 'sources'>): string[] {
-  const managed = rulingSource(sources)?.label;
+/** Servers that a managed file excludes: one message for each that was given for this run, and a count of the others. */
+function excludedNotices(configuration: Configuration): Notice[] {
+  const managed = rulingSource(configuration.sources)?.label;
   if (managed === undefined) return [];
-  const excluded = [...merged.servers.flatMap(({ lost }) => lost), ...merged.lost].flatMap(
-    ({ written, why }) => (why === 'managed' ? [written] : []),
+  const excluded = ignoredEntries(configuration).flatMap(({ written, why }) =>
+    why === 'managed' ? [written] : [],
   );
   const given = excluded.filter(({ scope }) => scope === 'program');
   const others = new Set(excluded.filter(({ scope }) => scope !== 'program').map(({ name }) => name));
+  const servers = others.size === 1 ? 'one server that is' : `${others.size} servers that are`;
   return [
-    ...given.map(
-      ({ name, label, position }) =>
-        `server "${name}" of ${placeText(label, position)} was not started: ${managed} excludes all servers but its own`,
+    ...given.map((written) =>
+      ofEntry(written, `was not started: ${managed} excludes all servers but its own`),
     ),
-    ...(others.size > 0 ? [othersText(managed, others.size)] : []),
+    ...(others.size > 0
+      ? [plain(`${managed} excludes ${servers} configured elsewhere: run toolplane mcp list for details`)]
+      : []),
   ];
-}
-
-function othersText(managed: string, count: number): string {
-  const servers = count === 1 ? 'one server that is' : `${count} servers that are`;
-  return `${managed} excludes ${servers} configured elsewhere: run toolplane mcp list to see more`;
 }

@@ -82,7 +82,7 @@ function readServer(
     return ours;
   });
   const { entry, notes, faults, isOff } = turnEntry(rewritten as Record<string, unknown>, tool.turns);
-  const fault = faults[0] ?? unsayable[0] ?? nameFault(name) ?? entryFault(name, entry)?.message;
+  const fault = faults[0] ?? unsayable[0] ?? nameFault(name) ?? entryFault(entry)?.message;
   if (fault !== undefined) return fault;
   return { name, entry, from, notes: fewNotes([...notes, ...ofText]), isOff: isOff || isOffBeside };
 }

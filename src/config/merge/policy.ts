@@ -20,10 +20,13 @@ import {
 } from './policy-row.ts';
 
 /** What the policy says of a server. `undecided`: it depends on what is put in for `${…}`; ask again when it is dialled. */
-type Judgement =
+export type Judgement =
   | { readonly kind: 'allowed' }
-  | { readonly kind: 'forbidden'; readonly rule: string }
+  | { readonly kind: 'forbidden'; readonly rule: string; readonly row?: ForbiddingRow }
   | { readonly kind: 'undecided' };
+
+/** The row of a deny list that forbids a server. */
+export type ForbiddingRow = { readonly key: string; readonly index: number; readonly label: string };
 
 /** Which servers those who run the machine let anybody use. */
 export type Policy = {
@@ -88,7 +91,10 @@ type List = {
 function denial({ key, label, rows }: List, judged: Judged): Judgement {
   const matches = rows.map((row) => matchDenied(row, judged));
   const denied = matches.indexOf('yes');
-  if (denied >= 0) return { kind: 'forbidden', rule: `${key}[${denied}] of ${label}` };
+  if (denied >= 0) {
+    const rule = `${key}[${denied}] of ${label}`;
+    return { kind: 'forbidden', rule, row: { key, index: denied, label } };
+  }
   return { kind: matches.includes('maybe') ? 'undecided' : 'allowed' };
 }
 

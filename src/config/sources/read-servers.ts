@@ -111,7 +111,7 @@ function judge(
   if (!isRecord(raw))
     return { message: 'it must be an object, such as { "command": "npx" } or { "url": "https://…" }' };
   const { entry, off } = meantEntry(raw);
-  const fault = refuse?.(entry) ?? entryFault(name, raw);
+  const fault = refuse?.(entry) ?? entryFault(raw);
   if (fault) return { ...fault, message: [fault.message, ...foreignMembers(name, raw)].join('; ') };
   return { entry: (adapt?.(entry) ?? entry) as ExternalServerEntry, ...(off !== undefined && { off }) };
 }

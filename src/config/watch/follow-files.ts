@@ -1,6 +1,6 @@
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { type Configuration, configurationOf, type Gathered, readConfiguration } from '../configuration.ts';
-import { fatalFaults } from '../explain/startup-messages.ts';
+import { fatalDiagnostics } from '../explain/startup-messages.ts';
 import { faultText } from '../files/diagnostics.ts';
 import { type ConfigFault, SCOPES, type Source } from '../model.ts';
 import type { FileState, Found, SettingsSource } from '../sources/source-types.ts';
@@ -104,8 +104,8 @@ function heldFiles(
   // A file that is gone is gone; but of one that is there nobody knows what it is about to say.
   const broken = became('unusable', ['read', 'blank', 'absent']);
   const emptied = became('blank', ['read']);
-  const known = new Set(fatalFaults(before).map(textOf));
-  const fatal = fatalFaults(now).filter((it) => !known.has(textOf(it)) && !broken.includes(it.label));
+  const known = new Set(fatalDiagnostics(before).map(textOf));
+  const fatal = fatalDiagnostics(now).filter((it) => !known.has(textOf(it)) && !broken.includes(it.label));
   const unfit = [...new Set(fatal.map(({ label }) => label))];
   const held = new Set([...broken, ...emptied, ...unfit]);
   return {

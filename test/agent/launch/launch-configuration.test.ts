@@ -54,7 +54,7 @@ describe('configured', () => {
       expect(names(session)).toEqual(['both', 'mine']);
       expect(session.servers.all.get('both')?.state.kind).toBe('connected');
       expect(notes).toEqual([
-        'server "waits" of .mcp.json:11:5 waits for approval and was not started: run toolplane mcp approve waits',
+        'server "waits" in .mcp.json:11:5 is not approved and was not started: run toolplane mcp approve waits',
       ]);
     });
 
@@ -66,7 +66,7 @@ describe('configured', () => {
       const { session, notes } = await started(place);
       await session.servers.settled();
       expect(session.servers.all.get('name')?.entry).toEqual(odd());
-      expect(notes).toEqual([expect.stringMatching(/^server "name" of \.mcp\.json:3:5 waits for approval/)]);
+      expect(notes).toEqual([expect.stringMatching(/^server "name" in \.mcp\.json:3:5 is not approved/)]);
     });
 
     test.each([
@@ -124,8 +124,8 @@ describe('configured', () => {
       const because = /was not started: .*managed-mcp\.json excludes all servers but its own$/;
       expect(notes.toSorted()).toEqual([
         expect.stringMatching(/managed-mcp\.json excludes one server that is configured elsewhere/),
-        expect.stringMatching(new RegExp(`^server "given" of --mcp-config.* ${because.source}`)),
-        expect.stringMatching(new RegExp(`^server "theirs" of --mcp-config.* ${because.source}`)),
+        expect.stringMatching(new RegExp(`^server "given" in --mcp-config.* ${because.source}`)),
+        expect.stringMatching(new RegExp(`^server "theirs" in --mcp-config.* ${because.source}`)),
       ]);
       const { errors } = await session.servers.replace({ later: odd() });
       expect(errors.later).toMatch(/managed-mcp\.json excludes all servers but its own/);
@@ -231,10 +231,10 @@ describe('configured', () => {
       await told(4);
       expect(notes).toEqual([
         'configuration: removed known',
-        'server "known" of .mcp.json:3:5 changed since it was approved and was not started: run toolplane mcp approve known',
-        'server "comes" of .mcp.json:3:5 waits for approval and was not started: run toolplane mcp approve comes',
+        'server "known" in .mcp.json:3:5 changed since it was approved and was not started: run toolplane mcp approve known',
+        'server "comes" in .mcp.json:3:5 is not approved and was not started: run toolplane mcp approve comes',
         expect.stringMatching(
-          /^\.toolplane\/settings\.local\.json waits for approval, so only what it forbids/,
+          /^\.toolplane\/settings\.local\.json is not approved, so only its restrictions/,
         ),
       ]);
       expect(names(session)).toEqual([]);

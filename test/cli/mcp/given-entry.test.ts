@@ -4,7 +4,7 @@ import { type Given, givenEntry, readJson, repeatVariables } from '../../../src/
 
 describe('given entry', () => {
   const given = (target: string, more: Partial<Given> = {}) =>
-    givenEntry('x', { target, args: [], env: [], headers: [], ...more });
+    givenEntry({ target, args: [], env: [], headers: [], ...more });
 
   test.each<[string, string, Partial<Given>, object]>([
     ['a command', 'npx', { args: ['-y', 'pkg'] }, { type: 'stdio', command: 'npx', args: ['-y', 'pkg'] }],

@@ -53,7 +53,7 @@ test('a deny rule is named with its file and line, and the rules it beat are tol
     { effect: 'ask', rule: 'mcp__x', part: 'beaten', at: { scope: 'user' } },
   ]);
   expect(told.next).toEqual([
-    expect.stringMatching(/^ask those who run this machine: .*managed-settings\.json:4:\d+$/),
+    expect.stringMatching(/^ask your administrator: .*managed-settings\.json:4:\d+$/),
   ]);
 });
 
@@ -159,7 +159,7 @@ test('hooks that hear of the call are told with their places, and that they are 
     { matcher: 'Bash|Write', command: 'guard', at: { scope: 'user', line: 16 } },
     { matcher: 'Bash|Write', command: 'log --token=[redacted]', at: { scope: 'user' } },
   ]);
-  expect(told.answer).toMatch(/; unless one of 2 PreToolUse hooks says otherwise, which is asked first\.$/);
+  expect(told.answer).toMatch(/unless one of 2 PreToolUse hooks, which runs first, decides otherwise\.$/);
   const denied = explainPermission(configuration, 'Write', { isBuiltIn: true });
   expect(denied.hooks).toHaveLength(2);
   expect(denied.answer).not.toContain('unless');
@@ -192,7 +192,7 @@ test('what only its server could say is not told as a fact, but how to ask it', 
   const told = explainPermission(configuration, 'mcp__x__echo');
   expect(told.decision).toBe('ask');
   expect(told.answer).toBe(
-    'mcp__x__echo runs only if a person says so: no rule allows it, and its server was not asked what it does.',
+    'mcp__x__echo requires approval: no rule allows it, and its server was not asked what it does.',
   );
   expect(told.next).toContain('to ask its server what it does: toolplane explain tool mcp__x__echo');
   const pattern = explainPermission(configuration, 'mcp__x__*');
@@ -213,7 +213,7 @@ test.each([
   const guess = meant === undefined ? '.' : `; did you mean "${meant}"?`;
   expect(told).toMatchObject({
     standing: 'unknown',
-    answer: `No tool "${name}" is known here${guess} One so called runs only if a person says so: no rule allows it, and nobody knows what it does.`,
+    answer: `No tool "${name}" is known here${guess} A tool of this name requires approval: no rule allows it, and what it does is unknown.`,
   });
   if (meant !== undefined) expect(told.next).toEqual([`toolplane explain permission ${meant}`]);
 });
@@ -252,7 +252,7 @@ test('limits in a file that nobody approved are told as such, and count for noth
   ]);
   expect(limits[0]?.said.at(-1)?.at).toMatchObject({ scope: 'project', line: 4 });
   expect(next.at(-1)).toBe(
-    'if .toolplane/settings.json is well, approve it: toolplane mcp approve --settings',
+    'if you trust .toolplane/settings.json, approve it: toolplane mcp approve --settings',
   );
 });
 

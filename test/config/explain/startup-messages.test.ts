@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readConfiguration } from '../../../src/config/configuration.ts';
 import { explainServer } from '../../../src/config/explain/explain-server.ts';
-import { sayFatal, sayStart } from '../../../src/config/explain/startup-messages.ts';
+import { fatalMessages, startupMessages } from '../../../src/config/explain/startup-messages.ts';
 import { configPlace } from '../config-place.ts';
 
 describe('say start', () => {
@@ -17,7 +17,7 @@ describe('say start', () => {
 
   test('what is to be typed about a stranger’s server does nothing else when it is pasted', async () => {
     const configuration = await configured([HOSTILE, "it's"]);
-    const lines = sayStart(configuration);
+    const lines = startupMessages(configuration);
     expect(lines.map((line) => line.slice(line.indexOf('run ')))).toEqual([
       "run toolplane mcp approve 'it'\\''s'",
       `run toolplane mcp approve '${HOSTILE}'`,
@@ -33,7 +33,7 @@ describe('say start', () => {
     async (name) => {
       const configuration = await configured([name, 'fine']);
       expect(configuration.merged.servers.map((it) => it.name)).toEqual(['fine']);
-      expect(sayStart(configuration).filter((line) => line.includes('approve'))).toEqual([
+      expect(startupMessages(configuration).filter((line) => line.includes('approve'))).toEqual([
         expect.stringMatching(/run toolplane mcp approve fine$/),
       ]);
       expect(configuration.faults).toMatchObject([
@@ -51,10 +51,10 @@ describe('say start', () => {
     const place = configPlace();
     place.write(join(place.managed, 'managed-settings.json'), '{ "permissions": ');
     const configuration = await readConfiguration(place.world(), { settings: '{ nonsense' });
-    expect(sayFatal(configuration).toSorted()).toEqual([
+    expect(fatalMessages(configuration).toSorted()).toEqual([
       expect.stringMatching(/^--settings.*(?<!this machine)$/),
       expect.stringMatching(
-        /managed-settings\.json:1:\d+: .*; nothing is run before it is mended: ask those who run this machine$/,
+        /managed-settings\.json:1:\d+: .*; nothing is started until this is fixed: ask your administrator$/,
       ),
     ]);
   });
@@ -71,12 +71,12 @@ describe('say excluded', () => {
     place.write(join(place.home, 'settings.json'), servers('a', 'b', 'theirs'));
     place.write(join(place.project, '.mcp.json'), servers('b'));
     const mcpConfigs = [JSON.stringify(servers('mine', 'theirs'))];
-    const lines = sayStart(await readConfiguration(place.world(), { mcpConfigs }));
+    const lines = startupMessages(await readConfiguration(place.world(), { mcpConfigs }));
     const because = `was not started: ${managed} excludes all servers but its own`;
     expect(lines.toSorted()).toEqual([
-      `${managed} excludes 3 servers that are configured elsewhere: run toolplane mcp list to see more`,
-      expect.stringMatching(new RegExp(`^server "mine" of --mcp-config.* ${because}$`)),
-      expect.stringMatching(new RegExp(`^server "theirs" of --mcp-config.* ${because}$`)),
+      `${managed} excludes 3 servers that are configured elsewhere: run toolplane mcp list for details`,
+      expect.stringMatching(new RegExp(`^server "mine" in --mcp-config.* ${because}$`)),
+      expect.stringMatching(new RegExp(`^server "theirs" in --mcp-config.* ${because}$`)),
     ]);
   });
 
@@ -84,6 +84,6 @@ describe('say excluded', () => {
     const place = configPlace();
     place.write(join(place.home, 'settings.json'), servers('a'));
     const mcpConfigs = [JSON.stringify(servers('a')), JSON.stringify(servers('a'))];
-    expect(sayStart(await readConfiguration(place.world(), { mcpConfigs }))).toEqual([]);
+    expect(startupMessages(await readConfiguration(place.world(), { mcpConfigs }))).toEqual([]);
   });
 });

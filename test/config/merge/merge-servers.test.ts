@@ -601,11 +601,11 @@ describe('program names', () => {
     expect(explainServer(configuration, 'x')).toMatchObject({
       verdict: 'lost',
       answer:
-        '"x" of ~/.toolplane/settings.json:4:5 (user) does not count: shadowed by the server of this name in the program itself.',
+        '"x" in ~/.toolplane/settings.json:4:5 (user) is ignored: shadowed by the server of this name in the program itself.',
       next: ['to have both, give it another name at ~/.toolplane/settings.json:4:5'],
     });
     expect(explainServer(configuration, 'a b').answer).toBe(
-      '"a b" of ~/.toolplane/settings.json:7:5 (user) does not count: models cannot tell its name from "a_b" in the program itself.',
+      '"a b" in ~/.toolplane/settings.json:7:5 (user) is ignored: its name and "a_b" in the program itself normalize to the same identifier.',
     );
     expect(explainServer(configuration, 'alone').answer).toBe(
       '"alone" is a server in the program itself, and stands in no file.',

@@ -101,7 +101,7 @@ test('a permission and a time-out are told, and all servers in a line each', asy
   );
   const denied = await explain('permission', 'Bash', '{"command": "rm -rf /"}');
   expect(denied.stdout).toMatch(
-    /^✗ Bash never runs: deny rule "Bash\(rm:\*\)" in .*settings\.json:\d+:\d+ \(user\)\.$/m,
+    /^✗ Bash is denied: deny rule "Bash\(rm:\*\)" in .*settings\.json:\d+:\d+ \(user\)\.$/m,
   );
   const asked = await explain('permission', 'Bash', '{"command": "ls"}', '--permission-mode', 'default');
   const limit = await explain('timeout', 'docs');
@@ -167,9 +167,9 @@ test('a permission is decided on where a path leads, as a session decides it', a
     explain('permission', 'Read', input('loop'), '--json'),
     explain('permission', 'Read', input('.git'), '--json'),
   ]);
-  expect(real.stdout).toContain('✗ Read never runs: deny rule "Read(./shelf/**)"');
+  expect(real.stdout).toContain('✗ Read is denied: deny rule "Read(./shelf/**)"');
   expect(led.code).toBe(1);
-  expect(led.stdout).toContain('✗ Read never runs: deny rule "Read(~/private/**)"');
+  expect(led.stdout).toContain('✗ Read is denied: deny rule "Read(~/private/**)"');
   expect(led.stdout).toContain(`it leads to ${join(userHome, 'private', 'key')}\n`);
   expect(JSON.parse(loop.stdout)).toMatchObject({
     decision: 'deny',
@@ -185,7 +185,7 @@ test('hooks that are asked first stand above the rules', async () => {
   const { explain } = place({ hooks });
   const { stdout } = await explain('permission', 'Bash', '{"command": "ls"}');
   expect(stdout).toMatch(
-    /^⏸ Bash runs only if a person says so: .*; unless the PreToolUse hook at .* otherwise/,
+    /^⏸ Bash requires approval: .*, unless the PreToolUse hook at .* otherwise/,
   );
   expect(stdout).toMatch(
     /^hooks that are asked first\n {2}PreToolUse Bash {2}\.\/guard\.sh {2}~.*\(user\)\n/m,
