@@ -1,7 +1,7 @@
 import { compilePattern } from '../base/text/patterns.ts';
 import { aliasesOf } from '../pool/alias.ts';
 import type { HookEvent, HookInput, McpServerProvenance } from '../protocol/hook.ts';
-import { mcpToolName, normalizeName } from '../protocol/tool-name.ts';
+import { isMcpToolName, mcpToolName, normalizeName, writtenToolName } from '../protocol/tool-name.ts';
 
 /** A hook as the host knows it: when it runs, and how it is reached. */
 export type RegisteredHook = {
@@ -45,8 +45,8 @@ function matchedNames(input: HookInput): readonly string[] | undefined {
   if (member === 'mcp_server_name') return [value, normalizeName(value)];
   const server = 'mcp_server' in input ? (input.mcp_server as McpServerProvenance) : undefined;
   if (server === undefined) return [value];
-  const { name, tool = value.slice(`mcp__${name}__`.length) } = server;
-  return [value, mcpToolName(name, tool), `mcp__${name}__${tool}`, ...aliasesOf(name, tool)];
+  const { name, tool = value.slice(writtenToolName(name, '').length) } = server;
+  return [value, mcpToolName(name, tool), writtenToolName(name, tool), ...aliasesOf(name, tool)];
 }
 
 const SUBJECTS: Readonly<Partial<Record<HookEvent, string>>> = {
@@ -75,7 +75,7 @@ function matches(matcher: string, subject: string): boolean {
 
 /** Names of servers' tools may be written as the server gives them: `mcp__my server__read` is `mcp__my_server__read`. */
 function isNamed(name: string, subject: string): boolean {
-  return name === subject || (name.startsWith('mcp__') && normalizeName(name) === subject);
+  return name === subject || (isMcpToolName(name) && normalizeName(name) === subject);
 }
 
 function isEverything(matcher: string): boolean {

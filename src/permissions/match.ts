@@ -1,7 +1,13 @@
 import { matchesWildcard } from '../base/text/patterns.ts';
 import { isAliasOf } from '../pool/alias.ts';
 import type { PermissionRuleValue } from '../protocol/permission.ts';
-import { mcpToolName, normalizeName } from '../protocol/tool-name.ts';
+import {
+  hasServerWildcard,
+  isMcpToolName,
+  mcpServerRule,
+  mcpToolName,
+  normalizeName,
+} from '../protocol/tool-name.ts';
 import {
   allowingContents,
   allowsCommand,
@@ -10,7 +16,7 @@ import {
   matchRestriction,
 } from './command-rules.ts';
 import { matchesPath, patternOf, type Workspace } from './path.ts';
-import { hasServerPattern, type Rule, ruleText } from './rule.ts';
+import { type Rule, ruleText } from './rule.ts';
 import { type Subject, speaksAbout, subjectOf } from './subject.ts';
 
 /** A tool as rules know it: the name the model sees, which may be an alias, and where an MCP tool comes from. */
@@ -78,13 +84,13 @@ function isAbout(rule: Rule, ref: ToolRef): boolean {
   if (ref.server === undefined) {
     return rule.content !== undefined && speaksAbout(rule.tool, ref.name);
   }
-  if (!rule.tool.startsWith('mcp__')) return false;
+  if (!isMcpToolName(rule.tool)) return false;
   const pattern = normalizePattern(rule.tool);
   const server = serverName(ref.server);
   const full = mcpToolName(ref.server, ref.tool ?? '');
   if (pattern === server || pattern === full) return true;
   if (rule.effect !== 'allow' && isAliasOf(rule.tool, ref.server, ref.tool ?? '')) return true;
-  if (hasServerPattern(pattern)) return matchesWildcard(pattern, full) || matchesWildcard(pattern, ref.name);
+  if (hasServerWildcard(pattern)) return matchesWildcard(pattern, full) || matchesWildcard(pattern, ref.name);
   // Compared after the server's whole name: `mcp__a__*` is not about a server called `a__b`.
   const prefix = `${server}__`;
   return pattern.startsWith(prefix) && matchesWildcard(pattern, full);
@@ -92,7 +98,7 @@ function isAbout(rule: Rule, ref: ToolRef): boolean {
 
 /** An alias is nobody's but the tool's: it is made of where the tool comes from. */
 function couldMeanAnother(text: string, { name, server, tool = '', servers = [] }: ToolRef): boolean {
-  if (server === undefined || hasServerPattern(text)) return false;
+  if (server === undefined || hasServerWildcard(text)) return false;
   if (text === name && name !== mcpToolName(server, tool)) return false;
   const pattern = normalizePattern(text);
   for (const key of servers) {
@@ -107,7 +113,7 @@ function normalizePattern(text: string): string {
 }
 
 function serverName(key: string): string {
-  return `mcp__${normalizeName(key)}`;
+  return mcpServerRule(key);
 }
 
 function matchSubject(

@@ -1,6 +1,7 @@
 import { isRecord } from '../base/json-value.ts';
 import type { Server } from '../mcp/servers/server-status.ts';
 import type { PermissionBehavior, PermissionRuleValue } from '../protocol/permission.ts';
+import { hasServerWildcard, isMcpToolName, writtenToolName } from '../protocol/tool-name.ts';
 import { subjectKind } from './subject.ts';
 
 /** Where a rule was written; `serverPolicy` is what an entry of `mcpServers` says about its own tools. */
@@ -60,16 +61,16 @@ export function ruleOf(
     ok: false,
     diagnostic: { code, text, effect, source, message },
   });
-  if (tool === '' || (tool.startsWith('mcp__') ? /[()]/ : /[()\s,]/).test(tool)) {
+  if (tool === '' || (isMcpToolName(tool) ? /[()]/ : /[()\s,]/).test(tool)) {
     return fault(
       'RULE_SYNTAX',
       `rule ${JSON.stringify(text)} names no tool: write "Tool" or "Tool(pattern)"`,
     );
   }
-  if (tool === 'mcp__' || (tool.includes('*') && tool !== '*' && !tool.startsWith('mcp__'))) {
+  if (tool === 'mcp__' || (tool.includes('*') && tool !== '*' && !isMcpToolName(tool))) {
     return fault('RULE_SYNTAX', `rule "${text}": only names that begin with mcp__<server> may have a "*"`);
   }
-  if (effect === 'allow' && (tool === '*' || hasServerPattern(tool)) && tool !== 'mcp__*') {
+  if (effect === 'allow' && (tool === '*' || hasServerWildcard(tool)) && tool !== 'mcp__*') {
     return fault('RULE_TOO_WIDE', `rule "${text}" would allow servers nobody named: write mcp__<server>__*`);
   }
   if (content === undefined || content === '' || content === '*') {
@@ -86,12 +87,6 @@ export function ruleText(rule: Pick<Rule, 'tool' | 'content'>): string {
   return rule.content === undefined ? rule.tool : `${rule.tool}(${rule.content})`;
 }
 
-/** Whether the `*` of an `mcp__…` name stands where the server's name would. */
-export function hasServerPattern(tool: string): boolean {
-  const star = tool.indexOf('*');
-  return star >= 0 && tool.startsWith('mcp__') && !tool.slice('mcp__'.length, star).includes('__');
-}
-
 /** What the entries of servers say about their own tools, as rules; what is no policy says nothing. */
 export function policyRules(servers: ReadonlyMap<string, Pick<Server, 'entry'>>): Rule[] {
   return [...servers].flatMap(([server, { entry }]) => {
@@ -104,7 +99,7 @@ function policyRule(server: string, policy: unknown): Rule[] {
   if (!isRecord(policy) || typeof policy.name !== 'string') return [];
   const said = [POLICIES.get(policy.permission_policy), LIMITS.get(policy.org_max_permission)];
   const effect = BY_STRICTNESS.find((it) => said.includes(it));
-  return effect ? [{ tool: `mcp__${server}__${policy.name}`, effect, source: 'serverPolicy' }] : [];
+  return effect ? [{ tool: writtenToolName(server, policy.name), effect, source: 'serverPolicy' }] : [];
 }
 
 const BY_STRICTNESS = ['deny', 'ask', 'allow'] as const;

@@ -1,5 +1,5 @@
 import type { ListedTool } from '../protocol/mcp.ts';
-import { normalizeName } from '../protocol/tool-name.ts';
+import { mcpToolPrefix, normalizeName } from '../protocol/tool-name.ts';
 import { aliasOf, SHORTEST_LIMIT } from './alias.ts';
 import type { Origin, Pool, PoolDiagnostic, PooledTool, PoolInput } from './pool.ts';
 import { aliased, pooled, type Telling } from './pooled-tool.ts';
@@ -92,7 +92,7 @@ type Lister = { readonly kind: 'builtin' } | { readonly kind: 'mcp'; readonly se
 
 /** The tools of one origin in the order of their names; of two that want one name, the first by its own name comes first. */
 function candidates(lister: Lister, tools: readonly ListedTool[], telling: Telling): Candidate[] {
-  const prefix = lister.kind === 'mcp' ? `mcp__${normalizeName(lister.server)}__` : '';
+  const prefix = lister.kind === 'mcp' ? mcpToolPrefix(lister.server) : '';
   const prefixWeight = weigh(prefix);
   const found = tools.map((listed): Candidate => {
     const own = normalizeName(listed.name);

@@ -2,7 +2,7 @@ import { isRecord } from '../base/json-value.ts';
 import { nearest } from '../base/text/nearest.ts';
 import { redactText } from '../base/text/redact.ts';
 import { SdkError } from './sdk-error.ts';
-import { normalizeName } from './tool-name.ts';
+import { mcpToolPrefix } from './tool-name.ts';
 
 /** A permission policy for one tool of a server, enforced by the agent. */
 export type ToolPolicy = {
@@ -321,7 +321,7 @@ export function foreignMembers(server: string, entry: object): string[] {
 }
 
 const rules = (server: string) =>
-  `means nothing here; what runs without a question stands in settings: "permissions": {"allow": ["mcp__${normalizeName(server)}__<tool>"]}`;
+  `means nothing here; what runs without a question stands in settings: "permissions": {"allow": ["${mcpToolPrefix(server)}<tool>"]}`;
 
 const ELSEWHERE: Readonly<Record<string, (server: string) => string>> = {
   transport: () => 'is "type" here, which is "stdio", "http", "sse" or "ws"',

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { mcpToolName, normalizeName } from '../../src/protocol/tool-name.ts';
+import {
+  guessToolName,
+  hasServerWildcard,
+  mcpToolName,
+  normalizeName,
+} from '../../src/protocol/tool-name.ts';
 
 test.each([
   ['calc', 'add', 'mcp__calc__add'],
@@ -32,4 +37,23 @@ test('R163 a full name is built of the two normalised parts', () => {
       expect(mcpToolName(server, tool)).toBe(`mcp__${normalizeName(server)}__${normalizeName(tool)}`);
     }),
   );
+});
+
+test.each([
+  ['mcp__docs__search', { server: 'docs', tool: 'search' }],
+  ['mcp__a__b__c', { server: 'a', tool: 'b__c' }],
+  ['mcp__docs', { server: 'docs', tool: undefined }],
+  ['mcp__docs__', { server: 'docs', tool: undefined }],
+  ['Bash', undefined],
+])('%s most likely means %o', (name, parts) => {
+  expect(guessToolName(name)).toEqual(parts);
+});
+
+test.each([
+  ['mcp__*', true],
+  ['mcp__do*', true],
+  ['mcp__docs__*', false],
+  ['Bash*', false],
+])('%s is about servers by a wildcard: %s', (rule, isWide) => {
+  expect(hasServerWildcard(rule)).toBe(isWide);
 });

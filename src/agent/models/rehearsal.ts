@@ -1,5 +1,6 @@
 import { isRecord } from '../../base/json-value.ts';
 import type { UserBlock } from '../../protocol/agent-message.ts';
+import { isMcpToolName } from '../../protocol/tool-name.ts';
 import type { Model, ModelRequest, ModelTool } from './model.ts';
 import { type MessageReply, scriptedModel, text, together, toolUse } from './scripted.ts';
 
@@ -131,7 +132,7 @@ function call(name: string, json: string | undefined, tools: readonly ModelTool[
 function search(words: string, tools: readonly ModelTool[]): MessageReply {
   // A server's own search says more than the search for tools.
   const found = tools.filter(({ name }) => /search/i.test(name));
-  const tool = found.find(({ name }) => name.startsWith('mcp__')) ?? found[0];
+  const tool = found.find(({ name }) => isMcpToolName(name)) ?? found[0];
   if (!tool) return text('There is no tool to search with; connect to a server that has one.');
   return toolUse(tool.name, { [firstField(tool) ?? 'query']: words });
 }

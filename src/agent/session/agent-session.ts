@@ -11,6 +11,7 @@ import type { Pool } from '../../pool/pool.ts';
 import { ToolIndex } from '../../pool/search/tool-index.ts';
 import type { Usage } from '../../protocol/agent-message.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
+import { isMcpToolName } from '../../protocol/tool-name.ts';
 import type { SessionContext } from '../calls/call-context.ts';
 import { calledTools, ToolDisclosure } from '../calls/tool-disclosure.ts';
 import { addUsage, type LoopEvent, NO_USAGE } from '../loop/loop.ts';
@@ -254,6 +255,6 @@ function unmatchedRules({ servers, context: world }: Session): string[] {
   const known = all.flatMap(([server, { state }]) =>
     state.kind === 'connected' ? state.tools.map(({ name: tool }) => ({ name: '', server, tool })) : [],
   );
-  const rules = world.rules.current().rules.filter(({ tool }) => tool.startsWith('mcp__'));
+  const rules = world.rules.current().rules.filter(({ tool }) => isMcpToolName(tool));
   return unmatchedDenyRules(rules, known).map(({ message }) => message);
 }

@@ -1,6 +1,7 @@
 import { nearest } from '../../base/text/nearest.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
 import { PERMISSION_MODES, type PermissionMode } from '../../protocol/permission.ts';
+import { isMcpToolName } from '../../protocol/tool-name.ts';
 import type { AgentClient } from '../../sdk/agent-client.ts';
 import { line, type Piece } from '../terminal/render.ts';
 import { MCP_USAGE, mcpCommand } from './mcp-command.ts';
@@ -78,7 +79,7 @@ export function readCommand(
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (command) return { kind: 'own', command, argument: argument.trim() };
   // MCP prompts may have come after the agent last told its commands.
-  if (agentCommands.includes(name) || name.startsWith('mcp__')) return { kind: 'prompt' };
+  if (agentCommands.includes(name) || isMcpToolName(name)) return { kind: 'prompt' };
   const guess = closestCommand(name, [...Object.keys(COMMANDS), ...agentCommands]);
   const hint = guess === undefined ? '' : ` Did you mean /${guess}?`;
   return {

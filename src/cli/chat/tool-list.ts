@@ -1,4 +1,4 @@
-import { mcpToolName } from '../../protocol/tool-name.ts';
+import { isMcpToolName, mcpToolName } from '../../protocol/tool-name.ts';
 import type { McpServerStatus } from '../../sdk/query-methods.ts';
 import { line, type Piece } from '../terminal/render.ts';
 
@@ -31,7 +31,7 @@ export function toolList(servers: readonly McpServerStatus[], offered: readonly 
       ? []
       : [line([name, 'strong']), ...tools.map((it) => row(mcpToolName(name, it.name), it))],
   );
-  const own = offered.filter((name) => !name.startsWith('mcp__'));
+  const own = offered.filter((name) => !isMcpToolName(name));
   const builtIn = own.length === 0 ? [] : [line(['built in', 'strong']), ...own.map((name) => row(name, {}))];
   const all = [...builtIn, ...listed];
   return all.length > 0 ? all : [line('There are no tools.')];

@@ -15,7 +15,7 @@ import { writtenOrder } from '../../config/running-configuration.ts';
 import { refreshCatalogues } from '../../config/sources/refresh-connectors.ts';
 import type { Wanted } from '../../config/sources/source-types.ts';
 import type { HostServerEntry } from '../../host/host-options.ts';
-import { normalizeName } from '../../protocol/tool-name.ts';
+import { guessToolName, normalizeName, writtenToolName } from '../../protocol/tool-name.ts';
 import { flagConfigs, refuse, type ServerMap } from '../flags/server-flags.ts';
 import { neutralise } from '../terminal/text.ts';
 import { cliWorld } from './config-context.ts';
@@ -154,8 +154,8 @@ function asideOf(configuration: Configuration, { name, verdict }: ConfiguredServ
 
 /** The full name that was most likely meant by one whose server is not known; undefined if it is no full name. */
 export function nearestFullName(name: string, servers: readonly string[]): string | undefined {
-  const [, server, tool] = /^mcp__(.+?)__(.+)$/s.exec(name) ?? [];
-  if (server === undefined) return undefined;
+  const { server, tool } = guessToolName(name) ?? {};
+  if (server === undefined || tool === undefined) return undefined;
   const meant = nearest(server, servers.map(normalizeName));
-  return meant === undefined ? undefined : `mcp__${meant}__${tool}`;
+  return meant === undefined ? undefined : writtenToolName(meant, tool);
 }

@@ -4,7 +4,7 @@ import { removingRule, type ToolRef } from '../../permissions/match.ts';
 import { type Rule, ruleText } from '../../permissions/rule.ts';
 
 import type { ToolAnnotations } from '../../protocol/mcp.ts';
-import { mcpToolName } from '../../protocol/tool-name.ts';
+import { guessToolName, mcpToolName, writtenToolName } from '../../protocol/tool-name.ts';
 import type { Configuration } from '../configuration.ts';
 import type { ConfiguredServer } from '../model.ts';
 import { type CallFacts, explainPermission } from './explain-permission.ts';
@@ -157,7 +157,7 @@ function leavingOut({ entry }: ConfiguredServer, tool: string): 'includeTools' |
 }
 
 function namingOf(server: string, tool: string, name: string): string {
-  const plain = `mcp__${server}__${tool}`;
+  const plain = writtenToolName(server, tool);
   if (name !== mcpToolName(server, tool)) return `models know it as ${name}`;
   return name === plain
     ? 'models know it by this name'
@@ -186,7 +186,7 @@ function withoutServer(
       next: permission.next,
     };
   }
-  const server = /^mcp__(.+?)(?:__|$)/.exec(name)?.[1];
+  const server = guessToolName(name)?.server;
   const meant = live?.meant ?? (server === undefined ? undefined : nearNames(configuration, server)[0]);
   return {
     ...common,

@@ -1,6 +1,6 @@
 import { nearest } from '../../base/text/nearest.ts';
 import type { ToolRef } from '../../permissions/match.ts';
-import { mcpToolName, normalizeName } from '../../protocol/tool-name.ts';
+import { guessToolName, mcpToolName, mcpToolPrefix, normalizeName } from '../../protocol/tool-name.ts';
 import type { Configuration } from '../configuration.ts';
 
 /** A tool as the pool has it, where a server was asked. */
@@ -26,11 +26,9 @@ export function resolveTool(
   if (listed) return { ...listed, servers };
   const split = servers.filter((server) => text.startsWith(`${server}/`)).sort(longestFirst)[0];
   if (split !== undefined) return refOf(split, text.slice(split.length + 1), servers);
-  const owner = servers
-    .filter((server) => text.startsWith(`mcp__${normalizeName(server)}__`))
-    .sort(longestFirst)[0];
+  const owner = servers.filter((server) => text.startsWith(mcpToolPrefix(server))).sort(longestFirst)[0];
   if (owner === undefined) return { name: text, servers };
-  const tool = text.slice(`mcp__${normalizeName(owner)}__`.length);
+  const tool = text.slice(mcpToolPrefix(owner).length);
   return { name: text, server: owner, tool, servers };
 }
 
@@ -61,7 +59,7 @@ export function meantTool(
   name: string,
   builtIns: readonly string[],
 ): string | undefined {
-  const [, server, tool] = /^mcp__(.+?)__(.+)$/s.exec(name) ?? [];
+  const { server, tool } = guessToolName(name) ?? {};
   if (server === undefined || tool === undefined) return nearest(name, builtIns);
   const [near] = nearNames(configuration, server);
   return near === undefined ? undefined : mcpToolName(near, tool);

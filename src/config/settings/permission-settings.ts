@@ -2,6 +2,7 @@ import { isRecord } from '../../base/json-value.ts';
 import { nearest } from '../../base/text/nearest.ts';
 import { parseRule, type Rule, type RuleSource, ruleText } from '../../permissions/rule.ts';
 import { PERMISSION_MODES, type PermissionBehavior, type PermissionMode } from '../../protocol/permission.ts';
+import { isMcpToolName } from '../../protocol/tool-name.ts';
 import { checkMembers, type SettingFaults } from './setting-keys.ts';
 
 export type PermissionSettings = {
@@ -120,7 +121,7 @@ export function readRules(
 /** What to tell about a rule whose tool nobody knows; nothing if it is known here or elsewhere, or is a server's. */
 export function misspeltTool(rule: Rule): string | undefined {
   const { tool } = rule;
-  if (tool === '*' || tool.startsWith('mcp__') || BUILT_IN_TOOLS.includes(tool) || ELSEWHERE.has(tool))
+  if (tool === '*' || isMcpToolName(tool) || BUILT_IN_TOOLS.includes(tool) || ELSEWHERE.has(tool))
     return undefined;
   const guess = nearest(tool, BUILT_IN_TOOLS);
   const told = `rule "${ruleText(rule)}" is about no tool there is`;

@@ -2,7 +2,7 @@ import { nearest } from '../../../base/text/nearest.ts';
 import type { HostTool } from '../../../host/host-options.ts';
 import { choiceOf, isChosen } from '../../../mcp/discovery/tool-filter.ts';
 import { isAliasOf } from '../../../pool/alias.ts';
-import { mcpToolName, normalizeName } from '../../../protocol/tool-name.ts';
+import { mcpToolName, mcpToolPrefix } from '../../../protocol/tool-name.ts';
 import type { ServerMap } from '../../flags/server-flags.ts';
 import type { Warning } from '../../host/with-host.ts';
 import { Failed, NotUnderstood } from '../../output/failure.ts';
@@ -22,7 +22,7 @@ export function callTarget([first = '', ...rest]: readonly string[], servers: re
   const [second, ...words] = rest;
   const two = { server: first, ...(second !== undefined && { tool: second }), words };
   if (servers.includes(first)) return two;
-  const owner = longest(servers.filter((server) => first.startsWith(`mcp__${normalizeName(server)}__`)));
+  const owner = longest(servers.filter((server) => first.startsWith(mcpToolPrefix(server))));
   if (owner !== undefined) return { server: owner, tool: first, words: rest };
   const before = longest(servers.filter((server) => first.startsWith(`${server}/`)));
   if (before !== undefined) return { server: before, tool: first.slice(before.length + 1), words: rest };

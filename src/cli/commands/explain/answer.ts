@@ -18,7 +18,7 @@ import { absolutePath } from '../../../permissions/path.ts';
 import { parseRule, policyRules, type Rule } from '../../../permissions/rule.ts';
 import { subjectMember } from '../../../permissions/subject.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
-import { normalizeName } from '../../../protocol/tool-name.ts';
+import { isMcpToolName, mcpServerRule } from '../../../protocol/tool-name.ts';
 import { lookUp } from '../../mcp/health.ts';
 import type { Piece } from '../../terminal/render.ts';
 import { permissionText, serversText, serverText, timeoutText, toolText } from './views.ts';
@@ -101,7 +101,7 @@ export function explainRequest(
 
 /** `mcp__server` is about all tools of the server, as in a rule. */
 function allOfServer({ merged }: Configuration, name: string): string {
-  const isServer = merged.servers.some((it) => `mcp__${normalizeName(it.name)}` === name);
+  const isServer = merged.servers.some((it) => mcpServerRule(it.name) === name);
   return isServer ? `${name}__*` : name;
 }
 
@@ -166,7 +166,7 @@ export function readCall(
   }
   const { code, message } = parsed.diagnostic;
   const name = text.slice(0, text.indexOf('(')).trim();
-  const isUnknown = code === 'RULE_TAKES_NO_PATTERN' && !name.startsWith('mcp__') && !builtIns.includes(name);
+  const isUnknown = code === 'RULE_TAKES_NO_PATTERN' && !isMcpToolName(name) && !builtIns.includes(name);
   return isUnknown ? { name } : { fault: message };
 }
 
