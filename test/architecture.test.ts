@@ -174,7 +174,7 @@ const REGEXP_OF_TEXT: Readonly<Record<string, string>> = {
   'src/cli/terminal/hidden-input.ts': 'constants of the file',
   'src/cli/commands/uninstall/home-content.ts': 'constants of the file',
   'src/pool/pinning/hidden-text.ts': 'constants of the file',
-  'src/pool/schema/patterns.ts': "a server's pattern, compiled to see whether it is one, and never run",
+  'src/pool/schema/repair.ts': "a server's pattern, compiled to see whether it is one, and never run",
   'src/pool/search/tokenize.ts': 'constants of the file',
 };
 

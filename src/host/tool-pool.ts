@@ -4,7 +4,7 @@ import type { Servers } from '../mcp/servers/servers.ts';
 import { Assembler } from '../pool/assemble.ts';
 import type { PinWatch } from '../pool/pinning/pin-watch.ts';
 import type { Pool, PoolDiagnostic, PooledTool } from '../pool/pool.ts';
-import { argumentsFor } from '../pool/schema/arguments.ts';
+import { serverArguments } from '../pool/schema/model-schema.ts';
 import { type SearchOptions, searchPool, serversOf } from '../pool/search/search-pool.ts';
 import { ToolIndex } from '../pool/search/tool-index.ts';
 import { tokenCost } from '../pool/token-cost.ts';
@@ -99,7 +99,7 @@ export class ToolPool {
       });
     }
     const { server, tool } = found.origin;
-    return this.#parts.call(server, tool, argumentsFor(found.listed.inputSchema, args), options);
+    return this.#parts.call(server, tool, serverArguments(found.listed.inputSchema, args), options);
   }
 
   /**

@@ -4,7 +4,7 @@ import { isPlainJson, stripHidden } from './pinning/hidden-text.ts';
 
 import type { Origin, PooledTool } from './pool.ts';
 import { modelSchema } from './schema/model-schema.ts';
-import { openRoot, TOO_LARGE } from './schema/open-root.ts';
+import { openRoot, TOO_LARGE } from './schema/subschemas.ts';
 
 /** What a model is told of a tool that does not follow from its definition alone. */
 export type Telling = { readonly marks: boolean; readonly alwaysLoad: boolean };

@@ -1,6 +1,6 @@
 import { isRecord } from '../../base/json-value.ts';
 import type { Pool, PooledTool } from '../../pool/pool.ts';
-import { argumentsFor } from '../../pool/schema/arguments.ts';
+import { serverArguments } from '../../pool/schema/model-schema.ts';
 import { nearestToolName } from '../../pool/search/search-pool.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
 import { failedOutcome, type PreparedCall, type ToolUse } from '../loop/run-calls.ts';
@@ -68,7 +68,7 @@ function toPoolCall(
     tool,
     definition,
     // Rules, hooks and permission prompts see the parameter names of the server's own schema.
-    input: argumentsFor(definition.listed.inputSchema, input),
+    input: serverArguments(definition.listed.inputSchema, input),
     ...trustOf(definition, agent.servers().get(server), session),
   };
 }

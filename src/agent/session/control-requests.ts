@@ -6,7 +6,7 @@ import { callServer, type Refusal } from '../../mcp/calls/call-tool.ts';
 import type { ServerEntry } from '../../mcp/connection/connect-context.ts';
 import { sdkEntry } from '../../mcp/servers/server-entry.ts';
 import { modeOf } from '../../permissions/rule-store.ts';
-import { argumentsFor } from '../../pool/schema/arguments.ts';
+import { serverArguments } from '../../pool/schema/model-schema.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
 import { PERMISSION_MODES, type PermissionMode } from '../../protocol/permission.ts';
 import { SdkError } from '../../protocol/sdk-error.ts';
@@ -156,7 +156,7 @@ async function callTool(
   }
   const given = isRecord(body.arguments) ? body.arguments : {};
   // Under the names the server gave its parameters, as a model's are.
-  const args = tool ? argumentsFor(tool.listed.inputSchema, given) : given;
+  const args = tool ? serverArguments(tool.listed.inputSchema, given) : given;
   const whyNot = () => whyNotCall(session, server);
   const call = { ...server, args: { ...args }, signal, whyNot };
   return (await callServer(target, call, session.context.journal, session.context.callLimits)) as Frame;

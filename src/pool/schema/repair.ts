@@ -1,8 +1,7 @@
 import { isRecord } from '../../base/json-value.ts';
-import { ANNOTATIONS, KEYWORDS, OTHER_ASSERTIONS, SINCE } from './keywords.ts';
-import type { Patterns } from './patterns.ts';
-import { isSchema } from './pointer.ts';
-import { repairType } from './repair-type.ts';
+import { ANNOTATIONS, KEYWORDS, type KeywordKind, OTHER_ASSERTIONS, SINCE, TYPES } from './keywords.ts';
+import type { Meter } from './meter.ts';
+import { isSchema } from './references.ts';
 import { type Schema, withNote } from './subschemas.ts';
 
 /**
@@ -166,4 +165,101 @@ function exclusive(bound: string, flag: string): Rule {
 
 function hasBadName(named: unknown, patterns: Patterns): boolean {
   return isRecord(named) && !Object.keys(named).every((name) => patterns.has(name));
+}
+
+/**
+ * The value of `type` as it may stand, the same where it is right. A name nobody knows makes it say nothing,
+ * since the server may take more than the other names; `nullable` is OpenAPI's way to say null.
+ */
+function repairType(type: unknown, nullable: unknown): { type?: unknown; note?: string } {
+  if (nullable !== true && typeof type === 'string' && TYPES.has(type)) return { type };
+  if (typeof type !== 'string' && !Array.isArray(type)) return {};
+  const names: unknown[] = Array.isArray(type) ? type : [type];
+  const unknown = names.filter((name) => !TYPES.has(name));
+  if (unknown.length > 0) {
+    const words = unknown.filter((name) => typeof name === 'string' && name !== 'any' && name !== '');
+    return words.length === 0 ? {} : { note: `Type: ${words.join(' or ')}.` };
+  }
+  if (names.length === 0) return {};
+  const once = new Set(names);
+  if (nullable === true) once.add('null');
+  if (once.size === names.length) return { type };
+  return { type: [...once] };
+}
+
+/** Tells what is a regular expression. It is only compiled, never run: a server's pattern may take for ever. */
+export class Patterns {
+  readonly #meter: Meter;
+  readonly #known = new Map<string, boolean>();
+
+  constructor(meter: Meter) {
+    this.#meter = meter;
+  }
+
+  has(value: unknown): boolean {
+    if (typeof value !== 'string') return false;
+    let isPattern = this.#known.get(value);
+    if (isPattern === undefined) {
+      this.#meter.read(value);
+      // Classes by properties of Unicode are looked up in large tables.
+      this.#meter.spend(STEPS + STEPS_PER_CLASS * (value.split(/\\p/i).length - 1));
+      isPattern = ['u', ''].some((flags) => compiles(value, flags));
+      if (!isPattern) this.#meter.spend(STEPS_IF_NONE);
+      this.#known.set(value, isPattern);
+    }
+    return isPattern;
+  }
+}
+
+const STEPS = 128;
+const STEPS_IF_NONE = 256;
+const STEPS_PER_CLASS = 1000;
+
+function compiles(pattern: string, flags: string): boolean {
+  try {
+    new RegExp(pattern, flags);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The value of a keyword that holds no schemas: as it is if it has the right form, else mended or nothing. */
+export function tidy(kind: Exclude<KeywordKind, 'schema' | 'schemas' | 'map'>, value: unknown): unknown {
+  switch (kind) {
+    case 'count':
+      return Number.isInteger(value) && (value as number) >= 0 ? value : undefined;
+    case 'number':
+      return Number.isFinite(value) ? value : undefined;
+    case 'step':
+      return Number.isFinite(value) && (value as number) > 0 ? value : undefined;
+    case 'flag':
+      return typeof value === 'boolean' ? value : undefined;
+    case 'text':
+      return typeof value === 'string' ? value : value === null ? undefined : JSON.stringify(value);
+    case 'names':
+      return Array.isArray(value) ? names(value) : undefined;
+    case 'name-lists':
+      return isRecord(value) ? nameLists(value) : undefined;
+    case 'values':
+      return Array.isArray(value) && value.length > 0 ? value : undefined;
+    case 'examples':
+      return Array.isArray(value) ? value : [value];
+    case 'drop':
+      return undefined;
+  }
+}
+
+function names(list: readonly unknown[]): readonly unknown[] {
+  const unique = new Set(list);
+  if (unique.size === list.length && list.every((name) => typeof name === 'string')) return list;
+  return [...unique].filter((name) => typeof name === 'string');
+}
+
+function nameLists(lists: Record<string, unknown>): Record<string, unknown> {
+  const entries = Object.entries(lists).filter(([, list]) => Array.isArray(list)) as [string, unknown[]][];
+  const tidied = entries.map(([name, list]): [string, unknown] => [name, names(list)]);
+  const isSameSchema =
+    tidied.length === Object.keys(lists).length && tidied.every(([name, it]) => it === lists[name]);
+  return isSameSchema ? lists : Object.fromEntries(tidied);
 }

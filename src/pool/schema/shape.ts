@@ -1,5 +1,8 @@
-import { isRecord } from '../../base/json-value.ts';
+import { isEqualJson, isRecord } from '../../base/json-value.ts';
+import { truncate } from '../../base/text/display-text.ts';
 import { KEYWORDS, OTHER_ASSERTIONS } from './keywords.ts';
+import type { Meter } from './meter.ts';
+import { FreshNames } from './references.ts';
 import type { Schema } from './subschemas.ts';
 
 /** What a schema says about objects in the only words an API takes at the root: no alternatives, no references. */
@@ -10,14 +13,14 @@ export type Shape = {
   additional?: unknown;
   patterns: ReadonlyMap<string, Schema>;
   names?: Schema | undefined;
-  fewest: number;
-  most: number;
+  minProperties: number;
+  maxProperties: number;
   dependentRequired: ReadonlyMap<string, readonly unknown[]>;
   dependentSchemas: ReadonlyMap<string, Schema>;
   /** What is not about which values are right: titles, examples, keys that are no keywords. */
   remarks: ReadonlyMap<string, unknown>;
   /** What could not be said in a shape, in words. Where there are any it accepts more than the schema did. */
-  words: readonly string[];
+  notes: readonly string[];
   isWider: boolean;
 };
 
@@ -26,12 +29,12 @@ export const ANY_SHAPE: Shape = {
   properties: new Map(),
   required: new Set(),
   patterns: new Map(),
-  fewest: 0,
-  most: Number.POSITIVE_INFINITY,
+  minProperties: 0,
+  maxProperties: Number.POSITIVE_INFINITY,
   dependentRequired: new Map(),
   dependentSchemas: new Map(),
   remarks: new Map(),
-  words: [],
+  notes: [],
   isWider: false,
 };
 
@@ -49,19 +52,27 @@ export function ownShape(schema: Schema): Shape {
       : schema.propertyNames === false
         ? { not: {} }
         : undefined,
-    fewest: typeof schema.minProperties === 'number' ? schema.minProperties : 0,
-    most: typeof schema.maxProperties === 'number' ? schema.maxProperties : Number.POSITIVE_INFINITY,
+    minProperties: typeof schema.minProperties === 'number' ? schema.minProperties : 0,
+    maxProperties: typeof schema.maxProperties === 'number' ? schema.maxProperties : Number.POSITIVE_INFINITY,
     dependentRequired: mapOf(schema.dependentRequired) as Map<string, unknown[]>,
     dependentSchemas: mapOf(schema.dependentSchemas) as Map<string, Schema>,
     remarks: new Map(remarks),
-    words: [],
+    notes: [],
     isWider: false,
   };
 }
 
 /** About what it takes to go through all that a shape says. */
 export function stepsOf(shape: Shape): number {
-  const { properties, required, patterns, dependentRequired, dependentSchemas, remarks, words } = shape;
+  const {
+    properties,
+    required,
+    patterns,
+    dependentRequired,
+    dependentSchemas,
+    remarks,
+    notes: words,
+  } = shape;
   let steps = words.length + 1;
   for (const { size } of [properties, required, patterns, dependentRequired, dependentSchemas, remarks]) {
     steps += STEPS_PER_ENTRY * size;
@@ -78,7 +89,7 @@ const STEPS_PER_ENTRY = 16;
 /** The schema of a shape, ready to be a root. */
 export function schemaOf(shape: Shape): Record<string, unknown> {
   const { description, ...remarks } = Object.fromEntries(shape.remarks);
-  const text = [...(typeof description === 'string' ? [description] : []), ...shape.words].join(' ');
+  const text = [...(typeof description === 'string' ? [description] : []), ...shape.notes].join(' ');
   return {
     type: 'object',
     ...(text === '' ? {} : { description: text }),
@@ -88,8 +99,8 @@ export function schemaOf(shape: Shape): Record<string, unknown> {
     ...filled('patternProperties', shape.patterns),
     ...(shape.additional === undefined ? {} : { additionalProperties: shape.additional }),
     ...(shape.names === undefined ? {} : { propertyNames: shape.names }),
-    ...(shape.fewest === 0 ? {} : { minProperties: shape.fewest }),
-    ...(shape.most === Number.POSITIVE_INFINITY ? {} : { maxProperties: shape.most }),
+    ...(shape.minProperties === 0 ? {} : { minProperties: shape.minProperties }),
+    ...(shape.maxProperties === Number.POSITIVE_INFINITY ? {} : { maxProperties: shape.maxProperties }),
     ...filled('dependentRequired', shape.dependentRequired),
     ...filled('dependentSchemas', shape.dependentSchemas),
   };
@@ -105,4 +116,145 @@ function filled(key: string, map: ReadonlyMap<string, unknown>): Record<string, 
 
 function mapOf(value: unknown): Map<string, unknown> {
   return new Map(isRecord(value) ? Object.entries(value) : []);
+}
+
+/** Keywords whose meaning hangs on others beside them, so two schemas that have any are not poured into one. */
+const ENTANGLED: ReadonlySet<string> = new Set(
+  'additionalProperties contains else if items maxContains minContains patternProperties prefixItems properties then'.split(
+    ' ',
+  ),
+);
+
+/** The schema that accepts what both accept. */
+export function bothForms(a: unknown, b: unknown, meter: Meter): Schema {
+  const [left, right] = [asSchema(a), asSchema(b)];
+  if (isAnything(left) || isSameSchema(left, right, meter)) return right;
+  if (isAnything(right)) return left;
+  const isApart = Object.keys(right).every((key) => !Object.hasOwn(left, key));
+  const isTangled = (schema: Schema) => Object.keys(schema).some((key) => ENTANGLED.has(key));
+  const seesAll = [left, right].some((it) => 'unevaluatedItems' in it || 'unevaluatedProperties' in it);
+  if (isApart && !seesAll && !(isTangled(left) && isTangled(right))) return { ...left, ...right };
+  return { allOf: [...partsOf(left), ...partsOf(right)] };
+}
+
+/** The schema that accepts what any of them accepts; each form stays readable even if another takes everything. */
+export function anyOf(forms: readonly unknown[], meter: Meter): Schema {
+  meter.walk(forms);
+  const unique = new Map(forms.map(asSchema).map((form) => [JSON.stringify(form), form]));
+  if (unique.size > 1) unique.delete('{"not":{}}');
+  const [only, ...others] = [...unique.values()].sort(
+    (a, b) => Number(isAnything(a)) - Number(isAnything(b)),
+  );
+  if (only === undefined) return {};
+  return others.length === 0 ? only : { anyOf: [only, ...others] };
+}
+
+/** Whether two schemas are equal; the comparison is charged to the meter. */
+export function isSameSchema(a: unknown, b: unknown, meter: Meter): boolean {
+  if (a === b) return true;
+  meter.walk(a);
+  meter.walk(b);
+  return isEqualJson(a, b);
+}
+
+/** Whether a schema says nothing at all. */
+export function isAnything(schema: unknown): boolean {
+  return schema === true || (isRecord(schema) && Object.keys(schema).length === 0);
+}
+
+function asSchema(value: unknown): Schema {
+  return isRecord(value) ? value : value === false ? { not: {} } : {};
+}
+
+function partsOf(schema: Schema): readonly unknown[] {
+  const { allOf, ...rest } = schema;
+  return Array.isArray(allOf) && Object.keys(rest).length === 0 ? allOf : [schema];
+}
+
+/** What shapes are merged with: a bound on the work, and definitions for forms that many properties have. */
+export class Merging {
+  readonly meter: Meter;
+  readonly #names: FreshNames;
+  readonly #known = new Map<string, string>();
+  readonly #definitions = new Map<string, Schema>();
+
+  constructor(taken: Iterable<string>, meter: Meter) {
+    this.#names = new FreshNames(taken);
+    this.meter = meter;
+  }
+
+  /** By their names, the forms that were referred to. */
+  get definitions(): ReadonlyMap<string, Schema> {
+    return this.#definitions;
+  }
+
+  /**
+   * The forms a property may have, ready to be written for so many properties: themselves, or one reference to all of them
+   * if they would take too much room.
+   */
+  forEach(forms: readonly unknown[], properties: number): readonly unknown[] {
+    if (properties < 2 || forms.length === 0 || forms.every((it) => it === true)) return forms;
+    this.meter.walk(forms);
+    const text = JSON.stringify(forms);
+    if (text.length * properties <= ROOM || text.length <= SHORT) return forms;
+    let name = this.#known.get(text);
+    if (name === undefined) {
+      name = this.#names.next('rest');
+      this.#known.set(text, name);
+      this.#definitions.set(name, anyOf(forms, this.meter));
+    }
+    return [{ $ref: `#/$defs/${name}` }];
+  }
+}
+
+/** About what a model may read of the same form again and again before a reference is the lesser evil. */
+const ROOM = 4000;
+/** A reference is not shorter than this. */
+const SHORT = 40;
+
+/** What is said where nothing more exact can be. */
+export const FURTHER_CONDITIONS = 'Further conditions hold, which the server checks.';
+
+/** A condition that is only said, as the JSON it was, as far as it is short. */
+export function describeCondition(lead: string, condition: unknown, meter: Meter): string {
+  meter.walk(condition);
+  const json = JSON.stringify(condition);
+  return json.length > MAX_NOTE_LENGTH ? FURTHER_CONDITIONS : `${lead} ${json}.`;
+}
+
+/** Alternatives at the root, each by its name, what it fixes and what it needs. */
+export function describeAlternatives(lead: string, branches: readonly Shape[], meter: Meter): string {
+  meter.spend((branches[0]?.required.size ?? 0) * branches.length);
+  const shared = [...(branches[0]?.required ?? [])].filter((name) =>
+    branches.every((branch) => branch.required.has(name)),
+  );
+  const said = branches.map((branch) => describeBranch(branch, new Set(shared), meter));
+  const text = `${lead}: ${said.join('; ')}.`;
+  return truncate(text, 4 * MAX_NOTE_LENGTH);
+}
+
+const MAX_NOTE_LENGTH = 500;
+
+function describeBranch(branch: Shape, shared: ReadonlySet<string>, meter: Meter): string {
+  meter.spend(stepsOf(branch) + shared.size);
+  const { title, description } = Object.fromEntries(branch.remarks);
+  const fixed = [...branch.properties].flatMap(([name, form]) => {
+    const only = Array.isArray(form.enum) && form.enum.length === 1 ? form.enum[0] : form.const;
+    if (only === undefined || isRecord(only)) return [];
+    meter.walk(only);
+    return [`${name} = ${JSON.stringify(only)}`];
+  });
+  const needed = [...branch.required].filter((name) => !shared.has(name));
+  const parts = [
+    ...(typeof title === 'string' ? [title] : []),
+    ...(typeof description === 'string' ? [`(${description})`] : []),
+    ...(fixed.length === 0 ? [] : [`with ${joinNames(fixed)}`]),
+    needed.length === 0 ? 'needs nothing more' : `needs ${joinNames(needed)}`,
+    ...branch.notes,
+  ];
+  return parts.join(' ');
+}
+
+function joinNames(list: readonly string[]): string {
+  return list.length < 2 ? list.join('') : `${list.slice(0, -1).join(', ')} and ${list.at(-1)}`;
 }

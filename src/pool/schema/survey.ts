@@ -1,5 +1,5 @@
-import { isOddNumber } from './odd-numbers.ts';
-import { isSchema } from './pointer.ts';
+import { isSchema } from './references.ts';
+import { type Schema, withChanges, withNote } from './subschemas.ts';
 
 /** What is in a document anywhere, whether a schema stands there or not; too much is no harm. */
 export type Survey = {
@@ -15,7 +15,7 @@ export type Survey = {
 };
 
 /** JSON this deep is no description of a tool; real ones have about 40 levels at most. */
-export const DEEPEST = 256;
+const MAX_DEPTH = 256;
 
 /** Looks through a document once, never deeper than the limit and hardly further than `largest`. */
 export function survey(document: object, largest: number): Survey {
@@ -34,7 +34,7 @@ export function survey(document: object, largest: number): Survey {
 }
 
 function look(value: object, depth: number, found: Survey, largest: number): void {
-  if (depth >= DEEPEST) {
+  if (depth >= MAX_DEPTH) {
     found.isDeep = true;
     return;
   }
@@ -74,3 +74,42 @@ export function isBareArray({ type, items }: { type?: unknown; items?: unknown }
 }
 
 const NAMES: ReadonlySet<string> = new Set(['$id', 'id', '$anchor', '$dynamicAnchor']);
+
+/** A number that JSON has no form for: text like `1e400` is read as infinity and would be written as null. */
+function isOddNumber(value: unknown): boolean {
+  return typeof value === 'number' && !Number.isFinite(value);
+}
+
+/**
+ * One schema without values that JSON has no form for; `holders` are the objects that hold some, `widen` is called if it
+ * accepts more by that.
+ */
+export function withoutOddNumbers(schema: Schema, holders: ReadonlySet<unknown>, widen: () => void): Schema {
+  if (!holders.has(schema)) return schema;
+  const isOdd = (value: unknown) => isOddNumber(value) || holders.has(value);
+  const changes = new Map<string, unknown>();
+  const notes = new Set<string>();
+  for (const [key, note] of DROPPED) {
+    if (!isOdd(schema[key])) continue;
+    changes.set(key, undefined);
+    notes.add(note);
+    if (key !== 'default') widen();
+  }
+  const { examples } = schema;
+  if (isOdd(examples)) {
+    changes.set('examples', Array.isArray(examples) ? examples.filter((it) => !isOdd(it)) : undefined);
+  }
+  if (changes.size === 0) return schema;
+  const settled = withChanges(schema, changes);
+  return notes.size === 0 ? settled : withNote(settled, [...notes].join(' '));
+}
+
+const VALUES =
+  'Only some values are right, of which one holds a number too large to be shown; the server checks them.';
+
+/** What goes if it holds such a number, and what is said then. */
+const DROPPED: readonly (readonly [string, string])[] = [
+  ['enum', VALUES],
+  ['const', VALUES],
+  ['default', 'Its default holds a number too large to be shown.'],
+];

@@ -1,17 +1,24 @@
 import { isRecord } from '../../base/json-value.ts';
-import { FreshNames } from './fresh-names.ts';
 import { draftOf, KEYWORDS, type KeywordKind } from './keywords.ts';
 import type { Meter } from './meter.ts';
-import { withoutOddNumbers } from './odd-numbers.ts';
-import { Patterns } from './patterns.ts';
-import { isSchema, placeAfter, readPointer, stepInto, writePointer } from './pointer.ts';
-import { type Found, type References, ROOT_BASE, readReferences, referenceOf } from './references.ts';
-import { repair } from './repair.ts';
+import { Widening, withoutNarrowing } from './narrowing.ts';
+import {
+  type Found,
+  FreshNames,
+  isSchema,
+  placeAfter,
+  type References,
+  ROOT_BASE,
+  readPointer,
+  readReferences,
+  referenceOf,
+  stepInto,
+  writePointer,
+} from './references.ts';
+import { Patterns, repair, tidy } from './repair.ts';
+
 import { mapItems, mapValues, type Schema, withChanges, withNote } from './subschemas.ts';
-import type { Survey } from './survey.ts';
-import { tidy } from './tidy.ts';
-import { Widening } from './widening.ts';
-import { withoutNarrowing } from './without-narrowing.ts';
+import { type Survey, withoutOddNumbers } from './survey.ts';
 
 /**
  * The document in draft 2020-12 with every reference a pointer into it. It accepts what the document did, where that
@@ -26,7 +33,7 @@ export function upgrade(document: Schema, facts: Survey, meter: Meter): Schema {
   for (let pass = 1; ; pass++) {
     const run = new Upgrade(
       { document, draft, odd: facts.odd, references, patterns, widening, meter },
-      pass > MOST_PASSES ? 'all' : moved,
+      pass > MAX_PASSES ? 'all' : moved,
     );
     const upgraded = run.document();
     const before = moved.size;
@@ -37,7 +44,7 @@ export function upgrade(document: Schema, facts: Survey, meter: Meter): Schema {
 }
 
 /** What was moved may refer to more that has to be; one who builds on that gets all of it moved. */
-const MOST_PASSES = 8;
+const MAX_PASSES = 8;
 
 /** What all passes share. */
 type Task = {

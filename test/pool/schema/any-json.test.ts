@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { argumentsFor } from '../../../src/pool/schema/arguments.ts';
-import { modelSchema } from '../../../src/pool/schema/model-schema.ts';
+import { modelSchema, serverArguments } from '../../../src/pool/schema/model-schema.ts';
+
 import { expectLegal } from './validators.ts';
 
 const KEYS = (
@@ -65,7 +65,7 @@ test.each([
         expect(JSON.stringify(json)).toBe(before);
         expect(JSON.stringify(modelSchema(JSON.parse(before)))).toBe(JSON.stringify(normal));
         expect(JSON.stringify(modelSchema(normal))).toBe(JSON.stringify(normal));
-        expect(argumentsFor(json as Record<string, unknown>, {})).toEqual({});
+        expect(serverArguments(json as Record<string, unknown>, {})).toEqual({});
       }),
       { numRuns },
     );

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { visibleSchema } from '../../../src/pool/pooled-tool.ts';
-import { argumentsFor } from '../../../src/pool/schema/arguments.ts';
-import { modelSchema } from '../../../src/pool/schema/model-schema.ts';
+import { modelSchema, serverArguments } from '../../../src/pool/schema/model-schema.ts';
+
 import { acceptor, expectLegal } from './validators.ts';
 
 type Json = Record<string, unknown>;
@@ -162,7 +162,7 @@ test.each(HOSTILE)('%s: an open root that says so, soon', (_, schema) => {
   expect(visibleSchema(normal)).toBe(normal);
   expect(modelSchema(normal)).toBe(normal);
   const args = { a_b: 1, p1: 2 };
-  expect(argumentsFor(whole, args)).toBe(args);
+  expect(serverArguments(whole, args)).toBe(args);
 });
 
 test('of a description that itself is too long the beginning is kept, in whole characters', () => {
@@ -185,5 +185,5 @@ test('arguments for a schema that cannot be read are passed on as they are', () 
     },
   });
   const args = { a: 1 };
-  expect(argumentsFor(schema, args)).toBe(args);
+  expect(serverArguments(schema, args)).toBe(args);
 });

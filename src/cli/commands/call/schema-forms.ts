@@ -1,6 +1,6 @@
 import { jsonText } from '../../../agent/results/tool-result.ts';
 import { isRecord } from '../../../base/json-value.ts';
-import { readPointer, stepInto } from '../../../pool/schema/pointer.ts';
+import { readPointer, stepInto } from '../../../pool/schema/references.ts';
 import type { JsonSchema } from '../../../protocol/mcp.ts';
 import { firstLine } from '../../output/format.ts';
 

@@ -2,7 +2,7 @@ import { createContext, Script } from 'node:vm';
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { isRecord } from '../../../base/json-value.ts';
 import { compilePattern } from '../../../base/text/patterns.ts';
-import { stepInto } from '../../../pool/schema/pointer.ts';
+import { stepInto } from '../../../pool/schema/references.ts';
 import type { JsonSchema } from '../../../protocol/mcp.ts';
 import { formatValue, unknownText } from './arguments.ts';
 import { formatChoices, formatTypes, SchemaForms } from './schema-forms.ts';

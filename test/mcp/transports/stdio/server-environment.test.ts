@@ -102,7 +102,9 @@ describe('least environment', () => {
     test('as the documentation lists them', () => {
       const text = readFileSync(new URL('../../../../docs/connections.md', import.meta.url), 'utf8');
       const [, section = ''] = text.split(/^### Environment of servers$/m);
-      const rows = section.slice(0, section.indexOf('Set other variables')).matchAll(/^\| [a-z ]+ \| (.+) \|$/gm);
+      const rows = section
+        .slice(0, section.indexOf('Set other variables'))
+        .matchAll(/^\| [a-z ]+ \| (.+) \|$/gm);
       const cells = [...rows].map(([, cell = '']) => cell.split('; not ')[0] ?? '');
       const names = cells.flatMap((cell) => [...cell.matchAll(/`([A-Za-z_]+)`/g)].map(([, it]) => it ?? ''));
       expect(names.length).toBeGreaterThan(20);

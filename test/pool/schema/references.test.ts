@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FreshNames } from '../../../src/pool/schema/fresh-names.ts';
+import { FreshNames } from '../../../src/pool/schema/references.ts';
 
 test('each name is given once, and none that is taken', () => {
   const names = new FreshNames(['a', 'a_3', 'b_2']);
