@@ -118,7 +118,7 @@ export async function launch(link: AgentLink, given: Launch): Promise<AgentSessi
 function namesOf(running: RunningConfiguration): ConfiguredNames {
   return {
     scopeOf: (name) => (running.scopeOf(name) === 'program' ? undefined : running.scopeOf(name)),
-    aside: () => running.aside(),
+    inactive: () => running.aside(),
   };
 }
 

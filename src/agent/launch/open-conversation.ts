@@ -30,7 +30,7 @@ export type Keeping = {
 type OpenedConversation =
   | {
       readonly kept: Required<Pick<SessionOptions, 'sessionId' | 'messages'>> &
-        Pick<SessionOptions, 'transcript' | 'goesOnFrom'>;
+        Pick<SessionOptions, 'transcript' | 'resumedFrom'>;
     }
   | { readonly fault: string };
 
@@ -64,12 +64,12 @@ export async function openConversation(flags: KeepFlags, keeping: Keeping): Prom
   const { messages, lastUuid: after } = contents;
   const sessionId = flags.forkSession ? (flags.sessionId ?? randomUUID()) : found.sessionId;
   const forkedFrom = await forkSources(contents.header?.forkedFrom, { root, cwd });
-  if (flags.noPersistence) return { kept: { sessionId, messages, goesOnFrom: [found.path, ...forkedFrom] } };
+  if (flags.noPersistence) return { kept: { sessionId, messages, resumedFrom: [found.path, ...forkedFrom] } };
   const transcript = flags.forkSession
     ? fork(contents, place(sessionId))
     : new Transcript({ ...place(sessionId), after });
-  const goesOnFrom = flags.forkSession ? [found.path, ...forkedFrom] : forkedFrom;
-  return { kept: { sessionId, messages, transcript, ...(goesOnFrom.length > 0 && { goesOnFrom }) } };
+  const resumedFrom = flags.forkSession ? [found.path, ...forkedFrom] : forkedFrom;
+  return { kept: { sessionId, messages, transcript, ...(resumedFrom.length > 0 && { resumedFrom }) } };
 }
 
 /** Ids become parts of paths, so nothing else is taken for one. */

@@ -12,7 +12,7 @@ import { absolutePath } from '../../permissions/path.ts';
 import { readToolSearch, TOOL_SEARCH_WORDS } from '../../pool/disclosure.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
 import type { RetryOptions } from '../models/retry.ts';
-import { readAgents } from '../session/agent-definition.ts';
+import { parseAgents } from '../session/agent-definition.ts';
 import type { SessionOptions } from '../session/session.ts';
 import type { AgentFlags } from './flag-table.ts';
 import type { ModelEnvironment } from './model-name.ts';
@@ -43,7 +43,7 @@ export function planSession(flags: AgentFlags, files: PlanFiles, around: LaunchE
   const wanted = flags.toolSearch === undefined ? (env.ENABLE_TOOL_SEARCH?.trim() ?? '') : '';
   const toolSearch = flags.toolSearch ?? readToolSearch(wanted);
   const results = readResultSettings(env);
-  const agents = readAgents(flags.agents);
+  const agents = parseAgents(flags.agents);
   const misread = Object.keys(flags.agents ?? {}).filter((name) => !Object.hasOwn(agents, name));
   const added = [...(flags.addDirs ?? []), ...settings.directories];
   const options: SessionPlan['options'] = {

@@ -27,8 +27,8 @@ type ContextUsage = {
   mcpTools: { name: string; serverName: string; tokens: number; isLoaded: boolean }[];
   systemTools: { name: string; tokens: number }[];
   agents: { agentType: string; source: string; tokens: number }[];
-  autoCompactThreshold?: number;
-  isAutoCompactEnabled: boolean;
+  autoCompactThreshold: number;
+  isAutoCompactEnabled: true;
   messageBreakdown: MessageBreakdown;
   apiUsage: ApiUsage | null;
 };
@@ -60,11 +60,9 @@ export function contextUsage(context: {
   readonly tools: readonly CountedTool[];
   readonly messages: readonly ModelMessage[];
   readonly limits: ModelLimits;
-  readonly compacts: 'by-itself' | 'when-asked';
   readonly lastUsage?: Usage;
 }): ContextUsage {
   const { model, system, tools, messages, limits, lastUsage } = context;
-  const isAutoCompactEnabled = context.compacts === 'by-itself';
   const counted = tools.map((tool) => ({ ...tool, tokens: toolTokens(tool) }));
   const ofServers = counted.flatMap(({ name, server, tokens, isLoaded = true }) =>
     server === undefined ? [] : [{ name, serverName: server, tokens, isLoaded }],
@@ -86,7 +84,7 @@ export function contextUsage(context: {
   const totalTokens = total(used);
   const window = limits.contextTokens;
   const left = Math.max(0, window - totalTokens);
-  const buffer = isAutoCompactEnabled ? Math.min(left, window - compactThreshold(limits)) : 0;
+  const buffer = Math.min(left, window - compactThreshold(limits));
   return {
     categories: [
       ...used.filter(({ tokens }) => tokens > 0),
@@ -103,8 +101,8 @@ export function contextUsage(context: {
     mcpTools: ofServers,
     systemTools: builtIn,
     agents: [],
-    ...(isAutoCompactEnabled && { autoCompactThreshold: compactThreshold(limits) }),
-    isAutoCompactEnabled,
+    autoCompactThreshold: compactThreshold(limits),
+    isAutoCompactEnabled: true,
     messageBreakdown: breakDown(messages),
     apiUsage: lastUsage ? apiUsage(lastUsage) : null,
   };

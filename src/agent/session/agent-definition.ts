@@ -2,22 +2,22 @@ import { isRecord } from '../../base/json-value.ts';
 import type { ServerEntry } from '../../mcp/connection/connect-context.ts';
 import { readEntry } from '../../mcp/servers/server-entry.ts';
 
-/** A kind of sub-agent. */
+/** The definition of a kind of sub-agent. */
 export type AgentDefinition = {
-  /** When to use it, for the model that delegates. */
+  /** Tells the delegating model when to use it. */
   readonly description: string;
   /** Its system prompt. */
   readonly prompt: string;
-  /** Only these tools, by the names the model sees or by `mcp__server`; all by default. */
+  /** The tools it may use, by model-facing name or `mcp__server`; all by default. */
   readonly tools?: readonly string[];
   readonly disallowedTools?: readonly string[];
   readonly model?: string;
   readonly maxTurns?: number;
-  /** Only these servers of the session, and some of its own; all of the session's by default. */
+  /** The session's servers it may use, and entries of its own; all servers of the session by default. */
   readonly mcpServers?: readonly (string | Readonly<Record<string, ServerEntry>>)[];
 };
 
-/** The kind that is always there. */
+/** The built-in kind. */
 export const GENERAL_PURPOSE: Readonly<Record<string, AgentDefinition>> = {
   'general-purpose': {
     description: 'Works on a task of several steps by itself and reports what it found or did.',
@@ -26,11 +26,11 @@ export const GENERAL_PURPOSE: Readonly<Record<string, AgentDefinition>> = {
   },
 };
 
-/** Reads `agents` of `initialize` or of a flag; entries that are none are left out. */
-export function readAgents(value: unknown): Record<string, AgentDefinition> {
+/** Parses `agents` of `initialize` or of `--agents`; invalid entries are dropped. */
+export function parseAgents(value: unknown): Record<string, AgentDefinition> {
   const agents: [string, AgentDefinition][] = [];
   for (const [name, given] of Object.entries(isRecord(value) ? value : {})) {
-    // A record cannot hold everything that JSON can.
+    // `__proto__` would set the prototype of the record.
     if (name === '__proto__' || !isRecord(given) || typeof given.prompt !== 'string') continue;
     const { description, prompt, model, maxTurns, mcpServers } = given;
     const tools = strings(given.tools);
@@ -42,15 +42,15 @@ export function readAgents(value: unknown): Record<string, AgentDefinition> {
       ...(disallowedTools && { disallowedTools }),
       ...(typeof model === 'string' && model !== 'inherit' && { model }),
       ...(typeof maxTurns === 'number' && { maxTurns }),
-      ...(Array.isArray(mcpServers) && { mcpServers: mcpServers.flatMap(readServers) }),
+      ...(Array.isArray(mcpServers) && { mcpServers: mcpServers.flatMap(parseServers) }),
     };
     agents.push([name, agent]);
   }
   return Object.fromEntries(agents);
 }
 
-/** A name of a server of the session, or entries. One that lives in the program is the session's, too; what is no entry is left out. */
-function readServers(value: unknown): (string | Record<string, ServerEntry>)[] {
+/** A name of a server of the session, or entries. An in-process server is one of the session; invalid entries are dropped. */
+function parseServers(value: unknown): (string | Record<string, ServerEntry>)[] {
   if (typeof value === 'string') return [value];
   return Object.entries(isRecord(value) ? value : {}).flatMap<string | Record<string, ServerEntry>>(
     ([key, given]) => {

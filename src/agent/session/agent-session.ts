@@ -14,25 +14,30 @@ import type { Frame } from '../../protocol/control-frame.ts';
 import { isMcpToolName } from '../../protocol/tool-name.ts';
 import type { SessionContext } from '../calls/call-context.ts';
 import { calledTools, ToolDisclosure } from '../calls/tool-disclosure.ts';
-import { addUsage, type LoopEvent, NO_USAGE } from '../loop/loop.ts';
+import { NO_USAGE, addUsage as sumUsage } from '../loop/loop.ts';
 import { poolSource } from '../turn/pool-source.ts';
 import { failedTurnMessage, takeTurn } from '../turn/take-turn.ts';
 import { type AgentDefinition, GENERAL_PURPOSE } from './agent-definition.ts';
 import { serveRequest } from './control-requests.ts';
 import { Conversation } from './conversation.ts';
-import { ProgramPorts } from './program-ports.ts';
 import type { Session, SessionOptions } from './session.ts';
-import { createConnectDeps, createHooks, createRuleStore, createSessionContext } from './session-context.ts';
+import {
+  createConnectDeps,
+  createHooks,
+  createRuleStore,
+  createSessionContext,
+  ProgramPorts,
+} from './session-context.ts';
 import { parseUserMessage, SessionStateTracker, TurnQueue, type UserMessage } from './turn-queue.ts';
 
 export type { SessionOptions } from './session.ts';
 
-/** How long hooks may take when everything else is over. */
-const FAREWELL_MS = 1_500;
-/** How often a program that has ended its input is asked for a sign of life while a turn runs. */
-const PROBE_MS = 1_000;
+/** Time limit of SessionEnd hooks. */
+const SESSION_END_TIMEOUT_MS = 1_500;
+/** How often a message is written to a program that has closed its input, to notice when it has gone. */
+const KEEP_ALIVE_MS = 1_000;
 
-/** The far side of the control protocol: one agent that a program drives over a link, whoever wrote the program's SDK. */
+/** The agent side of the control protocol: one agent that a program drives over a link. */
 export class AgentSession implements Session {
   readonly options: SessionOptions;
   readonly id: string;
@@ -55,8 +60,8 @@ export class AgentSession implements Session {
   appendSystemPrompt: string;
   readonly #link: AgentLink;
   readonly #turns: TurnQueue;
-  readonly #lasting = new Set<Promise<unknown>>();
-  /** Progress that comes faster than the program reads is reduced to the latest of each call. */
+  readonly #background = new Set<Promise<unknown>>();
+  /** If progress arrives faster than the program reads, only the latest of each call is sent. */
   readonly #progress = new Coalescer<Frame>((message) => {
     this.#send(message);
     return this.#link.room?.();
@@ -65,9 +70,9 @@ export class AgentSession implements Session {
   readonly #ended = Promise.withResolvers<void>();
   #isStarted = false;
   #hasFailed = false;
-  /** The user message that is being worked on, as hooks are told. */
+  /** The id of the current user message, for hook inputs. */
   #promptId: string = randomUUID();
-  /** Settles when the program is gone and everything is closed; rejects with what the link died of. */
+  /** Settles when the program has gone and everything is closed; rejects with the error of the link. */
   readonly done: Promise<void>;
 
   constructor(link: AgentLink, options: SessionOptions) {
@@ -80,23 +85,22 @@ export class AgentSession implements Session {
     this.agents = { ...GENERAL_PURPOSE, ...options.agents };
     const rules = createRuleStore(options);
     const channel = () => this.channel;
-    const say = (message: Frame) => this.emit(message);
+    const emit = (message: Frame) => this.emit(message);
     this.state = new SessionStateTracker((state) => {
       if (options.reportsState)
-        say({ type: 'system', subtype: 'session_state_changed', state, sdk_host_only: true });
+        emit({ type: 'system', subtype: 'session_state_changed', state, sdk_host_only: true });
     });
-    this.#turns = new TurnQueue((line, turn) => this.#take(line, turn), this.state);
+    this.#turns = new TurnQueue((message, turn) => this.#handle(message, turn), this.state);
     this.ports = new ProgramPorts((body, signal) => this.channel.request(body, { signal }));
     this.hooks = createHooks(options, { id: this.id, rules, promptId: () => this.#promptId, channel });
     this.connectWorld = createConnectDeps(options, this);
     this.servers = new Servers(this.connectWorld, {
-      onTools: (server) => this.#compare(server),
+      onTools: (server) => this.#checkPins(server),
       onWarning: (server, message) => options.note?.(`MCP server "${server}": ${message}`),
       onState: (server, { kind, attempt }) => {
-        this.#compare(server);
-        // That one more retry has failed is no news.
-        if (kind === 'connected' || (kind === 'failed' && attempt < 2))
-          this.#nudge(`server ${server}`, `it is ${kind}`);
+        this.#checkPins(server);
+        // Only the first failure wakes the agent, not every failed retry.
+        if (kind === 'connected' || (kind === 'failed' && attempt < 2)) this.#wake(`server ${server}`, kind);
       },
     });
     this.servers.configure(options.servers ?? {});
@@ -106,21 +110,19 @@ export class AgentSession implements Session {
       hooks: this.hooks,
       transcript: options.transcript,
       messages: options.messages ?? [],
-      emit: say,
-      onUsage: (model, usage) => this.spend(model, usage),
+      emit,
+      onUsage: (model, usage) => this.addUsage(model, usage),
     });
     const { servers, hooks, agents } = this;
-    const waiting: SessionContext['whileWaiting'] = (work) => this.state.whileWaiting(work);
-    const readerReady = () => link.room?.();
     this.context = createSessionContext(options, {
       channel,
       servers,
       hooks,
       rules,
       agents,
-      emit: say,
-      readerReady,
-      whileWaiting: waiting,
+      emit,
+      readerReady: () => link.room?.(),
+      whileWaiting: (work) => this.state.whileWaiting(work),
     });
     this.pool = poolSource(this.context, {});
     this.disclosure = new ToolDisclosure(this.context.toolBudget);
@@ -129,19 +131,19 @@ export class AgentSession implements Session {
       request: (subtype, body, served) => serveRequest(this, subtype, body, served),
       message: (message) => this.#receive(message),
     });
-    this.done = this.#live(link);
-    // Whoever needs it waits for it.
+    this.done = this.#serve(link);
+    // Callers that need the error await `done`.
     this.done.catch(() => {});
     options.signal?.addEventListener('abort', this.#onAbort, { once: true });
     if (options.signal?.aborted) this.end();
   }
 
-  /** Whether the last turn ended in a fault: what an agent's exit code says. */
+  /** Whether the last turn failed; the exit code of an agent process depends on it. */
   get hasFailed(): boolean {
     return this.#hasFailed;
   }
 
-  /** A message for the program. */
+  /** Sends a message to the program. */
   emit(message: Frame): void {
     if (message.type === 'result') this.#hasFailed = message.is_error === true;
     if (message.type === 'tool_progress') this.#progress.push(String(message.tool_use_id), message);
@@ -153,8 +155,7 @@ export class AgentSession implements Session {
 
   #send(message: Frame): void {
     const sent = { ...message, session_id: this.id, uuid: message.uuid ?? randomUUID() };
-    // Past the channel, which is over once the program has said its last: what it asked before is still answered.
-    // A program that can no longer hear has gone.
+    // Written to the link, because the channel closes with the program's input while answers are still due.
     this.#link.send(sent).catch(() => this.end());
   }
 
@@ -162,19 +163,19 @@ export class AgentSession implements Session {
     return this.#turns.interrupt();
   }
 
-  /** Ends now: the running turn is interrupted, none begins after it. */
+  /** Interrupts the running turn and drops the queued ones. */
   end(): void {
     this.#turns.end();
     this.#ended.resolve();
   }
 
   trackBackground<T>(work: Promise<T>): Promise<T> {
-    const settled: Promise<unknown> = work.then(noop, noop).then(() => this.#lasting.delete(settled));
-    this.#lasting.add(settled);
+    const settled: Promise<unknown> = work.then(noop, noop).then(() => this.#background.delete(settled));
+    this.#background.add(settled);
     return work;
   }
 
-  /** What hooks have to say about the beginning; nothing the second time. */
+  /** Runs the SessionStart hooks, once. */
   async start(signal: AbortSignal): Promise<HookEffect> {
     if (this.#isStarted || signal.aborted) return {};
     this.#isStarted = true;
@@ -183,58 +184,54 @@ export class AgentSession implements Session {
     return this.hooks.run('SessionStart', { source }, signal);
   }
 
-  count(event: LoopEvent): void {
-    if (event.kind === 'replied') this.spend(event.message.model, event.message.usage);
-  }
-
-  spend(model: string, usage: Usage): void {
-    this.modelUsage[model] = addUsage(this.modelUsage[model] ?? NO_USAGE, usage);
+  addUsage(model: string, usage: Usage): void {
+    this.modelUsage[model] = sumUsage(this.modelUsage[model] ?? NO_USAGE, usage);
   }
 
   #receive(message: Frame): void {
-    const line = parseUserMessage(message);
-    if (!line) return;
-    this.#turns.push(line);
-    this.#nudge('the user', 'a message is waiting');
+    const userMessage = parseUserMessage(message);
+    if (!userMessage) return;
+    this.#turns.push(userMessage);
+    this.#wake('the user', 'a message is waiting');
   }
 
-  /** What a server lists, with what was accepted of it. */
-  #compare(key: string): void {
+  /** Compares the tools that a server lists with the accepted definitions. */
+  #checkPins(key: string): void {
     const server = this.servers?.all.get(key);
     if (server) this.context?.pins.check(key, server);
   }
 
-  /** Wakes an agent that sleeps. */
-  #nudge(source: string, text: string): void {
+  /** Ends the `Sleep` call of an agent. */
+  #wake(source: string, text: string): void {
     this.context?.wake.nudge({ source, text });
   }
 
-  async #take(
+  async #handle(
     { content, uuid = randomUUID(), wantsTurn }: UserMessage,
     turn: AbortController,
   ): Promise<void> {
     this.#promptId = uuid;
     if (wantsTurn)
-      await takeTurn(this, content, uuid, turn).catch((fault) => this.emit(failedTurnMessage(fault)));
+      await takeTurn(this, content, uuid, turn).catch((error) => this.emit(failedTurnMessage(error)));
     else if (content.length > 0) this.conversation.add(content, uuid);
   }
 
-  /** Whoever has said its last still gets what it asked for; a link that died takes the turn along. */
-  async #live(link: AgentLink): Promise<void> {
+  /** Once the program has closed its input, the queued turns still run; if the link fails, they are interrupted. */
+  async #serve(link: AgentLink): Promise<void> {
     try {
       await Promise.race([this.channel.done, this.#ended.promise]);
-      // Whoever has said its last may still listen, or be dead: only writing tells.
+      // A program that closed its input may still read or may be gone; only a write finds out.
       const probe = setInterval(
         () => void link.send({ type: 'keep_alive' }).catch(() => this.end()),
-        PROBE_MS,
+        KEEP_ALIVE_MS,
       );
       await this.#turns.done().finally(() => clearInterval(probe));
     } finally {
       this.#turns.end();
       this.options.signal?.removeEventListener('abort', this.#onAbort);
       await this.#turns.done();
-      await Promise.all(this.#lasting);
-      await this.hooks.run('SessionEnd', { reason: 'other' }, AbortSignal.timeout(FAREWELL_MS));
+      await Promise.all(this.#background);
+      await this.hooks.run('SessionEnd', { reason: 'other' }, AbortSignal.timeout(SESSION_END_TIMEOUT_MS));
       await Promise.all([this.servers, this.context.leftOvers].map((it) => it[Symbol.asyncDispose]()));
       await this.connectWorld.eras?.flush?.();
       await this.options.transcript?.[Symbol.asyncDispose]();
@@ -245,16 +242,13 @@ export class AgentSession implements Session {
 
 function noop(): void {}
 
-/**
- * Deny rules about tools of servers that protect from nothing, in words. Only once every server is there: a rule may be
- * about one that is still to come. Names that are no server's tool were looked at when the rules were read.
- */
-function unmatchedRules({ servers, context: world }: Session): string[] {
+/** Warnings about deny rules that match no tool of a server. There are none until all servers are connected. */
+function unmatchedRules({ servers, context }: Session): string[] {
   const all = [...servers.all];
   if (all.some(([, { state }]) => state.kind !== 'connected')) return [];
   const known = all.flatMap(([server, { state }]) =>
     state.kind === 'connected' ? state.tools.map(({ name: tool }) => ({ name: '', server, tool })) : [],
   );
-  const rules = world.rules.current().rules.filter(({ tool }) => isMcpToolName(tool));
+  const rules = context.rules.current().rules.filter(({ tool }) => isMcpToolName(tool));
   return unmatchedDenyRules(rules, known).map(({ message }) => message);
 }

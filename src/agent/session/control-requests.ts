@@ -13,13 +13,13 @@ import { SdkError } from '../../protocol/sdk-error.ts';
 import { contextUsage } from '../loop/context-usage.ts';
 import { listCommands } from '../turn/slash-commands.ts';
 import { currentSystemPrompt, DEFAULT_SYSTEM_PROMPT } from '../turn/system-prompt.ts';
-import { readAgents } from './agent-definition.ts';
+import { parseAgents } from './agent-definition.ts';
 import { allServerStatus, type ServerStatus } from './server-status.ts';
 import type { Session } from './session.ts';
 
 type Serve = (session: Session, body: Frame, served: Pick<ServedRequest, 'signal'>) => Reply | Promise<Reply>;
 
-/** Everything a program may ask of a session, by subtype. */
+/** The control requests that a program may send, by subtype. */
 const REQUESTS: ReadonlyMap<string, Serve> = new Map<string, Serve>([
   ['initialize', initialize],
   ['interrupt', (session) => ({ still_queued: session.interrupt() })],
@@ -31,12 +31,12 @@ const REQUESTS: ReadonlyMap<string, Serve> = new Map<string, Serve>([
   ['mcp_toggle', toggle],
   ['mcp_reconnect', reconnect],
   ['mcp_call', callTool],
-  ['get_context_usage', usage],
+  ['get_context_usage', readContextUsage],
   ['supported_commands', (session) => ({ commands: listCommands(session) })],
   ['end_session', endSession],
 ]);
 
-/** Serves one request of the program; an unknown one is refused by name. */
+/** Serves one control request of the program; an unknown subtype is an error. */
 export function serveRequest(
   session: Session,
   subtype: string,
@@ -52,7 +52,7 @@ export function serveRequest(
 
 function initialize(session: Session, body: Frame): Frame {
   session.hooks.setCallbacks(readCallbackHooks(body.hooks));
-  Object.assign(session.agents, readAgents(body.agents));
+  Object.assign(session.agents, parseAgents(body.agents));
   session.servers.add(programServers(body), 'sdk');
   if (Array.isArray(body.systemPrompt)) session.systemPrompt = body.systemPrompt.map(String).join('\n\n');
   else if (session.systemPrompt === '') session.systemPrompt = DEFAULT_SYSTEM_PROMPT;
@@ -75,7 +75,7 @@ function initialize(session: Session, body: Frame): Frame {
   };
 }
 
-/** The servers in the program, with the handshakes and limits it sent along. */
+/** The servers in the program, with the handshakes and limits it sent. */
 function programServers(body: Frame): Record<string, ServerEntry> {
   const names = Array.isArray(body.sdkMcpServers) ? body.sdkMcpServers.map(String) : [];
   const configs = mapOf(body.sdkMcpServerConfigs);
@@ -141,7 +141,7 @@ function statusOf({ servers, options }: Session): ServerStatus[] {
   return allServerStatus(servers.all, options.configured);
 }
 
-/** A call of the program's own, without the model: no rule is asked, but a tool that is not what was accepted is not called. */
+/** Calls a tool for the program, without the model: rules do not apply, but a tool that differs from its accepted definition is not called. */
 async function callTool(
   session: Session,
   body: Frame,
@@ -155,68 +155,66 @@ async function callTool(
     throw new SdkError('control-failed', `There is no tool ${name} of a connected server`);
   }
   const given = isRecord(body.arguments) ? body.arguments : {};
-  // Under the names the server gave its parameters, as a model's are.
+  // The server's own parameter names, as for calls of the model.
   const args = tool ? serverArguments(tool.listed.inputSchema, given) : given;
-  const whyNot = () => whyNotCall(session, server);
+  const whyNot = () => changedTool(session, server);
   const call = { ...server, args: { ...args }, signal, whyNot };
   return (await callServer(target, call, session.context.journal, session.context.callLimits)) as Frame;
 }
 
-/** A program that calls tools past the model is told of a change as a model's call is, by an error. */
-function whyNotCall(
-  { servers, context: world }: Session,
+/** The error of a call to a changed tool. */
+function changedTool(
+  { servers, context }: Session,
   { server: name, tool }: { readonly server: string; readonly tool: string },
 ): Refusal | undefined {
   const server = servers.all.get(name);
   const listed = servers.target(name)?.tool(tool);
-  const change = server && listed && world.pins.changeOf(name, server, listed);
+  const change = server && listed && context.pins.changeOf(name, server, listed);
   if (!change?.before && !change?.isNew) return undefined;
-  const fault = `tool ${JSON.stringify(tool)} is not what was accepted: ${change.text}; nothing was sent; ${world.pins.remedyOf(change)}`;
+  const fault = `tool ${JSON.stringify(tool)} is not what was accepted: ${change.text}; nothing was sent; ${context.pins.remedyOf(change)}`;
   return { code: 'tool-changed', fault };
 }
 
-function usage(session: Session): Frame {
+function readContextUsage(session: Session): Frame {
   const { model } = session.options;
   const { lastUsage, messages } = session.conversation;
   const pool = session.pool();
-  const told = new Set(session.disclosure.divide(pool).told.map(({ name }) => name));
+  const disclosed = new Set(session.disclosure.divide(pool).told.map(({ name }) => name));
   return contextUsage({
     model: session.modelName,
     system: currentSystemPrompt(session),
     tools: pool.tools.map(({ name, description, inputSchema, origin }) => ({
       name,
-      isLoaded: told.has(name),
+      isLoaded: disclosed.has(name),
       description,
       input_schema: inputSchema,
       ...(origin.kind === 'mcp' && { server: origin.server }),
     })),
     messages,
     limits: model.limits,
-    compacts: 'by-itself',
     ...(lastUsage && { lastUsage }),
   }) as unknown as Frame;
 }
 
-/** The answer leaves before anything ends. */
+/** The response is sent before the session ends. */
 function endSession(session: Session): undefined {
   session.end();
 }
 
-/** What of `initialize` and of its agents changes nothing here, in words; nothing is passed over in silence. */
+/** Warnings about options of `initialize` and of its agents that have no effect here. */
 export function unsupportedOptions(body: Frame): string[] {
   const agents = Object.entries(isRecord(body.agents) ? body.agents : {});
   return [
-    ...given(body, MEMBERS).map((name) => `options.${name} has no effect with this agent`),
+    ...setOptions(body, UNSUPPORTED).map((name) => `options.${name} has no effect with this agent`),
     ...agents.flatMap(([agent, definition]) =>
-      given(isRecord(definition) ? definition : {}, AGENT_MEMBERS).map(
+      setOptions(isRecord(definition) ? definition : {}, UNSUPPORTED_OF_AGENTS).map(
         (name) => `options.agents["${agent}"].${name} has no effect with this agent`,
       ),
     ),
   ];
 }
 
-/** Members under the names that options have. */
-const MEMBERS: readonly string[] = [
+const UNSUPPORTED: readonly string[] = [
   'agentProgressSummaries',
   'forwardSubagentText',
   'jsonSchema',
@@ -231,7 +229,7 @@ const MEMBERS: readonly string[] = [
   'toolAliases',
 ];
 
-const AGENT_MEMBERS: readonly string[] = [
+const UNSUPPORTED_OF_AGENTS: readonly string[] = [
   'autoCompactWindow',
   'background',
   'criticalSystemReminder_EXPERIMENTAL',
@@ -242,8 +240,8 @@ const AGENT_MEMBERS: readonly string[] = [
   'skills',
 ];
 
-/** False, empty and absent ask for nothing. */
-function given(from: Readonly<Record<string, unknown>>, names: readonly string[]): string[] {
+/** The options that are set; false, null and an empty list count as not set. */
+function setOptions(from: Readonly<Record<string, unknown>>, names: readonly string[]): string[] {
   return names.filter((name) => {
     const value = from[name];
     return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false && value !== null;

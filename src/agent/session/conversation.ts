@@ -14,18 +14,18 @@ export type ConversationOptions = {
   modelName(): string;
   readonly hooks: SessionHooks;
   readonly transcript: Transcript | undefined;
-  /** What was said before this session was resumed. */
+  /** The earlier messages of a resumed conversation. */
   readonly messages: readonly ModelMessage[];
   emit(message: Frame): void;
-  /** Hears what making it shorter took. */
+  /** Receives the usage of compactions. */
   onUsage(model: string, usage: Usage): void;
 };
 
-/** What was said so far: kept on disk as it grows, and made shorter before it outgrows the model's window. */
+/** The messages of a session. They are appended to the transcript, and compacted before they outgrow the model's window. */
 export class Conversation {
   readonly messages: ModelMessage[];
   readonly #options: ConversationOptions;
-  /** What the model counted with its last reply, and how many messages that was about. */
+  /** The usage that the model reported with its last reply, and how many messages it covers. */
   #counted: { usage: Usage; upTo: number } | undefined;
 
   constructor(options: ConversationOptions) {
@@ -39,20 +39,20 @@ export class Conversation {
 
   add(content: readonly UserBlock[], uuid: string): void {
     this.messages.push({ role: 'user', content });
-    this.#keep({ type: 'user', content, uuid });
+    this.#save({ type: 'user', content, uuid });
   }
 
-  /** Takes note of what a loop added by itself. */
+  /** Saves the messages that the loop has added. */
   observe(event: LoopEvent, uuid: string): void {
     if (event.kind === 'replied') {
       const { content, model, usage } = event.message;
-      // A reply that was cut off was not counted to its end.
+      // The usage of an interrupted reply is incomplete.
       if (event.message.isComplete) this.#counted = { usage, upTo: this.messages.length };
-      if (content.length > 0) this.#keep({ type: 'assistant', content, model, usage, uuid });
+      if (content.length > 0) this.#save({ type: 'assistant', content, model, usage, uuid });
     } else if (event.kind === 'results-added') {
-      this.#keep({ type: 'results', content: event.content, uuid });
+      this.#save({ type: 'results', content: event.content, uuid });
     } else if (event.kind === 'text-added') {
-      this.#keep({ type: 'user', content: event.content, uuid });
+      this.#save({ type: 'user', content: event.content, uuid });
     }
   }
 
@@ -60,22 +60,22 @@ export class Conversation {
     const preTokens = estimateTokens({ messages: this.messages });
     this.messages.length = 0;
     this.#counted = undefined;
-    // So that resuming brings nothing back.
-    this.#keep({ type: 'compaction', trigger: 'manual', preTokens, summary: '', messages: [] });
+    // An empty compaction, so that a resumed session starts empty too.
+    this.#save({ type: 'compaction', trigger: 'manual', preTokens, summary: '', messages: [] });
   }
 
   readonly compactIfNeeded: NonNullable<LoopConfig['compactIfNeeded']> = async (
     messages,
     round,
-    why,
+    reason,
     signal,
   ) => {
-    if (why === 'filling' && !shouldCompact(this.#used(messages, round), this.#options.model.limits))
+    if (reason === 'filling' && !shouldCompact(this.#used(messages, round), this.#options.model.limits))
       return false;
     return this.compact('auto', round.system, signal);
   };
 
-  /** Whether it is shorter now. */
+  /** Returns whether the conversation is shorter now. */
   async compact(
     trigger: 'manual' | 'auto',
     system: string,
@@ -101,7 +101,7 @@ export class Conversation {
     this.messages.splice(0, this.messages.length, ...done.messages);
     this.#counted = undefined;
     const { preTokens, summary, messages } = done;
-    this.#keep({ type: 'compaction', trigger, preTokens, summary, messages });
+    this.#save({ type: 'compaction', trigger, preTokens, summary, messages });
     const compact_metadata = { trigger, pre_tokens: preTokens, post_tokens: done.postTokens };
     say({ type: 'system', subtype: 'compact_boundary', compact_metadata });
     await hooks.run('PostCompact', { trigger, compact_summary: summary } as never, signal);
@@ -113,7 +113,7 @@ export class Conversation {
     return usedTokens(this.#counted.usage, messages.slice(this.#counted.upTo));
   }
 
-  #keep(entry: NewEntry): void {
+  #save(entry: NewEntry): void {
     void this.#options.transcript?.append([entry]);
   }
 }

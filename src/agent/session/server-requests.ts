@@ -16,41 +16,41 @@ export type ServerRequestDeps = {
   modelName(): string;
   readonly cwd: string;
   whileWaiting<T>(work: Promise<T>): Promise<T>;
-  /** Hears what a server's question took. */
+  /** Receives the usage of sampling requests. */
   onUsage(model: string, usage: Usage): void;
 };
 
-/** What each server may ask: people always; the model only if it lives in the program, since it spends the person's tokens. */
+/** Handlers of servers' requests. Sampling is offered to servers of the program only, because it spends the user's tokens. */
 export function serverRequestHandlers(
   server: string,
   entry: ServerEntry,
-  world: ServerRequestDeps,
+  deps: ServerRequestDeps,
 ): ServerOffer {
   const answers: Record<string, ServerAnswer> = {
-    'elicitation/create': (params, signal) => elicit(server, params, world, signal),
-    'roots/list': async () => ({ roots: [{ uri: pathToFileURL(world.cwd).href, name: 'workspace' }] }),
+    'elicitation/create': (params, signal) => elicit(server, params, deps, signal),
+    'roots/list': async () => ({ roots: [{ uri: pathToFileURL(deps.cwd).href, name: 'workspace' }] }),
   };
   const capabilities = { elicitation: { form: {}, url: {} }, roots: {} };
   if (entry.type !== 'sdk') return { capabilities, answers };
   return {
     capabilities: { ...capabilities, sampling: {} },
-    answers: { ...answers, 'sampling/createMessage': (params, signal) => sample(params, world, signal) },
+    answers: { ...answers, 'sampling/createMessage': (params, signal) => sample(params, deps, signal) },
   };
 }
 
 const ACTIONS: ReadonlySet<string> = new Set(['accept', 'decline', 'cancel']);
 
-type Elicited = { action: string; content?: unknown };
+type ElicitationAnswer = { action: string; content?: unknown };
 
-/** Hooks may answer first and change the answer last; a question that reaches nobody is cancelled. */
+/** Hooks may answer first and replace the answer last; an elicitation that reaches no person is cancelled. */
 async function elicit(
   server: string,
   params: Readonly<Record<string, unknown>>,
-  world: ServerRequestDeps,
+  deps: ServerRequestDeps,
   signal: AbortSignal,
 ): Promise<Record<string, unknown>> {
   const { message = '', mode = 'form', requestedSchema, url, elicitationId } = params;
-  const about = {
+  const request = {
     mcp_server_name: server,
     message,
     mode,
@@ -58,20 +58,20 @@ async function elicit(
     ...(url !== undefined && { url }),
     ...(elicitationId !== undefined && { elicitation_id: elicitationId }),
   };
-  const before = await world.hooks.run('Elicitation', about as never, signal);
-  const answer = elicitedBy(before) ?? (await world.whileWaiting(askPerson(about, world, signal)));
-  const after = await world.hooks.run('ElicitationResult', { ...about, ...answer } as never, signal);
-  const { action, content } = elicitedBy(after) ?? answer;
+  const before = await deps.hooks.run('Elicitation', request as never, signal);
+  const answer = hookAnswer(before) ?? (await deps.whileWaiting(askProgram(request, deps, signal)));
+  const after = await deps.hooks.run('ElicitationResult', { ...request, ...answer } as never, signal);
+  const { action, content } = hookAnswer(after) ?? answer;
   return { action, ...(action === 'accept' && isRecord(content) && { content }) };
 }
 
-async function askPerson(
-  about: Record<string, unknown>,
+async function askProgram(
+  request: Record<string, unknown>,
   { channel }: ServerRequestDeps,
   signal: AbortSignal,
-): Promise<Elicited> {
+): Promise<ElicitationAnswer> {
   try {
-    const { response } = await channel().request({ subtype: 'elicitation', ...about }, { signal });
+    const { response } = await channel().request({ subtype: 'elicitation', ...request }, { signal });
     const { action, content } = response;
     return action === 'accept' || action === 'decline' ? { action, content } : { action: 'cancel' };
   } catch {
@@ -79,12 +79,12 @@ async function askPerson(
   }
 }
 
-function elicitedBy({ decision, elicitation }: HookEffect): Elicited | undefined {
+function hookAnswer({ decision, elicitation }: HookEffect): ElicitationAnswer | undefined {
   if (elicitation) return ACTIONS.has(elicitation.action) ? elicitation : { action: 'cancel' };
   return decision === 'deny' ? { action: 'decline' } : undefined;
 }
 
-/** One reply of the session's model to a server's own conversation, without tools. */
+/** Answers `sampling/createMessage` with one reply of the session's model, without tools. */
 async function sample(
   params: Readonly<Record<string, unknown>>,
   { model, modelName, onUsage: spent }: ServerRequestDeps,

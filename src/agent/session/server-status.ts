@@ -4,7 +4,7 @@ import type { ToolAnnotations } from '../../protocol/mcp.ts';
 import type { ServerScopes } from '../calls/call-context.ts';
 import { scopeOf, sourceOf } from '../calls/resolve-call.ts';
 
-/** One server as `mcp_status` and `system/init` tell of it. */
+/** One server in `mcp_status` and `system/init`. */
 export type ServerStatus = {
   readonly name: string;
   readonly status: 'connected' | 'failed' | 'needs-auth' | 'pending' | 'disabled';
@@ -14,34 +14,33 @@ export type ServerStatus = {
   readonly transport: string;
   readonly scope: string;
   readonly source: string;
-  /** Why it is disabled though it is configured: nobody approved it, or it was rejected, blocked, turned off or is broken. */
-  readonly configured?: AsideState;
+  /** Why a configured server is not started: not approved yet, rejected, blocked by policy, turned off, or invalid. */
+  readonly configured?: InactiveState;
   readonly tools?: readonly { readonly name: string; readonly annotations: object }[];
 };
 
-/** What keeps a configured server from being started. */
-export type AsideState = 'pending' | 'rejected' | 'blocked' | 'disabled' | 'broken';
+export type InactiveState = 'pending' | 'rejected' | 'blocked' | 'disabled' | 'broken';
 
-/** What is known of where servers were configured. */
+/** The configured servers. */
 export type ConfiguredNames = ServerScopes & {
-  /** Those that are configured and may not be started, and why. */
-  aside(): readonly {
+  /** The servers that may not be started, and why. */
+  inactive(): readonly {
     readonly name: string;
     readonly scope: string;
-    readonly state: AsideState;
+    readonly state: InactiveState;
     readonly why: string;
   }[];
 };
 
-/** Every server; those that may not be started as disabled, with the reason. */
+/** The status of every server; servers that may not be started are disabled, with the reason. */
 export function allServerStatus(
   servers: ReadonlyMap<string, Server>,
   configured: ConfiguredNames | undefined,
 ): ServerStatus[] {
-  const aside = (configured?.aside() ?? []).filter(({ name }) => !servers.has(name));
+  const inactive = (configured?.inactive() ?? []).filter(({ name }) => !servers.has(name));
   return [
     ...serverStatus(servers, configured),
-    ...aside.map(
+    ...inactive.map(
       ({ name, scope, state, why }): ServerStatus => ({
         name,
         status: 'disabled',
@@ -61,10 +60,10 @@ export function serverStatus(
 ): ServerStatus[] {
   return [...servers].map(([name, { state, entry, origin }]) => ({
     name,
-    status: WORDS[state.kind],
+    status: STATUS[state.kind],
     ...(state.kind === 'connected' && {
       ...(state.connection.serverInfo && { serverInfo: state.connection.serverInfo }),
-      tools: state.tools.map((tool) => ({ name: tool.name, annotations: marks(tool.annotations) })),
+      tools: state.tools.map((tool) => ({ name: tool.name, annotations: annotationsOf(tool.annotations) })),
     }),
     ...('fault' in state && { error: redactText(state.fault) }),
     ...(entry.type !== 'sdk' && { config: withoutSecrets(entry) }),
@@ -74,7 +73,7 @@ export function serverStatus(
   }));
 }
 
-const WORDS = {
+const STATUS = {
   waiting: 'pending',
   pending: 'pending',
   connected: 'connected',
@@ -83,8 +82,7 @@ const WORDS = {
   disabled: 'disabled',
 } as const satisfies Record<ServerView['kind'], ServerStatus['status']>;
 
-/** Only what is claimed is told. */
-function marks({ readOnlyHint, destructiveHint, openWorldHint }: ToolAnnotations = {}): object {
+function annotationsOf({ readOnlyHint, destructiveHint, openWorldHint }: ToolAnnotations = {}): object {
   return {
     ...(readOnlyHint === true && { readOnly: true }),
     ...(destructiveHint === true && { destructive: true }),
@@ -92,7 +90,7 @@ function marks({ readOnlyHint, destructiveHint, openWorldHint }: ToolAnnotations
   };
 }
 
-/** Headers and variables may hold keys, arguments and addresses too; a status is shown, logged and pasted. */
+/** Statuses are shown and logged: headers and variables are left out, and secrets in arguments and URLs are masked. */
 function withoutSecrets(entry: object): object {
   const { headers: _, env: __, ...rest } = entry as { headers?: unknown; env?: unknown };
   return JSON.parse(redactedJson(rest)) as object;

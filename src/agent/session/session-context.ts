@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { ControlChannel } from '../../control/channel.ts';
+import type { ControlAnswer, ControlChannel } from '../../control/channel.ts';
 import { spawnShell } from '../../hooks/command-hook.ts';
 import { SessionHooks } from '../../hooks/session-hooks.ts';
 import { memoryJournal } from '../../mcp/calls/journal.ts';
-import type { ConnectWorld } from '../../mcp/connection/connect-context.ts';
+import type { ConnectWorld, SdkPort } from '../../mcp/connection/connect-context.ts';
 import { Features } from '../../mcp/features/features.ts';
 import type { Asker } from '../../permissions/ask.ts';
 import { matchesCall } from '../../permissions/match.ts';
@@ -14,6 +14,7 @@ import { toolBudget } from '../../pool/disclosure.ts';
 import { PinWatch } from '../../pool/pinning/pin-watch.ts';
 import { processPins } from '../../pool/pinning/pins.ts';
 import type { Usage } from '../../protocol/agent-message.ts';
+import type { Frame } from '../../protocol/control-frame.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { FileMemory } from '../builtins/files/file-memory.ts';
 import { LeftOvers } from '../builtins/shell/left-overs.ts';
@@ -27,12 +28,11 @@ import {
   realDirectory,
   temporaryStore,
 } from '../results/result-store.ts';
-import type { ProgramPorts } from './program-ports.ts';
 import { serverRequestHandlers } from './server-requests.ts';
 import type { SessionOptions } from './session.ts';
 import type { SessionStateTracker } from './turn-queue.ts';
 
-/** The rules and directories a session begins with. */
+/** The rule store of the options, or one in memory with the rules, mode and directories of the options. */
 export function createRuleStore({ ruleStore, rules, permissionMode, workspace }: SessionOptions): RuleStore {
   return (
     ruleStore ??
@@ -44,7 +44,7 @@ export function createRuleStore({ ruleStore, rules, permissionMode, workspace }:
   );
 }
 
-/** The hooks of a session: those of the program are called over the channel, those of settings in a shell. */
+/** The hooks of a session: callbacks of the program run over the channel, commands of settings in a shell. */
 export function createHooks(
   options: SessionOptions,
   session: { readonly id: string; readonly rules: RuleStore; promptId(): string; channel(): ControlChannel },
@@ -76,7 +76,7 @@ export function createHooks(
   });
 }
 
-/** How a session reaches servers, and who answers what they ask. */
+/** What connections need: how to reach servers in the program, and the handlers of servers' requests. */
 export function createConnectDeps(
   { connect, model, workspace, note }: SessionOptions,
   session: {
@@ -85,7 +85,7 @@ export function createConnectDeps(
     readonly ports: ProgramPorts;
     readonly state: SessionStateTracker;
     readonly channel: ControlChannel;
-    spend(model: string, usage: Usage): void;
+    addUsage(model: string, usage: Usage): void;
   },
 ): ConnectWorld {
   return {
@@ -100,12 +100,11 @@ export function createConnectDeps(
         modelName: () => session.modelName,
         cwd: workspace.cwd,
         whileWaiting: (work) => session.state.whileWaiting(work),
-        onUsage: (name, usage) => session.spend(name, usage),
+        onUsage: (name, usage) => session.addUsage(name, usage),
       }),
   };
 }
 
-/** What a session's lead and sub-agents share. */
 export function createSessionContext(
   options: SessionOptions,
   session: Pick<
@@ -166,7 +165,7 @@ function sessionPins({ pins = processPins(), connect, note }: SessionOptions): P
   });
 }
 
-/** What becomes of long and binary results: they stay beside the transcript, and are gone with a session that has none. */
+/** Long and binary results are stored beside the transcript; a session without one removes them at its end. */
 function createResultKeeping({
   resultsDirectory,
   transcript,
@@ -183,27 +182,26 @@ function createResultKeeping({
   });
 }
 
-/** Where the results of the conversations went that this one goes on from: its messages speak of them. */
-function earlierResults({ goesOnFrom = [] }: Pick<SessionOptions, 'goesOnFrom'>): string[] {
-  return goesOnFrom.map((path) => realDirectory(besideTranscript(path)));
+/** The result directories of the conversations that this one was resumed from; its messages refer to files there. */
+function earlierResults({ resumedFrom = [] }: Pick<SessionOptions, 'resumedFrom'>): string[] {
+  return resumedFrom.map((path) => realDirectory(besideTranscript(path)));
 }
 
-/** `…/<session>.jsonl` has its results in `…/<session>/tool-results`. */
+/** The results of `…/<session>.jsonl` are in `…/<session>/tool-results`. */
 function besideTranscript(path: string): string {
   return `${path.replace(/\.jsonl$/, '')}/tool-results`;
 }
 
 /**
- * The rules, and more: what a session, or one that it goes on from, has put aside of its results may be read and
- * searched without a question, for the model got it in answer to a call. They cannot be removed; a deny or ask rule
- * beats them, as any other that allows.
+ * Adds rules that allow reading the stored results of the session and of those it was resumed from: the model got them in
+ * answer to a call. These rules cannot be removed; deny and ask rules win over them.
  */
 export function withReadableResults(
   store: RuleStore,
   directories: readonly string[],
   workspace: Workspace,
 ): RuleStore {
-  const own = directories.map(
+  const added = directories.map(
     (directory): Rule => ({
       tool: 'Read',
       content: patternOf(directory, workspace),
@@ -215,26 +213,26 @@ export function withReadableResults(
   return {
     apply: store.apply,
     ...(store.keeps && { keeps: store.keeps }),
-    // The same object while nothing changes: whoever keeps what it made of rules compares them.
+    // The same array while the rules are unchanged: caches compare it by identity.
     current: () => {
       const given = store.current();
       if (last?.given.rules === given.rules) {
         last = { given, set: { ...given, rules: last.set.rules } };
       } else {
-        last = { given, set: { ...given, rules: [...given.rules, ...own] } };
+        last = { given, set: { ...given, rules: [...given.rules, ...added] } };
       }
       return last.set;
     },
   };
 }
 
-/** Whether no rule forbids to read what is put aside there. */
+/** Whether no deny rule covers the stored results in the directory. */
 export function canReadResults(rules: readonly Rule[], directory: string, workspace: Workspace): boolean {
   const call = { name: 'Read', input: { file_path: `${directory}/${'0'.repeat(32)}.txt` } };
   return !rules.some((rule) => rule.effect === 'deny' && matchesCall(rule, call, workspace));
 }
 
-/** Asks the program, through `can_use_tool`. A request that fails is a no: the program is there and did not say yes. */
+/** Asks the program by `can_use_tool`. A request that fails is a denial. */
 function programAsker(channel: () => ControlChannel): Asker {
   return {
     name: 'canUseTool',
@@ -250,7 +248,7 @@ function programAsker(channel: () => ControlChannel): Asker {
         decision_reason: reason.text,
         ...(reason.rule && { decision_reason_type: 'rule' }),
         ...(reason.annotation === 'requiresUserInteraction' && { requires_user_interaction: true }),
-        // No allow rule overrides a rule that asks.
+        // An allow rule would have no effect: an ask rule wins over it.
         ...((reason.rule || reason.annotation === 'requiresUserInteraction') && {
           suppress_always_allow_rule: true,
         }),
@@ -267,3 +265,36 @@ function programAsker(channel: () => ControlChannel): Asker {
     },
   };
 }
+
+/** The connections to servers in the program: each message to a server is a control request. */
+export class ProgramPorts {
+  readonly #request: ProgramRequest;
+  readonly #listeners = new Map<string, (message: unknown) => void>();
+
+  constructor(request: ProgramRequest) {
+    this.#request = request;
+  }
+
+  open(server: string): SdkPort {
+    return {
+      send: async (message, signal) => {
+        const body = { subtype: 'mcp_message', server_name: server, message: message as unknown as Frame };
+        return (await this.#request(body, signal)).response.mcp_response;
+      },
+      listen: (receive) => {
+        this.#listeners.set(server, receive);
+        return () => {
+          // A later connection may have registered under the same name.
+          if (this.#listeners.get(server) === receive) this.#listeners.delete(server);
+        };
+      },
+    };
+  }
+
+  /** Passes on a message that a server sent on its own initiative. */
+  deliver(server: string, message: unknown): void {
+    this.#listeners.get(server)?.(message);
+  }
+}
+
+type ProgramRequest = (body: Frame & { subtype: string }, signal: AbortSignal) => Promise<ControlAnswer>;

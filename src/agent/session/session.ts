@@ -16,56 +16,52 @@ import type { Frame } from '../../protocol/control-frame.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
 import type { SessionContext } from '../calls/call-context.ts';
 import type { ToolDisclosure } from '../calls/tool-disclosure.ts';
-import type { LoopEvent } from '../loop/loop.ts';
 import type { Model, ModelMessage } from '../models/model.ts';
 import type { Transcript } from '../transcript/transcript.ts';
 import type { AgentDefinition } from './agent-definition.ts';
 import type { Conversation } from './conversation.ts';
-import type { ProgramPorts } from './program-ports.ts';
 import type { ConfiguredNames } from './server-status.ts';
 import type { SessionStateTracker } from './turn-queue.ts';
 
-/** One session, as its turns and the program's requests work on it. */
+/** One session, as its turns and the control requests of the program use it. */
 export type Session = {
   readonly options: SessionOptions;
   readonly servers: Servers;
-  readonly ports: ProgramPorts;
+  /** Passes on messages from servers in the program. */
+  readonly ports: { deliver(server: string, message: unknown): void };
   readonly connectWorld: ConnectWorld;
   readonly hooks: SessionHooks;
   readonly conversation: Conversation;
   readonly context: SessionContext;
   readonly state: SessionStateTracker;
   readonly agents: Record<string, AgentDefinition>;
-  /** What every model has used so far. */
+  /** The usage of each model so far. */
   readonly modelUsage: Readonly<Record<string, Usage>>;
-  /** All tools there are now, as the lead is offered them. */
+  /** The current pool of the lead. */
   pool(): Pool;
-  /** What the lead has been told of them. */
+  /** Which tools of the pool the lead's model has been sent. */
   readonly disclosure: ToolDisclosure;
-  /** Where it searches for the rest. */
+  /** The search index for deferred tools. */
   readonly index: ToolIndex;
-  /** The names of the commands that the program knows of. */
+  /** The names of the commands that were last announced to the program. */
   announcedCommands: string;
   modelName: string;
   systemPrompt: string;
   appendSystemPrompt: string;
-  /** A message for the program. */
+  /** Sends a message to the program. */
   emit(message: Frame): void;
-  /** Adds what a reply used. */
-  count(event: LoopEvent): void;
-  /** The same for what was asked of a model outside the conversation. */
-  spend(model: string, usage: Usage): void;
-  /** What hooks have to say about the beginning; nothing the second time. */
+  addUsage(model: string, usage: Usage): void;
+  /** Runs the SessionStart hooks, once. */
   start(signal: AbortSignal): Promise<HookEffect>;
-  /** Work that may outlast its turn; the session ends after it. */
+  /** Registers work that may outlast its turn; the session waits for it before it closes. */
   trackBackground<T>(work: Promise<T>): Promise<T>;
-  /** Ends the running turn; those that wait run after it. Gives the ids of those. */
+  /** Interrupts the running turn; queued turns run after it. Returns the ids of the queued messages. */
   interrupt(): string[];
-  /** Ends as if the program had gone. */
+  /** Ends the session as if the program had gone. */
   end(): void;
 };
 
-/** What one session is started with. */
+/** The options of one session. */
 export type SessionOptions = {
   readonly model: Model;
   readonly modelName: string;
@@ -73,59 +69,59 @@ export type SessionOptions = {
   readonly workspace: Workspace;
   readonly rules: readonly Rule[];
   readonly permissionMode?: PermissionMode;
-  /** Holds rules, modes and directories, and begins with them all; by default one that forgets, with those named here. */
+  /** Stores rules, modes and directories; by default a store in memory that starts with those of these options. */
   readonly ruleStore?: RuleStore;
-  /** Whether mode `bypassPermissions` may be used at all. */
+  /** Whether mode `bypassPermissions` may be used. */
   readonly mayBypass?: boolean;
   readonly maxTurns?: number;
   readonly systemPrompt?: string;
   readonly appendSystemPrompt?: string;
-  /** Servers the session dials itself. */
+  /** Servers that the session connects to itself. */
   readonly servers?: Readonly<Record<string, ServerEntry>>;
-  /** Where they were configured. */
+  /** Where the servers were configured. */
   readonly configured?: ConfiguredNames;
-  /** How long calls of servers' tools may take, where neither the call nor the entry says. */
+  /** Default time limits of calls; a limit of the call or of the server's entry wins. */
   readonly callLimits?: { readonly callTimeoutMs?: number; readonly idleTimeoutMs?: number };
   readonly connect: Omit<ConnectWorld, 'openPort' | 'offerTo'>;
-  /** What the commands of tools and hooks inherit; by default what connecting may use. */
+  /** The environment of shell commands of tools and hooks; by default `connect.env`. */
   readonly shellEnv?: Readonly<Record<string, string | undefined>>;
   readonly includePartialMessages?: boolean;
-  /** Which built-in tools there are; all by default. */
+  /** The names of the built-in tools to offer; all by default. */
   readonly builtIns?: readonly string[];
-  /** Shell hooks, beside the callbacks of the program. */
+  /** Command hooks, in addition to the callbacks of the program. */
   readonly hooks?: readonly RegisteredHook[];
   readonly agents?: Readonly<Record<string, AgentDefinition>>;
   /** Sub-agents get no tools of servers. */
   readonly leadOnly?: boolean;
-  /** Whether the program answers permission questions; true by default. */
+  /** Whether the program answers permission prompts; true by default. */
   readonly asksProgram?: boolean;
-  /** Other ways to reach a person. */
+  /** Other ways to ask a person. */
   readonly askers?: readonly Asker[];
-  /** Whether the program wants to be told when the session is busy. */
+  /** Whether the program gets a message when the session becomes busy or idle. */
   readonly reportsState?: boolean;
-  /** Whether the program wants to be told why each call was allowed or denied. */
+  /** Whether the program gets a message about each permission decision. */
   readonly reportsDecisions?: boolean;
   readonly sessionId?: string;
-  /** Where the conversation is kept; nowhere by default. */
+  /** The file that the conversation is appended to; none by default. */
   readonly transcript?: Transcript;
-  /** What was said before this session was resumed. */
+  /** The earlier messages of a resumed conversation. */
   readonly messages?: readonly ModelMessage[];
-  /** Where results go that are binary or too long; by default beside the transcript, or where they go with the session. */
+  /** The directory for binary and long results; by default beside the transcript, else a temporary one. */
   readonly resultsDirectory?: string;
-  /** Transcripts this session goes on from beside its own: what was put aside of their results may be read too. */
-  readonly goesOnFrom?: readonly string[];
-  /** How much of one result a model is given, in tokens; 25,000 by default. A tool's definition may ask for more. */
+  /** Transcripts that this conversation was resumed or forked from; their stored results may be read too. */
+  readonly resumedFrom?: readonly string[];
+  /** The maximum size of one result for the model, in tokens; 25,000 by default. A tool's definition may raise it. */
   readonly maxResultTokens?: number;
-  /** Whether a text that is too long goes to a file, true by default; if not, it is cut. */
+  /** Whether a text that is too long is stored in a file (the default) or truncated. */
   readonly resultFiles?: boolean;
-  /** Ends the session before the program does. */
+  /** Ends the session. */
   readonly signal?: AbortSignal;
-  /** Appends the servers' claims to descriptions of tools: `(readOnly)`, `(destructive)`. */
+  /** Appends the annotations of tools to their descriptions: `(readOnly)`, `(destructive)`. */
   readonly marks?: boolean;
-  /** When servers' tools have to be searched for; by default when their definitions take more than a tenth of the window. */
+  /** When servers' tools are deferred; by default when their definitions take more than a tenth of the window. */
   readonly toolSearch?: ToolSearchSetting;
-  /** Which definitions of tools were accepted; by default those this session saw first. */
+  /** The accepted definitions of tools; by default those that this session sees first. */
   readonly pins?: Pins;
-  /** Hears what the person should know and no message carries. */
+  /** Receives what the user should know and no message carries. */
   readonly note?: (text: string) => void;
 };

@@ -3,69 +3,71 @@ import { isRecord } from '../../base/json-value.ts';
 import type { UserBlock } from '../../protocol/agent-message.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
 
-/** The user's messages, taken one after the other; all of them, unless somebody ends it. */
+/** Handles the user's messages one after the other. */
 export class TurnQueue {
-  readonly #waiting: UserMessage[] = [];
-  readonly #take: (line: UserMessage, turn: AbortController) => Promise<void>;
+  readonly #queued: UserMessage[] = [];
+  readonly #handle: (message: UserMessage, turn: AbortController) => Promise<void>;
   readonly #state: SessionStateTracker;
   #turn: AbortController | undefined;
-  #working: Promise<void> | undefined;
+  #running: Promise<void> | undefined;
   #isEnded = false;
 
-  /** `take` must not reject. */
-  constructor(take: (line: UserMessage, turn: AbortController) => Promise<void>, state: SessionStateTracker) {
-    this.#take = take;
+  /** `handle` must not reject. */
+  constructor(
+    handle: (message: UserMessage, turn: AbortController) => Promise<void>,
+    state: SessionStateTracker,
+  ) {
+    this.#handle = handle;
     this.#state = state;
   }
 
-  push(line: UserMessage): void {
+  push(message: UserMessage): void {
     if (this.#isEnded) return;
-    this.#waiting.push(line);
-    this.#working ??= this.#work();
+    this.#queued.push(message);
+    this.#running ??= this.#run();
   }
 
-  /** Ends the running turn; those that wait run after it. Gives the ids of those that have one. */
+  /** Interrupts the running turn; queued turns run after it. Returns the ids of the queued messages. */
   interrupt(): string[] {
     this.#turn?.abort();
-    return this.#waiting.flatMap(({ uuid }) => uuid ?? []);
+    return this.#queued.flatMap(({ uuid }) => uuid ?? []);
   }
 
-  /** Ends the running turn; none begins after it. */
+  /** Interrupts the running turn and drops the queued ones. */
   end(): void {
     this.#isEnded = true;
-    this.#waiting.length = 0;
+    this.#queued.length = 0;
     this.#turn?.abort();
   }
 
-  /** Settles when nothing runs or waits. */
+  /** Settles when no turn is running or queued. */
   async done(): Promise<void> {
-    await this.#working;
+    await this.#running;
   }
 
-  async #work(): Promise<void> {
-    for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
+  async #run(): Promise<void> {
+    for (let next = this.#queued.shift(); next; next = this.#queued.shift()) {
       const turn = new AbortController();
-      // Every call of a turn listens, and there is no limit to how many run side by side.
+      // Each concurrent call of a turn adds a listener, without a limit.
       setMaxListeners(0, turn.signal);
       this.#turn = turn;
       if (next.wantsTurn) this.#state.enter('running');
-      await this.#take(next, turn);
+      await this.#handle(next, turn);
       this.#turn = undefined;
-      if (this.#waiting.length === 0) this.#state.enter('idle');
+      if (this.#queued.length === 0) this.#state.enter('idle');
     }
-    this.#working = undefined;
+    this.#running = undefined;
   }
 }
 
-/** A message of the user, as it waits for its turn. */
 export type UserMessage = {
   readonly content: readonly UserBlock[];
   readonly uuid: string | undefined;
-  /** Whether it wants an answer; one that does not is only remembered. */
+  /** Whether the message starts a turn; otherwise it is only added to the conversation. */
   readonly wantsTurn: boolean;
 };
 
-/** Reads a frame that carries a user's message; undefined for any other. Blocks a model could not read are left out. */
+/** Parses a frame of type `user`; undefined for any other frame. Blocks that a model cannot take are dropped. */
 export function parseUserMessage(frame: Frame): UserMessage | undefined {
   if (frame.type !== 'user') return undefined;
   const given: unknown = isRecord(frame.message) ? frame.message.content : undefined;
@@ -81,7 +83,7 @@ function list(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Models refuse texts without anything in them, and all that comes after in the same conversation. */
+/** Model APIs reject empty texts, and then every later request of the same conversation. */
 function isUserBlock(value: unknown): value is UserBlock {
   if (!isRecord(value)) return false;
   switch (value.type) {
@@ -96,17 +98,17 @@ function isUserBlock(value: unknown): value is UserBlock {
       return false;
   }
 }
-/** What a session is doing, as programs are told. */
+/** The state of a session in `session_state_changed` messages. */
 export type SessionState = 'idle' | 'running' | 'requires_action';
 
-/** Tells every change of state once: running, waiting for somebody, idle. */
+/** Reports each change of the session's state once. */
 export class SessionStateTracker {
-  readonly #tell: (state: SessionState) => void;
+  readonly #onChange: (state: SessionState) => void;
   #state: SessionState = 'idle';
-  #waits = 0;
+  #waitCount = 0;
 
-  constructor(tell: (state: SessionState) => void) {
-    this.#tell = tell;
+  constructor(onChange: (state: SessionState) => void) {
+    this.#onChange = onChange;
   }
 
   get state(): SessionState {
@@ -116,18 +118,18 @@ export class SessionStateTracker {
   enter(state: SessionState): void {
     if (state === this.#state) return;
     this.#state = state;
-    this.#tell(state);
+    this.#onChange(state);
   }
 
-  /** While any such work lasts, the session waits for somebody. */
+  /** The state is `requires_action` while any such work lasts. */
   async whileWaiting<T>(work: Promise<T>): Promise<T> {
-    this.#waits++;
+    this.#waitCount++;
     if (this.#state === 'running') this.enter('requires_action');
     try {
       return await work;
     } finally {
-      this.#waits--;
-      if (this.#waits === 0 && this.#state === 'requires_action') this.enter('running');
+      this.#waitCount--;
+      if (this.#waitCount === 0 && this.#state === 'requires_action') this.enter('running');
     }
   }
 }

@@ -10,123 +10,128 @@ import type { ListedTool } from '../../protocol/mcp.ts';
 import type { SessionContext } from '../calls/call-context.ts';
 import type { AgentDefinition } from '../session/agent-definition.ts';
 
-/** Who is offered tools: the lead, or a sub-agent of some kind with servers of its own. */
-export type PoolUser = {
+/** The agent that a pool is for: the lead (both undefined), or a sub-agent with its definition and own servers. */
+export type PoolOwner = {
   readonly definition?: AgentDefinition;
   readonly ownServers?: Servers;
 };
 
-/** Tools a sub-agent never has: it neither delegates further nor changes which servers there are. */
+/** Sub-agents neither delegate nor connect servers. */
 const LEAD_ONLY: ReadonlySet<string> = new Set(['Task', 'connect_mcp']);
 
-/** The pool for one agent; only what has changed is made anew, and the same pool is given while nothing has. */
-export function poolSource(world: SessionContext, user: PoolUser): () => Pool {
+/** The pool of one agent. Only changed parts are assembled again; the same pool is returned while nothing changes. */
+export function poolSource(session: SessionContext, owner: PoolOwner): () => Pool {
   const assembler = new Assembler();
-  let made: { readonly key: readonly unknown[]; readonly pool: Pool } | undefined;
-  let judged: Judged | undefined;
+  let last: { readonly key: readonly unknown[]; readonly pool: Pool } | undefined;
+  let active: ActiveRules | undefined;
   let builtIns: { readonly kinds: string; readonly listed: readonly ListedTool[] } | undefined;
   return () => {
-    const { rules } = world.rules.current();
-    const kinds = kindsOf(world).join();
-    const key = [world.servers.version, user.ownServers?.version, rules, kinds];
-    if (made?.key.every((part, at) => part === key[at])) return made.pool;
-    judged = judge(rules, serversFor(world, user), judged);
-    if (builtIns?.kinds !== kinds) builtIns = { kinds, listed: builtInsOf(world) };
-    made = { key, pool: assembler.assemble(inputOf(world, user, judged, builtIns.listed)) };
-    reportAliases(made.pool, world);
-    return made.pool;
+    const { rules } = session.rules.current();
+    const kinds = kindsOf(session).join();
+    const key = [session.servers.version, owner.ownServers?.version, rules, kinds];
+    if (last?.key.every((part, at) => part === key[at])) return last.pool;
+    active = activeRules(rules, serversFor(session, owner), active);
+    if (builtIns?.kinds !== kinds) builtIns = { kinds, listed: builtInsOf(session) };
+    last = { key, pool: assembler.assemble(inputOf(session, owner, active, builtIns.listed)) };
+    reportAliases(last.pool, session);
+    return last.pool;
   };
 }
 
-/** That a tool has another name than its own is told once a session. */
-function reportAliases({ diagnostics }: Pool, world: SessionContext): void {
-  const told = aliases.get(world) ?? new Set<string>();
-  aliases.set(world, told);
+/** Reports once per session that a tool is offered under an alias. */
+function reportAliases({ diagnostics }: Pool, session: SessionContext): void {
+  const reported = aliases.get(session) ?? new Set<string>();
+  aliases.set(session, reported);
   for (const { fault, origin, wanted, name } of diagnostics) {
-    if (told.has(name) || told.size >= MAX_REPORTED_ALIASES) continue;
-    told.add(name);
+    if (reported.has(name) || reported.size >= MAX_REPORTED_ALIASES) continue;
+    reported.add(name);
     const whose =
       origin.kind === 'mcp' ? `tool "${origin.tool}" of server "${origin.server}"` : `tool "${origin.tool}"`;
-    world.note(`${sliceText(whose, 300)} is offered as ${name}: ${WHY[fault]} (${sliceText(wanted, 200)})`);
+    session.note(
+      `${sliceText(whose, 300)} is offered as ${name}: ${ALIAS_REASON[fault]} (${sliceText(wanted, 200)})`,
+    );
   }
 }
 
 const MAX_REPORTED_ALIASES = 100;
 const aliases = new WeakMap<SessionContext, Set<string>>();
-const WHY: Readonly<Record<PoolDiagnostic['fault'], string>> = {
-  'name-taken': 'another tool has its name',
-  'name-too-long': 'its name is too long for the model',
-  'name-empty': 'it has no name a model could say',
-  'listed-twice': 'it is listed twice, and the first is used',
+const ALIAS_REASON: Readonly<Record<PoolDiagnostic['fault'], string>> = {
+  'name-taken': 'another tool has that name',
+  'name-too-long': 'the name is too long for the model',
+  'name-empty': 'the tool has no usable name',
+  'listed-twice': 'the tool is listed twice, and the first is used',
 };
 
-/** The rules in force, as one value that is another whenever they are. */
-type Judged = { readonly from: readonly Rule[]; readonly policies: string; readonly rules: readonly Rule[] };
+/** All active rules, as one value whose identity changes with them. */
+type ActiveRules = {
+  readonly from: readonly Rule[];
+  readonly policies: string;
+  readonly rules: readonly Rule[];
+};
 
-function judge(
+function activeRules(
   rules: readonly Rule[],
   servers: ReadonlyMap<string, Server>,
-  before: Judged | undefined,
-): Judged {
-  const own = policyRules(servers);
-  const policies = JSON.stringify(own);
+  before: ActiveRules | undefined,
+): ActiveRules {
+  const ofServers = policyRules(servers);
+  const policies = JSON.stringify(ofServers);
   if (before?.from === rules && before.policies === policies) return before;
-  return { from: rules, policies, rules: [...rules, ...own] };
+  return { from: rules, policies, rules: [...rules, ...ofServers] };
 }
 
-/** Who a worker can reach, by key: servers of its own stand before those of the session. */
-export function serversFor(world: SessionContext, { ownServers }: PoolUser): ReadonlyMap<string, Server> {
-  return ownServers ? new Map([...world.servers.all, ...ownServers.all]) : world.servers.all;
+/** The servers an agent can reach, by key; servers of its own shadow those of the session. */
+export function serversFor(session: SessionContext, { ownServers }: PoolOwner): ReadonlyMap<string, Server> {
+  return ownServers ? new Map([...session.servers.all, ...ownServers.all]) : session.servers.all;
 }
 
-/** Whether an agent has the session's server of that key: a sub-agent may be kept to some, and its own stand before them. */
+/** Whether an agent may use the session's server with that key: a sub-agent may be limited to some servers. */
 export function isInherited(
-  world: Pick<SessionContext, 'isLeadOnly'>,
-  { definition, ownServers }: PoolUser,
+  session: Pick<SessionContext, 'isLeadOnly'>,
+  { definition, ownServers }: PoolOwner,
   key: string,
 ): boolean {
-  if ((definition && world.isLeadOnly) || ownServers?.all.has(key)) return false;
+  if ((definition && session.isLeadOnly) || ownServers?.all.has(key)) return false;
   const names = definition?.mcpServers?.filter((it) => typeof it === 'string');
   return !names || names.includes(key);
 }
 
-/** The keys of those that are connected. */
 export function connectedServers(servers: Servers): string[] {
   return [...servers.all].flatMap(([key, { state }]) => (state.kind === 'connected' ? [key] : []));
 }
 
 function inputOf(
-  world: SessionContext,
-  user: PoolUser,
-  judged: Judged,
+  session: SessionContext,
+  owner: PoolOwner,
+  active: ActiveRules,
   builtIns: readonly ListedTool[],
 ): PoolInput {
-  const inherited = [...world.servers.tools].filter(([key]) => isInherited(world, user, key));
+  const inherited = [...session.servers.tools].filter(([key]) => isInherited(session, owner, key));
   return {
     builtIns,
-    servers: new Map([...inherited, ...(user.ownServers?.tools ?? [])]),
-    maxNameLength: world.model.limits.toolName,
-    marks: world.hasMarks,
-    rulesKey: judged,
+    servers: new Map([...inherited, ...(owner.ownServers?.tools ?? [])]),
+    maxNameLength: session.model.limits.toolName,
+    marks: session.hasMarks,
+    rulesKey: active,
     isDenied: (name, origin) =>
-      removingRule(judged.rules, ref(name, origin)) !== undefined ||
-      !isOffered(ref(name, origin), user.definition),
+      removingRule(active.rules, ref(name, origin)) !== undefined ||
+      !isOffered(ref(name, origin), owner.definition),
     alwaysLoadServers: new Set(
-      [...serversFor(world, user)].flatMap(([key, { entry }]) =>
+      [...serversFor(session, owner)].flatMap(([key, { entry }]) =>
         'alwaysLoad' in entry && entry.alwaysLoad === true ? [key] : [],
       ),
     ),
   };
 }
 
-function builtInsOf(world: SessionContext): ListedTool[] {
-  return world.builtIns.map(({ listed }) => (listed.name === 'Task' ? withKinds(listed, world) : listed));
+function builtInsOf(session: SessionContext): ListedTool[] {
+  return session.builtIns.map(({ listed }) => (listed.name === 'Task' ? withKinds(listed, session) : listed));
 }
 
-function withKinds(listed: ListedTool, world: SessionContext): ListedTool {
+function withKinds(listed: ListedTool, session: SessionContext): ListedTool {
   return {
     ...listed,
-    description: [listed.description, 'Kinds of sub-agents:', ...kindsOf(world)].join('\n'),
+    description: [listed.description, 'Kinds of sub-agents:', ...kindsOf(session)].join('\n'),
   };
 }
 
@@ -134,14 +139,14 @@ function kindsOf({ agents }: SessionContext): string[] {
   return Object.entries(agents).map(([name, { description }]) => `- ${name}: ${description}`);
 }
 
-/** The lists of a definition name tools as deny rules do: whole servers, patterns, aliases, names as the server writes them. */
+/** The tool lists of a definition match like deny rules: whole servers, patterns, aliases, the server's own names. */
 function isOffered(tool: ToolRef, definition: AgentDefinition | undefined): boolean {
   if (!definition) return true;
   if (LEAD_ONLY.has(tool.name)) return false;
   const { tools, disallowedTools = [] } = definition;
-  const isNamed = (names: readonly string[]) =>
+  const isMatched = (names: readonly string[]) =>
     names.some((it) => matchesTool({ tool: it, effect: 'deny', source: 'session' }, tool));
-  return (tools === undefined || isNamed(tools)) && !isNamed(disallowedTools);
+  return (tools === undefined || isMatched(tools)) && !isMatched(disallowedTools);
 }
 
 function ref(name: string, origin: Origin): ToolRef {

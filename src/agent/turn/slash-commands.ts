@@ -11,10 +11,10 @@ import { resultSource } from '../results/result-store.ts';
 import { toModel } from '../results/to-model.ts';
 import type { Session } from '../session/session.ts';
 
-/** A slash command that stands for a prompt of a server. */
+/** A slash command for a prompt of a server. */
 type PromptCommand = {
   readonly name: string;
-  /** The name it would have if no other had it. */
+  /** Its name without collisions. */
   readonly preferredName: string;
   readonly description: string;
   readonly argumentHint: string;
@@ -22,7 +22,7 @@ type PromptCommand = {
   readonly prompt: Prompt;
 };
 
-/** A command for every prompt there is, by name: `mcp__server__prompt`, or an alias where another prompt has that name. */
+/** The commands for all prompts, by name: `mcp__server__prompt`, or an alias if another prompt has that name. */
 export function promptCommands(servers: ReadonlyMap<string, Server>): ReadonlyMap<string, PromptCommand> {
   const all = [...servers].flatMap(([server, { state }]) =>
     (state.kind === 'connected' ? state.prompts : []).map((prompt) => ({
@@ -43,22 +43,22 @@ export function promptCommands(servers: ReadonlyMap<string, Server>): ReadonlyMa
 
 type NamedPrompt = Pick<PromptCommand, 'preferredName' | 'server' | 'prompt'>;
 
-/** Names are given as the pool gives them to tools: the first by the key of its server, then by its own name, has it. */
+/** On a collision the first prompt, by server key and then by prompt name, keeps the name, as for tools in the pool. */
 function namesOf(all: readonly NamedPrompt[]): Map<NamedPrompt, string> {
   const names = new Map<NamedPrompt, string>();
   const taken = new Map<string, NamedPrompt>();
-  const give = (it: NamedPrompt, name: string) => {
+  const assign = (it: NamedPrompt, name: string) => {
     names.set(it, name);
     taken.set(name, it);
   };
   const sorted = all.toSorted(
     (a, b) => compareUnits(a.server, b.server) || compareUnits(a.prompt.name, b.prompt.name),
   );
-  // Natural names are all given before any alias, so that an alias never takes one.
-  for (const it of sorted) if (!taken.has(it.preferredName)) give(it, it.preferredName);
+  // All preferred names are assigned before any alias, so that an alias never takes one.
+  for (const it of sorted) if (!taken.has(it.preferredName)) assign(it, it.preferredName);
   for (const it of sorted) {
     const origin = { kind: 'mcp', server: it.server, tool: it.prompt.name } as const;
-    if (!names.has(it)) give(it, aliasOf(it.preferredName, origin, Number.POSITIVE_INFINITY, taken));
+    if (!names.has(it)) assign(it, aliasOf(it.preferredName, origin, Number.POSITIVE_INFINITY, taken));
   }
   return names;
 }
@@ -67,28 +67,27 @@ function hintOf(prompt: Prompt): string {
   return prompt.arguments.map(({ name, required }) => (required ? `<${name}>` : `[${name}]`)).join(' ');
 }
 
-/** What a command became: a prompt for the model, or a word to the user about what is wrong with it. */
+/** The prompt for the model, or why the command cannot be used. */
 type Expanded = { readonly blocks: readonly UserBlock[] } | { readonly fault: string };
 
-/** What commands are made of. */
-type CommandWorld = Pick<SessionContext, 'results'> & {
+type CommandDeps = Pick<SessionContext, 'results'> & {
   readonly servers: { readonly all: ReadonlyMap<string, Server> };
   readonly features: Pick<SessionContext['features'], 'getPrompt'>;
   readonly builtIns: readonly { readonly listed: { readonly name: string } }[];
 };
 
-/** The words of `/mcp__server__prompt one "two words"` filled into the prompt; undefined if it is no such command. */
+/** Expands `/mcp__server__prompt one "two words"` to its prompt; undefined if the text is not such a command. */
 export async function expandCommand(
   text: string,
-  world: CommandWorld,
+  deps: CommandDeps,
   signal: AbortSignal,
 ): Promise<Expanded | undefined> {
   const [, name, rest = ''] = /^\/(\S+)\s*(.*)$/s.exec(text.trim()) ?? [];
-  const command = name === undefined ? undefined : promptCommands(world.servers.all).get(name);
+  const command = name === undefined ? undefined : promptCommands(deps.servers.all).get(name);
   if (!command) return undefined;
   const words = [...rest.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
   const names = command.prompt.arguments.map((it) => it.name);
-  // What is over belongs to the last argument, so that a sentence needs no quotes.
+  // The last argument takes all remaining words, so that a sentence needs no quotes.
   const values = names.map((_, at) => (at === names.length - 1 ? words.slice(at).join(' ') : words[at]));
   const given = names.flatMap((it, at) => (values[at] ? [[it, values[at]] as const] : []));
   const missing = command.prompt.arguments.find(({ required }, at) => required && !values[at]);
@@ -97,76 +96,74 @@ export async function expandCommand(
   }
   const { server, prompt } = command;
   try {
-    const { messages } = await world.features.getPrompt(server, prompt.name, Object.fromEntries(given), {
+    const { messages } = await deps.features.getPrompt(server, prompt.name, Object.fromEntries(given), {
       signal,
     });
-    return { blocks: await promptBlocks(messages, command, world, signal) };
+    return { blocks: await promptBlocks(messages, command, deps, signal) };
   } catch (cause) {
-    return { fault: `The prompt ${prompt.name} of ${server} could not be had: ${messageOf(cause)}` };
+    return { fault: `The prompt ${prompt.name} of ${server} could not be read: ${messageOf(cause)}` };
   }
 }
 
-/** All a prompt says as one message of the user's; pictures are shown, other data goes to files, as of results. */
+/** All messages of a prompt as one user message; images and binary data are handled like those of tool results. */
 async function promptBlocks(
   messages: readonly PromptMessage[],
   { name, server }: PromptCommand,
-  { results, builtIns }: CommandWorld,
+  { results, builtIns }: CommandDeps,
   signal: AbortSignal,
 ): Promise<UserBlock[]> {
-  if (messages.length === 0) return [{ type: 'text', text: `(/${name} gave nothing)` }];
+  if (messages.length === 0) return [{ type: 'text', text: `(/${name} returned no messages)` }];
   const canUse = (tool: string) => builtIns.some(({ listed }) => listed.name === tool);
   const source = resultSource({ ...results, canUse }, { name: `/${name}`, server });
   const { content } = await toModel({ content: withSpeakers(messages) }, source, signal);
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
 }
 
-/** Who says what is written between the messages, unless it is all the user. */
+/** Adds a line before each change of the speaker. */
 function withSpeakers(messages: readonly PromptMessage[]): unknown[] {
   let speaker: PromptMessage['role'] = 'user';
   return messages.flatMap(({ role, content }) => {
     const hasChanged = role !== speaker;
     speaker = role;
-    return hasChanged ? [{ type: 'text', text: `[The ${role} says:]` }, content] : [content];
+    return hasChanged ? [{ type: 'text', text: `[${role}:]` }, content] : [content];
   });
 }
 
 type Command = Pick<PromptCommand, 'name' | 'description' | 'argumentHint'>;
 
-/** What commands are gathered from. */
 type CommandSource = {
   readonly servers: { readonly all: ReadonlyMap<string, Server> };
   readonly options: Pick<Session['options'], 'note'>;
 };
 
-/** Every slash command there is now: the host's own and the prompts of servers. One that has another name than its own is noted once. */
+/** All slash commands: those of the host and the prompts of servers. Reports each alias once. */
 export function listCommands(session: CommandSource): Command[] {
-  const own = [
-    { name: 'clear', description: 'Forget the conversation', argumentHint: '' },
-    { name: 'compact', description: 'Make the conversation shorter', argumentHint: '[what to keep in mind]' },
+  const hostCommands = [
+    { name: 'clear', description: 'Clear the conversation', argumentHint: '' },
+    { name: 'compact', description: 'Compact the conversation', argumentHint: '[what to keep]' },
   ];
   const commands = promptCommands(session.servers.all);
-  noteAliases(session, commands);
+  reportAliases(session, commands);
   const prompts = Array.from(commands.values(), ({ name, description, argumentHint }) => ({
     name,
     description,
     argumentHint,
   }));
-  return [...own, ...prompts];
+  return [...hostCommands, ...prompts];
 }
 
-/** Commands are listed again and again. */
-const noted = new WeakMap<CommandSource, Set<string>>();
+const reportedAliases = new WeakMap<CommandSource, Set<string>>();
 
-function noteAliases(session: CommandSource, commands: ReadonlyMap<string, PromptCommand>): void {
-  const known = noted.get(session) ?? new Set();
-  noted.set(session, known);
-  for (const { name, preferredName: wanted, server, prompt } of commands.values()) {
-    const holder = commands.get(wanted);
-    if (name === wanted || !holder || known.has(name)) continue;
+function reportAliases(session: CommandSource, commands: ReadonlyMap<string, PromptCommand>): void {
+  const known = reportedAliases.get(session) ?? new Set();
+  reportedAliases.set(session, known);
+  for (const { name, preferredName, server, prompt } of commands.values()) {
+    const holder = commands.get(preferredName);
+    if (name === preferredName || !holder || known.has(name)) continue;
     known.add(name);
-    const has = `/${wanted} is the prompt "${holder.prompt.name}" of "${holder.server}"`;
+    const taken = `/${preferredName} is the prompt "${holder.prompt.name}" of "${holder.server}"`;
     session.options.note?.(
-      `MCP server "${server}": its prompt "${prompt.name}" is the command /${name}, since ${has}`,
+      `MCP server "${server}": prompt "${prompt.name}" is available as /${name}, because ${taken}`,
     );
   }
 }

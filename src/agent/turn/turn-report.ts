@@ -9,51 +9,51 @@ import type { ReplyHead } from '../models/message-collector.ts';
 import type { Session } from '../session/session.ts';
 import type { TurnEnd } from './run-agent.ts';
 
-/** What the program hears of a turn, and what its result will say. */
+/** Sends the messages of a turn to the program, and collects the fields of its result message. */
 export class TurnReport {
   text = '';
   modelMs = 0;
-  /** How the last reply ended. */
+  /** The stop reason of the last reply. */
   stopReason: string | null = null;
   readonly denials: Denial[] = [];
   readonly #session: Session;
-  /** How many blocks of the present reply were told, by who replies. */
-  readonly #told = new Map<string | null, number>();
-  /** Calls whose results are still to be told, in the model's order, by who called. */
+  /** How many blocks of the current reply were sent, by the call that started the agent. */
+  readonly #reported = new Map<string | null, number>();
+  /** Calls whose results have not been sent yet, in the order of the calls, by the call that started the agent. */
   readonly #awaited = new Map<string | null, string[]>();
   readonly #outcomes = new Map<string, { call: ToolUse; outcome: ToolOutcome }>();
   #lastId = '';
-  #askedAt = performance.now();
-  #isOver = false;
+  #requestedAt = performance.now();
+  #isClosed = false;
 
   constructor(session: Session) {
     this.#session = session;
   }
 
-  /** From now on nothing is told: a sub-agent that was interrupted may still be finishing. */
+  /** Sends nothing from now on: an interrupted sub-agent may still be finishing. */
   end(): void {
-    this.#isOver = true;
+    this.#isClosed = true;
   }
 
-  /** Tells of one event; the id of the last message that it took, which names what was said on disk too. */
+  /** Reports one event. Returns the id of the last message, which the transcript uses too. */
   handle(event: LoopEvent, parent: string | null): string {
-    this.#session.count(event);
-    if (!this.#isOver) this.#tell(event, parent);
+    if (event.kind === 'replied') this.#session.addUsage(event.message.model, event.message.usage);
+    if (!this.#isClosed) this.#report(event, parent);
     return this.#lastId;
   }
 
-  #tell(event: LoopEvent, parent: string | null): void {
+  #report(event: LoopEvent, parent: string | null): void {
     const isPartial = this.#session.options.includePartialMessages === true;
     switch (event.kind) {
       case 'requested':
-        this.#told.set(parent, 0);
+        this.#reported.set(parent, 0);
         if (isPartial && parent === null) {
           this.#session.emit({ type: 'system', subtype: 'status', status: 'requesting' });
         }
         break;
       case 'block-finished':
-        this.#told.set(parent, (this.#told.get(parent) ?? 0) + 1);
-        this.#say(assistantMessage(event.block, event.reply, parent));
+        this.#reported.set(parent, (this.#reported.get(parent) ?? 0) + 1);
+        this.#send(assistantMessage(event.block, event.reply, parent));
         break;
       case 'streamed':
         if (isPartial) {
@@ -61,10 +61,10 @@ export class TurnReport {
         }
         break;
       case 'replied':
-        if (parent === null) this.#hear(event);
-        // What an interrupt cut off was never finished.
-        for (const block of event.message.content.slice(this.#told.get(parent) ?? 0)) {
-          this.#say(assistantMessage(block, event.message, parent));
+        if (parent === null) this.#recordReply(event);
+        // Blocks that an interrupt cut off have no `block-finished` event.
+        for (const block of event.message.content.slice(this.#reported.get(parent) ?? 0)) {
+          this.#send(assistantMessage(block, event.message, parent));
         }
         this.#awaited.set(
           parent,
@@ -73,60 +73,64 @@ export class TurnReport {
         break;
       case 'call-finished':
         this.#outcomes.set(event.call.id, event);
-        this.#tellFinished(parent);
+        this.#reportFinished(parent);
         break;
       case 'results-added':
       case 'text-added':
-        if (parent === null) this.#askedAt = performance.now();
-        this.#tellResults(event.content, parent);
+        if (parent === null) this.#requestedAt = performance.now();
+        this.#reportResults(event.content, parent);
         break;
       case 'call-started':
         break;
     }
   }
 
-  /** Each result is a message of its own, told as soon as those before it are. */
-  #tellFinished(parent: string | null): void {
+  /** Each result is a message of its own, sent as soon as the results before it are. */
+  #reportFinished(parent: string | null): void {
     const awaited = this.#awaited.get(parent) ?? [];
     for (let next = awaited[0]; next !== undefined; next = awaited[0]) {
       const finished = this.#outcomes.get(next);
       if (!finished) return;
       awaited.shift();
       this.#outcomes.delete(next);
-      this.#say(
-        resultsMessage([resultBlock(finished.call, finished.outcome)], parent, toldOf(finished.outcome)),
+      this.#send(
+        resultsMessage(
+          [resultBlock(finished.call, finished.outcome)],
+          parent,
+          programResultOf(finished.outcome),
+        ),
       );
     }
   }
 
-  /** What an interrupt left untold, then what hooks said beside the results. */
-  #tellResults(content: readonly UserBlock[], parent: string | null): void {
+  /** Sends the results that an interrupt left over, then the texts of hooks. */
+  #reportResults(content: readonly UserBlock[], parent: string | null): void {
     const awaited = new Set(this.#awaited.get(parent));
     this.#awaited.delete(parent);
     for (const block of content) {
       if (block.type !== 'tool_result' || !awaited.has(block.tool_use_id)) continue;
       const finished = this.#outcomes.get(block.tool_use_id);
       this.#outcomes.delete(block.tool_use_id);
-      this.#say(resultsMessage([block], parent, finished && toldOf(finished.outcome)));
+      this.#send(resultsMessage([block], parent, finished && programResultOf(finished.outcome)));
     }
-    const beside = content.filter((block) => block.type !== 'tool_result');
-    if (beside.length > 0) this.#say(resultsMessage(beside, parent));
+    const texts = content.filter((block) => block.type !== 'tool_result');
+    if (texts.length > 0) this.#send(resultsMessage(texts, parent));
   }
 
-  #say(message: object): void {
+  #send(message: object): void {
     this.#lastId = randomUUID();
     this.#session.emit({ ...message, uuid: this.#lastId });
   }
 
-  #hear({ message }: Extract<LoopEvent, { kind: 'replied' }>): void {
+  #recordReply({ message }: Extract<LoopEvent, { kind: 'replied' }>): void {
     this.stopReason = message.stop_reason;
-    this.modelMs += performance.now() - this.#askedAt;
+    this.modelMs += performance.now() - this.#requestedAt;
     const texts = message.content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
     if (texts.length > 0) this.text = texts.join('');
   }
 }
 
-function toldOf({ programResult: told, content, isError }: ToolOutcome): unknown {
+function programResultOf({ programResult: told, content, isError }: ToolOutcome): unknown {
   if (!isError) return told ?? content;
   const texts =
     typeof content === 'string' ? [content] : content.map((it) => (it.type === 'text' ? it.text : ''));
@@ -144,7 +148,7 @@ type InitFacts = {
   readonly agents: readonly string[];
 };
 
-/** The start of a turn: what the agent has at hand. */
+/** The `system/init` message at the start of a turn. */
 export function initMessage(facts: InitFacts): Frame {
   return {
     type: 'system',
@@ -164,7 +168,7 @@ export function initMessage(facts: InitFacts): Frame {
   };
 }
 
-/** One block of a reply: programs get a message for each, as it is finished. */
+/** Programs get one message per finished block of a reply. */
 function assistantMessage(block: ModelBlock, reply: ReplyHead, parent: string | null): Frame {
   const { id, model, usage } = reply;
   const rest = { stop_reason: null, stop_sequence: null, usage };
@@ -175,28 +179,32 @@ function assistantMessage(block: ModelBlock, reply: ReplyHead, parent: string | 
   };
 }
 
-/** `told` is what a program may want of a result that the model was not given. */
-function resultsMessage(content: readonly UserBlock[], parent: string | null, told?: unknown): Frame {
+/** `programResult` is the result for the program, if it holds more than the content for the model. */
+function resultsMessage(
+  content: readonly UserBlock[],
+  parent: string | null,
+  programResult?: unknown,
+): Frame {
   return {
     type: 'user',
     message: { role: 'user', content },
     parent_tool_use_id: parent,
-    ...(told !== undefined && { tool_use_result: told }),
+    ...(programResult !== undefined && { tool_use_result: programResult }),
   };
 }
 
 type TurnFacts = TurnEnd & {
-  /** The last text the model said. */
+  /** The last text of the model. */
   readonly text: string;
-  /** How the last reply ended. */
+  /** The stop reason of the last reply. */
   readonly stopReason: string | null;
   readonly durationMs: number;
-  /** Of that, how long models were waited for. */
+  /** The time spent waiting for models. */
   readonly modelMs: number;
   readonly modelUsage: Readonly<Record<string, Usage>>;
 };
 
-/** The end of a turn, in the subtypes the protocol has for it. */
+/** The `result` message at the end of a turn. */
 export function resultMessage({ end, text, denials, ...facts }: TurnFacts): Frame {
   const common = {
     duration_ms: Math.round(facts.durationMs),

@@ -99,7 +99,7 @@ const ROWS: readonly FlagRow[] = [
   {
     flags: '--agents <file>',
     does: 'sub-agents by name, each with "description" and "prompt": a JSON file, or its text',
-    option: (given: string) => ({ agents: readAgents(given) }),
+    option: (given: string) => ({ agents: parseAgents(given) }),
   },
   {
     flags: '--lead-only',
@@ -239,7 +239,7 @@ function searchWhen(value: string): string {
 }
 
 /** The sub-agents of `--agents`: the path of a file, or a JSON text. An agent leaves out what it cannot read, so that is told here. */
-export function readAgents(given: string): Record<string, AgentDefinition> {
+export function parseAgents(given: string): Record<string, AgentDefinition> {
   const { value, where } = readJsonFlag('--agents', given, 'bad-option');
   if (!isRecord(value)) throw new SdkError('bad-option', `${where}: it must be an object of agents by name`);
   for (const [name, agent] of Object.entries(value)) {

@@ -116,7 +116,7 @@ describe('run call', () => {
         toolUse('Read', { file_path: join(root, 'old', 'b.txt') }, 't2'),
         text('ok'),
       ],
-      { goesOnFrom: [join(root, 'old.jsonl')] },
+      { resumedFrom: [join(root, 'old.jsonl')] },
     );
     await collect(query);
     expect(results(model.requests[2])).toEqual({ t1: '     1\tfrom before', t2: '!asked' });

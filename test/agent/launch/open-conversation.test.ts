@@ -104,26 +104,26 @@ describe('open conversation', () => {
 
   test('a copy goes on from what it is a copy of, also from copies, and also when it is resumed', async () => {
     await keep(ONE);
-    expect((await open({ resume: ONE })).goesOnFrom).toBe(undefined);
+    expect((await open({ resume: ONE })).resumedFrom).toBe(undefined);
     const copy = await open({ resume: ONE, forkSession: true, sessionId: TWO });
-    expect(copy.goesOnFrom).toEqual([pathOf(ONE)]);
+    expect(copy.resumedFrom).toEqual([pathOf(ONE)]);
     await copy.transcript?.append([]);
     const again = await open({ resume: TWO, forkSession: true, sessionId: NONE });
-    expect(again.goesOnFrom).toEqual([pathOf(TWO), pathOf(ONE)]);
+    expect(again.resumedFrom).toEqual([pathOf(TWO), pathOf(ONE)]);
     await again.transcript?.append([]);
-    expect((await open({ resume: NONE })).goesOnFrom).toEqual([pathOf(TWO), pathOf(ONE)]);
+    expect((await open({ resume: NONE })).resumedFrom).toEqual([pathOf(TWO), pathOf(ONE)]);
     await rm(pathOf(TWO));
-    expect((await open({ resume: NONE })).goesOnFrom).toEqual([pathOf(TWO)]);
+    expect((await open({ resume: NONE })).resumedFrom).toEqual([pathOf(TWO)]);
   });
 
   test('resumed and not kept: what was said, and no file', async () => {
     await keep(ONE);
     const kept = await open({ resume: ONE, noPersistence: true });
-    const goesOnFrom = [pathOf(ONE)];
+    const resumedFrom = [pathOf(ONE)];
     expect(kept).toEqual({
       sessionId: ONE,
       messages: [said('one'), replied('ONE'), said('two')],
-      goesOnFrom,
+      resumedFrom,
     });
   });
 

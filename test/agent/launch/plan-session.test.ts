@@ -41,8 +41,8 @@ describe('plan session', () => {
         mayBypass: false,
         asksProgram: false,
         includePartialMessages: false,
-        tellsState: false,
-        tellsDecisions: false,
+        reportsState: false,
+        reportsDecisions: false,
         marks: false,
         leadOnly: false,
         systemPrompt: '',
@@ -115,7 +115,7 @@ describe('plan session', () => {
       ...AROUND,
       env,
     });
-    expect(options).toMatchObject({ marks: true, leadOnly: true, tellsState: true, tellsDecisions: true });
+    expect(options).toMatchObject({ marks: true, leadOnly: true, reportsState: true, reportsDecisions: true });
   });
 
   test('a rule of --disallowedTools that cannot be read is a fault', () => {

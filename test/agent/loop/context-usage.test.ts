@@ -26,7 +26,6 @@ describe('context usage', () => {
     tools: [tool('Read'), tool('mcp__s__t', 's')],
     messages: [said('x'.repeat(80)), called('a'), answered({ a: 'x'.repeat(40) })],
     limits,
-    compacts: 'by-itself' as const,
   };
 
   test('the window is told row by row, and the rows add up to it', () => {
@@ -63,12 +62,6 @@ describe('context usage', () => {
       toolCallsByType: [{ name: 'Read', callTokens: 9, resultTokens: 14 }],
       attachmentsByType: [],
     });
-  });
-
-  test('without compaction nothing is kept for it', () => {
-    const usage = contextUsage({ ...given, compacts: 'when-asked' });
-    expect(usage.categories.some(({ kind }) => kind === 'buffer')).toBe(false);
-    expect(usage).not.toHaveProperty('autoCompactThreshold');
   });
 
   test('what the model counted is passed on', () => {

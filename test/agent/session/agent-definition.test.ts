@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest';
-import { readAgents } from '../../../src/agent/session/agent-definition.ts';
+import { parseAgents } from '../../../src/agent/session/agent-definition.ts';
 
 test('what an agent needs is a prompt; everything else may be missing', () => {
-  expect(readAgents({ a: { prompt: 'p' }, b: { description: 'd', prompt: 'p', model: 'inherit' } })).toEqual({
-    a: { description: 'a', prompt: 'p' },
-    b: { description: 'd', prompt: 'p' },
-  });
+  expect(parseAgents({ a: { prompt: 'p' }, b: { description: 'd', prompt: 'p', model: 'inherit' } })).toEqual(
+    {
+      a: { description: 'a', prompt: 'p' },
+      b: { description: 'd', prompt: 'p' },
+    },
+  );
 });
 
 test('a whole one', () => {
@@ -25,7 +27,7 @@ test('a whole one', () => {
       7,
     ],
   };
-  expect(readAgents({ a: given })).toEqual({
+  expect(parseAgents({ a: given })).toEqual({
     a: { ...given, tools: ['Read'], mcpServers: ['shared', { own: server }, 'calc'] },
   });
 });
@@ -37,7 +39,7 @@ test.each([
   ['no prompt', { a: { description: 'd' } }],
   ['a name a record cannot hold', JSON.parse('{"__proto__": {"prompt": "p"}}')],
 ])('%s is no agent', (_, value) => {
-  const agents = readAgents(value);
+  const agents = parseAgents(value);
   expect(Object.keys(agents).filter((name) => name !== '0')).toEqual([]);
   expect(Object.getPrototypeOf(agents)).toBe(Object.prototype);
 });

@@ -216,7 +216,7 @@ describe('session life', () => {
         setImmediate(() => setImmediate(() => void session().servers.connection('fix')?.close()));
       }
     }
-    expect(JSON.stringify(model.requests[1]?.messages.at(-1))).toContain('Woken by server fix: it is failed');
+    expect(JSON.stringify(model.requests[1]?.messages.at(-1))).toContain('Woken by server fix: failed');
   });
 
   test('a server that hangs delays the first turn only', async () => {
@@ -270,7 +270,7 @@ describe('session warnings', () => {
     expect(notes).toEqual([
       expect.stringMatching(/^MCP server "s": .*bad.*inputSchema/),
       expect.stringMatching(
-        /^tool "go_od" of server "s" is offered as mcp__s__go_od_\w{8}: another tool has its name/,
+        /^tool "go_od" of server "s" is offered as mcp__s__go_od_\w{8}: another tool has that name/,
       ),
     ]);
   });

@@ -75,7 +75,7 @@ describe('server status', () => {
 describe('session provenance', () => {
   const configured: ConfiguredNames = {
     scopeOf: (name) => (name === 'mine' ? 'user' : undefined),
-    aside: () => [{ name: 'files', scope: 'project', state: 'pending', why: '"files" is not started' }],
+    inactive: () => [{ name: 'files', scope: 'project', state: 'pending', why: '"files" is not started' }],
   };
 
   test('init, status, hooks and questions tell the same source of a server', async () => {

@@ -119,7 +119,7 @@ test('a command that has not its own name is noted once', () => {
   expect(listCommands(session).map(({ name }) => name)).toEqual(names);
   expect(names).toEqual(['clear', 'compact', 'mcp__a__b__c_0390b39e', 'mcp__a__b__c']);
   expect(notes).toEqual([
-    'MCP server "a__b": its prompt "c" is the command /mcp__a__b__c_0390b39e, since /mcp__a__b__c is the prompt "b__c" of "a"',
+    'MCP server "a__b": prompt "c" is available as /mcp__a__b__c_0390b39e, because /mcp__a__b__c is the prompt "b__c" of "a"',
   ]);
 });
 
@@ -173,9 +173,9 @@ test.each([
   [
     'a conversation',
     [user(text('a')), { role: 'assistant' as const, content: text('b') }, user(text('c')), user(text('d'))],
-    [text('a'), text('[The assistant says:]'), text('b'), text('[The user says:]'), text('c'), text('d')],
+    [text('a'), text('[assistant:]'), text('b'), text('[user:]'), text('c'), text('d')],
   ],
-  ['nothing', [], [text('(/mcp__my_docs__plain gave nothing)')]],
+  ['nothing', [], [text('(/mcp__my_docs__plain returned no messages)')]],
 ])('a prompt that gives %s', async (_, messages, blocks) => {
   expect(await expandCommand('/mcp__my_docs__plain', docs(messages).world, never)).toEqual({ blocks });
 });
@@ -205,6 +205,6 @@ const PIXEL =
 test('a server that refuses its prompt is told to the user', async () => {
   const { world } = docs(new Error('not today'));
   expect(await expandCommand('/mcp__my_docs__plain', world, never)).toEqual({
-    fault: 'The prompt plain of my docs could not be had: not today',
+    fault: 'The prompt plain of my docs could not be read: not today',
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import {
   addAgentFlags,
   agentOptions,
-  readAgents,
+  parseAgents,
   readMcpConfigs,
 } from '../../../src/cli/flags/agent-flags.ts';
 import { checkOptions } from '../../../src/sdk/options/check-options.ts';
@@ -120,8 +120,8 @@ describe('read agents', () => {
   const SCOUT = { scout: { description: 'Looks', prompt: 'Look.', tools: ['Read'] } };
 
   test('a file or a text defines agents', () => {
-    expect(readAgents(JSON.stringify(SCOUT))).toEqual(SCOUT);
-    expect(readAgents(jsonFile(JSON.stringify(SCOUT)))).toEqual(SCOUT);
+    expect(parseAgents(JSON.stringify(SCOUT))).toEqual(SCOUT);
+    expect(parseAgents(jsonFile(JSON.stringify(SCOUT)))).toEqual(SCOUT);
   });
 
   test.each([
@@ -131,7 +131,7 @@ describe('read agents', () => {
     ['no agent', () => '{"a":"x"}', /^--agents: agent "a" needs "description", a string$/],
     ['no prompt', () => '{"a":{"description":"x"}}', /^--agents: agent "a" needs "prompt", a string$/],
   ])('%s is named', (_, given, message) => {
-    expect(() => readAgents(given())).toThrow(message);
+    expect(() => parseAgents(given())).toThrow(message);
   });
 });
 
