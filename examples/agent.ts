@@ -1,17 +1,17 @@
-// Where the examples' agent comes from. By default a real agent CLI with a scripted model on loopback: offline,
-// no key. With TOOLPLANE_LIVE=1 and ANTHROPIC_API_KEY the same CLI, or the one TOOLPLANE_CLI names, with a real model.
+// The agent of the examples. By default a real agent CLI with a scripted model on loopback: offline, no key.
+// With TOOLPLANE_LIVE=1 and ANTHROPIC_API_KEY, the same CLI, or the one in TOOLPLANE_CLI, uses a real model.
 import type { Options } from 'toolplane';
 import type { Script } from '../test/support/messages-api.ts';
 import { findCli, openCliWorld } from '../test/support/real-cli.ts';
 
 export { text, together, toolUse } from '../test/support/model-reply.ts';
 
-/** Whether a real model answers: then what it says is its own, and only what tools did can be asserted. */
+/** Whether a real model answers; its text varies, so examples then assert only what tools did. */
 export const isLive = process.env.TOOLPLANE_LIVE === '1';
 
 export type Agent = AsyncDisposable & { readonly options: Options };
 
-/** An agent to drive; `script` is what the model says unless a real one does. Spread `options` into a query's. */
+/** An agent for an example; `script` is the output of the scripted model. Spread `options` into those of a query. */
 export async function openAgent(script: Script): Promise<Agent> {
   return isLive ? liveAgent() : scriptedAgent(script);
 }
@@ -43,5 +43,5 @@ function liveAgent(): Agent {
   };
 }
 
-/** No built-in tools and nobody's settings, so that an example shows only what it brings. */
+/** No built-in tools and no settings files, so that an example shows only its own tools. */
 const ONLY_OUR_TOOLS: Options = { tools: [], settingSources: [], strictMcpConfig: true };

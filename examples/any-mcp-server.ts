@@ -1,8 +1,8 @@
-// A server built with the official MCP SDK is used as it is: version 1 or 2, one instance or a factory.
+// Servers of the official MCP SDK are used unchanged: version 1 or 2, an instance or a factory.
 import assert from 'node:assert/strict';
 import { query } from 'toolplane';
 import { z } from 'zod';
-// The peers of interop/ stand in for your own node_modules: write '@modelcontextprotocol/server' there.
+// This example imports from interop/; in your project, import '@modelcontextprotocol/server'.
 import { McpServer } from '../interop/node_modules/@modelcontextprotocol/server/dist/index.mjs';
 import { openAgent, text, together, toolUse } from './agent.ts';
 
@@ -30,9 +30,9 @@ const conversation = query({
   options: {
     ...agent.options,
     mcpServers: {
-      // An instance holds one session: all queries that use it share that.
+      // An instance has one session, which all queries share.
       shared: { type: 'sdk', name: 'shared', instance: makeGreeter('Hello') },
-      // A function makes a server for each query.
+      // A function creates a server for each query.
       own: { type: 'sdk', name: 'own', instance: () => makeGreeter('Hei') },
     },
     allowedTools: ['mcp__shared', 'mcp__own'],

@@ -1,4 +1,4 @@
-// The same program with two models: the one of an OpenAI-compatible endpoint, and one that a file scripts.
+// The same program with two models: an OpenAI-compatible endpoint, and a scripted file.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ const shop = toolServer('shop').tool(
   () => 7,
 );
 
-/** Has the question answered by whichever model the options name. */
+/** Asks the model that the options select. */
 async function ask(options: Options): Promise<void> {
   const asked = query({
     prompt: 'How many teapots are there?',
@@ -43,7 +43,7 @@ await using endpoint = await openLoopbackModel((request) => {
 // #region openai
 await ask({
   model: 'openai:little-model',
-  env: { ...process.env, OPENAI_BASE_URL: endpoint.baseUrl }, // and OPENAI_API_KEY, if it wants one
+  env: { ...process.env, OPENAI_BASE_URL: endpoint.baseUrl }, // and OPENAI_API_KEY, if required
 });
 // #endregion
 for (const { model, tools = [], messages } of requests)

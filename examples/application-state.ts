@@ -1,4 +1,4 @@
-// Handlers read the application's own objects through `ctx.assigns`: given per attachment, or for a whole query.
+// Handlers read application state from `ctx.assigns`, set per attachment or for a whole query.
 import assert from 'node:assert/strict';
 import { attach, query, type ToolContext, toolServer } from 'toolplane';
 import { z } from 'zod';
@@ -15,7 +15,7 @@ const todos = toolServer('todos')
   .tool('list', 'List the to-dos', {}, (_, { assigns }: ToolContext<State>) => assigns.list);
 // #endregion
 
-/** One server, attached twice in one query: each attachment has its own state, and so its own tools to the model. */
+/** One server, attached twice in one query, each time with its own state. */
 async function perAttachment(agent: Agent): Promise<void> {
   // #region per-attachment
   const home: string[] = [];
@@ -37,7 +37,7 @@ async function perAttachment(agent: Agent): Promise<void> {
   assert.deepEqual({ home, work }, { home: ['buy tea'], work: ['answer Ada'] });
 }
 
-/** The same server again, in another query: what has no state of its own gets the query's. */
+/** The same server in another query: an attachment without state uses that of the query. */
 async function perQuery(agent: Agent): Promise<void> {
   // #region per-query
   const list = ['water the plants'];

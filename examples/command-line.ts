@@ -1,4 +1,4 @@
-// What the command does in scripts: prompts, pipes, exit codes. Offline, with a home of its own.
+// The command in scripts: prompts, pipes, exit codes. Offline, with a temporary home directory.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -12,7 +12,7 @@ const env = { PATH: process.env.PATH, HOME: home, NO_COLOR: '1' };
 
 const codes: (number | null)[] = [];
 
-/** Runs one command as a shell would, and shows it with what it printed. */
+/** Runs one command and prints it with its output. */
 function run(args: readonly string[], input = ''): void {
   const words = args.map((word) => (/^[\w:./-]+$/.test(word) ? word : `'${word}'`));
   console.log(`$ ${input === '' ? '' : `echo '${input}' | `}toolplane ${words.join(' ')}`);

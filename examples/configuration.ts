@@ -1,4 +1,4 @@
-// What is configured on a machine, in a program of one's own: read, explained, run, and followed while files change.
+// Use the machine's configuration in a program: read it, explain it, run it, and follow changes of the files.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -40,7 +40,7 @@ write(join(project, '.mcp.json'), { mcpServers: { deploy: serve('deploy.ts') } }
       resolve();
     });
   });
-  // Somebody saves the file: what is the same goes on undisturbed.
+  // The file changes: unchanged servers keep their connections.
   const mcpServers = { docs: serve('docs.ts'), library: serve('library.ts') };
   write(join(home, '.toolplane/settings.json'), { mcpServers });
   await changed;

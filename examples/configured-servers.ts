@@ -1,4 +1,4 @@
-// Servers in files: added, listed, approved, explained and removed by the command. Offline, with a home of its own.
+// Configured servers: add, list, approve, explain and remove them. Offline, with a temporary home directory.
 import assert from 'node:assert/strict';
 import { serve } from './servers/start.ts';
 import { Shell } from './shell.ts';
@@ -6,7 +6,7 @@ import { Shell } from './shell.ts';
 using shell = new Shell('shop');
 shell.install('docs-server', serve('docs.ts'));
 shell.install('deploy-server', serve('deploy.ts'));
-// A team's file comes with the repository; nobody on this machine has looked at it yet.
+// The team's file comes with the repository and is not approved on this machine yet.
 shell.write('.mcp.json', { mcpServers: { deploy: { command: 'deploy-server' } } });
 
 shell.run('mcp', 'add', 'docs', '--', 'docs-server');

@@ -1,4 +1,4 @@
-// Every error code, provoked. docs/errors.md shows what each says.
+// Provokes every error code. docs/errors.md shows the messages.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
@@ -15,7 +15,7 @@ import {
 import { type AgentScript, scriptAgent } from 'toolplane/testing';
 import { z } from 'zod';
 
-/** One way to each error. */
+/** One way to provoke each error. */
 const PROVOKE: Record<SdkErrorCode, () => unknown> = {
   'bad-option': () => ask({ maxTurns: 0 }),
   'unsupported-option': () => ask({ sessionStore: {} } as Options),
@@ -113,12 +113,12 @@ async function ask(options: Options): Promise<void> {
   for await (const _ of query({ prompt: 'Hello', options }));
 }
 
-/** A process in the agent's place. */
+/** A process instead of the agent. */
 function nodeAgent(code: string): Options {
   return { pathToClaudeCodeExecutable: process.execPath, executableArgs: ['-e', code, '--'] };
 }
 
-/** A client of a scripted agent, which plays `script` once it is up. */
+/** A client of a scripted agent that plays `script` after its start. */
 async function withClient(
   script: (agent: AgentScript) => unknown,
   use: (client: AgentClient) => Promise<unknown>,

@@ -1,4 +1,4 @@
-// What happens in a host, drawn as it happens; and questions of servers, answered.
+// Events of a host as they happen, and answers to requests of servers.
 import assert from 'node:assert/strict';
 import { createHost } from 'toolplane/host';
 import { serve } from './servers/start.ts';
@@ -28,7 +28,7 @@ const drawing = (async () => {
 
 await host.ready();
 await host.close();
-await drawing; // the end of the host is the end of its events
+await drawing; // the iteration ends when the host is closed
 console.log(drawn);
 // #endregion
 

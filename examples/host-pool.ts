@@ -1,4 +1,4 @@
-// One pool of tools for a loop of your own, with any model: names it accepts, what they cost, a search, calls by name.
+// The tool pool in your own loop, with any model: valid names, token costs, search, calls by name.
 import assert from 'node:assert/strict';
 import { toolServer } from 'toolplane';
 import { createHost } from 'toolplane/host';

@@ -1,4 +1,4 @@
-// Many MCP servers as one, without an agent: connected, called, lost, back again, and explained.
+// Many MCP servers without an agent: connect, call, lose a connection, reconnect, explain.
 import assert from 'node:assert/strict';
 // #region host
 import { toolServer } from 'toolplane';
@@ -13,13 +13,13 @@ await using host = createHost({
   mcpServers: {
     docs: { ...serve('docs.ts'), required: true }, // { command: 'node', args: […] }
     fragile: serve('fragile.ts'),
-    deploy: { url: deploy.url }, // no type: streamable HTTP is tried, then the older one
+    deploy: { url: deploy.url }, // no type: tries Streamable HTTP, then SSE
     shop, // in this process
     broken: { command: 'no-such-command' },
   },
 });
 
-await host.ready({ deadline: 20_000 }); // one that is broken keeps nobody waiting
+await host.ready({ deadline: 20_000 }); // a broken server does not delay the others
 
 for (const { server, name } of await host.listTools()) console.log(`${server}: ${name}`);
 const { content } = await host.callTool('docs', 'search', { query: 'deploying' });
@@ -33,7 +33,7 @@ try {
   assert(fault instanceof HostError);
   console.log(fault.message);
 }
-console.log((await host.callTool('fragile', 'hello')).content); // it was started again meanwhile
+console.log((await host.callTool('fragile', 'hello')).content); // it was restarted
 // #endregion
 
 // #region explain

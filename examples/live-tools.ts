@@ -1,4 +1,4 @@
-// Tools that come and go while an agent is connected, and a server that also offers a document and a prompt.
+// Add and remove tools while an agent is connected; the server also offers a resource and a prompt.
 import assert from 'node:assert/strict';
 import { createSdkMcpServer, query, tool } from 'toolplane';
 import { scriptAgent } from 'toolplane/testing';
@@ -21,7 +21,7 @@ const server = createSdkMcpServer({
 });
 // #endregion
 
-/** An agent that looks, waits for the change, and looks again. */
+/** An agent that lists the tools, waits for the change, and lists them again. */
 const { link, played } = scriptAgent(async (agent) => {
   await agent.start();
   await agent.prompt();
@@ -36,7 +36,7 @@ const { link, played } = scriptAgent(async (agent) => {
   server.remove('ping');
   // #endregion
   const { message } = await agent.answer('mcp_message');
-  console.log('told  ', (message as { method: string }).method);
+  console.log('notified', (message as { method: string }).method);
   const after = await list();
   console.log('after ', after);
   assert.deepEqual(after, ['late']);

@@ -1,4 +1,4 @@
-// Limits of calls: how long in all, how long in silence, and taking one back.
+// Limits of calls: total time, silence, and cancelling.
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { toolServer } from 'toolplane';
@@ -23,7 +23,7 @@ await using host = createHost({ mcpServers: { works } });
 await host.ready();
 
 // #region progress
-// 300 ms of work within a limit of 200: with onProgress it is a limit of silence.
+// 300 ms of work with a limit of 200 ms: with onProgress, the limit applies to silence.
 const steps: string[] = [];
 const built = await host.callTool(
   'works',
@@ -42,7 +42,7 @@ await host.callTool('works', 'hang', {}, { timeoutMs: 100 }).catch((fault) => co
 const stop = new AbortController();
 const hanging = host.callTool('works', 'hang', {}, { signal: stop.signal });
 stop.abort();
-await hanging.catch((fault) => console.log(fault.name)); // at once, and the server was told
+await hanging.catch((fault) => console.log(fault.name)); // immediately; the server is notified
 // #endregion
 
 assert.equal(steps.length, 5);

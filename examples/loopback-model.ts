@@ -1,19 +1,19 @@
-// A model endpoint on loopback that speaks OpenAI's chat completions, as Ollama, vLLM and LM Studio do.
+// A loopback endpoint with OpenAI's chat completions API, as in Ollama, vLLM and LM Studio.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 
-/** The part of a request that the examples look at. */
+/** The part of a request that the examples read. */
 export type CompletionRequest = {
   model: string;
   messages: { role: string; content: unknown; tool_calls?: unknown }[];
   tools?: { function: { name: string } }[];
 };
 
-/** What the model does next: says something, or calls a tool. */
+/** The next output of the model: text, or a tool call. */
 export type CompletionReply = { say: string } | { call: string; input: object };
 
-/** Opens an endpoint; `baseUrl` is what `OPENAI_BASE_URL` takes. */
+/** Opens an endpoint; `baseUrl` is the value for `OPENAI_BASE_URL`. */
 export async function openLoopbackModel(
   reply: (request: CompletionRequest) => CompletionReply,
 ): Promise<AsyncDisposable & { readonly baseUrl: string }> {

@@ -1,4 +1,4 @@
-// All kinds of servers in one query: functions of this process, a module in a process of its own, any MCP server.
+// All kinds of servers in one query: in-process, a module in its own process, an external server.
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { moduleServer, query, toolServer } from 'toolplane';
@@ -27,9 +27,9 @@ const conversation = query({
   options: {
     ...agent.options,
     mcpServers: {
-      oven, // functions of this process
-      temperature: moduleServer(new URL('./temperature-tools.ts', import.meta.url)), // a module of ours
-      everything: { type: 'stdio', command: process.execPath, args: [everything, 'stdio'] }, // anybody's
+      oven, // in this process
+      temperature: moduleServer(new URL('./temperature-tools.ts', import.meta.url)), // a module in its own process
+      everything: { type: 'stdio', command: process.execPath, args: [everything, 'stdio'] }, // an external server
     },
     allowedTools: ['mcp__oven', 'mcp__temperature', 'mcp__everything__echo'],
     onToolUse: ({ name, result }) => {

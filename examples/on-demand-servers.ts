@@ -1,4 +1,4 @@
-// A server that is configured but not started: the agent starts it when it needs it.
+// An on-demand server: the agent starts it when the model asks for it.
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { AgentClient } from 'toolplane';

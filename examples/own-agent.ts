@@ -1,4 +1,4 @@
-// The agent of this package, in this process: a tool of our own beside the built-in ones, in a directory of its own.
+// Toolplane's agent in this process: an in-process tool and built-in tools, in a temporary directory.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -29,7 +29,7 @@ const shop = createSdkMcpServer({
 });
 // #endregion
 
-/** Has one prompt answered and gives the result's text. */
+/** Runs one prompt and returns the text of its result. */
 async function answer(prompt: string): Promise<string> {
   // #region query
   const conversation = query({
@@ -37,9 +37,9 @@ async function answer(prompt: string): Promise<string> {
     options: {
       model: 'rehearsal',
       cwd: directory, // where Read, Write, Edit, Glob, Grep and Bash work
-      tools: ['Read', 'Bash'], // of the built-in tools only these
+      tools: ['Read', 'Bash'], // only these built-in tools
       mcpServers: { shop },
-      allowedTools: ['mcp__shop'], // Read needs no rule: it only reads, and inside cwd
+      allowedTools: ['mcp__shop'], // Read is read-only and needs no rule inside cwd
       persistSession: false,
       onToolUse: ({ name, isError }) => uses.push(`${name}${isError ? ' failed' : ''}`),
     },

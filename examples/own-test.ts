@@ -22,7 +22,7 @@ const shop = toolServer('shop').tool(
   },
 );
 
-/** The program under test. `more` is how a test puts its own agent in. */
+/** The program under test; a test passes its scripted agent in `more`. */
 async function askPrice(question: string, more: Options = {}): Promise<string | undefined> {
   const assigns = { prices: new Map([['tea', 3]]) };
   const options = { mcpServers: { shop }, allowedTools: ['mcp__shop'], assigns, ...more };

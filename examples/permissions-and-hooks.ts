@@ -1,4 +1,4 @@
-// Who decides whether a tool runs: a hook, a rule, or the callback. Whatever is unclear is denied.
+// Decide about tool calls with hooks, rules and a callback; undecided calls are denied.
 import assert from 'node:assert/strict';
 import { type CanUseTool, type HookCallback, type Options, query, toolServer } from 'toolplane';
 import { z } from 'zod';
@@ -30,7 +30,7 @@ const refuseErasing: HookCallback = async (input) => {
     hookSpecificOutput: {
       hookEventName: 'PreToolUse',
       permissionDecision: 'deny',
-      permissionDecisionReason: 'Nothing is erased here.',
+      permissionDecisionReason: 'Deleting mail is not allowed.',
     },
   };
 };

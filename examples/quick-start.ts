@@ -15,10 +15,10 @@ const shop = toolServer('shop').tool(
 const conversation = query({
   prompt: 'Call count_stock with {"item": "teapot"}',
   options: {
-    model: 'rehearsal', // offline, follows a few fixed phrases; without this line a real model answers
+    model: 'rehearsal', // offline stand-in; remove this line to use a real model
     mcpServers: { shop },
     allowedTools: ['mcp__shop'],
-    persistSession: false, // the conversation is not kept
+    persistSession: false, // do not store the conversation
   },
 });
 

@@ -1,4 +1,4 @@
-// Beside tools: what servers have to be read, and the prompts they keep.
+// Resources and prompts of servers.
 import assert from 'node:assert/strict';
 import { createSdkMcpServer } from 'toolplane';
 import { createHost } from 'toolplane/host';

@@ -1,10 +1,10 @@
-// What a handler returns, and what the model gets of it.
+// Return values of handlers and the results that the model receives.
 import assert from 'node:assert/strict';
 import { toolServer } from 'toolplane';
 import { z } from 'zod';
 
 // #region returns
-/** Handlers, by what they return. */
+/** Handlers by the kind of value they return. */
 const RETURNS: Record<string, () => unknown> = {
   'a string': () => 'text',
   'a number': () => 42,

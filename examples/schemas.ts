@@ -1,4 +1,4 @@
-// The three kinds of schema a tool takes. Arguments are checked, and defaults applied, before the handler runs.
+// The three kinds of schemas. Arguments are validated and defaults applied before the handler runs.
 import assert from 'node:assert/strict';
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import { type } from 'arktype';
@@ -9,7 +9,7 @@ import { z } from 'zod';
 // #region zod
 const zodShape = tool(
   'greet',
-  'Greet somebody',
+  'Greet a person',
   { name: z.string().describe('whom'), times: z.number().int().default(1) },
   ({ name, times }) => `Hello, ${name}! `.repeat(times).trim(), // name: string, times: number
 );
@@ -18,13 +18,13 @@ const zodShape = tool(
 // #region standard
 const valibot = tool(
   'greet_valibot',
-  'Greet somebody',
+  'Greet a person',
   toStandardJsonSchema(v.object({ name: v.string() })),
   ({ name }) => `Hello, ${name}!`,
 );
 const arktype = tool(
   'greet_arktype',
-  'Greet somebody',
+  'Greet a person',
   type({ name: 'string' }),
   ({ name }) => `Hello, ${name}!`,
 );
@@ -33,7 +33,7 @@ const arktype = tool(
 // #region json
 const jsonSchema = tool(
   'greet_json',
-  'Greet somebody',
+  'Greet a person',
   {
     type: 'object',
     properties: { name: { type: 'string' }, mood: { enum: ['glad', 'grumpy'], default: 'glad' } },

@@ -1,4 +1,4 @@
-// A conversation that is kept on disk, gone on with, and copied.
+// Store a conversation, resume it, and fork it.
 import assert from 'node:assert/strict';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type Options, query } from 'toolplane';
 import { openLoopbackModel } from './loopback-model.ts';
 
-/** A model that repeats everything it was told. */
+/** A model that repeats everything it received. */
 await using endpoint = await openLoopbackModel(({ messages }) => {
   const heard = messages.filter(({ role }) => role === 'user').map(({ content }) => content);
   return { say: `You said: ${heard.join(' / ')}` };
@@ -14,7 +14,7 @@ await using endpoint = await openLoopbackModel(({ messages }) => {
 const directory = await mkdtemp(join(tmpdir(), 'toolplane-example-'));
 const home = join(directory, 'home');
 
-/** One turn; gives the id of its session. */
+/** Runs one turn and returns the id of its session. */
 async function say(prompt: string, more: Options = {}): Promise<string> {
   const options: Options = {
     model: 'openai:parrot',
@@ -38,9 +38,9 @@ async function say(prompt: string, more: Options = {}): Promise<string> {
 // #region sessions
 const first = await say('My name is Ada.');
 const resumed = await say('I like tea.', { resume: first }); // the same session, one turn longer
-const forked = await say('I like coffee.', { resume: first, forkSession: true }); // a copy; the first stays as it is
-const latest = await say('That is all.', { continue: true }); // the one of this directory written to last
-await say('Forget this.', { persistSession: false }); // kept nowhere
+const forked = await say('I like coffee.', { resume: first, forkSession: true }); // a copy; the first is unchanged
+const latest = await say('That is all.', { continue: true }); // the most recent session of this directory
+await say('Forget this.', { persistSession: false }); // not stored
 // #endregion
 
 const folders = await readdir(join(home, 'projects'));

@@ -1,4 +1,4 @@
-// Hooks that are shell commands, as a settings file has them.
+// Shell hooks as in a settings file.
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,17 +15,17 @@ const settings = {
       {
         matcher: 'Bash',
         hooks: [
-          // The event is JSON on stdin. Exit code 2 blocks, and what stands on stderr is why.
+          // The event is JSON on stdin. Exit code 2 blocks; stderr is the reason.
           {
             type: 'command',
             command: 'if grep -q "rm "; then echo "Nothing is erased here." >&2; exit 2; fi',
           },
         ],
       },
-      // This one is broken: it exits with neither 0 nor 2, so what it guards does not happen.
+      // This guard is broken: it exits with neither 0 nor 2, so the call is denied.
       { matcher: 'Glob', hooks: [{ type: 'command', command: 'exit 7', timeout: 10 }] },
     ],
-    // These only tell: whatever they do, the turn goes on.
+    // These hooks only observe; their failure does not stop the turn.
     PostToolUse: [{ hooks: [{ type: 'command', command: 'cat >> calls.log; echo >> calls.log' }] }],
   },
 };

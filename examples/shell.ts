@@ -1,4 +1,4 @@
-// How examples run the command as a shell would, and show it with what it printed.
+// Runs commands for the examples and prints them with their output.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,11 +7,11 @@ import { fileURLToPath } from 'node:url';
 
 const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url));
 
-/** A home of its own, and a directory to run in: the home too, or a repository in it. It goes with the shell. */
+/** A temporary home directory and a working directory: the home itself, or a repository in it. */
 export class Shell implements Disposable {
   readonly home: string = mkdtempSync(join(tmpdir(), 'toolplane-example-'));
   readonly directory: string;
-  /** The exit codes so far. */
+  /** Exit codes so far. */
   readonly codes: (number | null)[] = [];
 
   constructor(repository = '') {
@@ -23,7 +23,7 @@ export class Shell implements Disposable {
     writeFileSync(join(this.directory, file), JSON.stringify(content, null, 2));
   }
 
-  /** Makes a command of the name that the shell finds. */
+  /** Creates a command with this name on the PATH. */
   install(name: string, { command, args }: { command: string; args: readonly string[] }): void {
     const words = [command, ...args].map((word) => `'${word}'`).join(' ');
     mkdirSync(join(this.home, 'bin'), { recursive: true });

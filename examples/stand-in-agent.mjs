@@ -1,6 +1,5 @@
-// A stand-in for an agent CLI, in plain JavaScript: it speaks the stdio control protocol and plays one fixed turn.
-// Where a real agent asks a model which tool to call, this one calls the first tool it finds with the arguments
-// of STAND_IN_ARGUMENTS.
+// A stand-in for an agent CLI in plain JavaScript: it implements the stdio control protocol and plays one fixed turn.
+// Instead of asking a model, it calls the first tool with the arguments in STAND_IN_ARGUMENTS.
 import { createInterface } from 'node:readline';
 
 const pending = new Map();
@@ -9,7 +8,7 @@ let requests = 0;
 
 const send = (frame) => process.stdout.write(`${JSON.stringify(frame)}\n`);
 
-/** Sends one JSON-RPC message to a server of the program; gives its answer. */
+/** Sends one JSON-RPC message to a server of the program and returns the response. */
 function mcp(server, method, params) {
   const isRequest = !method.startsWith('notifications/');
   const message = { jsonrpc: '2.0', ...(isRequest && { id: requests }), method, ...(params && { params }) };
@@ -21,7 +20,7 @@ function mcp(server, method, params) {
   );
 }
 
-/** Finds the program's tools: the MCP handshake with every server that `initialize` named. */
+/** Lists the program's tools: the MCP handshake with every server named in `initialize`. */
 async function discover() {
   const found = [];
   for (const server of initialize.sdkMcpServers ?? []) {
@@ -53,7 +52,7 @@ async function playTurn() {
   send({ type: 'result', subtype: 'success', is_error: isError, result: answer, num_turns: 1, ...session });
 }
 
-/** What the program may send: requests of its own, answers to ours, and what the user says. */
+/** Frames from the program: requests, responses, and user messages. */
 const ON = {
   control_request({ request_id, request }) {
     if (request.subtype === 'initialize') initialize = request;

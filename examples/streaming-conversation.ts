@@ -1,4 +1,4 @@
-// A lasting conversation: two turns, a tool that is interrupted, and a turn after that.
+// A lasting conversation: two turns, an interrupted tool, and another turn.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { AgentClient, toolServer } from 'toolplane';
@@ -15,7 +15,7 @@ const desk = toolServer('desk')
     notes.push(note);
     return `${notes.length} notes`;
   })
-  .tool('wait_for_visitor', 'Waits until somebody comes; nobody does', {}, async (_, { signal }) => {
+  .tool('wait_for_visitor', 'Waits for a visitor who never comes', {}, async (_, { signal }) => {
     isWaiting.resolve();
     if (!signal.aborted) await once(signal, 'abort');
     wasAborted = signal.aborted;
@@ -42,11 +42,11 @@ console.log(`1. ${first.subtype}; notes: ${notes}`);
 for await (const message of client.turn('Wait for a visitor.')) {
   if (message.type !== 'assistant') continue;
   await isWaiting.promise;
-  await client.interrupt(); // ends this turn; the conversation goes on
+  await client.interrupt(); // ends this turn; the conversation continues
 }
 // #endregion
 
-console.log(`2. interrupted; the handler was told: ${wasAborted}`);
+console.log(`2. interrupted; the handler's signal was aborted: ${wasAborted}`);
 
 // #region after
 const third = await client.ask('What does my note say?');

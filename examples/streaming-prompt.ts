@@ -1,4 +1,4 @@
-// query() with a stream of user messages: a server is added between two turns, text arrives in pieces.
+// query() with a stream of user messages: a server is added between turns, text is streamed.
 import assert from 'node:assert/strict';
 import { query, type SDKUserMessage, toolServer } from 'toolplane';
 import { openAgent, text, toolUse } from './agent.ts';

@@ -1,4 +1,4 @@
-// An agent that hands work to another: with fewer tools, and with a server that lives only as long as the work does.
+// Sub-agents: one with fewer tools, one with its own server that ends with it.
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { query, toolServer } from 'toolplane';
@@ -15,7 +15,7 @@ const shop = toolServer('shop')
   .tool('count_stock', 'How many of an item are in stock', { item: z.string() }, () => 7)
   .tool('order', 'Order more of an item', { item: z.string() }, ({ item }) => `${item} ordered`);
 
-/** What the lead is asked to hand over, in words the rehearsal model follows. */
+/** The prompt for the main agent, in phrases that the rehearsal model follows. */
 const delegate = (subagent_type: string, prompt: string) =>
   `Call Task with ${JSON.stringify({ description: 'a small task', prompt, subagent_type })}`;
 
@@ -34,12 +34,12 @@ async function ask(prompt: string, extraArgs: Record<string, null> = {}): Promis
         counter: {
           description: 'Counts what is in stock',
           prompt: 'You count. You change nothing.',
-          tools: ['mcp__shop__count_stock'], // of all tools only this one
+          tools: ['mcp__shop__count_stock'], // only this tool
         },
         librarian: {
           description: 'Looks things up',
           prompt: 'You search the documentation.',
-          mcpServers: [{ docs }], // started for it, ended with it; no server of the session
+          mcpServers: [{ docs }], // its own server, not those of the session
         },
       },
       allowedTools: ['Task', 'mcp__shop', 'mcp__docs'],

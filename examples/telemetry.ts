@@ -1,4 +1,4 @@
-// Spans and counters for every tool call, in whatever OpenTelemetry set-up the application has.
+// Spans and metrics for every tool call, with the application's OpenTelemetry setup.
 import assert from 'node:assert/strict';
 // #region set-up
 import { metrics, trace } from '@opentelemetry/api';

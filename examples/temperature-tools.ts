@@ -1,4 +1,4 @@
-// A module that exports a tool server: used in a process of its own by `moduleServer()` and `toolplane serve`.
+// A module that exports a tool server, for `moduleServer()` and `toolplane serve`.
 import { toolServer } from 'toolplane';
 import { z } from 'zod';
 

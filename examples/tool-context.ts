@@ -1,4 +1,4 @@
-// What a handler is told about its call, and what a tool can declare about itself.
+// The context of a handler, and the extras of a tool.
 import assert from 'node:assert/strict';
 import { tool, toolServer } from 'toolplane';
 import { z } from 'zod';
@@ -19,10 +19,10 @@ const search = tool('search', 'Search the archive', { words: z.string() }, () =>
   title: 'Archive search',
   annotations: { readOnlyHint: true, openWorldHint: false },
   icons: [{ src: 'https://example.org/archive.png', mimeType: 'image/png' }],
-  searchHint: 'papers letters documents', // words a tool search also finds it by
-  alwaysLoad: true, // never behind a tool search
-  maxResultSizeChars: 200_000, // how much of a result the model may get whole
-  timeoutMs: 30_000, // a call that takes longer is a failed result
+  searchHint: 'papers letters documents', // additional words for tool search
+  alwaysLoad: true, // never deferred to tool search
+  maxResultSizeChars: 200_000, // maximum size of a result that the model receives unshortened
+  timeoutMs: 30_000, // a longer call becomes an error result
 });
 // #endregion
 

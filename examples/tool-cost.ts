@@ -1,9 +1,9 @@
-// What the tools of six published servers cost a model before it has done anything.
+// Token cost of the tools of six published servers.
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { Shell } from './shell.ts';
 
-// The peers of interop/ stand in for your own: write { command: 'npx', args: ['-y', '<package>'] } there.
+// This example uses the servers in interop/; in your project, write { command: 'npx', args: ['-y', '<package>'] }.
 const peer = (path: string, ...args: readonly string[]) => ({
   command: process.execPath,
   args: [fileURLToPath(new URL(`../interop/node_modules/${path}`, import.meta.url)), ...args],

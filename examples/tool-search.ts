@@ -1,4 +1,4 @@
-// Very many tools: the agent is told of none of them, searches for what it needs, and calls what it found.
+// Many tools: the model receives none of them, searches for what it needs, and calls what it found.
 import assert from 'node:assert/strict';
 import { AgentClient, createSdkMcpServer, tool } from 'toolplane';
 import { z } from 'zod';
@@ -16,7 +16,7 @@ const THINGS = [
 ];
 const DEEDS = { create: 'Creates', list: 'Lists', update: 'Changes', delete: 'Deletes' };
 
-/** A server with a tool for everything one can do to anything in a shop. */
+/** A server with a tool for every action on every object of a shop. */
 const shop = createSdkMcpServer({
   name: 'shop',
   tools: THINGS.flatMap((thing) =>
@@ -35,7 +35,7 @@ await using client = await AgentClient.open({
   tools: ['ToolSearch'],
   mcpServers: { shop },
   allowedTools: ['mcp__shop'],
-  // By itself this happens when definitions take more than a tenth of the model's window.
+  // By default this happens when definitions take more than a tenth of the context window.
   extraArgs: { 'tool-search': 'on' },
 });
 

@@ -1,4 +1,4 @@
-// What servers offer, and one tool called by hand: no agent, no model. Offline, with a home of its own.
+// List what servers offer and call a tool, without an agent or model. Offline, with a temporary home directory.
 import assert from 'node:assert/strict';
 import { serve } from './servers/start.ts';
 import { Shell } from './shell.ts';

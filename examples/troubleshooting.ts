@@ -1,4 +1,4 @@
-// What to look at when something is wrong: the agent's stderr, every frame, a tool's failure, a server's status.
+// Debugging: the agent's stderr, frames, failed tools, the status of servers.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -47,7 +47,7 @@ const { link } = scriptAgent(async (agent) => {
   const mcpServers = [{ name: 'files', status: 'failed', error: 'spawn no-such-server ENOENT' }];
   await agent.answer('mcp_status', { mcpServers });
   await agent.prompt();
-  // A tool that fails is a result the model reads, not an exception here.
+  // A failed tool is a result for the model, not an exception here.
   console.log(await agent.callTool('broken', 'fail'));
   agent.result('It failed.');
 });
@@ -64,7 +64,7 @@ abortController.abort();
 try {
   for await (const _ of aborted);
 } catch (fault) {
-  console.log(fault instanceof AbortError, String(fault)); // the caller's own wish, so no SdkError
+  console.log(fault instanceof AbortError, String(fault)); // the caller aborted: not an SdkError
 }
 // #endregion
 
@@ -75,6 +75,6 @@ const { stderr } = spawnSync(process.execPath, [...process.execArgv, program], {
 });
 const frames = stderr.split('\n').filter((line) => line.includes('tools/call'));
 // #endregion
-// The id is another one in every run.
+// The id differs in every run.
 for (const frame of frames) console.log(frame.replace(/"request_id":"\w+"/, '"request_id":"1"'));
 assert.match(stderr, /"method":"tools\/call"/);

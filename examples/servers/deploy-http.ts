@@ -1,5 +1,5 @@
-// The deployment server as a process of its own that speaks streamable HTTP on loopback, written with the official MCP
-// SDK. It prints its URL as the first line of stdout and ends with its stdin.
+// The deployment server over Streamable HTTP on loopback, written with the official MCP SDK. It prints its URL as the
+// first line of stdout and exits when its stdin closes.
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
@@ -53,7 +53,7 @@ const http = createServer(async (incoming, outgoing) => {
   outgoing.end(Buffer.from(await response.arrayBuffer()));
 });
 
-/** A page in somebody's browser must not reach this: no foreign host, no origin at all. */
+/** Rejects requests of web pages (DNS rebinding): only the own host, no Origin header. */
 function isLocal({ headers }: IncomingMessage): boolean {
   return headers.host === `127.0.0.1:${(http.address() as AddressInfo).port}` && headers.origin === undefined;
 }

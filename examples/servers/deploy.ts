@@ -1,5 +1,4 @@
-// A deployment server: run by `toolplane serve`, it speaks MCP on stdin and stdout; `deploy-http.ts` serves the same
-// over HTTP.
+// A deployment server for `toolplane serve` (stdio); `deploy-http.ts` is the same over HTTP.
 import { toolServer } from 'toolplane';
 import { z } from 'zod';
 

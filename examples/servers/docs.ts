@@ -1,4 +1,4 @@
-// A documentation server: run by `toolplane serve`, it speaks MCP on stdin and stdout.
+// A documentation server for `toolplane serve` (stdio).
 import { toolServer } from 'toolplane';
 import { z } from 'zod';
 

@@ -1,4 +1,4 @@
-// A server that can be made to die: `toolplane serve` runs it.
+// A server with a tool that crashes it, for `toolplane serve`.
 import { toolServer } from 'toolplane';
 
 export default toolServer('fragile')

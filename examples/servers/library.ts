@@ -1,4 +1,4 @@
-// A server of the official MCP SDK with a resource and a prompt: `toolplane serve` runs it.
+// A server of the official MCP SDK with a resource and a prompt, for `toolplane serve`.
 import { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 

@@ -1,15 +1,15 @@
-/** One configuration that puzzles people, and the question they would ask. */
+/** One configuration problem and the question a user would ask. */
 export type ExplainSetUp = {
   readonly title: string;
-  /** What happened, in the words of who asks. */
+  /** The problem in the user's words. */
   readonly story: string;
-  /** `~` is the person's home, `/etc/toolplane` what those who run the machine say, all else lies in the project. */
+  /** Files by path: `~` is the home directory, `/etc/toolplane` managed configuration, all others are in the project. */
   readonly files: Readonly<Record<string, string>>;
-  /** What the project's files were when somebody approved all of them. */
+  /** The content of project files when they were approved. */
   readonly approved?: Readonly<Record<string, string>>;
-  /** What a connector said last, by its URL. */
+  /** The last response of each connector, by URL. */
   readonly catalogues?: Readonly<Record<string, object>>;
-  /** After `toolplane explain`. */
+  /** Arguments of `toolplane explain`. */
   readonly args: readonly string[];
 };
 
@@ -18,7 +18,7 @@ const LOCAL = '.toolplane/settings.local.json';
 const MANAGED = '/etc/toolplane/managed-mcp.json';
 const POLICY = '/etc/toolplane/managed-settings.json';
 
-/** A file with these servers, an entry a line. */
+/** A file with these servers, one entry per line. */
 function servers(
   entries: Readonly<Record<string, object>>,
   rest: Readonly<Record<string, object>> = {},
@@ -38,7 +38,7 @@ function oneLine(value: object): string {
 const stdio = (...args: readonly string[]) => ({ command: 'node', args });
 const remote = (url: string) => ({ type: 'http', url });
 
-/** The page shows them in this order. */
+/** In the order of the page. */
 export const SET_UPS: readonly ExplainSetUp[] = [
   {
     title: 'A local entry shadows two others',
@@ -55,8 +55,8 @@ export const SET_UPS: readonly ExplainSetUp[] = [
     args: ['server', 'github', '--no-connect'],
   },
   {
-    title: 'The project has an entry that nobody approved',
-    story: 'The repository I cloned brings a `github` of its own; which one runs?',
+    title: 'The project has an entry that is not approved',
+    story: 'The repository I cloned contains its own `github` entry; which one runs?',
     files: {
       [USER]: servers({ github: stdio('/opt/mine.js') }),
       '.mcp.json': servers({ github: stdio('team.js') }),
@@ -64,7 +64,7 @@ export const SET_UPS: readonly ExplainSetUp[] = [
     args: ['server', 'github', '--no-connect'],
   },
   {
-    title: 'It changed since it was approved',
+    title: 'An entry changed since it was approved',
     story: 'It worked yesterday; then I pulled.',
     approved: { '.mcp.json': servers({ docs: remote('https://docs.example.com/mcp') }) },
     files: { '.mcp.json': servers({ docs: remote('https://docs.example.net/mcp') }) },
@@ -72,7 +72,7 @@ export const SET_UPS: readonly ExplainSetUp[] = [
   },
   {
     title: 'A variable in a header is not set',
-    story: 'It answers 401 in one terminal and works in another.',
+    story: 'The server returns 401 in one terminal and works in another.',
     files: {
       [USER]: servers({
         github: {
@@ -88,7 +88,7 @@ export const SET_UPS: readonly ExplainSetUp[] = [
   },
   {
     title: 'A managed file excludes everything else',
-    story: 'My servers are gone on the company’s laptop.',
+    story: 'My servers are missing on the company’s laptop.',
     files: {
       [MANAGED]: servers({ intranet: remote('https://mcp.example.com/intranet') }),
       [USER]: servers({ github: stdio('/opt/mine.js') }),
@@ -96,8 +96,8 @@ export const SET_UPS: readonly ExplainSetUp[] = [
     args: ['server', 'github'],
   },
   {
-    title: 'A deny list blocks it by its address',
-    story: 'The entry is right, and it is not started.',
+    title: 'A deny list blocks a server by its URL',
+    story: 'The entry is correct, but the server is not started.',
     files: {
       [POLICY]: '{\n  "deniedMcpServers": [{ "serverUrl": "https://*.example.net/*" }]\n}\n',
       [USER]: servers({ docs: remote('https://docs.example.net/mcp') }),
@@ -105,8 +105,8 @@ export const SET_UPS: readonly ExplainSetUp[] = [
     args: ['server', 'docs'],
   },
   {
-    title: 'A file that cannot be read hides it',
-    story: 'I added `docs` to `.mcp.json`, and there is no such server.',
+    title: 'A file cannot be parsed',
+    story: 'I added `docs` to `.mcp.json`, but the server does not exist.',
     files: {
       '.mcp.json':
         '{\n  "servers": {\n    "docs": { "type": "http", "url": "https://docs.example.com/mcp" }\n  }\n}\n',
@@ -115,14 +115,14 @@ export const SET_UPS: readonly ExplainSetUp[] = [
     args: ['server', 'docs'],
   },
   {
-    title: 'Two names that are the same for a model',
-    story: 'One of my two trackers never shows up.',
+    title: 'Two names normalize to the same identifier',
+    story: 'One of my two trackers is missing.',
     files: { [USER]: servers({ 'issue tracker': stdio('old.js'), issue_tracker: stdio('new.js') }) },
     args: ['server', 'issue tracker'],
   },
   {
-    title: 'A connector offers what is there already',
-    story: 'The company’s catalogue lists `tickets`, and it is not in the list.',
+    title: 'A connector offers a server that is already configured',
+    story: 'The company’s catalog contains `tickets`, but the server is not listed.',
     files: {
       [USER]: servers(
         { jira: remote('https://jira.example.com/mcp') },
@@ -137,8 +137,8 @@ export const SET_UPS: readonly ExplainSetUp[] = [
     args: ['server', 'tickets', '--no-connect'],
   },
   {
-    title: 'A deny rule of the machine beats an allow rule of mine',
-    story: 'I allowed it, and it is denied all the same.',
+    title: 'A managed deny rule takes precedence over my allow rule',
+    story: 'I allowed the tool, but it is denied.',
     files: {
       [POLICY]: '{\n  "permissions": { "deny": ["mcp__github__delete_repository"] }\n}\n',
       [LOCAL]: '{\n  "permissions": { "allow": ["mcp__github"] }\n}\n',
@@ -148,8 +148,8 @@ export const SET_UPS: readonly ExplainSetUp[] = [
     args: ['permission', 'mcp__github__delete_repository'],
   },
   {
-    title: 'A time-out that settings set',
-    story: 'Calls end after five seconds, though the entry says a minute.',
+    title: 'Settings change a time limit',
+    story: 'Calls end after five seconds, although the entry says a minute.',
     files: {
       '.mcp.json': servers({ reports: { ...stdio('reports.js'), timeout: 60_000 } }),
       [USER]:
@@ -160,7 +160,7 @@ export const SET_UPS: readonly ExplainSetUp[] = [
   },
 ];
 
-/** `${NAME}` as people write it. */
+/** `${NAME}` as written in a file. */
 function reference(before: string, name: string): string {
   return `${before}\${${name}}`;
 }
