@@ -1,12 +1,12 @@
 import { type Command, Option } from 'commander';
 import { type Configuration, readConfiguration } from '../../config/configuration.ts';
+import { verdictStatus } from '../../config/explain/server-record.ts';
 import type { WrittenServer } from '../../config/model.ts';
 import { removeServer, type WritableScope } from '../../config/write/write-servers.ts';
 import { addJsonFlag, formatOf, type McpFormat, scopeName } from '../flags/flag-values.ts';
 import { ExitCode, Failed, NotUnderstood } from '../output/failure.ts';
 import { line } from '../terminal/render.ts';
 import { entriesOf, entryText, unknownServer, whereDocument, whereText } from './entries.ts';
-import { verdictText } from './health.ts';
 import { inSession } from './session.ts';
 
 const HELP = `
@@ -68,17 +68,16 @@ export function startRemove(
   });
 }
 
-type Judged = Pick<Configuration, 'merged'>;
+type Merged = Pick<Configuration, 'merged'>;
 
-/** What counts under the name from now on, or did all the time. */
-export function leftText(before: Judged, after: Judged, name: string): string {
+/** Which entry has the name after the removal. */
+export function leftText(before: Merged, after: Merged, name: string): string {
   const [was, now] = [before, after].map(({ merged }) => merged.servers.find((it) => it.name === name));
-  if (!now) return `no server is called "${name}" any more`;
+  if (!now) return `no server is named "${name}" now`;
   const isSame = was?.written.path === now.written.path && was?.written.label === now.written.label;
-  const verdict = verdictText(name, now.verdict);
-  const place = `the one of ${whereText(now.written)} (${entryText(now.written.raw)})`;
-  if (verdict === undefined) return `${place} ${isSame ? 'still counts' : 'counts now'}`;
-  return `${place} ${isSame ? 'still has the name' : 'has the name now'}: ${verdict}`;
+  const place = `the entry in ${whereText(now.written)} (${entryText(now.written.raw)})`;
+  if (now.verdict.kind === 'ready') return `${place} is ${isSame ? 'still' : 'now'} active`;
+  return `${place} ${isSame ? 'still has' : 'now has'} the name: ${verdictStatus(now)}`;
 }
 
 type Removable = WrittenServer & { readonly path: string };

@@ -127,6 +127,21 @@ export function shortStatus({ state, reason, next, connection, server }: ServerR
   }
 }
 
+/** The same for a server that was not contacted. */
+export function verdictStatus(server: ConfiguredServer): string {
+  return shortStatus({
+    name: server.name,
+    server,
+    ignored: server.lost,
+    state: server.verdict.kind,
+    reason: reasonOf(server, [], 'not asked'),
+    next: [],
+    references: [],
+    expansionErrors: [],
+    connection: 'not asked',
+  });
+}
+
 /** One sentence with the server's name: what it is now and why. */
 export function formatAnswer(record: ServerRecord): string {
   const { name, server, state, reason, ignored } = record;

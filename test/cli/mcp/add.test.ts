@@ -111,11 +111,9 @@ describe('add', () => {
     const place = mcpPlace();
     await place.mcp('add', 'x', 'lower', '-s', 'user');
     const over = await place.mcp('add', 'x', 'higher');
-    expect(over.stdout).toMatch(
-      /\n {2}it counts instead of the one of user, ~\/\.toolplane\/settings\.json:\d+:\d+\n$/,
-    );
+    expect(over.stdout).toMatch(/\n {2}shadows the entry in user, ~\/\.toolplane\/settings\.json:\d+:\d+\n$/);
     const under = await place.mcp('add', 'x', 'middle', '-s', 'project');
-    expect(under.stdout).toMatch(/\n {2}it does not count: shadowed by local\n$/);
+    expect(under.stdout).toMatch(/\n {2}ignored: shadowed by local\n$/);
   });
 
   test('one that is there is not replaced unless that is said, and nothing is lost of the file', async () => {

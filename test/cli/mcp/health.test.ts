@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
-import { healthOf, isTrouble, rowsOf } from '../../../src/cli/mcp/health.ts';
+import { type Health, healthOf, isFailing, rowsOf } from '../../../src/cli/mcp/health.ts';
 import { emptyText, listPieces } from '../../../src/cli/mcp/list.ts';
 import { render } from '../../../src/cli/terminal/render.ts';
 
-import { NO_CHOICES } from '../../../src/config/approval/approval-store.ts';
-import { type Choices, choicesOf } from '../../../src/config/approval/approvals.ts';
+import { readConfiguration } from '../../../src/config/configuration.ts';
+import { serverRecord } from '../../../src/config/explain/server-record.ts';
 import type { ConfiguredServer, Source, Verdict, WrittenServer } from '../../../src/config/model.ts';
 import type { ServerStatus } from '../../../src/mcp/servers/server-status.ts';
+import { configPlace } from '../../config/config-place.ts';
 
 const written = (name: string, scope: WrittenServer['scope'] = 'user'): WrittenServer => ({
   name,
@@ -32,10 +33,13 @@ const status = (more: Partial<ServerStatus>): ServerStatus => ({
   ...more,
 });
 
-/** Those of a person who has decided nothing. */
-const CHOICES: Choices = choicesOf(NO_CHOICES);
+const emptyConfiguration = () => readConfiguration(configPlace().world());
 
-const NOTHING_MISSING = () => [];
+async function health(it: ConfiguredServer, dialled?: ServerStatus): Promise<Health> {
+  const merged = { servers: [it], lost: [], faults: [] };
+  const observed = dialled ? { status: dialled } : {};
+  return healthOf(serverRecord({ ...(await emptyConfiguration()), merged }, it.name, observed));
+}
 
 const FAULT = { level: 'error', scope: 'user', label: 'f.json', message: 'it is wrong' } as const;
 
@@ -67,31 +71,43 @@ test.each<[Verdict, ServerStatus | undefined, string, string, boolean]>([
     'changed since you approved it: toolplane mcp approve gh',
     false,
   ],
-  [{ kind: 'rejected' }, undefined, 'rejected', 'rejected; to undo that: toolplane mcp approve gh', false],
+  [{ kind: 'rejected' }, undefined, 'rejected', 'rejected; to undo: toolplane mcp approve gh', false],
   [{ kind: 'disabled', label: 's.json' }, undefined, 'disabled', 'disabled in s.json', false],
-  [{ kind: 'blocked', rule: 'a rule' }, undefined, 'blocked', 'blocked by a rule', true],
+  [{ kind: 'blocked', rule: 'a rule' }, undefined, 'blocked', 'blocked: a rule forbids it', true],
   [{ kind: 'broken', fault: FAULT }, undefined, 'broken', 'broken: f.json: it is wrong', true],
-])('%j is told', (verdict, dialled, state, text, trouble) => {
-  const health = healthOf(server(verdict), dialled, NOTHING_MISSING);
-  expect(health).toMatchObject({ state, text });
-  expect(isTrouble(health)).toBe(trouble);
+])('%j has a status text', async (verdict, dialled, state, text, trouble) => {
+  const shown = await health(server(verdict), dialled);
+  expect(shown).toMatchObject({ state, text });
+  expect(isFailing(shown)).toBe(trouble);
 });
 
-test('what refers to something that is not there is not ready, whether it is dialled or not', () => {
-  const unmet = () => ['there is no secret tok', 'the variable X is not set'];
-  const health = healthOf(server({ kind: 'ready' }), undefined, unmet);
-  expect(health).toEqual({
+test('a server with an unresolved reference is failed, unless a verdict keeps it from being started', async () => {
+  const configuration = await emptyConfiguration();
+  const entry = { command: 'x', env: { X: '${secret:tok}' } };
+  const lookup = { variable: () => undefined, secret: () => undefined };
+  const unresolved = (verdict: Verdict) => {
+    const merged = { servers: [{ ...server(verdict), entry }], lost: [], faults: [] };
+    return healthOf(serverRecord({ ...configuration, merged }, 'gh', { lookup }));
+  };
+  expect(unresolved({ kind: 'ready' })).toEqual({
     state: 'failed',
-    text: 'cannot be started: there is no secret tok; the variable X is not set',
+    text: expect.stringMatching(/^cannot be started: .*tok/),
   });
-  expect(healthOf(server({ kind: 'rejected' }), undefined, unmet).state).toBe('rejected');
-  expect(healthOf(server({ kind: 'ready' }), status({ tools: 1 }), unmet).state).toBe('connected');
+  expect(unresolved({ kind: 'rejected' }).state).toBe('rejected');
 });
 
 test.each<[string, Source['state'][], RegExp]>([
   ['there is no managed file', ['absent'], /^No servers are configured\. Add one: /],
-  ['a managed file names none', ['read'], /^No server counts: .* only those of \/m0 do, and it names none\./],
-  ['none can be read', ['absent', 'unusable'], /^No server counts: .* of \/m1 do, and it cannot be read\./],
+  [
+    'a managed file names none',
+    ['read'],
+    /^No servers are active: only servers in \/m0 are allowed, and it lists none\./,
+  ],
+  [
+    'none can be read',
+    ['absent', 'unusable'],
+    /^No servers are active: only servers in \/m1 are allowed, and it cannot be read\./,
+  ],
 ])('where %s, an empty list says so', (_, states, text) => {
   const sources = states.map(
     (state, at): Source => ({ scope: 'managed', label: `/m${at}`, state, servers: [], faults: [] }),
@@ -102,13 +118,13 @@ test.each<[string, Source['state'][], RegExp]>([
   ]);
 });
 
-test('a name that a shell would take for more is quoted where it is to be typed', () => {
-  expect(
-    healthOf(server({ kind: 'pending', choice: 'new' }, 'a; rm -rf ~'), undefined, NOTHING_MISSING).text,
-  ).toBe("pending approval: toolplane mcp approve 'a; rm -rf ~'");
+test('a name that a shell would take for more is quoted where it is to be typed', async () => {
+  expect((await health(server({ kind: 'pending', choice: 'new' }, 'a; rm -rf ~'))).text).toBe(
+    "pending approval: toolplane mcp approve 'a; rm -rf ~'",
+  );
 });
 
-test('the list is one line a server, those that wait for a name beside the one that has it', () => {
+test('the list is one line a server, those that wait for a name beside the one that has it', async () => {
   const winner = server({ kind: 'ready' }, 'both');
   const lost = { written: written('both', 'project'), why: 'pending', winner: winner.written } as const;
   const merged = {
@@ -116,26 +132,20 @@ test('the list is one line a server, those that wait for a name beside the one t
     lost: [{ written: written('all', 'project'), why: 'rejected' } as const],
     faults: [],
   };
-  const rows = rowsOf({ merged, choices: CHOICES }, { both: status({ tools: 2 }) }, NOTHING_MISSING);
+  const rows = rowsOf({ ...(await emptyConfiguration()), merged }, { both: status({ tools: 2 }) });
   const look = { columns: 20, colours: false };
   expect(listPieces(rows, '').map((piece) => render(piece, look))).toEqual([
-    '⏸ all       project  ~/project.json  rejected; to undo that: toolplane mcp approve all',
+    '⏸ all       project  ~/project.json  rejected; to undo: toolplane mcp approve all',
     '✓ both      user     ~/user.json     connected (2 tools)',
-    '⏸ both      project  ~/project.json  pending approval: toolplane mcp approve both (meanwhile the one of user, ~/user.json:2:3 counts)',
-    '✗ zed␛[31m  user     ~/user.json     blocked by r',
+    '⏸ both      project  ~/project.json  pending approval: toolplane mcp approve both (until then, the entry in user, ~/user.json:2:3 is active)',
+    '✗ zed␛[31m  user     ~/user.json     blocked: r forbids it',
   ]);
 });
 
-test('colours are those of the states', () => {
+test('the color of a mark is that of the state', async () => {
+  const merged = { servers: [server({ kind: 'ready' })], lost: [], faults: [] };
   const [piece] = listPieces(
-    rowsOf(
-      {
-        merged: { servers: [server({ kind: 'ready' })], lost: [], faults: [] },
-        choices: CHOICES,
-      },
-      { gh: status({ tools: 0 }) },
-      NOTHING_MISSING,
-    ),
+    rowsOf({ ...(await emptyConfiguration()), merged }, { gh: status({ tools: 0 }) }),
     '',
   );
   expect(piece && render(piece, { columns: 80, colours: true })).toContain('\u001b[32m✓\u001b[39m gh');

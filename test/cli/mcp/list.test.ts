@@ -23,7 +23,9 @@ test('each server has its scope, its place and how it is; what failed or is brok
       /^✗ bad {3}project {2}\.mcp\.json +broken: \.mcp\.json:L:C: mcpServers\.bad\.command: /,
     ),
     expect.stringMatching(/^✓ docs {2}user {5}~\/\.toolplane\/settings\.json {2}connected \(1 tool\)$/),
-    expect.stringMatching(/^⏸ docs {2}project .* pending approval: toolplane mcp approve docs \(meanwhile/),
+    expect.stringMatching(
+      /^⏸ docs {2}project .* pending approval: toolplane mcp approve docs \(until then, /,
+    ),
     expect.stringMatching(/^✗ gone {2}user .* failed: its command is not found: no-such-command-at-all/),
     expect.stringMatching(/^⏸ mine {2}project .* pending approval: toolplane mcp approve mine$/),
     expect.stringMatching(/^⏸ off {3}user .* disabled in ~\/\.toolplane\/settings\.json$/),
@@ -79,7 +81,7 @@ test('the policy of the machine blocks, and is named', async () => {
   const { code, stdout } = await place.mcp('list');
   expect({ code, stdout }).toEqual({
     code: 1,
-    stdout: expect.stringMatching(/^✗ docs {2}user .* blocked by .*deniedMcpServers/),
+    stdout: expect.stringMatching(/^✗ docs {2}user .* blocked: deniedMcpServers/),
   });
 });
 
@@ -92,9 +94,9 @@ test('what a managed file excludes is told in one line', async () => {
     code: 0,
     stdout: expect.stringMatching(/^· corp {2}managed .* ready\n$/),
     stderr:
-      'toolplane: 1 server of another scope does not count: on this machine only those of the managed file do\n',
+      'toolplane: 1 server of another scope is ignored: the managed file of this machine allows no others\n',
   });
-  expect(get).toMatchObject({ code: 1, stdout: expect.stringContaining('no entry of this name counts') });
+  expect(get).toMatchObject({ code: 1, stdout: expect.stringContaining('no entry of this name is active') });
 });
 
 test('get tells all places, the one that counts first; the entry has no secret in it', async () => {

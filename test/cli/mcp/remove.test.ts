@@ -20,7 +20,7 @@ describe('remove', () => {
     const removed = await place.mcp('remove', 'x', '-s', 'project');
     expect(removed).toMatchObject({ code: 0, stderr: '' });
     expect(removed.stdout).toMatch(
-      /^removed x \(stdio: run\) from project, \.mcp\.json:3:\d+\n {2}the one of user, ~\/\.toolplane\/settings\.json:\d+:\d+ \(stdio: lower\) still counts\n$/,
+      /^removed x \(stdio: run\) from project, \.mcp\.json:3:\d+\n {2}the entry in user, ~\/\.toolplane\/settings\.json:\d+:\d+ \(stdio: lower\) is still active\n$/,
     );
     const text = readFileSync(projectFile(place), 'utf8');
     expect(text).toContain('// ours');
@@ -57,7 +57,7 @@ describe('remove', () => {
     ]);
     expect(bad).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('no server is called "bad" any more'),
+      stdout: expect.stringContaining('no server is named "bad" now'),
     });
     expect(typo).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no server "bda"') });
     expect(scope).toMatchObject({
@@ -85,25 +85,30 @@ describe('left text', () => {
   }
 
   test.each([
-    ['another one has the name', having('/a'), having('/b'), 'the one of local, /b (stdio: run) counts now'],
+    [
+      'another one has the name',
+      having('/a'),
+      having('/b'),
+      'the entry in local, /b (stdio: run) is now active',
+    ],
     [
       'the one that has it stays',
       having('/a'),
       having('/a'),
-      'the one of local, /a (stdio: run) still counts',
+      'the entry in local, /a (stdio: run) is still active',
     ],
-    ['nothing is left', having('/a'), having(), 'no server is called "x" any more'],
+    ['nothing is left', having('/a'), having(), 'no server is named "x" now'],
     [
       'one that does not count stays',
       having('/a', { kind: 'rejected' }),
       having('/a', { kind: 'rejected' }),
-      'the one of local, /a (stdio: run) still has the name: rejected; to undo that: toolplane mcp approve x',
+      'the entry in local, /a (stdio: run) still has the name: rejected; to undo: toolplane mcp approve x',
     ],
     [
       'another one has it and is off',
       having('/b'),
       having('/a', { kind: 'disabled', label: 's' }),
-      'the one of local, /a (stdio: run) has the name now: disabled in s',
+      'the entry in local, /a (stdio: run) now has the name: disabled in s',
     ],
   ])('where %s, that is said', (_, before, after, text) => {
     expect(leftText(before, after, 'x')).toBe(text);

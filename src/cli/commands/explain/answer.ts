@@ -19,7 +19,7 @@ import { parseRule, policyRules, type Rule } from '../../../permissions/rule.ts'
 import { subjectMember } from '../../../permissions/subject.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
 import { isMcpToolName, mcpServerRule } from '../../../protocol/tool-name.ts';
-import { lookUp } from '../../mcp/health.ts';
+import { createLookup } from '../../mcp/health.ts';
 import type { Piece } from '../../terminal/render.ts';
 import { permissionText, serversText, serverText, timeoutText, toolText } from './views.ts';
 
@@ -60,7 +60,7 @@ export function explainRequest(
   request: ExplainRequest,
   asked: Asked,
 ): Explained {
-  const lookup = lookUp(configuration);
+  const lookup = createLookup(configuration);
   const beside = (name: string): Observed => {
     const status = Object.hasOwn(asked.statuses, name) ? asked.statuses[name] : undefined;
     return { lookup, ...(status && { status }) };

@@ -12,7 +12,7 @@ import { nearestToolName } from '../../../pool/search/search-pool.ts';
 import { tokenCost } from '../../../pool/token-cost.ts';
 import type { ServerMap } from '../../flags/server-flags.ts';
 import { changedTools, sayChange, type Warning } from '../../host/with-host.ts';
-import { lookUp } from '../../mcp/health.ts';
+import { createLookup } from '../../mcp/health.ts';
 import { counted } from '../../output/format.ts';
 import { sayRenamed } from '../tools/report.ts';
 import { BUILT_IN_NAMES, type ExplainRequest, toolName } from './answer.ts';
@@ -24,7 +24,7 @@ export function serversToAsk(
 ): readonly ConfiguredServer[] {
   const { merged } = configuration;
   if (!request.connects || request.name === undefined) return [];
-  const lookup = lookUp(configuration);
+  const lookup = createLookup(configuration);
   const ready = merged.servers.filter(
     (it) => serverRecord(configuration, it.name, { lookup }).state === 'ready',
   );

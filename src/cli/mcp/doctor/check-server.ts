@@ -19,7 +19,7 @@ import { tlsOptions } from '../../../mcp/transports/http/tls-options.ts';
 import { leastEnvironment } from '../../../mcp/transports/stdio/server-environment.ts';
 import { messageOf } from '../../../protocol/sdk-error.ts';
 import type { StdioServerEntry } from '../../../protocol/server-entry.ts';
-import { lookUp } from '../health.ts';
+import { createLookup } from '../health.ts';
 import type { Finding } from './report.ts';
 
 /** What can be said of a server before it is dialled; an error means that there is no use in it. */
@@ -28,7 +28,7 @@ export async function checkBefore(
   server: ConfiguredServer,
 ): Promise<Finding[]> {
   const { name, verdict, entry, written } = server;
-  const lookup = lookUp(configuration);
+  const lookup = createLookup(configuration);
   const { answer, next, faults } = explainServer(configuration, name, { lookup });
   const warnings = entryWarnings(configuration, faults);
   if (verdict.kind !== 'ready' || entry === undefined) {
