@@ -118,9 +118,7 @@ describe('not started', () => {
     const file = place.write(join(place.project, 'servers.json'), { mcpServers: { own: docs } });
     const run = (...args: string[]) => runCli(args, '', { cwd: place.project, env: place.env });
     const line = (name: string, where: string) =>
-      new RegExp(
-        `^toolplane: "${name}" does not count: ${managed} excludes ${where}.* and all other files; ask `,
-      );
+      new RegExp(`^toolplane: "${name}" in (?:${where}).* is ignored: ${managed} excludes all other files; `);
     const named = await run('tools', '--mcp-config', file, '--json');
     expect(named.code).toBe(1);
     expect(named.stderr).toMatch(line('own', '--mcp-config servers.json|--mcp-config .*servers.json'));
