@@ -95,6 +95,18 @@ describe('every command and flag exists', () => {
   });
 });
 
+test('every function, class and folder in the diagrams of ARCHITECTURE.md exists', () => {
+  const page = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8');
+  const diagrams = [...page.matchAll(/^```mermaid\n(.*?)^```$/gms)]
+    .map(([, text]) => String(text))
+    .join('\n');
+  const functions = [...diagrams.matchAll(/"(\w+)\(\)"/g)].map(([, name]) => String(name));
+  const folders = [...diagrams.matchAll(/subgraph \w+\[([\w/-]+)\]/g)].map(([, name]) => String(name));
+  expect(functions.length).toBeGreaterThan(10);
+  expect(functions.filter((name) => !SOURCE_WORDS.has(name))).toEqual([]);
+  expect(folders.filter((folder) => !existsSync(join(ROOT, 'src', folder)))).toEqual([]);
+});
+
 describe('layers', () => {
   test('every layer of ARCHITECTURE.md is a folder of src', () => {
     const layers =
