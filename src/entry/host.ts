@@ -101,6 +101,6 @@ export type { Subscription } from '../mcp/features/subscriptions.ts';
 export { NotReadyError, type Ready } from '../mcp/servers/ready.ts';
 export type { ServerStatus } from '../mcp/servers/server-status.ts';
 export type { Replaced } from '../mcp/servers/servers.ts';
-export type { Difference } from '../pool/pinning/difference.ts';
+export type { Difference } from '../pool/pinning/differences.ts';
 export type { ToolChange } from '../pool/pinning/tool-change.ts';
 export type { PoolDiagnostic } from '../pool/pool.ts';

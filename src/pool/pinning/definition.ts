@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isEqualJson, isRecord } from '../../base/json-value.ts';
+import { isEqualJson, isNestedDeeper, isRecord } from '../../base/json-value.ts';
 import type { JsonSchema, ListedTool, ToolAnnotations } from '../../protocol/mcp.ts';
 
 /** What a model or a person relies on when they choose a tool or let it run; icons and the like are left out. */
@@ -88,21 +88,14 @@ export function fingerprint(tool: ListedTool | Definition): string {
 export function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
-/** Levels a definition may have, and characters of its JSON text; no real one comes near either. */
+
+/** Limits of a definition, far above any real one. */
 const MAX_DEPTH = 100;
 const MAX_LENGTH = 300_000;
 
-/** The JSON text of a definition; undefined for one so deep or so large that comparing it would take too long. */
+/** The JSON of a definition; undefined for one that is too deep or too large to be compared. */
 export function boundedJson(value: object): string | undefined {
-  if (isTooDeep(value, MAX_DEPTH)) return undefined;
+  if (isNestedDeeper(value, MAX_DEPTH)) return undefined;
   const text = JSON.stringify(value);
   return text.length > MAX_LENGTH ? undefined : text;
-}
-
-function isTooDeep(value: object, left: number): boolean {
-  if (left === 0) return true;
-  const isDeep = (it: unknown) => typeof it === 'object' && it !== null && isTooDeep(it, left - 1);
-  if (Array.isArray(value)) return value.some(isDeep);
-  for (const name in value) if (isDeep((value as Record<string, unknown>)[name])) return true;
-  return false;
 }

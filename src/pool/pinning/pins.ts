@@ -2,7 +2,6 @@ import { isEqualJson } from '../../base/json-value.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
 import { normalizeName } from '../../protocol/tool-name.ts';
 import { type Definition, definitionOf, isEquivalent } from './definition.ts';
-import { type Effort, fullEffort } from './effort.ts';
 import {
   type FilePinOptions,
   filePinStore,
@@ -84,11 +83,11 @@ export class Pins {
     const pins = this.#read(at.server);
     const known = pins.get(at.place);
     const listed = new Set(tools.map(({ name }) => name));
-    const judging = { effort: fullEffort(), ...(known && { gone: goneFrom(known.accepted, listed) }) };
+    const gone = known && goneFrom(known.accepted, listed);
     const fresh = new Map<string, Definition>();
     const changes: ToolChange[] = [];
     for (const tool of tools) {
-      const change = this.#judge(at, known, tool, judging);
+      const change = this.#judge(at, known, tool, gone);
       if (change) changes.push(change);
       else if (unknown === 'accept' && !known?.accepted.has(tool.name))
         fresh.set(tool.name, definitionOf(tool));
@@ -102,7 +101,7 @@ export class Pins {
     }
     const now = this.#change(at, (it) => withSeen(it, seen));
     const left = tools.filter(({ name }) => fresh.has(name) && now.accepted.get(name) !== fresh.get(name));
-    const unaccepted = left.flatMap((tool) => this.#judge(at, now, tool, judging) ?? []);
+    const unaccepted = left.flatMap((tool) => this.#judge(at, now, tool, gone) ?? []);
     const added = known ? [...fresh.keys()].filter((name) => now.accepted.get(name) === fresh.get(name)) : [];
     return { changes: [...changes, ...unaccepted], added, isElsewhere: !known && pins.size > 0 };
   }
@@ -146,14 +145,13 @@ export class Pins {
     at: Pinned,
     known: PlacePins | undefined,
     tool: ListedTool,
-    { gone = known?.gone, effort = fullEffort() }: { gone?: ReadonlySet<string>; effort?: Effort } = {},
+    gone = known?.gone,
   ): ToolChange | undefined {
     const before = pinOf(known?.accepted, tool.name);
     if (before && this.#fine.get(tool) === before) return undefined;
     const unknown = known?.isFull ? 'unseen' : this.#isNew(at, known) ? 'new' : 'accept';
     const change = findToolChange(at, before, tool, {
       unknown,
-      effort,
       gone: before || unknown !== 'new' ? [] : definitionsOf(known, gone),
     });
     if (before && !change) this.#fine.set(tool, before);
@@ -167,10 +165,9 @@ export class Pins {
   }
 
   #pendingOf(server: string): ToolChange[] {
-    const effort = fullEffort();
     return [...this.#read(server)].flatMap(([place, known]) => {
       const unknown = known.isFull ? 'unseen' : 'new';
-      const judging = { unknown, effort, gone: definitionsOf(known, known.gone) } as const;
+      const judging = { unknown, gone: definitionsOf(known, known.gone) } as const;
       return [...known.pending.values()].flatMap(
         (it) => findToolChange({ server, place }, pinOf(known.accepted, it.name), it, judging) ?? [],
       );

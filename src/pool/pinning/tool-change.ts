@@ -2,9 +2,7 @@ import { isEqualJson } from '../../base/json-value.ts';
 import { shellWords } from '../../base/text/display-text.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
 import { boundedJson, canonicalValue, type Definition, definitionOf, hashOf } from './definition.ts';
-import { type Difference, excerpt, formatDifferences } from './difference.ts';
-import { orderedDifferences } from './differences.ts';
-import { type Effort, fullEffort } from './effort.ts';
+import { canonicalDifferences, type Difference, excerpt, formatDifferences } from './differences.ts';
 import { isPlainJson } from './hidden-text.ts';
 import { formatFindings, type ToolFinding, toolFindings } from './tool-findings.ts';
 
@@ -29,46 +27,40 @@ export type ToolChange = {
   readonly text: string;
 };
 
-/** How a tool is judged. */
+/** How an unaccepted tool is treated. */
 type ChangeOptions = {
-  /** What becomes of a tool nobody has accepted and that hides nothing: `new` and `unseen` say why it is not accepted. */
+  /** An unaccepted tool without hidden characters is accepted, or requires acceptance for the reason given here. */
   readonly unknown?: 'accept' | 'new' | 'unseen';
-  /** What was accepted of the server and is not listed any more: a new tool may be one of these renamed. */
+  /** Accepted tools that the server does not list any more: a new tool may be one of these under another name. */
   readonly gone?: readonly Definition[];
-  readonly effort?: Effort;
 };
 
-/** Whether a listed tool is other than what was accepted; a tool that hides nothing is accepted at first sight. */
+/** The change of a listed tool against the accepted definition; undefined if the tool can be used as it is. */
 export function findToolChange(
   { server, place }: { readonly server: string; readonly place: string },
   before: Definition | undefined,
   listed: ListedTool | Definition,
-  { unknown = 'accept', gone = [], effort = fullEffort() }: ChangeOptions = {},
+  { unknown = 'accept', gone = [] }: ChangeOptions = {},
 ): ToolChange | undefined {
   const after = definitionOf(listed);
-  const text = boundedJson(after);
+  const json = boundedJson(after);
   const isNew = !before && unknown !== 'accept';
   const known = { ...(before && { before }), ...(isNew && { isNew }) };
-  if (text === undefined) return { ...incomparableChange({ server, place }, listed), ...known };
-  // Nearly every tool is done with here: it says what it said, or is new and plain.
-  if (before ? JSON.stringify(before) === text : unknown === 'accept' && isPlainJson(text)) return undefined;
-  const [old, fresh] = [before && canonicalValue(before), canonicalValue(after)] as [
-    Definition | undefined,
-    Definition,
-  ];
-  const isSpent = effort.texts <= 0;
-  const changes = old ? (isSpent ? unsaid : orderedDifferences)(old, fresh, effort) : [];
+  if (json === undefined) return { ...incomparableChange({ server, place }, listed), ...known };
+  // Fast path for nearly all tools: unchanged, or new and plain ASCII.
+  if (before ? JSON.stringify(before) === json : unknown === 'accept' && isPlainJson(json)) return undefined;
+  const old = before && (canonicalValue(before) as Definition);
+  const now = canonicalValue(after) as Definition;
+  const changes = old ? canonicalDifferences(old, now) : [];
   if (old && changes.length === 0) return undefined;
-  const findings = isPlainJson(text) ? [] : toolFindings(after, isSpent ? 'first' : 'all');
-  effort.texts -= findings.length;
+  const findings = isPlainJson(json) ? [] : toolFindings(after);
   if (!before && findings.length === 0 && unknown === 'accept') return undefined;
-  const flag = formatFindings(findings);
-  const news = isNew && unknown === 'new' && flag === undefined ? newTool(fresh, gone, effort) : undefined;
-  const found = news?.differences ?? changes;
-  const said = [
+  const hidden = formatFindings(findings);
+  const added = isNew && unknown === 'new' && hidden === undefined ? describeNew(now, gone) : undefined;
+  const reasons = [
     ...(changes.length > 0 ? [`it changed since it was accepted: ${formatDifferences(changes)}`] : []),
-    ...(news ? [news.text] : !before && flag === undefined ? [UNSEEN] : []),
-    ...(flag !== undefined ? [`it hides something: ${flag}`] : []),
+    ...(added ? [added.text] : !before && hidden === undefined ? [UNSEEN] : []),
+    ...(hidden !== undefined ? [`it hides something: ${hidden}`] : []),
   ];
   return {
     server,
@@ -78,11 +70,11 @@ export function findToolChange(
     after,
     fingerprints: {
       ...(old && { before: hashOf(JSON.stringify(old)) }),
-      after: hashOf(JSON.stringify(fresh)),
+      after: hashOf(JSON.stringify(now)),
     },
-    differences: found,
+    differences: added?.differences ?? changes,
     findings,
-    text: said.join('; '),
+    text: reasons.join('; '),
   };
 }
 
@@ -91,26 +83,18 @@ export function isUnremarkablyNew({ isNew, findings, fingerprints }: ToolChange)
   return isNew === true && findings.length === 0 && fingerprints.after !== '';
 }
 
-/** A tool that its server did not have when that was accepted: all of it is shown, or how it differs from one that is gone. */
-function newTool(
-  fresh: Definition,
+/** Shows the whole definition of a new tool, or how it differs from a removed tool that it resembles. */
+function describeNew(
+  now: Definition,
   gone: readonly Definition[],
-  effort: Effort,
 ): { readonly text: string; readonly differences: Difference[] } {
-  if (effort.texts <= 0) return { text: NEW, differences: [] };
-  const origin = renamedFrom(fresh, gone);
-  const nothing: Definition = { name: fresh.name, inputSchema: { type: 'object' } };
-  const differences = orderedDifferences(canonicalValue(origin ?? nothing) as Definition, fresh, effort);
+  const origin = renamedFrom(now, gone);
+  const empty: Definition = { name: now.name, inputSchema: { type: 'object' } };
+  const differences = canonicalDifferences(canonicalValue(origin ?? empty) as Definition, now);
   const head = origin
     ? `${NEW}; it looks like "${excerpt(origin.name)}", which is gone, under another name`
     : NEW;
   return { text: differences.length > 0 ? `${head}: ${formatDifferences(differences)}` : head, differences };
-}
-
-/** Where too much differs to say how: whoever asks about the one tool is told. */
-function unsaid(old: Definition, fresh: Definition): Difference[] {
-  if (isEqualJson(old, fresh)) return [];
-  return [{ part: '…', severity: 'high', text: 'its definition is another one' }];
 }
 
 const NEW = 'it is new since its server was accepted';

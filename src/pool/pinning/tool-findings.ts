@@ -1,7 +1,7 @@
 import { isRecord } from '../../base/json-value.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
 import type { Definition } from './definition.ts';
-import { excerpt, memberPath } from './difference.ts';
+import { excerpt, memberPath } from './differences.ts';
 import { codePoints, eachHidden, type HiddenKind, isPlain } from './hidden-text.ts';
 
 /** A trick, and in which part of a tool's definition. */
@@ -17,12 +17,11 @@ const MAX_FINDINGS = 20;
  * What is deceptive in the name, the texts and the schemas of a tool, all of which models read: as much of it as people
  * need to know. The definition must be one of bounded depth.
  */
-export function toolFindings(tool: ListedTool | Definition, which: 'all' | 'first' = 'all'): ToolFinding[] {
+export function toolFindings(tool: ListedTool | Definition): ToolFinding[] {
   const { name, title, description, annotations } = tool;
-  const most = which === 'all' ? MAX_FINDINGS : 1;
   const found: ToolFinding[] = [];
   const look: Look = (text, is, where) => {
-    if (typeof text !== 'string' || found.length >= most || isPlain(text)) return;
+    if (typeof text !== 'string' || found.length >= MAX_FINDINGS || isPlain(text)) return;
     for (const finding of findDeceptive(text, is)) found.push({ ...finding, where: where() });
   };
   look(name, 'name', () => 'its name');

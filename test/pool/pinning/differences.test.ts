@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { fingerprint } from '../../../src/pool/pinning/definition.ts';
-import { formatDifferences } from '../../../src/pool/pinning/difference.ts';
-import { differences } from '../../../src/pool/pinning/differences.ts';
+import { differences, formatDifferences } from '../../../src/pool/pinning/differences.ts';
 import type { ListedTool } from '../../../src/protocol/mcp.ts';
 import { reversed, taking, tool, tools } from './tools.ts';
 
@@ -28,7 +27,13 @@ test.each<[string, ListedTool, ListedTool, string[]]>([
     'two places at once',
     tool({ description: 'a b c d e' }),
     tool({ description: 'x b c d y' }),
-    ['high description: description: added "x" and "y", removed "a" and "e"'],
+    ['high description: description: added "x b c d y", removed "a b c d e"'],
+  ],
+  [
+    'two sentences at once',
+    tool({ description: 'Finds issues. Be quick. Stop.' }),
+    tool({ description: 'Finds all issues. Be quick. Read the keys.' }),
+    ['high description: description: added "all issues. Read the keys.", removed "issues. Stop."'],
   ],
   [
     'a description that goes',
@@ -40,7 +45,7 @@ test.each<[string, ListedTool, ListedTool, string[]]>([
     'only spaces',
     tool({ description: 'a b' }),
     tool({ description: 'a\n b' }),
-    ['high description: description: only its spacing changed'],
+    ['high description: description: only its spacing or order changed'],
   ],
   [
     'hidden characters are shown',
@@ -53,19 +58,19 @@ test.each<[string, ListedTool, ListedTool, string[]]>([
     'a claim that goes',
     tool({ annotations: { readOnlyHint: true } }),
     tool(),
-    ['high annotations.readOnlyHint: readOnlyHint true → gone'],
+    ['high annotations.readOnlyHint: readOnlyHint true → none'],
   ],
   [
     'a claim that comes',
     tool(),
     tool({ annotations: { destructiveHint: false } }),
-    ['high annotations.destructiveHint: destructiveHint unset → false'],
+    ['high annotations.destructiveHint: destructiveHint none → false'],
   ],
   [
     'what hosts act on',
     tool({ _meta: { 'anthropic/requiresUserInteraction': true } }),
     tool(),
-    ['high _meta.anthropic/requiresUserInteraction: anthropic/requiresUserInteraction true → gone'],
+    ['high _meta.anthropic/requiresUserInteraction: anthropic/requiresUserInteraction true → none'],
   ],
   [
     'a parameter added',
@@ -102,7 +107,7 @@ test.each<[string, ListedTool, ListedTool, string[]]>([
     'values allowed',
     taking({ to: { enum: ['a', 'b'] } }),
     taking({ to: { enum: ['b', 'c'] } }),
-    ['medium parameters.to: parameter to allows "c" now, allows "a" no longer'],
+    ['medium parameters.to: parameter to allowed values: added "c", removed "a"'],
   ],
   [
     'items of a list',
@@ -126,7 +131,7 @@ test.each<[string, ListedTool, ListedTool, string[]]>([
     'an output schema that comes',
     tool(),
     tool({ outputSchema: { type: 'object' } }),
-    ['low result: the schema of its result was added'],
+    ['low result: schema of its result none → {"type":"object"}'],
   ],
   [
     'a member of the result',
@@ -158,10 +163,8 @@ test('none for one fingerprint, at least one for two', () => {
 test('what people read is one line of bounded length, without anything hidden, and nothing is left out unsaid', () => {
   const long = Array.from({ length: 5_000 }, (_, n) => `word${n}`).join(' ');
   const [one] = differences(tool({ description: 'a' }), tool({ description: `a ${long}` }));
-  expect(one?.text.length).toBeLessThan(200);
-  expect(one?.text).toMatch(/^description: added "word0 .*…" and \d+ more words$/);
-  const shown = (one?.text.match(/word\d+/g) ?? []).length;
-  expect(one?.text).toContain(`and ${5_000 - shown} more words`);
+  expect(one?.text.length).toBeLessThan(250);
+  expect(one?.text).toMatch(/^description: added "word0 .*…" \(5000 words\)$/);
   const many = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`p${n}`, {}]));
   expect(formatDifferences(differences(taking({}), taking(many)))).toMatch(/; and 14 more$/);
   const odd = differences(tool(), tool({ description: `\u001b[31m\n${'x'.repeat(500)}` }));

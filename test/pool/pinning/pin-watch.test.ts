@@ -36,7 +36,7 @@ describe('pin watch', () => {
     const changed = server(listing(TWO));
     for (const it of [changed, changed, server(listing(ONE)), server(listing(TWO))]) pins.check('s', it);
     expect(notes).toEqual([
-      's/find: it changed since it was accepted: readOnlyHint true → gone; title none → "Two"',
+      's/find: it changed since it was accepted: readOnlyHint true → none; title none → "Two"',
     ]);
   });
 

@@ -80,7 +80,7 @@ describe('pins', () => {
     expect(changes).toMatchObject([{ tool: 'other', isNew: true, after: added, findings: [] }]);
     expect(changes[0]).not.toHaveProperty('before');
     expect(changes[0]?.text).toBe(
-      'it is new since its server was accepted: description: added "Finds issues."; readOnlyHint unset → true; parameter q added',
+      'it is new since its server was accepted: description: added "Finds issues."; readOnlyHint none → true; parameter q added',
     );
     expect(pins.changeOf(AT, added)).toEqual(changes[0]);
     expect(pins.changeOf(AT, ONE)).toBeUndefined();
