@@ -140,18 +140,18 @@ function directory(cwd: string): string {
   return realpathSync.native(cwd);
 }
 
-/** The `api_retry` message of a model that is asked again; `endpoint`, `reason` and `fallback_model` are ours. */
-function retryMessage({ fault, failures, maxRetries, delayMs, kind, model }: RetryEvent): Frame {
+/** The `api_retry` message; `endpoint`, `reason` and `fallback_model` are additions to the official fields. */
+function retryMessage({ error, failures, maxRetries, delayMs, kind, model }: RetryEvent): Frame {
   return {
     type: 'system',
     subtype: 'api_retry',
     attempt: failures,
     max_retries: maxRetries,
     retry_delay_ms: delayMs,
-    error_status: fault.status ?? null,
-    error: RETRY_ERRORS[fault.code],
-    ...(fault.endpoint !== undefined && { endpoint: fault.endpoint }),
-    ...(fault.reason !== undefined && { reason: fault.reason }),
+    error_status: error.status ?? null,
+    error: RETRY_ERRORS[error.code],
+    ...(error.endpoint !== undefined && { endpoint: error.endpoint }),
+    ...(error.reason !== undefined && { reason: error.reason }),
     ...(kind === 'fallback' && { fallback_model: model }),
   };
 }

@@ -4,7 +4,7 @@ import type { ModelBlock, Usage, UserBlock } from '../../protocol/agent-message.
 import type { ModelLimits, ModelMessage, ModelTool } from '../models/model.ts';
 import { IMAGE_TOKENS } from '../results/limit.ts';
 
-/** One row of the window: `kind` says whether it is taken, free, or kept for compaction. */
+/** One row of the context window: used, free, or reserved for compaction. */
 type ContextCategory = {
   id: 'system_prompt' | 'system_tools' | 'mcp_tools' | 'messages' | 'autocompact_buffer' | 'free_space';
   name: string;
@@ -13,14 +13,14 @@ type ContextCategory = {
   kind: 'used' | 'buffer' | 'free';
 };
 
-/** What `get_context_usage` answers. The rows add up to `rawMaxTokens`, unless more is used than there is. */
+/** The response of `get_context_usage`. The rows add up to `rawMaxTokens`, unless more than that is used. */
 type ContextUsage = {
   categories: ContextCategory[];
   totalTokens: number;
   maxTokens: number;
   rawMaxTokens: number;
   percentage: number;
-  /** A drawing of the window; the rows say the same, so none is made. */
+  /** A drawing of the window; always empty. */
   gridRows: never[][];
   model: string;
   memoryFiles: { path: string; type: string; tokens: number }[];
@@ -50,10 +50,10 @@ type ApiUsage = Record<
   number
 >;
 
-/** A tool as the model is told of it; one of a server carries the server's key, and takes no room before it is loaded. */
+/** A tool with its server's key, if it has one; a deferred tool takes no space until it is loaded. */
 type CountedTool = ModelTool & { readonly server?: string; readonly isLoaded?: boolean };
 
-/** What fills the window, by estimate; `lastUsage` is what the model itself counted and is passed on as it is. */
+/** Estimates what fills the context window; `lastUsage`, as counted by the model, is passed on unchanged. */
 export function contextUsage(context: {
   readonly model: string;
   readonly system: string;
@@ -88,7 +88,7 @@ export function contextUsage(context: {
   return {
     categories: [
       ...used.filter(({ tokens }) => tokens > 0),
-      ...(buffer > 0 ? [row('autocompact_buffer', 'Kept for compaction', buffer, 'gray', 'buffer')] : []),
+      ...(buffer > 0 ? [row('autocompact_buffer', 'Reserved for compaction', buffer, 'gray', 'buffer')] : []),
       row('free_space', 'Free space', left - buffer, 'gray', 'free'),
     ],
     totalTokens,
@@ -122,7 +122,7 @@ function total(items: readonly { tokens: number }[]): number {
   return items.reduce((sum, { tokens }) => sum + tokens, 0);
 }
 
-/** Every block under what it is, results under the tool that was called; the rest is the frame around them. */
+/** Counts each block by its kind, and results by the called tool; the rest is message overhead. */
 function breakDown(messages: readonly ModelMessage[]): MessageBreakdown {
   const sums = { call: 0, result: 0, attachment: 0, assistant: 0, user: 0 };
   const toolOf = new Map<string, string>();
@@ -175,22 +175,21 @@ function apiUsage(usage: Usage): ApiUsage {
   };
 }
 
-/** How full the room for input may be; the rest is for the next results and for what estimates get wrong. */
-const FULL = 0.9;
+/** The part of the input space that may be used; the rest is for the next results and estimation errors. */
+const MAX_FILL = 0.9;
 
-/** Whether a conversation of so many tokens should be compacted before the next request. */
 export function shouldCompact(usedTokens: number, limits: ModelLimits): boolean {
   return usedTokens >= compactThreshold(limits);
 }
 
-/** The tokens at which a conversation is compacted: a fraction of the window without what a reply may take. */
+/** The number of tokens at which a conversation is compacted: a part of the window minus the reserve for a reply. */
 export function compactThreshold({ contextTokens, outputTokens }: ModelLimits): number {
-  // A model whose reply may fill its window would leave no room for a question.
+  // At most half of the window is reserved, for models whose reply may fill the whole window.
   const reserve = Math.min(outputTokens, contextTokens / 2);
-  return Math.floor((contextTokens - reserve) * FULL);
+  return Math.floor((contextTokens - reserve) * MAX_FILL);
 }
 
-/** The tokens in the window: what the model counted with its last reply, and an estimate of what was added since. */
+/** The tokens in the window: the model's own count at its last reply, plus an estimate of the messages since. */
 export function usedTokens(lastUsage: Usage, added: readonly ModelMessage[]): number {
   const { input_tokens, output_tokens, cache_creation_input_tokens, cache_read_input_tokens } = lastUsage;
   const counted =
@@ -200,15 +199,14 @@ export function usedTokens(lastUsage: Usage, added: readonly ModelMessage[]): nu
 
 export { textTokens };
 
-/** JSON is denser: its punctuation is tokens too. */
-const BYTES_OF_JSON = 3;
-/** A page of a document, and about how many bytes one has. */
-const PAGE = 2_000;
-const BYTES_OF_PAGE = 50_000;
-/** Roles, ids and the like around each message and block. */
-const FRAME = 4;
+/** Bytes of JSON per token; punctuation makes JSON denser than text. */
+const JSON_BYTES_PER_TOKEN = 3;
+const TOKENS_PER_PAGE = 2_000;
+const BYTES_PER_PAGE = 50_000;
+/** Tokens for the role, ids and delimiters of each message and block. */
+const OVERHEAD = 4;
 
-/** About how many tokens a request takes: cheap, the same every time, and no substitute for what the model counted. */
+/** Estimates the tokens of a request. The estimate is cheap and deterministic; the model's own count is exact. */
 export function estimateTokens(request: {
   readonly system?: string;
   readonly tools?: readonly ModelTool[];
@@ -223,21 +221,21 @@ export function toolTokens({ name, description, input_schema }: ModelTool): numb
 }
 
 export function messageTokens(message: ModelMessage): number {
-  return FRAME + sum<ModelBlock | UserBlock>(message.content, blockTokens);
+  return OVERHEAD + sum<ModelBlock | UserBlock>(message.content, blockTokens);
 }
 
-/** Kinds of blocks we do not know are taken for what their JSON is long. */
+/** Unknown kinds of blocks are estimated by the length of their JSON. */
 export function blockTokens(block: ModelBlock | UserBlock): number {
   switch (block.type) {
     case 'text':
       return textTokens(block.text);
     case 'thinking':
-      return FRAME + textTokens(block.thinking);
+      return OVERHEAD + textTokens(block.thinking);
     case 'tool_use':
-      return FRAME + textTokens(block.name) + jsonTokens(block.input);
+      return OVERHEAD + textTokens(block.name) + jsonTokens(block.input);
     case 'tool_result': {
       const { content = '' } = block;
-      return FRAME + (typeof content === 'string' ? textTokens(content) : sum(content, blockTokens));
+      return OVERHEAD + (typeof content === 'string' ? textTokens(content) : sum(content, blockTokens));
     }
     case 'image':
       return IMAGE_TOKENS;
@@ -249,14 +247,14 @@ export function blockTokens(block: ModelBlock | UserBlock): number {
 }
 
 function documentTokens({ type, data }: Record<string, unknown>): number {
-  if (typeof data !== 'string') return PAGE;
+  if (typeof data !== 'string') return TOKENS_PER_PAGE;
   if (type === 'text') return textTokens(data);
   const bytes = (data.length * 3) / 4;
-  return PAGE * Math.max(1, Math.ceil(bytes / BYTES_OF_PAGE));
+  return TOKENS_PER_PAGE * Math.max(1, Math.ceil(bytes / BYTES_PER_PAGE));
 }
 
 function jsonTokens(value: unknown): number {
-  return Math.ceil(Buffer.byteLength(JSON.stringify(value) ?? '') / BYTES_OF_JSON);
+  return Math.ceil(Buffer.byteLength(JSON.stringify(value) ?? '') / JSON_BYTES_PER_TOKEN);
 }
 
 function sum<T>(items: readonly T[], tokensOf: (item: T) => number): number {

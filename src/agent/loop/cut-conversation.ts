@@ -2,23 +2,26 @@ import type { ModelBlock, UserBlock } from '../../protocol/agent-message.ts';
 import type { ModelMessage } from '../models/model.ts';
 import { blockTokens, estimateTokens, messageTokens } from './context-usage.ts';
 
-/** A conversation in two parts. No tool use is parted from its result. */
-export type Cut = {
-  /** To be told in short; empty if only results had to be shortened. */
+/** A conversation in two parts. A `tool_use` and its `tool_result` are always in the same part. */
+export type CutConversation = {
+  /** The older part, to be summarized; empty if only results had to be shortened. */
   readonly head: readonly ModelMessage[];
-  /** What the person said at the start of the kept part, verbatim. */
+  /** The user's prompt at the start of the kept part, verbatim. */
   readonly prompt: readonly UserBlock[];
-  /** What follows the prompt: nothing, or a reply and so on. */
+  /** The messages after that prompt. */
   readonly rest: readonly ModelMessage[];
-  /** Messages of which nothing is kept. */
+  /** How many messages are dropped entirely. */
   readonly droppedCount: number;
 };
 
 /**
  * Keeps as many whole turns from the end as fit. If not even the last one does, its results are shortened; if that is
- * not enough, its older rounds go to the head, and only the prompt stays. Nothing if all fits.
+ * not enough, its older rounds go to the head, and only the prompt stays. Undefined if everything fits.
  */
-export function cut(messages: readonly ModelMessage[], keepTokens: number): Cut | undefined {
+export function cutConversation(
+  messages: readonly ModelMessage[],
+  keepTokens: number,
+): CutConversation | undefined {
   const prompts = messages.flatMap((_, at) => (promptOf(messages, at).length > 0 ? [at] : []));
   const tokens = tokensFrom(messages);
   const whole = prompts.find((at) => (tokens[at] as number) <= keepTokens);
@@ -33,15 +36,19 @@ export function cut(messages: readonly ModelMessage[], keepTokens: number): Cut 
   return {
     head: messages.slice(0, last + 1 + from),
     prompt: promptOf(messages, last),
-    // With the older rounds gone, the newest results may fit as they are.
+    // Without the older rounds, the newest results may fit unshortened.
     rest: shortenResults(rounds.slice(from), room),
     droppedCount: last + from,
   };
 }
 
-function cutBefore(messages: readonly ModelMessage[], at: number, rest: readonly ModelMessage[]): Cut {
+function cutBefore(
+  messages: readonly ModelMessage[],
+  at: number,
+  rest: readonly ModelMessage[],
+): CutConversation {
   const message = messages[at] as ModelMessage;
-  // Nothing goes, so an earlier summary stays too.
+  // Nothing is dropped, so an earlier summary stays too.
   if (at === 0) return { head: [], prompt: message.content as UserBlock[], rest, droppedCount: 0 };
   const results = (message.content as readonly UserBlock[]).filter(({ type }) => type === 'tool_result');
   const answers: ModelMessage[] = results.length > 0 ? [{ role: 'user', content: results }] : [];
@@ -53,14 +60,14 @@ function cutBefore(messages: readonly ModelMessage[], at: number, rest: readonly
   };
 }
 
-/** Where the kept rounds begin: at the first reply from which on all fits, or else at the last one. */
+/** Where the kept rounds begin: at the first reply from which everything fits, else at the last reply. */
 function firstRound(rounds: readonly ModelMessage[], room: number): number {
   const tokens = tokensFrom(rounds);
   const found = rounds.findIndex(({ role }, at) => role === 'assistant' && (tokens[at] as number) <= room);
   return found === -1 ? rounds.findLastIndex(({ role }) => role === 'assistant') : found;
 }
 
-/** The tokens of each message and all after it. */
+/** For each message, the tokens of it and all later ones. */
 function tokensFrom(messages: readonly ModelMessage[]): number[] {
   let sum = 0;
   return messages
@@ -70,27 +77,27 @@ function tokensFrom(messages: readonly ModelMessage[]): number[] {
 }
 
 /**
- * What a person said in a message, without results and without a summary of ours; nothing if nobody did. Beside results,
- * texts in tags are what the host adds to them.
+ * The user's prompt in a message: without results and without the summary of a compaction. Texts in tags beside results
+ * were added by the host.
  */
 function promptOf(messages: readonly ModelMessage[], at: number): UserBlock[] {
   const message = messages[at];
   if (message?.role !== 'user') return [];
-  const said = message.content.filter(({ type }) => type !== 'tool_result');
-  if (said.length < message.content.length && said.every(isAdded)) return [];
-  return at === 0 && earlierSummary(messages) !== undefined ? said.slice(1) : said;
+  const blocks = message.content.filter(({ type }) => type !== 'tool_result');
+  if (blocks.length < message.content.length && blocks.every(isAdded)) return [];
+  return at === 0 && earlierSummary(messages) !== undefined ? blocks.slice(1) : blocks;
 }
 
 function isAdded(block: UserBlock): boolean {
   return block.type === 'text' && block.text.startsWith('<');
 }
 
-/** The same conversation with one user turn where there were several in a row: a turn that failed leaves its prompt. */
+/** Joins user messages that follow each other: a failed turn leaves its prompt without a reply. */
 export function joinTurns(messages: readonly ModelMessage[]): ModelMessage[] {
   const joined: ModelMessage[] = [];
   for (const message of messages) {
     const before = joined.at(-1);
-    // Replies are never joined: a model may have signed what stands in one.
+    // Replies are never joined: a model may have signed their content.
     if (before?.role === 'user' && message.role === 'user') {
       joined[joined.length - 1] = { role: 'user', content: [...before.content, ...message.content] };
     } else joined.push(message);
@@ -102,18 +109,18 @@ const OPEN = '<conversation-summary>';
 const CLOSE = '</conversation-summary>';
 const ABOUT = 'The conversation up to here was compacted. This is a record of it:';
 
-/** The block that stands in the place of the older part of a conversation. */
+/** The block that replaces the older part of a conversation. */
 export function summaryBlock(summary: string): UserBlock {
   return { type: 'text', text: `${OPEN}\n${ABOUT}\n\n${summary}\n${CLOSE}` };
 }
 
-/** The summary that an earlier compaction put at the start, which is no one's prompt. */
+/** The summary that an earlier compaction put at the start. */
 export function earlierSummary(messages: readonly ModelMessage[]): string | undefined {
   const block = messages[0]?.content[0];
   return block && isSummary(block) ? block.text.slice(summaryStart, -CLOSE.length - 1) : undefined;
 }
 
-/** What takes the place of a summary that could not be made; an earlier one is carried on. */
+/** Replaces a summary that could not be made; an earlier summary is kept. */
 export function droppedNote(count: number, earlier: string | undefined): string {
   const note = `${count} older messages were left out to make room, and no summary of them could be made.`;
   return earlier === undefined ? note : `${earlier}\n\nAfter that, ${note}`;
@@ -129,10 +136,10 @@ function isSummary(block: ModelBlock | UserBlock): block is Extract<UserBlock, {
 
 type ToolResult = Extract<UserBlock, { type: 'tool_result' }>;
 
-/** Characters that stay at each end of a result. */
-const EDGE = 800;
+/** How many characters of a shortened result are kept at each end. */
+const EDGE_LENGTH = 800;
 
-/** Shortens tool results, the oldest first, until the messages fit; what the person or the model said stays as it is. */
+/** Shortens tool results, the oldest first, until the messages fit. Texts of the user and the model are unchanged. */
 export function shortenResults(messages: readonly ModelMessage[], room: number): ModelMessage[] {
   let tokens = estimateTokens({ messages });
   return messages.map((message) => {
@@ -143,11 +150,11 @@ export function shortenResults(messages: readonly ModelMessage[], room: number):
   });
 }
 
-/** A text with its middle left out, and a note that says how much; a text that is not much longer than that stays. */
+/** Replaces the middle of a long text by a note about its length. */
 export function shortenText(text: string, edge: number): string {
   const left = text.length - 2 * edge;
   if (left <= edge / 2) return text;
-  // A cut may part the two halves of one sign, which no endpoint accepts.
+  // A cut may split a surrogate pair, which model APIs reject.
   const start = text.slice(0, edge).toWellFormed();
   const end = text.slice(-edge).toWellFormed();
   return `${start}\n[… ${left} characters left out to save room …]\n${end}`;
@@ -159,10 +166,10 @@ function shorterBlock(block: UserBlock): UserBlock {
 }
 
 function shorterContent(content: NonNullable<ToolResult['content']>): NonNullable<ToolResult['content']> {
-  if (typeof content === 'string') return shortenText(content, EDGE);
+  if (typeof content === 'string') return shortenText(content, EDGE_LENGTH);
   return content.map((part) =>
     part.type === 'text'
-      ? { ...part, text: shortenText(part.text, EDGE) }
+      ? { ...part, text: shortenText(part.text, EDGE_LENGTH) }
       : { type: 'text', text: `[${part.type} left out to save room]` },
   );
 }

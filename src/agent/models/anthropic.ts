@@ -4,11 +4,11 @@ import type { Model, ModelEvent, ModelLimits, ModelMessage, ModelRequest, ModelT
 import { DEFAULT_TIMEOUT_MS, type ModelEndpoint, toModelError, truncatedReplyError } from './model-error.ts';
 import { sanitizeRequest } from './sanitize-request.ts';
 
-/** Where the Messages API is and what opens it: an API key, or a token sent as a bearer. */
+/** The endpoint of the Messages API and its credential: an API key or a bearer token. */
 export type AnthropicOptions = ({ apiKey: string } | { authToken: string }) & {
   baseUrl?: string;
   headers?: Record<string, string>;
-  /** Limit for the time until the first byte of a response. */
+  /** Time limit until the first byte of a response. */
   timeoutMs?: number;
   limits?: Partial<ModelLimits>;
 };
@@ -64,12 +64,12 @@ async function openClient(
 ): Promise<Anthropic> {
   const { Anthropic } = await import('@anthropic-ai/sdk');
   const credential = 'apiKey' in options ? { apiKey: options.apiKey } : { authToken: options.authToken };
-  // Everything the library would otherwise take from the environment is said here.
+  // Set explicitly, so that the library reads nothing from the environment.
   return new Anthropic({
     ...credential,
     baseURL,
     webhookKey: null,
-    // Retries are `withRetry`'s alone: two layers would multiply.
+    // `withRetry` does the retries: two layers would multiply.
     maxRetries: 0,
     timeout: timeoutMs,
     logLevel: 'off',
@@ -82,8 +82,8 @@ type Params = Anthropic.MessageCreateParamsStreaming;
 
 const CACHE = { type: 'ephemeral' } as const;
 
-/** The smallest thinking budget the API takes. */
-const LEAST_BUDGET = 1024;
+/** The smallest thinking budget that the API accepts. */
+const MIN_THINKING_BUDGET = 1024;
 
 /** The body of a Messages request; cache breakpoints go after the system prompt, the last built-in tool and the last user message. */
 export function anthropicParams(given: ModelRequest): Params {
@@ -96,7 +96,7 @@ export function anthropicParams(given: ModelRequest): Params {
     model: request.model,
     max_tokens: request.maxTokens,
     stream: true,
-    // The neutral blocks are the API's own; only their known members are typed on our side.
+    // Our blocks have the form of the API; only the members we use are typed.
     messages: messages as unknown as Params['messages'],
     ...(request.system !== '' && { system: [{ type: 'text', text: request.system, cache_control: CACHE }] }),
     ...(request.tools.length > 0 && { tools: request.tools.map(toolParam(request.cacheAfterTool)) }),
@@ -116,30 +116,31 @@ function toolParam(cacheAfter: number | undefined) {
 function thinkingParam({ thinking, maxTokens }: ModelRequest): Params['thinking'] {
   if (thinking === undefined) return undefined;
   if (thinking === 'adaptive') return { type: 'adaptive' };
-  // The budget is part of the reply's tokens and has to leave some for the reply itself.
-  const budget = Math.min(Math.max(thinking.budgetTokens, LEAST_BUDGET), maxTokens - 1);
-  return budget < LEAST_BUDGET ? undefined : { type: 'enabled', budget_tokens: budget };
+  // The budget counts toward the reply's tokens and must leave some for the reply itself.
+  const budget = Math.min(Math.max(thinking.budgetTokens, MIN_THINKING_BUDGET), maxTokens - 1);
+  return budget < MIN_THINKING_BUDGET ? undefined : { type: 'enabled', budget_tokens: budget };
 }
 
-/** Without what the API would refuse: thoughts that are not its own, and texts that are empty. */
+/** Drops what the API would reject: unsigned thinking blocks of other models, and empty texts. */
 function plainMessage(message: ModelMessage): ModelMessage {
-  if (message.role === 'user') return { ...message, content: message.content.filter(isSaid).map(unmarked) };
+  if (message.role === 'user')
+    return { ...message, content: message.content.filter(isNotEmpty).map(withoutCacheControl) };
   return {
     ...message,
-    content: message.content.filter((block) => isSaid(block) && !isForeignThought(block)),
+    content: message.content.filter((block) => isNotEmpty(block) && !isUnsignedThinking(block)),
   };
 }
 
-function isSaid(block: ModelBlock | UserBlock): boolean {
+function isNotEmpty(block: ModelBlock | UserBlock): boolean {
   return block.type !== 'text' || block.text !== '';
 }
 
-function isForeignThought(block: ModelBlock): boolean {
+function isUnsignedThinking(block: ModelBlock): boolean {
   return block.type === 'thinking' && !block.signature;
 }
 
-/** The API takes four breakpoints at most, so the caller's own make room for ours. */
-function unmarked(block: UserBlock): UserBlock {
+/** The API accepts at most four cache breakpoints, so those of the caller are removed. */
+function withoutCacheControl(block: UserBlock): UserBlock {
   if (!('cache_control' in block)) return block;
   const { cache_control: _, ...rest } = block;
   return rest as UserBlock;

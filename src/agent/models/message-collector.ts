@@ -3,7 +3,7 @@ import { isNestedDeeper, isRecord, MAX_NESTING } from '../../base/json-value.ts'
 import type { ModelBlock, Usage } from '../../protocol/agent-message.ts';
 import type { ModelDelta, ModelEvent } from './model.ts';
 
-/** A reply put together from its events; `isComplete` once the stream came to its end. */
+/** A reply assembled from its events; `isComplete` once the stream has ended. */
 export type CollectedMessage = {
   id: string;
   model: string;
@@ -14,15 +14,14 @@ export type CollectedMessage = {
   isComplete: boolean;
 };
 
-/** What is known of a reply from its beginning. */
 export type ReplyHead = Pick<CollectedMessage, 'id' | 'model' | 'usage'>;
 
-/** The member that marks the input of a tool use whose JSON could not be read; its value is what the model wrote. */
+/** Marks the input of a `tool_use` whose JSON is invalid; its value is the raw text. */
 const INVALID = '$invalid_json';
 
 type OpenBlock = { block: ModelBlock; parts: string[]; signature: string; citations: unknown[] };
 
-/** Folds the events of one reply into a message; blocks of an interrupted reply that mean nothing unfinished are left out. */
+/** Assembles the events of one reply to a message. Of an interrupted reply, only text blocks are kept unfinished. */
 export class MessageCollector {
   #head = { id: '', model: '' };
   #end: Pick<CollectedMessage, 'stop_reason' | 'stop_sequence'> = { stop_reason: null, stop_sequence: null };
@@ -31,7 +30,7 @@ export class MessageCollector {
   readonly #done = new Map<number, ModelBlock>();
   readonly #open = new Map<number, OpenBlock>();
 
-  /** Takes the next event; the block that it finished, if it did. */
+  /** Adds an event. Returns the block that it finished, if any. */
   add(event: ModelEvent): ModelBlock | undefined {
     switch (event.type) {
       case 'message_start':
@@ -73,7 +72,7 @@ export class MessageCollector {
     return { ...this.#head, usage: this.#usage };
   }
 
-  /** The message as far as it has come. */
+  /** The message so far. */
   get message(): CollectedMessage {
     const partial = [...this.#open].filter(([, open]) => isPartialText(open));
     const blocks = [...this.#done, ...partial.map(([index, open]) => [index, finished(open)] as const)];
@@ -82,20 +81,19 @@ export class MessageCollector {
   }
 
   #count(usage: Partial<Usage> | undefined): void {
-    // Later counts are totals, and a null there says "not counted", not zero.
+    // Later counts are totals, and null means "not counted", not zero.
     const counted = Object.entries(usage ?? {}).filter(([, value]) => value !== null && value !== undefined);
     this.#usage = { ...this.#usage, ...Object.fromEntries(counted) };
   }
 }
 
-/** The message that a whole reply's events make. */
 export function collectMessage(events: Iterable<ModelEvent>): CollectedMessage {
   const collector = new MessageCollector();
   for (const event of events) collector.add(event);
   return collector.message;
 }
 
-/** What the model wrote where a tool's input should be, if that was no JSON object. */
+/** The raw text of a tool's input, if it was not a JSON object. */
 export function invalidInput(input: unknown): string | undefined {
   if (!isRecord(input)) return undefined;
   const raw = input[INVALID];
@@ -119,13 +117,13 @@ function finished({ block, parts, signature, citations }: OpenBlock): ModelBlock
   if (block.type === 'thinking') {
     return { ...block, thinking: block.thinking + streamed, signature: (block.signature ?? '') + signature };
   }
-  // Some endpoints send the whole input with the start and nothing after it; kinds we do not know stay as they came.
+  // Some endpoints send the whole input with the start; blocks of unknown kinds are kept as they are.
   if (streamed === '')
     return block.type === 'tool_use' ? { ...block, input: wholeInput(block.input) } : block;
   return { ...block, input: readInput(streamed) } as ModelBlock;
 }
 
-/** Input nested too deep could not be sent back to the model either. */
+/** Input that is nested too deeply could not be sent back to the model either. */
 function wholeInput(input: unknown): unknown {
   return isNestedDeeper(input) ? TOO_DEEP : (input ?? {});
 }

@@ -21,31 +21,33 @@ const STATUS_OF_TYPE: Readonly<Record<string, number>> = {
 const TOO_LONG =
   /prompt is too long|context[_ ](length|window)|maximum context|exceeds? the (available )?context|too many (input )?tokens/i;
 
-const CUT =
+const CONNECTION_LOST =
   /^(terminated|fetch failed|connection error\.?|request timed out\.?|socket hang up|other side closed|premature close)$/i;
 
-/** What a client library threw, as a fault; `now` is for a retry-after that is a date. */
+/** Converts an error of a client library; `now` is for a Retry-After that is a date. */
 export function toModelError(thrown: unknown, endpoint: ModelEndpoint, now: number): ModelError {
   if (thrown instanceof ModelError) return thrown;
-  const said = isRecord(thrown) ? thrown : {};
-  const types = [said.type, said.code, ...errorTypes(said.error)].filter((type) => typeof type === 'string');
-  const given = typeof said.status === 'number' ? said.status : undefined;
+  const fields = isRecord(thrown) ? thrown : {};
+  const types = [fields.type, fields.code, ...errorTypes(fields.error)].filter(
+    (type) => typeof type === 'string',
+  );
+  const given = typeof fields.status === 'number' ? fields.status : undefined;
   const status = given ?? types.map((type) => STATUS_OF_TYPE[type]).find((known) => known !== undefined);
   const message = withoutUserInfo(thrown instanceof Error ? thrown.message : String(thrown));
   const code = status === undefined ? codeWithoutStatus(thrown) : codeOf(status, types, message);
   if (code === 'unreachable' && status === undefined) return unreachableError(thrown, endpoint);
   const url = shownUrl(endpoint.url);
-  return new ModelError(code, redactText(`${WHAT[code]} (${url}): ${message}`), {
+  return new ModelError(code, redactText(`${SUMMARY[code]} (${url}): ${message}`), {
     status,
     endpoint: url,
-    retryAfterMs: retryAfterMs(said.headers, now),
+    retryAfterMs: retryAfterMs(fields.headers, now),
     cause: thrown,
   });
 }
 
-/** The fault of a stream that stopped before its message did. */
+/** The error of a stream that ended before its message was complete. */
 export function truncatedReplyError(endpoint: ModelEndpoint): ModelError {
-  return unreachableError(new Error('the reply ended in the middle'), endpoint);
+  return unreachableError(new Error('the reply was cut off'), endpoint);
 }
 
 function unreachableError(cause: unknown, endpoint: ModelEndpoint): ModelError {
@@ -53,18 +55,18 @@ function unreachableError(cause: unknown, endpoint: ModelEndpoint): ModelError {
   return new ModelError('unreachable', message, { ...details, cause });
 }
 
-const WHAT: Readonly<Record<ModelErrorCode, string>> = {
+const SUMMARY: Readonly<Record<ModelErrorCode, string>> = {
   overloaded: 'The model is overloaded',
   'rate-limited': 'The model’s rate limit is reached',
   unauthorized: 'The model refused the key; check the key and what its account may use',
   'bad-request': 'The model refused the request',
   'too-long': 'The conversation is too long for the model',
-  unreachable: 'The endpoint gave up waiting for the request',
+  unreachable: 'The endpoint timed out while receiving the request',
   failed: 'The model failed',
 };
 
 function codeOf(status: number, types: readonly string[], message: string): ModelErrorCode {
-  // It comes as a 429, but waiting does not help.
+  // An exhausted quota is a 429, but retries do not help.
   if (types.includes('insufficient_quota')) return 'unauthorized';
   if (status === 401 || status === 403) return 'unauthorized';
   if (status === 429) return 'rate-limited';
@@ -72,14 +74,14 @@ function codeOf(status: number, types: readonly string[], message: string): Mode
   if (status === 408) return 'unreachable';
   if (status === 413) return 'too-long';
   if (status >= 400 && status < 500)
-    return [message, ...types].some((said) => TOO_LONG.test(said)) ? 'too-long' : 'bad-request';
+    return [message, ...types].some((text) => TOO_LONG.test(text)) ? 'too-long' : 'bad-request';
   return 'failed';
 }
 
 function codeWithoutStatus(thrown: unknown): ModelErrorCode {
   for (let error = thrown; error instanceof Error; error = error.cause) {
     const code = 'code' in error ? error.code : undefined;
-    if (CUT.test(error.message)) return 'unreachable';
+    if (CONNECTION_LOST.test(error.message)) return 'unreachable';
     if (typeof code === 'string' && /^(E[A-Z]{3,}|UND_ERR_)/.test(code)) return 'unreachable';
   }
   return 'failed';

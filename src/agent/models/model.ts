@@ -1,23 +1,23 @@
 import type { ModelBlock, Usage, UserBlock } from '../../protocol/agent-message.ts';
 
-/** A tool as a model is told of it; `input_schema` is JSON Schema of an object. */
+/** A tool definition for a model; `input_schema` is a JSON Schema of an object. */
 export type ModelTool = {
   readonly name: string;
   readonly description: string;
   readonly input_schema: Readonly<Record<string, unknown>>;
 };
 
-/** One turn of the conversation; the blocks of the Messages API are the form every adapter converts from. */
+/** One message of the conversation. Adapters convert from the blocks of the Messages API. */
 export type ModelMessage =
   | { readonly role: 'user'; readonly content: readonly UserBlock[] }
   | { readonly role: 'assistant'; readonly content: readonly ModelBlock[] };
 
-/** Everything a model needs for one reply; nothing is remembered between requests. */
+/** A request for one reply. Models keep no state between requests. */
 export type ModelRequest = {
   readonly model: string;
   readonly system: string;
   readonly tools: readonly ModelTool[];
-  /** Index of the last built-in tool: what stands up to it rarely changes, so a prompt cache may end there. */
+  /** The index of the last built-in tool: the tools up to it rarely change, so a prompt cache may end there. */
   readonly cacheAfterTool?: number;
   readonly messages: readonly ModelMessage[];
   readonly maxTokens: number;
@@ -25,7 +25,6 @@ export type ModelRequest = {
   readonly signal: AbortSignal;
 };
 
-/** A piece of the block that is being streamed. */
 export type ModelDelta =
   | { type: 'text_delta'; text: string }
   | { type: 'thinking_delta'; thinking: string }
@@ -33,7 +32,7 @@ export type ModelDelta =
   | { type: 'input_json_delta'; partial_json: string }
   | { type: 'citations_delta'; citation: unknown };
 
-/** One event of a streamed reply, in the Messages API's form; blocks may be open side by side, told apart by `index`. */
+/** One event of a streamed reply, in the form of the Messages API. Several blocks may be open; `index` identifies each. */
 export type ModelEvent =
   | {
       type: 'message_start';
@@ -58,21 +57,20 @@ export type ModelEvent =
     }
   | { type: 'message_stop' };
 
-/** What a model can take: the longest tool name in characters, the window and the longest reply in tokens. */
+/** The maximum length of a tool name in characters, and the sizes of the window and of a reply in tokens. */
 export type ModelLimits = {
   readonly toolName: number;
   readonly contextTokens: number;
   readonly outputTokens: number;
 };
 
-/** Something that answers conversations; `stream` throws a `ModelError`, or the signal's reason once it is aborted. */
+/** A language model; `stream` throws a `ModelError`, or the signal's reason once it is aborted. */
 export interface Model {
   readonly name: string;
   readonly limits: ModelLimits;
   stream(request: ModelRequest): AsyncIterable<ModelEvent>;
 }
 
-/** Why a model gave no reply, in words every adapter shares. */
 export type ModelErrorCode =
   | 'overloaded'
   | 'rate-limited'
@@ -82,7 +80,7 @@ export type ModelErrorCode =
   | 'unreachable'
   | 'failed';
 
-type FaultDetails = {
+type ErrorDetails = {
   status?: number | undefined;
   retryAfterMs?: number | undefined;
   endpoint?: string | undefined;
@@ -91,22 +89,22 @@ type FaultDetails = {
   cause?: unknown;
 };
 
-/** A model that gave no reply, or only the start of one. */
+/** A request that got no reply, or only the start of one. */
 export class ModelError extends Error {
   override readonly name = 'ModelFault';
   readonly code: ModelErrorCode;
   /** The HTTP status, if the endpoint gave one. */
   readonly status: number | undefined;
-  /** How long the endpoint asked to be left alone. */
+  /** The Retry-After of the endpoint. */
   readonly retryAfterMs: number | undefined;
   /** The URL of the request, without credentials and query. */
   readonly endpoint: string | undefined;
-  /** Why there was no HTTP response: a system error code such as ECONNREFUSED, or a few words. */
+  /** Why there was no HTTP response: a system error code such as ECONNREFUSED, or a short text. */
   readonly reason: string | undefined;
-  /** How many retries can help at most; 0 if the cause is permanent. Undefined: as many as the policy allows. */
+  /** The maximum number of useful retries; 0 if the cause is permanent. Undefined: as many as the policy allows. */
   readonly retryLimit: number | undefined;
 
-  constructor(code: ModelErrorCode, message: string, details: FaultDetails = {}) {
+  constructor(code: ModelErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = code;
     this.status = details.status;

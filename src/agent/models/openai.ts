@@ -4,12 +4,12 @@ import type { Model, ModelDelta, ModelEvent, ModelLimits, ModelMessage, ModelReq
 import { DEFAULT_TIMEOUT_MS, type ModelEndpoint, toModelError, truncatedReplyError } from './model-error.ts';
 import { sanitizeRequest } from './sanitize-request.ts';
 
-/** Where an OpenAI-compatible endpoint is; local ones need no key. */
+/** An OpenAI-compatible endpoint; local ones need no key. */
 type OpenAiOptions = {
   baseUrl?: string;
   apiKey?: string;
   headers?: Record<string, string>;
-  /** Limit for the time until the first byte of a response. */
+  /** Time limit until the first byte of a response. */
   timeoutMs?: number;
   maxTokensField?: MaxTokensField;
   limits?: Partial<ModelLimits>;
@@ -49,7 +49,7 @@ async function* events(
   const translator = new ChunkTranslator(request.model);
   try {
     const stream = await client.chat.completions.create(openAiParams(request, maxTokens), { signal });
-    for await (const chunk of stream) yield* translator.take(chunk);
+    for await (const chunk of stream) yield* translator.translate(chunk);
   } catch (thrown) {
     signal.throwIfAborted();
     throw toModelError(thrown, endpoint, Date.now());
@@ -65,7 +65,7 @@ async function openClient(
   { url: baseURL, timeoutMs }: ModelEndpoint,
 ): Promise<OpenAI> {
   const { OpenAI } = await import('openai');
-  // Everything the library would otherwise take from the environment is said here; it insists on some key.
+  // Set explicitly, so that the library reads nothing from the environment; it requires some key.
   return new OpenAI({
     apiKey: options.apiKey ?? 'none',
     baseURL,
@@ -73,7 +73,7 @@ async function openClient(
     organization: null,
     project: null,
     webhookSecret: null,
-    // Retries are `withRetry`'s alone: two layers would multiply.
+    // `withRetry` does the retries: two layers would multiply.
     maxRetries: 0,
     timeout: timeoutMs,
     logLevel: 'off',
@@ -86,10 +86,10 @@ type Message = OpenAI.ChatCompletionMessageParam;
 type ToolResult = Extract<UserBlock, { type: 'tool_result' }>;
 type ToolUse = Extract<ModelBlock, { type: 'tool_use' }>;
 
-/** How an endpoint wants to be told the longest reply: OpenAI by the new name, most others by the old one. */
+/** The name of the limit for the reply: OpenAI uses the new one, most other endpoints the old one. */
 type MaxTokensField = 'max_tokens' | 'max_completion_tokens';
 
-/** The body of a chat completion; thinking and cache breakpoints have no counterpart there and are left out. */
+/** The body of a chat completion request. Thinking and cache breakpoints have no counterpart there. */
 export function openAiParams(given: ModelRequest, maxTokensField: MaxTokensField): Params {
   const request = sanitizeRequest(given);
   const system: Message[] = request.system === '' ? [] : [{ role: 'system', content: request.system }];
@@ -124,17 +124,17 @@ function assistantMessage(blocks: readonly ModelBlock[]): Message[] {
   return [{ role: 'assistant', content: content || null, ...(calls.length > 0 && { tool_calls }) }];
 }
 
-/** Results come first: every call has to be answered before anything else is said. */
+/** Results come first: the API requires an answer to every call before other content. */
 function userMessages(blocks: readonly UserBlock[]): Message[] {
   const results = blocks.filter((block): block is ToolResult => block.type === 'tool_result');
-  const said = blocks.filter((block) => block.type !== 'tool_result').flatMap(openAiPart);
-  const parts = [...results.flatMap(shownByTool), ...said];
+  const others = blocks.filter((block) => block.type !== 'tool_result').flatMap(openAiPart);
+  const parts = [...results.flatMap(attachments), ...others];
   return [...results.map(toolMessage), ...(parts.length > 0 ? [userMessage(parts)] : [])];
 }
 
 function userMessage(parts: readonly OpenAiPart[]): Message {
   const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
-  // Small endpoints know only plain text; what is nothing else is sent so.
+  // Some endpoints accept only plain strings, so a message without attachments is sent as one.
   return { role: 'user', content: texts.length === parts.length ? texts.join('\n\n') : [...parts] };
 }
 
@@ -144,18 +144,17 @@ function toolMessage({ tool_use_id, content, is_error }: ToolResult): Message {
   return { role: 'tool', tool_call_id: tool_use_id, content: is_error ? `Error: ${shown}` : shown };
 }
 
-/** A tool message holds text only, so what a tool showed follows in the user's name. */
-function shownByTool({ tool_use_id, content }: ToolResult): OpenAiPart[] {
+/** Tool messages hold text only, so images and files of a result follow in a user message. */
+function attachments({ tool_use_id, content }: ToolResult): OpenAiPart[] {
   if (content === undefined || typeof content === 'string') return [];
   const shown = content.flatMap(openAiPart).filter((part) => part.type !== 'text');
   if (shown.length === 0) return [];
   return [{ type: 'text', text: `Attached to the result of tool call ${tool_use_id}:` }, ...shown];
 }
 
-/** One part of a user message in a chat completion. */
 type OpenAiPart = OpenAI.ChatCompletionContentPart;
 
-/** The parts that stand for a block; images and files travel as data URLs. */
+/** The parts for a block; images and files are sent as data URLs. */
 function openAiPart(block: UserBlock): OpenAiPart[] {
   if (block.type === 'text') return block.text === '' ? [] : [{ type: 'text', text: block.text }];
   if (block.type === 'image') {
@@ -166,7 +165,7 @@ function openAiPart(block: UserBlock): OpenAiPart[] {
   return [];
 }
 
-/** A block of a tool's result as text; what cannot be text is named and sent beside it. */
+/** The text of a block of a tool result; other content is named here and sent as an attachment. */
 function textOfBlock(block: UserBlock): string {
   if (block.type === 'text') return block.text;
   if (block.type === 'tool_result') return '';
@@ -192,12 +191,12 @@ function urlOf(source: Record<string, unknown>): string | undefined {
 }
 
 function missing(block: UserBlock): OpenAiPart {
-  return { type: 'text', text: `[${block.type} that this model cannot be sent]` };
+  return { type: 'text', text: `[${block.type} that cannot be sent to this model]` };
 }
 
 type Chunk = OpenAI.ChatCompletionChunk;
 type CallDelta = OpenAI.ChatCompletionChunk.Choice.Delta.ToolCall;
-/** Endpoints that stream thoughts do it under one of these names. */
+/** Endpoints stream thinking under one of these names. */
 type Delta = Partial<OpenAI.ChatCompletionChunk.Choice.Delta> & {
   reasoning_content?: unknown;
   reasoning?: unknown;
@@ -212,7 +211,7 @@ const STOP_REASONS: Readonly<Record<string, string>> = {
   content_filter: 'refusal',
 };
 
-/** Turns the chunks of one chat completion into the neutral events; plain data in, plain data out. */
+/** Converts the chunks of one chat completion to events of the Messages API. */
 class ChunkTranslator {
   readonly #model: string;
   #id: string | undefined;
@@ -227,21 +226,21 @@ class ChunkTranslator {
     this.#model = model;
   }
 
-  /** Whether the endpoint said why it stopped; a stream that ends before was cut. */
+  /** Whether a finish reason has arrived; a stream that ends without one was cut off. */
   get isFinished(): boolean {
     return this.#finish !== undefined;
   }
 
-  take(chunk: Chunk): ModelEvent[] {
+  translate(chunk: Chunk): ModelEvent[] {
     const events: ModelEvent[] = this.#id === undefined ? [this.#start(chunk)] : [];
-    if (chunk.usage) this.#usage = neutralUsage(chunk.usage);
+    if (chunk.usage) this.#usage = toUsage(chunk.usage);
     const choice = chunk.choices?.[0];
     if (!choice) return events;
     const delta: Delta = choice.delta ?? {};
     const thought = delta.reasoning_content ?? delta.reasoning;
-    if (typeof thought === 'string' && thought !== '') events.push(...this.#say('thinking', thought));
-    const said = `${delta.content ?? ''}${delta.refusal ?? ''}`;
-    if (said !== '') events.push(...this.#say('text', said));
+    if (typeof thought === 'string' && thought !== '') events.push(...this.#delta('thinking', thought));
+    const text = `${delta.content ?? ''}${delta.refusal ?? ''}`;
+    if (text !== '') events.push(...this.#delta('text', text));
     for (const call of delta.tool_calls ?? []) events.push(...this.#call(call));
     if (choice.finish_reason) this.#finish = choice.finish_reason;
     return events;
@@ -250,7 +249,7 @@ class ChunkTranslator {
   /** The events that end the message, once the stream is over. */
   end(): ModelEvent[] {
     const reason = STOP_REASONS[this.#finish ?? ''] ?? 'end_turn';
-    // Some endpoints say "stop" after a tool call.
+    // Some endpoints finish with "stop" after a tool call.
     const stop_reason = reason === 'end_turn' && this.#openCalls.length > 0 ? 'tool_use' : reason;
     return [
       ...this.#close(),
@@ -275,7 +274,7 @@ class ChunkTranslator {
     };
   }
 
-  #say(kind: 'text' | 'thinking', piece: string): ModelEvent[] {
+  #delta(kind: 'text' | 'thinking', piece: string): ModelEvent[] {
     const events: ModelEvent[] = [];
     if (this.#open?.kind !== kind) {
       events.push(...this.#close());
@@ -292,10 +291,10 @@ class ChunkTranslator {
     ];
   }
 
-  /** Calls stay open to the end, since endpoints may stream several side by side. */
+  /** Calls stay open to the end, since endpoints may interleave several. */
   #call({ index, id, function: called }: CallDelta): ModelEvent[] {
     const events = this.#close();
-    // Some endpoints number every call 0, some number none; a new id is a new call.
+    // Some endpoints give every call the index 0, some give none; a new id is a new call.
     const place = index ?? 0;
     let call = this.#calls.get(place);
     if (!call || (id && call.id !== undefined && id !== call.id)) {
@@ -321,7 +320,7 @@ class ChunkTranslator {
   }
 }
 
-function neutralUsage(usage: NonNullable<Chunk['usage']>): Usage {
+function toUsage(usage: NonNullable<Chunk['usage']>): Usage {
   const cached = usage.prompt_tokens_details?.cached_tokens ?? 0;
   return {
     input_tokens: Math.max(0, (usage.prompt_tokens ?? 0) - cached),

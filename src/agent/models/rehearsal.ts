@@ -33,12 +33,12 @@ const RULES: readonly Rule[] = [
   [/\bsearch[.!?]?$/i, (_, tools) => search(DEFAULT_QUERY, tools)],
 ];
 
-/** A small model for trying things without a key: offline, and it follows a handful of fixed phrases. */
+/** An offline stand-in for a model that understands a few fixed phrases, for trying things without a key. */
 export function rehearsalModel(): Model {
   return scriptedModel((request) => rehearse(request), { name: 'rehearsal' });
 }
 
-/** What the rehearsal model answers: the next step of the latest prompt, or the results once all are done. */
+/** The next step of the latest prompt, or the results once all steps are done. */
 export function rehearse({
   messages,
   tools,
@@ -51,9 +51,12 @@ export function rehearse({
   if (prompt?.role !== 'user') return text(HELP);
   const done = messages.slice(asked).filter(({ role }) => role === 'assistant').length;
   const steps = promptOf(prompt.content).split(STEP_EDGE);
-  // With nobody left to connect that step is done already.
+  // If no server is left to connect, that step is done already.
   const isDone =
-    done === 0 && steps.length > 1 && CONNECT_ALL.test(steps[0] ?? '') && waiting(system).length === 0;
+    done === 0 &&
+    steps.length > 1 &&
+    CONNECT_ALL.test(steps[0] ?? '') &&
+    connectableServers(system).length === 0;
   const step = steps[isDone ? 1 : done];
   return step === undefined
     ? quote(messages.slice(asked).flatMap(results))
@@ -79,24 +82,26 @@ function connect(server: string, tools: readonly ModelTool[]): MessageReply {
 }
 
 function connectAll(tools: readonly ModelTool[], system: string): MessageReply {
-  const names = waiting(system);
+  const names = connectableServers(system);
   if (names.length === 0) return text('There is no server left to connect.');
   return together(...names.map((name) => connect(name, tools)));
 }
 
-/** The system prompt says who can be called. */
-function waiting(system: string): string[] {
+/** The system prompt lists the servers that can be connected. */
+function connectableServers(system: string): string[] {
   return /connect_mcp connects one by its name.*?: (.*)\.$/m.exec(system)?.[1]?.split(', ') ?? [];
 }
 
-/** The tool that triggers something, with values made up where it needs any. */
+/** Calls a tool that triggers something, with made-up values for required arguments. */
 function trigger(what: string, tools: readonly ModelTool[]): MessageReply {
   const tool =
     tools.find(({ name }) => /^mcp__.*trigger/i.test(name)) ?? tools.find(({ name }) => name.includes(what));
-  return tool ? toolUse(tool.name, madeUp(tool)) : text(`There is no tool to trigger a ${what} with.`);
+  return tool
+    ? toolUse(tool.name, placeholderInput(tool))
+    : text(`There is no tool to trigger a ${what} with.`);
 }
 
-function madeUp({ input_schema }: ModelTool): Record<string, unknown> {
+function placeholderInput({ input_schema }: ModelTool): Record<string, unknown> {
   const properties = isRecord(input_schema.properties) ? input_schema.properties : {};
   const required: unknown[] = Array.isArray(input_schema.required) ? input_schema.required : [];
   const value = (schema: unknown): unknown => {
@@ -130,25 +135,25 @@ function call(name: string, json: string | undefined, tools: readonly ModelTool[
 }
 
 function search(words: string, tools: readonly ModelTool[]): MessageReply {
-  // A server's own search says more than the search for tools.
+  // A search tool of a server is preferred to the search for tools.
   const found = tools.filter(({ name }) => /search/i.test(name));
   const tool = found.find(({ name }) => isMcpToolName(name)) ?? found[0];
   if (!tool) return text('There is no tool to search with; connect to a server that has one.');
   return toolUse(tool.name, { [firstField(tool) ?? 'query']: words });
 }
 
-function quote(said: readonly string[]): MessageReply {
-  return text('Done. ', ...(said.length > 0 ? said.map((result) => `The tool said: ${result}\n`) : [HELP]));
+function quote(texts: readonly string[]): MessageReply {
+  return text('Done. ', ...(texts.length > 0 ? texts.map((result) => `The tool said: ${result}\n`) : [HELP]));
 }
 
-/** The field that a tool with one thing to say would say it in: its first required one. */
+/** The main field of a tool: its first required one, else its first one. */
 function firstField({ input_schema }: ModelTool): string | undefined {
   const required: unknown = Array.isArray(input_schema.required) ? input_schema.required[0] : undefined;
   if (typeof required === 'string') return required;
   return isRecord(input_schema.properties) ? Object.keys(input_schema.properties)[0] : undefined;
 }
 
-/** The last text a person wrote; what the host adds stands in tags. */
+/** The last text of the user; texts that the host adds are in tags. */
 function promptOf(content: readonly UserBlock[]): string {
   const texts = content.flatMap((block) => (block.type === 'text' ? [block.text.trim()] : []));
   return texts.findLast((one) => one !== '' && !one.startsWith('<')) ?? '';

@@ -2,21 +2,21 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { backoffMs, jitter } from '../../base/async/backoff.ts';
 import { type Model, ModelError, type ModelEvent, type ModelRequest } from './model.ts';
 
-/** A model that failed and is asked again, or whose fallback is asked now. */
+/** A failed request that is retried, or sent to the fallback. */
 export type RetryEvent = {
-  readonly fault: ModelError;
+  readonly error: ModelError;
   readonly failures: number;
   readonly maxRetries: number;
   readonly delayMs: number;
-  /** The model name that the next try asks for. */
+  /** The model name of the next attempt. */
   readonly model: string;
-  /** `fallback`: the next try is the first of the fallback. */
-  readonly kind: 'again' | 'fallback';
+  /** `fallback`: the next attempt is the first with the fallback. */
+  readonly kind: 'retry' | 'fallback';
 };
 
-/** The policy's numbers, the fallback, and what a test replaces: time and chance. */
+/** The policy and the fallback; tests replace `sleep` and `random`. */
 export type RetryOptions = Partial<Omit<RetryPolicy, 'fallbackAfter'>> & {
-  /** Asked as `name` once `after` tries have failed; its own limits are not consulted. */
+  /** Used as `name` after `after` failed attempts; its own limits do not apply. */
   fallback?: { model: Model; name: string; after?: number };
   onRetry?: (event: RetryEvent) => void;
   /** Rejects once the signal aborts. */
@@ -26,13 +26,13 @@ export type RetryOptions = Partial<Omit<RetryPolicy, 'fallbackAfter'>> & {
 
 const DEFAULTS = { maxRetries: 10, maxUnreachableRetries: 5, firstDelayMs: 500, maxDelayMs: 60_000 };
 
-/** The same model, asked again while it is overloaded, limited or unreachable; once a reply has begun, its fault is passed on. */
+/** Retries requests while the model is overloaded, rate-limited or unreachable. Once a reply has begun, errors are passed on. */
 export function withRetry(model: Model, options: RetryOptions = {}): Model {
   const { fallback, onRetry, random = Math.random } = options;
   const sleep = options.sleep ?? ((ms, signal) => wait(ms, undefined, { signal }));
   const policy: RetryPolicy = {
     ...DEFAULTS,
-    // A number that somebody chose is meant for every kind of failure.
+    // An explicit number applies to every kind of failure.
     ...(options.maxRetries !== undefined && { maxUnreachableRetries: options.maxRetries }),
     ...options,
   };
@@ -40,27 +40,31 @@ export function withRetry(model: Model, options: RetryOptions = {}): Model {
 
   async function* stream(request: ModelRequest): AsyncGenerator<ModelEvent> {
     const { signal } = request;
-    let asked = { model, request, isFallback: false };
+    let attempt = { model, request, isFallback: false };
     for (let failures = 1; ; failures++) {
       let hasBegun = false;
       try {
-        for await (const event of asked.model.stream(asked.request)) {
+        for await (const event of attempt.model.stream(attempt.request)) {
           hasBegun = true;
           yield event;
         }
         return;
-      } catch (fault) {
+      } catch (error) {
         signal.throwIfAborted();
-        if (hasBegun || !(fault instanceof ModelError)) throw fault;
-        const step = retryStep(fault, failures, asked.isFallback ? policy : firstPolicy, random());
-        if (step.kind === 'give-up') throw fault;
+        if (hasBegun || !(error instanceof ModelError)) throw error;
+        const step = retryStep(error, failures, attempt.isFallback ? policy : firstPolicy, random());
+        if (step.kind === 'give-up') throw error;
         if (step.kind === 'fallback' && fallback) {
-          asked = { model: fallback.model, request: { ...request, model: fallback.name }, isFallback: true };
+          attempt = {
+            model: fallback.model,
+            request: { ...request, model: fallback.name },
+            isFallback: true,
+          };
         }
-        const delayMs = step.kind === 'again' ? step.delayMs : 0;
-        const { maxRetries } = step.kind === 'again' ? step : policy;
+        const delayMs = step.kind === 'retry' ? step.delayMs : 0;
+        const { maxRetries } = step.kind === 'retry' ? step : policy;
         const { kind } = step;
-        onRetry?.({ fault, failures, maxRetries, delayMs, model: asked.request.model, kind });
+        onRetry?.({ error, failures, maxRetries, delayMs, model: attempt.request.model, kind });
         if (delayMs > 0) await unlessAborted(sleep(delayMs, signal), signal);
       }
     }
@@ -68,7 +72,7 @@ export function withRetry(model: Model, options: RetryOptions = {}): Model {
   return { name: model.name, limits: model.limits, stream };
 }
 
-/** Whatever a sleep rejects with, an abort is told by its own reason. */
+/** An abort rejects with the signal's own reason. */
 async function unlessAborted(sleep: Promise<unknown>, signal: AbortSignal): Promise<void> {
   try {
     await sleep;
@@ -77,49 +81,47 @@ async function unlessAborted(sleep: Promise<unknown>, signal: AbortSignal): Prom
   }
 }
 
-/** How often and how long a failing model is waited for. */
 type RetryPolicy = {
-  /** Retries of one request, over all models. */
+  /** Retries of one request, including those with the fallback. */
   readonly maxRetries: number;
   /** The same for requests that got no HTTP response. */
   readonly maxUnreachableRetries: number;
   readonly firstDelayMs: number;
   readonly maxDelayMs: number;
-  /** Failures after which the fallback is asked instead; without one, never. */
+  /** The number of failures after which the fallback is used, if there is one. */
   readonly fallbackAfter?: number;
 };
 
-/** What to do about a failure. */
 type RetryStep =
   | { readonly kind: 'give-up' }
-  | { readonly kind: 'again'; readonly delayMs: number; readonly maxRetries: number }
+  | { readonly kind: 'retry'; readonly delayMs: number; readonly maxRetries: number }
   | { readonly kind: 'fallback' };
 
-/** Decides after the n-th failure (from 1) of one request; `random` is in [0, 1). */
+/** Decides what follows the n-th failure (from 1) of one request; `random` is in [0, 1). */
 export function retryStep(
-  fault: ModelError,
+  error: ModelError,
   failures: number,
   policy: RetryPolicy,
   random: number,
 ): RetryStep {
-  if (!isTransient(fault)) return { kind: 'give-up' };
-  const maxRetries = retryLimit(fault, policy);
+  if (!isTransient(error)) return { kind: 'give-up' };
+  const maxRetries = retryLimit(error, policy);
   const fallbackAfter = Math.min(policy.fallbackAfter ?? Number.POSITIVE_INFINITY, maxRetries + 1);
   if (policy.fallbackAfter !== undefined && failures >= fallbackAfter) return { kind: 'fallback' };
   if (failures > maxRetries) return { kind: 'give-up' };
-  const asked = fault.retryAfterMs;
-  // Waiting longer than a person would is no help; less than was asked is refused again.
-  if (asked !== undefined && asked > policy.maxDelayMs) {
+  const { retryAfterMs } = error;
+  // A shorter wait than the endpoint asked for would only be rejected again.
+  if (retryAfterMs !== undefined && retryAfterMs > policy.maxDelayMs) {
     return { kind: policy.fallbackAfter === undefined ? 'give-up' : 'fallback' };
   }
   const backoff = backoffMs({ firstMs: policy.firstDelayMs, maxMs: policy.maxDelayMs }, failures);
-  const delayMs = Math.round(Math.max(asked ?? 0, jitter(backoff, random)));
-  return { kind: 'again', delayMs, maxRetries };
+  const delayMs = Math.round(Math.max(retryAfterMs ?? 0, jitter(backoff, random)));
+  return { kind: 'retry', delayMs, maxRetries };
 }
 
-function retryLimit(fault: ModelError, { maxRetries, maxUnreachableRetries }: RetryPolicy): number {
-  const limit = fault.code === 'unreachable' ? maxUnreachableRetries : maxRetries;
-  return Math.min(limit, fault.retryLimit ?? Number.POSITIVE_INFINITY);
+function retryLimit(error: ModelError, { maxRetries, maxUnreachableRetries }: RetryPolicy): number {
+  const limit = error.code === 'unreachable' ? maxUnreachableRetries : maxRetries;
+  return Math.min(limit, error.retryLimit ?? Number.POSITIVE_INFINITY);
 }
 
 /** Whether the same request may succeed later. */

@@ -3,7 +3,7 @@ import { imageSize, imageType } from '../results/images.ts';
 
 import type { ModelMessage, ModelRequest } from './model.ts';
 
-/** A request without what would make an interface refuse it as a whole, whatever tools and servers have put into it. */
+/** Removes what makes a model API reject the whole request: too many images, and lone surrogates in texts. */
 export function sanitizeRequest(request: ModelRequest): ModelRequest {
   const { system, tools, messages } = request;
   return {
@@ -14,32 +14,31 @@ export function sanitizeRequest(request: ModelRequest): ModelRequest {
   };
 }
 
-/** Interfaces of models refuse more images in a request, */
-const MOST = 100;
-/** or, if any of them is large, more than this. */
-const MOST_LARGE = 20;
+/** The maximum number of images in a request, */
+const MAX_IMAGES = 100;
+/** and if any image is large. */
+const MAX_IMAGES_IF_LARGE = 20;
 /** Pixels on a side, above which an image is large. */
 const LARGE_SIDE = 2_000;
-/** Of all images, in base64; a whole request may have 32 MB. */
-const MOST_DATA = 20_000_000;
-/** In characters of base64: the size of an image stands within. */
+/** The maximum size of all images in base64; a whole request may have 32 MB. */
+const MAX_IMAGE_DATA = 20_000_000;
+/** How many base64 characters are searched for the dimensions of an image. */
 const HEAD = 65_536;
 
 type Image = Extract<UserBlock, { type: 'image' }>;
 
 /**
- * The conversation without its oldest images, where it has more than one request may hold. They go half of what may stay
- * at a time: a prompt cache holds as long as what was sent before stays the same, and so it does until the next half goes.
- * An image of a tool's result has its path beside it, and can be read again.
+ * Drops the oldest images if there are more than one request may hold. Images are dropped in steps of half the limit, so
+ * that the prompt cache holds between steps. The path of an image from a tool result stays, so it can be read again.
  */
 export function limitImages(messages: readonly ModelMessage[]): readonly ModelMessage[] {
   const images = messages.flatMap((message) => (message.role === 'user' ? imagesIn(message.content) : []));
-  // The newest is what the model is asked about, and stays whatever it takes.
-  let gone = Math.min(Math.max(tooMany(images), tooLong(images)), images.length - 1);
-  if (gone <= 0) return messages;
-  const isGone = () => gone-- > 0;
+  // The newest image is always kept: the prompt is probably about it.
+  let surplus = Math.min(Math.max(tooMany(images), tooLong(images)), images.length - 1);
+  if (surplus <= 0) return messages;
+  const isDropped = () => surplus-- > 0;
   return messages.map((message) =>
-    message.role === 'user' ? { ...message, content: without(message.content, isGone) } : message,
+    message.role === 'user' ? { ...message, content: without(message.content, isDropped) } : message,
   );
 }
 
@@ -50,29 +49,28 @@ function imagesIn(blocks: readonly UserBlock[]): Image[] {
   });
 }
 
-/** How many of the oldest go for their number. One that is large counts for the whole conversation, also once it is gone. */
+/** How many of the oldest images to drop because of their number. A large image counts even after it is dropped. */
 function tooMany(images: readonly Image[]): number {
-  if (images.length <= MOST_LARGE) return 0;
-  const most = images.some(isLarge) ? MOST_LARGE : MOST;
+  if (images.length <= MAX_IMAGES_IF_LARGE) return 0;
+  const most = images.some(isLarge) ? MAX_IMAGES_IF_LARGE : MAX_IMAGES;
   return stepsOf(images.length - most, most / 2);
 }
 
-/** How many of the oldest go for their data. */
+/** How many of the oldest images to drop because of their size. */
 function tooLong(images: readonly Image[]): number {
   const total = images.reduce((sum, image) => sum + dataOf(image).length, 0);
-  const surplus = stepsOf(total - MOST_DATA, MOST_DATA / 2);
+  const surplus = stepsOf(total - MAX_IMAGE_DATA, MAX_IMAGE_DATA / 2);
   let gone = 0;
   let count = 0;
   while (gone < surplus) gone += dataOf(images[count++] as Image).length;
   return count;
 }
 
-/** As many as there are too many, in whole steps. */
 function stepsOf(surplus: number, step: number): number {
   return Math.max(0, Math.ceil(surplus / step) * step);
 }
 
-/** One whose size cannot be seen may be large. */
+/** An image of unknown dimensions counts as large. */
 function isLarge(image: Image): boolean {
   const bytes = Buffer.from(dataOf(image).slice(0, HEAD), 'base64');
   const type = imageType(bytes);
@@ -84,37 +82,41 @@ function dataOf({ source }: Image): string {
   return source.type === 'base64' && typeof source.data === 'string' ? source.data : '';
 }
 
-/** `isGone` is asked about one image after the other. */
-function without(blocks: readonly UserBlock[], isGone: () => boolean): UserBlock[] {
+/** `isDropped` is called once per image, in order. */
+function without(blocks: readonly UserBlock[], isDropped: () => boolean): UserBlock[] {
   return blocks.map((block) => {
-    if (block.type === 'image') return isGone() ? LEFT_OUT : block;
+    if (block.type === 'image') return isDropped() ? LEFT_OUT : block;
     return block.type === 'tool_result' && Array.isArray(block.content)
-      ? { ...block, content: without(block.content, isGone) }
+      ? { ...block, content: without(block.content, isDropped) }
       : block;
   });
 }
 
 const LEFT_OUT: UserBlock = { type: 'text', text: '[An earlier image was left out]' };
-/** Deeper values are left as they are. */
-const DEEPEST = 500;
+/** Deeper values are left unchanged. */
+const MAX_DEPTH = 500;
 
 /**
- * Data without half of a character that takes two units, which interfaces of models refuse; it would be in every later
- * request as well. What is well-formed stays the same object.
+ * Replaces lone surrogates, which model APIs reject, in all texts of a value. Well-formed values are returned unchanged, as
+ * the same object.
  */
 export function wellFormed<T>(value: T): T {
-  return mended(value, 0) as T;
+  return replaceSurrogates(value, 0) as T;
 }
 
-function mended(value: unknown, depth: number): unknown {
+function replaceSurrogates(value: unknown, depth: number): unknown {
   if (typeof value === 'string') return value.toWellFormed();
-  if (typeof value !== 'object' || value === null || depth > DEEPEST) return value;
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return value;
   if (Array.isArray(value)) {
-    const items = value.map((item) => mended(item, depth + 1));
+    const items = value.map((item) => replaceSurrogates(item, depth + 1));
     return items.every((item, at) => item === value[at]) ? value : items;
   }
   const entries = Object.entries(value);
-  const told = entries.map(([name, member]) => [name.toWellFormed(), mended(member, depth + 1)] as const);
-  const isSame = told.every(([name, member], at) => name === entries[at]?.[0] && member === entries[at]?.[1]);
-  return isSame ? value : Object.fromEntries(told);
+  const replaced = entries.map(
+    ([name, member]) => [name.toWellFormed(), replaceSurrogates(member, depth + 1)] as const,
+  );
+  const isSame = replaced.every(
+    ([name, member], at) => name === entries[at]?.[0] && member === entries[at]?.[1],
+  );
+  return isSame ? value : Object.fromEntries(replaced);
 }

@@ -8,47 +8,47 @@ import {
   type ModelRequest,
 } from './model.ts';
 
-/** What a scripted model answers to one request: a message, or a fault. */
-export type ScriptedReply = MessageReply | { readonly fault: ModelError };
+/** The answer of a scripted model to one request: a message or an error. */
+export type ScriptedReply = MessageReply | { readonly error: ModelError };
 
 /** Replies in order, or a function of the request and its number (from 1). */
 export type ModelScript =
   | readonly ScriptedReply[]
   | ((request: ModelRequest, n: number) => ScriptedReply | Promise<ScriptedReply>);
 
-/** A model that says what a script tells it to, and keeps the requests it got. */
+/** A model that replies from a script and records the requests. */
 export interface ScriptedModel extends Model {
   readonly requests: readonly ModelRequest[];
 }
 
-/** The model says something; each part is streamed as a delta of its own. */
+/** A text reply; each part is streamed as a delta of its own. */
 export function text(...parts: string[]): MessageReply {
   return { blocks: [{ type: 'text', parts }] };
 }
 
-/** The model thinks, which is worth something only together with another reply. */
+/** A thinking block, to be combined with another reply. */
 export function thinking(thought: string, signature = 'scripted'): MessageReply {
   return { blocks: [{ type: 'thinking', thinking: thought, signature }] };
 }
 
-/** The model calls one tool; a string is streamed as the input's JSON as it stands, so it may be broken. */
+/** A call of one tool; a string is streamed as the raw JSON of the input, so it may be invalid. */
 export function toolUse(name: string, input: object | string = {}, id?: string): MessageReply {
   return { blocks: [{ type: 'tool_use', name, input, ...(id !== undefined && { id }) }] };
 }
 
-/** Several replies as the blocks of one message, in order; the last stop reason and usage that are given count. */
+/** Joins several replies to one message; the last stop reason and usage win. */
 export function together(...replies: MessageReply[]): MessageReply {
   return Object.assign({}, ...replies, { blocks: replies.flatMap((reply) => reply.blocks) });
 }
 
-/** The model gives no reply but this fault. */
-export function fails(fault: ModelError): ScriptedReply {
-  return { fault };
+/** A request that fails with this error. */
+export function fails(error: ModelError): ScriptedReply {
+  return { error };
 }
 
 const LIMITS: ModelLimits = { toolName: 128, contextTokens: 200_000, outputTokens: 32_000 };
 
-/** Deterministic and offline: the same script gives the same events, ids included. */
+/** A deterministic offline model: the same script gives the same events and ids. */
 export function scriptedModel(
   script: ModelScript,
   options: { name?: string; limits?: Partial<ModelLimits> } = {},
@@ -64,10 +64,10 @@ export function scriptedModel(
     requests,
     async *stream(request): AsyncGenerator<ModelEvent> {
       request.signal.throwIfAborted();
-      // The caller goes on adding to its conversation; what was sent is what it held now.
+      // A copy, because the caller keeps adding to its conversation.
       const n = requests.push({ ...request, messages: [...request.messages] });
       const reply = await unlessAborted(replyTo(request, n), request.signal);
-      if ('fault' in reply) throw reply.fault;
+      if ('error' in reply) throw reply.error;
       for (const event of replyEvents(reply, n, request.model)) {
         request.signal.throwIfAborted();
         yield event;
@@ -89,7 +89,7 @@ async function unlessAborted<T>(pending: T | Promise<T>, signal: AbortSignal): P
   }
 }
 
-/** One block of a reply that is known beforehand; a text's parts are streamed one by one. */
+/** One block of a scripted reply; the parts of a text are streamed one by one. */
 type ReplyBlock =
   | { readonly type: 'text'; readonly parts: readonly string[] }
   | { readonly type: 'thinking'; readonly thinking: string; readonly signature: string }
@@ -100,14 +100,13 @@ type ReplyBlock =
       readonly id?: string;
     };
 
-/** A reply that is known beforehand. */
 export type MessageReply = {
   readonly blocks: readonly ReplyBlock[];
   readonly stopReason?: string;
   readonly usage?: Partial<Usage>;
 };
 
-/** The events of the n-th reply, with ids that depend on nothing but n and the block's place. */
+/** The events of the n-th reply; its ids depend only on n and the position of the block. */
 export function replyEvents(reply: MessageReply, n: number, model: string): ModelEvent[] {
   const number = String(n).padStart(4, '0');
   const isCall = reply.blocks.some((block) => block.type === 'tool_use');

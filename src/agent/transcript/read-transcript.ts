@@ -4,41 +4,40 @@ import { failedOutcome, INTERRUPTED, resultBlock } from '../loop/run-calls.ts';
 import type { ModelMessage } from '../models/model.ts';
 import { type Entry, type Header, parseEntry, parseHeader, VERSION } from './transcript-entry.ts';
 
-/** Something in a file that is not as it was written, and what was made of it. */
+/** A defect of a file, and how it was handled. */
 type TranscriptDiagnostic = {
   readonly fault:
-    | 'torn'
-    | 'noise'
+    | 'truncated-line'
+    | 'invalid-line'
     | 'no-header'
     | 'later-version'
     | 'lost-parent'
     | 'other-branch'
-    | 'mended';
-  /** In one line, for a person. */
+    | 'repaired';
   readonly message: string;
 };
 
-/** A conversation as it was kept. */
+/** The contents of a transcript file. */
 export type SessionContents = {
   readonly header: Header | undefined;
   readonly title: string | undefined;
-  /** From the first to the newest, also those before a compaction; without what is about the session only. */
+  /** All entries of the conversation, oldest first, including those before a compaction; without metadata. */
   readonly entries: readonly Entry[];
-  /** The conversation as a model accepts it. */
+  /** The conversation, repaired so that a model accepts it. */
   readonly messages: readonly ModelMessage[];
-  /** What the next entry follows. */
+  /** The parent of the next entry. */
   readonly lastUuid: string | null;
   readonly diagnostics: readonly TranscriptDiagnostic[];
 };
 
-/** Reads a file's text, whatever it is: what cannot be read is left out and told about. */
+/** Reads the text of a file. Invalid lines are skipped and reported in `diagnostics`. */
 export function readTranscript(text: string): SessionContents {
   const lines = readLines(text);
   const last = lines.entries.findLast(({ type }) => type !== 'other') ?? lines.entries.at(-1);
   return contentsOf(lines, last && chainTo(lines.entries, last.uuid));
 }
 
-/** The same up to one entry, and nothing after it; nothing if the file does not have it. */
+/** Reads the conversation up to one entry; undefined if the file does not have that entry. */
 export function readTranscriptTo(text: string, uuid: string): SessionContents | undefined {
   const lines = readLines(text);
   const chain = chainTo(lines.entries, uuid);
@@ -56,14 +55,14 @@ function contentsOf(
   for (const { uuid } of chain?.orphans ?? []) {
     diagnostics.push({
       fault: 'lost-parent',
-      message: `What ${uuid} follows is lost; the entry before is taken`,
+      message: `The parent of entry ${uuid} is missing; the line before it is used instead`,
     });
   }
   const { messages, faults } = repairConversation(conversation(entries));
-  for (const fault of faults) diagnostics.push({ fault: 'mended', message: `Mended: ${fault}` });
-  const aside = countOtherBranches(all, entries);
-  if (aside > 0) {
-    diagnostics.push({ fault: 'other-branch', message: `${aside} entries belong to another branch` });
+  for (const fault of faults) diagnostics.push({ fault: 'repaired', message: `Repaired: ${fault}` });
+  const otherBranches = countOtherBranches(all, entries);
+  if (otherBranches > 0) {
+    diagnostics.push({ fault: 'other-branch', message: `${otherBranches} entries belong to another branch` });
   }
   return { header, title, entries, messages, lastUuid: entries.at(-1)?.uuid ?? null, diagnostics };
 }
@@ -82,15 +81,15 @@ function readLines(text: string): Lines {
     if (start) header ??= start;
     else if (entry?.type === 'meta') title = entry.title;
     else if (entry) entries.push(entry);
-    else diagnostics.push(skipped(at + 1, at === lines.length - 1 ? 'torn' : 'noise'));
+    else diagnostics.push(skipped(at + 1, at === lines.length - 1 ? 'truncated-line' : 'invalid-line'));
   });
   if (!header && text !== '') {
     diagnostics.push({
       fault: 'no-header',
-      message: 'The file does not say its version; it is taken for ours',
+      message: 'The file has no header; the current version is assumed',
     });
   } else if (header && header.version > VERSION) {
-    const message = `The file has version ${header.version}, which is later than ${VERSION}`;
+    const message = `The file has version ${header.version}, which is newer than ${VERSION}`;
     diagnostics.push({ fault: 'later-version', message });
   }
   return { header, title, entries, diagnostics };
@@ -116,7 +115,7 @@ function messagesOf(entry: Entry): readonly ModelMessage[] {
   }
 }
 
-/** Entries that neither belong to the conversation nor come after it. */
+/** How many entries before the last one belong to other branches. */
 function countOtherBranches(all: readonly Entry[], taken: readonly Entry[]): number {
   const last = taken.at(-1);
   const upTo = last ? all.slice(0, all.indexOf(last)) : [];
@@ -124,9 +123,9 @@ function countOtherBranches(all: readonly Entry[], taken: readonly Entry[]): num
   return upTo.filter((entry) => !kept.has(entry)).length;
 }
 
-function skipped(line: number, fault: 'torn' | 'noise'): TranscriptDiagnostic {
-  const why = fault === 'torn' ? 'was not written to its end' : 'is no entry';
-  return { fault, message: `Line ${line} ${why}; it is left out` };
+function skipped(line: number, fault: 'truncated-line' | 'invalid-line'): TranscriptDiagnostic {
+  const why = fault === 'truncated-line' ? 'is truncated' : 'is not an entry';
+  return { fault, message: `Line ${line} ${why}; it is skipped` };
 }
 
 function parseJson(line: string): unknown {
@@ -137,16 +136,16 @@ function parseJson(line: string): unknown {
   }
 }
 
-/** The entries that lead to one of them, oldest first. */
+/** The entries from the start to one entry, oldest first. */
 type Chain = {
   readonly entries: readonly Entry[];
-  /** Entries whose parent is not to be found; they are taken to follow the line before them. */
+  /** Entries whose parent is missing; they follow the line before them. */
   readonly orphans: readonly Entry[];
 };
 
 /**
  * Follows the parents from an entry back to the start. Two processes that resumed the same session write side by side
- * into its file; each of them is one branch, and a branch is a whole conversation. Nothing if there is no such entry.
+ * into its file; each of them is one branch, and a branch is a whole conversation. Undefined if there is no such entry.
  */
 export function chainTo(entries: readonly Entry[], uuid: string): Chain | undefined {
   const placeOf = new Map(entries.map((entry, at) => [entry.uuid, at]));
@@ -159,7 +158,7 @@ export function chainTo(entries: readonly Entry[], uuid: string): Chain | undefi
     found.push(entry);
     if (entry.parentUuid === null) break;
     const parent = placeOf.get(entry.parentUuid);
-    // Only ever backwards, so that no file leads in a circle.
+    // Only backwards, so that a file with a cycle cannot cause an endless loop.
     const isBefore: boolean = parent !== undefined && parent < at;
     if (!isBefore) orphans.push(entry);
     at = isBefore ? (parent as number) : at - 1;
@@ -167,21 +166,21 @@ export function chainTo(entries: readonly Entry[], uuid: string): Chain | undefi
   return { entries: found.reverse(), orphans };
 }
 
-/** A conversation that a model accepts, and in words what had to be done for it. */
+/** A conversation that a model accepts, and what had to be repaired. */
 type RepairedConversation = { readonly messages: ModelMessage[]; readonly faults: readonly string[] };
 
 type ToolUse = Extract<ModelBlock, { type: 'tool_use' }>;
 
-const GAP: UserBlock = { type: 'text', text: '[What was said here is lost.]' };
+const GAP: UserBlock = { type: 'text', text: '[A message is missing here.]' };
 
 /**
- * Makes what was left of a conversation one that a model accepts: turns alternate, the first is a user's, every call has
- * its result and every result its call. A call without one may have run: the process died in the middle.
+ * Repairs a conversation so that a model accepts it: roles alternate, the first message is the user's, every call has a
+ * result and every result a call. A call without a result may have run before the process ended.
  */
 export function repairConversation(messages: readonly ModelMessage[]): RepairedConversation {
-  const mended: ModelMessage[] = [];
+  const repaired: ModelMessage[] = [];
   const faults: string[] = [];
-  const open = () => callsOf(mended.at(-1));
+  const open = () => callsOf(repaired.at(-1));
 
   const close = (given: readonly UserBlock[]) => {
     const results = given.filter((block) => block.type === 'tool_result');
@@ -200,18 +199,18 @@ export function repairConversation(messages: readonly ModelMessage[]): RepairedC
   for (const message of joinTurns(messages.filter(({ content }) => content.length > 0))) {
     if (message.role === 'user') {
       const content = close(message.content);
-      if (content.length > 0) mended.push({ role: 'user', content });
+      if (content.length > 0) repaired.push({ role: 'user', content });
       continue;
     }
-    if (mended.at(-1)?.role !== 'user') {
+    if (repaired.at(-1)?.role !== 'user') {
       const answers = close([]);
-      if (answers.length === 0) faults.push('a turn of the user is missing');
-      mended.push({ role: 'user', content: answers.length > 0 ? answers : [GAP] });
+      if (answers.length === 0) faults.push('a user message is missing');
+      repaired.push({ role: 'user', content: answers.length > 0 ? answers : [GAP] });
     }
-    mended.push(message);
+    repaired.push(message);
   }
-  if (open().length > 0) mended.push({ role: 'user', content: close([]) });
-  return { messages: mended, faults };
+  if (open().length > 0) repaired.push({ role: 'user', content: close([]) });
+  return { messages: repaired, faults };
 }
 
 function callsOf(message: ModelMessage | undefined): ToolUse[] {

@@ -3,7 +3,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readTranscript } from './read-transcript.ts';
 
-/** A session's file; nothing of what it holds has been read. */
+/** The file of a session; its contents have not been read. */
 type StoredSession = {
   readonly sessionId: string;
   readonly path: string;
@@ -11,7 +11,7 @@ type StoredSession = {
   readonly bytes: number;
 };
 
-/** The session of that id in this project; nothing if there is none, or if the id is no session id. */
+/** The session with that id in this project; undefined if there is none or the id is invalid. */
 export async function findSession(
   root: string,
   cwd: string,
@@ -20,7 +20,7 @@ export async function findSession(
   return isSessionId(sessionId) ? stored(sessionId, sessionPath({ root, cwd, sessionId })) : undefined;
 }
 
-/** The session that was written to last, of those in which a person said something. */
+/** The most recently written session that has a user message. */
 export async function latestSession(root: string, cwd: string): Promise<StoredSession | undefined> {
   for (const session of await listSessions(root, cwd)) {
     const { entries } = readTranscript(await readFile(session.path, 'utf8'));
@@ -29,7 +29,7 @@ export async function latestSession(root: string, cwd: string): Promise<StoredSe
   return undefined;
 }
 
-/** All sessions of a project, the one written to last first. Rejects if the folder is there and cannot be read. */
+/** All sessions of a project, the most recently written first. Rejects if the folder exists and cannot be read. */
 export async function listSessions(root: string, cwd: string): Promise<StoredSession[]> {
   const folder = projectFolder(root, cwd);
   const names = await readdir(folder).catch(unlessMissing);
@@ -54,38 +54,38 @@ function unlessMissing(cause: unknown): undefined {
   if (code !== 'ENOENT' && code !== 'ENOTDIR') throw cause;
 }
 
-/** Where a conversation is kept: `root` is the person's own folder, `cwd` the project's, absolute. */
+/** Where a conversation is stored: `root` is the user's Toolplane folder, `cwd` the project's absolute path. */
 export type SessionLocation = { readonly root: string; readonly cwd: string; readonly sessionId: string };
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const ENDING = '.jsonl';
-/** File names end at 255 bytes on most systems; the hash needs its part. */
-const LONGEST = 100;
+const EXTENSION = '.jsonl';
+/** File names are limited to 255 bytes on most systems, including the hash. */
+const MAX_READABLE_LENGTH = 100;
 
-/** Whether a text from outside may name a session, and so become part of a path. */
+/** Whether a text is a session id: ids become parts of paths, so nothing else is accepted. */
 export function isSessionId(text: string): boolean {
   return UUID.test(text);
 }
 
-/** The file of a session. Throws if the id is none, since it may have come from outside. */
+/** The file of a session. Throws if the id is invalid. */
 export function sessionPath({ root, cwd, sessionId }: SessionLocation): string {
   if (!isSessionId(sessionId))
     throw new RangeError(`A session id is a UUID, not ${JSON.stringify(sessionId)}`);
-  return join(projectFolder(root, cwd), sessionId.toLowerCase() + ENDING);
+  return join(projectFolder(root, cwd), sessionId.toLowerCase() + EXTENSION);
 }
 
-/** The id that a file name stands for, if it is one of ours. */
+/** The session id of a file name; undefined for other files. */
 export function sessionIdOf(fileName: string): string | undefined {
-  const id = fileName.endsWith(ENDING) ? fileName.slice(0, -ENDING.length) : '';
+  const id = fileName.endsWith(EXTENSION) ? fileName.slice(0, -EXTENSION.length) : '';
   return isSessionId(id) ? id : undefined;
 }
 
-/** The folder of a project: its path made legible, and a hash, since `/a/b-c` and `/a/b/c` read the same. */
+/** The folder of a project: its path in readable form, and a hash, since `/a/b-c` and `/a/b/c` look the same in it. */
 export function projectFolder(root: string, cwd: string): string {
-  const legible = cwd
+  const readable = cwd
     .replace(/[^a-zA-Z0-9]+/g, '-')
     .replace(/^-/, '')
-    .slice(-LONGEST);
+    .slice(-MAX_READABLE_LENGTH);
   const hash = createHash('sha256').update(cwd).digest('hex').slice(0, 12);
-  return join(root, 'projects', legible === '' ? hash : `${legible}-${hash}`);
+  return join(root, 'projects', readable === '' ? hash : `${readable}-${hash}`);
 }

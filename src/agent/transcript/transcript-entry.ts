@@ -13,10 +13,9 @@ export type Header = {
   readonly forkedFrom?: string;
 };
 
-/** The version of the format that is written here. */
+/** The version of the file format. */
 export const VERSION = 1;
 
-/** What one line tells. */
 export type EntryBody =
   | { readonly type: 'user'; readonly content: readonly UserBlock[] }
   | {
@@ -31,15 +30,15 @@ export type EntryBody =
       readonly trigger: 'manual' | 'auto';
       readonly preTokens: number;
       readonly summary: string;
-      /** The whole conversation as it was left, so that a resumed one is what the model saw, shortened results and all. */
+      /** The whole conversation after the compaction, so that a resumed session sends what the model saw. */
       readonly messages: readonly ModelMessage[];
     }
-  /** Something about the session, not of the conversation; the last one counts. */
+  /** Metadata of the session; the last entry wins. */
   | { readonly type: 'meta'; readonly title: string }
-  /** A kind we do not know: written by a later version, carried along as it is. */
+  /** A kind written by a later version, kept unchanged. */
   | { readonly type: 'other'; readonly raw: Readonly<Record<string, unknown>> };
 
-/** Where a line stands: after its parent, which need not be the line before it. */
+/** The position of an entry: after its parent, which need not be the line before it. */
 export type Link = {
   readonly uuid: string;
   readonly parentUuid: string | null;
@@ -49,10 +48,9 @@ export type Link = {
 
 export type Entry = EntryBody & Link;
 
-/** An entry to be written; one that was already told to others under an id keeps it. */
+/** An entry to be written; an entry whose id the program already knows keeps that id. */
 export type NewEntry = EntryBody & { readonly uuid?: string; readonly timestamp?: string };
 
-/** The JSON of one line. */
 export function entryLine(entry: Entry): string {
   const { uuid, parentUuid, timestamp, sessionId, type, ...body } = entry;
   const link = { uuid, parentUuid, timestamp, sessionId };
@@ -60,7 +58,7 @@ export function entryLine(entry: Entry): string {
   return JSON.stringify(written);
 }
 
-/** What a line's JSON tells; nothing if it is no entry. Members we do not know are left out. */
+/** Parses the JSON of a line; undefined if it is not an entry. Unknown members are dropped. */
 export function parseEntry(value: unknown): Entry | undefined {
   if (!isRecord(value) || typeof value.type !== 'string' || value.type === 'header') return undefined;
   const { uuid, parentUuid, timestamp, sessionId } = value;
@@ -135,14 +133,14 @@ function isModelContent(value: unknown): value is ModelBlock[] {
   return Array.isArray(value) && value.every((block) => isBlock(block) && block.type !== 'tool_result');
 }
 
-/** Whether a block has the members that others rely on; kinds we do not know have none. */
+/** Whether a block has the members that its kind requires. */
 function isBlock(value: unknown): value is Record<string, unknown> {
   if (!isRecord(value)) return false;
-  const needed = ['type', ...(MEMBERS.get(value.type) ?? [])];
+  const needed = ['type', ...(REQUIRED_MEMBERS.get(value.type) ?? [])];
   return needed.every((name) => typeof value[name] === 'string');
 }
 
-const MEMBERS: ReadonlyMap<unknown, readonly string[]> = new Map([
+const REQUIRED_MEMBERS: ReadonlyMap<unknown, readonly string[]> = new Map([
   ['text', ['text']],
   ['thinking', ['thinking']],
   ['tool_use', ['id', 'name']],

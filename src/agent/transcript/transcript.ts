@@ -11,16 +11,16 @@ export type TranscriptOptions = SessionLocation & {
   readonly after?: string | null;
   readonly forkedFrom?: string;
   now(): Date;
-  /** Called once if the file cannot be written: the session goes on and is not kept. */
+  /** Called once if the file cannot be written; the session continues without a transcript. */
   onUnwritable(message: string): void;
 };
 
 /**
- * One session's file, made at the first entry, readable by its owner only.
+ * The transcript file of one session, created at the first entry, readable by its owner only.
  *
- * What one `append` is given goes out in one write at the file's end (`O_APPEND`). On a local disk such writes of several
- * processes do not mix, so every line stays whole; over a network file system, or if a disk is full, lines may be torn,
- * and reading leaves those out. Nothing is forced to the disk: a machine that loses power may lose the newest lines.
+ * Each `append` is one write at the end of the file (`O_APPEND`). On a local disk, such writes of several processes do not
+ * interleave; on a network file system or a full disk, lines may be truncated, and readers skip those. There is no fsync:
+ * after a power loss the newest lines may be missing.
  */
 export class Transcript implements AsyncDisposable {
   readonly path: string;
@@ -29,18 +29,18 @@ export class Transcript implements AsyncDisposable {
   #pending = '';
   #writing: Promise<void> = Promise.resolve();
   #file: FileHandle | undefined;
-  #isLost = false;
+  #isClosed = false;
 
-  /** Throws if the session's id is no UUID; touches no file. */
+  /** Throws if the session id is not a UUID. Does not touch the file. */
   constructor(options: TranscriptOptions) {
     this.path = sessionPath(options);
     this.#options = options;
     this.#lastUuid = options.after ?? null;
   }
 
-  /** Settles once the entries are written, or will never be; does not reject. Entries come in the order of the calls. */
+  /** Settles once the entries are written or writing has failed; never rejects. Entries are written in call order. */
   append(entries: readonly NewEntry[]): Promise<void> {
-    if (!this.#isLost) this.#pending += entries.map((entry) => this.#line(entry)).join('');
+    if (!this.#isClosed) this.#pending += entries.map((entry) => this.#line(entry)).join('');
     this.#writing = this.#writing.then(() => this.#write());
     return this.#writing;
   }
@@ -49,14 +49,14 @@ export class Transcript implements AsyncDisposable {
     await this.#writing;
     await this.#file?.close();
     this.#file = undefined;
-    this.#isLost = true;
+    this.#isClosed = true;
   }
 
   #line(entry: NewEntry): string {
     const { uuid = randomUUID(), timestamp = this.#options.now().toISOString() } = entry;
     const { sessionId } = this.#options;
     const line = entryLine({ ...entry, uuid, timestamp, sessionId, parentUuid: this.#lastUuid });
-    // What is said about a session is no step of its conversation.
+    // Metadata is not a step of the conversation.
     if (entry.type !== 'meta') this.#lastUuid = uuid;
     return `${line}\n`;
   }
@@ -64,22 +64,22 @@ export class Transcript implements AsyncDisposable {
   async #write(): Promise<void> {
     const text = this.#pending;
     this.#pending = '';
-    if (text === '' || this.#isLost) return;
+    if (text === '' || this.#isClosed) return;
     let isNew = false;
     try {
       if (this.#file) return await writeAll(this.#file, text);
       await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
       this.#file = await open(this.path, 'a', 0o600);
       isNew = (await this.#file.stat()).size === 0;
-      // The last line may be torn: a new one must not become its end.
+      // The last line may be truncated: the new entry must start on its own line.
       await writeAll(this.#file, isNew ? this.#header() + text : `\n${text}`);
     } catch (cause) {
-      this.#isLost = true;
-      // A session of which nothing could be written must not be offered for resuming.
+      this.#isClosed = true;
+      // An empty session must not be offered for resuming.
       if (isNew) await rm(this.path, { force: true }).catch(() => {});
       const fault = messageOf(cause);
       this.#options.onUnwritable(
-        `The session is not kept and cannot be resumed: ${this.path} cannot be written (${fault}); check the folder's owner and the room on its disk`,
+        `The session is not saved and cannot be resumed: ${this.path} cannot be written (${fault}). Check the owner of the folder and the free disk space.`,
       );
     }
   }
@@ -104,8 +104,8 @@ async function writeAll(file: FileHandle, text: string): Promise<void> {
 }
 
 /**
- * A new session that begins with another's conversation; the other's file is only read. Entries keep their ids, so that
- * what names a message of the one finds it in the other. The caller owns the transcript.
+ * Creates a session that begins with the conversation of another one. Entries keep their ids, so that a message has the
+ * same id in both. The caller owns the transcript.
  */
 export function fork(
   from: SessionContents,

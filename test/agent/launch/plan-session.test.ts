@@ -115,7 +115,12 @@ describe('plan session', () => {
       ...AROUND,
       env,
     });
-    expect(options).toMatchObject({ marks: true, leadOnly: true, reportsState: true, reportsDecisions: true });
+    expect(options).toMatchObject({
+      marks: true,
+      leadOnly: true,
+      reportsState: true,
+      reportsDecisions: true,
+    });
   });
 
   test('a rule of --disallowedTools that cannot be read is a fault', () => {

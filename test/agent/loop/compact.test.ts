@@ -74,7 +74,7 @@ const fault = new ModelError('overloaded', 'The model is overloaded');
 test.each([
   ['fails', fails(fault), fault.message],
   ['says nothing', text(' '), 'the model gave no summary'],
-  ['refuses', { ...text('no'), stopReason: 'refusal' }, 'the model refused to sum the conversation up'],
+  ['refuses', { ...text('no'), stopReason: 'refusal' }, 'the model refused to summarize the conversation'],
 ])('if the model %s, a note stands for the older part', async (_, reply, why) => {
   const { options } = setUp([reply]);
   const result = await compact(long, options);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { estimateTokens } from '../../../src/agent/loop/context-usage.ts';
 import {
-  cut,
+  cutConversation,
   joinTurns,
   shortenResults,
   shortenText,
@@ -28,7 +28,7 @@ describe('compact cut', () => {
     ['one turn', TURN, 2],
   ])('%s is kept of three with room for %i', (_, room, from) => {
     const messages = [...turn(1), ...turn(2), ...turn(3)];
-    expect(cut(messages, room)).toEqual(
+    expect(cutConversation(messages, room)).toEqual(
       from === undefined
         ? undefined
         : {
@@ -50,7 +50,7 @@ describe('compact cut', () => {
       called('b'),
       answered({ b: large }),
     ];
-    const found = cut(messages, 3000);
+    const found = cutConversation(messages, 3000);
     expect(found?.head).toEqual(turn(1));
     const [, first, , second] = found?.rest ?? [];
     expect(JSON.stringify(first)).toContain('6400 characters left out');
@@ -63,7 +63,7 @@ describe('compact cut', () => {
       answered({ [`c${n}`]: 'x'.repeat(800) }),
     ]);
     const messages = [said('the task'), ...rounds.flat()];
-    expect(cut(messages, 600)).toEqual({
+    expect(cutConversation(messages, 600)).toEqual({
       head: messages.slice(0, -4),
       prompt: said('the task').content,
       rest: messages.slice(-4),
@@ -73,14 +73,17 @@ describe('compact cut', () => {
 
   test('one round always stays, however small the room', () => {
     const messages = [said('the task'), called('a'), answered({ a: 'A' }), called('b'), answered({ b: 'B' })];
-    expect(cut(messages, 0)).toMatchObject({ head: messages.slice(0, 3), rest: messages.slice(3) });
+    expect(cutConversation(messages, 0)).toMatchObject({
+      head: messages.slice(0, 3),
+      rest: messages.slice(3),
+    });
   });
 
   test('a prompt beside results leaves them with their calls', () => {
     const results = answered({ a: 'A' });
     const mixed = { role: 'user', content: [...results.content, ...said('next').content] } as ModelMessage;
     const messages = [said('first'), called('a'), mixed, replied('ok')];
-    expect(cut(messages, 20)).toEqual({
+    expect(cutConversation(messages, 20)).toEqual({
       head: [said('first'), called('a'), results],
       prompt: said('next').content,
       rest: [replied('ok')],
@@ -93,25 +96,31 @@ describe('compact cut', () => {
     const added = { type: 'text' as const, text: '<hook>mind the gap</hook>' };
     const mixed = { role: 'user', content: [...results.content, added] } as ModelMessage;
     const messages = [...turn(1), said('task'), called('a'), mixed, called('b'), answered({ b: 'B' })];
-    expect(cut(messages, 0)).toMatchObject({ head: messages.slice(0, 7), prompt: said('task').content });
+    expect(cutConversation(messages, 0)).toMatchObject({
+      head: messages.slice(0, 7),
+      prompt: said('task').content,
+    });
   });
 
   test('an earlier summary is no prompt: it goes with what it stands before', () => {
     const first = { role: 'user', content: [summaryBlock('old'), ...said('task').content] } as ModelMessage;
     const messages = [first, called('a'), answered({ a: 'A' }), called('b'), answered({ b: 'B' })];
-    expect(cut(messages, 0)).toMatchObject({ head: messages.slice(0, 3), prompt: said('task').content });
+    expect(cutConversation(messages, 0)).toMatchObject({
+      head: messages.slice(0, 3),
+      prompt: said('task').content,
+    });
   });
 
   test('an earlier summary stays if nothing else goes', () => {
     const first = { role: 'user', content: [summaryBlock('old'), ...said('task').content] } as ModelMessage;
     const messages = [first, called('a'), answered({ a: 'x'.repeat(9000) })];
-    expect(cut(messages, 0)).toMatchObject({ head: [], prompt: first.content, droppedCount: 0 });
+    expect(cutConversation(messages, 0)).toMatchObject({ head: [], prompt: first.content, droppedCount: 0 });
   });
 
   test('neither part of a cut is refused by a model', () => {
     fc.assert(
       fc.property(conversations, fc.nat({ max: 6000 }), (messages, room) => {
-        const found = cut(messages, room);
+        const found = cutConversation(messages, room);
         if (!found) return;
         expect(faultsOf(found.head)).toEqual([]);
         expect(faultsOf([{ role: 'user', content: found.prompt }, ...found.rest])).toEqual([]);

@@ -177,7 +177,7 @@ describe('unreachable', () => {
       const asked = collect(withRetry(open(url), retry).stream(modelRequest()));
       await expect(asked).rejects.toMatchObject({ code: 'unreachable', endpoint: url });
       expect(requests()).toBe(3);
-      expect(told.map(({ fault }) => fault.endpoint)).toEqual([url, url]);
+      expect(told.map(({ error }) => error.endpoint)).toEqual([url, url]);
     });
 
     test('a server that never responds is given up after the time-out', async () => {

@@ -127,7 +127,7 @@ describe('openai', () => {
     await using api = await startOpenAiApi([{ chunks, isCut: true }, { chunks }]);
     const model = openAiModel({ baseUrl: api.url });
     await expect(collect(model.stream(modelRequest()))).rejects.toMatchObject({ code: 'unreachable' });
-    await expect(collect(model.stream(modelRequest()))).rejects.toThrow('ended in the middle');
+    await expect(collect(model.stream(modelRequest()))).rejects.toThrow('the reply was cut off');
   });
 
   test('an abort ends a half-streamed reply with its own reason and leaves the connection', async () => {
@@ -203,7 +203,7 @@ describe('openai request', () => {
 
   test.each([
     [{ type: 'text', media_type: 'text/plain', data: 'the text' }, 'the text'],
-    [{ type: 'file', file_id: 'f' }, '[document that this model cannot be sent]'],
+    [{ type: 'file', file_id: 'f' }, '[document that cannot be sent to this model]'],
   ])('the document %o is sent as the text %s', (source, content) => {
     expect(sent({ role: 'user', content: [{ type: 'document', source }] })).toEqual([
       { role: 'user', content },

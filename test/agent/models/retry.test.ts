@@ -20,16 +20,16 @@ test.each<[ModelErrorCode, number | undefined, boolean]>([
   ['unauthorized', 401, false],
   ['bad-request', 400, false],
   ['too-long', 413, false],
-])('%s (%s) is tried again: %s', (code, status, isAgain) => {
+])('%s (%s) is tried again: %s', (code, status, isRetried) => {
   const step = retryStep(new ModelError(code, 'x', { status }), 1, POLICY, 0);
-  expect(step.kind).toBe(isAgain ? 'again' : 'give-up');
+  expect(step.kind).toBe(isRetried ? 'retry' : 'give-up');
 });
 
 test.each([
-  { failures: 1, random: 1, retryAfterMs: undefined, step: { kind: 'again', delayMs: 100, maxRetries: 4 } },
-  { failures: 3, random: 1, retryAfterMs: undefined, step: { kind: 'again', delayMs: 400, maxRetries: 4 } },
-  { failures: 3, random: 0.5, retryAfterMs: undefined, step: { kind: 'again', delayMs: 300, maxRetries: 4 } },
-  { failures: 1, random: 1, retryAfterMs: 900, step: { kind: 'again', delayMs: 900, maxRetries: 4 } },
+  { failures: 1, random: 1, retryAfterMs: undefined, step: { kind: 'retry', delayMs: 100, maxRetries: 4 } },
+  { failures: 3, random: 1, retryAfterMs: undefined, step: { kind: 'retry', delayMs: 400, maxRetries: 4 } },
+  { failures: 3, random: 0.5, retryAfterMs: undefined, step: { kind: 'retry', delayMs: 300, maxRetries: 4 } },
+  { failures: 1, random: 1, retryAfterMs: 900, step: { kind: 'retry', delayMs: 900, maxRetries: 4 } },
   { failures: 1, random: 1, retryAfterMs: 5000, step: { kind: 'give-up' } },
   { failures: 5, random: 1, retryAfterMs: undefined, step: { kind: 'give-up' } },
 ])(
@@ -83,9 +83,9 @@ test('the fallback is asked by its own name after the given failures, at once, a
   expect(first.requests).toHaveLength(2);
   expect(second.requests.map((request) => request.model)).toEqual(['m-2', 'm-2']);
   expect(told.map(({ model, kind, delayMs }) => [model, kind, delayMs])).toEqual([
-    ['m-1', 'again', 100],
+    ['m-1', 'retry', 100],
     ['m-2', 'fallback', 0],
-    ['m-2', 'again', 400],
+    ['m-2', 'retry', 400],
   ]);
 });
 

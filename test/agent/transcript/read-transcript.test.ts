@@ -35,10 +35,10 @@ describe('read', () => {
   });
 
   test.each([
-    ['a torn last line', `${whole}{"type":"user","uu`, ['torn']],
+    ['a torn last line', `${whole}{"type":"user","uu`, ['truncated-line']],
     ['a last line without its end', whole.slice(0, -1), []],
-    ['noise', `${whole.replace('\n', '\nnoise\n[1]\n')}`, ['noise', 'noise']],
-    ['an entry without an id', `${whole}{"type":"user","content":[]}\n`, ['noise']],
+    ['noise', `${whole.replace('\n', '\nnoise\n[1]\n')}`, ['invalid-line', 'invalid-line']],
+    ['an entry without an id', `${whole}{"type":"user","content":[]}\n`, ['invalid-line']],
     ['blank lines', whole.replaceAll('\n', '\n\n'), []],
     ['a later version', whole.replace('"version":1', '"version":2'), ['later-version']],
     ['no header', whole.slice(whole.indexOf('\n') + 1), ['no-header']],
@@ -55,7 +55,7 @@ describe('read', () => {
 
   test('a diagnostic names its line', () => {
     expect(readTranscript(`${whole}{`).diagnostics).toEqual([
-      { fault: 'torn', message: 'Line 6 was not written to its end; it is left out' },
+      { fault: 'truncated-line', message: 'Line 6 is truncated; it is skipped' },
     ]);
   });
 
@@ -128,14 +128,14 @@ describe('read', () => {
     const read = readTranscript(fileOf(linked(bodies([said('go'), called('a')]))));
     expect(faultsOf(read.messages)).toEqual([]);
     expect(JSON.stringify(read.messages.at(-1))).toContain('it may have run');
-    expect(read.diagnostics.map(({ fault }) => fault)).toEqual(['mended']);
+    expect(read.diagnostics.map(({ fault }) => fault)).toEqual(['repaired']);
   });
 
   test('a line that is lost in the middle takes no other with it', () => {
     const lines = whole.split('\n');
     const text = lines.toSpliced(3, 1).join('\n');
     expect(readTranscript(text).messages).toHaveLength(4);
-    expect(faults(text)).toEqual(['lost-parent', 'mended']);
+    expect(faults(text)).toEqual(['lost-parent', 'repaired']);
   });
 
   test('a conversation is read up to one entry', () => {
@@ -170,10 +170,10 @@ describe('read', () => {
         const bytes = Buffer.from(fileOf(linked(bodies(given))));
         const read = readTranscript(bytes.subarray(0, Math.floor(bytes.length * part)).toString());
         expect(faultsOf(read.messages)).toEqual([]);
-        const isMended = read.diagnostics.some(({ fault }) => fault === 'mended');
-        const untouched = isMended ? read.messages.slice(0, -1) : read.messages;
+        const isRepaired = read.diagnostics.some(({ fault }) => fault === 'repaired');
+        const untouched = isRepaired ? read.messages.slice(0, -1) : read.messages;
         expect(untouched).toEqual(given.slice(0, untouched.length));
-        expect(read.diagnostics.filter(({ fault }) => fault === 'noise')).toEqual([]);
+        expect(read.diagnostics.filter(({ fault }) => fault === 'invalid-line')).toEqual([]);
       }),
     );
   });
@@ -240,7 +240,7 @@ describe('mend', () => {
     content: 'The call was interrupted before it gave a result; it may have run.',
     is_error: true,
   });
-  const gap = said('[What was said here is lost.]');
+  const gap = said('[A message is missing here.]');
   const user = (...content: unknown[]) => ({ role: 'user', content }) as ModelMessage;
 
   test.each([
@@ -290,7 +290,7 @@ describe('mend', () => {
       'the call a of Read has no result',
       'a result for x answers no call',
     ]);
-    expect(repairConversation([replied('ok')]).faults).toEqual(['a turn of the user is missing']);
+    expect(repairConversation([replied('ok')]).faults).toEqual(['a user message is missing']);
   });
 
   test('a whole conversation is left as it is', () => {

@@ -74,7 +74,7 @@ describe('transcript', () => {
     await second.append(bodies([said('c')]));
     const read = await contents(second);
     expect(read.messages).toEqual([said('a'), replied('b'), said('c')]);
-    expect(read.diagnostics.map(({ fault }) => fault)).toEqual(['noise']);
+    expect(read.diagnostics.map(({ fault }) => fault)).toEqual(['invalid-line']);
   });
 
   test('a folder that cannot be written is reported once, and nothing else happens', async () => {

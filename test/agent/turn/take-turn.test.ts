@@ -224,22 +224,22 @@ describe('session turns', () => {
   });
 
   test('states are told when asked for: running, waiting for somebody, running, idle', async () => {
-    for (const tellsState of [true, false]) {
+    for (const reportsState of [true, false]) {
       const { send, ask, asked, answer, result, find, seen } = raw(
         [toolUse('Read', { file_path: '/etc/hostname' }, 't1'), text('ok')],
-        { reportsState: tellsState, builtIns: ['Read'] },
+        { reportsState, builtIns: ['Read'] },
       );
       await send(user('go'));
       const { request_id } = await asked('can_use_tool');
       expect(await ask('initialize')).toMatchObject({ response: { session_state: 'requires_action' } });
       await answer(request_id, { behavior: 'deny', message: 'no' });
       await result();
-      if (tellsState) await find(({ state }) => state === 'idle');
+      if (reportsState) await find(({ state }) => state === 'idle');
       const states = seen.flatMap(({ subtype, state, sdk_host_only }) =>
         subtype === 'session_state_changed' ? [[state, sdk_host_only]] : [],
       );
       expect(states).toEqual(
-        tellsState ? ['running', 'requires_action', 'running', 'idle'].map((state) => [state, true]) : [],
+        reportsState ? ['running', 'requires_action', 'running', 'idle'].map((state) => [state, true]) : [],
       );
     }
   });

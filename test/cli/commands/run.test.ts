@@ -152,7 +152,7 @@ describe('run', () => {
     const args = ['run', '--model', await scripted('Hello.'), '--mcp-config', config({ odd: odd() }), 'hi'];
     const { code, stdout, stderr } = await runCli(args, '', { env: { TOOLPLANE_HOME: home } });
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'Hello.\n' });
-    expect(stderr).toMatch(/^toolplane: The session is not kept and cannot be resumed: /m);
+    expect(stderr).toMatch(/^toolplane: The session is not saved and cannot be resumed: /m);
     expect(stderr).toMatch(/^toolplane: what tools of "odd" (were is not known|are is remembered)/m);
   });
 
