@@ -133,7 +133,7 @@ const PURE = [
   'src/mcp/servers/server-status.ts',
   'src/mcp/servers/server-state.ts',
   'src/protocol/**/*.ts',
-  'src/sdk/options/argv.ts',
+  'src/sdk/options/launch-flags.ts',
   'src/sdk/options/check-options.ts',
   'src/sdk/handlers/hooks.ts',
   'src/sdk/options/mcp-servers.ts',

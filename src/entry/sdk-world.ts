@@ -6,7 +6,7 @@ import { memoryLinks } from '../control/memory-link.ts';
 import { ExitFault } from '../control/process-link.ts';
 import { messageOf, SdkError } from '../protocol/sdk-error.ts';
 import { guarded, type SdkWorld } from '../sdk/conversation/conversation.ts';
-import type { AgentLaunch, Options } from '../sdk/options/options.ts';
+import type { LaunchPlan, Options } from '../sdk/options/options.ts';
 import { VERSION } from './version.ts';
 
 const DEBUG_WORDS = new Set(['1', 'true', 'frames', '*']);
@@ -33,7 +33,7 @@ export function realWorld(): SdkWorld {
 const DEFAULT_GRACE_MS = 5_000;
 
 /** The agent of this package, in this process. It is loaded now and not before, so that importing the package costs nothing. */
-function openOwnAgent(launched: AgentLaunch, options: Options, warn: SdkWorld['warn']): AgentLink {
+function openOwnAgent(launched: LaunchPlan, options: Options, warn: SdkWorld['warn']): AgentLink {
   const { program, agent, fail } = memoryLinks();
   const stop = new AbortController();
   const stderr = options.stderr && guarded('stderr', options.stderr, warn);
@@ -42,9 +42,9 @@ function openOwnAgent(launched: AgentLaunch, options: Options, warn: SdkWorld['w
     else warn({ code: 'TOOLPLANE_AGENT', message: text });
   };
   const run = async () => {
-    const { launch } = await load();
+    const { checkFlags, launch } = await load();
     const session = await launch(agent, {
-      argv: launched.argv,
+      flags: checkFlags(launched.flags),
       env: launched.env,
       cwd: resolve(launched.cwd ?? '.'),
       home: launched.env.HOME ?? homedir(),
@@ -68,9 +68,13 @@ function openOwnAgent(launched: AgentLaunch, options: Options, warn: SdkWorld['w
   };
 }
 
-async function load(): Promise<typeof import('../agent/launch/launch.ts')> {
+async function load() {
   try {
-    return await import('../agent/launch/launch.ts');
+    const [{ launch }, { checkFlags }] = await Promise.all([
+      import('../agent/launch/launch.ts'),
+      import('../agent/launch/parse-flags.ts'),
+    ]);
+    return { launch, checkFlags };
   } catch (cause) {
     throw new SdkError('spawn-failed', `The agent of toolplane cannot be loaded: ${messageOf(cause)}`, {
       cause,

@@ -92,7 +92,12 @@ const toolSearch: FlagKind<ToolSearchSetting> = {
   read: readToolSearch,
 };
 
-const on: FlagKind<boolean> = { takes: 'none', what: 'no value', read: () => true };
+const on: FlagKind<boolean> = {
+  takes: 'none',
+  what: 'no value',
+  read: () => true,
+  accept: (value) => value === true || undefined,
+};
 
 const text: FlagKind<string> = { takes: 'one', what: 'a text', read: (value) => value };
 
@@ -101,6 +106,7 @@ const list: FlagKind<string[]> = {
   takes: 'many',
   what: 'a list',
   read: (value, form) => splitList(value, form === 'joined' ? /,/ : /[,\s]/),
+  accept: (value) => (isTexts(value) ? trimmed(value) : undefined),
 };
 
 const number: FlagKind<number> = {
@@ -108,12 +114,15 @@ const number: FlagKind<number> = {
   what: 'a number, 0 or more',
   read: (value) =>
     value.trim() !== '' && Number(value) >= 0 && Number.isFinite(+value) ? +value : undefined,
+  accept: (value) => (Number.isFinite(value) && Number(value) >= 0 ? Number(value) : undefined),
 };
 
 const jsonObject: FlagKind<Record<string, unknown>> = {
   takes: 'one',
   what: 'a JSON object',
   read: parseObject,
+  // A copy: the program may change its own.
+  accept: (value) => parseObject(JSON.stringify(value) ?? ''),
 };
 
 /** Each value is one item, whatever it contains. */
@@ -215,6 +224,8 @@ type FlagKind<T> = {
   readonly what: string;
   /** Undefined if the text is none of these. */
   read(text: string, form: ValueForm): T | undefined;
+  /** The same for a value that a program in this process gives; without it, such a value is a text too. */
+  accept?(value: unknown): T | undefined;
 };
 
 /** `--name=value` is written by programs, `--name value` also by people, who put blanks between the items of a list. */
@@ -226,6 +237,7 @@ function count(least: number): FlagKind<number> {
     takes: 'one',
     what: `a whole number, ${least} or more`,
     read: (value) => (/^\d+$/.test(value.trim()) && Number(value) >= least ? Number(value) : undefined),
+    accept: (value) => (Number.isInteger(value) && Number(value) >= least ? Number(value) : undefined),
   };
 }
 
@@ -257,7 +269,15 @@ function splitList(value: string, separator: RegExp): string[] {
     if (depth === 0 && separator.test(character)) items.push('');
     else items[items.length - 1] += character;
   }
+  return trimmed(items);
+}
+
+function trimmed(items: readonly string[]): string[] {
   return items.map((item) => item.trim()).filter((item) => item !== '');
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
 /** Every flag with what becomes of it, one a line, for `--help`. */

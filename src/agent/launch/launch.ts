@@ -24,7 +24,7 @@ import type { ConfiguredNames } from '../session/server-status.ts';
 import { chooseModel } from './choose-model.ts';
 import type { AgentFlags } from './flag-table.ts';
 import { openConversation } from './open-conversation.ts';
-import { parseFlags } from './parse-flags.ts';
+import type { ParsedFlags } from './parse-flags.ts';
 import {
   configEnvironment,
   type LaunchEnvironment,
@@ -36,7 +36,8 @@ import {
 
 /** What an agent is started with, as a process or in one. */
 export type Launch = LaunchEnvironment & {
-  readonly argv: readonly string[];
+  /** Its command line, or the options of a program in this process. */
+  readonly flags: ParsedFlags;
   readonly now: () => Date;
   /** Hears what has no effect, one line each. */
   readonly note: (text: string) => void;
@@ -48,7 +49,7 @@ export type Launch = LaunchEnvironment & {
 export async function launch(link: AgentLink, given: Launch): Promise<AgentSession> {
   const { note, now, signal } = given;
   const cwd = directory(given.cwd);
-  const parsed = parseFlags(given.argv);
+  const parsed = given.flags;
   const { flags } = parsed;
   const [prompts, configuration] = await Promise.all([
     readPromptFiles(flags, cwd),

@@ -1,6 +1,7 @@
 import { nearest } from '../../base/text/nearest.ts';
 import { redactText } from '../../base/text/redact.ts';
-import { type AgentFlags, FLAGS, type FlagRow, type ValueForm } from './flag-table.ts';
+import { flagArgv, type LaunchFlag } from '../../protocol/launch-flag.ts';
+import { type AgentFlags, FLAGS, type FlagRow } from './flag-table.ts';
 
 /** What a command line says, what is wrong with it, and what of it has no effect; no value stands in either text. */
 export type ParsedFlags = {
@@ -9,20 +10,32 @@ export type ParsedFlags = {
   readonly notes: readonly string[];
 };
 
-/** Reads an agent's arguments; total. Of a flag given twice the last value counts, the items of lists add up. */
+/** Parses an agent's command line; total. Of a flag given twice the last value counts, the items of lists add up. */
 export function parseFlags(argv: readonly string[]): ParsedFlags {
+  return collectFlags(readArguments(argv));
+}
+
+/** The same for the options that a program in this process starts an agent with. */
+export function checkFlags(flags: readonly LaunchFlag[]): ParsedFlags {
+  return collectFlags(readLaunchFlags(flags));
+}
+
+type Given =
+  | { kind: 'flag'; name: string; row: FlagRow; values: unknown[] }
+  | { kind: 'fault'; text: string };
+
+function collectFlags(all: Iterable<Given>): ParsedFlags {
   const flags: Record<string, unknown> = {};
   const faults: string[] = [];
   const notes = new Set<string>();
-  for (const given of readArguments(argv)) {
+  for (const given of all) {
     if (given.kind === 'fault') {
       faults.push(given.text);
       continue;
     }
-    const { name, row } = given;
+    const { name, row, values } = given;
     const { use, kind, member } = row;
     if (use.as === 'refused') faults.push(`${name} is not supported: ${use.instead}`);
-    const values = given.values.map((value) => kind.read(value, given.form));
     if (values.includes(undefined)) {
       if (use.as !== 'refused') faults.push(`${name} takes ${kind.what}`);
       continue;
@@ -37,9 +50,23 @@ export function parseFlags(argv: readonly string[]): ParsedFlags {
   return { flags: flags as AgentFlags, faults, notes: [...notes] };
 }
 
-type Given =
-  | { kind: 'flag'; name: string; row: FlagRow; values: string[]; form: ValueForm }
-  | { kind: 'fault'; text: string };
+function* readLaunchFlags(flags: readonly LaunchFlag[]): Generator<Given> {
+  for (const flag of flags) {
+    const row = Object.hasOwn(FLAGS, flag.name) ? FLAGS[flag.name] : undefined;
+    if (flag.isText && flag.value !== true && row?.kind.takes === 'none') {
+      yield { kind: 'fault', text: `--${flag.name} takes ${row.kind.what}` };
+      continue;
+    }
+    if (flag.isText || !row) {
+      yield* readArguments(flagArgv(flag));
+      continue;
+    }
+    const { accept, read } = row.kind;
+    const text = typeof flag.value === 'string' ? flag.value : '';
+    const value = accept && typeof flag.value !== 'string' ? accept(flag.value) : read(text, 'joined');
+    yield { kind: 'flag', name: `--${flag.name}`, row, values: [value] };
+  }
+}
 
 function* readArguments(argv: readonly string[]): Generator<Given> {
   let at = 0;
@@ -65,12 +92,13 @@ function* readArguments(argv: readonly string[]): Generator<Given> {
     if (joined === undefined) at = end;
     if (takes === 'none') {
       yield joined === undefined
-        ? { kind: 'flag', name, row, values: [''], form: 'apart' }
+        ? { kind: 'flag', name, row, values: [row.kind.read('', 'apart')] }
         : { kind: 'fault', text: `${name} takes ${what}` };
     } else if (values.length === 0) {
       yield { kind: 'fault', text: `${name} takes ${what}, and none follows` };
     } else {
-      yield { kind: 'flag', name, row, values, form: joined === undefined ? 'apart' : 'joined' };
+      const form = joined === undefined ? 'apart' : 'joined';
+      yield { kind: 'flag', name, row, values: values.map((value) => row.kind.read(value, form)) };
     }
   }
 }

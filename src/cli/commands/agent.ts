@@ -28,14 +28,17 @@ export function defineAgent(command: Command): void {
 
 /** Ends when the program has gone and its turns are done, or with a signal. */
 async function runAgent(argv: readonly string[], output: Writable): Promise<void> {
-  const { launch } = await import('../../agent/launch/launch.ts');
+  const [{ launch }, { parseFlags }] = await Promise.all([
+    import('../../agent/launch/launch.ts'),
+    import('../../agent/launch/parse-flags.ts'),
+  ]);
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => stop.abort());
   const note = (text: string) => void process.stderr.write(`toolplane agent: ${neutralise(text)}\n`);
   const link = streamLink({ input: process.stdin, output }, { maxLineLength: MAX_LINE_LENGTH, onNoise });
   try {
     const session = await launch(link, {
-      argv,
+      flags: parseFlags(argv),
       env: { ...process.env },
       cwd: process.cwd(),
       home: process.env.HOME ?? homedir(),

@@ -8,15 +8,15 @@ import { AbortError, messageOf } from '../../protocol/sdk-error.ts';
 import { replaceReply, serveAgent } from '../handlers/agent-requests.ts';
 import { Bridge } from '../handlers/bridge.ts';
 import { type RegisteredHooks, registerHooks } from '../handlers/hooks.ts';
-import { buildArgv, buildEnvironment, type Environment } from '../options/argv.ts';
 import { checkOptions, optionWarnings } from '../options/check-options.ts';
+import { buildEnvironment, type Environment, launchFlags } from '../options/launch-flags.ts';
 import {
   describeServers,
   prepareServersForCli,
   type SplitServers,
   splitServers,
 } from '../options/mcp-servers.ts';
-import type { AgentLaunch, McpServerConfig, Options } from '../options/options.ts';
+import type { LaunchPlan, McpServerConfig, Options } from '../options/options.ts';
 import {
   buildInitialize,
   checkSupport,
@@ -72,8 +72,8 @@ export class Conversation {
       observer: telemetry?.observer,
     });
     const inherited = world.environment();
-    const launch: AgentLaunch = {
-      argv: buildArgv(options, configText(this.#servers, options)),
+    const launch: LaunchPlan = {
+      flags: launchFlags(options, configText(this.#servers, options)),
       cwd: options.cwd,
       env: buildEnvironment(options, inherited),
     };
@@ -255,7 +255,7 @@ export type SdkWorld = {
   /** The environment a started agent inherits, read anew for each conversation. */
   environment(): Environment;
   /** The agent when the options name none. */
-  openDefault(launch: AgentLaunch, options: Options): AgentLink;
+  openDefault(launch: LaunchPlan, options: Options): AgentLink;
   warn(warning: { code: string; message: string }): void;
   /** Where frames are printed when somebody debugs. */
   print(line: string): void;

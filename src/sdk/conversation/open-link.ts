@@ -3,8 +3,9 @@ import { basename, isAbsolute, resolve } from 'node:path';
 import type { AgentLink } from '../../control/link.ts';
 import { ExitFault, spawnAgent } from '../../control/process-link.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
+import { launchArgv } from '../../protocol/launch-flag.ts';
 import { messageOf, SdkError } from '../../protocol/sdk-error.ts';
-import type { AgentLaunch, Options } from '../options/options.ts';
+import type { LaunchPlan, Options } from '../options/options.ts';
 import type { TurnState } from './turn-end.ts';
 
 const DEFAULT_LINE_LENGTH = 64 * 1024 * 1024;
@@ -21,18 +22,20 @@ type AgentListeners = {
 /** A link to the agent the options name: given by the caller, started as a process, or the default one. */
 export function openLink(
   options: Options,
-  launch: AgentLaunch,
-  openDefault: (launch: AgentLaunch, options: Options) => AgentLink,
+  launch: LaunchPlan,
+  openDefault: (launch: LaunchPlan, options: Options) => AgentLink,
   listeners: AgentListeners,
 ): AgentLink {
-  if (options.link) return options.link(launch);
-  const { pathToClaudeCodeExecutable: path, spawnClaudeCodeProcess: spawn } = options;
   if (isDefaultAgent(options)) return openDefault(launch, options);
-  if (path && !spawn && isMissing(path, launch.cwd)) {
+  const { flags, cwd, env } = launch;
+  const argv = launchArgv(flags);
+  if (options.link) return options.link({ argv, cwd, env });
+  const { pathToClaudeCodeExecutable: path, spawnClaudeCodeProcess: spawn } = options;
+  if (path && !spawn && isMissing(path, cwd)) {
     throw new SdkError('spawn-failed', `options.pathToClaudeCodeExecutable: ${path} does not exist`);
   }
   return spawnAgent(
-    { ...commandFor(path ?? 'claude', options, launch.argv), cwd: launch.cwd, env: launch.env },
+    { ...commandFor(path ?? 'claude', options, argv), cwd, env },
     {
       maxLineLength: options.maxLineLength ?? DEFAULT_LINE_LENGTH,
       onNoise: listeners.onNoise,

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { Context, Counter, Histogram, Span, TextMapGetter } from '@opentelemetry/api';
 import type { CallObserver, CallOutcome } from '../../tool-server/context.ts';
-import type { Environment } from '../options/argv.ts';
+import type { Environment } from '../options/launch-flags.ts';
 import type { ToolUseWatcher } from './tool-uses.ts';
 
 /** Tracing of one query's tool calls. Names, outcomes and durations; never arguments or results. */

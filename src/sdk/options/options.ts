@@ -1,6 +1,7 @@
 import type { AgentLink } from '../../control/link.ts';
 import type { SpawnedProcess, SpawnRequest } from '../../control/process-link.ts';
 import type { HookEvent, HookInput, HookJSONOutput, McpServerProvenance } from '../../protocol/hook.ts';
+import type { LaunchFlag } from '../../protocol/launch-flag.ts';
 import type { PermissionMode, PermissionResult, PermissionUpdate } from '../../protocol/permission.ts';
 import type { ExternalServerEntry } from '../../protocol/server-entry.ts';
 import type { SdkServer, SdkServerEntry } from '../../tool-server/sdk-server.ts';
@@ -143,7 +144,10 @@ export type OwnOptions = {
 /** Options of `query()`, `startup()` and `AgentClient.open()`. */
 export type Options = OfficialOptions & OwnOptions;
 
-/** Everything an agent is started with. */
+/** Everything an agent is started with, as values; for a process `flags` become its command line. */
+export type LaunchPlan = Omit<AgentLaunch, 'argv'> & { readonly flags: readonly LaunchFlag[] };
+
+/** Everything an agent process is started with. */
 export type AgentLaunch = {
   argv: string[];
   cwd: string | undefined;

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { launch } from '../../../src/agent/launch/launch.ts';
+import { parseFlags } from '../../../src/agent/launch/parse-flags.ts';
 import type { AgentSession } from '../../../src/agent/session/agent-session.ts';
 import { decideServers, trustDirectory } from '../../../src/config/approval/approval-store.ts';
 import type { AgentLink } from '../../../src/control/link.ts';
@@ -17,7 +18,7 @@ describe('configured', () => {
     const notes: string[] = [];
     const stop = new AbortController();
     const session = await launch(agent, {
-      argv: ['--no-session-persistence', '--tools=', '--model=rehearsal', ...argv],
+      flags: parseFlags(['--no-session-persistence', '--tools=', '--model=rehearsal', ...argv]),
       env: { ...place.env, ...env },
       cwd: place.project,
       home: place.userHome,
@@ -283,7 +284,7 @@ describe('broken settings', () => {
     const stop = new AbortController();
     const notes: string[] = [];
     const session = await launch(agent, {
-      argv: ['--no-session-persistence', '--tools=Bash', '--model=rehearsal'],
+      flags: parseFlags(['--no-session-persistence', '--tools=Bash', '--model=rehearsal']),
       env: { ...place.env, PATH: process.env.PATH },
       cwd: place.project,
       home: place.userHome,

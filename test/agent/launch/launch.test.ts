@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Launch, launch } from '../../../src/agent/launch/launch.ts';
+import { parseFlags } from '../../../src/agent/launch/parse-flags.ts';
 import { memoryLinks } from '../../../src/control/memory-link.ts';
 import { query } from '../../../src/entry/index.ts';
 import type { Frame } from '../../../src/protocol/control-frame.ts';
@@ -12,19 +13,20 @@ import { after, error, text } from '../../support/model-reply.ts';
 
 describe('launch', () => {
   const NOW = new Date('2026-01-02T03:04:05Z');
+  type Given = Partial<Launch> & { readonly argv?: readonly string[] };
 
-  function surroundings(more: Partial<Launch> = {}): Launch & { notes: string[] } {
+  function surroundings({ argv = [], ...more }: Given = {}): Launch & { notes: string[] } {
     const notes: string[] = [];
     const signal = new AbortController().signal;
     const note = (line: string) => void notes.push(line);
-    const argv = ['--no-session-persistence', '--tools=', ...(more.argv ?? [])];
+    const flags = parseFlags(['--no-session-persistence', '--tools=', ...argv]);
     const around = { env: {}, cwd: tmpdir(), home: '/nowhere', version: '1', now: () => NOW };
-    return { ...around, note, signal, ...more, argv, notes };
+    return { ...around, note, signal, ...more, flags, notes };
   }
 
   const prompt = (content: string): Frame => ({ type: 'user', message: { role: 'user', content } });
 
-  async function run(more: Partial<Launch>, content: string) {
+  async function run(more: Given, content: string) {
     const links = memoryLinks();
     const given = surroundings(more);
     const session = await launch(links.agent, given);
@@ -125,7 +127,7 @@ describe('launch', () => {
     const env = { ANTHROPIC_BASE_URL: api.url };
     const keeping = async (argv: string[], content: string) => {
       const links = memoryLinks();
-      const session = await launch(links.agent, { ...surroundings({ env, home }), argv });
+      const session = await launch(links.agent, { ...surroundings({ env, home }), flags: parseFlags(argv) });
       await links.program.send(prompt(content));
       for await (const frame of links.program.frames) if (frame.type === 'result') links.program.end();
       await session.done;
@@ -141,7 +143,10 @@ describe('launch', () => {
     const home = await mkdtemp(join(tmpdir(), 'launch-'));
     onTestFinished(() => rm(home, { recursive: true }));
     const env = { TOOLPLANE_HOME: home };
-    const started = launch(memoryLinks().agent, { ...surroundings({ env }), argv: ['--continue'] });
+    const started = launch(memoryLinks().agent, {
+      ...surroundings({ env }),
+      flags: parseFlags(['--continue']),
+    });
     await expect(started).rejects.toThrow('--continue: there is no conversation in');
   });
 });

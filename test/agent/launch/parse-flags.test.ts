@@ -2,9 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type AgentFlags, FLAGS } from '../../../src/agent/launch/flag-table.ts';
 
-import { parseFlags } from '../../../src/agent/launch/parse-flags.ts';
+import { checkFlags, parseFlags } from '../../../src/agent/launch/parse-flags.ts';
+import { launchArgv } from '../../../src/protocol/launch-flag.ts';
 import { PERMISSION_MODES } from '../../../src/protocol/permission.ts';
-import { buildArgv } from '../../../src/sdk/options/argv.ts';
+import { launchFlags } from '../../../src/sdk/options/launch-flags.ts';
 import type { Options } from '../../../src/sdk/options/options.ts';
 
 const SECRET = 'sk-ant-0123456789abcdef';
@@ -179,11 +180,35 @@ describe('what the SDK half writes is read back', () => {
   test('every option that shows on the command line', () => {
     fc.assert(
       fc.property(options, fc.option(words, { nil: undefined }), (given, mcpConfig) => {
-        const { flags, faults } = parseFlags(buildArgv(given, mcpConfig));
+        const launched = launchFlags(given, mcpConfig);
+        const parsed = parseFlags(launchArgv(launched));
+        const { flags, faults } = parsed;
         expect(flags).toEqual(expectedOf(given, mcpConfig));
         expect(faults.filter((fault) => !fault.includes(' is not supported: '))).toEqual([]);
+        expect(checkFlags(launched)).toEqual(parsed);
       }),
     );
+  });
+
+  test.each<[Options]>([
+    [{ maxBudgetUsd: 1, effort: 'low', outputFormat: { type: 'json_schema', schema: {} } }],
+    [{ extraArgs: { nosuch: 'x', 'max-turns': 'many', 'tool-search': 'on', debug: null, settings: '-x' } }],
+    [
+      {
+        extraArgs: { allowedTools: 'Read Grep', model: '' },
+        allowedTools: [' A ', 'B'],
+      },
+    ],
+    [{ thinking: { type: 'enabled', budgetTokens: 1.5 }, plugins: [{ type: 'local', path: 'a' }] }],
+    [{ plugins: [{ type: 'local', path: 'a', skipMcpDiscovery: true }], permissionPromptToolName: 'x' }],
+  ])('a program in this process and a command line are told the same of %j', (given) => {
+    const launched = launchFlags(given, undefined);
+    expect(checkFlags(launched)).toEqual(parseFlags(launchArgv(launched)));
+  });
+
+  test('a flag without a value takes none from extraArgs', () => {
+    const launched = launchFlags({ extraArgs: { 'strict-mcp-config': 'yes' } }, undefined);
+    expect(checkFlags(launched).faults).toEqual(['--strict-mcp-config takes no value']);
   });
 
   test.each([
@@ -201,7 +226,9 @@ describe('what the SDK half writes is read back', () => {
     [{ skills: ['pdf'] }, { allowedTools: ['Skill(pdf)'] }],
     [{ sandbox: { enabled: false } }, { settings: '{"sandbox":{"enabled":false}}' }],
   ] as [Options, AgentFlags][])('%j', (given, flags) => {
-    expect(parseFlags(buildArgv(given, undefined))).toEqual({ flags, faults: [], notes: [] });
+    const launched = launchFlags(given, undefined);
+    expect(parseFlags(launchArgv(launched))).toEqual({ flags, faults: [], notes: [] });
+    expect(checkFlags(launched)).toEqual({ flags, faults: [], notes: [] });
   });
 
   function expectedOf(given: Options, mcpConfig: string | undefined): AgentFlags {

@@ -1,16 +1,17 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { ExitFault, type SpawnRequest } from '../../../src/control/process-link.ts';
+import { launchArgv } from '../../../src/protocol/launch-flag.ts';
 import { SdkError } from '../../../src/protocol/sdk-error.ts';
 import { commandFor, explainExit, openLink } from '../../../src/sdk/conversation/open-link.ts';
-import type { AgentLaunch, Options } from '../../../src/sdk/options/options.ts';
+import type { LaunchPlan, Options } from '../../../src/sdk/options/options.ts';
 import { AgentScript } from '../../../src/sdk/testing/agent-script.ts';
 import { collect } from '../../support/collect.ts';
 
 describe('open link', () => {
   const HERE = fileURLToPath(new URL('.', import.meta.url)).replace(/[/\\]$/, '');
 
-  const launch: AgentLaunch = { argv: ['--verbose'], cwd: '/somewhere', env: { A: 'b' } };
+  const launch: LaunchPlan = { flags: [], cwd: '/somewhere', env: { A: 'b' } };
   const none = () => {
     throw new Error('no default');
   };
@@ -30,13 +31,14 @@ describe('open link', () => {
     ['/a/cli.mtsx', {}, '/a/cli.mtsx', ['--verbose']],
     ['/a/cli.exe', { executableArgs: ['-x'] }, '/a/cli.exe', ['-x', '--verbose']],
   ])('%s with %o is run as %s', (path, options, command, args) => {
-    expect(commandFor(path, options, launch.argv)).toEqual({ command, args });
+    expect(commandFor(path, options, ['--verbose'])).toEqual({ command, args });
   });
 
   test('a link that is given is used, with what an agent would be started with', () => {
     const script = new AgentScript();
     const link = open({ ...script.options, pathToClaudeCodeExecutable: '/ignored' });
-    expect([link, script.launch]).toEqual([script.agent.link, launch]);
+    const { flags, ...place } = launch;
+    expect([link, script.launch]).toEqual([script.agent.link, { argv: launchArgv(flags), ...place }]);
   });
 
   test('without an agent the default one is asked for', () => {
@@ -80,8 +82,7 @@ describe('open link', () => {
     ] as const) {
       const options: Options = { pathToClaudeCodeExecutable: path, executableArgs: [...before] };
       const { PATH } = process.env;
-      const argv = ['introduce'];
-      const link = openLink(options, { argv, cwd: HERE, env: { PATH } }, none, { onNoise: () => {} });
+      const link = openLink(options, { ...launch, cwd: HERE, env: { PATH } }, none, { onNoise: () => {} });
       const [introduced] = await collect(link.frames);
       expect(introduced).toMatchObject({ type: 'introduced', cwd: HERE });
     }
@@ -124,7 +125,7 @@ describe('open link', () => {
     };
     expect(() => open({ ...options, spawnClaudeCodeProcess: spawn })).toThrow('not today');
     expect(requests).toEqual([
-      { command, args: ['--verbose'], cwd: '/somewhere', env: { A: 'b' }, signal: expect.any(AbortSignal) },
+      { command, args: launchArgv([]), cwd: '/somewhere', env: { A: 'b' }, signal: expect.any(AbortSignal) },
     ]);
   });
 });

@@ -2,7 +2,7 @@ import type { SDKMessage } from '../../../src/protocol/agent-message.ts';
 import { SdkError } from '../../../src/protocol/sdk-error.ts';
 import { type AgentClient, createAgentClient } from '../../../src/sdk/agent-client.ts';
 import type { SdkWorld } from '../../../src/sdk/conversation/conversation.ts';
-import type { Environment } from '../../../src/sdk/options/argv.ts';
+import type { Environment } from '../../../src/sdk/options/launch-flags.ts';
 import { splitServers } from '../../../src/sdk/options/mcp-servers.ts';
 import type { McpServerConfig, Options } from '../../../src/sdk/options/options.ts';
 import { createQuery, type Prompt, type Query } from '../../../src/sdk/query.ts';

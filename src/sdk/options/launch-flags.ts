@@ -1,28 +1,26 @@
 import { isRecord } from '../../base/json-value.ts';
+import type { LaunchFlag } from '../../protocol/launch-flag.ts';
 import type { Options, Settings } from './options.ts';
 
-/** The agent's arguments for these options, in the incumbent's order. `mcpConfig` is the text made from the servers. */
-export function buildArgv(options: Options, mcpConfig: string | undefined): string[] {
-  const argv = ['--output-format', 'stream-json', '--verbose', '--input-format', 'stream-json'];
-  for (const flag of FLAGS) argv.push(...flag(options, mcpConfig));
-  return argv;
+/** What an agent is started with for these options, in the official SDK's order. `mcpConfig` is made from the servers. */
+export function launchFlags(options: Options, mcpConfig: string | undefined): LaunchFlag[] {
+  return FLAGS.flatMap((flag) => flag(options, mcpConfig));
 }
 
-type Flag = (options: Options, mcpConfig: string | undefined) => string[];
+type Flags = readonly LaunchFlag[];
 
-/** `--name=value`: one argument, so no value can become a flag. An empty one is as good as none. */
-const set = (name: string, value: string | number | undefined): string[] =>
-  value === undefined || value === '' ? [] : [`--${name}=${value}`];
-const on = (name: string, isOn: boolean | undefined): string[] => (isOn ? [`--${name}`] : []);
-const list = (name: string, values: readonly string[] | undefined): string[] =>
-  values && values.length > 0 ? [`--${name}=${values.join(',')}`] : [];
-/** Two arguments, except where the value would read as a flag. */
-const pair = (name: string, value: string | undefined): string[] => {
-  if (value === undefined) return [];
-  return value.startsWith('-') ? [`--${name}=${value}`] : [`--${name}`, value];
-};
+/** An empty text counts as not given. */
+const set = (name: string, value: string | number | undefined): Flags =>
+  value === undefined || value === '' ? [] : [{ name, value }];
+const on = (name: string, isOn: boolean | undefined): Flags => (isOn ? [{ name, value: true }] : []);
+const list = (name: string, value: readonly string[] | undefined): Flags =>
+  value && value.length > 0 ? [{ name, value }] : [];
+/** The same for a list of which an empty one says something. */
+const mayBeEmpty = (name: string, value: readonly string[] | undefined): Flags =>
+  value ? [{ name, value }] : [];
+const json = (name: string, value: Settings | undefined): Flags => (value ? [{ name, value }] : []);
 
-const FLAGS: readonly Flag[] = [
+const FLAGS: readonly ((options: Options, mcpConfig: string | undefined) => Flags)[] = [
   thinking,
   (o) => set('effort', o.effort),
   (o) => set('max-turns', o.maxTurns),
@@ -31,7 +29,7 @@ const FLAGS: readonly Flag[] = [
   (o) => set('model', o.model),
   (o) => set('agent', o.agent),
   (o) => list('betas', o.betas),
-  (o) => (o.outputFormat ? [`--json-schema=${JSON.stringify(o.outputFormat.schema)}`] : []),
+  (o) => json('json-schema', o.outputFormat?.schema),
   (o) => (o.debugFile ? set('debug-file', o.debugFile) : on('debug', o.debug)),
   (o) => set('permission-prompt-tool', o.canUseTool ? 'stdio' : o.permissionPromptToolName),
   (o) => set('permission-prompts', o.permissionPrompts),
@@ -39,10 +37,10 @@ const FLAGS: readonly Flag[] = [
   (o) => set('resume', o.resume),
   (o) => list('allowedTools', [...(o.allowedTools ?? []), ...skillRules(o)]),
   (o) => list('disallowedTools', o.disallowedTools),
-  (o) => (Array.isArray(o.tools) ? [`--tools=${o.tools.join(',')}`] : o.tools ? ['--tools=default'] : []),
-  (_, mcpConfig) => pair('mcp-config', mcpConfig),
-  (o) => pair('mcp-config', o.mcpConfig || undefined),
-  (o) => (o.settingSources ? [`--setting-sources=${o.settingSources.join(',')}`] : []),
+  (o) => mayBeEmpty('tools', o.tools && !Array.isArray(o.tools) ? ['default'] : o.tools),
+  (_, mcpConfig) => set('mcp-config', mcpConfig),
+  (o) => set('mcp-config', o.mcpConfig),
+  (o) => mayBeEmpty('setting-sources', o.settingSources),
   (o) => on('strict-mcp-config', o.strictMcpConfig),
   (o) => set('permission-mode', o.permissionMode),
   (o) => on('allow-dangerously-skip-permissions', o.allowDangerouslySkipPermissions),
@@ -50,26 +48,24 @@ const FLAGS: readonly Flag[] = [
   (o) => on('include-hook-events', o.includeHookEvents),
   (o) => on('include-partial-messages', o.includePartialMessages),
   (o) => set('project-config-root', o.projectConfigRoot),
-  (o) => (o.additionalDirectories ?? []).map((directory) => `--add-dir=${directory}`),
+  (o) => (o.additionalDirectories ?? []).map((value) => ({ name: 'add-dir', value })),
   plugins,
   (o) => on('fork-session', o.forkSession),
   (o) => set('resume-session-at', o.resumeSessionAt),
   (o) => set('resume-drops-turn', o.resumeDropsTurn),
   (o) => set('session-id', o.sessionId),
   (o) => on('no-session-persistence', o.persistSession === false),
-  (o) => pair('managed-settings', o.managedSettings && JSON.stringify(o.managedSettings)),
+  (o) => json('managed-settings', o.managedSettings),
   extraArgs,
 ];
 
-function thinking({ thinking: config, maxThinkingTokens }: Options): string[] {
-  if (!config) {
-    return maxThinkingTokens === 0 ? ['--thinking=disabled'] : set('max-thinking-tokens', maxThinkingTokens);
-  }
-  const { type } = config;
-  if (type === 'disabled') return ['--thinking=disabled'];
-  const budget = type === 'enabled' ? config.budgetTokens : undefined;
+function thinking({ thinking: config, maxThinkingTokens }: Options): Flags {
+  const disabled = set('thinking', 'disabled');
+  if (!config) return maxThinkingTokens === 0 ? disabled : set('max-thinking-tokens', maxThinkingTokens);
+  if (config.type === 'disabled') return disabled;
+  const budget = config.type === 'enabled' ? config.budgetTokens : undefined;
   return [
-    budget === undefined ? '--thinking=adaptive' : `--max-thinking-tokens=${budget}`,
+    ...(budget === undefined ? set('thinking', 'adaptive') : set('max-thinking-tokens', budget)),
     ...set('thinking-display', config.display),
   ];
 }
@@ -79,19 +75,20 @@ function skillRules({ skills }: Options): string[] {
   return (skills ?? []).map((skill) => `Skill(${skill})`);
 }
 
-function plugins({ plugins: list = [], pluginDelivery }: Options): string[] {
+function plugins({ plugins: list = [], pluginDelivery }: Options): Flags {
   if (pluginDelivery === 'initialize') return on('await-initialize', list.length > 0);
-  return list.map((it) => `--plugin-dir${it.skipMcpDiscovery ? '-no-mcp' : ''}=${it.path}`);
+  return list.map((it) => ({
+    name: it.skipMcpDiscovery ? 'plugin-dir-no-mcp' : 'plugin-dir',
+    value: it.path,
+  }));
 }
 
 /** Settings take the place of an extra argument of that name, else they come last. */
-function extraArgs(options: Options): string[] {
+function extraArgs(options: Options): Flags {
   const extra: Record<string, string | null> = { ...options.extraArgs };
   const settings = settingsText(options);
   if (settings !== undefined) extra.settings = settings;
-  return Object.entries(extra).flatMap(([name, value]) =>
-    value === null ? [`--${name}`] : pair(name, value),
-  );
+  return Object.entries(extra).map(([name, value]) => ({ name, value: value ?? true, isText: true }));
 }
 
 /** What `--settings` carries: a path or JSON text, with the sandbox option merged in. */

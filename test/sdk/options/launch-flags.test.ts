@@ -1,14 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { launchArgv } from '../../../src/protocol/launch-flag.ts';
+import { checkOptions } from '../../../src/sdk/options/check-options.ts';
 import {
-  buildArgv,
   buildEnvironment,
   type Environment,
+  launchFlags,
   PROTOCOL_OF,
   settingsText,
-} from '../../../src/sdk/options/argv.ts';
-import { checkOptions } from '../../../src/sdk/options/check-options.ts';
+} from '../../../src/sdk/options/launch-flags.ts';
 import type { Options } from '../../../src/sdk/options/options.ts';
+
+const argvOf = (options: Options, mcpConfig: string | undefined) =>
+  launchArgv(launchFlags(options, mcpConfig));
 
 describe('argv', () => {
   const ALWAYS = ['--output-format', 'stream-json', '--verbose', '--input-format', 'stream-json'];
@@ -132,7 +136,7 @@ describe('argv', () => {
   ];
 
   test.each(ROWS)('%s', (_, options, more) => {
-    expect(buildArgv(options, undefined)).toEqual([...ALWAYS, ...more]);
+    expect(argvOf(options, undefined)).toEqual([...ALWAYS, ...more]);
   });
 
   test('what goes in initialize, and what agents are told otherwise, is not on the command line; input is streamed (R66)', () => {
@@ -145,7 +149,7 @@ describe('argv', () => {
       cwd: '/somewhere',
       stderr: () => {},
     };
-    expect(buildArgv(options, undefined)).toEqual(ALWAYS);
+    expect(argvOf(options, undefined)).toEqual(ALWAYS);
   });
 
   test('the order does not depend on the order of the options', () => {
@@ -186,7 +190,7 @@ describe('argv', () => {
       effort: 'low',
       thinking: { type: 'adaptive' },
     };
-    expect(buildArgv(options, '{"mcpServers":{}}')).toEqual([
+    expect(argvOf(options, '{"mcpServers":{}}')).toEqual([
       ...ALWAYS,
       '--thinking=adaptive',
       '--effort=low',
@@ -228,7 +232,7 @@ describe('argv', () => {
   });
 
   test('servers and the deprecated path are both passed, neither is dropped (R14, C6)', () => {
-    expect(buildArgv({ mcpConfig: '/m.json' }, '{"mcpServers":{"a":{"command":"x"}}}').slice(5)).toEqual([
+    expect(argvOf({ mcpConfig: '/m.json' }, '{"mcpServers":{"a":{"command":"x"}}}').slice(5)).toEqual([
       ...['--mcp-config', '{"mcpServers":{"a":{"command":"x"}}}'],
       ...['--mcp-config', '/m.json'],
     ]);
@@ -278,7 +282,7 @@ describe('argv', () => {
   test('no text can become a flag of its own', () => {
     fc.assert(
       fc.property(anyTexts, (options) => {
-        const stray = buildArgv(options as Options, undefined).filter(
+        const stray = argvOf(options as Options, undefined).filter(
           (entry) => entry.startsWith('-') && !BARE.has(entry) && !/^--[a-zA-Z][a-zA-Z-]*=/.test(entry),
         );
         expect(stray).toEqual([]);
