@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { VERSION } from '../../src/entry/version.ts';
-import { CLI, CLI_ENV, runCli } from './support/run-cli.ts';
+import { CLI } from '../support/built-package.ts';
+import { CLI_ENV, runCli } from './support/run-cli.ts';
 
 test.each(['--version', '-V'])('%s prints the version and nothing else', async (flag) => {
   expect(await runCli([flag])).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: '' });

@@ -4,7 +4,8 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect, test } from 'vitest';
 import { moduleServer } from '../../../src/entry/index.ts';
-import { CLI, fixture, runCli, startCli } from '../support/run-cli.ts';
+import { CLI } from '../../support/built-package.ts';
+import { fixture, runCli, startCli } from '../support/run-cli.ts';
 
 /** An official client on the command's stdin and stdout, closed with its block. */
 async function connect(

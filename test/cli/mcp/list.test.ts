@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { CLI } from '../../support/built-package.ts';
 import { localFile, marker, mcpPlace, mcpTerminal, projectFile, userFile } from '../support/mcp-place.ts';
 import { BROKEN } from '../support/real-servers.ts';
-import { CLI, fixture } from '../support/run-cli.ts';
+import { fixture } from '../support/run-cli.ts';
 import { hasScript } from '../support/terminal-process.ts';
 
 /** A server of ours with one tool. */

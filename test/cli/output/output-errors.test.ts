@@ -4,7 +4,8 @@ import { existsSync, openSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { CLI, CLI_ENV, runCli, startCli } from '../support/run-cli.ts';
+import { CLI } from '../../support/built-package.ts';
+import { CLI_ENV, runCli, startCli } from '../support/run-cli.ts';
 import { TWO_SERVERS } from '../support/two-servers.ts';
 
 const RUN = ['run', '--model', 'rehearsal', '--mcp-config', TWO_SERVERS];

@@ -1,11 +1,7 @@
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { type MessagesApi, type Script, startMessagesApi } from '../../support/messages-api.ts';
-
-/** The executable that SDKs start. */
-export const AGENT = fileURLToPath(new URL('../../../bin/toolplane-agent', import.meta.url));
 
 /** Where our agent runs in tests: an own directory and home, and a scripted Messages API as its model. */
 export interface AgentWorld extends AsyncDisposable {

@@ -1,4 +1,5 @@
-import { CLI, fixture } from './run-cli.ts';
+import { CLI } from '../../support/built-package.ts';
+import { fixture } from './run-cli.ts';
 
 const served = (name: string, more: object = {}) => ({
   command: process.execPath,

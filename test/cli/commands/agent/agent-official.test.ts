@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { official } from '../../../../interop/official.ts';
+import { AGENT } from '../../../support/built-package.ts';
 import { text, toolUse } from '../../../support/model-reply.ts';
 import { toolResults } from '../../../support/model-view.ts';
-import { AGENT, openAgentWorld } from '../../support/agent-world.ts';
+import { openAgentWorld } from '../../support/agent-world.ts';
 
 // The official SDK starts our executable as it would its own agent.
 

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
+import { AGENT } from '../../../support/built-package.ts';
 import { text, toolUse } from '../../../support/model-reply.ts';
-import { AGENT, openAgentWorld } from '../../support/agent-world.ts';
+import { openAgentWorld } from '../../support/agent-world.ts';
 
 test('an agent whose program has died ends, though a command of its runs silently', async () => {
   await using world = await openAgentWorld([

@@ -6,11 +6,12 @@ import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { moduleServer, type Options, query, toolServer } from '../../../../src/entry/index.ts';
 import { gone, isAlive } from '../../../interop/real-agent.ts';
+import { AGENT } from '../../../support/built-package.ts';
 import { collect } from '../../../support/collect.ts';
 import { lifeline } from '../../../support/lifeline.ts';
 import { after, text, toolUse } from '../../../support/model-reply.ts';
 import { type SeenResult, toolResults } from '../../../support/model-view.ts';
-import { AGENT, type AgentWorld, openAgentWorld } from '../../support/agent-world.ts';
+import { type AgentWorld, openAgentWorld } from '../../support/agent-world.ts';
 import { fixture, runCli } from '../../support/run-cli.ts';
 
 /** Our agent as a process, with nothing of this machine in it. */

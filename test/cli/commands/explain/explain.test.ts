@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { configPlace } from '../../../config/config-place.ts';
 import { PROCESSES } from '../../../mcp/contract/support/third-party-servers.ts';
+import { CLI } from '../../../support/built-package.ts';
 import { odd } from '../../support/real-servers.ts';
-import { CLI, fixture, runCli } from '../../support/run-cli.ts';
+import { fixture, runCli } from '../../support/run-cli.ts';
 
 const docs = { command: process.execPath, args: [CLI, 'serve', fixture('docs.ts'), '--export', 'docs'] };
 
@@ -184,9 +185,7 @@ test('hooks that are asked first stand above the rules', async () => {
   const hooks = { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: './guard.sh' }] }] };
   const { explain } = place({ hooks });
   const { stdout } = await explain('permission', 'Bash', '{"command": "ls"}');
-  expect(stdout).toMatch(
-    /^⏸ Bash requires approval: .*, unless the PreToolUse hook at .* otherwise/,
-  );
+  expect(stdout).toMatch(/^⏸ Bash requires approval: .*, unless the PreToolUse hook at .* otherwise/);
   expect(stdout).toMatch(
     /^hooks that are asked first\n {2}PreToolUse Bash {2}\.\/guard\.sh {2}~.*\(user\)\n/m,
   );

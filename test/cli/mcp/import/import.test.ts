@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { FOREIGN_TOOLS } from '../../../../src/config/import/programs.ts';
 import { type ConfigPlace, configPlace } from '../../../config/config-place.ts';
+import { CLI } from '../../../support/built-package.ts';
 import { commandTerminal } from '../../support/command-terminal.ts';
-import { CLI, CLI_ENV, runCli } from '../../support/run-cli.ts';
+import { CLI_ENV, runCli } from '../../support/run-cli.ts';
 import { hasScript } from '../../support/terminal-process.ts';
 
 const TOKEN = 'ghp_0123456789abcdefABCDEF';
