@@ -3,32 +3,33 @@ import { isRecord } from '../base/json-value.ts';
 /** Every code an `SdkError` can carry: what it means and what to do. `docs/errors.md` is generated from this table. */
 export const SDK_ERRORS = {
   'bad-option': {
-    meaning: 'An option has a value that cannot be used.',
-    remedy: 'The message names the option and what it accepts; correct it there.',
+    meaning: 'An option has an invalid value or is unknown.',
+    remedy: 'Correct the option that the message names.',
   },
   'unsupported-option': {
-    meaning: 'An option of the official package that Toolplane refuses rather than ignores.',
-    remedy: 'Remove it; `docs/compatibility.md` lists what each refused option can be replaced with.',
+    meaning: 'An option of the official package that Toolplane does not support.',
+    remedy: 'Remove it; `docs/compatibility.md` lists the alternatives.',
   },
   'unsupported-method': {
-    meaning: 'A function of the official package that Toolplane does not offer.',
-    remedy: 'See `docs/compatibility.md` for the way to do the same here.',
+    meaning: 'A function of the official package that Toolplane does not support.',
+    remedy: 'See `docs/compatibility.md` for the alternative.',
   },
   'bad-tool': {
-    meaning: 'A tool definition is wrong: its name, description, handler or limits.',
+    meaning: 'A tool definition is invalid: its name, description, handler or limits.',
     remedy: 'Correct the `tool()` call that the message names.',
   },
   'duplicate-tool': {
-    meaning: 'Two tools of one server have the same name, or names that become the same for the model.',
+    meaning: 'Two tools of one server have names that normalize to the same identifier.',
     remedy: 'Rename one of them.',
   },
   'bad-schema': {
-    meaning: 'A tool schema is no object schema, or its library gives no JSON Schema.',
-    remedy: 'Pass a zod shape, a Standard Schema that can give JSON Schema, or `{ type: "object", … }`.',
+    meaning: 'A tool schema does not describe an object, or cannot be converted to JSON Schema.',
+    remedy:
+      'Pass a zod shape, a Standard Schema that can be converted to JSON Schema, or `{ type: "object", … }`.',
   },
   'bad-server': {
-    meaning: 'An entry of `mcpServers` cannot be used.',
-    remedy: 'The message names the key and the fault; each entry is one of sdk, stdio, http, sse, ws.',
+    meaning: 'An entry of `mcpServers` is invalid.',
+    remedy: 'Correct the entry that the message names; its type is one of sdk, stdio, http, sse, ws.',
   },
   'unknown-tool': {
     meaning: '`server.call()` or `remove()` named a tool the server does not have.',
@@ -39,31 +40,32 @@ export const SDK_ERRORS = {
     remedy: 'Check that the path exists and is executable, and that `cwd` exists.',
   },
   'process-exited': {
-    meaning: 'The agent CLI ended while something was still expected of it.',
-    remedy: 'Read the last lines of its stderr in the message; set `stderr` to see all of them.',
+    meaning: 'The agent process exited before the conversation ended.',
+    remedy:
+      'Read the last lines of its stderr in the message; set the option `stderr` to receive all of them.',
   },
   'control-failed': {
-    meaning: 'The agent answered a control request with a failure.',
-    remedy: 'The message is the agent’s own; `errorCode` has its code when it gave one.',
+    meaning: 'The agent answered a control request with an error.',
+    remedy: 'The message is the agent’s; `errorCode` is its code, if it sent one.',
   },
   timeout: {
     meaning: 'The agent did not answer a control request in time.',
-    remedy: 'Raise `controlTimeoutMs`, or look at `TOOLPLANE_DEBUG=frames` for what it was doing.',
+    remedy: 'Raise `controlTimeoutMs`, or inspect the frames with `TOOLPLANE_DEBUG=frames`.',
   },
   closed: {
     meaning: 'The query or client is closed.',
-    remedy: 'Open a new one; a closed one cannot be used again.',
+    remedy: 'Open a new one.',
   },
   busy: {
-    meaning: 'A turn was begun while another one runs; a client has one at a time.',
-    remedy: 'Read the running turn to its result first; `interrupt()` brings that about sooner.',
+    meaning: 'A turn was started while another one is running.',
+    remedy: 'Read the running turn to its result first, or call `interrupt()`.',
   },
   'line-too-long': {
     meaning: 'The agent sent a line longer than `maxLineLength`.',
-    remedy: 'Raise `maxLineLength`, or make the tool that produced it return less.',
+    remedy: 'Raise `maxLineLength`, or return less from the tool that produced it.',
   },
   unsendable: {
-    meaning: 'A value cannot be written as JSON (a cycle, a BigInt).',
+    meaning: 'A value cannot be serialized as JSON (a cycle, a BigInt).',
     remedy: 'Return plain data.',
   },
   'serve-failed': {
@@ -71,8 +73,8 @@ export const SDK_ERRORS = {
     remedy: 'Export one: `export default createSdkMcpServer({ … })`.',
   },
   'script-mismatch': {
-    meaning: 'A scripted agent expected another frame than the one it got.',
-    remedy: 'Compare the two frames in the message; correct the script or the program under test.',
+    meaning: 'A scripted agent received a frame that differs from its script.',
+    remedy: 'Compare the two frames in the message; correct the script or the program.',
   },
 } as const satisfies Record<string, { meaning: string; remedy: string }>;
 

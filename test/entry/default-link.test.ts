@@ -75,7 +75,7 @@ test('what has no effect is told to options.stderr', async () => {
   const said: string[] = [];
   const stderr = (line: string) => void said.push(line);
   await collect(query({ prompt: 'hi', options: { model: 'rehearsal', effort: 'low', stderr, ...BARE } }));
-  expect(said).toEqual(['[toolplane] --effort has no effect: the model chooses its effort itself\n']);
+  expect(said).toEqual(['[toolplane] --effort has no effect: effort is not sent to the model\n']);
 });
 
 test('closed in the middle of a turn, nothing of it is left', async () => {

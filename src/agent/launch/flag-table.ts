@@ -132,11 +132,11 @@ const repeated: FlagKind<string[]> = { takes: 'many', what: 'a text', read: (val
 export const FLAGS: Readonly<Record<string, FlagRow>> = {
   'output-format': harmless(oneOf('stream-json'), 'it is the only format'),
   'input-format': harmless(oneOf('stream-json'), 'it is the only format'),
-  print: harmless(on, 'there is no interactive mode here'),
-  p: harmless(on, 'there is no interactive mode here'),
+  print: harmless(on, 'the agent is never interactive'),
+  p: harmless(on, 'the agent is never interactive'),
   verbose: harmless(on, 'every message is always sent'),
-  debug: harmless(on, 'whoever drives the agent sees every frame'),
-  'debug-to-stderr': harmless(on, 'whoever drives the agent sees every frame'),
+  debug: harmless(on, 'the controlling program sees every frame'),
+  'debug-to-stderr': harmless(on, 'the controlling program sees every frame'),
   'debug-file': unused(text, 'no log is written', 'debugFile'),
 
   model: used(text, 'model'),
@@ -147,17 +147,13 @@ export const FLAGS: Readonly<Record<string, FlagRow>> = {
   'max-thinking-tokens': used(count(0), 'maxThinkingTokens'),
   'thinking-display': unused(
     oneOf('summarized', 'omitted'),
-    'thoughts are shown as the model gives them',
+    'thinking is passed on as the model returns it',
     'thinkingDisplay',
   ),
-  effort: unused(
-    oneOf('low', 'medium', 'high', 'xhigh', 'max'),
-    'the model chooses its effort itself',
-    'effort',
-  ),
+  effort: unused(oneOf('low', 'medium', 'high', 'xhigh', 'max'), 'effort is not sent to the model', 'effort'),
   'max-turns': used(count(1), 'maxTurns'),
-  'max-budget-usd': refused(number, 'prices are not known: limit a turn by --max-turns', 'maxBudgetUsd'),
-  'task-budget': unused(number, 'the model is not told of a budget', 'taskBudget'),
+  'max-budget-usd': refused(number, 'prices of models are not known; use --max-turns', 'maxBudgetUsd'),
+  'task-budget': unused(number, 'budgets are not sent to the model', 'taskBudget'),
   'json-schema': refused(jsonObject, 'describe the format in the prompt', 'jsonSchema'),
 
   'system-prompt': used(text, 'systemPrompt'),
@@ -177,11 +173,11 @@ export const FLAGS: Readonly<Record<string, FlagRow>> = {
   'tell-decisions': used(on, 'tellDecisions'),
   agents: used(jsonObject, 'agents'),
   'lead-only': used(on, 'leadOnly'),
-  agent: refused(text, 'put its prompt into --system-prompt', 'agent'),
+  agent: refused(text, 'pass its prompt with --system-prompt', 'agent'),
   'plugin-dir': used(repeated, 'pluginDirs'),
-  'plugin-dir-no-mcp': unused(repeated, 'of plugins only their servers are used, and these are left out'),
-  'await-initialize': harmless(on, 'everything waits for it'),
-  channels: refused(repeated, 'there are no inbox channels'),
+  'plugin-dir-no-mcp': unused(repeated, 'only MCP servers of plugins are used, and this flag excludes them'),
+  'await-initialize': harmless(on, 'the agent always waits for initialize'),
+  channels: refused(repeated, 'channels are not supported'),
 
   'permission-mode': used(oneOf(...PERMISSION_MODES), 'permissionMode'),
   'allow-dangerously-skip-permissions': used(on, 'mayBypass'),
@@ -197,8 +193,8 @@ export const FLAGS: Readonly<Record<string, FlagRow>> = {
   'project-config-root': used(text, 'projectConfigRoot'),
 
   'include-partial-messages': used(on, 'includePartialMessages'),
-  'include-hook-events': unused(on, 'hooks are not reported', 'includeHookEvents'),
-  'replay-user-messages': unused(on, 'messages are not sent back', 'replayUserMessages'),
+  'include-hook-events': unused(on, 'hook events are not reported', 'includeHookEvents'),
+  'replay-user-messages': unused(on, 'user messages are not replayed', 'replayUserMessages'),
 
   continue: used(on, 'continue'),
   resume: used(text, 'resume'),
@@ -206,13 +202,13 @@ export const FLAGS: Readonly<Record<string, FlagRow>> = {
   'resume-session-at': used(text, 'resumeSessionAt'),
   'resume-drops-turn': refused(
     text,
-    'name the last message to keep by --resume-session-at',
+    'use --resume-session-at with the last message to keep',
     'resumeDropsTurn',
   ),
   'session-id': used(text, 'sessionId'),
   'no-session-persistence': used(on, 'noPersistence'),
-  'session-mirror': refused(on, 'keep what the messages tell'),
-  'sdk-url': refused(text, 'the agent is driven over its stdin and stdout'),
+  'session-mirror': refused(on, 'store the messages yourself'),
+  'sdk-url': refused(text, 'the agent communicates over stdin and stdout'),
 };
 
 /** How many values a flag takes: none, one (the last counts), or any number over all its uses. */

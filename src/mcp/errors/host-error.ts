@@ -3,61 +3,62 @@ import type { MissingVariable } from '../transports/stdio/server-environment.ts'
 /** Why a server cannot be reached or used: what each code means and what to do. `docs/connections.md` shows this table. */
 export const HOST_ERRORS = {
   'bad-config': {
-    meaning: 'An entry or an option cannot be used as it is.',
-    remedy: 'The message names it and what it accepts; it is not tried again before it is changed.',
+    meaning: 'An entry or option is invalid.',
+    remedy: 'Correct the value that the message names; Toolplane does not retry before it changes.',
   },
   'spawn-failed': {
-    meaning: 'The command cannot be run, or ended before it was ready.',
-    remedy: 'Read the last lines it wrote, in the message and in `status().stderr`; run the command by hand.',
+    meaning: 'The command cannot be started, or exited before it was ready.',
+    remedy: 'Read its last output in the message and in `status().stderr`; run the command by hand.',
   },
   unreachable: {
-    meaning: 'Nobody answers there, or not as an MCP server does.',
-    remedy: 'Check the URL, and that the server runs; it is dialled again by itself.',
+    meaning: 'The server does not answer, or not with MCP.',
+    remedy: 'Check the URL and that the server is running; Toolplane reconnects automatically.',
   },
   unauthorized: {
-    meaning: 'It wants credentials that were not given, or refused them.',
-    remedy: 'Set `headers` or `headersHelper` of its entry, then `reconnect()` it.',
+    meaning: 'The server requires credentials, or rejected them.',
+    remedy: 'Set `headers` or `headersHelper` in its entry, then call `reconnect()`.',
   },
   timeout: {
-    meaning: 'It stayed silent, or was not done in time.',
-    remedy: 'The message names the limit; raise it if the work may take longer.',
+    meaning: 'The server did not respond or finish in time.',
+    remedy: 'Raise the limit that the message names if the work may take longer.',
   },
   closed: {
-    meaning: 'The connection ended while something was asked of it, or the host is closed.',
-    remedy: 'Nothing: it is made anew. If a call may have run, see what it did before you call it again.',
+    meaning: 'The connection was lost during a request, or the host is closed.',
+    remedy:
+      'Toolplane reconnects automatically. If a call may have run, check its effect before you repeat it.',
   },
   'session-lost': {
-    meaning: 'The server does not know our session any more; it was restarted, perhaps.',
-    remedy: 'Nothing: a new session is made and the call is sent again.',
+    meaning: 'The server no longer knows the session; it may have been restarted.',
+    remedy: 'No action needed: a new session is opened and the call is sent again.',
   },
   'too-large': {
-    meaning: 'One message was longer, or nested deeper, than is taken.',
-    remedy: 'Have the tool return less or flatter data, or raise `maxFrameBytes`.',
+    meaning: 'A message exceeded the maximum size or nesting depth.',
+    remedy: 'Return less or flatter data from the tool, or raise `maxFrameBytes`.',
   },
   'unknown-server': {
-    meaning: 'There is no server of that name.',
+    meaning: 'The server name is unknown.',
     remedy: 'Use one of the names in the message.',
   },
   'unknown-tool': {
-    meaning: 'There is no tool of that name in the pool.',
-    remedy: 'Use a name that the pool lists, or ask for a new pool: tools come and go.',
+    meaning: 'The tool name is not in the pool.',
+    remedy: 'Use a name from the pool, or request a new pool if tools changed.',
   },
   'not-offered': {
-    meaning: 'The server has no such resource, prompt or completion, or was asked for it wrongly.',
-    remedy: 'The message says what it has, or which arguments are missing.',
+    meaning: 'The server does not offer the resource, prompt or completion, or the request was invalid.',
+    remedy: 'Use a name or argument that the message lists.',
   },
   excluded: {
-    meaning: 'The entry of the server leaves the tool out.',
-    remedy: 'Change `includeTools` or `excludeTools` of the entry.',
+    meaning: "The server's entry excludes the tool.",
+    remedy: 'Change `includeTools` or `excludeTools` in the entry.',
   },
   'tool-changed': {
-    meaning: 'The tool is not what was accepted of it, or is new at a server that was accepted before.',
+    meaning: "The tool's definition changed since it was accepted, or the tool is new on a known server.",
     remedy:
-      'Read `changes()`, then `accept(server, tool)` it; `changedTools: "allow"` calls such tools without asking.',
+      'Review `changes()`, then call `accept(server, tool)`; `changedTools: "allow"` disables the check.',
   },
   disabled: {
-    meaning: 'Somebody turned the server off.',
-    remedy: '`toggle(name, true)` turns it on.',
+    meaning: 'The server is disabled.',
+    remedy: 'Call `toggle(name, true)` to enable it.',
   },
 } as const satisfies Record<string, { meaning: string; remedy: string }>;
 

@@ -65,7 +65,7 @@ export const textMap: Check = {
 
 /** Every option of the official package: supported, or refused by name. The compatibility page is made from this table. */
 export const OFFICIAL_OPTIONS: Readonly<Record<keyof OfficialOptions, OptionRow>> = {
-  abortController: row('here', abortController, 'aborting it ends the query with an `AbortError`'),
+  abortController: row('here', abortController, 'aborting it closes the query with an `AbortError`'),
   additionalDirectories: row('argv', texts, '`--add-dir=…` each'),
   agent: row('argv', text, '`--agent=…`'),
   agentProgressSummaries: row('initialize', flag, '`agentProgressSummaries`'),
@@ -104,7 +104,7 @@ export const OFFICIAL_OPTIONS: Readonly<Record<keyof OfficialOptions, OptionRow>
   pathToClaudeCodeExecutable: row(
     'process',
     text,
-    'the agent to start; without it ours runs in this process',
+    'the agent to start; without it, Toolplane’s agent runs in this process',
   ),
   perTaskStopAffordance: row('initialize', flag, '`perTaskStopAffordance`'),
   permissionMode: row('argv', oneOf(...PERMISSION_MODES), '`--permission-mode=…`'),
@@ -143,7 +143,7 @@ export const OFFICIAL_OPTIONS: Readonly<Record<keyof OfficialOptions, OptionRow>
     '`skills`, and `Skill(…)` rules in `--allowedTools`',
   ),
   spawnClaudeCodeProcess: row('process', callback, 'starts the agent instead of a local spawn'),
-  stderr: row('here', callback, 'gets what the agent writes to stderr'),
+  stderr: row('here', callback, 'receives the stderr output of the agent'),
   strictMcpConfig: row('argv', flag, '`--strict-mcp-config`'),
   supportedDialogKinds: row('initialize', texts, '`supportedDialogKinds`; needs `onUserDialog`'),
   systemPrompt: row(
@@ -167,13 +167,13 @@ export const OFFICIAL_OPTIONS: Readonly<Record<keyof OfficialOptions, OptionRow>
 /** The options that only Toolplane has. */
 export const OWN_OPTIONS: Readonly<Record<keyof OwnOptions, OptionRow>> = {
   assigns: row('here', record, 'application state for the handlers of this query'),
-  onToolUse: row('here', callback, 'called for every tool use once its result is known'),
+  onToolUse: row('here', callback, 'called for every tool use when its result is known'),
   mcpConfig: row('argv', text, '`--mcp-config PATH`; deprecated, use `mcpServers`'),
-  sdkServersOnArgv: row('argv', flag, 'names in-process servers in `--mcp-config` too, for older agents'),
-  controlTimeoutMs: row('here', numberFrom(1), 'how long the agent may take to answer a control request'),
-  maxLineLength: row('here', countFrom(1024), 'longest line the agent may send, in characters'),
-  closeGraceMs: row('here', numberFrom(0), 'how long each step of ending the agent may take'),
-  link: row('process', callback, 'where the agent is, if it is not started as a process'),
+  sdkServersOnArgv: row('argv', flag, 'lists in-process servers in `--mcp-config` too, for older agents'),
+  controlTimeoutMs: row('here', numberFrom(1), 'time limit for control requests'),
+  maxLineLength: row('here', countFrom(1024), 'maximum length of a line from the agent, in characters'),
+  closeGraceMs: row('here', numberFrom(0), 'time limit for each step of closing the agent'),
+  link: row('process', callback, 'connects to the agent instead of starting a process'),
 };
 
 export const OPTION_TABLE: Readonly<Record<string, OptionRow>> = { ...OFFICIAL_OPTIONS, ...OWN_OPTIONS };

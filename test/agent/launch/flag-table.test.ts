@@ -7,7 +7,7 @@ test('every flag has its line, with what becomes of it', () => {
   expect(lines).toHaveLength(Object.keys(FLAGS).length);
   expect(lines).toContainEqual(expect.stringMatching(/^ {2}--model +a text$/));
   expect(lines).toContainEqual(
-    expect.stringMatching(/^ {2}-p +changes nothing: there is no interactive mode/),
+    expect.stringMatching(/^ {2}-p +changes nothing: the agent is never interactive/),
   );
   expect(lines).toContainEqual(expect.stringMatching(/^ {2}--effort +one of low.*; has no effect: /));
   expect(lines).toContainEqual(expect.stringMatching(/^ {2}--sdk-url +a text; refused: /));

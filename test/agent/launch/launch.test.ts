@@ -51,7 +51,7 @@ describe('launch', () => {
     expect(frames[0]).toMatchObject({ subtype: 'init', model: 'rehearsal', permissionMode: 'plan' });
     expect(frames.at(-1)).toMatchObject({ subtype: 'success', result: 'I was given no tools.' });
     expect(notes).toEqual([
-      '--effort has no effect: the model chooses its effort itself',
+      '--effort has no effect: effort is not sent to the model',
       '--settings: "theme" is not used',
     ]);
   });

@@ -42,16 +42,16 @@ test.each(READ)('%j', (argv, flags) => {
 });
 
 test.each([
-  [['--channels=a'], 'there are no inbox channels'],
+  [['--channels=a'], 'channels are not supported'],
   [['--managed-settings-in-initialize'], 'pass --managed-settings'],
-  [['--session-mirror'], 'keep what the messages tell'],
+  [['--session-mirror'], 'store the messages yourself'],
 ])('%j is refused, with what to do instead', (argv, instead) => {
   expect(parseFlags(argv).faults).toEqual([expect.stringContaining(instead)]);
 });
 
 test('a flag that has no effect is told', () => {
   expect(parseFlags(['--replay-user-messages']).notes).toEqual([
-    '--replay-user-messages has no effect: messages are not sent back',
+    '--replay-user-messages has no effect: user messages are not replayed',
   ]);
 });
 
@@ -75,7 +75,7 @@ test.each([
   [['--output-format', 'text'], '--output-format takes only stream-json'],
   [['--agents', '[]'], '--agents takes a JSON object'],
   [['--agents', '{'], '--agents takes a JSON object'],
-  [['--sdk-url=x'], '--sdk-url is not supported: the agent is driven over its stdin and stdout'],
+  [['--sdk-url=x'], '--sdk-url is not supported: the agent communicates over stdin and stdout'],
 ])('%j is a fault', (argv, fault) => {
   expect(parseFlags(argv).faults).toEqual([fault]);
 });
@@ -92,7 +92,7 @@ test('every fault is told, each once, and what is right is still read', () => {
 test('what has no effect is told once, but not if nothing was asked for', () => {
   const { notes } = parseFlags(['--effort=low', '--effort=high', '--setting-sources=', '--debug-file', 'x']);
   expect(notes).toEqual([
-    '--effort has no effect: the model chooses its effort itself',
+    '--effort has no effect: effort is not sent to the model',
     '--debug-file has no effect: no log is written',
   ]);
 });
