@@ -5,7 +5,7 @@ import type { Events } from './events.ts';
 export type Fault = {
   /** One sentence of what must hold; it is what the judge checks. */
   holds: string;
-  /** Sets the fault up, drives the client, and throws a `Failed` at what does not hold; may give a word for the report. */
+  /** Sets the fault up, drives the client, and throws a `CommandFailed` at what does not hold; may give a word for the report. */
   play(stage: Stage): Promise<string | undefined>;
   /** Servers that are still broken when the play is over: `status()` has to explain them. */
   remains?: readonly string[];

@@ -85,7 +85,7 @@ function argumentText(argument: Argument): string {
 }
 
 function chatCommands(): string {
-  const rows = Object.entries(COMMANDS).map(([name, { takes, does }]) => [
+  const rows = Object.entries(COMMANDS).map(([name, { takes, description: does }]) => [
     `\`/${`${name} ${takes}`.trimEnd()}\``,
     does,
   ]);

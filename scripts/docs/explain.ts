@@ -111,7 +111,7 @@ async function answerOf({ args }: ExplainSetUp, world: ConfigWorld): Promise<str
   const [about, name] = args as [ExplainRequest['about'], string];
   const request: ExplainRequest = { about, name, wanted: {}, connects: false, format: 'text' };
   const { pieces } = explainRequest(await readConfiguration(world), request, { statuses: {} });
-  return pieces.map((piece) => `${render(piece, { columns: 80, colours: false })}\n`).join('');
+  return pieces.map((piece) => `${render(piece, { columns: 80, hasColors: false })}\n`).join('');
 }
 
 function word(text: string): string {

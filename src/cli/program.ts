@@ -4,10 +4,10 @@ import { VERSION } from '../entry/version.ts';
 import { messageOf, SdkError } from '../protocol/sdk-error.ts';
 import { addCommands, type CommandRow, loadNamed } from './command-table.ts';
 import { workingDirectory } from './host/config-context.ts';
-import { ExitCode, errorDocument, Failed, outputError, wantsJson } from './output/failure.ts';
+import { CommandFailed, ExitCode, errorDocument, outputError, wantsJson } from './output/failure.ts';
 
 import { jsonDocument } from './output/format.ts';
-import { neutralise } from './terminal/text.ts';
+import { sanitize } from './terminal/text.ts';
 
 /** One row per command, in the order of `--help`. */
 const COMMANDS: readonly CommandRow[] = [
@@ -95,11 +95,11 @@ export async function runCommand(argv: readonly string[]): Promise<number> {
   } catch (thrown) {
     if (thrown instanceof ExitCode) return thrown.code;
     if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : 2;
-    process.stderr.write(`toolplane: ${neutralise(messageOf(thrown))}\n`);
-    if (thrown instanceof Failed) {
+    process.stderr.write(`toolplane: ${sanitize(messageOf(thrown))}\n`);
+    if (thrown instanceof CommandFailed) {
       if (wantsJson(argv)) process.stdout.write(visibleJson(jsonDocument(errorDocument(thrown))));
     } else if (!(thrown instanceof SdkError) && thrown instanceof Error) {
-      process.stderr.write(`${neutralise(String(thrown.stack))}\n`);
+      process.stderr.write(`${sanitize(String(thrown.stack))}\n`);
     }
     return 1;
   }

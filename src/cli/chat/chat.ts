@@ -7,14 +7,14 @@ import { LineEditor } from '../terminal/line-editor.ts';
 import { line, type Piece } from '../terminal/render.ts';
 import { Screen } from '../terminal/screen.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { COMMANDS, type CommandWorld, readCommand } from './commands.ts';
+import { COMMANDS, type CommandContext, parseCommand } from './commands.ts';
 import { ChatConversation, type OpenAgent } from './conversation.ts';
 import { elapsed, progressText, succeeded } from './message-text.ts';
 import { Person } from './person.ts';
 import { Questions } from './questions.ts';
 import { commandNames, show, type ViewEvent } from './show.ts';
 import { claimsAbout } from './tool-list.ts';
-import { Unasked } from './unattended.ts';
+import { Unattended } from './unattended.ts';
 import { type Call, EMPTY_VIEW, runningCalls, type View } from './view.ts';
 
 /** The exit code of what a signal ended. */
@@ -32,9 +32,9 @@ export class Chat implements AsyncDisposable {
   readonly #editor: LineEditor;
   readonly #flow = new FlowBuffer();
   readonly #person: Person;
-  readonly #unasked = new Unasked((id, reason) => {
+  readonly #unattended = new Unattended((id, reason) => {
     const verdict = { behavior: 'deny', by: 'nobody', reason } as const;
-    this.#happened({ kind: 'decided', id, verdict, at: this.#terminal.now() });
+    this.#update({ kind: 'decided', id, verdict, at: this.#terminal.now() });
   });
   #options: Options = {};
   #view: View = EMPTY_VIEW;
@@ -64,17 +64,17 @@ export class Chat implements AsyncDisposable {
         print: (pieces) => this.#print(pieces),
         command: (text) => this.#takeInQuestion(text),
       }),
-      away: terminal.isInteractive ? undefined : this.#unasked,
+      unattended: terminal.isInteractive ? undefined : this.#unattended,
       now: terminal.now,
       claims: (tool) => claimsAbout(this.#servers, tool),
-      happened: (event) => this.#happened(event),
+      onEvent: (event) => this.#update(event),
       print: (pieces) => this.#print(pieces),
     });
   }
 
   /** What nobody could be asked, one line each, with the flag that allows it. */
   get unasked(): readonly string[] {
-    return this.#unasked.lines;
+    return this.#unattended.lines;
   }
 
   /** The exit code, once something ends the chat whatever goes on. */
@@ -112,7 +112,7 @@ export class Chat implements AsyncDisposable {
     return Promise.race([
       this.#begin()
         .then(() => this.#greet())
-        .then(() => this.#talk()),
+        .then(() => this.#loop()),
       this.#left.promise,
     ]);
   }
@@ -132,7 +132,7 @@ export class Chat implements AsyncDisposable {
     this.#print([line([`Toolplane ${VERSION}${by} · /help tells what can be typed, Ctrl-D leaves`, 'dim'])]);
   }
 
-  async #talk(): Promise<number> {
+  async #loop(): Promise<number> {
     let isWarned = false;
     for (;;) {
       this.#print(this.#flow.flush());
@@ -157,12 +157,12 @@ export class Chat implements AsyncDisposable {
   }
 
   async #take(text: string): Promise<'leave' | undefined> {
-    const read = readCommand(text, this.#view.commands);
+    const read = parseCommand(text, this.#view.commands);
     if (read.kind === 'unknown') this.#print(read.pieces);
     if (read.kind === 'prompt') await this.#answer(text);
     if (read.kind !== 'own') return undefined;
     try {
-      const outcome = await read.command.run(this.#world(), read.argument);
+      const outcome = await read.command.run(this.#context(), read.argument);
       if (outcome === 'leave') return outcome;
       this.#print(outcome);
     } catch (cause) {
@@ -173,7 +173,7 @@ export class Chat implements AsyncDisposable {
 
   /** A command typed into a question; the question is asked again after it. */
   async #takeInQuestion(text: string): Promise<void> {
-    const read = readCommand(text, this.#view.commands);
+    const read = parseCommand(text, this.#view.commands);
     if (read.kind === 'own' && read.command === COMMANDS.quit) {
       this.leave(this.#outcome());
     } else if (read.kind === 'prompt' || (read.kind === 'own' && read.command === COMMANDS.clear)) {
@@ -190,10 +190,10 @@ export class Chat implements AsyncDisposable {
       if (this.#editor.isShowing) return;
       this.#screen.status(statusLine(this.#view, since, this.#terminal.now()));
     });
-    this.#happened({ kind: 'prompted' });
+    this.#update({ kind: 'prompted' });
     this.#turn = 'running';
     try {
-      if (!succeeded(await this.#talking().turn(text))) this.#hasFailedTurn = true;
+      if (!succeeded(await this.#openConversation().turn(text))) this.#hasFailedTurn = true;
     } finally {
       this.#turn = 'none';
     }
@@ -211,7 +211,7 @@ export class Chat implements AsyncDisposable {
     const dropped = this.#terminal.isInteractive ? this.#editor.dropQueued().length : 0;
     const unsent = dropped === 0 ? '' : ` Not sent: ${dropped} queued (the up arrow recalls them).`;
     this.#print([line([`Interrupting.${unsent} Ctrl-C again leaves at once.`, 'dim'])]);
-    this.#talking()
+    this.#openConversation()
       .client.interrupt()
       .catch((cause) => this.#print([line([messageOf(cause), 'bad'])]));
   }
@@ -230,9 +230,9 @@ export class Chat implements AsyncDisposable {
     await this.#begin();
   }
 
-  #world(): CommandWorld {
+  #context(): CommandContext {
     return {
-      client: this.#talking().client,
+      client: this.#openConversation().client,
       view: this.#view,
       restart: () => this.#restart(),
       keep: (choice) => {
@@ -241,29 +241,29 @@ export class Chat implements AsyncDisposable {
     };
   }
 
-  #talking(): ChatConversation {
+  #openConversation(): ChatConversation {
     if (!this.#conversation) throw new Error('the chat has not begun');
     return this.#conversation;
   }
 
   #receive(message: SDKMessage): void {
-    this.#happened({ kind: 'received', message, at: this.#terminal.now() });
-    if (message.type === 'system' && message.subtype === 'init') this.#learnServers();
+    this.#update({ kind: 'received', message, at: this.#terminal.now() });
+    if (message.type === 'system' && message.subtype === 'init') this.#refreshServers();
   }
 
   /** Keeps what servers claim about their tools at hand, so that no question waits for it, and tells which are in trouble. */
-  #learnServers(): void {
+  #refreshServers(): void {
     this.#conversation?.client.mcpServerStatus().then(
       (servers) => {
         this.#servers = servers;
-        this.#happened({ kind: 'learned', servers });
+        this.#update({ kind: 'learned', servers });
       },
       // An agent that does not say what is wrong has said of whom.
-      () => this.#happened({ kind: 'learned', servers: this.#view.servers }),
+      () => this.#update({ kind: 'learned', servers: this.#view.servers }),
     );
   }
 
-  #happened(event: ViewEvent): void {
+  #update(event: ViewEvent): void {
     const { view, pieces } = show(this.#view, event);
     this.#view = view;
     this.#print(pieces);

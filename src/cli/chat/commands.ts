@@ -9,7 +9,7 @@ import { toolList } from './tool-list.ts';
 import type { Call, CallLog, Totals, View } from './view.ts';
 
 /** What commands work with. */
-export type CommandWorld = {
+export type CommandContext = {
   readonly client: AgentClient;
   readonly view: View;
   /** Begins anew: nothing of what was said is remembered. */
@@ -20,53 +20,57 @@ export type CommandWorld = {
 
 type Command = {
   readonly takes: string;
-  readonly does: string;
+  readonly description: string;
   run(
-    world: CommandWorld,
+    world: CommandContext,
     argument: string,
   ): Promise<readonly Piece[] | 'leave'> | readonly Piece[] | 'leave';
 };
 
 /** The chat's own commands, by name; one row each. */
 export const COMMANDS: Readonly<Record<string, Command>> = {
-  help: { takes: '', does: 'what can be typed', run: ({ view }) => helpText(view.commands) },
+  help: { takes: '', description: 'what can be typed', run: ({ view }) => helpText(view.commands) },
   mcp: {
     takes: MCP_USAGE,
-    does: 'server status; reconnect, enable or disable one',
+    description: 'server status; reconnect, enable or disable one',
     run: ({ client }, argument) => mcpCommand(client, argument),
   },
   tools: {
     takes: '',
-    does: 'the tools by server, with what servers claim about them',
+    description: 'the tools by server, with what servers claim about them',
     run: async ({ client, view }) => toolList(await client.mcpServerStatus(), view.init.tools),
   },
   cost: {
     takes: '',
-    does: 'tokens, turns and money so far',
+    description: 'tokens, turns and money so far',
     run: async ({ client, view }) =>
       // Not every agent gives an account of its window.
       usageText(view.totals, await client.getContextUsage({ detail: 'summary' }).catch(() => undefined)),
   },
   explain: {
     takes: '[tool|last]',
-    does: 'why a call was allowed, asked about or denied',
+    description: 'why a call was allowed, asked about or denied',
     run: ({ view }, argument) => explain(view.calls, argument),
   },
-  model: { takes: '[name]', does: 'which model answers, or another one', run: chooseModel },
-  mode: { takes: '[mode]', does: `the permission mode: ${PERMISSION_MODES.join(', ')}`, run: chooseMode },
+  model: { takes: '[name]', description: 'which model answers, or another one', run: chooseModel },
+  mode: {
+    takes: '[mode]',
+    description: `the permission mode: ${PERMISSION_MODES.join(', ')}`,
+    run: chooseMode,
+  },
   clear: {
     takes: '',
-    does: 'begin anew',
+    description: 'begin anew',
     async run({ restart }) {
       await restart();
       return [line(['A new conversation.', 'dim'])];
     },
   },
-  quit: { takes: '', does: 'leave, as Ctrl-D does', run: () => 'leave' },
+  quit: { takes: '', description: 'leave, as Ctrl-D does', run: () => 'leave' },
 };
 
 /** What a line begins with a slash for: a command of the chat, one of the agent (sent as it is), or neither. */
-export function readCommand(
+export function parseCommand(
   text: string,
   agentCommands: readonly string[],
 ):
@@ -112,7 +116,7 @@ function closestCommand(typed: string, known: readonly string[]): string | undef
 
 function helpText(agentCommands: readonly string[]): Piece[] {
   const rows = Object.entries(COMMANDS).map(
-    ([name, { takes, does }]) => [`/${name} ${takes}`, does] as const,
+    ([name, { takes, description: does }]) => [`/${name} ${takes}`, does] as const,
   );
   const widest = Math.max(...rows.map(([usage]) => usage.length));
   // Of two with one name the chat's own is what runs.
@@ -126,7 +130,7 @@ function helpText(agentCommands: readonly string[]): Piece[] {
   ];
 }
 
-async function chooseModel({ client, view, keep }: CommandWorld, name: string): Promise<Piece[]> {
+async function chooseModel({ client, view, keep }: CommandContext, name: string): Promise<Piece[]> {
   if (name !== '') {
     await client.setModel(name);
     keep({ model: name });
@@ -140,7 +144,7 @@ async function chooseModel({ client, view, keep }: CommandWorld, name: string): 
   ];
 }
 
-async function chooseMode({ client, view, keep }: CommandWorld, mode: string): Promise<Piece[]> {
+async function chooseMode({ client, view, keep }: CommandContext, mode: string): Promise<Piece[]> {
   if (mode === '') return [line(`Permission mode: ${view.init.mode ?? 'default'}`)];
   const known = PERMISSION_MODES.find((it) => it.toLowerCase() === mode.toLowerCase());
   if (!known)
@@ -169,7 +173,7 @@ function explainCall(call: Call): Piece[] {
     ...(call.asked
       ? [line(`  asked: ${call.asked.reason ?? 'the agent gave no reason; no rule allowed or denied it'}`)]
       : []),
-    line(`  ${verdictText(call)}`),
+    line(`  ${formatVerdict(call)}`),
   ];
 }
 
@@ -180,7 +184,7 @@ const OUTCOMES: Readonly<Record<Call['outcome'], string>> = {
   denied: 'it was denied',
 };
 
-function verdictText({ verdict, asked }: Call): string {
+function formatVerdict({ verdict, asked }: Call): string {
   if (!verdict) {
     return asked
       ? 'the question is open'

@@ -20,7 +20,7 @@ export async function askElicitation(request: ElicitationRequest, asking: Asking
     for (;;) {
       const end = await asking.ask(`  ${field.label} (${field.hint}): `, COMMANDS);
       if (end.kind !== 'text') return withoutAnswer(end);
-      const read = readField(field, end.text);
+      const read = parseField(field, end.text);
       if (read.kind === 'value') content[field.name] = read.value;
       if (read.kind !== 'fault') break;
       asking.print([line([`  ${read.text}`, 'warn'])]);
@@ -84,7 +84,7 @@ export function formFields(schema: Readonly<Record<string, unknown>> | undefined
   });
 }
 
-export function readField({ schema, isRequired }: FormField, typed: string): FieldValue {
+export function parseField({ schema, isRequired }: FormField, typed: string): FieldValue {
   const text = typed.trim();
   if (text === '') {
     if (schema.default !== undefined) return { kind: 'value', value: schema.default };

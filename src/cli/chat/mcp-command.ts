@@ -89,7 +89,7 @@ const TONES: Readonly<Record<string, Tone>> = {
 };
 
 /** Of those that are configured and may not be started, in the words of `toolplane mcp list`. */
-const ASIDE: Readonly<Record<string, readonly [word: string, tone: Tone]>> = {
+const NOT_STARTED: Readonly<Record<string, readonly [word: string, tone: Tone]>> = {
   pending: ['pending approval', 'warn'],
   rejected: ['rejected', 'dim'],
   blocked: ['blocked', 'bad'],
@@ -118,7 +118,8 @@ export function serverList(servers: readonly McpServerStatus[]): Piece[] {
 }
 
 function stateOf({ status, config, configured = '' }: McpServerStatus): readonly [string, Tone] {
-  const aside = status === 'disabled' && Object.hasOwn(ASIDE, configured) ? ASIDE[configured] : undefined;
+  const aside =
+    status === 'disabled' && Object.hasOwn(NOT_STARTED, configured) ? NOT_STARTED[configured] : undefined;
   if (aside) return aside;
   // A server that nobody asked for yet is not late.
   const waits = status === 'pending' && config?.start === 'on-demand';

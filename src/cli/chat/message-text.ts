@@ -1,7 +1,7 @@
 import { isRecord } from '../../base/json-value.ts';
 import type { SDKResultMessage, UserBlock } from '../../protocol/agent-message.ts';
 import { line, type Piece } from '../terminal/render.ts';
-import { cutTo, onOneLine } from '../terminal/text.ts';
+import { sanitizeLine, truncateToWidth } from '../terminal/text.ts';
 
 /** A call's input in a few words: `a: 2, b: 40`. It may be long; the screen cuts it. */
 export function inputSummary(input: unknown): string {
@@ -40,9 +40,9 @@ function jsonOf(value: unknown): string {
 export type Progress = { readonly done?: number; readonly total?: number; readonly message?: string };
 
 /** Reads what a server told of its progress, in MCP's words; `undefined` if that is nothing. */
-export function progressOf(told: unknown): Progress | undefined {
-  if (!isRecord(told)) return undefined;
-  const { progress: done, total, message } = told;
+export function parseProgress(notification: unknown): Progress | undefined {
+  if (!isRecord(notification)) return undefined;
+  const { progress: done, total, message } = notification;
   const progress: Progress = {
     ...(isNumber(done) && { done }),
     ...(isNumber(total) && total > 0 && { total }),
@@ -55,7 +55,7 @@ export function progressOf(told: unknown): Progress | undefined {
 export function progressText({ done, total, message }: Progress): string {
   const parts = [
     ...(done === undefined ? [] : [total === undefined ? String(done) : percentage(done / total)]),
-    ...(message === undefined ? [] : [cutTo(onOneLine(message), MESSAGE_COLUMNS)]),
+    ...(message === undefined ? [] : [truncateToWidth(sanitizeLine(message), MESSAGE_COLUMNS)]),
   ];
   return parts.join(' ');
 }
@@ -79,13 +79,13 @@ export function retryText(notice: Readonly<Record<string, unknown>>): string {
 }
 
 function failureText({ endpoint, reason, error_status, error }: Readonly<Record<string, unknown>>): string {
-  const known = [error_status, error].filter(isTelling).join(' ');
+  const known = [error_status, error].filter(isInformative).join(' ');
   if (typeof endpoint !== 'string') return `Model request failed${known === '' ? '' : ` (${known})`}`;
   if (typeof error_status === 'number') return `${endpoint} answered ${known}`;
   return `Cannot reach ${endpoint}${typeof reason === 'string' ? ` (${reason})` : ''}`;
 }
 
-function isTelling(value: unknown): boolean {
+function isInformative(value: unknown): boolean {
   return typeof value === 'number' || (typeof value === 'string' && value !== '' && value !== 'unknown');
 }
 
@@ -101,11 +101,13 @@ export function resultPieces(result: SDKResultMessage, hasText: boolean): Piece[
 /** Why a turn failed, for people; never empty. */
 export function failureTexts(result: SDKResultMessage): string[] {
   if (result.subtype === 'success') return [result.result || 'The turn failed'];
-  const told = (result.errors ?? []).filter((text) => text !== '');
-  return told.length > 0 ? told : [WORDS[result.subtype] ?? `The turn ended with ${result.subtype}`];
+  const notification = (result.errors ?? []).filter((text) => text !== '');
+  return notification.length > 0
+    ? notification
+    : [FAILURES[result.subtype] ?? `The turn ended with ${result.subtype}`];
 }
 
-const WORDS: Readonly<Record<string, string>> = {
+const FAILURES: Readonly<Record<string, string>> = {
   error_max_turns: 'The turn took as many rounds as it may',
   error_max_budget_usd: 'The budget is used up',
   error_during_execution: 'The turn was interrupted or failed',

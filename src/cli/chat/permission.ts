@@ -2,7 +2,7 @@ import type { PermissionResult, PermissionUpdate } from '../../protocol/permissi
 import type { CanUseTool } from '../../sdk/options/options.ts';
 import { line, type Piece, type Span } from '../terminal/render.ts';
 import type { Asking } from './questions.ts';
-import { ruleTexts } from './unattended.ts';
+import { formatRules } from './unattended.ts';
 import type { Verdict } from './view.ts';
 
 /** One call that somebody has to allow. */
@@ -68,8 +68,8 @@ export function permissionQuestion(
 
 /** Where a server was named, as people know it; one of this command's own flags needs no word. */
 function sourceText(source: string): string {
-  const words = SOURCES.get(source) ?? source;
-  return words === '' ? '' : ` (${words})`;
+  const label = SOURCES.get(source) ?? source;
+  return label === '' ? '' : ` (${label})`;
 }
 
 const SOURCES: ReadonlyMap<string, string> = new Map([
@@ -128,7 +128,7 @@ function whatAlways(updates: readonly PermissionUpdate[]): string {
       const place = PLACES[update.destination] ?? update.destination;
       if (update.type === 'setMode') return `mode ${update.mode} ${place}`;
       if ('directories' in update) return `${update.directories.join(', ')} ${place}`;
-      return `${ruleTexts([update]).join(', ')} ${place}`;
+      return `${formatRules([update]).join(', ')} ${place}`;
     })
     .join('; ');
 }

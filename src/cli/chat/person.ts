@@ -5,16 +5,16 @@ import { askElicitation } from './elicitation.ts';
 import { askPermission } from './permission.ts';
 import type { Questions } from './questions.ts';
 import type { ViewEvent } from './show.ts';
-import type { Unasked } from './unattended.ts';
+import type { Unattended } from './unattended.ts';
 
-type PersonWorld = {
+type PersonDeps = {
   readonly questions: Questions;
   /** Answers instead if nobody is at the terminal. */
-  readonly away: Pick<Unasked, 'canUseTool' | 'onElicitation'> | undefined;
+  readonly unattended: Pick<Unattended, 'canUseTool' | 'onElicitation'> | undefined;
   now(): number;
   /** What a server claims about the tool. */
   claims(tool: string): readonly string[];
-  happened(event: ViewEvent): void;
+  onEvent(event: ViewEvent): void;
   print(pieces: readonly Piece[]): void;
 };
 
@@ -22,16 +22,16 @@ const WITHDRAWN = 'The question was withdrawn.';
 
 /** The person at the terminal as an agent asks them; one who is away says no. */
 export class Person {
-  readonly #world: PersonWorld;
+  readonly #deps: PersonDeps;
   /** Servers whose questions are refused until the chat ends. */
   readonly #muted = new Set<string>();
 
-  constructor(world: PersonWorld) {
-    this.#world = world;
+  constructor(world: PersonDeps) {
+    this.#deps = world;
   }
 
   readonly canUseTool: CanUseTool = async (tool, input, { signal, ...context }) => {
-    const { questions, away, now, claims, happened } = this.#world;
+    const { questions, unattended: away, now, claims, onEvent: happened } = this.#deps;
     // What the model said before it wanted this comes first.
     await setImmediate();
     const { toolUseID: id, decisionReason: reason, mcpServer } = context;
@@ -46,7 +46,7 @@ export class Person {
   };
 
   readonly onElicitation: OnElicitation = async (request, context) => {
-    const { questions, away, print } = this.#world;
+    const { questions, unattended: away, print } = this.#deps;
     const { serverName } = request;
     if (away) return away.onElicitation(request, context);
     if (this.#muted.has(serverName)) return { action: 'decline' };

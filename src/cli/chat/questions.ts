@@ -14,7 +14,7 @@ export type Asking = {
   ask(prompt: string, own?: readonly string[]): Promise<AskEnd>;
 };
 
-export type QuestionsWorld = {
+export type QuestionsDeps = {
   readonly editor: Pick<LineEditor, 'read' | 'untilNotTyping'>;
   print(pieces: readonly Piece[]): void;
   /** Runs a command that was typed into a question. */
@@ -25,16 +25,16 @@ const WAITING = 'A question waits until your line is sent or cleared (Ctrl-C).';
 
 /** Questions to the person at the terminal, one at a time in the order they came. */
 export class Questions {
-  readonly #world: QuestionsWorld;
+  readonly #deps: QuestionsDeps;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(world: QuestionsWorld) {
-    this.#world = world;
+  constructor(world: QuestionsDeps) {
+    this.#deps = world;
   }
 
   /** Waits for its turn, then holds the dialogue; `undefined` if the question was withdrawn before it began. */
   async hold<T>(dialogue: (asking: Asking) => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
-    const { editor, print } = this.#world;
+    const { editor, print } = this.#deps;
     const turn = this.#last.then(async () => {
       // The rest of a line that is being typed must not become an answer.
       await editor.untilNotTyping(signal, () => print([line([WAITING, 'warn'])]));
@@ -47,18 +47,18 @@ export class Questions {
 
   async #ask(prompt: string, own: readonly string[], signal: AbortSignal): Promise<AskEnd> {
     for (;;) {
-      const end = await this.#world.editor.read(prompt, 'answer', signal);
+      const end = await this.#deps.editor.read(prompt, 'answer', signal);
       if (end.kind !== 'text') return end;
-      const read = readAnswer(end.text);
+      const read = parseAnswer(end.text);
       if (read.kind === 'answer') return { kind: 'text', text: read.text };
       if (own.includes(read.name)) return { kind: 'command', name: read.name };
-      await this.#world.command(end.text.trim());
+      await this.#deps.command(end.text.trim());
     }
   }
 }
 
 /** Tells answers from commands. A name with another slash is a path, which is an answer. */
-export function readAnswer(
+export function parseAnswer(
   typed: string,
 ): { readonly kind: 'answer'; readonly text: string } | { readonly kind: 'command'; readonly name: string } {
   const text = typed.trimStart();

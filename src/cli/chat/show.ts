@@ -1,18 +1,25 @@
 import { isRecord } from '../../base/json-value.ts';
 import type { SDKMessage } from '../../protocol/agent-message.ts';
 import { cutLine, line, type Piece } from '../terminal/render.ts';
-import { elapsed, inputSummary, progressOf, resultPieces, resultSummary, retryText } from './message-text.ts';
+import {
+  elapsed,
+  inputSummary,
+  parseProgress,
+  resultPieces,
+  resultSummary,
+  retryText,
+} from './message-text.ts';
 import {
   addCall,
   addResult,
   changeCall,
+  decideCall,
   findCall,
   knownOf,
   type ServerHealth,
   type Shown,
   serverFaults,
   serversOf,
-  settleCall,
   type Verdict,
   type View,
 } from './view.ts';
@@ -42,7 +49,7 @@ export function show(view: View, event: ViewEvent): Shown {
     case 'decided': {
       const { id, verdict, at } = event;
       // How long a person thought is not how long the tool took.
-      return quiet({ ...view, calls: changeCall(settleCall(view.calls, id, verdict), id, { since: at }) });
+      return quiet({ ...view, calls: changeCall(decideCall(view.calls, id, verdict), id, { since: at }) });
     }
     case 'received':
       return receive(view, event.message, event.at);
@@ -54,7 +61,7 @@ function receive(view: View, message: SDKMessage, at: number): Shown {
     case 'stream_event':
       return message.parent_tool_use_id === null ? stream(view, message.event) : quiet(view);
     case 'assistant':
-      return say(view, message, at);
+      return showAssistant(view, message, at);
     case 'user':
       return takeResults(view, message, at);
     case 'result':
@@ -91,7 +98,7 @@ function stream(view: View, event: Record<string, unknown>): Shown {
   return { view: { ...view, streamed, hasText: true }, pieces: [{ kind: 'flow', text: delta.text }] };
 }
 
-function say(view: View, message: Extract<SDKMessage, { type: 'assistant' }>, at: number): Shown {
+function showAssistant(view: View, message: Extract<SDKMessage, { type: 'assistant' }>, at: number): Shown {
   const isNested = message.parent_tool_use_id !== null;
   const wasStreamed = view.streamed.has(message.message.id);
   const pieces: Piece[] = [];
@@ -141,7 +148,7 @@ function takeResults(view: View, message: Extract<SDKMessage, { type: 'user' }>,
 
 function takeProgress(calls: View['calls'], message: Readonly<Record<string, unknown>>): View['calls'] {
   const id = String(message.tool_use_id);
-  const progress = progressOf(message.progress);
+  const progress = parseProgress(message.progress);
   return progress && findCall(calls, id) ? changeCall(calls, id, { progress }) : calls;
 }
 
@@ -171,12 +178,12 @@ const NOTICES: Readonly<Record<string, (view: View, notice: Notice, at: number) 
   compact_boundary: (view) => ({ view, pieces: [line(['The conversation was shortened', 'dim'])] }),
   informational: (view, { content, level }) => ({
     view,
-    pieces: level === 'info' ? [] : told(content, level === 'warning' ? 'warn' : 'dim'),
+    pieces: level === 'info' ? [] : textPieces(content, level === 'warning' ? 'warn' : 'dim'),
   }),
-  notification: (view, { text }) => ({ view, pieces: told(text, 'dim') }),
+  notification: (view, { text }) => ({ view, pieces: textPieces(text, 'dim') }),
   local_command_output: (view, { content }) => ({
     view: { ...view, hasText: true },
-    pieces: told(content, 'plain'),
+    pieces: textPieces(content, 'plain'),
   }),
 };
 
@@ -214,7 +221,7 @@ function decided(view: View, notice: Notice, behavior: 'allow' | 'deny', at: num
   const why = typeof reason === 'string' ? reason : typeof message === 'string' ? message : undefined;
   const verdict = { behavior, by: 'agent' as const, ...(why !== undefined && { reason: why }) };
   // A call begins when it is decided: those before it in the reply may have taken their time.
-  const calls = changeCall(settleCall(view.calls, id, verdict), id, { since: at });
+  const calls = changeCall(decideCall(view.calls, id, verdict), id, { since: at });
   const { verdict: kept, asked } = knownOf(calls, id);
   if (kept === verdict || why === undefined || asked?.reason !== undefined) {
     return { view: { ...view, calls }, pieces: [] };
@@ -224,6 +231,6 @@ function decided(view: View, notice: Notice, behavior: 'allow' | 'deny', at: num
   return { view: { ...view, calls: changeCall(calls, id, { asked: known }) }, pieces: [] };
 }
 
-function told(text: unknown, tone: 'dim' | 'warn' | 'plain'): Piece[] {
+function textPieces(text: unknown, tone: 'dim' | 'warn' | 'plain'): Piece[] {
   return typeof text === 'string' && text !== '' ? [line([text, tone])] : [];
 }

@@ -2,10 +2,10 @@ import { acceptCommand } from '../../pool/pinning/tool-change.ts';
 import type { PermissionUpdate } from '../../protocol/permission.ts';
 import type { CanUseTool, OnElicitation } from '../../sdk/options/options.ts';
 
-const NOBODY = 'Permission is needed and nobody is there to give it';
+const NON_INTERACTIVE = 'Permission is needed and nobody is there to give it';
 
 /** Answers for a person who is not there, and remembers what they would have been asked. */
-export class Unasked {
+export class Unattended {
   readonly #rules = new Map<string, Set<string>>();
   readonly #servers = new Set<string>();
   /** Why calls were denied that no rule would allow, by tool. */
@@ -23,14 +23,14 @@ export class Unasked {
       const why = decisionReason ?? 'it has to be asked about';
       const text = toolChange ? `${why}; to accept it: ${acceptCommand(toolChange)}` : why;
       this.#others.set(tool, text);
-      return this.#deny(toolUseID, `${NOBODY}: ${text}`);
+      return this.#deny(toolUseID, `${NON_INTERACTIVE}: ${text}`);
     }
     const allowing = suggestions.filter((it) => 'behavior' in it && it.behavior === 'allow');
-    const rules = ruleTexts(allowing);
+    const rules = formatRules(allowing);
     const known = this.#rules.get(tool) ?? new Set();
     for (const rule of rules.length > 0 ? rules : [tool]) known.add(rule);
     this.#rules.set(tool, known);
-    return this.#deny(toolUseID, `${NOBODY}.`);
+    return this.#deny(toolUseID, `${NON_INTERACTIVE}.`);
   };
 
   readonly onElicitation: OnElicitation = async ({ serverName }) => {
@@ -60,7 +60,7 @@ function flagsFor(rules: ReadonlySet<string>): string {
 }
 
 /** The rules of these changes as `--allowedTools` takes them: `mcp__docs__search`, `Bash(git log:*)`. */
-export function ruleTexts(updates: readonly PermissionUpdate[]): string[] {
+export function formatRules(updates: readonly PermissionUpdate[]): string[] {
   return updates.flatMap((update) =>
     'rules' in update
       ? update.rules.map(({ toolName, ruleContent }) =>

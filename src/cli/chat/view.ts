@@ -95,12 +95,12 @@ export function changeCall({ calls, early }: CallLog, id: string, change: Partia
 }
 
 /** Keeps who decided about a call. What was answered here outweighs what the agent tells of it, whichever comes first. */
-export function settleCall(log: CallLog, id: string, verdict: Verdict): CallLog {
+export function decideCall(log: CallLog, id: string, verdict: Verdict): CallLog {
   const before = knownOf(log, id).verdict;
-  return before && WEIGHTS[before.by] > WEIGHTS[verdict.by] ? log : changeCall(log, id, { verdict });
+  return before && PRIORITIES[before.by] > PRIORITIES[verdict.by] ? log : changeCall(log, id, { verdict });
 }
 
-const WEIGHTS: Readonly<Record<Verdict['by'], number>> = { you: 2, nobody: 2, agent: 1, withdrawn: 0 };
+const PRIORITIES: Readonly<Record<Verdict['by'], number>> = { you: 2, nobody: 2, agent: 1, withdrawn: 0 };
 
 export function findCall({ calls }: CallLog, id: string): Call | undefined {
   return calls.findLast((call) => call.id === id);
@@ -151,13 +151,13 @@ type ServerFaults = {
 
 /** Tells of servers that cannot be used, each fault once; one that is well again is forgotten. */
 export function serverFaults(
-  told: Readonly<Record<string, string>>,
+  reported: Readonly<Record<string, string>>,
   servers: readonly ServerHealth[],
 ): ServerFaults {
   const found = servers.flatMap(({ name, status, error }) =>
-    TROUBLES.has(status) ? [[name, faultText(name, status, error)] as const] : [],
+    FAILED_STATES.has(status) ? [[name, faultText(name, status, error)] as const] : [],
   );
-  const fresh = found.filter(([name, fault]) => !Object.hasOwn(told, name) || told[name] !== fault);
+  const fresh = found.filter(([name, fault]) => !Object.hasOwn(reported, name) || reported[name] !== fault);
   return {
     faults: Object.fromEntries(found),
     lines: fresh.map(([name, fault]) => `server ${name}: ${fault}`),
@@ -175,4 +175,4 @@ function faultText(name: string, status: string, error: string | undefined): str
   return error ? `${status}: ${error.replace(`MCP server "${name}": `, '')}` : status;
 }
 
-const TROUBLES: ReadonlySet<string> = new Set(['failed', 'needs-auth']);
+const FAILED_STATES: ReadonlySet<string> = new Set(['failed', 'needs-auth']);

@@ -7,7 +7,7 @@ import { VERSION } from '../../entry/version.ts';
 import { SdkError } from '../../protocol/sdk-error.ts';
 import { ExitCode } from '../output/failure.ts';
 import { claimStdout, flushed } from '../output/output.ts';
-import { neutralise } from '../terminal/text.ts';
+import { sanitize } from '../terminal/text.ts';
 
 /** The longest line a program may send, in characters: a prompt with images is long. */
 const MAX_LINE_LENGTH = 64 * 1024 * 1024;
@@ -34,7 +34,7 @@ async function runAgent(argv: readonly string[], output: Writable): Promise<void
   ]);
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => stop.abort());
-  const note = (text: string) => void process.stderr.write(`toolplane agent: ${neutralise(text)}\n`);
+  const note = (text: string) => void process.stderr.write(`toolplane agent: ${sanitize(text)}\n`);
   const link = streamLink({ input: process.stdin, output }, { maxLineLength: MAX_LINE_LENGTH, onNoise });
   try {
     const session = await launch(link, {

@@ -5,13 +5,13 @@ import type { Options } from '../../sdk/options/options.ts';
 import { Chat } from '../chat/chat.ts';
 import { missingModel, openAgent } from '../chat/conversation.ts';
 import { addAgentFlags, agentOptions } from '../flags/agent-flags.ts';
-import { cliWorld } from '../host/config-context.ts';
+import { cliContext } from '../host/config-context.ts';
 import { startApprove } from '../mcp/approve/approve.ts';
 import { allPending } from '../mcp/approve/pending.ts';
 import { ExitCode } from '../output/failure.ts';
 import { line } from '../terminal/render.ts';
 import { processTerminal } from '../terminal/terminal.ts';
-import { neutralise } from '../terminal/text.ts';
+import { sanitize } from '../terminal/text.ts';
 
 /** `toolplane chat`, and `toolplane` alone: a conversation in the terminal. */
 export function defineChat(command: Command): void {
@@ -71,7 +71,7 @@ function heeded(signals: Partial<Record<NodeJS.Signals, () => void>>): Disposabl
 }
 
 function fail(text: string): 1 {
-  process.stderr.write(`toolplane: ${neutralise(text)}\n`);
+  process.stderr.write(`toolplane: ${sanitize(text)}\n`);
   return 1;
 }
 
@@ -82,7 +82,7 @@ export async function approveFirst(options: Options, env: NodeJS.ProcessEnv): Pr
     return undefined;
   if (options.strictMcpConfig) return undefined;
   const { settingSources: scopes } = options;
-  const configuration = await readConfiguration(cliWorld(env), scopes ? { scopes } : {});
+  const configuration = await readConfiguration(cliContext(env), scopes ? { scopes } : {});
   if (allPending(configuration).length === 0) return undefined;
   const code = await startApprove(
     { names: [], choice: 'approved', all: false, settings: false, trust: false },

@@ -3,14 +3,20 @@ import { nearest } from '../../base/text/nearest.ts';
 import type { Prompt } from '../../mcp/discovery/prompt.ts';
 import { HostError } from '../../mcp/errors/host-error.ts';
 import type { FilledPrompt } from '../../mcp/features/feature-results.ts';
-import { type Actions, actionWord } from '../flags/action-word.ts';
-import { addServerChoice, addServerFlags, chosenNames, refuse } from '../flags/server-flags.ts';
+import { type Actions, parseAction } from '../flags/action-word.ts';
+import { addServerChoice, addServerFlags, chosenNames, usageError } from '../flags/server-flags.ts';
 import { type NamedServers, namedServers } from '../host/named-servers.ts';
-import { type Connected, needServers, tellFaults, tellWarnings, withHost } from '../host/with-host.ts';
+import {
+  type Connected,
+  reportFailures,
+  reportWarnings,
+  requireServers,
+  withHost,
+} from '../host/with-host.ts';
 import { partsOf, partsText } from '../output/content-parts.ts';
-import { ExitCode, NotUnderstood } from '../output/failure.ts';
+import { ExitCode, UsageError } from '../output/failure.ts';
 import { firstLine, joinLines, jsonDocument } from '../output/format.ts';
-import { grouped } from '../terminal/table.ts';
+import { tablePerServer } from '../terminal/table.ts';
 
 const HELP = `
 Connects the servers, lists their prompts or has one filled in, and ends them again. Arguments of prompts are texts.
@@ -37,10 +43,10 @@ export function definePrompts(command: Command): void {
     .argument('[words...]', 'list, or get <server> <prompt> [key=value…]')
     .option('--json', 'print what the servers gave as one JSON document')
     .addHelpText('after', HELP)
-    .action(async (words: string[], { json }: { json?: true }, command: Command) => {
-      const action = actionWord(command, words, ACTIONS);
-      const [, server = '', prompt = '', ...given] = words;
-      const args = textArguments(command, given);
+    .action(async (given: string[], { json }: { json?: true }, command: Command) => {
+      const action = parseAction(command, given, ACTIONS);
+      const [, server = '', prompt = '', ...pairs] = given;
+      const args = textArguments(command, pairs);
       const named = await namedServers(command, action === 'get' ? [server] : chosenNames(command));
       const request = { ...named, format: json ? ('json' as const) : ('text' as const) };
       const code = await startPrompts(
@@ -51,10 +57,10 @@ export function definePrompts(command: Command): void {
     });
 }
 
-function textArguments(command: Command, words: readonly string[]): Record<string, string> {
-  const entries = words.map((word) => {
+function textArguments(command: Command, args: readonly string[]): Record<string, string> {
+  const entries = args.map((word) => {
     const at = word.indexOf('=');
-    if (at < 1) refuse(command, `${JSON.stringify(word)} is no key=value`);
+    if (at < 1) usageError(command, `${JSON.stringify(word)} is no key=value`);
     return [word.slice(0, at), word.slice(at + 1)] as const;
   });
   return Object.fromEntries(entries);
@@ -81,8 +87,8 @@ export function startPrompts(request: PromptsRequest, env: NodeJS.ProcessEnv): P
     const prompts = await host.listPrompts(undefined, { signal });
     const text = () => joinLines(promptTable(prompts, output.columns));
     await output.print(request.format === 'json' ? jsonDocument({ prompts }) : text());
-    tellWarnings(connected, known);
-    return tellFaults(connected);
+    reportWarnings(connected, known);
+    return reportFailures(connected);
   });
 }
 
@@ -90,7 +96,7 @@ async function get(
   connected: Connected,
   { server, prompt, args, format }: Extract<PromptsRequest, { action: 'get' }>,
 ): Promise<number> {
-  needServers(connected);
+  requireServers(connected);
   const { host, output, spinner, signal } = connected;
   spinner.show(() => `${server} ${prompt}`);
   const filled = await host.getPrompt(server, prompt, args, { signal }).catch(refused);
@@ -100,21 +106,21 @@ async function get(
   const listed = (await host.listPrompts(server, { signal })).find(({ name }) => name === prompt);
   const known = listed?.arguments.map(({ name }) => name) ?? [];
   for (const name of Object.keys(args).filter((it) => !known.includes(it))) {
-    output.tell(`${server} ${prompt}: ${sayUnlisted(name, known)}`);
+    output.report(`${server} ${prompt}: ${unlistedText(name, known)}`);
   }
   return 0;
 }
 
-function sayUnlisted(name: string, known: readonly string[]): string {
-  const meant = nearest(name, known);
+function unlistedText(name: string, known: readonly string[]): string {
+  const closest = nearest(name, known);
   const takes = known.length === 0 ? 'nothing' : known.join(', ');
-  const hint = meant === undefined ? ` (it takes ${takes})` : `; did you mean "${meant}"?`;
+  const hint = closest === undefined ? ` (it takes ${takes})` : `; did you mean "${closest}"?`;
   return `the prompt declares no "${name}"${hint}`;
 }
 
 /** A prompt that is not there, or lacks an argument, was not asked for: that is for who typed it to mend. */
 function refused(cause: unknown): never {
-  if (cause instanceof HostError && cause.code === 'not-offered') throw new NotUnderstood(cause.message);
+  if (cause instanceof HostError && cause.code === 'not-offered') throw new UsageError(cause.message);
   throw cause;
 }
 
@@ -123,7 +129,11 @@ export function promptTable(
   all: readonly (Prompt & { readonly server: string })[],
   columns: number | undefined,
 ): string[] {
-  return grouped(all, 'prompt', columns, (it) => [it.name, argumentsText(it), firstLine(it.description)]);
+  return tablePerServer(all, 'prompt', columns, (it) => [
+    it.name,
+    argumentsText(it),
+    firstLine(it.description),
+  ]);
 }
 
 /** `who=… [mood=…]`: what is in brackets may be left out. */

@@ -1,14 +1,20 @@
 import type { Command } from 'commander';
 import type { Resource, ResourceTemplate } from '../../mcp/discovery/resource.ts';
-import { type Actions, actionWord } from '../flags/action-word.ts';
+import { type Actions, parseAction } from '../flags/action-word.ts';
 import { addServerChoice, addServerFlags, chosenNames } from '../flags/server-flags.ts';
 import { type NamedServers, namedServers } from '../host/named-servers.ts';
-import { type Connected, needServers, tellFaults, tellWarnings, withHost } from '../host/with-host.ts';
+import {
+  type Connected,
+  reportFailures,
+  reportWarnings,
+  requireServers,
+  withHost,
+} from '../host/with-host.ts';
 import { partsText, resourceParts } from '../output/content-parts.ts';
 import { ExitCode } from '../output/failure.ts';
-import { firstLine, joinLines, jsonDocument, sized } from '../output/format.ts';
+import { firstLine, formatBytes, joinLines, jsonDocument } from '../output/format.ts';
 import { makeDirectory, saveParts } from '../output/save-parts.ts';
-import { grouped } from '../terminal/table.ts';
+import { tablePerServer } from '../terminal/table.ts';
 
 const HELP = `
 Connects the servers, lists or reads what they let others read, and ends them again.
@@ -42,9 +48,9 @@ export function defineResources(command: Command): void {
     .option('--json', 'print what the servers gave as one JSON document')
     .option('-o, --output <directory>', 'keep what is read and is no text in files there')
     .addHelpText('after', HELP)
-    .action(async (words: string[], { json, output }: Values, command: Command) => {
-      const action = actionWord(command, words, ACTIONS);
-      const [, server = '', uri = ''] = words;
+    .action(async (args: string[], { json, output }: Values, command: Command) => {
+      const action = parseAction(command, args, ACTIONS);
+      const [, server = '', uri = ''] = args;
       const named = await namedServers(command, action === 'read' ? [server] : chosenNames(command));
       const request = {
         ...named,
@@ -85,8 +91,8 @@ export function startResources(request: ResourcesRequest, env: NodeJS.ProcessEnv
       const text = () => joinLines(templateTable(resourceTemplates, output.columns));
       await output.print(isJson ? jsonDocument({ resourceTemplates }) : text());
     }
-    tellWarnings(connected, known);
-    return tellFaults(connected);
+    reportWarnings(connected, known);
+    return reportFailures(connected);
   });
 }
 
@@ -94,7 +100,7 @@ async function read(
   connected: Connected,
   { server, uri, format, directory }: Extract<ResourcesRequest, { action: 'read' }>,
 ): Promise<number> {
-  needServers(connected);
+  requireServers(connected);
   const { host, output, spinner, signal } = connected;
   if (directory !== undefined) await makeDirectory(directory);
   spinner.show(() => `${server} ${uri}`);
@@ -110,7 +116,7 @@ async function read(
       ? jsonDocument({ ...found, ...(saved && { files: saved.files }) })
       : partsText(saved?.parts ?? shown),
   );
-  for (const fault of saved?.faults ?? []) output.tell(fault);
+  for (const fault of saved?.faults ?? []) output.report(fault);
   return saved === undefined || saved.faults.length === 0 ? 0 : 1;
 }
 
@@ -118,17 +124,17 @@ type Of<T> = T & { readonly server: string };
 
 /** Resources below the names of their servers: address, type, size, and what they are. */
 export function resourceTable(all: readonly Of<Resource>[], columns: number | undefined): string[] {
-  return grouped(all, 'resource', columns, (it) => [
+  return tablePerServer(all, 'resource', columns, (it) => [
     it.uri,
     it.mimeType ?? '',
-    it.size === undefined ? '' : sized(it.size),
+    it.size === undefined ? '' : formatBytes(it.size),
     describe(it, it.uri),
   ]);
 }
 
 /** The same of addresses with parts to fill in. */
 export function templateTable(all: readonly Of<ResourceTemplate>[], columns: number | undefined): string[] {
-  return grouped(all, 'template', columns, (it) => [
+  return tablePerServer(all, 'template', columns, (it) => [
     it.uriTemplate,
     it.mimeType ?? '',
     describe(it, it.uriTemplate),

@@ -11,13 +11,13 @@ import type { Options } from '../../sdk/options/options.ts';
 import { missingModel, openAgent } from '../chat/conversation.ts';
 import { failureTexts, retryText, succeeded } from '../chat/message-text.ts';
 import { show, type ViewEvent } from '../chat/show.ts';
-import { Unasked } from '../chat/unattended.ts';
+import { Unattended } from '../chat/unattended.ts';
 import { EMPTY_VIEW, type ServerHealth, serverFaults, serversOf } from '../chat/view.ts';
 import { addAgentFlags, agentOptions, type FlagValues } from '../flags/agent-flags.ts';
 import { ExitCode } from '../output/failure.ts';
 import { isReaderGone } from '../output/output-errors.ts';
 import { render } from '../terminal/render.ts';
-import { neutralise } from '../terminal/text.ts';
+import { sanitize } from '../terminal/text.ts';
 
 const HELP = `
 The prompt is the words given, or what comes through stdin:
@@ -54,8 +54,8 @@ export function defineRun(command: Command): void {
     .option('--fail-on-denied', 'exit with 3 if any tool call was denied, for CI')
     .option('--verbose', 'tell on stderr which tools run, and which session it was')
     .addHelpText('after', HELP)
-    .action(async (words: string[], values: FlagValues, command: Command) => {
-      const prompt = await readPrompt(words);
+    .action(async (args: string[], values: FlagValues, command: Command) => {
+      const prompt = await readPrompt(args);
       if (prompt.trim() === '') command.error('error: there is no prompt', { exitCode: 2 });
       const code = await startRun(
         {
@@ -76,12 +76,12 @@ function partials({ includePartialMessages }: FlagValues): { includePartialMessa
 }
 
 /** Stdin is read where a - stands, or if there are no words; never from a person, who would not know what is waited for. */
-async function readPrompt(words: readonly string[]): Promise<string> {
-  if (words.length > 0 && !words.includes('-')) return words.join(' ');
-  if (process.stdin.isTTY && words.length === 0) return '';
+async function readPrompt(args: readonly string[]): Promise<string> {
+  if (args.length > 0 && !args.includes('-')) return args.join(' ');
+  if (process.stdin.isTTY && args.length === 0) return '';
   const input = await text(process.stdin);
-  const said = words.filter((word) => word !== '-').join(' ');
-  return said === '' ? input : `${said}\n\n${input}`;
+  const prompt = args.filter((word) => word !== '-').join(' ');
+  return prompt === '' ? input : `${prompt}\n\n${input}`;
 }
 
 export type Run = {
@@ -97,10 +97,10 @@ export type Run = {
 export async function startRun(run: Run, env: NodeJS.ProcessEnv): Promise<number> {
   const missing = missingModel(run.options, env);
   if (missing !== undefined) return fail(missing);
-  const tell = (text: string) =>
-    void (run.verbosity === 'verbose' && process.stderr.write(`${neutralise(text.trimEnd())}\n`));
-  const activity = new Activity(tell, () => performance.now());
-  const unasked = new Unasked((id, reason) => activity.denied(id, reason));
+  const report = (text: string) =>
+    void (run.verbosity === 'verbose' && process.stderr.write(`${sanitize(text.trimEnd())}\n`));
+  const activity = new Activity(report, () => performance.now());
+  const unasked = new Unattended((id, reason) => activity.denied(id, reason));
   const { canUseTool, onElicitation } = unasked;
   const ended = new AbortController();
   const output = quietOutput(process.stdout, () => ended.abort());
@@ -112,12 +112,12 @@ export async function startRun(run: Run, env: NodeJS.ProcessEnv): Promise<number
       canUseTool,
       onElicitation,
       abortController: ended,
-      stderr: run.options.pathToClaudeCodeExecutable === undefined ? (text) => noted(text, tell) : tell,
+      stderr: run.options.pathToClaudeCodeExecutable === undefined ? (text) => noted(text, report) : report,
     });
     using interrupts = interruptedBySignal(client, ended);
     const result = await takeTurn(client, run, activity, output);
     for (const text of unasked.lines) fail(text);
-    if (result && run.options.persistSession !== false) tell(sessionText(result));
+    if (result && run.options.persistSession !== false) report(sessionText(result));
     if (ended.signal.aborted) return exitCodeOf(ended.signal);
     if (interrupts.count > 0) return INTERRUPTED;
     if (run.failsOnDenied && result && result.permission_denials.length > 0) {
@@ -132,9 +132,9 @@ export async function startRun(run: Run, env: NodeJS.ProcessEnv): Promise<number
 }
 
 /** What our own agent has to say is for whoever runs it; what another one prints may be anything. */
-function noted(text: string, tell: (text: string) => void): void {
+function noted(text: string, report: (text: string) => void): void {
   const [, note] = /^\[toolplane\] (.*)\n$/s.exec(text) ?? [];
-  if (note === undefined) tell(text);
+  if (note === undefined) report(text);
   else fail(note);
 }
 
@@ -171,7 +171,7 @@ async function takeTurn(
     servers.received(message);
     if (message.type === 'system' && message.subtype === 'api_retry') fail(retryText(message));
     const text = outputOf(run.format, message);
-    if (text !== '') await written(output, output.isTTY ? neutralise(text) : text);
+    if (text !== '') await written(output, output.isTTY ? sanitize(text) : text);
     if (message.type !== 'result') continue;
     await servers.settled();
     if (!succeeded(message)) for (const reason of failureTexts(message)) fail(reason);
@@ -223,7 +223,7 @@ function written(output: Writable, text: string): Promise<void> {
 }
 
 function fail(text: string): 1 {
-  process.stderr.write(`toolplane: ${neutralise(text)}\n`);
+  process.stderr.write(`toolplane: ${sanitize(text)}\n`);
   return 1;
 }
 
@@ -272,21 +272,21 @@ export class Activity {
 }
 
 /** Logs are wide and have no colours. */
-const LOOK = { columns: 200, colours: false };
+const LOOK = { columns: 200, hasColors: false };
 
 /** Tells which servers cannot be used, each fault once: those that failed before the turn and those that do until its end. */
 export class ServerWatch {
   readonly #client: Pick<AgentClient, 'mcpServerStatus'>;
-  readonly #tell: (line: string) => void;
+  readonly #report: (line: string) => void;
   #faults: Readonly<Record<string, string>> = {};
   #named: readonly ServerHealth[] = [];
   /** The tools the model could call from the beginning. */
   #tools: readonly string[] = [];
   #asking: Promise<unknown> = Promise.resolve();
 
-  constructor(client: Pick<AgentClient, 'mcpServerStatus'>, tell: (line: string) => void) {
+  constructor(client: Pick<AgentClient, 'mcpServerStatus'>, report: (line: string) => void) {
     this.#client = client;
-    this.#tell = tell;
+    this.#report = report;
   }
 
   received(message: SDKMessage): void {
@@ -302,7 +302,7 @@ export class ServerWatch {
     if (!this.#named.some(({ status }) => status === 'pending')) return;
     const servers = await this.#ask();
     for (const { name } of servers.filter((it) => isLate(it) && !this.#isKnown(it)))
-      this.#tell(`server ${name}: was not ready during this turn`);
+      this.#report(`server ${name}: was not ready during this turn`);
   }
 
   /** Whether its tools were there from an earlier time: a call would have waited for it, so nothing was missed. */
@@ -315,7 +315,7 @@ export class ServerWatch {
     const servers = await this.#client.mcpServerStatus().catch(() => this.#named);
     const { faults, lines } = serverFaults(this.#faults, servers);
     this.#faults = faults;
-    for (const line of lines) this.#tell(line);
+    for (const line of lines) this.#report(line);
     return servers;
   }
 }

@@ -10,11 +10,11 @@ import {
   type SecretStore,
 } from '../../config/secrets/secret-store.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
-import { type Actions, actionWord } from '../flags/action-word.ts';
-import { refuse } from '../flags/server-flags.ts';
-import { cliWorld } from '../host/config-context.ts';
-import { homeOf } from '../host/with-host.ts';
-import { ExitCode, errorDocument, NotUnderstood, sayFailure } from '../output/failure.ts';
+import { type Actions, parseAction } from '../flags/action-word.ts';
+import { usageError } from '../flags/server-flags.ts';
+import { cliContext } from '../host/config-context.ts';
+import { homeDirectory } from '../host/with-host.ts';
+import { ExitCode, errorDocument, formatFailure, UsageError } from '../output/failure.ts';
 import { joinLines, jsonDocument } from '../output/format.ts';
 import { type Output, processOutput } from '../output/output.ts';
 import { readValue } from '../terminal/hidden-input.ts';
@@ -56,12 +56,12 @@ export function defineSecret(command: Command): void {
     .argument('[words...]', 'list, set <name>, or remove <name>')
     .option('--json', 'print what was done, or the list, as one JSON document')
     .addHelpText('after', HELP)
-    .action(async (words: string[], { json }: { json?: true }, command: Command) => {
-      const action = actionWord(command, words, ACTIONS);
-      const [, name = '', ...more] = words;
+    .action(async (args: string[], { json }: { json?: true }, command: Command) => {
+      const action = parseAction(command, args, ACTIONS);
+      const [, name = '', ...more] = args;
       // What was typed is not shown again: it may be the value.
-      if (action === 'set' && (more.length > 0 || name.includes('='))) refuse(command, NOT_HERE);
-      if (action === 'set' && !isSecretName(name)) refuse(command, NAME_RULE);
+      if (action === 'set' && (more.length > 0 || name.includes('='))) usageError(command, NOT_HERE);
+      if (action === 'set' && !isSecretName(name)) usageError(command, NAME_RULE);
       const format = json ? 'json' : 'text';
       const code = await startSecret(
         action === 'list' ? { action, format } : { action, format, name },
@@ -81,15 +81,15 @@ type Work = { readonly store: SecretStore; readonly path: string; readonly outpu
 /** `toolplane secret`; gives its exit code. */
 export async function startSecret(request: SecretRequest, env: NodeJS.ProcessEnv): Promise<number> {
   const output = processOutput(env, () => {});
-  const path = join(homeOf(env), 'secrets.json');
+  const path = join(homeDirectory(env), 'secrets.json');
   const work = { store: fileSecretStore(path), path, output };
   try {
     if (request.action === 'list') return await list(request.format, work, env);
     return await (request.action === 'set' ? set : remove)(request.name, request.format, work);
   } catch (cause) {
-    for (const line of sayFailure(cause)) output.tell(line);
+    for (const line of formatFailure(cause)) output.report(line);
     if (request.format === 'json') await output.print(jsonDocument(errorDocument(cause)));
-    return cause instanceof NotUnderstood ? 2 : 1;
+    return cause instanceof UsageError ? 2 : 1;
   }
 }
 
@@ -101,7 +101,7 @@ async function set(name: string, format: string, { store, path, output }: Work):
   const value = await readValue(name, process.stdin, process.stderr);
   process.stdin.destroy();
   if (value === undefined) {
-    output.tell('nothing was changed');
+    output.report('nothing was changed');
     return INTERRUPTED;
   }
   store.set(name, value);
@@ -113,15 +113,15 @@ async function set(name: string, format: string, { store, path, output }: Work):
 
 async function remove(name: string, format: string, { store, path, output }: Work): Promise<number> {
   const names = store.names();
-  if (!names.includes(name) || !store.remove(name)) throw new NotUnderstood(sayUnknown(name, names));
+  if (!names.includes(name) || !store.remove(name)) throw new UsageError(unknownText(name, names));
   const text = `removed ${name} from ${path}\n`;
   await output.print(format === 'json' ? jsonDocument({ secret: name, done: 'removed' }) : text);
   return 0;
 }
 
-function sayUnknown(name: string, names: readonly string[]): string {
-  const meant = nearest(name, names);
-  const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
+function unknownText(name: string, names: readonly string[]): string {
+  const closest = nearest(name, names);
+  const hint = closest === undefined ? '' : `; did you mean "${closest}"?`;
   return `there is no secret "${name}"${hint} (there ${names.length === 0 ? 'are none' : `are ${names.join(', ')}`})`;
 }
 
@@ -135,7 +135,7 @@ async function list(format: string, { store, output }: Work, env: NodeJS.Process
   else await output.print(joinLines(secretTable(found, output.columns, entries ? 'known' : 'unknown')));
   for (const { name, servers } of found.missing) {
     const who = `${servers.join(', ')} ${servers.length === 1 ? 'refers' : 'refer'} to`;
-    output.tell(`there is no secret ${name}, which ${who}; run "toolplane secret set ${name}"`);
+    output.report(`there is no secret ${name}, which ${who}; run "toolplane secret set ${name}"`);
   }
   return 0;
 }
@@ -143,10 +143,10 @@ async function list(format: string, { store, output }: Work, env: NodeJS.Process
 /** What is configured here; secrets are listed also where that cannot be read. */
 async function entriesOf(env: NodeJS.ProcessEnv, output: Output): Promise<[string, object][] | undefined> {
   try {
-    const { merged } = await readConfiguration(cliWorld(env));
+    const { merged } = await readConfiguration(cliContext(env));
     return merged.servers.flatMap(({ name, entry }) => (entry ? [[name, entry] as [string, object]] : []));
   } catch (cause) {
-    output.tell(`which servers use them is not known: ${messageOf(cause)}`);
+    output.report(`which servers use them is not known: ${messageOf(cause)}`);
     return undefined;
   }
 }
@@ -180,8 +180,8 @@ export function secretTable(
   columns: number | undefined,
   users: 'known' | 'unknown',
 ): string[] {
-  const told = (servers: readonly string[]) =>
+  const usedBy = (servers: readonly string[]) =>
     users === 'unknown' ? '?' : servers.length === 0 ? 'no server' : servers.join(', ');
-  const rows = secrets.map(({ name, servers }) => [name, told(servers)]);
+  const rows = secrets.map(({ name, servers }) => [name, usedBy(servers)]);
   return table([['secret', 'used by'], ...rows], { columns });
 }

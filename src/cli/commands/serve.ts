@@ -8,7 +8,7 @@ import { isForeignServer } from '../../tool-server/foreign-server.ts';
 import { openSession, type SdkServerEntry } from '../../tool-server/sdk-server.ts';
 import { serveStdio } from '../../tool-server/serve.ts';
 import { claimStdout, flushed } from '../output/output.ts';
-import { neutralise } from '../terminal/text.ts';
+import { sanitize } from '../terminal/text.ts';
 
 /** `toolplane serve <module>`: a module's tool server as a stdio MCP server in a process of its own (R42). */
 export function defineServe(command: Command): void {
@@ -31,7 +31,7 @@ Messages are one JSON-RPC object a line on stdin and stdout; what the module pri
         input: process.stdin,
         output,
         onLog: (level, data) =>
-          console.error(neutralise(`[${level}] ${typeof data === 'string' ? data : inspect(data)}`)),
+          console.error(sanitize(`[${level}] ${typeof data === 'string' ? data : inspect(data)}`)),
       });
       await flushed(output);
     });

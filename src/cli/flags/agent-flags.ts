@@ -8,14 +8,14 @@ import { PERMISSION_MODES } from '../../protocol/permission.ts';
 import { SdkError } from '../../protocol/sdk-error.ts';
 import { toolRules } from '../../sdk/options/option-table.ts';
 import type { AgentDefinition, Options } from '../../sdk/options/options.ts';
-import { neutralise } from '../terminal/text.ts';
-import { settingSources, several } from './flag-values.ts';
-import { readJsonFlag } from './json-flag.ts';
+import { sanitize } from '../terminal/text.ts';
+import { collect, settingSources } from './flag-values.ts';
+import { parseJsonFlag } from './json-flag.ts';
 
 /** One flag of the commands that start an agent, and the option of the SDK it stands for. */
 type FlagRow = {
   readonly flags: string;
-  readonly does: string;
+  readonly description: string;
   readonly choices?: readonly string[];
   readonly parse?: (value: string, before: unknown) => unknown;
   /** Takes what `parse` gave, or the text. */
@@ -25,144 +25,145 @@ type FlagRow = {
 const ROWS: readonly FlagRow[] = [
   {
     flags: '-m, --model <name>',
-    does: 'the model, such as opus, openai:<name> or rehearsal (offline, needs no key)',
+    description: 'the model, such as opus, openai:<name> or rehearsal (offline, needs no key)',
     option: (model: string) => ({ model }),
   },
   {
     flags: '--fallback-model <name>',
-    does: 'the model when the first is overloaded',
+    description: 'the model when the first is overloaded',
     option: (fallbackModel: string) => ({ fallbackModel }),
   },
   {
     flags: '--mcp-config <file>',
-    does: 'servers: a file with "mcpServers", or its text; may be repeated',
-    parse: several,
-    option: (given: string[]) => ({ mcpServers: readMcpConfigs(given) }),
+    description: 'servers: a file with "mcpServers", or its text; may be repeated',
+    parse: collect,
+    option: (given: string[]) => ({ mcpServers: parseMcpConfigs(given) }),
   },
   {
     flags: '--strict-mcp-config',
-    does: 'no servers but those of --mcp-config',
+    description: 'no servers but those of --mcp-config',
     option: (strictMcpConfig: boolean) => ({ strictMcpConfig }),
   },
   {
     flags: '--permission-mode <mode>',
-    does: 'what runs without a question (auto is the same as default with our own agent)',
+    description: 'what runs without a question (auto is the same as default with our own agent)',
     choices: PERMISSION_MODES,
     option: (permissionMode) => ({ permissionMode }),
   },
   {
     flags: '--allow-dangerously-skip-permissions',
-    does: 'lets the mode bypassPermissions be chosen',
+    description: 'lets the mode bypassPermissions be chosen',
     option: (allowDangerouslySkipPermissions: boolean) => ({ allowDangerouslySkipPermissions }),
   },
   {
     flags: '--allowed-tools, --allowedTools <rules>',
-    does: 'what may run without a question, such as mcp__docs,Read; may be repeated',
+    description: 'what may run without a question, such as mcp__docs,Read; may be repeated',
     parse: rules,
-    option: (allowedTools: string[]) => ({ allowedTools: readRules('--allowedTools', allowedTools) }),
+    option: (allowedTools: string[]) => ({ allowedTools: parseRules('--allowedTools', allowedTools) }),
   },
   {
     flags: '--disallowed-tools, --disallowedTools <rules>',
-    does: 'what may never run; may be repeated',
+    description: 'what may never run; may be repeated',
     parse: rules,
     option: (disallowedTools: string[]) => ({
-      disallowedTools: readRules('--disallowedTools', disallowedTools),
+      disallowedTools: parseRules('--disallowedTools', disallowedTools),
     }),
   },
   {
     flags: '--tools <names>',
-    does: 'the built-in tools to offer',
+    description: 'the built-in tools to offer',
     parse: rules,
     option: (tools: string[]) => ({ tools }),
   },
   {
     flags: '-c, --continue',
-    does: 'go on with the last conversation of this directory',
+    description: 'go on with the last conversation of this directory',
     option: (on: boolean) => ({ continue: on }),
   },
   {
     flags: '-r, --resume <session>',
-    does: 'go on with this conversation',
+    description: 'go on with this conversation',
     option: (resume: string) => ({ resume }),
   },
   {
     flags: '--fork-session',
-    does: 'leave the conversation that is resumed as it is',
+    description: 'leave the conversation that is resumed as it is',
     option: (forkSession: boolean) => ({ forkSession }),
   },
   {
     flags: '--no-session-persistence',
-    does: 'do not keep the conversation, so that it cannot be resumed',
+    description: 'do not keep the conversation, so that it cannot be resumed',
     // A flag that begins with no- is true unless it is given.
     option: (isKept: boolean) => (isKept ? {} : { persistSession: false }),
   },
   {
     flags: '--agents <file>',
-    does: 'sub-agents by name, each with "description" and "prompt": a JSON file, or its text',
+    description: 'sub-agents by name, each with "description" and "prompt": a JSON file, or its text',
     option: (given: string) => ({ agents: parseAgents(given) }),
   },
   {
     flags: '--lead-only',
-    does: 'keep the servers to the lead: sub-agents have only their own (our own agent)',
+    description: 'keep the servers to the lead: sub-agents have only their own (our own agent)',
     option: () => ({ extraArgs: { 'lead-only': null } }),
   },
   {
     flags: '--tool-search <when>',
-    does: `when servers’ tools have to be searched for: ${TOOL_SEARCH_WORDS} (our own agent)`,
+    description: `when servers’ tools have to be searched for: ${TOOL_SEARCH_WORDS} (our own agent)`,
     parse: searchWhen,
     option: (when: string) => ({ extraArgs: { 'tool-search': when } }),
   },
   {
     flags: '--add-dir <directory>',
-    does: 'another directory to work in; may be repeated',
-    parse: several,
+    description: 'another directory to work in; may be repeated',
+    parse: collect,
     option: (additionalDirectories: string[]) => ({ additionalDirectories }),
   },
   {
     flags: '--max-turns <n>',
-    does: 'how often the model may be asked for one prompt',
+    description: 'how often the model may be asked for one prompt',
     parse: count,
     option: (maxTurns: number) => ({ maxTurns }),
   },
   {
     flags: '--max-retries <n>',
-    does: 'how often a failed model request is repeated, 0 or more; by default 10, or 5 without any response (our own agent)',
+    description:
+      'how often a failed model request is repeated, 0 or more; by default 10, or 5 without any response (our own agent)',
     parse: retries,
     option: (given: number) => ({ extraArgs: { 'max-retries': String(given) } }),
   },
   {
     flags: '--max-thinking-tokens <n>',
-    does: 'how long the model may think',
+    description: 'how long the model may think',
     parse: count,
     option: (maxThinkingTokens: number) => ({ maxThinkingTokens }),
   },
   {
     flags: '--settings <file>',
-    does: 'a settings file, or its text',
+    description: 'a settings file, or its text',
     option: (settings: string) => ({ settings }),
   },
   {
     flags: '--setting-sources <scopes>',
-    does: 'which files are read, of user,project,local; by default all',
+    description: 'which files are read, of user,project,local; by default all',
     parse: settingSources,
     option: (sources: NonNullable<Options['settingSources']>) => ({ settingSources: sources }),
   },
   {
     flags: '--plugin-dir <directory>',
-    does: 'a plugin, whose .mcp.json names servers; may be repeated',
-    parse: several,
+    description: 'a plugin, whose .mcp.json names servers; may be repeated',
+    parse: collect,
     option: (directories: string[]) => ({
       plugins: directories.map((path) => ({ type: 'local', path })),
     }),
   },
   {
     flags: '--agent-executable <path>',
-    does: 'drive this agent CLI instead of the agent of this package',
+    description: 'drive this agent CLI instead of the agent of this package',
     option: (pathToClaudeCodeExecutable: string) => ({ pathToClaudeCodeExecutable }),
   },
   {
     flags: '--debug',
-    does: 'print every control frame to stderr',
+    description: 'print every control frame to stderr',
     option: (debug: boolean) => ({ debug }),
   },
 ];
@@ -172,7 +173,7 @@ export type FlagValues = Readonly<Record<string, unknown>>;
 
 /** Gives a command the flags of an agent. */
 export function addAgentFlags(command: Command): Command {
-  for (const { flags, does, choices, parse } of ROWS) {
+  for (const { flags, description: does, choices, parse } of ROWS) {
     const option = new Option(flags, does);
     if (choices) option.choices(choices);
     if (parse) option.argParser(parse);
@@ -189,7 +190,7 @@ export function agentOptions(command: Command): Options {
     return readOptions(command.opts());
   } catch (cause) {
     if (!(cause instanceof SdkError)) throw cause;
-    return command.error(`error: ${neutralise(cause.message)}`, { exitCode: 2 });
+    return command.error(`error: ${sanitize(cause.message)}`, { exitCode: 2 });
   }
 }
 
@@ -240,7 +241,7 @@ function searchWhen(value: string): string {
 
 /** The sub-agents of `--agents`: the path of a file, or a JSON text. An agent leaves out what it cannot read, so that is told here. */
 export function parseAgents(given: string): Record<string, AgentDefinition> {
-  const { value, where } = readJsonFlag('--agents', given, 'bad-option');
+  const { value, where } = parseJsonFlag('--agents', given, 'bad-option');
   if (!isRecord(value)) throw new SdkError('bad-option', `${where}: it must be an object of agents by name`);
   for (const [name, agent] of Object.entries(value)) {
     const missing = NEEDED.find((key) => !isRecord(agent) || typeof agent[key] !== 'string');
@@ -252,7 +253,7 @@ export function parseAgents(given: string): Record<string, AgentDefinition> {
 const NEEDED = ['description', 'prompt'] as const;
 
 /** The rules of a flag as they are; one that is not whole throws, and is named. */
-function readRules(flag: string, rules: string[]): string[] {
+function parseRules(flag: string, rules: string[]): string[] {
   const broken = rules.find((rule) => !toolRules.holds([rule]));
   if (broken === undefined) return rules;
   throw new SdkError('bad-option', `${flag} '${broken}' is no rule: write Tool or Tool(pattern)`);
@@ -264,25 +265,25 @@ type Servers = NonNullable<Options['mcpServers']>;
  * The servers of all `--mcp-config`: paths of files, or JSON texts. Of two with one name the later wins. An entry that
  * cannot be used is told and left out; of what cannot be read at all nothing is taken.
  */
-export function readMcpConfigs(
+export function parseMcpConfigs(
   given: readonly string[],
-  tell: (line: string) => void = tellOnStderr,
+  report: (line: string) => void = reportOnStderr,
 ): Servers {
-  const servers = given.flatMap((it) => readMcpConfig(it, tell));
+  const servers = given.flatMap((it) => parseMcpConfig(it, report));
   return Object.fromEntries(servers) as Servers;
 }
 
-function readMcpConfig(given: string, tell: (line: string) => void): (readonly [string, object])[] {
+function parseMcpConfig(given: string, report: (line: string) => void): (readonly [string, object])[] {
   const { label, content } = readFlagNow('--mcp-config', given, process.cwd());
   const place = { scope: 'program', label } as const;
   const { state, servers, faults } = readServers(content, { ...place, kind: 'given' });
   if (state !== 'read') throw new SdkError('bad-server', faults.map(faultText).join('; '));
   // What is odd about an entry that is taken, whoever takes it says.
   const lost = faults.filter(({ level }) => level === 'error');
-  for (const fault of [...contentFaults(content, place), ...lost]) tell(faultText(fault));
+  for (const fault of [...contentFaults(content, place), ...lost]) report(faultText(fault));
   return servers.flatMap(({ name, entry }) => (entry ? [[name, entry] as const] : []));
 }
 
-function tellOnStderr(line: string): void {
-  process.stderr.write(`toolplane: ${neutralise(line)}\n`);
+function reportOnStderr(line: string): void {
+  process.stderr.write(`toolplane: ${sanitize(line)}\n`);
 }

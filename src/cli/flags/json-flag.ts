@@ -6,7 +6,7 @@ import { messageOf, SdkError, type SdkErrorCode } from '../../protocol/sdk-error
 type JsonFlag = { readonly value: unknown; readonly where: string };
 
 /** Reads a flag that takes the path of a JSON file or the text of an object. */
-export function readJsonFlag(flag: string, given: string, code: SdkErrorCode): JsonFlag {
+export function parseJsonFlag(flag: string, given: string, code: SdkErrorCode): JsonFlag {
   const isText = given.trimStart().startsWith('{');
   const where = isText ? flag : `${flag} ${given}`;
   // Editors on Windows write a byte order mark.

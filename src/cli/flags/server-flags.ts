@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { HostServerEntry } from '../../host/host-options.ts';
-import { neutralise } from '../terminal/text.ts';
-import { several } from './flag-values.ts';
+import { sanitize } from '../terminal/text.ts';
+import { collect } from './flag-values.ts';
 
 /** The servers of a command, by name. */
 export type ServerMap = Readonly<Record<string, HostServerEntry>>;
@@ -13,7 +13,7 @@ export function addServerFlags(command: Command): Command {
       new Option(
         '--mcp-config <file>',
         'servers instead of those configured: a file with "mcpServers", or its text; may be repeated',
-      ).argParser(several),
+      ).argParser(collect),
     )
     .addOption(
       new Option('--stdio <command line>', 'a server instead of those configured, named "server": a command')
@@ -30,7 +30,7 @@ export function addServerFlags(command: Command): Command {
 /** Gives a command the flag that keeps it to some of the servers. */
 export function addServerChoice(command: Command): Command {
   return command.addOption(
-    new Option('-s, --server <name>', 'keep to this server; may be repeated').argParser(several),
+    new Option('-s, --server <name>', 'keep to this server; may be repeated').argParser(collect),
   );
 }
 
@@ -47,8 +47,8 @@ export function chosenNames(command: Command): readonly string[] | undefined {
 }
 
 /** Ends the command with 2. */
-export function refuse(command: Command, fault: string): never {
-  return command.error(`error: ${neutralise(fault)}`, { exitCode: 2 });
+export function usageError(command: Command, fault: string): never {
+  return command.error(`error: ${sanitize(fault)}`, { exitCode: 2 });
 }
 
 /** Two servers of one name cannot be. */
@@ -73,15 +73,15 @@ function literalConfig(mcpServers: object): string {
 }
 
 function stdioEntry(command: Command, line: string): { command: string; args: string[] } {
-  const words = splitWords(line);
-  if (!Array.isArray(words)) return refuse(command, `--stdio: ${words.fault}`);
-  const [program, ...args] = words;
-  if (program === undefined) return refuse(command, '--stdio takes a command, and there is none');
+  const split = splitCommandLine(line);
+  if (!Array.isArray(split)) return usageError(command, `--stdio: ${split.fault}`);
+  const [program, ...args] = split;
+  if (program === undefined) return usageError(command, '--stdio takes a command, and there is none');
   return { command: program, args };
 }
 /** The words of a command line as a shell would read them: quotes and backslashes, and nothing else a shell does. */
-export function splitWords(line: string): string[] | { readonly fault: string } {
-  const words: string[] = [];
+export function splitCommandLine(line: string): string[] | { readonly fault: string } {
+  const args: string[] = [];
   let word: string | undefined;
   let quote: string | undefined;
   let opened = 0;
@@ -98,7 +98,7 @@ export function splitWords(line: string): string[] | { readonly fault: string } 
       opened = at + 1;
       word ??= '';
     } else if (/\s/.test(char)) {
-      if (word !== undefined) words.push(word);
+      if (word !== undefined) args.push(word);
       word = undefined;
     } else if (char === '\\' && next !== undefined && /[\s"'\\]/.test(next)) {
       // Any other backslash is one of a path of Windows.
@@ -107,5 +107,5 @@ export function splitWords(line: string): string[] | { readonly fault: string } 
     } else word = (word ?? '') + char;
   }
   if (quote !== undefined) return { fault: `the ${quote} at character ${opened} is not closed` };
-  return word === undefined ? words : [...words, word];
+  return word === undefined ? args : [...args, word];
 }

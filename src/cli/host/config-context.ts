@@ -1,10 +1,10 @@
 import { realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { type ConfigWorld, configWorld } from '../../config/config-context.ts';
-import { Failed } from '../output/failure.ts';
+import { CommandFailed } from '../output/failure.ts';
 
 /** Where this process looks for configuration. */
-export function cliWorld(env: NodeJS.ProcessEnv): ConfigWorld {
+export function cliContext(env: NodeJS.ProcessEnv): ConfigWorld {
   return configWorld({
     cwd: workingDirectory(),
     env,
@@ -19,6 +19,6 @@ export function workingDirectory(): string {
     return realpathSync.native(process.cwd());
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause;
-    throw new Failed('the working directory is gone: cd to one that exists');
+    throw new CommandFailed('the working directory is gone: cd to one that exists');
   }
 }

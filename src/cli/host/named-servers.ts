@@ -16,9 +16,9 @@ import { refreshCatalogues } from '../../config/sources/refresh-connectors.ts';
 import type { Wanted } from '../../config/sources/source-types.ts';
 import type { HostServerEntry } from '../../host/host-options.ts';
 import { guessToolName, normalizeName, writtenToolName } from '../../protocol/tool-name.ts';
-import { flagConfigs, refuse, type ServerMap } from '../flags/server-flags.ts';
-import { neutralise } from '../terminal/text.ts';
-import { cliWorld } from './config-context.ts';
+import { flagConfigs, type ServerMap, usageError } from '../flags/server-flags.ts';
+import { sanitize } from '../terminal/text.ts';
+import { cliContext } from './config-context.ts';
 
 /** The servers a command works with. */
 export type NamedServers = {
@@ -26,10 +26,10 @@ export type NamedServers = {
   readonly servers: ServerMap;
   readonly configuration: Configuration;
   /** Those that are configured and may not be started, and why. */
-  readonly aside: readonly Aside[];
+  readonly notStarted: readonly NotStarted[];
 };
 
-export type Aside = {
+export type NotStarted = {
   readonly server: string;
   readonly state: Verdict['kind'];
   /** Whether somebody asked for this very server. */
@@ -47,47 +47,47 @@ export async function namedServers(
   wanted?: readonly string[] | ((known: readonly string[]) => readonly string[]),
 ): Promise<NamedServers> {
   const mcpConfigs = flagConfigs(command);
-  const world = cliWorld(process.env);
-  const configuration = await readAsked(world, mcpConfigs ? { mcpConfigs, isStrict: true } : {});
+  const context = cliContext(process.env);
+  const configuration = await readWithCatalogues(context, mcpConfigs ? { mcpConfigs, isStrict: true } : {});
   refuseUnreadable(command, configuration);
-  const isMeant = ({ written }: ConfiguredServer) => !mcpConfigs || written.scope === 'program';
+  const isSelectable = ({ written }: ConfiguredServer) => !mcpConfigs || written.scope === 'program';
   const known = new Map(
     writtenOrder(configuration)
-      .filter(isMeant)
+      .filter(isSelectable)
       .map((server) => [server.name, server]),
   );
-  const lost = lostServers(configuration, mcpConfigs ? 'flags' : 'all');
-  const there = [...known.keys(), ...(mcpConfigs ? lost.keys() : [])];
-  const chooses = typeof wanted === 'function' ? wanted([...known.keys(), ...lost.keys()]) : wanted;
+  const ignored = ignoredServers(configuration, mcpConfigs ? 'flags' : 'all');
+  const there = [...known.keys(), ...(mcpConfigs ? ignored.keys() : [])];
+  const chooses = typeof wanted === 'function' ? wanted([...known.keys(), ...ignored.keys()]) : wanted;
   const names = chooses ?? there;
-  const isWritten = (name: string) => known.has(name) || lost.has(name);
-  if (there.length === 0 && !names.some(isWritten)) refuse(command, nobody(configuration));
-  for (const name of names) if (!isWritten(name)) refuse(command, unknownServer(name, there));
+  const isWritten = (name: string) => known.has(name) || ignored.has(name);
+  if (there.length === 0 && !names.some(isWritten)) usageError(command, noServersText(configuration));
+  for (const name of names) if (!isWritten(name)) usageError(command, unknownServer(name, there));
   const chosen = names.flatMap((name) => known.get(name) ?? []);
   const isReady = ({ verdict }: ConfiguredServer) => verdict.kind === 'ready';
   const ready = chosen.filter(isReady).map(({ name, entry }) => [name, entry as HostServerEntry] as const);
   return {
     servers: Object.fromEntries(ready),
     configuration,
-    aside: [
+    notStarted: [
       ...chosen
         .filter((it) => !isReady(it))
-        .map((it) => ({ ...asideOf(configuration, it), isAsked: wanted !== undefined })),
+        .map((it) => ({ ...notStartedServer(configuration, it), isAsked: wanted !== undefined })),
       // Who is excluded as a whole was named, by a flag if not by a word.
-      ...names.flatMap((name) => (known.has(name) ? [] : (lost.get(name) ?? []))),
+      ...names.flatMap((name) => (known.has(name) ? [] : (ignored.get(name) ?? []))),
     ],
   };
 }
 
 /** What is configured; catalogues that nobody has asked yet are asked first, since nothing else would ever ask them. */
-async function readAsked(world: ConfigWorld, wanted: Wanted): Promise<Configuration> {
-  const configuration = await readConfiguration(world, wanted);
+async function readWithCatalogues(context: ConfigWorld, wanted: Wanted): Promise<Configuration> {
+  const configuration = await readConfiguration(context, wanted);
   const isUnasked = configuration.sources.some((it) => it.scope === 'connector' && it.state === 'absent');
   if (!isUnasked || wanted.isStrict) return configuration;
-  const note = (text: string) => void process.stderr.write(`toolplane: ${neutralise(text)}\n`);
+  const note = (text: string) => void process.stderr.write(`toolplane: ${sanitize(text)}\n`);
   const signal = AbortSignal.timeout(CATALOGUE_MS);
   return (await refreshCatalogues(configuration, { signal, note }))
-    ? readConfiguration(world, wanted)
+    ? readConfiguration(context, wanted)
     : configuration;
 }
 
@@ -97,20 +97,20 @@ const CATALOGUE_MS = 5_000;
 /** A file that somebody names must be there; one that is only looked for need not. */
 function refuseUnreadable(command: Command, { sources }: Configuration): void {
   const unusable = sources.find(({ scope, state }) => scope === 'program' && state === 'unusable');
-  if (unusable) refuse(command, unusable.faults.map(faultText).join('; '));
+  if (unusable) usageError(command, unusable.faults.map(faultText).join('; '));
 }
 
 /**
  * Entries that nothing has the name of, or which are of a flag and excluded by those who run the machine: another server
  * of the name is not what was meant.
  */
-function lostServers(configuration: Configuration, of: 'flags' | 'all'): ReadonlyMap<string, Aside> {
+function ignoredServers(configuration: Configuration, of: 'flags' | 'all'): ReadonlyMap<string, NotStarted> {
   const { merged } = configuration;
   const all = of === 'all' ? merged.lost : ignoredEntries(configuration);
-  const lost = all.filter(
+  const ignored = all.filter(
     ({ written, why }) => of === 'all' || (written.scope === 'program' && why === 'managed'),
   );
-  const aside = ({ written: { name }, why }: LostServer): Aside => ({
+  const notStarted = ({ written: { name }, why }: LostServer): NotStarted => ({
     server: name,
     state: why === 'pending' || why === 'rejected' ? why : 'blocked',
     isAsked: true,
@@ -118,15 +118,15 @@ function lostServers(configuration: Configuration, of: 'flags' | 'all'): Readonl
       ignoredRecord(
         configuration,
         name,
-        lost.filter(({ written }) => written.name === name),
+        ignored.filter(({ written }) => written.name === name),
       ),
     ),
   });
-  return new Map(lost.map((it) => [it.written.name, aside(it)]));
+  return new Map(ignored.map((it) => [it.written.name, notStarted(it)]));
 }
 
 /** Files that cannot be read may be why, or those who run the machine. */
-function nobody({ sources, faults, merged }: Configuration): string {
+function noServersText({ sources, faults, merged }: Configuration): string {
   const why = faults.filter(({ level }) => level === 'error').map(faultText);
   const managed = rulingSource(sources);
   if (managed) {
@@ -143,19 +143,22 @@ function nobody({ sources, faults, merged }: Configuration): string {
 }
 
 function unknownServer(name: string, known: readonly string[]): string {
-  const meant = nearest(name, known) ?? nearestFullName(name, known);
-  const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
+  const closest = nearest(name, known) ?? closestFullName(name, known);
+  const hint = closest === undefined ? '' : `; did you mean "${closest}"?`;
   return `there is no server "${name}"${hint} (there are ${known.join(', ')})`;
 }
 
-function asideOf(configuration: Configuration, { name, verdict }: ConfiguredServer): Omit<Aside, 'isAsked'> {
+function notStartedServer(
+  configuration: Configuration,
+  { name, verdict }: ConfiguredServer,
+): Omit<NotStarted, 'isAsked'> {
   return { server: name, state: verdict.kind, why: formatSummary(serverRecord(configuration, name)) };
 }
 
 /** The full name that was most likely meant by one whose server is not known; undefined if it is no full name. */
-export function nearestFullName(name: string, servers: readonly string[]): string | undefined {
+export function closestFullName(name: string, servers: readonly string[]): string | undefined {
   const { server, tool } = guessToolName(name) ?? {};
   if (server === undefined || tool === undefined) return undefined;
-  const meant = nearest(server, servers.map(normalizeName));
-  return meant === undefined ? undefined : writtenToolName(meant, tool);
+  const closest = nearest(server, servers.map(normalizeName));
+  return closest === undefined ? undefined : writtenToolName(closest, tool);
 }

@@ -15,11 +15,11 @@ import { placeOf } from '../../pool/pinning/pin-watch.ts';
 import { openPins } from '../../pool/pinning/pins.ts';
 import { acceptCommand, type ToolChange } from '../../pool/pinning/tool-change.ts';
 import type { ServerMap } from '../flags/server-flags.ts';
-import { errorDocument, Failed, NotUnderstood, sayFailure } from '../output/failure.ts';
+import { CommandFailed, errorDocument, formatFailure, UsageError } from '../output/failure.ts';
 import { jsonDocument } from '../output/format.ts';
 import { type Output, processOutput } from '../output/output.ts';
-import { connectingText, Spinner } from '../terminal/spinner.ts';
-import type { Aside, NamedServers } from './named-servers.ts';
+import { formatProgress, Spinner } from '../terminal/spinner.ts';
+import type { NamedServers, NotStarted } from './named-servers.ts';
 
 /** Servers that have come or failed, and where to tell of what they said. */
 export type Connected = {
@@ -31,12 +31,12 @@ export type Connected = {
   /** What was tolerated so far. */
   readonly warnings: readonly Warning[];
   /** Those that may not be started. */
-  readonly aside: readonly Aside[];
+  readonly notStarted: readonly NotStarted[];
 };
 
 /** What is connected, and how a failure is told. */
 type Needed = Pick<NamedServers, 'servers' | 'configuration'> &
-  Partial<Pick<NamedServers, 'aside'>> & {
+  Partial<Pick<NamedServers, 'notStarted'>> & {
     readonly format: string;
     /** Answers elicitation requests; without it they are declined. */
     readonly elicitation?: (place: Pick<Connected, 'output' | 'spinner'>) => HostAnswer;
@@ -50,33 +50,33 @@ export type Warning = {
 
 /** Connects the servers, does the work and ends them; gives the exit code. The work says 0 or 1. A failure is a document too. */
 export async function withHost(
-  { servers, configuration, aside = [], format, elicitation }: Needed,
+  { servers, configuration, notStarted = [], format, elicitation }: Needed,
   env: NodeJS.ProcessEnv,
   work: (connected: Connected) => Promise<number>,
 ): Promise<number> {
-  const over = new AbortController();
-  const streams = processOutput(env, () => over.abort(1));
+  const ended = new AbortController();
+  const streams = processOutput(env, () => ended.abort(1));
   let hasPrinted = false;
   const print = (text: string) => {
     hasPrinted = true;
     return streams.print(text);
   };
   const output = { ...streams, print };
-  using _signals = endedBySignals(over);
-  using spinner = new Spinner(output.spinnerPlace);
-  const { signal } = over;
+  using _signals = abortOnSignals(ended);
+  using spinner = new Spinner(output.spinnerTerminal);
+  const { signal } = ended;
   try {
     const { createHost } = await import('../../entry/host.ts');
     const use = { only: Object.keys(servers), changes: 'once' } as const;
     await using host = createHost({
       configuration: loadedConfiguration(configuration, use),
-      cacheDirectory: join(homeOf(env), 'cache'),
+      cacheDirectory: join(homeDirectory(env), 'cache'),
       handlers: sessionHandlers(configuration.world.cwd, elicitation?.({ output, spinner })),
     });
     const warnings: Warning[] = [];
     let text = `connecting ${Object.keys(servers).join(', ')}`;
     using _events = host.events.on((event) => {
-      if (event.type === 'progress') text = connectingText(event);
+      if (event.type === 'progress') text = formatProgress(event);
       if (event.type === 'warning') warnings.push(event);
     });
     spinner.show(() => text);
@@ -84,68 +84,72 @@ export async function withHost(
     await host.ready({ servers: Object.keys(servers), signal }).catch(() => {});
     spinner.stop();
     signal.throwIfAborted();
-    return await work({ host, output, spinner, signal, warnings, aside });
+    return await work({ host, output, spinner, signal, warnings, notStarted });
   } catch (cause) {
     spinner.stop();
     if (signal.aborted) return typeof signal.reason === 'number' ? signal.reason : 1;
-    for (const line of sayFailure(cause)) output.tell(line);
+    for (const line of formatFailure(cause)) output.report(line);
     if (format === 'json' && !hasPrinted) await print(jsonDocument(errorDocument(cause)));
-    return cause instanceof NotUnderstood ? 2 : 1;
+    return cause instanceof UsageError ? 2 : 1;
   }
 }
 
 /** Where Toolplane keeps what it knows. */
-export function homeOf(env: NodeJS.ProcessEnv): string {
+export function homeDirectory(env: NodeJS.ProcessEnv): string {
   return env.TOOLPLANE_HOME || join(env.HOME || homedir(), '.toolplane');
 }
 
 /** Why a server is not there, without its name; undefined if it is. */
-export function faultOf({ state, cause }: ServerStatus): string | undefined {
+export function connectFault({ state, cause }: ServerStatus): string | undefined {
   if (state === 'connected') return undefined;
   return cause ? cause.detail : state;
 }
 
 /** Tells which servers cannot be used; gives the exit code that follows. One that a person has not decided on is no failure. */
-export function tellFaults({ host, output, aside }: Pick<Connected, 'host' | 'output' | 'aside'>): 0 | 1 {
-  let code: 0 | 1 = aside.some(isFailure) ? 1 : 0;
-  for (const { why } of aside) output.tell(why);
+export function reportFailures({
+  host,
+  output,
+  notStarted,
+}: Pick<Connected, 'host' | 'output' | 'notStarted'>): 0 | 1 {
+  let code: 0 | 1 = notStarted.some(isFailure) ? 1 : 0;
+  for (const { why } of notStarted) output.report(why);
   for (const [server, status] of Object.entries(host.status())) {
-    const fault = faultOf(status);
+    const fault = connectFault(status);
     if (fault === undefined) continue;
-    output.tell(`server ${server}: ${fault}`);
+    output.report(`server ${server}: ${fault}`);
     code = 1;
   }
   return code;
 }
 
-function isFailure({ state, isAsked }: Aside): boolean {
+function isFailure({ state, isAsked }: NotStarted): boolean {
   return isAsked || state === 'broken' || state === 'blocked';
 }
 
 /** Throws if a server cannot be used: what one asks of it cannot be done without it. */
-export function needServers({ host, aside }: Pick<Connected, 'host' | 'aside'>): void {
-  for (const { why } of aside) throw new Failed(why, 'bad-config');
+export function requireServers({ host, notStarted }: Pick<Connected, 'host' | 'notStarted'>): void {
+  for (const { why } of notStarted) throw new CommandFailed(why, 'bad-config');
   for (const [server, status] of Object.entries(host.status())) {
-    const fault = faultOf(status);
-    if (fault !== undefined) throw new Failed(`server ${server}: ${fault}`, status.cause?.code);
+    const fault = connectFault(status);
+    if (fault !== undefined) throw new CommandFailed(`server ${server}: ${fault}`, status.cause?.code);
   }
 }
 
 /** Tells what was tolerated since so many things were: before it was what does not concern who asks for something else. */
-export function tellWarnings(
+export function reportWarnings(
   { warnings, output }: Pick<Connected, 'warnings' | 'output'>,
   since: number,
 ): void {
-  for (const { server, message } of warnings.slice(since)) output.tell(`server ${server}: ${message}`);
+  for (const { server, message } of warnings.slice(since)) output.report(`server ${server}: ${message}`);
 }
 
 /** The first signal ends the work in order, another one of a person everything at once. */
-function endedBySignals(over: AbortController): Disposable {
+function abortOnSignals(ended: AbortController): Disposable {
   const codes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
   const listeners = Object.entries(codes).map(([name, code]) => {
     const listener = () => {
-      if (over.signal.aborted && name === 'SIGINT') process.exit(code);
-      over.abort(code);
+      if (ended.signal.aborted && name === 'SIGINT') process.exit(code);
+      ended.abort(code);
     };
     process.on(name, listener);
     return [name, listener] as const;
@@ -177,7 +181,7 @@ export function changedTools(
   env: NodeJS.ProcessEnv,
   note: (text: string) => void,
 ): readonly ToolChange[] {
-  const pins = openPins(join(homeOf(env), 'pins'), { note });
+  const pins = openPins(join(homeDirectory(env), 'pins'), { note });
   return [...Map.groupBy(tools, ({ server }) => server)].flatMap(([server, its]) => {
     const entry = servers[server] as ServerEntry;
     const place = placeOf(entry, process.cwd());
@@ -187,6 +191,6 @@ export function changedTools(
 }
 
 /** How it differs, and what to type if that is well. */
-export function sayChange(change: ToolChange): string {
+export function formatChange(change: ToolChange): string {
   return `${change.text}; to accept it: ${acceptCommand(change)}`;
 }

@@ -10,9 +10,9 @@ import { homeLabel } from '../../config/sources/config-paths.ts';
 import { nameFault } from '../../config/sources/validate-entry.ts';
 import { pathOfScope, type WritableScope, writeServer } from '../../config/write/write-servers.ts';
 import type { ExternalServerEntry } from '../../protocol/server-entry.ts';
-import { addJsonFlag, formatOf, type McpFormat, scopeName, several } from '../flags/flag-values.ts';
+import { addJsonFlag, collect, formatOf, type McpFormat, scopeName } from '../flags/flag-values.ts';
 import { milliseconds } from '../flags/server-flags.ts';
-import { ExitCode, Failed, NotUnderstood } from '../output/failure.ts';
+import { CommandFailed, ExitCode, UsageError } from '../output/failure.ts';
 import { line } from '../terminal/render.ts';
 import { entriesOf, entryText, whereDocument, whereText } from './entries.ts';
 import {
@@ -20,7 +20,7 @@ import {
   type GivenEntry,
   givenEntry,
   looksLikeUrl,
-  readJson,
+  parseJsonEntry,
   repeatVariables,
   type Transport,
   transportName,
@@ -72,7 +72,7 @@ type Values = {
 /** `toolplane mcp add`: one more server, by a command or an address. */
 export function defineAdd(command: Command): void {
   const add = addJsonFlag(command);
-  add.parseOptions = (words) => Command.prototype.parseOptions.call(add, repeatVariables(words));
+  add.parseOptions = (args) => Command.prototype.parseOptions.call(add, repeatVariables(args));
   add.error = (message, options) => {
     if (options?.code === 'commander.unknownOption') add.showHelpAfterError(AFTER_UNKNOWN);
     return Command.prototype.error.call(add, message, options);
@@ -98,13 +98,13 @@ export function defineAdd(command: Command): void {
       new Option(
         '-e, --env <KEY=value>',
         'a variable for the command; more may follow, or be given by one more -e',
-      ).argParser(several),
+      ).argParser(collect),
     )
     .addOption(
       new Option(
         '-H, --header <header>',
         'a header for the address, as "Name: value"; may be repeated',
-      ).argParser(several),
+      ).argParser(collect),
     )
     .option(
       '--cwd <directory>',
@@ -189,8 +189,8 @@ export function startAdd(
     const { cwd } = given;
     // Typed here, so it is meant from here; in the file of the person it would start at that file.
     const isRelative = cwd !== undefined && target.scope === 'user' && !cwd.startsWith('${');
-    const meant = isRelative ? { ...given, cwd: resolve(session.world.cwd, cwd) } : given;
-    return storeServer(session, { ...target, given: givenEntry(meant) });
+    const resolved = isRelative ? { ...given, cwd: resolve(session.context.cwd, cwd) } : given;
+    return storeServer(session, { ...target, given: givenEntry(resolved) });
   });
 }
 
@@ -201,7 +201,7 @@ export function startAddJson(
   env: NodeJS.ProcessEnv,
 ): Promise<number> {
   return inSession(format, env, async (session) => {
-    const given = readJson(target.name, json === '-' ? await text(process.stdin) : json);
+    const given = parseJsonEntry(target.name, json === '-' ? await text(process.stdin) : json);
     return storeServer(session, { ...target, given });
   });
 }
@@ -216,29 +216,29 @@ export type StoreRequest = {
 
 /** Writes one entry into the file of a scope and says what became of it. */
 export async function storeServer(session: Session, request: StoreRequest): Promise<number> {
-  const { world } = session;
+  const { context } = session;
   const { name, scope, force } = request;
   const { entry, notes: ofEntry = [] } = usable(request);
   const advice = secretAdvice(name, entry);
   if (scope === 'project' && advice.length > 0 && !force) {
-    throw new NotUnderstood(
+    throw new UsageError(
       ...advice,
       'the file of a project is shared, so nothing was written; --force writes it',
     );
   }
-  const path = pathOfScope(world, scope);
-  const before = entriesOf(await readConfiguration(world), name).find((it) => it.path === path);
+  const path = pathOfScope(context, scope);
+  const before = entriesOf(await readConfiguration(context), name).find((it) => it.path === path);
   if (before && !force) {
     const there = `${whereText(before)} has a server "${name}" (${entryText(before.raw)})`;
-    throw new Failed(
+    throw new CommandFailed(
       `${there}; --force replaces it, toolplane mcp remove ${shellWord(name)} -s ${scope} removes it`,
     );
   }
-  const written = writeServer(world, scope, name, entry);
-  const outcome = outcomeOf(await readConfiguration(world), name, written.path);
+  const written = writeServer(context, scope, name, entry);
+  const outcome = outcomeOf(await readConfiguration(context), name, written.path);
   const notes = [...ofEntry, ...advice, ...relativeAdvice(scope, entry)];
   const what = written.hadOne ? 'replaced' : 'added';
-  const place = `${homeLabel(written.path, world)} (scope ${scope}${written.isNew ? ', a new file' : ''})`;
+  const place = `${homeLabel(written.path, context)} (scope ${scope}${written.isNew ? ', a new file' : ''})`;
   await session.answer({
     document: {
       [what]: { name, scope, path: written.path, entry: maskEntry(entry) },
@@ -252,7 +252,7 @@ export async function storeServer(session: Session, request: StoreRequest): Prom
       ...outcome.lines.map((it) => line(`  ${it}`)),
     ],
   });
-  for (const note of notes) session.tell(note);
+  for (const note of notes) session.report(note);
   return 0;
 }
 
@@ -268,7 +268,7 @@ function usable({ name, scope, given }: StoreRequest): Extract<GivenEntry, { kin
   if (given.kind === 'entry' && scope === 'project' && given.entry.trust === true) {
     faults.push('a file that is shared cannot ask to be trusted; use --scope local or user for trust');
   }
-  if (given.kind === 'faulty' || faults.length > 0) throw new NotUnderstood(...faults);
+  if (given.kind === 'faulty' || faults.length > 0) throw new UsageError(...faults);
   return given;
 }
 

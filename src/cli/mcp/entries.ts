@@ -3,7 +3,7 @@ import type { Configuration } from '../../config/configuration.ts';
 import { maskEntry } from '../../config/explain/mask-entry.ts';
 import { placeText } from '../../config/files/diagnostics.ts';
 import type { WrittenServer } from '../../config/model.ts';
-import { NotUnderstood } from '../output/failure.ts';
+import { UsageError } from '../output/failure.ts';
 
 /** Where an entry stands, for people: its scope and its place in the file. */
 export function whereText({ scope, label, position }: WrittenServer): string {
@@ -31,8 +31,8 @@ export function whereDocument({ scope, label, path, position, owner }: WrittenSe
 export function entryText(raw: unknown): string {
   const { type, command, args, url } = maskEntry(raw);
   if (typeof url === 'string') return `${typeof type === 'string' ? type : 'http'}: ${url}`;
-  const words = [command, ...(Array.isArray(args) ? args : [])].filter((it) => it !== undefined);
-  return `${typeof type === 'string' ? type : 'stdio'}: ${words.map((it) => wordText(String(it))).join(' ')}`;
+  const line = [command, ...(Array.isArray(args) ? args : [])].filter((it) => it !== undefined);
+  return `${typeof type === 'string' ? type : 'stdio'}: ${line.map((it) => wordText(String(it))).join(' ')}`;
 }
 
 /** A word as it would be typed: one with blanks, quotes or nothing in it would be taken for others. */
@@ -46,13 +46,14 @@ export function entriesOf({ sources }: Pick<Configuration, 'sources'>, name: str
 }
 
 /** What is said of a name nobody wrote. */
-export function unknownServer({ sources }: Pick<Configuration, 'sources'>, name: string): NotUnderstood {
+export function unknownServer({ sources }: Pick<Configuration, 'sources'>, name: string): UsageError {
   const known = [...new Set(sources.flatMap(({ servers }) => servers.map((it) => it.name)))].sort();
-  const meant = nearest(name, known);
-  const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
-  const few = known.length <= MOST ? known.join(', ') : `${known.slice(0, MOST).join(', ')} and others`;
+  const closest = nearest(name, known);
+  const hint = closest === undefined ? '' : `; did you mean "${closest}"?`;
+  const few =
+    known.length <= MAX_NAMES ? known.join(', ') : `${known.slice(0, MAX_NAMES).join(', ')} and others`;
   const others = known.length === 0 ? '; toolplane mcp add adds one' : ` (there are ${few})`;
-  return new NotUnderstood(`there is no server "${name}"${hint}${others}`);
+  return new UsageError(`there is no server "${name}"${hint}${others}`);
 }
 
-const MOST = 10;
+const MAX_NAMES = 10;

@@ -51,7 +51,7 @@ export function givenEntry(given: Given): GivenEntry {
   };
   const fault = entryFault(entry);
   if (fault) return { kind: 'faulty', faults: [fault.message] };
-  const notes = oneWordAdvice(entry, 'words');
+  const notes = splitCommandAdvice(entry, 'words');
   return { kind: 'entry', entry, ...(notes.length > 0 && { notes }) };
 }
 
@@ -118,7 +118,7 @@ function nameOf(text: string): string | undefined {
 }
 
 /** The entry a JSON text holds; a whole `{ "mcpServers": … }` of one server is understood too. */
-export function readJson(name: string, text: string): GivenEntry {
+export function parseJsonEntry(name: string, text: string): GivenEntry {
   const { value, faults } = parseJsonc(text.replace(/^\ufeff/, ''));
   const [first] = faults;
   if (first) {
@@ -155,7 +155,7 @@ function ofEntry(name: string, value: unknown): GivenEntry {
     const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
     return `"${member}" ${foreignMember(name, member) ?? `means nothing here${hint}`}`;
   });
-  return { kind: 'entry', entry: value, notes: [...notes, ...oneWordAdvice(value, 'json')] };
+  return { kind: 'entry', entry: value, notes: [...notes, ...splitCommandAdvice(value, 'json')] };
 }
 
 /** Somebody gave the name and its entry. */
@@ -169,7 +169,10 @@ function faulty(fault: string): GivenEntry {
 }
 
 /** What is said of a command with blanks in it, which no shell takes apart; of its words only the first, since others may be secret. */
-function oneWordAdvice({ command }: Readonly<Record<string, unknown>>, given: 'words' | 'json'): string[] {
+function splitCommandAdvice(
+  { command }: Readonly<Record<string, unknown>>,
+  given: 'words' | 'json',
+): string[] {
   if (typeof command !== 'string' || !/\S\s+\S/.test(command)) return [];
   const [first = ''] = command.trim().split(/\s/);
   const variable = variableName(first);
@@ -224,19 +227,19 @@ function variableName(word: string): string | undefined {
  * The words of a command line with an `-e` before each variable: others take several after one, as `-e A=1 B=2`. Only
  * words that directly follow one are taken for such, and none after `--`, where the command has its own.
  */
-export function repeatVariables(words: readonly string[]): string[] {
-  const end = words.indexOf('--');
-  const own = end < 0 ? words : words.slice(0, end);
-  const said: string[] = [];
+export function repeatVariables(args: readonly string[]): string[] {
+  const end = args.indexOf('--');
+  const own = end < 0 ? args : args.slice(0, end);
+  const expanded: string[] = [];
   // What the next word may be: the value of the flag, or one more variable.
   let next: 'value' | 'more' | 'other' = 'other';
   for (const word of own) {
     if (next === 'value') next = 'more';
     else if (word === '-e' || word === '--env') next = 'value';
     else if (/^(-e|--env=)./.test(word)) next = 'more';
-    else if (next === 'more' && variableName(word) !== undefined) said.push('-e');
+    else if (next === 'more' && variableName(word) !== undefined) expanded.push('-e');
     else next = 'other';
-    said.push(word);
+    expanded.push(word);
   }
-  return [...said, ...words.slice(own.length)];
+  return [...expanded, ...args.slice(own.length)];
 }

@@ -72,10 +72,10 @@ async function show(session: Session, configuration: Configuration, rows: readon
   });
   const isListed = (text: string) => rows.some(({ health }) => health.text.includes(text));
   const lines = faults.map(faultText).filter((text) => !isListed(text));
-  for (const line of [...lines, ...notes]) session.tell(line);
+  for (const line of [...lines, ...notes]) session.report(line);
   for (const { label, choice } of settings.pending) {
     const what = choice === 'changed' ? 'changed since you approved it' : 'is not approved';
-    session.tell(`${label} ${what}: only its restrictions are active; run: toolplane mcp approve`);
+    session.report(`${label} ${what}: only its restrictions are active; run: toolplane mcp approve`);
   }
   const isBroken = faults.some(({ level }) => level === 'error');
   return isBroken || rows.some(({ health }) => isFailing(health)) ? 1 : 0;

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { shellWord } from '../../base/text/display-text.ts';
 import { addJsonFlag, formatOf, type McpFormat } from '../flags/flag-values.ts';
-import { ExitCode, Failed } from '../output/failure.ts';
+import { CommandFailed, ExitCode } from '../output/failure.ts';
 import { inSession } from './session.ts';
 
 const HELP = `
@@ -36,6 +36,6 @@ export function startLogin(
       ? `give ${shellWord(name)} a token by ${works}`
       : 'toolplane secret remove NAME takes a token away';
   return inSession(format, env, () =>
-    Promise.reject(new Failed(`${word} comes with a later version of Toolplane; until then ${now}`)),
+    Promise.reject(new CommandFailed(`${word} comes with a later version of Toolplane; until then ${now}`)),
   );
 }

@@ -4,7 +4,7 @@ import { verdictStatus } from '../../config/explain/server-record.ts';
 import type { WrittenServer } from '../../config/model.ts';
 import { removeServer, type WritableScope } from '../../config/write/write-servers.ts';
 import { addJsonFlag, formatOf, type McpFormat, scopeName } from '../flags/flag-values.ts';
-import { ExitCode, Failed, NotUnderstood } from '../output/failure.ts';
+import { CommandFailed, ExitCode, UsageError } from '../output/failure.ts';
 import { line } from '../terminal/render.ts';
 import { entriesOf, entryText, unknownServer, whereDocument, whereText } from './entries.ts';
 import { inSession } from './session.ts';
@@ -44,23 +44,23 @@ export function startRemove(
   format: McpFormat,
   env: NodeJS.ProcessEnv,
 ): Promise<number> {
-  return inSession(format, env, async ({ world, answer }) => {
+  return inSession(format, env, async ({ context, answer }) => {
     const { name } = request;
-    const before = await readConfiguration(world);
-    const meant = meantEntry(before, request);
-    if (!removeServer(world, meant.path, name)) {
-      throw new Failed(`${whereText(meant)}: somebody else has just removed "${name}"`);
+    const before = await readConfiguration(context);
+    const target = entryToRemove(before, request);
+    if (!removeServer(context, target.path, name)) {
+      throw new CommandFailed(`${whereText(target)}: somebody else has just removed "${name}"`);
     }
-    const after = await readConfiguration(world);
+    const after = await readConfiguration(context);
     const now = after.merged.servers.find((it) => it.name === name);
-    const removed = { name, ...whereDocument(meant) };
+    const removed = { name, ...whereDocument(target) };
     await answer({
       document: {
         removed,
         ...(now && { now: { ...whereDocument(now.written), verdict: now.verdict.kind } }),
       },
       pieces: [
-        line('removed ', [name, 'strong'], ` (${entryText(meant.raw)}) from ${whereText(meant)}`),
+        line('removed ', [name, 'strong'], ` (${entryText(target.raw)}) from ${whereText(target)}`),
         line(`  ${leftText(before, after, name)}`),
       ],
     });
@@ -83,24 +83,24 @@ export function leftText(before: Merged, after: Merged, name: string): string {
 type Removable = WrittenServer & { readonly path: string };
 
 /** The one entry that is meant; of one scope the nearest. */
-function meantEntry(configuration: Configuration, { name, scope }: RemoveRequest): Removable {
+function entryToRemove(configuration: Configuration, { name, scope }: RemoveRequest): Removable {
   const all = entriesOf(configuration, name);
   if (all.length === 0) throw unknownServer(configuration, name);
   const own = all.filter(isOurs);
   const [first] = own;
   if (!first) {
     const places = all.map(whereText).join('; ');
-    throw new NotUnderstood(`"${name}" is none that can be removed here: it comes from ${places}`);
+    throw new UsageError(`"${name}" is none that can be removed here: it comes from ${places}`);
   }
   const scopes = [...new Set(own.map((it) => it.scope))];
   if (scope === undefined && scopes.length > 1) {
     const places = own.map((it) => `--scope ${it.scope} (${it.label})`).join(', ');
-    throw new NotUnderstood(`"${name}" is in ${scopes.length} scopes; say which one: ${places}`);
+    throw new UsageError(`"${name}" is in ${scopes.length} scopes; say which one: ${places}`);
   }
-  const meant = scope === undefined ? first : own.find((it) => it.scope === scope);
-  if (meant) return meant;
+  const target = scope === undefined ? first : own.find((it) => it.scope === scope);
+  if (target) return target;
   const there = own.map(whereText).join('; ');
-  throw new NotUnderstood(`there is no server "${name}" in scope ${scope}; it is in ${there}`);
+  throw new UsageError(`there is no server "${name}" in scope ${scope}; it is in ${there}`);
 }
 
 function isOurs(written: WrittenServer): written is Removable {

@@ -22,10 +22,10 @@ import type { ToolContext } from '../../tool-server/context.ts';
 import { serveStdio } from '../../tool-server/serve.ts';
 import { type AnyTool, tool } from '../../tool-server/tool.ts';
 import { ToolServer } from '../../tool-server/tool-server.ts';
-import { several } from '../flags/flag-values.ts';
-import { ExitCode, NotUnderstood } from '../output/failure.ts';
+import { collect } from '../flags/flag-values.ts';
+import { ExitCode, UsageError } from '../output/failure.ts';
 import { claimStdout, flushed } from '../output/output.ts';
-import { neutralise } from '../terminal/text.ts';
+import { sanitize } from '../terminal/text.ts';
 
 const HELP = `
 Any MCP client can use these tools, without an agent of ours and without a model:
@@ -62,7 +62,7 @@ type Values = { tools?: string[]; cwd?: string; readOnly?: true; allowWrites?: t
 export function defineMcpServe(command: Command): void {
   command
     .addOption(
-      new Option('--tools <names>', 'only these, separated by commas; may be repeated').argParser(several),
+      new Option('--tools <names>', 'only these, separated by commas; may be repeated').argParser(collect),
     )
     .option('--cwd <directory>', 'where paths start, and what files are kept to')
     .addOption(
@@ -104,12 +104,12 @@ export async function startServe(request: ServeRequest, env: NodeJS.ProcessEnv):
   const { builtIns, cwd } = understood(request, home);
   const output = claimStdout();
   await using leftOvers = new LeftOvers();
-  const world = servedWorld({ cwd, home, directories: [] }, env, leftOvers);
+  const context = servedContext({ cwd, home, directories: [] }, env, leftOvers);
   const server = new ToolServer({
     name: NAME,
     version: VERSION,
     instructions: `The tools work on what lies below ${cwd}; relative paths start there.`,
-    tools: builtIns.map((it) => asTool(it, world)),
+    tools: builtIns.map((it) => asTool(it, context)),
   });
   await serveStdio((port) => server.open(port), NAME, { input: process.stdin, output });
   await flushed(output);
@@ -122,14 +122,14 @@ function understood({ tools, opened, cwd: given }: ServeRequest, home: string) {
       cwd: servedDirectory({ given, cwd: process.cwd(), home }),
     };
   } catch (cause) {
-    if (!(cause instanceof NotUnderstood)) throw cause;
-    process.stderr.write(`toolplane: ${neutralise(cause.message)}\n`);
+    if (!(cause instanceof UsageError)) throw cause;
+    process.stderr.write(`toolplane: ${sanitize(cause.message)}\n`);
     throw new ExitCode(2);
   }
 }
 
 /** There is no agent around: what belongs to one says so. */
-function servedWorld(workspace: Workspace, env: NodeJS.ProcessEnv, leftOvers: LeftOvers): BuiltInWorld {
+function servedContext(workspace: Workspace, env: NodeJS.ProcessEnv, leftOvers: LeftOvers): BuiltInWorld {
   const fault = 'there is no agent here';
   return {
     workspace,
@@ -165,9 +165,9 @@ export function servedTools(opened: readonly Opened[], wanted?: readonly string[
   if (!wanted) return SERVED.filter(({ needs }) => isOpen(needs)).map(({ builtIn }) => builtIn);
   return [...new Set(wanted)].map((name) => {
     const found = SERVED.find(({ builtIn }) => builtIn.listed.name === name);
-    if (!found) throw new NotUnderstood(unknownTool(name));
+    if (!found) throw new UsageError(unknownTool(name));
     if (!isOpen(found.needs)) {
-      throw new NotUnderstood(
+      throw new UsageError(
         `${name} is shut: --allow-${found.needs} opens it, and --help says what that means`,
       );
     }
@@ -177,8 +177,8 @@ export function servedTools(opened: readonly Opened[], wanted?: readonly string[
 
 function unknownTool(name: string): string {
   const names = SERVED.map(({ builtIn }) => builtIn.listed.name);
-  const meant = nearest(name, names) ?? names.find((it) => it.toLowerCase() === name.toLowerCase());
-  const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
+  const closest = nearest(name, names) ?? names.find((it) => it.toLowerCase() === name.toLowerCase());
+  const hint = closest === undefined ? '' : `; did you mean ${closest}?`;
   return `there is no tool "${name}" to serve${hint} (there are ${names.join(', ')})`;
 }
 
@@ -190,12 +190,12 @@ export function servedDirectory(around: {
 }): string {
   const { given, cwd, home } = around;
   const directory = realDirectory(resolve(cwd, given ?? '.'));
-  if (directory === undefined) throw new NotUnderstood(`--cwd ${given ?? cwd} is no directory`);
+  if (directory === undefined) throw new UsageError(`--cwd ${given ?? cwd} is no directory`);
   if (given !== undefined) return directory;
   const isRoot = dirname(directory) === directory;
   if (!isRoot && directory !== realDirectory(home)) return directory;
   const what = isRoot ? 'the root of the file system' : 'your home';
-  throw new NotUnderstood(`it was started in ${what}: name the directory to serve with --cwd <directory>`);
+  throw new UsageError(`it was started in ${what}: name the directory to serve with --cwd <directory>`);
 }
 
 function realDirectory(path: string): string | undefined {
@@ -208,12 +208,14 @@ function realDirectory(path: string): string | undefined {
 }
 
 /** A built-in tool in the form that MCP clients call. */
-export function asTool(builtIn: BuiltIn, world: BuiltInWorld): AnyTool {
+export function asTool(builtIn: BuiltIn, context: BuiltInWorld): AnyTool {
   const { name, description = '', inputSchema } = builtIn.listed;
   const handler = async (args: Record<string, unknown>, { signal }: ToolContext): Promise<CallToolResult> => {
-    const kept = await keptIn(builtIn, args, world.workspace);
+    const kept = await keptIn(builtIn, args, context.workspace);
     const outcome =
-      'fault' in kept ? { content: kept.fault, isError: true } : await builtIn.run(kept.input, world, signal);
+      'fault' in kept
+        ? { content: kept.fault, isError: true }
+        : await builtIn.run(kept.input, context, signal);
     return asResult(outcome);
   };
   return tool(name, description, { ...inputSchema, type: 'object' }, handler, {

@@ -2,8 +2,8 @@ import { decodeBase64 } from '../../agent/results/binary.ts';
 import { jsonText, readResult } from '../../agent/results/tool-result.ts';
 
 import { isRecord } from '../../base/json-value.ts';
-import { onOneLine } from '../terminal/text.ts';
-import { jsonDocument, sized } from './format.ts';
+import { sanitizeLine } from '../terminal/text.ts';
+import { formatBytes, jsonDocument } from './format.ts';
 
 /** One thing a server gave: text or data as it is, or something that is told of by a line and may be kept in a file. */
 export type Part =
@@ -20,8 +20,8 @@ export type Part =
 export function partsOf(content: readonly unknown[]): Part[] {
   return content.flatMap((block): Part[] => {
     if (typeof block === 'string') return [{ kind: 'text', text: block }];
-    if (!isRecord(block)) return unknown('content', block);
-    return knownParts(block) ?? unknown(words(block.type) || 'content', block);
+    if (!isRecord(block)) return unknownPart('content', block);
+    return knownParts(block) ?? unknownPart(joinTexts(block.type) || 'content', block);
   });
 }
 
@@ -33,7 +33,7 @@ function knownParts(block: Readonly<Record<string, unknown>>): Part[] | undefine
   }
   if (type === 'resource' && isRecord(resource)) return resourceParts(resource);
   if (type === 'resource_link' && typeof uri === 'string') {
-    return [{ kind: 'thing', line: `link ${words(uri, name, mimeType)}` }];
+    return [{ kind: 'thing', line: `link ${joinTexts(uri, name, mimeType)}` }];
   }
   return undefined;
 }
@@ -43,12 +43,12 @@ export function resourceParts(resource: Readonly<Record<string, unknown>>): Part
   const { uri, mimeType, text, blob } = resource;
   const parts: Part[] = [];
   if (typeof text === 'string') {
-    const size = sized(Buffer.byteLength(text));
-    parts.push({ kind: 'thing', line: `${words('resource', uri, mimeType ?? 'text')}, ${size}` });
+    const size = formatBytes(Buffer.byteLength(text));
+    parts.push({ kind: 'thing', line: `${joinTexts('resource', uri, mimeType ?? 'text')}, ${size}` });
     parts.push({ kind: 'text', text });
   }
-  if (typeof blob === 'string') parts.push(binary(words('resource', uri), blob, mimeType));
-  return parts.length > 0 ? parts : unknown(words('resource', uri), resource);
+  if (typeof blob === 'string') parts.push(binary(joinTexts('resource', uri), blob, mimeType));
+  return parts.length > 0 ? parts : unknownPart(joinTexts('resource', uri), resource);
 }
 
 /** Parts as text: each on lines of its own. */
@@ -61,7 +61,7 @@ export function endLine(text: string): string {
   return text === '' || text.endsWith('\n') ? text : `${text}\n`;
 }
 
-function unknown(what: string, value: unknown): Part[] {
+function unknownPart(what: string, value: unknown): Part[] {
   return [
     { kind: 'thing', line: `${what}, of no known form` },
     { kind: 'json', text: jsonText(value) },
@@ -71,13 +71,13 @@ function unknown(what: string, value: unknown): Part[] {
 function binary(what: string, data: string, type: unknown): Part {
   const decoded = decodeBase64(data);
   const mimeType = typeof type === 'string' ? type : (decoded?.mimeType ?? 'application/octet-stream');
-  if (!decoded) return { kind: 'thing', line: `${what} ${words(mimeType)}, which is no base64` };
-  const line = `${what} ${words(mimeType)}, ${sized(decoded.bytes.length)}`;
+  if (!decoded) return { kind: 'thing', line: `${what} ${joinTexts(mimeType)}, which is no base64` };
+  const line = `${what} ${joinTexts(mimeType)}, ${formatBytes(decoded.bytes.length)}`;
   return { kind: 'thing', line, file: { mimeType, bytes: decoded.bytes } };
 }
 
-function words(...given: readonly unknown[]): string {
-  return given.flatMap((it) => (typeof it === 'string' && it !== '' ? [onOneLine(it)] : [])).join(' ');
+function joinTexts(...given: readonly unknown[]): string {
+  return given.flatMap((it) => (typeof it === 'string' && it !== '' ? [sanitizeLine(it)] : [])).join(' ');
 }
 
 /** What a tool gave, whatever it is, as a person sees it: the structured form is shown only where there is no text. */

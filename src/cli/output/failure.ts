@@ -1,11 +1,11 @@
 import { visibleJson } from '../../base/text/display-text.ts';
 import { HostError, type HostErrorCode, ServerFault } from '../../mcp/errors/host-error.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
-import { neutralise } from '../terminal/text.ts';
+import { sanitize } from '../terminal/text.ts';
 import { jsonDocument } from './format.ts';
 
 /** What was asked for cannot be done: exit code 1. The message is a line for people. */
-export class Failed extends Error {
+export class CommandFailed extends Error {
   override readonly name = 'Failed';
   readonly code: HostErrorCode | undefined;
 
@@ -16,8 +16,8 @@ export class Failed extends Error {
 }
 
 /** What a person is told, a line each. */
-export function sayFailure(cause: unknown): readonly string[] {
-  if (cause instanceof NotUnderstood) return cause.lines;
+export function formatFailure(cause: unknown): readonly string[] {
+  if (cause instanceof UsageError) return cause.lines;
   return [cause instanceof ServerFault ? `server ${cause.server}: ${cause.message}` : messageOf(cause)];
 }
 
@@ -25,12 +25,13 @@ export function sayFailure(cause: unknown): readonly string[] {
 export function errorDocument(cause: unknown): {
   readonly error: { readonly message: string; readonly code?: number | string };
 } {
-  const isCoded = cause instanceof ServerFault || cause instanceof HostError || cause instanceof Failed;
+  const isCoded =
+    cause instanceof ServerFault || cause instanceof HostError || cause instanceof CommandFailed;
   const code = isCoded ? cause.code : undefined;
-  return { error: { message: sayFailure(cause).join('\n'), ...(code !== undefined && { code }) } };
+  return { error: { message: formatFailure(cause).join('\n'), ...(code !== undefined && { code }) } };
 }
 /** What a person asked for cannot be done as it was said: exit code 2. Each line stands for itself. */
-export class NotUnderstood extends Error {
+export class UsageError extends Error {
   override readonly name = 'NotUnderstood';
   readonly lines: readonly string[];
 
@@ -52,7 +53,7 @@ export class ExitCode extends Error {
 
 /** Prints a usage error to stderr and, with `--json`, as a document to stdout. */
 export function outputError(text: string, write: (text: string) => void): void {
-  const message = neutralise(text.trimEnd());
+  const message = sanitize(text.trimEnd());
   write(`${message}\n`);
   if (wantsJson(process.argv)) {
     process.stdout.write(visibleJson(jsonDocument({ error: { message: message.replace(/^error: /, '') } })));

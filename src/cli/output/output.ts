@@ -3,8 +3,8 @@ import { syncBuiltinESMExports } from 'node:module';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import type { WriteStream } from 'node:tty';
-import type { SpinnerPlace } from '../terminal/spinner.ts';
-import { neutralise } from '../terminal/text.ts';
+import type { SpinnerTerminal } from '../terminal/spinner.ts';
+import { sanitize } from '../terminal/text.ts';
 import { isReaderGone } from './output-errors.ts';
 
 /** Where a command prints: what was asked for on stdout, everything else on stderr. */
@@ -14,24 +14,24 @@ export interface Output {
   /** Text as it came: a pipe gets every byte, a terminal is shown control characters as visible ones. */
   print(text: string): Promise<void>;
   /** One line for people. */
-  tell(line: string): void;
-  readonly spinnerPlace: SpinnerPlace;
+  report(line: string): void;
+  readonly spinnerTerminal: SpinnerTerminal;
 }
 
 /** The streams of this process; `onGone` hears that nobody reads any more. */
 export function processOutput(env: NodeJS.ProcessEnv, onGone: () => void): Output {
   const { stdout, stderr } = process;
-  quiet(stdout, onGone);
-  quiet(stderr, () => {});
+  watchReader(stdout, onGone);
+  watchReader(stderr, () => {});
   return {
     columns: stdout.isTTY ? stdout.columns || 80 : givenColumns(env),
-    print: (text) => written(stdout, stdout.isTTY ? neutralise(text) : text),
-    tell: (line) => void stderr.write(`toolplane: ${neutralise(line)}\n`),
-    spinnerPlace: spinnerPlace(stderr, env),
+    print: (text) => write(stdout, stdout.isTTY ? sanitize(text) : text),
+    report: (line) => void stderr.write(`toolplane: ${sanitize(line)}\n`),
+    spinnerTerminal: spinnerTerminal(stderr, env),
   };
 }
 
-function spinnerPlace(output: WriteStream, env: NodeJS.ProcessEnv): SpinnerPlace {
+function spinnerTerminal(output: WriteStream, env: NodeJS.ProcessEnv): SpinnerTerminal {
   return {
     output,
     isInteractive: output.isTTY === true && env.TERM !== 'dumb',
@@ -50,14 +50,14 @@ function givenColumns({ COLUMNS }: NodeJS.ProcessEnv): number | undefined {
 }
 
 /** Calls `onGone` once the reader is gone; main.ts reports every other error. */
-function quiet(stream: Writable, onGone: () => void): void {
+function watchReader(stream: Writable, onGone: () => void): void {
   stream.on('error', (cause: NodeJS.ErrnoException) => {
     if (isReaderGone(cause)) onGone();
   });
 }
 
 /** Resolves once it is handed over, also if it never can be. */
-function written(stream: Writable, text: string): Promise<void> {
+function write(stream: Writable, text: string): Promise<void> {
   return new Promise((resolve) => stream.write(text, () => resolve()));
 }
 

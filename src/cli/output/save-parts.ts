@@ -4,7 +4,7 @@ import { extensionOf } from '../../agent/results/binary.ts';
 import { createFile } from '../../base/files/replace-file.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import type { Part } from './content-parts.ts';
-import { NotUnderstood } from './failure.ts';
+import { UsageError } from './failure.ts';
 
 /** Parts with the names of their files, these names, and why some are not kept. */
 type Saved = {
@@ -90,8 +90,8 @@ export async function makeDirectory(given: string): Promise<void> {
   try {
     await make(resolve(given));
   } catch (cause) {
-    if (cause instanceof NoDirectory) throw new NotUnderstood(`--output ${given} is no directory`);
-    throw new NotUnderstood(`--output ${given} cannot be made: ${messageOf(cause)}`);
+    if (cause instanceof NoDirectory) throw new UsageError(`--output ${given} is no directory`);
+    throw new UsageError(`--output ${given} cannot be made: ${messageOf(cause)}`);
   }
 }
 

@@ -1,7 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { ReadStream } from 'node:tty';
 import { MAX_SECRET_BYTES } from '../../config/secrets/secret-store.ts';
-import { Failed } from '../output/failure.ts';
+import { CommandFailed } from '../output/failure.ts';
 
 /** The value a person types or a program pipes in; undefined if the person thought better of it. */
 export async function readValue(
@@ -49,7 +49,7 @@ async function readPiped(name: string, input: NodeJS.ReadStream): Promise<string
     return text.replace(/\r?\n$/, '');
   } catch {
     const fault = length > MAX_SECRET_BYTES ? 'it is too long' : 'what came through stdin is no UTF-8 text';
-    throw new Failed(`the value of ${name} cannot be kept: ${fault}`, 'bad-config');
+    throw new CommandFailed(`the value of ${name} cannot be kept: ${fault}`, 'bad-config');
   }
 }
 const ESC = '\u001b';

@@ -1,7 +1,7 @@
 import { clearScreenDown, createInterface, cursorTo, type Interface, moveCursor } from 'node:readline';
 import { Writable } from 'node:stream';
 import type { Terminal } from './terminal.ts';
-import { neutralise } from './text.ts';
+import { sanitize } from './text.ts';
 
 /** How a read ended: a text, Ctrl-C, the end of the input, or its own signal. */
 export type ReadEnd =
@@ -118,7 +118,7 @@ export class LineEditor implements Disposable {
     if (signal?.aborted) return Promise.resolve({ kind: 'withdrawn' });
     if (this.#hasEnded) return Promise.resolve({ kind: 'ended' });
     const { promise, resolve } = Promise.withResolvers<ReadEnd>();
-    const read: Read = { prompt: neutralise(prompt), kind, settle: resolve, draft: { line: '', lines: [] } };
+    const read: Read = { prompt: sanitize(prompt), kind, settle: resolve, draft: { line: '', lines: [] } };
     const onAbort = () => this.#withdraw(read);
     signal?.addEventListener('abort', onAbort, { once: true });
     this.#open(read);
@@ -266,7 +266,7 @@ export class LineEditor implements Disposable {
   #echoQueued(prompt: string, text: string): void {
     if (!this.#terminal.isInteractive) return;
     const echo = `${prompt}${text.replaceAll('\n', `\n${CONTINUED}`)}`;
-    this.above(() => void this.#terminal.output.write(`${neutralise(echo)}\n`));
+    this.above(() => void this.#terminal.output.write(`${sanitize(echo)}\n`));
   }
 
   #remember(text: string): void {

@@ -1,4 +1,4 @@
-import { cutTo, neutralise, onOneLine, widthOf } from './text.ts';
+import { displayWidth, sanitize, sanitizeLine, truncateToWidth } from './text.ts';
 
 /** How something is meant; the screen chooses a colour for it, if it has any. */
 export type Tone = 'plain' | 'dim' | 'strong' | 'good' | 'bad' | 'warn' | 'accent';
@@ -23,22 +23,22 @@ export function cutLine(...spans: Span[]): Piece {
 }
 
 /** What a terminal is like. */
-export type Look = { readonly columns: number; readonly colours: boolean };
+export type RenderOptions = { readonly columns: number; readonly hasColors: boolean };
 
 /** A piece as text for a terminal. Everything is neutralised here, then coloured: no other escape sequence leaves. */
-export function render(piece: Piece, look: Look): string {
+export function render(piece: Piece, options: RenderOptions): string {
   if (piece.kind === 'break') return '';
-  if (piece.kind === 'flow') return neutralise(piece.text);
+  if (piece.kind === 'flow') return sanitize(piece.text);
   const spans = piece.spans.map(split);
   if (piece.overflow === 'wrap') {
-    return spans.map(([text, tone]) => paint(neutralise(text), tone, look)).join('');
+    return spans.map(([text, tone]) => paint(sanitize(text), tone, options)).join('');
   }
-  let room = look.columns - 1;
+  let room = options.columns - 1;
   let shown = '';
   for (const [text, tone] of spans) {
-    const part = cutTo(onOneLineKeepingEnds(text), room);
-    room -= widthOf(part);
-    shown += part && paint(part, tone, look);
+    const part = truncateToWidth(sanitizeSpan(text), room);
+    room -= displayWidth(part);
+    shown += part && paint(part, tone, options);
   }
   return shown;
 }
@@ -53,8 +53,8 @@ const SEQUENCES: Readonly<Record<Tone, readonly [on: string, off: string] | unde
   accent: ['36', '39'],
 };
 
-function paint(text: string, tone: Tone, { colours }: Look): string {
-  const sequence = colours ? SEQUENCES[tone] : undefined;
+function paint(text: string, tone: Tone, { hasColors }: RenderOptions): string {
+  const sequence = hasColors ? SEQUENCES[tone] : undefined;
   if (!sequence) return text;
   const [on, off] = sequence;
   // Line by line, so that a colour never runs on past what is printed.
@@ -66,8 +66,8 @@ function split(span: Span): readonly [string, Tone] {
 }
 
 /** Spans stand beside each other, so the spaces at their ends count. */
-function onOneLineKeepingEnds(text: string): string {
+function sanitizeSpan(text: string): string {
   const before = /^\s/.test(text) ? (/^ +/.exec(text)?.[0] ?? ' ') : '';
-  const inner = onOneLine(text);
+  const inner = sanitizeLine(text);
   return inner === '' ? before : `${before}${inner}${/\s$/.test(text) ? ' ' : ''}`;
 }

@@ -1,4 +1,4 @@
-import { cutLine, type Look, type Piece, render } from './render.ts';
+import { cutLine, type Piece, type RenderOptions, render } from './render.ts';
 
 import type { Terminal } from './terminal.ts';
 
@@ -17,9 +17,9 @@ export class Screen {
   print(pieces: readonly Piece[]): void {
     if (pieces.length === 0) return;
     this.status(undefined);
-    const look = this.#look();
+    const options = this.#look();
     for (const piece of pieces) {
-      const text = render(piece, look);
+      const text = render(piece, options);
       if (piece.kind === 'break') this.freshLine();
       else if (piece.kind === 'flow') this.#write(text);
       else this.#write(`${this.#isAtLineStart ? '' : '\n'}${text}\n`);
@@ -42,8 +42,8 @@ export class Screen {
     output.write(render(cutLine([text, 'dim']), this.#look()));
   }
 
-  #look(): Look {
-    return { columns: this.#terminal.columns(), colours: this.#terminal.colours };
+  #look(): RenderOptions {
+    return { columns: this.#terminal.columns(), hasColors: this.#terminal.hasColors };
   }
 
   #write(text: string): void {

@@ -1,19 +1,19 @@
 import type { StartProgress } from '../../mcp/servers/servers-options.ts';
 import type { Terminal } from './terminal.ts';
-import { cutTo, onOneLine } from './text.ts';
+import { sanitizeLine, truncateToWidth } from './text.ts';
 
 /** Where a spinner turns. */
-export type SpinnerPlace = Pick<Terminal, 'output' | 'isInteractive' | 'columns' | 'now' | 'every'>;
+export type SpinnerTerminal = Pick<Terminal, 'output' | 'isInteractive' | 'columns' | 'now' | 'every'>;
 
 /** What is over sooner is not worth a flicker. */
-const PATIENCE_MS = 300;
+const SHOW_AFTER_MS = 300;
 const TICK_MS = 80;
 const FRAMES = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏';
 const CLEAR_LINE = '\r\u001b[2K';
 
 /** One line that tells what is waited for; only for people, only if it takes long, and it leaves no trace. */
 export class Spinner implements Disposable {
-  readonly #place: SpinnerPlace;
+  readonly #place: SpinnerTerminal;
   #text: (() => string) | undefined;
   #paused: (() => string) | undefined;
   #since = 0;
@@ -21,7 +21,7 @@ export class Spinner implements Disposable {
   #isShown = false;
   #timer: Disposable | undefined;
 
-  constructor(place: SpinnerPlace) {
+  constructor(place: SpinnerTerminal) {
     this.#place = place;
   }
 
@@ -57,7 +57,7 @@ export class Spinner implements Disposable {
 
   #turn(): void {
     const { output, columns, now } = this.#place;
-    if (!this.#text || (!this.#isShown && now() - this.#since < PATIENCE_MS)) return;
+    if (!this.#text || (!this.#isShown && now() - this.#since < SHOW_AFTER_MS)) return;
     this.#isShown = true;
     output.write(CLEAR_LINE + frame(this.#ticks++, this.#text(), columns()));
   }
@@ -65,11 +65,11 @@ export class Spinner implements Disposable {
 
 /** The spinner's line at one tick, cut so that it never wraps. */
 export function frame(tick: number, text: string, columns: number): string {
-  return cutTo(`${FRAMES[tick % FRAMES.length]} ${onOneLine(text)}`, Math.max(1, columns - 1));
+  return truncateToWidth(`${FRAMES[tick % FRAMES.length]} ${sanitizeLine(text)}`, Math.max(1, columns - 1));
 }
 
 /** How far the start of the servers is. */
-export function connectingText({ settled, total, waitingFor }: StartProgress): string {
+export function formatProgress({ settled, total, waitingFor }: StartProgress): string {
   const names = waitingFor.length > 0 ? `: ${waitingFor.join(', ')}` : '';
   return `connecting ${settled} of ${total}${names}`;
 }

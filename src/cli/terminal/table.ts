@@ -1,5 +1,5 @@
-import { many } from '../output/format.ts';
-import { cutTo, onOneLine, widthOf } from './text.ts';
+import { pluralize } from '../output/format.ts';
+import { displayWidth, sanitizeLine, truncateToWidth } from './text.ts';
 
 /** How a table is laid out; columns are counted from 0. */
 type Layout = {
@@ -12,22 +12,22 @@ type Layout = {
 
 const GAP = '  ';
 /** What the last column is left with, however wide the others are. */
-const LEAST = 10;
+const MIN_LAST_COLUMN = 10;
 
 /** Rows as lines whose columns stand below each other; the last one is cut to what room is left. */
 export function table(
   rows: readonly (readonly string[])[],
   { columns, right = [], indent = 0 }: Layout,
 ): string[] {
-  const cells = rows.map((row) => row.map(tidy));
+  const cells = rows.map((row) => row.map(sanitizeCell));
   const widths: number[] = [];
   for (const row of cells) {
     row.slice(0, -1).forEach((cell, at) => {
-      widths[at] = Math.max(widths[at] ?? 0, widthOf(cell));
+      widths[at] = Math.max(widths[at] ?? 0, displayWidth(cell));
     });
   }
   const last = Math.max(0, ...cells.map((row) => row.length)) - 1;
-  if (right.includes(last)) widths[last] = Math.max(...cells.map((row) => widthOf(row[last] ?? '')));
+  if (right.includes(last)) widths[last] = Math.max(...cells.map((row) => displayWidth(row[last] ?? '')));
   return cells.map((row) => {
     const padded = row.map((cell, at) => pad(cell, widths[at] ?? 0, right.includes(at) ? 'right' : 'left'));
     const before =
@@ -37,30 +37,31 @@ export function table(
         .map((cell) => cell + GAP)
         .join('');
     const end = padded.at(-1) ?? '';
-    const room = columns === undefined ? undefined : Math.max(LEAST, columns - widthOf(before));
-    return (before + (room === undefined ? end : cutTo(end, room))).trimEnd();
+    const room =
+      columns === undefined ? undefined : Math.max(MIN_LAST_COLUMN, columns - displayWidth(before));
+    return (before + (room === undefined ? end : truncateToWidth(end, room))).trimEnd();
   });
 }
 
 function pad(cell: string, width: number, side: 'left' | 'right'): string {
-  const space = ' '.repeat(Math.max(0, width - widthOf(cell)));
+  const space = ' '.repeat(Math.max(0, width - displayWidth(cell)));
   return side === 'left' ? cell + space : space + cell;
 }
 
 /** Spaces at the beginning are an indent. */
-function tidy(cell: string): string {
-  return (/^ +/.exec(cell)?.[0] ?? '') + onOneLine(cell);
+function sanitizeCell(cell: string): string {
+  return (/^ +/.exec(cell)?.[0] ?? '') + sanitizeLine(cell);
 }
 
 /** What servers offer, a table below each server's name. */
-export function grouped<T extends { readonly server: string }>(
+export function tablePerServer<T extends { readonly server: string }>(
   items: readonly T[],
   noun: string,
   columns: number | undefined,
   row: (item: T) => readonly string[],
 ): string[] {
   const groups = [...Map.groupBy(items, ({ server }) => server)].map(([server, its]) => [
-    ...table([[`${server} (${many(its.length, noun)})`]], { columns }),
+    ...table([[`${server} (${pluralize(its.length, noun)})`]], { columns }),
     ...table(its.map(row), { columns, indent: 2 }),
   ]);
   return groups.flatMap((lines, at) => (at === 0 ? lines : ['', ...lines]));

@@ -6,7 +6,7 @@ export interface Terminal {
   readonly output: Writable;
   /** A person is there: keys come one by one, questions can be asked. */
   readonly isInteractive: boolean;
-  readonly colours: boolean;
+  readonly hasColors: boolean;
   /** The width now. */
   columns(): number;
   now(): number;
@@ -21,7 +21,7 @@ export function processTerminal(env: NodeJS.ProcessEnv): Terminal {
     input: stdin,
     output: stdout,
     isInteractive: stdin.isTTY === true && stdout.isTTY === true,
-    colours: stdout.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb',
+    hasColors: stdout.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb',
     columns: () => stdout.columns || 80,
     now: () => performance.now(),
     every(ms, tick) {

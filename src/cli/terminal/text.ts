@@ -5,13 +5,13 @@ import { UNSEEN } from '../../base/text/display-text.ts';
  * titles or the clipboard, nor hide or reorder what a person reads. Each dangerous character becomes a visible one, so
  * a sequence that comes in pieces is as harmless as a whole one. Newlines and tabs stay.
  */
-export function neutralise(text: string): string {
+export function sanitize(text: string): string {
   return text.replace(/\r(?=\n|$)/g, '').replace(UNSEEN, picture);
 }
 
 /** The same on one line: any white space becomes one space. */
-export function onOneLine(text: string): string {
-  return neutralise(text.replace(/\s+/g, ' ').trim());
+export function sanitizeLine(text: string): string {
+  return sanitize(text.replace(/\s+/g, ' ').trim());
 }
 
 function picture(character: string): string {
@@ -23,15 +23,15 @@ function picture(character: string): string {
   return `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`;
 }
 /** How many columns a text takes in a terminal; it has no control characters. */
-export function widthOf(text: string): number {
+export function displayWidth(text: string): number {
   let width = 0;
   for (const { segment } of GRAPHEMES.segment(text)) width += columns(segment);
   return width;
 }
 
 /** At most `width` columns of the text; what is cut is told by `…`. */
-export function cutTo(text: string, width: number): string {
-  if (widthOf(text) <= width) return text;
+export function truncateToWidth(text: string, width: number): string {
+  if (displayWidth(text) <= width) return text;
   if (width < 1) return '';
   let kept = '';
   let used = 0;

@@ -192,7 +192,7 @@ describe('chat', () => {
   });
 
   test('nothing that a model, a tool or a server says can drive the terminal', async () => {
-    const { terminal, agent } = await openChat({}, new FakeTerminal({ colours: true }));
+    const { terminal, agent } = await openChat({}, new FakeTerminal({ hasColors: true }));
     const evil = '\u001b]52;c;cm0=\u0007\u001b[2J\u009b1A\u202e';
     terminal.type('go\r');
     await agent.prompt();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { COMMANDS, explain, readCommand, usageText } from '../../../src/cli/chat/commands.ts';
+import { COMMANDS, explain, parseCommand, usageText } from '../../../src/cli/chat/commands.ts';
 import { type Call, NOTHING_USED } from '../../../src/cli/chat/view.ts';
 import { FakeTerminal } from '../support/fake-terminal.ts';
 import { openChat, system } from './support/open-chat.ts';
@@ -19,7 +19,7 @@ describe('commands', () => {
     ['/toolz', 'unknown'],
     ['/constructor', 'unknown'],
   ])('%j is %s', (typed, kind) => {
-    expect(readCommand(typed, ['review', 'clear', 'compact'])).toMatchObject({ kind });
+    expect(parseCommand(typed, ['review', 'clear', 'compact'])).toMatchObject({ kind });
   });
 
   test.each([
@@ -33,14 +33,14 @@ describe('commands', () => {
     ['/compct', ' Did you mean /compact?'],
     ['/zzzzz', ''],
   ])('%s is unknown;%s', (typed, hint) => {
-    const read = readCommand(typed, ['compact']);
+    const read = parseCommand(typed, ['compact']);
     expect(read.kind === 'unknown' && text(read.pieces)).toEqual([
       `Unknown command ${typed}.${hint} /help lists commands.`,
     ]);
   });
 
   test('arguments are what follows', () => {
-    expect(readCommand('/explain  last ', [])).toEqual({
+    expect(parseCommand('/explain  last ', [])).toEqual({
       kind: 'own',
       command: COMMANDS.explain,
       argument: 'last',

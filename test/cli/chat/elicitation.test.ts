@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { askElicitation, type FormField, formFields, readField } from '../../../src/cli/chat/elicitation.ts';
+import { askElicitation, type FormField, formFields, parseField } from '../../../src/cli/chat/elicitation.ts';
 import { answering } from './support/asked.ts';
 
 describe('elicitation', () => {
@@ -112,11 +112,11 @@ describe('form field', () => {
     [{ type: 'string' }, '', { kind: 'left-out' }],
     [{ type: 'number', default: 7 }, '', value(7)],
   ])('for %j, %j is %j', (schema, typed, read) => {
-    expect(readField(field(schema), typed)).toEqual(read);
+    expect(parseField(field(schema), typed)).toEqual(read);
   });
 
   test('a required field needs a value', () => {
-    expect(readField(field({ type: 'string' }, true), ' ')).toEqual(fault);
+    expect(parseField(field({ type: 'string' }, true), ' ')).toEqual(fault);
   });
 
   test('fields keep their order, and say what they take', () => {

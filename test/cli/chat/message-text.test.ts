@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   elapsed,
   inputSummary,
-  progressOf,
+  parseProgress,
   progressText,
   resultSummary,
 } from '../../../src/cli/chat/message-text.ts';
@@ -55,11 +55,11 @@ describe('progress', () => {
     [{ progress: '1', message: '\u001b[2J\nnow' }, '␛[2J now'],
     [{ progress: 1, total: 2, message: 'x'.repeat(50) }, `50 % ${'x'.repeat(39)}…`],
   ])('%j is shown as %j', (told, shown) => {
-    const progress = progressOf(told);
+    const progress = parseProgress(told);
     expect(progress && progressText(progress)).toBe(shown);
   });
 
   test.each([[undefined], ['half'], [{}], [{ progress: Number.NaN, message: ' ' }]])('%j is none', (told) => {
-    expect(progressOf(told)).toBeUndefined();
+    expect(parseProgress(told)).toBeUndefined();
   });
 });

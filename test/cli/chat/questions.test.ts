@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Questions, readAnswer } from '../../../src/cli/chat/questions.ts';
+import { parseAnswer, Questions } from '../../../src/cli/chat/questions.ts';
 import type { ReadEnd } from '../../../src/cli/terminal/line-editor.ts';
 import { text } from './support/text.ts';
 
@@ -74,7 +74,7 @@ test.each([
   ['a /quit', { kind: 'answer', text: 'a /quit' }],
   ['1/2', { kind: 'answer', text: '1/2' }],
 ])('%j typed into a question is %j', (typed, read) => {
-  expect(readAnswer(typed)).toEqual(read);
+  expect(parseAnswer(typed)).toEqual(read);
 });
 
 test('a command is run and the question asked again; one of its own ends it', async () => {

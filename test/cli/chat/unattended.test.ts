@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Unasked } from '../../../src/cli/chat/unattended.ts';
+import { Unattended } from '../../../src/cli/chat/unattended.ts';
 import type { PermissionUpdate } from '../../../src/protocol/permission.ts';
 
 const context = (suggestions?: PermissionUpdate[]) => ({
@@ -17,7 +17,7 @@ const suggest = (ruleContent: string, behavior: 'allow' | 'deny' = 'allow'): Per
 
 test('every call is denied and each thing is told once, with the narrowest rule known', async () => {
   const denied: string[] = [];
-  const unasked = new Unasked((id, reason) => denied.push(`${id}: ${reason}`));
+  const unasked = new Unattended((id, reason) => denied.push(`${id}: ${reason}`));
   expect(await unasked.canUseTool('mcp__a__b', {}, context())).toMatchObject({ behavior: 'deny' });
   await unasked.canUseTool('mcp__a__b', {}, context());
   await unasked.canUseTool('Bash', {}, context([suggest("echo 'x'"), suggest('rm', 'deny')]));
@@ -37,7 +37,7 @@ test('every call is denied and each thing is told once, with the narrowest rule 
 });
 
 test('a tool that no rule would allow is denied with the reason, and with how to accept it if it changed', async () => {
-  const unasked = new Unasked(() => {});
+  const unasked = new Unattended(() => {});
   const changed =
     'mcp__s__find is not what was accepted; it changed since it was accepted: title none → "Two"';
   const remedy = 'to accept it: toolplane tools accept s find';

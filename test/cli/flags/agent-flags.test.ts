@@ -4,7 +4,7 @@ import {
   addAgentFlags,
   agentOptions,
   parseAgents,
-  readMcpConfigs,
+  parseMcpConfigs,
 } from '../../../src/cli/flags/agent-flags.ts';
 import { checkOptions } from '../../../src/sdk/options/check-options.ts';
 import { jsonFile } from '../support/json-file.ts';
@@ -139,7 +139,7 @@ describe('read mcp config', () => {
   /** What is taken, and what is said of the rest. */
   function read(...given: string[]) {
     const told: string[] = [];
-    return { servers: readMcpConfigs(given, (line) => told.push(line)), told };
+    return { servers: parseMcpConfigs(given, (line) => told.push(line)), told };
   }
 
   test('a file or a text names servers', () => {

@@ -5,7 +5,7 @@ import {
   addServerFlags,
   flagConfigs,
   milliseconds,
-  splitWords,
+  splitCommandLine,
 } from '../../../src/cli/flags/server-flags.ts';
 import { config } from '../support/real-servers.ts';
 
@@ -65,17 +65,17 @@ describe('split words', () => {
     [String.raw`a\ b`, ['a b']],
     [String.raw`C:\Tools\node.exe`, [String.raw`C:\Tools\node.exe`]],
   ])('%j is split as a shell does', (line, words) => {
-    expect(splitWords(line)).toEqual(words);
+    expect(splitCommandLine(line)).toEqual(words);
   });
 
   test.each([`"`, `a 'b`])('%s: a quote that is not closed is told', (line) => {
-    expect(splitWords(line)).toEqual({ fault: expect.stringContaining('is not closed') });
+    expect(splitCommandLine(line)).toEqual({ fault: expect.stringContaining('is not closed') });
   });
 
   test('words in single quotes come back as they are, whatever they are', () => {
     fc.assert(
       fc.property(fc.array(fc.string().filter((it) => !it.includes("'"))), (words) => {
-        expect(splitWords(words.map((word) => `'${word}'`).join(' '))).toEqual(words);
+        expect(splitCommandLine(words.map((word) => `'${word}'`).join(' '))).toEqual(words);
       }),
     );
   });

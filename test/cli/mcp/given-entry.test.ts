@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Given, givenEntry, readJson, repeatVariables } from '../../../src/cli/mcp/given-entry.ts';
+import { type Given, givenEntry, parseJsonEntry, repeatVariables } from '../../../src/cli/mcp/given-entry.ts';
 
 describe('given entry', () => {
   const given = (target: string, more: Partial<Given> = {}) =>
@@ -161,7 +161,7 @@ describe('read json', () => {
       { notes: ['it is called "y" there, and "x" from now on'] },
     ],
   ])('%s is understood', (_, text, expected) => {
-    const read = readJson('x', text);
+    const read = parseJsonEntry('x', text);
     expect(read).toMatchObject({ kind: 'entry', ...expected });
     expect(JSON.stringify('notes' in read && read.notes)).not.toContain('hunter2');
   });
@@ -184,7 +184,7 @@ describe('read json', () => {
     ],
     ['no server', '{"mcpServers": {}}', /is empty/],
   ])('%s is refused', (_, text, message) => {
-    const read = readJson('x', text);
+    const read = parseJsonEntry('x', text);
     expect(read).toMatchObject({ kind: 'faulty', faults: [expect.stringMatching(message)] });
     expect(JSON.stringify(read)).not.toContain('hunter2');
   });

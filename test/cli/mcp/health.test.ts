@@ -113,7 +113,7 @@ test.each<[string, Source['state'][], RegExp]>([
     (state, at): Source => ({ scope: 'managed', label: `/m${at}`, state, servers: [], faults: [] }),
   );
   const pieces = listPieces([], emptyText({ sources }));
-  expect(pieces.map((piece) => render(piece, { columns: 20, colours: false }))).toEqual([
+  expect(pieces.map((piece) => render(piece, { columns: 20, hasColors: false }))).toEqual([
     expect.stringMatching(text),
   ]);
 });
@@ -133,7 +133,7 @@ test('the list is one line a server, those that wait for a name beside the one t
     faults: [],
   };
   const rows = rowsOf({ ...(await emptyConfiguration()), merged }, { both: status({ tools: 2 }) });
-  const look = { columns: 20, colours: false };
+  const look = { columns: 20, hasColors: false };
   expect(listPieces(rows, '').map((piece) => render(piece, look))).toEqual([
     '⏸ all       project  ~/project.json  rejected; to undo: toolplane mcp approve all',
     '✓ both      user     ~/user.json     connected (2 tools)',
@@ -148,5 +148,5 @@ test('the color of a mark is that of the state', async () => {
     rowsOf({ ...(await emptyConfiguration()), merged }, { gh: status({ tools: 0 }) }),
     '',
   );
-  expect(piece && render(piece, { columns: 80, colours: true })).toContain('\u001b[32m✓\u001b[39m gh');
+  expect(piece && render(piece, { columns: 80, hasColors: true })).toContain('\u001b[32m✓\u001b[39m gh');
 });

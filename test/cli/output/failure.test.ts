@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import {
+  CommandFailed,
   errorDocument,
-  Failed,
-  NotUnderstood,
-  sayFailure,
+  formatFailure,
+  UsageError,
   wantsJson,
 } from '../../../src/cli/output/failure.ts';
 import { HostError, ServerFault } from '../../../src/mcp/errors/host-error.ts';
@@ -16,13 +16,17 @@ describe('failure', () => {
       new HostError('closed', 'odd', 'it ended'),
       { message: 'MCP server "odd": it ended', code: 'closed' },
     ],
-    ['a call that was too slow', new Failed('too slow', 'timeout'), { message: 'too slow', code: 'timeout' }],
-    ['what was typed', new NotUnderstood('one', 'two'), { message: 'one\ntwo' }],
+    [
+      'a call that was too slow',
+      new CommandFailed('too slow', 'timeout'),
+      { message: 'too slow', code: 'timeout' },
+    ],
+    ['what was typed', new UsageError('one', 'two'), { message: 'one\ntwo' }],
     ['a code of the system', Object.assign(new Error('no file'), { code: 'ENOENT' }), { message: 'no file' }],
     ['what is no error', 'odd', { message: 'odd' }],
   ])('%s: the words for people, and the code of who refused', (_, cause, error) => {
     expect(errorDocument(cause)).toEqual({ error });
-    expect(sayFailure(cause).join('\n')).toBe(errorDocument(cause).error.message);
+    expect(formatFailure(cause).join('\n')).toBe(errorDocument(cause).error.message);
   });
 });
 

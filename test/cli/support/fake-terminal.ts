@@ -6,7 +6,7 @@ export class FakeTerminal implements Terminal {
   readonly input = new PassThrough();
   readonly output: Writable;
   readonly isInteractive: boolean;
-  readonly colours: boolean;
+  readonly hasColors: boolean;
   /** Everything printed so far. */
   printed = '';
   #columns: number;
@@ -15,9 +15,9 @@ export class FakeTerminal implements Terminal {
   readonly #waiting: (() => void)[] = [];
   readonly #ticks = new Set<() => void>();
 
-  constructor({ isInteractive = true, colours = false, columns = 80 } = {}) {
+  constructor({ isInteractive = true, hasColors = false, columns = 80 } = {}) {
     this.isInteractive = isInteractive;
-    this.colours = colours;
+    this.hasColors = hasColors;
     this.#columns = columns;
     this.output = new Writable({
       decodeStrings: false,

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { cutLine, line, render } from '../../../src/cli/terminal/render.ts';
 
-const plain = { columns: 20, colours: false };
-const coloured = { columns: 20, colours: true };
+const plain = { columns: 20, hasColors: false };
+const coloured = { columns: 20, hasColors: true };
 
 test('colours are there only if the terminal has them', () => {
   const piece = line('a ', ['b', 'bad'], [' c', 'dim']);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { connectingText, frame, Spinner } from '../../../src/cli/terminal/spinner.ts';
+import { formatProgress, frame, Spinner } from '../../../src/cli/terminal/spinner.ts';
 import { FakeTerminal } from '../support/fake-terminal.ts';
 
 test('it tells what is waited for, turns, and leaves no trace', () => {
@@ -84,5 +84,5 @@ test.each([
   [{ settled: 3, total: 6, waitingFor: ['github', 'slack'] }, 'connecting 3 of 6: github, slack'],
   [{ settled: 1, total: 1, waitingFor: [] }, 'connecting 1 of 1'],
 ])('%j', (progress, text) => {
-  expect(connectingText(progress)).toBe(text);
+  expect(formatProgress(progress)).toBe(text);
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { table } from '../../../src/cli/terminal/table.ts';
-import { widthOf } from '../../../src/cli/terminal/text.ts';
+import { displayWidth } from '../../../src/cli/terminal/text.ts';
 
 test.each([
   ['no rows', [], {}, []],
@@ -73,10 +73,10 @@ test('whatever cells say, a line has its width and nothing but text', () => {
           rows.map(([it]) => [it]),
           { columns: undefined },
         );
-        const widest = Math.max(0, ...names.map(widthOf));
+        const widest = Math.max(0, ...names.map(displayWidth));
         for (const line of table(rows, { columns })) {
           expect(line).not.toMatch(/\p{Cc}|\p{Cs}/u);
-          expect(widthOf(line)).toBeLessThanOrEqual(Math.max(columns, widest + 12));
+          expect(displayWidth(line)).toBeLessThanOrEqual(Math.max(columns, widest + 12));
         }
       },
     ),

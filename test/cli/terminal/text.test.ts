@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cutTo, neutralise, onOneLine, widthOf } from '../../../src/cli/terminal/text.ts';
+import { displayWidth, sanitize, sanitizeLine, truncateToWidth } from '../../../src/cli/terminal/text.ts';
 
 describe('neutralise', () => {
   test.each([
@@ -17,13 +17,13 @@ describe('neutralise', () => {
     ['half a surrogate pair', 'x\ud83d', 'x\ufffd'],
     ['a NUL and a shift out', '\u0000\u000e', '␀␎'],
   ])('%s can be seen and does nothing', (_, hostile, harmless) => {
-    expect(neutralise(hostile)).toBe(harmless);
+    expect(sanitize(hostile)).toBe(harmless);
   });
 
   test('ordinary text stays as it is: newlines, tabs, scripts, emoji of several parts', () => {
     const text = 'one\n\ttwo — Grüße, 漢字, עברית, 👩‍👩‍👧, é';
-    expect(neutralise(text)).toBe(text);
-    expect(neutralise('dos\r\nlines\r\n')).toBe('dos\nlines\n');
+    expect(sanitize(text)).toBe(text);
+    expect(sanitize('dos\r\nlines\r\n')).toBe('dos\nlines\n');
   });
 
   test('whatever comes, in whatever pieces, no control character leaves', () => {
@@ -32,14 +32,14 @@ describe('neutralise', () => {
     );
     fc.assert(
       fc.property(text, (pieces) => {
-        const shown = pieces.map(neutralise).join('');
+        const shown = pieces.map(sanitize).join('');
         expect(shown).not.toMatch(/(?![\t\n])\p{Cc}|[\u202a-\u202e\u2066-\u2069]/u);
       }),
     );
   });
 
   test('one line is one line', () => {
-    expect(onOneLine('  a\n\tb\r\n  c\u2028d\u001b[A ')).toBe('a b c d␛[A');
+    expect(sanitizeLine('  a\n\tb\r\n  c\u2028d\u001b[A ')).toBe('a b c d␛[A');
   });
 });
 
@@ -54,7 +54,7 @@ describe('width', () => {
     ['e\u0301', 1],
     ['…●✓', 3],
   ])('%j takes %i columns', (text, width) => {
-    expect(widthOf(text)).toBe(width);
+    expect(displayWidth(text)).toBe(width);
   });
 
   test.each([
@@ -66,7 +66,7 @@ describe('width', () => {
     ['abc', 1, '…'],
     ['abc', 0, ''],
   ])('%j cut to %i columns is %j', (text, width, cut) => {
-    expect(cutTo(text, width)).toBe(cut);
-    expect(widthOf(cut)).toBeLessThanOrEqual(width);
+    expect(truncateToWidth(text, width)).toBe(cut);
+    expect(displayWidth(cut)).toBeLessThanOrEqual(width);
   });
 });

@@ -2,12 +2,18 @@ import { type Command, Option } from 'commander';
 import { startTimer } from '../../../base/async/timers.ts';
 import type { HostTool } from '../../../host/host-options.ts';
 import type { CallToolResult } from '../../../protocol/mcp.ts';
-import { elapsed, progressOf, progressText } from '../../chat/message-text.ts';
-import { addServerFlags, milliseconds, refuse } from '../../flags/server-flags.ts';
+import { elapsed, parseProgress, progressText } from '../../chat/message-text.ts';
+import { addServerFlags, milliseconds, usageError } from '../../flags/server-flags.ts';
 import { type NamedServers, namedServers } from '../../host/named-servers.ts';
-import { type Connected, changedTools, needServers, sayChange, withHost } from '../../host/with-host.ts';
+import {
+  type Connected,
+  changedTools,
+  formatChange,
+  requireServers,
+  withHost,
+} from '../../host/with-host.ts';
 import { endLine, partsText, resultParts } from '../../output/content-parts.ts';
-import { ExitCode, Failed, NotUnderstood } from '../../output/failure.ts';
+import { CommandFailed, ExitCode, UsageError } from '../../output/failure.ts';
 import { jsonDocument } from '../../output/format.ts';
 import { makeDirectory, saveParts } from '../../output/save-parts.ts';
 import { parseArguments } from './arguments.ts';
@@ -70,9 +76,9 @@ export function defineCall(command: Command): void {
           return [target.server];
         });
         const { server, tool, words } = target;
-        if (tool === undefined) return refuse(command, "missing required argument 'tool'");
+        if (tool === undefined) return usageError(command, "missing required argument 'tool'");
         const input = await readInput(words, process.stdin);
-        if (input.faults.length > 0) refuse(command, input.faults.join('; '));
+        if (input.faults.length > 0) usageError(command, input.faults.join('; '));
         const request = {
           ...named,
           server,
@@ -104,18 +110,19 @@ export type CallRequest = NamedServers & {
 /** `toolplane call`; gives its exit code. */
 export function startCall(request: CallRequest, env: NodeJS.ProcessEnv): Promise<number> {
   return withHost({ ...request, elicitation: answerElicitation }, env, async (connected) => {
-    needServers(connected);
+    requireServers(connected);
     const tools = await connected.host.listTools();
     const tool = findTool(tools, { ...request, warnings: connected.warnings });
     const args = await argumentsOf(connected, tool, request);
     if (request.directory !== undefined) await makeDirectory(request.directory);
-    const { tell } = connected.output;
+    const { report } = connected.output;
     const listed = tools.filter(({ server }) => server === tool.server);
-    const changes = changedTools(request.servers, listed, env, tell);
+    const changes = changedTools(request.servers, listed, env, report);
     const change = changes.find((it) => it.tool === tool.name);
     // Whoever types the name of a new tool means it; whoever types that of a changed one may not know.
-    if (change?.before) throw new Failed(`${tool.server} ${tool.name}: ${sayChange(change)}`, 'tool-changed');
-    if (change) tell(`${tool.server} ${tool.name}: ${sayChange(change)}`);
+    if (change?.before)
+      throw new CommandFailed(`${tool.server} ${tool.name}: ${formatChange(change)}`, 'tool-changed');
+    if (change) report(`${tool.server} ${tool.name}: ${formatChange(change)}`);
     const named = { ...request, tool: tool.name };
     return show(connected, named, await call(connected, named, args));
   });
@@ -132,8 +139,8 @@ async function argumentsOf(
   if (invalid !== undefined) {
     const typed = parseArguments(base, given, inputSchema);
     const { args, faults } = typed.faults.length > 0 ? parseArguments(base, given, {}) : typed;
-    if (faults.length > 0) throw new NotUnderstood(...faults.map(withName));
-    output.tell(
+    if (faults.length > 0) throw new UsageError(...faults.map(withName));
+    output.report(
       withName(`the tool's schema is invalid at ${invalid}; arguments are sent without validation`),
     );
     return args;
@@ -146,9 +153,9 @@ async function argumentsOf(
   const isReported = (line: string) => refused.some((it) => it.startsWith(line));
   const found = [...refused, ...invalidArgs.filter((line) => !isReported(line))];
   if (faults.length > 0 || (found.length > 0 && checks === 'schema')) {
-    throw new NotUnderstood(...[...faults, ...notes, ...found].map(withName));
+    throw new UsageError(...[...faults, ...notes, ...found].map(withName));
   }
-  for (const line of [...found, ...notes]) output.tell(withName(line));
+  for (const line of [...found, ...notes]) output.report(withName(line));
   return args;
 }
 
@@ -165,15 +172,15 @@ async function call(
   try {
     return await host.callTool(server, tool, args, {
       signal: AbortSignal.any([signal, late.signal]),
-      onProgress: (told) => {
-        const progress = progressOf(told);
+      onProgress: (message) => {
+        const progress = parseProgress(message);
         if (progress) far = ` · ${progressText(progress)}`;
       },
     });
   } catch (cause) {
     if (late.signal.aborted && !signal.aborted) {
-      const told = `${server} ${tool} took longer than ${timeoutMs} ms and was cancelled; raise --timeout`;
-      throw new Failed(told, 'timeout');
+      const message = `${server} ${tool} took longer than ${timeoutMs} ms and was cancelled; raise --timeout`;
+      throw new CommandFailed(message, 'timeout');
     }
     throw cause;
   } finally {
@@ -195,7 +202,7 @@ async function show(
   if (format === 'json')
     await output.print(jsonDocument({ ...result, ...(saved && { files: saved.files }) }));
   else if (!failed) await output.print(text());
-  else output.tell(`${tool} failed: ${endLine(text()).trimEnd()}`);
-  for (const fault of saved?.faults ?? []) output.tell(fault);
+  else output.report(`${tool} failed: ${endLine(text()).trimEnd()}`);
+  for (const fault of saved?.faults ?? []) output.report(fault);
   return failed || (saved?.faults.length ?? 0) > 0 ? 1 : 0;
 }

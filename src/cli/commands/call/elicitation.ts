@@ -6,7 +6,7 @@ import { Questions } from '../../chat/questions.ts';
 import type { Connected } from '../../host/with-host.ts';
 import type { ReadEnd } from '../../terminal/line-editor.ts';
 import { line, type Piece, render } from '../../terminal/render.ts';
-import { neutralise } from '../../terminal/text.ts';
+import { sanitize } from '../../terminal/text.ts';
 
 const COMMANDS = '/decline and /mute refuse, Ctrl-C ends the command; begin an answer with // for a slash.';
 
@@ -26,14 +26,14 @@ export function answerElicitation(
       // One line for each server: a flood of requests must not become a flood of lines.
       if (reported.has(server)) return { action: 'decline' };
       reported.add(server);
-      output.tell(
+      output.report(
         `server ${server} asked for input: ${textOf(params.message)}; declined, because stdin and stderr are not a terminal`,
       );
       return { action: 'decline' };
     };
   }
   const print = (pieces: readonly Piece[]) => {
-    const look = { columns: stderr.columns || 80, colours: false };
+    const look = { columns: stderr.columns || 80, hasColors: false };
     for (const piece of pieces) stderr.write(`${render(piece, look)}\n`);
   };
   const read = (prompt: string, _: unknown, signal?: AbortSignal) =>
@@ -65,7 +65,7 @@ function textOf(message: unknown): string {
 
 /** One line of the terminal, which stays in line mode: Ctrl-C ends the command as it does while no question is open. */
 async function readLine(prompt: string, { stdin, stderr }: Streams, signal?: AbortSignal): Promise<ReadEnd> {
-  stderr.write(neutralise(prompt));
+  stderr.write(sanitize(prompt));
   const lines = createInterface({ input: stdin, terminal: false });
   const close = () => lines.close();
   signal?.addEventListener('abort', close, { once: true });

@@ -5,7 +5,7 @@ import { isAliasOf } from '../../../pool/alias.ts';
 import { mcpToolName, mcpToolPrefix } from '../../../protocol/tool-name.ts';
 import type { ServerMap } from '../../flags/server-flags.ts';
 import type { Warning } from '../../host/with-host.ts';
-import { Failed, NotUnderstood } from '../../output/failure.ts';
+import { CommandFailed, UsageError } from '../../output/failure.ts';
 
 /** What the words after `toolplane call` name, and the words that are left for the arguments. */
 type CallTarget = {
@@ -57,19 +57,19 @@ export function findTool(
   const names = its.map(({ name }) => name);
   const own = ownName(server, tool);
   if (!isChosen(own, choiceOf(servers[server]))) {
-    throw new NotUnderstood(
-      `server ${server}: its entry leaves out "${own}", by "includeTools" or "excludeTools" (it has ${sayNames(names)})`,
+    throw new UsageError(
+      `server ${server}: its entry leaves out "${own}", by "includeTools" or "excludeTools" (it has ${formatNames(names)})`,
     );
   }
   const fault = droppedFor(warnings, server, tool);
   if (fault !== undefined) {
-    throw new Failed(
+    throw new CommandFailed(
       `server ${server} lists "${own}", but it cannot be called: ${fault}; report this to the server’s author`,
     );
   }
-  const meant = nearest(own, names);
-  const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
-  throw new NotUnderstood(`server ${server} has no tool "${own}"${hint} (it has ${sayNames(names)})`);
+  const closest = nearest(own, names);
+  const hint = closest === undefined ? '' : `; did you mean "${closest}"?`;
+  throw new UsageError(`server ${server} has no tool "${own}"${hint} (it has ${formatNames(names)})`);
 }
 
 /** Why the host dropped a tool that its server lists, by its own name or the one that models know. */
@@ -89,10 +89,10 @@ function ownName(server: string, tool: string): string {
   return tool.startsWith(prefix) && tool.length > prefix.length ? tool.slice(prefix.length) : tool;
 }
 
-const MOST_NAMES = 30;
+const MAX_NAMES = 30;
 
-function sayNames(names: readonly string[]): string {
+function formatNames(names: readonly string[]): string {
   if (names.length === 0) return 'none';
-  const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : '';
-  return names.slice(0, MOST_NAMES).join(', ') + more;
+  const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '';
+  return names.slice(0, MAX_NAMES).join(', ') + more;
 }

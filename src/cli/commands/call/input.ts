@@ -14,7 +14,7 @@ export type Input = {
 
 /** Reads what the words name. */
 export async function readInput(words: readonly string[], stdin: NodeJS.ReadableStream): Promise<Input> {
-  const { base, assignments, faults } = readWords(words);
+  const { base, assignments, faults } = parseWords(words);
   const found = [...faults];
   const given: Given[] = [];
   for (const { key, form, source, text: value } of assignments) {
@@ -28,7 +28,7 @@ export async function readInput(words: readonly string[], stdin: NodeJS.Readable
 }
 
 async function readBase(
-  base: Words['base'],
+  base: ParsedWords['base'],
   stdin: NodeJS.ReadableStream,
 ): Promise<{ readonly value: Input['base'] } | { readonly fault: string }> {
   if (!base) return { value: {} };
@@ -58,7 +58,7 @@ type Assignment = {
 };
 
 /** What the words after a tool's name say. */
-type Words = {
+type ParsedWords = {
   /** A JSON object, or where it comes from; the assignments come on top of it. */
   readonly base?: { readonly source: 'word'; readonly text: string } | { readonly source: 'stdin' };
   readonly assignments: readonly Assignment[];
@@ -66,10 +66,10 @@ type Words = {
 };
 
 /** Reads `{…}`, `-`, `key=value`, `key:=json`, `key=@file` and `key:=@file`. */
-export function readWords(words: readonly string[]): Words {
+export function parseWords(words: readonly string[]): ParsedWords {
   const assignments: Assignment[] = [];
   const faults: string[] = [];
-  let base: Words['base'];
+  let base: ParsedWords['base'];
   for (const word of words) {
     const isBase = word === '-' || word.trimStart().startsWith('{');
     if (isBase && base)

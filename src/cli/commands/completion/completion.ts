@@ -1,10 +1,10 @@
 import { type Command, Option } from 'commander';
 import { nearest } from '../../../base/text/nearest.ts';
 import { loadNamed } from '../../command-table.ts';
-import { refuse } from '../../flags/server-flags.ts';
+import { usageError } from '../../flags/server-flags.ts';
 import { joinLines } from '../../output/format.ts';
-import { onOneLine } from '../../terminal/text.ts';
-import { type Kind, nextWords, type Word } from './next-words.ts';
+import { sanitizeLine } from '../../terminal/text.ts';
+import { type CompletionItem, completeLine, type Kind } from './next-words.ts';
 import { DIRECTORIES, FILES, SCRIPTS, type Shell } from './scripts.ts';
 
 const HELP = `
@@ -32,25 +32,28 @@ export function defineCompletion(command: Command): void {
     .argument('[words...]', 'bash, zsh or fish')
     .addOption(new Option('--words', 'what the words so far may go on with').hideHelp())
     .addHelpText('after', HELP)
-    .action(async (words: string[], values: { words?: true }) => {
-      if (!values.words) return printScript(words, command);
-      await printWords(command.parent ?? command, words, process.env);
+    .action(async (items: string[], values: { words?: true }) => {
+      if (!values.words) return printScript(items, command);
+      await printCompletions(command.parent ?? command, items, process.env);
     });
 }
 
-async function printScript(words: readonly string[], command: Command): Promise<void> {
-  const [word = '', ...more] = words;
+async function printScript(items: readonly string[], command: Command): Promise<void> {
+  const [word = '', ...more] = items;
   const shell = SHELLS.find((it) => it === word);
   if (shell === undefined || more.length > 0) {
-    const meant = nearest(word, SHELLS);
-    const hint = meant === undefined || more.length > 0 ? '' : `; did you mean ${meant}?`;
-    return refuse(command, `completion takes the name of a shell${hint} (there are ${SHELLS.join(', ')})`);
+    const closest = nearest(word, SHELLS);
+    const hint = closest === undefined || more.length > 0 ? '' : `; did you mean ${closest}?`;
+    return usageError(
+      command,
+      `completion takes the name of a shell${hint} (there are ${SHELLS.join(', ')})`,
+    );
   }
   process.stdout.write(SCRIPTS[shell]);
 }
 
 /** Prints what may come next, a word a line, with what it means after a tab. */
-export async function printWords(
+export async function printCompletions(
   program: Command,
   typed: readonly string[],
   env: NodeJS.ProcessEnv,
@@ -58,34 +61,34 @@ export async function printWords(
   // The root completes the flags of `chat` too.
   await loadNamed(program, ['chat']);
   await loadNamed(program, typed);
-  const { words, value, before = '', begun } = nextWords(program, typed);
+  const { items, value, before = '', begun } = completeLine(program, typed);
   const values = value ? (await valuesOf(value, env)).filter(isNoFlag) : [];
-  const all = [...words, ...values.map((it) => ({ ...it, word: before + it.word }))];
+  const all = [...items, ...values.map((it) => ({ ...it, word: before + it.word }))];
   const fitting = all.filter(({ word }) => word.startsWith(begun));
   const asked = value?.kind === 'files' ? [FILES] : value?.kind === 'directories' ? [DIRECTORIES] : [];
   process.stdout.write(joinLines([...fitting.map(lineOf), ...asked]));
 }
 
 /** What somebody else named must not become a flag by being completed. */
-function isNoFlag({ word }: Word): boolean {
+function isNoFlag({ word }: CompletionItem): boolean {
   return !word.startsWith('-');
 }
 
 /** A word with a line break in it could not be told from two. */
-function lineOf({ word, description }: Word): string {
-  return `${word.replaceAll(/[\n\r\t]/g, ' ')}\t${onOneLine(description)}`;
+function lineOf({ word, description }: CompletionItem): string {
+  return `${word.replaceAll(/[\n\r\t]/g, ' ')}\t${sanitizeLine(description)}`;
 }
 
-async function valuesOf(kind: Kind, env: NodeJS.ProcessEnv): Promise<Word[]> {
+async function valuesOf(kind: Kind, env: NodeJS.ProcessEnv): Promise<CompletionItem[]> {
   switch (kind.kind) {
     case 'words':
       return kind.words.map((word) => ({ word, description: '' }));
     case 'servers':
-      return (await import('./known-names.ts')).serverWords(env);
+      return (await import('./known-names.ts')).serverItems(env);
     case 'secrets':
-      return (await import('./known-names.ts')).secretWords(env);
+      return (await import('./known-names.ts')).secretItems(env);
     case 'sources':
-      return (await import('./known-names.ts')).sourceWords();
+      return (await import('./known-names.ts')).sourceItems();
     case 'files':
     case 'directories':
     case 'nothing':

@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import { readConfiguration } from '../../../config/configuration.ts';
 import { FOREIGN_TOOLS } from '../../../config/import/programs.ts';
 import { fileSecretStore } from '../../../config/secrets/secret-store.ts';
-import { cliWorld } from '../../host/config-context.ts';
-import type { Word } from './next-words.ts';
+import { cliContext } from '../../host/config-context.ts';
+import type { CompletionItem } from './next-words.ts';
 
 /** Every server that is configured here, each once, with where it stands. */
-export async function serverWords(env: NodeJS.ProcessEnv): Promise<Word[]> {
-  const { sources } = await readConfiguration(cliWorld(env));
+export async function serverItems(env: NodeJS.ProcessEnv): Promise<CompletionItem[]> {
+  const { sources } = await readConfiguration(cliContext(env));
   const written = sources.flatMap(({ servers }) => servers);
   const scopes = Map.groupBy(written, ({ name }) => name);
   return [...scopes]
@@ -16,9 +16,9 @@ export async function serverWords(env: NodeJS.ProcessEnv): Promise<Word[]> {
 }
 
 /** The names of secrets, never their values; none if they cannot be read. */
-export async function secretWords(env: NodeJS.ProcessEnv): Promise<Word[]> {
+export async function secretItems(env: NodeJS.ProcessEnv): Promise<CompletionItem[]> {
   try {
-    const store = fileSecretStore(join(cliWorld(env).home, 'secrets.json'));
+    const store = fileSecretStore(join(cliContext(env).home, 'secrets.json'));
     return store.names().map((word) => ({ word, description: 'secret' }));
   } catch {
     return [];
@@ -26,6 +26,6 @@ export async function secretWords(env: NodeJS.ProcessEnv): Promise<Word[]> {
 }
 
 /** The programs whose servers can be imported. */
-export function sourceWords(): Word[] {
+export function sourceItems(): CompletionItem[] {
   return FOREIGN_TOOLS.map(({ id, title }) => ({ word: id, description: title }));
 }

@@ -3,11 +3,11 @@ import { SCOPE_NAMES } from '../../flags/flag-values.ts';
 import { TRANSPORTS } from '../../mcp/given-entry.ts';
 
 /** One thing the line may go on with. */
-export type Word = { readonly word: string; readonly description: string };
+export type CompletionItem = { readonly word: string; readonly description: string };
 
 /** What may come next: some words, and a kind of value whose words others know. */
-type Next = {
-  readonly words: readonly Word[];
+type Completion = {
+  readonly items: readonly CompletionItem[];
   readonly value?: Kind;
   /** Stands in front of each value. */
   readonly before?: string;
@@ -19,23 +19,23 @@ type Next = {
 const USUAL = 'chat';
 
 /** What the last of the words may become; all words before it are taken as they are. */
-export function nextWords(program: Command, typed: readonly string[]): Next {
+export function completeLine(program: Command, typed: readonly string[]): Completion {
   const given = typed.slice(0, -1);
   const current = typed.at(-1) ?? '';
   const place = walk(program, given);
   if (place.awaits) {
     // bash parts --flag=value into three words.
-    return { words: [], value: kindOfOption(place.awaits), begun: current === '=' ? '' : current };
+    return { items: [], value: kindOfOption(place.awaits), begun: current === '=' ? '' : current };
   }
   if (place.isOver || !current.startsWith('-')) {
     const commands = place.at === 0 && !place.isOver ? commandsOf(place.command) : [];
     const value = kindOfArgument(place.path, place.at, place.command.registeredArguments);
-    return { words: commands, value, begun: current };
+    return { items: commands, value, begun: current };
   }
   const flag = /^(--[^=]+)=/.exec(current)?.[1];
-  if (flag === undefined) return { words: flagsOf(place.command, program), begun: current };
+  if (flag === undefined) return { items: flagsOf(place.command, program), begun: current };
   const option = optionOf(place.command, flag);
-  return { words: [], ...(option && { value: kindOfOption(option), before: `${flag}=` }), begun: current };
+  return { items: [], ...(option && { value: kindOfOption(option), before: `${flag}=` }), begun: current };
 }
 
 type Place = {
@@ -89,17 +89,17 @@ function optionOf(command: Command, word: string): Option | undefined {
   return [...command.options, ...(usual?.options ?? [])].find((it) => it.long === word || it.short === word);
 }
 
-function flagsOf(command: Command, program: Command): Word[] {
+function flagsOf(command: Command, program: Command): CompletionItem[] {
   const usual = command === program ? program.commands.find((it) => it.name() === USUAL) : undefined;
   const all = [command, ...(usual ? [usual] : [])].flatMap((it) => it.createHelp().visibleOptions(it));
-  const words = all.flatMap(({ long, short, description }) => {
+  const items = all.flatMap(({ long, short, description }) => {
     const word = long ?? short;
     return word === undefined ? [] : [{ word, description }];
   });
-  return [...new Map(words.map((it) => [it.word, it])).values()];
+  return [...new Map(items.map((it) => [it.word, it])).values()];
 }
 
-function commandsOf(command: Command): Word[] {
+function commandsOf(command: Command): CompletionItem[] {
   return command
     .createHelp()
     .visibleCommands(command)
@@ -113,7 +113,7 @@ export type Kind =
 
 /** What the value of a flag may be: what it says itself, else what its name or its placeholder means. */
 function kindOfOption(option: Option): Kind {
-  if (option.argChoices) return words(option.argChoices);
+  if (option.argChoices) return oneOfWords(option.argChoices);
   const long = option.long ?? '';
   if (Object.hasOwn(FLAGS, long)) return FLAGS[long] as Kind;
   return byPlaceholder(/[<[]([^>\]]*)/.exec(option.flags)?.[1] ?? '');
@@ -122,21 +122,21 @@ function kindOfOption(option: Option): Kind {
 /** What the argument at this place of a command may be; `path` is such as `mcp get`. */
 function kindOfArgument(path: string, at: number, declared: readonly Argument[]): Kind {
   const argument = declared[at] ?? (declared.at(-1)?.variadic ? declared.at(-1) : undefined);
-  if (argument?.argChoices) return words(argument.argChoices);
+  if (argument?.argChoices) return oneOfWords(argument.argChoices);
   const own = Object.hasOwn(ARGUMENTS, path) ? ARGUMENTS[path] : undefined;
   if (own) return own[Math.min(at, own.length - 1)] ?? NOTHING;
   return argument ? byPlaceholder(argument.name()) : NOTHING;
 }
 
-const words = (all: readonly string[]): Kind => ({ kind: 'words', words: all });
+const oneOfWords = (all: readonly string[]): Kind => ({ kind: 'words', words: all });
 const NOTHING: Kind = { kind: 'nothing' };
 const SERVERS: Kind = { kind: 'servers' };
 const SECRETS: Kind = { kind: 'secrets' };
 
 const FLAGS: Readonly<Record<string, Kind>> = {
-  '--scope': words(SCOPE_NAMES),
-  '--transport': words(Object.keys(TRANSPORTS)),
-  '--setting-sources': words(SCOPE_NAMES),
+  '--scope': oneOfWords(SCOPE_NAMES),
+  '--transport': oneOfWords(Object.keys(TRANSPORTS)),
+  '--setting-sources': oneOfWords(SCOPE_NAMES),
   '--server': SERVERS,
   '--tools': NOTHING,
 };
@@ -144,7 +144,7 @@ const FLAGS: Readonly<Record<string, Kind>> = {
 /** Commands whose arguments say less than is known of them; the last kind stands for all that follow. */
 const ARGUMENTS: Readonly<Record<string, readonly Kind[]>> = {
   call: [SERVERS, NOTHING],
-  completion: [words(['bash', 'zsh', 'fish']), NOTHING],
+  completion: [oneOfWords(['bash', 'zsh', 'fish']), NOTHING],
   'explain server': [SERVERS, NOTHING],
   'explain timeout': [SERVERS, NOTHING],
   'explain tool': [SERVERS, NOTHING],
@@ -157,10 +157,10 @@ const ARGUMENTS: Readonly<Record<string, readonly Kind[]>> = {
   'mcp logout': [SERVERS, NOTHING],
   'mcp reject': [SERVERS],
   'mcp remove': [SERVERS, NOTHING],
-  prompts: [words(['get']), SERVERS, NOTHING],
-  resources: [words(['read']), SERVERS, NOTHING],
-  secret: [words(['list', 'set', 'remove']), SECRETS, NOTHING],
-  tools: [words(['accept']), SERVERS, NOTHING],
+  prompts: [oneOfWords(['get']), SERVERS, NOTHING],
+  resources: [oneOfWords(['read']), SERVERS, NOTHING],
+  secret: [oneOfWords(['list', 'set', 'remove']), SECRETS, NOTHING],
+  tools: [oneOfWords(['accept']), SERVERS, NOTHING],
 };
 
 function byPlaceholder(placeholder: string): Kind {

@@ -74,11 +74,11 @@ export function explainRequest(
   const { name, more } = request;
   switch (request.about) {
     case 'server':
-      return told(explainServer(configuration, name, beside(name)), serverText);
+      return explained(explainServer(configuration, name, beside(name)), serverText);
     case 'timeout':
-      return told(explainTimeout(configuration, name, more), timeoutText);
+      return explained(explainTimeout(configuration, name, more), timeoutText);
     case 'permission':
-      return told(
+      return explained(
         {
           ...explainPermission(
             configuration,
@@ -94,7 +94,10 @@ export function explainRequest(
       const { server } = resolveTool(configuration, whole, asked.live && namedTools(asked.live));
       const live = asked.live ?? { tools: [], builtIns: BUILT_IN_NAMES };
       const about = { ...(server === undefined ? { lookup } : beside(server)), live };
-      return told(explainTool(configuration, whole, { ...about, rules: rulesOf(configuration) }), toolText);
+      return explained(
+        explainTool(configuration, whole, { ...about, rules: rulesOf(configuration) }),
+        toolText,
+      );
     }
   }
 }
@@ -107,7 +110,7 @@ function allOfServer({ merged }: Configuration, name: string): string {
 
 const CODES = { usable: 0, unusable: 1, unknown: 2 } as const;
 
-function told<T extends Explanation>(explanation: T, text: (it: T) => Piece[]): Explained {
+function explained<T extends Explanation>(explanation: T, text: (it: T) => Piece[]): Explained {
   return { document: explanation, pieces: text(explanation), code: CODES[explanation.standing] };
 }
 

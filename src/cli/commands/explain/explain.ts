@@ -3,10 +3,10 @@ import { isRecord } from '../../../base/json-value.ts';
 import { type Configuration, readConfiguration } from '../../../config/configuration.ts';
 import { resolveTool } from '../../../config/explain/resolve-tool.ts';
 import { PERMISSION_MODES, type PermissionMode } from '../../../protocol/permission.ts';
-import { addJsonFlag, formatOf, settingSources, several } from '../../flags/flag-values.ts';
+import { addJsonFlag, collect, formatOf, settingSources } from '../../flags/flag-values.ts';
 import { withHost } from '../../host/with-host.ts';
-import { dialable, freshConfiguration, inSession, type Session } from '../../mcp/session.ts';
-import { ExitCode, NotUnderstood } from '../../output/failure.ts';
+import { freshConfiguration, inSession, readyEntries, type Session } from '../../mcp/session.ts';
+import { ExitCode, UsageError } from '../../output/failure.ts';
 import {
   type Asked,
   BUILT_IN_NAMES,
@@ -81,7 +81,7 @@ function form(explain: Command, about: ExplainRequest['about'], does: string): C
   return addJsonFlag(explain.command(about))
     .description(does)
     .addOption(
-      new Option('--mcp-config <file>', 'as if a run had this flag; may be repeated').argParser(several),
+      new Option('--mcp-config <file>', 'as if a run had this flag; may be repeated').argParser(collect),
     )
     .option('--strict-mcp-config', 'as if a run had this flag')
     .addOption(
@@ -90,7 +90,7 @@ function form(explain: Command, about: ExplainRequest['about'], does: string): C
       ),
     )
     .addOption(
-      new Option('--plugin-dir <directory>', 'as if a run had this flag; may be repeated').argParser(several),
+      new Option('--plugin-dir <directory>', 'as if a run had this flag; may be repeated').argParser(collect),
     )
     .option('--settings <file>', 'as if a run had this flag');
 }
@@ -136,7 +136,7 @@ export function startExplain(asks: ExplainRequest, env: NodeJS.ProcessEnv): Prom
   return inSession(asks.format, env, async (session) => {
     const request = withWrittenCall(asks);
     const configuration = await configurationOf(session, request);
-    const servers = dialable(serversToAsk(configuration, request));
+    const servers = readyEntries(serversToAsk(configuration, request));
     const call = await realCall(configuration, request);
     const answer = (asked: Asked) =>
       tell(session, explainRequest(configuration, request, { ...asked, call }));
@@ -165,9 +165,9 @@ function withWrittenCall(request: ExplainRequest): ExplainRequest {
   const { about, name, input } = request;
   if (about !== 'permission' || name === undefined) return request;
   const call = readCall(name, BUILT_IN_NAMES);
-  if ('fault' in call) throw new NotUnderstood(call.fault);
+  if ('fault' in call) throw new UsageError(call.fault);
   if (call.input && input) {
-    throw new NotUnderstood(
+    throw new UsageError(
       `the arguments are given twice, in ${JSON.stringify(name)} and as JSON: leave one out`,
     );
   }
@@ -181,7 +181,7 @@ function configurationOf(
 ): Promise<Configuration> {
   return about === 'server' && connects
     ? freshConfiguration(session, wanted)
-    : readConfiguration(session.world, wanted);
+    : readConfiguration(session.context, wanted);
 }
 
 async function tell(

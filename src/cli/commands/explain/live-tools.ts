@@ -11,10 +11,10 @@ import type { PooledTool } from '../../../pool/pool.ts';
 import { nearestToolName } from '../../../pool/search/search-pool.ts';
 import { tokenCost } from '../../../pool/token-cost.ts';
 import type { ServerMap } from '../../flags/server-flags.ts';
-import { changedTools, sayChange, type Warning } from '../../host/with-host.ts';
+import { changedTools, formatChange, type Warning } from '../../host/with-host.ts';
 import { createLookup } from '../../mcp/health.ts';
-import { counted } from '../../output/format.ts';
-import { sayRenamed } from '../tools/report.ts';
+import { formatCount } from '../../output/format.ts';
+import { formatRenamed } from '../tools/report.ts';
 import { BUILT_IN_NAMES, type ExplainRequest, toolName } from './answer.ts';
 
 /** Which servers have to be asked for an answer; only those that are ready and lack nothing are. */
@@ -70,9 +70,9 @@ export function liveTools(
         tool: origin.tool,
         tokens: tokenCost(tool),
         ...(listed.annotations && { annotations: listed.annotations }),
-        ...(change && { changed: sayChange(change) }),
+        ...(change && { changed: formatChange(change) }),
         ...(change && isUnremarkablyNew(change) && { isNew: true }),
-        ...(renamed && { renamed: sayRenamed(renamed) }),
+        ...(renamed && { renamed: formatRenamed(renamed) }),
         deferred: deferredOf(tool, pool.tools, origin.server),
       },
     ];
@@ -107,7 +107,7 @@ function deferredOf(
   const own = all
     .filter(({ origin }) => origin.kind === 'mcp' && origin.server === server)
     .reduce((sum, it) => sum + tokenCost(it), 0);
-  const figures = `those of this server take about ${counted(own)} of ${counted(budget)} tokens`;
+  const figures = `those of this server take about ${formatCount(own)} of ${formatCount(budget)} tokens`;
   return own > budget
     ? { is: true, says: `${figures}, so a model searches for them` }
     : { is: false, says: `${figures}; if all servers together take more, a model searches` };

@@ -13,9 +13,9 @@ import {
   type ToolExplanation,
   type UseRow,
 } from '../../../config/explain/explanation.ts';
-import { counted, many } from '../../output/format.ts';
+import { formatCount, pluralize } from '../../output/format.ts';
 import { line, type Piece, type Tone } from '../../terminal/render.ts';
-import { answerLine, facts, nextLines, SIGNS, section } from '../../terminal/section.ts';
+import { answerLine, facts, MARKS, nextLines, section } from '../../terminal/section.ts';
 
 /** The whole derivation of one server, for people. */
 export function serverText(it: ServerExplanation): Piece[] {
@@ -58,7 +58,7 @@ export function serversText(all: readonly ServerExplanation[]): Piece[] {
 /** What a server is, in a sign. */
 function signOf({ standing, verdict }: ServerExplanation): readonly [string, Tone] {
   const waits = verdict === 'pending' || verdict === 'rejected' || verdict === 'disabled';
-  return SIGNS[waits ? 'waiting' : standing];
+  return MARKS[waits ? 'waiting' : standing];
 }
 
 function sourceSection({ sources }: ServerExplanation): Piece[] {
@@ -108,15 +108,15 @@ function connectionText(connection: ConnectionRow | 'not asked'): string {
   if (connection === 'not asked') return 'it was not dialled';
   const { state, lastError, serverInfo, era, protocolVersion, tools, stderr } = connection;
   if (state !== 'connected') {
-    const words = untoldWords(lastError ?? '', stderr ?? []);
-    const said = words === undefined ? '' : `; its last words: ${words}`;
+    const stderrText = untoldWords(lastError ?? '', stderr ?? []);
+    const said = stderrText === undefined ? '' : `; its last words: ${stderrText}`;
     return `${state}${lastError === undefined ? '' : `: ${lastError}`}${said}`;
   }
   return [
     'connected',
     ...(serverInfo ? [`${serverInfo.name} ${serverInfo.version}`] : []),
     ...(era ? [`${era} protocol${protocolVersion === undefined ? '' : ` ${protocolVersion}`}`] : []),
-    ...(tools === undefined ? [] : [many(tools, 'tool')]),
+    ...(tools === undefined ? [] : [pluralize(tools, 'tool')]),
   ].join(', ');
 }
 
@@ -137,7 +137,7 @@ export function permissionText(it: PermissionExplanation): Piece[] {
 
 export function timeoutText(it: TimeoutExplanation): Piece[] {
   return apart([
-    [answerLine(SIGNS[it.standing], it.answer)],
+    [answerLine(MARKS[it.standing], it.answer)],
     limitSection(it.limits, 'whole'),
     nextLines(it.next),
   ]);
@@ -146,7 +146,7 @@ export function timeoutText(it: TimeoutExplanation): Piece[] {
 /** One tool: where it comes from, what it costs, whether it may run. */
 export function toolText(it: ToolExplanation): Piece[] {
   if (it.standing === 'unknown' && it.server === undefined) {
-    return apart([[answerLine(SIGNS.unknown, it.answer)], nextLines(it.next)]);
+    return apart([[answerLine(MARKS.unknown, it.answer)], nextLines(it.next)]);
   }
   const rows: (readonly [string, string])[] = [
     ...(it.server === undefined ? [] : [['server', it.server] as const]),
@@ -157,13 +157,13 @@ export function toolText(it: ToolExplanation): Piece[] {
       : []),
     ...(it.tokens === undefined
       ? []
-      : [['price', `about ${counted(it.tokens)} tokens in every request`] as const]),
+      : [['price', `about ${formatCount(it.tokens)} tokens in every request`] as const]),
     ...(it.changed === undefined ? [] : [['changed', it.changed] as const]),
     ...(it.server === undefined ? [] : [['connection', connectionText(it.connection)] as const]),
     ...(it.permission ? [['permission', `${it.permission.decision}: ${it.permission.reason}`] as const] : []),
   ];
   return apart([
-    [answerLine(SIGNS[it.standing], it.answer)],
+    [answerLine(MARKS[it.standing], it.answer)],
     facts(rows),
     it.permission ? hookSection(it.permission.hooks) : [],
     it.permission ? ruleSection(it.permission.rules) : [],
@@ -173,9 +173,9 @@ export function toolText(it: ToolExplanation): Piece[] {
 }
 
 const DECISIONS: Readonly<Record<PermissionExplanation['decision'], readonly [string, Tone]>> = {
-  allow: SIGNS.usable,
-  ask: SIGNS.waiting,
-  deny: SIGNS.unusable,
+  allow: MARKS.usable,
+  ask: MARKS.waiting,
+  deny: MARKS.unusable,
 };
 
 function hookSection(hooks: readonly HookRow[]): Piece[] {

@@ -3,9 +3,9 @@ import { nearest } from '../../../base/text/nearest.ts';
 import { openPins, type Pins } from '../../../pool/pinning/pins.ts';
 import type { ToolChange } from '../../../pool/pinning/tool-change.ts';
 
-import { homeOf } from '../../host/with-host.ts';
-import { errorDocument, NotUnderstood } from '../../output/failure.ts';
-import { joinLines, jsonDocument, many } from '../../output/format.ts';
+import { homeDirectory } from '../../host/with-host.ts';
+import { errorDocument, UsageError } from '../../output/failure.ts';
+import { joinLines, jsonDocument, pluralize } from '../../output/format.ts';
 import { type Output, processOutput } from '../../output/output.ts';
 import { table } from '../../terminal/table.ts';
 
@@ -19,13 +19,13 @@ type ChangesRequest = {
 /** `toolplane tools --changed` and `tools accept`: no server is connected; gives the exit code. */
 export async function startChanges(request: ChangesRequest, env: NodeJS.ProcessEnv): Promise<number> {
   const output = processOutput(env, () => {});
-  const pins = openPins(join(homeOf(env), 'pins'), { note: output.tell });
+  const pins = openPins(join(homeDirectory(env), 'pins'), { note: output.report });
   try {
     if (request.action === 'changed') return await list(pins, request, output);
     mustWait(pins.all(), request);
   } catch (cause) {
-    if (!(cause instanceof NotUnderstood)) throw cause;
-    for (const line of cause.lines) output.tell(line);
+    if (!(cause instanceof UsageError)) throw cause;
+    for (const line of cause.lines) output.report(line);
     if (request.format === 'json') await output.print(jsonDocument(errorDocument(cause)));
     return 2;
   }
@@ -42,13 +42,13 @@ async function list(
 ): Promise<number> {
   const known = pins.servers;
   for (const name of servers?.filter((it) => !known.includes(it)) ?? []) {
-    throw new NotUnderstood(`nothing is known of a server "${name}"${hint(name, known)}`);
+    throw new UsageError(`nothing is known of a server "${name}"${hint(name, known)}`);
   }
   const changes = pins.all().filter(({ server }) => servers === undefined || servers.includes(server));
   await output.print(
     format === 'json' ? jsonDocument({ changes }) : joinLines(changeTable(changes, output.columns)),
   );
-  if (changes.length === 0 && format !== 'json') output.tell('no tool waits to be accepted');
+  if (changes.length === 0 && format !== 'json') output.report('no tool waits to be accepted');
   return 0;
 }
 
@@ -60,13 +60,11 @@ function mustWait(
   const ofServer = changes.filter((it) => it.server === server);
   if (ofServer.length === 0) {
     const known = [...new Set(changes.map((it) => it.server))];
-    throw new NotUnderstood(
-      `no tool of server "${server}" waits to be accepted${hint(server, known) || LOOK}`,
-    );
+    throw new UsageError(`no tool of server "${server}" waits to be accepted${hint(server, known) || LOOK}`);
   }
   if (tool !== undefined && !ofServer.some((it) => it.tool === tool)) {
     const known = ofServer.map((it) => it.tool);
-    throw new NotUnderstood(
+    throw new UsageError(
       `server ${server} has no tool "${tool}" that waits to be accepted${hint(tool, known)}`,
     );
   }
@@ -75,8 +73,8 @@ function mustWait(
 const LOOK = '; toolplane tools --mcp-config <file> looks whether one changed';
 
 function hint(word: string, known: readonly string[]): string {
-  const meant = nearest(word, known);
-  if (meant !== undefined) return `; did you mean "${meant}"?`;
+  const closest = nearest(word, known);
+  if (closest !== undefined) return `; did you mean "${closest}"?`;
   return known.length > 0 ? ` (there are ${known.join(', ')})` : '';
 }
 
@@ -89,7 +87,7 @@ export function changeTable(
   return changes.flatMap(({ server, tool, differences, text }) => {
     const head =
       differences.length > 0
-        ? `${word}${server} ${tool} (${many(countOf(differences), 'change')})`
+        ? `${word}${server} ${tool} (${pluralize(countOf(differences), 'change')})`
         : `${word}${server} ${tool}`;
     const rows = differences.map((it) => [it.severity, it.text]);
     return [

@@ -6,7 +6,7 @@ import type { ToolChange } from '../../../pool/pinning/tool-change.ts';
 import type { Pool, PoolDiagnostic, PooledTool } from '../../../pool/pool.ts';
 import { poolTokenCost, tokenCost } from '../../../pool/token-cost.ts';
 
-import { faultOf, sayChange, type Warning } from '../../host/with-host.ts';
+import { connectFault, formatChange, type Warning } from '../../host/with-host.ts';
 
 /** What `toolplane tools --json` prints. */
 export type ToolsReport = {
@@ -75,7 +75,7 @@ export function serverReports({ statuses, tools, warnings, pool, changes }: Foun
       tools.filter(({ server }) => server === name),
       pooled,
     );
-    const error = faultOf(status);
+    const error = connectFault(status);
     return {
       name,
       status: state,
@@ -86,10 +86,10 @@ export function serverReports({ statuses, tools, warnings, pool, changes }: Foun
       tokens: its.reduce((sum, { tokens }) => sum + tokens, 0),
       warnings: [
         ...warnings.filter(({ server }) => server === name).map(({ message }) => message),
-        ...pool.diagnostics.filter(({ origin }) => isOf(origin, name)).map(sayRenamed),
+        ...pool.diagnostics.filter(({ origin }) => isOf(origin, name)).map(formatRenamed),
         ...changes
           .filter(({ server }) => server === name)
-          .map((it) => `tool ${JSON.stringify(it.tool)}: ${sayChange(it)}`),
+          .map((it) => `tool ${JSON.stringify(it.tool)}: ${formatChange(it)}`),
       ],
       ...(error !== undefined && { error }),
     };
@@ -127,7 +127,7 @@ function isOf(origin: PoolDiagnostic['origin'], server: string): boolean {
 }
 
 /** Why a tool is not known by the name it would have. */
-export function sayRenamed({ fault, origin, wanted, name }: PoolDiagnostic): string {
+export function formatRenamed({ fault, origin, wanted, name }: PoolDiagnostic): string {
   const tool = `tool ${JSON.stringify(origin.tool)}`;
   switch (fault) {
     case 'listed-twice':
@@ -147,8 +147,8 @@ const WINDOW = 200_000;
 /** `pool` has the search as its only built-in. */
 export function totalsOf(servers: readonly ServerReport[], pool: Pool): Totals {
   const { total, builtIns } = poolTokenCost(pool);
-  const { told, searchable } = divide(pool, 0, { names: new Set(), loaded: new Set() });
-  const definitions = told.reduce((sum, tool) => sum + tokenCost(tool), 0);
+  const { told: sent, searchable } = divide(pool, 0, { names: new Set(), loaded: new Set() });
+  const definitions = sent.reduce((sum, tool) => sum + tokenCost(tool), 0);
   return {
     servers: servers.length,
     connected: servers.filter(({ status }) => status === 'connected').length,

@@ -1,4 +1,4 @@
-import { counted, firstLine, many, percent } from '../../output/format.ts';
+import { firstLine, formatCount, formatPercent, pluralize } from '../../output/format.ts';
 import { table } from '../../terminal/table.ts';
 import type { Match, ServerReport, ToolReport, ToolsReport } from './report.ts';
 
@@ -32,7 +32,7 @@ export function marksOf({ annotations }: Pick<ToolReport, 'annotations'>): strin
 
 function headOf({ name, tools, serverInfo }: ServerReport): string {
   const version = serverInfo ? `, ${serverInfo.name} ${serverInfo.version}` : '';
-  return `${name} (${many(tools.length, 'tool')}${version})`;
+  return `${name} (${pluralize(tools.length, 'tool')}${version})`;
 }
 
 function toolOf(servers: readonly ServerReport[], { server, name }: Match): ToolReport | undefined {
@@ -45,22 +45,27 @@ export function costTable({ servers, totals }: ToolsReport, columns: number | un
   const rows = [
     ['', 'tools', 'tokens', 'share'],
     ...dearest(servers.filter(({ status }) => status === 'connected')).flatMap((server) => [
-      [server.name, counted(server.tools.length), counted(server.tokens), percent(server.tokens, window)],
-      ...dearest(server.tools).map((tool) => [`  ${tool.name}`, '', counted(tool.tokens), '']),
+      [
+        server.name,
+        formatCount(server.tools.length),
+        formatCount(server.tokens),
+        formatPercent(server.tokens, window),
+      ],
+      ...dearest(server.tools).map((tool) => [`  ${tool.name}`, '', formatCount(tool.tokens), '']),
     ]),
-    ['all', counted(tools), counted(tokens), percent(tokens, window)],
-    ['with tool search', '', counted(withToolSearch), percent(withToolSearch, window)],
+    ['all', formatCount(tools), formatCount(tokens), formatPercent(tokens, window)],
+    ['with tool search', '', formatCount(withToolSearch), formatPercent(withToolSearch, window)],
   ];
   const lines = table(rows, { columns, right: [1, 2, 3] });
-  return [...lines, '', ...sayCost(totals)];
+  return [...lines, '', ...formatCost(totals)];
 }
 
 /** What the figures mean. */
-function sayCost({ tokens, window, searchAbove, withToolSearch }: ToolsReport['totals']): string[] {
-  const share = `Shares are of a window of ${counted(window)} tokens.`;
-  const limit = `${counted(searchAbove)} tokens (${percent(searchAbove, window)})`;
+function formatCost({ tokens, window, searchAbove, withToolSearch }: ToolsReport['totals']): string[] {
+  const share = `Shares are of a window of ${formatCount(window)} tokens.`;
+  const limit = `${formatCount(searchAbove)} tokens (${formatPercent(searchAbove, window)})`;
   if (tokens > searchAbove) {
-    const saved = percent(tokens - withToolSearch, tokens);
+    const saved = formatPercent(tokens - withToolSearch, tokens);
     return [share, `Above ${limit} a model searches for tools, which spares ${saved} of that.`];
   }
   return [share, `Up to ${limit} a model is told of all tools; above it searches.`];

@@ -5,16 +5,16 @@ import { assemble } from '../../../pool/assemble.ts';
 import type { Pool } from '../../../pool/pool.ts';
 import { parseQuery } from '../../../pool/search/search-query.ts';
 import { ToolIndex } from '../../../pool/search/tool-index.ts';
-import { type Actions, actionWord } from '../../flags/action-word.ts';
+import { type Actions, parseAction } from '../../flags/action-word.ts';
 import {
   addServerChoice,
   addServerFlags,
   chosenNames,
-  refuse,
   type ServerMap,
+  usageError,
 } from '../../flags/server-flags.ts';
 import { type NamedServers, namedServers } from '../../host/named-servers.ts';
-import { type Connected, changedTools, tellFaults, withHost } from '../../host/with-host.ts';
+import { type Connected, changedTools, reportFailures, withHost } from '../../host/with-host.ts';
 import { ExitCode } from '../../output/failure.ts';
 import { joinLines, jsonDocument } from '../../output/format.ts';
 import { startChanges } from './changes.ts';
@@ -68,12 +68,12 @@ export function defineTools(command: Command): void {
     .option('--changed', 'definitions that changed since they were accepted; connects nothing')
     .option('--json', 'one JSON document with everything')
     .addHelpText('after', HELP)
-    .action(async (words: string[], values: Values, command: Command) => {
-      const action = actionWord(command, words, ACTIONS);
+    .action(async (args: string[], values: Values, command: Command) => {
+      const action = parseAction(command, args, ACTIONS);
       refuseIdle(command, action, values);
       const code =
         action === 'accept' || values.changed
-          ? await changes(words, values, command)
+          ? await changes(args, values, command)
           : await list(values, command);
       if (code !== 0) throw new ExitCode(code);
     });
@@ -82,13 +82,13 @@ export function defineTools(command: Command): void {
 /** A flag that would change nothing was meant to change something. */
 function refuseIdle(command: Command, action: 'list' | 'accept', { search }: Values): void {
   if (search === undefined && command.getOptionValueSource('limit') === 'cli') {
-    refuse(command, '--limit says how many --search gives, and there is no --search');
+    usageError(command, '--limit says how many --search gives, and there is no --search');
   }
   const idle = (['cost', 'search', 'changed', 'server'] as const).filter(
     (name) => command.getOptionValueSource(name) === 'cli',
   );
   if (action === 'accept' && idle.length > 0) {
-    refuse(command, `tools accept takes <server> [tool] and no --${idle.join(' or --')}`);
+    usageError(command, `tools accept takes <server> [tool] and no --${idle.join(' or --')}`);
   }
 }
 
@@ -139,16 +139,16 @@ export function startTools(request: ToolsRequest, env: NodeJS.ProcessEnv): Promi
     await connected.output.print(printed(report, request, connected.output.columns));
     if (request.format !== 'json') {
       for (const { name, warnings } of report.servers) {
-        for (const warning of warnings) connected.output.tell(`server ${name}: ${warning}`);
+        for (const warning of warnings) connected.output.report(`server ${name}: ${warning}`);
       }
-      if (report.matches?.length === 0) connected.output.tell('no tool was found; try other words');
+      if (report.matches?.length === 0) connected.output.report('no tool was found; try other words');
     }
-    return tellFaults(connected);
+    return reportFailures(connected);
   });
 }
 
 async function reportOf(
-  { host, warnings, output, aside }: Connected,
+  { host, warnings, output, notStarted }: Connected,
   request: ToolsRequest,
   env: NodeJS.ProcessEnv,
 ): Promise<ToolsReport> {
@@ -156,12 +156,16 @@ async function reportOf(
   const listed = await host.listTools();
   const tools = listed.filter(({ server }) => statuses[server]?.state === 'connected');
   const pool = poolOf(request.servers, tools);
-  const changes = changedTools(request.servers, tools, env, output.tell);
+  const changes = changedTools(request.servers, tools, env, output.report);
   const servers = serverReports({ statuses, tools, warnings, pool, changes });
   const matches =
     request.search === undefined ? undefined : await search(request.search, request.limit, pool);
-  const notStarted = aside.map(({ server: name, state, why }) => ({ name, state, why }));
-  return { servers, notStarted, totals: totalsOf(servers, pool), ...(matches && { matches }) };
+  return {
+    servers,
+    notStarted: notStarted.map(({ server: name, state, why }) => ({ name, state, why })),
+    totals: totalsOf(servers, pool),
+    ...(matches && { matches }),
+  };
 }
 
 function poolOf(entries: ServerMap, tools: readonly HostTool[]): Pool {

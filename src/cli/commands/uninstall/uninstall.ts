@@ -2,9 +2,9 @@ import { rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { type Command, Option } from 'commander';
 import { messageOf } from '../../../protocol/sdk-error.ts';
-import { cliWorld } from '../../host/config-context.ts';
-import { ExitCode, errorDocument, sayFailure } from '../../output/failure.ts';
-import { joinLines, jsonDocument, many, sized } from '../../output/format.ts';
+import { cliContext } from '../../host/config-context.ts';
+import { ExitCode, errorDocument, formatFailure } from '../../output/failure.ts';
+import { formatBytes, joinLines, jsonDocument, pluralize } from '../../output/format.ts';
 import { type Output, processOutput } from '../../output/output.ts';
 import { table } from '../../terminal/table.ts';
 import { type HomeContent, type HomePart, homeContent } from './home-content.ts';
@@ -70,9 +70,9 @@ type Plan = {
 async function startUninstall(request: UninstallRequest, env: NodeJS.ProcessEnv): Promise<number> {
   const output = processOutput(env, () => {});
   try {
-    return await uninstall(request, cliWorld(env).home, output);
+    return await uninstall(request, cliContext(env).home, output);
   } catch (cause) {
-    for (const line of sayFailure(cause)) output.tell(line);
+    for (const line of formatFailure(cause)) output.report(line);
     if (request.format === 'json') await output.print(jsonDocument(errorDocument(cause)));
     return 1;
   }
@@ -90,9 +90,9 @@ async function uninstall(request: UninstallRequest, home: string, output: Output
   const isConfirmed = !isEmpty && (mode === 'yes' || (mode === 'ask' && (await confirm(request))));
   const faults = isConfirmed ? remove(home, keepsSettings) : [];
   if (format === 'json') await output.print(jsonDocument(planDocument(plan, isConfirmed, faults)));
-  for (const fault of faults) output.tell(fault);
+  for (const fault of faults) output.report(fault);
   if (isConfirmed) {
-    output.tell(
+    output.report(
       faults.length > 0
         ? 'not everything could be removed'
         : 'removed; "npm uninstall -g toolplane" removes the program itself',
@@ -100,7 +100,7 @@ async function uninstall(request: UninstallRequest, home: string, output: Output
     return faults.length > 0 ? 1 : 0;
   }
   if (isEmpty || mode === 'dry-run') return 0;
-  output.tell('nothing was removed; run "toolplane uninstall --yes" to remove everything listed');
+  output.report('nothing was removed; run "toolplane uninstall --yes" to remove everything listed');
   return 1;
 }
 
@@ -181,7 +181,7 @@ function planText(plan: Plan, keepsSettings: boolean, columns: number | undefine
     .map(({ kind, places, paths, bytes }) => [
       kind,
       places.join(', '),
-      paths.length === 0 ? 'empty' : `${many(paths.length, 'file')}, ${sized(bytes)}`,
+      paths.length === 0 ? 'empty' : `${pluralize(paths.length, 'file')}, ${formatBytes(bytes)}`,
     ]);
   const changed = files.filter(({ action }) => action !== 'leave').flatMap(undoLines);
   const kept = [

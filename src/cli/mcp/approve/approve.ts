@@ -13,12 +13,12 @@ import { isWithin, realPlace } from '../../../config/files/real-path.ts';
 import { repositoryRoot } from '../../../config/sources/config-paths.ts';
 import type { SettingsSource } from '../../../config/sources/source-types.ts';
 import { addJsonFlag, formatOf, type McpFormat } from '../../flags/flag-values.ts';
-import { ExitCode, NotUnderstood } from '../../output/failure.ts';
+import { ExitCode, UsageError } from '../../output/failure.ts';
 import { line, type Piece } from '../../terminal/render.ts';
 import { processTerminal } from '../../terminal/terminal.ts';
 import { whereDocument, whereText } from '../entries.ts';
 import { inSession, type Session } from '../session.ts';
-import { askToApprove, trustWords } from './dialogue.ts';
+import { askToApprove, trustText } from './dialogue.ts';
 import {
   allPending,
   type Decisions,
@@ -158,7 +158,7 @@ export function startApprove(
   env: NodeJS.ProcessEnv,
 ): Promise<number> {
   return inSession(format, env, async (session) => {
-    const configuration = await readConfiguration(session.world);
+    const configuration = await readConfiguration(session.context);
     const pending = allPending(configuration);
     const decisions = stated(request, configuration, pending);
     if (pending.length === 0 && (!decisions || (request.all && !request.settings)))
@@ -168,19 +168,19 @@ export function startApprove(
     const trust = trustable(configuration);
     const end = await askToApprove(pending, 'directory' in trust ? trust.directory : undefined, env);
     if (typeof end !== 'number') return decide(session, end);
-    session.tell('nothing was decided');
+    session.report('nothing was decided');
     return end;
   });
 }
 
 /** What cannot be read waits for nobody, and who looks for it here should know. */
-async function nothingWaits({ answer, tell }: Session, { faults }: Configuration): Promise<number> {
+async function nothingWaits({ answer, report }: Session, { faults }: Configuration): Promise<number> {
   await answer({
     document: { approved: [], rejected: [], settings: [], rejectedSettings: [] },
     pieces: [line('nothing waits for approval')],
   });
   const ofProject = faults.filter(({ scope, level }) => level === 'error' && scope !== 'user');
-  for (const fault of ofProject) tell(faultText(fault));
+  for (const fault of ofProject) report(faultText(fault));
   return 0;
 }
 
@@ -191,7 +191,7 @@ function stated(
   pending: readonly Pending[],
 ): Decisions | undefined {
   if (names.length > 0 && (all || trust)) {
-    throw new NotUnderstood(`name servers, or give ${all ? '--all' : '--trust-repository'}, not both`);
+    throw new UsageError(`name servers, or give ${all ? '--all' : '--trust-repository'}, not both`);
   }
   if (names.length === 0 && !all && !settings && !trust) return undefined;
   const servers = pending.flatMap((it) => (all && it.kind === 'server' ? [it.written] : []));
@@ -214,33 +214,33 @@ function stated(
 
 function trustedRoot(configuration: Configuration): string {
   const trust = trustable(configuration);
-  if ('fault' in trust) throw new NotUnderstood(trust.fault);
+  if ('fault' in trust) throw new UsageError(trust.fault);
   return trust.directory;
 }
 
-function nobodyToAsk(pending: readonly Pending[]): NotUnderstood {
+function nobodyToAsk(pending: readonly Pending[]): UsageError {
   const what = pending.map((it) => (it.kind === 'server' ? it.written.name : it.source.label));
-  return new NotUnderstood(
+  return new UsageError(
     `nobody is at a terminal to be asked about ${listed(what)}; name the servers, or give --settings or --all`,
   );
 }
 
 /** A few of many. */
 function listed(names: readonly string[]): string {
-  const more = names.length - MOST_NAMES;
-  return more > 0 ? `${names.slice(0, MOST_NAMES).join(', ')} and ${more} more` : names.join(', ');
+  const more = names.length - MAX_NAMES;
+  return more > 0 ? `${names.slice(0, MAX_NAMES).join(', ')} and ${more} more` : names.join(', ');
 }
 
-const MOST_NAMES = 10;
+const MAX_NAMES = 10;
 
 /** Writes what was decided, and says so. */
-async function decide({ world, answer, tell }: Session, decisions: Decisions): Promise<number> {
+async function decide({ context, answer, report }: Session, decisions: Decisions): Promise<number> {
   const { approved, rejected, settings, rejectedSettings, trusted, waiting = [] } = decisions;
-  if (approved.length > 0) decideServers(world.home, approved, 'approved');
-  if (rejected.length > 0) decideServers(world.home, rejected, 'rejected');
-  for (const source of settings) approveSettings(world.home, source);
-  for (const source of rejectedSettings) rejectSettings(world.home, source);
-  if (trusted !== undefined) trustDirectory(world.home, trusted);
+  if (approved.length > 0) decideServers(context.home, approved, 'approved');
+  if (rejected.length > 0) decideServers(context.home, rejected, 'rejected');
+  for (const source of settings) approveSettings(context.home, source);
+  for (const source of rejectedSettings) rejectSettings(context.home, source);
+  if (trusted !== undefined) trustDirectory(context.home, trusted);
   await answer({
     document: {
       approved: approved.map((it) => ({ name: it.name, ...whereDocument(it) })),
@@ -253,7 +253,9 @@ async function decide({ world, answer, tell }: Session, decisions: Decisions): P
     pieces: decisionPieces(decisions),
   });
   for (const it of waiting) {
-    tell(`"${it.name}" of ${whereText(it)} is another entry and waits still: toolplane mcp approve shows it`);
+    report(
+      `"${it.name}" of ${whereText(it)} is another entry and waits still: toolplane mcp approve shows it`,
+    );
   }
   return 0;
 }
@@ -270,16 +272,16 @@ function decisionPieces({ approved, rejected, settings, rejectedSettings, truste
     ...rejectedSettings.map(({ label }) =>
       line(['⏸ ', 'dim'], `rejected the settings of ${label}; of them only what forbids counts`),
     ),
-    ...(trusted === undefined ? [] : [line(['✓ ', 'good'], `trusted: ${trustWords(trusted)}`)]),
+    ...(trusted === undefined ? [] : [line(['✓ ', 'good'], `trusted: ${trustText(trusted)}`)]),
   ];
   return pieces.length > 0 ? pieces : [line('nothing was approved or rejected')];
 }
 
 /** `toolplane mcp reset-project-choices`; gives its exit code. */
 export function startReset(format: McpFormat, env: NodeJS.ProcessEnv): Promise<number> {
-  return inSession(format, env, async ({ world, answer }) => {
-    const directory = repositoryRoot(world.cwd, existsSync) ?? world.cwd;
-    const forgotten = forgetChoices(world.home, directory);
+  return inSession(format, env, async ({ context, answer }) => {
+    const directory = repositoryRoot(context.cwd, existsSync) ?? context.cwd;
+    const forgotten = forgetChoices(context.home, directory);
     const count = `${forgotten} ${forgotten === 1 ? 'choice' : 'choices'}`;
     await answer({
       document: { directory, forgotten },
@@ -298,14 +300,14 @@ export function startReset(format: McpFormat, env: NodeJS.ProcessEnv): Promise<n
 /** The repository that may be trusted as a whole, or why there is none: who trusts a home trusts all projects in it. */
 export function trustable({
   root,
-  world,
+  world: context,
 }: {
   readonly root?: string;
   readonly world: Pick<Configuration['world'], 'cwd' | 'userHome'>;
 }): { readonly directory: string } | { readonly fault: string } {
   if (root === undefined)
-    return { fault: `${world.cwd} is in no repository that could be trusted; name the servers` };
-  if (isWithin(realPlace(world.userHome), realPlace(root))) {
+    return { fault: `${context.cwd} is in no repository that could be trusted; name the servers` };
+  if (isWithin(realPlace(context.userHome), realPlace(root))) {
     return {
       fault: `${root} holds your home and all projects in it, so it is not trusted as a whole; name the servers`,
     };

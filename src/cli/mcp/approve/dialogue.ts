@@ -38,13 +38,13 @@ export async function holdDialogue(
 }
 
 /** What trusting a directory means, in words. */
-export function trustWords(directory: string): string {
+export function trustText(directory: string): string {
   return `every server, hook, allow rule and variable in ${directory}, now and after every pull, will count without a question`;
 }
 
 type Answer = 'yes' | 'no' | 'skip' | 'trust' | 'quit';
 
-const WORDS: Readonly<Record<string, Answer>> = {
+const ANSWERS: Readonly<Record<string, Answer>> = {
   y: 'yes',
   yes: 'yes',
   n: 'no',
@@ -65,10 +65,10 @@ async function answerTo(directory: string | undefined, asking: Asking): Promise<
     const end = await asking.ask('approve? ');
     if (end.kind !== 'text') return { end: end.kind };
     const word = end.text.trim().toLowerCase();
-    const answer = Object.hasOwn(WORDS, word) ? WORDS[word] : undefined;
+    const answer = Object.hasOwn(ANSWERS, word) ? ANSWERS[word] : undefined;
     if (answer !== undefined && answer !== 'trust') return answer;
     if (answer === undefined || directory === undefined) continue;
-    asking.print([line(['  trust means: ', 'warn'], trustWords(directory))]);
+    asking.print([line(['  trust means: ', 'warn'], trustText(directory))]);
     const sure = await surely(asking);
     if (typeof sure !== 'boolean') return sure;
     if (sure) return 'trust';
@@ -131,7 +131,7 @@ export async function askToApprove(
 ): Promise<Decisions | number> {
   const terminal = processTerminal(env);
   const over = new AbortController();
-  using _signals = heeded(over);
+  using _signals = abortOnSignals(over);
   using editor = new LineEditor(terminal, { stray: () => over.abort(1) });
   const screen = new Screen(terminal);
   const end = await holdDialogue(pending, directory, {
@@ -144,7 +144,7 @@ export async function askToApprove(
 }
 
 /** The terminal must be left as it was found. */
-function heeded(over: AbortController): Disposable {
+function abortOnSignals(over: AbortController): Disposable {
   const codes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
   const all = Object.entries(codes).map(([name, code]) => [name, () => over.abort(code)] as const);
   for (const [name, listener] of all) process.on(name, listener);

@@ -3,7 +3,7 @@ import type { Configuration } from '../../../config/configuration.ts';
 import { faultText } from '../../../config/files/diagnostics.ts';
 import type { WrittenServer } from '../../../config/model.ts';
 import type { SettingsSource } from '../../../config/sources/source-types.ts';
-import { NotUnderstood } from '../../output/failure.ts';
+import { UsageError } from '../../output/failure.ts';
 import { entriesOf, unknownServer, whereText } from '../entries.ts';
 
 /** Something a project brought along that a person has to decide about. */
@@ -48,14 +48,14 @@ export function namedEntries(
 ): { readonly meant: readonly WrittenServer[]; readonly waiting: readonly WrittenServer[] } {
   const all = [...new Set(names)].map((name) => {
     const own = entriesOfProject(configuration, name);
-    const meant = shownOf(configuration, own);
-    if (meant.entry === undefined) {
-      const why = meant.fault ? faultText(meant.fault) : whereText(meant);
-      throw new NotUnderstood(`"${name}" is broken and cannot be approved: ${why}`);
+    const chosen = shownOf(configuration, own);
+    if (chosen.entry === undefined) {
+      const why = chosen.fault ? faultText(chosen.fault) : whereText(chosen);
+      throw new UsageError(`"${name}" is broken and cannot be approved: ${why}`);
     }
-    return { meant, waiting: own.filter((it) => it !== meant && isUndecided(configuration, it)) };
+    return { meant: chosen, waiting: own.filter((it) => it !== chosen && isUndecided(configuration, it)) };
   });
-  return { meant: all.map(({ meant }) => meant), waiting: all.flatMap(({ waiting }) => waiting) };
+  return { meant: all.map(({ meant: chosen }) => chosen), waiting: all.flatMap(({ waiting }) => waiting) };
 }
 
 /** Every entry of these names: who wants none of a name means all of them. */
@@ -81,7 +81,7 @@ function entriesOfProject(configuration: Configuration, name: string): OneOrMore
   const [first, ...more] = all.filter(isOfProject);
   if (all.length === 0) throw unknownServer(configuration, name);
   if (first) return [first, ...more];
-  throw new NotUnderstood(`"${name}" needs no approval: it comes from ${all.map(whereText).join('; ')}`);
+  throw new UsageError(`"${name}" needs no approval: it comes from ${all.map(whereText).join('; ')}`);
 }
 
 /** As it is merged: the highest that waits, else the highest that was rejected. */

@@ -19,19 +19,19 @@ import { type Checked, checked, type Finding } from './report.ts';
  */
 export async function checkFiles(
   configuration: Configuration,
-  told: readonly ConfiguredServer[],
+  reported: readonly ConfiguredServer[],
 ): Promise<Checked[]> {
-  const { sources, settingsSources, faults, world } = configuration;
+  const { sources, settingsSources, faults, world: context } = configuration;
   const labels = new Map<string, string | undefined>();
   for (const { label, path, state } of sources) if (state !== 'absent') labels.set(label, path);
   for (const { label, path } of settingsSources) labels.set(label, path);
   for (const { label } of faults) if (!labels.has(label)) labels.set(label, undefined);
   const files = await Promise.all(
     [...labels].map(async ([label, path]) =>
-      checked(label, await findingsOf(configuration, { label, path, told })),
+      checked(label, await findingsOf(configuration, { label, path, told: reported })),
     ),
   );
-  const secrets = join(world.home, 'secrets.json');
+  const secrets = join(context.home, 'secrets.json');
   return [...files, ...((await isThere(secrets)) ? [checked(secrets, checkStore(secrets))] : [])];
 }
 
@@ -41,7 +41,10 @@ type Looked = {
   readonly told: readonly ConfiguredServer[];
 };
 
-async function findingsOf(configuration: Configuration, { label, path, told }: Looked): Promise<Finding[]> {
+async function findingsOf(
+  configuration: Configuration,
+  { label, path, told: reported }: Looked,
+): Promise<Finding[]> {
   const { sources, settings } = configuration;
   const scope = sources.find((it) => it.label === label)?.scope;
   const waiting = settings.pending.find((it) => it.label === label);
@@ -50,7 +53,7 @@ async function findingsOf(configuration: Configuration, { label, path, told }: L
     .flatMap(({ servers }) => servers)
     .flatMap(({ name, raw }) => literalSecrets(raw).map((member) => `${name}: ${member}`));
   const found = [
-    ...fileFaults(configuration, label, told),
+    ...fileFaults(configuration, label, reported),
     ...(waiting ? [pendingFinding(waiting)] : []),
     ...(path === undefined || secrets.length === 0
       ? []
@@ -63,16 +66,16 @@ async function findingsOf(configuration: Configuration, { label, path, told }: L
 export function fileFaults(
   configuration: Configuration,
   label: string,
-  told: readonly ConfiguredServer[],
+  reported: readonly ConfiguredServer[],
 ): Finding[] {
-  const broken = told.flatMap(({ name, verdict }) =>
+  const broken = reported.flatMap(({ name, verdict }) =>
     verdict.kind === 'broken' ? [{ name, fault: verdict.fault }] : [],
   );
   const ofBroken = new Set(broken.map(({ fault }) => faultText(fault)));
-  const ofEntries = new Set(told.flatMap(({ name }) => explainServer(configuration, name).faults));
-  const isTold = (fault: ConfigFault) =>
+  const ofEntries = new Set(reported.flatMap(({ name }) => explainServer(configuration, name).faults));
+  const isReported = (fault: ConfigFault) =>
     ofBroken.has(faultText(fault)) || (fault.level === 'warning' && ofEntries.has(faultText(fault)));
-  const own = configuration.faults.filter((fault) => fault.label === label && !isTold(fault));
+  const own = configuration.faults.filter((fault) => fault.label === label && !isReported(fault));
   const names = broken.filter(({ fault }) => fault.label === label).map(({ name }) => name);
   const pointer: Finding[] =
     names.length === 0
@@ -159,9 +162,12 @@ const run = promisify(execFile);
  * Without git, or outside of a repository, nothing is tracked. The repository may be anybody's: its own configuration must
  * not name a command that git runs, and its files must not be taken for git.
  */
-async function isTracked({ world, root = world.cwd }: Configuration, path: string): Promise<boolean> {
+async function isTracked(
+  { world: context, root = context.cwd }: Configuration,
+  path: string,
+): Promise<boolean> {
   const args = ['-c', 'core.fsmonitor=false', '-C', dirname(path), 'ls-files', '--error-unmatch', '--'];
-  const env = withoutProjectPath(world.env, root);
+  const env = withoutProjectPath(context.env, root);
   return run('git', [...args, basename(path)], { timeout: 5_000, env: { ...env } }).then(
     () => true,
     () => false,

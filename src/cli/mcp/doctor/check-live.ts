@@ -6,7 +6,7 @@ import type { ConfiguredServer } from '../../../config/model.ts';
 import type { ServerStatus } from '../../../mcp/servers/server-status.ts';
 import { acceptCommand, type ToolChange } from '../../../pool/pinning/tool-change.ts';
 
-import { faultOf, type Warning } from '../../host/with-host.ts';
+import { connectFault, type Warning } from '../../host/with-host.ts';
 import type { Finding } from './report.ts';
 
 /** What came of the dial. */
@@ -26,7 +26,7 @@ export function checkLive(
   live: Live,
 ): Finding[] {
   const { name } = server;
-  const fault = faultOf(live.status);
+  const fault = connectFault(live.status);
   if (fault !== undefined) return [failure(configuration, server, fault, live)];
   return [
     handshake(live.status),
@@ -94,11 +94,11 @@ function failure(
   { status }: Live,
 ): Finding {
   const { cause, stderr } = status;
-  const words = untoldWords(fault, stderr);
+  const stderrText = untoldWords(fault, stderr);
   return {
     check: cause?.code === 'unauthorized' ? 'auth' : 'handshake',
     level: 'error',
-    text: words === undefined ? fault : `${fault}; it said: ${words}`,
+    text: stderrText === undefined ? fault : `${fault}; it said: ${stderrText}`,
     fix: connectionStep(server, cause ?? {}, configuration),
   };
 }

@@ -63,14 +63,16 @@ function removal({ name, written: { scope } }: ConfiguredServer): string[] {
 }
 
 async function checkPlace(
-  { world }: Configuration,
+  { world: context }: Configuration,
   { name, written }: ConfiguredServer,
   expanded: NonNullable<ConfiguredServer['entry']>,
 ): Promise<Finding[]> {
-  const entry = resolvePaths(written, expanded, { world });
+  const entry = resolvePaths(written, expanded, { world: context });
   if ('command' in entry && entry.command !== undefined)
-    return [await checkCommand(entry, workingDirectory(written, entry, { world }), world)];
-  return 'url' in entry && entry.url !== undefined ? checkUrl(name, { ...entry, url: entry.url }, world) : [];
+    return [await checkCommand(entry, workingDirectory(written, entry, { world: context }), context)];
+  return 'url' in entry && entry.url !== undefined
+    ? checkUrl(name, { ...entry, url: entry.url }, context)
+    : [];
 }
 
 /** The name stands before it. */
@@ -83,11 +85,11 @@ function fixOf([first]: readonly string[]): { fix?: string } {
 }
 
 /** Whether the command of a server can be run; the entry is expanded. */
-async function checkCommand(entry: StdioServerEntry, cwd: string, world: ConfigWorld): Promise<Finding> {
+async function checkCommand(entry: StdioServerEntry, cwd: string, context: ConfigWorld): Promise<Finding> {
   const { command } = entry;
-  const { PATH } = leastEnvironment(world.env, entry, world.platform);
-  const found = await onPath(command, { path: PATH, cwd, platform: world.platform });
-  const told = (level: Finding['level'], text: string, fix?: string): Finding => ({
+  const { PATH } = leastEnvironment(context.env, entry, context.platform);
+  const found = await onPath(command, { path: PATH, cwd, platform: context.platform });
+  const finding = (level: Finding['level'], text: string, fix?: string): Finding => ({
     check: 'command',
     level,
     text,
@@ -95,17 +97,17 @@ async function checkCommand(entry: StdioServerEntry, cwd: string, world: ConfigW
   });
   switch (found.kind) {
     case 'found':
-      return told('ok', `${command} is ${found.path}`);
+      return finding('ok', `${command} is ${found.path}`);
     case 'not-executable':
-      return told('error', `${found.path} may not be run`, `chmod +x ${shellWord(found.path)}`);
+      return finding('error', `${found.path} may not be run`, `chmod +x ${shellWord(found.path)}`);
     case 'missing':
       if (/^\.{0,2}[\\/]/.test(command))
-        return told(
+        return finding(
           'error',
           `there is no ${resolve(cwd, command)}`,
           'give its full path as "command", or set "cwd"',
         );
-      return told('error', `the command ${JSON.stringify(command)} is not on PATH`, howToGet(command));
+      return finding('error', `the command ${JSON.stringify(command)} is not on PATH`, howToGet(command));
   }
 }
 
@@ -174,7 +176,7 @@ async function stateOf(path: string): Promise<'executable' | 'file' | 'nothing'>
 }
 
 /** Nobody waits longer for a door to open. */
-const PATIENCE_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 5_000;
 
 /** Whether the address of a server can be reached: its name, its port, its certificate. The entry is expanded. */
 export async function checkUrl(
@@ -191,7 +193,7 @@ export async function checkUrl(
   const host = target.hostname.replace(/^\[(.*)\]$/, '$1');
   const isSecure = target.protocol === 'https:' || target.protocol === 'wss:';
   const port = Number(target.port) || (isSecure ? 443 : 80);
-  const until = AbortSignal.timeout(PATIENCE_MS);
+  const until = AbortSignal.timeout(CONNECT_TIMEOUT_MS);
   let check = 'address';
   try {
     await open(() => connect({ host, port }), 'connect', until);
@@ -216,9 +218,9 @@ function networkFault(cause: unknown, where: string): Pick<Finding, 'text' | 'fi
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   const known = Object.hasOwn(NETWORK_FAULTS, code) ? NETWORK_FAULTS[code] : undefined;
   const isLate = cause instanceof Error && cause.name === 'TimeoutError';
-  const said =
+  const message =
     known?.fault ?? (isLate ? 'it does not answer; check "url" and the network' : messageOf(cause));
-  const [text = '', ...rest] = said.split('; ');
+  const [text = '', ...rest] = message.split('; ');
   const fix = rest.join('; ');
   const named = code === '' ? '' : ` (${code})`;
   return {

@@ -9,7 +9,7 @@ import { ExitCode } from '../../output/failure.ts';
 import { processOutput } from '../../output/output.ts';
 import { Spinner } from '../../terminal/spinner.ts';
 import { unknownServer } from '../entries.ts';
-import { dialable, freshConfiguration, inSession } from '../session.ts';
+import { freshConfiguration, inSession, readyEntries } from '../session.ts';
 
 import { checkFiles } from './check-files.ts';
 import { checkLive, type Live } from './check-live.ts';
@@ -55,20 +55,20 @@ export function startDoctor({ names, format }: DoctorRequest, env: NodeJS.Proces
     const chosen = merged.servers.filter(({ name }) => names.length === 0 || names.includes(name));
     const files = checkFiles(configuration, chosen);
     const before = await lookedAt(configuration, chosen, env);
-    const tell = async (live: ReadonlyMap<string, Live>) => {
+    const finish = async (live: ReadonlyMap<string, Live>) => {
       const servers = chosen.map((it) =>
         serverOf(configuration, it, before.get(it.name) ?? [], live.get(it.name)),
       );
-      const told = report(await files, servers);
-      await answer({ document: told, pieces: reportText(told) });
-      return told.broken > 0 ? 1 : 0;
+      const result = report(await files, servers);
+      await answer({ document: result, pieces: reportText(result) });
+      return result.broken > 0 ? 1 : 0;
     };
     const sound = chosen.filter(({ name }) => before.get(name)?.every(({ level }) => level !== 'error'));
-    const entries = dialable(sound);
-    if (Object.keys(entries).length === 0) return tell(new Map());
+    const entries = readyEntries(sound);
+    if (Object.keys(entries).length === 0) return finish(new Map());
     const started = Date.now();
     return withHost({ servers: entries, configuration, format }, env, async (connected) =>
-      tell(await liveOf(connected, entries, env, started)),
+      finish(await liveOf(connected, entries, env, started)),
     );
   });
 }
@@ -79,7 +79,7 @@ async function lookedAt(
   servers: readonly ConfiguredServer[],
   env: NodeJS.ProcessEnv,
 ): Promise<ReadonlyMap<string, readonly Finding[]>> {
-  using spinner = new Spinner(processOutput(env, () => {}).spinnerPlace);
+  using spinner = new Spinner(processOutput(env, () => {}).spinnerTerminal);
   const found = new Map<string, readonly Finding[]>();
   spinner.show(() => `looking at ${found.size} of ${servers.length}`);
   await Promise.all(servers.map(async (it) => void found.set(it.name, await checkBefore(configuration, it))));
@@ -102,7 +102,7 @@ function serverOf(
 
 async function liveOf(
   { host, warnings }: Connected,
-  entries: ReturnType<typeof dialable>,
+  entries: ReturnType<typeof readyEntries>,
   env: NodeJS.ProcessEnv,
   started: number,
 ): Promise<ReadonlyMap<string, Live>> {

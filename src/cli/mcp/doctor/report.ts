@@ -1,7 +1,7 @@
-import { counted, many } from '../../output/format.ts';
+import { formatCount, pluralize } from '../../output/format.ts';
 import { line, type Piece, type Tone } from '../../terminal/render.ts';
-import { SIGNS } from '../../terminal/section.ts';
-import { onOneLine } from '../../terminal/text.ts';
+import { MARKS } from '../../terminal/section.ts';
+import { sanitizeLine } from '../../terminal/text.ts';
 
 /** How bad something is; `waiting` is for a person to decide, and nothing is broken by it. */
 type Level = 'ok' | 'warning' | 'waiting' | 'error';
@@ -58,11 +58,11 @@ export function report(
   };
 }
 
-const MARKS: Readonly<Record<Level, readonly [string, Tone]>> = {
-  ok: SIGNS.usable,
-  warning: SIGNS.doubtful,
-  waiting: SIGNS.waiting,
-  error: SIGNS.unusable,
+const LEVEL_MARKS: Readonly<Record<Level, readonly [string, Tone]>> = {
+  ok: MARKS.usable,
+  warning: MARKS.doubtful,
+  waiting: MARKS.waiting,
+  error: MARKS.unusable,
 };
 
 /** The whole report, for people: what is well on a line, what is not with its fix below. */
@@ -79,8 +79,8 @@ export function reportText(report: DoctorReport): Piece[] {
 }
 
 function checkedLines({ name, level, findings }: Checked, figures: string): Piece[] {
-  const [mark, tone] = MARKS[level];
-  const told = findings.filter((it) => it.level !== 'ok');
+  const [mark, tone] = LEVEL_MARKS[level];
+  const problems = findings.filter((it) => it.level !== 'ok');
   const good = findings
     .filter(
       (it) =>
@@ -94,31 +94,32 @@ function checkedLines({ name, level, findings }: Checked, figures: string): Piec
       '  ',
       [mark, tone],
       ' ',
-      [onOneLine(name), 'strong'],
-      summary === '' ? '' : `  ${onOneLine(summary)}`,
+      [sanitizeLine(name), 'strong'],
+      summary === '' ? '' : `  ${sanitizeLine(summary)}`,
     ),
-    ...told.flatMap(findingLines),
+    ...problems.flatMap(findingLines),
   ];
 }
 
 function findingLines({ level, text, fix }: Finding): Piece[] {
   return [
-    line('    ', MARKS[level], ` ${onOneLine(text)}`),
-    ...(fix === undefined ? [] : [line(['      fix: ', 'dim'], onOneLine(fix))]),
+    line('    ', LEVEL_MARKS[level], ` ${sanitizeLine(text)}`),
+    ...(fix === undefined ? [] : [line(['      fix: ', 'dim'], sanitizeLine(fix))]),
   ];
 }
 
 function figuresText({ ms, tools, tokens }: ServerFigures): string {
   if (ms === undefined) return '';
-  const cost = tools === undefined ? '' : `, ${many(tools, 'tool')}, about ${counted(tokens ?? 0)} tokens`;
+  const cost =
+    tools === undefined ? '' : `, ${pluralize(tools, 'tool')}, about ${formatCount(tokens ?? 0)} tokens`;
   return `connected in ${(ms / 1000).toFixed(1)} s${cost}`;
 }
 
 function summary({ files, servers, broken, warnings, waiting }: DoctorReport): string {
-  const looked = `${many(files.length, 'file')} and ${many(servers.length, 'server')} looked at`;
+  const looked = `${pluralize(files.length, 'file')} and ${pluralize(servers.length, 'server')} looked at`;
   const parts = [
     ...(broken > 0 ? [`${broken} broken`] : []),
-    ...(warnings > 0 ? [many(warnings, 'warning')] : []),
+    ...(warnings > 0 ? [pluralize(warnings, 'warning')] : []),
     ...(waiting > 0 ? [`${waiting} waiting for you`] : []),
   ];
   return `${looked}: ${parts.length === 0 ? 'all is well' : parts.join(', ')}.`;

@@ -9,7 +9,7 @@ import type { ExternalServerEntry } from '../../../protocol/server-entry.ts';
 import { whereText } from '../entries.ts';
 
 /** How a server of another program stands to those that are here; `where` says which one is meant. */
-export type Standing =
+export type Comparison =
   /** `also`: the same one is there for less than what is written, such as for this project only. */
   | { readonly kind: 'new'; readonly also?: string }
   /** It leads to the same; `replaces` if it has the same name in the same file, and not all members are the same. */
@@ -27,7 +27,7 @@ export type Candidate = {
   /** It stands in a file of the project, which anybody may have written. */
   readonly isOfProject: boolean;
   readonly server: ForeignServer;
-  readonly standing: Standing;
+  readonly comparison: Comparison;
 };
 
 /** A server that is configured here and would be started, or stands in the file that is written. */
@@ -54,22 +54,22 @@ export function candidatesOf(found: readonly FoundFile[], existing: readonly Exi
     })),
   );
   const ordered = [...all.filter((it) => !it.isOfProject), ...all.filter((it) => it.isOfProject)];
-  const before: Omit<Candidate, 'standing'>[] = [];
+  const before: Omit<Candidate, 'comparison'>[] = [];
   return ordered.map((candidate) => {
-    const standing =
-      standingHere(candidate.server, existing) ??
-      standingAmong(candidate.server, before) ??
-      standingAlone(candidate.server, existing);
+    const comparison =
+      compareWithExisting(candidate.server, existing) ??
+      compareWithOthers(candidate.server, before) ??
+      newComparison(candidate.server, existing);
     // What is turned off, or new only by name, takes no place from a later one.
-    if (standing.kind === 'new' && !candidate.server.isOff) before.push(candidate);
-    return { ...candidate, standing };
+    if (comparison.kind === 'new' && !candidate.server.isOff) before.push(candidate);
+    return { ...candidate, comparison };
   });
 }
 
-function standingHere(
+function compareWithExisting(
   { name, entry }: ForeignServer,
   existing: readonly ExistingServer[],
-): Standing | undefined {
+): Comparison | undefined {
   const isSame = sameAs(entry);
   const named = existing.find((it) => it.name === name && it.isInTarget);
   if (named) {
@@ -81,7 +81,7 @@ function standingHere(
   return same && { kind: 'there', where: whereOf(same, name), replaces: false };
 }
 
-function standingAlone({ name, entry }: ForeignServer, existing: readonly ExistingServer[]): Standing {
+function newComparison({ name, entry }: ForeignServer, existing: readonly ExistingServer[]): Comparison {
   const same = existing.find(sameAs(entry));
   return { kind: 'new', ...(same && { also: whereOf(same, name) }) };
 }
@@ -95,10 +95,10 @@ function whereOf(existing: ExistingServer, name: string): string {
   return existing.name === name ? existing.where : `"${existing.name}" of ${existing.where}`;
 }
 
-function standingAmong(
+function compareWithOthers(
   { name, entry }: ForeignServer,
-  before: readonly Omit<Candidate, 'standing'>[],
-): Standing | undefined {
+  before: readonly Omit<Candidate, 'comparison'>[],
+): Comparison | undefined {
   const signature = signatureIn(entry);
   const twin = before.find(({ server }) => signatureIn(server.entry) === signature);
   if (twin) {
@@ -148,14 +148,17 @@ function existing(
 const IN_PROJECT: ReadonlySet<Scope> = new Set(['project', 'local']);
 
 /** What `--all` takes, or why it leaves a server. */
-type Taking = { readonly kind: 'take' } | { readonly kind: 'leave'; readonly why: string };
+type ImportDecision = { readonly kind: 'take' } | { readonly kind: 'leave'; readonly why: string };
 
 type TakeOptions = { readonly force: boolean; readonly projectFiles: boolean };
 
 /** Decides without a person: nothing is replaced without `force`, nothing taken from the project without a word of it. */
-export function taking({ standing, server, isOfProject }: Candidate, options: TakeOptions): Taking {
-  const standingWhy = whyStanding(standing, options);
-  if (standingWhy !== undefined) return { kind: 'leave', why: standingWhy };
+export function decideImport(
+  { comparison, server, isOfProject }: Candidate,
+  options: TakeOptions,
+): ImportDecision {
+  const refusal = refusalReason(comparison, options);
+  if (refusal !== undefined) return { kind: 'leave', why: refusal };
   if (server.isOff) return { kind: 'leave', why: 'it is turned off there' };
   if (isOfProject && !options.projectFiles) {
     return { kind: 'leave', why: 'it stands in a file of the project, which --project-files takes' };
@@ -164,26 +167,28 @@ export function taking({ standing, server, isOfProject }: Candidate, options: Ta
 }
 
 /** Whether a person can be asked about it at all. */
-export function isOpenToChoice({ standing }: Candidate): boolean {
-  return standing.kind === 'new' || standing.kind === 'differs';
+export function isOpenToChoice({ comparison }: Candidate): boolean {
+  return comparison.kind === 'new' || comparison.kind === 'differs';
 }
 
 /** Whether something of that name was in the way, which whoever wanted all of them must learn. */
-export function isInTheWay({ standing }: Candidate): boolean {
-  return standing.kind === 'differs' || standing.kind === 'clash';
+export function isConflict({ comparison }: Candidate): boolean {
+  return comparison.kind === 'differs' || comparison.kind === 'clash';
 }
 
-function whyStanding(standing: Candidate['standing'], { force }: TakeOptions): string | undefined {
-  switch (standing.kind) {
+function refusalReason(comparison: Candidate['comparison'], { force }: TakeOptions): string | undefined {
+  switch (comparison.kind) {
     case 'new':
       return undefined;
     case 'there':
-      return standing.replaces && force ? undefined : `it is already there: ${standing.where}`;
+      return comparison.replaces && force ? undefined : `it is already there: ${comparison.where}`;
     case 'differs':
-      return force ? undefined : `another one of that name is there: ${standing.where}; --force replaces it`;
+      return force
+        ? undefined
+        : `another one of that name is there: ${comparison.where}; --force replaces it`;
     case 'twin':
-      return `it is the same as that of ${standing.where}`;
+      return `it is the same as that of ${comparison.where}`;
     case 'clash':
-      return `${standing.where} has another one of that name; name this source alone to take it`;
+      return `${comparison.where} has another one of that name; name this source alone to take it`;
   }
 }

@@ -3,7 +3,7 @@ import { line, type Piece } from '../../terminal/render.ts';
 import { Screen } from '../../terminal/screen.ts';
 import { processTerminal } from '../../terminal/terminal.ts';
 import { pendingPieces } from '../approve/dialogue.ts';
-import { type Candidate, isOpenToChoice, taking } from './candidate.ts';
+import { type Candidate, decideImport, isOpenToChoice } from './candidate.ts';
 
 /** Where the dialogue takes place. */
 type Asking = {
@@ -18,7 +18,7 @@ type Chosen =
 /** Asks once for all of them, or about each; nothing is written before the last answer. */
 export async function chooseServers(candidates: readonly Candidate[], asking: Asking): Promise<Chosen> {
   const open = candidates.filter(isOpenToChoice);
-  const plain = open.filter((it) => taking(it, { force: false, projectFiles: false }).kind === 'take');
+  const plain = open.filter((it) => decideImport(it, { force: false, projectFiles: false }).kind === 'take');
   const keys = question(plain.length);
   asking.print([keys]);
   const how = await answer(
@@ -46,11 +46,11 @@ function question(count: number): Piece {
   return line(...all, ['  o', 'strong'], ' one by one   ', ['n', 'strong'], ' none');
 }
 
-function about({ server, title, isOfProject, standing }: Candidate): Piece {
+function about({ server, title, isOfProject, comparison }: Candidate): Piece {
   const facts = [
     ...(isOfProject ? ['of a file in the project'] : []),
     ...(server.isOff ? ['turned off there'] : []),
-    ...(standing.kind === 'differs' ? [`it replaces the one of ${standing.where}`] : []),
+    ...(comparison.kind === 'differs' ? [`it replaces the one of ${comparison.where}`] : []),
   ];
   return line(
     ['? ', 'warn'],
@@ -68,7 +68,7 @@ function wholeEntry({ server: { name, entry }, path }: Candidate): Piece[] {
 async function answer<T extends string>(
   asking: Asking,
   prompt: string,
-  words: Readonly<Record<string, T>>,
+  answers: Readonly<Record<string, T>>,
   /** Shown again to who answers otherwise. */
   keys?: Piece,
 ): Promise<T | { readonly kind: Exclude<ReadEnd['kind'], 'text'> }> {
@@ -76,8 +76,8 @@ async function answer<T extends string>(
     const end = await asking.ask(prompt);
     if (end.kind !== 'text') return { kind: end.kind };
     const word = end.text.trim().toLowerCase();
-    const meant = Object.hasOwn(words, word) ? words[word] : undefined;
-    if (meant !== undefined) return meant;
+    const closest = Object.hasOwn(answers, word) ? answers[word] : undefined;
+    if (closest !== undefined) return closest;
     if (keys) asking.print([keys]);
   }
 }

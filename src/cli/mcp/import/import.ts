@@ -9,16 +9,16 @@ import { FOREIGN_TOOLS } from '../../../config/import/programs.ts';
 import { pathLabel } from '../../../config/sources/config-paths.ts';
 import { pathOfScope, type WritableScope } from '../../../config/write/write-servers.ts';
 import { addJsonFlag, formatOf, type McpFormat, scopeName } from '../../flags/flag-values.ts';
-import { ExitCode, NotUnderstood } from '../../output/failure.ts';
+import { ExitCode, UsageError } from '../../output/failure.ts';
 import { line } from '../../terminal/render.ts';
 import { inSession, type Session } from '../session.ts';
 import {
   type Candidate,
   candidatesOf,
+  decideImport,
   existingServers,
-  isInTheWay,
+  isConflict,
   isOpenToChoice,
-  taking,
 } from './candidate.ts';
 import { askToImport } from './dialogue.ts';
 
@@ -143,19 +143,19 @@ export function startImport(
   env: NodeJS.ProcessEnv,
 ): Promise<number> {
   return inSession(format, env, async (session) => {
-    const { world } = session;
+    const { context } = session;
     const tools = wantedTools(request.sources);
-    const configuration = await readConfiguration(world);
-    const around = { ...world, project: configuration.root ?? world.cwd };
+    const configuration = await readConfiguration(context);
+    const around = { ...context, project: configuration.root ?? context.cwd };
     const found = await findForeign(tools, around);
-    const target = pathOfScope(world, request.scope);
+    const target = pathOfScope(context, request.scope);
     const candidates = candidatesOf(
       found,
       existingServers(configuration, { scope: request.scope, path: target }),
     );
     if (format === 'text' && request.asks === 'person') await show(session, found, candidates);
     if (format === 'text' && found.every(({ servers, faults }) => servers.length + faults.length === 0)) {
-      sayNothingFound(
+      reportNothingFound(
         session,
         tools.flatMap((tool) => tool.places(around)),
       );
@@ -163,7 +163,7 @@ export function startImport(
     const chosen = await choose(candidates, request, session);
     if (typeof chosen === 'number') return chosen;
     const writes = request.asks !== 'dry-run';
-    const rows = candidates.map((candidate) => rowOf(candidate, chosen, request, world));
+    const rows = candidates.map((candidate) => rowOf(candidate, chosen, request, context));
     await answer(session, { rows, found, target, request, writes });
     return exitCode(rows, found, request);
   });
@@ -173,12 +173,12 @@ export function startImport(
 async function choose(
   candidates: readonly Candidate[],
   request: ImportRequest,
-  { env, format, tell }: Session,
+  { env, format, report }: Session,
 ): Promise<ReadonlySet<Candidate> | 'by-rule' | 'nothing' | number> {
   if (request.asks !== 'person') return 'by-rule';
   if (!candidates.some(isOpenToChoice)) return 'nothing';
   if (format === 'json' || !process.stdin.isTTY || !process.stdout.isTTY) {
-    tell('nothing was written: --all takes all new ones, --dry-run shows what that would do');
+    report('nothing was written: --all takes all new ones, --dry-run shows what that would do');
     return 'nothing';
   }
   const picked = await askToImport(candidates, env);
@@ -189,30 +189,30 @@ function rowOf(
   candidate: Candidate,
   chosen: ReadonlySet<Candidate> | 'by-rule' | 'nothing',
   request: ImportRequest,
-  world: ConfigWorld,
+  context: ConfigWorld,
 ): Row {
   const writes = request.asks !== 'dry-run';
   if (chosen === 'nothing') return { candidate, done: { kind: 'left', why: 'nobody chose it' } };
   if (chosen !== 'by-rule' && !chosen.has(candidate)) {
     return { candidate, done: { kind: 'left', why: 'it was not chosen' } };
   }
-  const rule = chosen === 'by-rule' ? taking(candidate, request) : ({ kind: 'take' } as const);
+  const rule = chosen === 'by-rule' ? decideImport(candidate, request) : ({ kind: 'take' } as const);
   if (rule.kind === 'leave') return { candidate, done: { kind: 'left', why: rule.why } };
-  return { candidate, done: storeCandidate(world, candidate, { ...request, writes }) };
+  return { candidate, done: storeCandidate(context, candidate, { ...request, writes }) };
 }
 
 async function show(
-  { world, answer }: Session,
+  { context, answer }: Session,
   found: readonly FoundFile[],
   candidates: readonly Candidate[],
 ): Promise<void> {
   const columns = process.stdout.isTTY ? process.stdout.columns || 80 : undefined;
-  await answer({ document: {}, pieces: foundPieces(found, candidates, world, columns) });
+  await answer({ document: {}, pieces: foundPieces(found, candidates, context, columns) });
 }
 
-function sayNothingFound({ world, tell }: Session, places: readonly ForeignPlace[]): void {
-  const looked = places.map(({ path }) => pathLabel(path, world));
-  tell(`no servers of other programs were found; looked for ${looked.join(', ')}`);
+function reportNothingFound({ context, report }: Session, places: readonly ForeignPlace[]): void {
+  const looked = places.map(({ path }) => pathLabel(path, context));
+  report(`no servers of other programs were found; looked for ${looked.join(', ')}`);
 }
 
 type Report = {
@@ -226,8 +226,8 @@ type Report = {
 async function answer(session: Session, { rows, found, target, request, writes }: Report): Promise<void> {
   const taken = rows.filter(({ done }) => done.kind === 'written');
   const isShown = request.asks === 'person';
-  const told = isShown ? rows.filter(({ done }) => done.kind !== 'left') : rows;
-  const label = pathLabel(target, session.world);
+  const reported = isShown ? rows.filter(({ done }) => done.kind !== 'left') : rows;
+  const label = pathLabel(target, session.context);
   const faults = found.flatMap((it) => it.faults);
   await session.answer({
     document: {
@@ -238,20 +238,20 @@ async function answer(session: Session, { rows, found, target, request, writes }
       faults,
     },
     pieces: [
-      ...(isShown && told.length > 0 ? [line('')] : []),
-      ...donePieces(told, { writes, isShown }),
+      ...(isShown && reported.length > 0 ? [line('')] : []),
+      ...donePieces(reported, { writes, isShown }),
       ...(taken.length > 0
         ? [line(`${writes ? 'written to' : 'would be written to'} ${label} (scope ${request.scope})`)]
         : []),
     ],
   });
-  for (const fault of faults) session.tell(faultText(fault));
+  for (const fault of faults) session.report(faultText(fault));
   const literal = taken.flatMap(({ candidate, done }) =>
     done.kind === 'written' && done.literal.length > 0
       ? [`${candidate.server.name} (${done.literal.join(', ')})`]
       : [],
   );
-  if (literal.length > 0) session.tell(literalText(literal.join('; '), writes));
+  if (literal.length > 0) session.report(literalText(literal.join('; '), writes));
 }
 
 function literalText(places: string, writes: boolean): string {
@@ -264,7 +264,7 @@ function exitCode(rows: readonly Row[], found: readonly FoundFile[], { asks }: I
   const isBroken =
     found.some(({ faults }) => faults.length > 0) || rows.some(({ done }) => done.kind === 'failed');
   const isLeft =
-    asks !== 'person' && rows.some(({ candidate, done }) => done.kind === 'left' && isInTheWay(candidate));
+    asks !== 'person' && rows.some(({ candidate, done }) => done.kind === 'left' && isConflict(candidate));
   return isBroken || isLeft ? 1 : 0;
 }
 
@@ -273,9 +273,10 @@ function wantedTools(sources: readonly string[]): readonly ForeignTool[] {
   const known = FOREIGN_TOOLS.map(({ id }) => id);
   for (const source of sources) {
     if (known.includes(source)) continue;
-    const meant = nearest(source, known) ?? known.find((it) => it.startsWith(source) || it.endsWith(source));
-    const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
-    throw new NotUnderstood(`there is no source "${source}"${hint} (there are ${known.join(', ')})`);
+    const closest =
+      nearest(source, known) ?? known.find((it) => it.startsWith(source) || it.endsWith(source));
+    const hint = closest === undefined ? '' : `; did you mean ${closest}?`;
+    throw new UsageError(`there is no source "${source}"${hint} (there are ${known.join(', ')})`);
   }
   return FOREIGN_TOOLS.filter(({ id }) => sources.includes(id));
 }

@@ -5,7 +5,7 @@ import { pathLabel } from '../../../config/sources/config-paths.ts';
 import { line, type Piece, type Tone } from '../../terminal/render.ts';
 import { table } from '../../terminal/table.ts';
 import { entryText } from '../entries.ts';
-import type { Candidate, Standing } from './candidate.ts';
+import type { Candidate, Comparison } from './candidate.ts';
 import type { Stored } from './store.ts';
 
 /** A server and what was done with it. */
@@ -18,32 +18,32 @@ export type Row = {
 export function foundPieces(
   found: readonly FoundFile[],
   candidates: readonly Candidate[],
-  world: ConfigWorld,
+  context: ConfigWorld,
   columns: number | undefined,
 ): Piece[] {
   const files = found.filter(({ servers }) => servers.length > 0);
   return files.flatMap(({ tool, place }, at) => {
     const its = candidates.filter((it) => it.path === place.path && it.source === tool.id);
     const rows = table(
-      its.map(({ server, standing }) => [
+      its.map(({ server, comparison }) => [
         server.name,
-        standingText(standing, server.isOff),
+        formatComparison(comparison, server.isOff),
         entryText(server.entry),
       ]),
       { columns, indent: 2 },
     );
     return [
       ...(at > 0 ? [line('')] : []),
-      line([tool.title, 'strong'], ` (${tool.id})  ${pathLabel(place.path, world)}`),
-      ...its.flatMap(({ server, standing }, index) => [
-        line([rows[index] ?? '', TONES[standing.kind]]),
+      line([tool.title, 'strong'], ` (${tool.id})  ${pathLabel(place.path, context)}`),
+      ...its.flatMap(({ server, comparison }, index) => [
+        line([rows[index] ?? '', TONES[comparison.kind]]),
         ...server.notes.map((note) => line([`    ${note}`, 'dim'])),
       ]),
     ];
   });
 }
 
-const TONES: Readonly<Record<Standing['kind'], Tone>> = {
+const TONES: Readonly<Record<Comparison['kind'], Tone>> = {
   new: 'plain',
   there: 'dim',
   differs: 'warn',
@@ -51,19 +51,19 @@ const TONES: Readonly<Record<Standing['kind'], Tone>> = {
   clash: 'warn',
 };
 
-function standingText(standing: Standing, isOff: boolean): string {
+function formatComparison(comparison: Comparison, isOff: boolean): string {
   const off = isOff ? ', turned off there' : '';
-  switch (standing.kind) {
+  switch (comparison.kind) {
     case 'new':
-      return `new${off}${alsoText(standing)}`;
+      return `new${off}${alsoText(comparison)}`;
     case 'there':
-      return `already there: ${standing.where}`;
+      return `already there: ${comparison.where}`;
     case 'differs':
-      return `differs from ${standing.where}${off}`;
+      return `differs from ${comparison.where}${off}`;
     case 'twin':
-      return `same as ${standing.where}`;
+      return `same as ${comparison.where}`;
     case 'clash':
-      return `name taken by ${standing.where}`;
+      return `name taken by ${comparison.where}`;
   }
 }
 
@@ -76,7 +76,7 @@ export function donePieces(
   rows: readonly Row[],
   { writes, isShown }: { readonly writes: boolean; readonly isShown: boolean },
 ): Piece[] {
-  return rows.flatMap(({ candidate: { server, title, standing }, done }) => {
+  return rows.flatMap(({ candidate: { server, title, comparison }, done }) => {
     if (done.kind === 'left') return [line(['– ', 'dim'], server.name, [` of ${title}: ${done.why}`, 'dim'])];
     if (done.kind === 'failed') return [line(['✗ ', 'bad'], server.name, ` of ${title}: ${done.why}`)];
     const verb = done.hadOne ? 'replace' : 'write';
@@ -84,7 +84,7 @@ export function donePieces(
     const secrets = done.secrets.length > 0 ? `, with secrets ${done.secrets.join(', ')}` : '';
     const entry = isShown
       ? ''
-      : `: ${entryText(server.entry)}${standing.kind === 'new' ? alsoText(standing) : ''}`;
+      : `: ${entryText(server.entry)}${comparison.kind === 'new' ? alsoText(comparison) : ''}`;
     return [
       line(['✓ ', 'good'], server.name, ` of ${title}: ${what}${secrets}${entry}`),
       ...(isShown ? [] : server.notes.map((note) => line([`    ${note}`, 'dim']))),
@@ -94,8 +94,8 @@ export function donePieces(
 
 /** The same for programs; values that may be secret are not in it. */
 export function rowDocument({ candidate, done }: Row, writes: boolean): object {
-  const { source, path, isOfProject, server, standing } = candidate;
-  const { kind, ...where } = standing;
+  const { source, path, isOfProject, server, comparison } = candidate;
+  const { kind, ...where } = comparison;
   return {
     source,
     file: path,
@@ -103,7 +103,7 @@ export function rowDocument({ candidate, done }: Row, writes: boolean): object {
     ofProject: isOfProject,
     name: server.name,
     entry: maskEntry(server.entry),
-    standing: kind,
+    comparison: kind,
     ...('where' in where && { where: where.where }),
     ...('also' in where && { also: where.also }),
     off: server.isOff,

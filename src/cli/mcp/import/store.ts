@@ -30,13 +30,13 @@ type StoreOptions = {
 
 /** Writes one server, its secrets first; what cannot be written is told and harms no other. */
 export function storeCandidate(
-  world: ConfigWorld,
-  { server, standing }: Candidate,
+  context: ConfigWorld,
+  { server, comparison }: Candidate,
   options: StoreOptions,
 ): Stored {
   const { name } = server;
   const { entry, secrets } = options.secrets
-    ? keepSecrets(name, server.entry)
+    ? extractSecrets(name, server.entry)
     : { entry: server.entry, secrets: [] };
   const literal = literalSecrets(entry);
   if (options.scope === 'project' && literal.length > 0 && !options.force) {
@@ -47,7 +47,7 @@ export function storeCandidate(
     };
   }
   try {
-    const store = fileSecretStore(join(world.home, 'secrets.json'));
+    const store = fileSecretStore(join(context.home, 'secrets.json'));
     for (const secret of secrets) {
       const known = store.get(secret.name);
       if (known !== undefined && known !== secret.value && !options.force) {
@@ -59,8 +59,8 @@ export function storeCandidate(
     }
     if (options.writes) for (const secret of secrets) store.set(secret.name, secret.value);
     const hadOne = options.writes
-      ? writeServer(world, options.scope, name, entry).hadOne
-      : standing.kind !== 'new';
+      ? writeServer(context, options.scope, name, entry).hadOne
+      : comparison.kind !== 'new';
     return { kind: 'written', hadOne, secrets: secrets.map((it) => it.name), literal };
   } catch (cause) {
     return { kind: 'failed', why: messageOf(cause) };
@@ -76,7 +76,7 @@ type Kept = {
 };
 
 /** Takes what looks like a credential out of `env` and `headers`; what else looks like one stays, and is told by others. */
-export function keepSecrets(server: string, entry: Entry): Kept {
+export function extractSecrets(server: string, entry: Entry): Kept {
   const secrets: { name: string; value: string }[] = [];
   const places = literalSecrets(entry);
   const kept = Object.entries(entry).map(([member, value]) => {
@@ -85,7 +85,7 @@ export function keepSecrets(server: string, entry: Entry): Kept {
       if (typeof text !== 'string' || !places.includes(`${member}.${key}`)) return [key, text];
       // What is in the store is put in as it is: a variable in it would stay a name.
       if (text.replaceAll('$${', '').includes('${')) return [key, text];
-      const name = secretName(`${server}-${key}`).slice(0, LONGEST);
+      const name = secretName(`${server}-${key}`).slice(0, MAX_SECRET_NAME);
       secrets.push({ name, value: text.replaceAll('$${', () => '${') });
       return [key, `\${secret:${name}}`];
     });
@@ -94,4 +94,4 @@ export function keepSecrets(server: string, entry: Entry): Kept {
   return { entry: Object.fromEntries(kept) as Entry, secrets };
 }
 
-const LONGEST = 128;
+const MAX_SECRET_NAME = 128;

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseArguments } from '../../../../src/cli/commands/call/arguments.ts';
 
-import { readWords } from '../../../../src/cli/commands/call/input.ts';
+import { parseWords } from '../../../../src/cli/commands/call/input.ts';
 import type { JsonSchema } from '../../../../src/protocol/mcp.ts';
 
 const build = (words: readonly string[], schema: JsonSchema, base = {}) =>
-  parseArguments(base, readWords(words).assignments, schema);
+  parseArguments(base, parseWords(words).assignments, schema);
 
 const SCHEMA: JsonSchema = {
   type: 'object',

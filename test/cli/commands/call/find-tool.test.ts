@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { callTarget, findTool } from '../../../../src/cli/commands/call/find-tool.ts';
-import { nearestFullName } from '../../../../src/cli/host/named-servers.ts';
+import { closestFullName } from '../../../../src/cli/host/named-servers.ts';
 import { aliasesOf } from '../../../../src/pool/alias.ts';
 
 describe('call target', () => {
@@ -30,7 +30,7 @@ describe('call target', () => {
     ['mcp__zzzzzzzz__search', undefined],
     ['dosc', undefined],
   ])('%s most likely means %s', (name, meant) => {
-    expect(nearestFullName(name, ['docs', 'deploy'])).toBe(meant);
+    expect(closestFullName(name, ['docs', 'deploy'])).toBe(meant);
   });
 });
 

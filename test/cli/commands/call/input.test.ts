@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { readInput, readWords } from '../../../../src/cli/commands/call/input.ts';
+import { parseWords, readInput } from '../../../../src/cli/commands/call/input.ts';
 import { jsonFile } from '../../support/json-file.ts';
 
 describe('read input', () => {
@@ -64,16 +64,16 @@ describe('read words', () => {
     ['__proto__=x', word('__proto__', 'x')],
     ['a=one\ntwo', word('a', 'one\ntwo')],
   ])('%j is an assignment', (given, assignment) => {
-    expect(readWords([given])).toEqual({ assignments: [assignment], faults: [] });
+    expect(parseWords([given])).toEqual({ assignments: [assignment], faults: [] });
   });
 
   test('a whole input comes first or later, and words come on top of it', () => {
-    expect(readWords(['{"a":1}', 'b=2'])).toEqual({
+    expect(parseWords(['{"a":1}', 'b=2'])).toEqual({
       base: { source: 'word', text: '{"a":1}' },
       assignments: [word('b', '2')],
       faults: [],
     });
-    expect(readWords(['-'])).toEqual({ base: { source: 'stdin' }, assignments: [], faults: [] });
+    expect(parseWords(['-'])).toEqual({ base: { source: 'stdin' }, assignments: [], faults: [] });
   });
 
   test.each([
@@ -83,6 +83,6 @@ describe('read words', () => {
     [['-', '{}'], ['the JSON cannot follow another complete input']],
     [['{}', '-'], ['- cannot follow another complete input']],
   ])('%j is not understood', (words, faults) => {
-    expect(readWords(words).faults).toEqual(faults);
+    expect(parseWords(words).faults).toEqual(faults);
   });
 });

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { loadAll } from '../../../../src/cli/command-table.ts';
-import { nextWords } from '../../../../src/cli/commands/completion/next-words.ts';
+import { completeLine } from '../../../../src/cli/commands/completion/next-words.ts';
 import { createProgram } from '../../../../src/cli/program.ts';
 
 const PROGRAM = createProgram();
@@ -9,7 +9,7 @@ await loadAll(PROGRAM);
 
 /** What a shell would show, with kinds of values in brackets. */
 function next(line: string): string[] {
-  const { words, value, before = '', begun } = nextWords(PROGRAM, line.split(' '));
+  const { items: words, value, before = '', begun } = completeLine(PROGRAM, line.split(' '));
   const values = value?.kind === 'words' ? value.words.map((word) => before + word) : [];
   const kinds =
     value && value.kind !== 'words' && value.kind !== 'nothing' ? [`${before}<${value.kind}>`] : [];

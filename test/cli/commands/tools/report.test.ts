@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { TOOL_SEARCH } from '../../../../src/agent/builtins/tool-search.ts';
-import { sayRenamed, serverReports, totalsOf } from '../../../../src/cli/commands/tools/report.ts';
+import { formatRenamed, serverReports, totalsOf } from '../../../../src/cli/commands/tools/report.ts';
 import type { HostTool } from '../../../../src/host/host-options.ts';
 import { assemble } from '../../../../src/pool/assemble.ts';
 import { tokenCost } from '../../../../src/pool/token-cost.ts';
@@ -90,7 +90,7 @@ describe('report', () => {
     ['name-empty', 'tool "t" is offered as given: it has no name'],
   ] as const)('%s is said so', (fault, text) => {
     const origin = { kind: 'mcp', server: 's', tool: 't' } as const;
-    expect(sayRenamed({ fault, origin, wanted: 'wanted', name: 'given' })).toBe(text);
+    expect(formatRenamed({ fault, origin, wanted: 'wanted', name: 'given' })).toBe(text);
   });
 });
 

@@ -37,7 +37,7 @@ describe('dialogue', () => {
     let shown = '';
     const asking: Asking = {
       print: (pieces) => {
-        for (const piece of pieces) shown += `${render(piece, { columns: 80, colours: false })}\n`;
+        for (const piece of pieces) shown += `${render(piece, { columns: 80, hasColors: false })}\n`;
       },
       ask: async (prompt) => {
         shown += prompt;
@@ -107,7 +107,7 @@ describe('dialogue', () => {
 describe('as written', () => {
   const shown = (pending: Pending) =>
     pendingPieces(pending)
-      .map((piece) => render(piece, { columns: 40, colours: false }))
+      .map((piece) => render(piece, { columns: 40, hasColors: false }))
       .join('\n');
 
   const server = (raw: unknown, more: Partial<Pending & { kind: 'server' }> = {}, name = 'gh'): Pending => ({

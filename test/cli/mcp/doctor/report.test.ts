@@ -8,7 +8,7 @@ import type { ConfiguredServer } from '../../../../src/config/model.ts';
 import type { ToolChange } from '../../../../src/pool/pinning/tool-change.ts';
 
 const textOf = (it: ReturnType<typeof report>) =>
-  reportText(it).map((piece) => render(piece, { columns: 80, colours: false }));
+  reportText(it).map((piece) => render(piece, { columns: 80, hasColors: false }));
 
 test('the worst of what was found is what a thing is; warnings break nothing', () => {
   const well = checked('a', []);

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import {
   candidatesOf,
+  decideImport,
   type ExistingServer,
   existingServers,
-  taking,
 } from '../../../../src/cli/mcp/import/candidate.ts';
 
 import type { FoundFile } from '../../../../src/config/import/find-servers.ts';
@@ -130,10 +130,10 @@ test.each<[string, FoundFile[], ExistingServer[], (string | undefined)[][]]>([
 ])('%s', (_, found, existing, expected) => {
   const candidates = candidatesOf(found, existing);
   expect(
-    candidates.map(({ server, standing }) => [
+    candidates.map(({ server, comparison }) => [
       server.name,
-      standing.kind,
-      'where' in standing ? standing.where : standing.also,
+      comparison.kind,
+      'where' in comparison ? comparison.where : comparison.also,
     ]),
   ).toEqual(expected);
 });
@@ -174,7 +174,7 @@ test.each<[string, FoundFile, ExistingServer[], typeof NONE, string]>([
     'take',
   ],
 ])('--all and %s', (_, found, existing, options, expected) => {
-  expect(candidatesOf([found], existing).map((it) => taking(it, options).kind)).toEqual([expected]);
+  expect(candidatesOf([found], existing).map((it) => decideImport(it, options).kind)).toEqual([expected]);
 });
 
 test.each<[WritableScope, boolean[]]>([

@@ -9,14 +9,14 @@ const ONE: Candidate = {
   path: '/c',
   isOfProject: false,
   server: { name: 'one', entry: { command: 'a' }, from: 'user', notes: [], isOff: false },
-  standing: { kind: 'new' },
+  comparison: { kind: 'new' },
 };
 
 test('an answer that is none shows the keys again', async () => {
   const lines = ['yes', '?', 'a'];
   const shown: string[] = [];
   const end = await chooseServers([ONE], {
-    print: (pieces) => shown.push(...pieces.map((it) => render(it, { columns: 80, colours: false }))),
+    print: (pieces) => shown.push(...pieces.map((it) => render(it, { columns: 80, hasColors: false }))),
     ask: async () => ({ kind: 'text', text: lines.shift() ?? '' }),
   });
   expect(end).toEqual({ kind: 'chosen', candidates: [ONE] });

@@ -116,7 +116,7 @@ test('--dry-run writes nothing, and --json tells everything but secrets', async 
     source: 'claude-code',
     file: join(place.userHome, '.claude.json'),
     name: 'github',
-    standing: 'new',
+    comparison: 'new',
     action: 'would-write',
     secrets: ['github-Authorization'],
     literal: [],

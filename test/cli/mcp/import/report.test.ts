@@ -15,7 +15,7 @@ const ROW: Row = {
       notes: ['"x" is not taken over'],
       isOff: false,
     },
-    standing: { kind: 'new', also: 'local, f' },
+    comparison: { kind: 'new', also: 'local, f' },
   },
   done: { kind: 'written', hadOne: false, secrets: [], literal: [] },
 };
@@ -37,5 +37,5 @@ test.each<[boolean, boolean, string[]]>([
   [true, true, ['✓ one of Cursor: written']],
 ])('what was done is said once: written %j, shown before %j', (writes, isShown, lines) => {
   const pieces = donePieces([ROW], { writes, isShown });
-  expect(pieces.map((it) => render(it, { columns: 80, colours: false }))).toEqual(lines);
+  expect(pieces.map((it) => render(it, { columns: 80, hasColors: false }))).toEqual(lines);
 });

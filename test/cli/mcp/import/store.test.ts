@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { keepSecrets } from '../../../../src/cli/mcp/import/store.ts';
+import { extractSecrets } from '../../../../src/cli/mcp/import/store.ts';
 import { isSecretName } from '../../../../src/config/secrets/secret-store.ts';
 
 test('what looks like a credential in env and headers is kept apart, and nothing else', () => {
@@ -8,7 +8,7 @@ test('what looks like a credential in env and headers is kept apart, and nothing
     headers: { Authorization: 'Bearer abcdefghijkl', Accept: 'text/plain', 'X-Api-Key': '${KEY}' },
     env: { GITHUB_TOKEN: 'ghp_0123456789abcdef', REGION: 'eu-central-1' },
   };
-  expect(keepSecrets('my server', entry)).toEqual({
+  expect(extractSecrets('my server', entry)).toEqual({
     entry: {
       url: 'https://example.com/mcp',
       headers: {
@@ -27,7 +27,7 @@ test('what looks like a credential in env and headers is kept apart, and nothing
 
 test('a value with a variable in it stays, and one that only looks so is kept as it was', () => {
   const env = { A_TOKEN: 'ghp_0123456789abcdef-${TEAM}', B_TOKEN: 'ghp_0123456789abcdef-$${x}' };
-  expect(keepSecrets('s', { command: 'x', env })).toEqual({
+  expect(extractSecrets('s', { command: 'x', env })).toEqual({
     entry: { command: 'x', env: { ...env, B_TOKEN: '${secret:s-B_TOKEN}' } },
     secrets: [{ name: 's-B_TOKEN', value: 'ghp_0123456789abcdef-${x}' }],
   });
@@ -36,7 +36,7 @@ test('a value with a variable in it stays, and one that only looks so is kept as
 test.each(['ordinary', 'two words', '日本', '...', 'x'.repeat(200)])(
   'a server called %j has a secret of a usable name',
   (name) => {
-    const { secrets } = keepSecrets(name, { command: 'x', env: { TOKEN: 'ghp_0123456789abcdef' } });
+    const { secrets } = extractSecrets(name, { command: 'x', env: { TOKEN: 'ghp_0123456789abcdef' } });
     expect(secrets.map((it) => isSecretName(it.name))).toEqual([true]);
   },
 );
