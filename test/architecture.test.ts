@@ -114,7 +114,6 @@ const PURE = [
   'src/agent/results/tool-result.ts',
   'src/agent/results/limit.ts',
   'src/agent/results/pieces.ts',
-  'src/agent/results/repeats.ts',
   'src/pool/search/translate.ts',
   'src/pool/search/inverted-index.ts',
   'src/pool/search/search-query.ts',

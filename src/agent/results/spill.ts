@@ -114,52 +114,34 @@ function measures(whole: string, { most, unit }: ResultLimit): string {
 function shown(count: number): string {
   return Math.floor(count).toLocaleString('en-US');
 }
-/** Longer texts are left as they are: nothing else happens in the meantime, and `Read` takes long lines by column. */
-const LONGEST = 1_000_000;
-/** White space that may be added at most. */
-const MOST_ADDED = 4_000_000;
-/** Deeper values are not indented further, so that a text of brackets does not explode. */
-const DEEPEST = 24;
+/** Longer texts are not indented, because that would block other work; `Read` takes long lines by column. */
+const MAX_INDENTED_LENGTH = 1_000_000;
+const MAX_ADDED_SPACE = 4_000_000;
+const MAX_INDENT = 24;
 
 /**
- * JSON with a line for each item, so that it can be read by lines; a text that is no JSON comes back as it is. Nothing
- * but white space between the tokens changes: numbers, order and doubled names stay.
+ * JSON with a line for each item, so that `Read` can page through it; a text that is not JSON is returned unchanged. Only
+ * the white space between tokens changes: numbers, the order of members and repeated names stay.
  */
 export function indentJson(text: string): string {
-  if (text.length > LONGEST || !isJson(text)) return text;
-  let out = '';
+  if (text.length > MAX_INDENTED_LENGTH || !isJson(text)) return text;
   let depth = 0;
-  let at = 0;
-  const newLine = () => `\n${' '.repeat(Math.min(depth, DEEPEST))}`;
-  while (at < text.length) {
-    if (out.length - at > MOST_ADDED) return text;
-    const sign = text[at] as string;
-    if (sign === '"') {
-      const end = stringEnd(text, at);
-      out += text.slice(at, end);
-      at = end;
-      continue;
-    }
-    at++;
-    if (sign === '{' || sign === '[') {
-      depth++;
-      const next = skipBlank(text, at);
-      if (text[next] === '}' || text[next] === ']') {
-        depth--;
-        out += sign + text[next];
-        at = next + 1;
-      } else out += sign + newLine();
-    } else if (sign === '}' || sign === ']') {
-      depth--;
-      out += newLine() + sign;
-    } else if (sign === ',') out += sign + newLine();
-    else if (sign === ':') out += ': ';
-    else if (!BLANK.has(sign)) out += sign;
-  }
-  return out;
+  const newLine = () => `\n${' '.repeat(Math.min(depth, MAX_INDENT))}`;
+  const indented = text.replace(JSON_TOKEN, (token) => {
+    if (token.startsWith('"')) return token;
+    if (/^[[{]\s*[\]}]$/.test(token)) return `${token[0]}${token.at(-1)}`;
+    if (token === ':') return ': ';
+    if (token === ',') return `,${newLine()}`;
+    if (token === '{' || token === '[') depth++;
+    else if (token === '}' || token === ']') depth--;
+    else return '';
+    return token === '{' || token === '[' ? token + newLine() : newLine() + token;
+  });
+  return indented.length - text.length > MAX_ADDED_SPACE ? text : indented;
 }
 
-const BLANK: ReadonlySet<string | undefined> = new Set([' ', '\t', '\n', '\r']);
+/** A string, an empty object or list, a bracket or separator, or white space. */
+const JSON_TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[[{]\s*[\]}]|[[{\]},:]|\s+/g;
 
 function isJson(text: string): boolean {
   if (!/^\s*[[{]/.test(text)) return false;
@@ -171,24 +153,6 @@ function isJson(text: string): boolean {
   }
 }
 
-function skipBlank(text: string, from: number): number {
-  let at = from;
-  while (BLANK.has(text[at])) at++;
-  return at;
-}
-
-/** Where a string that begins at `start` is over: after a quote with an even number of backslashes before it. */
-function stringEnd(text: string, start: number): number {
-  let end = text.indexOf('"', start + 1);
-  while (isEscaped(text, end)) end = text.indexOf('"', end + 1);
-  return end + 1;
-}
-
-function isEscaped(text: string, quote: number): boolean {
-  let at = quote - 1;
-  while (text[at] === '\\') at--;
-  return (quote - at) % 2 === 0;
-}
 /** In characters, of which each may take three bytes: `Read` takes files up to 32 MB. */
 const LONGEST_PART = 10_000_000;
 

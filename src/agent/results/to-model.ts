@@ -3,7 +3,6 @@ import { truncate } from '../../base/text/display-text.ts';
 import { keepBinary } from './binary.ts';
 import { fitPieces } from './fit-pieces.ts';
 import { insteadOfImage, isBlank, type ModelContent, type Piece, textOf } from './pieces.ts';
-import { repetitionOf } from './repeats.ts';
 import type { ResultSource } from './result-store.ts';
 import { jsonText, readResult } from './tool-result.ts';
 
@@ -77,6 +76,48 @@ async function piecesOf(
     signal?.throwIfAborted();
   }
   return pieces;
+}
+
+/** Longer structured content is only compared with texts that equal one of its strings. */
+const MAX_COMPARED_LENGTH = 5_000_000;
+
+/**
+ * Tells which texts repeat `structuredContent`: the same JSON, one of its string members, or, where a server wrapped its
+ * result as `{ "result": value }`, that value or one of its items.
+ */
+export function repetitionOf(structure: unknown): (text: string) => boolean {
+  const wrapped =
+    isRecord(structure) && Object.keys(structure).length === 1 && 'result' in structure
+      ? [structure.result].flat()
+      : [];
+  const values = [structure, ...(isRecord(structure) ? Object.values(structure) : []), ...wrapped];
+  const strings = new Set(values.filter((value) => typeof value === 'string'));
+  const isCompared = jsonText(structure).length <= MAX_COMPARED_LENGTH;
+  const compared = isRecord(structure) && wrapped.length === 0 ? [structure] : values;
+  const known = new Set(isCompared ? compared.map(canonicalJson) : []);
+  return (text) => strings.has(text) || (known.size > 0 && known.has(canonicalJson(parsedJson(text))));
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** JSON with sorted members; a new object, equal to nothing, for a value that JSON cannot express. */
+function canonicalJson(value: unknown): string | object {
+  try {
+    return JSON.stringify(value, sortMembers) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+function sortMembers(_name: string, value: unknown): unknown {
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function isText(block: unknown): block is { type: 'text'; text: string } {

@@ -1,7 +1,7 @@
 import { isRecord } from '../../base/json-value.ts';
 import { draftOf, KEYWORDS, type KeywordKind } from './keywords.ts';
 import type { Meter } from './meter.ts';
-import { Widening, withoutNarrowing } from './narrowing.ts';
+import { withoutNarrowing } from './narrowing.ts';
 import {
   type Found,
   FreshNames,
@@ -21,29 +21,31 @@ import { mapItems, mapValues, type Schema, withChanges, withNote } from './subsc
 import { type Survey, withoutOddNumbers } from './survey.ts';
 
 /**
- * The document in draft 2020-12 with every reference a pointer into it. It accepts what the document did, where that
- * was well-formed; what was not is left out, so it accepts more. The same object if there was nothing to do.
+ * The document in draft 2020-12 with every reference a pointer into the document; the same object if nothing had to
+ * change. Malformed parts are dropped, so that it accepts more than before. As soon as anything was dropped, keywords
+ * that refuse values because a schema accepts them (`not`, `if`, `oneOf` …) are replaced by notes everywhere: otherwise
+ * the document could refuse values that it accepted before.
  */
 export function upgrade(document: Schema, facts: Survey, meter: Meter): Schema {
   const draft = draftOf(document);
   const references = readReferences(document, draft, facts.hasNames, meter);
   const patterns = new Patterns(meter);
-  const widening = new Widening(meter);
   const moved = new Set<string>();
+  let isWidened = false;
   for (let pass = 1; ; pass++) {
     const run = new Upgrade(
-      { document, draft, odd: facts.odd, references, patterns, widening, meter },
+      { document, draft, odd: facts.odd, references, patterns, isWidened, meter },
       pass > MAX_PASSES ? 'all' : moved,
     );
     const upgraded = run.document();
     const before = moved.size;
     for (const key of run.lostIn(upgraded)) moved.add(key);
-    const isSettled = !widening.settle();
-    if (isSettled && moved.size === before) return upgraded;
+    if (isWidened === run.isWidened && moved.size === before) return upgraded;
+    isWidened = run.isWidened;
   }
 }
 
-/** What was moved may refer to more that has to be; one who builds on that gets all of it moved. */
+/** A moved definition may refer to more places that have to move; after so many passes all of them are moved. */
 const MAX_PASSES = 8;
 
 /** What all passes share. */
@@ -53,7 +55,8 @@ type Task = {
   readonly odd: ReadonlySet<unknown>;
   readonly references: References;
   readonly patterns: Patterns;
-  readonly widening: Widening;
+  /** Whether an earlier pass dropped a part of the document. */
+  readonly isWidened: boolean;
   readonly meter: Meter;
 };
 
@@ -64,12 +67,15 @@ class Upgrade {
   readonly #places = new Map<string, readonly string[]>();
   readonly #definitions = new Map<string, { name: string; found: Found }>();
   readonly #names: FreshNames;
+  /** Whether a part of the document was dropped, in this pass or before. */
+  isWidened: boolean;
   /** A reference that is made again finds the same. */
   readonly #pointers = new Map<Found, string>();
 
   constructor(task: Task, moved: ReadonlySet<string> | 'all') {
     this.#task = task;
     this.#moved = moved;
+    this.isWidened = task.isWidened;
     const { $defs, definitions } = task.document;
     const taken = [$defs, definitions].flatMap((it) => (isRecord(it) ? Object.keys(it) : []));
     this.#names = new FreshNames(taken);
@@ -81,7 +87,7 @@ class Upgrade {
     const added: [string, unknown][] = [];
     // A definition may ask for more of them; a map's iterator sees those too.
     for (const { name, found } of this.#definitions.values()) {
-      added.push([name, this.#asSchema(found.target, found.base, undefined)]);
+      added.push([name, this.#asSchema(found.target, found.base)]);
     }
     const changes = new Map<string, unknown>();
     for (const { found } of this.#definitions.values()) {
@@ -102,15 +108,16 @@ class Upgrade {
   }
 
   #schema(original: Schema, outer: string): Schema {
-    const { references, patterns, widening, draft, odd, meter } = this.#task;
+    const { references, patterns, isWidened, draft, odd, meter } = this.#task;
     meter.spend(STEPS_PER_SCHEMA);
     const base = references.baseIn(original, outer);
-    const widen = () => widening.mark(original);
+    const widen = () => {
+      this.isWidened = true;
+    };
     const repaired = repair(withoutOddNumbers(original, odd, widen), draft, patterns, widen);
-    const schema = withoutNarrowing(repaired, original, this.#task);
+    const schema = isWidened ? withoutNarrowing(repaired, odd, meter) : repaired;
     const ref = referenceOf(schema);
     const found = ref === undefined ? undefined : references.find(ref, base);
-    if (found !== undefined) widening.link(found.target, original, true);
     const pointer = ref === undefined || found === undefined ? undefined : this.#pointerTo(ref, found);
     const settled = mapValues(schema, (value, key) => {
       if (REFERENCES.has(key)) {
@@ -120,7 +127,7 @@ class Upgrade {
       meter.read(key);
       const kind = KEYWORDS.get(key);
       if (kind === undefined) return value;
-      const next = this.#value(kind, value, { schema: original, key, base });
+      const next = this.#value(kind, value, key, base);
       if (next !== value && isLoss(kind, key, next)) widen();
       return next;
     });
@@ -131,20 +138,20 @@ class Upgrade {
     return Object.hasOwn(schema, '$ref') ? settled : { ...settled, $ref: pointer };
   }
 
-  #value(kind: KeywordKind, value: unknown, at: Place): unknown {
+  #value(kind: KeywordKind, value: unknown, key: string, base: string): unknown {
     if (kind === 'schema') {
-      if (isRecord(value)) return this.#asSchema(value, at.base, at);
+      if (isRecord(value)) return this.#asSchema(value, base, key);
       return typeof value === 'boolean' ? value : undefined;
     }
     if (kind === 'schemas') {
       if (!Array.isArray(value) || value.length === 0) return undefined;
-      return mapItems(value, (item) => this.#asSchema(item, at.base, at));
+      return mapItems(value, (item) => this.#asSchema(item, base, key));
     }
     if (kind === 'map') {
       if (!isRecord(value)) return undefined;
       return mapValues(value, (it, name) => {
         this.#task.meter.read(name);
-        return this.#asSchema(it, at.base, at);
+        return this.#asSchema(it, base, key);
       });
     }
     this.#task.meter.spend(stepsOf(value));
@@ -152,15 +159,10 @@ class Upgrade {
   }
 
   /** A schema that is an object: not all APIs take `true` and `false` for a property. */
-  #asSchema(value: unknown, base: string, within: Place | undefined): Schema {
-    const { widening } = this.#task;
-    const whole = within === undefined || SILENT.has(within.key) ? undefined : within;
-    if (isRecord(value)) {
-      if (whole !== undefined) widening.link(value, whole.schema, IN_PLACE.has(whole.key));
-      return this.#schema(value, base);
-    }
+  #asSchema(value: unknown, base: string, key?: string): Schema {
+    if (isRecord(value)) return this.#schema(value, base);
     if (value === false) return { not: {} };
-    if (value !== true && whole !== undefined) widening.mark(whole.schema);
+    if (value !== true && key !== undefined && !UNUSED_UNLESS_REFERENCED.has(key)) this.isWidened = true;
     return typeof value === 'string' && value !== '' ? { description: value } : {};
   }
 
@@ -195,20 +197,15 @@ class Upgrade {
   }
 }
 
-/** Where a schema stands: under a keyword of another. */
-type Place = { readonly schema: Schema; readonly key: string; readonly base: string };
-
 const REFERENCES: ReadonlySet<string> = new Set(['$ref', '$dynamicRef', '$recursiveRef']);
-/** Keywords whose schemas say nothing about values unless they are referred to. */
-const SILENT: ReadonlySet<string> = new Set(['$defs', 'contentSchema']);
-/** Keywords whose schemas are for the same value, and see its parts for the schema they stand in. */
-const IN_PLACE: ReadonlySet<string> = new Set('allOf anyOf dependentSchemas else if oneOf then'.split(' '));
+/** Keywords whose schemas apply to no value unless they are referenced. */
+const UNUSED_UNLESS_REFERENCED: ReadonlySet<string> = new Set(['$defs', 'contentSchema']);
 /** Kinds of keywords without which a schema accepts what it did. */
 const HARMLESS: ReadonlySet<KeywordKind> = new Set(['text', 'examples', 'drop']);
 
 /** Whether a schema may accept more, now that one of its keywords has another value. */
 function isLoss(kind: KeywordKind, key: string, next: unknown): boolean {
-  if (HARMLESS.has(kind) || SILENT.has(key)) return false;
+  if (HARMLESS.has(kind) || UNUSED_UNLESS_REFERENCED.has(key)) return false;
   if (kind === 'flag') return key === 'uniqueItems';
   // What became of the schemas in it they tell themselves.
   return next === undefined || !(kind === 'schema' || kind === 'schemas' || kind === 'map');
