@@ -4,6 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import { Queue } from '../base/async/queue.ts';
 import { startTimer } from '../base/async/timers.ts';
 import { killOnExit } from '../base/process/kill-on-death.ts';
+import { type Terminable, terminate } from '../base/process/process-group.ts';
 import { LineRing, LineSplitter, LineText, LineWriter } from '../base/text/lines.ts';
 import { redactText } from '../base/text/redact.ts';
 import { decodeFrame, encodeFrame, type Frame } from '../protocol/control-frame.ts';
@@ -105,14 +106,18 @@ export class ProcessLink implements AgentLink {
   }
 
   async #close(): Promise<void> {
-    this.end();
-    if (await this.#exitsWithin(this.#options.graceMs)) return;
-    this.#isForced = true;
-    this.#options.onForce?.();
-    this.#kill('SIGTERM');
-    if (await this.#exitsWithin(this.#options.graceMs)) return;
-    this.#kill('SIGKILL');
-    if (!(await this.#exitsWithin(this.#options.graceMs))) this.frames.end();
+    const target: Terminable = {
+      endInput: () => this.end(),
+      signal: (signal) => {
+        const isFirst = !this.#isForced;
+        this.#isForced = true;
+        if (isFirst) this.#options.onForce?.();
+        this.#kill(signal);
+      },
+      isGone: (withinMs) => this.#exitsWithin(withinMs),
+    };
+    const { graceMs } = this.#options;
+    if (!(await terminate(target, { signals: ['SIGTERM', 'SIGKILL'], graceMs }))) this.frames.end();
   }
 
   #kill(signal: NodeJS.Signals): void {

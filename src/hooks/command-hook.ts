@@ -2,6 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { killOnDeath } from '../base/process/kill-on-death.ts';
+import { ProcessGroup } from '../base/process/process-group.ts';
 import type { CommandEnd, HookWorld } from './run-hooks.ts';
 
 /** Output beyond this is dropped: a hook's word is short, and a runaway command must not fill the memory. */
@@ -68,10 +69,5 @@ function letGo(child: ChildProcessWithoutNullStreams): void {
 }
 
 function killGroup(pid: number | undefined): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL');
-  } catch {
-    // It has ended already.
-  }
+  if (pid !== undefined) new ProcessGroup(pid).signal('SIGKILL');
 }

@@ -21,9 +21,9 @@ export class ProcessGroup {
   }
 
   /** False when nobody of the group is there any more. */
-  signal(signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL' | 0): boolean {
+  signal(signal: TerminationSignal | 0): boolean {
     try {
-      return process.kill(-this.leader, signal);
+      return process.kill(process.platform === 'win32' ? this.leader : -this.leader, signal);
     } catch (thrown) {
       // A member that took another user's rights is there, though not ours to end.
       return (thrown as NodeJS.ErrnoException).code === 'EPERM';
@@ -51,12 +51,9 @@ export class ProcessGroup {
     return !this.isRunning();
   }
 
-  /** Asks all of it to end, and after a second makes it. */
+  /** Sends SIGTERM to the group, and SIGKILL a second later to what is left of it. */
   async end(): Promise<void> {
-    this.signal('SIGTERM');
-    if (await this.isGone(GRACE_MS)) return;
-    this.signal('SIGKILL');
-    await this.isGone(LAST_MS);
+    await terminate(this, { signals: ['SIGTERM', 'SIGKILL'], graceMs: GRACE_MS, killMs: LAST_MS });
   }
 
   #has(id: string): 'running' | 'ended' | undefined {
@@ -67,6 +64,41 @@ export class ProcessGroup {
     if (Number(group) !== this.leader) return undefined;
     return state === 'Z' || state === 'X' ? 'ended' : 'running';
   }
+}
+
+export type TerminationSignal = 'SIGINT' | 'SIGTERM' | 'SIGKILL';
+
+/** A process or a process group, as the termination ladder sees it. */
+export type Terminable = {
+  /** Ends its stdin, for programs that exit at the end of their input. */
+  endInput?(): void;
+  signal(signal: TerminationSignal): unknown;
+  /** Whether it has ended; waits up to `withinMs` for that. */
+  isGone(withinMs: number): Promise<boolean>;
+};
+
+/**
+ * The termination ladder: ends the input, then sends each signal, and waits after each step until the target has ended
+ * or the step's time is over. Resolves with whether the target has ended.
+ */
+export async function terminate(
+  target: Terminable,
+  ladder: {
+    readonly signals: readonly TerminationSignal[];
+    /** Time for each step. */
+    readonly graceMs: number;
+    /** Time after SIGKILL; by default `graceMs`. */
+    readonly killMs?: number;
+  },
+): Promise<boolean> {
+  const { signals, graceMs, killMs = graceMs } = ladder;
+  target.endInput?.();
+  if (target.endInput && (await target.isGone(graceMs))) return true;
+  for (const signal of signals) {
+    target.signal(signal);
+    if (await target.isGone(signal === 'SIGKILL' ? killMs : graceMs)) return true;
+  }
+  return false;
 }
 
 /** Linux has them as files; elsewhere there are none. */

@@ -1,3 +1,4 @@
+import { UNSEEN } from '../../base/text/display-text.ts';
 import {
   type EntryFault,
   isExternalType,
@@ -44,7 +45,7 @@ const HTTP = /^streamable[-_]?http$/i;
 export function nameFault(name: string): string | undefined {
   if (name.trim() === '') return 'a server needs a name that is not empty';
   if (name.length > LONGEST) return `the name of a server has at most ${LONGEST} characters; shorten it`;
-  if (!name.isWellFormed() || UNSEEN.test(name))
+  if (!name.isWellFormed() || name.search(UNSEEN) !== -1)
     return 'the name of a server has no control characters; take them out';
   if (name.startsWith('-'))
     return 'the name of a server does not begin with "-", which commands take for a flag; rename it';
@@ -55,5 +56,3 @@ export function nameFault(name: string): string | undefined {
 
 const LONGEST = 200;
 
-/** Control characters, ends of lines, and what turns the direction of a text: a name must look like what it is. */
-const UNSEEN = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u;

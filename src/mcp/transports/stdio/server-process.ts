@@ -2,7 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { startTimer } from '../../../base/async/timers.ts';
 import { armKillOnDeath, killOnDeath } from '../../../base/process/kill-on-death.ts';
-import { ProcessGroup } from '../../../base/process/process-group.ts';
+import {
+  ProcessGroup,
+  type Terminable,
+  type TerminationSignal,
+  terminate,
+} from '../../../base/process/process-group.ts';
 
 /** What is run, and in which surroundings. */
 export type Command = {
@@ -13,7 +18,7 @@ export type Command = {
 };
 
 /** The steps from asking to making; a system without one of them leaves it out. */
-export type EndSignal = 'SIGINT' | 'SIGTERM' | 'SIGKILL';
+export type EndSignal = TerminationSignal;
 
 /** A child with all three streams as pipes. */
 export type PipedChild = ChildProcess & { stdin: Writable; stdout: Readable; stderr: Readable };
@@ -84,24 +89,26 @@ function groupOf(child: ServerProcess['child'], group: ProcessGroup, release: ()
 const STEP_MS = 500;
 /** What was made to end is gone as soon as the system gets to it. */
 const LAST_MS = 1000;
-const STEPS: readonly EndSignal[] = ['SIGINT', 'SIGTERM', 'SIGKILL'];
 
 /**
- * Ends a server and all it started: by the end of its input, then by asking twice, then by making it. Resolves when
- * nothing of it is left, at once if it heeds the first.
+ * Ends a server and all processes it started: ends its input, then sends SIGINT, SIGTERM and SIGKILL to its group.
+ * Resolves when nothing of it is left.
  */
 export async function endProcess(process: ServerProcess): Promise<void> {
-  process.child.stdin.end();
-  for (const [step, signal] of STEPS.entries()) {
-    await exitOf(process, STEP_MS);
-    if (!process.isRunning()) break;
-    // Those who outlive the leader had no part in its good end: they are not asked as gently.
-    if (hasExited(process) && step === 0) continue;
-    process.signal(signal);
-    if (hasExited(process) && (await process.isGone(STEP_MS))) break;
-  }
-  await exitOf(process, LAST_MS);
-  await process.isGone(LAST_MS);
+  let isSignalled = false;
+  const target: Terminable = {
+    endInput: () => process.child.stdin.end(),
+    signal(signal) {
+      isSignalled = true;
+      // Processes that outlive the server do not wait for its input: SIGINT would be one step too gentle.
+      process.signal(signal === 'SIGINT' && hasExited(process) ? 'SIGTERM' : signal);
+    },
+    async isGone(withinMs) {
+      await exitOf(process, withinMs);
+      return !process.isRunning() || (isSignalled && hasExited(process) && (await process.isGone(withinMs)));
+    },
+  };
+  await terminate(target, { signals: ['SIGINT', 'SIGTERM', 'SIGKILL'], graceMs: STEP_MS, killMs: LAST_MS });
   process.release();
 }
 
