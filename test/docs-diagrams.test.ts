@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ROOT } from '../scripts/step.ts';
 import { SCOPES } from '../src/config/model.ts';
-import { beginning, next, type ServerEvent, type ServerState } from '../src/mcp/servers/server-state.ts';
+import { initialState, next, type ServerEvent, type ServerState } from '../src/mcp/servers/server-state.ts';
 import { decide, type Situation } from '../src/permissions/decide.ts';
 import { mcpCall, rule, situation } from './permissions/situation.ts';
 
@@ -82,11 +82,11 @@ function explore(): Set<string> {
   ];
   const retry = { firstMs: 1, ceilingMs: 10, attempts: 100, startAttempts: 100 };
   const found = new Set<string>();
-  let states: ServerState[] = [beginning(0)];
+  let states: ServerState[] = [initialState(0)];
   for (let depth = 0; depth < 5; depth++) {
     states = states.flatMap((state) =>
       events.map((event) => {
-        const became = next(state, event, { now: depth * 1000, luck: 0.5, retry });
+        const became = next(state, event, { now: depth * 1000, random: 0.5, retry });
         if (became.kind !== state.kind) found.add(`${state.kind} → ${became.kind}`);
         return became;
       }),

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import type { Broadcast } from '../base/async/broadcast.ts';
 import { configuredTimeouts } from '../config/running-configuration.ts';
 import { CONNECT_TIMEOUT_MS } from '../mcp/calls/time-limits.ts';
-import type { ConnectWorld, EraMemory } from '../mcp/connection/connect-context.ts';
-import { fileEras, memoryEras } from '../mcp/connection/protocol-era.ts';
-import type { ServerAnswer, ServerOffer } from '../mcp/connection/server-requests.ts';
-import { fileCatalogue } from '../mcp/discovery/tool-cache.ts';
+import type { ConnectContext, EraCache } from '../mcp/connection/connect-context.ts';
+import { fileEraCache, memoryEraCache } from '../mcp/connection/protocol-era.ts';
+import type { ClientFeatures, RequestHandler } from '../mcp/connection/server-requests.ts';
+import { fileToolCache } from '../mcp/discovery/tool-cache.ts';
 import { PinWatch } from '../pool/pinning/pin-watch.ts';
 import { openPins, type Pins, processPins } from '../pool/pinning/pins.ts';
 import type { ToolChange } from '../pool/pinning/tool-change.ts';
@@ -26,7 +26,7 @@ export function hostConnectDeps(
   options: HostOptions,
   { env, cwd, version, cacheDirectory: ownCache }: HostEnvironment,
   events: Pick<Broadcast<HostEvent>, 'emit'>,
-): ConnectWorld {
+): ConnectContext {
   const { cacheDirectory, handlers = {}, maxFrameBytes } = options;
   return {
     env: options.env ?? env,
@@ -36,30 +36,30 @@ export function hostConnectDeps(
       configuredTimeouts(options.configuration).connectTimeoutMs ??
       CONNECT_TIMEOUT_MS,
     clientInfo: options.clientInfo ?? { name: 'toolplane', version },
-    eras: erasIn(cacheDirectory ?? ownCache),
-    ...(cacheDirectory && { catalogue: fileCatalogue(join(cacheDirectory, 'catalogue')) }),
-    offerTo: (server) => hostRequestHandlers(server, handlers),
+    eraCache: erasIn(cacheDirectory ?? ownCache),
+    ...(cacheDirectory && { toolCache: fileToolCache(join(cacheDirectory, 'catalogue')) }),
+    clientFeatures: (server) => hostRequestHandlers(server, handlers),
     onStderr: (server, line) => events.emit({ type: 'stderr', server, line }),
-    onNoise: (server, message, subject) =>
+    onUnexpectedOutput: (server, message, subject) =>
       events.emit({ type: 'warning', server, message, ...(subject && { subject }) }),
-    onRefused: (server, message) => events.emit({ type: 'warning', server, message }),
+    onRequestRefused: (server, message) => events.emit({ type: 'warning', server, message }),
     onLog: (server, entry) => events.emit({ type: 'log', server, entry }),
     ...(maxFrameBytes !== undefined && { maxFrameBytes }),
     ...(options.configuration && { expand: options.configuration.running.expand }),
   };
 }
 
-function erasIn(directory: string | false | undefined): EraMemory {
-  return directory ? fileEras(join(directory, 'eras.json')) : memoryEras();
+function erasIn(directory: string | false | undefined): EraCache {
+  return directory ? fileEraCache(join(directory, 'eras.json')) : memoryEraCache();
 }
 
 /** What a host's user lets servers ask: what has no handler is neither declared nor answered. */
 export function hostRequestHandlers(
   server: string,
   { elicitation, sampling, roots }: HostHandlers,
-): ServerOffer {
+): ClientFeatures {
   const answering =
-    (answer: HostAnswer): ServerAnswer =>
+    (answer: HostAnswer): RequestHandler =>
     async (params, signal) =>
       answer(params, { server, signal });
   return {
@@ -68,7 +68,7 @@ export function hostRequestHandlers(
       ...(sampling && { sampling: {} }),
       ...(roots && { roots: {} }),
     },
-    answers: {
+    handlers: {
       ...(elicitation && { 'elicitation/create': answering(elicitation) }),
       ...(sampling && { 'sampling/createMessage': answering(sampling) }),
       ...(roots && {

@@ -7,14 +7,14 @@ import {
   type LoadedConfiguration,
   type RunningConfiguration,
 } from '../config/running-configuration.ts';
-import { callServer, type Refusal } from '../mcp/calls/call-tool.ts';
+import { type CallRefusal, callTool } from '../mcp/calls/call-tool.ts';
 
 import { type CallRecord, memoryJournal } from '../mcp/calls/journal.ts';
-import type { EraMemory, ServerEntry, WarningSubject } from '../mcp/connection/connect-context.ts';
-import { HostError, unknownServer, type WhyAside } from '../mcp/errors/host-error.ts';
+import type { EraCache, ServerEntry, WarningSubject } from '../mcp/connection/connect-context.ts';
+import { HostError, type InactiveReason, unknownServerError } from '../mcp/errors/host-error.ts';
 import { Features } from '../mcp/features/features.ts';
 import type { Ready } from '../mcp/servers/ready.ts';
-import { ownEntry } from '../mcp/servers/server-entry.ts';
+import { programEntry } from '../mcp/servers/server-entry.ts';
 import { closedStatus, type KnownServer, type ServerStatus } from '../mcp/servers/server-status.ts';
 import { type Replaced, Servers } from '../mcp/servers/servers.ts';
 import type { PinWatch } from '../pool/pinning/pin-watch.ts';
@@ -50,14 +50,14 @@ export class Host extends HostFeatures implements AsyncDisposable {
   readonly #servers: Servers;
   readonly #features: Features;
   readonly #options: HostOptions;
-  readonly #eras: EraMemory | undefined;
+  readonly #eras: EraCache | undefined;
   readonly #journal = memoryJournal();
   readonly #over = new AbortController();
   readonly #pools: HostPools;
   readonly #pins: Pins;
   readonly #watch: PinWatch;
   readonly #following: Disposable | undefined;
-  readonly #whyAside: WhyAside = (name) => this.#options.configuration?.running.whyAside(name);
+  readonly #whyAside: InactiveReason = (name) => this.#options.configuration?.running.whyAside(name);
   #emit: (event: HostEvent) => void;
   #closing: Promise<void> | undefined;
 
@@ -72,7 +72,7 @@ export class Host extends HostFeatures implements AsyncDisposable {
       emit({ type: 'warning', server, message, ...(subject && { subject }) });
     const { dialling = {}, retry = {}, heartbeatMs } = options;
     const connectWorld = hostConnectDeps(options, world, { emit });
-    this.#eras = connectWorld.eras;
+    this.#eras = connectWorld.eraCache;
     const { pins, watch } = hostPins(options, connectWorld.cwd, { emit });
     this.#pins = pins;
     this.#watch = watch;
@@ -80,7 +80,7 @@ export class Host extends HostFeatures implements AsyncDisposable {
       dialling,
       retry,
       ...(heartbeatMs !== undefined && { heartbeatMs }),
-      readEntry: ownEntry,
+      readEntry: programEntry,
       onState: (server, _, status) => {
         this.#compare(server);
         this.#features.follow(server);
@@ -98,10 +98,10 @@ export class Host extends HostFeatures implements AsyncDisposable {
       watch,
       call: (...call) => this.callTool(...call),
     });
-    this.#features = new Features(this.#servers, { ...options, onWarning, whyAside: this.#whyAside });
+    this.#features = new Features(this.#servers, { ...options, onWarning, inactiveReason: this.#whyAside });
     const { mcpServers = {} } = options;
     for (const warning of entryWarnings(mcpServers)) emit(warning);
-    const own = Object.entries(mcpServers).map(([key, value]) => [key, ownEntry(key, value)] as const);
+    const own = Object.entries(mcpServers).map(([key, value]) => [key, programEntry(key, value)] as const);
     this.#servers.add(Object.fromEntries(own) as Record<string, ServerEntry>, 'dynamic');
     this.#following =
       options.configuration && followConfiguration(this.#servers, options.configuration, emit);
@@ -121,7 +121,7 @@ export class Host extends HostFeatures implements AsyncDisposable {
     checkReady(options);
     const signal = AbortSignal.any([this.#over.signal, ...(options.signal ? [options.signal] : [])]);
     try {
-      await this.#servers.ready({ ...options, whyAside: this.#whyAside, signal });
+      await this.#servers.ready({ ...options, inactiveReason: this.#whyAside, signal });
     } finally {
       this.#checkOpen();
     }
@@ -151,7 +151,7 @@ export class Host extends HostFeatures implements AsyncDisposable {
     const whyNot = () => this.#whyNotCall(server, tool);
     const call = { server, tool, args, ...options, whyNot };
     const limits = { ...configuredTimeouts(this.#options.configuration), ...this.#options };
-    return (await callServer(target, call, this.#journal, limits)) as CallToolResult;
+    return (await callTool(target, call, this.#journal, limits)) as CallToolResult;
   }
 
   /** The current tools as a model receives them: unique names, normalized schemas, token costs, and a search. */
@@ -243,7 +243,7 @@ export class Host extends HostFeatures implements AsyncDisposable {
   }
 
   /** Asked just before a call is sent, with what the server lists then. */
-  #whyNotCall(name: string, tool: string): Refusal | undefined {
+  #whyNotCall(name: string, tool: string): CallRefusal | undefined {
     const server = this.#servers.all.get(name);
     const listed = this.#servers.target(name)?.tool(tool);
     if (this.#options.changedTools === 'allow' || !server || !listed) return undefined;
@@ -270,14 +270,14 @@ export class Host extends HostFeatures implements AsyncDisposable {
   }
 
   #unknown(name: string): HostError {
-    return unknownServer(name, this.#servers.all.keys(), this.#whyAside(name));
+    return unknownServerError(name, this.#servers.all.keys(), this.#whyAside(name));
   }
 }
 
-function changedTool({ server, tool, text }: ToolChange): Refusal {
+function changedTool({ server, tool, text }: ToolChange): CallRefusal {
   const words = [server, tool].map((it) => JSON.stringify(it)).join(', ');
   const fault = `tool ${JSON.stringify(tool)} is not what was accepted: ${text}; nothing was sent. Accept it with accept(${words}), or make the host with changedTools: "allow"`;
-  return { code: 'tool-changed', fault };
+  return { code: 'tool-changed', detail: fault };
 }
 
 const NEVER = new AbortController().signal;
@@ -299,7 +299,7 @@ function hostStatus(
 }
 
 function asideStatus(name: string, running: RunningConfiguration | undefined): ServerStatus {
-  const { code, message, detail } = unknownServer(name, [], running?.whyAside(name));
+  const { code, message, detail } = unknownServerError(name, [], running?.whyAside(name));
   const since = running?.current.readAt ?? 0;
   return { state: 'disabled', since, attempt: 0, cause: { code, message, detail }, stderr: [] };
 }

@@ -1,4 +1,4 @@
-import { HostError, unknownServer as unknown } from '../mcp/errors/host-error.ts';
+import { HostError, unknownServerError as unknown } from '../mcp/errors/host-error.ts';
 
 import type { Servers } from '../mcp/servers/servers.ts';
 import { Assembler } from '../pool/assemble.ts';

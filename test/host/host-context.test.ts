@@ -9,7 +9,7 @@ test('what has no handler is neither declared nor answered', () => {
 
 test('a handler learns which server asks', async () => {
   const asked: unknown[] = [];
-  const { capabilities, answers } = hostRequestHandlers('srv', {
+  const { capabilities, handlers: answers } = hostRequestHandlers('srv', {
     elicitation: async (params, { server }) => {
       asked.push([server, params]);
       return { action: 'decline' };
@@ -24,6 +24,6 @@ test.each([
   ['a list', [{ uri: 'file:///srv' }]],
   ['somebody who tells', async () => [{ uri: 'file:///srv' }]],
 ])('roots are %s', async (_, roots) => {
-  const { answers } = hostRequestHandlers('srv', { roots });
+  const { handlers: answers } = hostRequestHandlers('srv', { roots });
   expect(await answers['roots/list']?.({}, NEVER)).toEqual({ roots: [{ uri: 'file:///srv' }] });
 });

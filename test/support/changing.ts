@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { scriptedModel, text, toolUse } from '../../src/agent/models/scripted.ts';
 import type { SessionOptions } from '../../src/agent/session/session.ts';
-import { fileCatalogue } from '../../src/mcp/discovery/tool-cache.ts';
+import { fileToolCache } from '../../src/mcp/discovery/tool-cache.ts';
 import { openPins } from '../../src/pool/pinning/pins.ts';
 import type { ListedTool } from '../../src/protocol/mcp.ts';
 import type { CanUseTool, Options } from '../../src/sdk/options/options.ts';
@@ -60,6 +60,6 @@ export async function scene() {
   };
   const { connect } = sessionOptions(scriptedModel([]));
   /** A session that remembers what servers listed in an earlier one. */
-  const cached = () => ({ connect: { ...connect, catalogue: fileCatalogue(join(root, 'catalogue')) } });
+  const cached = () => ({ connect: { ...connect, catalogue: fileToolCache(join(root, 'catalogue')) } });
   return { root, file, list, asked, notes, answering, host, session, directory, cached };
 }

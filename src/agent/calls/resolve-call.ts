@@ -1,5 +1,5 @@
 import { sliceText } from '../../base/text/display-text.ts';
-import { dialled } from '../../mcp/calls/retrying-request.ts';
+import { waitForConnection } from '../../mcp/calls/retrying-request.ts';
 import { isTrustedEntry } from '../../mcp/connection/connect-context.ts';
 import { HostError } from '../../mcp/errors/host-error.ts';
 import type { CallTarget } from '../../mcp/servers/call-target.ts';
@@ -51,7 +51,7 @@ export async function resolveCall(
   if (!target.live()) {
     if (isDeniedByRule(call, context)) return { kind: 'resolved', call };
     try {
-      await dialled(target, signal);
+      await waitForConnection(target, signal);
     } catch (failure) {
       // An interrupted call is answered as interrupted, and nothing is sent.
       return signal.aborted ? { kind: 'resolved', call } : { kind: 'failed', failure };

@@ -1,6 +1,6 @@
 import { isRecord } from '../../base/json-value.ts';
 import type { HookEffect } from '../../hooks/hook-effect.ts';
-import { callServer } from '../../mcp/calls/call-tool.ts';
+import { callTool } from '../../mcp/calls/call-tool.ts';
 import type { UserBlock } from '../../protocol/agent-message.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
 import { failedOutcome, INTERRUPTED, type ToolOutcome } from '../loop/run-calls.ts';
@@ -40,7 +40,7 @@ export async function runCall(
         onProgress: (progress: object) =>
           session.emit(progressMessage(call, agent, progress, performance.now() - startedAt)),
       };
-      const result = await callServer(target, request, session.journal, session.callLimits);
+      const result = await callTool(target, request, session.journal, session.callLimits);
       outcome = toOutcome(await toModel(result, sourceOf(call, context), signal));
       outcome = { ...outcome, programResult: toProgram(result, outcome) };
     }

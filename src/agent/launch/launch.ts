@@ -7,9 +7,9 @@ import { RunningConfiguration } from '../../config/running-configuration.ts';
 import { type FileRuleStore, fileRuleStore } from '../../config/settings/file-rule-store.ts';
 import type { Settings } from '../../config/settings/merge-settings.ts';
 import type { AgentLink } from '../../control/link.ts';
-import type { ConnectWorld } from '../../mcp/connection/connect-context.ts';
-import { fileEras, memoryEras } from '../../mcp/connection/protocol-era.ts';
-import { fileCatalogue } from '../../mcp/discovery/tool-cache.ts';
+import type { ConnectContext } from '../../mcp/connection/connect-context.ts';
+import { fileEraCache, memoryEraCache } from '../../mcp/connection/protocol-era.ts';
+import { fileToolCache } from '../../mcp/discovery/tool-cache.ts';
 import { stepsText } from '../../mcp/servers/configure.ts';
 import { absolutePath } from '../../permissions/path.ts';
 import type { Rule } from '../../permissions/rule.ts';
@@ -124,10 +124,13 @@ function namesOf(running: RunningConfiguration): ConfiguredNames {
 }
 
 /** What is known of servers from one session to the next. */
-function memories(root: string, where: 'disk' | 'memory'): Pick<ConnectWorld, 'eras' | 'catalogue'> {
-  if (where === 'memory') return { eras: memoryEras() };
+function memories(root: string, where: 'disk' | 'memory'): Pick<ConnectContext, 'eraCache' | 'toolCache'> {
+  if (where === 'memory') return { eraCache: memoryEraCache() };
   const cache = join(root, 'cache');
-  return { eras: fileEras(join(cache, 'eras.json')), catalogue: fileCatalogue(join(cache, 'catalogue')) };
+  return {
+    eraCache: fileEraCache(join(cache, 'eras.json')),
+    toolCache: fileToolCache(join(cache, 'catalogue')),
+  };
 }
 
 function refusal(faults: readonly string[]): SdkError {

@@ -4,7 +4,7 @@ import { ControlChannel } from '../../control/channel.ts';
 import type { AgentLink } from '../../control/link.ts';
 import type { HookEffect } from '../../hooks/hook-effect.ts';
 import type { SessionHooks } from '../../hooks/session-hooks.ts';
-import type { ConnectWorld } from '../../mcp/connection/connect-context.ts';
+import type { ConnectContext } from '../../mcp/connection/connect-context.ts';
 import { Servers } from '../../mcp/servers/servers.ts';
 import { unmatchedDenyRules } from '../../permissions/match.ts';
 import type { Pool } from '../../pool/pool.ts';
@@ -44,7 +44,7 @@ export class AgentSession implements Session {
   readonly channel: ControlChannel;
   readonly ports: ProgramPorts;
   readonly servers: Servers;
-  readonly connectWorld: ConnectWorld;
+  readonly connectWorld: ConnectContext;
   readonly hooks: SessionHooks;
   readonly conversation: Conversation;
   readonly context: SessionContext;
@@ -233,7 +233,7 @@ export class AgentSession implements Session {
       await Promise.all(this.#background);
       await this.hooks.run('SessionEnd', { reason: 'other' }, AbortSignal.timeout(SESSION_END_TIMEOUT_MS));
       await Promise.all([this.servers, this.context.leftOvers].map((it) => it[Symbol.asyncDispose]()));
-      await this.connectWorld.eras?.flush?.();
+      await this.connectWorld.eraCache?.flush?.();
       await this.options.transcript?.[Symbol.asyncDispose]();
       await link.close();
     }

@@ -1,7 +1,7 @@
 import { isRecord } from '../../base/json-value.ts';
 import type { Reply, ServedRequest } from '../../control/channel.ts';
 import { readCallbackHooks } from '../../hooks/session-hooks.ts';
-import { callServer, type Refusal } from '../../mcp/calls/call-tool.ts';
+import { type CallRefusal, callTool } from '../../mcp/calls/call-tool.ts';
 
 import type { ServerEntry } from '../../mcp/connection/connect-context.ts';
 import { sdkEntry } from '../../mcp/servers/server-entry.ts';
@@ -30,7 +30,7 @@ const REQUESTS: ReadonlyMap<string, Serve> = new Map<string, Serve>([
   ['mcp_set_servers', setServers],
   ['mcp_toggle', toggle],
   ['mcp_reconnect', reconnect],
-  ['mcp_call', callTool],
+  ['mcp_call', serveCallTool],
   ['get_context_usage', readContextUsage],
   ['supported_commands', (session) => ({ commands: listCommands(session) })],
   ['end_session', endSession],
@@ -142,7 +142,7 @@ function statusOf({ servers, options }: Session): ServerStatus[] {
 }
 
 /** Calls a tool for the program, without the model: rules do not apply, but a tool that differs from its accepted definition is not called. */
-async function callTool(
+async function serveCallTool(
   session: Session,
   body: Frame,
   { signal }: Pick<ServedRequest, 'signal'>,
@@ -159,20 +159,20 @@ async function callTool(
   const args = tool ? serverArguments(tool.listed.inputSchema, given) : given;
   const whyNot = () => changedTool(session, server);
   const call = { ...server, args: { ...args }, signal, whyNot };
-  return (await callServer(target, call, session.context.journal, session.context.callLimits)) as Frame;
+  return (await callTool(target, call, session.context.journal, session.context.callLimits)) as Frame;
 }
 
 /** The error of a call to a changed tool. */
 function changedTool(
   { servers, context }: Session,
   { server: name, tool }: { readonly server: string; readonly tool: string },
-): Refusal | undefined {
+): CallRefusal | undefined {
   const server = servers.all.get(name);
   const listed = servers.target(name)?.tool(tool);
   const change = server && listed && context.pins.changeOf(name, server, listed);
   if (!change?.before && !change?.isNew) return undefined;
   const fault = `tool ${JSON.stringify(tool)} is not what was accepted: ${change.text}; nothing was sent; ${context.pins.remedyOf(change)}`;
-  return { code: 'tool-changed', fault };
+  return { code: 'tool-changed', detail: fault };
 }
 
 function readContextUsage(session: Session): Frame {

@@ -4,7 +4,7 @@ import type { ControlChannel } from '../../control/channel.ts';
 import type { HookEffect } from '../../hooks/hook-effect.ts';
 import type { SessionHooks } from '../../hooks/session-hooks.ts';
 import type { ServerEntry } from '../../mcp/connection/connect-context.ts';
-import type { ServerAnswer, ServerOffer } from '../../mcp/connection/server-requests.ts';
+import type { ClientFeatures, RequestHandler } from '../../mcp/connection/server-requests.ts';
 import type { Usage, UserBlock } from '../../protocol/agent-message.ts';
 import { MessageCollector } from '../models/message-collector.ts';
 import type { Model, ModelMessage } from '../models/model.ts';
@@ -25,16 +25,16 @@ export function serverRequestHandlers(
   server: string,
   entry: ServerEntry,
   deps: ServerRequestDeps,
-): ServerOffer {
-  const answers: Record<string, ServerAnswer> = {
+): ClientFeatures {
+  const answers: Record<string, RequestHandler> = {
     'elicitation/create': (params, signal) => elicit(server, params, deps, signal),
     'roots/list': async () => ({ roots: [{ uri: pathToFileURL(deps.cwd).href, name: 'workspace' }] }),
   };
   const capabilities = { elicitation: { form: {}, url: {} }, roots: {} };
-  if (entry.type !== 'sdk') return { capabilities, answers };
+  if (entry.type !== 'sdk') return { capabilities, handlers: answers };
   return {
     capabilities: { ...capabilities, sampling: {} },
-    answers: { ...answers, 'sampling/createMessage': (params, signal) => sample(params, deps, signal) },
+    handlers: { ...answers, 'sampling/createMessage': (params, signal) => sample(params, deps, signal) },
   };
 }
 

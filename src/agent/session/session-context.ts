@@ -3,7 +3,7 @@ import type { ControlAnswer, ControlChannel } from '../../control/channel.ts';
 import { spawnShell } from '../../hooks/command-hook.ts';
 import { SessionHooks } from '../../hooks/session-hooks.ts';
 import { memoryJournal } from '../../mcp/calls/journal.ts';
-import type { ConnectWorld, SdkPort } from '../../mcp/connection/connect-context.ts';
+import type { ConnectContext, SdkPort } from '../../mcp/connection/connect-context.ts';
 import { Features } from '../../mcp/features/features.ts';
 import type { Asker } from '../../permissions/ask.ts';
 import { matchesCall } from '../../permissions/match.ts';
@@ -87,12 +87,12 @@ export function createConnectDeps(
     readonly channel: ControlChannel;
     addUsage(model: string, usage: Usage): void;
   },
-): ConnectWorld {
+): ConnectContext {
   return {
     ...connect,
     openPort: (server) => session.ports.open(server),
-    onRefused: (server, message) => note?.(`MCP server "${server}": ${message}`),
-    offerTo: (server, entry) =>
+    onRequestRefused: (server, message) => note?.(`MCP server "${server}": ${message}`),
+    clientFeatures: (server, entry) =>
       serverRequestHandlers(server, entry, {
         channel: () => session.channel,
         hooks: session.hooks,

@@ -1,7 +1,7 @@
 import type { HookEffect } from '../../hooks/hook-effect.ts';
 import type { RegisteredHook } from '../../hooks/match-hooks.ts';
 import type { SessionHooks } from '../../hooks/session-hooks.ts';
-import type { ConnectWorld, ServerEntry } from '../../mcp/connection/connect-context.ts';
+import type { ConnectContext, ServerEntry } from '../../mcp/connection/connect-context.ts';
 import type { Servers } from '../../mcp/servers/servers.ts';
 import type { Asker } from '../../permissions/ask.ts';
 import type { Workspace } from '../../permissions/path.ts';
@@ -29,7 +29,7 @@ export type Session = {
   readonly servers: Servers;
   /** Passes on messages from servers in the program. */
   readonly ports: { deliver(server: string, message: unknown): void };
-  readonly connectWorld: ConnectWorld;
+  readonly connectWorld: ConnectContext;
   readonly hooks: SessionHooks;
   readonly conversation: Conversation;
   readonly context: SessionContext;
@@ -82,7 +82,7 @@ export type SessionOptions = {
   readonly configured?: ConfiguredNames;
   /** Default time limits of calls; a limit of the call or of the server's entry wins. */
   readonly callLimits?: { readonly callTimeoutMs?: number; readonly idleTimeoutMs?: number };
-  readonly connect: Omit<ConnectWorld, 'openPort' | 'offerTo'>;
+  readonly connect: Omit<ConnectContext, 'openPort' | 'offerTo'>;
   /** The environment of shell commands of tools and hooks; by default `connect.env`. */
   readonly shellEnv?: Readonly<Record<string, string | undefined>>;
   readonly includePartialMessages?: boolean;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { within } from '../../base/async/timers.ts';
-import type { ConnectWorld } from '../../mcp/connection/connect-context.ts';
+import type { ConnectContext } from '../../mcp/connection/connect-context.ts';
 import { Features } from '../../mcp/features/features.ts';
 import { Servers } from '../../mcp/servers/servers.ts';
 import { type Division, sayDeferred } from '../../pool/disclosure.ts';
@@ -21,7 +21,7 @@ import { runAgent } from './run-agent.ts';
 export type SubAgentDeps = {
   readonly session: SessionContext;
   readonly definitions: Readonly<Record<string, AgentDefinition>>;
-  readonly connect: ConnectWorld;
+  readonly connect: ConnectContext;
   /** The model of the delegating agent. */
   modelName(): string;
   /** Reports what a sub-agent does to the program, under the call that started it. */
@@ -51,7 +51,7 @@ export async function runSubAgent(
     session.note(`MCP server "${server}" of the sub-agent ${type}: ${message}`);
   await using ownServers = new Servers(deps.connect, {
     onWarning,
-    dialLimits: session.servers.subAgentDials,
+    connectLimits: session.servers.subAgentConnectLimits,
   });
   const ownEntries = definition.mcpServers?.filter((it) => typeof it !== 'string') ?? [];
   for (const entries of ownEntries) ownServers.add(entries, 'dynamic');

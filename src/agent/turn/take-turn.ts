@@ -34,9 +34,9 @@ export async function takeTurn(
   const startedAt = performance.now();
   const { signal } = turn;
   // Counted from the start of connecting: a server that hangs delays the first turn only.
-  const waitMs = CONNECT_WAIT_MS - (startedAt - session.servers.dialledAt);
+  const waitMs = CONNECT_WAIT_MS - (startedAt - session.servers.lastConnectAt);
   if (waitMs > 0) await within(waitMs, session.servers.offered(), signal);
-  await within(RECONNECT_WAIT_MS, session.servers.wake(), signal);
+  await within(RECONNECT_WAIT_MS, session.servers.retryFailed(), signal);
   session.emit(initMessage(initFacts(session)));
   announceCommands(session);
   const prompt = await preparePrompt(session, given, signal);

@@ -3,7 +3,7 @@ import { isCredentialName } from '../../base/text/redact.ts';
 import type { ExpandedEntry, ServerEntry } from '../../mcp/connection/connect-context.ts';
 import { isNamedCredential } from '../../mcp/connection/secrets.ts';
 import { HostError } from '../../mcp/errors/host-error.ts';
-import { usableEntry } from '../../mcp/servers/server-entry.ts';
+import { validateEntry } from '../../mcp/servers/server-entry.ts';
 import { isInherited } from '../../mcp/transports/stdio/server-environment.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { type ExternalServerEntry, externalEntryFault } from '../../protocol/server-entry.ts';
@@ -143,7 +143,7 @@ export function makeExpander({ env, secrets, literal }: ExpanderWorld) {
   };
   return (server: string, entry: ServerEntry): ExpandedEntry => {
     if (!isRecord(entry) || entry.type === 'sdk' || literal?.(server) === true)
-      return { entry: usableEntry(server, entry), secrets: [] };
+      return { entry: validateEntry(server, entry), secrets: [] };
     const expanded = expandEntry(entry, lookup);
     if (expanded.kind === 'expanded') return expanded;
     throw new HostError('bad-config', server, expanded.faults.join('; '), { hasRun: 'no' });

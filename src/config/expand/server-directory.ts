@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import type { Apart } from '../../mcp/connection/connect-context.ts';
+import type { Isolation } from '../../mcp/connection/connect-context.ts';
 import { HostError } from '../../mcp/errors/host-error.ts';
 import type { ExternalServerEntry } from '../../protocol/server-entry.ts';
 import type { Configuration } from '../configuration.ts';
@@ -54,7 +54,7 @@ export function keepApart(
   written: Pick<WrittenServer, 'name' | 'scope' | 'path'>,
   given: ExternalServerEntry,
   { world, root = world.cwd }: Situation,
-): { readonly entry: ExternalServerEntry; readonly apart: Apart } {
+): { readonly entry: ExternalServerEntry; readonly apart: Isolation } {
   const entry = resolvePaths(written, given, { world });
   const own = serverDirectory(world.home, written.name);
   const cwd = 'cwd' in entry && entry.cwd ? entry.cwd : prepared(written.name, own, { world, root });

@@ -1,5 +1,5 @@
 import { shellWord, shellWords } from '../../base/text/display-text.ts';
-import { isChosen } from '../../mcp/discovery/tool-filter.ts';
+import { isIncluded } from '../../mcp/discovery/tool-filter.ts';
 import { removingRule, type ToolRef } from '../../permissions/match.ts';
 import { type Rule, ruleText } from '../../permissions/rule.ts';
 
@@ -152,8 +152,8 @@ function offeredOf(
 function leavingOut({ entry }: ConfiguredServer, tool: string): 'includeTools' | 'excludeTools' | undefined {
   if (!entry) return undefined;
   const { includeTools, excludeTools } = entry;
-  if (excludeTools && !isChosen(tool, { excludeTools })) return 'excludeTools';
-  return includeTools && !isChosen(tool, { includeTools }) ? 'includeTools' : undefined;
+  if (excludeTools && !isIncluded(tool, { excludeTools })) return 'excludeTools';
+  return includeTools && !isIncluded(tool, { includeTools }) ? 'includeTools' : undefined;
 }
 
 function namingOf(server: string, tool: string, name: string): string {

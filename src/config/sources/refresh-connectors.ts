@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Dispatcher } from 'undici';
 import { isRecord } from '../../base/json-value.ts';
-import { NETWORK_FAULTS } from '../../mcp/errors/classify-failure.ts';
+import { NETWORK_ERRORS } from '../../mcp/errors/classify-failure.ts';
 import { checkProxy } from '../../mcp/transports/http/open-http.ts';
 import { proxyFor } from '../../mcp/transports/http/proxy.ts';
 import { VERIFIED } from '../../mcp/transports/http/tls-options.ts';
@@ -207,7 +207,7 @@ function faultOf(cause: unknown): string {
     return 'its "headers" cannot be sent; look for line breaks in their values';
   if (code === 'bad-config') return 'the environment names a proxy that cannot be used';
   if (typeof code !== 'string') return 'it could not be asked';
-  return NETWORK_FAULTS[code]?.fault ?? `it could not be reached (${code})`;
+  return NETWORK_ERRORS[code]?.fault ?? `it could not be reached (${code})`;
 }
 
 function failed(fault: string): ConnectorAnswer {

@@ -1,6 +1,6 @@
 import type { CallToolResult, ToolAnnotations } from '../../protocol/mcp.ts';
 import { isTrustedEntry } from '../connection/connect-context.ts';
-import type { CallOptions } from '../connection/connection.ts';
+import type { RequestOptions } from '../connection/connection.ts';
 import { HostError, type HostErrorCode } from '../errors/host-error.ts';
 import type { CallTarget } from '../servers/call-target.ts';
 import type { CallOutcome, Journal } from './journal.ts';
@@ -14,27 +14,27 @@ export type ToolCall = {
   readonly args: Record<string, unknown>;
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: CallOptions['onProgress'] | undefined;
+  readonly onProgress?: RequestOptions['onProgress'] | undefined;
   readonly meta?: Record<string, unknown> | undefined;
   /** Asked before each attempt: why the call must not be sent, as text or as the error the call ends with. */
-  readonly whyNot?: (() => string | Refusal | undefined) | undefined;
+  readonly refusal?: (() => string | CallRefusal | undefined) | undefined;
 };
 
 /** Why a call is not sent: code and detail of its error. */
-export type Refusal = { readonly code: HostErrorCode; readonly fault: string };
+export type CallRefusal = { readonly code: HostErrorCode; readonly detail: string };
 
 /**
  * Calls a tool within the time limits that the call, the server's entry and the host set, and journals the call.
  * Rejects as `retryingRequest` does; the error says whether the call may have run.
  */
-export async function callServer(
+export async function callTool(
   target: CallTarget,
   call: ToolCall,
   journal: Journal,
   host: LimitSources['host'] = {},
 ): Promise<Partial<CallToolResult>> {
   const { server, tool, args, timeoutMs, signal, onProgress, meta } = call;
-  if (!target.isChosen(tool)) {
+  if (!target.isIncluded(tool)) {
     const detail = `its entry leaves out the tool ${JSON.stringify(tool)}; change "includeTools" or "excludeTools" to use it`;
     throw new HostError('excluded', server, detail, { hasRun: 'no' });
   }
@@ -55,7 +55,7 @@ export async function callServer(
       ...(meta && { meta }),
       mayRepeat: () => mayRepeat(target.tool(tool)?.annotations, isTrustedEntry(target.entry)),
       beforeSend(lost) {
-        const why = call.whyNot?.();
+        const why = call.refusal?.();
         if (why === undefined) return journal.sent(record);
         if (lost) outcome = 'lost';
         throw unsentError(server, why, lost);
@@ -96,11 +96,11 @@ function lostError(failure: HostError, tool: string): HostError {
 }
 
 /** The call is refused before it is sent; `lost` is an earlier attempt that may have run. */
-function unsentError(server: string, why: string | Refusal, lost: HostError | undefined): HostError {
-  const { code, fault } = typeof why === 'string' ? { code: 'unknown-tool' as const, fault: why } : why;
-  if (lost) return new HostError(code, server, `${fault}; ${MAY_HAVE_RUN}`, { cause: lost });
+function unsentError(server: string, why: string | CallRefusal, lost: HostError | undefined): HostError {
+  const { code, detail } = typeof why === 'string' ? { code: 'unknown-tool' as const, detail: why } : why;
+  if (lost) return new HostError(code, server, `${detail}; ${MAY_HAVE_RUN}`, { cause: lost });
   const rest = typeof why === 'string' ? '; nothing was sent: call it again to have it decided anew' : '';
-  return new HostError(code, server, fault + rest, { hasRun: 'no' });
+  return new HostError(code, server, detail + rest, { hasRun: 'no' });
 }
 
 const MAY_HAVE_RUN =

@@ -2,19 +2,19 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs } from '../../base/async/backoff.ts';
 import { startTimer } from '../../base/async/timers.ts';
 import { AbortError } from '../../protocol/sdk-error.ts';
-import type { CallOptions, Connection } from '../connection/connection.ts';
+import type { Connection, RequestOptions } from '../connection/connection.ts';
 import { HostError } from '../errors/host-error.ts';
 import type { CallTarget } from '../servers/call-target.ts';
 import type { TimeLimits } from './time-limits.ts';
 
 /** A request to a server whose connection may be lost, or still be made, while the request is pending. */
-export type RetryingRequest<T> = Pick<CallOptions, 'onProgress' | 'meta'> & {
+export type RetryingRequest<T> = Pick<RequestOptions, 'onProgress' | 'meta'> & {
   readonly server: string;
   /** What timeout messages name, such as `tool "search"` or `reading file:///a`. */
   readonly subject: string;
   readonly limits: TimeLimits;
   readonly signal?: AbortSignal | undefined;
-  send(connection: Connection, options: CallOptions & { readonly timeoutMs: number }): Promise<T>;
+  send(connection: Connection, options: RequestOptions & { readonly timeoutMs: number }): Promise<T>;
   /** Whether sending it twice does no harm; asked after an attempt that may have run. */
   mayRepeat(): boolean;
   /** Runs before each attempt; throws if the request must not be sent. `lost` is an attempt that may have run. */
@@ -52,8 +52,8 @@ export async function retryingRequest<T>(target: CallTarget, request: RetryingRe
         hasRun,
         retryAfterMs,
         remainingMs: deadline - performance.now(),
-        isReconnecting: !target.holds(connection),
-        isForgottenAgain: failure.code === 'session-lost' && sessionsLost > 1,
+        isReconnecting: !target.isCurrent(connection),
+        isSessionLostAgain: failure.code === 'session-lost' && sessionsLost > 1,
         mayRepeat: request.mayRepeat(),
       });
       if (step.kind === 'give-up') {
@@ -90,7 +90,7 @@ export function timeoutError(
 function attemptOptions(
   { limits, signal, onProgress, meta }: RetryingRequest<unknown>,
   timeoutMs: number,
-): CallOptions & { readonly timeoutMs: number } {
+): RequestOptions & { readonly timeoutMs: number } {
   return {
     timeoutMs,
     ...(limits.idleMs !== undefined && { idleTimeoutMs: limits.idleMs }),
@@ -109,7 +109,7 @@ async function connectedBy(
   const timer = startTimer(deadline - performance.now(), () => over.abort());
   const signal = request.signal ? AbortSignal.any([request.signal, over.signal]) : over.signal;
   try {
-    return await dialled(target, signal);
+    return await waitForConnection(target, signal);
   } catch (failure) {
     if (!over.signal.aborted || request.signal?.aborted) throw failure;
     throw timeoutError(request, 'total', ' while its server was being dialled');
@@ -119,14 +119,14 @@ async function connectedBy(
 }
 
 /** Waits for a connection; if the server asked for a short pause, waits for that once. */
-export async function dialled(target: CallTarget, signal: AbortSignal): Promise<Connection> {
+export async function waitForConnection(target: CallTarget, signal: AbortSignal): Promise<Connection> {
   try {
-    return await target.connected(signal);
+    return await target.connect(signal);
   } catch (failure) {
     const pauseMs = failure instanceof HostError ? failure.retryAfterMs : undefined;
     if (pauseMs === undefined || pauseMs > MAX_PAUSE_MS) throw failure;
     await pause(pauseMs, signal);
-    return target.connected(signal);
+    return target.connect(signal);
   }
 }
 
@@ -148,7 +148,7 @@ export type FailedAttempt = {
   /** Pause that the server asked for. */
   readonly retryAfterMs?: number | undefined;
   /** The server dropped the session for the second time during this request. */
-  readonly isForgottenAgain?: boolean;
+  readonly isSessionLostAgain?: boolean;
   /** A new connection is being made already, so no pause is needed here. */
   readonly isReconnecting: boolean;
   /** Time left for the request. */
@@ -175,7 +175,7 @@ export function afterFailure(failed: FailedAttempt): NextStep {
   const mayHaveRun = hasRun === 'maybe';
   const giveUp: NextStep = { kind: 'give-up', mayHaveRun: mayHaveRun && isTerminal };
   if (!isTerminal) return giveUp;
-  if (failed.isForgottenAgain || attempt >= (mayHaveRun ? 2 : MAX_ATTEMPTS)) return giveUp;
+  if (failed.isSessionLostAgain || attempt >= (mayHaveRun ? 2 : MAX_ATTEMPTS)) return giveUp;
   if (mayHaveRun && !failed.mayRepeat) return giveUp;
   const asked = failed.retryAfterMs ?? 0;
   const afterMs = Math.max(

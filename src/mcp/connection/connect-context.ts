@@ -2,7 +2,7 @@ import type { Implementation, JSONRPCMessage, Transport } from '@modelcontextpro
 import type { ListedTool } from '../../protocol/mcp.ts';
 import type { ExternalServerEntry, ToolPolicy } from '../../protocol/server-entry.ts';
 import type { Secrets } from './secrets.ts';
-import type { QuestionLimiter, ServerOffer } from './server-requests.ts';
+import type { ClientFeatures, RequestLimiter } from './server-requests.ts';
 
 /** A server in the program that drives the host. */
 export type SdkServerEntry = {
@@ -47,11 +47,11 @@ export type ExpandedEntry = {
   /** Those of them that are credentials, which are masked in everything the server sends. */
   readonly credentials?: readonly string[];
   /** Set for a server whose processes must not load code of the project: they run elsewhere. */
-  readonly apart?: Apart;
+  readonly isolation?: Isolation;
 };
 
 /** Where processes of a server run that are kept apart from a project. */
-export type Apart = { readonly cwd: string; readonly project: string };
+export type Isolation = { readonly cwd: string; readonly project: string };
 
 /** What a warning about a server is about, for programs that do more than show its message. */
 export type WarningSubject =
@@ -67,7 +67,7 @@ export type WarningSubject =
     };
 
 /** What connecting takes from its surroundings. */
-export type ConnectWorld = {
+export type ConnectContext = {
   /** Where the few variables come from that a server process inherits. */
   env: Readonly<Record<string, string | undefined>>;
   /** Where server processes run; by default where the host does. */
@@ -75,25 +75,25 @@ export type ConnectWorld = {
   connectTimeoutMs: number;
   clientInfo: Implementation;
   /** What a server may ask of us, and who answers; nothing by default. */
-  offerTo?: (server: string, entry: ServerEntry) => ServerOffer;
+  clientFeatures?: (server: string, entry: ServerEntry) => ClientFeatures;
   /** The way to an in-process server; without it there are none. */
   openPort?: (server: string) => SdkPort;
   /** Hears each line a server process writes to stderr. */
   onStderr?: (server: string, line: string) => void;
   /** Hears of what a server sent that is no message of the protocol; nothing else comes of it. */
-  onNoise?: (server: string, what: string, subject?: WarningSubject) => void;
+  onUnexpectedOutput?: (server: string, what: string, subject?: WarningSubject) => void;
   /** Hears that a server asked people or the model more often than it may; not each time. */
-  onRefused?: (server: string, message: string) => void;
+  onRequestRefused?: (server: string, message: string) => void;
   /** What each server has asked so far, by its name; without it every connection begins anew. */
-  questionLimiters?: Map<string, QuestionLimiter>;
+  requestLimiters?: Map<string, RequestLimiter>;
   /** Hears what a server logs by the protocol. */
   onLog?: (server: string, entry: ServerLog) => void;
   /** Which era each server turned out to speak; by default it is asked at every dial. */
-  eras?: EraMemory;
+  eraCache?: EraCache;
   /** Keys, as `eras` has them, of processes that ended with the probe unanswered and for another reason as it seems: the next dial leaves the probe out. */
-  probeSuspects?: Set<string>;
+  skipProbeOnce?: Set<string>;
   /** What each server listed when it was last there; by default nobody knows. */
-  catalogue?: CatalogueStore;
+  toolCache?: ToolCache;
   /** Longest message taken from a server whose entry does not say; by default 16 MiB. */
   maxFrameBytes?: number;
   /** Puts in what an entry refers to, at each dial; throws a `HostError`. By default entries are taken as they are. */
@@ -106,20 +106,20 @@ export type ConnectWorld = {
 export type ServerLog = { level: string; logger?: string; data: unknown };
 
 /** What a server was found to speak, and, if it is the stateless protocol, what it said of itself. */
-export type EraVerdict =
+export type KnownEra =
   | { readonly era: 'legacy' }
   | { readonly era: 'modern'; readonly discover: Readonly<Record<string, unknown>> };
 
 /** Remembers eras by what makes a server the same one: a key made of its entry. */
-export type EraMemory = {
-  recall(key: string): EraVerdict | undefined;
-  remember(key: string, verdict: EraVerdict | undefined): void;
+export type EraCache = {
+  recall(key: string): KnownEra | undefined;
+  remember(key: string, verdict: KnownEra | undefined): void;
   /** Writes now what is still to be written, where anything is. */
   flush?(): Promise<void>;
 };
 
 /** Remembers the tools of servers, by keys as eras have: they stand in until the server itself has listed them. */
-export type CatalogueStore = {
+export type ToolCache = {
   /** Without annotations: what nobody has verified carries no trust. Never rejects. */
   recall(key: string): Promise<readonly ListedTool[] | undefined>;
   remember(key: string, tools: readonly ListedTool[]): void;
@@ -145,4 +145,4 @@ export type Dialed = {
 };
 
 /** Makes the transport for an entry; nothing runs before the transport is started. */
-export type Dial<Entry> = (name: string, entry: Entry, world: ConnectWorld) => Promise<Dialed>;
+export type Dial<Entry> = (name: string, entry: Entry, context: ConnectContext) => Promise<Dialed>;

@@ -1,16 +1,16 @@
 import { AbortError } from '../../protocol/sdk-error.ts';
 import { isRpcError, readFailure } from '../errors/classify-failure.ts';
-import { explainConnect, sayStage } from '../errors/connect-failure.ts';
+import { classifyConnectFailure, describeTimeout } from '../errors/connect-failure.ts';
 import { HostError } from '../errors/host-error.ts';
 import {
-  leastEnvironment,
   type MissingVariable,
   missingVariable,
+  serverEnvironment,
 } from '../transports/stdio/server-environment.ts';
 import { alternatives } from '../transports/transports.ts';
-import type { ConnectWorld, EraVerdict, ServerEntry } from './connect-context.ts';
+import type { ConnectContext, KnownEra, ServerEntry } from './connect-context.ts';
 import type { Connection } from './connection.ts';
-import { Attempt, establish, type Traces } from './establish.ts';
+import { type AttemptTraces, ConnectAttempt, establish } from './establish.ts';
 import { eraKey } from './protocol-era.ts';
 import { Secrets } from './secrets.ts';
 import type { Wire } from './wire.ts';
@@ -19,32 +19,32 @@ import type { Wire } from './wire.ts';
 export async function connect(
   name: string,
   entry: ServerEntry,
-  world: ConnectWorld,
+  context: ConnectContext,
   signal: AbortSignal,
 ): Promise<Connection> {
-  using attempt = new Attempt(connectTimeoutOf(entry, world), signal);
-  const traces: Traces = {};
-  const { secrets = new Secrets() } = world;
+  using attempt = new ConnectAttempt(connectTimeoutOf(entry, context), signal);
+  const traces: AttemptTraces = {};
+  const { secrets = new Secrets() } = context;
   secrets.addEntry(entry);
-  const own = { ...world, secrets };
+  const own = { ...context, secrets };
   let first: HostError | undefined;
   for (const candidate of alternatives(entry)) {
     try {
-      return await inItsEra(name, candidate, own, attempt, traces);
+      return await connectInKnownEra(name, candidate, own, attempt, traces);
     } catch (failure) {
       if (signal.aborted) throw new AbortError(`Connecting to "${name}" was aborted`, { cause: failure });
-      if (attempt.signal.aborted) throw tooLate(name, attempt.limitMs, traces, failure);
-      const fault = explainConnect(name, failure, {
+      if (attempt.signal.aborted) throw timeoutError(name, attempt.limitMs, traces, failure);
+      const detail = classifyConnectFailure(name, failure, {
         isProcess: 'command' in candidate,
         isUnanswered: traces.wire?.unanswered !== undefined,
         stderr: traces.dialed?.stderr() ?? [],
-        missing: missingOf(candidate, traces.dialed?.stderr() ?? [], world),
+        missing: missingOf(candidate, traces.dialed?.stderr() ?? [], context),
         secrets,
       });
       // What the first way met with is what a person should look at, unless the second leads to a sign-in.
-      if (first && fault.code !== 'unauthorized') throw first;
-      if (first || !isAnotherWay(failure)) throw fault;
-      first = fault;
+      if (first && detail.code !== 'unauthorized') throw first;
+      if (first || !mayBeOldSse(failure)) throw detail;
+      first = detail;
     }
   }
   throw first ?? new HostError('bad-config', name, 'there is no way to reach it; check its entry');
@@ -53,91 +53,99 @@ export async function connect(
 function missingOf(
   entry: ServerEntry,
   stderr: readonly string[],
-  { env }: ConnectWorld,
+  { env }: ConnectContext,
 ): MissingVariable | undefined {
   if (!('command' in entry)) return undefined;
-  return missingVariable(stderr, { given: leastEnvironment(env, entry, process.platform), host: env });
+  return missingVariable(stderr, { given: serverEnvironment(env, entry, process.platform), host: env });
 }
 
 /** Dials as the server was found to speak before, and once more if that turns out to be wrong or the probe ended it. */
-async function inItsEra(
+async function connectInKnownEra(
   name: string,
   entry: ServerEntry,
-  world: ConnectWorld,
-  attempt: Attempt,
-  traces: Traces,
+  context: ConnectContext,
+  attempt: ConnectAttempt,
+  traces: AttemptTraces,
 ): Promise<Connection> {
-  const key = eraKey(entry, world.cwd);
-  const remember = (verdict: EraVerdict | undefined) => {
-    if (key !== undefined) world.eras?.remember(key, verdict);
+  const key = eraKey(entry, context.cwd);
+  const remember = (verdict: KnownEra | undefined) => {
+    if (key !== undefined) context.eraCache?.remember(key, verdict);
   };
-  const dialAs = async (known: EraVerdict | undefined): Promise<Connection> => {
+  const dialAs = async (known: KnownEra | undefined): Promise<Connection> => {
     delete traces.wire;
-    const connection = await establish(name, entry, world, known, attempt, traces);
-    remember(verdictOf(connection, traces));
+    const connection = await establish(name, entry, context, known, attempt, traces);
+    remember(eraOf(connection, traces));
     return connection;
   };
-  const isSuspected = key !== undefined && world.probeSuspects?.delete(key) === true;
-  const recalled = key === undefined ? undefined : world.eras?.recall(key);
+  const isSuspected = key !== undefined && context.skipProbeOnce?.delete(key) === true;
+  const recalled = key === undefined ? undefined : context.eraCache?.recall(key);
   const known = isSuspected ? LEGACY : recalled;
   try {
     return await dialAs(known);
   } catch (failure) {
-    const verdict = redialAs({ failure, known, wire: traces.wire });
+    const verdict = eraForRetry({ failure, known, wire: traces.wire });
     // One that has no time left is not dialled now; but the next dial need not fail of the same.
     if (attempt.signal.aborted && verdict !== undefined)
       remember(verdict === 'unknown' ? undefined : verdict);
-    if (attempt.signal.aborted || verdict === undefined || !isOpenEra(entry)) throw failure;
+    if (attempt.signal.aborted || verdict === undefined || !isEraUnset(entry)) throw failure;
     // It said why it ended, and nothing of the probe: that is reported now, and the next dial does without the probe.
-    if (key !== undefined && world.probeSuspects && isStartFailure(traces.dialed?.stderr() ?? [])) {
-      world.probeSuspects.add(key);
+    if (key !== undefined && context.skipProbeOnce && isStartFailure(traces.dialed?.stderr() ?? [])) {
+      context.skipProbeOnce.add(key);
       throw failure;
     }
     return dialAs(verdict === 'unknown' ? undefined : verdict);
   }
 }
 
-const LEGACY: EraVerdict = { era: 'legacy' };
+const LEGACY: KnownEra = { era: 'legacy' };
 
 /** Whether the entry leaves the era to us. */
-function isOpenEra(entry: ServerEntry): boolean {
+function isEraUnset(entry: ServerEntry): boolean {
   return !('era' in entry) || entry.era === undefined || entry.era === 'auto';
 }
 
-function verdictOf({ era }: Connection, { wire }: Traces): EraVerdict {
+function eraOf({ era }: Connection, { wire }: AttemptTraces): KnownEra {
   if (wire?.lateDiscovery)
     return { era: 'modern', discover: { supportedVersions: wire.lateDiscovery.supportedVersions } };
   return era === 'modern' ? { era, discover: {} } : { era };
 }
 
 /** Time limit of one attempt, from dialling to the first list of tools. */
-export function connectTimeoutOf(entry: ServerEntry, world: Pick<ConnectWorld, 'connectTimeoutMs'>): number {
-  return ('connectTimeoutMs' in entry ? entry.connectTimeoutMs : undefined) ?? world.connectTimeoutMs;
+export function connectTimeoutOf(
+  entry: ServerEntry,
+  context: Pick<ConnectContext, 'connectTimeoutMs'>,
+): number {
+  return ('connectTimeoutMs' in entry ? entry.connectTimeoutMs : undefined) ?? context.connectTimeoutMs;
 }
 
 /** Whether something answered there, but not by streamable HTTP. */
-function isAnotherWay(failure: unknown): boolean {
+function mayBeOldSse(failure: unknown): boolean {
   const { status, code } = readFailure(failure);
-  return OTHER_WAY.has(status) || code === 'CLIENT_HTTP_UNEXPECTED_CONTENT' || code === 'bad-answer';
+  return SSE_STATUSES.has(status) || code === 'CLIENT_HTTP_UNEXPECTED_CONTENT' || code === 'bad-answer';
 }
 
-const OTHER_WAY: ReadonlySet<number | undefined> = new Set([400, 404, 405]);
+const SSE_STATUSES: ReadonlySet<number | undefined> = new Set([400, 404, 405]);
 
-function tooLate(name: string, limitMs: number, { wire, dialed }: Traces, cause: unknown): HostError {
-  const fault = sayStage(limitMs, wire, dialed?.stderr() ?? []);
-  return new HostError('timeout', name, fault, { cause, hasRun: 'no' });
+function timeoutError(
+  name: string,
+  limitMs: number,
+  { wire, dialed }: AttemptTraces,
+  cause: unknown,
+): HostError {
+  const detail = describeTimeout(limitMs, wire, dialed?.stderr() ?? []);
+  return new HostError('timeout', name, detail, { cause, hasRun: 'no' });
 }
 
 /** How far a dial came that failed. */
-type FailedDial = {
+type FailedAttempt = {
   readonly failure: unknown;
   /** What was known of its era before. */
-  readonly known: EraVerdict | undefined;
+  readonly known: KnownEra | undefined;
   readonly wire: Pick<Wire, 'isProcessLike' | 'isProbeUnanswered' | 'lateDiscovery'> | undefined;
 };
 
 /** What the server is taken for when it is dialled once more; undefined if that would not help. */
-export function redialAs({ failure, known, wire }: FailedDial): EraVerdict | 'unknown' | undefined {
+export function eraForRetry({ failure, known, wire }: FailedAttempt): KnownEra | 'unknown' | undefined {
   if (known?.era === 'legacy') return isRefusal(failure) ? 'unknown' : undefined;
   // A server on the network that ignores the probe may answer an older client.
   if (!wire?.isProcessLike) return wire?.isProbeUnanswered && isTimeout(failure) ? LEGACY : undefined;
@@ -156,8 +164,8 @@ function isTimeout(failure: unknown): boolean {
  * about what it was asked. Such a process is not started again at once, since that would only delay the report.
  */
 export function isStartFailure(lines: readonly string[]): boolean {
-  const said = lines.filter((line) => line.trim() !== '' && !ENDING.test(line));
-  return said.length > 0 && !said.some((line) => AFTER_START.some((words) => words.test(line)));
+  const reasons = lines.filter((line) => line.trim() !== '' && !ENDING.test(line));
+  return reasons.length > 0 && !reasons.some((line) => AFTER_START.some((text) => text.test(line)));
 }
 
 /** How the process ended, as the transport notes it. */

@@ -1,14 +1,14 @@
 import type { Client, Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { Scope } from '../../base/async/scope.ts';
 import type { CallToolResult } from '../../protocol/mcp.ts';
-import type { ListKind, Notices } from './notifications.ts';
-import type { CallOptions, Requests } from './requests.ts';
-import type { ServerAnswer } from './server-requests.ts';
-import { ModernRequests } from './stateless-requests.ts';
+import type { ListKind, Notifications } from './notifications.ts';
+import type { RequestOptions, Requests } from './requests.ts';
+import type { RequestHandler } from './server-requests.ts';
+import { StatelessRequests } from './stateless-requests.ts';
 import type { Wire } from './wire.ts';
 
 export type { ListKind } from './notifications.ts';
-export type { CallOptions } from './requests.ts';
+export type { RequestOptions } from './requests.ts';
 
 /** A server that answers: what it says of itself, and what can be asked of it. */
 export type Connection = {
@@ -24,9 +24,9 @@ export type Connection = {
   /** The last lines of the process's stderr, with secrets masked. */
   stderr(): readonly string[];
   /** When its last message came, answers and progress included, by `performance.now()`; 0 if none did. */
-  heardAt(): number;
+  lastMessageAt(): number;
   /** Whether it works on a call: who works may have no time for anything else. */
-  isBusy(): boolean;
+  hasPendingCall(): boolean;
   /** Asks for a sign of life, by what its era has for that; rejects as a call does. */
   ping(signal: AbortSignal): Promise<void>;
   /** One page as the server sent it, unread: one bad tool must not cost the others. */
@@ -35,16 +35,16 @@ export type Connection = {
   callTool(
     name: string,
     args: Record<string, unknown>,
-    options?: CallOptions,
+    options?: RequestOptions,
   ): Promise<Partial<CallToolResult>>;
   /** Any other request; what it gives is as the server sent it, and it rejects as a call does. */
-  ask(method: string, params: Record<string, unknown>, options?: CallOptions): Promise<unknown>;
+  request(method: string, params: Record<string, unknown>, options?: RequestOptions): Promise<unknown>;
   /** Hears of changes of the tools, prompts or resources it offers. */
   onListChanged(listener: (kind: ListKind) => void): () => void;
   /** Hears every notification, known or not, progress of calls excepted. */
-  onNotice?(listener: (method: string, params: Readonly<Record<string, unknown>>) => void): () => void;
+  onNotification?(listener: (method: string, params: Readonly<Record<string, unknown>>) => void): () => void;
   /** Hears that the transport met with something that is nobody's answer: a stream that broke, a process that complains. */
-  onTrouble(listener: () => void): () => void;
+  onTransportError(listener: () => void): () => void;
   /** Hears of the end, whoever brought it about. */
   onClose(listener: () => void): () => void;
   close(): Promise<void>;
@@ -55,8 +55,8 @@ export type Parts = {
   readonly client: Client;
   readonly wire: Wire;
   readonly requests: Requests;
-  readonly notices: Notices;
-  readonly answers: Readonly<Record<string, ServerAnswer>>;
+  readonly notices: Notifications;
+  readonly answers: Readonly<Record<string, RequestHandler>>;
   readonly stderr: () => readonly string[];
   /** What closing it closes. */
   readonly scope: Scope;
@@ -69,7 +69,7 @@ export function connectionOf(name: string, parts: Parts): Connection {
   const { client, wire, requests, notices, answers, stderr, scope } = parts;
   const era = client.getProtocolEra() ?? 'legacy';
   const mirrors = era === 'modern' && wire.hasPerRequestStream;
-  const requester = era === 'modern' ? new ModernRequests(name, requests, { answers, mirrors }) : requests;
+  const requester = era === 'modern' ? new StatelessRequests(name, requests, { answers, mirrors }) : requests;
   let closing: Promise<void> | undefined;
   return {
     name,
@@ -80,22 +80,25 @@ export function connectionOf(name: string, parts: Parts): Connection {
     protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
     mirrorsParams: mirrors,
     stderr,
-    heardAt: () => wire.heardAt,
-    isBusy: () => requests.isBusy,
+    lastMessageAt: () => wire.lastMessageAt,
+    hasPendingCall: () => requests.hasPendingCall,
     async ping(signal) {
-      await requester.ask({ method: era === 'modern' ? 'server/discover' : 'ping', params: {} }, { signal });
+      await requester.request(
+        { method: era === 'modern' ? 'server/discover' : 'ping', params: {} },
+        { signal },
+      );
     },
     listTools: (cursor, signal) =>
-      requester.ask(
+      requester.request(
         { method: 'tools/list', params: cursor === undefined ? {} : { cursor } },
         { timeoutMs: LIST_MS, ...(signal && { signal }) },
       ),
     callTool: (tool, args, options = {}) =>
-      requester.ask({ method: 'tools/call', params: { name: tool, arguments: args } }, options),
-    ask: (method, params, options = {}) => requester.ask({ method, params }, options),
+      requester.request({ method: 'tools/call', params: { name: tool, arguments: args } }, options),
+    request: (method, params, options = {}) => requester.request({ method, params }, options),
     onListChanged: notices.listChanged.on,
-    onNotice: notices.all.on,
-    onTrouble: notices.trouble.on,
+    onNotification: notices.all.on,
+    onTransportError: notices.transportError.on,
     onClose: notices.closed.on,
     close() {
       // Whoever comes from now on comes too late, though the transport may take its time to end.

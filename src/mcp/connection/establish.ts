@@ -5,19 +5,19 @@ import { isRecord } from '../../base/json-value.ts';
 
 import { HostError } from '../errors/host-error.ts';
 import { dial } from '../transports/transports.ts';
-import type { ConnectWorld, Dialed, EraVerdict, ServerEntry } from './connect-context.ts';
+import type { ConnectContext, Dialed, KnownEra, ServerEntry } from './connect-context.ts';
 import { type Connection, connectionOf } from './connection.ts';
-import { ListStream, listFilter, Notices } from './notifications.ts';
-import { planEra } from './protocol-era.ts';
+import { ListStream, listFilter, Notifications } from './notifications.ts';
+import { planNegotiation } from './protocol-era.ts';
 import { Requests } from './requests.ts';
-import { limiterOf, readyOffer, type ServerOffer } from './server-requests.ts';
-import { NoiseTeller } from './warnings.ts';
+import { type ClientFeatures, limiterOf, prepareHandlers } from './server-requests.ts';
+import { ThrottledWarnings } from './warnings.ts';
 import { Wire } from './wire.ts';
 
 /** What is left of a dial, whatever came of it. */
-export type Traces = { wire?: Wire; dialed?: Dialed };
+export type AttemptTraces = { wire?: Wire; dialed?: Dialed };
 
-const NOTHING: ServerOffer = { capabilities: {}, answers: {} };
+const NO_FEATURES: ClientFeatures = { capabilities: {}, handlers: {} };
 /** How long a new connection waits until the server listens: what changes before is missed. */
 const LISTEN_MS = 1000;
 
@@ -25,20 +25,24 @@ const LISTEN_MS = 1000;
 export async function establish(
   name: string,
   entry: ServerEntry,
-  world: ConnectWorld,
-  known: EraVerdict | undefined,
-  attempt: Attempt,
-  traces: Traces,
+  context: ConnectContext,
+  known: KnownEra | undefined,
+  attempt: ConnectAttempt,
+  traces: AttemptTraces,
 ): Promise<Connection> {
   await using scope = new Scope();
   attempt.signal.throwIfAborted();
   const { Client } = await import('@modelcontextprotocol/client');
-  const { capabilities, answers } = readyOffer(world.offerTo?.(name, entry) ?? NOTHING);
-  const client = scope.own(new Client(world.clientInfo, { capabilities }), (it) => it.close());
-  const limiter = limiterOf(world, name);
+  const { capabilities, handlers: answers } = prepareHandlers(
+    context.clientFeatures?.(name, entry) ?? NO_FEATURES,
+  );
+  const client = scope.own(new Client(context.clientInfo, { capabilities }), (it) => it.close());
+  const limiter = limiterOf(context, name);
   for (const [method, given] of Object.entries(answers)) {
-    const answer = limiter.limited(method, given, () => (requests.isAsked ? 'call' : 'unsolicited'));
-    client.setRequestHandler(method, { params: ANYTHING }, (params, { mcpReq }) =>
+    const answer = limiter.limited(method, given, () =>
+      requests.hasPendingUserRequest ? 'call' : 'unsolicited',
+    );
+    client.setRequestHandler(method, { params: ANY_PARAMS }, (params, { mcpReq }) =>
       answer(isRecord(params) ? params : {}, mcpReq.signal),
     );
   }
@@ -46,31 +50,31 @@ export async function establish(
   const inCalls = Object.entries(answers).map(
     ([method, answer]) => [method, limiter.limited(method, answer, () => 'call')] as const,
   );
-  const dialed = scope.own(await dial(name, entry, world), (it) => it.close());
+  const dialed = scope.own(await dial(name, entry, context), (it) => it.close());
   traces.dialed = dialed;
-  const wire = new Wire(dialed.transport, world.secrets);
+  const wire = new Wire(dialed.transport, context.secrets);
   traces.wire = wire;
-  const dropped = new NoiseTeller((why) => world.onNoise?.(name, why), world.secrets);
-  wire.onDropped = (why) => dropped.hear(why);
-  const requests = new Requests(name, wire, world.secrets);
-  const notices = new Notices(world.onLog && ((it) => world.onLog?.(name, it)));
-  wire.onOwnMessage = (message) => requests.take(message);
-  wire.onOtherMessage = (message) => notices.hear(message);
-  const plan = planEra(entry, wire.isProcessLike ? 'process' : 'network', known, attempt.limitMs);
+  const dropped = new ThrottledWarnings((why) => context.onUnexpectedOutput?.(name, why), context.secrets);
+  wire.onDropped = (why) => dropped.report(why);
+  const requests = new Requests(name, wire, context.secrets);
+  const notices = new Notifications(context.onLog && ((it) => context.onLog?.(name, it)));
+  wire.onOwnMessage = (message) => requests.receive(message);
+  wire.onOtherMessage = (message) => notices.receive(message);
+  const plan = planNegotiation(entry, wire.isProcessLike ? 'process' : 'network', known, attempt.limitMs);
   client.setVersionNegotiation(plan.negotiation);
-  const options = { signal: attempt.signal, timeout: Math.min(attempt.limitMs, LONGEST_MS) };
+  const options = { signal: attempt.signal, timeout: Math.min(attempt.limitMs, MAX_TIMER_MS) };
   const connected = client.connect(wire, { ...options, ...(plan.prior && { prior: plan.prior }) });
   // Not every step of the client's listens to the signal.
   await Promise.race([connected, attempt.ended]);
-  wire.onTrouble = () => notices.trouble.emit();
+  wire.onTransportError = () => notices.transportError.emit();
   client.onclose = () => {
     requests.end();
     notices.closed.emit();
   };
   if (client.getProtocolEra() === 'modern') {
     // A server of this protocol logs for those who ask for it, each time.
-    const isHeard = world.onLog !== undefined && client.getServerCapabilities()?.logging !== undefined;
-    requests.speakModern(envelopeOf(client, world.clientInfo, capabilities), isHeard ? LOG : {});
+    const wantsLog = context.onLog !== undefined && client.getServerCapabilities()?.logging !== undefined;
+    requests.useStatelessProtocol(envelopeOf(client, context.clientInfo, capabilities), wantsLog ? LOG : {});
     await listen(client, notices, scope, attempt.signal);
   }
   // It may have gone between its greeting and now, when nobody listened yet.
@@ -88,7 +92,7 @@ export async function establish(
   });
 }
 
-const LONGEST_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 const LOG = { 'io.modelcontextprotocol/logLevel': 'info' };
 
 /** What every message of the stateless protocol says of who sends it. */
@@ -100,7 +104,12 @@ function envelopeOf(client: Client, clientInfo: object, clientCapabilities: obje
   };
 }
 
-async function listen(client: Client, notices: Notices, scope: Scope, signal: AbortSignal): Promise<void> {
+async function listen(
+  client: Client,
+  notices: Notifications,
+  scope: Scope,
+  signal: AbortSignal,
+): Promise<void> {
   const filter = listFilter(client.getServerCapabilities() ?? {});
   if (!filter) return;
   const onGap = () => notices.listChanged.emit('all');
@@ -112,7 +121,7 @@ async function listen(client: Client, notices: Notices, scope: Scope, signal: Ab
 }
 
 /** Ends with the caller's signal or its own time, whichever comes first. */
-export class Attempt implements Disposable {
+export class ConnectAttempt implements Disposable {
   readonly limitMs: number;
   readonly #controller = new AbortController();
   readonly #ended = Promise.withResolvers<never>();
@@ -148,7 +157,7 @@ export class Attempt implements Disposable {
   };
 }
 /** A schema that takes what comes: the official client rejects a whole answer for one bad part; whoever asked reads it. */
-const ANYTHING = {
+const ANY_PARAMS = {
   '~standard': {
     version: 1 as const,
     vendor: 'toolplane',

@@ -9,20 +9,20 @@ const NO_ANSWER = 'its answer is neither a result nor an error';
  * many, or an answer of another shape, for nobody's, and whoever asked would wait for ever: it is put right, or fails
  * its request.
  */
-export function tidyMessage(value: unknown): JSONRPCMessage | undefined {
+export function normalizeMessage(value: unknown): JSONRPCMessage | undefined {
   if (!isRecord(value) || value.jsonrpc !== '2.0') return undefined;
-  return tidy(value, readRpc(value)) as JSONRPCMessage | undefined;
+  return normalize(value, readRpc(value)) as JSONRPCMessage | undefined;
 }
 
 /**
  * As `tidyMessage` where nothing but messages can come: one that does not say that it is JSON-RPC is taken all the same.
  */
-export function tidyLoose(value: unknown): JSONRPCMessage | undefined {
-  return tidyMessage(isRecord(value) && value.jsonrpc !== '2.0' ? { ...value, jsonrpc: '2.0' } : value);
+export function normalizeLooseMessage(value: unknown): JSONRPCMessage | undefined {
+  return normalizeMessage(isRecord(value) && value.jsonrpc !== '2.0' ? { ...value, jsonrpc: '2.0' } : value);
 }
 
 /** A value of a server's as text; one that nests too deep has none. */
-export function sayValue(value: unknown): string {
+export function formatValue(value: unknown): string {
   try {
     return JSON.stringify(value) ?? 'nothing';
   } catch {
@@ -30,11 +30,11 @@ export function sayValue(value: unknown): string {
   }
 }
 
-function tidy(value: Record<string, unknown>, read: IncomingRpc): unknown {
+function normalize(value: Record<string, unknown>, read: IncomingRpc): unknown {
   if (read.kind === 'malformed') return withoutAnswer(value);
   // Nobody asks by a number that cannot be written exactly.
   if (read.kind !== 'notification' && !isExact(read.id)) return undefined;
-  if (read.kind === 'response') return tidyResponse(read.id, value);
+  if (read.kind === 'response') return normalizeResponse(read.id, value);
   const { jsonrpc, method, params } = value;
   const wanted = (read.kind === 'request' ? 3 : 2) + (params === undefined ? 0 : 1);
   const tidied = isRecord(params) ? withoutBadMeta(params) : params;
@@ -52,7 +52,7 @@ function isExact(id: unknown): id is RpcId {
   return typeof id === 'string' || Number.isSafeInteger(id);
 }
 
-function tidyResponse(id: RpcId, value: Record<string, unknown>): unknown {
+function normalizeResponse(id: RpcId, value: Record<string, unknown>): unknown {
   const { jsonrpc, result, error } = value;
   if (isRecord(result)) {
     const tidied = withoutBadMeta(result);
@@ -60,7 +60,7 @@ function tidyResponse(id: RpcId, value: Record<string, unknown>): unknown {
   }
   if (!isRecord(error)) return rpcFailure(id, INTERNAL, NO_ANSWER);
   const code = Number.isSafeInteger(error.code) ? (error.code as number) : INTERNAL;
-  const message = typeof error.message === 'string' ? error.message : sayValue(error);
+  const message = typeof error.message === 'string' ? error.message : formatValue(error);
   return rpcFailure(id, code, message, error.data);
 }
 

@@ -8,19 +8,19 @@ import type { ServerLog } from './connect-context.ts';
 export type ListKind = 'tools' | 'prompts' | 'resources' | 'all';
 
 /** What a server says by itself, told apart. */
-export class Notices {
-  readonly listChanged = new Signal<[kind: ListKind]>();
-  readonly all = new Signal<[method: string, params: Readonly<Record<string, unknown>>]>();
-  readonly trouble = new Signal();
-  readonly closed = new Signal();
-  readonly #log = new Signal<[entry: ServerLog]>();
+export class Notifications {
+  readonly listChanged = new Listeners<[kind: ListKind]>();
+  readonly all = new Listeners<[method: string, params: Readonly<Record<string, unknown>>]>();
+  readonly transportError = new Listeners();
+  readonly closed = new Listeners();
+  readonly #log = new Listeners<[entry: ServerLog]>();
 
   constructor(onLog: ((entry: ServerLog) => void) | undefined) {
     if (onLog) this.#log.on(onLog);
   }
 
   /** Hears one message that is no answer; requests are not for us. */
-  hear({ id, method, params: given }: Record<string, unknown>): void {
+  receive({ id, method, params: given }: Record<string, unknown>): void {
     if (id !== undefined || typeof method !== 'string') return;
     const params = isRecord(given) ? given : {};
     const list = LISTS.get(method);
@@ -47,7 +47,7 @@ function readLog({ level, logger, data }: Record<string, unknown>): ServerLog {
 
 const BACKOFF = { firstMs: 250, maxMs: 30_000 };
 /** A stream that lasted so long was a good one: the next is opened soon. */
-const GOOD_MS = 10_000;
+const STABLE_MS = 10_000;
 const METHOD_NOT_FOUND = -32601;
 
 /** Keeps the stream open on which a server of the stateless protocol tells of changed lists. */
@@ -73,7 +73,7 @@ export class ListStream {
       const { closed } = await this.#client.listen(this.#filter, { signal });
       const since = performance.now();
       void closed.then(() => {
-        if (performance.now() - since > GOOD_MS) this.#failures = 0;
+        if (performance.now() - since > STABLE_MS) this.#failures = 0;
         this.#reopen();
       });
       return 'open';
@@ -109,7 +109,7 @@ export function listFilter(capabilities: ServerCapabilities): SubscriptionFilter
   return Object.keys(filter).length > 0 ? filter : undefined;
 }
 /** Something that happens to a connection, for whoever wants to hear of it. */
-export class Signal<Facts extends unknown[] = []> {
+export class Listeners<Facts extends unknown[] = []> {
   readonly #listeners = new Set<(...facts: Facts) => void>();
 
   /** Returns how to stop hearing. */

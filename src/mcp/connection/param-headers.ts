@@ -7,14 +7,14 @@ export type HeaderParam = { readonly path: readonly string[]; readonly header: s
 export function readHeaderParams(schema: unknown): readonly HeaderParam[] | { readonly fault: string } {
   const found: HeaderParam[] = [];
   const names = new Set<string>();
-  const fault = visited(schema, (param) => {
+  const detail = visited(schema, (param) => {
     const name = param.header.toLowerCase();
     if (names.has(name)) return `"${MARK}" names "${param.header}" twice`;
     names.add(name);
     found.push(param);
     return undefined;
   });
-  return fault === undefined ? found : { fault };
+  return detail === undefined ? found : { fault: detail };
 }
 
 /** Servers write schemas as they like: one that nests deeper than can be read is at fault as any other. */
@@ -52,8 +52,8 @@ function visit(
   if (Array.isArray(node)) return first(node, (item) => visit(item, path, 'hidden', note));
   if (!isRecord(node)) return undefined;
   if (MARK in node) {
-    const fault = markFault(node, path, place) ?? note({ path, header: node[MARK] as string });
-    if (fault !== undefined) return fault;
+    const detail = markFault(node, path, place) ?? note({ path, header: node[MARK] as string });
+    if (detail !== undefined) return detail;
   }
   return first(Object.entries(node), ([key, value]) => {
     if (DATA.has(key)) return undefined;

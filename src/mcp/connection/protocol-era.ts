@@ -4,13 +4,13 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { ConnectOptions, VersionNegotiationOptions } from '@modelcontextprotocol/client';
 import { isEqualJson, isRecord } from '../../base/json-value.ts';
-import type { EraMemory, EraVerdict, ServerEntry } from './connect-context.ts';
+import type { EraCache, KnownEra, ServerEntry } from './connect-context.ts';
 
 /** The revision of the stateless protocol. */
 const MODERN_VERSION = '2026-07-28';
 
 /** How a server is asked for its era. */
-type EraPlan = {
+type NegotiationPlan = {
   readonly negotiation: VersionNegotiationOptions;
   readonly prior?: NonNullable<ConnectOptions['prior']>;
 };
@@ -25,15 +25,15 @@ const PROBE_MS = { process: 6000, network: 10_000, socket: 1000 } as const;
  * An entry that says its era is believed. In-process servers and those of the older HTTP speak the older protocol. All
  * others are asked; a server that ignores the probe is spoken to as an older one, except one that has answered before.
  */
-export function planEra(
+export function planNegotiation(
   entry: Pick<ServerEntry, 'type'> & { era?: 'auto' | 'legacy' | 'modern' },
   kind: 'process' | 'network',
-  known: EraVerdict | undefined,
+  known: KnownEra | undefined,
   limitMs: number,
-): EraPlan {
+): NegotiationPlan {
   const era = entry.era ?? 'auto';
   if (era === 'modern') return { negotiation: { mode: { pin: MODERN_VERSION } } };
-  const isOld = era === 'auto' && OLD.has(entry.type);
+  const isOld = era === 'auto' && LEGACY_TYPES.has(entry.type);
   if (era === 'legacy' || isOld) return { negotiation: { mode: 'legacy' } };
   if (known?.era === 'legacy') return { negotiation: { mode: 'auto' }, prior: { kind: 'legacy' } };
   if (known?.era === 'modern') return { negotiation: { mode: 'auto' } };
@@ -43,7 +43,7 @@ export function planEra(
 
 const SOCKETS: ReadonlySet<string | undefined> = new Set(['ws', 'ws-ide']);
 
-const OLD: ReadonlySet<string | undefined> = new Set(['sdk', 'sse', 'sse-ide']);
+const LEGACY_TYPES: ReadonlySet<string | undefined> = new Set(['sdk', 'sse', 'sse-ide']);
 
 /** The same for the same server, whatever credentials it is reached with; it tells nothing of what it is made of. */
 export function eraKey(entry: ServerEntry, cwd: string | undefined): string | undefined {
@@ -57,20 +57,20 @@ export function eraKey(entry: ServerEntry, cwd: string | undefined): string | un
 }
 
 /** A verdict and when it was found. */
-type DatedVerdict = { readonly verdict: EraVerdict; readonly at: number };
+type CachedEra = { readonly verdict: KnownEra; readonly at: number };
 
 const MAX_ENTRIES = 500;
 const MAX_AGE_MS = 7 * 24 * 60 * 60 * 1000;
 
 /** Remembers eras as long as it lives: the newest 500, each for a week. `onChange` hears that there is something new. */
-class MemoryEras implements EraMemory {
-  readonly #verdicts: Map<string, DatedVerdict>;
+class MemoryEraCache implements EraCache {
+  readonly #verdicts: Map<string, CachedEra>;
   readonly #now: () => number;
   readonly #onChange: () => void;
 
   constructor(
     now: () => number,
-    known: Iterable<readonly [string, DatedVerdict]> = [],
+    known: Iterable<readonly [string, CachedEra]> = [],
     onChange: () => void = () => {},
   ) {
     this.#now = now;
@@ -79,17 +79,17 @@ class MemoryEras implements EraMemory {
     this.#trim();
   }
 
-  get entries(): ReadonlyMap<string, DatedVerdict> {
+  get entries(): ReadonlyMap<string, CachedEra> {
     return this.#verdicts;
   }
 
-  recall(key: string): EraVerdict | undefined {
+  recall(key: string): KnownEra | undefined {
     const found = this.#verdicts.get(key);
     return found && this.#now() - found.at < MAX_AGE_MS ? found.verdict : undefined;
   }
 
   /** A verdict that was known already is not dated anew: even a good one is asked for again in time. */
-  remember(key: string, verdict: EraVerdict | undefined): void {
+  remember(key: string, verdict: KnownEra | undefined): void {
     const known = this.recall(key);
     if (isEqualJson(known, verdict)) return;
     this.#verdicts.delete(key);
@@ -107,16 +107,19 @@ class MemoryEras implements EraMemory {
 }
 
 /** Eras for as long as the process runs. */
-export function memoryEras(now: () => number = Date.now): EraMemory {
-  return new MemoryEras(now);
+export function memoryEraCache(now: () => number = Date.now): EraCache {
+  return new MemoryEraCache(now);
 }
 
 const FORMAT = 1;
 const WRITE_AFTER_MS = 500;
 
 /** Eras in a file that only its owner can read. One that cannot be read is empty, one that cannot be written is forgotten. */
-export function fileEras(path: string, now: () => number = Date.now): EraMemory & { flush(): Promise<void> } {
-  let memory: MemoryEras | undefined;
+export function fileEraCache(
+  path: string,
+  now: () => number = Date.now,
+): EraCache & { flush(): Promise<void> } {
+  let memory: MemoryEraCache | undefined;
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
   const write = (): Promise<void> => {
@@ -125,8 +128,8 @@ export function fileEras(path: string, now: () => number = Date.now): EraMemory 
     writing = writing.then(() => replace(path, opened().entries)).catch(() => {});
     return writing;
   };
-  const opened = (): MemoryEras => {
-    memory ??= new MemoryEras(now, read(path), () => {
+  const opened = (): MemoryEraCache => {
+    memory ??= new MemoryEraCache(now, read(path), () => {
       // Whoever connects to many servers at once writes once; and nobody stays alive for it.
       timer ??= setTimeout(() => void write(), WRITE_AFTER_MS).unref();
     });
@@ -140,7 +143,7 @@ export function fileEras(path: string, now: () => number = Date.now): EraMemory 
   };
 }
 
-async function replace(path: string, entries: ReadonlyMap<string, DatedVerdict>): Promise<void> {
+async function replace(path: string, entries: ReadonlyMap<string, CachedEra>): Promise<void> {
   const text = JSON.stringify({ format: FORMAT, eras: Object.fromEntries(entries) });
   const next = `${path}.${randomUUID()}`;
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
@@ -152,7 +155,7 @@ async function replace(path: string, entries: ReadonlyMap<string, DatedVerdict>)
   }
 }
 
-function read(path: string): [string, DatedVerdict][] {
+function read(path: string): [string, CachedEra][] {
   try {
     const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
     if (!isRecord(value) || value.format !== FORMAT || !isRecord(value.eras)) return [];
@@ -166,7 +169,7 @@ function read(path: string): [string, DatedVerdict][] {
   }
 }
 
-function readVerdict(value: unknown): EraVerdict | undefined {
+function readVerdict(value: unknown): KnownEra | undefined {
   if (!isRecord(value)) return undefined;
   if (value.era === 'legacy') return { era: 'legacy' };
   return value.era === 'modern' && isRecord(value.discover)

@@ -3,24 +3,24 @@ import { startTimer } from '../../base/async/timers.ts';
 import { isRecord } from '../../base/json-value.ts';
 import { INTERNAL } from '../../protocol/json-rpc.ts';
 import { AbortError } from '../../protocol/sdk-error.ts';
-import { explain } from '../errors/classify-failure.ts';
+import { classifyFailure } from '../errors/classify-failure.ts';
 import { HostError, ServerFault } from '../errors/host-error.ts';
-import { isSessionLost, SessionCheck } from '../errors/session-loss.ts';
+import { isSessionLost, SessionLossCheck } from '../errors/session-loss.ts';
 import { Secrets } from './secrets.ts';
 import type { Wire } from './wire.ts';
 
 /** One request; `headers` go with it where requests have headers. */
-export type Question = {
+export type OutgoingRequest = {
   readonly method: string;
   readonly params: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-type Waiting = {
-  readonly question: Question;
+type PendingRequest = {
+  readonly question: OutgoingRequest;
   readonly resolve: (result: Record<string, unknown>) => void;
   readonly reject: (failure: unknown) => void;
-  readonly options: CallOptions;
+  readonly options: RequestOptions;
   total?: NodeJS.Timeout;
   idle?: NodeJS.Timeout;
   abort?: () => void;
@@ -31,23 +31,23 @@ type Waiting = {
 export class Requests {
   readonly #server: string;
   readonly #wire: Wire;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new Map<number, PendingRequest>();
   #last = 0;
   #envelope: Readonly<Record<string, unknown>> | undefined;
   #requestMeta: Readonly<Record<string, unknown>> | undefined;
   #isOver = false;
   readonly #secrets: Secrets;
-  readonly #session: SessionCheck;
+  readonly #session: SessionLossCheck;
 
   constructor(server: string, wire: Wire, secrets: Secrets = new Secrets()) {
     this.#server = server;
     this.#wire = wire;
     this.#secrets = secrets;
-    this.#session = new SessionCheck(server, secrets, () => this.ask(PING, { timeoutMs: PING_MS }));
+    this.#session = new SessionLossCheck(server, secrets, () => this.request(PING, { timeoutMs: PING_MS }));
   }
 
   /** From now on every message carries this `_meta`, as the stateless protocol wants it, and every request the rest too. */
-  speakModern(
+  useStatelessProtocol(
     envelope: Readonly<Record<string, unknown>>,
     rest: Readonly<Record<string, unknown>> = {},
   ): void {
@@ -56,12 +56,12 @@ export class Requests {
   }
 
   /** Resolves with the result as it was sent; rejects with a `HostError`, an `AbortError` or a `ServerFault`. */
-  ask(question: Question, options: CallOptions): Promise<Record<string, unknown>> {
+  request(question: OutgoingRequest, options: RequestOptions): Promise<Record<string, unknown>> {
     return new Promise((resolve, reject) => {
       if (this.#isOver) return reject(this.#closed('no'));
       if (options.signal?.aborted) return reject(aborted(options.signal));
       const id = ++this.#last;
-      const waiting: Waiting = { question, resolve, reject, options };
+      const waiting: PendingRequest = { question, resolve, reject, options };
       this.#waiting.set(id, waiting);
       this.#watch(id, waiting);
       this.#send(id, waiting);
@@ -69,7 +69,7 @@ export class Requests {
   }
 
   /** Takes answers and progress of our own requests, also those nobody waits for any more. */
-  take(message: Record<string, unknown>): boolean {
+  receive(message: Record<string, unknown>): boolean {
     const { method } = message;
     if (typeof method !== 'string') {
       const id = idOf(message.id);
@@ -99,7 +99,7 @@ export class Requests {
     }
   }
 
-  #watch(id: number, waiting: Waiting): void {
+  #watch(id: number, waiting: PendingRequest): void {
     const { signal, timeoutMs, idleTimeoutMs } = waiting.options;
     if (timeoutMs !== undefined && timeoutMs !== Number.POSITIVE_INFINITY) {
       waiting.total = startTimer(timeoutMs, () => this.#expire(id, waiting, 'total', timeoutMs));
@@ -113,18 +113,18 @@ export class Requests {
   }
 
   /** Whether something that was asked for is waiting for its answer: a call, a prompt, a resource; lists are not. */
-  get isAsked(): boolean {
-    for (const { question } of this.#waiting.values()) if (ASKED_FOR.has(question.method)) return true;
+  get hasPendingUserRequest(): boolean {
+    for (const { question } of this.#waiting.values()) if (USER_REQUESTS.has(question.method)) return true;
     return false;
   }
 
   /** Whether a call is being worked on. */
-  get isBusy(): boolean {
+  get hasPendingCall(): boolean {
     for (const { question } of this.#waiting.values()) if (question.method === 'tools/call') return true;
     return false;
   }
 
-  #send(id: number, waiting: Waiting): void {
+  #send(id: number, waiting: PendingRequest): void {
     const { method, params, headers } = waiting.question;
     const { meta, onProgress, idleTimeoutMs } = waiting.options;
     const token = onProgress || idleTimeoutMs !== undefined ? { progressToken: id } : undefined;
@@ -138,15 +138,15 @@ export class Requests {
       params: _meta ? { ...params, _meta } : params,
     } as JSONRPCMessage;
     const failed = (failure: unknown) => {
-      this.#wire.told(failure);
+      this.#wire.markReported(failure);
       if (!this.#waiting.has(id)) return;
       const hadSession = this.#wire.sessionId !== undefined;
-      const fault = isWritable(message)
-        ? explain(this.#server, failure, { hadSession, isEstablished: true, secrets: this.#secrets })
+      const detail = isWritable(message)
+        ? classifyFailure(this.#server, failure, { hadSession, isEstablished: true, secrets: this.#secrets })
         : new HostError('bad-config', this.#server, UNWRITABLE, { cause: failure, hasRun: 'no' });
       const settle = (sure: Error) => this.#forget(id, waiting) && waiting.reject(sure);
-      if (this.#envelope || method === PING.method || !isSessionLost(fault)) settle(fault);
-      else void this.#session.confirm(fault, method).then(settle);
+      if (this.#envelope || method === PING.method || !isSessionLost(detail)) settle(detail);
+      else void this.#session.confirm(detail, method).then(settle);
     };
     try {
       if (!this.#wire.hasPerRequestStream) {
@@ -166,23 +166,27 @@ export class Requests {
     }
   }
 
-  #settle({ question, resolve, reject }: Waiting, { error, result }: Record<string, unknown>): void {
+  #settle({ question, resolve, reject }: PendingRequest, { error, result }: Record<string, unknown>): void {
     if (error !== undefined && error !== null) {
-      reject(explain(this.#server, faultOfError(this.#server, error), { secrets: this.#secrets }));
+      reject(classifyFailure(this.#server, serverErrorOf(this.#server, error), { secrets: this.#secrets }));
       return;
     }
-    const fault = faultOfResult(this.#server, question.method, result);
-    if (fault === undefined) resolve(result as Record<string, unknown>);
-    else reject(fault);
+    const detail = invalidResultError(this.#server, question.method, result);
+    if (detail === undefined) resolve(result as Record<string, unknown>);
+    else reject(detail);
   }
 
-  #expire(id: number, waiting: Waiting, limit: Limit, ms: number): void {
+  #expire(id: number, waiting: PendingRequest, limit: Limit, ms: number): void {
     const { method, params } = waiting.question;
-    const fault = sayTimeout(method === 'tools/call' ? `tool "${params.name}"` : `"${method}"`, limit, ms);
-    this.#drop(id, waiting, 'timed out', new HostError('timeout', this.#server, fault));
+    const detail = formatTimeout(
+      method === 'tools/call' ? `tool "${params.name}"` : `"${method}"`,
+      limit,
+      ms,
+    );
+    this.#drop(id, waiting, 'timed out', new HostError('timeout', this.#server, detail));
   }
 
-  #drop(id: number, waiting: Waiting, reason: string, failure: Error): void {
+  #drop(id: number, waiting: PendingRequest, reason: string, failure: Error): void {
     if (!this.#forget(id, waiting)) return;
     waiting.reject(failure);
     // Closing the stream of one request is how the stateless protocol takes it back.
@@ -200,7 +204,7 @@ export class Requests {
   }
 
   /** False if it was settled before. */
-  #forget(id: number, { total, idle, abort, options }: Waiting): boolean {
+  #forget(id: number, { total, idle, abort, options }: PendingRequest): boolean {
     if (!this.#waiting.delete(id)) return false;
     clearTimeout(total);
     clearTimeout(idle);
@@ -213,13 +217,13 @@ export class Requests {
   }
 
   #cut(): HostError {
-    const fault = 'the stream ended before the answer came; see what the call did before you repeat it';
-    return new HostError('closed', this.#server, fault, { isTerminal: true });
+    const detail = 'the stream ended before the answer came; see what the call did before you repeat it';
+    return new HostError('closed', this.#server, detail, { isTerminal: true });
   }
 }
 
-const ASKED_FOR: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
-const PING: Question = { method: 'ping', params: {} };
+const USER_REQUESTS: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
+const PING: OutgoingRequest = { method: 'ping', params: {} };
 /** How long a server may take to say whether it knows our session. */
 const PING_MS = 5000;
 const UNWRITABLE = 'what it is asked cannot be written as JSON (a cycle, a BigInt); give plain data';
@@ -244,23 +248,23 @@ function aborted(signal: AbortSignal): AbortError {
 }
 
 /** The error of an answer, whatever it looks like: somebody waits for it. */
-function faultOfError(server: string, error: unknown): ServerFault {
+function serverErrorOf(server: string, error: unknown): ServerFault {
   const { code, message, data }: Record<string, unknown> = isRecord(error) ? error : { message: error };
-  const words = typeof message === 'string' ? message : '';
-  return new ServerFault(server, typeof code === 'number' ? code : 0, words, data);
+  const text = typeof message === 'string' ? message : '';
+  return new ServerFault(server, typeof code === 'number' ? code : 0, text, data);
 }
 
 /** What is wrong with a result, if that would break whoever reads it; unknown members are welcome. */
-function faultOfResult(server: string, method: string, result: unknown): ServerFault | undefined {
-  const fault = isRecord(result) ? faultOfMembers(method, result) : NO_ANSWER;
-  return fault === undefined
+function invalidResultError(server: string, method: string, result: unknown): ServerFault | undefined {
+  const detail = isRecord(result) ? describeInvalidMembers(method, result) : NO_ANSWER;
+  return detail === undefined
     ? undefined
-    : new ServerFault(server, INTERNAL, `MCP server "${server}": ${fault}`);
+    : new ServerFault(server, INTERNAL, `MCP server "${server}": ${detail}`);
 }
 
 const NO_ANSWER = 'its answer is neither a result nor an error';
 
-function faultOfMembers(method: string, { content }: Record<string, unknown>): string | undefined {
+function describeInvalidMembers(method: string, { content }: Record<string, unknown>): string | undefined {
   if (method !== 'tools/call' || content === undefined || Array.isArray(content)) return undefined;
   return 'the "content" of its result is no list; whoever made the server has to mend that';
 }
@@ -268,19 +272,19 @@ function faultOfMembers(method: string, { content }: Record<string, unknown>): s
 type Limit = 'total' | 'idle';
 
 /** What ran out of time, of which limit, and where to raise it. */
-export function sayTimeout(subject: string, limit: Limit, ms: number): string {
-  const time = sayTime(ms);
+export function formatTimeout(subject: string, limit: Limit, ms: number): string {
+  const time = formatDuration(ms);
   return limit === 'idle'
     ? `${subject} timed out after ${time} of silence; raise idleTimeoutMs if it may take longer`
     : `${subject} timed out after ${time}; raise "timeout" of its entry or callTimeoutMs if it may take longer`;
 }
 
-function sayTime(ms: number): string {
+function formatDuration(ms: number): string {
   return ms < 1000 ? `${ms} ms` : `${Math.floor(ms / 1000)}s`;
 }
 
 /** How one call is made. */
-export type CallOptions = {
+export type RequestOptions = {
   signal?: AbortSignal;
   /** The longest it may take in all; without it a call may take as long as it likes. */
   timeoutMs?: number;

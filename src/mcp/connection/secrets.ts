@@ -3,12 +3,12 @@ import { truncate } from '../../base/text/display-text.ts';
 import { isCredentialName, redactText } from '../../base/text/redact.ts';
 
 /** Below this a value is a word that may stand anywhere. */
-const SHORTEST = 6;
+const MIN_LENGTH = 6;
 /** Texts of fewer bytes are not looked for in base64. */
-const SHORTEST_ENCODED = 9;
+const MIN_ENCODED_LENGTH = 9;
 const BRIEF = 300;
 /** What is cut off is looked at too, up to here: a secret that is cut in two is not known for one any more. */
-const LOOKED_AT = 100_000;
+const MAX_SCANNED = 100_000;
 
 /**
  * What one server was entrusted with. Diagnostics are shown without any of these values; messages of the protocol are
@@ -43,7 +43,7 @@ export class Secrets {
 
   /** Everything an entry entrusts its server with. */
   addEntry(entry: object): void {
-    this.add(secretsOf(entry), credentialsOf(entry as Entrusted));
+    this.add(secretsOf(entry), credentialsOf(entry as CredentialMembers));
   }
 
   /** Without these values and without what looks like a credential. */
@@ -124,7 +124,7 @@ export class Secrets {
   #maskCut(text: string): string {
     let masked = text;
     for (const value of this.#values) {
-      for (let length = Math.min(value.length - 1, BRIEF); length >= SHORTEST; length--) {
+      for (let length = Math.min(value.length - 1, BRIEF); length >= MIN_LENGTH; length--) {
         masked = masked.replaceAll(`${value.slice(0, length)}…`, '[redacted]…');
       }
     }
@@ -133,7 +133,7 @@ export class Secrets {
 
   /** A server's words as they fit into a message of ours: masked, on one line, without control characters, not long. */
   brief(text: string): string {
-    const line = this.mask(text.slice(0, LOOKED_AT))
+    const line = this.mask(text.slice(0, MAX_SCANNED))
       .replace(/[\s\p{Cc}]+/gu, ' ')
       .replace(/\p{Cf}/gu, '')
       .trim();
@@ -143,7 +143,7 @@ export class Secrets {
 
 /** The values of an entry that are nobody's business. */
 export function secretsOf(entry: object): string[] {
-  const { env, headers, authToken } = entry as Entrusted;
+  const { env, headers, authToken } = entry as CredentialMembers;
   return [...Object.values(env ?? {}), ...Object.values(headers ?? {}), authToken ?? ''];
 }
 
@@ -156,7 +156,7 @@ function formsOf(value: string): string[] {
   const scheme = /^[\w-]+\s+(\S+)$/.exec(value);
   const plain = [value, value.trim(), ...value.split(/\r?\n/), ...(scheme?.[1] ? [scheme[1]] : [])];
   const written = plain.flatMap((it) => [it, JSON.stringify(it).slice(1, -1), inUrl(it), inForm(it)]);
-  return written.filter((it) => it.length >= SHORTEST);
+  return written.filter((it) => it.length >= MIN_LENGTH);
 }
 
 /**
@@ -165,7 +165,7 @@ function formsOf(value: string): string[] {
  */
 function base64Forms(text: string): string[] {
   const bytes = Buffer.from(text);
-  if (bytes.length < SHORTEST_ENCODED) return [];
+  if (bytes.length < MIN_ENCODED_LENGTH) return [];
   const standard = [0, 1, 2].map((offset) => {
     const encoded = Buffer.concat([Buffer.alloc(offset), bytes])
       .toString('base64')
@@ -194,7 +194,7 @@ function inForm(text: string): string {
 }
 
 /** The members of a server entry that may hold credentials. */
-type Entrusted = {
+type CredentialMembers = {
   readonly env?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly authToken?: string;
@@ -206,7 +206,7 @@ type Entrusted = {
  * The values of an entry that are credentials: by the name they are given under, or by their shape. Settings such as
  * a mode, a directory or a host name are not: a server may use these words in any message.
  */
-export function credentialsOf({ env, headers, authToken, url, args }: Entrusted): string[] {
+export function credentialsOf({ env, headers, authToken, url, args }: CredentialMembers): string[] {
   const named = [...Object.entries(env ?? {}), ...Object.entries(headers ?? {})];
   return [
     ...(typeof authToken === 'string' ? [authToken] : []),

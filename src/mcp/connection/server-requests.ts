@@ -2,10 +2,10 @@ import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import { isRecord } from '../../base/json-value.ts';
 import { INTERNAL, INVALID_PARAMS, RpcFault } from '../../protocol/json-rpc.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
-import { sayValue } from './normalize-message.ts';
+import { formatValue } from './normalize-message.ts';
 
 /** Declares what is answered and nothing else, lets nothing of an answer's failure out but its words, and bounds how many are worked on at once. Made anew for each connection. */
-export function readyOffer({ capabilities, answers }: ServerOffer): ServerOffer {
+export function prepareHandlers({ capabilities, handlers: answers }: ClientFeatures): ClientFeatures {
   const declared: ClientCapabilities = { ...capabilities };
   for (const [method, capability] of CAPABILITIES) {
     if (Object.hasOwn(answers, method)) declared[capability] ??= {};
@@ -17,7 +17,7 @@ export function readyOffer({ capabilities, answers }: ServerOffer): ServerOffer 
     const careful = method === 'elicitation/create' ? elicitation(answer, declared) : answer;
     return [method, guard(careful, running)] as const;
   });
-  return { capabilities: declared, answers: Object.fromEntries(guarded) };
+  return { capabilities: declared, handlers: Object.fromEntries(guarded) };
 }
 
 const CAPABILITIES = [
@@ -35,13 +35,16 @@ function modesOf(modes: Modes): Modes {
   return { ...modes, form } as Modes;
 }
 
-function elicitation(answer: ServerAnswer, { elicitation: modes = {} }: ClientCapabilities): ServerAnswer {
+function elicitation(
+  answer: RequestHandler,
+  { elicitation: modes = {} }: ClientCapabilities,
+): RequestHandler {
   return async (params, signal) => {
     const mode = params.mode ?? 'form';
     if ((mode !== 'form' && mode !== 'url') || !modes[mode]) {
       throw new RpcFault(
         INVALID_PARAMS,
-        `elicitation of mode ${sayValue(mode).slice(0, 100)} is not offered here`,
+        `elicitation of mode ${formatValue(mode).slice(0, 100)} is not offered here`,
       );
     }
     const given = await answer(params, signal);
@@ -52,12 +55,15 @@ function elicitation(answer: ServerAnswer, { elicitation: modes = {} }: ClientCa
 }
 
 /** How many questions of one server are worked on at once. */
-const MOST_AT_ONCE = 64;
+const MAX_CONCURRENT_REQUESTS = 64;
 
-function guard(answer: ServerAnswer, running: { count: number }): ServerAnswer {
+function guard(answer: RequestHandler, running: { count: number }): RequestHandler {
   return async (params, signal) => {
-    if (running.count >= MOST_AT_ONCE) {
-      throw new RpcFault(INTERNAL, `only ${MOST_AT_ONCE} requests are answered at once; ask again later`);
+    if (running.count >= MAX_CONCURRENT_REQUESTS) {
+      throw new RpcFault(
+        INTERNAL,
+        `only ${MAX_CONCURRENT_REQUESTS} requests are answered at once; ask again later`,
+      );
     }
     running.count++;
     try {
@@ -72,19 +78,19 @@ function guard(answer: ServerAnswer, running: { count: number }): ServerAnswer {
 }
 
 /** What one server is offered: the capabilities it is told of, and an answer for each method they stand for. */
-export type ServerOffer = {
+export type ClientFeatures = {
   readonly capabilities: ClientCapabilities;
-  readonly answers: Readonly<Record<string, ServerAnswer>>;
+  readonly handlers: Readonly<Record<string, RequestHandler>>;
 };
 
 /** Answers one request of a server; what it throws becomes the request's error. */
-export type ServerAnswer = (
+export type RequestHandler = (
   params: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
 ) => Promise<Record<string, unknown>>;
 
 /** Whether one of our requests to the server is running: what it asks meanwhile was most likely caused by that. */
-export type QuestionContext = 'call' | 'unsolicited';
+export type RequestOrigin = 'call' | 'unsolicited';
 
 /** Answers one question of a server. */
 type Answer = (params: Record<string, unknown>, signal: AbortSignal) => Promise<Record<string, unknown>>;
@@ -93,7 +99,7 @@ type Answer = (params: Record<string, unknown>, signal: AbortSignal) => Promise<
 type Limit = { readonly open: number; readonly perMinute: number };
 
 /** Questions that reach people or spend tokens; requests that are answered by data alone are not limited here. */
-const LIMITS: ReadonlyMap<string, Readonly<Record<QuestionContext, Limit>>> = new Map([
+const LIMITS: ReadonlyMap<string, Readonly<Record<RequestOrigin, Limit>>> = new Map([
   ['elicitation/create', { unsolicited: { open: 1, perMinute: 5 }, call: { open: 16, perMinute: 100 } }],
   [
     'sampling/createMessage',
@@ -110,7 +116,7 @@ type State = { open: number; begun: number[]; quietUntil: number };
  * Limits what one server may ask of people and of the model, over all its connections. An elicitation above the limit is
  * canceled, a sampling request fails; both are reported, but not each time.
  */
-export class QuestionLimiter {
+export class RequestLimiter {
   readonly #report: (message: string) => void;
   readonly #now: () => number;
   readonly #states = new Map<string, State>();
@@ -121,7 +127,7 @@ export class QuestionLimiter {
     this.#now = now;
   }
 
-  limited(method: string, answer: Answer, context: () => QuestionContext): Answer {
+  limited(method: string, answer: Answer, context: () => RequestOrigin): Answer {
     const limits = LIMITS.get(method);
     if (!limits) return answer;
     return async (params, signal) => {
@@ -147,7 +153,7 @@ export class QuestionLimiter {
     return now >= state.quietUntil && state.open < open && state.begun.length < perMinute;
   }
 
-  #refuse(method: string, where: QuestionContext, limit: Limit): Record<string, unknown> {
+  #refuse(method: string, where: RequestOrigin, limit: Limit): Record<string, unknown> {
     this.#refused++;
     // Reported at 1, 10, 100 …: a flood of questions must not become a flood of lines.
     if (Number.isInteger(Math.log10(this.#refused)))
@@ -164,21 +170,21 @@ export class QuestionLimiter {
 }
 
 type Limiters = {
-  readonly questionLimiters?: Map<string, QuestionLimiter>;
-  readonly onRefused?: (server: string, message: string) => void;
+  readonly requestLimiters?: Map<string, RequestLimiter>;
+  readonly onRequestRefused?: (server: string, message: string) => void;
 };
 
 /** The limiter of a server; a server that is started again keeps its own, as long as `questionLimiters` are the same. */
-export function limiterOf({ questionLimiters, onRefused }: Limiters, server: string): QuestionLimiter {
+export function limiterOf({ requestLimiters, onRequestRefused }: Limiters, server: string): RequestLimiter {
   const limiter =
-    questionLimiters?.get(server) ?? new QuestionLimiter((message) => onRefused?.(server, message));
-  questionLimiters?.set(server, limiter);
+    requestLimiters?.get(server) ?? new RequestLimiter((message) => onRequestRefused?.(server, message));
+  requestLimiters?.set(server, limiter);
   return limiter;
 }
 
 function refusalText(
   method: string,
-  where: QuestionContext,
+  where: RequestOrigin,
   { open, perMinute }: Limit,
   count: number,
 ): string {

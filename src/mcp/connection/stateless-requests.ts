@@ -3,20 +3,20 @@ import { startTimer } from '../../base/async/timers.ts';
 import { isRecord } from '../../base/json-value.ts';
 import { AbortError } from '../../protocol/sdk-error.ts';
 import { HostError, ServerFault } from '../errors/host-error.ts';
-import { sayValue } from './normalize-message.ts';
+import { formatValue } from './normalize-message.ts';
 import { type HeaderParam, paramHeaders, readHeaderParams } from './param-headers.ts';
-import { type CallOptions, type Question, type Requests, sayTimeout } from './requests.ts';
-import type { ServerAnswer } from './server-requests.ts';
+import { formatTimeout, type OutgoingRequest, type RequestOptions, type Requests } from './requests.ts';
+import type { RequestHandler } from './server-requests.ts';
 
 const HEADER_MISMATCH = -32020;
 /** How many pages are read at most to learn which headers a tool wants now. */
 const MAX_PAGES = 100;
 
 /** Requests of the stateless protocol: with the headers tools want, and with the server's own questions answered on the way. */
-export class ModernRequests {
+export class StatelessRequests {
   readonly #server: string;
   readonly #requests: Requests;
-  readonly #answers: Readonly<Record<string, ServerAnswer>>;
+  readonly #answers: Readonly<Record<string, RequestHandler>>;
   /** Where there are no headers, there is nothing to mirror. */
   readonly #mirrors: boolean;
   readonly #params = new Map<string, readonly HeaderParam[]>();
@@ -24,7 +24,7 @@ export class ModernRequests {
   constructor(
     server: string,
     requests: Requests,
-    { answers, mirrors }: { answers: Readonly<Record<string, ServerAnswer>>; mirrors: boolean },
+    { answers, mirrors }: { answers: Readonly<Record<string, RequestHandler>>; mirrors: boolean },
   ) {
     this.#server = server;
     this.#requests = requests;
@@ -33,46 +33,46 @@ export class ModernRequests {
   }
 
   /** A tool call carries the headers of the tool as it was listed; if the server wants others, the tools are listed again. */
-  async ask(question: Question, options: CallOptions): Promise<Record<string, unknown>> {
+  async request(question: OutgoingRequest, options: RequestOptions): Promise<Record<string, unknown>> {
     if (!this.#mirrors || question.method !== 'tools/call') return this.#complete(question, options);
     const started = performance.now();
     try {
       return await this.#complete(this.#withHeaders(question), options);
     } catch (failure) {
       if (!(failure instanceof ServerFault) || failure.code !== HEADER_MISMATCH) throw failure;
-      const left = () => within(options, started);
+      const left = () => withTimeLeft(options, started);
       await this.#relist(left);
       return this.#complete(this.#withHeaders(question), left());
     }
   }
 
-  async #complete(question: Question, options: CallOptions): Promise<Record<string, unknown>> {
+  async #complete(question: OutgoingRequest, options: RequestOptions): Promise<Record<string, unknown>> {
     const started = performance.now();
-    const first = await this.#requests.ask(question, options);
+    const first = await this.#requests.request(question, options);
     const result = isInputRequired(first) ? await this.#askThrough(question, first, options, started) : first;
     const { resultType, ...rest } = result;
     if (resultType !== undefined && resultType !== 'complete') {
-      const fault = `it answered "${question.method}" with a result of type ${sayValue(resultType).slice(0, 100)}, which is not supported`;
-      throw new HostError('unreachable', this.#server, fault);
+      const detail = `it answered "${question.method}" with a result of type ${formatValue(resultType).slice(0, 100)}, which is not supported`;
+      throw new HostError('unreachable', this.#server, detail);
     }
     if (this.#mirrors && question.method === 'tools/list') this.#note(rest.tools);
     return rest;
   }
 
-  #withHeaders(question: Question): Question {
+  #withHeaders(question: OutgoingRequest): OutgoingRequest {
     const { name, arguments: args } = question.params;
     const marked = this.#params.get(String(name));
     const headers = marked ? paramHeaders(marked, args as Record<string, unknown>) : {};
     return Object.keys(headers).length > 0 ? { ...question, headers } : question;
   }
 
-  async #relist(left: () => CallOptions): Promise<void> {
+  async #relist(left: () => RequestOptions): Promise<void> {
     let cursor: unknown;
     for (let page = 1; page <= MAX_PAGES; page++) {
       const params = cursor === undefined ? {} : { cursor };
       const { signal, timeoutMs } = left();
       const options = { ...(signal && { signal }), ...(timeoutMs !== undefined && { timeoutMs }) };
-      const { nextCursor } = await this.ask({ method: 'tools/list', params }, options);
+      const { nextCursor } = await this.request({ method: 'tools/list', params }, options);
       if (typeof nextCursor !== 'string' || nextCursor === cursor) return;
       cursor = nextCursor;
     }
@@ -89,9 +89,9 @@ export class ModernRequests {
 
   /** The limit in all holds for all rounds, people's answers included; silence counts only while the server is asked. */
   async #askThrough(
-    question: Question,
+    question: OutgoingRequest,
     first: Record<string, unknown>,
-    options: CallOptions,
+    options: RequestOptions,
     started: number,
   ): Promise<Record<string, unknown>> {
     const { signal, timeoutMs } = options;
@@ -110,15 +110,22 @@ export class ModernRequests {
         : startTimer(Math.max(left, 0), () => {
             const subject =
               question.method === 'tools/call' ? `tool "${question.params.name}"` : `"${question.method}"`;
-            end(new HostError('timeout', this.#server, sayTimeout(subject, 'total', timeoutMs)));
+            end(new HostError('timeout', this.#server, formatTimeout(subject, 'total', timeoutMs)));
           });
     signal?.addEventListener('abort', abort);
     if (signal?.aborted) abort();
     const { timeoutMs: _, ...each } = options;
     const ask = (params: Record<string, unknown>) =>
-      this.#requests.ask({ ...question, params }, { ...each, signal: over.signal });
+      this.#requests.request({ ...question, params }, { ...each, signal: over.signal });
     try {
-      const answered = askThrough(this.#server, question.params, first, this.#answers, ask, over.signal);
+      const answered = answerInputRequests(
+        this.#server,
+        question.params,
+        first,
+        this.#answers,
+        ask,
+        over.signal,
+      );
       answered.catch(() => {});
       return await Promise.race([answered, ended.promise]);
     } finally {
@@ -129,7 +136,7 @@ export class ModernRequests {
 }
 
 /** The same options with what is left of their time; the limit in all holds for everything one call takes. */
-function within(options: CallOptions, started: number): CallOptions {
+function withTimeLeft(options: RequestOptions, started: number): RequestOptions {
   const { timeoutMs } = options;
   if (timeoutMs === undefined) return options;
   return { ...options, timeoutMs: Math.max(1, timeoutMs - (performance.now() - started)) };
@@ -144,19 +151,19 @@ const MAX_ROUNDS = 10;
 const PACE_MS = 250;
 
 /** Asks, answers what the server wants to know, and asks again until it has a result; `ask` gets the request's parameters. */
-async function askThrough(
+async function answerInputRequests(
   server: string,
   params: Readonly<Record<string, unknown>>,
   first: Wanted,
-  answers: Readonly<Record<string, ServerAnswer>>,
+  answers: Readonly<Record<string, RequestHandler>>,
   ask: (params: Record<string, unknown>) => Promise<Record<string, unknown>>,
   signal: AbortSignal,
 ): Promise<Record<string, unknown>> {
   let result: Wanted = first;
   for (let round = 1; isInputRequired(result); round++) {
     if (round > MAX_ROUNDS) {
-      const fault = `it asked for more ${MAX_ROUNDS} times and never had enough; this is a fault of the server`;
-      throw new HostError('unreachable', server, fault);
+      const detail = `it asked for more ${MAX_ROUNDS} times and never had enough; this is a fault of the server`;
+      throw new HostError('unreachable', server, detail);
     }
     const inputResponses = await answerAll(server, result.inputRequests, answers, signal);
     const { requestState } = result;
@@ -177,7 +184,7 @@ function isInputRequired(result: Wanted): boolean {
 async function answerAll(
   server: string,
   wanted: unknown,
-  answers: Readonly<Record<string, ServerAnswer>>,
+  answers: Readonly<Record<string, RequestHandler>>,
   signal: AbortSignal,
 ): Promise<Record<string, unknown> | undefined> {
   const entries = Object.entries(isRecord(wanted) ? wanted : {});
@@ -203,14 +210,14 @@ async function answerAll(
 async function answerOne(
   server: string,
   request: unknown,
-  answers: Readonly<Record<string, ServerAnswer>>,
+  answers: Readonly<Record<string, RequestHandler>>,
   signal: AbortSignal,
 ): Promise<Record<string, unknown>> {
   const { method, params }: Record<string, unknown> = isRecord(request) ? request : {};
   const answer = typeof method === 'string' && Object.hasOwn(answers, method) ? answers[method] : undefined;
   if (!answer) {
-    const fault = `it asks for ${sayValue(method).slice(0, 100)}, which nobody here answers; give the host a handler for it`;
-    throw new HostError('unreachable', server, fault);
+    const detail = `it asks for ${formatValue(method).slice(0, 100)}, which nobody here answers; give the host a handler for it`;
+    throw new HostError('unreachable', server, detail);
   }
   return answer(isRecord(params) ? params : {}, signal);
 }

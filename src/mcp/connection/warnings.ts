@@ -3,22 +3,22 @@ import type { WarningSubject } from './connect-context.ts';
 import { Secrets } from './secrets.ts';
 
 /** So many different faults of one server are told; who has more has a fault that is worth one more line. */
-const MOST = 200;
+const MAX_WARNINGS = 200;
 
 /** Tells each fault once: a server lists the same again and again. */
-export class Warnings {
+export class UniqueWarnings {
   readonly #tell: (message: string, subject?: WarningSubject) => void;
   readonly #told = new Set<string>();
 
-  constructor(tell: (message: string, subject?: WarningSubject) => void) {
-    this.#tell = tell;
+  constructor(report: (message: string, subject?: WarningSubject) => void) {
+    this.#tell = report;
   }
 
   tell(message: string, subject?: WarningSubject): void {
-    if (this.#told.has(message) || this.#told.size > MOST) return;
+    if (this.#told.has(message) || this.#told.size > MAX_WARNINGS) return;
     this.#told.add(message);
-    if (this.#told.size > MOST) {
-      this.#tell(`what it lists has more than ${MOST} faults; the others are not told one by one`);
+    if (this.#told.size > MAX_WARNINGS) {
+      this.#tell(`what it lists has more than ${MAX_WARNINGS} faults; the others are not told one by one`);
     } else this.#tell(message, subject);
   }
 }
@@ -32,18 +32,18 @@ const LOOKED_AT = 100_000;
  * Tells of noise without becoming noise: the first ten in full, then only whenever their number has doubled. Each is
  * shortened and without secrets.
  */
-export class NoiseTeller {
+export class ThrottledWarnings {
   readonly #tell: (what: string) => void;
   readonly #secrets: Pick<Secrets, 'mask'>;
   #count = 0;
   #next = 1;
 
-  constructor(tell: (what: string) => void, secrets: Pick<Secrets, 'mask'> = new Secrets()) {
-    this.#tell = tell;
+  constructor(report: (what: string) => void, secrets: Pick<Secrets, 'mask'> = new Secrets()) {
+    this.#tell = report;
     this.#secrets = secrets;
   }
 
-  hear(what: string): void {
+  report(what: string): void {
     this.#count++;
     if (this.#count < this.#next) return;
     this.#next = this.#count < FIRST ? this.#count + 1 : this.#count * 2;

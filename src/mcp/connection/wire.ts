@@ -20,11 +20,11 @@ export class Wire implements Transport {
   /** Gets every other message. */
   onOtherMessage: (message: Record<string, unknown>) => void = () => {};
   /** Hears of what the transport complains of, failed requests excepted: whoever asked is told of those. */
-  onTrouble: () => void = () => {};
+  onTransportError: () => void = () => {};
   /** Hears why a message of the server went no further. */
   onDropped: (why: string) => void = () => {};
   /** When the last message came, by `performance.now()`; 0 if none did. */
-  heardAt = 0;
+  lastMessageAt = 0;
   readonly #inner: Transport;
   readonly #secrets: Secrets;
   readonly #told = new WeakSet<object>();
@@ -92,7 +92,7 @@ export class Wire implements Transport {
     this.#inner.onerror = (error) => {
       // A failed request is complained of first and rejected with the same error afterwards.
       setImmediate(() => {
-        if (!this.#told.has(error) && !this.#isClosed) this.onTrouble();
+        if (!this.#told.has(error) && !this.#isClosed) this.onTransportError();
       });
       this.onerror?.(error);
     };
@@ -109,7 +109,7 @@ export class Wire implements Transport {
   }
 
   /** Somebody was told of this failure: it is no trouble of its own. */
-  told(failure: unknown): void {
+  markReported(failure: unknown): void {
     if (typeof failure === 'object' && failure !== null) this.#told.add(failure);
   }
 
@@ -126,7 +126,7 @@ export class Wire implements Transport {
   }
 
   #receive(received: JSONRPCMessage, extra: MessageExtraInfo | undefined): void {
-    this.heardAt = performance.now();
+    this.lastMessageAt = performance.now();
     if (!isRecord(received)) return;
     try {
       const bounded = boundNesting(received);
@@ -142,7 +142,7 @@ export class Wire implements Transport {
       this.onmessage?.(message as JSONRPCMessage, extra);
     } catch {
       // Whatever a server says, whoever brings it must not fall over it.
-      this.onTrouble();
+      this.onTransportError();
     }
   }
 
@@ -213,14 +213,14 @@ const CUTTABLE = [
   'resourceTemplates',
 ];
 /** Written or posted at once; the others wait for these. */
-const MOST_UNDER_WAY = 64;
-const MOST_UNSETTLED = 10_000;
+const MAX_SENDING = 64;
+const MAX_UNSETTLED = 10_000;
 /** A reply that takes longer keeps no other from being sent. */
 const SLOW_MS = 30_000;
 /** An id is the server's and comes back in the reply: a long one counts as many. */
 const ID_LENGTH = 1000;
 
-type Waiting = { readonly start: () => void; readonly refuse: (fault: Error) => void };
+type Waiting = { readonly start: () => void; readonly refuse: (detail: Error) => void };
 
 /** Sends our answers to a server's requests in order, some at once and the rest after them; too many are refused. */
 class ReplyQueue {
@@ -230,20 +230,20 @@ class ReplyQueue {
 
   /** Whether another reply would have to wait. */
   get isBusy(): boolean {
-    return this.#underWay >= MOST_UNDER_WAY;
+    return this.#underWay >= MAX_SENDING;
   }
 
   send(id: unknown, write: () => Promise<void>): Promise<void> {
     const weight = typeof id === 'string' ? 1 + Math.floor(id.length / ID_LENGTH) : 1;
-    if (this.#unsettled + weight > MOST_UNSETTLED) return Promise.reject(tooMany());
+    if (this.#unsettled + weight > MAX_UNSETTLED) return Promise.reject(tooMany());
     this.#unsettled += weight;
-    if (this.#underWay < MOST_UNDER_WAY) return this.#start(weight, write);
+    if (this.#underWay < MAX_SENDING) return this.#start(weight, write);
     return new Promise<void>((resolve, reject) => {
       this.#waiting.push({
         start: () => void this.#start(weight, write).then(resolve, reject),
-        refuse: (fault) => {
+        refuse: (detail) => {
           this.#unsettled -= weight;
-          reject(fault);
+          reject(detail);
         },
       });
     });
@@ -276,7 +276,7 @@ class ReplyQueue {
 }
 
 function tooMany(): Error {
-  const text = `${MOST_UNSETTLED} answers wait for the server already`;
+  const text = `${MAX_UNSETTLED} answers wait for the server already`;
   return Object.assign(new Error(text), { code: 'not-reading', wasSent: false });
 }
 

@@ -1,18 +1,18 @@
 import type { ListedTool } from '../../protocol/mcp.ts';
 import type { Connection } from '../connection/connection.ts';
 import { readHeaderParams } from '../connection/param-headers.ts';
-import type { Room } from './parse-entry.ts';
-import { type Prompt, readPrompt } from './prompt.ts';
+import type { SizeBudget } from './parse-entry.ts';
+import { type Prompt, parsePrompt } from './prompt.ts';
 import {
-  type CatalogueList,
   type Discovered,
   type ListLimits,
+  type ListName,
   type ListSource,
   type ReadEntry,
   readList,
 } from './read-list.ts';
-import { type Resource, type ResourceTemplate, readResource, readResourceTemplate } from './resource.ts';
-import { readTool } from './tool.ts';
+import { parseResource, parseResourceTemplate, type Resource, type ResourceTemplate } from './resource.ts';
+import { parseTool } from './tool.ts';
 
 export type { Prompt } from './prompt.ts';
 
@@ -26,16 +26,16 @@ export async function listTools(
     {
       server: connection.name,
       list: 'tools',
-      ask: (cursor) => connection.listTools(cursor, signal),
-      read: connection.mirrorsParams ? readMarkedTool : readTool,
+      requestPage: (cursor) => connection.listTools(cursor, signal),
+      read: connection.mirrorsParams ? readMarkedTool : parseTool,
     },
     limits,
   );
 }
 
 /** Where arguments travel as headers too, a tool that marks them wrongly must not be offered. */
-function readMarkedTool(value: unknown, room: Room): ReadEntry<ListedTool> {
-  const read = readTool(value, room);
+function readMarkedTool(value: unknown, room: SizeBudget): ReadEntry<ListedTool> {
+  const read = parseTool(value, room);
   if ('fault' in read) return read;
   const marks = readHeaderParams(read.item.inputSchema);
   return 'fault' in marks ? { name: read.name, fault: marks.fault } : read;
@@ -46,7 +46,7 @@ const PROMPT_PAGE_TIMEOUT_MS = 10_000;
 
 /** The prompts of one server; one that says it has none is not asked. Rejects if it does not answer. */
 export async function listPrompts(
-  connection: Pick<Connection, 'name' | 'capabilities' | 'ask'>,
+  connection: Pick<Connection, 'name' | 'capabilities' | 'request'>,
   { signal, limits }: { signal?: AbortSignal; limits?: Partial<ListLimits> } = {},
 ): Promise<Discovered<Prompt>> {
   if (connection.capabilities.prompts === undefined) return { items: [], diagnostics: [] };
@@ -55,34 +55,38 @@ export async function listPrompts(
     {
       server: connection.name,
       list: 'prompts',
-      ask: (cursor) => connection.ask('prompts/list', cursor === undefined ? {} : { cursor }, options),
-      read: readPrompt,
+      requestPage: (cursor) =>
+        connection.request('prompts/list', cursor === undefined ? {} : { cursor }, options),
+      read: parsePrompt,
     },
     limits,
   );
 }
 
-type Asked = Pick<Connection, 'name' | 'capabilities' | 'ask'>;
+type Requester = Pick<Connection, 'name' | 'capabilities' | 'request'>;
 type ListOptions = { signal?: AbortSignal; limits?: Partial<ListLimits> };
 
 const RESOURCE_PAGE_TIMEOUT_MS = 60_000;
 
 /** The resources of one server; one that says it has none is not asked. Rejects if it does not answer. */
-export function listResources(connection: Asked, options: ListOptions = {}): Promise<Discovered<Resource>> {
-  return listed(connection, 'resources', 'resources/list', readResource, options);
+export function listResources(
+  connection: Requester,
+  options: ListOptions = {},
+): Promise<Discovered<Resource>> {
+  return listed(connection, 'resources', 'resources/list', parseResource, options);
 }
 
 /** The templates of resources of one server, as `listResources`. */
 export function listResourceTemplates(
-  connection: Asked,
+  connection: Requester,
   options: ListOptions = {},
 ): Promise<Discovered<ResourceTemplate>> {
-  return listed(connection, 'resourceTemplates', 'resources/templates/list', readResourceTemplate, options);
+  return listed(connection, 'resourceTemplates', 'resources/templates/list', parseResourceTemplate, options);
 }
 
 async function listed<T>(
-  connection: Asked,
-  list: CatalogueList,
+  connection: Requester,
+  list: ListName,
   method: string,
   read: ListSource<T>['read'],
   { signal, limits }: ListOptions,
@@ -90,6 +94,6 @@ async function listed<T>(
   if (connection.capabilities.resources === undefined) return { items: [], diagnostics: [] };
   const options = { timeoutMs: RESOURCE_PAGE_TIMEOUT_MS, ...(signal && { signal }) };
   const ask = (cursor: string | undefined) =>
-    connection.ask(method, cursor === undefined ? {} : { cursor }, options);
-  return readList({ server: connection.name, list, ask, read }, limits);
+    connection.request(method, cursor === undefined ? {} : { cursor }, options);
+  return readList({ server: connection.name, list, requestPage: ask, read }, limits);
 }

@@ -22,7 +22,7 @@ export const ICONS: MemberRule = [
  * The same object if all is well; else a copy without the members that are not as they should be, and what is wrong
  * with each. One that is `null` is absent: many write their nothings so.
  */
-export function cleanMembers(
+export function dropInvalidMembers(
   item: Record<string, unknown>,
   rules: MemberRules,
   within = '',
@@ -38,25 +38,27 @@ export function cleanMembers(
 }
 
 /** Real names have a few dozen characters; whatever is made of one takes its time with every character. */
-const LONGEST = 1_024;
+const MAX_NAME_LENGTH = 1_024;
 
 /** An entry that has a name to be called by and is JSON one can read, or why it is none. */
-export function readNamed(
+export function parseNamed(
   value: unknown,
-  room: Room | undefined,
+  room: SizeBudget | undefined,
 ):
   | { readonly value: Readonly<Record<string, unknown>>; readonly name: string }
   | { name?: string; fault: string } {
   if (!isRecord(value)) return { fault: 'it is no object' };
   const named = readName(value.name);
   if ('fault' in named) return named;
-  const fault = jsonFault(value, room);
+  const fault = jsonError(value, room);
   return fault === undefined ? { value, name: named.name } : { name: named.name, fault };
 }
 
 function readName(name: unknown): { readonly name: string } | { name?: string; fault: string } {
   if (typeof name !== 'string' || name === '') return { fault: '"name" must be a non-empty string' };
-  return name.length > LONGEST ? { name, fault: `"name" is longer than ${LONGEST} characters` } : { name };
+  return name.length > MAX_NAME_LENGTH
+    ? { name, fault: `"name" is longer than ${MAX_NAME_LENGTH} characters` }
+    : { name };
 }
 /** No real definition nests deeper than a few dozen; whoever goes on would break those that walk it later. */
 const MAX_DEPTH = 200;
@@ -64,19 +66,19 @@ const MAX_DEPTH = 200;
 const MAX_VALUES = 100_000;
 
 /** How much may still be taken of a list, in values and in characters; below 0 it was too much. */
-export type Room = { values: number; text: number };
+export type SizeBudget = { values: number; text: number };
 
 /** Why a value cannot be carried on as JSON; undefined if it can. What it holds is taken off the room. */
-export function jsonFault(
+export function jsonError(
   value: unknown,
-  room: Room = { values: Number.POSITIVE_INFINITY, text: Number.POSITIVE_INFINITY },
+  room: SizeBudget = { values: Number.POSITIVE_INFINITY, text: Number.POSITIVE_INFINITY },
 ): string | undefined {
   const walk = { left: MAX_VALUES, room, fault: undefined };
   visit(value, 0, walk);
   return walk.fault;
 }
 
-type Walk = { left: number; readonly room: Room; fault: string | undefined };
+type Walk = { left: number; readonly room: SizeBudget; fault: string | undefined };
 
 /** Every tool of every server comes through here: nothing is made on the way. */
 function visit(value: unknown, depth: number, walk: Walk): void {

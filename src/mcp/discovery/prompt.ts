@@ -1,13 +1,13 @@
 import { isRecord } from '../../base/json-value.ts';
 import type { Icon } from '../../protocol/mcp.ts';
 import {
-  cleanMembers,
+  dropInvalidMembers,
   FLAG,
   ICONS,
   type MemberRules,
   OBJECT,
-  type Room,
-  readNamed,
+  parseNamed,
+  type SizeBudget,
   TEXT,
 } from './parse-entry.ts';
 import type { ReadEntry } from './read-list.ts';
@@ -31,11 +31,11 @@ export type PromptArgument = {
 };
 
 /** Reads one entry of `prompts/list`; what is wrong with a member that can be spared is left out. */
-export function readPrompt(listed: unknown, room?: Room): ReadEntry<Prompt> {
-  const named = readNamed(listed, room);
+export function parsePrompt(listed: unknown, room?: SizeBudget): ReadEntry<Prompt> {
+  const named = parseNamed(listed, room);
   if ('fault' in named) return named;
   const { value, name } = named;
-  const cleaned = cleanMembers(value, OPTIONAL);
+  const cleaned = dropInvalidMembers(value, OPTIONAL);
   const given: unknown = cleaned.value.arguments;
   const read = (Array.isArray(given) ? given : []).map(readArgument);
   const { description = '' } = cleaned.value;
@@ -61,7 +61,7 @@ function readArgument(
   if (!isRecord(value) || typeof value.name !== 'string' || value.name === '') {
     return { argument: [], mended: [`"arguments[${at}]" has no name and was left out`] };
   }
-  const cleaned = cleanMembers(value, OPTIONAL_OF_ARGUMENT, where);
+  const cleaned = dropInvalidMembers(value, OPTIONAL_OF_ARGUMENT, where);
   const required = cleaned.value.required === true;
   return {
     argument: [{ ...cleaned.value, name: value.name, required }],

@@ -2,7 +2,7 @@ import { isRecord } from '../../base/json-value.ts';
 import { truncate } from '../../base/text/display-text.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { ServerFault } from '../errors/host-error.ts';
-import type { Room } from './parse-entry.ts';
+import type { SizeBudget } from './parse-entry.ts';
 
 /** How much of one list is read at most: a server may never stop. */
 export type ListLimits = {
@@ -28,16 +28,16 @@ const LIST_LIMITS: ListLimits = {
 };
 
 /** So many faults of one entry are told one by one. */
-const MOST_FAULTS = 10;
+const MAX_REPAIRS_REPORTED = 10;
 
 /** Which list of which server, and how it is asked for and read. */
 export type ListSource<T> = {
   readonly server: string;
-  readonly list: CatalogueList;
+  readonly list: ListName;
   /** One page as the server sent it. */
-  readonly ask: (cursor: string | undefined) => Promise<unknown>;
+  readonly requestPage: (cursor: string | undefined) => Promise<unknown>;
   /** What an entry holds is taken off the room. */
-  readonly read: (value: unknown, room: Room) => ReadEntry<T>;
+  readonly read: (value: unknown, room: SizeBudget) => ReadEntry<T>;
 };
 
 /**
@@ -45,15 +45,15 @@ export type ListSource<T> = {
  * had, or a later one for any other reason than that the server refuses it.
  */
 export async function readList<T>(
-  { server, list, ask, read }: ListSource<T>,
+  { server, list, requestPage: ask, read }: ListSource<T>,
   given: Partial<ListLimits> = {},
 ): Promise<Discovered<T>> {
   const limits = { ...LIST_LIMITS, ...given };
   const until = performance.now() + limits.totalMs;
   const diagnostics: DiscoveryDiagnostic[] = [];
-  const tell = (fault: string) => diagnostics.push({ server, list, fault, outcome: 'list' });
+  const report = (fault: string) => diagnostics.push({ server, list, fault, outcome: 'list' });
   const items = new Map<string, T>();
-  const left: Room = { values: limits.values, text: limits.text };
+  const left: SizeBudget = { values: limits.values, text: limits.text };
   const cursors = new Set<string>();
   let count = 0;
   let empty = 0;
@@ -67,14 +67,14 @@ export async function readList<T>(
     } catch (cause) {
       if (page === 1 || !(cause instanceof ServerFault)) throw cause;
       failure = cause;
-      tell(`page ${page} of its list of ${said(list)} could not be had: ${messageOf(cause)}`);
+      report(`page ${page} of its list of ${pluralOf(list)} could not be had: ${messageOf(cause)}`);
       break;
     }
     const members: Record<string, unknown> = isRecord(answer) ? answer : {};
     const { nextCursor } = members;
     const listed: unknown = members[list];
     const entries: readonly unknown[] = Array.isArray(listed) ? listed : [];
-    if (!Array.isArray(listed)) tell(`page ${page} of its list of ${said(list)} has no "${list}"`);
+    if (!Array.isArray(listed)) report(`page ${page} of its list of ${pluralOf(list)} has no "${list}"`);
     let over: string | undefined;
     for (const value of entries) {
       if (count >= limits.entries) {
@@ -88,7 +88,7 @@ export async function readList<T>(
       count++;
     }
     if (over !== undefined) {
-      tell(`its list of ${said(list)} ${over}; the rest is not offered`);
+      report(`its list of ${pluralOf(list)} ${over}; the rest is not offered`);
       break;
     }
     ttlMs = shorter(ttlMs, members.ttlMs);
@@ -106,7 +106,7 @@ export async function readList<T>(
             ? `took longer than ${limits.totalMs} ms; the rest was not read`
             : tooMuch && `${tooMuch}; the rest was not read`;
     if (end !== undefined) {
-      tell(`its list of ${said(list)} ${end}`);
+      report(`its list of ${pluralOf(list)} ${end}`);
       break;
     }
     cursors.add(nextCursor);
@@ -131,25 +131,25 @@ function keep<T>(
   if ('fault' in entry) return aside(entry.fault);
   if (items.has(entry.name)) return aside('it is listed twice; the first is used');
   items.set(entry.name, entry.item);
-  const faults = entry.mended.slice(0, MOST_FAULTS);
+  const faults = entry.mended.slice(0, MAX_REPAIRS_REPORTED);
   const more = entry.mended.length - faults.length;
   if (more > 0) faults.push(`it has ${more} more faults, which are not told one by one`);
   return faults.map((fault) => ({ entry: name, fault, outcome: 'kept' }));
 }
 
 /** What there was too much of, if anything. */
-function overrun(left: Room, limits: ListLimits): string | undefined {
+function overrun(left: SizeBudget, limits: ListLimits): string | undefined {
   if (left.values < 0) return `holds more than ${limits.values} values`;
   return left.text < 0 ? `holds more than ${limits.text} characters` : undefined;
 }
 
-function said(list: CatalogueList): string {
+function pluralOf(list: ListName): string {
   return `${NOUNS[list]}s`;
 }
 
-function shorter(known: number | undefined, told: unknown): number | undefined {
-  if (typeof told !== 'number' || !(told >= 0)) return known;
-  return known === undefined ? told : Math.min(known, told);
+function shorter(known: number | undefined, reported: unknown): number | undefined {
+  if (typeof reported !== 'number' || !(reported >= 0)) return known;
+  return known === undefined ? reported : Math.min(known, reported);
 }
 
 /** What a server calls things may be of any length; the bytes are copied, since a slice would hold on to all of it. */
@@ -157,12 +157,12 @@ function cut(text: string): string {
   return text.length > 200 ? Buffer.from(truncate(text, 200), 'utf16le').toString('utf16le') : text;
 }
 /** The lists a server keeps. */
-export type CatalogueList = 'tools' | 'prompts' | 'resources' | 'resourceTemplates';
+export type ListName = 'tools' | 'prompts' | 'resources' | 'resourceTemplates';
 
 /** Something in a list that is not as it should be; everything else that was listed is offered. */
 export type DiscoveryDiagnostic = {
   readonly server: string;
-  readonly list: CatalogueList;
+  readonly list: ListName;
   /** The entry's name, or its place in the list when it has none; absent if the fault is the list's. */
   readonly entry?: string;
   readonly fault: string;
@@ -186,14 +186,14 @@ export type ReadEntry<T> =
   | { readonly name?: string; readonly fault: string };
 
 /** A diagnostic in one line; the server's name is left to whoever shows it. */
-export function sayDiagnostic({ list, entry, fault, outcome }: DiscoveryDiagnostic): string {
+export function formatDiagnostic({ list, entry, fault, outcome }: DiscoveryDiagnostic): string {
   if (entry === undefined) return fault;
   const text = `${NOUNS[list]} ${JSON.stringify(entry)}: ${fault}`;
   return outcome === 'set-aside' ? `${text}; it is not offered` : text;
 }
 
 /** What one entry of each list is called. */
-const NOUNS: Readonly<Record<CatalogueList, string>> = {
+const NOUNS: Readonly<Record<ListName, string>> = {
   tools: 'tool',
   prompts: 'prompt',
   resources: 'resource',

@@ -1,13 +1,13 @@
 import { isRecord } from '../../base/json-value.ts';
 import type { ContentAnnotations, Icon } from '../../protocol/mcp.ts';
 import {
-  cleanMembers,
+  dropInvalidMembers,
   ICONS,
-  jsonFault,
+  jsonError,
   type MemberRules,
   NUMBER,
   OBJECT,
-  type Room,
+  type SizeBudget,
   TEXT,
 } from './parse-entry.ts';
 import type { ReadEntry } from './read-list.ts';
@@ -34,12 +34,12 @@ export type Resource = Described & {
 export type ResourceTemplate = Described & { readonly uriTemplate: string };
 
 /** Reads one entry of `resources/list`; it is known by its `uri`. */
-export function readResource(value: unknown, room?: Room): ReadEntry<Resource> {
+export function parseResource(value: unknown, room?: SizeBudget): ReadEntry<Resource> {
   return readAddressed<Resource>(value, 'uri', room);
 }
 
 /** Reads one entry of `resources/templates/list`; it is known by its `uriTemplate`. */
-export function readResourceTemplate(value: unknown, room?: Room): ReadEntry<ResourceTemplate> {
+export function parseResourceTemplate(value: unknown, room?: SizeBudget): ReadEntry<ResourceTemplate> {
   return readAddressed<ResourceTemplate>(value, 'uriTemplate', room);
 }
 
@@ -54,16 +54,16 @@ const OPTIONAL: MemberRules = {
   _meta: OBJECT,
 };
 
-function readAddressed<T>(value: unknown, member: 'uri' | 'uriTemplate', room?: Room): ReadEntry<T> {
+function readAddressed<T>(value: unknown, member: 'uri' | 'uriTemplate', room?: SizeBudget): ReadEntry<T> {
   if (!isRecord(value)) return { fault: 'it is no object' };
   const address = value[member];
   if (typeof address !== 'string' || address === '') {
     const name = typeof value.name === 'string' && value.name !== '' ? { name: value.name } : {};
     return { ...name, fault: `"${member}" must be a non-empty string` };
   }
-  const fault = jsonFault(value, room);
+  const fault = jsonError(value, room);
   if (fault !== undefined) return { name: address, fault };
-  const cleaned = cleanMembers(value, OPTIONAL);
+  const cleaned = dropInvalidMembers(value, OPTIONAL);
   const isNamed = cleaned.value.name !== undefined;
   const unnamed = value.name === undefined || value.name === null ? ['"name" is missing'] : [];
   return {

@@ -3,8 +3,8 @@ import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/p
 import { join } from 'node:path';
 import { isRecord } from '../../base/json-value.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
-import type { CatalogueStore } from '../connection/connect-context.ts';
-import { readTool } from './tool.ts';
+import type { ToolCache } from '../connection/connect-context.ts';
+import { parseTool } from './tool.ts';
 
 const FORMAT = 1;
 const WRITE_AFTER_MS = 500;
@@ -21,10 +21,10 @@ type Known = { readonly digest: string; readonly at: number };
  * schemas as servers told them, and no annotations: those are claims that only the server itself can make. A file that
  * cannot be read is none, one that cannot be written is forgotten.
  */
-export function fileCatalogue(
+export function fileToolCache(
   directory: string,
   now: () => number = Date.now,
-): CatalogueStore & { flush(): Promise<void> } {
+): ToolCache & { flush(): Promise<void> } {
   const pending = new Map<string, readonly ListedTool[]>();
   const known = new Map<string, Known>();
   let timer: NodeJS.Timeout | undefined;
@@ -103,7 +103,7 @@ async function read(
   if (typeof at !== 'number' || at > now || now - at > MAX_AGE_MS) return undefined;
   const tools = new Map<string, ListedTool>();
   for (const it of value.tools as readonly unknown[]) {
-    const entry = readTool(it);
+    const entry = parseTool(it);
     if ('item' in entry) tools.set(entry.name, withoutClaims(entry.item));
   }
   return { tools: [...tools.values()], known: { digest: digestOf(JSON.stringify(value.tools)), at } };

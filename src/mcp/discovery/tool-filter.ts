@@ -1,7 +1,7 @@
 import { isRecord } from '../../base/json-value.ts';
 
 /** Which of a server's tools are wanted, by its own names for them; `*` stands for any characters. */
-export type ToolChoice = {
+export type ToolFilter = {
   /** Only these; by default all. */
   readonly includeTools?: readonly string[];
   /** Not these, also if they are included. */
@@ -9,7 +9,7 @@ export type ToolChoice = {
 };
 
 /** What an entry chooses; one that nobody has judged yet may be anything, and then it chooses nothing. */
-export function choiceOf(entry: unknown): ToolChoice {
+export function toolFilterOf(entry: unknown): ToolFilter {
   const { includeTools, excludeTools }: Record<string, unknown> = isRecord(entry) ? entry : {};
   return {
     ...(isTexts(includeTools) && { includeTools }),
@@ -18,7 +18,7 @@ export function choiceOf(entry: unknown): ToolChoice {
 }
 
 /** What is wrong with what an entry chooses, if anything: a choice that cannot be read must not let everything through. */
-export function choiceFault(entry: Readonly<Record<string, unknown>>): string | undefined {
+export function toolFilterError(entry: Readonly<Record<string, unknown>>): string | undefined {
   const bad = (['includeTools', 'excludeTools'] as const).find(
     (name) => entry[name] !== undefined && !isTexts(entry[name]),
   );
@@ -26,22 +26,22 @@ export function choiceFault(entry: Readonly<Record<string, unknown>>): string | 
 }
 
 /** Whether a tool is wanted; no choice wants all. */
-export function isChosen(name: string, { includeTools, excludeTools }: ToolChoice): boolean {
+export function isIncluded(name: string, { includeTools, excludeTools }: ToolFilter): boolean {
   const isNamed = (patterns: readonly string[]) => patterns.some((pattern) => matches(pattern, name));
   return (includeTools === undefined || isNamed(includeTools)) && !isNamed(excludeTools ?? []);
 }
 
 /** The tools that are wanted; the same list if that is all of them. */
-export function chooseTools<T extends { readonly name: string }>(
+export function filterTools<T extends { readonly name: string }>(
   tools: readonly T[],
-  choice: ToolChoice,
+  choice: ToolFilter,
 ): readonly T[] {
-  const chosen = tools.filter(({ name }) => isChosen(name, choice));
+  const chosen = tools.filter(({ name }) => isIncluded(name, choice));
   return chosen.length === tools.length ? tools : chosen;
 }
 
 /** What is named and is not there, most likely a typo; one line each. */
-export function unmatchedChoices(names: readonly string[], choice: ToolChoice): string[] {
+export function unmatchedPatterns(names: readonly string[], choice: ToolFilter): string[] {
   return (['includeTools', 'excludeTools'] as const).flatMap((member) =>
     (choice[member] ?? [])
       .filter((pattern) => !names.some((name) => matches(pattern, name)))

@@ -1,13 +1,13 @@
 import { isRecord } from '../../base/json-value.ts';
 import type { JsonSchema, ListedTool } from '../../protocol/mcp.ts';
 import {
-  cleanMembers,
+  dropInvalidMembers,
   FLAG,
   ICONS,
   type MemberRules,
   OBJECT,
-  type Room,
-  readNamed,
+  parseNamed,
+  type SizeBudget,
   TEXT,
 } from './parse-entry.ts';
 import type { ReadEntry } from './read-list.ts';
@@ -16,15 +16,15 @@ import type { ReadEntry } from './read-list.ts';
  * Reads one entry of `tools/list`. What is wrong with a member that can be spared is mended, since the tool works without it;
  * one whose arguments are no object can never be called and is set aside.
  */
-export function readTool(listed: unknown, room?: Room): ReadEntry<ListedTool> {
-  const named = readNamed(listed, room);
+export function parseTool(listed: unknown, room?: SizeBudget): ReadEntry<ListedTool> {
+  const named = parseNamed(listed, room);
   if ('fault' in named) return named;
   const { value, name } = named;
   const schema = readSchema(value.inputSchema);
   if ('fault' in schema) return { name, fault: schema.fault };
-  const cleaned = cleanMembers(value, OPTIONAL);
+  const cleaned = dropInvalidMembers(value, OPTIONAL);
   const hints = isRecord(cleaned.value.annotations)
-    ? cleanMembers(cleaned.value.annotations, HINTS, 'annotations.')
+    ? dropInvalidMembers(cleaned.value.annotations, HINTS, 'annotations.')
     : undefined;
   const changed = {
     ...(schema.schema !== value.inputSchema && { inputSchema: schema.schema }),
@@ -69,7 +69,7 @@ function readSchema(given: unknown): ReadSchema {
   const { type } = given;
   const typed = typedSchema(given, type);
   if (!typed) return { fault: '"inputSchema" must have the type "object"' };
-  const cleaned = cleanMembers(typed, SCHEMA_MEMBERS, 'inputSchema.');
+  const cleaned = dropInvalidMembers(typed, SCHEMA_MEMBERS, 'inputSchema.');
   const isNoted = type !== 'object';
   return {
     schema: cleaned.value,

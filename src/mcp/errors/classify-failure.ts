@@ -15,7 +15,7 @@ type FailureContext = {
 const NONE = new Secrets();
 
 /** What a failed request means. A JSON-RPC error stays what it is: the server's own words. */
-export function explain(server: string, failure: unknown, context: FailureContext = {}): Error {
+export function classifyFailure(server: string, failure: unknown, context: FailureContext = {}): Error {
   if (failure instanceof HostError) return failure;
   const { secrets = NONE } = context;
   if (isRpcError(failure)) {
@@ -24,30 +24,30 @@ export function explain(server: string, failure: unknown, context: FailureContex
   }
   const facts = readFailure(failure);
   const { retryAfterMs, wasSent } = facts;
-  const said = secrets.brief(facts.said);
-  const fail = (code: HostErrorCode, fault: string, more: HostErrorOptions = {}) =>
-    new HostError(code, server, secrets.mask(fault), {
+  const said = secrets.brief(facts.message);
+  const fail = (code: HostErrorCode, detail: string, more: HostErrorOptions = {}) =>
+    new HostError(code, server, secrets.mask(detail), {
       cause: failure,
       ...(retryAfterMs !== undefined && { retryAfterMs }),
       ...more,
       ...(wasSent === false && { hasRun: 'no' }),
     });
-  if (facts.isUnauthorized) return fail('unauthorized', SIGN_IN, { hasRun: 'no' });
+  if (facts.isUnauthorized) return fail('unauthorized', CREDENTIALS_ADVICE, { hasRun: 'no' });
   const code = facts.code ?? '';
   if (code === 'too-large') return fail('too-large', said);
-  if (SPOKEN.has(code)) return fail('unreachable', said, { isTerminal: code === 'proxy' });
+  if (SELF_EXPLAINING.has(code)) return fail('unreachable', said, { isTerminal: code === 'proxy' });
   if (code === 'stream-ended') return fail('closed', said, { isTerminal: true });
   if (facts.status !== undefined) {
-    const told = explainStatus(server, facts, facts.status, {
+    const told = classifyStatus(server, facts, facts.status, {
       hadSession: facts.hadSession ?? context.hadSession === true,
       isEstablished: context.isEstablished === true,
     });
     if (told instanceof Error) return told;
     const reason = secrets.brief(facts.reason ?? '');
-    const words = reason === '' || told.code === 'session-lost' ? '' : `; it said: ${reason}`;
-    return fail(told.code, `${told.fault}${words}`, told);
+    const text = reason === '' || told.code === 'session-lost' ? '' : `; it said: ${reason}`;
+    return fail(told.code, `${told.fault}${text}`, told);
   }
-  const known = NETWORK_FAULTS[code];
+  const known = NETWORK_ERRORS[code];
   if (known) {
     const hasRun = known.hasRun === 'no' || facts.syscall === 'connect' ? 'no' : 'maybe';
     return fail(known.code, `${known.fault} (${code})`, { isTerminal: known.isTerminal, hasRun });
@@ -56,13 +56,13 @@ export function explain(server: string, failure: unknown, context: FailureContex
   if (CLOSED.has(code) || facts.isAborted)
     return fail('closed', 'the connection is closed', { isTerminal: true });
   if (code === 'CLIENT_HTTP_UNEXPECTED_CONTENT') {
-    return fail('unreachable', sayContent(facts.contentType && secrets.brief(facts.contentType)));
+    return fail('unreachable', describeContentType(facts.contentType && secrets.brief(facts.contentType)));
   }
   return fail('unreachable', `${said}; see whether it runs and its entry is right`);
 }
 
 /** Faults of our own transports that say what to do. */
-const SPOKEN: ReadonlySet<string> = new Set(['bad-answer', 'cross-origin', 'proxy', 'ws-handshake']);
+const SELF_EXPLAINING: ReadonlySet<string> = new Set(['bad-answer', 'cross-origin', 'proxy', 'ws-handshake']);
 
 const CLOSED: ReadonlySet<string> = new Set([
   'CONNECTION_CLOSED',
@@ -79,37 +79,37 @@ export function isRpcError(failure: unknown): failure is Error & { code: number 
   return typeof failure.code === 'number';
 }
 
-function sayContent(contentType: string | undefined): string {
+function describeContentType(contentType: string | undefined): string {
   return contentType?.includes('html')
     ? 'a web page is there and no MCP server; check "url"'
     : `it answered with ${contentType ?? 'no content type'} and not as an MCP server does; check "url"`;
 }
 
-type Told = Pick<HostErrorOptions, 'isTerminal' | 'hasRun'> & { code: HostErrorCode; fault: string };
+type StatusFailure = Pick<HostErrorOptions, 'isTerminal' | 'hasRun'> & { code: HostErrorCode; fault: string };
 
 /**
  * What an HTTP status that is no success means; a JSON-RPC error in its body is the server's own answer. A lost session
  * is a guess: tools answer 404 too.
  */
-export function explainStatus(
+export function classifyStatus(
   server: string,
   { text, retryAfterMs, challenge }: Pick<FailureFacts, 'text' | 'retryAfterMs' | 'challenge'>,
   status: number,
   { hadSession = false, isEstablished = false }: StatusContext = {},
-): Told | ServerFault {
+): StatusFailure | ServerFault {
   // Without a challenge a 403 may have any reason: an origin, an address or an account that is not allowed.
   const wantsAuth = status === 401 || (status === 403 && challenge !== undefined);
-  if (wantsAuth) return { code: 'unauthorized', fault: SIGN_IN, hasRun: 'no' };
+  if (wantsAuth) return { code: 'unauthorized', fault: CREDENTIALS_ADVICE, hasRun: 'no' };
   const answered = readRpcError(server, text);
   if (hadSession && mayBeLost(status, answered)) {
-    const fault = `it does not know our session any more (HTTP ${status}); a new one is made; see whether the server was restarted`;
-    return { code: 'session-lost', fault, isTerminal: true, hasRun: 'no' };
+    const detail = `it does not know our session any more (HTTP ${status}); a new one is made; see whether the server was restarted`;
+    return { code: 'session-lost', fault: detail, isTerminal: true, hasRun: 'no' };
   }
   if (answered && status < 500) return answered;
   const wait =
     retryAfterMs === undefined
       ? 'later'
-      : `in ${Math.ceil(Math.min(retryAfterMs, LONGEST_WAIT_MS) / 1000)} s`;
+      : `in ${Math.ceil(Math.min(retryAfterMs, MAX_RETRY_AFTER_MS) / 1000)} s`;
   const told = STATUS[status];
   if (told)
     return {
@@ -118,12 +118,12 @@ export function explainStatus(
       fault: `${told.fault} (HTTP ${status}); ${remedyOf(told)}ask again ${wait}`,
     };
   if (status >= 500) {
-    const fault = `it failed (HTTP ${status}); look into its log, or ask again ${wait}`;
-    return { code: 'unreachable', fault };
+    const detail = `it failed (HTTP ${status}); look into its log, or ask again ${wait}`;
+    return { code: 'unreachable', fault: detail };
   }
   if (status >= 300 && status < 400) {
-    const fault = `it sends us elsewhere (HTTP ${status}); set "url" to where it is now`;
-    return { code: 'unreachable', fault, hasRun: 'no' };
+    const detail = `it sends us elsewhere (HTTP ${status}); set "url" to where it is now`;
+    return { code: 'unreachable', fault: detail, hasRun: 'no' };
   }
   if (status === 403) {
     const remedy = isEstablished ? SEE : 'check "url", and "headers" if it wants credentials';
@@ -132,12 +132,12 @@ export function explainStatus(
   if (isEstablished) return { code: 'unreachable', fault: `it answered with HTTP ${status}; ${SEE}` };
   const isAway = status === 404 || status === 405 || status === 410;
   if (isAway) {
-    const fault = `no MCP server is there (HTTP ${status}); check "url" and "type"`;
-    return { code: 'unreachable', fault, hasRun: 'no' };
+    const detail = `no MCP server is there (HTTP ${status}); check "url" and "type"`;
+    return { code: 'unreachable', fault: detail, hasRun: 'no' };
   }
   // It may be a tool's own word for what came of it.
-  const fault = `it refused the request (HTTP ${status}); check "url" and "headers"`;
-  return { code: 'unreachable', fault };
+  const detail = `it refused the request (HTTP ${status}); check "url" and "headers"`;
+  return { code: 'unreachable', fault: detail };
 }
 
 /** What was known of the server when it was asked. */
@@ -147,15 +147,15 @@ type StatusContext = {
   readonly isEstablished?: boolean;
 };
 
-function remedyOf({ isTerminal }: Omit<Told, 'code'>): string {
+function remedyOf({ isTerminal }: Omit<StatusFailure, 'code'>): string {
   return isTerminal ? 'see whether the server runs, or ' : '';
 }
 
 const SEE = 'see what the request did before you repeat it';
 /** Nobody is told to wait for longer: it is asked again sooner. */
-const LONGEST_WAIT_MS = 300_000;
+const MAX_RETRY_AFTER_MS = 300_000;
 
-const STATUS: Readonly<Record<number, Omit<Told, 'code'>>> = {
+const STATUS: Readonly<Record<number, Omit<StatusFailure, 'code'>>> = {
   408: { fault: 'it waited too long for the request', hasRun: 'no' },
   429: { fault: 'it is asked too often', hasRun: 'no' },
   502: { fault: 'the server behind its gateway is away', isTerminal: true },
@@ -212,7 +212,7 @@ export type FailureFacts = {
   /** The transport was closed under it. */
   readonly isAborted: boolean;
   /** What the failure with that code says, or the innermost if none has one. */
-  readonly said: string;
+  readonly message: string;
 };
 
 /** The first fact of its kind counts, from the failure inwards; the innermost code does, since outer ones only say that something failed. */
@@ -237,7 +237,7 @@ export function readFailure(failure: unknown): FailureFacts {
     hadSession: pick('hadSession', isBoolean),
     isAborted: chain.some((it) => it.name === 'AbortError'),
     isUnauthorized: chain.some((it) => it.name === 'UnauthorizedError'),
-    said: String(coded?.message || (spoken ? spoken.message : failure)),
+    message: String(coded?.message || (spoken ? spoken.message : failure)),
   };
 }
 
@@ -252,33 +252,38 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 const isNumber = (value: unknown): value is number => typeof value === 'number';
 const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';
 
-type NetworkFault = {
+type NetworkError = {
   readonly code: HostErrorCode;
   readonly fault: string;
   readonly isTerminal: boolean;
   readonly hasRun: 'no' | 'maybe';
 };
 
-const away = (fault: string, hasRun: 'no' | 'maybe'): NetworkFault => ({
+const away = (detail: string, hasRun: 'no' | 'maybe'): NetworkError => ({
   code: 'unreachable',
-  fault,
+  fault: detail,
   isTerminal: true,
   hasRun,
 });
-const cut = (fault: string): NetworkFault => ({ code: 'closed', fault, isTerminal: true, hasRun: 'maybe' });
-const certificate = (fault: string): NetworkFault => ({
+const cut = (detail: string): NetworkError => ({
+  code: 'closed',
+  fault: detail,
+  isTerminal: true,
+  hasRun: 'maybe',
+});
+const certificate = (detail: string): NetworkError => ({
   code: 'unreachable',
-  fault,
+  fault: detail,
   isTerminal: false,
   hasRun: 'no',
 });
 /** Records that cannot be read come at the handshake as a rule, but at any time after it as well. */
-const garbled = (fault: string): NetworkFault => ({ ...certificate(fault), hasRun: 'maybe' });
+const garbled = (detail: string): NetworkError => ({ ...certificate(detail), hasRun: 'maybe' });
 
 const UNTRUSTED = certificate('its certificate is signed by nobody known here; add its CA under tls.ca');
 
 /** What the words of the system and of the HTTP library mean, and what to do. */
-export const NETWORK_FAULTS: Readonly<Record<string, NetworkFault>> = {
+export const NETWORK_ERRORS: Readonly<Record<string, NetworkError>> = {
   ECONNREFUSED: away('nobody listens there; start the server or check "url"', 'no'),
   ENOTFOUND: away('its host name is unknown; check "url" and the network', 'no'),
   EAI_AGAIN: away('its host name cannot be looked up now; check the network', 'no'),
@@ -312,5 +317,5 @@ export const NETWORK_FAULTS: Readonly<Record<string, NetworkFault>> = {
   ERR_SSL_WRONG_VERSION_NUMBER: garbled('it does not speak TLS there; check "url" and its port'),
 };
 /** What to do about a server that refuses us. */
-const SIGN_IN =
+const CREDENTIALS_ADVICE =
   'it wants a sign-in or credentials; set "headers" or "headersHelper" of its entry, or check what they hold';

@@ -3,11 +3,11 @@ import { messageOf } from '../../protocol/sdk-error.ts';
 import { Secrets } from '../connection/secrets.ts';
 import type { Wire } from '../connection/wire.ts';
 import { type MissingVariable, missingVariableAdvice } from '../transports/stdio/server-environment.ts';
-import { explain, isRpcError, readFailure } from './classify-failure.ts';
+import { classifyFailure, isRpcError, readFailure } from './classify-failure.ts';
 import { HostError } from './host-error.ts';
 
 /** What is left of an attempt. */
-type LastWords = {
+type AttemptFacts = {
   readonly isProcess: boolean;
   /** Whether it owed us an answer. */
   readonly isUnanswered: boolean;
@@ -20,12 +20,12 @@ type LastWords = {
 };
 
 /** What a failed connect means: as `explain`, but a process that is gone was never there. */
-export function explainConnect(server: string, failure: unknown, last: LastWords): HostError {
+export function classifyConnectFailure(server: string, failure: unknown, last: AttemptFacts): HostError {
   if (failure instanceof HostError && failure.code !== 'closed') return failure;
   const { secrets = new Secrets() } = last;
-  const fail = (code: HostError['code'], fault: string) =>
-    new HostError(code, server, fault, { cause: failure, hasRun: 'no' });
-  const { code, syscall = '', said } = readFailure(failure);
+  const fail = (code: HostError['code'], detail: string) =>
+    new HostError(code, server, detail, { cause: failure, hasRun: 'no' });
+  const { code, syscall = '', message: said } = readFailure(failure);
   if (syscall.startsWith('spawn')) {
     const command = syscall.slice('spawn '.length);
     return code === 'ENOENT'
@@ -35,15 +35,15 @@ export function explainConnect(server: string, failure: unknown, last: LastWords
           `its command cannot be run (${code}): ${command}; check the file and its rights`,
         );
   }
-  const known = isRpcError(failure) ? failure : explain(server, failure, { secrets });
+  const known = isRpcError(failure) ? failure : classifyFailure(server, failure, { secrets });
   if (!(known instanceof HostError))
-    return fail('unreachable', `it refused to start: ${secrets.brief(sayRefusal(known))}`);
+    return fail('unreachable', `it refused to start: ${secrets.brief(describeRefusal(known))}`);
   const hasDied = code === 'ERA_NEGOTIATION_FAILED' && last.isUnanswered;
   if (last.isProcess && (known.code === 'closed' || hasDied)) {
-    const words = last.stderr.length === 0 ? '' : `; it said: ${lastWords(last.stderr)}`;
-    const fault = `it ended before it was ready${words}; ${howToGoOn(last.missing)}`;
+    const text = last.stderr.length === 0 ? '' : `; it said: ${lastWords(last.stderr)}`;
+    const detail = `it ended before it was ready${text}; ${howToGoOn(last.missing)}`;
     const { missing: missingVariable } = last;
-    return new HostError('spawn-failed', server, fault, { cause: failure, hasRun: 'no', missingVariable });
+    return new HostError('spawn-failed', server, detail, { cause: failure, hasRun: 'no', missingVariable });
   }
   if (known.code === 'closed')
     return fail('closed', `${secrets.brief(said)}; see whether the server still runs`);
@@ -70,13 +70,13 @@ function howToFind(command: string): string {
 
 const UNSUPPORTED_VERSION = -32022;
 
-function sayRefusal(failure: Error): string {
+function describeRefusal(failure: Error): string {
   if (!isRpcError(failure) || failure.code !== UNSUPPORTED_VERSION) return messageOf(failure);
   return 'it speaks no version of the protocol that we do; update it, or this program';
 }
 
 /** How far a server had come when its time was over, and what to do. */
-export function sayStage(
+export function describeTimeout(
   limitMs: number,
   wire: Pick<Wire, 'isOpen' | 'unanswered'> | undefined,
   stderr: readonly string[],

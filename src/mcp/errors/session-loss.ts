@@ -1,6 +1,6 @@
 import type { Secrets } from '../connection/secrets.ts';
 import {
-  explainStatus,
+  classifyStatus,
   type FailureFacts,
   isRpcError,
   readFailure,
@@ -12,7 +12,7 @@ import { HostError, ServerFault } from './host-error.ts';
  * Whether a session is lost is asked, not guessed: by the same HTTP status a server says that it does not know the
  * session, and that it does not know what a call speaks of.
  */
-export class SessionCheck {
+export class SessionLossCheck {
   readonly #server: string;
   readonly #secrets: Secrets;
   readonly #ping: () => Promise<unknown>;
@@ -26,24 +26,24 @@ export class SessionCheck {
   }
 
   /** What a request of that method is told that failed as if the session were lost; those that fail meanwhile share one ping. */
-  async confirm(fault: HostError, method: string): Promise<Error> {
+  async confirm(detail: HostError, method: string): Promise<Error> {
     this.#asking ??= this.#ask();
     const pinged = await this.#asking;
-    const facts = readFailure(fault.cause);
-    if (pinged.kind === 'refused' && isSame(pinged, facts)) return fault;
-    const { status = 0, said } = facts;
+    const facts = readFailure(detail.cause);
+    if (pinged.kind === 'refused' && isSameRefusal(pinged, facts)) return detail;
+    const { status = 0, message: said } = facts;
     if (pinged.kind === 'refused' && pinged.status === status && status !== 400) {
-      const words = `${this.#secrets.brief(said)}; a ping is refused by HTTP ${status} too, so a new session is made`;
-      return new HostError('session-lost', this.#server, words, { cause: fault.cause, isTerminal: true });
+      const text = `${this.#secrets.brief(said)}; a ping is refused by HTTP ${status} too, so a new session is made`;
+      return new HostError('session-lost', this.#server, text, { cause: detail.cause, isTerminal: true });
     }
     if (pinged.kind === 'unclear') {
-      const words = `it may not know our session any more (HTTP ${status}), and a ping says no more`;
-      return new HostError('unreachable', this.#server, `${words}; ${SEE}`, { cause: fault.cause });
+      const text = `it may not know our session any more (HTTP ${status}), and a ping says no more`;
+      return new HostError('unreachable', this.#server, `${text}; ${SEE}`, { cause: detail.cause });
     }
-    const own = explainStatus(this.#server, facts, status);
+    const own = classifyStatus(this.#server, facts, status);
     if (own instanceof ServerFault) return own;
-    const words = `${this.#secrets.brief(said)} (HTTP ${status} to "${method}", though it knows our session)`;
-    return new HostError('unreachable', this.#server, `${words}; ${SEE}`, { cause: fault.cause });
+    const text = `${this.#secrets.brief(said)} (HTTP ${status} to "${method}", though it knows our session)`;
+    return new HostError('unreachable', this.#server, `${text}; ${SEE}`, { cause: detail.cause });
   }
 
   async #ask(): Promise<Pinged> {
@@ -61,20 +61,20 @@ export class SessionCheck {
   }
 }
 
-type Words = Pick<FailureFacts, 'status' | 'text' | 'said'>;
+type RefusalText = Pick<FailureFacts, 'status' | 'text' | 'message'>;
 
-type Pinged = { readonly kind: 'known' | 'unclear' } | ({ readonly kind: 'refused' } & Words);
+type Pinged = { readonly kind: 'known' | 'unclear' } | ({ readonly kind: 'refused' } & RefusalText);
 
 /** A session that is not known is refused in the same words, whatever is asked. */
-function isSame(one: Words, other: Words): boolean {
-  return one.status === other.status && wordsOf(one) === wordsOf(other);
+function isSameRefusal(one: RefusalText, other: RefusalText): boolean {
+  return one.status === other.status && comparableText(one) === comparableText(other);
 }
 
 /** What a refusal says, without what differs from request to request: ids, times and traces. */
-function wordsOf({ text, said }: Words): string {
+function comparableText({ text, message }: RefusalText): string {
   const error = readRpcError('', text);
-  const words = error ? `${error.code} ${error.message}` : (text ?? said);
-  return words.replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{16,}|\d+/gi, '#');
+  const comparable = error ? `${error.code} ${error.message}` : (text ?? message);
+  return comparable.replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{16,}|\d+/gi, '#');
 }
 
 const SEE = 'see what the request did before you repeat it';

@@ -1,5 +1,5 @@
 import type { Connection, ListKind } from '../connection/connection.ts';
-import { type Discovered, sayDiagnostic } from '../discovery/read-list.ts';
+import { type Discovered, formatDiagnostic } from '../discovery/read-list.ts';
 import { ServerFault } from '../errors/host-error.ts';
 
 type Source<T> = {
@@ -7,7 +7,7 @@ type Source<T> = {
   readonly offer: 'resources' | 'prompts';
   list(connection: Connection): Promise<Discovered<T>>;
   /** Hears what is wrong with entries, as often as they are listed. */
-  onFault(server: string, fault: string): void;
+  onFault(server: string, detail: string): void;
   /** In milliseconds; only differences count. */
   now(): number;
 };
@@ -19,7 +19,7 @@ type Kept<T> = { held: Held<T> | undefined; last: readonly T[] | undefined };
 const UNTOLD_MS = 10_000;
 
 /** One kind of list: asked for when it is wanted, kept as long as its connection until it changes or is too old. */
-export class KeptList<T> {
+export class CachedList<T> {
   readonly #source: Source<T>;
   readonly #kept = new WeakMap<Connection, Kept<T>>();
 
@@ -64,10 +64,10 @@ export class KeptList<T> {
     asked.then(
       ({ items, diagnostics, ttlMs, failure }) => {
         kept.last = items;
-        const isTold = connection.capabilities[offer]?.listChanged === true;
-        const heldMs = ttlMs ?? (isTold ? Number.POSITIVE_INFINITY : UNTOLD_MS);
+        const hasNotifications = connection.capabilities[offer]?.listChanged === true;
+        const heldMs = ttlMs ?? (hasNotifications ? Number.POSITIVE_INFINITY : UNTOLD_MS);
         held.freshUntil = failure === undefined ? now() + heldMs : now();
-        for (const it of diagnostics) onFault(connection.name, sayDiagnostic(it));
+        for (const it of diagnostics) onFault(connection.name, formatDiagnostic(it));
       },
       () => {
         if (kept.held === held) kept.held = undefined;

@@ -1,7 +1,7 @@
 import { isRecord } from '../../base/json-value.ts';
 import type { ContentBlock, ResourceContents } from '../../protocol/mcp.ts';
 import type { Connection } from '../connection/connection.ts';
-import { malformed } from './feature-errors.ts';
+import { malformedResultError } from './feature-errors.ts';
 
 /** The contents of a resource; binary data is base64 in `blob`. */
 export type ReadResource = { contents: ResourceContents[]; _meta?: Record<string, unknown> };
@@ -20,39 +20,43 @@ export type FilledPrompt = {
 export type Completion = { values: string[]; total?: number; hasMore?: boolean };
 
 /** Reads the answer to `resources/read`; throws a `HostError` that says what is wrong with it. */
-export function readResourceAnswer(server: string, uri: string, answer: unknown): ReadResource {
+export function parseResourceResult(server: string, uri: string, answer: unknown): ReadResource {
   const given: unknown = isRecord(answer) ? answer.contents : undefined;
   const method = 'resources/read';
-  if (!Array.isArray(given)) throw malformed(server, method, '"contents" must be a list');
+  if (!Array.isArray(given)) throw malformedResultError(server, method, '"contents" must be a list');
   const contents = given.map((value: unknown, at): ResourceContents => {
     // A piece that does not say where it is from is from where it was asked for.
     const piece = isRecord(value) && value.uri === undefined ? { ...value, uri } : value;
-    const fault = faultOfContents(piece);
-    if (fault !== undefined) throw malformed(server, method, `contents[${at}]: ${fault}`);
+    const detail = contentsError(piece);
+    if (detail !== undefined) throw malformedResultError(server, method, `contents[${at}]: ${detail}`);
     return piece as ResourceContents;
   });
   return { contents, ...metaOf(answer) };
 }
 
 /** Reads the answer to `prompts/get`; throws a `HostError` that says what is wrong with it. */
-export function readPromptAnswer(server: string, answer: unknown): FilledPrompt {
+export function parsePromptResult(server: string, answer: unknown): FilledPrompt {
   const { messages: given, description }: Record<string, unknown> = isRecord(answer) ? answer : {};
   const method = 'prompts/get';
-  if (!Array.isArray(given)) throw malformed(server, method, '"messages" must be a list');
+  if (!Array.isArray(given)) throw malformedResultError(server, method, '"messages" must be a list');
   const messages = given.map((value: unknown, at): PromptMessage => {
-    const fault = faultOfMessage(value);
-    if (fault !== undefined) throw malformed(server, method, `messages[${at}]: ${fault}`);
+    const detail = messageError(value);
+    if (detail !== undefined) throw malformedResultError(server, method, `messages[${at}]: ${detail}`);
     return value as PromptMessage;
   });
   return { ...(typeof description === 'string' && { description }), messages, ...metaOf(answer) };
 }
 
 /** Reads the answer to `completion/complete`; throws a `HostError` that says what is wrong with it. */
-export function readCompletionAnswer(server: string, answer: unknown): Completion {
+export function parseCompletionResult(server: string, answer: unknown): Completion {
   const completion: unknown = isRecord(answer) ? answer.completion : undefined;
   const { values, total, hasMore }: Record<string, unknown> = isRecord(completion) ? completion : {};
   if (!Array.isArray(values) || !values.every((value) => typeof value === 'string'))
-    throw malformed(server, 'completion/complete', '"completion.values" must be a list of strings');
+    throw malformedResultError(
+      server,
+      'completion/complete',
+      '"completion.values" must be a list of strings',
+    );
   return {
     values,
     ...(typeof total === 'number' && { total }),
@@ -60,11 +64,11 @@ export function readCompletionAnswer(server: string, answer: unknown): Completio
   };
 }
 
-function faultOfMessage(value: unknown): string | undefined {
+function messageError(value: unknown): string | undefined {
   if (!isRecord(value)) return 'it is no object';
   if (value.role !== 'user' && value.role !== 'assistant') return '"role" must be "user" or "assistant"';
-  const fault = faultOfBlock(value.content);
-  return fault === undefined ? undefined : `"content": ${fault}`;
+  const detail = blockError(value.content);
+  return detail === undefined ? undefined : `"content": ${detail}`;
 }
 
 function metaOf(answer: unknown): { _meta?: Record<string, unknown> } {
@@ -72,7 +76,7 @@ function metaOf(answer: unknown): { _meta?: Record<string, unknown> } {
 }
 
 /** What is wrong with one piece of a resource, if that would break whoever reads it; unknown members are welcome. */
-function faultOfContents(value: unknown): string | undefined {
+function contentsError(value: unknown): string | undefined {
   if (!isRecord(value)) return 'it is no object';
   if (typeof value.uri !== 'string') return '"uri" must be a string';
   if (value.mimeType !== undefined && typeof value.mimeType !== 'string')
@@ -85,11 +89,11 @@ function faultOfContents(value: unknown): string | undefined {
 }
 
 /** The same for one block of a message; a kind nobody knows yet passes as it is. */
-function faultOfBlock(value: unknown): string | undefined {
+function blockError(value: unknown): string | undefined {
   if (!isRecord(value) || typeof value.type !== 'string') return 'it must be an object with a "type"';
   if (value.type === 'resource') {
-    const fault = faultOfContents(value.resource);
-    return fault === undefined ? undefined : `of its "resource", ${fault}`;
+    const detail = contentsError(value.resource);
+    return detail === undefined ? undefined : `of its "resource", ${detail}`;
   }
   const members = Object.hasOwn(MEMBERS, value.type) ? (MEMBERS[value.type] ?? []) : [];
   const odd = members.find((member) => typeof value[member] !== 'string');
@@ -107,14 +111,14 @@ const MEMBERS: Readonly<Record<string, readonly string[]>> = {
 export type CompletionOf = { readonly prompt: string } | { readonly resourceTemplate: string };
 
 /** The capability came with this revision; before it, any server might complete. */
-const SAYS_SO_SINCE = '2025-03-26';
+const CAPABILITY_SINCE = '2025-03-26';
 
 export function mayComplete({
   capabilities,
   protocolVersion,
 }: Pick<Connection, 'capabilities' | 'protocolVersion'>): boolean {
   return (
-    capabilities.completions !== undefined || (protocolVersion !== '' && protocolVersion < SAYS_SO_SINCE)
+    capabilities.completions !== undefined || (protocolVersion !== '' && protocolVersion < CAPABILITY_SINCE)
   );
 }
 

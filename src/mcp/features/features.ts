@@ -2,31 +2,31 @@ import { startTimer } from '../../base/async/timers.ts';
 import { AbortError, messageOf } from '../../protocol/sdk-error.ts';
 import { type RetryingRequest, retryingRequest, timeoutError } from '../calls/retrying-request.ts';
 import { type LimitSources, timeLimits } from '../calls/time-limits.ts';
-import type { CallOptions, Connection } from '../connection/connection.ts';
-import { Warnings } from '../connection/warnings.ts';
+import type { Connection, RequestOptions } from '../connection/connection.ts';
+import { UniqueWarnings } from '../connection/warnings.ts';
 import { listPrompts, listResources, listResourceTemplates } from '../discovery/lists.ts';
 import type { Prompt } from '../discovery/prompt.ts';
 import type { Discovered } from '../discovery/read-list.ts';
 import type { Resource, ResourceTemplate } from '../discovery/resource.ts';
-import { unknownServer, type WhyAside } from '../errors/host-error.ts';
+import { type InactiveReason, unknownServerError } from '../errors/host-error.ts';
 import type { Servers } from '../servers/servers.ts';
-import { KeptList } from './cached-list.ts';
-import { notOffered, promptFault } from './feature-errors.ts';
+import { CachedList } from './cached-list.ts';
+import { notOfferedError, promptError } from './feature-errors.ts';
 import {
   type Completion,
   type CompletionOf,
   completionParams,
   type FilledPrompt,
   mayComplete,
+  parseCompletionResult,
+  parsePromptResult,
+  parseResourceResult,
   type ReadResource,
-  readCompletionAnswer,
-  readPromptAnswer,
-  readResourceAnswer,
 } from './feature-results.ts';
 import { type Subscription, Subscriptions } from './subscriptions.ts';
 
 /** How one request is made; `timeoutMs` is the longest silence if `onProgress` is given, the longest time in all if not. */
-type FeatureOptions = Pick<CallOptions, 'signal' | 'timeoutMs' | 'onProgress' | 'meta'>;
+type FeatureOptions = Pick<RequestOptions, 'signal' | 'timeoutMs' | 'onProgress' | 'meta'>;
 
 type AttemptOptions = Parameters<RetryingRequest<unknown>['send']>[1];
 
@@ -36,7 +36,7 @@ type Of<T> = T & { readonly server: string };
 type FeaturesOptions = LimitSources['host'] & {
   /** Hears of what was tolerated, and of servers that could not be listed with the others. */
   readonly onWarning?: (server: string, message: string) => void;
-  readonly whyAside?: WhyAside;
+  readonly inactiveReason?: InactiveReason;
 };
 
 /**
@@ -47,11 +47,11 @@ type FeaturesOptions = LimitSources['host'] & {
 export class Features implements Disposable {
   readonly #servers: Servers;
   readonly #options: FeaturesOptions;
-  readonly #warnings = new Map<string, Warnings>();
+  readonly #warnings = new Map<string, UniqueWarnings>();
   readonly #subscriptions: Subscriptions;
-  readonly #resources: KeptList<Resource>;
-  readonly #templates: KeptList<ResourceTemplate>;
-  readonly #prompts: KeptList<Prompt>;
+  readonly #resources: CachedList<Resource>;
+  readonly #templates: CachedList<ResourceTemplate>;
+  readonly #prompts: CachedList<Prompt>;
 
   constructor(servers: Servers, options: FeaturesOptions = {}) {
     this.#servers = servers;
@@ -60,12 +60,12 @@ export class Features implements Disposable {
       connection: (server) => servers.connection(server),
       onWarning: (server, message) => this.#warn(server, message),
     });
-    const onFault = (server: string, fault: string) => this.#warnOnce(server, fault);
+    const onFault = (server: string, detail: string) => this.#warnOnce(server, detail);
     const kept = <T>(
       offer: 'resources' | 'prompts',
       list: (connection: Connection) => Promise<Discovered<T>>,
-      onFault: (server: string, fault: string) => void,
-    ) => new KeptList<T>({ offer, list, onFault, now: () => performance.now() });
+      onFault: (server: string, detail: string) => void,
+    ) => new CachedList<T>({ offer, list, onFault, now: () => performance.now() });
     this.#resources = kept('resources', (it) => listResources(it), onFault);
     this.#templates = kept('resources', (it) => listResourceTemplates(it), onFault);
     // Prompts are listed as a server comes, and what is wrong with them is told then.
@@ -93,8 +93,8 @@ export class Features implements Disposable {
 
   readResource(server: string, uri: string, options: FeatureOptions = {}): Promise<ReadResource> {
     return this.#request(server, `reading ${uri}`, options, async (connection, attempt) => {
-      if (!this.#resources.isOffered(connection)) throw notOffered(server, 'resources');
-      return readResourceAnswer(server, uri, await connection.ask('resources/read', { uri }, attempt));
+      if (!this.#resources.isOffered(connection)) throw notOfferedError(server, 'resources');
+      return parseResourceResult(server, uri, await connection.request('resources/read', { uri }, attempt));
     });
   }
 
@@ -123,17 +123,17 @@ export class Features implements Disposable {
     options: FeatureOptions = {},
   ): Promise<FilledPrompt> {
     return this.#request(server, `the prompt "${name}"`, options, async (connection, attempt, request) => {
-      if (!this.#prompts.isOffered(connection)) throw notOffered(server, 'prompts');
+      if (!this.#prompts.isOffered(connection)) throw notOfferedError(server, 'prompts');
       // An old list is good enough to find nothing wrong; to refuse, it has to be a new one.
       const last = this.#prompts.last(connection);
-      if (!last || promptFault(server, last, name, args)) {
+      if (!last || promptError(server, last, name, args)) {
         const fresh = await waitFor(this.#prompts.get(connection), request, attempt);
-        const fault = promptFault(server, fresh, name, args);
-        if (fault) throw fault;
+        const detail = promptError(server, fresh, name, args);
+        if (detail) throw detail;
       }
-      return readPromptAnswer(
+      return parsePromptResult(
         server,
-        await connection.ask('prompts/get', { name, arguments: { ...args } }, attempt),
+        await connection.request('prompts/get', { name, arguments: { ...args } }, attempt),
       );
     });
   }
@@ -147,9 +147,9 @@ export class Features implements Disposable {
     options: FeatureOptions = {},
   ): Promise<Completion> {
     return this.#request(server, `completing "${argument.name}"`, options, async (connection, attempt) => {
-      if (!mayComplete(connection)) throw notOffered(server, 'completion');
+      if (!mayComplete(connection)) throw notOfferedError(server, 'completion');
       const params = completionParams(of, argument, context);
-      return readCompletionAnswer(server, await connection.ask('completion/complete', params, attempt));
+      return parseCompletionResult(server, await connection.request('completion/complete', params, attempt));
     });
   }
 
@@ -165,7 +165,7 @@ export class Features implements Disposable {
 
   async #list<T extends object>(
     what: string,
-    kept: KeptList<T>,
+    kept: CachedList<T>,
     server: string | undefined,
     options: FeatureOptions,
   ): Promise<Of<T>[]> {
@@ -196,7 +196,8 @@ export class Features implements Disposable {
     send: (connection: Connection, options: AttemptOptions, request: RetryingRequest<unknown>) => Promise<T>,
   ): Promise<T> {
     const target = this.#servers.target(server);
-    if (!target) throw unknownServer(server, this.#servers.all.keys(), this.#options.whyAside?.(server));
+    if (!target)
+      throw unknownServerError(server, this.#servers.all.keys(), this.#options.inactiveReason?.(server));
     const request: RetryingRequest<T> = {
       server,
       subject,
@@ -220,7 +221,7 @@ export class Features implements Disposable {
 
   /** A server lists the same again and again, and may have faults without end. */
   #warnOnce(server: string, message: string): void {
-    const warnings = this.#warnings.get(server) ?? new Warnings((it) => this.#warn(server, it));
+    const warnings = this.#warnings.get(server) ?? new UniqueWarnings((it) => this.#warn(server, it));
     this.#warnings.set(server, warnings);
     warnings.tell(message);
   }

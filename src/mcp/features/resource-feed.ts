@@ -12,9 +12,9 @@ type FeedListener = {
 };
 
 /** The subscriptions of one connection, by what its era has for that; those of one group are made and ended one after the other. */
-export class Feed {
+export class ResourceFeed {
   readonly connection: Connection;
-  readonly #watch: Watch;
+  readonly #watch: ResourceSubscriber;
   readonly #uris = new Set<string>();
   readonly #unlisten: (() => void)[];
   /** The last change of each group, as long as it goes on. */
@@ -23,13 +23,15 @@ export class Feed {
   constructor(connection: Connection, listener: FeedListener) {
     this.connection = connection;
     const isModern = connection.era === 'modern';
-    this.#watch = isModern ? modernWatch(connection, () => listener.missed()) : legacyWatch(connection);
-    const heard = connection.onNotice?.((method, { uri }) => {
+    this.#watch = isModern
+      ? statelessSubscriber(connection, () => listener.missed())
+      : legacySubscriber(connection);
+    const stopListening = connection.onNotification?.((method, { uri }) => {
       if (method === 'notifications/resources/updated' && typeof uri === 'string') listener.changed(uri);
     });
     // In the older protocol lists and resources are told of on one stream; a gap in it is one for both.
     const gap = connection.onListChanged((kind) => kind === 'all' && !isModern && listener.missed());
-    this.#unlisten = [...(heard ? [heard] : []), gap, connection.onClose(() => this.close())];
+    this.#unlisten = [...(stopListening ? [stopListening] : []), gap, connection.onClose(() => this.close())];
   }
 
   /** The newer protocol has one stream for all, the older one a request for each: one that hangs holds up no other. */
@@ -73,7 +75,7 @@ export class Feed {
   }
 }
 /** How one connection is told which resources to tell of. */
-type Watch = {
+type ResourceSubscriber = {
   /** Resolves once the server tells of `fresh` too; `all` is those and what it told of before. `signal` ends the wait for that. */
   begin(fresh: readonly string[], all: readonly string[], signal?: AbortSignal): Promise<void>;
   /** It need not tell of that any more; `rest` is what is left. */
@@ -88,7 +90,7 @@ const CONFIRM_MS = 30_000;
 const END_MS = 5000;
 
 /** The older protocol: a request for each resource, and another that ends it. */
-function legacyWatch({ ask }: Pick<Connection, 'ask'>): Watch {
+function legacySubscriber({ request: ask }: Pick<Connection, 'request'>): ResourceSubscriber {
   const end = async (uri: string) => {
     await ask('resources/unsubscribe', { uri }, { timeoutMs: END_MS });
   };
@@ -123,7 +125,7 @@ const GOOD_MS = 10_000;
  * The stateless protocol: one stream that tells of all of them. Another set of resources is another stream, opened before
  * the old one is closed; one that breaks is opened again, and `onMissed` hears of that.
  */
-export function modernWatch(connection: Connection, onMissed: () => void): Watch {
+export function statelessSubscriber(connection: Connection, onMissed: () => void): ResourceSubscriber {
   /** What the server has agreed to tell of. */
   let agreed: readonly string[] = [];
   let current: AbortController | undefined;
@@ -192,15 +194,15 @@ async function listen(
   life: AbortController,
 ): Promise<{ ended: Promise<void> }> {
   const answer = Promise.withResolvers<void>();
-  const refuse = (fault: string) => answer.reject(new HostError('unreachable', connection.name, fault));
-  const stop = connection.onNotice?.((method, params) => {
+  const refuse = (detail: string) => answer.reject(new HostError('unreachable', connection.name, detail));
+  const stop = connection.onNotification?.((method, params) => {
     if (method !== ACKNOWLEDGED || !isOwn(params)) return;
     const missing = uris.find((uri) => !honored(params).includes(uri));
     if (missing === undefined) answer.resolve();
     else refuse(`it does not tell of changes of ${missing}`);
   });
   const params = { notifications: { resourceSubscriptions: [...uris] } };
-  const asked = connection.ask('subscriptions/listen', params, { signal: life.signal });
+  const asked = connection.request('subscriptions/listen', params, { signal: life.signal });
   const ended = asked.then(
     () => refuse('it ended the subscription before it confirmed it'),
     (failure: unknown) => answer.reject(failure),

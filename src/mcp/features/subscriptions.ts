@@ -1,16 +1,16 @@
 import { Broadcast } from '../../base/async/broadcast.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import type { Connection } from '../connection/connection.ts';
-import { notOffered } from './feature-errors.ts';
-import { Feed } from './resource-feed.ts';
+import { notOfferedError } from './feature-errors.ts';
+import { ResourceFeed } from './resource-feed.ts';
 
 /** A subscription to a resource; ends with `unsubscribe()` or `await using`. Neither rejects. */
 export type Subscription = AsyncDisposable & { unsubscribe(): Promise<void> };
 
 /** What is subscribed to of one server, whatever connection it has. */
-type Book = { feed: Feed | undefined; readonly topics: Topics };
+type ServerSubscriptions = { feed: ResourceFeed | undefined; readonly topics: SubscribedResources };
 
-type Surroundings = {
+type SubscriptionDeps = {
   connection(server: string): Connection | undefined;
   /** Hears of what could not be subscribed to again. */
   onWarning(server: string, message: string): void;
@@ -18,10 +18,10 @@ type Surroundings = {
 
 /** Who hears of changed resources: one subscription for all listeners of one resource, made again after each reconnect. */
 export class Subscriptions implements Disposable {
-  readonly #around: Surroundings;
-  readonly #books = new Map<string, Book>();
+  readonly #around: SubscriptionDeps;
+  readonly #books = new Map<string, ServerSubscriptions>();
 
-  constructor(around: Surroundings) {
+  constructor(around: SubscriptionDeps) {
     this.#around = around;
   }
 
@@ -35,7 +35,7 @@ export class Subscriptions implements Disposable {
     listener: () => void,
     signal: AbortSignal,
   ): Promise<Subscription> {
-    if (!isWilling(connection)) throw notOffered(connection.name, WHAT);
+    if (!isWilling(connection)) throw notOfferedError(connection.name, WHAT);
     const book = this.#bookOf(connection.name);
     const feed = this.#feedOf(book, connection);
     const seat = book.topics.join(uri, listener);
@@ -72,18 +72,18 @@ export class Subscriptions implements Disposable {
     this.#books.clear();
   }
 
-  #bookOf(server: string): Book {
-    const book = this.#books.get(server) ?? { feed: undefined, topics: new Topics() };
+  #bookOf(server: string): ServerSubscriptions {
+    const book = this.#books.get(server) ?? { feed: undefined, topics: new SubscribedResources() };
     this.#books.set(server, book);
     return book;
   }
 
-  #feedOf(book: Book, connection: Connection): Feed {
+  #feedOf(book: ServerSubscriptions, connection: Connection): ResourceFeed {
     if (book.feed?.connection === connection) return book.feed;
     book.feed?.close();
-    const feed = new Feed(connection, {
+    const feed = new ResourceFeed(connection, {
       changed: (uri) => book.topics.changed(uri),
-      missed: () => book.topics.tell(),
+      missed: () => book.topics.notify(),
     });
     book.feed = feed;
     const before = book.topics.uris();
@@ -92,13 +92,13 @@ export class Subscriptions implements Disposable {
   }
 
   /** What happened since the last connection was lost nobody knows, so everybody is told. */
-  async #renew(book: Book, feed: Feed, uris: readonly string[]): Promise<void> {
+  async #renew(book: ServerSubscriptions, feed: ResourceFeed, uris: readonly string[]): Promise<void> {
     const [first = ''] = uris;
     const signal = uris.length === 1 ? book.topics.signal(first) : undefined;
     try {
-      if (!isWilling(feed.connection)) throw notOffered(feed.connection.name, WHAT);
+      if (!isWilling(feed.connection)) throw notOfferedError(feed.connection.name, WHAT);
       await feed.add(uris, signal);
-      book.topics.tell(uris);
+      book.topics.notify(uris);
     } catch (failure) {
       if (signal?.aborted) return;
       if (book.feed !== feed || this.#around.connection(feed.connection.name) !== feed.connection) return;
@@ -120,35 +120,35 @@ function isWilling({ capabilities }: Connection): boolean {
 }
 
 /** The place of one listener. */
-type Seat = {
+type ListenerHandle = {
   /** Aborted once nobody listens to that resource any more. */
   readonly signal: AbortSignal;
   /** Whether that was the last who listened to it. */
   leave(): boolean;
 };
 
-type Topic = {
+type SubscribedResource = {
   readonly href: string;
-  readonly heard: Broadcast<void>;
+  readonly listeners: Broadcast<void>;
   readonly over: AbortController;
   users: number;
 };
 
 /** Who listens to which resource of one server. */
-export class Topics {
-  readonly #topics = new Map<string, Topic>();
+export class SubscribedResources {
+  readonly #topics = new Map<string, SubscribedResource>();
   readonly #changed = new Set<string>();
 
   uris(): string[] {
     return [...this.#topics.keys()];
   }
 
-  join(uri: string, listener: () => void): Seat {
+  join(uri: string, listener: () => void): ListenerHandle {
     const topic = this.#topics.get(uri) ?? newTopic(uri);
     this.#topics.set(uri, topic);
     topic.users++;
     // The same function may listen twice.
-    const listening = topic.heard.on(() => listener());
+    const listening = topic.listeners.on(() => listener());
     return {
       signal: topic.over.signal,
       leave: () => {
@@ -173,8 +173,8 @@ export class Topics {
   }
 
   /** Tells whoever listens to those, or everybody. */
-  tell(uris: Iterable<string> = this.uris()): void {
-    for (const uri of uris) this.#topics.get(uri)?.heard.emit();
+  notify(uris: Iterable<string> = this.uris()): void {
+    for (const uri of uris) this.#topics.get(uri)?.listeners.emit();
   }
 
   clear(): void {
@@ -182,18 +182,18 @@ export class Topics {
   }
 
   #tellChanged(): void {
-    const isTold = toldOf(Array.from(this.#changed, hrefOf));
+    const hasNotifications = isAffectedBy(Array.from(this.#changed, hrefOf));
     this.#changed.clear();
-    const concerned = [...this.#topics].filter(([, { href }]) => isTold(href));
-    this.tell(concerned.map(([uri]) => uri));
+    const concerned = [...this.#topics].filter(([, { href }]) => hasNotifications(href));
+    this.notify(concerned.map(([uri]) => uri));
   }
 }
 
-function newTopic(uri: string): Topic {
-  return { href: hrefOf(uri), heard: new Broadcast<void>(), over: new AbortController(), users: 0 };
+function newTopic(uri: string): SubscribedResource {
+  return { href: hrefOf(uri), listeners: new Broadcast<void>(), over: new AbortController(), users: 0 };
 }
 /** Says who hears of these changes: who subscribed to the same resource, or to one that it is within. All are hrefs. */
-export function toldOf(changed: readonly string[]): (subscribed: string) => boolean {
+export function isAffectedBy(changed: readonly string[]): (subscribed: string) => boolean {
   const same = new Set(changed);
   // There may be thousands of changes and thousands who have subscribed: in order, each finds its own at once.
   const sorted = [...same].sort();

@@ -3,7 +3,7 @@ import { isRecord } from '../../base/json-value.ts';
 import type { ServerEntry } from '../connection/connect-context.ts';
 
 /** How many servers connect at a time. */
-export type Dialling = {
+export type ConnectConcurrency = {
   /** Processes of this machine. */
   readonly local: number;
   /** Servers on the network. */
@@ -12,7 +12,7 @@ export type Dialling = {
   readonly yieldAfterMs: number;
 };
 
-export const DIALLING: Dialling = { local: 3, remote: 20, yieldAfterMs: 2_000 };
+export const CONNECT_CONCURRENCY: ConnectConcurrency = { local: 3, remote: 20, yieldAfterMs: 2_000 };
 
 /** Which batch a dial belongs to; one without a lane waits for nobody. */
 export type Lane = 'local' | 'remote' | undefined;
@@ -20,12 +20,12 @@ export type Lane = 'local' | 'remote' | undefined;
 type Batch = { free: number; readonly waiting: Set<() => void> };
 
 /** Lets dials begin in the order they came, so many at a time; one that stays silent gives its place away and goes on. */
-export class DialQueue {
+export class ConnectQueue {
   readonly #batches: Readonly<Record<'local' | 'remote', Batch>>;
   readonly #yieldAfterMs: number;
   readonly #clock: Clock;
 
-  constructor({ local, remote, yieldAfterMs }: Dialling, clock: Clock) {
+  constructor({ local, remote, yieldAfterMs }: ConnectConcurrency, clock: Clock) {
     this.#batches = {
       local: { free: Math.max(1, local), waiting: new Set() },
       remote: { free: Math.max(1, remote), waiting: new Set() },
@@ -86,18 +86,18 @@ function pass(batch: Batch): void {
 }
 
 /** One attempt may start a process or open a socket twice, so this allows at most 8 starts in the first 3 s. */
-const MAX_DIALS = 4;
+const MAX_CONNECTS = 4;
 /** Several sub-agents that run at once may each start a server of the same name. */
-const MAX_SHARED_DIALS = 8;
+const MAX_SHARED_CONNECTS = 8;
 const WINDOW_MS = 3_500;
 
 /** Bounds how often one server is dialled in any 3.5 s, whatever asks for it: retries, calls, `reconnect()`. */
-export class DialLimit {
+export class ConnectRateLimit {
   readonly #clock: Clock;
   readonly #max: number;
   #recent: readonly { at: number }[] = [];
 
-  constructor(clock: Clock, max = MAX_DIALS) {
+  constructor(clock: Clock, max = MAX_CONNECTS) {
     this.#clock = clock;
     this.#max = max;
   }
@@ -142,16 +142,16 @@ export class DialLimit {
 }
 
 /** Limits by the names of servers, for several `Servers` that start servers of their own from the same entries. */
-export class SharedDialLimits {
+export class SharedConnectLimits {
   readonly #clock: Clock;
-  readonly #limits = new Map<string, DialLimit>();
+  readonly #limits = new Map<string, ConnectRateLimit>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  of(key: string): DialLimit {
-    const limit = this.#limits.get(key) ?? new DialLimit(this.#clock, MAX_SHARED_DIALS);
+  of(key: string): ConnectRateLimit {
+    const limit = this.#limits.get(key) ?? new ConnectRateLimit(this.#clock, MAX_SHARED_CONNECTS);
     this.#limits.set(key, limit);
     return limit;
   }

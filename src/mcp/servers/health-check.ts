@@ -4,14 +4,14 @@ import { HostError } from '../errors/host-error.ts';
 import { isUnauthorized } from './server-state.ts';
 
 /** So many failures of the connection in a row, and it is given up (R181). */
-const STRIKES = 3;
+const MAX_FAILURES = 3;
 /** A server that works on a call and cannot answer meanwhile is left in peace for about five minutes. */
-const STRIKES_AT_WORK = 30;
+const MAX_FAILURES_DURING_CALL = 30;
 
 /** Whether one connection is still good for anything, judged by what came of calls and signs of life. */
-export class Pulse implements Patient {
+export class ConnectionHealth implements CheckedConnection {
   readonly #connection: Connection;
-  readonly #heartbeat: Heartbeat | undefined;
+  readonly #heartbeat: HealthChecks | undefined;
   readonly #onDead: (failure: unknown) => void;
   readonly #unlisten: () => void;
   #strikes = 0;
@@ -22,13 +22,17 @@ export class Pulse implements Patient {
   #hasTimedOut = false;
 
   /** Without a heartbeat it is not asked for signs of life. `onDead` is told the last failure. */
-  constructor(connection: Connection, heartbeat: Heartbeat | undefined, onDead: (failure: unknown) => void) {
+  constructor(
+    connection: Connection,
+    heartbeat: HealthChecks | undefined,
+    onDead: (failure: unknown) => void,
+  ) {
     this.#connection = connection;
     this.#heartbeat = heartbeat;
     this.#onDead = onDead;
-    this.#heardAt = connection.heardAt();
+    this.#heardAt = connection.lastMessageAt();
     heartbeat?.watch(this);
-    this.#unlisten = heartbeat ? connection.onTrouble(() => heartbeat.suspect(this)) : () => {};
+    this.#unlisten = heartbeat ? connection.onTransportError(() => heartbeat.suspect(this)) : () => {};
   }
 
   /** What a call came to: a terminal failure is counted, anything else ends the count. */
@@ -50,10 +54,10 @@ export class Pulse implements Patient {
     return this.#connection.ping(signal);
   }
 
-  beat(failure?: unknown): void {
+  checked(failure?: unknown): void {
     if (failure === undefined || this.#hasSpoken()) this.#live();
     else if (failure instanceof HostError) this.#strike(failure);
-    else if (++this.#silences >= (this.#isAtWork() ? STRIKES_AT_WORK : STRIKES))
+    else if (++this.#silences >= (this.#isAtWork() ? MAX_FAILURES_DURING_CALL : MAX_FAILURES))
       this.#onDead(this.#silent(failure));
   }
 
@@ -81,16 +85,16 @@ export class Pulse implements Patient {
   /** Whether anything came from it since the last look: progress of a call is a sign of life too. */
   #hasSpoken(): boolean {
     const before = this.#heardAt;
-    this.#heardAt = this.#connection.heardAt();
+    this.#heardAt = this.#connection.lastMessageAt();
     return this.#heardAt > before;
   }
 
   #isAtWork(): boolean {
-    return this.#connection.isBusy() && !this.#hasTimedOut;
+    return this.#connection.hasPendingCall() && !this.#hasTimedOut;
   }
 
   #strike(failure: HostError): void {
-    if (++this.#strikes >= STRIKES || isFatal(failure)) this.#onDead(failure);
+    if (++this.#strikes >= MAX_FAILURES || isFatal(failure)) this.#onDead(failure);
   }
 }
 
@@ -106,40 +110,40 @@ function isAnswer(failure: unknown): boolean {
 }
 
 /** What is listened to: `ping` asks for a sign of life, `beat` hears what came of it. */
-export type Patient = {
+export type CheckedConnection = {
   ping(signal: AbortSignal): Promise<void>;
   /** `failure` is why there was no sign of life; without it there was one. */
-  beat(failure?: unknown): void;
+  checked(failure?: unknown): void;
 };
 
 /** How long a server may take to give a sign of life: as long as until the next question, within these. */
-const SHORTEST_PING_MS = 1_000;
-const LONGEST_PING_MS = 10_000;
+const MIN_PING_TIMEOUT_MS = 1_000;
+const MAX_PING_TIMEOUT_MS = 10_000;
 /** After a missed one the next is asked for soon: it is either back or gone. */
-const AGAIN_MS = 1_000;
+const RECHECK_MS = 1_000;
 /** Trouble comes in bursts; one question answers for all of it. */
-const TROUBLE_MS = 100;
+const ERROR_BURST_MS = 100;
 
 type Watch = { dueAt: number; hasMissed: boolean; asking: AbortController | undefined };
 
 /** Asks servers that have said nothing for a while for a sign of life, all by one timer that keeps no process alive. */
-export class Heartbeat {
+export class HealthChecks {
   readonly #everyMs: number;
   readonly #clock: Clock;
   readonly #onWake: () => void;
-  readonly #watches = new Map<Patient, Watch>();
+  readonly #watches = new Map<CheckedConnection, Watch>();
   #isOver = false;
   #timer: { at: number; stop: () => void } | undefined;
 
   /** `onWake` hears that the clock has jumped: the machine slept. With `everyMs` 0 nothing is ever asked. */
-  constructor(everyMs: number, clock: Clock, onWake: () => void) {
+  constructor(everyMs: number, clock: Clock, onClockJump: () => void) {
     this.#everyMs = everyMs;
     this.#clock = clock;
-    this.#onWake = onWake;
+    this.#onWake = onClockJump;
     this.#plan();
   }
 
-  watch(patient: Patient): void {
+  watch(patient: CheckedConnection): void {
     this.#watches.set(patient, {
       dueAt: this.#clock.now() + this.#everyMs,
       hasMissed: false,
@@ -148,13 +152,13 @@ export class Heartbeat {
     this.#plan();
   }
 
-  unwatch(patient: Patient): void {
+  unwatch(patient: CheckedConnection): void {
     this.#watches.get(patient)?.asking?.abort();
     this.#watches.delete(patient);
   }
 
   /** It has answered something else: there is no need to ask. */
-  seen(patient: Patient): void {
+  seen(patient: CheckedConnection): void {
     const watch = this.#watches.get(patient);
     if (!watch) return;
     watch.hasMissed = false;
@@ -162,11 +166,11 @@ export class Heartbeat {
   }
 
   /** Something about it is odd: it is asked soon. */
-  suspect(patient: Patient): void {
+  suspect(patient: CheckedConnection): void {
     const watch = this.#watches.get(patient);
     // Whoever is being asked, or asked again, is suspected already.
     if (!watch || watch.asking || watch.hasMissed) return;
-    watch.dueAt = Math.min(watch.dueAt, this.#clock.now() + TROUBLE_MS);
+    watch.dueAt = Math.min(watch.dueAt, this.#clock.now() + ERROR_BURST_MS);
     this.#plan();
   }
 
@@ -181,7 +185,7 @@ export class Heartbeat {
     if (this.#everyMs === 0 || this.#isOver) return;
     const now = this.#clock.now();
     let at = now + this.#everyMs;
-    for (const { dueAt, asking } of this.#watches.values()) if (!asking) at = Math.min(at, dueAt);
+    for (const { dueAt, asking: pending } of this.#watches.values()) if (!pending) at = Math.min(at, dueAt);
     if (this.#timer && this.#timer.at <= at) return;
     this.#timer?.stop();
     this.#timer = { at, stop: this.#clock.after(Math.max(0, at - now), () => this.#tick(at), 'background') };
@@ -198,36 +202,36 @@ export class Heartbeat {
     this.#plan();
   }
 
-  async #ask(patient: Patient, watch: Watch): Promise<void> {
-    const asking = new AbortController();
-    watch.asking = asking;
-    const failure = await this.#answer(patient, asking);
+  async #ask(patient: CheckedConnection, watch: Watch): Promise<void> {
+    const pending = new AbortController();
+    watch.asking = pending;
+    const failure = await this.#answer(patient, pending);
     watch.asking = undefined;
     if (this.#watches.get(patient) !== watch) return;
     watch.hasMissed = failure !== undefined;
-    watch.dueAt = this.#clock.now() + (watch.hasMissed ? AGAIN_MS : this.#everyMs);
-    patient.beat(failure);
+    watch.dueAt = this.#clock.now() + (watch.hasMissed ? RECHECK_MS : this.#everyMs);
+    patient.checked(failure);
     this.#plan();
   }
 
-  async #answer(patient: Patient, asking: AbortController): Promise<unknown> {
-    const limitMs = Math.min(LONGEST_PING_MS, Math.max(SHORTEST_PING_MS, this.#everyMs));
+  async #answer(patient: CheckedConnection, pending: AbortController): Promise<unknown> {
+    const limitMs = Math.min(MAX_PING_TIMEOUT_MS, Math.max(MIN_PING_TIMEOUT_MS, this.#everyMs));
     const tooLate = Promise.withResolvers<'too-late'>();
     const stop = this.#clock.after(limitMs, () => tooLate.resolve('too-late'), 'background');
     try {
-      const came = await Promise.race([patient.ping(asking.signal), tooLate.promise]);
+      const came = await Promise.race([patient.ping(pending.signal), tooLate.promise]);
       return came === 'too-late' ? new Error('it gives no sign of life') : undefined;
     } catch (failure) {
-      return isSignOfLife(failure) ? undefined : failure;
+      return isResponse(failure) ? undefined : failure;
     } finally {
       stop();
-      asking.abort();
+      pending.abort();
     }
   }
 }
 
 /** Whoever refuses the question, by the protocol or by a status of HTTP, has answered it. */
-function isSignOfLife(failure: unknown): boolean {
+function isResponse(failure: unknown): boolean {
   if (!(failure instanceof HostError)) return true;
   const isFaultOfConnection =
     failure.isTerminal || failure.code === 'timeout' || failure.code === 'unauthorized';

@@ -8,7 +8,7 @@ import type { Prompt } from '../discovery/prompt.ts';
 import type { Discovered, DiscoveryDiagnostic } from '../discovery/read-list.ts';
 
 /** The lists that are kept for every server; resources are listed by those who want them. */
-export type KeptList = 'tools' | 'prompts';
+export type RefreshedList = 'tools' | 'prompts';
 
 /** What a server lists now, and what of it is not as it should be. */
 export type Listing = {
@@ -16,26 +16,26 @@ export type Listing = {
   readonly prompts: Discovered<Prompt>;
 };
 
-export const KEPT_LISTS: readonly KeptList[] = ['tools', 'prompts'];
+export const REFRESHED_LISTS: readonly RefreshedList[] = ['tools', 'prompts'];
 
 /** No list is asked for again sooner, however short it is said to hold. */
-const SHORTEST_MS = 1_000;
+const MIN_TTL_MS = 1_000;
 /** One whose changes are told is asked for only to be safe. */
-const SHORTEST_TOLD_MS = 300_000;
+const MIN_TTL_WITH_NOTIFICATIONS_MS = 300_000;
 /** After a list that could not be had. */
-const AGAIN_MS = 10_000;
+const RETRY_MS = 10_000;
 
 /** Which of the lists a change concerns. */
-export function keptLists(kind: ListKind): readonly KeptList[] {
-  if (kind === 'all') return KEPT_LISTS;
+export function listsChangedBy(kind: ListKind): readonly RefreshedList[] {
+  if (kind === 'all') return REFRESHED_LISTS;
   return kind === 'resources' ? [] : [kind];
 }
 
 /** The lists of one connection, each read by itself and only when it must be. */
-export class Lists {
+export class ServerLists {
   readonly #connection: Connection;
   readonly #clock: Pick<Clock, 'now'>;
-  readonly #dueAt = new Map<KeptList, number>();
+  readonly #dueAt = new Map<RefreshedList, number>();
   readonly #asked = { tools: 0, prompts: 0 };
   readonly #taken = { tools: 0, prompts: 0 };
   #listing: Listing = { tools: NOTHING, prompts: NOTHING };
@@ -46,13 +46,13 @@ export class Lists {
   }
 
   /** Those whose time is over, by what the server said of it. */
-  due(): KeptList[] {
+  due(): RefreshedList[] {
     const now = this.#clock.now();
-    return KEPT_LISTS.filter((list) => (this.#dueAt.get(list) ?? Number.POSITIVE_INFINITY) <= now);
+    return REFRESHED_LISTS.filter((list) => (this.#dueAt.get(list) ?? Number.POSITIVE_INFINITY) <= now);
   }
 
   /** Reads these, and gives all. Rejects if the tools cannot be listed; prompts are not worth that. */
-  async read(which: Iterable<KeptList>, signal: AbortSignal): Promise<Listing> {
+  async read(which: Iterable<RefreshedList>, signal: AbortSignal): Promise<Listing> {
     const wanted = new Set(which);
     await Promise.all([
       wanted.has('tools') && this.#read('tools', () => listTools(this.#connection, { signal })),
@@ -66,17 +66,17 @@ export class Lists {
       return await listPrompts(this.#connection, { signal });
     } catch (cause) {
       const { items, diagnostics } = this.#listing.prompts;
-      const fault = `its list of prompts could not be had: ${messageOf(cause)}`;
+      const detail = `its list of prompts could not be had: ${messageOf(cause)}`;
       const { name: server } = this.#connection;
-      const told: DiscoveryDiagnostic = { server, list: 'prompts', fault, outcome: 'list' };
-      return { items, diagnostics: [...diagnostics.filter(({ fault: it }) => it !== fault), told] };
+      const diagnostic: DiscoveryDiagnostic = { server, list: 'prompts', fault: detail, outcome: 'list' };
+      return { items, diagnostics: [...diagnostics.filter(({ fault: it }) => it !== detail), diagnostic] };
     }
   }
 
   /** An answer to an older question never replaces one to a newer. */
-  async #read<K extends KeptList>(list: K, ask: () => Promise<Listing[K]>): Promise<void> {
+  async #read<K extends RefreshedList>(list: K, ask: () => Promise<Listing[K]>): Promise<void> {
     const turn = ++this.#asked[list];
-    if (this.#dueAt.has(list)) this.#dueAt.set(list, this.#clock.now() + AGAIN_MS);
+    if (this.#dueAt.has(list)) this.#dueAt.set(list, this.#clock.now() + RETRY_MS);
     const found = await ask();
     if (turn < this.#taken[list]) return;
     this.#taken[list] = turn;
@@ -87,14 +87,14 @@ export class Lists {
     this.#listing = { ...this.#listing, [list]: isWorse ? { ...found, items } : found };
   }
 
-  #plan(list: KeptList, ttlMs: number | undefined): void {
+  #plan(list: RefreshedList, ttlMs: number | undefined): void {
     if (ttlMs === undefined) {
       this.#dueAt.delete(list);
       return;
     }
-    const isTold = this.#connection.capabilities[list]?.listChanged === true;
-    const shortest = isTold ? SHORTEST_TOLD_MS : SHORTEST_MS;
-    this.#dueAt.set(list, this.#clock.now() + Math.max(shortest, ttlMs));
+    const hasNotifications = this.#connection.capabilities[list]?.listChanged === true;
+    const minTtl = hasNotifications ? MIN_TTL_WITH_NOTIFICATIONS_MS : MIN_TTL_MS;
+    this.#dueAt.set(list, this.#clock.now() + Math.max(minTtl, ttlMs));
   }
 }
 
@@ -103,18 +103,18 @@ const NOTHING = { items: [], diagnostics: [] } as const;
 /** Servers that change much say so often: one list answers for a burst. */
 const BURST_MS = 50;
 /** One that says so at every list is listed more and more seldom. */
-const LONGEST_MS = 5_000;
+const MAX_REFRESH_DELAY_MS = 5_000;
 /** A change that is told during a list is worth another; whoever goes on like that is not waited for. */
 const LISTS_AWAITED = 2;
 /** How long lists that have changed are waited for. */
-export const PATIENCE_MS = 2_000;
+export const REFRESH_TIMEOUT_MS = 2_000;
 
 /** Lists again after changes, once for a burst and one list at a time: an older answer never replaces a newer one. */
-export class Relist {
+export class ListRefresh {
   readonly #clock: Clock;
-  readonly #list: (which: readonly KeptList[]) => Promise<void>;
+  readonly #list: (which: readonly RefreshedList[]) => Promise<void>;
   readonly #signal: AbortSignal;
-  readonly #stale = new Set<KeptList>();
+  readonly #stale = new Set<RefreshedList>();
   #isRunning = false;
   /** The lists that are worth a wait. */
   #awaited: Promise<void> | undefined;
@@ -122,7 +122,7 @@ export class Relist {
   #isSlow = false;
 
   /** `list` is what is done about a change, until the signal ends it. */
-  constructor(clock: Clock, list: (which: readonly KeptList[]) => Promise<void>, signal: AbortSignal) {
+  constructor(clock: Clock, list: (which: readonly RefreshedList[]) => Promise<void>, signal: AbortSignal) {
     this.#clock = clock;
     this.#list = list;
     this.#signal = signal;
@@ -133,7 +133,7 @@ export class Relist {
     const awaited = this.#awaited;
     if (!awaited || this.#isSlow) return;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const stop = this.#clock.after(PATIENCE_MS, () => {
+    const stop = this.#clock.after(REFRESH_TIMEOUT_MS, () => {
       this.#isSlow = true;
       resolve();
     });
@@ -141,7 +141,7 @@ export class Relist {
   }
 
   /** These have changed, or are `due`: who does not come in bursts is not waited for. */
-  changed(which: readonly KeptList[], why: 'told' | 'due' = 'told'): void {
+  changed(which: readonly RefreshedList[], why: 'told' | 'due' = 'told'): void {
     if (which.length === 0) return;
     for (const list of which) this.#stale.add(list);
     if (!this.#isRunning) void this.#run(why === 'due' ? 0 : BURST_MS);
@@ -152,7 +152,7 @@ export class Relist {
     const since = this.#clock.now();
     const release = () => {
       if (this.#awaited !== promise) return;
-      this.#isSlow &&= this.#clock.now() - since >= PATIENCE_MS;
+      this.#isSlow &&= this.#clock.now() - since >= REFRESH_TIMEOUT_MS;
       this.#awaited = undefined;
       resolve();
     };
@@ -160,7 +160,11 @@ export class Relist {
     this.#awaited = promise;
     const isOpen = () => this.#stale.size > 0 && !this.#signal.aborted;
     let lists = 0;
-    for (let waitMs = firstMs; isOpen(); waitMs = Math.min(Math.max(2 * waitMs, BURST_MS), LONGEST_MS)) {
+    for (
+      let waitMs = firstMs;
+      isOpen();
+      waitMs = Math.min(Math.max(2 * waitMs, BURST_MS), MAX_REFRESH_DELAY_MS)
+    ) {
       if (waitMs > 0) await this.#pause(waitMs);
       const which = [...this.#stale];
       this.#stale.clear();

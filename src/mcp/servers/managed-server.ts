@@ -2,41 +2,48 @@ import { lastWords } from '../../base/process/last-words.ts';
 import { LineRing } from '../../base/text/lines.ts';
 import { redactText } from '../../base/text/redact.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
-import type { ConnectWorld, ServerEntry } from '../connection/connect-context.ts';
+import type { ConnectContext, ServerEntry } from '../connection/connect-context.ts';
 import type { Connection } from '../connection/connection.ts';
 import { HostError } from '../errors/host-error.ts';
-import { type DialLimit, type Lane, laneOf } from './connect-queue.ts';
-import { Pulse } from './health-check.ts';
-import { KEPT_LISTS, type KeptList, keptLists, type Listing, type Lists, Relist } from './list-refresh.ts';
-import { OfferKeeper, PastOffer } from './offered-tools.ts';
+import { type ConnectRateLimit, type Lane, laneOf } from './connect-queue.ts';
+import { ConnectionHealth } from './health-check.ts';
+import {
+  type Listing,
+  ListRefresh,
+  listsChangedBy,
+  REFRESHED_LISTS,
+  type RefreshedList,
+  type ServerLists,
+} from './list-refresh.ts';
+import { OfferedTools, RememberedTools } from './offered-tools.ts';
 import { openServer } from './open-server.ts';
 import { withoutManifest } from './server-entry.ts';
-import { type Introduction, isBusy, StateKeeper, troubleOf } from './server-state.ts';
+import { type Handshake, isBusy, ServerStateMachine, toConnectFailure } from './server-state.ts';
 import {
   type KnownServer,
   type Server,
   type ServerStatus,
   type ServerView,
   statusOf,
+  unavailableReason,
   viewOf,
-  whyNot,
 } from './server-status.ts';
-import type { SlotListener, SlotWorld } from './servers-options.ts';
+import type { ServerDeps, ServerListener } from './servers-options.ts';
 
 /** The life of one server. Whatever is asked of it is done one after the other, and the last wish wins. */
-export class ServerSlot implements KnownServer {
+export class ManagedServer implements KnownServer {
   readonly entry: ServerEntry;
   readonly origin: Server['origin'];
   readonly lane: Lane;
   readonly #key: string;
-  readonly #given: SlotWorld;
-  readonly #world: ConnectWorld;
-  readonly #keeper: StateKeeper;
-  readonly #offers: OfferKeeper;
-  readonly #past: PastOffer;
-  readonly #limit: DialLimit;
-  readonly #stderr = new LastLines();
-  #live: Live | undefined;
+  readonly #given: ServerDeps;
+  readonly #world: ConnectContext;
+  readonly #keeper: ServerStateMachine;
+  readonly #offers: OfferedTools;
+  readonly #past: RememberedTools;
+  readonly #limit: ConnectRateLimit;
+  readonly #stderr = new StderrTail();
+  #live: LiveConnection | undefined;
   /** Ends the present attempt or connection. */
   #life = new AbortController();
   #changes: Promise<void> = Promise.resolve();
@@ -47,25 +54,25 @@ export class ServerSlot implements KnownServer {
   constructor(
     key: string,
     { entry, origin }: Omit<Server, 'state'>,
-    given: SlotWorld,
-    listener: SlotListener,
+    given: ServerDeps,
+    listener: ServerListener,
   ) {
     this.entry = entry;
     this.origin = origin;
     this.lane = laneOf(entry);
     this.#key = key;
     this.#given = given;
-    this.#offers = new OfferKeeper(given, entry, listener);
-    this.#past = new PastOffer(key, entry, given.world);
+    this.#offers = new OfferedTools(given, entry, listener);
+    this.#past = new RememberedTools(key, entry, given.context);
     this.#limit = given.limitOf(key);
-    this.#keeper = new StateKeeper(given, {
+    this.#keeper = new ServerStateMachine(given, {
       changed: (before, state) => {
         this.#offers.follow(state);
         listener.state(before, state);
       },
-      retryDue: () => this.again('retry-due'),
+      retryDue: () => this.retryNow('retry-due'),
     });
-    this.#world = this.#stderr.hearing(given.world);
+    this.#world = this.#stderr.listenIn(given.context);
   }
 
   get state(): ServerView {
@@ -82,8 +89,8 @@ export class ServerSlot implements KnownServer {
     return state.kind === 'connected' && !isOver ? this.#live?.connection : undefined;
   }
 
-  get isWished(): boolean {
-    return this.#keeper.isWished;
+  get isConnectRequested(): boolean {
+    return this.#keeper.isConnectRequested;
   }
 
   /** What it offers, also for a while after it was lost. */
@@ -96,24 +103,24 @@ export class ServerSlot implements KnownServer {
   }
 
   /** Why it cannot be called now, if it cannot. */
-  whyNot(): ReturnType<typeof whyNot> {
-    if (this.#keeper.isOver) return { code: 'closed', fault: 'it was taken away' };
-    return whyNot(this.#keeper.state, this.#given.clock.now());
+  unavailableReason(): ReturnType<typeof unavailableReason> {
+    if (this.#keeper.isOver) return { code: 'closed', detail: 'it was taken away' };
+    return unavailableReason(this.#keeper.state, this.#given.clock.now());
   }
 
   /** What a call on that connection came to. */
   report(connection: Connection, failure?: unknown): void {
-    if (connection === this.#live?.connection) this.#live.pulse.report(failure);
+    if (connection === this.#live?.connection) this.#live.health.report(failure);
   }
 
   /** Dials, unless that is being done or has succeeded. A server in backoff keeps its backoff. */
   open(): Promise<void> {
     const { state } = this.#keeper;
-    if (isBusy(state) || state.kind === 'connected') return this.rested();
+    if (isBusy(state) || state.kind === 'connected') return this.whenIdle();
     const isDialable = state.kind !== 'failed' || this.#waitMs() <= 0;
     if (isDialable && !('nextRetryAt' in state)) return this.reopen();
-    this.again('asked');
-    return this.rested();
+    this.retryNow('asked');
+    return this.whenIdle();
   }
 
   /** Ends what there is and dials anew. */
@@ -121,11 +128,11 @@ export class ServerSlot implements KnownServer {
     this.#wishAnew();
     this.#keeper.enter({ kind: why });
     this.#redial();
-    return this.rested();
+    return this.whenIdle();
   }
 
   /** Dials one that waits for its next retry; anything else stays as it is. */
-  again(why: 'asked' | 'woken' | 'retry-due'): void {
+  retryNow(why: 'asked' | 'woken' | 'retry-due'): void {
     const { state } = this.#keeper;
     if (isBusy(state)) return;
     // A server that has failed stays so until it may be dialled: calls fail at once instead of waiting for that.
@@ -150,7 +157,7 @@ export class ServerSlot implements KnownServer {
     const { signal } = this.#life;
     if (this.#keeper.state.kind !== 'connected' || !live) return this.settled();
     try {
-      this.#learn(await live.lists.read(KEPT_LISTS, signal), signal);
+      this.#learn(await live.lists.read(REFRESHED_LISTS, signal), signal);
     } catch {
       if (!signal.aborted) await this.reopen();
     }
@@ -166,12 +173,12 @@ export class ServerSlot implements KnownServer {
 
   /** Settles when the dial somebody wished for has come to something; retries are nobody's wish. */
   settled(): Promise<void> {
-    return this.#keeper.isWished ? this.rested() : Promise.resolve();
+    return this.#keeper.isConnectRequested ? this.whenIdle() : Promise.resolve();
   }
 
   /** Settles when it is not being dialled. */
-  rested(): Promise<void> {
-    return this.#keeper.rested();
+  whenIdle(): Promise<void> {
+    return this.#keeper.whenIdle();
   }
 
   /** Settles when what has changed is listed, or soon; what the server said to hold no longer is listed anew. */
@@ -197,18 +204,18 @@ export class ServerSlot implements KnownServer {
   }
 
   #redial(): void {
-    const wish = this.#wish;
+    const generation = this.#wish;
     this.#past.recall((tools) => isBusy(this.#keeper.state) && this.#offers.assume(tools));
     void this.#change(async () => {
       await this.#close();
-      if (wish === this.#wish && !this.#keeper.isOver) await this.#dial();
+      if (generation === this.#wish && !this.#keeper.isOver) await this.#dial();
     });
   }
 
   async #close(): Promise<void> {
     const live = this.#live;
     this.#life.abort();
-    live?.pulse.end();
+    live?.health.end();
     // What it was at the end can still be read after it.
     if (!this.#keeper.isOver) this.#live = undefined;
     await live?.connection.close().catch(() => {});
@@ -219,7 +226,7 @@ export class ServerSlot implements KnownServer {
     const { signal } = this.#life;
     const { queue, connect, clock } = this.#given;
     const onClose = (connection: Connection) =>
-      this.#lose(endedFault(this.#key, this.lane, connection.stderr()), signal);
+      this.#lose(connectionEndedError(this.#key, this.lane, connection.stderr()), signal);
     try {
       const begin = this.lane === undefined ? undefined : await this.#limit.admit(signal);
       const { connection, lists, listing, since } = await queue.run(this.lane, signal, () => {
@@ -230,7 +237,7 @@ export class ServerSlot implements KnownServer {
         this.#isFresh = false;
         return openServer(this.#key, entry, { connect, world: this.#world, clock, onClose }, signal);
       });
-      const live = attend(connection, this.#given, {
+      const live = watchConnection(connection, this.#given, {
         heartbeat: this.lane === 'remote',
         lists,
         list: async (which) => this.#learn(await lists.read(which, signal), signal),
@@ -239,14 +246,18 @@ export class ServerSlot implements KnownServer {
       });
       this.#live = live;
       const { isClosed, missed } = since();
-      if (isClosed) throw endedFault(this.#key, this.lane, connection.stderr());
+      if (isClosed) throw connectionEndedError(this.#key, this.lane, connection.stderr());
       this.#learn(listing, signal);
-      live.relist.changed([...missed].flatMap(keptLists));
+      live.relist.changed([...missed].flatMap(listsChangedBy));
     } catch (failure) {
       if (signal.aborted) return;
-      const stderr = this.#stderr.said();
+      const stderr = this.#stderr.lines();
       await this.#close();
-      this.#keeper.enter({ kind: 'refused', trouble: troubleOf(this.#explained(failure, stderr)), stderr });
+      this.#keeper.enter({
+        kind: 'refused',
+        trouble: toConnectFailure(this.#explained(failure, stderr)),
+        stderr,
+      });
     }
   }
 
@@ -254,7 +265,7 @@ export class ServerSlot implements KnownServer {
     if (signal.aborted || this.#keeper.state.kind !== 'connected') return;
     this.#life.abort();
     const stderr = this.#live?.connection.stderr() ?? [];
-    this.#keeper.enter({ kind: 'lost', trouble: troubleOf(this.#explained(failure, stderr)), stderr });
+    this.#keeper.enter({ kind: 'lost', trouble: toConnectFailure(this.#explained(failure, stderr)), stderr });
     void this.#change(() => this.#close());
   }
 
@@ -263,7 +274,7 @@ export class ServerSlot implements KnownServer {
     if (!(failure instanceof HostError) || failure.code !== 'closed') return failure;
     // A server on the network may have said why it closed the connection.
     const isExplained = this.lane !== 'local' && failure.cause !== undefined;
-    return isExplained ? failure : endedFault(this.#key, this.lane, stderr);
+    return isExplained ? failure : connectionEndedError(this.#key, this.lane, stderr);
   }
 
   #learn(listing: Listing, signal: AbortSignal): void {
@@ -278,38 +289,38 @@ export class ServerSlot implements KnownServer {
 }
 
 /** A connection that is in use. */
-type Live = {
+type LiveConnection = {
   readonly connection: Connection;
-  readonly pulse: Pulse;
-  readonly lists: Lists;
-  readonly relist: Relist;
+  readonly health: ConnectionHealth;
+  readonly lists: ServerLists;
+  readonly relist: ListRefresh;
 };
 
-type Care = {
+type LiveOptions = {
   /** Whether it is asked for signs of life. */
   readonly heartbeat: boolean;
-  readonly lists: Lists;
+  readonly lists: ServerLists;
   /** Lists these anew. */
-  readonly list: (which: readonly KeptList[]) => Promise<void>;
+  readonly list: (which: readonly RefreshedList[]) => Promise<void>;
   readonly lose: (failure: unknown) => void;
   /** Aborted at the end of the connection. */
   readonly signal: AbortSignal;
 };
 
 /** Listens to a connection: to its changes, and whether it is alive. */
-function attend(
+function watchConnection(
   connection: Connection,
-  { clock, heartbeat }: Pick<SlotWorld, 'clock' | 'heartbeat'>,
-  care: Care,
-): Live {
-  const relist = new Relist(clock, care.list, care.signal);
-  connection.onListChanged((kind) => relist.changed(keptLists(kind)));
-  const pulse = new Pulse(connection, care.heartbeat ? heartbeat : undefined, care.lose);
-  return { connection, pulse, lists: care.lists, relist };
+  { clock, heartbeat }: Pick<ServerDeps, 'clock' | 'heartbeat'>,
+  care: LiveOptions,
+): LiveConnection {
+  const relist = new ListRefresh(clock, care.list, care.signal);
+  connection.onListChanged((kind) => relist.changed(listsChangedBy(kind)));
+  const pulse = new ConnectionHealth(connection, care.heartbeat ? heartbeat : undefined, care.lose);
+  return { connection, health: pulse, lists: care.lists, relist };
 }
 
 /** What it said of itself, as it is told to people. */
-function introductionOf(connection: Connection, tools: number): Introduction {
+function introductionOf(connection: Connection, tools: number): Handshake {
   const { era, protocolVersion, serverInfo, instructions } = connection;
   return {
     era,
@@ -321,13 +332,15 @@ function introductionOf(connection: Connection, tools: number): Introduction {
 }
 
 /** Why a connection ended by itself, in words that say what to do; `stderr` ends with how its process ended. */
-function endedFault(key: string, lane: Lane, stderr: readonly string[]): HostError {
-  return new HostError('closed', key, lane === 'local' ? processFault(stderr) : REMOTE, { isTerminal: true });
+function connectionEndedError(key: string, lane: Lane, stderr: readonly string[]): HostError {
+  return new HostError('closed', key, lane === 'local' ? describeProcessEnd(stderr) : REMOTE, {
+    isTerminal: true,
+  });
 }
 
 const REMOTE = 'the connection closed; see whether the server still runs';
 
-function processFault(stderr: readonly string[]): string {
+function describeProcessEnd(stderr: readonly string[]): string {
   const said = stderr.length === 0 ? '' : `; it said: ${lastWords(stderr)}`;
   return `its process ended${said}; see why, or run its command by hand`;
 }
@@ -337,16 +350,16 @@ const LINES = 5;
 const LINE_LENGTH = 500;
 
 /** What the process of the last dial said last. */
-class LastLines {
+class StderrTail {
   #ring = new LineRing(LINES, LINE_LENGTH);
 
   /** The same world, in which this listens too. */
-  hearing(world: ConnectWorld): ConnectWorld {
+  listenIn(context: ConnectContext): ConnectContext {
     const onStderr = (server: string, line: string) => {
       this.#ring.push(line);
-      world.onStderr?.(server, line);
+      context.onStderr?.(server, line);
     };
-    return { ...world, onStderr };
+    return { ...context, onStderr };
   }
 
   /** Another process begins to speak. */
@@ -355,7 +368,7 @@ class LastLines {
   }
 
   /** Without secrets. */
-  said(): readonly string[] {
+  lines(): readonly string[] {
     return this.#ring.lines.map(redactText);
   }
 }

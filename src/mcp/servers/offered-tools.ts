@@ -2,24 +2,24 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { isEqualJson, isRecord } from '../../base/json-value.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
-import type { ConnectWorld, ServerEntry } from '../connection/connect-context.ts';
+import type { ConnectContext, ServerEntry } from '../connection/connect-context.ts';
 import { eraKey } from '../connection/protocol-era.ts';
-import { Warnings } from '../connection/warnings.ts';
-import { type Discovered, sayDiagnostic } from '../discovery/read-list.ts';
-import { choiceOf, chooseTools, type ToolChoice, unmatchedChoices } from '../discovery/tool-filter.ts';
+import { UniqueWarnings } from '../connection/warnings.ts';
+import { type Discovered, formatDiagnostic } from '../discovery/read-list.ts';
+import { filterTools, type ToolFilter, toolFilterOf, unmatchedPatterns } from '../discovery/tool-filter.ts';
 import { sortedJson } from './configure.ts';
 import type { Listing } from './list-refresh.ts';
 import { isBusy, type ServerState } from './server-state.ts';
 import type { Offer } from './server-status.ts';
-import type { SlotListener } from './servers-options.ts';
+import type { ServerListener } from './servers-options.ts';
 
 /** What a server offers. A quick restart does not shake it: it goes when the server stays away for a while. */
-export class OfferKeeper {
+export class OfferedTools {
   readonly #clock: Clock;
   readonly #graceMs: number;
-  readonly #choice: ToolChoice;
-  readonly #listener: Pick<SlotListener, 'tools'>;
-  readonly #warnings: Warnings;
+  readonly #choice: ToolFilter;
+  readonly #listener: Pick<ServerListener, 'tools'>;
+  readonly #warnings: UniqueWarnings;
   /** All that it lists; what is offered is made of it. */
   #listed: readonly ListedTool[] = [];
   #offer: Offer | undefined;
@@ -29,13 +29,13 @@ export class OfferKeeper {
   constructor(
     { clock, graceMs }: { readonly clock: Clock; readonly graceMs: number },
     entry: ServerEntry,
-    listener: Pick<SlotListener, 'tools' | 'warning'>,
+    listener: Pick<ServerListener, 'tools' | 'warning'>,
   ) {
     this.#clock = clock;
     this.#graceMs = graceMs;
-    this.#choice = choiceOf(entry);
+    this.#choice = toolFilterOf(entry);
     this.#listener = listener;
-    this.#warnings = new Warnings((message, subject) => listener.warning(message, subject));
+    this.#warnings = new UniqueWarnings((message, subject) => listener.warning(message, subject));
   }
 
   get offer(): Offer | undefined {
@@ -51,12 +51,12 @@ export class OfferKeeper {
   take({ tools, prompts }: Listing): void {
     for (const diagnostic of [...tools.diagnostics, ...prompts.diagnostics]) {
       const { server: _, ...found } = diagnostic;
-      this.#warnings.tell(sayDiagnostic(diagnostic), { kind: 'list', ...found });
+      this.#warnings.tell(formatDiagnostic(diagnostic), { kind: 'list', ...found });
     }
     const names = tools.items.map(({ name }) => name);
-    for (const message of unmatchedChoices(names, this.#choice)) this.#warnings.tell(message);
+    for (const message of unmatchedPatterns(names, this.#choice)) this.#warnings.tell(message);
     this.#isVerified = true;
-    this.#put(tools.items, keepSame(this.#offer?.prompts ?? [], prompts.items));
+    this.#put(tools.items, reuseUnchanged(this.#offer?.prompts ?? [], prompts.items));
   }
 
   /** What it listed in an earlier life: it stands in for the first list. */
@@ -68,7 +68,7 @@ export class OfferKeeper {
     if (state.kind === 'connected') this.end();
     // What is only assumed stands for the server that is being dialled.
     else if (!this.#isVerified && isBusy(state)) return;
-    else if (isHopeless(state) || this.#graceMs === 0) this.#drop();
+    else if (isPermanentlyGone(state) || this.#graceMs === 0) this.#drop();
     else if (this.#offer) {
       this.#stopGrace ??= this.#clock.after(this.#graceMs, () => this.#drop(), 'background');
     }
@@ -82,8 +82,8 @@ export class OfferKeeper {
 
   #put(listed: readonly ListedTool[], prompts: Offer['prompts']): void {
     const before = this.#offer;
-    const kept = keepSame(this.#listed, listed);
-    const tools = before && kept === this.#listed ? before.tools : chooseTools(kept, this.#choice);
+    const kept = reuseUnchanged(this.#listed, listed);
+    const tools = before && kept === this.#listed ? before.tools : filterTools(kept, this.#choice);
     this.#listed = kept;
     if (before && before.tools === tools && before.prompts === prompts) return;
     this.#offer = { tools, prompts };
@@ -99,23 +99,23 @@ export class OfferKeeper {
 }
 
 /** Whether it does not come back by itself. */
-function isHopeless(state: ServerState): boolean {
+function isPermanentlyGone(state: ServerState): boolean {
   if (state.kind === 'failed') return state.nextRetryAt === undefined;
   return state.kind === 'needs-auth' || state.kind === 'disabled';
 }
 
 /** What one server listed in earlier lives; servers in the program have none, since they are there at once. */
-export class PastOffer {
-  readonly #world: PastWorld;
+export class RememberedTools {
+  readonly #world: RememberedToolsDeps;
   readonly #server: string;
   readonly #entry: ServerEntry;
   #key: string | undefined;
   #read: Promise<void> | undefined;
 
-  constructor(server: string, entry: ServerEntry, world: PastWorld) {
+  constructor(server: string, entry: ServerEntry, context: RememberedToolsDeps) {
     this.#server = server;
     this.#entry = entry;
-    this.#world = world;
+    this.#world = context;
   }
 
   /** Settles when what there is has been read. */
@@ -125,9 +125,9 @@ export class PastOffer {
 
   /** Reads it when it is dialled, the first time only: whoever is dialled again has been heard of since. */
   recall(take: (tools: readonly ListedTool[]) => void): void {
-    const { catalogue } = this.#world;
+    const { toolCache: catalogue } = this.#world;
     if (!catalogue) return;
-    this.#key = pastKey(this.#server, this.#entry, this.#world);
+    this.#key = cacheKey(this.#server, this.#entry, this.#world);
     if (this.#key === undefined || this.#read !== undefined) return;
     this.#read = catalogue.recall(this.#key).then((tools) => {
       if (tools) take(tools);
@@ -136,18 +136,22 @@ export class PastOffer {
 
   /** A list that ends early is no list to remember. */
   remember({ items, failure }: Discovered<ListedTool>): void {
-    if (this.#key !== undefined && failure === undefined) this.#world.catalogue?.remember(this.#key, items);
+    if (this.#key !== undefined && failure === undefined) this.#world.toolCache?.remember(this.#key, items);
   }
 }
 
-type PastWorld = Pick<ConnectWorld, 'catalogue' | 'cwd' | 'expand'>;
+type RememberedToolsDeps = Pick<ConnectContext, 'toolCache' | 'cwd' | 'expand'>;
 
 /**
  * The same for the same server under the same name and with the same credentials, whatever they are written as: what one
  * person is offered is nothing to tell another. It tells nothing of them: all of it goes into one hash.
  */
-function pastKey(key: string, written: ServerEntry, { cwd, expand }: PastWorld): string | undefined {
-  const entry = entryAsDialled(key, written, expand);
+function cacheKey(
+  key: string,
+  written: ServerEntry,
+  { cwd, expand }: RememberedToolsDeps,
+): string | undefined {
+  const entry = expandedEntry(key, written, expand);
   if (!isRecord(entry) || entry.type === 'sdk') return undefined;
   const server = eraKey(entry as ServerEntry, cwd);
   if (server === undefined) return undefined;
@@ -159,10 +163,10 @@ function pastKey(key: string, written: ServerEntry, { cwd, expand }: PastWorld):
 }
 
 /** Undefined if something it refers to is missing: the dial says so. */
-function entryAsDialled(
+function expandedEntry(
   key: string,
   entry: ServerEntry,
-  expand: PastWorld['expand'],
+  expand: RememberedToolsDeps['expand'],
 ): ServerEntry | undefined {
   try {
     return expand ? expand(key, entry).entry : entry;
@@ -174,7 +178,7 @@ function entryAsDialled(
  * The new list made of the old objects wherever nothing changed, and the old list itself if nothing did at all: whoever
  * remembers what it made of an object need not make it again. The order of members means nothing.
  */
-export function keepSame<T extends { readonly name: string }>(
+export function reuseUnchanged<T extends { readonly name: string }>(
   before: readonly T[],
   after: readonly T[],
 ): readonly T[] {

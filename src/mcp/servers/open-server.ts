@@ -1,16 +1,16 @@
 import type { Clock } from '../../base/clock.ts';
 import { type connect, connectTimeoutOf } from '../connection/connect.ts';
-import type { ConnectWorld, ExpandedEntry, ServerEntry } from '../connection/connect-context.ts';
+import type { ConnectContext, ExpandedEntry, ServerEntry } from '../connection/connect-context.ts';
 import type { Connection, ListKind } from '../connection/connection.ts';
 import { Secrets } from '../connection/secrets.ts';
 import { HostError } from '../errors/host-error.ts';
 import { withoutProjectPath } from '../transports/stdio/server-environment.ts';
-import { KEPT_LISTS, type Listing, Lists } from './list-refresh.ts';
-import { usableEntry } from './server-entry.ts';
+import { type Listing, REFRESHED_LISTS, ServerLists } from './list-refresh.ts';
+import { validateEntry } from './server-entry.ts';
 
-type OpenWorld = {
+type OpenDeps = {
   readonly connect: typeof connect;
-  readonly world: ConnectWorld;
+  readonly world: ConnectContext;
   readonly clock: Clock;
   /** Hears of the connection's end, whenever it comes. */
   readonly onClose: (connection: Connection) => void;
@@ -19,7 +19,7 @@ type OpenWorld = {
 /** A server that was connected and listed. */
 type Opened = {
   readonly connection: Connection;
-  readonly lists: Lists;
+  readonly lists: ServerLists;
   readonly listing: Listing;
   /** What happened to it since it was connected; asked once, by whoever listens to it from then on. */
   since(): { readonly isClosed: boolean; readonly missed: ReadonlySet<ListKind> };
@@ -29,39 +29,41 @@ type Opened = {
 export async function openServer(
   key: string,
   given: ServerEntry,
-  { connect, world, clock, onClose }: OpenWorld,
+  { connect, world: context, clock, onClose }: OpenDeps,
   signal: AbortSignal,
 ): Promise<Opened> {
-  const expanded = world.expand?.(key, given) ?? { entry: usableEntry(key, given), secrets: [] };
+  const expanded = context.expand?.(key, given) ?? { entry: validateEntry(key, given), secrets: [] };
   const { entry } = expanded;
-  const limitMs = connectTimeoutOf(entry, world);
+  const limitMs = connectTimeoutOf(entry, context);
   const tooLong = new AbortController();
   let connection: Connection | undefined;
   const stop = clock.after(limitMs, () => tooLong.abort());
   try {
     const secrets = new Secrets(expanded.secrets, expanded.credentials);
-    connection = await connect(key, entry, { ...placed(world, expanded), secrets }, signal);
+    connection = await connect(key, entry, { ...placed(context, expanded), secrets }, signal);
     const since = watch(connection, onClose);
-    const lists = new Lists(connection, clock);
-    const listing = await lists.read(KEPT_LISTS, AbortSignal.any([signal, tooLong.signal]));
+    const lists = new ServerLists(connection, clock);
+    const listing = await lists.read(REFRESHED_LISTS, AbortSignal.any([signal, tooLong.signal]));
     return { connection, lists, listing, since };
   } catch (failure) {
     await connection?.close().catch(() => {});
     if (!connection || !tooLong.signal.aborted || signal.aborted)
       throw maskFailure(failure, expanded.secrets);
-    const fault = `it did not list its tools within ${limitMs} ms; raise "connectTimeoutMs" if it is only slow`;
-    throw new HostError('timeout', key, fault, { cause: failure });
+    const detail = `it did not list its tools within ${limitMs} ms; raise "connectTimeoutMs" if it is only slow`;
+    throw new HostError('timeout', key, detail, { cause: failure });
   } finally {
     stop();
   }
 }
 
-function placed(world: ConnectWorld, { apart }: ExpandedEntry): ConnectWorld {
-  return apart ? { ...world, cwd: apart.cwd, env: withoutProjectPath(world.env, apart.project) } : world;
+function placed(context: ConnectContext, { isolation: apart }: ExpandedEntry): ConnectContext {
+  return apart
+    ? { ...context, cwd: apart.cwd, env: withoutProjectPath(context.env, apart.project) }
+    : context;
 }
 
 /** What a server says while it is being listed is not to be missed. */
-function watch(connection: Connection, onClose: OpenWorld['onClose']): Opened['since'] {
+function watch(connection: Connection, onClose: OpenDeps['onClose']): Opened['since'] {
   let isClosed = false;
   const missed = new Set<ListKind>();
   const unlisten = connection.onListChanged((kind) => missed.add(kind));

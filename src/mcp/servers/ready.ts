@@ -1,7 +1,7 @@
 import { within } from '../../base/async/timers.ts';
-import { HostError, type HostErrorCode, type WhyAside } from '../errors/host-error.ts';
+import { HostError, type HostErrorCode, type InactiveReason } from '../errors/host-error.ts';
 
-import type { ServerSlot } from './managed-server.ts';
+import type { ManagedServer } from './managed-server.ts';
 
 /** Options of `host.ready()`: which servers to wait for, and how long. */
 export type Ready = {
@@ -13,7 +13,7 @@ export type Ready = {
 };
 
 /** The same, with who knows more of servers that are not there. */
-export type AskedReady = Ready & { readonly whyAside?: WhyAside };
+export type ReadyOptions = Ready & { readonly inactiveReason?: InactiveReason };
 
 type Missing = { readonly server: string; readonly code: HostErrorCode; readonly fault: string };
 
@@ -23,7 +23,7 @@ export class NotReadyError extends HostError {
   readonly missing: readonly Missing[];
 
   constructor(first: Missing, others: readonly Missing[]) {
-    const more = others.map(({ server, fault }) => `; MCP server "${server}": ${fault}`);
+    const more = others.map(({ server, fault: detail }) => `; MCP server "${server}": ${detail}`);
     super(first.code, first.server, [first.fault, ...more].join(''), { hasRun: 'no' });
     this.missing = [first, ...others];
   }
@@ -31,8 +31,8 @@ export class NotReadyError extends HostError {
 
 /** Resolves when each has come or failed, or the time is up; rejects if one that is required, or named here, is missing. */
 export async function awaitReady(
-  slots: ReadonlyMap<string, ServerSlot>,
-  { servers, deadline = Number.POSITIVE_INFINITY, signal = NEVER, whyAside }: AskedReady,
+  slots: ReadonlyMap<string, ManagedServer>,
+  { servers, deadline = Number.POSITIVE_INFINITY, signal = NEVER, inactiveReason: whyAside }: ReadyOptions,
 ): Promise<void> {
   signal.throwIfAborted();
   const named = servers ?? [...slots.keys()].filter((key) => isRequired(slots.get(key)));
@@ -47,22 +47,26 @@ export async function awaitReady(
 
 const NEVER = new AbortController().signal;
 
-async function wanted(slot: ServerSlot | undefined): Promise<void> {
+async function wanted(slot: ManagedServer | undefined): Promise<void> {
   if (slot?.state.kind === 'waiting') void slot.open();
-  await slot?.rested();
+  await slot?.whenIdle();
 }
 
-function isRequired(slot: ServerSlot | undefined): boolean {
+function isRequired(slot: ManagedServer | undefined): boolean {
   const entry = slot?.entry;
   return entry !== undefined && 'required' in entry && entry.required === true;
 }
 
-function missing(server: string, slot: ServerSlot | undefined, whyAside: WhyAside | undefined): Missing[] {
+function missing(
+  server: string,
+  slot: ManagedServer | undefined,
+  whyAside: InactiveReason | undefined,
+): Missing[] {
   if (!slot) {
-    const aside = whyAside?.(server);
-    if (aside !== undefined) return [{ server, code: 'bad-config', fault: aside }];
+    const inactive = whyAside?.(server);
+    if (inactive !== undefined) return [{ server, code: 'bad-config', fault: inactive }];
     return [{ server, code: 'unknown-server', fault: 'nobody named it' }];
   }
-  const why = slot.whyNot();
-  return why ? [{ server, code: why.code, fault: why.fault }] : [];
+  const why = slot.unavailableReason();
+  return why ? [{ server, code: why.code, fault: why.detail }] : [];
 }

@@ -20,50 +20,54 @@ export const RETRY: RetryPolicy = {
 };
 
 /** What a server has been like. */
-export type Past = {
-  readonly hasCome: boolean;
+export type ConnectionHistory = {
+  readonly hasConnected: boolean;
   /** Dials and connections in a row that came to nothing. */
   readonly failures: number;
   /** Connections in a row that did not last. */
-  readonly shortLives: number;
+  readonly shortConnections: number;
 };
 
-export const NO_PAST: Past = { hasCome: false, failures: 0, shortLives: 0 };
+export const NO_HISTORY: ConnectionHistory = { hasConnected: false, failures: 0, shortConnections: 0 };
 
 /** Whoever stays as long as this has come back for good, so that the next wait is short again. */
 const HEALTHY_MS = 10_000;
 /** A connection that was lost sooner than this had a short life. */
-const SHORT_LIFE_MS = 60_000;
+const SHORT_CONNECTION_MS = 60_000;
 /** So many short lives in a row are a storm. */
-const STORM = 5;
+const FLAPPING_THRESHOLD = 5;
 /** The pause in a storm may grow to so many times the longest wait. */
-const STORM_FACTOR = 10;
+const FLAPPING_FACTOR = 10;
 
 /** Whether it keeps coming and going: nobody but a person hurries its next dial then. */
-export function isStormy({ shortLives }: Past): boolean {
-  return shortLives >= STORM;
+export function isFlapping({ shortConnections: shortLives }: ConnectionHistory): boolean {
+  return shortLives >= FLAPPING_THRESHOLD;
 }
 
-export function afterLoss(past: Past, livedMs: number): Past {
+export function afterLoss(past: ConnectionHistory, livedMs: number): ConnectionHistory {
   return {
-    hasCome: true,
+    hasConnected: true,
     failures: livedMs >= HEALTHY_MS ? 1 : past.failures + 1,
-    shortLives: livedMs >= SHORT_LIFE_MS ? 0 : past.shortLives + 1,
+    shortConnections: livedMs >= SHORT_CONNECTION_MS ? 0 : past.shortConnections + 1,
   };
 }
 
 /** The shortest wait is this part of the longest one. */
-const LEAST_WAIT = 1 / 4;
+const MIN_JITTER = 1 / 4;
 
 /** How long to wait after the last failure; `luck` in [0, 1) spreads those that failed together. */
-export function retryWait(past: Past, luck: number, { firstMs, ceilingMs }: RetryPolicy): number {
-  const wait = jitter(backoffMs({ firstMs, maxMs: ceilingMs }, past.failures), luck, LEAST_WAIT);
-  if (!isStormy(past)) return Math.round(wait);
-  const pause = backoffMs({ firstMs, maxMs: ceilingMs * STORM_FACTOR }, past.shortLives + 1);
-  return Math.round(Math.max(wait, jitter(pause, luck)));
+export function retryDelay(
+  past: ConnectionHistory,
+  random: number,
+  { firstMs, ceilingMs }: RetryPolicy,
+): number {
+  const wait = jitter(backoffMs({ firstMs, maxMs: ceilingMs }, past.failures), random, MIN_JITTER);
+  if (!isFlapping(past)) return Math.round(wait);
+  const pause = backoffMs({ firstMs, maxMs: ceilingMs * FLAPPING_FACTOR }, past.shortConnections + 1);
+  return Math.round(Math.max(wait, jitter(pause, random)));
 }
 
 /** The wait of one that has hardly a chance. */
-export function seldomWait(luck: number, { ceilingMs }: RetryPolicy): number {
-  return Math.round(jitter(ceilingMs * STORM_FACTOR, luck));
+export function rareRetryDelay(random: number, { ceilingMs }: RetryPolicy): number {
+  return Math.round(jitter(ceilingMs * FLAPPING_FACTOR, random));
 }

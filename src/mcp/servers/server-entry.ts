@@ -1,7 +1,7 @@
 import { isRecord } from '../../base/json-value.ts';
 import { checkWritten, externalEntryFault, type ToolPolicy } from '../../protocol/server-entry.ts';
 import type { SdkServerEntry, ServerEntry, ServerManifest } from '../connection/connect-context.ts';
-import { choiceFault } from '../discovery/tool-filter.ts';
+import { toolFilterError } from '../discovery/tool-filter.ts';
 import { HostError } from '../errors/host-error.ts';
 
 /** Reads one entry that came from outside, as it is written; throws what is wrong with it. */
@@ -30,14 +30,14 @@ export function sdkEntry(key: string, config: unknown, manifest?: unknown): SdkS
  * An entry of this very process: a server may come along as an object. What is wrong with it is found out when it is
  * dialled, so that a bad one is one server that fails.
  */
-export function ownEntry(key: string, value: unknown): ServerEntry {
+export function programEntry(key: string, value: unknown): ServerEntry {
   if (!isRecord(value)) return {} as ServerEntry;
   if (value.type !== 'sdk') return value as unknown as ServerEntry;
   // A server object has members of its own by these names; only what was written in an entry counts.
-  const said = Object.entries(value).filter(([name]) => OWN_MEMBERS.has(name));
+  const members = Object.entries(value).filter(([name]) => OWN_MEMBERS.has(name));
   const { timeout, instance } = value;
   return {
-    ...Object.fromEntries(said),
+    ...Object.fromEntries(members),
     type: 'sdk',
     name: key,
     ...(typeof timeout === 'number' && timeout > 0 && { timeout }),
@@ -58,9 +58,9 @@ const OWN_MEMBERS: ReadonlySet<string> = new Set([
 ]);
 
 /** Validates an entry that nothing has validated yet; throws a `bad-config` error, so that only this server fails. */
-export function usableEntry(key: string, entry: ServerEntry): ServerEntry {
+export function validateEntry(key: string, entry: ServerEntry): ServerEntry {
   const isSdk = isRecord(entry) && entry.type === 'sdk';
-  const detail = isSdk ? choiceFault(entry) : externalEntryFault(entry)?.message;
+  const detail = isSdk ? toolFilterError(entry) : externalEntryFault(entry)?.message;
   if (detail === undefined) return entry;
   throw new HostError('bad-config', key, detail, { hasRun: 'no' });
 }

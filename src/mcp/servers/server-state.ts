@@ -5,16 +5,16 @@ import { HostError, type HostErrorCode } from '../errors/host-error.ts';
 import type { MissingVariable } from '../transports/stdio/server-environment.ts';
 import {
   afterLoss,
-  isStormy,
-  NO_PAST,
-  type Past,
+  type ConnectionHistory,
+  isFlapping,
+  NO_HISTORY,
   type RetryPolicy,
-  retryWait,
-  seldomWait,
+  rareRetryDelay,
+  retryDelay,
 } from './retry-policy.ts';
 
 /** What a server said of itself when it came. */
-export type Introduction = {
+export type Handshake = {
   readonly era: 'legacy' | 'modern';
   readonly protocolVersion: string;
   readonly serverInfo?: { readonly name: string; readonly version: string };
@@ -29,22 +29,22 @@ type Facts = {
   readonly since: number;
   /** Connection attempts since the last success, including the current one. */
   readonly attempt: number;
-  readonly past: Past;
+  readonly past: ConnectionHistory;
   /** What its process said last, when it did not come or was lost. */
   readonly stderr: readonly string[];
   /** What it spoke when it last came. */
-  readonly era?: Introduction['era'];
-  readonly cause?: Trouble;
+  readonly era?: Handshake['era'];
+  readonly cause?: ConnectFailure;
 };
 
 /** One server, as far as it has come. */
 export type ServerState =
   | (Facts & { readonly kind: 'pending'; readonly awaits: 'asking' | 'slot' })
   | (Facts & { readonly kind: 'connecting' })
-  | (Facts & { readonly kind: 'connected'; readonly said: Introduction })
-  | (Facts & { readonly kind: 'needs-auth'; readonly cause: Trouble })
+  | (Facts & { readonly kind: 'connected'; readonly said: Handshake })
+  | (Facts & { readonly kind: 'needs-auth'; readonly cause: ConnectFailure })
   /** Without `nextRetryAt` it is dialled again only when somebody wishes it. */
-  | (Facts & { readonly kind: 'failed'; readonly cause: Trouble; readonly nextRetryAt?: number })
+  | (Facts & { readonly kind: 'failed'; readonly cause: ConnectFailure; readonly nextRetryAt?: number })
   | (Facts & { readonly kind: 'disabled' });
 
 /** What happened to it. */
@@ -55,9 +55,9 @@ export type ServerEvent =
   | { readonly kind: 'renewed' }
   /** Its turn to be dialled came. */
   | { readonly kind: 'dialled' }
-  | { readonly kind: 'came'; readonly said: Introduction }
-  | { readonly kind: 'refused'; readonly trouble: Trouble; readonly stderr: readonly string[] }
-  | { readonly kind: 'lost'; readonly trouble: Trouble; readonly stderr: readonly string[] }
+  | { readonly kind: 'came'; readonly said: Handshake }
+  | { readonly kind: 'refused'; readonly trouble: ConnectFailure; readonly stderr: readonly string[] }
+  | { readonly kind: 'lost'; readonly trouble: ConnectFailure; readonly stderr: readonly string[] }
   | { readonly kind: 'listed'; readonly tools: number }
   | { readonly kind: 'retry-due' }
   /** The limit on dials does not allow the next retry before this time. */
@@ -68,42 +68,49 @@ export type ServerEvent =
   | { readonly kind: 'enabled' };
 
 /** When it happened, a number in [0, 1) to spread retries with, and how those are made. */
-export type Moment = { readonly now: number; readonly luck: number; readonly retry: RetryPolicy };
+export type TransitionContext = {
+  readonly now: number;
+  readonly random: number;
+  readonly retry: RetryPolicy;
+};
 
-export function beginning(now: number): ServerState {
-  return { kind: 'pending', awaits: 'asking', since: now, attempt: 0, past: NO_PAST, stderr: [] };
+export function initialState(now: number): ServerState {
+  return { kind: 'pending', awaits: 'asking', since: now, attempt: 0, past: NO_HISTORY, stderr: [] };
 }
 
 /** What a server is after something happened; the same state if that means nothing to it. */
-export function next(state: ServerState, event: ServerEvent, moment: Moment): ServerState {
+export function next(state: ServerState, event: ServerEvent, moment: TransitionContext): ServerState {
   switch (event.kind) {
     case 'asked':
-      return isAsleep(state) || mayCallDial(state, moment) ? queued(state, moment) : state;
+      return isIdle(state) || mayReconnectForCall(state, moment) ? queuedState(state, moment) : state;
     case 'renewed':
-      return queued({ ...state, attempt: 0, past: { ...NO_PAST, hasCome: state.past.hasCome } }, moment);
+      return queuedState(
+        { ...state, attempt: 0, past: { ...NO_HISTORY, hasConnected: state.past.hasConnected } },
+        moment,
+      );
     case 'enabled':
-      return state.kind === 'disabled' ? queued(state, moment) : state;
+      return state.kind === 'disabled' ? queuedState(state, moment) : state;
     case 'retry-due':
-      return state.kind === 'failed' && state.nextRetryAt !== undefined ? queued(state, moment) : state;
+      return state.kind === 'failed' && state.nextRetryAt !== undefined ? queuedState(state, moment) : state;
     case 'postponed':
       if (state.kind !== 'failed' || state.nextRetryAt === undefined) return state;
       return state.nextRetryAt >= event.until ? state : { ...state, nextRetryAt: event.until };
     case 'woken':
-      return mayHurry(state, moment) ? queued(state, moment) : state;
+      return mayRetryEarly(state, moment) ? queuedState(state, moment) : state;
     case 'dialled':
       if (state.kind !== 'pending' || state.awaits !== 'slot') return state;
       return { ...factsOf(state), kind: 'connecting', since: moment.now, attempt: state.attempt + 1 };
     case 'came':
-      return state.kind === 'connecting' ? arrived(state, event.said, moment) : state;
+      return state.kind === 'connecting' ? connectedState(state, event.said, moment) : state;
     case 'refused': {
       if (state.kind !== 'connecting') return state;
       const past = { ...state.past, failures: state.past.failures + 1 };
-      return fallen({ ...factsOf(state), past, stderr: event.stderr }, event.trouble, moment);
+      return failedState({ ...factsOf(state), past, stderr: event.stderr }, event.trouble, moment);
     }
     case 'lost': {
       if (state.kind !== 'connected') return state;
       const past = afterLoss(state.past, moment.now - state.since);
-      return fallen({ ...factsOf(state), past, stderr: event.stderr }, event.trouble, moment);
+      return failedState({ ...factsOf(state), past, stderr: event.stderr }, event.trouble, moment);
     }
     case 'listed':
       if (state.kind !== 'connected' || state.said.tools === event.tools) return state;
@@ -115,7 +122,7 @@ export function next(state: ServerState, event: ServerEvent, moment: Moment): Se
         kind: 'disabled',
         since: moment.now,
         attempt: 0,
-        past: NO_PAST,
+        past: NO_HISTORY,
       };
   }
 }
@@ -126,13 +133,13 @@ export function isBusy(state: ServerState): boolean {
 }
 
 /** Whether it waits for somebody who needs it. */
-export function isAsleep(state: ServerState): boolean {
+export function isIdle(state: ServerState): boolean {
   return state.kind === 'pending' && state.awaits === 'asking';
 }
 
 /** Whether it waits to be dialled again and may be sooner. One that keeps coming and going is left its pause, and so is one that asked for it. */
-function mayHurry(state: ServerState, { now }: Moment): boolean {
-  if (state.kind !== 'failed' || state.nextRetryAt === undefined || isStormy(state.past)) return false;
+function mayRetryEarly(state: ServerState, { now }: TransitionContext): boolean {
+  if (state.kind !== 'failed' || state.nextRetryAt === undefined || isFlapping(state.past)) return false;
   return now >= state.since + (state.cause.retryAfterMs ?? 0);
 }
 
@@ -140,18 +147,18 @@ function mayHurry(state: ServerState, { now }: Moment): boolean {
  * Whether a call dials a server that waits for its next retry. The first loss of a connection is repaired at once; after
  * that calls fail fast while the backoff runs, but none is kept waiting for longer than the ordinary longest wait.
  */
-function mayCallDial(state: ServerState, moment: Moment): boolean {
-  if (!mayHurry(state, moment) || state.kind !== 'failed') return false;
+function mayReconnectForCall(state: ServerState, moment: TransitionContext): boolean {
+  if (!mayRetryEarly(state, moment) || state.kind !== 'failed') return false;
   const isDue = state.nextRetryAt !== undefined && moment.now >= state.nextRetryAt;
-  const isFirstLoss = state.past.hasCome && state.past.failures <= 1;
+  const isFirstLoss = state.past.hasConnected && state.past.failures <= 1;
   return isDue || isFirstLoss || moment.now >= state.since + moment.retry.ceilingMs;
 }
 
-function queued(state: ServerState, { now }: Moment): ServerState {
+function queuedState(state: ServerState, { now }: TransitionContext): ServerState {
   return { ...factsOf(state), kind: 'pending', awaits: 'slot', since: now };
 }
 
-function arrived(state: ServerState, said: Introduction, { now }: Moment): ServerState {
+function connectedState(state: ServerState, said: Handshake, { now }: TransitionContext): ServerState {
   const past = { ...state.past, hasCome: true };
   return {
     ...withoutCause(factsOf(state)),
@@ -165,31 +172,39 @@ function arrived(state: ServerState, said: Introduction, { now }: Moment): Serve
   };
 }
 
-function fallen(facts: Facts, cause: Trouble, moment: Moment): ServerState {
+function failedState(facts: Facts, cause: ConnectFailure, moment: TransitionContext): ServerState {
   const { now } = moment;
   if (cause.code === 'unauthorized') return { ...facts, kind: 'needs-auth', since: now, cause };
   const failed = { ...facts, kind: 'failed' as const, since: now, cause };
   return mayRetry(facts, cause, moment)
-    ? { ...failed, nextRetryAt: now + waitFor(facts, cause, moment) }
+    ? { ...failed, nextRetryAt: now + retryDelayFor(facts, cause, moment) }
     : failed;
 }
 
-function mayRetry({ attempt, past }: Facts, { retry }: Trouble, { retry: policy }: Moment): boolean {
+function mayRetry(
+  { attempt, past }: Facts,
+  { retry }: ConnectFailure,
+  { retry: policy }: TransitionContext,
+): boolean {
   if (retry === 'never') return false;
   // The first dial of all is no retry.
-  const retries = past.hasCome ? attempt : attempt - 1;
+  const retries = past.hasConnected ? attempt : attempt - 1;
   return retries < policy.attempts;
 }
 
-function waitFor(
+function retryDelayFor(
   facts: Facts,
-  { retry, retryAfterMs = 0 }: Trouble,
-  { luck, retry: policy }: Moment,
+  { retry, retryAfterMs = 0 }: ConnectFailure,
+  { random, retry: policy }: TransitionContext,
 ): number {
   const { past, attempt } = facts;
-  const isAtOnce = retry === 'at-once' && past.failures <= 1 && !isStormy(past);
-  const isHardlyComing = retry === 'seldom' && !past.hasCome && attempt > policy.startAttempts;
-  const wait = isAtOnce ? 0 : isHardlyComing ? seldomWait(luck, policy) : retryWait(past, luck, policy);
+  const isAtOnce = retry === 'at-once' && past.failures <= 1 && !isFlapping(past);
+  const isHardlyComing = retry === 'seldom' && !past.hasConnected && attempt > policy.startAttempts;
+  const wait = isAtOnce
+    ? 0
+    : isHardlyComing
+      ? rareRetryDelay(random, policy)
+      : retryDelay(past, random, policy);
   return Math.max(wait, retryAfterMs);
 }
 
@@ -201,29 +216,29 @@ function withoutCause({ cause: _, ...rest }: Facts): Facts {
   return rest;
 }
 
-type KeeperListener = {
+type StateListener = {
   /** Hears of every change, once it has happened. */
   changed(before: ServerState, state: ServerState): void;
   /** It is time for the next dial. */
   retryDue(): void;
 };
 
-type KeeperDeps = { readonly clock: Clock; readonly random: () => number; readonly retry: RetryPolicy };
+type StateDeps = { readonly clock: Clock; readonly random: () => number; readonly retry: RetryPolicy };
 
 /** Holds the state of one server, tells of its changes, and wakes at the next retry. */
-export class StateKeeper {
-  readonly #given: KeeperDeps;
-  readonly #listener: KeeperListener;
+export class ServerStateMachine {
+  readonly #given: StateDeps;
+  readonly #listener: StateListener;
   #state: ServerState;
   #rest = Promise.withResolvers<void>();
   #stopRetry = noop;
   #isWished = false;
   #isOver = false;
 
-  constructor(given: KeeperDeps, listener: KeeperListener) {
+  constructor(given: StateDeps, listener: StateListener) {
     this.#given = given;
     this.#listener = listener;
-    this.#state = beginning(given.clock.now());
+    this.#state = initialState(given.clock.now());
   }
 
   get state(): ServerState {
@@ -231,7 +246,7 @@ export class StateKeeper {
   }
 
   /** Whether a dial that somebody wished for is under way. */
-  get isWished(): boolean {
+  get isConnectRequested(): boolean {
     return this.#isWished;
   }
 
@@ -243,7 +258,7 @@ export class StateKeeper {
   enter(event: ServerEvent): void {
     const { clock, random, retry } = this.#given;
     const before = this.#state;
-    const state = next(before, event, { now: clock.now(), luck: random(), retry });
+    const state = next(before, event, { now: clock.now(), random: random(), retry });
     if (this.#isOver || state === before) return;
     this.#state = state;
     this.#stopRetry();
@@ -256,7 +271,7 @@ export class StateKeeper {
   }
 
   /** Settles when it is not being dialled. */
-  async rested(): Promise<void> {
+  async whenIdle(): Promise<void> {
     while (isBusy(this.#state) && !this.#isOver) await this.#rest.promise;
   }
 
@@ -277,7 +292,7 @@ export class StateKeeper {
 function noop(): void {}
 
 /** Why a server did not come, or was lost, and what that means for the next dial. */
-export type Trouble = {
+export type ConnectFailure = {
   readonly code: HostErrorCode;
   readonly message: string;
   /** The message without the name of the server. */
@@ -290,7 +305,7 @@ export type Trouble = {
   readonly missingVariable?: MissingVariable;
 };
 
-export function troubleOf(failure: unknown): Trouble {
+export function toConnectFailure(failure: unknown): ConnectFailure {
   if (!(failure instanceof HostError)) {
     const message = messageOf(failure);
     return { code: 'unreachable', message, detail: message, retry: 'later' };
@@ -300,14 +315,14 @@ export function troubleOf(failure: unknown): Trouble {
     code,
     message,
     detail,
-    retry: cannotBeRun(failure) ? 'never' : (RETRIES[code] ?? 'later'),
+    retry: isCommandMissing(failure) ? 'never' : (RETRIES[code] ?? 'later'),
     ...(missingVariable && { missingVariable }),
-    ...(retryAfterMs !== undefined && { retryAfterMs: Math.min(retryAfterMs, LONGEST_PAUSE_MS) }),
+    ...(retryAfterMs !== undefined && { retryAfterMs: Math.min(retryAfterMs, MAX_RETRY_AFTER_MS) }),
   };
 }
 
 /** Whoever asks for more is asked again all the same. */
-const LONGEST_PAUSE_MS = 300_000;
+const MAX_RETRY_AFTER_MS = 300_000;
 
 /** Whether a failed request says that the whole server wants credentials; one it merely forbids says nothing of the others. */
 export function isUnauthorized(failure: unknown): boolean {
@@ -315,7 +330,7 @@ export function isUnauthorized(failure: unknown): boolean {
   return !isRecord(failure.cause) || failure.cause.status !== 403;
 }
 
-const RETRIES: Partial<Record<HostErrorCode, Trouble['retry']>> = {
+const RETRIES: Partial<Record<HostErrorCode, ConnectFailure['retry']>> = {
   'bad-config': 'never',
   unauthorized: 'never',
   'spawn-failed': 'seldom',
@@ -323,6 +338,6 @@ const RETRIES: Partial<Record<HostErrorCode, Trouble['retry']>> = {
 };
 
 /** A command that is not there, or no program, will not become one. */
-function cannotBeRun({ code, cause }: HostError): boolean {
+function isCommandMissing({ code, cause }: HostError): boolean {
   return code === 'spawn-failed' && isRecord(cause) && (cause.code === 'ENOENT' || cause.code === 'EACCES');
 }

@@ -3,8 +3,8 @@ import type { ServerEntry } from '../connection/connect-context.ts';
 import type { Connection } from '../connection/connection.ts';
 import type { Prompt } from '../discovery/prompt.ts';
 import type { HostErrorCode } from '../errors/host-error.ts';
-import { isStormy } from './retry-policy.ts';
-import { type Introduction, isAsleep, type ServerState } from './server-state.ts';
+import { isFlapping } from './retry-policy.ts';
+import { type Handshake, isIdle, type ServerState } from './server-state.ts';
 
 /** Who named a server: the start of the session, the program at its beginning or later. */
 export type ServerOrigin = 'config' | 'sdk' | 'dynamic';
@@ -44,7 +44,7 @@ export function viewOf(
   switch (state.kind) {
     case 'pending':
     case 'connecting':
-      return { kind: isAsleep(state) ? 'waiting' : 'pending' };
+      return { kind: isIdle(state) ? 'waiting' : 'pending' };
     case 'connected':
       return connection && offer ? { kind: 'connected', connection, ...offer } : { kind: 'pending' };
     case 'needs-auth':
@@ -118,7 +118,7 @@ export function statusOf(state: ServerState, stderr: readonly string[] = state.s
   };
 }
 
-function introduced({ protocolVersion, serverInfo, instructions, tools }: Introduction) {
+function introduced({ protocolVersion, serverInfo, instructions, tools }: Handshake) {
   return {
     protocolVersion,
     ...(serverInfo && { serverInfo: { name: serverInfo.name, version: serverInfo.version } }),
@@ -130,45 +130,48 @@ function introduced({ protocolVersion, serverInfo, instructions, tools }: Introd
 type Failed = Extract<ServerState, { kind: 'failed' }>;
 
 /** `retryAfterMs` is there if the server itself asked to be left alone for so long. */
-export type WhyNot = {
+export type UnavailableReason = {
   readonly code: HostErrorCode;
-  readonly fault: string;
+  readonly detail: string;
   readonly retryAfterMs?: number;
 };
 
 /** Why a server is not connected, in words that say what to do; undefined for one that is. */
-export function whyNot(state: ServerState, now: number): WhyNot | undefined {
+export function unavailableReason(state: ServerState, now: number): UnavailableReason | undefined {
   switch (state.kind) {
     case 'connected':
       return undefined;
     case 'disabled':
-      return { code: 'disabled', fault: 'it is turned off; turn it on to use it' };
+      return { code: 'disabled', detail: 'it is turned off; turn it on to use it' };
     case 'needs-auth':
-      return { code: 'unauthorized', fault: `${state.cause.detail}; reconnect it once that is mended` };
+      return { code: 'unauthorized', detail: `${state.cause.detail}; reconnect it once that is mended` };
     case 'failed': {
-      const storm = isStormy(state.past) ? 'it keeps coming and going; the last time: ' : '';
+      const flapping = isFlapping(state.past) ? 'it keeps coming and going; the last time: ' : '';
       return {
         code: state.cause.code,
-        fault: `${storm}${state.cause.detail}; ${nextDial(state, now)}`,
-        ...askedFor(state, now),
+        detail: `${flapping}${state.cause.detail}; ${describeNextRetry(state, now)}`,
+        ...requestedPause(state, now),
       };
     }
     case 'pending':
     case 'connecting': {
-      const fault = isAsleep(state) ? 'it waits to be asked for' : 'it is still being dialled';
-      return { code: 'timeout', fault: state.cause ? `${fault}; before: ${state.cause.detail}` : fault };
+      const detail = isIdle(state) ? 'it waits to be asked for' : 'it is still being dialled';
+      return { code: 'timeout', detail: state.cause ? `${detail}; before: ${state.cause.detail}` : detail };
     }
   }
 }
 
 /** Calls wait for a pause that the server asked for, not for a longer one of the backoff. */
-function askedFor({ since, cause, nextRetryAt }: Failed, now: number): Pick<WhyNot, 'retryAfterMs'> {
+function requestedPause(
+  { since, cause, nextRetryAt }: Failed,
+  now: number,
+): Pick<UnavailableReason, 'retryAfterMs'> {
   if (cause.retryAfterMs === undefined || nextRetryAt === undefined) return {};
   if (nextRetryAt > since + cause.retryAfterMs) return {};
   return { retryAfterMs: Math.max(0, nextRetryAt - now) };
 }
 
-function nextDial({ nextRetryAt, cause }: Failed, now: number): string {
+function describeNextRetry({ nextRetryAt, cause }: Failed, now: number): string {
   if (cause.code === 'bad-config') return 'change its entry, or reconnect it once that is mended';
   if (nextRetryAt === undefined) return 'reconnect it to try again';
   return `retrying in ${Math.max(1, Math.ceil((nextRetryAt - now) / 1000))} s`;

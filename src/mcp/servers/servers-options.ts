@@ -1,8 +1,14 @@
 import { type Clock, SYSTEM_CLOCK } from '../../base/clock.ts';
 import { connect } from '../connection/connect.ts';
-import type { ConnectWorld, WarningSubject } from '../connection/connect-context.ts';
-import { DIALLING, DialLimit, type Dialling, DialQueue, type SharedDialLimits } from './connect-queue.ts';
-import { Heartbeat } from './health-check.ts';
+import type { ConnectContext, WarningSubject } from '../connection/connect-context.ts';
+import {
+  CONNECT_CONCURRENCY,
+  type ConnectConcurrency,
+  ConnectQueue,
+  ConnectRateLimit,
+  type SharedConnectLimits,
+} from './connect-queue.ts';
+import { HealthChecks } from './health-check.ts';
 import { RETRY, type RetryPolicy } from './retry-policy.ts';
 import type { readEntry } from './server-entry.ts';
 import type { ServerState } from './server-state.ts';
@@ -10,10 +16,10 @@ import type { ServerStatus } from './server-status.ts';
 
 /** How many servers are kept over time, and who hears of it; listeners must not throw. */
 export type ServersOptions = {
-  dialling?: Partial<Dialling>;
+  dialling?: Partial<ConnectConcurrency>;
   retry?: Partial<RetryPolicy>;
   /** Limits shared with others that start servers from the same entries; by default each server has its own. */
-  dialLimits?: SharedDialLimits;
+  connectLimits?: SharedConnectLimits;
   /** How often a server that says nothing is asked for a sign of life; by default every 30 s, 0 never asks. */
   heartbeatMs?: number;
   /** How long the tools of a server that was lost stay offered; by default 5 s. */
@@ -43,15 +49,19 @@ const HEARTBEAT_MS = 30_000;
 const GRACE_MS = 5_000;
 
 /** What servers have in common, with a default for everything nobody chose; `onWake` hears that the machine slept. */
-export function makeSlotWorld(world: ConnectWorld, options: ServersOptions, onWake: () => void): SlotWorld {
+export function makeServerDeps(
+  context: ConnectContext,
+  options: ServersOptions,
+  onClockJump: () => void,
+): ServerDeps {
   const clock = options.clock ?? SYSTEM_CLOCK;
   return {
-    world: { probeSuspects: new Set(), questionLimiters: new Map(), ...world },
+    context: { skipProbeOnce: new Set(), requestLimiters: new Map(), ...context },
     clock,
     connect: options.connect ?? connect,
-    queue: new DialQueue({ ...DIALLING, ...options.dialling }, clock),
-    limitOf: (key) => options.dialLimits?.of(key) ?? new DialLimit(clock),
-    heartbeat: new Heartbeat(options.heartbeatMs ?? HEARTBEAT_MS, clock, onWake),
+    queue: new ConnectQueue({ ...CONNECT_CONCURRENCY, ...options.dialling }, clock),
+    limitOf: (key) => options.connectLimits?.of(key) ?? new ConnectRateLimit(clock),
+    heartbeat: new HealthChecks(options.heartbeatMs ?? HEARTBEAT_MS, clock, onClockJump),
     random: options.random ?? Math.random,
     retry: { ...RETRY, ...options.retry },
     graceMs: options.graceMs ?? GRACE_MS,
@@ -59,13 +69,13 @@ export function makeSlotWorld(world: ConnectWorld, options: ServersOptions, onWa
 }
 
 /** What the servers of one host have in common. */
-export type SlotWorld = {
-  readonly world: ConnectWorld;
+export type ServerDeps = {
+  readonly context: ConnectContext;
   readonly connect: typeof connect;
-  readonly queue: DialQueue;
+  readonly queue: ConnectQueue;
   /** How often a server of that name may be dialled. */
-  readonly limitOf: (key: string) => DialLimit;
-  readonly heartbeat: Heartbeat;
+  readonly limitOf: (key: string) => ConnectRateLimit;
+  readonly heartbeat: HealthChecks;
   readonly clock: Clock;
   readonly random: () => number;
   readonly retry: RetryPolicy;
@@ -74,7 +84,7 @@ export type SlotWorld = {
 };
 
 /** Hears what becomes of one server. */
-export type SlotListener = {
+export type ServerListener = {
   state(before: ServerState, state: ServerState): void;
   tools(): void;
   warning(message: string, subject?: WarningSubject): void;

@@ -3,18 +3,23 @@ import type { Clock } from '../../base/clock.ts';
 import { isRecord } from '../../base/json-value.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
-import type { ConnectWorld, ServerEntry } from '../connection/connect-context.ts';
+import type { ConnectContext, ServerEntry } from '../connection/connect-context.ts';
 import type { Connection } from '../connection/connection.ts';
-import { type CallTarget, targetOf } from './call-target.ts';
+import { type CallTarget, callTargetOf } from './call-target.ts';
 import { type ConfigureSteps, configureSteps, isSameServer, pick } from './configure.ts';
-import { laneOf, SharedDialLimits } from './connect-queue.ts';
-import { PATIENCE_MS } from './list-refresh.ts';
-import { ServerSlot } from './managed-server.ts';
-import { type AskedReady, awaitReady } from './ready.ts';
+import { laneOf, SharedConnectLimits } from './connect-queue.ts';
+import { REFRESH_TIMEOUT_MS } from './list-refresh.ts';
+import { ManagedServer } from './managed-server.ts';
+import { awaitReady, type ReadyOptions } from './ready.ts';
 import { readEntry } from './server-entry.ts';
 import type { ServerState } from './server-state.ts';
 import type { KnownServer, ServerOrigin, ServerView } from './server-status.ts';
-import { makeSlotWorld, type ServersOptions, type SlotWorld, type StartProgress } from './servers-options.ts';
+import {
+  makeServerDeps,
+  type ServerDeps,
+  type ServersOptions,
+  type StartProgress,
+} from './servers-options.ts';
 
 /** The result of `host.setServers()`. */
 export type Replaced = { added: string[]; removed: string[]; errors: Record<string, string> };
@@ -26,12 +31,12 @@ const NEVER = new AbortController().signal;
 /** Many servers over time: each connects by itself and is kept alive, and one that fails takes no other along. */
 export class Servers implements AsyncDisposable {
   /** For sub-agents, which start servers of their own. */
-  readonly subAgentDials: SharedDialLimits;
-  readonly #given: SlotWorld;
+  readonly subAgentConnectLimits: SharedConnectLimits;
+  readonly #given: ServerDeps;
   readonly #options: ServersOptions;
-  readonly #slots = new Map<string, ServerSlot>();
-  readonly #start: StartWatch<ServerSlot>;
-  readonly #waker: Waker;
+  readonly #slots = new Map<string, ManagedServer>();
+  readonly #start: StartTracker<ManagedServer>;
+  readonly #waker: RetryScheduler;
   /** Those that are gone, until nothing is left of them. */
   readonly #leaving = new Set<Promise<void>>();
   /** Also those whose names the program has taken: they come back when it gives them up. */
@@ -40,17 +45,17 @@ export class Servers implements AsyncDisposable {
   #dialledAt = performance.now();
   #isEnded = false;
 
-  constructor(world: ConnectWorld, options: ServersOptions = {}) {
+  constructor(context: ConnectContext, options: ServersOptions = {}) {
     this.#options = options;
     const started = () => [...this.#slots].filter(([, slot]) => slot.state.kind !== 'waiting');
-    this.#start = new StartWatch(started, options.onProgress);
-    this.#given = makeSlotWorld(world, options, () => void this.#waker.wake());
-    this.subAgentDials = new SharedDialLimits(this.#given.clock);
-    this.#waker = new Waker(this.#slots, this.#given.clock);
+    this.#start = new StartTracker(started, options.onProgress);
+    this.#given = makeServerDeps(context, options, () => void this.#waker.retryFailed());
+    this.subAgentConnectLimits = new SharedConnectLimits(this.#given.clock);
+    this.#waker = new RetryScheduler(this.#slots, this.#given.clock);
   }
 
   /** When somebody's wish was last dialled, by the clock of `performance`. */
-  get dialledAt(): number {
+  get lastConnectAt(): number {
     return this.#dialledAt;
   }
 
@@ -95,12 +100,12 @@ export class Servers implements AsyncDisposable {
   /** The program's servers are these from now on. What is no entry is told of and changes nothing. */
   async replace(values: Readonly<Record<string, unknown>>): Promise<Replaced> {
     const errors = new Map<string, string>();
-    const added = new Map<string, ServerSlot | undefined>();
+    const added = new Map<string, ManagedServer | undefined>();
     const removed = [...this.#slots].flatMap(([key, { origin }]) =>
       origin === 'config' || Object.hasOwn(values, key) ? [] : [key],
     );
     for (const key of removed) this.#drop(key);
-    const kept: ServerSlot[] = [];
+    const kept: ManagedServer[] = [];
     for (const [key, value] of Object.entries(values)) {
       try {
         const entry = (this.#options.readEntry ?? readEntry)(key, value);
@@ -135,7 +140,7 @@ export class Servers implements AsyncDisposable {
   async reconnect(key: string): Promise<ServerView | undefined> {
     const slot = this.#slots.get(key);
     // A person who refused a question, and then reconnects the server, wants to be asked again.
-    this.#given.world.questionLimiters?.delete(key);
+    this.#given.context.requestLimiters?.delete(key);
     await slot?.reopen();
     return slot?.state;
   }
@@ -155,7 +160,7 @@ export class Servers implements AsyncDisposable {
 
   /** As `settled`, but whoever's tools are known from before is not waited for: they are offered meanwhile. */
   async offered(): Promise<void> {
-    const known = async (slot: ServerSlot) => {
+    const known = async (slot: ManagedServer) => {
       if (!slot.tools) await slot.listed();
       if (!slot.tools) await slot.settled();
     };
@@ -163,7 +168,7 @@ export class Servers implements AsyncDisposable {
   }
 
   /** As `settled`, for some or all and not forever; rejects if one that is required, or named here, is not connected. */
-  ready(options: AskedReady = {}): Promise<void> {
+  ready(options: ReadyOptions = {}): Promise<void> {
     return awaitReady(this.#slots, options);
   }
 
@@ -173,7 +178,7 @@ export class Servers implements AsyncDisposable {
    */
   async listed(): Promise<void> {
     const listing = [...this.#slots.values()].map((slot) => slot.listed());
-    if (listing.length > 0) await within(PATIENCE_MS, Promise.all(listing), NEVER);
+    if (listing.length > 0) await within(REFRESH_TIMEOUT_MS, Promise.all(listing), NEVER);
   }
 
   /** Whether a server itself has listed the tools it is known for; see `KnownServer`. */
@@ -193,7 +198,7 @@ export class Servers implements AsyncDisposable {
   /** The server as those who call its tools need it. Undefined for one nobody named. */
   target(key: string): CallTarget | undefined {
     const slot = this.#slots.get(key);
-    return slot && targetOf(key, slot);
+    return slot && callTargetOf(key, slot);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -201,13 +206,13 @@ export class Servers implements AsyncDisposable {
     this.#given.heartbeat.end();
     await Promise.all([...this.#slots.values()].map((slot) => slot.end()));
     await Promise.all(this.#leaving);
-    await within(FLUSH_MS, this.#given.world.catalogue?.flush?.() ?? Promise.resolve(), NEVER);
+    await within(FLUSH_MS, this.#given.context.toolCache?.flush?.() ?? Promise.resolve(), NEVER);
   }
 
-  #make(key: string, entry: ServerEntry, origin: ServerOrigin): ServerSlot {
+  #make(key: string, entry: ServerEntry, origin: ServerOrigin): ManagedServer {
     // Nothing changes for a server in the program unless the program changes it.
     const retry = laneOf(entry) === undefined ? { ...this.#given.retry, attempts: 0 } : this.#given.retry;
-    const slot: ServerSlot = new ServerSlot(
+    const slot: ManagedServer = new ManagedServer(
       key,
       { entry, origin },
       { ...this.#given, retry },
@@ -223,18 +228,18 @@ export class Servers implements AsyncDisposable {
     return slot;
   }
 
-  #follow(key: string, slot: ServerSlot, before: ServerState, state: ServerState): void {
+  #follow(key: string, slot: ManagedServer, before: ServerState, state: ServerState): void {
     this.#version++;
-    if (slot.isWished) this.#dialledAt = performance.now();
+    if (slot.isConnectRequested) this.#dialledAt = performance.now();
     this.#options.onState?.(key, state, slot.status);
     const isBack = state.kind === 'connected' && before.kind === 'connecting' && before.cause !== undefined;
-    if (isBack && slot.lane === 'remote') void this.#waker.soonEnough();
-    if (!slot.isWished) this.#start.settle(slot);
+    if (isBack && slot.lane === 'remote') void this.#waker.retryAtMostEvery10s();
+    if (!slot.isConnectRequested) this.#start.settle(slot);
   }
 
   /** Dials servers on the network that wait for their next retry, at most once every 10 s; settles when they have come or failed. */
-  wake(): Promise<void> {
-    return this.#waker.soonEnough();
+  retryFailed(): Promise<void> {
+    return this.#waker.retryAtMostEvery10s();
   }
 
   #drop(key: string): void {
@@ -249,7 +254,7 @@ export class Servers implements AsyncDisposable {
 }
 
 /** How far the start of many servers is, told whenever it changes. */
-class StartWatch<Slot> {
+class StartTracker<Slot> {
   /** Those whose first dial has not come to anything yet. */
   readonly #starting = new Set<Slot>();
   readonly #started: () => readonly (readonly [key: string, slot: Slot])[];
@@ -258,10 +263,10 @@ class StartWatch<Slot> {
   /** `started` gives those that do not wait to be asked for. */
   constructor(
     started: () => readonly (readonly [key: string, slot: Slot])[],
-    tell: ((progress: StartProgress) => void) | undefined,
+    report: ((progress: StartProgress) => void) | undefined,
   ) {
     this.#started = started;
-    this.#tell = tell;
+    this.#tell = report;
   }
 
   begin(slots: readonly Slot[]): void {
@@ -288,31 +293,31 @@ class StartWatch<Slot> {
 }
 
 /** Servers that come and go hurry the others no more often than this. */
-const WAKE_MS = 10_000;
+const MIN_RETRY_INTERVAL_MS = 10_000;
 
 /** Dials servers on the network that wait to be dialled again: where one is back, others may be. */
-class Waker {
-  readonly #slots: ReadonlyMap<string, ServerSlot>;
+class RetryScheduler {
+  readonly #slots: ReadonlyMap<string, ManagedServer>;
   readonly #clock: Clock;
   #wokenAt = Number.NEGATIVE_INFINITY;
 
-  constructor(slots: ReadonlyMap<string, ServerSlot>, clock: Clock) {
+  constructor(slots: ReadonlyMap<string, ManagedServer>, clock: Clock) {
     this.#slots = slots;
     this.#clock = clock;
   }
 
   /** As `wake`, but at most once every 10 s. */
-  async soonEnough(): Promise<void> {
-    if (this.#clock.now() - this.#wokenAt >= WAKE_MS) await this.wake();
+  async retryAtMostEvery10s(): Promise<void> {
+    if (this.#clock.now() - this.#wokenAt >= MIN_RETRY_INTERVAL_MS) await this.retryFailed();
   }
 
   /** Settles when that has come to something. */
-  async wake(): Promise<void> {
+  async retryFailed(): Promise<void> {
     const waiting = [...this.#slots.values()].filter(
       ({ lane, state }) => lane === 'remote' && state.kind === 'failed',
     );
     if (waiting.length > 0) this.#wokenAt = this.#clock.now();
-    for (const slot of waiting) slot.again('woken');
-    await Promise.all(waiting.map((slot) => slot.rested()));
+    for (const slot of waiting) slot.retryNow('woken');
+    await Promise.all(waiting.map((slot) => slot.whenIdle()));
   }
 }

@@ -15,11 +15,11 @@ export function maxFrameBytesOf(entry: FrameLimit, host: FrameLimit): number {
 
 /** Fails the one request whose answer was longer than is taken. `data` tells both figures. */
 export function tooLarge(id: RpcId, bytes: number, limit: number): RpcFailure {
-  return rpcFailure(id, TOO_LARGE, sayTooLarge(bytes, limit), { bytes, limit });
+  return rpcFailure(id, TOO_LARGE, formatTooLarge(bytes, limit), { bytes, limit });
 }
 
 /** What was wrong and what to do, without whose message it was. */
-export function sayTooLarge(bytes: number, limit: number): string {
+export function formatTooLarge(bytes: number, limit: number): string {
   return `it sent a message of ${bytes} bytes, the limit is ${limit}; raise "maxFrameBytes" of its entry or have the tool return less`;
 }
 
@@ -53,10 +53,10 @@ const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 const SPACE = 32;
 /** `method` with each letter as an escape, and quotes. */
-const LONGEST_KEY = 38;
-const LONGEST_ID = 1024;
+const MAX_KEY_LENGTH = 38;
+const MAX_ID_LENGTH = 1024;
 /** Of a batch no more are told. */
-const MOST_MESSAGES = 1000;
+const MAX_MESSAGES = 1000;
 
 /**
  * Finds the ids of a JSON-RPC message, or of a batch, in a stream of bytes, and holds nothing else of it. What is no
@@ -125,7 +125,7 @@ export class MessageScanner {
     switch (byte) {
       case QUOTE:
         this.#isInString = true;
-        if (this.#expectsKey && this.#isMember()) this.#startCapture(LONGEST_KEY);
+        if (this.#expectsKey && this.#isMember()) this.#startCapture(MAX_KEY_LENGTH);
         this.#capture(byte);
         return;
       case OPEN_OBJECT:
@@ -153,7 +153,7 @@ export class MessageScanner {
         if (this.#key !== 'id') return;
         // Of two members with one name the later one counts.
         this.#id = undefined;
-        this.#startCapture(LONGEST_ID);
+        this.#startCapture(MAX_ID_LENGTH);
         return;
     }
     this.#capture(byte);
@@ -173,7 +173,7 @@ export class MessageScanner {
   #endMessage(): void {
     this.#isInMessage = false;
     this.#expectsKey = false;
-    if (this.#messages.length < MOST_MESSAGES) {
+    if (this.#messages.length < MAX_MESSAGES) {
       this.#messages.push({ id: this.#id, hasMethod: this.#hasMethod });
     }
   }
@@ -186,9 +186,9 @@ export class MessageScanner {
     this.#key = undefined;
   }
 
-  #startCapture(longest: number): void {
+  #startCapture(maxLength: number): void {
     this.#captured = [];
-    this.#longest = longest;
+    this.#longest = maxLength;
   }
 
   /** What grows too long is none of what is looked for. */

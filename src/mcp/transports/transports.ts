@@ -6,7 +6,7 @@ import type {
   WsServerEntry,
 } from '../../protocol/server-entry.ts';
 import type {
-  ConnectWorld,
+  ConnectContext,
   Dial,
   Dialed,
   SdkServerEntry,
@@ -15,7 +15,7 @@ import type {
 import { HostError } from '../errors/host-error.ts';
 import { dialHttp, dialSse } from './http/dial-http.ts';
 import { dialIde } from './ide/dial-ide.ts';
-import { dialSdk } from './in-process/dial-in-process.ts';
+import { dialInProcess } from './in-process/dial-in-process.ts';
 import { dialStdio } from './stdio/dial-stdio.ts';
 import { dialWs } from './ws/dial-ws.ts';
 
@@ -32,20 +32,20 @@ export const TRANSPORTS: {
   stdio: dialStdio,
   http: dialHttp,
   sse: dialSse,
-  ws: (name, entry, world) => dialWs(name, entry, world),
+  ws: (name, entry, context) => dialWs(name, entry, context),
   'sse-ide': dialIde,
   'ws-ide': dialIde,
-  sdk: dialSdk,
+  sdk: dialInProcess,
 };
 
 /** Reaches a server by the kind of its entry; of an entry that could be several, by the first. */
-export function dial(name: string, entry: ServerEntry, world: ConnectWorld): Promise<Dialed> {
+export function dial(name: string, entry: ServerEntry, context: ConnectContext): Promise<Dialed> {
   const type = kindOf(entry);
   if (!Object.hasOwn(TRANSPORTS, type)) {
     const known = Object.keys(TRANSPORTS).join(', ');
     throw new HostError('bad-config', name, `servers of type "${type}" cannot be reached; use ${known}`);
   }
-  return (TRANSPORTS[type as keyof typeof TRANSPORTS] as Dial<ServerEntry>)(name, entry, world);
+  return (TRANSPORTS[type as keyof typeof TRANSPORTS] as Dial<ServerEntry>)(name, entry, context);
 }
 
 /** The entries to try, in order: a URL without a type may be of either HTTP, and one that answers 400, 404 or 405 is not of the first. */

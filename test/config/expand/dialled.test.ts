@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { makeExpander } from '../../../src/config/expand/expand-entry.ts';
 import { fileSecretStore } from '../../../src/config/secrets/secret-store.ts';
-import type { CatalogueStore, ServerEntry } from '../../../src/mcp/connection/connect-context.ts';
+import type { ServerEntry, ToolCache } from '../../../src/mcp/connection/connect-context.ts';
 import type { Connection } from '../../../src/mcp/connection/connection.ts';
-import { fileEras } from '../../../src/mcp/connection/protocol-era.ts';
+import { fileEraCache } from '../../../src/mcp/connection/protocol-era.ts';
 import { Servers } from '../../../src/mcp/servers/servers.ts';
 import { Fleet } from '../../mcp/servers/support/fleet.ts';
 import { rawServer } from '../../mcp/support/raw-servers.ts';
@@ -27,8 +27,8 @@ function serversWith(env: Record<string, string | undefined> = VALUES) {
   const world = testWorld({
     expand: makeExpander({ env, secrets: store }),
     onStderr: tell,
-    onNoise: tell,
-    eras: fileEras(join(home, 'eras.json')),
+    onUnexpectedOutput: tell,
+    eraCache: fileEraCache(join(home, 'eras.json')),
   });
   const servers = new Servers(world, { onState: tell, onWarning: tell, retry: { attempts: 0 } });
   onTestFinished(() => servers[Symbol.asyncDispose]());
@@ -70,7 +70,7 @@ test('a process gets what is put into its command, args, env and cwd; its stderr
   };
   const server = await dial(written);
   expect(server).toMatchObject({ entry: written, status: { state: 'connected' } });
-  const connection = await servers.target('srv')?.connected();
+  const connection = await servers.target('srv')?.connect();
   expect(JSON.parse(await toldBy(connection))).toEqual([
     ['xtok-aaaa-1111', 'flag-dddd-4444', '${FLAG}'],
     SECRET,
@@ -176,7 +176,7 @@ test('what is missing is not retried by itself; a reconnect takes what is there 
     cause: { code: 'bad-config', message: expect.stringMatching(/variable BIN, .* secret key/) },
   });
   expect(fleet.state('srv')).not.toHaveProperty('nextRetryAt');
-  await expect(fleet.servers.target('srv')?.connected()).rejects.toThrow('reconnect it once that is mended');
+  await expect(fleet.servers.target('srv')?.connect()).rejects.toThrow('reconnect it once that is mended');
   env.BIN = 'x';
   store.set('key', SECRET);
   await fleet.servers.reconnect('srv');
@@ -191,19 +191,22 @@ test('a value that changed is taken at the next dial', async () => {
   await dial({ ...TELLING, env: { A: '${A}' } });
   env.A = 'second-value';
   await servers.reconnect('srv');
-  const connection = await servers.target('srv')?.connected();
+  const connection = await servers.target('srv')?.connect();
   expect(await toldBy(connection)).toContain('second-value');
 });
 
 test('what was listed with other credentials does not stand in', async () => {
   const env: Record<string, string | undefined> = { TOKEN: 'alices-token' };
   const keys: string[] = [];
-  const catalogue: CatalogueStore = {
+  const catalogue: ToolCache = {
     recall: async (key) => void keys.push(key),
     remember: (key) => void keys.push(key),
   };
   const fleet = () =>
-    new Fleet({}, { catalogue, expand: makeExpander({ env, secrets: () => fileSecretStore('/') }) });
+    new Fleet(
+      {},
+      { toolCache: catalogue, expand: makeExpander({ env, secrets: () => fileSecretStore('/') }) },
+    );
   const dialled = async (entry: ServerEntry) => {
     await using own = fleet();
     own.servers.add({ srv: entry }, 'dynamic');

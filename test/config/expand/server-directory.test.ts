@@ -35,7 +35,7 @@ async function dialled(place: ConfigPlace, wanted: Wanted = {}, more: Record<str
 }
 
 async function placeOf({ servers }: Awaited<ReturnType<typeof dialled>>, name: string): Promise<string> {
-  const connection = await servers.target(name)?.connected();
+  const connection = await servers.target(name)?.connect();
   const result = await connection?.callTool('tell', {});
   const [{ text } = { text: 'null' }] = (result?.content ?? []) as { text: string }[];
   return JSON.parse(text)[0];
@@ -104,8 +104,8 @@ describe('where the process of a server runs', () => {
     const entry = running.servers.mine as ServerEntry;
     place.write(file, servers({}));
     const later = new RunningConfiguration(await readConfiguration(place.world()));
-    expect(later.expand('mine', entry).apart).toBeUndefined();
-    expect(running.expand('mine', entry).apart?.cwd).toBe(join(place.home, 'servers/mine'));
+    expect(later.expand('mine', entry).isolation).toBeUndefined();
+    expect(running.expand('mine', entry).isolation?.cwd).toBe(join(place.home, 'servers/mine'));
   });
 
   test('without a home that can be written to it is the home of the person, if that is not in the project', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { callServer, type ToolCall } from '../../../src/mcp/calls/call-tool.ts';
+import { callTool, type ToolCall } from '../../../src/mcp/calls/call-tool.ts';
 import { memoryJournal } from '../../../src/mcp/calls/journal.ts';
-import type { CallOptions, Connection } from '../../../src/mcp/connection/connection.ts';
+import type { Connection, RequestOptions } from '../../../src/mcp/connection/connection.ts';
 import { HostError } from '../../../src/mcp/errors/host-error.ts';
 import type { CallTarget } from '../../../src/mcp/servers/call-target.ts';
 import { AbortError } from '../../../src/protocol/sdk-error.ts';
@@ -13,10 +13,10 @@ const ok = { content: [{ type: 'text' as const, text: 'ok' }] };
 
 /** A server whose attempts go as the script says. */
 function scripted(script: (unknown | typeof ok)[], more: Partial<CallTarget> = {}) {
-  const seen: CallOptions[] = [];
+  const seen: RequestOptions[] = [];
   const reports: unknown[] = [];
   const connection = {
-    async callTool(_tool: string, _args: object, options: CallOptions) {
+    async callTool(_tool: string, _args: object, options: RequestOptions) {
       seen.push(options);
       const next = script.shift();
       if (next === ok) return ok;
@@ -26,9 +26,9 @@ function scripted(script: (unknown | typeof ok)[], more: Partial<CallTarget> = {
   const target: CallTarget = {
     entry: { command: 'x' },
     tool: () => undefined,
-    isChosen: () => true,
-    connected: async () => connection,
-    holds: () => true,
+    isIncluded: () => true,
+    connect: async () => connection,
+    isCurrent: () => true,
     live: () => undefined,
     report: (_, failure) => void reports.push(failure),
     ...more,
@@ -45,14 +45,14 @@ const call: ToolCall = {
 
 test('an answer is given as it is, journalled and reported', async () => {
   const { target, reports, journal } = scripted([ok]);
-  expect(await callServer(target, call, journal)).toBe(ok);
+  expect(await callTool(target, call, journal)).toBe(ok);
   expect(reports).toEqual([undefined]);
   expect(journal.records).toMatchObject([{ server: 'srv', tool: 'act', attempts: 1, outcome: 'answered' }]);
 });
 
 test('a call that never got there is made again, in what is left of its time', async () => {
   const { target, seen, journal } = scripted([refused(), ok]);
-  expect(await callServer(target, call, journal)).toBe(ok);
+  expect(await callTool(target, call, journal)).toBe(ok);
   expect(seen).toHaveLength(2);
   const [first = 0, second = 0] = seen.map((it) => it.timeoutMs);
   expect(first).toBeGreaterThan(9_000);
@@ -63,7 +63,7 @@ test('a call that never got there is made again, in what is left of its time', a
 
 test('a call that may have run is not made again, and the caller is told', async () => {
   const { target, seen, journal } = scripted([lost(), ok]);
-  await expect(callServer(target, call, journal)).rejects.toMatchObject({
+  await expect(callTool(target, call, journal)).rejects.toMatchObject({
     code: 'closed',
     message:
       'MCP server "srv": the connection was lost during "act" (the connection is closed); the call may have run, so it was not repeated: see what it did before you call it again',
@@ -82,14 +82,14 @@ test.each([
     entry: { command: 'x', ...entry },
     tool: (name) => ({ name, inputSchema: { type: 'object' }, annotations }),
   });
-  await callServer(target, call, journal).catch(() => {});
+  await callTool(target, call, journal).catch(() => {});
   expect(seen).toHaveLength(attempts);
 });
 
 test("the server's own refusal is no lost connection", async () => {
   const refusal = Object.assign(new Error('no such tool'), { code: -32602 });
   const { target, seen, reports, journal } = scripted([refusal, ok]);
-  await expect(callServer(target, call, journal)).rejects.toBe(refusal);
+  await expect(callTool(target, call, journal)).rejects.toBe(refusal);
   expect(seen).toHaveLength(1);
   expect(reports).toEqual([refusal]);
   expect(journal.records).toMatchObject([{ outcome: 'failed' }]);
@@ -97,8 +97,8 @@ test("the server's own refusal is no lost connection", async () => {
 
 test('a server that cannot be had rejects with its own reason, and nothing was sent', async () => {
   const why = new HostError('disabled', 'srv', 'it is turned off');
-  const { target, journal } = scripted([], { connected: () => Promise.reject(why) });
-  await expect(callServer(target, call, journal)).rejects.toBe(why);
+  const { target, journal } = scripted([], { connect: () => Promise.reject(why) });
+  await expect(callTool(target, call, journal)).rejects.toBe(why);
   expect(journal.records).toMatchObject([{ attempts: 0, outcome: 'failed' }]);
 });
 
@@ -111,7 +111,7 @@ test('an abort ends the pause before the next attempt at once', async () => {
   });
   const { target, seen, journal } = scripted([failure, ok], { report: () => stop.abort() });
   const since = performance.now();
-  await expect(callServer(target, { ...call, signal: stop.signal }, journal)).rejects.toBeInstanceOf(
+  await expect(callTool(target, { ...call, signal: stop.signal }, journal)).rejects.toBeInstanceOf(
     AbortError,
   );
   expect(performance.now() - since).toBeLessThan(1_000);
@@ -126,12 +126,12 @@ test.each([
   let asked = 0;
   const { target, journal } = scripted([ok]);
   const busy = new HostError('unreachable', 'srv', 'it is busy', { hasRun: 'no', retryAfterMs });
-  const { connected } = target;
+  const { connect: connected } = target;
   const patient: CallTarget = {
     ...target,
-    connected: (signal) => (++asked === 1 ? Promise.reject(busy) : connected(signal)),
+    connect: (signal) => (++asked === 1 ? Promise.reject(busy) : connected(signal)),
   };
-  const result = callServer(patient, call, journal);
+  const result = callTool(patient, call, journal);
   if (outcome === 'answered') expect(await result).toBe(ok);
   else await expect(result).rejects.toBe(busy);
   expect(asked).toBe(outcome === 'answered' ? 2 : 1);
@@ -141,10 +141,10 @@ test('the limit in all covers the time until there is a connection, and nothing 
   const { target, seen, journal } = scripted([ok]);
   const slow: CallTarget = {
     ...target,
-    connected: (signal) =>
+    connect: (signal) =>
       new Promise((_, reject) => signal?.addEventListener('abort', () => reject(new AbortError('stop')))),
   };
-  await expect(callServer(slow, { ...call, timeoutMs: 50 }, journal)).rejects.toMatchObject({
+  await expect(callTool(slow, { ...call, timeoutMs: 50 }, journal)).rejects.toMatchObject({
     code: 'timeout',
     hasRun: 'no',
     message:
@@ -171,7 +171,7 @@ test.each([
   } as unknown as Connection;
   const late = { ...target, entry: { command: 'x', ...entry }, live: () => connection };
   const { timeoutMs: _limit, ...untimed } = call;
-  await expect(callServer(late, { ...untimed, ...options }, journal)).rejects.toMatchObject({
+  await expect(callTool(late, { ...untimed, ...options }, journal)).rejects.toMatchObject({
     code: 'timeout',
     message: expect.stringContaining(words),
   });
@@ -181,14 +181,14 @@ test.each([
 test('a lost session is begun anew once, not again and again', async () => {
   const forgotten = () => new HostError('session-lost', 'srv', 'who?', { isTerminal: true, hasRun: 'no' });
   const { target, seen, journal } = scripted([forgotten(), forgotten(), ok]);
-  await expect(callServer(target, call, journal)).rejects.toMatchObject({ code: 'session-lost' });
+  await expect(callTool(target, call, journal)).rejects.toMatchObject({ code: 'session-lost' });
   expect(seen).toHaveLength(2);
 });
 
 test('what is not what was decided on any more is not sent', async () => {
   const { target, seen, journal } = scripted([ok]);
   const whyNot = () => 'its tool "act" is another one';
-  await expect(callServer(target, { ...call, whyNot }, journal)).rejects.toMatchObject({
+  await expect(callTool(target, { ...call, refusal: whyNot }, journal)).rejects.toMatchObject({
     code: 'unknown-tool',
     hasRun: 'no',
     message:
@@ -209,7 +209,7 @@ test.each([
       tool: (name) => ({ name, inputSchema: { type: 'object' }, annotations: { idempotentHint: true } }),
     });
     const whyNot = () => (seen.length === 0 ? undefined : 'it changed');
-    await expect(callServer(target, { ...call, whyNot }, journal)).rejects.toMatchObject({
+    await expect(callTool(target, { ...call, refusal: whyNot }, journal)).rejects.toMatchObject({
       hasRun,
       message: expect.stringContaining(words),
     });

@@ -2,8 +2,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocketServer } from 'ws';
-import type { ConnectWorld, ServerEntry } from '../../../src/mcp/connection/connect-context.ts';
-import { memoryEras } from '../../../src/mcp/connection/protocol-era.ts';
+import type { ConnectContext, ServerEntry } from '../../../src/mcp/connection/connect-context.ts';
+import { memoryEraCache } from '../../../src/mcp/connection/protocol-era.ts';
 import { listTools } from '../../../src/mcp/discovery/lists.ts';
 import { failure, open } from '../support/attempt.ts';
 import { startModernHttp, stdioModern } from '../support/modern-servers.ts';
@@ -71,15 +71,15 @@ describe('connect', () => {
 
 describe('eras', () => {
   /** A world that hears what a raw server heard, with a memory of eras. */
-  function hearing(more: Partial<ConnectWorld> = {}) {
+  function hearing(more: Partial<ConnectContext> = {}) {
     const heard: string[] = [];
-    const world = testWorld({ eras: memoryEras(), onStderr: (_, line) => heard.push(line), ...more });
+    const world = testWorld({ eraCache: memoryEraCache(), onStderr: (_, line) => heard.push(line), ...more });
     const take = () => heard.splice(0).filter((line) => !line.startsWith('notifications/'));
     return { world, take };
   }
 
   /** Connects, closes, and says what it was. */
-  async function eraOf(entry: ServerEntry, world: ConnectWorld) {
+  async function eraOf(entry: ServerEntry, world: ConnectContext) {
     await using far = await open(entry, world);
     return far.connection.era;
   }
@@ -172,7 +172,7 @@ describe('eras', () => {
 
     test('that has become another is asked anew', async () => {
       const { world, take } = hearing();
-      world.eras = { recall: () => ({ era: 'legacy' }), remember: () => {} };
+      world.eraCache = { recall: () => ({ era: 'legacy' }), remember: () => {} };
       expect(await eraOf(stdioModern, world)).toBe('modern');
       take();
     });

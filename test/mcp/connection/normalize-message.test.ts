@@ -1,28 +1,29 @@
 import { parseJSONRPCMessage } from '@modelcontextprotocol/client';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { tidyLoose, tidyMessage } from '../../../src/mcp/connection/normalize-message.ts';
+import { normalizeLooseMessage, normalizeMessage } from '../../../src/mcp/connection/normalize-message.ts';
 
 const result = { jsonrpc: '2.0', id: 1, result: { ok: true } };
 
 test('a message that is right is given back itself', () => {
   for (const message of [result, { jsonrpc: '2.0', method: 'm', params: { _meta: {} } }]) {
-    expect(tidyMessage(message)).toBe(message);
-    expect(tidyLoose(message)).toBe(message);
+    expect(normalizeMessage(message)).toBe(message);
+    expect(normalizeLooseMessage(message)).toBe(message);
   }
 });
 
 test('what does not say that it is JSON-RPC is a message only where nothing else can come', () => {
   const { jsonrpc, ...bare } = result;
-  expect(tidyMessage(bare)).toBeUndefined();
-  expect(tidyLoose(bare)).toEqual(result);
-  for (const other of [{ ok: true }, null, 7, 'text', []]) expect(tidyLoose(other)).toBeUndefined();
+  expect(normalizeMessage(bare)).toBeUndefined();
+  expect(normalizeLooseMessage(bare)).toEqual(result);
+  for (const other of [{ ok: true }, null, 7, 'text', []])
+    expect(normalizeLooseMessage(other)).toBeUndefined();
 });
 
 test('metadata that is none is left out', () => {
-  expect(tidyMessage({ ...result, result: { ok: true, _meta: null } })).toEqual(result);
+  expect(normalizeMessage({ ...result, result: { ok: true, _meta: null } })).toEqual(result);
   const notice = { jsonrpc: '2.0', method: 'm', params: { a: 1 } };
-  expect(tidyMessage({ ...notice, params: { a: 1, _meta: 'x' } })).toEqual(notice);
+  expect(normalizeMessage({ ...notice, params: { a: 1, _meta: 'x' } })).toEqual(notice);
 });
 
 test('whatever comes out the official client takes, and an answer stays one to the same request', () => {
@@ -39,7 +40,7 @@ test('whatever comes out the official client takes, and an answer stays one to t
   };
   fc.assert(
     fc.property(fc.record(members, { requiredKeys: [] }), (value) => {
-      const tidied = tidyLoose(value);
+      const tidied = normalizeLooseMessage(value);
       if (tidied === undefined) return;
       expect(() => parseJSONRPCMessage(tidied)).not.toThrow();
       if (!('method' in tidied)) expect(tidied.id).toBe(value.id);

@@ -2,13 +2,18 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { isStartFailure, redialAs } from '../../../src/mcp/connection/connect.ts';
-import type { EraVerdict, ServerEntry } from '../../../src/mcp/connection/connect-context.ts';
-import { eraKey, fileEras, memoryEras, planEra } from '../../../src/mcp/connection/protocol-era.ts';
+import { eraForRetry, isStartFailure } from '../../../src/mcp/connection/connect.ts';
+import type { KnownEra, ServerEntry } from '../../../src/mcp/connection/connect-context.ts';
+import {
+  eraKey,
+  fileEraCache,
+  memoryEraCache,
+  planNegotiation,
+} from '../../../src/mcp/connection/protocol-era.ts';
 
 describe('era', () => {
-  const modern: EraVerdict = { era: 'modern', discover: {} };
-  const legacy: EraVerdict = { era: 'legacy' };
+  const modern: KnownEra = { era: 'modern', discover: {} };
+  const legacy: KnownEra = { era: 'legacy' };
   const auto = { negotiation: { mode: 'auto' } };
   const old = { negotiation: { mode: 'legacy' } };
 
@@ -69,11 +74,11 @@ describe('era', () => {
         { negotiation: { mode: { pin: '2026-07-28' } } },
       ],
     ] as const)('%s', (_, entry, kind, known, plan) => {
-      expect(planEra(entry, kind, known, 30_000)).toEqual(plan);
+      expect(planNegotiation(entry, kind, known, 30_000)).toEqual(plan);
     });
 
     test('the question takes no more than a third of the time there is', () => {
-      const { negotiation } = planEra({ type: 'stdio' }, 'process', undefined, 900);
+      const { negotiation } = planNegotiation({ type: 'stdio' }, 'process', undefined, 900);
       expect(negotiation.probe).toEqual({ timeoutMs: 300 });
     });
   });
@@ -155,7 +160,7 @@ describe('era', () => {
         undefined,
       ],
     ] as const)('%s', (_, failure, known, seen, verdict) => {
-      expect(redialAs({ failure, known, wire: seen })).toEqual(verdict);
+      expect(eraForRetry({ failure, known, wire: seen })).toEqual(verdict);
     });
   });
 
@@ -208,7 +213,7 @@ describe('memory eras', () => {
 
   describe('a memory of eras', () => {
     test('keeps what it is told until it is told to forget', () => {
-      const eras = memoryEras();
+      const eras = memoryEraCache();
       eras.remember('a', legacy);
       eras.remember('b', modern);
       expect([eras.recall('a'), eras.recall('b'), eras.recall('c')]).toEqual([legacy, modern, undefined]);
@@ -218,7 +223,7 @@ describe('memory eras', () => {
 
     test('forgets after a week, also what is found again and again', () => {
       let now = 0;
-      const eras = memoryEras(() => now);
+      const eras = memoryEraCache(() => now);
       eras.remember('a', legacy);
       now = 6 * DAY_MS;
       eras.remember('a', legacy);
@@ -230,7 +235,7 @@ describe('memory eras', () => {
     });
 
     test('holds the newest five hundred', () => {
-      const eras = memoryEras();
+      const eras = memoryEraCache();
       for (let n = 0; n <= 500; n++) eras.remember(`k${n}`, legacy);
       expect([eras.recall('k0'), eras.recall('k1'), eras.recall('k500')]).toEqual([
         undefined,
@@ -250,18 +255,18 @@ describe('memory eras', () => {
     afterEach(() => rm(folder, { recursive: true }));
 
     test('is read by the next one, and by nobody else', async () => {
-      const eras = fileEras(path);
+      const eras = fileEraCache(path);
       eras.remember('a', legacy);
       eras.remember('b', modern);
       await eras.flush();
-      const next = fileEras(path);
+      const next = fileEraCache(path);
       expect([next.recall('a'), next.recall('b')]).toEqual([legacy, modern]);
       expect((await stat(path)).mode & 0o777).toBe(0o600);
       expect(await readdir(join(folder, 'deep'))).toEqual(['eras.json']);
     });
 
     test('is written once for many changes, and not for none', async () => {
-      const eras = fileEras(path);
+      const eras = fileEraCache(path);
       await eras.flush();
       await expect(stat(path)).rejects.toMatchObject({ code: 'ENOENT' });
       for (const key of ['a', 'b', 'c']) eras.remember(key, legacy);
@@ -280,7 +285,7 @@ describe('memory eras', () => {
     ])('that is %s is taken for empty, and written anew', async (_, text) => {
       path = join(folder, 'eras.json');
       await writeFile(path, text);
-      const eras = fileEras(path);
+      const eras = fileEraCache(path);
       expect(['a', 'b', 'c'].map((key) => eras.recall(key))).toEqual([undefined, undefined, undefined]);
       eras.remember('a', legacy);
       await eras.flush();
@@ -294,7 +299,7 @@ describe('memory eras', () => {
       path = join(folder, 'eras.json', 'under', 'a', 'file');
       await writeFile(join(folder, 'eras.json'), '');
       await chmod(join(folder, 'eras.json'), 0o400);
-      const eras = fileEras(path);
+      const eras = fileEraCache(path);
       eras.remember('a', legacy);
       await eras.flush();
       expect(eras.recall('a')).toEqual(legacy);

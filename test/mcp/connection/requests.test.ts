@@ -10,12 +10,12 @@ async function open(kind: 'pipe' | 'http' = 'pipe', era: 'legacy' | 'modern' = '
   const transport = new NotedTransport(kind);
   const wire = new Wire(transport);
   const requests = new Requests('srv', wire);
-  if (era === 'modern') requests.speakModern(ENVELOPE);
+  if (era === 'modern') requests.useStatelessProtocol(ENVELOPE);
   const passed: unknown[] = [];
-  wire.onOwnMessage = (message) => requests.take(message);
+  wire.onOwnMessage = (message) => requests.receive(message);
   wire.onmessage = (message) => passed.push(message);
   let troubles = 0;
-  wire.onTrouble = () => troubles++;
+  wire.onTransportError = () => troubles++;
   await wire.start();
   return { transport, wire, requests, passed, troubles: () => troubles };
 }
@@ -23,7 +23,7 @@ async function open(kind: 'pipe' | 'http' = 'pipe', era: 'legacy' | 'modern' = '
 test('a thousand calls in flight get each their own answer, in whatever order they come', async () => {
   const { transport, requests } = await open();
   const values = Array.from({ length: 1000 }, (_, value) => value);
-  const calls = values.map((value) => requests.ask(call(`t${value}`), {}));
+  const calls = values.map((value) => requests.request(call(`t${value}`), {}));
   const shuffled = transport.sent.map(({ message }) => message).sort((a, b) => hash(a.id) - hash(b.id));
   for (const { id, params } of shuffled)
     transport.say({ id, result: { for: (params as { name: string }).name } });
@@ -32,9 +32,9 @@ test('a thousand calls in flight get each their own answer, in whatever order th
 
 test('late and double answers are dropped; those of others are passed on', async () => {
   const { transport, requests, passed, troubles } = await open();
-  const asked = requests.ask(call(), {});
+  const asked = requests.request(call(), {});
   const abort = new AbortController();
-  const left = requests.ask(call(), { signal: abort.signal });
+  const left = requests.request(call(), { signal: abort.signal });
   abort.abort();
   await expect(left).rejects.toMatchObject({ name: 'AbortError' });
   for (const result of [{ n: 1 }, { n: 2 }]) transport.say({ id: 1, result });
@@ -51,7 +51,7 @@ test('late and double answers are dropped; those of others are passed on', async
 test('what servers get slightly wrong is understood', async () => {
   const { transport, requests } = await open();
   const seen: unknown[] = [];
-  const asked = requests.ask(call(), { onProgress: ({ progress }) => seen.push(progress) });
+  const asked = requests.request(call(), { onProgress: ({ progress }) => seen.push(progress) });
   transport.say({ method: 'notifications/progress', params: { progressToken: '1', progress: 1 } });
   transport.say({ id: '1', result: { n: 1 }, error: null });
   expect(await asked).toEqual({ n: 1 });
@@ -64,8 +64,8 @@ test.each([
   ['a result whose content is no list', { content: 'text' }, 'is no list'],
 ])('an answer that is %s fails the one call, and no other', async (_, result, words) => {
   const { transport, requests } = await open();
-  const odd = requests.ask(call(), {});
-  const good = requests.ask(call(), {});
+  const odd = requests.request(call(), {});
+  const good = requests.request(call(), {});
   transport.say({ id: 1, result });
   transport.say({ id: 2, result: { other: 1 } });
   await expect(odd).rejects.toMatchObject({ code: -32603, message: expect.stringContaining(words) });
@@ -87,7 +87,7 @@ test.each([
   ['deep', { code: 1, message: deep() }, { code: 'too-large' }],
 ])('an error that is %s settles its call', async (_, error, fault) => {
   const { transport, requests } = await open();
-  const asked = requests.ask(call(), {});
+  const asked = requests.request(call(), {});
   transport.say({ id: 1, error });
   await expect(asked).rejects.toMatchObject(fault);
 });
@@ -102,7 +102,7 @@ test.each([
 ])('%s is nobody’s, and harms nobody', async (_, message) => {
   const { transport, requests } = await open();
   let heard = 0;
-  const asked = requests.ask(call(), { onProgress: () => heard++ });
+  const asked = requests.request(call(), { onProgress: () => heard++ });
   transport.say(message);
   expect(heard).toBe(0);
   transport.say({ id: 1, method: null, result: { n: 1 } });
@@ -114,7 +114,7 @@ test('what falls over a message is trouble, and the next message comes through',
   wire.onmessage = () => {
     throw new RangeError('Maximum call stack size exceeded');
   };
-  const asked = requests.ask(call(), {});
+  const asked = requests.request(call(), {});
   transport.say({ id: 'x', method: 'roots/list' });
   expect(troubles()).toBe(1);
   transport.say({ id: 1, result: {} });
@@ -123,14 +123,14 @@ test('what falls over a message is trouble, and the next message comes through',
 
 test('every message is a sign of life', async () => {
   const { transport, wire, requests } = await open();
-  expect(wire.heardAt).toBe(0);
-  const asked = requests.ask(call(), {});
+  expect(wire.lastMessageAt).toBe(0);
+  const asked = requests.request(call(), {});
   const messages = [{ method: 'notifications/x' }, { id: 1, result: {} }, { id: 1, result: {} }];
   for (const message of messages) {
-    wire.heardAt = 0;
+    wire.lastMessageAt = 0;
     const before = performance.now();
     transport.say(message);
-    expect(wire.heardAt).toBeGreaterThanOrEqual(before);
+    expect(wire.lastMessageAt).toBeGreaterThanOrEqual(before);
   }
   await asked;
 });
@@ -156,14 +156,14 @@ test('a server that reads none of our answers is not answered any more until it 
 
 test('an error keeps its code and data', async () => {
   const { transport, requests } = await open();
-  const refused = requests.ask(call(), {});
+  const refused = requests.request(call(), {});
   transport.say({ id: 1, error: { code: -32602, message: 'no', data: { a: 1 } } });
   await expect(refused).rejects.toMatchObject({ code: -32602, message: 'no', data: { a: 1 } });
 });
 
 test('an answer that was too long fails the one call', async () => {
   const { transport, requests } = await open();
-  const asked = requests.ask(call(), {});
+  const asked = requests.request(call(), {});
   transport.say({ id: 1, error: { code: -31413, message: 'it sent a message of 9 bytes' } });
   await expect(asked).rejects.toMatchObject({ name: 'HostError', code: 'too-large', isTerminal: false });
 });
@@ -173,7 +173,7 @@ describe('an abort', () => {
     const { transport, requests } = await open();
     transport.sendsLike = () => new Promise(() => {});
     const abort = new AbortController();
-    const asked = requests.ask(call(), { signal: abort.signal });
+    const asked = requests.request(call(), { signal: abort.signal });
     abort.abort('enough');
     await expect(asked).rejects.toMatchObject({ name: 'AbortError', cause: 'enough' });
     expect(transport.sent[1]?.message).toMatchObject({
@@ -184,7 +184,7 @@ describe('an abort', () => {
 
   test('before the request sends nothing', async () => {
     const { transport, requests } = await open();
-    await expect(requests.ask(call(), { signal: AbortSignal.abort() })).rejects.toMatchObject({
+    await expect(requests.request(call(), { signal: AbortSignal.abort() })).rejects.toMatchObject({
       name: 'AbortError',
     });
     expect(transport.sent).toEqual([]);
@@ -193,7 +193,7 @@ describe('an abort', () => {
   test('closes the stream of a request by the stateless protocol, and says nothing', async () => {
     const { transport, requests } = await open('http', 'modern');
     const abort = new AbortController();
-    const asked = requests.ask(call(), { signal: abort.signal });
+    const asked = requests.request(call(), { signal: abort.signal });
     abort.abort();
     await expect(asked).rejects.toMatchObject({ name: 'AbortError' });
     expect(transport.sent).toHaveLength(1);
@@ -203,7 +203,7 @@ describe('an abort', () => {
   test('is said with the envelope where the stateless protocol has no streams', async () => {
     const { transport, requests } = await open('pipe', 'modern');
     const abort = new AbortController();
-    requests.ask(call(), { signal: abort.signal }).catch(() => {});
+    requests.request(call(), { signal: abort.signal }).catch(() => {});
     abort.abort();
     expect(transport.sent[1]?.message).toMatchObject({ params: { requestId: 1, _meta: ENVELOPE } });
   });
@@ -212,7 +212,7 @@ describe('an abort', () => {
     const { transport, requests } = await open();
     const { signal } = new AbortController();
     const removed = vi.spyOn(signal, 'removeEventListener');
-    const asked = requests.ask(call(), { signal });
+    const asked = requests.request(call(), { signal });
     transport.say({ id: 1, result: {} });
     await asked;
     expect(removed).toHaveBeenCalledTimes(1);
@@ -225,7 +225,7 @@ describe('time-outs', () => {
 
   test('the total one holds whatever progress there is, and takes the request back', async () => {
     const { transport, requests } = await open();
-    const asked = requests.ask(call(), { timeoutMs: 100, idleTimeoutMs: 60 });
+    const asked = requests.request(call(), { timeoutMs: 100, idleTimeoutMs: 60 });
     const refused = expect(asked).rejects.toMatchObject({
       code: 'timeout',
       message:
@@ -241,7 +241,10 @@ describe('time-outs', () => {
   test('the idle one begins anew with progress, and says that it was the silence', async () => {
     const { transport, requests } = await open();
     const seen: unknown[] = [];
-    const asked = requests.ask(call(), { idleTimeoutMs: 2000, onProgress: (it) => seen.push(it.progress) });
+    const asked = requests.request(call(), {
+      idleTimeoutMs: 2000,
+      onProgress: (it) => seen.push(it.progress),
+    });
     const refused = expect(asked).rejects.toMatchObject({
       code: 'timeout',
       message:
@@ -259,7 +262,7 @@ describe('time-outs', () => {
 
   test.each([100_000_000, 2 ** 31, Number.POSITIVE_INFINITY])('%d ms is not over at once', async (limit) => {
     const { transport, requests } = await open();
-    const asked = requests.ask(call(), { timeoutMs: limit, idleTimeoutMs: limit });
+    const asked = requests.request(call(), { timeoutMs: limit, idleTimeoutMs: limit });
     vi.advanceTimersByTime(60_000);
     transport.say({ id: 1, result: { n: 1 } });
     expect(await asked).toEqual({ n: 1 });
@@ -268,7 +271,7 @@ describe('time-outs', () => {
 
   test('without limits there is no timer', async () => {
     const { requests } = await open();
-    void requests.ask(call(), {});
+    void requests.request(call(), {});
     expect(vi.getTimerCount()).toBe(0);
   });
 });
@@ -280,7 +283,7 @@ test.each([
   ['the caller has something to say', { meta: { trace: 'x' } }, { trace: 'x' }],
 ])('what goes along when %s', async (_, options, meta) => {
   const { transport, requests } = await open();
-  const asked = requests.ask(call(), options);
+  const asked = requests.request(call(), options);
   const params = transport.sent[0]?.message.params as Record<string, unknown>;
   expect(params._meta).toEqual(meta);
   transport.say({ id: 1, result: {} });
@@ -292,7 +295,7 @@ test('a listener of progress that throws harms nobody', async () => {
   const onProgress = () => {
     throw new Error('mine');
   };
-  const asked = requests.ask(call(), { onProgress });
+  const asked = requests.request(call(), { onProgress });
   transport.say({ method: 'notifications/progress', params: { progressToken: 1, progress: 1 } });
   transport.say({ id: 1, result: { n: 1 } });
   expect(await asked).toEqual({ n: 1 });
@@ -301,17 +304,17 @@ test('a listener of progress that throws harms nobody', async () => {
 describe('the end of a connection', () => {
   test('fails all that wait at once, and all that come later', async () => {
     const { requests } = await open();
-    const waiting = [requests.ask(call(), {}), requests.ask(call(), {})];
+    const waiting = [requests.request(call(), {}), requests.request(call(), {})];
     requests.end();
     for (const asked of waiting) {
       await expect(asked).rejects.toMatchObject({ code: 'closed', isTerminal: true, hasRun: 'maybe' });
     }
-    await expect(requests.ask(call(), {})).rejects.toMatchObject({ code: 'closed', hasRun: 'no' });
+    await expect(requests.request(call(), {})).rejects.toMatchObject({ code: 'closed', hasRun: 'no' });
   });
 
   test('of a stream before the answer fails the one request', async () => {
     const { transport, requests } = await open('http');
-    const [cut, other] = [requests.ask(call(), {}), requests.ask(call(), {})];
+    const [cut, other] = [requests.request(call(), {}), requests.request(call(), {})];
     transport.sent[0]?.options?.onRequestStreamEnd?.();
     await expect(cut).rejects.toMatchObject({ code: 'closed', isTerminal: true, hasRun: 'maybe' });
     transport.say({ id: 2, result: { n: 2 } });
@@ -327,7 +330,7 @@ test('what the transport complains of is trouble, unless it is the failure of a 
     transport.onerror?.(failure);
     throw failure;
   };
-  await expect(requests.ask(call(), {})).rejects.toMatchObject({ code: 'closed', isTerminal: true });
+  await expect(requests.request(call(), {})).rejects.toMatchObject({ code: 'closed', isTerminal: true });
   await new Promise(setImmediate);
   expect(troubles()).toBe(0);
   transport.onerror?.(new Error('the stream broke'));

@@ -95,7 +95,7 @@ describe('secrets', () => {
         env: { MY_KEY: OWN },
         era: 'legacy' as const,
       };
-      await using far = await open(entry, testWorld({ onNoise: (_, what) => noise.push(what) }));
+      await using far = await open(entry, testWorld({ onUnexpectedOutput: (_, what) => noise.push(what) }));
       await expect.poll(() => far.connection.stderr()).toContain('[redacted]');
       expect(noise).toEqual(['non-protocol output on stdout: [redacted]']);
     });
@@ -236,10 +236,10 @@ describe('secrets', () => {
     const heard: unknown[] = [];
     const world = testWorld({
       onLog: (_, entry) => heard.push(entry),
-      onNoise: (_, what) => heard.push(what),
-      offerTo: () => ({
+      onUnexpectedOutput: (_, what) => heard.push(what),
+      clientFeatures: () => ({
         capabilities: { elicitation: {} },
-        answers: {
+        handlers: {
           'elicitation/create': async (params) => {
             heard.push(params);
             return { action: 'decline' };
@@ -251,9 +251,12 @@ describe('secrets', () => {
     await using far = await open(entry, world);
     const { connection } = far;
     heard.push(connection.serverInfo, connection.instructions, await connection.listTools());
-    connection.onNotice?.((...notice) => heard.push(notice));
+    connection.onNotification?.((...notice) => heard.push(notice));
     heard.push(await connection.callTool('t', {}, { onProgress: (progress) => heard.push(progress) }));
-    for (const failed of [connection.callTool('fail', {}), connection.ask('prompts/get', { name: 'p' })]) {
+    for (const failed of [
+      connection.callTool('fail', {}),
+      connection.request('prompts/get', { name: 'p' }),
+    ]) {
       heard.push(await failed.catch((fault: unknown) => fault));
     }
     expect(heard).toHaveLength(10);

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import type { ServerLog } from '../../../src/mcp/connection/connect-context.ts';
 import {
   limiterOf,
-  type QuestionContext,
-  QuestionLimiter,
-  readyOffer,
-  type ServerAnswer,
+  prepareHandlers,
+  type RequestHandler,
+  RequestLimiter,
+  type RequestOrigin,
 } from '../../../src/mcp/connection/server-requests.ts';
 import { INVALID_PARAMS, RpcFault } from '../../../src/protocol/json-rpc.ts';
 import { open } from '../support/attempt.ts';
@@ -35,8 +35,8 @@ describe('server asks', () => {
     era: 'legacy' as const,
   };
 
-  async function ask(method: string, params: object | undefined, answers: Record<string, ServerAnswer>) {
-    const world = testWorld({ offerTo: () => ({ capabilities: {}, answers }) });
+  async function ask(method: string, params: object | undefined, handlers: Record<string, RequestHandler>) {
+    const world = testWorld({ clientFeatures: () => ({ capabilities: {}, handlers: handlers }) });
     await using far = await open(asking, world);
     const { content } = await far.connection.callTool('ask', { ask: { method, params } });
     const { jsonrpc: _, id: __, ...answer } = JSON.parse((content as { text: string }[])[0]?.text ?? '');
@@ -47,7 +47,7 @@ describe('server asks', () => {
     message: 'Who?',
     requestedSchema: { type: 'object', properties: { n: { type: 'number', default: 3 } } },
   };
-  const accept: ServerAnswer = async () => ({ action: 'accept', content: {} });
+  const accept: RequestHandler = async () => ({ action: 'accept', content: {} });
 
   describe('what a server asks is answered', () => {
     test.each([
@@ -76,20 +76,20 @@ describe('server asks', () => {
         },
         { result: { role: 'assistant', model: 'm', content: { type: 'text', text: 'hi' } } },
       ],
-    ] as [string, object | undefined, Record<string, ServerAnswer>, object][])(
+    ] as [string, object | undefined, Record<string, RequestHandler>, object][])(
       '%s',
-      async (method, params, answers, answer) => {
-        expect(await ask(method, params, answers)).toEqual(answer);
+      async (method, params, handlers, answer) => {
+        expect(await ask(method, params, handlers)).toEqual(answer);
       },
     );
   });
 
   describe('what cannot be answered is refused', () => {
-    const broken: ServerAnswer = async () => {
+    const broken: RequestHandler = async () => {
       throw Object.assign(new Error('nobody is at the desk'), { data: { password: 'x' } });
     };
     test.each([
-      ['a method nobody answers', 'roots/list', undefined, {}, -32601],
+      ['a method nobody handlers', 'roots/list', undefined, {}, -32601],
       ['a method nobody knows', 'secrets/list', undefined, {}, -32601],
       [
         'a mode nobody knows',
@@ -117,10 +117,10 @@ describe('server asks', () => {
         },
         -32602,
       ],
-    ] as [string, string, object | undefined, Record<string, ServerAnswer>, number][])(
+    ] as [string, string, object | undefined, Record<string, RequestHandler>, number][])(
       '%s',
-      async (_, method, params, answers, code) => {
-        const answer = await ask(method, params, answers);
+      async (_, method, params, handlers, code) => {
+        const answer = await ask(method, params, handlers);
         expect(answer).toMatchObject({ error: { code } });
         expect(JSON.stringify(answer)).not.toMatch(/password|\.ts:| {4}at /);
       },
@@ -129,14 +129,13 @@ describe('server asks', () => {
 
   test('at most 64 questions of one server are worked on at once; the rest is refused', async () => {
     const begun: PromiseWithResolvers<Record<string, unknown>>[] = [];
-    const sampling: ServerAnswer = () => {
+    const sampling: RequestHandler = () => {
       const one = Promise.withResolvers<Record<string, unknown>>();
       begun.push(one);
       return one.promise;
     };
-    const answer = readyOffer({ capabilities: {}, answers: { 'sampling/createMessage': sampling } }).answers[
-      'sampling/createMessage'
-    ] as ServerAnswer;
+    const answer = prepareHandlers({ capabilities: {}, handlers: { 'sampling/createMessage': sampling } })
+      .handlers['sampling/createMessage'] as RequestHandler;
     const { signal } = new AbortController();
     const asked = Array.from({ length: 100 }, () => answer({}, signal));
     const refused = await Promise.allSettled(asked.slice(64));
@@ -161,16 +160,19 @@ describe('server asks', () => {
         { 'elicitation/create': accept },
         { elicitation: { form: { applyDefaults: true } } },
       ],
-    ])('%s', async (_, answers, capabilities) => {
-      const offer = { capabilities: { sampling: {} }, answers };
-      await using far = await open(asking, testWorld({ offerTo: () => offer }));
+    ])('%s', async (_, handlers, capabilities) => {
+      const offer = { capabilities: { sampling: {} }, handlers };
+      await using far = await open(asking, testWorld({ clientFeatures: () => offer }));
       const { content } = await far.connection.callTool('offered', {});
       expect(JSON.parse((content as { text: string }[])[0]?.text ?? '')).toEqual(capabilities);
     });
 
     test('one that shows pages only gets no forms', () => {
-      const offer = { capabilities: { elicitation: { url: {} } }, answers: { 'elicitation/create': accept } };
-      expect(readyOffer(offer).capabilities).toEqual({ elicitation: { url: {} } });
+      const offer = {
+        capabilities: { elicitation: { url: {} } },
+        handlers: { 'elicitation/create': accept },
+      };
+      expect(prepareHandlers(offer).capabilities).toEqual({ elicitation: { url: {} } });
     });
   });
 
@@ -179,7 +181,7 @@ describe('server asks', () => {
     await using far = await open(asking, testWorld({ onLog: (_, entry) => logs.push(entry) }));
     const notices: unknown[] = [];
     const changes: string[] = [];
-    far.connection.onNotice?.((method, params) => notices.push([method, params]));
+    far.connection.onNotification?.((method, params) => notices.push([method, params]));
     far.connection.onListChanged((kind) => changes.push(kind));
     far.connection.onListChanged(() => {
       throw new Error('a bad listener');
@@ -208,15 +210,15 @@ describe('server asks', () => {
 describe('question limiter', () => {
   const never = new AbortController().signal;
 
-  function limited(method: string, context: QuestionContext) {
+  function limited(method: string, context: RequestOrigin) {
     const clock = { now: 0 };
     const reported: string[] = [];
-    const limiter = new QuestionLimiter(
+    const limiter = new RequestLimiter(
       (message) => reported.push(message),
       () => clock.now,
     );
     const open: PromiseWithResolvers<Record<string, unknown>>[] = [];
-    const answer: ServerAnswer = () => {
+    const answer: RequestHandler = () => {
       const asked = Promise.withResolvers<Record<string, unknown>>();
       open.push(asked);
       return asked.promise;
@@ -315,7 +317,7 @@ describe('question limiter', () => {
   });
 
   test('a server keeps its limits when it is started again; others have their own', () => {
-    const world = { questionLimiters: new Map() };
+    const world = { requestLimiters: new Map() };
     // Each dial has a world of its own.
     expect(limiterOf({ ...world }, 'a')).toBe(limiterOf({ ...world }, 'a'));
     expect(limiterOf(world, 'a')).not.toBe(limiterOf(world, 'b'));

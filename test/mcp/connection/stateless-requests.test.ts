@@ -1,15 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import type { ConnectWorld, ServerEntry } from '../../../src/mcp/connection/connect-context.ts';
-import type { ServerAnswer, ServerOffer } from '../../../src/mcp/connection/server-requests.ts';
+import type { ConnectContext, ServerEntry } from '../../../src/mcp/connection/connect-context.ts';
+import type { ClientFeatures, RequestHandler } from '../../../src/mcp/connection/server-requests.ts';
 import { open } from '../support/attempt.ts';
 import { startModernHttp, stdioModern } from '../support/modern-servers.ts';
 import { calls } from '../support/modern-tools.ts';
 import { testWorld } from '../support/servers.ts';
 
 /** A world in which these methods are answered. */
-function answering(answers: Record<string, ServerAnswer>, more: Partial<ConnectWorld> = {}): ConnectWorld {
-  const offer: ServerOffer = { capabilities: {}, answers };
-  return testWorld({ offerTo: () => offer, ...more });
+function answering(
+  answers: Record<string, RequestHandler>,
+  more: Partial<ConnectContext> = {},
+): ConnectContext {
+  const offer: ClientFeatures = { capabilities: {}, handlers: answers };
+  return testWorld({ clientFeatures: () => offer, ...more });
 }
 
 const read = ({ content }: { content?: unknown }) =>
@@ -32,7 +35,7 @@ describe.each([
   test('is answered on the way, with the defaults of its form, and the result is whole', async () => {
     await using server = await start();
     const asked: unknown[] = [];
-    const elicit: ServerAnswer = async (params) => {
+    const elicit: RequestHandler = async (params) => {
       asked.push(params);
       return { action: 'accept', content: { name: 'Ada' } };
     };
@@ -54,7 +57,7 @@ describe.each([
   test('is waited for no longer than the call may take', async () => {
     await using server = await start();
     let isLeft = false;
-    const elicit: ServerAnswer = (_params, signal) =>
+    const elicit: RequestHandler = (_params, signal) =>
       new Promise(() => signal.addEventListener('abort', () => (isLeft = true)));
     await using far = await open(server.entry, answering({ 'elicitation/create': elicit }));
     await expect(far.connection.callTool('ask', {}, { timeoutMs: 300 })).rejects.toMatchObject({
@@ -67,7 +70,7 @@ describe.each([
   test('is left at once when the call is aborted', async () => {
     await using server = await start();
     const abort = new AbortController();
-    const elicit: ServerAnswer = () => {
+    const elicit: RequestHandler = () => {
       abort.abort();
       return new Promise(() => {});
     };
@@ -80,7 +83,7 @@ describe.each([
   test('that never ends is given up', async () => {
     await using server = await start();
     let rounds = 0;
-    const roots: ServerAnswer = async () => ({ roots: [{ uri: `file:///${rounds++}` }] });
+    const roots: RequestHandler = async () => ({ roots: [{ uri: `file:///${rounds++}` }] });
     await using far = await open(server.entry, answering({ 'roots/list': roots }));
     expect(read(await far.connection.callTool('roots', {}))).toEqual({ roots: [{ uri: 'file:///0' }] });
     await expect(far.connection.callTool('never', {})).rejects.toMatchObject({ name: 'HostError' });
@@ -168,7 +171,7 @@ test.each([
   const heard = { onLog: (_: string, entry: unknown) => logs.push(entry) };
   await using far = await open(stdioModern, testWorld(who === 'nobody' ? {} : heard));
   const notices: string[] = [];
-  far.connection.onNotice?.((method) => notices.push(method));
+  far.connection.onNotification?.((method) => notices.push(method));
   await far.connection.callTool('log', {});
   expect(logs).toEqual(expected);
   expect(notices.filter((method) => method === 'notifications/message')).toHaveLength(expected.length);

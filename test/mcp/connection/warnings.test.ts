@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { Secrets } from '../../../src/mcp/connection/secrets.ts';
-import { NoiseTeller, Warnings } from '../../../src/mcp/connection/warnings.ts';
+import { ThrottledWarnings, UniqueWarnings } from '../../../src/mcp/connection/warnings.ts';
 
 describe('noise', () => {
   function told(noise: Iterable<string>): string[] {
     const heard: string[] = [];
-    const teller = new NoiseTeller((what) => heard.push(what));
-    for (const what of noise) teller.hear(what);
+    const teller = new ThrottledWarnings((what) => heard.push(what));
+    for (const what of noise) teller.report(what);
     return heard;
   }
 
@@ -24,15 +24,17 @@ describe('noise', () => {
   test('nor is the beginning of a long one', () => {
     const secret = 'k3y.'.repeat(2000);
     const heard: string[] = [];
-    new NoiseTeller((what) => heard.push(what), new Secrets([], [secret])).hear(`token ${secret} and more`);
+    new ThrottledWarnings((what) => heard.push(what), new Secrets([], [secret])).report(
+      `token ${secret} and more`,
+    );
     expect(heard).toEqual(['token [redacted] and more']);
   });
 
   test('whoever hears of it may throw', () => {
-    const teller = new NoiseTeller(() => {
+    const teller = new ThrottledWarnings(() => {
       throw new Error('listener');
     });
-    expect(() => teller.hear('x')).not.toThrow();
+    expect(() => teller.report('x')).not.toThrow();
   });
 
   test('a flood is told at its beginning, and when it has doubled', () => {
@@ -49,7 +51,7 @@ describe('noise', () => {
 describe('warnings', () => {
   test('each fault is told once, and not more than a few hundred', () => {
     const told: string[] = [];
-    const warnings = new Warnings((message) => void told.push(message));
+    const warnings = new UniqueWarnings((message) => void told.push(message));
     for (const message of ['a', 'b', 'a']) warnings.tell(message);
     expect(told).toEqual(['a', 'b']);
     for (let at = 0; at < 1_000; at++) warnings.tell(`fault ${at}`);

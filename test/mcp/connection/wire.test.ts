@@ -155,11 +155,11 @@ describe('nesting', () => {
     test('costs neither the connection nor what comes after it', async () => {
       const [noise, logs, progress]: [string[], unknown[], unknown[]] = [[], [], []];
       const world = testWorld({
-        onNoise: (_, what) => noise.push(what),
+        onUnexpectedOutput: (_, what) => noise.push(what),
         onLog: (_, entry) => logs.push(entry),
-        offerTo: () => ({
+        clientFeatures: () => ({
           capabilities: { elicitation: {} },
-          answers: { 'elicitation/create': async () => ({ action: 'decline' }) },
+          handlers: { 'elicitation/create': async () => ({ action: 'decline' }) },
         }),
       });
       await using far = await open(server, world);
@@ -173,8 +173,8 @@ describe('nesting', () => {
         'its notification is nested more than 512 levels deep and was ignored: notifications/progress',
         'its notification is nested more than 512 levels deep and was ignored: notifications/message',
       ]);
-      await expect(connection.ask('prompts/get', { name: 'x' })).rejects.toMatchObject(TOO_DEEP);
-      await expect(connection.ask('resources/read', { uri: 'a:b' })).rejects.toMatchObject(TOO_DEEP);
+      await expect(connection.request('prompts/get', { name: 'x' })).rejects.toMatchObject(TOO_DEEP);
+      await expect(connection.request('resources/read', { uri: 'a:b' })).rejects.toMatchObject(TOO_DEEP);
       await connection.ping(new AbortController().signal);
     });
 

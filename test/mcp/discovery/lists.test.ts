@@ -6,7 +6,7 @@ import {
   listResourceTemplates,
   listTools,
 } from '../../../src/mcp/discovery/lists.ts';
-import { sayDiagnostic } from '../../../src/mcp/discovery/read-list.ts';
+import { formatDiagnostic } from '../../../src/mcp/discovery/read-list.ts';
 import { ServerFault } from '../../../src/mcp/errors/host-error.ts';
 import { INTERNAL, readRpc, rpcFailure, rpcResult } from '../../../src/protocol/json-rpc.ts';
 import type { McpSession } from '../../../src/tool-server/session.ts';
@@ -112,7 +112,7 @@ describe('list tools', () => {
       { ...aside, entry: '#3', fault: 'it is no object' },
       { ...aside, entry: 'a', fault: 'it is listed twice; the first is used' },
     ]);
-    expect(diagnostics.map(sayDiagnostic)[0]).toBe(
+    expect(diagnostics.map(formatDiagnostic)[0]).toBe(
       'tool "list": "inputSchema" must have the type "object"; it is not offered',
     );
   });
@@ -158,7 +158,7 @@ describe('list prompts', () => {
     const connection = {
       name: 'p',
       capabilities: { prompts: {} },
-      ask: async (_: string, params: Record<string, unknown>) => {
+      request: async (_: string, params: Record<string, unknown>) => {
         asked.push(params);
         const answer = answers[Math.min(asked.length, answers.length) - 1];
         if (answer instanceof Error) throw answer;
@@ -243,11 +243,11 @@ describe('list resources', () => {
   /** A server with these answers, by method. */
   function server(answers: Record<string, unknown>, capabilities: object = { resources: {} }) {
     const asked: string[] = [];
-    const ask = async (method: string) => {
+    const request = async (method: string) => {
       asked.push(method);
       return answers[method];
     };
-    return { connection: { name: 'r', capabilities, ask }, asked };
+    return { connection: { name: 'r', capabilities, request }, asked };
   }
 
   test('resources keep everything the protocol knows of them, and what it does not', async () => {

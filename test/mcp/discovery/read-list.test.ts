@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readPrompt } from '../../../src/mcp/discovery/prompt.ts';
+import { parsePrompt } from '../../../src/mcp/discovery/prompt.ts';
 import { type ListLimits, readList } from '../../../src/mcp/discovery/read-list.ts';
-import { readResource, readResourceTemplate } from '../../../src/mcp/discovery/resource.ts';
-import { readTool } from '../../../src/mcp/discovery/tool.ts';
+import { parseResource, parseResourceTemplate } from '../../../src/mcp/discovery/resource.ts';
+import { parseTool } from '../../../src/mcp/discovery/tool.ts';
 import { HostError, ServerFault } from '../../../src/mcp/errors/host-error.ts';
 
 const tool = (name: string) => ({ name, inputSchema: { type: 'object' } });
@@ -16,7 +16,7 @@ async function readTools(answers: readonly unknown[], limits: Partial<ListLimits
     if (answer instanceof Error) throw answer;
     return typeof answer === 'function' ? (answer as (page: number) => unknown)(page) : answer;
   };
-  const found = await readList({ server: 's', list: 'tools', ask, read: readTool }, limits);
+  const found = await readList({ server: 's', list: 'tools', requestPage: ask, read: parseTool }, limits);
   return { ...found, names: found.items.map(({ name }) => name), pages: page };
 }
 
@@ -131,7 +131,7 @@ test('an entry with faults without end costs no other, and a few of them are tol
   const args = Array.from({ length: 90_000 }, () => 0);
   const prompts = [{ name: 'good' }, { name: 'bad', arguments: args }, { name: 'last' }];
   const ask = async () => ({ prompts });
-  const found = await readList({ server: 's', list: 'prompts', ask, read: readPrompt });
+  const found = await readList({ server: 's', list: 'prompts', requestPage: ask, read: parsePrompt });
   expect(found.items.map(({ name }) => name)).toEqual(['good', 'bad', 'last']);
   expect(found.diagnostics).toHaveLength(11);
   expect(found.diagnostics.every(({ entry, outcome }) => entry === 'bad' && outcome === 'kept')).toBe(true);
@@ -143,7 +143,7 @@ test('any number of faults in one entry stops nobody', async () => {
   const mended = Array.from({ length: 500_000 }, (_, at) => `fault ${at}`);
   const read = () => ({ item: {}, name: 'a', mended });
   const ask = async () => ({ tools: [{}] });
-  const found = await readList<object>({ server: 's', list: 'tools', ask, read });
+  const found = await readList<object>({ server: 's', list: 'tools', requestPage: ask, read });
   expect([found.items.length, found.diagnostics.length]).toEqual([1, 11]);
 });
 
@@ -186,10 +186,10 @@ test.each<[string, unknown[], number | undefined]>([
 });
 
 const READERS = [
-  ['tools', readTool],
-  ['prompts', readPrompt],
-  ['resources', readResource],
-  ['resourceTemplates', readResourceTemplate],
+  ['tools', parseTool],
+  ['prompts', parsePrompt],
+  ['resources', parseResource],
+  ['resourceTemplates', parseResourceTemplate],
 ] as const;
 
 /** Entries as servers might send them: anything, or nearly right. */
@@ -225,7 +225,7 @@ describe.each(READERS)('whatever a server lists as its %s', (list, read) => {
             const page: unknown = JSON.parse(JSON.stringify(pages[at++] ?? []));
             return { [list]: page, ...(at < pages.length && { nextCursor: `${at}` }) };
           };
-          const found = await readList<object>({ server: 's', list, ask, read });
+          const found = await readList<object>({ server: 's', list, requestPage: ask, read });
           const aside = found.diagnostics.filter(({ outcome }) => outcome === 'set-aside');
           expect(found.items.length + aside.length).toBe(pages.flat().length);
           expect(found.diagnostics.every(({ server, entry: name }) => server === 's' && name !== '')).toBe(
@@ -244,7 +244,7 @@ describe.each(READERS)('whatever a server lists as its %s', (list, read) => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue(), async (answer) => {
         const ask = async () => answer;
-        const found = await readList<object>({ server: 's', list, ask, read });
+        const found = await readList<object>({ server: 's', list, requestPage: ask, read });
         const entries = (answer as Record<string, unknown> | null)?.[list];
         if (!Array.isArray(entries)) expect(found).toMatchObject({ items: [], diagnostics: [{ list }] });
       }),

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { listTools } from '../../../src/mcp/discovery/lists.ts';
-import { sayDiagnostic } from '../../../src/mcp/discovery/read-list.ts';
+import { formatDiagnostic } from '../../../src/mcp/discovery/read-list.ts';
 import type { ListedTool } from '../../../src/protocol/mcp.ts';
 
 type Recorded = { server: string; capabilities: object; listResultExtra?: object; tools: ListedTool[] };
@@ -49,7 +49,7 @@ describe('each anomaly of the catalogue', () => {
     const found = await discover(byName.get('gitlab') as Recorded);
     const fault = '"inputSchema" does not have the type "object", which is assumed';
     expect(found.diagnostics.map(({ entry }) => `gitlab/${entry}`)).toEqual(anomalies.missingRootType.items);
-    expect(found.diagnostics.map(sayDiagnostic)[0]).toBe(`tool "create_or_update_file": ${fault}`);
+    expect(found.diagnostics.map(formatDiagnostic)[0]).toBe(`tool "create_or_update_file": ${fault}`);
     expect(found.items.map(({ inputSchema }) => inputSchema)).toEqual(
       found.items.map(() => expect.objectContaining({ type: 'object' })),
     );

@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile }
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { fileCatalogue } from '../../../src/mcp/discovery/tool-cache.ts';
+import { fileToolCache } from '../../../src/mcp/discovery/tool-cache.ts';
 import type { ListedTool } from '../../../src/protocol/mcp.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -23,7 +23,7 @@ async function file(): Promise<string> {
 }
 
 async function store(key: string, tools: readonly ListedTool[], now?: () => number): Promise<void> {
-  const catalogue = fileCatalogue(directory, now);
+  const catalogue = fileToolCache(directory, now);
   catalogue.remember(key, tools);
   await catalogue.flush();
 }
@@ -33,7 +33,7 @@ test('what one process was told, another recalls; without annotations, which are
     { ...tool('a'), annotations: { readOnlyHint: true }, _meta: { m: 1 } },
     tool('__proto__'),
   ]);
-  const next = fileCatalogue(directory);
+  const next = fileToolCache(directory);
   expect(await next.recall('k')).toEqual([{ ...tool('a'), _meta: { m: 1 } }, tool('__proto__')]);
   expect(await next.recall('other')).toBeUndefined();
 });
@@ -61,7 +61,7 @@ test('claims that somebody wrote into a file count for nothing', async () => {
   const held = JSON.parse(await readFile(path, 'utf8'));
   const forged = { ...tool('a'), annotations: { readOnlyHint: true } };
   await writeFile(path, JSON.stringify({ ...held, tools: [forged, 7, { name: 'b', inputSchema: 'x' }] }));
-  expect(await fileCatalogue(directory).recall('k')).toEqual([tool('a')]);
+  expect(await fileToolCache(directory).recall('k')).toEqual([tool('a')]);
 });
 
 test.each([
@@ -75,9 +75,9 @@ test.each([
   await store('k', [tool('a')]);
   const path = await file();
   await writeFile(path, text);
-  expect(await fileCatalogue(directory).recall('k')).toBeUndefined();
+  expect(await fileToolCache(directory).recall('k')).toBeUndefined();
   await store('k', [tool('b')]);
-  expect(await fileCatalogue(directory).recall('k')).toEqual([tool('b')]);
+  expect(await fileToolCache(directory).recall('k')).toEqual([tool('b')]);
   expect(await readdir(directory)).toHaveLength(1);
 });
 
@@ -92,7 +92,7 @@ test('what is the same is written once a day', async () => {
   const at = async () => JSON.parse(await readFile(await file(), 'utf8')).at;
   await store('k', [tool('a')], () => now);
   now += 1_000;
-  const catalogue = fileCatalogue(directory, () => now);
+  const catalogue = fileToolCache(directory, () => now);
   await catalogue.recall('k');
   catalogue.remember('k', [tool('a')]);
   await catalogue.flush();
@@ -107,7 +107,7 @@ test('what nobody has dialled for a month is forgotten, and its file goes', asyn
   const start = Date.now();
   await store('old', [tool('a')]);
   const path = await file();
-  expect(await fileCatalogue(directory, () => start + 31 * DAY_MS).recall('old')).toBeUndefined();
+  expect(await fileToolCache(directory, () => start + 31 * DAY_MS).recall('old')).toBeUndefined();
   await utimes(path, 1, 1);
   await store('new', [tool('b')]);
   expect(await readdir(directory)).toHaveLength(1);
@@ -145,5 +145,5 @@ test('where nothing can be written, nothing is remembered and nothing fails', as
   await rm(join(root, 'deep'), { recursive: true, force: true });
   await writeFile(join(root, 'deep'), 'a file where a directory should be');
   await store('k', [tool('a')]);
-  expect(await fileCatalogue(directory).recall('k')).toBeUndefined();
+  expect(await fileToolCache(directory).recall('k')).toBeUndefined();
 });

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
-  choiceFault,
-  choiceOf,
-  chooseTools,
-  isChosen,
-  unmatchedChoices,
+  filterTools,
+  isIncluded,
+  toolFilterError,
+  toolFilterOf,
+  unmatchedPatterns,
 } from '../../../src/mcp/discovery/tool-filter.ts';
 
 test.each<[string, string[] | undefined, string[] | undefined, boolean]>([
@@ -28,7 +28,7 @@ test.each<[string, string[] | undefined, string[] | undefined, boolean]>([
   ['constructor', ['constructor'], undefined, true],
 ])('%s with %j and without %j: %s', (name, includeTools, excludeTools, chosen) => {
   const choice = { ...(includeTools && { includeTools }), ...(excludeTools && { excludeTools }) };
-  expect(isChosen(name, choice)).toBe(chosen);
+  expect(isIncluded(name, choice)).toBe(chosen);
 });
 
 test('a pattern is what it says, whatever stands in it', () => {
@@ -37,36 +37,36 @@ test('a pattern is what it says, whatever stands in it', () => {
     fc.property(fc.array(part, { minLength: 1, maxLength: 4 }), part, (parts, name) => {
       const text = parts.map((it) => it.replaceAll(/[.$]/g, '\\$&')).join('.*');
       const isMatch = new RegExp(`^${text}$`, 's').test(name);
-      expect(isChosen(name, { includeTools: [parts.join('*')] })).toBe(isMatch);
+      expect(isIncluded(name, { includeTools: [parts.join('*')] })).toBe(isMatch);
     }),
   );
 });
 
 test('a pattern that could be matched in many ways takes no time', () => {
   const started = performance.now();
-  isChosen('a'.repeat(50_000), { includeTools: [`${'*a'.repeat(5_000)}b`] });
+  isIncluded('a'.repeat(50_000), { includeTools: [`${'*a'.repeat(5_000)}b`] });
   expect(performance.now() - started).toBeLessThan(1_000);
 });
 
 const tools = [{ name: 'a' }, { name: 'b' }];
 
 test('who chooses all gets the same list', () => {
-  expect(chooseTools(tools, {})).toBe(tools);
-  expect(chooseTools(tools, { includeTools: ['*'] })).toBe(tools);
-  expect(chooseTools(tools, { excludeTools: ['a'] })).toEqual([{ name: 'b' }]);
+  expect(filterTools(tools, {})).toBe(tools);
+  expect(filterTools(tools, { includeTools: ['*'] })).toBe(tools);
+  expect(filterTools(tools, { excludeTools: ['a'] })).toEqual([{ name: 'b' }]);
 });
 
 test('a name nobody has is told', () => {
-  expect(unmatchedChoices(['a', 'b'], { includeTools: ['a', 'c*'], excludeTools: ['d'] })).toEqual([
+  expect(unmatchedPatterns(['a', 'b'], { includeTools: ['a', 'c*'], excludeTools: ['d'] })).toEqual([
     '"includeTools" of its entry names "c*", which it does not list',
     '"excludeTools" of its entry names "d", which it does not list',
   ]);
 });
 
 test('a choice that cannot be read is a fault', () => {
-  expect(choiceOf({ includeTools: ['a'], excludeTools: [7] })).toEqual({ includeTools: ['a'] });
-  expect(choiceOf(null)).toEqual({});
-  expect(choiceFault({ includeTools: 'a' })).toBe('"includeTools" must be a list of names of tools');
-  expect(choiceFault({ excludeTools: [7] })).toBe('"excludeTools" must be a list of names of tools');
-  expect(choiceFault({ includeTools: ['a'] })).toBeUndefined();
+  expect(toolFilterOf({ includeTools: ['a'], excludeTools: [7] })).toEqual({ includeTools: ['a'] });
+  expect(toolFilterOf(null)).toEqual({});
+  expect(toolFilterError({ includeTools: 'a' })).toBe('"includeTools" must be a list of names of tools');
+  expect(toolFilterError({ excludeTools: [7] })).toBe('"excludeTools" must be a list of names of tools');
+  expect(toolFilterError({ includeTools: ['a'] })).toBeUndefined();
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readList } from '../../../src/mcp/discovery/read-list.ts';
-import { readTool } from '../../../src/mcp/discovery/tool.ts';
+import { parseTool } from '../../../src/mcp/discovery/tool.ts';
 
 const object = { type: 'object' };
 const assumed = '"inputSchema" does not have the type "object", which is assumed';
@@ -29,12 +29,12 @@ test.each<[string, unknown, object | undefined, string[]]>([
   ['says null where it has nothing', { ...object, properties: null, required: null }, object, []],
 ])('a schema that %s makes a tool', (_, inputSchema, schema, mended) => {
   const given = inputSchema === undefined ? { name: 't' } : { name: 't', inputSchema };
-  expect(readTool(given)).toEqual({ item: { name: 't', inputSchema: schema }, name: 't', mended });
+  expect(parseTool(given)).toEqual({ item: { name: 't', inputSchema: schema }, name: 't', mended });
 });
 
 test('what is whole is the very object the server sent', () => {
   const tool = { name: 't', inputSchema: object, annotations: { readOnlyHint: true }, own: 1 };
-  const read = readTool(tool);
+  const read = parseTool(tool);
   expect('item' in read && read.item).toBe(tool);
 });
 
@@ -48,7 +48,7 @@ test.each<[string, unknown, string]>([
   ['icons', {}, 'a list of icons, each with its "src"'],
   ['execution', 'x', 'an object'],
 ])('a bad %s is left out', (member, value, what) => {
-  expect(readTool({ name: 't', inputSchema: object, [member]: value, own: 1 })).toEqual({
+  expect(parseTool({ name: 't', inputSchema: object, [member]: value, own: 1 })).toEqual({
     item: { name: 't', inputSchema: object, own: 1 },
     name: 't',
     mended: [`"${member}" is not ${what} and was left out`],
@@ -57,7 +57,7 @@ test.each<[string, unknown, string]>([
 
 test('a member that is null is absent, and nobody is told', () => {
   const nothings = { description: null, title: null, annotations: null, outputSchema: null, icons: null };
-  expect(readTool({ name: 't', inputSchema: object, ...nothings })).toEqual({
+  expect(parseTool({ name: 't', inputSchema: object, ...nothings })).toEqual({
     item: { name: 't', inputSchema: object },
     name: 't',
     mended: [],
@@ -66,7 +66,7 @@ test('a member that is null is absent, and nobody is told', () => {
 
 test('what only looks like a hint is none', () => {
   const annotations = { readOnlyHint: 'yes', destructiveHint: false, title: 'T', more: 1 };
-  expect(readTool({ name: 't', inputSchema: object, annotations })).toEqual({
+  expect(parseTool({ name: 't', inputSchema: object, annotations })).toEqual({
     item: { name: 't', inputSchema: object, annotations: { destructiveHint: false, title: 'T', more: 1 } },
     name: 't',
     mended: ['"annotations.readOnlyHint" is not true or false and was left out'],
@@ -100,16 +100,16 @@ test.each<[string, unknown, object]>([
     { name: 't', fault: 'it holds a number that JSON cannot' },
   ],
 ])('one with %s cannot be used', (_, value, read) => {
-  expect(readTool(value)).toEqual(read);
+  expect(parseTool(value)).toEqual(read);
 });
 
 test('a name of any length is read, and one that nobody would write is set aside', async () => {
-  expect(readTool({ name: 'n'.repeat(1_024), inputSchema: object })).toMatchObject({ mended: [] });
+  expect(parseTool({ name: 'n'.repeat(1_024), inputSchema: object })).toMatchObject({ mended: [] });
   const name = 'n'.repeat(1_025);
   const fault = '"name" is longer than 1024 characters';
-  expect(readTool({ name, inputSchema: object })).toEqual({ name, fault });
+  expect(parseTool({ name, inputSchema: object })).toEqual({ name, fault });
   const ask = async () => ({ tools: [{ name: 'é'.repeat(4_000_000), inputSchema: object }] });
-  expect(await readList({ server: 's', list: 'tools', ask, read: readTool })).toEqual({
+  expect(await readList({ server: 's', list: 'tools', requestPage: ask, read: parseTool })).toEqual({
     items: [],
     diagnostics: [{ server: 's', list: 'tools', entry: `${'é'.repeat(200)}…`, fault, outcome: 'set-aside' }],
   });
@@ -117,10 +117,10 @@ test('a name of any length is read, and one that nobody would write is set aside
 
 test('names of prototypes are names, and members of prototypes are none', () => {
   for (const name of ['__proto__', 'constructor', 'toString']) {
-    expect(readTool({ name, inputSchema: object })).toMatchObject({ name, mended: [] });
+    expect(parseTool({ name, inputSchema: object })).toMatchObject({ name, mended: [] });
   }
   const odd = JSON.parse('{"name":"t","__proto__":{"title":7},"inputSchema":{"__proto__":{}},"title":7}');
-  const read = readTool(odd);
+  const read = parseTool(odd);
   if (!('item' in read)) throw new Error(read.fault);
   expect(Object.getPrototypeOf(read.item)).toBe(Object.prototype);
   expect(JSON.stringify(read.item)).toBe(

@@ -10,9 +10,9 @@ import {
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { ServerEntry } from '../../../src/mcp/connection/connect-context.ts';
-import { explain } from '../../../src/mcp/errors/classify-failure.ts';
+import { classifyFailure } from '../../../src/mcp/errors/classify-failure.ts';
 import { HostError } from '../../../src/mcp/errors/host-error.ts';
-import { HttpFault } from '../../../src/mcp/transports/http/http-error.ts';
+import { HttpError } from '../../../src/mcp/transports/http/http-error.ts';
 import { failure, open } from '../support/attempt.ts';
 import { everything } from '../support/servers.ts';
 import { startWeb } from '../transports/http/support/web.ts';
@@ -28,9 +28,9 @@ describe('explain', () => {
       text,
     });
   const fault = (
-    facts: Partial<ConstructorParameters<typeof HttpFault>[1]>,
+    facts: Partial<ConstructorParameters<typeof HttpError>[1]>,
     message = 'it said what it had to say',
-  ) => new HttpFault(message, { code: 'http-status', wasSent: true, ...facts });
+  ) => new HttpError(message, { code: 'http-status', wasSent: true, ...facts });
 
   type Row = readonly [
     name: string,
@@ -131,7 +131,7 @@ describe('explain', () => {
     ['statuses', STATUS],
   ])('%s are told apart', (_, rows) => {
     test.each(rows)('%s', (_name, thrown, code, isTerminal, hasRun) => {
-      const told = explain('srv', thrown);
+      const told = classifyFailure('srv', thrown);
       expect(told).toMatchObject({
         name: 'HostError',
         code,
@@ -161,7 +161,7 @@ describe('explain', () => {
         /check "url"$/,
       ],
     ])('%s', (thrown, words) => {
-      expect(explain('srv', thrown).message).toMatch(words);
+      expect(classifyFailure('srv', thrown).message).toMatch(words);
     });
 
     test.each([
@@ -170,21 +170,21 @@ describe('explain', () => {
       [status(401, 'Access is only allowed at localhost:21004'), 'unauthorized'],
       [fault({ status: 500, reason: 'Access is only allowed at localhost:21004' }), 'unreachable'],
     ])('with the reason the server gave: %s', (thrown, code) => {
-      const told = explain('srv', thrown);
+      const told = classifyFailure('srv', thrown);
       expect(told).toMatchObject({ code });
       expect(told.message).toMatch(/; it said: Access is only allowed at localhost:21004$/);
     });
 
     test('with the reason in one line, masked and bounded, without what drives a terminal', () => {
       const reason = `no\n\u001b[31m for \u009b1m\u202etoken=abcdefgh ${'x'.repeat(10_000)}`;
-      const { message } = explain('srv', fault({ status: 403, reason }));
+      const { message } = classifyFailure('srv', fault({ status: 403, reason }));
       expect(message).toContain('it said: no [31m for 1mtoken=[redacted] xxx');
       expect(message).not.toMatch(/[\p{Cc}\p{Cf}]/u);
       expect(message.length).toBeLessThan(500);
     });
 
     test('when it may be asked again is kept', () => {
-      expect(explain('srv', fault({ status: 429, retryAfterMs: 1500 }))).toMatchObject({
+      expect(classifyFailure('srv', fault({ status: 429, retryAfterMs: 1500 }))).toMatchObject({
         retryAfterMs: 1500,
       });
     });
@@ -194,22 +194,27 @@ describe('explain', () => {
     const own = explained({ code: -32602 }, 'no such tool');
 
     test('stay what they are, as does what was explained before', () => {
-      expect(explain('srv', own)).toBe(own);
+      expect(classifyFailure('srv', own)).toBe(own);
       const known = new HostError('timeout', 'srv', 'late');
-      expect(explain('srv', known)).toBe(known);
+      expect(classifyFailure('srv', known)).toBe(known);
     });
 
     test('are found in the body of a refusal', () => {
       const body = (code: number, message = 'no') =>
         JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code, message } });
-      const told = (text: string) => explain('srv', status(400, text), { hadSession: true });
-      expect(explain('srv', status(400, body(-32602)))).toMatchObject({ name: 'ServerFault', code: -32602 });
+      const told = (text: string) => classifyFailure('srv', status(400, text), { hadSession: true });
+      expect(classifyFailure('srv', status(400, body(-32602)))).toMatchObject({
+        name: 'ServerFault',
+        code: -32602,
+      });
       expect(told(body(-32602, 'no session of that theatre'))).toMatchObject({ code: -32602 });
       for (const code of [-32000, -32001, -32600]) {
         expect(told(body(code, 'Server not initialized'))).toMatchObject({ code: 'session-lost' });
       }
       expect(told('{"error":"unknown session"}')).toMatchObject({ code: 'session-lost' });
-      expect(explain('srv', status(404, body(-32601)), { hadSession: true })).toMatchObject({ code: -32601 });
+      expect(classifyFailure('srv', status(404, body(-32601)), { hadSession: true })).toMatchObject({
+        code: -32601,
+      });
     });
   });
 
@@ -221,13 +226,17 @@ describe('explain', () => {
       await new Promise((resolve) => server.close(resolve));
       for (const host of ['127.0.0.1', 'localhost']) {
         const thrown = await rejected(fetch(`http://${host}:${port}/`));
-        expect(explain('srv', thrown)).toMatchObject({ code: 'unreachable', isTerminal: true, hasRun: 'no' });
+        expect(classifyFailure('srv', thrown)).toMatchObject({
+          code: 'unreachable',
+          isTerminal: true,
+          hasRun: 'no',
+        });
       }
     });
 
     test('a connection that is cut in the middle', async () => {
       await using web = await serve((request) => request.socket.destroy());
-      expect(explain('srv', await rejected(fetch(web.url)))).toMatchObject({
+      expect(classifyFailure('srv', await rejected(fetch(web.url)))).toMatchObject({
         code: 'closed',
         isTerminal: true,
       });
@@ -243,8 +252,8 @@ describe('explain', () => {
       await transport.start();
       const thrown = await rejected(transport.send({ jsonrpc: '2.0', id: 1, method: 'tools/call' }));
       await transport.close();
-      expect(explain('srv', thrown)).toMatchObject({ code: told });
-      expect(explain('srv', thrown).message).toMatch(code === 401 ? /sign-in/ : `HTTP ${code}`);
+      expect(classifyFailure('srv', thrown)).toMatchObject({ code: told });
+      expect(classifyFailure('srv', thrown).message).toMatch(code === 401 ? /sign-in/ : `HTTP ${code}`);
     });
   });
 

@@ -1,6 +1,6 @@
 import { SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
 import { describe, expect, test } from 'vitest';
-import { explainConnect } from '../../../src/mcp/errors/connect-failure.ts';
+import { classifyConnectFailure } from '../../../src/mcp/errors/connect-failure.ts';
 import { HostError } from '../../../src/mcp/errors/host-error.ts';
 
 const failure = (more: object, message = 'it') => Object.assign(new Error(message), more);
@@ -47,7 +47,7 @@ describe('while connecting', () => {
       /nobody listens there/,
     ],
   ])('%s', (_, thrown, code, words) => {
-    const told = explainConnect('srv', thrown, last);
+    const told = classifyConnectFailure('srv', thrown, last);
     expect(told).toMatchObject({ name: 'HostError', code, hasRun: 'no', cause: thrown });
     expect(told.message).toMatch(words);
   });
@@ -57,7 +57,7 @@ describe('while connecting', () => {
     ['is of an unknown era', new SdkError(SdkErrorCode.EraNegotiationFailed, 'no\n'.repeat(1_000_000))],
     ['fails otherwise', failure({ code: 'odd' }, 'no\n'.repeat(1_000_000))],
   ])('of one that %s at length only the beginning is said, on one line', (_, thrown) => {
-    const { message } = explainConnect('srv', thrown, { ...last, isUnanswered: false });
+    const { message } = classifyConnectFailure('srv', thrown, { ...last, isUnanswered: false });
     expect(message).toMatch(/no no no.*…/);
     expect(message.length).toBeLessThan(450);
     expect(message).not.toContain('\n');
@@ -65,7 +65,7 @@ describe('while connecting', () => {
 
   test('a server that is said to be of another era is told so', () => {
     const thrown = new SdkError(SdkErrorCode.EraNegotiationFailed, 'it did not offer it');
-    expect(explainConnect('srv', thrown, { ...last, isUnanswered: false })).toMatchObject({
+    expect(classifyConnectFailure('srv', thrown, { ...last, isUnanswered: false })).toMatchObject({
       code: 'unreachable',
       message: expect.stringContaining('set "era" of its entry to "legacy"'),
     });

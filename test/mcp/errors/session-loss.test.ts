@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Secrets } from '../../../src/mcp/connection/secrets.ts';
 import { HostError } from '../../../src/mcp/errors/host-error.ts';
-import { SessionCheck } from '../../../src/mcp/errors/session-loss.ts';
+import { SessionLossCheck } from '../../../src/mcp/errors/session-loss.ts';
 import { open } from '../support/attempt.ts';
 import { type Seen, startWeb } from '../transports/http/support/web.ts';
 
@@ -169,7 +169,7 @@ describe('a call that is answered as if the session were lost', () => {
 
 test('one ping answers for all that failed before it was answered, and none that fails later', async () => {
   const pinged: PromiseWithResolvers<unknown>[] = [];
-  const check = new SessionCheck('srv', new Secrets(), () => {
+  const check = new SessionLossCheck('srv', new Secrets(), () => {
     pinged.push(Promise.withResolvers());
     return (pinged.at(-1) as PromiseWithResolvers<unknown>).promise;
   });

@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
 import type { Connection, ListKind } from '../../../src/mcp/connection/connection.ts';
-import { Signal } from '../../../src/mcp/connection/notifications.ts';
+import { Listeners } from '../../../src/mcp/connection/notifications.ts';
 import type { Discovered } from '../../../src/mcp/discovery/read-list.ts';
 import { ServerFault } from '../../../src/mcp/errors/host-error.ts';
-import { KeptList } from '../../../src/mcp/features/cached-list.ts';
+import { CachedList } from '../../../src/mcp/features/cached-list.ts';
 
 type Answer = Partial<Discovered<string>> | Error;
 
 /** A list of resources whose every answer, time and change the test decides; `items` count the times it was asked for. */
 function listed(capabilities: object, answer: (times: number) => Answer = () => ({})) {
-  const changed = new Signal<[kind: ListKind]>();
+  const changed = new Listeners<[kind: ListKind]>();
   const connection = { name: 'a', capabilities, onListChanged: changed.on } as unknown as Connection;
   const state = { asked: 0, now: 0, faults: [] as string[] };
-  const kept = new KeptList<string>({
+  const kept = new CachedList<string>({
     offer: 'resources',
     list: async () => {
       const times = ++state.asked;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { promptFault } from '../../../src/mcp/features/feature-errors.ts';
+import { promptError } from '../../../src/mcp/features/feature-errors.ts';
 
 const PROMPTS = [
   { name: 'plain', description: '', arguments: [] },
@@ -24,11 +24,11 @@ test.each([
   ['something else', {}, 'it has no prompt "something else"; there are "plain", "move"'],
 ])('%s with %j', (name, args, fault) => {
   const message = fault === undefined ? undefined : `MCP server "a": ${fault}`;
-  expect(promptFault('a', PROMPTS, name, args)?.message).toBe(message);
+  expect(promptError('a', PROMPTS, name, args)?.message).toBe(message);
 });
 
 test('of many names a person is shown some', () => {
   const many = Array.from({ length: 30 }, (_, at) => ({ name: `p${at}`, description: '', arguments: [] }));
-  expect(promptFault('a', many, 'unlike', {})?.message).toMatch(/"p19" and 10 more$/);
-  expect(promptFault('a', [], 'unlike', {})?.message).toMatch(/there is none$/);
+  expect(promptError('a', many, 'unlike', {})?.message).toMatch(/"p19" and 10 more$/);
+  expect(promptError('a', [], 'unlike', {})?.message).toMatch(/there is none$/);
 });

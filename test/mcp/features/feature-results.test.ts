@@ -4,16 +4,16 @@ import { HostError } from '../../../src/mcp/errors/host-error.ts';
 import {
   completionParams,
   mayComplete,
-  readCompletionAnswer,
-  readPromptAnswer,
-  readResourceAnswer,
+  parseCompletionResult,
+  parsePromptResult,
+  parseResourceResult,
 } from '../../../src/mcp/features/feature-results.ts';
 
 describe('read answers', () => {
   const READERS = {
-    'resources/read': (answer: unknown) => readResourceAnswer('a', 'x:', answer),
-    'prompts/get': (answer: unknown) => readPromptAnswer('a', answer),
-    'completion/complete': (answer: unknown) => readCompletionAnswer('a', answer),
+    'resources/read': (answer: unknown) => parseResourceResult('a', 'x:', answer),
+    'prompts/get': (answer: unknown) => parsePromptResult('a', answer),
+    'completion/complete': (answer: unknown) => parseCompletionResult('a', answer),
   };
 
   test('a piece that does not say where it is from is from where it was asked for; what is unknown is kept', () => {

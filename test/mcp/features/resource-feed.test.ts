@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Connection, ListKind } from '../../../src/mcp/connection/connection.ts';
-import { Signal } from '../../../src/mcp/connection/notifications.ts';
+import { Listeners } from '../../../src/mcp/connection/notifications.ts';
 import { HostError } from '../../../src/mcp/errors/host-error.ts';
-import { Feed, modernWatch } from '../../../src/mcp/features/resource-feed.ts';
+import { ResourceFeed, statelessSubscriber } from '../../../src/mcp/features/resource-feed.ts';
 import { AbortError } from '../../../src/protocol/sdk-error.ts';
 
 describe('feed', () => {
@@ -10,9 +10,9 @@ describe('feed', () => {
 
   /** A feed over a connection that answers when the test says so. */
   function fed(era: Connection['era'] = 'legacy') {
-    const notices = new Signal<[method: string, params: Record<string, unknown>]>();
-    const changed = new Signal<[kind: ListKind]>();
-    const closed = new Signal();
+    const notices = new Listeners<[method: string, params: Record<string, unknown>]>();
+    const changed = new Listeners<[kind: ListKind]>();
+    const closed = new Listeners();
     const asked: { what: string; answer: PromiseWithResolvers<unknown> }[] = [];
     const heard: string[] = [];
     const connection = {
@@ -29,7 +29,7 @@ describe('feed', () => {
         return answer.promise;
       },
     } as unknown as Connection;
-    const feed = new Feed(connection, {
+    const feed = new ResourceFeed(connection, {
       changed: (uri) => heard.push(uri),
       missed: () => heard.push('missed'),
     });
@@ -162,7 +162,7 @@ describe('modern watch', () => {
   function connected(
     onListen: (stream: Stream, acknowledge: (uris?: string[], id?: unknown) => void) => void,
   ) {
-    const notices = new Signal<[method: string, params: Record<string, unknown>]>();
+    const notices = new Listeners<[method: string, params: Record<string, unknown>]>();
     const streams: Stream[] = [];
     const connection = {
       name: 'a',
@@ -194,7 +194,7 @@ describe('modern watch', () => {
 
   test('another set is another stream, opened before the old one is closed', async () => {
     const { connection, open, streams } = connected((_, acknowledge) => acknowledge());
-    const watch = modernWatch(connection, () => {});
+    const watch = statelessSubscriber(connection, () => {});
     await watch.begin(['x:'], ['x:']);
     await watch.begin(['y:'], ['x:', 'y:']);
     expect(open()).toEqual([['x:', 'y:']]);
@@ -212,7 +212,7 @@ describe('modern watch', () => {
       else if (stream.uris.includes('bad:')) stream.end(new HostError('unreachable', 'a', 'no such thing'));
       else acknowledge();
     });
-    const watch = modernWatch(connection, () => {});
+    const watch = statelessSubscriber(connection, () => {});
     await watch.begin(['x:'], ['x:']);
     const refusals = [
       ['secret:', 'it does not tell of changes of secret:'],
@@ -230,7 +230,7 @@ describe('modern watch', () => {
     const { connection, open } = connected((stream, acknowledge) => {
       if (!stream.uris.includes('hangs:')) acknowledge();
     });
-    const watch = modernWatch(connection, () => {});
+    const watch = statelessSubscriber(connection, () => {});
     const [early, late] = [new AbortController(), new AbortController()];
     const waiting = expect(watch.begin(['hangs:'], ['hangs:'], early.signal)).rejects.toThrow('aborted');
     const never = expect(watch.begin(['y:'], ['y:'], early.signal)).rejects.toMatchObject({
@@ -250,7 +250,7 @@ describe('modern watch', () => {
       acknowledge([], 'listen:0');
       acknowledge();
     });
-    const watch = modernWatch(connection, () => {});
+    const watch = statelessSubscriber(connection, () => {});
     await watch.begin(['x:'], ['x:']);
     watch.close();
   });
@@ -258,7 +258,7 @@ describe('modern watch', () => {
   test('a stream that ends is opened again, until it is closed', async () => {
     const { connection, streams, open } = connected((_, acknowledge) => acknowledge());
     const missed = Promise.withResolvers<void>();
-    const watch = modernWatch(connection, () => missed.resolve());
+    const watch = statelessSubscriber(connection, () => missed.resolve());
     await watch.begin(['x:'], ['x:']);
     streams[0]?.end(new Error('cut'));
     expect(open()).toEqual([]);
@@ -282,7 +282,7 @@ describe('modern watch', () => {
       asked.shift()?.();
     };
     const missed = Promise.withResolvers<void>();
-    const watch = modernWatch(connection, () => missed.resolve());
+    const watch = statelessSubscriber(connection, () => missed.resolve());
     await Promise.all([watch.begin(['x:'], ['x:']), answerNext()]);
     streams[0]?.end(new Error('cut'));
     if (asked.length === 0) await onAsked.promise;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createHost, type Host } from '../../../src/entry/host.ts';
-import { hrefOf, Topics, toldOf } from '../../../src/mcp/features/subscriptions.ts';
+import { hrefOf, isAffectedBy, SubscribedResources } from '../../../src/mcp/features/subscriptions.ts';
 import { until } from '../contract/support/until.ts';
 import { Heard } from './support/heard.ts';
 import { askedOf, odd, pidOf, release, tell } from './support/odd.ts';
@@ -211,7 +211,7 @@ describe('topics', () => {
   const tick = () => new Promise<void>(queueMicrotask);
 
   test('what changes within one tick is heard of once, by each whom it concerns', async () => {
-    const topics = new Topics();
+    const topics = new SubscribedResources();
     const [folder, file, other] = [new Heard(), new Heard(), new Heard()];
     topics.join('file:///a', folder.listener);
     topics.join('file:///a/1', file.listener);
@@ -228,7 +228,7 @@ describe('topics', () => {
   });
 
   test('who leaves before the tick is over hears of nothing; a listener that makes a change is told of it', async () => {
-    const topics = new Topics();
+    const topics = new SubscribedResources();
     const [gone, heard] = [new Heard(), new Heard()];
     const seat = topics.join('a:1', gone.listener);
     topics.join('a:1', () => {
@@ -243,7 +243,7 @@ describe('topics', () => {
   });
 
   test('the last to leave is told so, and whoever works for them is to stop', () => {
-    const topics = new Topics();
+    const topics = new SubscribedResources();
     const [a, b] = [topics.join('a:', () => {}), topics.join('a:', () => {})];
     expect(topics.uris()).toEqual(['a:']);
     expect(a.leave()).toBe(false);
@@ -255,7 +255,7 @@ describe('topics', () => {
   });
 
   test('addresses are read once each, not once for each other', async () => {
-    const topics = new Topics();
+    const topics = new SubscribedResources();
     const heard = new Heard();
     const read = vi.spyOn(URL, 'canParse');
     onTestFinished(() => read.mockRestore());
@@ -281,7 +281,7 @@ describe('told of', () => {
     ['no address', 'another', false],
     ['no address', 'no address/part', true],
   ])('who subscribed to %j and a change of %j: %s', (subscribed, changed, isTold) => {
-    expect(toldOf([hrefOf(changed)])(hrefOf(subscribed))).toBe(isTold);
+    expect(isAffectedBy([hrefOf(changed)])(hrefOf(subscribed))).toBe(isTold);
   });
 
   test('of many changes, who subscribed hears as of each alone', () => {
@@ -290,7 +290,7 @@ describe('told of', () => {
       fc.property(fc.array(href), href, (changed, subscribed) => {
         const within = subscribed.endsWith('/') ? subscribed : `${subscribed}/`;
         const isTold = changed.some((it) => it === subscribed || it.startsWith(within));
-        expect(toldOf(changed)(subscribed)).toBe(isTold);
+        expect(isAffectedBy(changed)(subscribed)).toBe(isTold);
       }),
       { numRuns: 500 },
     );

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { DIALLING, DialQueue, type Lane } from '../../../src/mcp/servers/connect-queue.ts';
+import { CONNECT_CONCURRENCY, ConnectQueue, type Lane } from '../../../src/mcp/servers/connect-queue.ts';
 import { FakeClock } from './support/fake-clock.ts';
 
 const never = new AbortController().signal;
 
 function queue(limits = {}) {
   const clock = new FakeClock();
-  const it = new DialQueue({ ...DIALLING, ...limits }, clock);
+  const it = new ConnectQueue({ ...CONNECT_CONCURRENCY, ...limits }, clock);
   const since = clock.now();
   const begun: { id: string; at: number }[] = [];
   /** A dial that takes so long. */
@@ -94,7 +94,7 @@ describe('dials', () => {
 
   test('that fail make room as those that succeed', async () => {
     const { clock, dial, begun } = queue({ local: 1 });
-    const it = new DialQueue({ ...DIALLING, local: 1 }, clock);
+    const it = new ConnectQueue({ ...CONNECT_CONCURRENCY, local: 1 }, clock);
     await expect(it.run('local', never, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
     expect(await it.run('local', never, async () => 'yes')).toBe('yes');
     expect(clock.waiting).toBe(0);

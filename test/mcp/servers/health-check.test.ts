@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { HostError } from '../../../src/mcp/errors/host-error.ts';
-import { Heartbeat, type Patient } from '../../../src/mcp/servers/health-check.ts';
+import { type CheckedConnection, HealthChecks } from '../../../src/mcp/servers/health-check.ts';
 import { FakeClock } from './support/fake-clock.ts';
 
 const FAILURE = new HostError('unreachable', 's', 'gone', { isTerminal: true });
@@ -11,8 +11,8 @@ function ward(everyMs = 30_000) {
   const clock = new FakeClock();
   const since = clock.now();
   let woken = 0;
-  const heartbeat = new Heartbeat(everyMs, clock, () => woken++);
-  const patient = (answer: Patient['ping'] = alive) => {
+  const heartbeat = new HealthChecks(everyMs, clock, () => woken++);
+  const patient = (answer: CheckedConnection['ping'] = alive) => {
     const it = {
       answer,
       asked: [] as number[],
@@ -21,7 +21,7 @@ function ward(everyMs = 30_000) {
         it.asked.push(clock.now() - since);
         return it.answer(signal);
       },
-      beat: (failure?: unknown) => void it.beats.push(failure),
+      checked: (failure?: unknown) => void it.beats.push(failure),
     };
     heartbeat.watch(it);
     return it;

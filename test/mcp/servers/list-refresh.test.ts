@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ServerFault } from '../../../src/mcp/errors/host-error.ts';
-import { keptLists, Lists, Relist } from '../../../src/mcp/servers/list-refresh.ts';
+import { ListRefresh, listsChangedBy, ServerLists } from '../../../src/mcp/servers/list-refresh.ts';
 import { FakeClock } from './support/fake-clock.ts';
 import { FakeConnection, Fleet } from './support/fleet.ts';
 
@@ -11,7 +11,7 @@ describe('lists', () => {
   function lists() {
     const fleet = new Fleet();
     const connection = new FakeConnection('a', fleet);
-    return { connection, lists: new Lists(connection, fleet.clock) };
+    return { connection, lists: new ServerLists(connection, fleet.clock) };
   }
 
   test.each([
@@ -20,7 +20,7 @@ describe('lists', () => {
     ['resources', []],
     ['all', ['tools', 'prompts']],
   ] as const)('a change of %s concerns %j', (kind, which) => {
-    expect(keptLists(kind)).toEqual(which);
+    expect(listsChangedBy(kind)).toEqual(which);
   });
 
   test('an answer to an older question never replaces one to a newer', async () => {
@@ -52,9 +52,9 @@ describe('lists', () => {
     fleet.capabilities = { tools: {}, prompts: {} };
     const connection = new FakeConnection('a', fleet);
     connection.prompts = [{ name: 'p' }];
-    const it = new Lists(connection, fleet.clock);
+    const it = new ServerLists(connection, fleet.clock);
     await it.read(['prompts'], never);
-    connection.ask = () => Promise.reject(new Error('gone'));
+    connection.request = () => Promise.reject(new Error('gone'));
     for (let n = 0; n < 3; n++) {
       const { prompts } = await it.read(['prompts'], never);
       expect(prompts.items).toMatchObject([{ name: 'p' }]);
@@ -71,7 +71,7 @@ describe('relist', () => {
     const clock = new FakeClock();
     const end = new AbortController();
     let times = 0;
-    const relist = new Relist(clock, () => list(++times), end.signal);
+    const relist = new ListRefresh(clock, () => list(++times), end.signal);
     const changed = () => relist.changed(['tools']);
     /** How long somebody who begins to wait now has to. */
     const wait = async (stepMs = 10) => {

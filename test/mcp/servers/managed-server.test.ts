@@ -15,7 +15,7 @@ describe('wishes', () => {
     call: (it: Fleet) =>
       it.servers
         .target('a')
-        ?.connected()
+        ?.connect()
         .catch(() => {}),
     replace: (it: Fleet) => it.servers.replace({ a: { ...http, headers: { n: String(++entries) } } }),
     keep: (it: Fleet) => it.servers.replace({ a: it.servers.all.get('a')?.entry ?? http }),
@@ -64,7 +64,7 @@ test('closing ends a dial under way, one in the queue, and one that waits for it
   fleet.servers.add({ a: stdio, b: stdio, c: http }, 'dynamic');
   await fleet.clock.advance(100);
   expect(['a', 'b', 'c'].map((it) => fleet.state(it)?.state)).toEqual(['connecting', 'pending', 'failed']);
-  const waiting = expect(fleet.servers.target('a')?.connected()).rejects.toMatchObject({
+  const waiting = expect(fleet.servers.target('a')?.connect()).rejects.toMatchObject({
     code: 'closed',
     message: 'MCP server "a": it was taken away',
   });
@@ -79,7 +79,7 @@ test('a server that is turned off is told so to those who wait for it', async ()
   fleet.set('a', hang);
   fleet.servers.add({ a: http }, 'dynamic');
   await fleet.clock.advance(0);
-  const waiting = expect(fleet.servers.target('a')?.connected()).rejects.toMatchObject({ code: 'disabled' });
+  const waiting = expect(fleet.servers.target('a')?.connect()).rejects.toMatchObject({ code: 'disabled' });
   await fleet.servers.toggle('a', 'disabled');
   await waiting;
 });
@@ -91,7 +91,7 @@ describe('those who call', () => {
     await fleet.clock.advance(100_000);
     expect(fleet.dials.map(({ name }) => name)).toEqual(['b']);
     const target = fleet.servers.target('a');
-    const [one, two] = await Promise.all([target?.connected(), target?.connected()]);
+    const [one, two] = await Promise.all([target?.connect(), target?.connect()]);
     expect(one).toBe(fleet.now('a'));
     expect(two).toBe(one);
     expect(fleet.timesOf('a')).toEqual([100_000]);
@@ -103,7 +103,7 @@ describe('those who call', () => {
     await fleet.clock.advance(0);
     const first = fleet.now('a');
     first.die();
-    const connection = await fleet.servers.target('a')?.connected();
+    const connection = await fleet.servers.target('a')?.connect();
     expect(connection).not.toBe(first);
     expect(fleet.timesOf('a')).toEqual([0, 0]);
   });
@@ -112,7 +112,7 @@ describe('those who call', () => {
     const fleet = new Fleet();
     fleet.set('a', refuse('unreachable'));
     fleet.servers.add({ a: http }, 'dynamic');
-    await expect(fleet.servers.target('a')?.connected()).rejects.toMatchObject({
+    await expect(fleet.servers.target('a')?.connect()).rejects.toMatchObject({
       name: 'HostError',
       code: 'unreachable',
       server: 'a',
@@ -129,13 +129,13 @@ describe('those who call', () => {
     fleet.servers.add({ a: http }, 'dynamic');
     const stop = new AbortController();
     const target = fleet.servers.target('a');
-    const waiting = expect(target?.connected(stop.signal)).rejects.toMatchObject({ name: 'AbortError' });
+    const waiting = expect(target?.connect(stop.signal)).rejects.toMatchObject({ name: 'AbortError' });
     await door.reached;
     stop.abort(new Error('enough'));
     await waiting;
-    await expect(target?.connected(stop.signal)).rejects.toMatchObject({ name: 'AbortError' });
+    await expect(target?.connect(stop.signal)).rejects.toMatchObject({ name: 'AbortError' });
     door.open();
-    expect(await target?.connected()).toBe(fleet.now('a'));
+    expect(await target?.connect()).toBe(fleet.now('a'));
   });
 
   test('one that was taken away are told so, and nothing is dialled', async () => {
@@ -143,7 +143,7 @@ describe('those who call', () => {
     fleet.servers.add({ a: { ...http, start: 'on-demand' } as typeof http }, 'dynamic');
     const target = fleet.servers.target('a');
     await fleet.servers.replace({});
-    await expect(target?.connected()).rejects.toMatchObject({ code: 'closed' });
+    await expect(target?.connect()).rejects.toMatchObject({ code: 'closed' });
     await fleet.clock.advance(1_000);
     expect(fleet.dials).toEqual([]);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { callServer } from '../../../src/mcp/calls/call-tool.ts';
+import { callTool } from '../../../src/mcp/calls/call-tool.ts';
 import { memoryJournal } from '../../../src/mcp/calls/journal.ts';
-import type { CatalogueStore, ServerEntry } from '../../../src/mcp/connection/connect-context.ts';
+import type { ServerEntry, ToolCache } from '../../../src/mcp/connection/connect-context.ts';
 import { ServerFault } from '../../../src/mcp/errors/host-error.ts';
 import type { ServersOptions } from '../../../src/mcp/servers/servers-options.ts';
 import type { ListedTool } from '../../../src/protocol/mcp.ts';
@@ -193,7 +193,7 @@ test('a server with faults without end is told of for a while', async () => {
 });
 
 /** What servers listed in an earlier life, by whatever key. */
-class Memory implements CatalogueStore {
+class Memory implements ToolCache {
   recalled: string[] = [];
   readonly remembered: (readonly ListedTool[])[] = [];
   flushes = 0;
@@ -223,7 +223,7 @@ class Memory implements CatalogueStore {
 describe('what a server listed in an earlier life', () => {
   const past = [tool('echo'), tool('old')];
   const start = (memory: Memory, entry: ServerEntry = stdio, reply = hang, options: ServersOptions = {}) => {
-    const fleet = new Fleet(options, { catalogue: memory });
+    const fleet = new Fleet(options, { toolCache: memory });
     fleet.set('a', reply);
     fleet.servers.add({ a: entry }, 'dynamic');
     return { fleet, offer: () => fleet.servers.tools.get('a') };
@@ -279,7 +279,7 @@ describe('what a server listed in an earlier life', () => {
     await fleet.servers.listed();
     const target = fleet.servers.target('a');
     expect(target?.tool('old')).toEqual(tool('old'));
-    const connected = target?.connected();
+    const connected = target?.connect();
     expect(target?.live()).toBeUndefined();
     door.resolve();
     expect(await connected).toBe(fleet.now('a'));
@@ -414,7 +414,7 @@ describe('tools an entry leaves out', () => {
     const warnings: string[] = [];
     const onWarning = (_: string, message: string) => void warnings.push(message);
     const door = Promise.withResolvers<void>();
-    const fleet = new Fleet({ onWarning }, { catalogue: new Memory(listed) });
+    const fleet = new Fleet({ onWarning }, { toolCache: new Memory(listed) });
     fleet.set('a', () => door.promise);
     fleet.tools = listed;
     fleet.servers.add({ a: entry }, 'dynamic');
@@ -435,7 +435,7 @@ describe('tools an entry leaves out', () => {
     await fleet.servers.settled();
     const target = fleet.servers.target('a');
     if (!target) throw new Error('nobody there');
-    const call = (name: string) => callServer(target, { server: 'a', tool: name, args: {} }, memoryJournal());
+    const call = (name: string) => callTool(target, { server: 'a', tool: name, args: {} }, memoryJournal());
     expect(await call('get_a')).toEqual({});
     for (const name of ['put_a', 'get_secret', '__proto__']) {
       await expect(call(name)).rejects.toMatchObject({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { HostError } from '../../../src/mcp/errors/host-error.ts';
-import { SharedDialLimits } from '../../../src/mcp/servers/connect-queue.ts';
+import { SharedConnectLimits } from '../../../src/mcp/servers/connect-queue.ts';
 import { AbortError } from '../../../src/protocol/sdk-error.ts';
 import { FakeClock } from './support/fake-clock.ts';
 import { come, Fleet, hang, http, refuse, stdio, terminal } from './support/fleet.ts';
@@ -69,7 +69,7 @@ describe('a connection', () => {
     expect(fleet.state('a')).toMatchObject({ state: 'needs-auth', cause: { code: 'unauthorized' } });
     expect(fleet.state('a')).not.toHaveProperty('nextRetryAt');
     expect(fleet.dials).toHaveLength(1);
-    await expect(target.connected()).rejects.toMatchObject({
+    await expect(target.connect()).rejects.toMatchObject({
       code: 'unauthorized',
       hasRun: 'no',
       message: 'MCP server "a": it refused our token; reconnect it once that is mended',
@@ -132,7 +132,7 @@ describe('a connection', () => {
     const { fleet, target, clock } = await one();
     const first = fleet.now('a');
     target.report(first, new HostError('closed', 'a', 'gone', { isTerminal: true, hasRun: 'no' }));
-    expect(target.holds(first)).toBe(false);
+    expect(target.isCurrent(first)).toBe(false);
     await clock.advance(250);
     expect(fleet.state('a')).toMatchObject({ state: 'connected' });
   });
@@ -172,9 +172,9 @@ test('a server that asked for a pause is not hurried by calls, which are told ho
   fleet.now('a').die();
   await clock.advance(500);
   const dials = fleet.timesOf('a').length;
-  await expect(target.connected()).rejects.toMatchObject({ code: 'unreachable', retryAfterMs: 19_750 });
+  await expect(target.connect()).rejects.toMatchObject({ code: 'unreachable', retryAfterMs: 19_750 });
   await clock.advance(19_000);
-  await expect(target.connected()).rejects.toMatchObject({ code: 'unreachable' });
+  await expect(target.connect()).rejects.toMatchObject({ code: 'unreachable' });
   expect(fleet.timesOf('a')).toHaveLength(dials);
   await clock.advance(2_000);
   expect(fleet.timesOf('a').length).toBeGreaterThan(dials);
@@ -222,7 +222,7 @@ test.each([
   expect(fleet.dials).toHaveLength(1);
   expect(fleet.state('a')).toMatchObject({ state: 'failed', attempt: 1 });
   expect(fleet.state('a')).not.toHaveProperty('nextRetryAt');
-  await expect(fleet.servers.target('a')?.connected()).rejects.toThrow(words);
+  await expect(fleet.servers.target('a')?.connect()).rejects.toThrow(words);
 });
 
 test('a process that never comes up is started more and more seldom, and at once if somebody calls', async () => {
@@ -236,7 +236,7 @@ test('a process that never comes up is started more and more seldom, and at once
   expect(fleet.dials.length - dials).toBeLessThanOrEqual(4);
   expect(fleet.state('a')).toHaveProperty('nextRetryAt');
   fleet.set('a', come);
-  await fleet.servers.target('a')?.connected();
+  await fleet.servers.target('a')?.connect();
   expect(fleet.state('a')).toMatchObject({ state: 'connected' });
 });
 
@@ -303,16 +303,16 @@ test('a process that comes and goes is not started faster and faster', async () 
   for (let n = 0; n < 100; n++) {
     await clock.advance(200);
     if (fleet.state('a')?.state === 'connected') fleet.now('a').die();
-    await target.connected().catch(() => {});
+    await target.connect().catch(() => {});
   }
   // A call repairs the first loss at once; after that the pause holds for calls as well.
   expect(fleet.dials.length - before).toBeLessThanOrEqual(6);
-  await expect(target.connected()).rejects.toThrow(/keeps coming and going.* retrying in \d+ s/);
+  await expect(target.connect()).rejects.toThrow(/keeps coming and going.* retrying in \d+ s/);
 });
 
 test('servers of one name that several sub-agents start share their limit', async () => {
-  const dialLimits = new SharedDialLimits(new FakeClock());
-  const fleets = Array.from({ length: 12 }, () => new Fleet({ dialLimits }));
+  const dialLimits = new SharedConnectLimits(new FakeClock());
+  const fleets = Array.from({ length: 12 }, () => new Fleet({ connectLimits: dialLimits }));
   for (const fleet of fleets) {
     fleet.set('a', refuse('spawn-failed'));
     fleet.servers.add({ a: stdio }, 'dynamic');
@@ -329,12 +329,12 @@ test('turns hurry servers on the network at most once every 10 s', async () => {
   await fleet.clock.advance(30_000);
   const before = fleet.dials.length;
   for (let turn = 0; turn < 50; turn++) {
-    void fleet.servers.wake();
+    void fleet.servers.retryFailed();
     await fleet.clock.advance(100);
   }
   expect(fleet.dials.length - before).toBe(1);
   await fleet.clock.advance(6_000);
-  void fleet.servers.wake();
+  void fleet.servers.retryFailed();
   await fleet.clock.advance(0);
   expect(fleet.dials.length - before).toBe(2);
 });

@@ -5,8 +5,8 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ServerEntry } from '../../../src/mcp/connection/connect-context.ts';
-import { fileCatalogue } from '../../../src/mcp/discovery/tool-cache.ts';
-import { keepSame } from '../../../src/mcp/servers/offered-tools.ts';
+import { fileToolCache } from '../../../src/mcp/discovery/tool-cache.ts';
+import { reuseUnchanged } from '../../../src/mcp/servers/offered-tools.ts';
 import { Servers } from '../../../src/mcp/servers/servers.ts';
 import { everything, testWorld } from '../support/servers.ts';
 
@@ -15,7 +15,7 @@ describe('known from before', () => {
     const directory = await mkdtemp(join(tmpdir(), 'known-'));
     try {
       const entry = { ...everything, env: { TOKEN: 'hunter2' } } as ServerEntry;
-      const world = () => testWorld({ catalogue: fileCatalogue(directory) });
+      const world = () => testWorld({ toolCache: fileToolCache(directory) });
       const first = new Servers(world());
       first.add({ all: entry }, 'dynamic');
       await first.listed();
@@ -32,7 +32,7 @@ describe('known from before', () => {
       await second.listed();
       expect(second.all.get('all')).toMatchObject({ isVerified: false, state: { kind: 'pending' } });
       expect(second.tools.get('all')).toEqual(listed.map(({ annotations: _, ...tool }) => tool));
-      const connection = await second.target('all')?.connected();
+      const connection = await second.target('all')?.connect();
       expect(await connection?.callTool('echo', { message: 'hi' })).toMatchObject({
         content: [{ text: expect.stringContaining('hi') }],
       });
@@ -49,9 +49,9 @@ describe('keep same', () => {
 
   test('a list of equals is the list there was', () => {
     const before = [tool('a'), tool('b')];
-    expect(keepSame(before, [tool('a'), tool('b')])).toBe(before);
+    expect(reuseUnchanged(before, [tool('a'), tool('b')])).toBe(before);
     const turned = { inputSchema: { type: 'object' }, description: 'x', name: 'a' };
-    expect(keepSame(before, [turned, tool('b')])).toBe(before);
+    expect(reuseUnchanged(before, [turned, tool('b')])).toBe(before);
   });
 
   test.each([
@@ -61,7 +61,7 @@ describe('keep same', () => {
     ['in another order', [tool('b'), tool('a')], [true, true]],
   ])('one that is %s makes another list of the same objects', (_, after, same) => {
     const before = [tool('a'), tool('b')];
-    const kept = keepSame(before, after);
+    const kept = reuseUnchanged(before, after);
     expect(kept).not.toBe(before);
     expect(kept).toEqual(after);
     expect(kept.map((it) => before.includes(it))).toEqual(same);
@@ -69,7 +69,7 @@ describe('keep same', () => {
 
   test('names of prototypes are names', () => {
     const before = [tool('__proto__'), tool('constructor')];
-    expect(keepSame(before, [tool('__proto__'), tool('constructor')])).toBe(before);
+    expect(reuseUnchanged(before, [tool('__proto__'), tool('constructor')])).toBe(before);
   });
 
   test('equal is what JSON calls equal, whatever the values are', () => {
@@ -80,9 +80,9 @@ describe('keep same', () => {
     fc.assert(
       fc.property(value, value, (a, b) => {
         const before = [{ name: 'x', value: a }];
-        const isSame = keepSame(before, [{ name: 'x', value: b }]) === before;
+        const isSame = reuseUnchanged(before, [{ name: 'x', value: b }]) === before;
         expect(isSame).toBe(isDeepStrictEqual(a, b));
-        expect(keepSame(before, structuredClone(before))).toBe(before);
+        expect(reuseUnchanged(before, structuredClone(before))).toBe(before);
       }),
       { numRuns: 500 },
     );

@@ -8,10 +8,16 @@ import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { createHost, type Host, type HostServerEntry } from '../../../src/entry/host.ts';
-import { afterLoss, isStormy, NO_PAST, RETRY, retryWait } from '../../../src/mcp/servers/retry-policy.ts';
+import {
+  afterLoss,
+  isFlapping,
+  NO_HISTORY,
+  RETRY,
+  retryDelay,
+} from '../../../src/mcp/servers/retry-policy.ts';
 
 describe('retry', () => {
-  const failed = (failures: number) => ({ ...NO_PAST, failures });
+  const failed = (failures: number) => ({ ...NO_HISTORY, failures });
 
   test.each([
     [1, 500],
@@ -21,28 +27,36 @@ describe('retry', () => {
     [7, 30_000],
     [2_000, 30_000],
   ])('after %i failures the wait is at most %i ms, and at least a quarter of that', (failures, longest) => {
-    expect(retryWait(failed(failures), 0, RETRY)).toBe(longest / 4);
-    expect(retryWait(failed(failures), 0.5, RETRY)).toBe(Math.round((longest * 5) / 8));
-    expect(retryWait(failed(failures), 0.9999, RETRY)).toBeLessThanOrEqual(longest);
+    expect(retryDelay(failed(failures), 0, RETRY)).toBe(longest / 4);
+    expect(retryDelay(failed(failures), 0.5, RETRY)).toBe(Math.round((longest * 5) / 8));
+    expect(retryDelay(failed(failures), 0.9999, RETRY)).toBeLessThanOrEqual(longest);
   });
 
   test('waits are never negative, endless or beyond the ceiling of a storm', () => {
-    const past = fc.record({ hasCome: fc.boolean(), failures: fc.nat(5_000), shortLives: fc.nat(5_000) });
+    const past = fc.record({
+      hasConnected: fc.boolean(),
+      failures: fc.nat(5_000),
+      shortConnections: fc.nat(5_000),
+    });
     fc.assert(
       fc.property(past, fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), (it, luck) => {
-        const wait = retryWait(it, luck, RETRY);
+        const wait = retryDelay(it, luck, RETRY);
         expect(wait).toBeGreaterThanOrEqual(0);
-        expect(wait).toBeLessThanOrEqual(isStormy(it) ? 300_000 : 30_000);
+        expect(wait).toBeLessThanOrEqual(isFlapping(it) ? 300_000 : 30_000);
       }),
     );
   });
 
   test.each([
-    ['a life of seconds counts as one more failure', 9_999, { hasCome: true, failures: 4, shortLives: 3 }],
-    ['ten seconds are healthy, if short', 10_000, { hasCome: true, failures: 1, shortLives: 3 }],
-    ['a minute is a life', 60_000, { hasCome: true, failures: 1, shortLives: 0 }],
+    [
+      'a life of seconds counts as one more failure',
+      9_999,
+      { hasConnected: true, failures: 4, shortConnections: 3 },
+    ],
+    ['ten seconds are healthy, if short', 10_000, { hasConnected: true, failures: 1, shortConnections: 3 }],
+    ['a minute is a life', 60_000, { hasConnected: true, failures: 1, shortConnections: 0 }],
   ])('%s', (_, livedMs, expected) => {
-    expect(afterLoss({ hasCome: true, failures: 3, shortLives: 2 }, livedMs)).toEqual(expected);
+    expect(afterLoss({ hasConnected: true, failures: 3, shortConnections: 2 }, livedMs)).toEqual(expected);
   });
 });
 

@@ -3,30 +3,30 @@ import { describe, expect, test } from 'vitest';
 import { HostError } from '../../../src/mcp/errors/host-error.ts';
 import { RETRY } from '../../../src/mcp/servers/retry-policy.ts';
 import {
-  beginning,
-  type Introduction,
+  type ConnectFailure,
+  type Handshake,
+  initialState,
   isBusy,
   isUnauthorized,
-  type Moment,
   next,
   type ServerEvent,
   type ServerState,
-  type Trouble,
-  troubleOf,
+  type TransitionContext,
+  toConnectFailure,
 } from '../../../src/mcp/servers/server-state.ts';
-import { whyNot } from '../../../src/mcp/servers/server-status.ts';
+import { unavailableReason } from '../../../src/mcp/servers/server-status.ts';
 
 describe('state', () => {
-  const at = (now: number, luck = 0.5): Moment => ({ now, luck, retry: RETRY });
-  const said: Introduction = { era: 'legacy', protocolVersion: '2025-11-25', tools: 3 };
-  const later: Trouble = { code: 'unreachable', message: 'no', detail: 'no', retry: 'later' };
-  const locked: Trouble = {
+  const at = (now: number, luck = 0.5): TransitionContext => ({ now, random: luck, retry: RETRY });
+  const said: Handshake = { era: 'legacy', protocolVersion: '2025-11-25', tools: 3 };
+  const later: ConnectFailure = { code: 'unreachable', message: 'no', detail: 'no', retry: 'later' };
+  const locked: ConnectFailure = {
     code: 'unauthorized',
     message: 'who are you',
     detail: 'who are you',
     retry: 'never',
   };
-  const broken: Trouble = {
+  const broken: ConnectFailure = {
     code: 'bad-config',
     message: 'what is this',
     detail: 'what is this',
@@ -54,7 +54,7 @@ describe('state', () => {
   type Happened = keyof typeof EVENTS;
 
   function stateAfter(...events: readonly Happened[]): ServerState {
-    return events.reduce((state, it, n) => next(state, EVENTS[it], at(n + 1)), beginning(0));
+    return events.reduce((state, it, n) => next(state, EVENTS[it], at(n + 1)), initialState(0));
   }
 
   /** One way to each state. */
@@ -73,7 +73,7 @@ describe('state', () => {
   const nameOf = (state: ServerState): string => {
     if (state.kind === 'pending') return state.awaits === 'asking' ? 'asleep' : 'queued';
     if (state.kind === 'failed' && state.nextRetryAt !== undefined)
-      return state.past.hasCome ? 'lost' : 'retrying';
+      return state.past.hasConnected ? 'lost' : 'retrying';
     return state.kind;
   };
 
@@ -135,8 +135,8 @@ describe('state', () => {
       since: 0,
       cause: { ...later, retryAfterMs: 2_000 },
     };
-    expect(whyNot({ ...failed, nextRetryAt: 2_000 }, 500)).toMatchObject({ retryAfterMs: 1_500 });
-    expect(whyNot({ ...failed, nextRetryAt: 3_500 }, 500)).not.toHaveProperty('retryAfterMs');
+    expect(unavailableReason({ ...failed, nextRetryAt: 2_000 }, 500)).toMatchObject({ retryAfterMs: 1_500 });
+    expect(unavailableReason({ ...failed, nextRetryAt: 3_500 }, 500)).not.toHaveProperty('retryAfterMs');
   });
 
   test('what is known of a server goes along with it', () => {
@@ -164,7 +164,7 @@ describe('state', () => {
   });
 
   test('the server’s own word when to come again is a lower bound', () => {
-    const patient: Trouble = { ...later, retryAfterMs: 7_000 };
+    const patient: ConnectFailure = { ...later, retryAfterMs: 7_000 };
     const refused = next(STATES.connecting, { kind: 'refused', trouble: patient, stderr: [] }, at(100));
     expect(refused).toMatchObject({ kind: 'failed', nextRetryAt: 7_100 });
     // That the network is back does not change its mind.
@@ -188,7 +188,7 @@ describe('state', () => {
   });
 
   /** Dials until it is given up; how often that was. */
-  function dials(state: ServerState, trouble: Trouble, moment: Moment, most = 50): number {
+  function dials(state: ServerState, trouble: ConnectFailure, moment: TransitionContext, most = 50): number {
     let it = state;
     for (let count = 0; count < most; count++) {
       const refused = next(
@@ -254,7 +254,7 @@ describe('state', () => {
     );
     fc.assert(
       fc.property(events, (happened) => {
-        let [state, now] = [beginning(0), 0];
+        let [state, now] = [initialState(0), 0];
         for (const { event, passed, luck } of happened) {
           now += passed;
           const before = state;
@@ -308,7 +308,7 @@ describe('trouble', () => {
     ['silence', new HostError('timeout', 's', 'x'), 'later'],
     ['the unknown', 'what', 'later'],
   ])('%s', (_, failure, retry) => {
-    const trouble = troubleOf(failure);
+    const trouble = toConnectFailure(failure);
     expect(trouble.retry).toBe(retry);
     expect(trouble.retryAfterMs).toBe(failure instanceof HostError ? failure.retryAfterMs : undefined);
   });

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { NO_PAST } from '../../../src/mcp/servers/retry-policy.ts';
+import { NO_HISTORY } from '../../../src/mcp/servers/retry-policy.ts';
 import type { ServerState } from '../../../src/mcp/servers/server-state.ts';
-import { statusOf, whyNot } from '../../../src/mcp/servers/server-status.ts';
+import { statusOf, unavailableReason } from '../../../src/mcp/servers/server-status.ts';
 
-const facts = { since: 7, attempt: 2, past: NO_PAST, stderr: ['a line'] };
+const facts = { since: 7, attempt: 2, past: NO_HISTORY, stderr: ['a line'] };
 const cause = { code: 'unreachable', message: 'MCP server "s": no', detail: 'no', retry: 'later' } as const;
 
 const CASES: [string, ServerState, object, object | undefined][] = [
@@ -41,7 +41,7 @@ const CASES: [string, ServerState, object, object | undefined][] = [
   ],
   [
     'in a storm',
-    { ...facts, kind: 'failed', cause, nextRetryAt: 4_500, past: { ...NO_PAST, shortLives: 5 } },
+    { ...facts, kind: 'failed', cause, nextRetryAt: 4_500, past: { ...NO_HISTORY, shortConnections: 5 } },
     {
       state: 'failed',
       since: 7,
@@ -116,7 +116,7 @@ const CASES: [string, ServerState, object, object | undefined][] = [
 
 test.each(CASES)('%s: what people are told', (_, state, status, why) => {
   expect(statusOf(state)).toEqual(status);
-  expect(whyNot(state, 1_000)).toEqual(why);
+  expect(unavailableReason(state, 1_000)).toEqual(why);
 });
 
 test('what a process says now stands before what it said', () => {

@@ -41,7 +41,7 @@ function heal(entries: Record<string, ServerEntry>, options: ServersOptions = {}
 
 /** Calls once, and reports what came of it, as whoever calls does. */
 async function call(target: CallTarget | undefined, tool: string): Promise<string> {
-  const connection = await target?.connected();
+  const connection = await target?.connect();
   if (!target || !connection) throw new Error('there is no such server');
   try {
     const { content } = await connection.callTool(tool, {}, { timeoutMs: 5_000 });

@@ -1,10 +1,10 @@
 import { expect } from 'vitest';
 import { connect } from '../../../src/mcp/connection/connect.ts';
-import type { ConnectWorld, ServerEntry } from '../../../src/mcp/connection/connect-context.ts';
+import type { ConnectContext, ServerEntry } from '../../../src/mcp/connection/connect-context.ts';
 import { testWorld } from './servers.ts';
 
 /** A connection that is closed at the end of the test. */
-export async function open(entry: ServerEntry, world: ConnectWorld = testWorld()) {
+export async function open(entry: ServerEntry, world: ConnectContext = testWorld()) {
   const connection = await connect('srv', entry, world, new AbortController().signal);
   return { connection, [Symbol.asyncDispose]: () => connection.close() };
 }

@@ -1,12 +1,12 @@
 import { Client } from '@modelcontextprotocol/client';
-import type { ConnectWorld, ServerEntry } from '../../../src/mcp/connection/connect-context.ts';
+import type { ConnectContext, ServerEntry } from '../../../src/mcp/connection/connect-context.ts';
 import { dial } from '../../../src/mcp/transports/transports.ts';
 import { testWorld } from './servers.ts';
 
 /** The official client on a transport of ours; `errors` and `closed` are what it heard of the transport. */
 export async function reach(
   entry: ServerEntry,
-  world: ConnectWorld = testWorld(),
+  world: ConnectContext = testWorld(),
   mode: 'legacy' | 'auto' = 'legacy',
 ) {
   const dialed = await dial('srv', entry, world);
@@ -36,7 +36,7 @@ export async function reach(
 }
 
 /** What reaching a server that must not be reached fails with: the innermost cause. */
-export async function unreached(entry: ServerEntry, world?: ConnectWorld): Promise<unknown> {
+export async function unreached(entry: ServerEntry, world?: ConnectContext): Promise<unknown> {
   try {
     await using _ = await reach(entry, world);
   } catch (failure) {

@@ -8,13 +8,13 @@ import {
   McpServer,
 } from '../../../interop/node_modules/@modelcontextprotocol/server/dist/index.mjs';
 import * as z from '../../../interop/node_modules/zod/index.js';
-import type { ConnectWorld, SdkPort } from '../../../src/mcp/connection/connect-context.ts';
+import type { ConnectContext, SdkPort } from '../../../src/mcp/connection/connect-context.ts';
 
 import type { StdioServerEntry } from '../../../src/protocol/server-entry.ts';
 import type { McpSession, SessionPort } from '../../../src/tool-server/session.ts';
 
 /** A world with nothing of this machine in it but `PATH`. */
-export function testWorld(more: Partial<ConnectWorld> = {}): ConnectWorld {
+export function testWorld(more: Partial<ConnectContext> = {}): ConnectContext {
   return {
     env: { PATH: process.env.PATH, HOME: '/nowhere', SECRET_TOKEN: 'hidden' },
     connectTimeoutMs: 15_000,

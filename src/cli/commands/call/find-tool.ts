@@ -1,6 +1,6 @@
 import { nearest } from '../../../base/text/nearest.ts';
 import type { HostTool } from '../../../host/host-options.ts';
-import { choiceOf, isChosen } from '../../../mcp/discovery/tool-filter.ts';
+import { isIncluded, toolFilterOf } from '../../../mcp/discovery/tool-filter.ts';
 import { isAliasOf } from '../../../pool/alias.ts';
 import { mcpToolName, mcpToolPrefix } from '../../../protocol/tool-name.ts';
 import type { ServerMap } from '../../flags/server-flags.ts';
@@ -56,7 +56,7 @@ export function findTool(
   if (aliased) return aliased;
   const names = its.map(({ name }) => name);
   const own = ownName(server, tool);
-  if (!isChosen(own, choiceOf(servers[server]))) {
+  if (!isIncluded(own, toolFilterOf(servers[server]))) {
     throw new UsageError(
       `server ${server}: its entry leaves out "${own}", by "includeTools" or "excludeTools" (it has ${formatNames(names)})`,
     );

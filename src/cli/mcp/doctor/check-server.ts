@@ -13,10 +13,10 @@ import { explainServer } from '../../../config/explain/explain-server.ts';
 import { faultText } from '../../../config/files/diagnostics.ts';
 import type { ConfiguredServer } from '../../../config/model.ts';
 import { Secrets } from '../../../mcp/connection/secrets.ts';
-import { NETWORK_FAULTS } from '../../../mcp/errors/classify-failure.ts';
+import { NETWORK_ERRORS } from '../../../mcp/errors/classify-failure.ts';
 import { proxyFor } from '../../../mcp/transports/http/proxy.ts';
 import { tlsOptions } from '../../../mcp/transports/http/tls-options.ts';
-import { leastEnvironment } from '../../../mcp/transports/stdio/server-environment.ts';
+import { serverEnvironment } from '../../../mcp/transports/stdio/server-environment.ts';
 import { messageOf } from '../../../protocol/sdk-error.ts';
 import type { StdioServerEntry } from '../../../protocol/server-entry.ts';
 import { createLookup } from '../health.ts';
@@ -87,7 +87,7 @@ function fixOf([first]: readonly string[]): { fix?: string } {
 /** Whether the command of a server can be run; the entry is expanded. */
 async function checkCommand(entry: StdioServerEntry, cwd: string, context: ConfigWorld): Promise<Finding> {
   const { command } = entry;
-  const { PATH } = leastEnvironment(context.env, entry, context.platform);
+  const { PATH } = serverEnvironment(context.env, entry, context.platform);
   const found = await onPath(command, { path: PATH, cwd, platform: context.platform });
   const finding = (level: Finding['level'], text: string, fix?: string): Finding => ({
     check: 'command',
@@ -216,7 +216,7 @@ function ok(check: string, text: string): Finding {
 
 function networkFault(cause: unknown, where: string): Pick<Finding, 'text' | 'fix'> {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-  const known = Object.hasOwn(NETWORK_FAULTS, code) ? NETWORK_FAULTS[code] : undefined;
+  const known = Object.hasOwn(NETWORK_ERRORS, code) ? NETWORK_ERRORS[code] : undefined;
   const isLate = cause instanceof Error && cause.name === 'TimeoutError';
   const message =
     known?.fault ?? (isLate ? 'it does not answer; check "url" and the network' : messageOf(cause));

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { INTERNAL, type RpcId, rpcFailure } from '../../../protocol/json-rpc.ts';
-import { tidyLoose } from '../../connection/normalize-message.ts';
-import { networkFault } from './http-error.ts';
+import { normalizeLooseMessage } from '../../connection/normalize-message.ts';
+import { toNetworkError } from './http-error.ts';
 
 /** What becomes of a stream of events. */
 type EventStreamWatch = {
@@ -20,7 +20,7 @@ type EventStreamWatch = {
  */
 export function eventStream(body: Readable, watch: EventStreamWatch): ReadableStream<Uint8Array> {
   const instead: Uint8Array[] = [];
-  const cap = new EventCap(watch.limit, (id) => {
+  const cap = new EventSizeLimiter(watch.limit, (id) => {
     const text = watch.onTooLong(id);
     if (text !== undefined) instead.push(Buffer.from(text));
   });
@@ -30,7 +30,7 @@ export function eventStream(body: Readable, watch: EventStreamWatch): ReadableSt
   const next = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
     for (;;) {
       const { done, value } = await chunks.next();
-      const passed = done ? cap.flush() : cap.feed(value).map(tidyEvent);
+      const passed = done ? cap.flush() : cap.feed(value).map(normalizeEvent);
       for (const part of [...passed, ...instead.splice(0)]) controller.enqueue(part);
       if (done) controller.close();
       if (done) watch.onEnd?.();
@@ -41,9 +41,9 @@ export function eventStream(body: Readable, watch: EventStreamWatch): ReadableSt
     {
       pull: (controller) =>
         next(controller).catch((failure: unknown) => {
-          const fault = networkFault(failure);
-          if (!isLeft) controller.error(fault);
-          if (!isLeft) watch.onEnd?.(fault);
+          const error = toNetworkError(failure);
+          if (!isLeft) controller.error(error);
+          if (!isLeft) watch.onEnd?.(error);
         }),
       cancel() {
         isLeft = true;
@@ -57,7 +57,7 @@ export function eventStream(body: Readable, watch: EventStreamWatch): ReadableSt
  * Lets whole server-sent events through and drops those that are too long, so that one of them costs neither the memory
  * nor the stream. `onTooLong` hears of each, with the JSON-RPC id that its beginning or end shows.
  */
-export class EventCap {
+export class EventSizeLimiter {
   readonly #limit: number;
   readonly #onTooLong: (id: number | string | undefined) => void;
   /** The event that is not over yet. */
@@ -150,12 +150,12 @@ function lastOf(tail: Uint8Array, part: Uint8Array): Uint8Array {
  * A whole server-sent event as the official transports take it: the message in it is put right, a batch becomes an
  * event each. Most are given back as they are.
  */
-export function tidyEvent(event: Uint8Array): Uint8Array {
+export function normalizeEvent(event: Uint8Array): Uint8Array {
   const { data, others } = readEvent(event);
   if (data === undefined || data === '') return event;
   const value = parse(data);
   const given = Array.isArray(value) ? value : [value];
-  const tidied = given.map(tidyLoose).filter((it) => it !== undefined);
+  const tidied = given.map(normalizeLooseMessage).filter((it) => it !== undefined);
   if (tidied.length === 0 || (value === tidied[0] && tidied.length === 1)) return event;
   return Buffer.from(tidied.map((message) => `${others}data: ${write(message)}\n\n`).join(''));
 }

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
-import { HttpFault, networkFault, proxyFault } from './http-error.ts';
-import { type Asked, type HttpKind, type HttpWatch, readAnswer } from './http-response.ts';
-import type { EntryHeaders } from './request-headers.ts';
+import { HttpError, toNetworkError, toProxyError } from './http-error.ts';
+import { type HttpKind, type HttpWatch, readResponse, type SentRequest } from './http-response.ts';
+import type { RequestHeaders } from './request-headers.ts';
 
 /** Where requests go and what goes with them. */
 export type FetchOptions = {
@@ -11,13 +11,13 @@ export type FetchOptions = {
   via: URL | undefined;
   /** Only requests to the origin of this URL carry the entry's headers. */
   url: URL;
-  headers: EntryHeaders;
+  headers: RequestHeaders;
   watch: HttpWatch;
 };
 
 /**
  * A `fetch` for the official transports on undici's `request`, which is several times as fast as one with web streams.
- * It follows redirects within one origin only, and throws an `HttpFault` for what is of no use to the transport.
+ * It follows redirects within one origin only, and throws an `HttpError` for what is of no use to the transport.
  */
 export function createFetch({ kind, pool, via, url: home, headers, watch }: FetchOptions): typeof fetch {
   const send = async (target: URL, init: RequestInit, all: Record<string, string>) => {
@@ -38,9 +38,9 @@ export function createFetch({ kind, pool, via, url: home, headers, watch }: Fetc
       const next = redirectOf(answer, url, method);
       if (next === undefined) return { answer, url };
       await answer.body.dump().catch(() => {});
-      if (next instanceof HttpFault) throw next;
-      if (followed === MOST_REDIRECTS)
-        throw redirectFault(answer.statusCode, 'it redirects without end; check "url"');
+      if (next instanceof HttpError) throw next;
+      if (followed === MAX_REDIRECTS)
+        throw redirectError(answer.statusCode, 'it redirects without end; check "url"');
       url = next;
     }
   };
@@ -59,23 +59,23 @@ export function createFetch({ kind, pool, via, url: home, headers, watch }: Fetc
           sent = await send(target, init, merged(init.headers, renewed));
         }
       }
-      const asked: Asked = {
+      const request: SentRequest = {
         method: init.method ?? 'GET',
         url: sent.url.href,
         body: typeof init.body === 'string' ? init.body : '',
         hadSession: all['mcp-session-id'] !== undefined,
         signal: init.signal ?? undefined,
       };
-      return await readAnswer(kind, asked, sent.answer, watch);
+      return await readResponse(kind, request, sent.answer, watch);
     } catch (failure) {
       if (init.signal?.aborted) throw failure;
-      throw via ? proxyFault(networkFault(failure), via) : networkFault(failure);
+      throw via ? toProxyError(toNetworkError(failure), via) : toNetworkError(failure);
     }
   };
   return request as unknown as typeof fetch;
 }
 
-const MOST_REDIRECTS = 5;
+const MAX_REDIRECTS = 5;
 
 /** What the transport says stands; the rest is the entry's. */
 function merged(
@@ -93,25 +93,25 @@ function redirectOf(
   { statusCode, headers }: Dispatcher.ResponseData,
   url: URL,
   method: string,
-): URL | HttpFault | undefined {
+): URL | HttpError | undefined {
   if (statusCode < 301 || statusCode > 308 || !REDIRECTS.has(statusCode)) return undefined;
   const { location } = headers;
   if (typeof location !== 'string' || !URL.canParse(location, url.href)) return undefined;
   const next = new URL(location, url);
   const place = `${next.origin}${next.pathname}`;
   if (next.origin !== url.origin) {
-    const fault = `it redirects to ${place}, another origin, where its headers must not go; if that is the server, make it the "url"`;
-    return redirectFault(statusCode, fault);
+    const error = `it redirects to ${place}, another origin, where its headers must not go; if that is the server, make it the "url"`;
+    return redirectError(statusCode, error);
   }
   if (method === 'GET' || statusCode >= 307) return next;
-  return redirectFault(
+  return redirectError(
     statusCode,
     `it redirects to ${place} by ${statusCode}, which loses the request; make that the "url"`,
   );
 }
 
-function redirectFault(status: number, message: string): HttpFault {
-  return new HttpFault(message, { code: 'cross-origin', status, wasSent: true });
+function redirectError(status: number, message: string): HttpError {
+  return new HttpError(message, { code: 'cross-origin', status, wasSent: true });
 }
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);

@@ -5,7 +5,7 @@ import { messageOf } from '../../../protocol/sdk-error.ts';
 import { HostError } from '../../errors/host-error.ts';
 
 /** What is known of a request over the network that failed. */
-export type HttpFaultFacts = {
+export type HttpErrorOptions = {
   /** The system's or undici's word for what went wrong, or one of ours. */
   code:
     | 'http-status'
@@ -32,8 +32,8 @@ export type HttpFaultFacts = {
 };
 
 /** A request that failed on its way or was answered with something of no use. The message has no secrets. */
-export class HttpFault extends Error {
-  override readonly name = 'HttpFault';
+export class HttpError extends Error {
+  override readonly name = 'HttpError';
   readonly code: string;
   readonly status: number | undefined;
   readonly retryAfterMs: number | undefined;
@@ -43,7 +43,7 @@ export class HttpFault extends Error {
   readonly reason: string | undefined;
   readonly challenge: string | undefined;
 
-  constructor(message: string, facts: HttpFaultFacts) {
+  constructor(message: string, facts: HttpErrorOptions) {
     super(message, facts.cause === undefined ? {} : { cause: facts.cause });
     this.code = facts.code;
     this.status = facts.status;
@@ -57,25 +57,25 @@ export class HttpFault extends Error {
 }
 
 /** What a failure of the network means; what has no code of the system's stays what it is. */
-export function networkFault(failure: unknown): unknown {
+export function toNetworkError(failure: unknown): unknown {
   const { code, name } = isRecord(failure) ? failure : {};
   if (name === 'HTTPParserError') {
-    return new HttpFault(NO_HTTP, { code: 'bad-answer', wasSent: true, cause: failure });
+    return new HttpError(NO_HTTP, { code: 'bad-answer', wasSent: true, cause: failure });
   }
-  if (failure instanceof HttpFault || failure instanceof HostError || typeof code !== 'string')
+  if (failure instanceof HttpError || failure instanceof HostError || typeof code !== 'string')
     return failure;
   const said = redactText(messageOf(failure) || code);
   const message = said.includes(code) || code.startsWith('UND_ERR') ? said : `${said} (${code})`;
-  return new HttpFault(message, { code, wasSent: !isBeforeSending(code, failure), cause: failure });
+  return new HttpError(message, { code, wasSent: !isBeforeSending(code, failure), cause: failure });
 }
 
 const NO_HTTP = 'it does not speak HTTP there; check "url" and its port, and whether it begins with https';
 
 /** With a proxy between, it is the proxy that is away or refuses us when no connection was made. */
-export function proxyFault(fault: unknown, { host }: URL): unknown {
-  if (!(fault instanceof HttpFault) || !NO_CONNECTION.has(fault.code)) return fault;
-  const message = `the proxy ${host} that the environment names cannot be used: ${fault.message}`;
-  return new HttpFault(message, { code: 'proxy', wasSent: false });
+export function toProxyError(error: unknown, { host }: URL): unknown {
+  if (!(error instanceof HttpError) || !NO_CONNECTION.has(error.code)) return error;
+  const message = `the proxy ${host} that the environment names cannot be used: ${error.message}`;
+  return new HttpError(message, { code: 'proxy', wasSent: false });
 }
 
 /** A web page or a long complaint, cut to what fits in one line. */

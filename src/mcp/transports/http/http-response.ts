@@ -1,12 +1,12 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { Dispatcher } from 'undici';
 import { isRecord } from '../../../base/json-value.ts';
-import { tidyLoose } from '../../connection/normalize-message.ts';
+import { normalizeLooseMessage } from '../../connection/normalize-message.ts';
 import { eventStream } from './event-stream.ts';
-import { excerpt, HttpFault } from './http-error.ts';
+import { excerpt, HttpError } from './http-error.ts';
 
 /** What was asked. */
-export type Asked = {
+export type SentRequest = {
   method: string;
   url: string;
   body: string;
@@ -15,40 +15,40 @@ export type Asked = {
 };
 
 /** Reads one answer: all of it, unless it is a stream of events. Throws the fault of one that is of no use. */
-export async function readAnswer(
+export async function readResponse(
   kind: HttpKind,
-  asked: Asked,
+  request: SentRequest,
   { statusCode: status, statusText, headers: raw, body }: Dispatcher.ResponseData,
   watch: HttpWatch,
 ): Promise<HttpResponse> {
   const headers = readHeaders(raw);
-  const head = { status, statusText, url: asked.url, headers };
+  const head = { status, statusText, url: request.url, headers };
   const type = (headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (type === EVENTS && status === 200) {
-    return new HttpResponse(head, eventStream(body, streamWatch(asked, watch)));
+    return new HttpResponse(head, eventStream(body, streamWatch(request, watch)));
   }
   const whole = await bodyText(body, raw['content-length'], watch.limit, status);
   const isOk = status >= 200 && status < 300;
-  const isPlain = isOk && status !== 202 && type === JSON_TYPE && whole !== '' && asked.method === 'POST';
+  const isPlain = isOk && status !== 202 && type === JSON_TYPE && whole !== '' && request.method === 'POST';
   // Any other body is quoted in failures.
   const text = isPlain ? whole : watch.mask(whole);
   if (!isPlain) {
-    const wantsAnswer = requestIdOf(asked.body) !== undefined;
+    const wantsAnswer = requestIdOf(request.body) !== undefined;
     // By the server's own clock, which may not be ours.
     const now = Date.parse(headers.get('date') ?? '');
     const wait = retryAfterMs(headers.get('retry-after') ?? undefined, now);
-    const { method, hadSession } = asked;
+    const { method, hadSession } = request;
     const challenge = headers.get('www-authenticate') ?? undefined;
     const answer = { method, hadSession, wantsAnswer, status, type, text, retryAfterMs: wait, challenge };
-    const fault = judgeAnswer(kind, answer);
-    if (fault) throw fault;
+    const error = checkResponse(kind, answer);
+    if (error) throw error;
   }
   // The transport puts all the text of a refusal into one message; what it reads itself is JSON.
   const shown = isOk || type === JSON_TYPE ? text : excerpt(text);
-  return new HttpResponse(head, shown, () => readJsonAnswer(text, status, quickRequestIdOf(asked.body)));
+  return new HttpResponse(head, shown, () => parseJsonResponse(text, status, quickRequestIdOf(request.body)));
 }
 
-function streamWatch({ method, body, signal }: Asked, watch: HttpWatch) {
+function streamWatch({ method, body, signal }: SentRequest, watch: HttpWatch) {
   return {
     limit: watch.limit,
     onTooLong(seen: number | string | undefined) {
@@ -90,7 +90,7 @@ async function bodyText(
 }
 
 /** One answer of a server, as far as it decides what becomes of the request. */
-export type Answer = {
+export type ResponseFacts = {
   method: string;
   /** Whether the body of a POST was a request, which wants an answer. */
   wantsAnswer: boolean;
@@ -108,25 +108,26 @@ export type Answer = {
 export type HttpKind = 'streamable' | 'sse';
 
 /** Why an answer is of no use; undefined for one the official transport can go on with. */
-export function judgeAnswer(kind: HttpKind, answer: Answer): HttpFault | undefined {
+export function checkResponse(kind: HttpKind, answer: ResponseFacts): HttpError | undefined {
   const { method, status, type } = answer;
   if (method === 'DELETE') return undefined;
   if (status < 200 || status >= 300) return isForTransport(kind, answer) ? undefined : refusal(answer);
-  if (method === 'GET') return type === EVENTS && status === 200 ? undefined : useless(answer, EVENTS);
+  if (method === 'GET')
+    return type === EVENTS && status === 200 ? undefined : unusableResponse(answer, EVENTS);
   if (kind === 'sse' || !answer.wantsAnswer) return undefined;
   if (status !== 202 && (type === EVENTS || (type === JSON_TYPE && answer.text.trim() !== '')))
     return undefined;
-  return useless(answer, JSON_TYPE);
+  return unusableResponse(answer, JSON_TYPE);
 }
 
 /** Reads an answer in JSON as the official client takes it; throws the fault of one that is no answer to the request. */
-export function readJsonAnswer(
+export function parseJsonResponse(
   text: string,
   status: number,
   id: number | string | undefined,
 ): JSONRPCMessage | JSONRPCMessage[] {
   const fail = (why: string, cause?: unknown) =>
-    new HttpFault(`it answered ${status}, but ${why}`, { code: 'bad-answer', status, wasSent: true, cause });
+    new HttpError(`it answered ${status}, but ${why}`, { code: 'bad-answer', status, wasSent: true, cause });
   let data: unknown;
   try {
     data = JSON.parse(text);
@@ -134,16 +135,16 @@ export function readJsonAnswer(
     throw fail('its JSON is broken', cause);
   }
   if (Array.isArray(data)) {
-    const batch = data.map(tidyLoose).filter((it) => it !== undefined);
+    const batch = data.map(normalizeLooseMessage).filter((it) => it !== undefined);
     if (batch.some((it) => !('method' in it) && isAnswerTo(it.id, id))) return batch;
     throw fail('no answer to the request is in the list it sent');
   }
   const { id: own, method, result, error } = Object(data) as Record<string, unknown>;
   const hasAnswer = method === undefined && (result !== undefined || error !== undefined);
   if (hasAnswer && !isAnswerTo(own, id)) {
-    throw fail(`to another request (${sayId(own)} instead of ${sayId(id)})`);
+    throw fail(`to another request (${formatId(own)} instead of ${formatId(id)})`);
   }
-  const message = tidyLoose(data);
+  const message = normalizeLooseMessage(data);
   if (message === undefined) throw fail('what it sent is no JSON-RPC message; check "url"');
   if ('method' in message) throw fail('what it sent is no answer to the request; check "url"');
   return message;
@@ -154,14 +155,14 @@ function isAnswerTo(own: unknown, id: number | string | undefined): boolean {
   return id === undefined || ((typeof own === 'number' || typeof own === 'string') && `${own}` === `${id}`);
 }
 
-function sayId(id: unknown): string {
+function formatId(id: unknown): string {
   return typeof id === 'number' || typeof id === 'string' ? JSON.stringify(id).slice(0, 50) : 'no id';
 }
 
 /** What is said of a message that is longer than taken. */
-function tooLarge(limit: number, status?: number): HttpFault {
+function tooLarge(limit: number, status?: number): HttpError {
   const message = `it sent a message of more than ${limit} bytes; raise "maxFrameBytes" of its entry to take it`;
-  return new HttpFault(message, {
+  return new HttpError(message, {
     code: 'too-large',
     wasSent: true,
     ...(status !== undefined && { status }),
@@ -172,7 +173,7 @@ const EVENTS = 'text/event-stream';
 const JSON_TYPE = 'application/json';
 
 /** What the transport reads eras, missing streams and authorization from. */
-function isForTransport(kind: HttpKind, { method, status, hadSession }: Answer): boolean {
+function isForTransport(kind: HttpKind, { method, status, hadSession }: ResponseFacts): boolean {
   if (kind === 'sse') return false;
   if (status === 401 || status === 405) return true;
   // Why a request was forbidden is in its body and headers, which the transport does not pass on.
@@ -180,11 +181,11 @@ function isForTransport(kind: HttpKind, { method, status, hadSession }: Answer):
   return (status === 400 || status === 404) && method === 'POST' && !hadSession;
 }
 
-function refusal(answer: Answer): HttpFault {
+function refusal(answer: ResponseFacts): HttpError {
   const { method, status, type, text, retryAfterMs, hadSession, challenge } = answer;
   const again = retryAfterMs === undefined ? '' : ` and asks to wait ${Math.ceil(retryAfterMs / 1000)} s`;
   const said = type.includes('html') ? '' : excerpt(text);
-  return new HttpFault(`it answered ${status}${again}${said === '' ? '' : `: ${said}`}`, {
+  return new HttpError(`it answered ${status}${again}${said === '' ? '' : `: ${said}`}`, {
     code: 'http-status',
     status,
     wasSent: true,
@@ -196,11 +197,11 @@ function refusal(answer: Answer): HttpFault {
   });
 }
 
-function useless({ status, type, text, hadSession }: Answer, wanted: string): HttpFault {
+function unusableResponse({ status, type, text, hadSession }: ResponseFacts, wanted: string): HttpError {
   const what = text === '' || status === 202 || status === 204 ? 'nothing' : type || 'something untyped';
   const said = excerpt(text);
   const message = `it answered ${status} with ${what} instead of ${wanted}${said === '' ? '' : ` ("${said}")`}; check "url"`;
-  return new HttpFault(message, { code: 'bad-answer', status, wasSent: true, hadSession });
+  return new HttpError(message, { code: 'bad-answer', status, wasSent: true, hadSession });
 }
 /** Headers as the official transports read them. */
 type ReadHeaders = { get(name: string): string | null; has(name: string): boolean };
@@ -263,7 +264,7 @@ export type HttpWatch = {
   /** Takes credentials out of a text of the server that is no message of the protocol. */
   mask(text: string): string;
   /** A message was dropped; with the id of the request it answers, if that is known. */
-  onTooLong(id: number | string | undefined, fault: HttpFault): void;
+  onTooLong(id: number | string | undefined, error: HttpError): void;
   /** A stream of events is over, though nobody left it. */
   onStreamEnd?(method: string, failure?: unknown): void;
 };

@@ -1,14 +1,14 @@
 import type { Dispatcher } from 'undici';
 import { redactText } from '../../../base/text/redact.ts';
 import type { HttpServerEntry } from '../../../protocol/server-entry.ts';
-import type { ConnectWorld } from '../../connection/connect-context.ts';
+import type { ConnectContext } from '../../connection/connect-context.ts';
 import { HostError } from '../../errors/host-error.ts';
 import { maxFrameBytesOf } from '../oversized-message.ts';
 import { createFetch } from './fetch.ts';
 
 import type { HttpKind, HttpWatch } from './http-response.ts';
 import { proxyFor } from './proxy.ts';
-import { EntryHeaders, runHeadersHelper } from './request-headers.ts';
+import { RequestHeaders, runHeadersHelper } from './request-headers.ts';
 import { tlsOptions, VERIFIED } from './tls-options.ts';
 
 /** What an entry says of where a server is and who we are. */
@@ -28,14 +28,14 @@ export async function openHttp(
   kind: HttpKind,
   name: string,
   entry: HttpEntry,
-  world: ConnectWorld,
+  context: ConnectContext,
   watch: Omit<HttpWatch, 'limit' | 'mask'>,
 ): Promise<OpenHttp> {
   const url = urlOf(name, entry.url);
-  const headers = headersOf(name, entry, world);
-  const { pool, via } = await openPool(name, entry, world);
-  const mask = (text: string) => world.secrets?.maskCredentials(text) ?? text;
-  const limited = { ...watch, mask, limit: maxFrameBytesOf(entry, world) };
+  const headers = headersOf(name, entry, context);
+  const { pool, via } = await openPool(name, entry, context);
+  const mask = (text: string) => context.secrets?.maskCredentials(text) ?? text;
+  const limited = { ...watch, mask, limit: maxFrameBytesOf(entry, context) };
   const fetch = createFetch({ kind, pool, via, url, headers, watch: limited });
   return {
     fetch,
@@ -56,15 +56,15 @@ export function urlOf(name: string, text: string): URL {
 }
 
 /** The headers of an entry, its helper's among them. */
-export function headersOf(name: string, entry: HttpEntry, world: ConnectWorld): EntryHeaders {
+export function headersOf(name: string, entry: HttpEntry, context: ConnectContext): RequestHeaders {
   const { url, headers, headersHelper } = entry;
-  world.secrets?.addEntry({ headers: headers ?? {} });
+  context.secrets?.addEntry({ headers: headers ?? {} });
   checkHeaders(name, headers ?? {});
-  if (headersHelper === undefined) return new EntryHeaders(headers);
+  if (headersHelper === undefined) return new RequestHeaders(headers);
   const helped = { url, headersHelper };
-  return new EntryHeaders(headers, async (signal) => {
-    const own = await runHeadersHelper(name, helped, world, { signal });
-    world.secrets?.addEntry({ headers: own });
+  return new RequestHeaders(headers, async (signal) => {
+    const own = await runHeadersHelper(name, helped, context, { signal });
+    context.secrets?.addEntry({ headers: own });
     return own;
   });
 }
@@ -102,10 +102,10 @@ type HttpPool = { pool: Dispatcher; via: URL | undefined };
 async function openPool(
   name: string,
   entry: { url: string; tls?: Parameters<typeof tlsOptions>[1] },
-  world: ConnectWorld,
+  context: ConnectContext,
 ): Promise<HttpPool> {
   const connect = { ...(await tlsOptions(name, entry.tls)), timeout: CONNECT_MS };
-  const proxy = proxyFor(new URL(entry.url), world.env);
+  const proxy = proxyFor(new URL(entry.url), context.env);
   const { Agent, ProxyAgent } = await import('undici');
   if (proxy === undefined) return { pool: new Agent({ ...LIMITS, connect }), via: undefined };
   const via = checkProxy(name, proxy);
@@ -119,6 +119,6 @@ export function checkProxy(name: string, proxy: string): URL {
     const url = new URL(proxy);
     if (url.protocol === 'http:' || url.protocol === 'https:') return url;
   }
-  const fault = `the environment names the proxy "${redactText(proxy)}"; only http:// and https:// ones can be used`;
-  throw new HostError('bad-config', name, fault);
+  const error = `the environment names the proxy "${redactText(proxy)}"; only http:// and https:// ones can be used`;
+  throw new HostError('bad-config', name, error);
 }

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { HttpFault, networkFault, proxyFault } from './http-error.ts';
+import { HttpError, toNetworkError, toProxyError } from './http-error.ts';
 import { VERIFIED } from './tls-options.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -83,12 +83,12 @@ export async function openTunnel(
   });
   connecting.on('timeout', () => connecting.destroy(refused(`the proxy ${proxy.host} does not answer`)));
   connecting.on('error', (failure) => {
-    reject(proxyFault(networkFault(failure), proxy));
+    reject(toProxyError(toNetworkError(failure), proxy));
   });
   connecting.end();
   return promise;
 }
 
-function refused(message: string): HttpFault {
-  return new HttpFault(message, { code: 'proxy', wasSent: false });
+function refused(message: string): HttpError {
+  return new HttpError(message, { code: 'proxy', wasSent: false });
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs } from '../../../base/async/backoff.ts';
-import { HttpFault } from './http-error.ts';
+import { HttpError } from './http-error.ts';
 import { HttpResponse } from './http-response.ts';
 
 /**
@@ -8,10 +8,10 @@ import { HttpResponse } from './http-response.ts';
  * transport gives it up after some tries, or after the first, and would be deaf from then on. A stream that goes on with
  * one request's answer is left alone.
  */
-export function lastingFetch(
+export function reconnectingFetch(
   inner: typeof fetch,
-  onTrouble: (fault: unknown) => void,
-  pause?: LastingPause,
+  onError: (error: unknown) => void,
+  pause?: ReconnectDelay,
 ): typeof fetch {
   const openLasting = async (input: Parameters<typeof fetch>[0], init: RequestInit) => {
     const own = new Headers(init.headers);
@@ -24,26 +24,26 @@ export function lastingFetch(
       if (status === 405) return 'over';
       throw unopened(status);
     };
-    const lasting = { open, onTrouble, signal: init.signal ?? undefined, ...(pause && { pause }) };
+    const options = { open, onError, signal: init.signal ?? undefined, ...(pause && { pause }) };
     try {
       const response = await inner(input, init);
       const { status, body } = response;
       if (FOR_TRANSPORT.has(status)) return response;
       if (status !== 200 || body === null) throw unopened(status);
-      return new HttpResponse(response, lastingStream(body, lasting)) as unknown as Response;
-    } catch (fault) {
-      if (init.signal?.aborted) throw fault;
-      onTrouble(fault);
+      return new HttpResponse(response, reconnectingStream(body, options)) as unknown as Response;
+    } catch (error) {
+      if (init.signal?.aborted) throw error;
+      onError(error);
       const head = { status: 200, statusText: 'OK', url: String(input), headers: new Headers() };
-      return new HttpResponse(head, lastingStream(undefined, lasting)) as unknown as Response;
+      return new HttpResponse(head, reconnectingStream(undefined, options)) as unknown as Response;
     }
   };
   return (input, init) => (init?.method === 'GET' ? openLasting(input, init) : inner(input, init));
 }
 
-function unopened(status: number): HttpFault {
+function unopened(status: number): HttpError {
   const message = `it answered ${status} instead of opening its stream`;
-  return new HttpFault(message, { code: 'http-status', status, wasSent: true });
+  return new HttpError(message, { code: 'http-status', status, wasSent: true });
 }
 
 const LAST_EVENT = 'last-event-id';
@@ -53,17 +53,17 @@ const FOR_TRANSPORT: ReadonlySet<number> = new Set([401, 403, 404, 405, 501]);
 type Bytes = ReadableStream<Uint8Array>;
 
 /** What a stream that lasts needs of its surroundings. */
-export type Lasting = {
+export type ReconnectOptions = {
   /** Opens the next one, from after the event with that id; `over` is a server that has none any more. */
   open(lastEventId: string | undefined): Promise<Bytes | 'over'>;
   /** Hears why one broke or could not be opened. */
-  onTrouble(fault: unknown): void;
+  onError(error: unknown): void;
   signal: AbortSignal | undefined;
-  pause?: LastingPause;
+  pause?: ReconnectDelay;
 };
 
 /** A stream that lasted so long was a good one: the next is opened soon. */
-const GOOD_MS = 10_000;
+const STABLE_MS = 10_000;
 /** What was said meanwhile is lost, so whatever is listed has to be listed anew; no server says this. */
 const GAP = Buffer.from('data: {"jsonrpc":"2.0","method":"notifications/list_changed"}\n\n');
 
@@ -71,8 +71,8 @@ const GAP = Buffer.from('data: {"jsonrpc":"2.0","method":"notifications/list_cha
  * Streams of whole events as one that does not end: another is opened after each, for as long as it takes. Without a
  * first one, it is yet to open.
  */
-export function lastingStream(first: Bytes | undefined, lasting: Lasting): Bytes {
-  const { open, onTrouble, signal, pause = LASTING_PAUSE } = lasting;
+export function reconnectingStream(first: Bytes | undefined, options: ReconnectOptions): Bytes {
+  const { open, onError, signal, pause = RECONNECT_DELAY } = options;
   const left = new AbortController();
   const ended = signal ? AbortSignal.any([signal, left.signal]) : left.signal;
   let reader = first?.getReader();
@@ -82,18 +82,18 @@ export function lastingStream(first: Bytes | undefined, lasting: Lasting): Bytes
   let askedMs: number | undefined;
   const note = (event: Uint8Array) => {
     const text = Buffer.from(event).toString();
-    lastEventId = idAfter(text, lastEventId);
-    askedMs = retryOf(text) ?? askedMs;
+    lastEventId = lastEventIdAfter(text, lastEventId);
+    askedMs = retryFieldOf(text) ?? askedMs;
   };
   const reopen = async (): Promise<Bytes | 'over'> => {
     for (;;) {
-      await delay(pauseMs(askedMs, failures++, pause), undefined, { signal: ended, ref: false });
+      await delay(reconnectDelayMs(askedMs, failures++, pause), undefined, { signal: ended, ref: false });
       try {
         return await open(lastEventId);
-      } catch (fault) {
-        if (ended.aborted) throw fault;
-        if (mayBlameId(fault)) lastEventId = undefined;
-        onTrouble(fault);
+      } catch (error) {
+        if (ended.aborted) throw error;
+        if (mayBeCausedById(error)) lastEventId = undefined;
+        onError(error);
       }
     }
   };
@@ -104,11 +104,11 @@ export function lastingStream(first: Bytes | undefined, lasting: Lasting): Bytes
         note(value);
         return controller.enqueue(value);
       }
-    } catch (fault) {
-      if (ended.aborted) throw fault;
-      onTrouble(fault);
+    } catch (error) {
+      if (ended.aborted) throw error;
+      onError(error);
     }
-    if (performance.now() - openedAt > GOOD_MS) failures = 0;
+    if (performance.now() - openedAt > STABLE_MS) failures = 0;
     const next = await reopen();
     if (next === 'over') return controller.close();
     reader = next.getReader();
@@ -128,7 +128,7 @@ export function lastingStream(first: Bytes | undefined, lasting: Lasting): Bytes
 }
 
 /** The id to go on from after these events; undefined for one that no header can hold, as an older one would repeat events. */
-export function idAfter(events: string, before: string | undefined): string | undefined {
+export function lastEventIdAfter(events: string, before: string | undefined): string | undefined {
   const id = [...events.matchAll(ID)].at(-1)?.[1]?.trim();
   if (id === undefined) return before;
   return FITS_HEADER.test(id) ? id : undefined;
@@ -138,31 +138,31 @@ export function idAfter(events: string, before: string | undefined): string | un
  * Whether a stream may have stayed shut because of the id it was to go on from. A server that was not reached, or is not
  * ready, says nothing of it; some that cannot find an event answer 500.
  */
-export function mayBlameId(fault: unknown): boolean {
-  if (!(fault instanceof HttpFault)) return true;
-  return fault.wasSent && (fault.status ?? 0) <= 500;
+export function mayBeCausedById(error: unknown): boolean {
+  if (!(error instanceof HttpError)) return true;
+  return error.wasSent && (error.status ?? 0) <= 500;
 }
 
 const ID = /(?<=^|[\r\n])id: ?([^\r\n]*)/g;
 const FITS_HEADER = /^[\t\x20-\x7e\x80-\xff]+$/;
 /** The first pause before a stream is opened again, and what it grows to. */
-type LastingPause = { firstMs: number; longestMs: number };
+type ReconnectDelay = { firstMs: number; maxMs: number };
 
-export const LASTING_PAUSE: LastingPause = { firstMs: 1000, longestMs: 30_000 };
+export const RECONNECT_DELAY: ReconnectDelay = { firstMs: 1000, maxMs: 30_000 };
 
 /** The pause after so many failures; a server may ask for another first one, within what is good for both. */
-export function pauseMs(
+export function reconnectDelayMs(
   askedMs: number | undefined,
   failures: number,
-  { firstMs, longestMs }: LastingPause,
+  { firstMs, maxMs }: ReconnectDelay,
 ): number {
   // Twice nothing is nothing, and a timer for too long fires at once.
-  const first = Math.min(Math.max(askedMs ?? firstMs, firstMs), longestMs);
-  return backoffMs({ firstMs: first, maxMs: longestMs }, failures + 1);
+  const first = Math.min(Math.max(askedMs ?? firstMs, firstMs), maxMs);
+  return backoffMs({ firstMs: first, maxMs }, failures + 1);
 }
 
 /** The pause that the last of these events asks for. */
-export function retryOf(events: string): number | undefined {
+export function retryFieldOf(events: string): number | undefined {
   const retry = [...events.matchAll(RETRY)].at(-1)?.[1];
   return retry === undefined ? undefined : Number(retry);
 }

@@ -6,12 +6,12 @@ import { isEqualJson, isRecord } from '../../../base/json-value.ts';
 import { armKillOnDeath, killOnDeath } from '../../../base/process/kill-on-death.ts';
 import { ProcessGroup } from '../../../base/process/process-group.ts';
 import { redactText } from '../../../base/text/redact.ts';
-import type { ConnectWorld } from '../../connection/connect-context.ts';
+import type { ConnectContext } from '../../connection/connect-context.ts';
 import { HostError } from '../../errors/host-error.ts';
-import { leastEnvironment } from '../stdio/server-environment.ts';
+import { serverEnvironment } from '../stdio/server-environment.ts';
 
 /** The headers an entry asks for on each request; those of its helper, if it has one, are asked for once and kept. */
-export class EntryHeaders {
+export class RequestHeaders {
   readonly #fixed: Readonly<Record<string, string>>;
   readonly #help: ((signal: AbortSignal) => Promise<Record<string, string>>) | undefined;
   readonly #life = new AbortController();
@@ -80,25 +80,25 @@ type HelperLimits = { limitMs?: number; signal?: AbortSignal };
 export async function runHeadersHelper(
   name: string,
   { url, headersHelper }: { url: string; headersHelper: string },
-  world: ConnectWorld,
+  context: ConnectContext,
   { limitMs = LIMIT_MS, signal }: HelperLimits = {},
 ): Promise<Record<string, string>> {
-  const fail = (fault: string) => new HostError('bad-config', name, `its "headersHelper" ${fault}`);
+  const fail = (error: string) => new HostError('bad-config', name, `its "headersHelper" ${error}`);
   if (signal?.aborted) throw fail(STOPPED);
   const { child, end: endGroup } = startHelper(headersHelper, {
-    env: leastEnvironment(
-      world.env,
+    env: serverEnvironment(
+      context.env,
       { env: { TOOLPLANE_SERVER: name, TOOLPLANE_URL: url } },
       process.platform,
     ),
-    ...(world.cwd !== undefined && { cwd: world.cwd }),
+    ...(context.cwd !== undefined && { cwd: context.cwd }),
   });
   const { printed, lastLine, end } = await outputOf(child, limitMs, signal);
   await endGroup();
   if (end === 'stopped') throw fail(STOPPED);
   if (end === 'late') throw fail(`did not finish within ${limitMs} ms`);
   if (end === 'long') throw fail(`printed more than ${LIMIT_BYTES} bytes`);
-  const said = lastLine === '' ? '' : `; it said: ${world.secrets?.mask(lastLine) ?? redactText(lastLine)}`;
+  const said = lastLine === '' ? '' : `; it said: ${context.secrets?.mask(lastLine) ?? redactText(lastLine)}`;
   if (end !== 0) {
     throw fail(
       `${typeof end === 'number' ? `ended with exit code ${end}` : 'could not be run'}${said}; run it by hand`,

@@ -1,7 +1,7 @@
 import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcontextprotocol/client';
 import { within } from '../../../base/async/timers.ts';
 import { isRecord } from '../../../base/json-value.ts';
-import { HttpFault } from './http-error.ts';
+import { HttpError } from './http-error.ts';
 
 /** What belongs to the start of a transport. */
 type Start = {
@@ -15,20 +15,20 @@ type Start = {
  * A transport whose requests always come to an end: the official ones forget a request whose stream ends without its
  * answer. Here `send` lasts until the answer is there, and rejects with the reason when none can come.
  */
-export class WatchedTransport implements Transport {
+export class TrackedTransport implements Transport {
   onclose?: Transport['onclose'];
   onerror?: Transport['onerror'];
   onmessage?: Transport['onmessage'];
   readonly #inner: Transport;
   readonly #start: Start;
-  readonly #waiting = new Map<string, (fault?: unknown) => void>();
+  readonly #waiting = new Map<string, (error?: unknown) => void>();
   /** Requests that failed here, whose answer is still to be dropped. */
   readonly #failed = new Set<string>();
   /** Requests that are on their way to the server. */
   readonly #posting = new Set<Promise<void>>();
   /** Rejects when the connection is lost, never resolves: the official transports may wait for their start for ever. */
   readonly #lost = Promise.withResolvers<never>();
-  #lastFault: HttpFault | undefined;
+  #lastFault: HttpError | undefined;
   #isLeaving = false;
   #isLost = false;
   #isClosed = false;
@@ -60,7 +60,7 @@ export class WatchedTransport implements Transport {
     this.#inner.onerror = (failure) => {
       // What breaks because we leave is nobody's trouble.
       if (this.#isLeaving) return;
-      if (failure instanceof HttpFault) this.#lastFault = failure;
+      if (failure instanceof HttpError) this.#lastFault = failure;
       this.onerror?.(failure);
     };
     this.#inner.onclose = () => this.#end(this.#isLeaving ? undefined : this.#lastFault);
@@ -74,7 +74,7 @@ export class WatchedTransport implements Transport {
 
   async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
     if (this.#isClosed || this.#isLost) {
-      throw new HttpFault('the connection is closed', { code: 'stream-ended', wasSent: false });
+      throw new HttpError('the connection is closed', { code: 'stream-ended', wasSent: false });
     }
     if (!('method' in message && 'id' in message)) {
       const cancelled = cancelledId(message);
@@ -85,13 +85,13 @@ export class WatchedTransport implements Transport {
     const answered = Promise.withResolvers<void>();
     // It may be told before anybody waits for it.
     answered.promise.catch(() => {});
-    const settle = (fault?: unknown) => (fault === undefined ? answered.resolve() : answered.reject(fault));
+    const settle = (error?: unknown) => (error === undefined ? answered.resolve() : answered.reject(error));
     const leave = () => answered.resolve();
     this.#waiting.set(key, settle);
     options?.requestSignal?.addEventListener('abort', leave, { once: true });
     const onRequestStreamEnd = () => {
       options?.onRequestStreamEnd?.();
-      settle(new HttpFault('its stream ended before the answer came', ENDED));
+      settle(new HttpError('its stream ended before the answer came', ENDED));
     };
     try {
       const posted = this.#inner.send(message, { ...options, onRequestStreamEnd });
@@ -105,21 +105,21 @@ export class WatchedTransport implements Transport {
   }
 
   /** The answer to a request was of no use; without an id nobody knows whose it was. */
-  fail(id: number | string | undefined, fault: Error): void {
+  fail(id: number | string | undefined, error: Error): void {
     const settle = id === undefined ? undefined : this.#waiting.get(String(id));
     if (!settle) {
-      this.onerror?.(fault);
+      this.onerror?.(error);
       return;
     }
     this.#failed.add(String(id));
-    settle(fault);
+    settle(error);
   }
 
   /** The connection is over by the server's doing. What is on its way may still learn whether it got there. */
-  async lose(fault: HttpFault): Promise<void> {
+  async lose(error: HttpError): Promise<void> {
     this.#isLost = true;
-    this.#lost.reject(fault);
-    this.#inner.onerror?.(fault);
+    this.#lost.reject(error);
+    this.#inner.onerror?.(error);
     if (this.#posting.size > 0) {
       await within(POSTED_MS, Promise.allSettled(this.#posting), new AbortController().signal);
     }
@@ -139,13 +139,13 @@ export class WatchedTransport implements Transport {
     return false;
   }
 
-  #end(fault?: HttpFault): void {
+  #end(error?: HttpError): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     const told = [...this.#waiting.values()];
-    for (const settle of told) settle(fault);
+    for (const settle of told) settle(error);
     // Requests hear why before they hear that all is over.
-    if (fault && told.length > 0) setImmediate(() => this.onclose?.());
+    if (error && told.length > 0) setImmediate(() => this.onclose?.());
     else this.onclose?.();
   }
 }

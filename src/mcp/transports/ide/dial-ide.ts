@@ -1,5 +1,5 @@
 import type { IdeServerEntry } from '../../../protocol/server-entry.ts';
-import type { ConnectWorld, Dialed } from '../../connection/connect-context.ts';
+import type { ConnectContext, Dialed } from '../../connection/connect-context.ts';
 import { HostError } from '../../errors/host-error.ts';
 
 import { dialSse } from '../http/dial-http.ts';
@@ -11,13 +11,13 @@ import { chooseEditor, findEditors, lockDirectory } from './find-editor.ts';
 const TOKEN_HEADER = 'X-Claude-Code-Ide-Authorization';
 
 /** Reaches a running editor: the one its entry names by URL, else the one whose lock file says it has our directory open. */
-export async function dialIde(name: string, entry: IdeServerEntry, world: ConnectWorld): Promise<Dialed> {
+export async function dialIde(name: string, entry: IdeServerEntry, context: ConnectContext): Promise<Dialed> {
   const { url, authToken } =
-    entry.url === undefined ? await discover(name, entry, world) : named(name, entry);
+    entry.url === undefined ? await discover(name, entry, context) : named(name, entry);
   const { type, ideName, authToken: _, ...common } = entry;
   const headers = authToken === undefined ? {} : { [TOKEN_HEADER]: authToken };
-  const dialled = { ...common, url, headers };
-  return type === 'ws-ide' ? dialWs(name, dialled, world) : dialSse(name, dialled, world);
+  const dialed = { ...common, url, headers };
+  return type === 'ws-ide' ? dialWs(name, dialed, context) : dialSse(name, dialed, context);
 }
 
 type Place = { url: string; authToken: string | undefined };
@@ -30,17 +30,17 @@ function named(name: string, { url = '', authToken }: IdeServerEntry): Place {
   return { url, authToken };
 }
 
-async function discover(name: string, entry: IdeServerEntry, world: ConnectWorld): Promise<Place> {
-  const directory = lockDirectory(world.env);
+async function discover(name: string, entry: IdeServerEntry, context: ConnectContext): Promise<Place> {
+  const directory = lockDirectory(context.env);
   const { editors, notes } = directory ? await findEditors(directory) : { editors: [], notes: [] };
-  for (const note of notes) world.onNoise?.(name, note);
+  for (const note of notes) context.onUnexpectedOutput?.(name, note);
   const transport = entry.type === 'ws-ide' ? 'ws' : 'sse';
-  const cwd = world.cwd ?? process.cwd();
-  const port = Number(world.env.CLAUDE_CODE_SSE_PORT) || undefined;
+  const cwd = context.cwd ?? process.cwd();
+  const port = Number(context.env.CLAUDE_CODE_SSE_PORT) || undefined;
   const editor = chooseEditor(editors, { transport, cwd, port, ideName: entry.ideName });
   if (!editor) {
-    const fault = `no editor that runs has ${cwd} open; open it there, or give "url" and "authToken"`;
-    throw new HostError('unreachable', name, fault, { hasRun: 'no', isTerminal: true });
+    const error = `no editor that runs has ${cwd} open; open it there, or give "url" and "authToken"`;
+    throw new HostError('unreachable', name, error, { hasRun: 'no', isTerminal: true });
   }
   const url = transport === 'ws' ? `ws://127.0.0.1:${editor.port}` : `http://127.0.0.1:${editor.port}/sse`;
   return { url, authToken: entry.authToken ?? editor.authToken };

@@ -6,7 +6,7 @@ import { isRecord } from '../../../base/json-value.ts';
 /** The editors that run now, and notes on lock files that were not believed. */
 type FoundEditors = { editors: Editor[]; notes: string[] };
 
-const LONGEST_BYTES = 64 * 1024;
+const MAX_LOCK_FILE_BYTES = 64 * 1024;
 
 /** Where editors leave their lock files; undefined without a home. */
 export function lockDirectory(env: Readonly<Record<string, string | undefined>>): string | undefined {
@@ -36,7 +36,7 @@ async function trustedText(path: string): Promise<{ text: string } | string> {
   const self = process.getuid?.();
   if (self !== undefined && uid !== self && uid !== 0) return 'it belongs to somebody else';
   if (self !== undefined && (mode & 0o022) !== 0) return 'others may write it';
-  if (size > LONGEST_BYTES) return 'it is too long';
+  if (size > MAX_LOCK_FILE_BYTES) return 'it is too long';
   return { text: await file.readFile('utf8') };
 }
 
@@ -49,7 +49,7 @@ function isAlive(pid: number): boolean {
 }
 
 /** What decides between editors. */
-export type EditorWish = {
+export type EditorCriteria = {
   transport: Editor['transport'];
   cwd: string;
   /** The port an editor gave to the terminal we were started in. */
@@ -61,12 +61,15 @@ export type EditorWish = {
  * The editor that has the working directory open: the one of the terminal we run in before all others, then the one
  * whose folder is nearest.
  */
-export function chooseEditor(editors: readonly Editor[], wish: EditorWish): Editor | undefined {
+export function chooseEditor(editors: readonly Editor[], criteria: EditorCriteria): Editor | undefined {
   const fitting = editors
-    .filter(({ transport, ideName }) => transport === wish.transport && (wish.ideName ?? ideName) === ideName)
-    .map((editor) => ({ editor, depth: depthOf(editor.workspaceFolders, wish.cwd) }))
+    .filter(
+      ({ transport, ideName }) =>
+        transport === criteria.transport && (criteria.ideName ?? ideName) === ideName,
+    )
+    .map((editor) => ({ editor, depth: depthOf(editor.workspaceFolders, criteria.cwd) }))
     .filter(({ depth }) => depth > 0);
-  const own = fitting.find(({ editor }) => editor.port === wish.port);
+  const own = fitting.find(({ editor }) => editor.port === criteria.port);
   const nearest = fitting.toSorted((a, b) => b.depth - a.depth || b.editor.port - a.editor.port)[0];
   return (own ?? nearest)?.editor;
 }

@@ -3,17 +3,21 @@ import type { RpcMessage } from '../../../protocol/json-rpc.ts';
 import { messageOf } from '../../../protocol/sdk-error.ts';
 import { openSession, type SdkServerEntry as ProgramEntry } from '../../../tool-server/sdk-server.ts';
 import type { McpSession } from '../../../tool-server/session.ts';
-import type { ConnectWorld, Dialed, SdkServerEntry } from '../../connection/connect-context.ts';
+import type { ConnectContext, Dialed, SdkServerEntry } from '../../connection/connect-context.ts';
 import { HostError } from '../../errors/host-error.ts';
 import { ChannelTransport, replayed } from './channel-transport.ts';
 
 /** Reaches a server of this process directly, or one of the program at the far end of the control channel. */
-export async function dialSdk(name: string, entry: SdkServerEntry, world: ConnectWorld): Promise<Dialed> {
+export async function dialInProcess(
+  name: string,
+  entry: SdkServerEntry,
+  context: ConnectContext,
+): Promise<Dialed> {
   if (entry.instance !== undefined) return direct(name, entry);
-  if (!world.openPort) {
+  if (!context.openPort) {
     throw new HostError('bad-config', name, 'it is an in-process server, but no program is connected');
   }
-  const port = world.openPort(name);
+  const port = context.openPort(name);
   const transport = new ChannelTransport(entry.manifest ? replayed(port, entry.manifest) : port);
   return { transport, close: () => transport.close(), stderr: () => [] };
 }

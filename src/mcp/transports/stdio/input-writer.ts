@@ -22,7 +22,7 @@ export class InputWriter {
 
   constructor(stream: Writable) {
     this.#stream = stream;
-    stream.on('error', (error) => this.#fail(faultOfInput(error)));
+    stream.on('error', (error) => this.#fail(inputError(error)));
     stream.on('close', () => this.#fail(notConnected()));
     stream.on('drain', () => {
       this.#room?.resolve();
@@ -84,9 +84,9 @@ export class InputWriter {
     this.#isStalled = false;
   }
 
-  #fail(fault: Error): void {
+  #fail(error: Error): void {
     this.#endWatch();
-    this.#fault ??= fault;
+    this.#fault ??= error;
     this.#room?.reject(this.#fault);
     this.#room = undefined;
   }
@@ -107,7 +107,7 @@ function handled(promise: Promise<void>): Promise<void> {
   return promise;
 }
 /** Why a message could not be written; `code` is the system's where it has one. */
-export function faultOfInput(failure: unknown): Error {
+export function inputError(failure: unknown): Error {
   const { code } = failure as NodeJS.ErrnoException;
   if (code === undefined || code.startsWith('ERR_STREAM')) return notConnected();
   const text = `the server does not read its input any more (${code})`;

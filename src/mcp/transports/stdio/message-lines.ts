@@ -1,7 +1,7 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { INVALID_REQUEST, type RpcFailure, rpcFailure } from '../../../protocol/json-rpc.ts';
-import { sayValue, tidyMessage } from '../../connection/normalize-message.ts';
-import { MessageScanner, sayTooLarge, tooLarge } from '../oversized-message.ts';
+import { formatValue, normalizeMessage } from '../../connection/normalize-message.ts';
+import { formatTooLarge, MessageScanner, tooLarge } from '../oversized-message.ts';
 import { ByteLines } from './byte-lines.ts';
 
 type MessageLinesOptions = {
@@ -11,7 +11,7 @@ type MessageLinesOptions = {
   /** A request of the server's that we cannot read wants this answer. */
   onReply(reply: RpcFailure): void;
   /** `fault`: `what` describes what is wrong with a message; without it `what` is the output that is no message. */
-  onNoise(what: string, kind?: 'fault'): void;
+  onUnexpectedOutput(what: string, kind?: 'fault'): void;
 };
 
 /**
@@ -19,7 +19,7 @@ type MessageLinesOptions = {
  * fails its own request, and no other.
  */
 export function messageLines(options: MessageLinesOptions): ByteLines {
-  const { maxBytes, onMessage, onReply, onNoise } = options;
+  const { maxBytes, onMessage, onReply, onUnexpectedOutput } = options;
   let scanner: MessageScanner | undefined;
   return new ByteLines({
     maxBytes,
@@ -28,7 +28,7 @@ export function messageLines(options: MessageLinesOptions): ByteLines {
         readMessages(text, options);
       } catch {
         // The lines after it are others' answers.
-        onNoise(text);
+        onUnexpectedOutput(text);
       }
     },
     onLongPiece(bytes) {
@@ -45,7 +45,7 @@ export function messageLines(options: MessageLinesOptions): ByteLines {
           onReply(rpcFailure(id, INVALID_REQUEST, `The request is longer than ${maxBytes} bytes`));
         }
       }
-      if (answers.length === 0) onNoise(sayTooLarge(bytes, maxBytes), 'fault');
+      if (answers.length === 0) onUnexpectedOutput(formatTooLarge(bytes, maxBytes), 'fault');
     },
   });
 }
@@ -54,7 +54,7 @@ export function messageLines(options: MessageLinesOptions): ByteLines {
 type MessageReader = {
   onMessage(message: JSONRPCMessage): void;
   /** Part or all of the line is no message. */
-  onNoise(text: string): void;
+  onUnexpectedOutput(text: string): void;
 };
 
 const BYTE_ORDER_MARK = 0xfeff;
@@ -68,13 +68,13 @@ export function readMessages(line: string, reader: MessageReader): void {
   const text = line.charCodeAt(0) === BYTE_ORDER_MARK ? line.slice(1) : line;
   const value = parse(text);
   if (value === undefined) {
-    if (text.trim() !== '') reader.onNoise(text);
+    if (text.trim() !== '') reader.onUnexpectedOutput(text);
     return;
   }
   for (const member of Array.isArray(value) ? value : [value]) {
-    const message = tidyMessage(member);
+    const message = normalizeMessage(member);
     if (message) reader.onMessage(message);
-    else reader.onNoise(Array.isArray(value) ? sayValue(member) : text);
+    else reader.onUnexpectedOutput(Array.isArray(value) ? formatValue(member) : text);
   }
 }
 

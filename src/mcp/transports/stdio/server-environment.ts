@@ -13,7 +13,7 @@ type OwnVariables = {
  * What a server process gets of the host's environment: what programs need to run and to reach the network, the variables
  * that `inheritEnv` of its entry names, and `env` of its entry.
  */
-export function leastEnvironment(
+export function serverEnvironment(
   base: Environment,
   { env: own = {}, inheritEnv = [] }: OwnVariables = {},
   platform: NodeJS.Platform = 'linux',

@@ -5,7 +5,7 @@ import { LineRing } from '../../../base/text/lines.ts';
 import { messageOf } from '../../../protocol/sdk-error.ts';
 import type { Secrets } from '../../connection/secrets.ts';
 import { ByteLines } from './byte-lines.ts';
-import { faultOfInput, InputWriter, notConnected } from './input-writer.ts';
+import { InputWriter, inputError, notConnected } from './input-writer.ts';
 import { messageLines } from './message-lines.ts';
 import {
   type Command,
@@ -26,7 +26,7 @@ type StdioTransportOptions = {
   readonly secrets: Pick<Secrets, 'mask'>;
   onStderr(line: string): void;
   /** `fault`: `what` describes what is wrong with a message; without it `what` is the output that is no message. */
-  onNoise(what: string, kind?: 'fault'): void;
+  onUnexpectedOutput(what: string, kind?: 'fault'): void;
 };
 
 /**
@@ -106,7 +106,7 @@ export class StdioTransport implements Transport {
       maxBytes: this.#options.maxFrameBytes,
       onMessage: (message) => this.#deliver(message),
       onReply: (reply) => void this.send(reply as JSONRPCMessage).catch(() => {}),
-      onNoise: this.#options.onNoise,
+      onUnexpectedOutput: this.#options.onUnexpectedOutput,
     });
     child.stdout.on('data', (chunk: Buffer) => {
       try {
@@ -126,7 +126,7 @@ export class StdioTransport implements Transport {
     child.stderr.on('data', (chunk: Buffer) => this.#stderr.write(chunk));
     child.stdin.on('error', (error) => {
       // While it ends nobody wonders that it does not listen.
-      if (this.#ending === undefined) this.onerror?.(faultOfInput(error));
+      if (this.#ending === undefined) this.onerror?.(inputError(error));
       lost();
     });
     for (const stream of [child.stdout, child.stderr]) stream.on('error', lost);
@@ -136,7 +136,7 @@ export class StdioTransport implements Transport {
 
   /** Whatever a server writes, this process goes on. */
   #misread(thrown: unknown): void {
-    this.#options.onNoise(`it wrote something that cannot be read: ${messageOf(thrown)}`, 'fault');
+    this.#options.onUnexpectedOutput(`it wrote something that cannot be read: ${messageOf(thrown)}`, 'fault');
   }
 
   #deliver(message: JSONRPCMessage): void {

@@ -97,8 +97,8 @@ export function windowsCommand(
   }
   // What npm links hands its arguments to the next command line, where they are read once more.
   const readings = /node_modules[\\/]\.bin[\\/][^\\/]+\.cmd$/i.test(found) ? 2 : 1;
-  const words = args.map((arg) => escapeMeta(quote(arg), readings));
-  const line = [escapeMeta(`"${win32.normalize(found)}"`, 1), ...words].join(' ');
+  const quoted = args.map((arg) => escapeMeta(quote(arg), readings));
+  const line = [escapeMeta(`"${win32.normalize(found)}"`, 1), ...quoted].join(' ');
   const shell = variable(around.env, 'COMSPEC') ?? 'cmd.exe';
   return { file: shell, args: ['/d', '/s', '/c', `"${line}"`], isVerbatim: true };
 }

@@ -1,16 +1,16 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { WsServerEntry } from '../../../protocol/server-entry.ts';
-import type { ConnectWorld, Dialed } from '../../connection/connect-context.ts';
+import type { ConnectContext, Dialed } from '../../connection/connect-context.ts';
 
 import { CONNECT_MS, checkProxy, headersOf, urlOf } from '../http/open-http.ts';
 
 import { openTunnel, proxyFor } from '../http/proxy.ts';
 import { type TlsOptions, tlsOptions } from '../http/tls-options.ts';
-import { WatchedTransport } from '../http/tracked-transport.ts';
+import { TrackedTransport } from '../http/tracked-transport.ts';
 
 import { maxFrameBytesOf } from '../oversized-message.ts';
-import { mostTaken, WsTransport } from './ws-transport.ts';
+import { maxPayloadOf, WsTransport } from './ws-transport.ts';
 
 const HEARTBEAT_MS = 15_000;
 
@@ -21,19 +21,19 @@ const HEARTBEAT_MS = 15_000;
 export async function dialWs(
   name: string,
   entry: Omit<WsServerEntry, 'type'>,
-  world: ConnectWorld,
+  context: ConnectContext,
   heartbeatMs = HEARTBEAT_MS,
 ): Promise<Dialed> {
   const url = urlOf(name, entry.url);
-  const headers = headersOf(name, entry, world);
-  const mask = (text: string) => world.secrets?.maskCredentials(text) ?? text;
-  const limits = { heartbeatMs, limit: maxFrameBytesOf(entry, world), mask };
-  const open = await opener(name, url, entry, world);
+  const headers = headersOf(name, entry, context);
+  const mask = (text: string) => context.secrets?.maskCredentials(text) ?? text;
+  const limits = { heartbeatMs, limit: maxFrameBytesOf(entry, context), mask };
+  const open = await opener(name, url, entry, context);
   let sent: Readonly<Record<string, string>> = {};
   const inner = new WsTransport(
     async () => {
       sent = await headers.get();
-      return open(sent, mostTaken(limits.limit));
+      return open(sent, maxPayloadOf(limits.limit));
     },
     limits,
     async () => (await headers.renew(sent)) !== undefined,
@@ -49,9 +49,9 @@ export async function dialWs(
 }
 
 /** How a socket to the server is begun, through the proxy the environment names for it. */
-async function opener(name: string, url: URL, entry: Pick<WsServerEntry, 'tls'>, world: ConnectWorld) {
+async function opener(name: string, url: URL, entry: Pick<WsServerEntry, 'tls'>, context: ConnectContext) {
   const tls = await tlsOptions(name, entry.tls);
-  const proxy = proxyFor(url, world.env);
+  const proxy = proxyFor(url, context.env);
   const via = proxy === undefined ? undefined : checkProxy(name, proxy);
   const { WebSocket } = await import('ws');
   return async (headers: Readonly<Record<string, string>>, maxPayload: number): Promise<WebSocket> => {
@@ -77,7 +77,7 @@ async function tunnelled(via: URL, { protocol, hostname, port }: URL, tls: TlsOp
 }
 
 /** The official client knows by these that it may ask for the era in place, and that silence is an answer. */
-class WatchedSocket extends WatchedTransport {
+class WatchedSocket extends TrackedTransport {
   get pid(): null {
     return null;
   }

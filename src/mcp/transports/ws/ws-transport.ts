@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { RawData, WebSocket } from 'ws';
 import { redactText } from '../../../base/text/redact.ts';
-import { tidyLoose } from '../../connection/normalize-message.ts';
-import { excerpt, HttpFault, networkFault } from '../http/http-error.ts';
-import { readLongMessage, sayTooLarge, tooLarge } from '../oversized-message.ts';
+import { normalizeLooseMessage } from '../../connection/normalize-message.ts';
+import { excerpt, HttpError, toNetworkError } from '../http/http-error.ts';
+import { formatTooLarge, readLongMessage, tooLarge } from '../oversized-message.ts';
 
 /** Limits of one socket. */
 export type WsLimits = {
@@ -20,8 +20,8 @@ export type WsLimits = {
  * What a socket takes, in bytes: it ends at once of more, so it takes some more than is wanted, and one message that is
  * too long costs its own call alone.
  */
-export function mostTaken(limit: number): number {
-  return Math.max(4 * limit, LEAST_TAKEN);
+export function maxPayloadOf(limit: number): number {
+  return Math.max(4 * limit, MIN_PAYLOAD_BYTES);
 }
 
 /** One message a frame over a WebSocket. A socket that is half open is noticed and ended. */
@@ -37,7 +37,7 @@ export class WsTransport implements Transport {
   #missed = 0;
   #isClosed = false;
   /** Why the connection was lost, if it was. */
-  #fault: HttpFault | undefined;
+  #fault: HttpError | undefined;
 
   /** `open` gives a socket that is still connecting, or rejects; `renew` is asked whether to try again after a refusal. */
   constructor(open: () => Promise<WebSocket>, limits: WsLimits, renew = async () => false) {
@@ -50,7 +50,7 @@ export class WsTransport implements Transport {
     try {
       await this.#connect();
     } catch (failure) {
-      const isRefused = failure instanceof HttpFault && failure.status === 401;
+      const isRefused = failure instanceof HttpError && failure.status === 401;
       if (!isRefused || this.#isClosed || !(await this.#renew())) throw failure;
       await this.#connect();
     }
@@ -69,18 +69,18 @@ export class WsTransport implements Transport {
     socket.on('message', (data) => this.#receive(data));
     socket.on('pong', () => this.#hear());
     socket.on('unexpected-response', (request, response) => {
-      void refusalOf(response).then((fault) => {
+      void refusalOf(response).then((error) => {
         request.destroy();
-        opened.reject(fault);
+        opened.reject(error);
         socket.terminate();
       });
     });
     socket.on('error', (failure) => {
       if (isOpen) this.onerror?.(this.#faultOf(failure));
-      else opened.reject(unopened(failure));
+      else opened.reject(handshakeError(failure));
     });
     socket.on('close', (code, reason) => {
-      opened.reject(closedFault('the socket was closed'));
+      opened.reject(closedError('the socket was closed'));
       if (isOpen) this.#end(code, reason.toString());
     });
     if (this.#isClosed) socket.terminate();
@@ -90,9 +90,9 @@ export class WsTransport implements Transport {
 
   send(message: JSONRPCMessage): Promise<void> {
     const socket = this.#socket;
-    if (!socket || this.#isClosed) return Promise.reject(unsent());
+    if (!socket || this.#isClosed) return Promise.reject(notSentError());
     return new Promise((resolve, reject) => {
-      const refuse = (failure: Error) => reject(this.#fault ?? networkFault(failure));
+      const refuse = (failure: Error) => reject(this.#fault ?? toNetworkError(failure));
       socket.send(JSON.stringify(message), (failure) => {
         if (!failure) return resolve();
         // A server that is closing the socket says why when the socket is closed.
@@ -109,7 +109,7 @@ export class WsTransport implements Transport {
     const socket = this.#socket;
     if (socket && socket.readyState !== socket.CLOSED) {
       const closed = new Promise((resolve) => socket.once('close', resolve));
-      const timer = setTimeout(() => socket.terminate(), FAREWELL_MS);
+      const timer = setTimeout(() => socket.terminate(), CLOSE_TIMEOUT_MS);
       socket.close(1000);
       await closed;
       clearTimeout(timer);
@@ -132,7 +132,7 @@ export class WsTransport implements Transport {
       return;
     }
     for (const member of Array.isArray(value) ? value : [value]) {
-      const message = tidyLoose(member);
+      const message = normalizeLooseMessage(member);
       if (message) this.onmessage?.(message);
       else this.onerror?.(new Error('It sent a frame that is no JSON-RPC message'));
     }
@@ -144,7 +144,7 @@ export class WsTransport implements Transport {
     const { answered, refusals } = readLongMessage(bytes, limit);
     for (const id of answered) this.onmessage?.(tooLarge(id, bytes.length, limit));
     for (const refusal of refusals) void this.send(refusal).catch(() => {});
-    if (answered.length === 0) this.onerror?.(new Error(sayTooLarge(bytes.length, limit)));
+    if (answered.length === 0) this.onerror?.(new Error(formatTooLarge(bytes.length, limit)));
   }
 
   #hear(): void {
@@ -152,46 +152,46 @@ export class WsTransport implements Transport {
   }
 
   #beat(socket: WebSocket): void {
-    if (this.#missed++ < MOST_MISSED) {
+    if (this.#missed++ < MAX_MISSED_PONGS) {
       socket.ping();
       return;
     }
-    this.#lose(closedFault('it gave no sign of life'));
+    this.#lose(closedError('it gave no sign of life'));
     socket.terminate();
   }
 
   #end(code: number, reason: string): void {
     const masked = this.#limits.mask?.(reason) ?? reason;
     const why = masked === '' ? '' : `: ${redactText(masked)}`;
-    this.#lose(closedFault(`it closed the socket with code ${code}${why}`));
+    this.#lose(closedError(`it closed the socket with code ${code}${why}`));
   }
 
   /** The first reason stands. */
-  #lose(fault: HttpFault): void {
+  #lose(error: HttpError): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#fault = fault;
+    this.#fault = error;
     clearInterval(this.#heartbeat);
-    this.onerror?.(fault);
+    this.onerror?.(error);
     this.onclose?.();
   }
 
   #faultOf(failure: Error): Error {
     const { code } = failure as NodeJS.ErrnoException;
     if (code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH')
-      this.#lose(closedFault(sayMuchTooLong(this.#limits.limit)));
-    const fault = networkFault(failure);
-    return fault instanceof Error ? fault : failure;
+      this.#lose(closedError(formatPayloadTooLarge(this.#limits.limit)));
+    const error = toNetworkError(failure);
+    return error instanceof Error ? error : failure;
   }
 }
 
-const FAREWELL_MS = 1000;
-const LEAST_TAKEN = 16 * 1024 * 1024;
+const CLOSE_TIMEOUT_MS = 1000;
+const MIN_PAYLOAD_BYTES = 16 * 1024 * 1024;
 /** The host asks by itself whether an idle server lives; here only one that works for minutes and never was there is found out. */
-const MOST_MISSED = 20;
+const MAX_MISSED_PONGS = 20;
 
 /** Why a server did not open a WebSocket: its status, and the beginning of the body if it comes soon. */
-async function refusalOf(response: IncomingMessage): Promise<HttpFault> {
+async function refusalOf(response: IncomingMessage): Promise<HttpError> {
   const { statusCode: status = 0, headers } = response;
   const timer = setTimeout(() => response.destroy(), REASON_MS);
   let reason = '';
@@ -205,7 +205,7 @@ async function refusalOf(response: IncomingMessage): Promise<HttpFault> {
   }
   clearTimeout(timer);
   const challenge = headers['www-authenticate'];
-  return new HttpFault(`it answered ${status} instead of opening a WebSocket`, {
+  return new HttpError(`it answered ${status} instead of opening a WebSocket`, {
     code: 'http-status',
     status,
     wasSent: true,
@@ -217,23 +217,23 @@ async function refusalOf(response: IncomingMessage): Promise<HttpFault> {
 const REASON_MS = 1000;
 const REASON_LENGTH = 5000;
 
-function unsent(): HttpFault {
-  return new HttpFault('the socket is closed', { code: 'stream-ended', wasSent: false });
+function notSentError(): HttpError {
+  return new HttpError('the socket is closed', { code: 'stream-ended', wasSent: false });
 }
 
-function closedFault(message: string): HttpFault {
-  return new HttpFault(message, { code: 'stream-ended', wasSent: true });
+function closedError(message: string): HttpError {
+  return new HttpError(message, { code: 'stream-ended', wasSent: true });
 }
 
 /** A failure before the handshake was done has a code of the system, or is one of the handshake. */
-function unopened(failure: Error): unknown {
-  const fault = networkFault(failure);
-  if (fault instanceof HttpFault) return fault;
-  return new HttpFault(failure.message, { code: 'ws-handshake', wasSent: false, cause: failure });
+function handshakeError(failure: Error): unknown {
+  const error = toNetworkError(failure);
+  if (error instanceof HttpError) return error;
+  return new HttpError(failure.message, { code: 'ws-handshake', wasSent: false, cause: failure });
 }
 
-function sayMuchTooLong(limit: number): string {
-  const size = `more than ${mostTaken(limit)} bytes`;
+function formatPayloadTooLarge(limit: number): string {
+  const size = `more than ${maxPayloadOf(limit)} bytes`;
   return `it sent a message of ${size}, which ends the connection; raise "maxFrameBytes" of its entry or have the tool return less`;
 }
 

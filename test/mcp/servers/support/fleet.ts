@@ -1,8 +1,8 @@
 import type { ServerCapabilities } from '@modelcontextprotocol/client';
 import type { connect } from '../../../../src/mcp/connection/connect.ts';
-import type { ConnectWorld, ServerEntry } from '../../../../src/mcp/connection/connect-context.ts';
+import type { ConnectContext, ServerEntry } from '../../../../src/mcp/connection/connect-context.ts';
 import type { Connection, ListKind } from '../../../../src/mcp/connection/connection.ts';
-import { Signal } from '../../../../src/mcp/connection/notifications.ts';
+import { Listeners } from '../../../../src/mcp/connection/notifications.ts';
 import {
   HostError,
   type HostErrorCode,
@@ -25,10 +25,10 @@ export class FakeConnection implements Connection {
   readonly era = 'legacy';
   readonly protocolVersion = '2025-11-25';
   readonly name: string;
-  readonly trouble = new Signal();
-  readonly changed = new Signal<[kind: ListKind]>();
-  readonly ended = new Signal();
-  readonly onTrouble = this.trouble.on;
+  readonly trouble = new Listeners();
+  readonly changed = new Listeners<[kind: ListKind]>();
+  readonly ended = new Listeners();
+  readonly onTransportError = this.trouble.on;
   readonly onListChanged = this.changed.on;
   readonly onClose = this.ended.on;
   tools: unknown[] = [{ name: 'echo', inputSchema: { type: 'object' } }];
@@ -60,11 +60,11 @@ export class FakeConnection implements Connection {
   /** When it last said anything. */
   spokeAt = 0;
 
-  heardAt(): number {
+  lastMessageAt(): number {
     return this.spokeAt;
   }
 
-  isBusy(): boolean {
+  hasPendingCall(): boolean {
     return this.atWork;
   }
 
@@ -84,7 +84,7 @@ export class FakeConnection implements Connection {
     return {};
   }
 
-  async ask(method: string): Promise<unknown> {
+  async request(method: string): Promise<unknown> {
     if (method !== 'prompts/list') return {};
     this.promptLists++;
     return { prompts: this.prompts, ...this.extra };
@@ -120,7 +120,7 @@ export class Fleet {
   readonly #replies = new Map<string, Reply>();
   readonly #since = this.clock.now();
 
-  constructor(options: ServersOptions = {}, world: Partial<ConnectWorld> = {}) {
+  constructor(options: ServersOptions = {}, world: Partial<ConnectContext> = {}) {
     this.servers = new Servers(testWorld(world), {
       clock: this.clock,
       random: () => 0.5,

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { EventCap, tidyEvent } from '../../../../src/mcp/transports/http/event-stream.ts';
+import { EventSizeLimiter, normalizeEvent } from '../../../../src/mcp/transports/http/event-stream.ts';
 
 describe('event cap', () => {
   /** Feeds a text cut at every multiple of `step`. */
   function run(text: string, limit: number, step = text.length || 1) {
     const dropped: unknown[] = [];
-    const cap = new EventCap(limit, (id) => dropped.push(id));
+    const cap = new EventSizeLimiter(limit, (id) => dropped.push(id));
     const bytes = Buffer.from(text);
     const passed: Uint8Array[] = [];
     for (let at = 0; at < bytes.length; at += step) {
@@ -41,7 +41,7 @@ describe('event cap', () => {
   });
 
   test('a line without end is not kept', () => {
-    const cap = new EventCap(1000, () => {});
+    const cap = new EventSizeLimiter(1000, () => {});
     for (let at = 0; at < 1000; at++) expect(cap.feed(Buffer.alloc(1000, 'x'))).toEqual([]);
     expect(cap.flush()).toEqual([]);
   });
@@ -68,7 +68,7 @@ describe('event cap', () => {
 });
 
 describe('tidy event', () => {
-  const tidied = (event: string) => Buffer.from(tidyEvent(Buffer.from(event))).toString();
+  const tidied = (event: string) => Buffer.from(normalizeEvent(Buffer.from(event))).toString();
   const right = '{"jsonrpc":"2.0","id":1,"result":{}}';
 
   test.each([
@@ -83,7 +83,7 @@ describe('tidy event', () => {
     'data: []\n\n',
   ])('%j stays what it is', (event) => {
     const bytes = Buffer.from(event);
-    expect(tidyEvent(bytes)).toBe(bytes);
+    expect(normalizeEvent(bytes)).toBe(bytes);
   });
 
   test.each([
@@ -105,7 +105,7 @@ describe('tidy event', () => {
 
   test('whatever comes, it does not throw', () => {
     fc.assert(
-      fc.property(fc.uint8Array(), fc.string(), (bytes, text) => void [tidyEvent(bytes), tidied(text)]),
+      fc.property(fc.uint8Array(), fc.string(), (bytes, text) => void [normalizeEvent(bytes), tidied(text)]),
     );
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { excerpt, HttpFault, networkFault } from '../../../../src/mcp/transports/http/http-error.ts';
+import { excerpt, HttpError, toNetworkError } from '../../../../src/mcp/transports/http/http-error.ts';
 
 const failed = (code: string, message = 'no', more: object = {}) =>
   Object.assign(new Error(message), { code, ...more });
@@ -14,7 +14,7 @@ test.each([
   ['UND_ERR_SOCKET', true],
   ['EPIPE', true],
 ])('after %s the request was sent: %s', (code, wasSent) => {
-  expect(networkFault(failed(code))).toMatchObject({ name: 'HttpFault', code, wasSent, hadSession: false });
+  expect(toNetworkError(failed(code))).toMatchObject({ name: 'HttpFault', code, wasSent, hadSession: false });
 });
 
 test.each([
@@ -30,19 +30,19 @@ test.each([
   ['UND_ERR_DESTROYED', undefined, true],
 ])('after %s of %s the request may have been sent: %s', (code, syscall, wasSent) => {
   const more = syscall === undefined ? {} : { syscall };
-  expect(networkFault(failed(code, 'no', more))).toMatchObject({ code, wasSent });
+  expect(toNetworkError(failed(code, 'no', more))).toMatchObject({ code, wasSent });
   const several = Object.assign(new AggregateError([failed(code, 'no', more)]), { code });
-  expect(networkFault(several)).toMatchObject({ code, wasSent });
+  expect(toNetworkError(several)).toMatchObject({ code, wasSent });
 });
 
 test('what has no code of the system, and a fault that is one already, stay what they are', () => {
   const plain = new TypeError('x');
-  const fault = new HttpFault('y', { code: 'too-large', wasSent: true });
-  expect([networkFault(plain), networkFault(fault)]).toEqual([plain, fault]);
+  const fault = new HttpError('y', { code: 'too-large', wasSent: true });
+  expect([toNetworkError(plain), toNetworkError(fault)]).toEqual([plain, fault]);
 });
 
 test('a message names the code and no secret', () => {
-  const { message } = networkFault(failed('ECONNRESET', 'bad Bearer abcdef123456')) as Error;
+  const { message } = toNetworkError(failed('ECONNRESET', 'bad Bearer abcdef123456')) as Error;
   expect(message).toBe('bad Bearer [redacted] (ECONNRESET)');
 });
 

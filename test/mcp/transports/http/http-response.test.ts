@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  type Answer,
-  judgeAnswer,
+  checkResponse,
+  parseJsonResponse,
   quickRequestIdOf,
-  readJsonAnswer,
+  type ResponseFacts,
   requestIdOf,
   retryAfterMs,
 } from '../../../../src/mcp/transports/http/http-response.ts';
@@ -246,7 +246,7 @@ describe('answers', () => {
 describe('judge answer', () => {
   const NO_ANSWER = 'its answer is neither a result nor an error';
 
-  const ok: Answer = {
+  const ok: ResponseFacts = {
     method: 'POST',
     wantsAnswer: true,
     hadSession: false,
@@ -255,7 +255,7 @@ describe('judge answer', () => {
     text: '{}',
   };
 
-  test.each<['streamable' | 'sse', Partial<Answer>]>([
+  test.each<['streamable' | 'sse', Partial<ResponseFacts>]>([
     ['streamable', {}],
     ['streamable', { type: 'text/event-stream', text: '' }],
     ['streamable', { status: 202, type: '', text: '', wantsAnswer: false }],
@@ -270,10 +270,10 @@ describe('judge answer', () => {
     ['streamable', { status: 500, method: 'DELETE' }],
     ['sse', { status: 202, type: '', text: 'Accepted' }],
   ])('%s %j is for the transport', (kind, more) => {
-    expect(judgeAnswer(kind, { ...ok, ...more })).toBeUndefined();
+    expect(checkResponse(kind, { ...ok, ...more })).toBeUndefined();
   });
 
-  test.each<['streamable' | 'sse', Partial<Answer>, object]>([
+  test.each<['streamable' | 'sse', Partial<ResponseFacts>, object]>([
     ['streamable', { status: 404, hadSession: true }, { code: 'http-status', status: 404, hadSession: true }],
     [
       'streamable',
@@ -324,7 +324,7 @@ describe('judge answer', () => {
     ['sse', { method: 'GET' }, { code: 'bad-answer' }],
     ['sse', { status: 500 }, { code: 'http-status', status: 500 }],
   ])('%s %j fails the request', (kind, more, fault) => {
-    expect(judgeAnswer(kind, { ...ok, ...more })).toMatchObject(fault);
+    expect(checkResponse(kind, { ...ok, ...more })).toMatchObject(fault);
   });
 
   test.each([
@@ -332,7 +332,7 @@ describe('judge answer', () => {
     ['{"jsonrpc":"2.0","id":"1","result":{}}', 1],
     ['[{"jsonrpc":"2.0","method":"notifications/x"},{"jsonrpc":"2.0","id":1,"result":{}}]', 1],
   ])('%s is read as an answer to %s', (text, id) => {
-    expect(readJsonAnswer(text, 200, id)).toEqual(JSON.parse(text));
+    expect(parseJsonResponse(text, 200, id)).toEqual(JSON.parse(text));
   });
 
   test.each([
@@ -345,7 +345,7 @@ describe('judge answer', () => {
       { error: { code: -32603, message: 'no' } },
     ],
   ])('%s is put right', (text, read) => {
-    expect(readJsonAnswer(text, 200, 1)).toEqual({ jsonrpc: '2.0', id: 1, ...read });
+    expect(parseJsonResponse(text, 200, 1)).toEqual({ jsonrpc: '2.0', id: 1, ...read });
   });
 
   test.each([
@@ -372,7 +372,7 @@ describe('judge answer', () => {
     ['null', 'it answered 200, but what it sent is no JSON-RPC message; check "url"'],
     ['{"jsonrpc"', 'it answered 200, but its JSON is broken'],
   ])('%s is no answer', (text, message) => {
-    expect(() => readJsonAnswer(text, 200, 1)).toThrow(
+    expect(() => parseJsonResponse(text, 200, 1)).toThrow(
       expect.objectContaining({ code: 'bad-answer', message }),
     );
   });

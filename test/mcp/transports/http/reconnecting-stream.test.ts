@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { HttpFault } from '../../../../src/mcp/transports/http/http-error.ts';
+import { HttpError } from '../../../../src/mcp/transports/http/http-error.ts';
 import {
-  idAfter,
-  LASTING_PAUSE,
-  type Lasting,
-  lastingFetch,
-  lastingStream,
-  mayBlameId,
-  pauseMs,
-  retryOf,
+  lastEventIdAfter,
+  mayBeCausedById,
+  RECONNECT_DELAY,
+  type ReconnectOptions,
+  reconnectDelayMs,
+  reconnectingFetch,
+  reconnectingStream,
+  retryFieldOf,
 } from '../../../../src/mcp/transports/http/reconnecting-stream.ts';
 import { reach } from '../../support/reach.ts';
 import { openEvents, startWeb, type Twist } from './support/web.ts';
@@ -30,11 +30,19 @@ describe('lasting stream', () => {
     });
   }
 
-  function lasting(more: Partial<Lasting> & Pick<Lasting, 'open'>, first = stream(['data: a\n\n'])) {
+  function lasting(
+    more: Partial<ReconnectOptions> & Pick<ReconnectOptions, 'open'>,
+    first = stream(['data: a\n\n']),
+  ) {
     const troubles: unknown[] = [];
     const onTrouble = (fault: unknown) => troubles.push((fault as Error).message);
-    const pause = { firstMs: 1, longestMs: 2 };
-    const reader = lastingStream(first, { onTrouble, signal: undefined, pause, ...more }).getReader();
+    const pause = { firstMs: 1, maxMs: 2 };
+    const reader = reconnectingStream(first, {
+      onError: onTrouble,
+      signal: undefined,
+      pause,
+      ...more,
+    }).getReader();
     return { troubles, reader, next: async () => Buffer.from((await reader.read()).value ?? []).toString() };
   }
 
@@ -52,7 +60,7 @@ describe('lasting stream', () => {
 
   test('a stream that breaks is told, and the next one begins after the last event', async () => {
     const asked: unknown[] = [];
-    const open: Lasting['open'] = async (id) => {
+    const open: ReconnectOptions['open'] = async (id) => {
       asked.push(id);
       return stream(['data: c\nid: 9\n\n'], asked.length < 3 ? 'break' : 'stay');
     };
@@ -84,7 +92,7 @@ describe('lasting stream', () => {
     const { next, reader, troubles } = lasting({
       open,
       signal: life.signal,
-      pause: { firstMs: 1, longestMs: 1e6 },
+      pause: { firstMs: 1, maxMs: 1e6 },
     });
     await next();
     const last = reader.read().catch(() => 'failed');
@@ -108,7 +116,7 @@ describe('lasting fetch', () => {
       return answers[Math.min(tries++, answers.length - 1)]?.(seen, response);
     });
     const troubles: unknown[] = [];
-    const beside = lastingFetch(fetch, (fault) => troubles.push(fault), { firstMs: 1, longestMs: 5 });
+    const beside = reconnectingFetch(fetch, (fault) => troubles.push(fault), { firstMs: 1, maxMs: 5 });
     const life = new AbortController();
     return {
       web,
@@ -174,7 +182,7 @@ describe('lasting fetch', () => {
 
     test('because we left is no stream', async () => {
       await using beside = await startBeside(stay);
-      const left = lastingFetch(fetch, (fault) => beside.troubles.push(fault));
+      const left = reconnectingFetch(fetch, (fault) => beside.troubles.push(fault));
       const leaving = left(beside.web.url, { method: 'GET', signal: AbortSignal.abort() });
       await expect(leaving).rejects.toMatchObject({ name: 'AbortError' });
       expect(beside.troubles).toEqual([]);
@@ -182,7 +190,7 @@ describe('lasting fetch', () => {
 
     test('that goes on with the answer to a request is left to the transport', async () => {
       await using beside = await startBeside(refuse(500));
-      const one = lastingFetch(fetch, (fault) => beside.troubles.push(fault));
+      const one = reconnectingFetch(fetch, (fault) => beside.troubles.push(fault));
       const { status } = await one(beside.web.url, { method: 'GET', headers: { 'last-event-id': '7' } });
       expect({ status, troubles: beside.troubles }).toEqual({ status: 500, troubles: [] });
     });
@@ -230,31 +238,31 @@ describe('lasting id', () => {
     ['one with a control character', 'id: 7\u0001\n\n', undefined],
     ['one with a zero', 'id: 7\u0000\n\n', undefined],
   ])('after an event with %s the stream goes on from what a header can hold', (_, event, id) => {
-    expect(idAfter(event, 'before')).toBe(id);
+    expect(lastEventIdAfter(event, 'before')).toBe(id);
   });
 
   test('no id is kept that a header refuses', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (id) => {
-        const kept = idAfter(`id: ${id}\n\n`, undefined);
+        const kept = lastEventIdAfter(`id: ${id}\n\n`, undefined);
         if (kept !== undefined)
           expect(new Headers({ 'last-event-id': kept }).has('last-event-id')).toBe(true);
       }),
     );
   });
 
-  const answered = (status: number) => new HttpFault('no', { code: 'http-status', status, wasSent: true });
+  const answered = (status: number) => new HttpError('no', { code: 'http-status', status, wasSent: true });
 
   test.each([
     ['a 400', true, answered(400)],
     ['a 404', true, answered(404)],
     ['a 500', true, answered(500)],
     ['a 503', false, answered(503)],
-    ['a cut', true, new HttpFault('cut', { code: 'ECONNRESET', wasSent: true })],
-    ['nobody there', false, new HttpFault('away', { code: 'ECONNREFUSED', wasSent: false })],
+    ['a cut', true, new HttpError('cut', { code: 'ECONNRESET', wasSent: true })],
+    ['nobody there', false, new HttpError('away', { code: 'ECONNREFUSED', wasSent: false })],
     ['a throw', true, new TypeError('no header')],
   ])('%s may be the doing of the id: %s', (_, may, fault) => {
-    expect(mayBlameId(fault)).toBe(may);
+    expect(mayBeCausedById(fault)).toBe(may);
   });
 });
 
@@ -270,13 +278,13 @@ describe('lasting pause', () => {
     { asked: 2 ** 31, failures: 0, ms: 30_000 },
     { asked: Number.POSITIVE_INFINITY, failures: 0, ms: 30_000 },
   ])('asked for $asked ms, after $failures failures the pause is $ms ms', ({ asked, failures, ms }) => {
-    expect(pauseMs(asked, failures, LASTING_PAUSE)).toBe(ms);
+    expect(reconnectDelayMs(asked, failures, RECONNECT_DELAY)).toBe(ms);
   });
 
   test('whatever a server asks for, it is neither asked without a pause nor forgotten', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^\d{1,400}$/), fc.nat(), (digits, failures) => {
-        const ms = pauseMs(retryOf(`retry: ${digits}\ndata: a\n\n`), failures, LASTING_PAUSE);
+        const ms = reconnectDelayMs(retryFieldOf(`retry: ${digits}\ndata: a\n\n`), failures, RECONNECT_DELAY);
         expect(ms).toBeGreaterThanOrEqual(1000);
         expect(ms).toBeLessThanOrEqual(30_000);
       }),
@@ -290,6 +298,6 @@ describe('lasting pause', () => {
     ['retry: -1\n\n', undefined],
     ['data: retry: 20\n\n', undefined],
   ])('%j asks for %j', (event, ms) => {
-    expect(retryOf(event)).toBe(ms);
+    expect(retryFieldOf(event)).toBe(ms);
   });
 });

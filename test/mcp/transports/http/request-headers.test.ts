@@ -4,8 +4,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import {
-  EntryHeaders,
   parseHelperOutput,
+  RequestHeaders,
   runHeadersHelper,
 } from '../../../../src/mcp/transports/http/request-headers.ts';
 import { dial } from '../../../../src/mcp/transports/transports.ts';
@@ -116,7 +116,7 @@ test.each([
 describe('the headers of an entry', () => {
   test('are its own with those of the helper before them, asked for once', async () => {
     let asked = 0;
-    const headers = new EntryHeaders({ A: 'own', B: 'own' }, async () => ({ a: `helped ${++asked}` }));
+    const headers = new RequestHeaders({ A: 'own', B: 'own' }, async () => ({ a: `helped ${++asked}` }));
     const both = await Promise.all([headers.get(), headers.get()]);
     expect(both).toEqual([
       { a: 'helped 1', b: 'own' },
@@ -127,7 +127,7 @@ describe('the headers of an entry', () => {
 
   test('that were refused to several are renewed once', async () => {
     let asked = 0;
-    const headers = new EntryHeaders({}, async () => ({ a: String(++asked) }));
+    const headers = new RequestHeaders({}, async () => ({ a: String(++asked) }));
     const refused = await headers.get();
     const renewed = await Promise.all([headers.renew(refused), headers.renew(refused)]);
     expect(renewed).toEqual([{ a: '2' }, { a: '2' }]);
@@ -135,14 +135,14 @@ describe('the headers of an entry', () => {
   });
 
   test('that are the same again are none to try', async () => {
-    const headers = new EntryHeaders({ B: '1' }, async () => ({ a: 'same' }));
+    const headers = new RequestHeaders({ B: '1' }, async () => ({ a: 'same' }));
     expect(await headers.renew(await headers.get())).toBeUndefined();
     expect(await headers.get()).toEqual({ a: 'same', b: '1' });
   });
 
   test('are asked for again after the helper failed', async () => {
     let asked = 0;
-    const headers = new EntryHeaders({}, async () => {
+    const headers = new RequestHeaders({}, async () => {
       if (++asked === 1) throw new Error('down');
       return { a: 'up' };
     });
@@ -151,7 +151,7 @@ describe('the headers of an entry', () => {
   });
 
   test('without a helper cannot be renewed', async () => {
-    const headers = new EntryHeaders({ A: '1' });
+    const headers = new RequestHeaders({ A: '1' });
     expect(headers.get()).toEqual({ a: '1' });
     expect(await headers.renew({ a: '1' })).toBeUndefined();
   });

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import {
   chooseEditor,
   type Editor,
-  type EditorWish,
+  type EditorCriteria,
   findEditors,
   lockDirectory,
   readLockFile,
@@ -27,7 +27,7 @@ describe('dial ide', () => {
     return {
       dir,
       noise,
-      world: testWorld({ env, cwd: dir, onNoise: (_, what) => noise.push(what) }),
+      world: testWorld({ env, cwd: dir, onUnexpectedOutput: (_, what) => noise.push(what) }),
       async lock(port: number | string, more: object = {}, mode = 0o600) {
         const value = { pid: process.pid, workspaceFolders: [dir], ideName: 'Ed', transport: 'ws', ...more };
         const path = join(dir, 'ide', `${port}.lock`);
@@ -121,7 +121,7 @@ describe('choose editor', () => {
     authToken: undefined,
   });
 
-  test.each<[string, Editor[], Partial<EditorWish>, number | undefined]>([
+  test.each<[string, Editor[], Partial<EditorCriteria>, number | undefined]>([
     ['the folder itself', [editor(1, '/a/b')], {}, 1],
     ['a folder above', [editor(1, '/a')], {}, 1],
     ['the root', [editor(1, '/')], {}, 1],

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { onTestFinished } from 'vitest';
-import type { ConnectWorld } from '../../../../src/mcp/connection/connect-context.ts';
+import type { ConnectContext } from '../../../../src/mcp/connection/connect-context.ts';
 import { dialStdio } from '../../../../src/mcp/transports/stdio/dial-stdio.ts';
 import type { StdioServerEntry } from '../../../../src/protocol/server-entry.ts';
 import { testWorld } from '../../support/servers.ts';
 
 /** A server that runs, without a client: what it sent is in `messages`, what else was heard in lists too. */
-export async function startDialed(entry: StdioServerEntry, more: Partial<ConnectWorld> = {}) {
+export async function startDialed(entry: StdioServerEntry, more: Partial<ConnectContext> = {}) {
   const stderr: string[] = [];
   const noise: string[] = [];
   const messages: JSONRPCMessage[] = [];
@@ -21,7 +21,7 @@ export async function startDialed(entry: StdioServerEntry, more: Partial<Connect
         stderr.push(line);
         heard.dispatchEvent(new Event('heard'));
       },
-      onNoise: (_name, what) => {
+      onUnexpectedOutput: (_name, what) => {
         noise.push(what);
         heard.dispatchEvent(new Event('heard'));
       },

@@ -15,7 +15,7 @@ describe('message lines', () => {
       maxBytes,
       onMessage: (it) => messages.push(it),
       onReply: (it) => replies.push(it),
-      onNoise: (it) => noise.push(it),
+      onUnexpectedOutput: (it) => noise.push(it),
     });
     return { lines, messages, replies, noise };
   }
@@ -85,7 +85,7 @@ describe('message lines', () => {
         throw new Error('listener');
       },
       onReply: () => {},
-      onNoise: (it) => noise.push(it),
+      onUnexpectedOutput: (it) => noise.push(it),
     });
     const line = '{"jsonrpc":"2.0","id":1,"result":{}}';
     lines.write(Buffer.from(`${line}\n${line}\n`));
@@ -97,7 +97,7 @@ describe('read messages', () => {
   function read(line: string) {
     const messages: unknown[] = [];
     const noise: string[] = [];
-    readMessages(line, { onMessage: (it) => messages.push(it), onNoise: (it) => noise.push(it) });
+    readMessages(line, { onMessage: (it) => messages.push(it), onUnexpectedOutput: (it) => noise.push(it) });
     return { messages, noise };
   }
 

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import {
   isInherited,
-  leastEnvironment,
   missingVariable,
   missingVariableAdvice,
+  serverEnvironment,
 } from '../../../../src/mcp/transports/stdio/server-environment.ts';
 
 describe('least environment', () => {
@@ -21,18 +21,18 @@ describe('least environment', () => {
       USER: 'me',
     };
     const others = { AWS_SECRET_ACCESS_KEY: 'x', ANTHROPIC_API_KEY: 'x', NODE_OPTIONS: 'x', path: 'x' };
-    expect(leastEnvironment({ ...needed, ...others, TERM: undefined })).toEqual(needed);
+    expect(serverEnvironment({ ...needed, ...others, TERM: undefined })).toEqual(needed);
   });
 
   test('the entry has the last word', () => {
-    expect(leastEnvironment({ PATH: '/bin' }, { env: { PATH: '/opt', KEY: 'k' } })).toEqual({
+    expect(serverEnvironment({ PATH: '/bin' }, { env: { PATH: '/opt', KEY: 'k' } })).toEqual({
       PATH: '/opt',
       KEY: 'k',
     });
   });
 
   test('functions that a shell exported are not passed on', () => {
-    expect(leastEnvironment({ TERM: '() { :; }; echo bad', HOME: '/' })).toEqual({ HOME: '/' });
+    expect(serverEnvironment({ TERM: '() { :; }; echo bad', HOME: '/' })).toEqual({ HOME: '/' });
   });
 
   test('on Windows names are the same in any case', () => {
@@ -43,14 +43,14 @@ describe('least environment', () => {
       SECRET: 'x',
       LC_ALL: 'C',
     };
-    expect(leastEnvironment(base, { env: { KEY: 'k' } }, 'win32')).toEqual({
+    expect(serverEnvironment(base, { env: { KEY: 'k' } }, 'win32')).toEqual({
       Path: 'C:\\bin',
       SystemRoot: 'C:\\Windows',
       'ProgramFiles(x86)': 'C:\\P',
       KEY: 'k',
     });
-    expect(leastEnvironment(base, { env: { PATH: 'D:\\' } }, 'win32')).toMatchObject({ PATH: 'D:\\' });
-    expect(leastEnvironment(base, { env: { PATH: 'D:\\' } }, 'win32')).not.toHaveProperty('Path');
+    expect(serverEnvironment(base, { env: { PATH: 'D:\\' } }, 'win32')).toMatchObject({ PATH: 'D:\\' });
+    expect(serverEnvironment(base, { env: { PATH: 'D:\\' } }, 'win32')).not.toHaveProperty('Path');
   });
 
   describe('what reaches the network and npm is inherited', () => {
@@ -74,8 +74,8 @@ describe('least environment', () => {
       'npm_config_userconfig',
       'npm_config_@acme:registry',
     ])('%s', (name) => {
-      expect(leastEnvironment({ [name]: 'x' })).toEqual({ [name]: 'x' });
-      expect(leastEnvironment({ [name]: 'x' }, {}, 'win32')).toEqual({ [name]: 'x' });
+      expect(serverEnvironment({ [name]: 'x' })).toEqual({ [name]: 'x' });
+      expect(serverEnvironment({ [name]: 'x' }, {}, 'win32')).toEqual({ [name]: 'x' });
     });
 
     test.each([
@@ -96,7 +96,7 @@ describe('least environment', () => {
       'INIT_CWD',
       'PWD',
     ])('but not %s, which is a credential or changes what is run', (name) => {
-      expect(leastEnvironment({ [name]: 'x' })).toEqual({});
+      expect(serverEnvironment({ [name]: 'x' })).toEqual({});
     });
 
     test('as the documentation lists them', () => {
@@ -114,13 +114,13 @@ describe('least environment', () => {
 
   test('an entry names more that it inherits, and its env beats them', () => {
     const base = { A_KEY: '1', B_KEY: '2', C_KEY: '3' };
-    expect(leastEnvironment(base, { inheritEnv: ['A_KEY', 'B_KEY', 'NONE'], env: { B_KEY: 'own' } })).toEqual(
-      {
-        A_KEY: '1',
-        B_KEY: 'own',
-      },
-    );
-    expect(leastEnvironment({ Token: 'x' }, { inheritEnv: ['TOKEN'] }, 'win32')).toEqual({ Token: 'x' });
+    expect(
+      serverEnvironment(base, { inheritEnv: ['A_KEY', 'B_KEY', 'NONE'], env: { B_KEY: 'own' } }),
+    ).toEqual({
+      A_KEY: '1',
+      B_KEY: 'own',
+    });
+    expect(serverEnvironment({ Token: 'x' }, { inheritEnv: ['TOKEN'] }, 'win32')).toEqual({ Token: 'x' });
   });
 });
 
