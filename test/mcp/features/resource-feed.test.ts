@@ -18,10 +18,10 @@ describe('feed', () => {
     const connection = {
       name: 'a',
       era,
-      onNotice: notices.on,
+      onNotification: notices.on,
       onListChanged: changed.on,
       onClose: closed.on,
-      ask(method: string, params: Params, { signal }: { signal?: AbortSignal }) {
+      request(method: string, params: Params, { signal }: { signal?: AbortSignal }) {
         const answer = Promise.withResolvers<unknown>();
         const what = params.uri ?? params.notifications?.resourceSubscriptions.join('+');
         asked.push({ what: `${method.slice(method.indexOf('/') + 1)} ${what}`, answer });
@@ -166,8 +166,8 @@ describe('modern watch', () => {
     const streams: Stream[] = [];
     const connection = {
       name: 'a',
-      onNotice: notices.on,
-      ask: (
+      onNotification: notices.on,
+      request: (
         _: string,
         params: { notifications: { resourceSubscriptions: string[] } },
         { signal }: { signal: AbortSignal },
