@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { readApi } from '../scripts/docs/api.ts';
 import { region, renderPage } from '../scripts/docs/blocks.ts';
 import { PAGES } from '../scripts/docs/pages.ts';
 import { ROOT } from '../scripts/step.ts';
@@ -20,6 +21,13 @@ test.each(PAGES)('every link of %s leads somewhere', (page) => {
 test.each(PAGES.filter((page) => page.startsWith('docs/')))('code in %s comes from examples', (page) => {
   const written = read(page).replaceAll(/<!-- (snippet|output|generated): .*?<!-- \/\1 -->/gs, '');
   expect([...written.matchAll(/^```(\w*)$/gm)].map((fence) => fence[1])).not.toContain('ts');
+});
+
+test('every public export has a doc comment', () => {
+  const undocumented = readApi().flatMap(({ entry, exports }) =>
+    exports.filter(({ doc }) => doc === '').map(({ name }) => `${entry}: ${name}`),
+  );
+  expect(undocumented).toEqual([]);
 });
 
 test('every page of docs/ is in its index', () => {

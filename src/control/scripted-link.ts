@@ -73,8 +73,8 @@ export class ScriptedAgent {
   }
 
   /**
-   * The next frame the program sends; fails if it sends no more, or if the frame has not the members expected.
-   * Answers that somebody awaits are left to them, notifications of servers to who expects an `mcp_message`.
+   * Waits for the next frame of the program. Rejects if the program closes, or if the frame lacks the expected fields.
+   * Skips responses that another call awaits, and notifications of servers unless an `mcp_message` is expected.
    */
   async take(expected: Frame = {}): Promise<Frame> {
     const wantsNotifications = includes(expected, { request: { subtype: 'mcp_message' } });

@@ -63,8 +63,8 @@ export type HostOptions = {
   /** Handlers for requests of servers. Requests without a handler are rejected. */
   handlers?: HostHandlers;
   /**
-   * Where it is kept which protocol each server speaks, and which tools it had. By default the protocols alone are kept, in
-   * `cache` of `TOOLPLANE_HOME` or `~/.toolplane`; `false` keeps both in memory only.
+   * Directory that stores the protocol version and the last tool list of each server. Default: protocol versions only,
+   * in `cache` of `TOOLPLANE_HOME` or `~/.toolplane`. `false` keeps both in memory.
    */
   cacheDirectory?: string | false;
   /** Working directory of server processes. */

@@ -198,6 +198,7 @@ export type ToolServerOptions = {
   logging?: boolean;
 };
 
+/** Options of `createSdkMcpServer()` and `toolServer()`. */
 export type SdkServerOptions = ToolServerOptions & { timeout?: number };
 
 type Check = { readonly what: string; holds(value: unknown): boolean };

@@ -84,7 +84,10 @@ export class AgentScript {
     return mcp_response as RpcResponse;
   }
 
-  /** Asks the program anything: `can_use_tool`, `hook_callback`, `elicitation`. Gives the body of its answer, throws its failure. Several may be asked at once. */
+  /**
+   * Sends a control request to the program, such as `can_use_tool`, `hook_callback` or `elicitation`. Returns the body of
+   * the response or throws its error. Several requests can run at the same time.
+   */
   async ask(request: Frame & { subtype: string }): Promise<Frame> {
     const id = `agent-${++this.#requests}`;
     const answered = this.agent.takeAnswer(id);

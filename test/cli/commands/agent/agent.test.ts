@@ -116,7 +116,7 @@ test('an option it does not support fails the query with its words', async () =>
   const reading = collect(query({ prompt: 'hi', options: ownAgent(world, { maxBudgetUsd: 1 }) }));
   await expect(reading).rejects.toMatchObject({
     code: 'process-exited',
-    message: expect.stringContaining('--max-budget-usd is not supported: prices are not known'),
+    message: expect.stringContaining('--max-budget-usd is not supported: prices of models are not known'),
   });
 });
 
