@@ -11,17 +11,17 @@ import { type ScriptedReply, scriptedModel, text, toolUse } from '../models/scri
 import type { AgentFlags } from './flag-table.ts';
 import { firstName, type ModelEnvironment, type ModelTarget, resolveModelName } from './model-name.ts';
 
-/** A model for a session, which understands every name that `--model` does, and the name to begin with. */
+/** A model that accepts every name that `--model` does, and the initial name. */
 type ChosenModel = {
   readonly model: Model;
   readonly modelName: string;
-  /** Why there is none, if so: the first turn will say it. */
+  /** Why no model is available, if so; the first turn fails with it. */
   readonly lookedFor?: string;
 };
 
 type ModelFlags = Pick<AgentFlags, 'model' | 'fallbackModel' | 'betas' | 'thinking' | 'maxThinkingTokens'>;
 
-/** The model that flags, settings and environment name. Without one a session starts all the same, and its turns fail. */
+/** Chooses the model by flags, settings and environment. Without a model the session starts, but its turns fail. */
 export function chooseModel(
   flags: ModelFlags,
   env: ModelEnvironment,
@@ -53,7 +53,7 @@ export function chooseModel(
   };
 }
 
-/** A model and what it is called where it is. */
+/** A model and its name at its provider. */
 type Named = { readonly model: Model; readonly name: string; readonly lookedFor?: string };
 
 function open(
@@ -104,8 +104,8 @@ function thinkingOf({ thinking, maxThinkingTokens }: ModelFlags): ModelRequest['
 }
 
 /**
- * A model that says what a JSON file tells it to, one item a reply: a text, or `{ "tool": name, "input": { … } }`.
- * The file is read with the first request.
+ * A model that replies from a JSON file, one item per reply: a string, or `{ "tool": name, "input": { … } }`. The file is
+ * read at the first request.
  */
 function fileModel(path: string): Model {
   let replies: Promise<readonly ScriptedReply[]> | undefined;
@@ -125,12 +125,12 @@ async function readReplies(path: string): Promise<readonly ScriptedReply[]> {
 }
 
 function parseReplies(raw: unknown): ScriptedReply[] {
-  if (!Array.isArray(raw)) throw new Error('it must hold a list of replies');
+  if (!Array.isArray(raw)) throw new Error('the file must contain an array of replies');
   return raw.map((item: unknown, index) => {
     if (typeof item === 'string') return text(item);
     if (isRecord(item) && typeof item.tool === 'string') {
       return toolUse(item.tool, isRecord(item.input) ? item.input : {});
     }
-    throw new Error(`reply ${index + 1} is neither a text nor { "tool": name, "input": { … } }`);
+    throw new Error(`reply ${index + 1} is neither a string nor { "tool": name, "input": { … } }`);
   });
 }

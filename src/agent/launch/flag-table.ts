@@ -2,7 +2,7 @@ import { isRecord } from '../../base/json-value.ts';
 import { readToolSearch, TOOL_SEARCH_WORDS, type ToolSearchSetting } from '../../pool/disclosure.ts';
 import { PERMISSION_MODES, type PermissionMode } from '../../protocol/permission.ts';
 
-/** The command line of an agent, read; lists are empty if the flag was given without items. */
+/** The parsed flags of an agent; a list is empty if its flag was given without items. */
 export type AgentFlags = {
   readonly addDirs?: readonly string[];
   readonly agent?: string;
@@ -26,7 +26,7 @@ export type AgentFlags = {
   readonly maxRetries?: number;
   readonly maxThinkingTokens?: number;
   readonly maxTurns?: number;
-  /** JSON texts and paths of files, in the order given. */
+  /** JSON or file paths, in the order given. */
   readonly mcpConfigs?: readonly string[];
   readonly mayBypass?: boolean;
   readonly model?: string;
@@ -42,7 +42,7 @@ export type AgentFlags = {
   readonly resumeSessionAt?: string;
   readonly sessionId?: string;
   readonly settingSources?: readonly string[];
-  /** JSON text or the path of a file. */
+  /** JSON or a file path. */
   readonly settings?: string;
   readonly skipPermissions?: boolean;
   readonly strictMcpConfig?: boolean;
@@ -51,7 +51,7 @@ export type AgentFlags = {
   readonly taskBudget?: number;
   readonly thinking?: 'adaptive' | 'disabled';
   readonly thinkingDisplay?: 'summarized' | 'omitted';
-  readonly tellDecisions?: boolean;
+  readonly reportDecisions?: boolean;
   readonly toolMarks?: boolean;
   readonly toolSearch?: ToolSearchSetting;
   readonly tools?: readonly string[];
@@ -59,7 +59,7 @@ export type AgentFlags = {
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** What becomes of a flag: it takes effect; it asks for what is so anyway; it has no effect, which is told; it is refused. */
+/** How a flag is handled: used, accepted because it is always so, ignored with a warning, or rejected. */
 export type FlagUse =
   | { readonly as: 'used' }
   | { readonly as: 'harmless' | 'unused'; readonly why: string }
@@ -99,9 +99,9 @@ const on: FlagKind<boolean> = {
   accept: (value) => value === true || undefined,
 };
 
-const text: FlagKind<string> = { takes: 'one', what: 'a text', read: (value) => value };
+const text: FlagKind<string> = { takes: 'one', what: 'a string', read: (value) => value };
 
-/** Each value is a list: items stand between commas, or blanks if a person wrote it. */
+/** Each value is a list, separated by commas, or also by blanks in the form `--name value`. */
 const list: FlagKind<string[]> = {
   takes: 'many',
   what: 'a list',
@@ -111,7 +111,7 @@ const list: FlagKind<string[]> = {
 
 const number: FlagKind<number> = {
   takes: 'one',
-  what: 'a number, 0 or more',
+  what: 'a number of at least 0',
   read: (value) =>
     value.trim() !== '' && Number(value) >= 0 && Number.isFinite(+value) ? +value : undefined,
   accept: (value) => (Number.isFinite(value) && Number(value) >= 0 ? Number(value) : undefined),
@@ -121,14 +121,14 @@ const jsonObject: FlagKind<Record<string, unknown>> = {
   takes: 'one',
   what: 'a JSON object',
   read: parseObject,
-  // A copy: the program may change its own.
+  // A copy, because the program may change its own object.
   accept: (value) => parseObject(JSON.stringify(value) ?? ''),
 };
 
-/** Each value is one item, whatever it contains. */
-const repeated: FlagKind<string[]> = { takes: 'many', what: 'a text', read: (value) => [value] };
+/** Each value is one item. */
+const repeated: FlagKind<string[]> = { takes: 'many', what: 'a string', read: (value) => [value] };
 
-/** Every flag that an SDK or a person may give an agent, by its name without dashes. */
+/** All flags of an agent, by name without dashes. */
 export const FLAGS: Readonly<Record<string, FlagRow>> = {
   'output-format': harmless(oneOf('stream-json'), 'it is the only format'),
   'input-format': harmless(oneOf('stream-json'), 'it is the only format'),
@@ -170,7 +170,7 @@ export const FLAGS: Readonly<Record<string, FlagRow>> = {
   'disallowed-tools': used(list, 'disallowedTools'),
   'tool-marks': used(on, 'toolMarks'),
   'tool-search': used(toolSearch, 'toolSearch'),
-  'tell-decisions': used(on, 'tellDecisions'),
+  'report-decisions': used(on, 'reportDecisions'),
   agents: used(jsonObject, 'agents'),
   'lead-only': used(on, 'leadOnly'),
   agent: refused(text, 'pass its prompt with --system-prompt', 'agent'),
@@ -211,41 +211,40 @@ export const FLAGS: Readonly<Record<string, FlagRow>> = {
   'sdk-url': refused(text, 'the agent communicates over stdin and stdout'),
 };
 
-/** How many values a flag takes: none, one (the last counts), or any number over all its uses. */
+/** How many values a flag takes: none, one (the last wins), or any number over all its uses. */
 type FlagTakes = 'none' | 'one' | 'many';
 
-/** What a flag's values are; `what` follows "it takes" in a fault, so that no value has to be shown. */
+/** The values of a flag. `what` follows "takes" in errors, so that the given value, maybe a secret, is not shown. */
 type FlagKind<T> = {
   readonly takes: FlagTakes;
   readonly what: string;
-  /** Undefined if the text is none of these. */
+  /** Undefined if the value is invalid. */
   read(text: string, form: ValueForm): T | undefined;
-  /** The same for a value that a program in this process gives; without it, such a value is a text too. */
+  /** Parses a value of a program in this process; by default such a value is a string too. */
   accept?(value: unknown): T | undefined;
 };
 
-/** `--name=value` is written by programs, `--name value` also by people, who put blanks between the items of a list. */
+/** `joined`: `--name=value`. `apart`: `--name value`, where items of a list may be separated by blanks. */
 export type ValueForm = 'joined' | 'apart';
 
-/** A whole number from `least` on. */
-function count(least: number): FlagKind<number> {
+/** An integer of at least `min`. */
+function count(min: number): FlagKind<number> {
   return {
     takes: 'one',
-    what: `a whole number, ${least} or more`,
-    read: (value) => (/^\d+$/.test(value.trim()) && Number(value) >= least ? Number(value) : undefined),
-    accept: (value) => (Number.isInteger(value) && Number(value) >= least ? Number(value) : undefined),
+    what: `an integer of at least ${min}`,
+    read: (value) => (/^\d+$/.test(value.trim()) && Number(value) >= min ? Number(value) : undefined),
+    accept: (value) => (Number.isInteger(value) && Number(value) >= min ? Number(value) : undefined),
   };
 }
 
-function oneOf<const T extends string>(...words: readonly T[]): FlagKind<T> {
+function oneOf<const T extends string>(...values: readonly T[]): FlagKind<T> {
   return {
     takes: 'one',
-    what: words.length > 1 ? `one of ${words.join(', ')}` : `only ${words[0]}`,
-    read: (value) => words.find((word) => word === value),
+    what: values.length > 1 ? `one of ${values.join(', ')}` : `only ${values[0]}`,
+    read: (value) => values.find((known) => known === value),
   };
 }
 
-/** The object that a JSON text is, or undefined. */
 function parseObject(value: string): Record<string, unknown> | undefined {
   try {
     const parsed: unknown = JSON.parse(value);
@@ -255,7 +254,7 @@ function parseObject(value: string): Record<string, unknown> | undefined {
   }
 }
 
-/** What stands in parentheses belongs to a rule, separators included. */
+/** Separators in parentheses belong to the content of a rule. */
 function splitList(value: string, separator: RegExp): string[] {
   const items: string[] = [''];
   let depth = 0;
@@ -276,7 +275,7 @@ function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
-/** Every flag with what becomes of it, one a line, for `--help`. */
+/** All flags, one per line, for `--help`. */
 export function describeFlags(): string {
   const rows = Object.entries(FLAGS).map(([name, { kind, use }]) => {
     const flag = name.length > 1 ? `--${name}` : `-${name}`;
@@ -294,10 +293,10 @@ function aboutUse(use: FlagUse): string {
     case 'used':
       return '';
     case 'harmless':
-      return `changes nothing: ${use.why}`;
+      return `accepted, no effect: ${use.why}`;
     case 'unused':
-      return `has no effect: ${use.why}`;
+      return `ignored: ${use.why}`;
     case 'refused':
-      return `refused: ${use.instead}`;
+      return `not supported: ${use.instead}`;
   }
 }

@@ -34,21 +34,21 @@ import {
   requestedSources,
 } from './plan-session.ts';
 
-/** What an agent is started with, as a process or in one. */
+/** The arguments and the environment of an agent, whether it runs in a process of its own or in the program's. */
 export type Launch = LaunchEnvironment & {
   /** Its command line, or the options of a program in this process. */
   readonly flags: ParsedFlags;
   readonly now: () => Date;
-  /** Hears what has no effect, one line each. */
+  /** Receives warnings, one line each. */
   readonly note: (text: string) => void;
-  /** Ends the session before the program does. */
+  /** Ends the session. */
   readonly signal: AbortSignal;
 };
 
-/** Starts a session. Rejects with one `SdkError` that names everything wrong with the flags, and then nothing was started. */
+/** Starts a session. Rejects with one `SdkError` that lists all invalid flags; nothing is started then. */
 export async function launch(link: AgentLink, given: Launch): Promise<AgentSession> {
   const { note, now, signal } = given;
-  const cwd = directory(given.cwd);
+  const cwd = workingDirectory(given.cwd);
   const parsed = given.flags;
   const { flags } = parsed;
   const [prompts, configuration] = await Promise.all([
@@ -61,16 +61,16 @@ export async function launch(link: AgentLink, given: Launch): Promise<AgentSessi
   const plan = planSession(flags, { settings, prompts, servers: running.servers }, { ...given, cwd, env });
   const fatal = fatalMessages(configuration);
   const faults = [...parsed.faults, ...prompts.faults, ...fatal, ...plan.faults];
-  if (faults.length > 0) throw refusal(faults);
+  if (faults.length > 0) throw badOptions(faults);
   for (const text of [...parsed.notes, ...startupMessages(configuration), ...plan.notes]) note(text);
 
   const root = configuration.world.home;
   const opened = await openConversation(flags, { root, cwd, now, note });
-  if ('fault' in opened) throw refusal([opened.fault]);
+  if ('fault' in opened) throw badOptions([opened.fault]);
 
   const model = flags.model ?? settings.model;
-  const around = { cwd, home: given.home, note };
-  const ruleStore = launchRules(flags, plan.options.rules, configuration, around);
+  const location = { cwd, home: given.home, note };
+  const ruleStore = launchRules(flags, plan.options.rules, configuration, location);
   let session: AgentSession | undefined;
   const requests = readRequestSettings(flags, env);
   for (const text of requests.notes) note(text);
@@ -83,14 +83,14 @@ export async function launch(link: AgentLink, given: Launch): Promise<AgentSessi
   session = new AgentSession(link, {
     ...plan.options,
     ...opened.kept,
-    // A session that leaves nothing on disk leaves this neither.
+    // A session without a transcript leaves no cache on disk either.
     connect: {
       ...plan.options.connect,
       expand: running.expand,
-      ...memories(root, opened.kept.transcript ? 'disk' : 'memory'),
+      ...serverCaches(root, opened.kept.transcript ? 'disk' : 'memory'),
     },
     pins: openPins(join(root, 'pins'), { mode: opened.kept.transcript ? 'write' : 'read', note }),
-    configured: namesOf(running),
+    configured: configuredNames(running),
     ruleStore,
     model: chosen.model,
     modelName: chosen.modelName,
@@ -100,12 +100,12 @@ export async function launch(link: AgentLink, given: Launch): Promise<AgentSessi
   const servers = session.servers;
   running.follow({
     note,
-    // What is saved while the session lasts counts in it.
+    // Configuration that is saved during the session applies to it.
     configure(entries, now, before) {
-      // First what forbids, whatever becomes of the servers.
-      ruleStore.renew(placedRules(now.settings, around));
+      // Rules first, so that a new deny rule applies before servers are started.
+      ruleStore.renew(absoluteRules(now.settings, location));
       const applied = stepsText(servers.configure(entries));
-      // Dialled anew they fail, and say why.
+      // The reconnect of a server that is now forbidden fails with the reason.
       for (const name of running.forbidden(before, now, servers.all)) void servers.reconnect(name);
       for (const text of [...(applied ? [applied] : []), ...newStartupMessages(before, now)]) note(text);
     },
@@ -115,16 +115,16 @@ export async function launch(link: AgentLink, given: Launch): Promise<AgentSessi
   return session;
 }
 
-/** To a program, what it gave itself is dynamic. */
-function namesOf(running: RunningConfiguration): ConfiguredNames {
+/** Servers that the program itself configured have no scope, which is reported as `dynamic`. */
+function configuredNames(running: RunningConfiguration): ConfiguredNames {
   return {
     scopeOf: (name) => (running.scopeOf(name) === 'program' ? undefined : running.scopeOf(name)),
     inactive: () => running.aside(),
   };
 }
 
-/** What is known of servers from one session to the next. */
-function memories(root: string, where: 'disk' | 'memory'): Pick<ConnectContext, 'eraCache' | 'toolCache'> {
+/** What is remembered about servers between sessions: their protocol version and their tools. */
+function serverCaches(root: string, where: 'disk' | 'memory'): Pick<ConnectContext, 'eraCache' | 'toolCache'> {
   if (where === 'memory') return { eraCache: memoryEraCache() };
   const cache = join(root, 'cache');
   return {
@@ -133,14 +133,15 @@ function memories(root: string, where: 'disk' | 'memory'): Pick<ConnectContext, 
   };
 }
 
-function refusal(faults: readonly string[]): SdkError {
+function badOptions(faults: readonly string[]): SdkError {
   return new SdkError('bad-option', faults.join('; '));
 }
 
-/** Permissions compare paths as texts, so the directory's own one counts. Two calls of microseconds need no thread. */
-function directory(cwd: string): string {
+/** The real path of the directory, because permissions compare paths as strings. */
+function workingDirectory(cwd: string): string {
   const found = statSync(cwd, { throwIfNoEntry: false });
-  if (!found?.isDirectory()) throw new SdkError('spawn-failed', `${cwd} is no directory to run an agent in`);
+  if (!found?.isDirectory())
+    throw new SdkError('spawn-failed', `working directory ${cwd} is not a directory`);
   return realpathSync.native(cwd);
 }
 
@@ -170,36 +171,36 @@ const RETRY_ERRORS: Readonly<Record<ModelErrorCode, string>> = {
   'too-long': 'invalid_request',
 };
 
-/** The rules a session begins with, of flags and files, in a store that keeps "always allow" in files. */
+/** The rules of flags and files, in a store that saves "always allow" rules to files. */
 export function launchRules(
   flags: AgentFlags,
   rules: readonly Rule[],
   { world, settings }: Configuration,
-  around: Pick<LaunchEnvironment, 'cwd' | 'home'> & { note(text: string): void },
+  location: Pick<LaunchEnvironment, 'cwd' | 'home'> & { note(text: string): void },
 ): FileRuleStore {
-  const first = placedRules(settings, around);
+  const configured = absoluteRules(settings, location);
   const mode = flags.skipPermissions ? 'bypassPermissions' : flags.permissionMode;
   const added = (flags.addDirs ?? []).map((path) => ({
-    path: absolute(path, around),
+    path: absolute(path, location),
     source: 'cliArg' as const,
   }));
   return fileRuleStore({
     world,
-    note: around.note,
+    note: location.note,
     initial: {
       rules,
-      modes: { ...first.modes, ...(mode && { cliArg: mode }) },
-      directories: [...added, ...first.directories],
+      modes: { ...configured.modes, ...(mode && { cliArg: mode }) },
+      directories: [...added, ...configured.directories],
     },
   });
 }
 
-/** What files say of permissions, with directories as paths are compared. */
-export function placedRules(
+/** The permissions of settings files, with absolute directories. */
+export function absoluteRules(
   { permissions }: Pick<Settings, 'permissions'>,
-  around: Pick<LaunchEnvironment, 'cwd' | 'home'>,
+  location: Pick<LaunchEnvironment, 'cwd' | 'home'>,
 ): RuleSet {
-  const directories = permissions.directories.map((it) => ({ ...it, path: absolute(it.path, around) }));
+  const directories = permissions.directories.map((it) => ({ ...it, path: absolute(it.path, location) }));
   return { ...permissions, directories };
 }
 

@@ -1,7 +1,7 @@
-/** The variables that a model is chosen by; whoever may read the environment hands them over. */
+/** The environment variables that select a model. */
 export type ModelEnvironment = Readonly<Record<string, string | undefined>>;
 
-/** Where a model is and what it is called there. */
+/** The provider of a model and the model's name there. */
 export type ModelTarget =
   | {
       readonly kind: 'anthropic';
@@ -14,7 +14,7 @@ export type ModelTarget =
   | { readonly kind: 'scripted'; readonly file: string }
   | { readonly kind: 'missing'; readonly lookedFor: string };
 
-/** Short names that people use, for the models they mean now. */
+/** Short names for current models. */
 export const MODEL_ALIASES: Readonly<Record<string, string>> = {
   default: 'claude-sonnet-5-5',
   sonnet: 'claude-sonnet-5-5',
@@ -22,14 +22,14 @@ export const MODEL_ALIASES: Readonly<Record<string, string>> = {
   haiku: 'claude-haiku-5-5',
 };
 
-/** The name a session begins with: the first that is given, or nothing. */
+/** The first name that is set, or an empty string. */
 export function firstName(...given: readonly (string | undefined)[]): string {
   return given.find((name) => name !== undefined && name !== '') ?? '';
 }
 
 /**
- * Finds a model by what a person calls it: `anthropic:<name>`, `openai:<name>`, `rehearsal`, `scripted:<file>`. A plain
- * name, or none, is one of the provider that the environment has settings for, Anthropic first.
+ * Resolves a model name: `anthropic:<name>`, `openai:<name>`, `rehearsal`, `scripted:<file>`. A plain name, or none, belongs
+ * to the provider that the environment is set up for, Anthropic first.
  */
 export function resolveModelName(given: string, env: ModelEnvironment): ModelTarget {
   const [, prefix, rest = ''] = /^(anthropic|openai|scripted):([\s\S]*)$/.exec(given) ?? [];
@@ -49,7 +49,7 @@ function anthropic(given: string, env: ModelEnvironment): ModelTarget | undefine
   if (baseUrl && !URL.canParse(baseUrl)) return badUrl('ANTHROPIC_BASE_URL');
   const alias = given === '' ? 'default' : given;
   const name = Object.hasOwn(MODEL_ALIASES, alias) ? (MODEL_ALIASES[alias] as string) : given;
-  // An endpoint of one's own may need no key, but the header has to say something.
+  // A custom endpoint may need no key, but the client requires some value.
   const credential = !key && token ? { authToken: token } : { apiKey: key || 'none' };
   return { kind: 'anthropic', name, credential, ...(baseUrl && { baseUrl }) };
 }

@@ -18,7 +18,6 @@ type KeepFlags = Pick<
   'continue' | 'resume' | 'resumeSessionAt' | 'forkSession' | 'sessionId' | 'noPersistence'
 >;
 
-/** Where conversations are kept, and who hears of what was lost. */
 export type Keeping = {
   readonly root: string;
   readonly cwd: string;
@@ -26,7 +25,7 @@ export type Keeping = {
   readonly note: (text: string) => void;
 };
 
-/** A conversation to go on with, or why there is none; nothing is written before something is said, unless it is a fork. */
+/** The conversation of a session, or why it cannot be opened. Only a fork writes to the disk before the first message. */
 type OpenedConversation =
   | {
       readonly kept: Required<Pick<SessionOptions, 'sessionId' | 'messages'>> &
@@ -34,7 +33,7 @@ type OpenedConversation =
     }
   | { readonly fault: string };
 
-/** A new conversation, or the one that the flags name: continued, up to a point of it, or as a copy. */
+/** Opens a new conversation, or the one that the flags name: continued, up to a message, or as a fork. */
 export async function openConversation(flags: KeepFlags, keeping: Keeping): Promise<OpenedConversation> {
   const fault = faultOf(flags);
   if (fault !== undefined) return { fault };
@@ -42,9 +41,8 @@ export async function openConversation(flags: KeepFlags, keeping: Keeping): Prom
   const place = (sessionId: string): TranscriptOptions => ({ root, cwd, sessionId, now, onUnwritable: note });
   if (flags.resume === undefined && !flags.continue) {
     const sessionId = flags.sessionId ?? randomUUID();
-    // An id that was made just now is nobody's.
     if (flags.sessionId !== undefined && (await findSession(root, cwd, sessionId)))
-      return { fault: `--session-id ${sessionId} is in use: --resume it` };
+      return { fault: `--session-id ${sessionId} is in use; use --resume to continue it` };
     const transcript = flags.noPersistence ? {} : { transcript: new Transcript(place(sessionId)) };
     return { kept: { sessionId, messages: [], ...transcript } };
   }
@@ -53,13 +51,12 @@ export async function openConversation(flags: KeepFlags, keeping: Keeping): Prom
   if (!found) {
     const what =
       flags.resume === undefined
-        ? '--continue: there is no conversation'
-        : `--resume ${flags.resume}: there is no such conversation`;
+        ? '--continue: no conversation found'
+        : `--resume ${flags.resume}: no conversation found`;
     return { fault: `${what} in ${cwd}` };
   }
   const contents = await read(found.path, flags.resumeSessionAt);
-  if (!contents)
-    return { fault: `--resume-session-at: the conversation ${found.sessionId} has no such message` };
+  if (!contents) return { fault: `--resume-session-at: conversation ${found.sessionId} has no such message` };
   for (const { message } of contents.diagnostics) note(`${found.path}: ${message}`);
   const { messages, lastUuid: after } = contents;
   const sessionId = flags.forkSession ? (flags.sessionId ?? randomUUID()) : found.sessionId;
@@ -72,13 +69,13 @@ export async function openConversation(flags: KeepFlags, keeping: Keeping): Prom
   return { kept: { sessionId, messages, transcript, ...(resumedFrom.length > 0 && { resumedFrom }) } };
 }
 
-/** Ids become parts of paths, so nothing else is taken for one. */
+/** Checks that the flags fit together, and that ids, which become parts of paths, are UUIDs. */
 function faultOf({ sessionId, resume, continue: isContinued, forkSession, resumeSessionAt }: KeepFlags) {
   const isResumed = resume !== undefined || isContinued === true;
   if (sessionId !== undefined && !isSessionId(sessionId)) return '--session-id takes a UUID';
   if (resume !== undefined && !isSessionId(resume)) return '--resume takes the id of a session, a UUID';
   if (sessionId !== undefined && isResumed && !forkSession)
-    return '--session-id goes with --resume only for a --fork-session';
+    return '--session-id can be combined with --resume or --continue only with --fork-session';
   if (forkSession && !isResumed) return '--fork-session needs --resume or --continue';
   if (resumeSessionAt !== undefined && !isResumed) return '--resume-session-at needs --resume or --continue';
   return undefined;
@@ -90,18 +87,18 @@ async function read(path: string, upTo: string | undefined): Promise<SessionCont
 }
 
 /** A header is one short line. */
-const LONGEST_HEADER = 64 * 1024;
-/** Longer rows of copies of copies are not followed to their beginning. */
-const MOST = 20;
+const MAX_HEADER_BYTES = 64 * 1024;
+/** Longer chains of forks are not followed to their beginning. */
+const MAX_FORKS = 20;
 
-/** The file of the session that one was forked from, of the one that was forked from, and so on; also those that are gone. */
+/** The files of the session that this one was forked from, of its origin, and so on, including deleted ones. */
 export async function forkSources(
   forkedFrom: string | undefined,
   place: Omit<SessionLocation, 'sessionId'>,
 ): Promise<string[]> {
   const paths: string[] = [];
   let next = forkedFrom;
-  while (next !== undefined && isSessionId(next) && paths.length < MOST) {
+  while (next !== undefined && isSessionId(next) && paths.length < MAX_FORKS) {
     const path = sessionPath({ ...place, sessionId: next });
     if (paths.includes(path)) break;
     paths.push(path);
@@ -110,11 +107,11 @@ export async function forkSources(
   return paths;
 }
 
-/** What cannot be read says nothing. */
+/** Undefined if the file cannot be read. */
 async function readForkedFrom(path: string): Promise<string | undefined> {
   try {
     await using file = await open(path);
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(LONGEST_HEADER), 0, LONGEST_HEADER, 0);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_HEADER_BYTES), 0, MAX_HEADER_BYTES, 0);
     const [line = ''] = buffer.toString('utf8', 0, bytesRead).split('\n', 1);
     return parseHeader(JSON.parse(line))?.forkedFrom;
   } catch {

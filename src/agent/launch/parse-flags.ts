@@ -3,19 +3,19 @@ import { redactText } from '../../base/text/redact.ts';
 import { flagArgv, type LaunchFlag } from '../../protocol/launch-flag.ts';
 import { type AgentFlags, FLAGS, type FlagRow } from './flag-table.ts';
 
-/** What a command line says, what is wrong with it, and what of it has no effect; no value stands in either text. */
+/** The parsed flags, errors, and warnings about flags without effect. Neither text contains a value. */
 export type ParsedFlags = {
   readonly flags: AgentFlags;
   readonly faults: readonly string[];
   readonly notes: readonly string[];
 };
 
-/** Parses an agent's command line; total. Of a flag given twice the last value counts, the items of lists add up. */
+/** Parses the command line of an agent. If a flag is given twice, the last value wins; items of lists add up. */
 export function parseFlags(argv: readonly string[]): ParsedFlags {
   return collectFlags(readArguments(argv));
 }
 
-/** The same for the options that a program in this process starts an agent with. */
+/** Checks the options that a program in this process starts an agent with. */
 export function checkFlags(flags: readonly LaunchFlag[]): ParsedFlags {
   return collectFlags(readLaunchFlags(flags));
 }
@@ -40,7 +40,7 @@ function collectFlags(all: Iterable<Given>): ParsedFlags {
       if (use.as !== 'refused') faults.push(`${name} takes ${kind.what}`);
       continue;
     }
-    if (use.as === 'unused' && !isNothing(values)) notes.add(`${name} has no effect: ${use.why}`);
+    if (use.as === 'unused' && !isEmpty(values)) notes.add(`${name} has no effect: ${use.why}`);
     if (member === undefined) continue;
     flags[member] =
       kind.takes === 'many'
@@ -74,12 +74,12 @@ function* readArguments(argv: readonly string[]): Generator<Given> {
     const argument = argv[at++] as string;
     const [, name, key, joined] = /^(--?([^=]*))(?:=([\s\S]*))?$/.exec(argument) ?? [];
     if (name === undefined || key === undefined || key === '') {
-      yield { kind: 'fault', text: `argument ${at} is no flag: prompts are sent over stdin` };
+      yield { kind: 'fault', text: `argument ${at} is not a flag; prompts are sent over stdin` };
       continue;
     }
     const row =
       Object.hasOwn(FLAGS, key) && name.startsWith('--') === key.length > 1 ? FLAGS[key] : undefined;
-    // What follows an unknown flag is most likely its value, and no second fault.
+    // What follows an unknown flag is probably its value, not a second error.
     if (!row) {
       if (joined === undefined) at = endOfValues(argv, at);
       yield { kind: 'fault', text: unknown(name) };
@@ -95,7 +95,7 @@ function* readArguments(argv: readonly string[]): Generator<Given> {
         ? { kind: 'flag', name, row, values: [row.kind.read('', 'apart')] }
         : { kind: 'fault', text: `${name} takes ${what}` };
     } else if (values.length === 0) {
-      yield { kind: 'fault', text: `${name} takes ${what}, and none follows` };
+      yield { kind: 'fault', text: `${name} takes ${what}, but none was given` };
     } else {
       const form = joined === undefined ? 'apart' : 'joined';
       yield { kind: 'flag', name, row, values: values.map((value) => row.kind.read(value, form)) };
@@ -103,7 +103,7 @@ function* readArguments(argv: readonly string[]): Generator<Given> {
   }
 }
 
-/** A value that begins with a dash is written `--name=value`, so a dash is always the next flag. */
+/** A value that begins with a dash must be written `--name=value`, so a dash always starts the next flag. */
 function endOfValues(argv: readonly string[], from: number): number {
   const next = argv.findIndex((argument, index) => index >= from && /^-./.test(argument));
   return next < 0 ? argv.length : next;
@@ -114,9 +114,9 @@ function unknown(name: string): string {
     name,
     Object.keys(FLAGS).map((key) => (key.length > 1 ? `--${key}` : `-${key}`)),
   );
-  return `${redactText(name)} is no flag of this agent${guess ? `; did you mean ${guess}?` : ''}`;
+  return `unknown flag ${redactText(name)}${guess ? `; did you mean ${guess}?` : ''}`;
 }
 
-function isNothing(values: readonly unknown[]): boolean {
+function isEmpty(values: readonly unknown[]): boolean {
   return values.every((value) => Array.isArray(value) && value.length === 0);
 }

@@ -17,34 +17,34 @@ import type { SessionOptions } from '../session/session.ts';
 import type { AgentFlags } from './flag-table.ts';
 import type { ModelEnvironment } from './model-name.ts';
 
-/** What a session needs beside its model. */
+/** The session options except the model, and what is wrong with the flags. */
 type SessionPlan = {
   readonly options: Omit<SessionOptions, 'model' | 'modelName'>;
   readonly faults: readonly string[];
   readonly notes: readonly string[];
 };
 
-const NO_PROMPT_TOOL = '--permission-prompt-tool takes only stdio: answer canUseTool in the program';
+const UNSUPPORTED_PROMPT_TOOL =
+  '--permission-prompt-tool supports only "stdio"; answer permission requests with canUseTool in the program';
 
-/** What files say, beside the flags. */
 export type PlanFiles = {
   readonly settings: Settings;
   readonly servers: Readonly<Record<string, ServerEntry>>;
   readonly prompts: PromptFiles;
 };
 
-/** Flags and files as a session takes them. Where both say something, the flag counts, but policy beats it. */
+/** Combines flags and settings to session options. A flag wins over settings, and policy wins over flags. */
 export function planSession(flags: AgentFlags, files: PlanFiles, around: LaunchEnvironment): SessionPlan {
   const { env, cwd, home, version } = around;
   const { settings, prompts } = files;
   const allowed = readRules(flags.allowedTools ?? [], 'allow', 'cliArg');
   const denied = readRules(flags.disallowedTools ?? [], 'deny', 'cliArg');
   const mode = modeOf(flags, settings);
-  const wanted = flags.toolSearch === undefined ? (env.ENABLE_TOOL_SEARCH?.trim() ?? '') : '';
-  const toolSearch = flags.toolSearch ?? readToolSearch(wanted);
+  const requested = flags.toolSearch === undefined ? (env.ENABLE_TOOL_SEARCH?.trim() ?? '') : '';
+  const toolSearch = flags.toolSearch ?? readToolSearch(requested);
   const results = readResultSettings(env);
   const agents = parseAgents(flags.agents);
-  const misread = Object.keys(flags.agents ?? {}).filter((name) => !Object.hasOwn(agents, name));
+  const invalidAgents = Object.keys(flags.agents ?? {}).filter((name) => !Object.hasOwn(agents, name));
   const added = [...(flags.addDirs ?? []), ...settings.directories];
   const options: SessionPlan['options'] = {
     version,
@@ -66,10 +66,10 @@ export function planSession(flags: AgentFlags, files: PlanFiles, around: LaunchE
     hooks: settings.hooks,
     agents,
     mayBypass: mode.mayBypass,
-    // A program that answers questions says so; one that does not is not asked.
+    // A program that answers permission requests sets the flag.
     asksProgram: flags.permissionPromptTool !== undefined && flags.permissionPrompts !== 'none',
     reportsState: env.CLAUDE_CODE_SDK_READS_SESSION_STATE === '1',
-    reportsDecisions: flags.tellDecisions === true,
+    reportsDecisions: flags.reportDecisions === true,
     marks: flags.toolMarks === true,
     ...(toolSearch && { toolSearch }),
     leadOnly: flags.leadOnly === true,
@@ -87,15 +87,17 @@ export function planSession(flags: AgentFlags, files: PlanFiles, around: LaunchE
       ...prefixed('--disallowedTools', denied.faults),
       ...mode.faults,
       ...sourceErrors(flags),
-      ...((flags.permissionPromptTool ?? 'stdio') === 'stdio' ? [] : [NO_PROMPT_TOOL]),
-      ...misread.map((name) => `--agents: "${name}" must be { "description": text, "prompt": text }`),
+      ...((flags.permissionPromptTool ?? 'stdio') === 'stdio' ? [] : [UNSUPPORTED_PROMPT_TOOL]),
+      ...invalidAgents.map(
+        (name) => `--agents: "${name}" must be { "description": string, "prompt": string }`,
+      ),
     ],
     notes: [
       ...prefixed('--allowedTools', allowed.notes),
       ...prefixed('--disallowedTools', denied.notes),
       ...results.notes,
-      ...(wanted === '' || toolSearch ? [] : [`ENABLE_TOOL_SEARCH is ${TOOL_SEARCH_WORDS}: it is not used`]),
-      ...(mode.mode === 'auto' ? ['mode auto is taken as default: nobody judges calls here'] : []),
+      ...(requested === '' || toolSearch ? [] : [`ENABLE_TOOL_SEARCH must be ${TOOL_SEARCH_WORDS}; ignored`]),
+      ...(mode.mode === 'auto' ? ['mode auto is not supported; using mode default'] : []),
     ],
   };
 }
@@ -127,7 +129,7 @@ function prefixed(flag: string, texts: readonly string[]): string[] {
   return texts.map((text) => `${flag}: ${text}`);
 }
 
-/** What the flags say about configuration. */
+/** The configuration sources that the flags select. */
 export function requestedSources(flags: AgentFlags): Wanted {
   const { settingSources, mcpConfigs, pluginDirs, settings, managedSettings } = flags;
   return {
@@ -140,7 +142,7 @@ export function requestedSources(flags: AgentFlags): Wanted {
   };
 }
 
-/** Where configuration is looked for; a program may say that the project is elsewhere. */
+/** Where configuration is read from; `--project-config-root` sets another project directory. */
 export function configEnvironment(
   { projectConfigRoot }: AgentFlags,
   { cwd, env, home }: LaunchEnvironment,
@@ -150,7 +152,7 @@ export function configEnvironment(
   return configWorld({ cwd: root, env, userHome: home, platform });
 }
 
-/** Flags whose words are none of those they take. */
+/** Errors of unknown values of `--setting-sources`. */
 function sourceErrors({ settingSources = [] }: AgentFlags): string[] {
   const unknown = settingSources.filter((it) => !SOURCES.includes(it));
   return unknown.map((it) => `--setting-sources takes ${SOURCES.join(', ')}, not ${JSON.stringify(it)}`);
@@ -158,7 +160,7 @@ function sourceErrors({ settingSources = [] }: AgentFlags): string[] {
 
 const SOURCES: readonly string[] = ['user', 'project', 'local'];
 
-/** What the environment says about long results, under the names people know; what it says in vain is told. */
+/** Reads the environment variables for long results; invalid values produce a warning. */
 export function readResultSettings(env: Readonly<Record<string, string | undefined>>): {
   readonly options: Pick<SessionOptions, 'maxResultTokens' | 'resultFiles'>;
   readonly notes: readonly string[];
@@ -166,17 +168,15 @@ export function readResultSettings(env: Readonly<Record<string, string | undefin
   const tokens = env.MAX_MCP_OUTPUT_TOKENS?.trim() ?? '';
   const files = env.ENABLE_MCP_LARGE_OUTPUT_FILES?.trim().toLowerCase() ?? '';
   const isCount = /^[1-9]\d{0,8}$/.test(tokens);
-  const isWord = files === '' || NO.has(files) || YES.has(files);
+  const isValid = files === '' || NO.has(files) || YES.has(files);
   return {
     options: {
       ...(isCount && { maxResultTokens: Number(tokens) }),
       ...(NO.has(files) && { resultFiles: false }),
     },
     notes: [
-      ...(isCount || tokens === ''
-        ? []
-        : ['MAX_MCP_OUTPUT_TOKENS must be a whole number above 0: it is not used']),
-      ...(isWord ? [] : ['ENABLE_MCP_LARGE_OUTPUT_FILES is true or false: it is not used']),
+      ...(isCount || tokens === '' ? [] : ['MAX_MCP_OUTPUT_TOKENS must be a positive integer; ignored']),
+      ...(isValid ? [] : ['ENABLE_MCP_LARGE_OUTPUT_FILES must be true or false; ignored']),
     ],
   };
 }
@@ -184,14 +184,14 @@ export function readResultSettings(env: Readonly<Record<string, string | undefin
 const NO: ReadonlySet<string> = new Set(['false', '0', 'no', 'off']);
 const YES: ReadonlySet<string> = new Set(['true', '1', 'yes', 'on']);
 
-/** How model requests are made, and notes about variables that cannot be used. */
+/** Retries and the time limit of model requests, and warnings about invalid variables. */
 type RequestSettings = {
   readonly retry: Pick<RetryOptions, 'maxRetries'>;
   readonly timeout: { readonly timeoutMs?: number };
   readonly notes: readonly string[];
 };
 
-/** Node's timers take no longer delay. */
+/** The longest delay of Node's timers. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** `--max-retries`, else `CLAUDE_CODE_MAX_RETRIES`; and `API_TIMEOUT_MS`. Settings may set both under `env`. */
@@ -200,12 +200,12 @@ export function readRequestSettings(
   env: ModelEnvironment,
 ): RequestSettings {
   const notes: string[] = [];
-  const read = (name: string, least: number, most: number): number | undefined => {
+  const read = (name: string, min: number, max: number): number | undefined => {
     const text = env[name]?.trim();
     if (!text) return undefined;
     const value = Number(text);
-    if (/^\d+$/.test(text) && value >= least && value <= most) return value;
-    notes.push(`${name} must be a whole number from ${least} to ${most}; using the default`);
+    if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+    notes.push(`${name} must be a whole number from ${min} to ${max}; using the default`);
     return undefined;
   };
   const maxRetries = flag ?? read('CLAUDE_CODE_MAX_RETRIES', 0, 1000);
@@ -221,15 +221,14 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const SECRET = /KEY$|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|CUSTOM_HEADERS$|PRIVATE/i;
 
 /**
- * What commands of tools and hooks inherit: everything but what looks like a secret, since a model reads what they print.
- * `TOOLPLANE_PASS_ENV` names those they need all the same, between commas.
+ * The environment of shell commands: all variables except those that look like secrets, because the model reads the
+ * output of commands. `TOOLPLANE_PASS_ENV` lists variables to pass anyway, separated by commas.
  */
 export function shellEnvironment(env: Environment): Environment {
   const passed = new Set((env.TOOLPLANE_PASS_ENV ?? '').split(',').map((name) => name.trim()));
   return Object.fromEntries(Object.entries(env).filter(([name]) => passed.has(name) || !SECRET.test(name)));
 }
 
-/** The prompts that stand in files. */
 type PromptFiles = {
   readonly systemPrompt?: string;
   readonly appendSystemPrompt?: string;
@@ -238,7 +237,7 @@ type PromptFiles = {
 
 type Flags = Pick<AgentFlags, 'systemPromptFile' | 'appendSystemPromptFile'>;
 
-/** Reads the files that flags name for prompts; one that cannot be read is a fault. */
+/** Reads `--system-prompt-file` and `--append-system-prompt-file`. */
 export async function readPromptFiles(flags: Flags, cwd: string): Promise<PromptFiles> {
   const faults: string[] = [];
   const text = async (flag: string, path: string | undefined): Promise<string | undefined> => {
@@ -259,11 +258,11 @@ export async function readPromptFiles(flags: Flags, cwd: string): Promise<Prompt
   };
 }
 
-/** What is no path may be anything, a secret too, and is not shown. */
+/** A value that does not look like a path may be a secret, so it is not shown. */
 function named(flag: string, path: string): string {
   return /^[\w./~@+-]{1,200}$/.test(path) ? `${flag} ${redactText(path)}` : `the file of ${flag}`;
 }
-/** Where an agent is started; all paths are absolute. */
+/** The environment an agent is started in; all paths are absolute. */
 export type LaunchEnvironment = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;

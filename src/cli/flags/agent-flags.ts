@@ -206,7 +206,7 @@ function readOptions(values: FlagValues): Options {
 }
 
 /** What only our own agent understands: it says more to people than programs for another agent expect. */
-const OWN_FLAGS = { 'tool-marks': null, 'tell-decisions': null };
+const OWN_FLAGS = { 'tool-marks': null, 'report-decisions': null };
 
 /** Without a word about it the agent's own prompt is in force. */
 function systemPrompt({

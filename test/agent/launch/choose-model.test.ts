@@ -90,6 +90,6 @@ test('scripted: replies from a file, relative to where the agent runs', async ()
   expect(await ask(model, modelName)).toBe('first');
   expect(await ask(model, modelName)).toBe('');
   await expect(ask(model, modelName)).rejects.toThrow('has no reply for request 3');
-  await expect(ask(model, 'scripted:bad.json')).rejects.toThrow('reply 1 is neither a text nor');
+  await expect(ask(model, 'scripted:bad.json')).rejects.toThrow('reply 1 is neither a string nor');
   await expect(ask(model, 'scripted:none.json')).rejects.toMatchObject({ code: 'bad-request' });
 });

@@ -5,10 +5,10 @@ test('every flag has its line, with what becomes of it', () => {
   const [title, ...lines] = describeFlags().split('\n');
   expect(title).toBe('Flags:');
   expect(lines).toHaveLength(Object.keys(FLAGS).length);
-  expect(lines).toContainEqual(expect.stringMatching(/^ {2}--model +a text$/));
+  expect(lines).toContainEqual(expect.stringMatching(/^ {2}--model +a string$/));
   expect(lines).toContainEqual(
-    expect.stringMatching(/^ {2}-p +changes nothing: the agent is never interactive/),
+    expect.stringMatching(/^ {2}-p +accepted, no effect: the agent is never interactive/),
   );
-  expect(lines).toContainEqual(expect.stringMatching(/^ {2}--effort +one of low.*; has no effect: /));
-  expect(lines).toContainEqual(expect.stringMatching(/^ {2}--sdk-url +a text; refused: /));
+  expect(lines).toContainEqual(expect.stringMatching(/^ {2}--effort +one of low.*; ignored: /));
+  expect(lines).toContainEqual(expect.stringMatching(/^ {2}--sdk-url +a string; not supported: /));
 });

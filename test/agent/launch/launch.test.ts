@@ -84,7 +84,7 @@ describe('launch', () => {
       name: 'SdkError',
       code: 'bad-option',
       message: expect.stringMatching(
-        /^--nosuch is no flag of this agent; --mcp-config \/nowhere\.json: .*there is no such file.*; mode bypassPermissions needs --allow-dangerously-skip-permissions as well$/,
+        /^unknown flag --nosuch; --mcp-config \/nowhere\.json: .*there is no such file.*; mode bypassPermissions needs --allow-dangerously-skip-permissions as well$/,
       ),
     });
   });
@@ -147,7 +147,7 @@ describe('launch', () => {
       ...surroundings({ env }),
       flags: parseFlags(['--continue']),
     });
-    await expect(started).rejects.toThrow('--continue: there is no conversation in');
+    await expect(started).rejects.toThrow('--continue: no conversation found in');
   });
 });
 

@@ -130,15 +130,15 @@ describe('open conversation', () => {
   test.each<[AgentFlags, string]>([
     [{ sessionId: '../x' }, '--session-id takes a UUID'],
     [{ resume: '../x' }, '--resume takes the id of a session, a UUID'],
-    [{ resume: NONE }, `--resume ${NONE}: there is no such conversation in /w`],
-    [{ resume: ONE, sessionId: TWO }, '--session-id goes with --resume only for a --fork-session'],
+    [{ resume: NONE }, `--resume ${NONE}: no conversation found in /w`],
+    [
+      { resume: ONE, sessionId: TWO },
+      '--session-id can be combined with --resume or --continue only with --fork-session',
+    ],
     [{ forkSession: true }, '--fork-session needs --resume or --continue'],
     [{ resumeSessionAt: NONE }, '--resume-session-at needs --resume or --continue'],
-    [
-      { resume: ONE, resumeSessionAt: NONE },
-      `--resume-session-at: the conversation ${ONE} has no such message`,
-    ],
-    [{ sessionId: ONE }, `--session-id ${ONE} is in use: --resume it`],
+    [{ resume: ONE, resumeSessionAt: NONE }, `--resume-session-at: conversation ${ONE} has no such message`],
+    [{ sessionId: ONE }, `--session-id ${ONE} is in use; use --resume to continue it`],
   ])('%j is a fault', async (flags, fault) => {
     await keep(ONE);
     expect(await openConversation(flags, keeping)).toEqual({ fault });
@@ -146,7 +146,7 @@ describe('open conversation', () => {
 
   test('nothing to continue is a fault', async () => {
     expect(await openConversation({ continue: true }, keeping)).toEqual({
-      fault: '--continue: there is no conversation in /w',
+      fault: '--continue: no conversation found in /w',
     });
   });
 });

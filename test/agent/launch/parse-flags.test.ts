@@ -34,7 +34,7 @@ const READ: readonly (readonly [argv: string[], flags: AgentFlags])[] = [
   [['--plugin-dir', '/a', '--plugin-dir=/b'], { pluginDirs: ['/a', '/b'] }],
   [['--project-config-root=/p', '--strict-mcp-config'], { projectConfigRoot: '/p', strictMcpConfig: true }],
   [['--disallowed-tools', 'Bash', '--tool-marks'], { disallowedTools: ['Bash'], toolMarks: true }],
-  [['--tell-decisions', '--debug-to-stderr'], { tellDecisions: true }],
+  [['--report-decisions', '--debug-to-stderr'], { reportDecisions: true }],
 ];
 
 test.each(READ)('%j', (argv, flags) => {
@@ -56,21 +56,21 @@ test('a flag that has no effect is told', () => {
 });
 
 test.each([
-  [['--modle', 'x'], '--modle is no flag of this agent; did you mean --model?'],
-  [['--zzzzzzzz=1'], '--zzzzzzzz is no flag of this agent'],
-  [['-x'], '-x is no flag of this agent'],
-  [['-model', 'x'], '-model is no flag of this agent; did you mean --model?'],
-  [['--p'], '--p is no flag of this agent; did you mean -p?'],
-  [['--toString'], '--toString is no flag of this agent'],
-  [['do it'], 'argument 1 is no flag: prompts are sent over stdin'],
-  [['--verbose', '--'], 'argument 2 is no flag: prompts are sent over stdin'],
-  [['--model'], '--model takes a text, and none follows'],
-  [['--model', '--verbose'], '--model takes a text, and none follows'],
-  [['--allowedTools'], '--allowedTools takes a list, and none follows'],
+  [['--modle', 'x'], 'unknown flag --modle; did you mean --model?'],
+  [['--zzzzzzzz=1'], 'unknown flag --zzzzzzzz'],
+  [['-x'], 'unknown flag -x'],
+  [['-model', 'x'], 'unknown flag -model; did you mean --model?'],
+  [['--p'], 'unknown flag --p; did you mean -p?'],
+  [['--toString'], 'unknown flag --toString'],
+  [['do it'], 'argument 1 is not a flag; prompts are sent over stdin'],
+  [['--verbose', '--'], 'argument 2 is not a flag; prompts are sent over stdin'],
+  [['--model'], '--model takes a string, but none was given'],
+  [['--model', '--verbose'], '--model takes a string, but none was given'],
+  [['--allowedTools'], '--allowedTools takes a list, but none was given'],
   [['--verbose=yes'], '--verbose takes no value'],
-  [['--max-turns=0'], '--max-turns takes a whole number, 1 or more'],
-  [['--max-turns=1.5'], '--max-turns takes a whole number, 1 or more'],
-  [['--task-budget='], '--task-budget takes a number, 0 or more'],
+  [['--max-turns=0'], '--max-turns takes an integer of at least 1'],
+  [['--max-turns=1.5'], '--max-turns takes an integer of at least 1'],
+  [['--task-budget='], '--task-budget takes a number of at least 0'],
   [['--effort=silly'], '--effort takes one of low, medium, high, xhigh, max'],
   [['--output-format', 'text'], '--output-format takes only stream-json'],
   [['--agents', '[]'], '--agents takes a JSON object'],
@@ -83,10 +83,7 @@ test.each([
 test('every fault is told, each once, and what is right is still read', () => {
   const { flags, faults } = parseFlags(['--no-such', 'a', 'b', '--model', 'm', '--max-turns', 'many']);
   expect(flags).toEqual({ model: 'm' });
-  expect(faults).toEqual([
-    '--no-such is no flag of this agent',
-    '--max-turns takes a whole number, 1 or more',
-  ]);
+  expect(faults).toEqual(['unknown flag --no-such', '--max-turns takes an integer of at least 1']);
 });
 
 test('what has no effect is told once, but not if nothing was asked for', () => {

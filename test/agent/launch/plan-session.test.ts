@@ -111,7 +111,7 @@ describe('plan session', () => {
 
   test('flags and variables of our own', () => {
     const env = { CLAUDE_CODE_SDK_READS_SESSION_STATE: '1' };
-    const { options } = planSession({ toolMarks: true, leadOnly: true, tellDecisions: true }, NOTHING, {
+    const { options } = planSession({ toolMarks: true, leadOnly: true, reportDecisions: true }, NOTHING, {
       ...AROUND,
       env,
     });
@@ -131,7 +131,12 @@ describe('plan session', () => {
 
   test.each([
     ['stdio', []],
-    ['mcp__ask__me', ['--permission-prompt-tool takes only stdio: answer canUseTool in the program']],
+    [
+      'mcp__ask__me',
+      [
+        '--permission-prompt-tool supports only "stdio"; answer permission requests with canUseTool in the program',
+      ],
+    ],
   ])('--permission-prompt-tool %s', (permissionPromptTool, faults) => {
     const { options, ...planned } = plan({ permissionPromptTool });
     expect(planned.faults).toEqual(faults);
@@ -148,7 +153,7 @@ describe('plan session', () => {
 
   test('an agent that is none is a fault', () => {
     expect(plan({ agents: { good: { prompt: 'p' }, bad: {} } }).faults).toEqual([
-      '--agents: "bad" must be { "description": text, "prompt": text }',
+      '--agents: "bad" must be { "description": string, "prompt": string }',
     ]);
   });
 
@@ -209,11 +214,11 @@ describe('plan session', () => {
       resultFiles: false,
     });
     const misread = planSession({}, NOTHING, { ...AROUND, env: { MAX_MCP_OUTPUT_TOKENS: 'many' } });
-    expect(misread.notes).toEqual(['MAX_MCP_OUTPUT_TOKENS must be a whole number above 0: it is not used']);
+    expect(misread.notes).toEqual(['MAX_MCP_OUTPUT_TOKENS must be a positive integer; ignored']);
   });
 
   const UNUSED =
-    'ENABLE_TOOL_SEARCH is on, off, auto, auto:<percent of the window> or a number of tokens: it is not used';
+    'ENABLE_TOOL_SEARCH must be on, off, auto, auto:<percent of the window> or a number of tokens; ignored';
 
   test.each([
     ['bogus', {}, undefined, [UNUSED]],
@@ -280,8 +285,8 @@ describe('request settings', () => {
 });
 
 describe('result settings', () => {
-  const COUNT = ['MAX_MCP_OUTPUT_TOKENS must be a whole number above 0: it is not used'];
-  const WORD = ['ENABLE_MCP_LARGE_OUTPUT_FILES is true or false: it is not used'];
+  const COUNT = ['MAX_MCP_OUTPUT_TOKENS must be a positive integer; ignored'];
+  const WORD = ['ENABLE_MCP_LARGE_OUTPUT_FILES must be true or false; ignored'];
 
   test.each<[Record<string, string>, object, string[]]>([
     [{}, {}, []],

@@ -24,7 +24,7 @@ async function talk(
   const chat = new Chat(terminal, openAgent);
   onTestFinished(() => chat[Symbol.asyncDispose]());
   const { cwd, env } = world;
-  const own = { extraArgs: { 'tell-decisions': null }, mcpServers: { calc: calc() }, tools: [] };
+  const own = { extraArgs: { 'report-decisions': null }, mcpServers: { calc: calc() }, tools: [] };
   const left = chat.run({ cwd, env, ...own, ...options });
   left.catch(() => {});
   return { left };

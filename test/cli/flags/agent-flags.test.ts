@@ -20,7 +20,7 @@ describe('agent flags', () => {
   }
   const OWN_PROMPT = {
     systemPrompt: { type: 'preset', preset: 'claude_code' },
-    extraArgs: { 'tool-marks': null, 'tell-decisions': null },
+    extraArgs: { 'tool-marks': null, 'report-decisions': null },
   };
 
   test('without flags the agent’s own system prompt is all there is', () => {
