@@ -53,10 +53,10 @@ try {
 
 async function measure(): Promise<LoadReport> {
   const begun = performance.now();
-  const { configWorld, readConfiguration, decideServers }: typeof Config = await import(task.config);
+  const { configContext, readConfiguration, decideServers }: typeof Config = await import(task.config);
   const importing = performance.now() - begun;
   const around = { cwd: project, env: { TOOLPLANE_HOME: home }, userHome: place, platform: process.platform };
-  const world = configWorld(around);
+  const world = configContext(around);
   const since = performance.now();
   const read = async () => (await readConfiguration(world)).merged.servers;
   // Nobody has approved anything yet, so what lies in the project waits; what is read is the same.

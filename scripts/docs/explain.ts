@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { type ExplainRequest, explainRequest } from '../../src/cli/commands/explain/answer.ts';
 import { render } from '../../src/cli/terminal/render.ts';
 import { approveSettings, decideServers } from '../../src/config/approval/approval-store.ts';
-import { type ConfigWorld, configWorld } from '../../src/config/config-context.ts';
+import { type ConfigContext, configContext } from '../../src/config/config-context.ts';
 import { readConfiguration } from '../../src/config/configuration.ts';
 import { cachePath, writeCache } from '../../src/config/sources/connectors.ts';
 import { type ExplainSetUp, SET_UPS } from './explain-set-ups.ts';
@@ -36,7 +36,7 @@ export async function explainSetUps(): Promise<string> {
 /** A project, a home and a directory of those who run the machine, of its own. */
 export type ExplainPlace = Disposable & {
   readonly project: string;
-  readonly world: ConfigWorld;
+  readonly world: ConfigContext;
   /** What a process of its own is given. */
   readonly env: Readonly<Record<string, string>>;
   /** Where a path of a set-up lies. */
@@ -56,7 +56,7 @@ export function explainPlace(): ExplainPlace {
     TOOLPLANE_HOME: join(person, '.toolplane'),
     TOOLPLANE_MANAGED_DIRECTORY: managed,
   };
-  const world = configWorld({ cwd: project, env, userHome: person, platform: process.platform });
+  const world = configContext({ cwd: project, env, userHome: person, platform: process.platform });
   const [system = ''] = world.managed;
   return {
     project,
@@ -107,7 +107,7 @@ function write(files: Readonly<Record<string, string>>, place: ExplainPlace): vo
 }
 
 /** The same as the command prints, without a process. */
-async function answerOf({ args }: ExplainSetUp, world: ConfigWorld): Promise<string> {
+async function answerOf({ args }: ExplainSetUp, world: ConfigContext): Promise<string> {
   const [about, name] = args as [ExplainRequest['about'], string];
   const request: ExplainRequest = { about, name, wanted: {}, connects: false, format: 'text' };
   const { pieces } = explainRequest(await readConfiguration(world), request, { statuses: {} });

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 
 /** Where configuration is looked for; all paths are absolute. */
-export type ConfigWorld = {
+export type ConfigContext = {
   /** The directory people work in, links resolved. */
   readonly cwd: string;
   /** What Toolplane keeps for the person: `TOOLPLANE_HOME`, by default `~/.toolplane`. */
@@ -15,12 +15,12 @@ export type ConfigWorld = {
 };
 
 /** The surroundings as configuration takes them. */
-export function configWorld(around: {
+export function configContext(around: {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly userHome: string;
   readonly platform: NodeJS.Platform;
-}): ConfigWorld {
+}): ConfigContext {
   const { cwd, env, platform, userHome } = around;
   const more = env.TOOLPLANE_MANAGED_DIRECTORY;
   return {

@@ -1,24 +1,24 @@
-import { choicesPath } from './approval/approval-store.ts';
-import { type Choices, readChoices } from './approval/approvals.ts';
-import type { ConfigWorld } from './config-context.ts';
+import { approvalsPath } from './approval/approval-store.ts';
+import { type Approvals, readApprovals } from './approval/approvals.ts';
+import type { ConfigContext } from './config-context.ts';
 import { mergeServers } from './merge/merge-servers.ts';
 import { type Policy, readPolicy } from './merge/policy.ts';
-import type { ConfigFault, Merged, Source } from './model.ts';
+import type { ConfigDiagnostic, Merged, Source } from './model.ts';
 import { mergeSettings, type Settings } from './settings/merge-settings.ts';
 import { homeLabel } from './sources/config-paths.ts';
 import { findSources } from './sources/find-sources.ts';
-import type { FileState, Found, SettingsSource, Wanted } from './sources/source-types.ts';
+import type { ConfigFlags, FileState, FoundSources, SettingsSource } from './sources/source-types.ts';
 
 /** Everything that is configured here and now, with where it comes from. */
 export type Configuration = {
-  readonly world: ConfigWorld;
-  readonly wanted: Wanted;
+  readonly context: ConfigContext;
+  readonly flags: ConfigFlags;
   /** When reading began, by the system's clock. */
   readonly readAt: number;
   /** What all of it was made of. */
   readonly gathered: Gathered;
   /** Every file that says something, whether it is there or not. */
-  readonly files: Found['files'];
+  readonly files: FoundSources['files'];
   /** The repository, if the directory belongs to one. */
   readonly root?: string;
   /** The lowest first. */
@@ -27,12 +27,12 @@ export type Configuration = {
   readonly settings: Settings;
   readonly merged: Merged;
   /** Servers in the program itself that `--mcp-config` names. */
-  readonly program: Found['program'];
-  readonly connectors: Found['connectors'];
+  readonly program: FoundSources['program'];
+  readonly connectors: FoundSources['connectors'];
   readonly policy: Policy;
-  readonly choices: Choices;
+  readonly approvals: Approvals;
   /** What is wrong, each thing once, in the order of the sources. */
-  readonly faults: readonly ConfigFault[];
+  readonly faults: readonly ConfigDiagnostic[];
   /** Managed settings that are there and cannot be read: nobody knows what they forbid, so nothing may be started. */
   readonly unreadPolicies: readonly string[];
   /** Members of settings that other programs use and we do not, a line each. */
@@ -41,43 +41,49 @@ export type Configuration = {
 
 /** What was read, before it is put together. */
 export type Gathered = {
-  readonly world: ConfigWorld;
-  readonly wanted: Wanted;
+  readonly context: ConfigContext;
+  readonly flags: ConfigFlags;
   readonly readAt: number;
-  readonly found: Found;
-  readonly choices: Choices;
+  readonly found: FoundSources;
+  readonly approvals: Approvals;
   /** Why nothing is known of what was approved. */
-  readonly choicesFault?: string;
+  readonly approvalsFault?: string;
 };
 
 /** Reads every source and merges them; never rejects: what cannot be used stands in `faults`. */
-export async function readConfiguration(world: ConfigWorld, wanted: Wanted = {}): Promise<Configuration> {
+export async function readConfiguration(
+  context: ConfigContext,
+  flags: ConfigFlags = {},
+): Promise<Configuration> {
   const readAt = Date.now();
-  const [read, { choices, fault }] = await Promise.all([findSources(world, wanted), readChoices(world.home)]);
-  const found = { ...read, files: [...read.files, choicesFile(world, fault)] };
+  const [read, { choices, fault }] = await Promise.all([
+    findSources(context, flags),
+    readApprovals(context.home),
+  ]);
+  const found = { ...read, files: [...read.files, approvalsFile(context, fault)] };
   return configurationOf({
-    world,
-    wanted,
+    context,
+    flags,
     readAt,
     found,
-    choices,
-    ...(fault !== undefined && { choicesFault: fault }),
+    approvals: choices,
+    ...(fault !== undefined && { approvalsFault: fault }),
   });
 }
 
 /** Puts together what was read; the same gives the same. */
 export function configurationOf(gathered: Gathered): Configuration {
-  const { world, wanted, readAt, found, choices, choicesFault: fault } = gathered;
+  const { context, flags, readAt, found, approvals: choices, approvalsFault: fault } = gathered;
   // The highest first: what the system's own forbid is told before what others do.
   const managed = found.settings.filter(({ scope }) => scope === 'managed').reverse();
   const { policy, faults: ofPolicy } = readPolicy(managed, found.unreadPolicies);
   const { settings, faults: ofSettings, notes } = mergeSettings(found.settings, choices);
   const merged = mergeServers({
     sources: found.sources,
-    choices,
+    approvals: choices,
     policy,
     overrides: settings.overrides,
-    isStrict: wanted.isStrict === true,
+    isStrict: flags.isStrict === true,
     programNames: Object.keys(found.program),
     placeOf: ({ name, scope, label, path }) =>
       found.settings
@@ -86,8 +92,8 @@ export function configurationOf(gathered: Gathered): Configuration {
   });
   const { root } = found;
   return {
-    world,
-    wanted,
+    context,
+    flags,
     readAt,
     gathered,
     files: found.files,
@@ -100,7 +106,7 @@ export function configurationOf(gathered: Gathered): Configuration {
     settings,
     merged,
     policy,
-    choices,
+    approvals: choices,
     faults: [
       ...found.sources.flatMap((it) => it.faults),
       ...found.faults,
@@ -115,7 +121,7 @@ export function configurationOf(gathered: Gathered): Configuration {
   };
 }
 
-function choicesFile(world: ConfigWorld, fault: string | undefined): FileState {
-  const path = choicesPath(world.home);
-  return { path, label: homeLabel(path, world), state: fault === undefined ? 'read' : 'unusable' };
+function approvalsFile(context: ConfigContext, fault: string | undefined): FileState {
+  const path = approvalsPath(context.home);
+  return { path, label: homeLabel(path, context), state: fault === undefined ? 'read' : 'unusable' };
 }

@@ -20,7 +20,7 @@ const OWN: ReadonlySet<Scope> = new Set(['connector', 'plugin', 'user', 'managed
 export type Position = { readonly line: number; readonly column: number };
 
 /** Something that was written and cannot be used, or only in part. It never shows a value that may be secret. */
-export type ConfigFault = {
+export type ConfigDiagnostic = {
   /** An `error` means that something does not count; a `warning` that it does, and may not be what was meant. */
   readonly level: 'error' | 'warning';
   readonly scope: Scope;
@@ -52,7 +52,7 @@ export type WrittenServer = {
   readonly entry?: ExternalServerEntry;
   /** The member of `raw` that turns it off, if one does. */
   readonly off?: 'disabled' | 'enabled';
-  readonly fault?: ConfigFault;
+  readonly fault?: ConfigDiagnostic;
 };
 
 /** One file, flag or address that may name servers, as it was found. */
@@ -67,7 +67,7 @@ export type Source = {
   /** It was not looked at, since `--setting-sources` leaves its scope out. */
   readonly leftOut?: true;
   readonly servers: readonly WrittenServer[];
-  readonly faults: readonly ConfigFault[];
+  readonly faults: readonly ConfigDiagnostic[];
 };
 
 /** What a person has said about an entry that lies in a project. */
@@ -83,10 +83,10 @@ export type Verdict =
   | { readonly kind: 'blocked'; readonly rule: string }
   /** It is turned off in settings, or by its own entry; `label` is where. */
   | { readonly kind: 'disabled'; readonly label: string }
-  | { readonly kind: 'broken'; readonly fault: ConfigFault };
+  | { readonly kind: 'broken'; readonly fault: ConfigDiagnostic };
 
 /** Why an entry does not count although it was written. */
-export type LossReason =
+export type IgnoreReason =
   /** One of the same name stands higher. */
   | 'shadowed'
   /** It is not approved, so it takes no name from anybody. */
@@ -101,9 +101,9 @@ export type LossReason =
   /** There is a managed file, and this stands elsewhere. */
   | 'managed';
 
-export type LostServer = {
+export type IgnoredServer = {
   readonly written: WrittenServer;
-  readonly why: LossReason;
+  readonly why: IgnoreReason;
   /** Which entry counts instead, if one does; a server in the program itself has none, and stands in no file. */
   readonly winner?: WrittenServer;
 };
@@ -118,15 +118,15 @@ export type ConfiguredServer = {
   /** What settings changed of the entry, each with its place, such as `trust` by `~/.toolplane/settings.json`. */
   readonly settled: readonly { readonly member: string; readonly label: string }[];
   /** Highest precedence first. */
-  readonly lost: readonly LostServer[];
+  readonly lost: readonly IgnoredServer[];
 };
 
 /** Every name once, in the order of names; and what is wrong, each thing once. */
 export type Merged = {
   readonly servers: readonly ConfiguredServer[];
   /** Entries whose name nobody has, or a server in the program itself: they lost, and so did all others of the name. */
-  readonly lost: readonly LostServer[];
-  readonly faults: readonly ConfigFault[];
+  readonly lost: readonly IgnoredServer[];
+  readonly faults: readonly ConfigDiagnostic[];
 };
 
 /** What settings say of servers by name, beside their entries; a later one beats an earlier one, member by member. */

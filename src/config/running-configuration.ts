@@ -3,14 +3,14 @@ import type { ExpandedEntry, ServerEntry } from '../mcp/connection/connect-conte
 import { HostError } from '../mcp/errors/host-error.ts';
 import { isSameServer } from '../mcp/servers/configure.ts';
 import type { Configuration } from './configuration.ts';
-import { makeExpander, variablesOf, withSettingsEnv } from './expand/expand-entry.ts';
-import { keepApart } from './expand/server-directory.ts';
+import { createExpander, entryVariables, withSettingsEnv } from './expand/expand-entry.ts';
+import { isolateServer } from './expand/server-directory.ts';
 import { explainServer } from './explain/explain-server.ts';
 import type { ServerExplanation } from './explain/explanation.ts';
 import { formatReason, formatSummary, serverRecord } from './explain/server-record.ts';
-import { faultText } from './files/diagnostics.ts';
-import { rulingSource } from './merge/eligibility.ts';
-import { forbiddenNow } from './merge/policy.ts';
+import { formatDiagnostic } from './files/diagnostics.ts';
+import { managedSource } from './merge/eligibility.ts';
+import { newlyForbidden } from './merge/policy.ts';
 import {
   type ConfiguredServer,
   hasOwnDirectory,
@@ -20,11 +20,11 @@ import {
 } from './model.ts';
 import { fileSecretStore } from './secrets/secret-store.ts';
 import type { Settings } from './settings/merge-settings.ts';
-import { refreshCatalogues } from './sources/refresh-connectors.ts';
-import { Following } from './watch/follow-files.ts';
+import { refreshConnectors } from './sources/refresh-connectors.ts';
+import { ConfigWatcher } from './watch/config-watcher.ts';
 
 /** Who runs the servers. */
-export type Runner = {
+export type ConfigurationUser = {
   /** The servers are these from now on. */
   configure(servers: Readonly<Record<string, ServerEntry>>, now: Configuration, before: Configuration): void;
   /** Hears what a person may want to know; one line each. */
@@ -43,11 +43,11 @@ export type Use = {
 export class RunningConfiguration implements Disposable {
   readonly #only: ReadonlySet<string> | undefined;
   readonly #isFollowed: boolean;
-  readonly #runners = new Set<Runner>();
+  readonly #runners = new Set<ConfigurationUser>();
   /** Where entries that run came from: a server may be dialled again after its file has changed. */
   readonly #handedOut = new WeakMap<object, WrittenServer>();
   #last: Configuration;
-  #following: Following | undefined;
+  #following: ConfigWatcher | undefined;
   #asking = new AbortController();
 
   constructor(first: Configuration, { only, changes = 'followed' }: Use = {}) {
@@ -63,7 +63,7 @@ export class RunningConfiguration implements Disposable {
   /** Those that may be started, as written. */
   get servers(): Record<string, ServerEntry> {
     const { program } = this.current;
-    const ready = writtenOrder(this.current).flatMap(({ name, verdict, entry, written }) => {
+    const ready = inWrittenOrder(this.current).flatMap(({ name, verdict, entry, written }) => {
       if (verdict.kind !== 'ready' || !entry || !this.#isMeant(name)) return [];
       this.#handedOut.set(entry, written);
       return [[name, entry] as const];
@@ -77,12 +77,12 @@ export class RunningConfiguration implements Disposable {
   }
 
   /** Those that may not be started, each with one sentence and what to do. */
-  aside(): Aside[] {
-    return asideServers(this.current).filter(({ name }) => this.#isMeant(name));
+  inactive(): InactiveServer[] {
+    return inactiveServers(this.current).filter(({ name }) => this.#isMeant(name));
   }
 
   /** Why a server is not there though somebody wrote its name; undefined if nobody did. */
-  whyAside(name: string): string | undefined {
+  inactiveReason(name: string): string | undefined {
     return this.#isMeant(name) ? formatReason(serverRecord(this.current, name)) : undefined;
   }
 
@@ -92,14 +92,14 @@ export class RunningConfiguration implements Disposable {
 
   /** Puts in what an entry refers to; what it leads to then must be allowed, too. */
   readonly expand = (server: string, entry: ServerEntry): ExpandedEntry => {
-    const { world, policy } = this.current;
-    const expanded = makeExpander({
-      env: variablesOf(this.current),
-      secrets: () => fileSecretStore(join(world.home, 'secrets.json')),
+    const { context, policy } = this.current;
+    const expanded = createExpander({
+      env: entryVariables(this.current),
+      secrets: () => fileSecretStore(join(context.home, 'secrets.json')),
       // A catalogue from the network must not ask for our variables.
       literal: (name) => this.scopeOf(name) === 'connector',
     })(server, entry);
-    const managed = rulingSource(this.current.sources);
+    const managed = managedSource(this.current.sources);
     if (managed && expanded.entry.type !== 'sdk' && !this.#isOwn(server, entry)) {
       const fault = `${managed.label} excludes all servers but its own`;
       throw new HostError('bad-config', server, fault, { hasRun: 'no' });
@@ -120,7 +120,7 @@ export class RunningConfiguration implements Disposable {
     if (type === 'sdk' || type === 'ws-ide' || type === 'sse-ide') return expanded;
     const written = this.#writtenAs(server, entry);
     if (written === undefined || !hasOwnDirectory(written.scope)) return expanded;
-    return { ...expanded, ...keepApart(written, expanded.entry, this.current) };
+    return { ...expanded, ...isolateServer(written, expanded.entry, this.current) };
   }
 
   /** The configured entry that an entry is; undefined if it is one that the program gave by itself. */
@@ -138,7 +138,7 @@ export class RunningConfiguration implements Disposable {
     servers: ReadonlyMap<string, { readonly entry: ServerEntry }>,
   ): string[] {
     const entries = [...servers].map(([name, { entry }]) => [name, entry] as const);
-    return forbiddenNow(before, now, entries, (name, entry) => this.#mayDial(name, entry));
+    return newlyForbidden(before, now, entries, (name, entry) => this.#mayDial(name, entry));
   }
 
   #mayDial(name: string, entry: ServerEntry): boolean {
@@ -158,8 +158,8 @@ export class RunningConfiguration implements Disposable {
   }
 
   /** Has whoever runs the servers hear of everything that is saved from now on, until they dispose of what this gives. */
-  follow({ configure, note }: Runner): Disposable {
-    const runner: Runner = { configure, note };
+  follow({ configure, note }: ConfigurationUser): Disposable {
+    const runner: ConfigurationUser = { configure, note };
     if (this.#isFollowed) {
       this.#runners.add(runner);
       this.#following ??= this.#begin();
@@ -177,9 +177,9 @@ export class RunningConfiguration implements Disposable {
     this.#end();
   }
 
-  #begin(): Following {
+  #begin(): ConfigWatcher {
     const note = (text: string) => this.#tell((runner) => runner.note(text));
-    const following = new Following(this.#last, {
+    const following = new ConfigWatcher(this.#last, {
       apply: (now, before) => this.#tell((runner) => runner.configure(this.servers, now, before)),
       note,
     });
@@ -187,7 +187,7 @@ export class RunningConfiguration implements Disposable {
     if (this.#asking.signal.aborted) void following.refresh();
     this.#asking = new AbortController();
     // Nobody waits for them; what they say is kept in files, and those are followed.
-    void refreshCatalogues(this.#last, { signal: this.#asking.signal, note });
+    void refreshConnectors(this.#last, { signal: this.#asking.signal, note });
     return following;
   }
 
@@ -199,7 +199,7 @@ export class RunningConfiguration implements Disposable {
   }
 
   /** One that fails does not keep the others from hearing of it. */
-  #tell(one: (runner: Runner) => void): void {
+  #tell(one: (runner: ConfigurationUser) => void): void {
     const faults: unknown[] = [];
     for (const runner of this.#runners) {
       try {
@@ -213,7 +213,7 @@ export class RunningConfiguration implements Disposable {
 }
 
 /** A server that is configured and may not be started. */
-export type Aside = {
+export type InactiveServer = {
   readonly name: string;
   readonly scope: Scope;
   readonly state: Exclude<Verdict['kind'], 'ready'>;
@@ -222,7 +222,7 @@ export type Aside = {
 };
 
 /** Every name whose entry may not be started. */
-export function asideServers(configuration: Configuration): Aside[] {
+export function inactiveServers(configuration: Configuration): InactiveServer[] {
   return configuration.merged.servers.flatMap(({ name, verdict, written: { scope } }) => {
     if (verdict.kind === 'ready') return [];
     return [{ name, scope, state: verdict.kind, why: formatSummary(serverRecord(configuration, name)) }];
@@ -230,7 +230,7 @@ export function asideServers(configuration: Configuration): Aside[] {
 }
 
 /** The servers as people wrote them: file by file, the lowest first, and in each as it lists them. */
-export function writtenOrder({
+export function inWrittenOrder({
   sources,
   merged,
 }: Pick<Configuration, 'sources' | 'merged'>): ConfiguredServer[] {
@@ -295,7 +295,7 @@ export function loadedConfiguration(configuration: Configuration, use: Use = {})
       }));
     },
     get faults() {
-      return running.current.faults.map(faultText);
+      return running.current.faults.map(formatDiagnostic);
     },
     explain: (server) => explainServer(running.current, server),
     running,

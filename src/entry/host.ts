@@ -32,14 +32,14 @@ function userCache(): string | undefined {
  */
 export async function loadConfiguration(options: ConfigurationOptions = {}): Promise<LoadedConfiguration> {
   checkConfigurationOptions(options);
-  const [{ readConfiguration }, { configWorld }, { loadedConfiguration }] = await Promise.all([
+  const [{ readConfiguration }, { configContext }, { loadedConfiguration }] = await Promise.all([
     import('../config/configuration.ts'),
     import('../config/config-context.ts'),
     import('../config/running-configuration.ts'),
   ]);
   const { cwd = '.', env = process.env, mcpConfig, settingSources, strictMcpConfig, plugins } = options;
   const userHome = env.HOME || homedir();
-  const world = configWorld({
+  const world = configContext({
     cwd: directory(cwd),
     env,
     userHome,

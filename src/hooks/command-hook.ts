@@ -3,10 +3,10 @@ import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { killOnDeath } from '../base/process/kill-on-death.ts';
 import { ProcessGroup } from '../base/process/process-group.ts';
-import type { CommandEnd, HookWorld } from './run-hooks.ts';
+import type { CommandEnd, HookContext } from './run-hooks.ts';
 
 /** Output beyond this is dropped: a hook's word is short, and a runaway command must not fill the memory. */
-const LONGEST_OUTPUT = 1_000_000;
+const MAX_OUTPUT_BYTES = 1_000_000;
 /** What is in the pipes when the command has ended comes at once; who holds them open longer runs in the background. */
 const DRAIN_MS = 300;
 
@@ -17,7 +17,7 @@ const DRAIN_MS = 300;
 export function spawnShell(surroundings: {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-}): HookWorld['spawn'] {
+}): HookContext['spawn'] {
   return async (command, stdin, signal) => {
     const child = spawn(command, {
       shell: true,
@@ -29,7 +29,7 @@ export function spawnShell(surroundings: {
     const said = { stdout: '', stderr: '' };
     for (const name of ['stdout', 'stderr'] as const) {
       child[name].setEncoding('utf8').on('data', (text: string) => {
-        said[name] = (said[name] + text).slice(0, LONGEST_OUTPUT);
+        said[name] = (said[name] + text).slice(0, MAX_OUTPUT_BYTES);
       });
     }
     // A command that does not read its input closes the pipe: that is its own affair.

@@ -5,7 +5,7 @@ import { type HookEffect, mergeEffects, readHookOutput } from './hook-effect.ts'
 import { matchingHooks, type OnFailure, onFailure, type RegisteredHook } from './match-hooks.ts';
 
 /** How hooks are reached; the signal says that an answer is no longer wanted. */
-export type HookWorld = {
+export type HookContext = {
   readonly callback: (
     id: string,
     input: HookInput,
@@ -35,7 +35,7 @@ const DEFAULT_TIMEOUT_MS = 60_000;
 export async function runHooks(
   hooks: readonly RegisteredHook[],
   input: HookInput,
-  world: HookWorld,
+  context: HookContext,
   during: { readonly toolUseId?: string; readonly signal: AbortSignal },
 ): Promise<HookOutcome> {
   const matching = matchingHooks(hooks, input);
@@ -44,7 +44,7 @@ export async function runHooks(
     matching.map(async (hook): Promise<HookEffect> => {
       try {
         const output = await limited(hook, during.signal, (signal) =>
-          reach(hook, input, world, during.toolUseId, signal),
+          reach(hook, input, context, during.toolUseId, signal),
         );
         return readHookOutput(output);
       } catch (thrown) {
@@ -61,13 +61,13 @@ export async function runHooks(
 async function reach(
   hook: RegisteredHook,
   input: HookInput,
-  world: HookWorld,
+  context: HookContext,
   toolUseId: string | undefined,
   signal: AbortSignal,
 ): Promise<unknown> {
   const { target } = hook;
-  if (target.kind === 'callback') return world.callback(target.id, input, toolUseId, signal);
-  return commandOutput(hook.event, await world.spawn(target.command, JSON.stringify(input), signal));
+  if (target.kind === 'callback') return context.callback(target.id, input, toolUseId, signal);
+  return commandOutput(hook.event, await context.spawn(target.command, JSON.stringify(input), signal));
 }
 
 /** Whatever the work does about its signal, the wait ends with the time-out or the abort. */

@@ -4,7 +4,7 @@ import { type BaseHookInput, HOOK_EVENTS, type HookEvent, type HookInput } from 
 import type { HookEffect } from './hook-effect.ts';
 import type { OnFailure, RegisteredHook } from './match-hooks.ts';
 
-import { type HookFailure, type HookWorld, runHooks } from './run-hooks.ts';
+import { type HookContext, type HookFailure, runHooks } from './run-hooks.ts';
 
 /** Members of one event, beside those that every event has. */
 export type EventFields<Event extends HookEvent> = Omit<
@@ -14,20 +14,20 @@ export type EventFields<Event extends HookEvent> = Omit<
   Partial<Pick<BaseHookInput, 'agent_id' | 'agent_type'>>;
 
 /** Words of hooks beyond this are cut: they stay in the conversation, and are paid for with every request. */
-const LONGEST_WORDS = 10_000;
+const MAX_REASON_LENGTH = 10_000;
 
 /** The hooks of one session. An event nobody listens to costs nothing. */
 export class SessionHooks {
   #hooks: readonly RegisteredHook[];
   readonly #base: () => BaseHookInput;
-  readonly #world: HookWorld;
+  readonly #world: HookContext;
   readonly #onFailure: (failure: HookFailure) => void;
   readonly #onMessage: (message: string) => void;
 
   constructor(options: {
     readonly hooks: readonly RegisteredHook[];
     base(): BaseHookInput;
-    readonly world: HookWorld;
+    readonly world: HookContext;
     onFailure(failure: HookFailure): void;
     /** Hears what hooks want the person to know. */
     onMessage(message: string): void;
@@ -66,9 +66,9 @@ export class SessionHooks {
     return {
       ...effect,
       ...(effect.additionalContext !== undefined && {
-        additionalContext: truncate(effect.additionalContext, LONGEST_WORDS, '… [cut]'),
+        additionalContext: truncate(effect.additionalContext, MAX_REASON_LENGTH, '… [cut]'),
       }),
-      ...(effect.reason !== undefined && { reason: truncate(effect.reason, LONGEST_WORDS, '… [cut]') }),
+      ...(effect.reason !== undefined && { reason: truncate(effect.reason, MAX_REASON_LENGTH, '… [cut]') }),
     };
   }
 }

@@ -57,7 +57,7 @@ export class Host extends HostFeatures implements AsyncDisposable {
   readonly #pins: Pins;
   readonly #watch: PinWatch;
   readonly #following: Disposable | undefined;
-  readonly #whyAside: InactiveReason = (name) => this.#options.configuration?.running.whyAside(name);
+  readonly #whyAside: InactiveReason = (name) => this.#options.configuration?.running.inactiveReason(name);
   #emit: (event: HostEvent) => void;
   #closing: Promise<void> | undefined;
 
@@ -288,7 +288,7 @@ function hostStatus(
   running: RunningConfiguration | undefined,
   host: 'open' | 'closed',
 ): Record<string, ServerStatus> {
-  const aside = (running?.aside() ?? []).filter(({ name }) => !servers.has(name));
+  const aside = (running?.inactive() ?? []).filter(({ name }) => !servers.has(name));
   const all = [
     ...[...servers].map(([name, { status }]) => [name, status] as const),
     ...aside.map(({ name }) => [name, asideStatus(name, running)] as const),
@@ -299,7 +299,7 @@ function hostStatus(
 }
 
 function asideStatus(name: string, running: RunningConfiguration | undefined): ServerStatus {
-  const { code, message, detail } = unknownServerError(name, [], running?.whyAside(name));
+  const { code, message, detail } = unknownServerError(name, [], running?.inactiveReason(name));
   const since = running?.current.readAt ?? 0;
   return { state: 'disabled', since, attempt: 0, cause: { code, message, detail }, stderr: [] };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { configWorld } from '../../src/config/config-context.ts';
+import { configContext } from '../../src/config/config-context.ts';
 
 const AROUND = { cwd: '/desk', userHome: '/h/me', platform: 'linux' } as const;
 
@@ -11,7 +11,7 @@ test.each<[Record<string, string>, string, readonly string[]]>([
   [{ TOOLPLANE_MANAGED_DIRECTORY: '/m' }, '/h/me/.toolplane', ['/etc/toolplane', '/m']],
   [{ TOOLPLANE_MANAGED_DIRECTORY: 'm' }, '/h/me/.toolplane', ['/etc/toolplane', '/desk/m']],
 ])('with %j the home is %s and the machine speaks in %j', (env, home, managed) => {
-  expect(configWorld({ ...AROUND, env })).toEqual({ ...AROUND, env, home, managed });
+  expect(configContext({ ...AROUND, env })).toEqual({ ...AROUND, env, home, managed });
 });
 
 test.each<[NodeJS.Platform, string]>([
@@ -20,5 +20,5 @@ test.each<[NodeJS.Platform, string]>([
   ['freebsd', '/etc/toolplane'],
 ])('on %s no variable says where the files of the machine are', (platform, directory) => {
   const env = { ProgramData: '/elsewhere', PROGRAMDATA: '/elsewhere', XDG_CONFIG_DIRS: '/elsewhere' };
-  expect(configWorld({ ...AROUND, env, platform }).managed).toEqual([directory]);
+  expect(configContext({ ...AROUND, env, platform }).managed).toEqual([directory]);
 });

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { type ConfigWorld, configWorld } from '../../src/config/config-context.ts';
+import { type ConfigContext, configContext } from '../../src/config/config-context.ts';
 
 /** Directories of a test's own that go away with it: a repository, a home, and what those who run the machine say. */
 export type ConfigPlace = {
@@ -15,7 +15,7 @@ export type ConfigPlace = {
   /** What a process of its own is given. */
   readonly env: Record<string, string>;
   /** As `configWorld` gives it, with `cwd` in the project and more variables. */
-  world(variables?: Record<string, string>, cwd?: string): ConfigWorld;
+  world(variables?: Record<string, string>, cwd?: string): ConfigContext;
   /** Writes a text as it is and everything else as JSON; gives the path. */
   write(path: string, content: unknown): string;
 };
@@ -39,7 +39,7 @@ export function configPlace(): ConfigPlace {
     managed,
     env,
     world: (variables = {}, cwd = project) =>
-      configWorld({ cwd, env: { ...env, ...variables }, userHome, platform: 'linux' }),
+      configContext({ cwd, env: { ...env, ...variables }, userHome, platform: 'linux' }),
     write(path, content) {
       mkdirSync(dirname(path), { recursive: true });
       writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content, null, 2));

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { spawnShell } from '../../src/hooks/command-hook.ts';
 import type { RegisteredHook } from '../../src/hooks/match-hooks.ts';
-import { type HookWorld, runHooks } from '../../src/hooks/run-hooks.ts';
+import { type HookContext, runHooks } from '../../src/hooks/run-hooks.ts';
 import type { HookInput } from '../../src/protocol/hook.ts';
 import { command, preToolUse, prompt, started } from './inputs.ts';
 
 const spawn = spawnShell({ cwd: import.meta.dirname, env: { PATH: '/usr/bin:/bin' } });
-const silent: HookWorld = { callback: () => new Promise(() => {}), spawn };
+const silent: HookContext = { callback: () => new Promise(() => {}), spawn };
 const run = (hooks: RegisteredHook[], input: HookInput, world = silent) =>
   runHooks(hooks, input, world, { signal: new AbortController().signal });
 
@@ -39,7 +39,7 @@ test.each([
 
 test('a command that outlives its time is ended with all it started', async () => {
   const ended = Promise.withResolvers<number | null>();
-  const world: HookWorld = {
+  const world: HookContext = {
     ...silent,
     spawn: async (...given) => {
       const end = await spawn(...given);
@@ -68,7 +68,7 @@ test('a command is over when its shell is, whatever it left in the background', 
     timeoutMs: 20_000,
   };
   const left = Promise.withResolvers<number>();
-  const world: HookWorld = {
+  const world: HookContext = {
     ...silent,
     spawn: async (...given) => {
       const end = await spawn(...given);

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { FAILURE_POLICY, type RegisteredHook } from '../../src/hooks/match-hooks.ts';
 
-import { type HookWorld, runHooks } from '../../src/hooks/run-hooks.ts';
+import { type HookContext, runHooks } from '../../src/hooks/run-hooks.ts';
 import { HOOK_EVENTS, type HookInput } from '../../src/protocol/hook.ts';
 import { callback, preToolUse, stop } from './inputs.ts';
 
-const spawn: HookWorld['spawn'] = async () => ({ code: 0, stdout: '', stderr: '' });
-const answers = (table: Record<string, () => unknown>): HookWorld => ({
+const spawn: HookContext['spawn'] = async () => ({ code: 0, stdout: '', stderr: '' });
+const answers = (table: Record<string, () => unknown>): HookContext => ({
   callback: async (id) => table[id]?.(),
   spawn,
 });
-const silent: HookWorld = { callback: () => new Promise(() => {}), spawn };
+const silent: HookContext = { callback: () => new Promise(() => {}), spawn };
 const run = (
   hooks: RegisteredHook[],
   input: HookInput,
@@ -85,7 +85,7 @@ describe('failures', () => {
 
   test('a hook that does not answer in time has failed, and is told to stop', async () => {
     let told: AbortSignal | undefined;
-    const world: HookWorld = {
+    const world: HookContext = {
       ...silent,
       callback: (_id, _input, _use, signal) => {
         told = signal;

@@ -24,7 +24,7 @@ describe('a host with a configuration', () => {
       ['theirs', 'pending'],
     ]);
     expect(configuration.faults).toEqual([]);
-    expect(configuration.explain('theirs')).toMatchObject({ verdict: 'pending', standing: 'unusable' });
+    expect(configuration.explain('theirs')).toMatchObject({ verdict: 'pending', status: 'unusable' });
     await using host = createHost({ configuration });
     await host.ready();
     const { mine, ...aside } = host.status();

@@ -64,7 +64,7 @@ export async function launch(link: AgentLink, given: Launch): Promise<AgentSessi
   if (faults.length > 0) throw badOptions(faults);
   for (const text of [...parsed.notes, ...startupMessages(configuration), ...plan.notes]) note(text);
 
-  const root = configuration.world.home;
+  const root = configuration.context.home;
   const opened = await openConversation(flags, { root, cwd, now, note });
   if ('fault' in opened) throw badOptions([opened.fault]);
 
@@ -119,7 +119,7 @@ export async function launch(link: AgentLink, given: Launch): Promise<AgentSessi
 function configuredNames(running: RunningConfiguration): ConfiguredNames {
   return {
     scopeOf: (name) => (running.scopeOf(name) === 'program' ? undefined : running.scopeOf(name)),
-    inactive: () => running.aside(),
+    inactive: () => running.inactive(),
   };
 }
 
@@ -175,7 +175,7 @@ const RETRY_ERRORS: Readonly<Record<ModelErrorCode, string>> = {
 export function launchRules(
   flags: AgentFlags,
   rules: readonly Rule[],
-  { world, settings }: Configuration,
+  { context: world, settings }: Configuration,
   location: Pick<LaunchEnvironment, 'cwd' | 'home'> & { note(text: string): void },
 ): FileRuleStore {
   const configured = absoluteRules(settings, location);

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { redactText } from '../../base/text/redact.ts';
-import { type ConfigWorld, configWorld } from '../../config/config-context.ts';
+import { type ConfigContext, configContext } from '../../config/config-context.ts';
 import { sessionTimeouts } from '../../config/running-configuration.ts';
-import { modeInForce, type Settings } from '../../config/settings/merge-settings.ts';
+import { effectiveMode, type Settings } from '../../config/settings/merge-settings.ts';
 import { readRules } from '../../config/settings/permission-settings.ts';
-import type { Wanted } from '../../config/sources/source-types.ts';
+import type { ConfigFlags } from '../../config/sources/source-types.ts';
 import { CONNECT_TIMEOUT_MS } from '../../mcp/calls/time-limits.ts';
 import type { ServerEntry } from '../../mcp/connection/connect-context.ts';
 import { absolutePath } from '../../permissions/path.ts';
@@ -114,7 +114,7 @@ type ChosenMode = {
 
 function modeOf(flags: AgentFlags, settings: Settings): ChosenMode {
   const flag = flags.skipPermissions ? 'bypassPermissions' : flags.permissionMode;
-  const mode = modeInForce(settings, flag);
+  const mode = effectiveMode(settings, flag);
   const isAllowed = flags.mayBypass === true || flags.skipPermissions === true;
   const isForbidden = settings.forbidsBypass === true;
   const mayBypass = isAllowed && !isForbidden;
@@ -130,7 +130,7 @@ function prefixed(flag: string, texts: readonly string[]): string[] {
 }
 
 /** The configuration sources that the flags select. */
-export function requestedSources(flags: AgentFlags): Wanted {
+export function requestedSources(flags: AgentFlags): ConfigFlags {
   const { settingSources, mcpConfigs, pluginDirs, settings, managedSettings } = flags;
   return {
     isStrict: flags.strictMcpConfig === true,
@@ -147,9 +147,9 @@ export function configEnvironment(
   { projectConfigRoot }: AgentFlags,
   { cwd, env, home }: LaunchEnvironment,
   platform: NodeJS.Platform,
-): ConfigWorld {
+): ConfigContext {
   const root = projectConfigRoot === undefined ? cwd : resolve(cwd, projectConfigRoot);
-  return configWorld({ cwd: root, env, userHome: home, platform });
+  return configContext({ cwd: root, env, userHome: home, platform });
 }
 
 /** Errors of unknown values of `--setting-sources`. */

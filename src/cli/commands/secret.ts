@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { nearest } from '../../base/text/nearest.ts';
 import { readConfiguration } from '../../config/configuration.ts';
-import { namedSecrets } from '../../config/expand/expand-entry.ts';
+import { referencedSecrets } from '../../config/expand/expand-entry.ts';
 import {
   fileSecretStore,
   isSecretName,
@@ -167,7 +167,7 @@ export function listSecrets(
 ): SecretList {
   const users = new Map<string, Set<string>>();
   for (const [server, entry] of entries) {
-    for (const name of namedSecrets(entry)) users.set(name, (users.get(name) ?? new Set()).add(server));
+    for (const name of referencedSecrets(entry)) users.set(name, (users.get(name) ?? new Set()).add(server));
   }
   const listed = (name: string) => ({ name, servers: [...(users.get(name) ?? [])].toSorted() });
   const missing = [...users.keys()].filter((name) => !kept.includes(name));

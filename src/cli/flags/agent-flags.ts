@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { isRecord } from '../../base/json-value.ts';
-import { faultText } from '../../config/files/diagnostics.ts';
+import { formatDiagnostic } from '../../config/files/diagnostics.ts';
 import { readFlagNow } from '../../config/sources/read-flags.ts';
 import { contentFaults, readServers } from '../../config/sources/read-servers.ts';
 import { readToolSearch, TOOL_SEARCH_WORDS } from '../../pool/disclosure.ts';
@@ -277,10 +277,10 @@ function parseMcpConfig(given: string, report: (line: string) => void): (readonl
   const { label, content } = readFlagNow('--mcp-config', given, process.cwd());
   const place = { scope: 'program', label } as const;
   const { state, servers, faults } = readServers(content, { ...place, kind: 'given' });
-  if (state !== 'read') throw new SdkError('bad-server', faults.map(faultText).join('; '));
+  if (state !== 'read') throw new SdkError('bad-server', faults.map(formatDiagnostic).join('; '));
   // What is odd about an entry that is taken, whoever takes it says.
   const lost = faults.filter(({ level }) => level === 'error');
-  for (const fault of [...contentFaults(content, place), ...lost]) report(faultText(fault));
+  for (const fault of [...contentFaults(content, place), ...lost]) report(formatDiagnostic(fault));
   return servers.flatMap(({ name, entry }) => (entry ? [[name, entry] as const] : []));
 }
 

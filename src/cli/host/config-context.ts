@@ -1,11 +1,11 @@
 import { realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { type ConfigWorld, configWorld } from '../../config/config-context.ts';
+import { type ConfigContext, configContext } from '../../config/config-context.ts';
 import { CommandFailed } from '../output/failure.ts';
 
 /** Where this process looks for configuration. */
-export function cliContext(env: NodeJS.ProcessEnv): ConfigWorld {
-  return configWorld({
+export function cliContext(env: NodeJS.ProcessEnv): ConfigContext {
+  return configContext({
     cwd: workingDirectory(),
     env,
     userHome: env.HOME || homedir(),

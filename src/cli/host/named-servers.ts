@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { nearest } from '../../base/text/nearest.ts';
-import type { ConfigWorld } from '../../config/config-context.ts';
+import type { ConfigContext } from '../../config/config-context.ts';
 import { type Configuration, readConfiguration } from '../../config/configuration.ts';
 import {
   formatSummary,
@@ -8,12 +8,12 @@ import {
   ignoredRecord,
   serverRecord,
 } from '../../config/explain/server-record.ts';
-import { faultText } from '../../config/files/diagnostics.ts';
-import { rulingSource } from '../../config/merge/eligibility.ts';
-import type { ConfiguredServer, LostServer, Verdict } from '../../config/model.ts';
-import { writtenOrder } from '../../config/running-configuration.ts';
-import { refreshCatalogues } from '../../config/sources/refresh-connectors.ts';
-import type { Wanted } from '../../config/sources/source-types.ts';
+import { formatDiagnostic } from '../../config/files/diagnostics.ts';
+import { managedSource } from '../../config/merge/eligibility.ts';
+import type { ConfiguredServer, IgnoredServer, Verdict } from '../../config/model.ts';
+import { inWrittenOrder } from '../../config/running-configuration.ts';
+import { refreshConnectors } from '../../config/sources/refresh-connectors.ts';
+import type { ConfigFlags } from '../../config/sources/source-types.ts';
 import type { HostServerEntry } from '../../host/host-options.ts';
 import { guessToolName, normalizeName, writtenToolName } from '../../protocol/tool-name.ts';
 import { flagConfigs, type ServerMap, usageError } from '../flags/server-flags.ts';
@@ -52,7 +52,7 @@ export async function namedServers(
   refuseUnreadable(command, configuration);
   const isSelectable = ({ written }: ConfiguredServer) => !mcpConfigs || written.scope === 'program';
   const known = new Map(
-    writtenOrder(configuration)
+    inWrittenOrder(configuration)
       .filter(isSelectable)
       .map((server) => [server.name, server]),
   );
@@ -80,13 +80,13 @@ export async function namedServers(
 }
 
 /** What is configured; catalogues that nobody has asked yet are asked first, since nothing else would ever ask them. */
-async function readWithCatalogues(context: ConfigWorld, wanted: Wanted): Promise<Configuration> {
+async function readWithCatalogues(context: ConfigContext, wanted: ConfigFlags): Promise<Configuration> {
   const configuration = await readConfiguration(context, wanted);
   const isUnasked = configuration.sources.some((it) => it.scope === 'connector' && it.state === 'absent');
   if (!isUnasked || wanted.isStrict) return configuration;
   const note = (text: string) => void process.stderr.write(`toolplane: ${sanitize(text)}\n`);
   const signal = AbortSignal.timeout(CATALOGUE_MS);
-  return (await refreshCatalogues(configuration, { signal, note }))
+  return (await refreshConnectors(configuration, { signal, note }))
     ? readConfiguration(context, wanted)
     : configuration;
 }
@@ -97,7 +97,7 @@ const CATALOGUE_MS = 5_000;
 /** A file that somebody names must be there; one that is only looked for need not. */
 function refuseUnreadable(command: Command, { sources }: Configuration): void {
   const unusable = sources.find(({ scope, state }) => scope === 'program' && state === 'unusable');
-  if (unusable) usageError(command, unusable.faults.map(faultText).join('; '));
+  if (unusable) usageError(command, unusable.faults.map(formatDiagnostic).join('; '));
 }
 
 /**
@@ -110,7 +110,7 @@ function ignoredServers(configuration: Configuration, of: 'flags' | 'all'): Read
   const ignored = all.filter(
     ({ written, why }) => of === 'all' || (written.scope === 'program' && why === 'managed'),
   );
-  const notStarted = ({ written: { name }, why }: LostServer): NotStarted => ({
+  const notStarted = ({ written: { name }, why }: IgnoredServer): NotStarted => ({
     server: name,
     state: why === 'pending' || why === 'rejected' ? why : 'blocked',
     isAsked: true,
@@ -127,8 +127,8 @@ function ignoredServers(configuration: Configuration, of: 'flags' | 'all'): Read
 
 /** Files that cannot be read may be why, or those who run the machine. */
 function noServersText({ sources, faults, merged }: Configuration): string {
-  const why = faults.filter(({ level }) => level === 'error').map(faultText);
-  const managed = rulingSource(sources);
+  const why = faults.filter(({ level }) => level === 'error').map(formatDiagnostic);
+  const managed = managedSource(sources);
   if (managed) {
     const others = merged.lost.length > 0 ? ', and excludes all others' : '';
     const says = managed.state === 'unusable' ? 'cannot be read' : 'names none';

@@ -71,7 +71,7 @@ export async function withHost(
     await using host = createHost({
       configuration: loadedConfiguration(configuration, use),
       cacheDirectory: join(homeDirectory(env), 'cache'),
-      handlers: sessionHandlers(configuration.world.cwd, elicitation?.({ output, spinner })),
+      handlers: sessionHandlers(configuration.context.cwd, elicitation?.({ output, spinner })),
     });
     const warnings: Warning[] = [];
     let text = `connecting ${Object.keys(servers).join(', ')}`;

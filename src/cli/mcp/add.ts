@@ -4,10 +4,10 @@ import { Command, Option } from 'commander';
 import { shellWord } from '../../base/text/display-text.ts';
 import { readConfiguration } from '../../config/configuration.ts';
 import { literalSecrets, maskEntry } from '../../config/explain/mask-entry.ts';
-import { keyText } from '../../config/files/diagnostics.ts';
+import { formatKeyPath } from '../../config/files/diagnostics.ts';
 import { relativePath } from '../../config/merge/resolve-server.ts';
 import { homeLabel } from '../../config/sources/config-paths.ts';
-import { nameFault } from '../../config/sources/validate-entry.ts';
+import { validateServerName } from '../../config/sources/validate-entry.ts';
 import { pathOfScope, type WritableScope, writeServer } from '../../config/write/write-servers.ts';
 import type { ExternalServerEntry } from '../../protocol/server-entry.ts';
 import { addJsonFlag, collect, formatOf, type McpFormat, scopeName } from '../flags/flag-values.ts';
@@ -259,7 +259,7 @@ export async function storeServer(session: Session, request: StoreRequest): Prom
 /** What a relative path means there, if it may not be what was meant. */
 function relativeAdvice(scope: WritableScope, entry: Readonly<Record<string, unknown>>): string[] {
   const found = relativePath(scope, entry as ExternalServerEntry);
-  return found ? [`${keyText(found.where)}: ${found.message}`] : [];
+  return found ? [`${formatKeyPath(found.where)}: ${found.message}`] : [];
 }
 
 /** What can be said of the request without looking at any file. */
@@ -291,7 +291,7 @@ function secretName(server: string, where: string): string {
 /** Why a server cannot be given this name; undefined if it can. Some names would do, and are something else mistyped. */
 export function faultOfName(name: string): string | undefined {
   if (name.startsWith('-')) return `a name does not begin with "-"; flags come before --, the name too`;
-  const fault = nameFault(name);
+  const fault = validateServerName(name);
   if (fault !== undefined) return fault;
   if (name !== name.trim()) return 'the name of a server neither begins nor ends with a blank';
   if (/^\w+=/.test(name))

@@ -1,13 +1,13 @@
 import { nearest } from '../../base/text/nearest.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import { maskEntry } from '../../config/explain/mask-entry.ts';
-import { placeText } from '../../config/files/diagnostics.ts';
+import { formatPosition } from '../../config/files/diagnostics.ts';
 import type { WrittenServer } from '../../config/model.ts';
 import { UsageError } from '../output/failure.ts';
 
 /** Where an entry stands, for people: its scope and its place in the file. */
 export function whereText({ scope, label, position }: WrittenServer): string {
-  return `${scope}, ${placeText(label, position)}`;
+  return `${scope}, ${formatPosition(label, position)}`;
 }
 
 /** The same for programs. */

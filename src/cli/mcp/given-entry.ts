@@ -1,6 +1,6 @@
 import { isRecord } from '../../base/json-value.ts';
 import { parseJsonc } from '../../config/files/parse-jsonc.ts';
-import { entryFault, meantEntry } from '../../config/sources/validate-entry.ts';
+import { normalizeEntry, validateEntry } from '../../config/sources/validate-entry.ts';
 import { foreignMember, foreignMembers, unknownMembers } from '../../protocol/server-entry.ts';
 import { oneOf } from '../flags/flag-values.ts';
 
@@ -49,7 +49,7 @@ export function givenEntry(given: Given): GivenEntry {
     ...(given.trust && { trust: true }),
     ...(given.onDemand && { start: 'on-demand' }),
   };
-  const fault = entryFault(entry);
+  const fault = validateEntry(entry);
   if (fault) return { kind: 'faulty', faults: [fault.message] };
   const notes = splitCommandAdvice(entry, 'words');
   return { kind: 'entry', entry, ...(notes.length > 0 && { notes }) };
@@ -146,12 +146,12 @@ function ofEntry(name: string, value: unknown): GivenEntry {
   if (!isRecord(value) || Array.isArray(value)) {
     return faulty('it must be an object, such as {"command": "npx"} or {"url": "https://…"}');
   }
-  const fault = entryFault(value);
+  const fault = validateEntry(value);
   if (fault) {
     const hints = isMap(value) ? ['give only what stands behind the name'] : foreignMembers(name, value);
     return faulty([fault.message, ...hints].join('; '));
   }
-  const notes = unknownMembers(meantEntry(value).entry).map(({ name: member, meant }) => {
+  const notes = unknownMembers(normalizeEntry(value).entry).map(({ name: member, meant }) => {
     const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
     return `"${member}" ${foreignMember(name, member) ?? `means nothing here${hint}`}`;
   });

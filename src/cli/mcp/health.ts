@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Configuration } from '../../config/configuration.ts';
-import { type Lookup, variablesOf } from '../../config/expand/expand-entry.ts';
+import { entryVariables, type Lookup } from '../../config/expand/expand-entry.ts';
 import {
   describeIgnored,
   ignoredEntries,
@@ -9,7 +9,7 @@ import {
   shortStatus,
   verdictStatus,
 } from '../../config/explain/server-record.ts';
-import type { LossReason, LostServer, Verdict, WrittenServer } from '../../config/model.ts';
+import type { IgnoredServer, IgnoreReason, Verdict, WrittenServer } from '../../config/model.ts';
 import { fileSecretStore } from '../../config/secrets/secret-store.ts';
 import type { Tone } from '../terminal/render.ts';
 import { whereText } from './entries.ts';
@@ -67,8 +67,8 @@ export const MARKS: Readonly<Record<Health['state'], readonly [mark: string, ton
 };
 
 function waitingRow(
-  { choices }: Pick<Configuration, 'choices'>,
-  { written, why, winner }: LostServer,
+  { approvals: choices }: Pick<Configuration, 'approvals'>,
+  { written, why, winner }: IgnoredServer,
 ): Row[] {
   if (why !== 'pending' && why !== 'rejected') return [];
   const { name } = written;
@@ -81,7 +81,7 @@ function waitingRow(
 
 /** What became of an entry that was written: whether it is active, and which entries it shadows. */
 type Outcome = {
-  readonly verdict: Verdict['kind'] | LossReason | 'absent';
+  readonly verdict: Verdict['kind'] | IgnoreReason | 'absent';
   readonly lines: readonly string[];
   readonly shadows: readonly WrittenServer[];
   readonly winner?: WrittenServer;
@@ -111,9 +111,9 @@ export function outcomeOf({ merged }: Pick<Configuration, 'merged'>, name: strin
 }
 
 /** Resolves `${…}` as a run does: variables of the environment and of settings, and stored secrets. */
-export function createLookup(configuration: Pick<Configuration, 'world' | 'settings'>): Lookup {
-  const env = variablesOf(configuration);
-  const store = fileSecretStore(join(configuration.world.home, 'secrets.json'));
+export function createLookup(configuration: Pick<Configuration, 'context' | 'settings'>): Lookup {
+  const env = entryVariables(configuration);
+  const store = fileSecretStore(join(configuration.context.home, 'secrets.json'));
   return {
     variable: (name) => (Object.hasOwn(env, name) ? env[name] : undefined),
     secret: (name) => store.get(name),

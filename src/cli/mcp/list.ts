@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { Configuration } from '../../config/configuration.ts';
 import { ignoredEntries } from '../../config/explain/server-record.ts';
-import { faultText } from '../../config/files/diagnostics.ts';
-import { rulingSource } from '../../config/merge/eligibility.ts';
+import { formatDiagnostic } from '../../config/files/diagnostics.ts';
+import { managedSource } from '../../config/merge/eligibility.ts';
 import { addJsonFlag, formatOf, type McpFormat } from '../flags/flag-values.ts';
 import { ExitCode } from '../output/failure.ts';
 import { line, type Piece } from '../terminal/render.ts';
@@ -64,14 +64,14 @@ async function show(session: Session, configuration: Configuration, rows: readon
   await session.answer({
     document: {
       servers: rows.map(({ name, written, health }) => ({ name, ...whereDocument(written), ...health })),
-      faults: faults.map((fault) => ({ level: fault.level, text: faultText(fault) })),
+      faults: faults.map((fault) => ({ level: fault.level, text: formatDiagnostic(fault) })),
       notes,
       pendingSettings: settings.pending,
     },
     pieces: listPieces(rows, emptyText(configuration)),
   });
   const isListed = (text: string) => rows.some(({ health }) => health.text.includes(text));
-  const lines = faults.map(faultText).filter((text) => !isListed(text));
+  const lines = faults.map(formatDiagnostic).filter((text) => !isListed(text));
   for (const line of [...lines, ...notes]) session.report(line);
   for (const { label, choice } of settings.pending) {
     const what = choice === 'changed' ? 'changed since you approved it' : 'is not approved';
@@ -91,7 +91,7 @@ function excluded(configuration: Configuration): string[] {
 
 /** The message for an empty list. */
 export function emptyText({ sources }: Pick<Configuration, 'sources'>): string {
-  const managed = rulingSource(sources);
+  const managed = managedSource(sources);
   if (!managed) {
     return 'No servers are configured. Add one: toolplane mcp add <name> -- <command>, or <name> <url>';
   }

@@ -1,8 +1,8 @@
-import type { ConfigWorld } from '../../config/config-context.ts';
+import type { ConfigContext } from '../../config/config-context.ts';
 import { type Configuration, readConfiguration } from '../../config/configuration.ts';
 import type { ConfiguredServer } from '../../config/model.ts';
-import { refreshCatalogues } from '../../config/sources/refresh-connectors.ts';
-import type { Wanted } from '../../config/sources/source-types.ts';
+import { refreshConnectors } from '../../config/sources/refresh-connectors.ts';
+import type { ConfigFlags } from '../../config/sources/source-types.ts';
 import type { ServerStatus } from '../../mcp/servers/server-status.ts';
 import type { ExternalServerEntry } from '../../protocol/server-entry.ts';
 import type { McpFormat } from '../flags/flag-values.ts';
@@ -15,7 +15,7 @@ import { type Piece, render } from '../terminal/render.ts';
 
 /** Where a sub-command works and prints. */
 export type Session = {
-  readonly context: ConfigWorld;
+  readonly context: ConfigContext;
   readonly env: NodeJS.ProcessEnv;
   readonly format: McpFormat;
   /** The answer: a document for programs, lines for people. */
@@ -61,14 +61,14 @@ const LIMIT_MS = 5_000;
 /** What is configured, with what catalogues say now; of one that does not answer, with what it said last. */
 export async function freshConfiguration(
   { context, report }: Pick<Session, 'context' | 'report'>,
-  wanted: Wanted = {},
+  wanted: ConfigFlags = {},
   catalogues: 'ask' | 'remember' = 'ask',
 ): Promise<Configuration> {
   const configuration = await readConfiguration(context, wanted);
   if (configuration.connectors.length === 0 || wanted.isStrict || catalogues === 'remember')
     return configuration;
   const signal = AbortSignal.timeout(LIMIT_MS);
-  const changed = await refreshCatalogues(configuration, {
+  const changed = await refreshConnectors(configuration, {
     signal,
     note: (text) => report(`${text}; what it said last counts`),
   });

@@ -5,14 +5,14 @@ import { replaceFile } from '../../base/files/replace-file.ts';
 import { isRecord } from '../../base/json-value.ts';
 import { HostError } from '../../mcp/errors/host-error.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
-import { isWithin, realPlace } from '../files/real-path.ts';
+import { isWithin, realPath } from '../files/real-path.ts';
 import type { WrittenServer } from '../model.ts';
 import type { SettingsSource } from '../sources/source-types.ts';
-import { approvablePart, hashEntry } from './approved-content.ts';
+import { approvablePart, hashContent } from './approved-content.ts';
 import { markRepository } from './repository-identity.ts';
 
 /** Branches of a repository differ, and going back to one asks nobody again; but what is long gone is forgotten. */
-const MOST_CONTENTS = 20;
+const MAX_CONTENTS = 20;
 
 /** Remembers what a person said, under a lock; throws a `HostError` if it cannot be written. */
 export function decideServers(
@@ -21,10 +21,10 @@ export function decideServers(
   choice: 'approved' | 'rejected',
 ): void {
   const said = servers.map(({ scope, path, name, raw }) => {
-    const hash = hashEntry(raw);
-    if (!isChosenScope(scope) || path === undefined || hash === undefined)
+    const hash = hashContent(raw);
+    if (!needsApproval(scope) || path === undefined || hash === undefined)
       throw new HostError('bad-config', name, NOT_IN_A_PROJECT);
-    return { scope, path: realPlace(path), name, hash, choice };
+    return { scope, path: realPath(path), name, hash, choice };
   });
   const textOf = (it: ServerChoice) => JSON.stringify([it.scope, it.path, it.name, it.hash]);
   const isSaid = new Set(said.map(textOf));
@@ -41,7 +41,7 @@ const NOT_IN_A_PROJECT = 'it cannot be approved: it stands in no file of a proje
 
 /** Forgets what was said about entries of the name in the file. */
 export function forgetServer(home: string, path: string, name: string): void {
-  const place = realPlace(path);
+  const place = realPath(path);
   change(home, (file) => ({
     ...file,
     servers: file.servers.filter((it) => it.path !== place || it.name !== name),
@@ -63,10 +63,10 @@ type Chosen = Pick<SettingsSource, 'scope' | 'path' | 'value'>;
 function decideSettings(home: string, { scope, path, value }: Chosen, choice: 'approved' | 'rejected'): void {
   const part = approvablePart(value);
   if (part === undefined) return;
-  const hash = hashEntry(part);
-  if (!isChosenScope(scope) || path === undefined || hash === undefined)
+  const hash = hashContent(part);
+  if (!needsApproval(scope) || path === undefined || hash === undefined)
     throw new HostError('bad-config', '', NOT_IN_A_PROJECT);
-  const said = { scope, path: realPlace(path), hash, choice };
+  const said = { scope, path: realPath(path), hash, choice };
   const textOf = (it: SettingsChoice) => JSON.stringify([it.scope, it.path, it.hash]);
   change(home, (file) => ({
     ...file,
@@ -78,7 +78,7 @@ function decideSettings(home: string, { scope, path, value }: Chosen, choice: 'a
 
 /** Everything in the repository counts from now on, also what comes later, as long as it is this repository. */
 export function trustDirectory(home: string, directory: string): void {
-  const path = realPlace(directory);
+  const path = realPath(directory);
   const identity = markRepository(home, path);
   change(home, (file) => ({
     ...file,
@@ -87,11 +87,11 @@ export function trustDirectory(home: string, directory: string): void {
 }
 
 /** Forgets all choices about what lies in the directory or below; gives how many there were. */
-export function forgetChoices(home: string, directory: string): number {
-  const place = realPlace(directory);
+export function forgetApprovals(home: string, directory: string): number {
+  const place = realPath(directory);
   let forgotten = 0;
   change(home, (file) => {
-    const kept: ChoiceFile = {
+    const kept: ApprovalFile = {
       servers: file.servers.filter(({ path }) => !isWithin(path, place)),
       settings: file.settings.filter(({ path }) => !isWithin(path, place)),
       trusted: file.trusted.filter(({ path }) => !isWithin(path, place)),
@@ -103,15 +103,15 @@ export function forgetChoices(home: string, directory: string): number {
 }
 
 /** Of two processes each keeps what the other wrote; a file that cannot be read is never written over. */
-function change(home: string, next: (file: ChoiceFile) => ChoiceFile): void {
-  const path = choicesPath(home);
+function change(home: string, next: (file: ApprovalFile) => ApprovalFile): void {
+  const path = approvalsPath(home);
   try {
     mkdirSync(home, { recursive: true, mode: 0o700 });
     underLock(`${path}.lock`, () => {
-      const file = loadChoices(home);
+      const file = loadApprovals(home);
       if ('fault' in file) throw new HostError('bad-config', '', file.fault);
-      const text = choiceText(next(file));
-      if (text !== choiceText(file)) replaceFile(path, text, { mode: 0o600 });
+      const text = formatApprovalFile(next(file));
+      if (text !== formatApprovalFile(file)) replaceFile(path, text, { mode: 0o600 });
     });
   } catch (cause) {
     if (cause instanceof HostError) throw cause;
@@ -127,27 +127,27 @@ function newestOf<T>(all: readonly T[], kindOf: (item: T) => string): T[] {
   function isNew(item: T): boolean {
     const count = (counts.get(kindOf(item)) ?? 0) + 1;
     counts.set(kindOf(item), count);
-    return count <= MOST_CONTENTS;
+    return count <= MAX_CONTENTS;
   }
 }
 
-function countOf({ servers, settings, trusted }: ChoiceFile): number {
+function countOf({ servers, settings, trusted }: ApprovalFile): number {
   return servers.length + settings.length + trusted.length;
 }
 
 /** Nobody says so much; whatever it is, it is none of ours. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-export function choicesPath(home: string): string {
+export function approvalsPath(home: string): string {
   return join(home, 'choices.json');
 }
 
 /** Reads the file in place; `fault` is one sentence that says what to do. */
-export function loadChoices(home: string): ChoiceFile | { readonly fault: string } {
-  const path = choicesPath(home);
+export function loadApprovals(home: string): ApprovalFile | { readonly fault: string } {
+  const path = approvalsPath(home);
   const file = readOwn(path);
-  if (file === undefined) return NO_CHOICES;
-  const read = 'fault' in file ? file : readChoiceText(file.text);
+  if (file === undefined) return NO_APPROVALS;
+  const read = 'fault' in file ? file : parseApprovalFile(file.text);
   if (!('fault' in read)) return read;
   const remedy = 'remedy' in read ? read.remedy : 'put it right, or remove it and approve again';
   return { fault: `${path} cannot be used, so nothing of projects is approved: ${read.fault}; ${remedy}` };
@@ -180,10 +180,10 @@ function readOwn(path: string): Read | undefined {
 const VERSION = 1;
 
 /** What an entry or a file may ask for depends on where it counts, so that is part of what was approved. */
-type ChosenScope = 'project' | 'local';
+type ApprovalScope = 'project' | 'local';
 
 type ServerChoice = {
-  readonly scope: ChosenScope;
+  readonly scope: ApprovalScope;
   readonly path: string;
   readonly name: string;
   readonly hash: string;
@@ -191,7 +191,7 @@ type ServerChoice = {
 };
 
 type SettingsChoice = {
-  readonly scope: ChosenScope;
+  readonly scope: ApprovalScope;
   readonly path: string;
   readonly hash: string;
   readonly choice: 'approved' | 'rejected';
@@ -201,21 +201,21 @@ type SettingsChoice = {
 export type TrustedRepository = { readonly path: string; readonly identity: string };
 
 /** All that people on this machine have said; of each thing the newest last. */
-export type ChoiceFile = {
+export type ApprovalFile = {
   readonly servers: readonly ServerChoice[];
   /** What was said of the content of settings files. */
   readonly settings: readonly SettingsChoice[];
   readonly trusted: readonly TrustedRepository[];
 };
 
-export const NO_CHOICES: ChoiceFile = { servers: [], settings: [], trusted: [] };
+export const NO_APPROVALS: ApprovalFile = { servers: [], settings: [], trusted: [] };
 
-function choiceText(file: ChoiceFile): string {
+function formatApprovalFile(file: ApprovalFile): string {
   return `${JSON.stringify({ version: VERSION, ...file }, null, 2)}\n`;
 }
 
 /** What the file says, or why it cannot be used: one bad line spoils it, for it may have been a rejection. */
-function readChoiceText(text: string): ChoiceFile | { readonly fault: string } {
+function parseApprovalFile(text: string): ApprovalFile | { readonly fault: string } {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -253,11 +253,11 @@ function isTrust(value: unknown): value is string | TrustedRepository {
 
 function isPlaced({ scope, path, hash, choice }: Readonly<Record<string, unknown>>): boolean {
   if (choice !== 'approved' && choice !== 'rejected') return false;
-  return isChosenScope(scope) && isText(path) && isText(hash);
+  return needsApproval(scope) && isText(path) && isText(hash);
 }
 
 /** What lies in a project comes from elsewhere; nobody has to approve anything of another scope. */
-export function isChosenScope(scope: unknown): scope is ChosenScope {
+export function needsApproval(scope: unknown): scope is ApprovalScope {
   return scope === 'project' || scope === 'local';
 }
 

@@ -1,20 +1,20 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { isWithin, realPlace } from '../files/real-path.ts';
+import { isWithin, realPath } from '../files/real-path.ts';
 import type { Choice, WrittenServer } from '../model.ts';
 import type { SettingsSource } from '../sources/source-types.ts';
 import {
-  type ChoiceFile,
-  isChosenScope,
-  loadChoices,
-  NO_CHOICES,
+  type ApprovalFile,
+  loadApprovals,
+  NO_APPROVALS,
+  needsApproval,
   type TrustedRepository,
 } from './approval-store.ts';
-import { approvablePart, hashEntry } from './approved-content.ts';
+import { approvablePart, hashContent } from './approved-content.ts';
 import { repositoryIdentity } from './repository-identity.ts';
 
 /** What people on this machine have said about what lies in projects. */
-export type Choices = {
+export type Approvals = {
   /** Of an entry in scope `project` or `local`; an entry from elsewhere needs no approval. */
   ofServer(written: WrittenServer): Choice;
   /** Of what a settings file in a project would allow, run or set; deny and ask rules need no approval. */
@@ -24,20 +24,20 @@ export type Choices = {
 };
 
 /** Reads them; what cannot be read approves nothing, and is told. */
-export async function readChoices(
+export async function readApprovals(
   home: string,
-): Promise<{ readonly choices: Choices; readonly fault?: string }> {
-  const file = loadChoices(home);
+): Promise<{ readonly choices: Approvals; readonly fault?: string }> {
+  const file = loadApprovals(home);
   return 'fault' in file
-    ? { choices: choicesOf(NO_CHOICES), fault: file.fault }
-    : { choices: choicesOf(file) };
+    ? { choices: approvalsOf(NO_APPROVALS), fault: file.fault }
+    : { choices: approvalsOf(file) };
 }
 
 /** What the file says; where things really are is looked up once for each path. */
-export function choicesOf({ servers, settings, trusted }: ChoiceFile): Choices {
+export function approvalsOf({ servers, settings, trusted }: ApprovalFile): Approvals {
   const places = new Map<string, string>();
   const placeOf = (path: string): string => {
-    const place = places.get(path) ?? realPlace(path);
+    const place = places.get(path) ?? realPath(path);
     places.set(path, place);
     return place;
   };
@@ -61,8 +61,8 @@ export function choicesOf({ servers, settings, trusted }: ChoiceFile): Choices {
 
   return {
     ofServer({ scope, path, name, raw }) {
-      if (!isChosenScope(scope)) return 'approved';
-      const hash = hashEntry(raw);
+      if (!needsApproval(scope)) return 'approved';
+      const hash = hashContent(raw);
       if (path === undefined || hash === undefined) return 'new';
       const place = placeOf(path);
       const choice = said.get(keyOf(scope, place, name, hash));
@@ -74,8 +74,8 @@ export function choicesOf({ servers, settings, trusted }: ChoiceFile): Choices {
     },
     ofSettings({ scope, path, value }) {
       const part = approvablePart(value);
-      if (!isChosenScope(scope) || part === undefined) return 'approved';
-      const hash = hashEntry(part);
+      if (!needsApproval(scope) || part === undefined) return 'approved';
+      const hash = hashContent(part);
       if (path === undefined || hash === undefined) return 'new';
       const place = placeOf(path);
       const choice = saidOfFiles.get(keyOf(scope, place, hash));

@@ -5,7 +5,7 @@ import { isRecord } from '../../base/json-value.ts';
  * What stands for content that was approved: the same for values that are the same, however they were written. Lists keep
  * their order, since that of arguments means something. Undefined for what is nested too deeply to be looked through.
  */
-export function hashEntry(raw: unknown): string | undefined {
+export function hashContent(raw: unknown): string | undefined {
   try {
     return createHash('sha256')
       .update(JSON.stringify(ordered(raw)) ?? 'null')
@@ -40,7 +40,7 @@ export function approvablePart(value: Values): Values | undefined {
 }
 
 /** Whether a member of `serverSettings` only takes away; such members count in any file. */
-export function onlyForbids(name: string, value: unknown): boolean {
+export function isRestriction(name: string, value: unknown): boolean {
   return name === 'excludeTools' || (name === 'disabled' && value === true);
 }
 
@@ -51,7 +51,7 @@ function widening({ deny: _, ask: __, disableBypassPermissionsMode: ___, ...rest
 function settingPart(members: unknown): unknown {
   if (!isRecord(members)) return members;
   return filled(
-    Object.fromEntries(Object.entries(members).filter(([name, value]) => !onlyForbids(name, value))),
+    Object.fromEntries(Object.entries(members).filter(([name, value]) => !isRestriction(name, value))),
   );
 }
 

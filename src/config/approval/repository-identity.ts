@@ -14,9 +14,9 @@ import { join, resolve } from 'node:path';
 import { createFile } from '../../base/files/replace-file.ts';
 import { HostError } from '../../mcp/errors/host-error.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
-import { realPlace } from '../files/real-path.ts';
-import { noteWritten } from '../write/inventory.ts';
-import { hashEntry } from './approved-content.ts';
+import { realPath } from '../files/real-path.ts';
+import { recordWrite } from '../write/inventory.ts';
+import { hashContent } from './approved-content.ts';
 
 /** The file in a repository's git directory that holds its random identity; git neither commits nor pushes it. */
 const TOKEN_FILE = 'toolplane-trust';
@@ -40,9 +40,9 @@ export function repositoryIdentity(root: string): string | undefined {
 /** Gives the repository a new identity. A token that is already there is replaced: an archive may have brought it along. */
 export function markRepository(home: string, root: string): string {
   const { directory, link } = orRefuse(root, () => gitDirectory(root));
-  const path = join(realPlace(directory), TOKEN_FILE);
+  const path = join(realPath(directory), TOKEN_FILE);
   const token = `${randomBytes(32).toString('hex')}\n`;
-  noteWritten(home, path, { isCreated: true, text: hashEntry(token) ?? '' });
+  recordWrite(home, path, { isCreated: true, text: hashContent(token) ?? '' });
   orRefuse(root, () => {
     // Removed first, so that a link is not written through.
     rmSync(path, { force: true });

@@ -19,7 +19,7 @@ export type Lookup = {
 };
 
 /** One place where something was put in; the value itself is not kept. */
-export type Use = {
+export type Reference = {
   /** Such as `env.TOKEN` or `args[2]`. */
   readonly where: string;
   readonly kind: 'variable' | 'secret';
@@ -32,14 +32,14 @@ type Expanded =
   | {
       readonly kind: 'expanded';
       readonly entry: ExternalServerEntry;
-      readonly uses: readonly Use[];
+      readonly uses: readonly Reference[];
       /** Values that nobody may see. */
       readonly secrets: readonly string[];
       /** Those of them that come from the secret store or from a variable named as a credential. */
       readonly credentials: readonly string[];
     }
   /** Each a sentence that names the variable or secret, its place and what to do; never a value. */
-  | { readonly kind: 'faulty'; readonly faults: readonly string[]; readonly uses: readonly Use[] };
+  | { readonly kind: 'faulty'; readonly faults: readonly string[]; readonly uses: readonly Reference[] };
 
 /**
  * `${VAR}`, `${VAR:-default}` and `${secret:name}` in command, args, env, cwd, url, headers, headersHelper, tls, authToken
@@ -47,7 +47,7 @@ type Expanded =
  */
 export function expandEntry(entry: ExternalServerEntry, lookup: Lookup): Expanded {
   const work: Work = { lookup, uses: [], secrets: new Set(), credentials: new Set(), faults: new Set() };
-  const expanded = mapTexts(entry, (place) => expandText(place, work));
+  const expanded = mapStrings(entry, (place) => expandText(place, work));
   const { uses } = work;
   const faults = [...work.faults, ...missingFaults(uses)];
   if (faults.length > 0) return { kind: 'faulty', faults, uses };
@@ -63,24 +63,26 @@ export function expandEntry(entry: ExternalServerEntry, lookup: Lookup): Expande
 
 type Work = {
   readonly lookup: Lookup;
-  readonly uses: Use[];
+  readonly uses: Reference[];
   readonly secrets: Set<string>;
   readonly credentials: Set<string>;
   readonly faults: Set<string>;
 };
 
-function expandText(place: Place, work: Work): string {
+function expandText(place: StringMember, work: Work): string {
   const template = parseTemplate(place.text);
   if (template.kind === 'parts') return fill(template.parts, place, work);
   work.faults.add(`${place.where} ${template.fault} (at character ${template.at})`);
   return '';
 }
 
-function fill(parts: readonly Part[], place: Place, work: Work): string {
-  return parts.map((part) => (part.kind === 'text' ? part.text : putIn(part, place, work))).join('');
+function fill(parts: readonly Part[], place: StringMember, work: Work): string {
+  return parts
+    .map((part) => (part.kind === 'text' ? part.text : resolveReference(part, place, work)))
+    .join('');
 }
 
-function putIn(part: Exclude<Part, { kind: 'text' }>, place: Place, work: Work): string {
+function resolveReference(part: Exclude<Part, { kind: 'text' }>, place: StringMember, work: Work): string {
   const { kind, name } = part;
   const { where, isPrivate } = place;
   const value = kind === 'secret' ? secretOf(name, work) : work.lookup.variable(name);
@@ -110,13 +112,13 @@ function secretOf(name: string, { lookup, faults }: Work): string | undefined | 
 }
 
 /** One sentence for each name, with all places that need it. */
-function missingFaults(uses: readonly Use[]): string[] {
+function missingFaults(uses: readonly Reference[]): string[] {
   const missing = Map.groupBy(
     uses.filter(({ from }) => from === 'missing'),
     ({ kind, name }) => `${kind}:${name}`,
   );
   return [...missing.values()].map((all) => {
-    const { kind, name } = all[0] as Use;
+    const { kind, name } = all[0] as Reference;
     const places = [...new Set(all.map(({ where }) => where))];
     const who = `which ${places.join(', ')} ${places.length === 1 ? 'refers' : 'refer'} to`;
     return kind === 'secret'
@@ -126,7 +128,7 @@ function missingFaults(uses: readonly Use[]): string[] {
 }
 
 /** Where what is put in comes from. */
-type ExpanderWorld = {
+type ExpanderOptions = {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Asked only if an entry refers to a secret, and each time anew. */
   readonly secrets: SecretStore | (() => SecretStore);
@@ -135,7 +137,7 @@ type ExpanderWorld = {
 };
 
 /** Puts in what entries refer to, each time they are dialled. Throws one `bad-config` that names all that is wrong. */
-export function makeExpander({ env, secrets, literal }: ExpanderWorld) {
+export function createExpander({ env, secrets, literal }: ExpanderOptions) {
   const lookup = {
     // Not by `env[name]` alone: `constructor` is no variable.
     variable: (name: string) => (Object.hasOwn(env, name) ? env[name] : undefined),
@@ -151,7 +153,7 @@ export function makeExpander({ env, secrets, literal }: ExpanderWorld) {
 }
 
 /** One text of an entry in which something may be put in, and its place, such as `env.TOKEN` or `args[2]`. */
-type Place = {
+type StringMember = {
   readonly where: string;
   readonly text: string;
   /** Whatever is put in there is nobody's business. */
@@ -159,15 +161,15 @@ type Place = {
 };
 
 /** The entry with each such text as `change` gives it; what is of another type stays, for others to refuse. */
-function mapTexts<T extends object>(entry: T, change: (place: Place) => string): T {
+function mapStrings<T extends object>(entry: T, change: (place: StringMember) => string): T {
   const members = Object.entries(entry).map(([member, value]) => [member, changed(member, value, change)]);
   return Object.fromEntries(members) as T;
 }
 
 /** All such texts of an entry. */
-function textsOf(entry: object): Place[] {
-  const found: Place[] = [];
-  mapTexts(entry, (place) => {
+function stringsOf(entry: object): StringMember[] {
+  const found: StringMember[] = [];
+  mapStrings(entry, (place) => {
     found.push(place);
     return place.text;
   });
@@ -185,7 +187,7 @@ const TEXTS: ReadonlySet<string> = new Set([
 const MAPS: ReadonlySet<string> = new Set(['env', 'headers', 'tls']);
 const PRIVATE = /^(env|headers)\b|^authToken$|^tls\.key$/;
 
-function changed(member: string, value: unknown, change: (place: Place) => string): unknown {
+function changed(member: string, value: unknown, change: (place: StringMember) => string): unknown {
   const at = (where: string, text: unknown) =>
     typeof text === 'string' ? change({ where, text, isPrivate: PRIVATE.test(where) }) : text;
   if (TEXTS.has(member)) return at(member, value);
@@ -202,9 +204,9 @@ function keyText(name: string): string {
 }
 
 /** The secrets an entry refers to, also those that only a default does; what is malformed refers to none. */
-export function namedSecrets(entry: object): ReadonlySet<string> {
+export function referencedSecrets(entry: object): ReadonlySet<string> {
   return new Set(
-    textsOf(entry).flatMap(({ text }) => {
+    stringsOf(entry).flatMap(({ text }) => {
       const template = parseTemplate(text);
       return template.kind === 'parts' ? template.parts.flatMap(secretsOf) : [];
     }),
@@ -222,7 +224,7 @@ function secretsOf(part: Part): string[] {
  */
 export function withSettingsEnv(
   entry: ExternalServerEntry,
-  { settings, settingsSources, world }: Pick<Configuration, 'settings' | 'settingsSources' | 'world'>,
+  { settings, settingsSources, context }: Pick<Configuration, 'settings' | 'settingsSources' | 'context'>,
 ): ExternalServerEntry {
   if (!('command' in entry) || entry.command === undefined) return entry;
   const managed = settingsSources.flatMap(({ scope, value: { env } }) =>
@@ -231,7 +233,7 @@ export function withSettingsEnv(
   const isManaged = (name: string, value: string) =>
     managed.some(([it, said]) => it === name && said === value);
   const inherited = Object.entries(settings.env).filter(
-    ([name, value]) => isInherited(name, world.platform) && !isManaged(name, value),
+    ([name, value]) => isInherited(name, context.platform) && !isManaged(name, value),
   );
   return { ...entry, env: { ...Object.fromEntries(inherited), ...entry.env } };
 }
@@ -240,9 +242,9 @@ export function withSettingsEnv(
  * The variables that `${…}` in server entries may name: those of the environment and of settings, and
  * `TOOLPLANE_PROJECT_DIR`, the directory the session works in.
  */
-export function variablesOf({
-  world,
+export function entryVariables({
+  context,
   settings,
-}: Pick<Configuration, 'world' | 'settings'>): Readonly<Record<string, string | undefined>> {
-  return { ...world.env, ...settings.env, TOOLPLANE_PROJECT_DIR: world.cwd };
+}: Pick<Configuration, 'context' | 'settings'>): Readonly<Record<string, string | undefined>> {
+  return { ...context.env, ...settings.env, TOOLPLANE_PROJECT_DIR: context.cwd };
 }

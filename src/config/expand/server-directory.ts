@@ -5,11 +5,11 @@ import type { Isolation } from '../../mcp/connection/connect-context.ts';
 import { HostError } from '../../mcp/errors/host-error.ts';
 import type { ExternalServerEntry } from '../../protocol/server-entry.ts';
 import type { Configuration } from '../configuration.ts';
-import { isWithin, realPlace } from '../files/real-path.ts';
+import { isWithin, realPath } from '../files/real-path.ts';
 import { hasOwnDirectory, type WrittenServer } from '../model.ts';
 
 /** What decides where the processes of a server run. */
-type Situation = Pick<Configuration, 'world' | 'root'>;
+type Situation = Pick<Configuration, 'context' | 'root'>;
 
 /** The directory of a server's own: legible if the name can be a file's name on every system, else with a hash. */
 export function serverDirectory(home: string, name: string): string {
@@ -30,34 +30,34 @@ const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)$/;
 export function workingDirectory(
   { name, scope, path }: Pick<WrittenServer, 'name' | 'scope' | 'path'>,
   entry: ExternalServerEntry,
-  { world }: Pick<Situation, 'world'>,
+  { context }: Pick<Situation, 'context'>,
 ): string {
   const { cwd } = entry as { readonly cwd?: string };
-  if (!hasOwnDirectory(scope)) return resolve(world.cwd, cwd ?? '.');
-  return cwd === undefined ? serverDirectory(world.home, name) : resolve(baseOf(path, world.home), cwd);
+  if (!hasOwnDirectory(scope)) return resolve(context.cwd, cwd ?? '.');
+  return cwd === undefined ? serverDirectory(context.home, name) : resolve(baseOf(path, context.home), cwd);
 }
 
 /** The entry with absolute paths in `cwd` and `tls`: those of a server with a directory of its own start at its file. */
 export function resolvePaths(
   written: Pick<WrittenServer, 'name' | 'scope' | 'path'>,
   entry: ExternalServerEntry,
-  { world }: Pick<Situation, 'world'>,
+  { context }: Pick<Situation, 'context'>,
 ): ExternalServerEntry {
   if (!hasOwnDirectory(written.scope)) return entry;
-  const cwd = 'cwd' in entry && entry.cwd !== undefined && workingDirectory(written, entry, { world });
-  const tls = 'tls' in entry && entry.tls && absoluteTls(entry.tls, baseOf(written.path, world.home));
+  const cwd = 'cwd' in entry && entry.cwd !== undefined && workingDirectory(written, entry, { context });
+  const tls = 'tls' in entry && entry.tls && absoluteTls(entry.tls, baseOf(written.path, context.home));
   return { ...entry, ...(cwd && { cwd }), ...(tls && { tls }) } as ExternalServerEntry;
 }
 
 /** Keeps a server of the person, a plugin or the machine apart from the project; the directory of its own is created. */
-export function keepApart(
+export function isolateServer(
   written: Pick<WrittenServer, 'name' | 'scope' | 'path'>,
   given: ExternalServerEntry,
-  { world, root = world.cwd }: Situation,
+  { context, root = context.cwd }: Situation,
 ): { readonly entry: ExternalServerEntry; readonly apart: Isolation } {
-  const entry = resolvePaths(written, given, { world });
-  const own = serverDirectory(world.home, written.name);
-  const cwd = 'cwd' in entry && entry.cwd ? entry.cwd : prepared(written.name, own, { world, root });
+  const entry = resolvePaths(written, given, { context });
+  const own = serverDirectory(context.home, written.name);
+  const cwd = 'cwd' in entry && entry.cwd ? entry.cwd : prepared(written.name, own, { context, root });
   return { entry, apart: { cwd, project: root } };
 }
 
@@ -71,15 +71,15 @@ function baseOf(path: string | undefined, home: string): string {
 function prepared(
   name: string,
   directory: string,
-  { world, root }: Pick<Situation, 'world'> & { readonly root: string },
+  { context, root }: Pick<Situation, 'context'> & { readonly root: string },
 ): string {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     return directory;
   } catch (cause) {
-    const { userHome } = world;
+    const { userHome } = context;
     const isThere = statSync(userHome, { throwIfNoEntry: false })?.isDirectory() === true;
-    if (isThere && !isWithin(realPlace(userHome), realPlace(root))) return userHome;
+    if (isThere && !isWithin(realPath(userHome), realPath(root))) return userHome;
     const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
     const fault = `its working directory ${directory} cannot be created (${code}); set "cwd" in its entry`;
     throw new HostError('bad-config', name, fault, { cause, hasRun: 'no' });

@@ -11,19 +11,19 @@ import type { ToolAnnotations } from '../../protocol/mcp.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
 import type { Configuration } from '../configuration.ts';
 import { readHookSettings } from '../settings/hook-settings.ts';
-import { countsWhole, modeInForce } from '../settings/merge-settings.ts';
+import { effectiveMode, isFullyActive } from '../settings/merge-settings.ts';
 import { RULE_SOURCES } from '../settings/read-settings.ts';
-import { SettingFaults } from '../settings/setting-keys.ts';
+import { SettingDiagnostics } from '../settings/setting-keys.ts';
 import type { SettingsSource } from '../sources/source-types.ts';
 import {
+  formatLocation,
   type HookRow,
+  type Location,
+  locationAt,
   type PermissionExplanation,
   type RuleRow,
-  type Stand,
-  standAt,
-  standText,
 } from './explanation.ts';
-import { meantTool, resolveTool } from './resolve-tool.ts';
+import { resolveTool, suggestTool } from './resolve-tool.ts';
 
 /** Which rule, mode or claim decides about a call of the tool, where it stands, and what all the others said. */
 export function explainPermission(
@@ -35,7 +35,7 @@ export function explainPermission(
   const ref = facts.ref ?? resolveTool(configuration, name);
   const call = { ...ref, input: facts.input ?? {} };
   const mode = explainMode(configuration, facts.mode);
-  const hooks = hooksBefore(configuration, ref);
+  const hooks = matchingHookRows(configuration, ref);
   const rules = [...settings.rules, ...(facts.rules ?? [])];
   const workspace = { ...workspaceOf(configuration), links: facts.links ?? [] };
   // Without arguments the question is about the tool in general, which a rule about some arguments does not decide.
@@ -44,7 +44,7 @@ export function explainPermission(
   const decision = decisionOf(configuration, { call, rules: general, mode: mode.mode, workspace }, facts);
   const written = writtenRules(configuration);
   const counting = written.filter(
-    ({ rule, source }) => rule.effect !== 'allow' || countsWhole(settings, source),
+    ({ rule, source }) => rule.effect !== 'allow' || isFullyActive(settings, source),
   );
   const deciding = decision.reason.rule;
   const about = rules.filter((rule) => matchesTool(rule, ref));
@@ -60,25 +60,25 @@ export function explainPermission(
       part,
     };
   });
-  const all = [...rows.toSorted(byWeight), ...ofPendingFiles(configuration, ref, written)];
+  const all = [...rows.toSorted(byPart), ...ofPendingFiles(configuration, ref, written)];
   const effect = `${effectText(decision, all[0])}${hookText(decision, hooks)}.`;
   const isKnown = ref.server !== undefined || facts.isBuiltIn === true;
-  const meant = isKnown ? undefined : meantTool(configuration, name, facts.builtIns ?? []);
-  const guess = meant === undefined ? '' : `; did you mean "${meant}"?`;
+  const suggestion = isKnown ? undefined : suggestTool(configuration, name, facts.builtIns ?? []);
+  const guess = suggestion === undefined ? '' : `; did you mean "${suggestion}"?`;
   return {
     kind: 'permission',
     name: ref.name,
     answer: isKnown
       ? `${ref.name} ${effect}`
       : `No tool "${name}" is known here${guess || '.'} A tool of this name ${effect}`,
-    standing: !isKnown ? 'unknown' : decision.kind === 'deny' ? 'unusable' : 'usable',
+    status: !isKnown ? 'unknown' : decision.kind === 'deny' ? 'unusable' : 'usable',
     decision: decision.kind,
     reason: decision.reason.text,
     mode,
     rules: all,
     hooks,
     ...(facts.path !== undefined && { path: facts.path }),
-    next: nextOf(ref, decision, all, { facts, workspace, meant }),
+    next: nextOf(ref, decision, all, { facts, workspace, meant: suggestion }),
   };
 }
 
@@ -108,8 +108,8 @@ const UNKNOWN_EFFECT = {
 } as const;
 
 /** What paths of a call are measured against. */
-export function workspaceOf({ world, settings }: Pick<Configuration, 'world' | 'settings'>): Workspace {
-  return { cwd: world.cwd, home: world.userHome, directories: settings.directories };
+export function workspaceOf({ context, settings }: Pick<Configuration, 'context' | 'settings'>): Workspace {
+  return { cwd: context.cwd, home: context.userHome, directories: settings.directories };
 }
 
 /** What runs in this process is ours; of others a person said so. */
@@ -118,15 +118,15 @@ function isTrusted({ merged }: Configuration, { server }: ToolRef, { isBuiltIn }
   return merged.servers.find(({ name }) => name === server)?.entry?.trust === true;
 }
 
-const WEIGHTS: Readonly<Record<RuleRow['part'], number>> = {
+const PART_ORDER: Readonly<Record<RuleRow['part'], number>> = {
   decides: 0,
   beaten: 1,
   'other arguments': 2,
   'not approved': 3,
 };
 
-function byWeight(a: RuleRow, b: RuleRow): number {
-  return WEIGHTS[a.part] - WEIGHTS[b.part];
+function byPart(a: RuleRow, b: RuleRow): number {
+  return PART_ORDER[a.part] - PART_ORDER[b.part];
 }
 
 /** Allow rules in files of the project that nobody approved: people wonder why they do nothing. */
@@ -136,7 +136,7 @@ function ofPendingFiles(
   written: readonly WrittenRule[],
 ): RuleRow[] {
   return written.flatMap(({ rule, at, source }): RuleRow[] => {
-    const isIdle = rule.effect === 'allow' && !countsWhole(settings, source);
+    const isIdle = rule.effect === 'allow' && !isFullyActive(settings, source);
     if (!isIdle || !matchesTool(rule, ref)) return [];
     return [
       { effect: 'allow', rule: ruleText(rule), of: RULE_PLACES[rule.source], at, part: 'not approved' },
@@ -152,7 +152,7 @@ const EFFECTS: Readonly<Record<Decision['kind'], string>> = {
 
 function effectText({ kind, reason }: Decision, first: RuleRow | undefined): string {
   if (first?.part !== 'decides') return `${EFFECTS[kind]}: ${reason.text}`;
-  const where = first.at ? `${standText(first.at)} (${first.at.scope})` : first.of;
+  const where = first.at ? `${formatLocation(first.at)} (${first.at.scope})` : first.of;
   return `${EFFECTS[kind]}: ${first.effect} rule "${first.rule}" in ${where}`;
 }
 
@@ -162,7 +162,7 @@ function hookText({ kind }: Decision, hooks: readonly HookRow[]): string {
   const [first] = hooks as [HookRow];
   const who =
     hooks.length === 1
-      ? `the PreToolUse hook at ${standText(first.at)}`
+      ? `the PreToolUse hook at ${formatLocation(first.at)}`
       : `one of ${hooks.length} PreToolUse hooks`;
   return `, unless ${who}, which runs first, decides otherwise`;
 }
@@ -189,13 +189,13 @@ function stepsOf(
   ref: ToolRef,
   { kind }: Decision,
   rows: readonly RuleRow[],
-  { facts, workspace, meant }: Known,
+  { facts, workspace, meant: suggestion }: Known,
 ): string[] {
   if (facts.fault !== undefined) return ['name another path'];
-  if (meant !== undefined) return [`toolplane explain permission ${shellWord(meant)}`];
+  if (suggestion !== undefined) return [`toolplane explain permission ${shellWord(suggestion)}`];
   const [first] = rows;
   const decides = first?.part === 'decides' ? first : undefined;
-  const where = decides?.at ? standText(decides.at) : undefined;
+  const where = decides?.at ? formatLocation(decides.at) : undefined;
   const isManaged = decides?.at?.scope === 'managed';
   if (kind === 'allow') return where ? [`to be asked instead, remove the rule at ${where}`] : [];
   const idle = rows.find(({ part }) => part === 'not approved');
@@ -237,12 +237,12 @@ function explainMode(
   { settings, settingsSources }: KnownSettings,
   flag: PermissionMode | undefined,
 ): { readonly mode: PermissionMode; readonly says: string } {
-  const mode = modeInForce(settings, flag);
+  const mode = effectiveMode(settings, flag);
   if (mode === undefined) return { mode: 'default', says: 'nobody set another' };
   const isRuled = settings.permissions.modes.policySettings !== undefined;
   if (flag !== undefined && !isRuled) return { mode, says: 'by --permission-mode' };
   const source = settingsSources.findLast(
-    (it) => countsWhole(settings, it) && modeOf(it) === mode && (!isRuled || it.scope === 'managed'),
+    (it) => isFullyActive(settings, it) && modeOf(it) === mode && (!isRuled || it.scope === 'managed'),
   );
   const beats = flag === undefined ? '' : ', which --permission-mode cannot change';
   return { mode, says: `by ${source ? placeOf(source) : 'settings'}${beats}` };
@@ -253,25 +253,25 @@ function modeOf({ value: { permissions } }: SettingsSource): unknown {
 }
 
 function placeOf({ scope, label, locate }: SettingsSource): string {
-  return standText(standAt(scope, label, locate(['permissions', 'defaultMode'])));
+  return formatLocation(locationAt(scope, label, locate(['permissions', 'defaultMode'])));
 }
 
 /** The hooks of settings that hear of a call of this tool before anything is decided, in the order in which they run. */
-function hooksBefore(
-  { settings, settingsSources, world }: Pick<Configuration, 'settings' | 'settingsSources' | 'world'>,
+function matchingHookRows(
+  { settings, settingsSources, context }: Pick<Configuration, 'settings' | 'settingsSources' | 'context'>,
   { name, server, tool }: ToolRef,
 ): HookRow[] {
   const input = {
     hook_event_name: 'PreToolUse',
     session_id: '',
     transcript_path: '',
-    cwd: world.cwd,
+    cwd: context.cwd,
     tool_name: name,
     ...(server !== undefined && tool !== undefined && { mcp_server: { name: server, source: '', tool } }),
     tool_input: {},
     tool_use_id: '',
   } as const;
-  const sources = settingsSources.filter((it) => countsWhole(settings, it));
+  const sources = settingsSources.filter((it) => isFullyActive(settings, it));
   return sources.flatMap(({ scope, label, value, locate }) => {
     const groups: unknown = isRecord(value.hooks) ? value.hooks.PreToolUse : undefined;
     return listed(groups).flatMap((group, at) => {
@@ -279,14 +279,14 @@ function hooksBefore(
       return hooks.flatMap((hook, which): HookRow[] => {
         // One at a time, as a file of one: so each is known by its place.
         const alone = { PreToolUse: [{ ...(group as object), hooks: [hook] }] };
-        const [found] = matchingHooks(readHookSettings(alone, new SettingFaults()), input);
+        const [found] = matchingHooks(readHookSettings(alone, new SettingDiagnostics()), input);
         if (found?.target.kind !== 'command') return [];
         const place = locate(['hooks', 'PreToolUse', at, 'hooks', which]);
         return [
           {
             ...(found.matcher !== undefined && { matcher: found.matcher }),
             command: redactText(found.target.command),
-            at: standAt(scope, label, place),
+            at: locationAt(scope, label, place),
           },
         ];
       });
@@ -299,7 +299,7 @@ function listed(value: unknown): readonly unknown[] {
 }
 
 /** A rule as it stands in a file. */
-type WrittenRule = { readonly rule: Rule; readonly at: Stand; readonly source: SettingsSource };
+type WrittenRule = { readonly rule: Rule; readonly at: Location; readonly source: SettingsSource };
 
 /** Every rule of every settings file and flag, also those that do not count, the highest first. */
 function writtenRules({ settingsSources }: Pick<Configuration, 'settingsSources'>): WrittenRule[] {
@@ -312,7 +312,7 @@ function writtenRules({ settingsSources }: Pick<Configuration, 'settingsSources'
         const parsed = parseRule(text, effect, RULE_SOURCES[source.scope]);
         if (!parsed.ok) return [];
         const position = source.locate(['permissions', effect, at]);
-        return [{ rule: parsed.rule, at: standAt(source.scope, source.label, position), source }];
+        return [{ rule: parsed.rule, at: locationAt(source.scope, source.label, position), source }];
       });
     });
   });

@@ -1,24 +1,24 @@
 import { shellWord } from '../../base/text/display-text.ts';
-import { hashEntry } from '../approval/approved-content.ts';
+import { hashContent } from '../approval/approved-content.ts';
 import type { Configuration } from '../configuration.ts';
-import { faultText, keyText } from '../files/diagnostics.ts';
-import { rulingSource } from '../merge/eligibility.ts';
-import type { Judgement } from '../merge/policy.ts';
-import type { ConfiguredServer, LostServer, Source, WrittenServer } from '../model.ts';
+import { formatDiagnostic, formatKeyPath } from '../files/diagnostics.ts';
+import { managedSource } from '../merge/eligibility.ts';
+import type { PolicyDecision } from '../merge/policy.ts';
+import type { ConfiguredServer, IgnoredServer, Source, WrittenServer } from '../model.ts';
 import type { SettingsSource } from '../sources/source-types.ts';
-import { nameFault } from '../sources/validate-entry.ts';
-import { limitsOf } from './explain-timeout.ts';
+import { validateServerName } from '../sources/validate-entry.ts';
+import { timeoutsOf } from './explain-timeout.ts';
 import {
-  type LossRow,
+  formatLocation,
+  type IgnoredRow,
+  locationAt,
+  locationInSettings,
+  locationOf,
   type ServerExplanation,
   type SourceRow,
-  standAt,
-  standInSettings,
-  standOf,
-  standText,
 } from './explanation.ts';
 import { maskEntry } from './mask-entry.ts';
-import { nearNames } from './resolve-tool.ts';
+import { similarNames } from './resolve-tool.ts';
 import {
   describeIgnored,
   formatAnswer,
@@ -41,19 +41,19 @@ export function explainServer(
 
 function explainRecord(configuration: Configuration, record: ServerRecord): ServerExplanation {
   const { name, server, ignored, state, next, references, expansionErrors, connection } = record;
-  const written = server?.written ?? (ignored[0] as LostServer).written;
+  const written = server?.written ?? (ignored[0] as IgnoredServer).written;
   const settled = (server?.settled ?? []).map(({ member, label }) => ({
     member,
-    at: standInSettings(configuration.settingsSources, { label }, ['serverSettings', name, member]),
+    at: locationInSettings(configuration.settingsSources, { label }, ['serverSettings', name, member]),
   }));
   return {
     kind: 'server',
     name,
     answer: formatAnswer(record),
-    standing: state === 'ready' || state === 'connected' ? 'usable' : 'unusable',
+    status: state === 'ready' || state === 'connected' ? 'usable' : 'unusable',
     verdict: server?.verdict.kind ?? 'lost',
     sources: sourceRows(configuration, record),
-    ...(server && { winner: standOf(written) }),
+    ...(server && { winner: locationOf(written) }),
     lost: ignored.map(lossRow),
     entry: maskEntry(written.raw),
     settled,
@@ -61,7 +61,7 @@ function explainRecord(configuration: Configuration, record: ServerRecord): Serv
     policy: policyOf(configuration, written),
     approval: approvalOf(configuration, written),
     connection,
-    timeouts: server?.entry ? limitsOf(server, configuration) : [],
+    timeouts: server?.entry ? timeoutsOf(server, configuration) : [],
     faults: [...diagnosticsOf(configuration, name), ...expansionErrors],
     next,
   };
@@ -69,7 +69,7 @@ function explainRecord(configuration: Configuration, record: ServerRecord): Serv
 
 /** No entry has the name: suggests similar names, and lists files that could not be read and may contain it. */
 function explainUnknown(configuration: Configuration, name: string): ServerExplanation {
-  const near = nearNames(configuration, name);
+  const near = similarNames(configuration, name);
   const unread = unreadDiagnostics(configuration);
   const [first] = near;
   const hint =
@@ -82,7 +82,7 @@ function explainUnknown(configuration: Configuration, name: string): ServerExpla
     answer: Object.hasOwn(configuration.program, name)
       ? `"${name}" is a server in the program itself, not in a file.`
       : `There is no server "${name}" here${hint}`,
-    standing: 'unknown',
+    status: 'unknown',
     verdict: 'unknown',
     sources: sourceRows(configuration, { name, ignored: [] }),
     lost: [],
@@ -96,11 +96,13 @@ function explainUnknown(configuration: Configuration, name: string): ServerExpla
     next: [
       ...near.map((other) => `toolplane explain server ${shellWord(other)}`),
       ...unread.map((diagnostic) => `fix ${diagnostic}`),
-      ...(configuration.wanted.scopes
+      ...(configuration.flags.scopes
         ? ['run without --setting-sources, which leaves the files of other scopes unread']
         : []),
       'see all: toolplane mcp list',
-      ...(nameFault(name) === undefined ? [`add it: toolplane mcp add ${shellWord(name)} -- <command>`] : []),
+      ...(validateServerName(name) === undefined
+        ? [`add it: toolplane mcp add ${shellWord(name)} -- <command>`]
+        : []),
     ],
   };
 }
@@ -122,7 +124,7 @@ function entryRow(
   written: WrittenServer,
   { server, ignored }: Pick<ServerRecord, 'server' | 'ignored'>,
 ): SourceRow {
-  const common = { ...standOf(written), state: source.state, ...ownerOf(source) };
+  const common = { ...locationOf(written), state: source.state, ...ownerOf(source) };
   if (server?.written === written) return { ...common, has: 'winner', says: ACTIVE[server.verdict.kind] };
   const entry = ignored.find((it) => it.written === written);
   return { ...common, has: 'lost', says: entry ? describeIgnored(entry) : 'ignored' };
@@ -140,7 +142,7 @@ const ACTIVE: Readonly<Record<ConfiguredServer['verdict']['kind'], string>> = {
 
 function emptyRow(source: Source): SourceRow {
   const position = source.faults.find(({ level }) => level === 'error')?.position;
-  const at = standAt(source.scope, source.label, source.state === 'unusable' ? position : undefined);
+  const at = locationAt(source.scope, source.label, source.state === 'unusable' ? position : undefined);
   return { ...at, state: source.state, ...ownerOf(source), has: 'nothing', says: EMPTY[source.state] };
 }
 
@@ -154,16 +156,16 @@ function ownerOf({ owner }: Source): { owner?: string } {
   return owner === undefined ? {} : { owner };
 }
 
-function lossRow(ignored: LostServer): LossRow {
-  return { ...standOf(ignored.written), why: ignored.why, says: describeIgnored(ignored) };
+function lossRow(ignored: IgnoredServer): IgnoredRow {
+  return { ...locationOf(ignored.written), why: ignored.why, says: describeIgnored(ignored) };
 }
 
 /** Diagnostics about entries and settings of the name. */
 function diagnosticsOf({ faults }: Configuration, name: string): string[] {
-  const keys = ['mcpServers', 'serverSettings'].map((map) => keyText([map, name]));
+  const keys = ['mcpServers', 'serverSettings'].map((map) => formatKeyPath([map, name]));
   const isAbout = (key = '') =>
     keys.some((own) => key === own || key.startsWith(`${own}.`) || key.startsWith(`${own}[`));
-  return [...new Set(faults.filter(({ key }) => isAbout(key)).map(faultText))];
+  return [...new Set(faults.filter(({ key }) => isAbout(key)).map(formatDiagnostic))];
 }
 
 /** Diagnostics about whole files, which may contain a server that is missing. */
@@ -172,21 +174,21 @@ function unreadDiagnostics({ sources, faults }: Pick<Configuration, 'sources' | 
   const ofFiles = faults.filter(
     ({ level, key }) => level === 'error' && (key === undefined || !key.includes('.')),
   );
-  return [...new Set([...unusable, ...ofFiles].map(faultText))];
+  return [...new Set([...unusable, ...ofFiles].map(formatDiagnostic))];
 }
 
 /** Whether the entry needs a person's approval, and what they decided. */
 function approvalOf(
-  { choices, root, world }: Pick<Configuration, 'choices' | 'root' | 'world'>,
+  { approvals: choices, root, context }: Pick<Configuration, 'approvals' | 'root' | 'context'>,
   written: WrittenServer,
 ): ServerExplanation['approval'] {
   if (written.scope !== 'project' && written.scope !== 'local') {
     return { isNeeded: false, says: `not needed: ${NO_APPROVAL[written.scope]}` };
   }
   const choice = choices.ofServer(written);
-  const hash = hashEntry(written.raw);
+  const hash = hashContent(written.raw);
   const common = { isNeeded: true, ...(hash !== undefined && { hash }) };
-  const directory = root ?? world.cwd;
+  const directory = root ?? context.cwd;
   // A rejection of this very entry holds in a trusted repository too.
   if (choice !== 'rejected' && choices.isTrusted(directory)) {
     return { ...common, choice: 'trusted', says: `everything in ${directory} is trusted on this machine` };
@@ -214,7 +216,7 @@ function policyOf(
   { policy, settingsSources, sources }: Pick<Configuration, 'policy' | 'settingsSources' | 'sources'>,
   { name, entry, scope, label }: Pick<WrittenServer, 'name' | 'entry' | 'scope' | 'label'>,
 ): ServerExplanation['policy'] {
-  const ruling = rulingSource(sources);
+  const ruling = managedSource(sources);
   const isOther = ruling !== undefined && (scope !== 'managed' || label !== ruling.label);
   if (isOther) return { allows: false, says: `only servers in ${ruling.label} are started` };
   const judged = entry && policy.judge(name, entry);
@@ -233,12 +235,12 @@ function policyOf(
 
 /** The rule with its place and content, if it is a row of a list. */
 function ruleText(
-  { rule, row }: Extract<Judgement, { kind: 'forbidden' }>,
+  { rule, row }: Extract<PolicyDecision, { kind: 'forbidden' }>,
   sources: readonly SettingsSource[],
 ): string {
   const source = row && sources.find((it) => it.scope === 'managed' && it.label === row.label);
   if (row === undefined || source === undefined) return rule;
   const { key, index } = row;
-  const at = standAt(source.scope, source.label, source.locate([key, index]));
-  return `${key}[${index}] at ${standText(at)}: ${JSON.stringify((source.value[key] as unknown[])[index])}`;
+  const at = locationAt(source.scope, source.label, source.locate([key, index]));
+  return `${key}[${index}] at ${formatLocation(at)}: ${JSON.stringify((source.value[key] as unknown[])[index])}`;
 }

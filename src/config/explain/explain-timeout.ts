@@ -2,18 +2,18 @@ import { shellWords } from '../../base/text/display-text.ts';
 import { CALL_TIMEOUT_MS, CONNECT_TIMEOUT_MS } from '../../mcp/calls/time-limits.ts';
 import type { Configuration } from '../configuration.ts';
 import type { ConfiguredServer, ServerOverride } from '../model.ts';
-import { countsWhole, type Told } from '../settings/merge-settings.ts';
-import { readOneSettings } from '../settings/read-settings.ts';
+import { isFullyActive, type Sourced } from '../settings/merge-settings.ts';
+import { readSettings } from '../settings/read-settings.ts';
 import {
+  formatLocation,
   type LimitRow,
-  type Stand,
-  standAt,
-  standInSettings,
-  standOf,
-  standText,
+  type Location,
+  locationAt,
+  locationInSettings,
+  locationOf,
   type TimeoutExplanation,
 } from './explanation.ts';
-import { nearNames, resolveTool } from './resolve-tool.ts';
+import { resolveTool, similarNames } from './resolve-tool.ts';
 
 /** Every limit of a server, or of a tool of it: its value, where it comes from, and what it beat. `name` may be that of a tool. */
 export function explainTimeout(
@@ -25,15 +25,15 @@ export function explainTimeout(
   const own = merged.servers.find((it) => it.name === name);
   const ref = own ? { server: name, tool } : resolveTool(configuration, name);
   const server = own ?? merged.servers.find((it) => it.name === ref.server);
-  if (!server?.entry) return nobody(configuration, name, server !== undefined);
-  const limits = limitsOf(server, configuration, ref.tool);
+  if (!server?.entry) return unknownTimeout(configuration, name, server !== undefined);
+  const limits = timeoutsOf(server, configuration, ref.tool);
   return {
     kind: 'timeout',
     name,
     server: server.name,
     ...(ref.tool !== undefined && { tool: ref.tool }),
     answer: answerOf(ref.tool ?? server.name, limits),
-    standing: 'usable',
+    status: 'usable',
     limits,
     next: nextOf(server.name, ref.tool, limits),
   };
@@ -42,14 +42,14 @@ export function explainTimeout(
 function answerOf(name: string, limits: readonly LimitRow[]): string {
   const call = limits.find(({ limit }) => limit === 'call');
   const idle = limits.find(({ limit }) => limit === 'idle');
-  const silent = idle?.ms === undefined ? '' : `, or after ${msText(idle.ms)} of silence`;
-  const at = call?.said.find(({ counts }) => counts)?.at;
-  const by = `${call?.by ?? ''}${at ? ` at ${standText(at)}` : ''}`;
-  return `A call of "${name}" is ended after ${msText(call?.ms ?? 0)}${silent}: ${by}.`;
+  const silent = idle?.ms === undefined ? '' : `, or after ${formatDuration(idle.ms)} of silence`;
+  const at = call?.candidates.find(({ isActive }) => isActive)?.at;
+  const by = `${call?.by ?? ''}${at ? ` at ${formatLocation(at)}` : ''}`;
+  return `A call of "${name}" is ended after ${formatDuration(call?.ms ?? 0)}${silent}: ${by}.`;
 }
 
 /** Milliseconds as people read them. */
-export function msText(ms: number): string {
+export function formatDuration(ms: number): string {
   if (ms < 1000) return `${ms} ms`;
   if (ms < 120_000) return `${trimmed(ms / 1000)} s`;
   if (ms < 7_200_000) return `${trimmed(ms / 60_000)} min`;
@@ -66,10 +66,10 @@ function trimmed(value: number): string {
 
 function nextOf(server: string, tool: string | undefined, limits: readonly LimitRow[]): string[] {
   const call = limits.find(({ limit }) => limit === 'call');
-  const at = call?.said.find(({ counts }) => counts)?.at;
-  const where = at && standText(at);
+  const at = call?.candidates.find(({ isActive }) => isActive)?.at;
+  const where = at && formatLocation(at);
   const member = tool === undefined ? 'timeout' : `toolTimeoutsMs.${tool}`;
-  const idle = limits.flatMap(({ said }) => said).find(({ isPending }) => isPending)?.at;
+  const idle = limits.flatMap(({ candidates }) => candidates).find(({ isPending }) => isPending)?.at;
   return [
     where === undefined
       ? `to set one: serverSettings.${server}.${member} (milliseconds) in your settings.json`
@@ -78,8 +78,8 @@ function nextOf(server: string, tool: string | undefined, limits: readonly Limit
   ];
 }
 
-function nobody(configuration: Configuration, name: string, isBroken: boolean): TimeoutExplanation {
-  const [near] = nearNames(configuration, name);
+function unknownTimeout(configuration: Configuration, name: string, isBroken: boolean): TimeoutExplanation {
+  const [near] = similarNames(configuration, name);
   const guess = near === undefined ? '' : `; did you mean "${near}"?`;
   return {
     kind: 'timeout',
@@ -87,7 +87,7 @@ function nobody(configuration: Configuration, name: string, isBroken: boolean): 
     answer: isBroken
       ? `"${name}" cannot be used as it is written, so it has no limits.`
       : `There is no server or tool "${name}" here${guess === '' ? '.' : guess}`,
-    standing: isBroken ? 'unusable' : 'unknown',
+    status: isBroken ? 'unusable' : 'unknown',
     limits: [],
     next: [
       isBroken || near === undefined
@@ -98,71 +98,72 @@ function nobody(configuration: Configuration, name: string, isBroken: boolean): 
 }
 
 type Known = Pick<Configuration, 'settings' | 'settingsSources'>;
-type Said = { readonly ms: number; readonly by: string; readonly at?: Stand };
+type LimitCandidate = { readonly ms: number; readonly by: string; readonly at?: Location };
 
 /** Every limit of a server, or of one of its tools; the nearest that says something counts, each limit by itself. */
-export function limitsOf(server: ConfiguredServer, known: Known, tool?: string): LimitRow[] {
+export function timeoutsOf(server: ConfiguredServer, known: Known, tool?: string): LimitRow[] {
   const { connectMs, callMs, idleMs } = known.settings.timeouts;
-  const ofTool = tool === undefined ? [] : saidOfTool(server, known, tool);
+  const ofTool = tool === undefined ? [] : toolCandidates(server, known, tool);
   const rows = [
     row('connect', [
-      ...said(server, known, 'connectTimeoutMs'),
+      ...serverCandidates(server, known, 'connectTimeoutMs'),
       ...general(known, 'connectMs', connectMs),
       { ms: CONNECT_TIMEOUT_MS, by: 'the default' },
     ]),
     row('call', [
       ...ofTool,
-      ...said(server, known, 'timeout'),
+      ...serverCandidates(server, known, 'timeout'),
       ...general(known, 'callMs', callMs),
       { ms: CALL_TIMEOUT_MS, by: 'the default' },
     ]),
-    row('idle', [...said(server, known, 'idleTimeoutMs'), ...general(known, 'idleMs', idleMs)]),
+    row('idle', [...serverCandidates(server, known, 'idleTimeoutMs'), ...general(known, 'idleMs', idleMs)]),
   ];
   const idle = pendingLimits(known, server.name, tool);
-  return rows.map((it) => ({ ...it, said: [...it.said, ...idle[it.limit]] }));
+  return rows.map((it) => ({ ...it, candidates: [...it.candidates, ...idle[it.limit]] }));
 }
 
-function row(limit: LimitRow['limit'], all: readonly Said[]): LimitRow {
+function row(limit: LimitRow['limit'], all: readonly LimitCandidate[]): LimitRow {
   const [first] = all;
   return {
     limit,
     ...(first && { ms: first.ms }),
     by: first?.by ?? 'a call may stay silent as long as it likes',
-    said: all.map((it, at) => ({ ...it, counts: at === 0 })),
+    candidates: all.map((it, at) => ({ ...it, isActive: at === 0 })),
   };
 }
 
 type Member = 'connectTimeoutMs' | 'timeout' | 'idleTimeoutMs';
 
 /** What settings and its entry say of it: what counts of it first, then the highest settings. */
-function said(server: ConfiguredServer, known: Known, member: Member): Said[] {
-  return saidOf(server, known, [member], (members) => members[member]);
+function serverCandidates(server: ConfiguredServer, known: Known, member: Member): LimitCandidate[] {
+  return candidatesFor(server, known, [member], (members) => members[member]);
 }
 
 /** The map that counts does so as a whole: where it leaves the tool out, no other speaks for it. */
-function saidOfTool(server: ConfiguredServer, known: Known, tool: string): Said[] {
+function toolCandidates(server: ConfiguredServer, known: Known, tool: string): LimitCandidate[] {
   const ofTool = ({ toolTimeoutsMs }: Limits) =>
     toolTimeoutsMs && Object.hasOwn(toolTimeoutsMs, tool) ? toolTimeoutsMs[tool] : undefined;
-  return saidOf(server, known, ['toolTimeoutsMs', tool], ofTool);
+  return candidatesFor(server, known, ['toolTimeoutsMs', tool], ofTool);
 }
 
 type Limits = Pick<ServerOverride['members'], Member | 'toolTimeoutsMs'>;
 
-function saidOf(
+function candidatesFor(
   { name, written, entry, settled }: ConfiguredServer,
   { settings, settingsSources }: Known,
   way: readonly [member: string, ...tool: string[]],
   read: (members: Limits) => number | undefined,
-): Said[] {
+): LimitCandidate[] {
   if (read(entry ?? {}) === undefined) return [];
   const path = way.join('.');
   const own = read(written.entry ?? {});
-  const ofEntry = own === undefined ? [] : [{ ms: own, by: `"${path}" of its entry`, at: standOf(written) }];
+  const ofEntry =
+    own === undefined ? [] : [{ ms: own, by: `"${path}" of its entry`, at: locationOf(written) }];
   const overrides = settings.overrides.filter((it) => it.name === name).reverse();
   const ofSettings = overrides.flatMap((override) => {
     const ms = read(override.members);
     if (ms === undefined) return [];
-    const at = standInSettings(settingsSources, override, ['serverSettings', name, ...way]);
+    const at = locationInSettings(settingsSources, override, ['serverSettings', name, ...way]);
     return [{ ms, by: `serverSettings.${name}.${path}`, at }];
   });
   // Who has the last word is decided where settings are laid over entries.
@@ -175,14 +176,14 @@ function saidOf(
 function general(
   { settingsSources }: Known,
   member: 'connectMs' | 'callMs' | 'idleMs',
-  told: Told<number> | undefined,
-): Said[] {
+  told: Sourced<number> | undefined,
+): LimitCandidate[] {
   if (told === undefined) return [];
-  const at = standInSettings(settingsSources, told, ['timeouts', member]);
+  const at = locationInSettings(settingsSources, told, ['timeouts', member]);
   return [{ ms: told.value, by: `timeouts.${member} of settings`, at }];
 }
 
-type PendingLimit = LimitRow['said'][number];
+type PendingLimit = LimitRow['candidates'][number];
 
 /** Limits in files of the project that nobody approved: people wonder why they do nothing. The highest first. */
 function pendingLimits(
@@ -191,13 +192,19 @@ function pendingLimits(
   tool?: string,
 ): Readonly<Record<LimitRow['limit'], readonly PendingLimit[]>> {
   const all: Record<LimitRow['limit'], PendingLimit[]> = { connect: [], call: [], idle: [] };
-  const waiting = settingsSources.filter((source) => !countsWhole(settings, source));
+  const waiting = settingsSources.filter((source) => !isFullyActive(settings, source));
   for (const { value, scope, label, locate } of waiting.reverse()) {
     const say = (limit: LimitRow['limit'], ms: number | undefined, by: string, path: readonly string[]) => {
       if (ms === undefined) return;
-      all[limit].push({ ms, by, at: standAt(scope, label, locate(path)), counts: false, isPending: true });
+      all[limit].push({
+        ms,
+        by,
+        at: locationAt(scope, label, locate(path)),
+        isActive: false,
+        isPending: true,
+      });
     };
-    const { timeouts, servers } = readOneSettings(value, scope).settings;
+    const { timeouts, servers } = readSettings(value, scope).settings;
     for (const { members } of servers.filter(({ name }) => name === server)) {
       const own = (limit: LimitRow['limit'], ms: number | undefined, ...way: string[]) =>
         say(limit, ms, `serverSettings.${server}.${way.join('.')}`, ['serverSettings', server, ...way]);

@@ -10,16 +10,16 @@ import type { ConfiguredServer } from '../model.ts';
 import { type CallFacts, explainPermission } from './explain-permission.ts';
 
 import { explainServer } from './explain-server.ts';
-import { limitsOf } from './explain-timeout.ts';
+import { timeoutsOf } from './explain-timeout.ts';
 import {
+  formatLocation,
+  locationInSettings,
+  locationOf,
   type PermissionExplanation,
   type ServerExplanation,
-  standInSettings,
-  standOf,
-  standText,
   type ToolExplanation,
 } from './explanation.ts';
-import { type LiveTool, nearNames, resolveTool } from './resolve-tool.ts';
+import { type LiveTool, resolveTool, similarNames } from './resolve-tool.ts';
 import type { Observed } from './server-record.ts';
 
 /** What the servers that were asked said. */
@@ -38,7 +38,7 @@ export type LiveTools = {
   readonly dropped?: readonly DroppedTool[];
   readonly builtIns: readonly string[];
   /** The name that was most likely meant. */
-  readonly meant?: string;
+  readonly suggestion?: string;
 };
 
 /** A tool that its server lists and that is not offered, because of `fault`; a fault without a tool is the list's. */
@@ -46,10 +46,10 @@ export type DroppedTool = { readonly server: string; readonly tool?: string; rea
 
 /** All tools that a name may mean: those that are offered, and those that were set aside. */
 export function namedTools({ tools, dropped = [] }: LiveTools): LiveTool[] {
-  const aside = dropped.flatMap(({ server, tool }) =>
+  const droppedTools = dropped.flatMap(({ server, tool }) =>
     tool === undefined ? [] : [{ name: mcpToolName(server, tool), server, tool }],
   );
-  return [...tools, ...aside];
+  return [...tools, ...droppedTools];
 }
 
 /** One tool: its server, whether it is offered and why, what it costs, and whether it may run. */
@@ -85,7 +85,7 @@ export function explainTool(
     kind: 'tool',
     name,
     answer: answerOf(ref.name, offered, permission),
-    standing: !isKnown ? 'unknown' : told.is && permission.decision !== 'deny' ? 'usable' : 'unusable',
+    status: !isKnown ? 'unknown' : told.is && permission.decision !== 'deny' ? 'usable' : 'unusable',
     server: server.name,
     tool: ref.tool ?? '',
     pooledName: ref.name,
@@ -95,8 +95,8 @@ export function explainTool(
     ...(found?.changed !== undefined && { changed: found.changed }),
     connection: its.connection,
     permission,
-    timeouts: server.entry ? limitsOf(server, configuration, ref.tool) : [],
-    next: nextOf(offered, permission, { its, server, meant: isKnown ? undefined : live?.meant }),
+    timeouts: server.entry ? timeoutsOf(server, configuration, ref.tool) : [],
+    next: nextOf(offered, permission, { its, server, meant: isKnown ? undefined : live?.suggestion }),
   };
 }
 
@@ -129,11 +129,15 @@ function offeredOf(
   if (member !== undefined) {
     const by = server.settled.find((it) => it.member === member);
     const at = by
-      ? standInSettings(configuration.settingsSources, by, ['serverSettings', server.name, member])
-      : standOf(server.written);
-    return { is: false, says: `"${member}" at ${standText(at)} leaves it out`, choice: standText(at) };
+      ? locationInSettings(configuration.settingsSources, by, ['serverSettings', server.name, member])
+      : locationOf(server.written);
+    return {
+      is: false,
+      says: `"${member}" at ${formatLocation(at)} leaves it out`,
+      choice: formatLocation(at),
+    };
   }
-  if (its.standing !== 'usable') return { is: false, says: 'its server cannot be used', why: its.answer };
+  if (its.status !== 'usable') return { is: false, says: 'its server cannot be used', why: its.answer };
   if (live === undefined || its.connection === 'not asked') {
     return { is: true, says: 'nothing leaves it out; the server was not asked whether it has it' };
   }
@@ -180,18 +184,19 @@ function withoutServer(
     return {
       ...common,
       answer: permission.answer,
-      standing: permission.decision === 'deny' ? 'unusable' : 'usable',
+      status: permission.decision === 'deny' ? 'unusable' : 'usable',
       offered,
       permission,
       next: permission.next,
     };
   }
   const server = guessToolName(name)?.server;
-  const meant = live?.meant ?? (server === undefined ? undefined : nearNames(configuration, server)[0]);
+  const suggestion =
+    live?.suggestion ?? (server === undefined ? undefined : similarNames(configuration, server)[0]);
   return {
     ...common,
-    answer: `There is no tool "${name}" here${meant === undefined ? '.' : `; did you mean "${meant}"?`}`,
-    standing: 'unknown',
+    answer: `There is no tool "${name}" here${suggestion === undefined ? '.' : `; did you mean "${suggestion}"?`}`,
+    status: 'unknown',
     offered: { is: false, says: 'no server of that name is configured' },
     next: [
       ...(server === undefined ? [] : [`toolplane explain server ${shellWords(server)}`]),
@@ -208,13 +213,17 @@ function answerOf(name: string, offered: Offered, permission: PermissionExplanat
 function nextOf(
   offered: Offered,
   permission: PermissionExplanation,
-  { its, server, meant }: { its: ServerExplanation; server: ConfiguredServer; meant: string | undefined },
+  {
+    its,
+    server,
+    meant: suggestion,
+  }: { its: ServerExplanation; server: ConfiguredServer; meant: string | undefined },
 ): string[] {
   if (offered.isDenied) return [...permission.next];
   if (offered.isDropped) return ['report this to the server’s author: the tool has to be listed correctly'];
   if (offered.choice !== undefined) return [`change the list at ${offered.choice}`];
-  if (meant !== undefined) return [`toolplane explain tool ${shellWords(meant)}`];
-  if (its.standing !== 'usable') return [...its.next];
+  if (suggestion !== undefined) return [`toolplane explain tool ${shellWords(suggestion)}`];
+  if (its.status !== 'usable') return [...its.next];
   if (!offered.is) return [`see what it has: toolplane tools -s ${shellWord(server.name)}`];
   return [...permission.next];
 }

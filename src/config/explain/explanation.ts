@@ -1,9 +1,9 @@
-import { placeText } from '../files/diagnostics.ts';
-import type { Choice, LossReason, Position, Scope, Verdict, WrittenServer } from '../model.ts';
+import { formatPosition } from '../files/diagnostics.ts';
+import type { Choice, IgnoreReason, Position, Scope, Verdict, WrittenServer } from '../model.ts';
 import type { SettingsSource } from '../sources/source-types.ts';
 
 /** Where something stands, in the form that editors and terminals open. */
-export type Stand = {
+export type Location = {
   readonly scope: Scope;
   /** Which file, flag or address. */
   readonly label: string;
@@ -12,7 +12,7 @@ export type Stand = {
 };
 
 /** One file, flag or address that was looked at. */
-export type SourceRow = Stand & {
+export type SourceRow = Location & {
   readonly state: 'read' | 'absent' | 'unusable';
   /** The plugin or connector it belongs to. */
   readonly owner?: string;
@@ -23,10 +23,10 @@ export type SourceRow = Stand & {
 };
 
 /** An entry that was written and does not count. */
-export type LossRow = Stand & { readonly why: LossReason; readonly says: string };
+export type IgnoredRow = Location & { readonly why: IgnoreReason; readonly says: string };
 
 /** One `${…}` of an entry; the value is not known here. */
-export type UseRow = {
+export type ReferenceRow = {
   readonly where: string;
   /** As it is written, without a default. */
   readonly reference: string;
@@ -40,11 +40,11 @@ export type LimitRow = {
   readonly ms?: number;
   /** Whose limit it is, in words. */
   readonly by: string;
-  readonly said: readonly {
+  readonly candidates: readonly {
     readonly ms: number;
     readonly by: string;
-    readonly at?: Stand;
-    readonly counts: boolean;
+    readonly at?: Location;
+    readonly isActive: boolean;
     /** It stands in a file of the project that nobody approved. */
     readonly isPending?: true;
   }[];
@@ -71,7 +71,7 @@ type Explained = {
   /** One sentence that could stand alone. */
   readonly answer: string;
   /** Whether there is such a thing, and whether it can be used as it is. */
-  readonly standing: 'usable' | 'unusable' | 'unknown';
+  readonly status: 'usable' | 'unusable' | 'unknown';
   /** What to do, the most likely first: a command or an edit each. */
   readonly next: readonly string[];
 };
@@ -82,13 +82,13 @@ export type ServerExplanation = Explained & {
   readonly verdict: Verdict['kind'] | 'lost' | 'unknown';
   /** Highest precedence first. */
   readonly sources: readonly SourceRow[];
-  readonly winner?: Stand;
-  readonly lost: readonly LossRow[];
+  readonly winner?: Location;
+  readonly lost: readonly IgnoredRow[];
   /** The entry as written, with secrets masked. */
   readonly entry?: Readonly<Record<string, unknown>>;
   /** Changes to the entry made by settings. */
-  readonly settled: readonly { readonly member: string; readonly at: Stand }[];
-  readonly expansion: readonly UseRow[];
+  readonly settled: readonly { readonly member: string; readonly at: Location }[];
+  readonly expansion: readonly ReferenceRow[];
   readonly policy: { readonly allows: boolean; readonly says: string };
   readonly approval: {
     readonly isNeeded: boolean;
@@ -117,13 +117,13 @@ export type RuleRow = {
   readonly rule: string;
   /** Which settings, or what else, it is of. */
   readonly of: string;
-  readonly at?: Stand;
+  readonly at?: Location;
   /** `not approved`: it stands in a file of the project that nobody approved. */
   readonly part: 'decides' | 'beaten' | 'not approved' | 'other arguments';
 };
 
 /** A hook that is asked before rules and mode are: it may deny, ask, or spare a question that no rule demands. */
-export type HookRow = { readonly matcher?: string; readonly command: string; readonly at: Stand };
+export type HookRow = { readonly matcher?: string; readonly command: string; readonly at: Location };
 
 /** Whether one call may run. */
 export type PermissionExplanation = Explained & {
@@ -163,29 +163,29 @@ export type ToolExplanation = Explained & {
 export type Explanation = ServerExplanation | ToolExplanation | PermissionExplanation | TimeoutExplanation;
 
 /** Where an entry stands. */
-export function standOf({
+export function locationOf({
   scope,
   label,
   position,
-}: Pick<WrittenServer, 'scope' | 'label' | 'position'>): Stand {
-  return standAt(scope, label, position);
+}: Pick<WrittenServer, 'scope' | 'label' | 'position'>): Location {
+  return locationAt(scope, label, position);
 }
 
-export function standAt(scope: Scope, label: string, position?: Position): Stand {
+export function locationAt(scope: Scope, label: string, position?: Position): Location {
   return { scope, label, ...(position && { line: position.line, column: position.column }) };
 }
 
 /** Where something stands in the settings of this label. */
-export function standInSettings(
+export function locationInSettings(
   sources: readonly SettingsSource[],
   { scope, label }: { readonly scope?: Scope; readonly label: string },
   path: readonly (string | number)[],
-): Stand {
+): Location {
   const source = sources.find((it) => it.label === label && (scope === undefined || it.scope === scope));
-  return standAt(source?.scope ?? scope ?? 'user', label, source?.locate(path));
+  return locationAt(source?.scope ?? scope ?? 'user', label, source?.locate(path));
 }
 
 /** `path:line:column`, as far as it is known. */
-export function standText({ label, line, column }: Stand): string {
-  return placeText(label, line === undefined || column === undefined ? undefined : { line, column });
+export function formatLocation({ label, line, column }: Location): string {
+  return formatPosition(label, line === undefined || column === undefined ? undefined : { line, column });
 }

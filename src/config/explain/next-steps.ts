@@ -4,17 +4,23 @@ import { isCredentialName } from '../../base/text/redact.ts';
 import type { MissingVariable } from '../../mcp/transports/stdio/server-environment.ts';
 import type { Configuration } from '../configuration.ts';
 import { workingDirectory } from '../expand/server-directory.ts';
-import { placeText } from '../files/diagnostics.ts';
-import { isInProgram } from '../merge/merge-servers.ts';
-import type { ConfiguredServer, LostServer } from '../model.ts';
-import { type ConnectionRow, standInSettings, standOf, standText, type UseRow } from './explanation.ts';
+import { formatPosition } from '../files/diagnostics.ts';
+import { isProgramServer } from '../merge/merge-servers.ts';
+import type { ConfiguredServer, IgnoredServer } from '../model.ts';
+import {
+  type ConnectionRow,
+  formatLocation,
+  locationInSettings,
+  locationOf,
+  type ReferenceRow,
+} from './explanation.ts';
 import { maskEntry } from './mask-entry.ts';
 
 /** What the next step depends on. */
 type Situation = {
-  readonly configuration: Pick<Configuration, 'world' | 'settingsSources'>;
+  readonly configuration: Pick<Configuration, 'context' | 'settingsSources'>;
   readonly server: ConfiguredServer;
-  readonly missing: readonly UseRow[];
+  readonly missing: readonly ReferenceRow[];
   readonly connection: ConnectionRow | 'not asked';
 };
 
@@ -23,7 +29,7 @@ export function nextSteps(situation: Situation): string[] {
   const { configuration, server, missing } = situation;
   const { name, written, verdict, lost } = server;
   const word = shellWord(name);
-  const place = standText(standOf(written));
+  const place = formatLocation(locationOf(written));
   switch (verdict.kind) {
     case 'pending':
       return [
@@ -37,12 +43,12 @@ export function nextSteps(situation: Situation): string[] {
     case 'disabled':
       if (written.off !== undefined) return [`remove "${written.off}" of the entry at ${place}`];
       return [
-        `remove "disabled" of serverSettings.${name} in ${standText(
-          standInSettings(configuration.settingsSources, verdict, ['serverSettings', name, 'disabled']),
+        `remove "disabled" of serverSettings.${name} in ${formatLocation(
+          locationInSettings(configuration.settingsSources, verdict, ['serverSettings', name, 'disabled']),
         )}`,
       ];
     case 'broken':
-      return [`fix it at ${placeText(verdict.fault.label, verdict.fault.position)}`];
+      return [`fix it at ${formatPosition(verdict.fault.label, verdict.fault.position)}`];
     case 'ready':
       return [
         ...missing.flatMap((use) => fillIn(use, place)),
@@ -61,12 +67,12 @@ function unlessMissing({ configuration, missing, server, connection }: Situation
 }
 
 /** What to do about a name that only entries have which do not count. */
-export function stepsForIgnored(lost: readonly LostServer[], managed = 'managed-mcp.json'): string[] {
+export function stepsForIgnored(lost: readonly IgnoredServer[], managed = 'managed-mcp.json'): string[] {
   return [...new Set(lost.flatMap((it) => stepForLoss(it, managed)))];
 }
 
-function stepForLoss({ written, why, winner }: LostServer, managed: string): string[] {
-  const place = standText(standOf(written));
+function stepForLoss({ written, why, winner }: IgnoredServer, managed: string): string[] {
+  const place = formatLocation(locationOf(written));
   switch (why) {
     case 'pending':
     case 'rejected':
@@ -80,22 +86,22 @@ function stepForLoss({ written, why, winner }: LostServer, managed: string): str
     case 'managed':
       return [`ask your administrator to add it to ${managed}`];
     case 'shadowed':
-      return winner && isInProgram(winner) ? [`to have both, give it another name at ${place}`] : [];
+      return winner && isProgramServer(winner) ? [`to have both, give it another name at ${place}`] : [];
   }
 }
 
 /** An entry of the project that would count if somebody approved it. */
-function waiting(lost: readonly LostServer[], word: string): string[] {
+function waiting(lost: readonly IgnoredServer[], word: string): string[] {
   return lost
     .filter(({ why }) => why === 'pending')
     .map(({ written }) => {
-      const place = standText(standOf(written));
+      const place = formatLocation(locationOf(written));
       return `to use the one in ${place} instead, read it, then: toolplane mcp approve ${word}`;
     });
 }
 
 /** The value itself belongs into the environment or into the store, never into the file. */
-function fillIn({ reference, where }: UseRow, place: string): string[] {
+function fillIn({ reference, where }: ReferenceRow, place: string): string[] {
   const secret = /^\$\{secret:(.*)\}$/.exec(reference)?.[1];
   if (secret !== undefined) return [`set it: toolplane secret set ${shellWord(secret)}`];
   const name = reference.slice(2, -1);
@@ -109,7 +115,7 @@ function fillIn({ reference, where }: UseRow, place: string): string[] {
 function uncovering({ name, written, lost }: ConfiguredServer): string[] {
   const below = lost.find(({ why }) => why === 'shadowed');
   if (below === undefined) return [];
-  const other = standText(standOf(below.written));
+  const other = formatLocation(locationOf(below.written));
   const isOurs = written.scope === 'local' || written.scope === 'project' || written.scope === 'user';
   return isOurs && below.written.scope !== written.scope
     ? [`to use the one in ${other} instead: toolplane mcp remove ${shellWord(name)} --scope ${written.scope}`]
@@ -120,10 +126,10 @@ function uncovering({ name, written, lost }: ConfiguredServer): string[] {
 export function connectionStep(
   server: ConfiguredServer,
   { code, missingVariable }: ConnectionFailure,
-  configuration: Pick<Configuration, 'world'>,
+  configuration: Pick<Configuration, 'context'>,
 ): string {
   const { name, written } = server;
-  const place = standText(standOf(written));
+  const place = formatLocation(locationOf(written));
   if (missingVariable !== undefined) return variableStep(missingVariable, place);
   switch (code) {
     case 'unauthorized':
@@ -153,7 +159,7 @@ function variableStep({ name, isWithheld }: MissingVariable, place: string): str
 }
 
 /** The command as it is typed in a shell to run the server where and with what the host runs it; secrets are masked. */
-function commandByHand(server: ConfiguredServer, configuration: Pick<Configuration, 'world'>): string {
+function commandByHand(server: ConfiguredServer, configuration: Pick<Configuration, 'context'>): string {
   const { command, args, env, inheritEnv } = maskEntry(server.written.raw);
   const directory = otherDirectory(server, configuration);
   const variables = [
@@ -164,7 +170,7 @@ function commandByHand(server: ConfiguredServer, configuration: Pick<Configurati
     ),
   ];
   const words = [command, ...(Array.isArray(args) ? args : [])].map((word) =>
-    quoted(String(word).replaceAll('${TOOLPLANE_PROJECT_DIR}', configuration.world.cwd)),
+    quoted(String(word).replaceAll('${TOOLPLANE_PROJECT_DIR}', configuration.context.cwd)),
   );
   const change = directory === undefined ? '' : `cd ${shellWord(directory)} && `;
   return `${change}env -i ${[...variables, ...words].join(' ')}`;
@@ -173,12 +179,12 @@ function commandByHand(server: ConfiguredServer, configuration: Pick<Configurati
 /** Where the server runs, if that is not the directory the person works in. */
 function otherDirectory(
   { written, entry }: ConfiguredServer,
-  { world }: Pick<Configuration, 'world'>,
+  { context }: Pick<Configuration, 'context'>,
 ): string | undefined {
   // A `cwd` with a variable is known only once the variable is substituted.
   if (entry === undefined || ('cwd' in entry && entry.cwd?.includes('${'))) return undefined;
-  const directory = workingDirectory(written, entry, { world });
-  return directory === world.cwd ? undefined : directory;
+  const directory = workingDirectory(written, entry, { context });
+  return directory === context.cwd ? undefined : directory;
 }
 
 /** A variable is one for a shell, too, and a flag is no name of a stranger's. */

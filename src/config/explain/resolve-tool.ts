@@ -33,12 +33,12 @@ export function resolveTool(
 }
 
 /** Names that differ by what people get wrong: the case, signs that models do not take, a letter. */
-export function nearNames({ merged }: Pick<Configuration, 'merged'>, name: string): string[] {
+export function similarNames({ merged }: Pick<Configuration, 'merged'>, name: string): string[] {
   const known = [...merged.servers.map((it) => it.name), ...merged.lost.map((it) => it.written.name)];
   const plain = (text: string) => normalizeName(text).toLowerCase();
   const same = known.filter((it) => plain(it) === plain(name));
-  const meant = nearest(name, known);
-  return [...new Set([...same, ...(meant === undefined ? [] : [meant])])];
+  const suggestion = nearest(name, known);
+  return [...new Set([...same, ...(suggestion === undefined ? [] : [suggestion])])];
 }
 
 function refOf(server: string, tool: string, servers: readonly string[]): ToolRef {
@@ -54,13 +54,13 @@ function longestFirst(a: string, b: string): number {
 }
 
 /** The tool that was most likely meant by a name that nobody has: of a server that is nearly called so, or a built-in. */
-export function meantTool(
+export function suggestTool(
   configuration: Pick<Configuration, 'merged'>,
   name: string,
   builtIns: readonly string[],
 ): string | undefined {
   const { server, tool } = guessToolName(name) ?? {};
   if (server === undefined || tool === undefined) return nearest(name, builtIns);
-  const [near] = nearNames(configuration, server);
+  const [near] = similarNames(configuration, server);
   return near === undefined ? undefined : mcpToolName(near, tool);
 }

@@ -1,12 +1,12 @@
 import { shellWord } from '../../base/text/display-text.ts';
 import type { ServerStatus } from '../../mcp/servers/server-status.ts';
 import type { Configuration } from '../configuration.ts';
-import { expandEntry, type Lookup, type Use, withSettingsEnv } from '../expand/expand-entry.ts';
-import { faultText } from '../files/diagnostics.ts';
-import { rulingSource } from '../merge/eligibility.ts';
-import { isInProgram } from '../merge/merge-servers.ts';
-import type { ConfiguredServer, LostServer, Verdict, WrittenServer } from '../model.ts';
-import { type ConnectionRow, standOf, standText, type UseRow } from './explanation.ts';
+import { expandEntry, type Lookup, type Reference, withSettingsEnv } from '../expand/expand-entry.ts';
+import { formatDiagnostic } from '../files/diagnostics.ts';
+import { managedSource } from '../merge/eligibility.ts';
+import { isProgramServer } from '../merge/merge-servers.ts';
+import type { ConfiguredServer, IgnoredServer, Verdict, WrittenServer } from '../model.ts';
+import { type ConnectionRow, formatLocation, locationOf, type ReferenceRow } from './explanation.ts';
 import { nextSteps, stepsForIgnored } from './next-steps.ts';
 
 /** What is known about servers beside the configuration files. */
@@ -26,7 +26,7 @@ export type ServerRecord = {
   /** The entry that has the name; undefined if every entry of the name is ignored, or there is none. */
   readonly server?: ConfiguredServer;
   /** Entries of the name that are ignored, the highest precedence first. */
-  readonly ignored: readonly LostServer[];
+  readonly ignored: readonly IgnoredServer[];
   /** `ready`: may be started and was not contacted. `failed`: it cannot be started, or connecting to it failed. */
   readonly state: Verdict['kind'] | 'connected' | 'failed' | 'ignored' | 'unknown';
   /** Why the server is in this state, without its name and without a period; empty if it is usable or unknown. */
@@ -34,7 +34,7 @@ export type ServerRecord = {
   /** What to do, the most likely step first: a command or an edit each. */
   readonly next: readonly string[];
   /** The references of the entry, without their values. */
-  readonly references: readonly UseRow[];
+  readonly references: readonly ReferenceRow[];
   /** Why the entry cannot be used once its references are resolved. */
   readonly expansionErrors: readonly string[];
   readonly connection: ConnectionRow | 'not asked';
@@ -72,9 +72,9 @@ export function serverRecord(
 export function ignoredRecord(
   configuration: Pick<Configuration, 'sources'>,
   name: string,
-  ignored: readonly LostServer[],
+  ignored: readonly IgnoredServer[],
 ): ServerRecord {
-  const managed = rulingSource(configuration.sources)?.label;
+  const managed = managedSource(configuration.sources)?.label;
   const [first] = ignored;
   return {
     name,
@@ -95,7 +95,7 @@ export function serverNames({ merged }: Pick<Configuration, 'merged'>): string[]
 }
 
 /** Every entry that is ignored. */
-export function ignoredEntries({ merged }: Pick<Configuration, 'merged'>): LostServer[] {
+export function ignoredEntries({ merged }: Pick<Configuration, 'merged'>): IgnoredServer[] {
   return [...merged.servers.flatMap(({ lost }) => lost), ...merged.lost];
 }
 
@@ -154,7 +154,9 @@ export function formatAnswer(record: ServerRecord): string {
   const count = ignored.filter(({ why }) => why === 'shadowed').length;
   const shadows =
     count === 0 ? '' : `, which shadows ${count === 1 ? 'one other entry' : `${count} other entries`}`;
-  const pending = ignored.filter(({ why }) => why === 'pending').map((it) => standText(standOf(it.written)));
+  const pending = ignored
+    .filter(({ why }) => why === 'pending')
+    .map((it) => formatLocation(locationOf(it.written)));
   const waiting = pending.length === 0 ? '' : `; ${pending.join(', ')} is pending your approval`;
   const place = server ? entryPlace(server.written) : '';
   return `"${name}" is ${state === 'ready' ? 'ready to start' : 'connected'}, from ${place}${shadows}${waiting}.`;
@@ -221,7 +223,7 @@ function reasonOf(
     case 'disabled':
       return `disabled in ${verdict.label}`;
     case 'broken':
-      return faultText(verdict.fault);
+      return formatDiagnostic(verdict.fault);
     case 'ready':
       break;
   }
@@ -231,7 +233,7 @@ function reasonOf(
 }
 
 /** Why an entry is ignored, for a name that no active entry has. */
-function ignoredReason(entry: LostServer, managed: string | undefined): string {
+function ignoredReason(entry: IgnoredServer, managed: string | undefined): string {
   const { why, winner } = entry;
   if (why === 'managed') return `${managed ?? 'the managed file of this machine'} excludes all other files`;
   if (why === 'duplicate' && winner)
@@ -240,7 +242,7 @@ function ignoredReason(entry: LostServer, managed: string | undefined): string {
 }
 
 /** Why an entry is ignored, without its place. */
-export function describeIgnored({ written, why, winner }: LostServer): string {
+export function describeIgnored({ written, why, winner }: IgnoredServer): string {
   const active = winner ? `, so ${placeBeside(winner, written)} is active` : '';
   switch (why) {
     case 'shadowed':
@@ -255,7 +257,7 @@ export function describeIgnored({ written, why, winner }: LostServer): string {
         : 'another entry connects to the same server';
     case 'same-name':
       return winner
-        ? `its name and "${winner.name}" ${isInProgram(winner) ? 'in' : 'at'} ${standText(standOf(winner))} normalize to the same identifier`
+        ? `its name and "${winner.name}" ${isProgramServer(winner) ? 'in' : 'at'} ${formatLocation(locationOf(winner))} normalize to the same identifier`
         : 'its name and that of another server normalize to the same identifier';
     case 'left-out':
       return 'left out by --strict-mcp-config or --setting-sources';
@@ -265,22 +267,22 @@ export function describeIgnored({ written, why, winner }: LostServer): string {
 }
 
 function placeBeside(winner: WrittenServer, loser: WrittenServer): string {
-  if (isInProgram(winner)) return `the server of this name in ${winner.label}`;
+  if (isProgramServer(winner)) return `the server of this name in ${winner.label}`;
   const owner = winner.owner === undefined ? '' : ` "${winner.owner}"`;
   const isSamePlace = winner.label === loser.label && winner.scope === loser.scope;
-  return isSamePlace ? `the entry at ${standText(standOf(winner))}` : `${winner.scope}${owner}`;
+  return isSamePlace ? `the entry at ${formatLocation(locationOf(winner))}` : `${winner.scope}${owner}`;
 }
 
 function entryPlace(written: WrittenServer): string {
-  return `${standText(standOf(written))} (${written.scope})`;
+  return `${formatLocation(locationOf(written))} (${written.scope})`;
 }
 
 /** What the references of an entry resolve to, without any value, and why the entry cannot be used then. */
 function expansionOf(
   { name, written, entry }: ConfiguredServer,
-  configuration: Pick<Configuration, 'policy' | 'settings' | 'settingsSources' | 'world'>,
+  configuration: Pick<Configuration, 'policy' | 'settings' | 'settingsSources' | 'context'>,
   lookup: Lookup | undefined,
-): { readonly uses: readonly UseRow[]; readonly faults: readonly string[] } {
+): { readonly uses: readonly ReferenceRow[]; readonly faults: readonly string[] } {
   // Entries of connectors are taken literally.
   if (lookup === undefined || entry === undefined || written.scope === 'connector')
     return { uses: [], faults: [] };
@@ -293,7 +295,7 @@ function expansionOf(
   return { uses, faults: rule === undefined ? [] : [`policy forbids the resolved entry: ${rule}`] };
 }
 
-function referenceOf({ kind, name }: Pick<Use, 'kind' | 'name'>): string {
+function referenceOf({ kind, name }: Pick<Reference, 'kind' | 'name'>): string {
   return kind === 'secret' ? `\${secret:${name}}` : `\${${name}}`;
 }
 

@@ -1,8 +1,8 @@
 import { shellWord } from '../../base/text/display-text.ts';
 import type { Configuration } from '../configuration.ts';
-import { faultText, placeText } from '../files/diagnostics.ts';
-import { rulingSource } from '../merge/eligibility.ts';
-import type { ConfigFault, WrittenServer } from '../model.ts';
+import { formatDiagnostic, formatPosition } from '../files/diagnostics.ts';
+import { managedSource } from '../merge/eligibility.ts';
+import type { ConfigDiagnostic, WrittenServer } from '../model.ts';
 import { ignoredEntries } from './server-record.ts';
 
 /** Diagnostics that keep everything from starting: a flag of this run or managed settings cannot be used. */
@@ -10,9 +10,9 @@ export function fatalDiagnostics({
   faults,
   sources,
   unreadPolicies,
-}: Pick<Configuration, 'faults' | 'sources' | 'unreadPolicies'>): ConfigFault[] {
+}: Pick<Configuration, 'faults' | 'sources' | 'unreadPolicies'>): ConfigDiagnostic[] {
   const unusable = new Set(sources.filter(({ state }) => state === 'unusable').flatMap((it) => it.faults));
-  const isFatal = (fault: ConfigFault) =>
+  const isFatal = (fault: ConfigDiagnostic) =>
     fault.isFatal === true ||
     (fault.scope === 'program' && (unusable.has(fault) || fault.key === undefined)) ||
     unreadPolicies.includes(fault.label);
@@ -22,7 +22,7 @@ export function fatalDiagnostics({
 /** The same as text; managed files are for administrators to fix. */
 export function fatalMessages(configuration: Parameters<typeof fatalDiagnostics>[0]): string[] {
   return fatalDiagnostics(configuration).map((fault) =>
-    fault.scope === 'managed' ? `${faultText(fault)}; ${ASK_ADMINISTRATOR}` : faultText(fault),
+    fault.scope === 'managed' ? `${formatDiagnostic(fault)}; ${ASK_ADMINISTRATOR}` : formatDiagnostic(fault),
   );
 }
 
@@ -30,7 +30,7 @@ const ASK_ADMINISTRATOR = 'nothing is started until this is fixed: ask your admi
 
 /** What a person should know when a configuration comes into use: what is ignored and what to do, one line each. */
 export function startupMessages(configuration: Configuration): string[] {
-  return [...configuration.faults.map(faultText), ...noticesOf(configuration).map(({ text }) => text)];
+  return [...configuration.faults.map(formatDiagnostic), ...noticesOf(configuration).map(({ text }) => text)];
 }
 
 /** Messages that a changed configuration adds. Diagnostics are not included: the reader of the files reports them. */
@@ -64,7 +64,7 @@ function plain(text: string): Notice {
 
 function ofEntry({ name, label, position }: WrittenServer, text: string): Notice {
   const about = (place: string) => `server "${name}" in ${place} ${text}`;
-  return { key: about(label), text: about(placeText(label, position)) };
+  return { key: about(label), text: about(formatPosition(label, position)) };
 }
 
 function blockedNotices({ merged }: Configuration): Notice[] {
@@ -99,7 +99,7 @@ function pendingNotices({ merged: { servers, lost } }: Configuration): Notice[] 
 
 /** Servers that a managed file excludes: one message for each that was given for this run, and a count of the others. */
 function excludedNotices(configuration: Configuration): Notice[] {
-  const managed = rulingSource(configuration.sources)?.label;
+  const managed = managedSource(configuration.sources)?.label;
   if (managed === undefined) return [];
   const excluded = ignoredEntries(configuration).flatMap(({ written, why }) =>
     why === 'managed' ? [written] : [],

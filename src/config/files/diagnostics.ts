@@ -1,19 +1,19 @@
 import { truncate, visibleText } from '../../base/text/display-text.ts';
 
-import type { ConfigFault, Position } from '../model.ts';
+import type { ConfigDiagnostic, Position } from '../model.ts';
 
 /** One line: where, in the form that editors and terminals open, and what. */
-export function faultText({ label, position, key, message }: ConfigFault): string {
-  return `${placeText(label, position)}: ${key === undefined ? '' : `${key}: `}${message}`;
+export function formatDiagnostic({ label, position, key, message }: ConfigDiagnostic): string {
+  return `${formatPosition(label, position)}: ${key === undefined ? '' : `${key}: `}${message}`;
 }
 
 /** `path:line:column`, as far as it is known. */
-export function placeText(label: string, position?: Position): string {
+export function formatPosition(label: string, position?: Position): string {
   return position ? `${label}:${position.line}:${position.column}` : label;
 }
 
 /** A way into a file as people write it, such as `mcpServers.github.args` or `connectors[0].url`, on one line. */
-export function keyText(way: readonly (string | number)[]): string {
+export function formatKeyPath(way: readonly (string | number)[]): string {
   return way.reduce<string>((text, step) => {
     if (typeof step === 'number') return `${text}[${step}]`;
     if (!/^[\w$-]{1,80}$/.test(step)) return `${text}[${quoted(step)}]`;
@@ -35,13 +35,13 @@ const MAX_DIAGNOSTICS = 50;
  * What is wrong with one source, in its order, as many as anybody reads: what keeps an agent from starting and what does
  * not count come before mere warnings, and of all others their number is told.
  */
-export function fewFaults(faults: readonly ConfigFault[]): readonly ConfigFault[] {
+export function limitDiagnostics(faults: readonly ConfigDiagnostic[]): readonly ConfigDiagnostic[] {
   if (faults.length <= MAX_DIAGNOSTICS) return faults;
   const ranked = faults.toSorted((a, b) => rank(a) - rank(b));
   const chosen = new Set(ranked.slice(0, MAX_DIAGNOSTICS));
   // The worst of those that are left out is the first of them.
-  const { scope, label, level, isFatal, key } = ranked[MAX_DIAGNOSTICS] as ConfigFault;
-  const rest: ConfigFault = {
+  const { scope, label, level, isFatal, key } = ranked[MAX_DIAGNOSTICS] as ConfigDiagnostic;
+  const rest: ConfigDiagnostic = {
     level,
     scope,
     label,
@@ -53,7 +53,7 @@ export function fewFaults(faults: readonly ConfigFault[]): readonly ConfigFault[
   return [...faults.filter((fault) => chosen.has(fault)), rest];
 }
 
-function rank({ level, isFatal }: ConfigFault): number {
+function rank({ level, isFatal }: ConfigDiagnostic): number {
   if (isFatal) return 0;
   return level === 'error' ? 1 : 2;
 }

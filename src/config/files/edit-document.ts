@@ -5,11 +5,11 @@ import { underLock } from '../../base/files/file-lock.ts';
 import { fileState, followLinks, replaceFile } from '../../base/files/replace-file.ts';
 import { HostError } from '../../mcp/errors/host-error.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
-import { placeText } from './diagnostics.ts';
+import { formatPosition } from './diagnostics.ts';
 import { EditRefused, editText, type Edit as TextEdit } from './edit-text.ts';
 import { documentOf, type Migration, migrate } from './read-document.ts';
-import { mostBytesOf, readText } from './read-text.ts';
-import { realPlace } from './real-path.ts';
+import { maxBytesOf, readText } from './read-text.ts';
+import { realPath } from './real-path.ts';
 
 /** Sets the value at the end of a way, making objects on the way; `undefined` removes it. */
 export type Edit = TextEdit;
@@ -68,7 +68,7 @@ export function editDocument(
 function lockOf(path: string, { locks }: EditOptions): string {
   if (locks === undefined) return `${followLinks(path)}.lock`;
   mkdirSync(locks, { recursive: true, mode: 0o700 });
-  return join(locks, `${createHash('sha256').update(realPlace(path)).digest('hex').slice(0, 32)}.lock`);
+  return join(locks, `${createHash('sha256').update(realPath(path)).digest('hex').slice(0, 32)}.lock`);
 }
 
 function rewrite(
@@ -82,7 +82,7 @@ function rewrite(
     const text = edited(path, before ?? '', change, options);
     const isNew = before === undefined;
     if (text === (before ?? '')) return { text, isNew, isChanged: false };
-    const most = mostBytesOf(options);
+    const most = maxBytesOf(options);
     if (Buffer.byteLength(text) > most) throw refused(path, `it would be bigger than ${most / 2 ** 20} MiB`);
     const isReplaced = replaceFile(path, text, {
       ...(options.mode !== undefined && { mode: options.mode }),
@@ -104,7 +104,7 @@ function edited(
   const found = documentOf(path, before);
   if (found.state !== 'read') {
     const { fault, position } = found.state === 'unusable' ? found : { fault: 'it is gone' };
-    throw refused(placeText(path, position), `${fault}; mend it first`);
+    throw refused(formatPosition(path, position), `${fault}; mend it first`);
   }
   const migrated = version === undefined ? undefined : migrate(found.value, migrations);
   if (migrated?.kind === 'unknown') throw refused(path, migrated.fault);

@@ -1,5 +1,5 @@
 import { isEqualJson, isRecord } from '../../base/json-value.ts';
-import { keyText } from './diagnostics.ts';
+import { formatKeyPath } from './diagnostics.ts';
 import { endOfLine, type JsonNode, memberNamed, readTree, valueOfNode } from './json-tree.ts';
 import { BOM } from './parse-jsonc.ts';
 
@@ -109,7 +109,7 @@ function onlyMember(object: JsonNode, name: string, way: Way): JsonNode | undefi
 
 function nameOf(way: Way): string {
   if (way.length === 0) return 'the whole';
-  const key = keyText(way);
+  const key = formatKeyPath(way);
   return key.includes('"') ? key : `"${key}"`;
 }
 

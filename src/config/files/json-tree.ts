@@ -74,7 +74,7 @@ class TreeReader {
 
   #readName(character: string): TextFault | undefined {
     if (character !== '"')
-      return this.#fault(/[\w'$]/.test(character) ? NO_WORD : 'a name in double quotes is missing here');
+      return this.#fault(/[\w'$]/.test(character) ? NOT_JSON : 'a name in double quotes is missing here');
     const name = readString(this.#text, this.#at);
     if ('message' in name) return name;
     const colon = skipTrivia(this.#text, name.end);
@@ -97,7 +97,7 @@ class TreeReader {
   }
 
   #readScalar(character: string): TextFault | undefined {
-    const read = character === '"' ? readString : readWord;
+    const read = character === '"' ? readString : readLiteral;
     const word = read(this.#text, this.#at);
     if ('message' in word) return word;
     this.#add({ type: 'scalar', offset: this.#at, length: 0, value: word.value, children: NONE });
@@ -222,7 +222,7 @@ function childOf(node: JsonNode, part: string | number): JsonNode | undefined {
 type TextFault = { readonly message: string; readonly offset: number };
 
 /** A scalar of a text: its value, and where it ends. */
-type Word = { readonly value: unknown; readonly end: number };
+type Token = { readonly value: unknown; readonly end: number };
 
 /** Where blanks and comments end; a comment that does not is a fault. */
 function skipTrivia(text: string, from: number): number | TextFault {
@@ -249,7 +249,7 @@ export function endOfLine(text: string, from: number): number {
 }
 
 /** A text in double quotes. */
-function readString(text: string, offset: number): Word | TextFault {
+function readString(text: string, offset: number): Token | TextFault {
   const last = endOfString(text, offset);
   const written = text.slice(offset, last + 1);
   try {
@@ -277,19 +277,19 @@ function stringFault(written: string, offset: number, isOpen: boolean): TextFaul
 const ESCAPE = 'a backslash before what needs none; write \\\\ for a backslash';
 
 /** A number, `true`, `false` or `null`. */
-function readWord(text: string, offset: number): Word | TextFault {
+function readLiteral(text: string, offset: number): Token | TextFault {
   const pattern = /[-+.\w]+/y;
   pattern.lastIndex = offset;
   const written = pattern.exec(text)?.[0] ?? '';
   if (written === '') {
     const isMissing = /[,:}\]]/.test(text[offset] ?? '');
-    return { message: isMissing ? 'a value is missing here' : NO_WORD, offset };
+    return { message: isMissing ? 'a value is missing here' : NOT_JSON, offset };
   }
   try {
     return { value: JSON.parse(written), end: offset + written.length };
   } catch {
-    return { message: /^[-+.\d]/.test(written) ? 'this is no number' : NO_WORD, offset };
+    return { message: /^[-+.\d]/.test(written) ? 'this is no number' : NOT_JSON, offset };
   }
 }
 
-const NO_WORD = 'a word that is no JSON; texts and names stand in double quotes';
+const NOT_JSON = 'a word that is no JSON; texts and names stand in double quotes';

@@ -8,7 +8,7 @@ import {
   valueAt,
   valueOfNode,
 } from './json-tree.ts';
-import { readPlain } from './plain-json.ts';
+import { parseStrictJson } from './plain-json.ts';
 
 /** A JSON text with comments and trailing commas, and where things stand in it. */
 export type ParsedJson = {
@@ -33,8 +33,8 @@ const MAX_DUPLICATES = 20;
 
 export function parseJsonc(text: string): ParsedJson {
   const body = text.startsWith(BOM) ? text.slice(1) : text;
-  const plain = readPlain(body);
-  const readingOf = kept(() => ({ ...readTree(body), placeAt: placesIn(body) }));
+  const plain = parseStrictJson(body);
+  const readingOf = kept(() => ({ ...readTree(body), placeAt: positionsIn(body) }));
   const locate: ParsedJson['locate'] = (path) => {
     const { root, placeAt } = readingOf();
     const offset = offsetOf(root, path);
@@ -74,7 +74,7 @@ function offsetOf(root: JsonNode | undefined, path: readonly (string | number)[]
 }
 
 /** Where offsets of a text stand, in lines and columns as editors count them; the lines are found once, when asked. */
-function placesIn(text: string): (offset: number) => Position {
+function positionsIn(text: string): (offset: number) => Position {
   let starts: readonly number[] | undefined;
   return (offset) => {
     starts ??= lineStarts(text);

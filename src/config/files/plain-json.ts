@@ -7,7 +7,7 @@ export const MAX_DEPTH = 200;
 export const MAX_VALUES = 200_000;
 
 /** The value of a text that is strict JSON, not too much, and names no member twice; undefined if it may not be. */
-export function readPlain(text: string): { readonly value: unknown } | undefined {
+export function parseStrictJson(text: string): { readonly value: unknown } | undefined {
   const { depth, members, values } = shapeOf(text);
   if (depth > MAX_DEPTH || values > MAX_VALUES) return undefined;
   try {

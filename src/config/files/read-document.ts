@@ -1,6 +1,6 @@
 import { isRecord } from '../../base/json-value.ts';
 import type { Position } from '../model.ts';
-import { keyText } from './diagnostics.ts';
+import { formatKeyPath } from './diagnostics.ts';
 import { type ParsedJson, parseJsonc } from './parse-jsonc.ts';
 import { readText } from './read-text.ts';
 
@@ -68,7 +68,7 @@ export function documentOf(path: string, text: string, migrations?: readonly Mig
 
 function warningsOf({ duplicates }: ParsedJson): DocumentWarning[] {
   return duplicates.map(({ path, position }) => ({
-    key: keyText(path),
+    key: formatKeyPath(path),
     message: 'it is written twice in the same object, and the later one counts; remove one',
     position,
   }));

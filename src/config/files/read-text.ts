@@ -9,7 +9,7 @@ import {
   type Stats,
   statSync,
 } from 'node:fs';
-import { isWithin, realPlace } from './real-path.ts';
+import { isWithin, realPath } from './real-path.ts';
 
 /** More than any file of settings holds; a bigger one is none. */
 const MAX_FILE_BYTES = 8 * 2 ** 20;
@@ -22,11 +22,11 @@ export type TextOptions = {
   /** A directory that links must not lead out of. */
   readonly within?: string;
   /** By default 8 MiB, and 1 MiB `within` a directory. */
-  readonly mostBytes?: number;
+  readonly maxBytes?: number;
 };
 
 /** How big a file may be that is read with these options, or written to be read with them. */
-export function mostBytesOf({ within, mostBytes }: TextOptions): number {
+export function maxBytesOf({ within, maxBytes: mostBytes }: TextOptions): number {
   return mostBytes ?? (within === undefined ? MAX_FILE_BYTES : MAX_BYTES_WITHIN);
 }
 
@@ -42,13 +42,13 @@ export function readText(path: string, options: TextOptions = {}): FileText {
   try {
     const target = realpathSync.native(path);
     if (leadsOut(target, within)) return { state: 'unusable', fault: outOf(within) };
-    return readRegular(target, mostBytesOf(options));
+    return readRegular(target, maxBytesOf(options));
   } catch (cause) {
     const code = codeOf(cause);
     if (code === 'ENOENT' || code === 'ENOTDIR') {
       if (isLink(path)) return { state: 'unusable', fault: 'it is a link that leads to nothing' };
       // Whoever makes it must not make it elsewhere.
-      if (leadsOut(realPlace(path), within)) return { state: 'unusable', fault: outOf(within) };
+      if (leadsOut(realPath(path), within)) return { state: 'unusable', fault: outOf(within) };
       return { state: 'absent' };
     }
     return { state: 'unusable', fault: FAULTS[code ?? ''] ?? `it cannot be read (${code ?? 'unknown'})` };
@@ -108,7 +108,7 @@ function readAll(file: number, size: number, most: number): Uint8Array | undefin
 }
 
 function leadsOut(path: string, within: string | undefined): boolean {
-  return within !== undefined && !isWithin(path, realPlace(within));
+  return within !== undefined && !isWithin(path, realPath(within));
 }
 
 function outOf(within: string | undefined): string {

@@ -2,13 +2,13 @@ import { realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 
 /** The one path that a file has, links resolved and letters as they are on disk; of what is not there, as far as it is. */
-export function realPlace(path: string): string {
+export function realPath(path: string): string {
   const full = resolve(path);
   try {
     return realpathSync.native(full);
   } catch {
     const parent = dirname(full);
-    return parent === full ? full : join(realPlace(parent), basename(full));
+    return parent === full ? full : join(realPath(parent), basename(full));
   }
 }
 

@@ -1,39 +1,42 @@
 import { isRecord } from '../../base/json-value.ts';
 import { visibleText } from '../../base/text/display-text.ts';
-import { fewFaults, keyText } from '../files/diagnostics.ts';
+import { formatKeyPath, limitDiagnostics } from '../files/diagnostics.ts';
 import { BOM, parseJsonc } from '../files/parse-jsonc.ts';
 import { MAX_DEPTH, MAX_VALUES } from '../files/plain-json.ts';
 import { readText } from '../files/read-text.ts';
-import type { ConfigFault, Position } from '../model.ts';
-import { entryFault, nameFault } from '../sources/validate-entry.ts';
+import type { ConfigDiagnostic, Position } from '../model.ts';
+import { validateEntry, validateServerName } from '../sources/validate-entry.ts';
 import {
-  type ForeignPlace,
-  type ForeignServer,
-  type ForeignTool,
-  type ForeignWorld,
+  convertEntry,
+  type ImportContext,
   type Imported,
+  type ImportedServer,
+  type ImportFile,
+  type ImportProgram,
   type RawServer,
-  turnEntry,
 } from './importer.ts';
 
 /** A file of another program that is there, and what it came to. */
-export type FoundFile = Imported & { readonly tool: ForeignTool; readonly place: ForeignPlace };
+export type FoundFile = Imported & { readonly tool: ImportProgram; readonly place: ImportFile };
 
 /** Some programs keep more than servers in the file of a person; larger ones are not read. */
-const LARGEST_FILE = 32 * 1024 * 1024;
+const MAX_FILE_BYTES = 32 * 1024 * 1024;
 
 /** Looks where each program keeps its file; never rejects, writes and starts nothing. */
-export async function findForeign(tools: readonly ForeignTool[], world: ForeignWorld): Promise<FoundFile[]> {
+export async function findServers(
+  tools: readonly ImportProgram[],
+  context: ImportContext,
+): Promise<FoundFile[]> {
   const looked = tools.flatMap((tool) =>
-    tool.places(world).map(async (place): Promise<FoundFile | undefined> => {
+    tool.places(context).map(async (place): Promise<FoundFile | undefined> => {
       const { path, from } = place;
       const read = readText(
         path,
-        from === 'project' ? { within: world.project } : { mostBytes: LARGEST_FILE },
+        from === 'project' ? { within: context.project } : { maxBytes: MAX_FILE_BYTES },
       );
       if (read.state === 'absent') return undefined;
       if (read.state === 'read')
-        return { tool, place, ...(await readForeign(tool, read.text, place, world)) };
+        return { tool, place, ...(await readImportFile(tool, read.text, place, context)) };
       const fault = { level: 'error', scope: from, label: visibleText(path), message: read.fault } as const;
       return { tool, place, servers: [], faults: [fault] };
     }),
@@ -42,58 +45,61 @@ export async function findForeign(tools: readonly ForeignTool[], world: ForeignW
 }
 
 /** What the text of another program's file comes to in our own form: each server on its own, and nothing is started. */
-export async function readForeign(
-  tool: ForeignTool,
+export async function readImportFile(
+  tool: ImportProgram,
   text: string,
-  place: ForeignPlace,
-  world: ForeignWorld,
+  place: ImportFile,
+  context: ImportContext,
 ): Promise<Imported> {
   const file = await parseFile(text, tool.format);
   if (file.kind === 'unusable') {
     const { fault, position } = file;
     return { servers: [], faults: [faultAt(place, { from: place.from, message: fault, position })] };
   }
-  const taken = tool.servers(file.value, place, world).map((raw) => {
+  const taken = tool.servers(file.value, place, context).map((raw) => {
     const position = file.locate(raw.way);
-    const read = readServer(tool, raw, place, world);
+    const read = readServer(tool, raw, place, context);
     if (typeof read !== 'string') return { server: { ...read, ...(position && { position }) } };
     return { fault: faultAt(place, { from: raw.from, way: raw.way, message: read, position }) };
   });
   return {
     servers: taken.flatMap(({ server }) => (server ? [server] : [])),
-    faults: fewFaults(taken.flatMap(({ fault }) => (fault ? [fault] : []))),
+    faults: limitDiagnostics(taken.flatMap(({ fault }) => (fault ? [fault] : []))),
   };
 }
 
 /** The server, or what is wrong with it. */
 function readServer(
-  tool: ForeignTool,
+  tool: ImportProgram,
   { name, value, from, isOff: isOffBeside = false }: RawServer,
-  place: ForeignPlace,
-  world: ForeignWorld,
-): ForeignServer | string {
+  place: ImportFile,
+  context: ImportContext,
+): ImportedServer | string {
   if (!isRecord(value)) return 'it must be an object';
   const ofText: string[] = [];
   const unsayable: string[] = [];
   const rewritten = mapTexts(value, (text) => {
-    const { text: ours, notes = [], fault } = tool.rewrite(text, place, world);
+    const { text: ours, notes = [], fault } = tool.rewrite(text, place, context);
     for (const note of notes) ofText.push(note);
     if (fault !== undefined) unsayable.push(fault);
     return ours;
   });
-  const { entry, notes, faults, isOff } = turnEntry(rewritten as Record<string, unknown>, tool.turns);
-  const fault = faults[0] ?? unsayable[0] ?? nameFault(name) ?? entryFault(entry)?.message;
+  const { entry, notes, faults, isOff } = convertEntry(
+    rewritten as Record<string, unknown>,
+    tool.conversions,
+  );
+  const fault = faults[0] ?? unsayable[0] ?? validateServerName(name) ?? validateEntry(entry)?.message;
   if (fault !== undefined) return fault;
   return { name, entry, from, notes: fewNotes([...notes, ...ofText]), isOff: isOff || isOffBeside };
 }
 
 /** Nobody reads more of one server. */
-const MOST_NOTES = 20;
+const MAX_NOTES = 20;
 
 function fewNotes(notes: readonly string[]): readonly string[] {
   const all = [...new Set(notes)];
-  const more = all.length - MOST_NOTES;
-  return more > 0 ? [...all.slice(0, MOST_NOTES), `and ${more} more like these`] : all;
+  const more = all.length - MAX_NOTES;
+  return more > 0 ? [...all.slice(0, MAX_NOTES), `and ${more} more like these`] : all;
 }
 
 function mapTexts(value: unknown, turn: (text: string) => string): unknown {
@@ -103,19 +109,19 @@ function mapTexts(value: unknown, turn: (text: string) => string): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, it]) => [name, mapTexts(it, turn)]));
 }
 
-type Told = {
-  readonly from: ForeignPlace['from'];
+type FileProblem = {
+  readonly from: ImportFile['from'];
   readonly way?: readonly (string | number)[];
   readonly message: string;
   readonly position?: Position | undefined;
 };
 
-function faultAt({ path }: ForeignPlace, { from, way, message, position }: Told): ConfigFault {
+function faultAt({ path }: ImportFile, { from, way, message, position }: FileProblem): ConfigDiagnostic {
   return {
     level: 'error',
     scope: from,
     label: visibleText(path),
-    ...(way && { key: keyText(way) }),
+    ...(way && { key: formatKeyPath(way) }),
     ...(position && { position }),
     message,
   };
@@ -131,7 +137,7 @@ type ParsedFile =
   | { readonly kind: 'unusable'; readonly fault: string; readonly position?: Position };
 
 /** Never rejects for what the text holds, and shows nothing of it. */
-async function parseFile(text: string, format: ForeignTool['format']): Promise<ParsedFile> {
+async function parseFile(text: string, format: ImportProgram['format']): Promise<ParsedFile> {
   return format === 'json' ? parseJson(text) : parseToml(text);
 }
 

@@ -1,23 +1,23 @@
 import { join } from 'node:path';
 import { isRecord } from '../../base/json-value.ts';
 import {
-  as,
   COMMON,
-  type ForeignFrom,
-  type ForeignTool,
-  type ForeignWorld,
-  offIf,
+  type ConvertedMember,
+  disabledIf,
+  dropped,
+  type ImportContext,
+  type ImportProgram,
+  type ImportScope,
+  notImported,
   type RawServer,
-  same,
+  renamedTo,
   seconds,
-  silent,
-  type Turned,
-  told,
+  unchanged,
 } from './importer.ts';
 import { bracedText, dollarText, editorText, isVariableName, plainText } from './variables.ts';
 
 /** One file for everything: the person's servers, and those of each directory. */
-const CLAUDE_CODE: ForeignTool = {
+const CLAUDE_CODE: ImportProgram = {
   id: 'claude-code',
   title: 'Claude Code',
   format: 'json',
@@ -29,29 +29,29 @@ const CLAUDE_CODE: ForeignTool = {
     ...[...new Set([cwd, project])].flatMap((directory) => ofDirectory(file, directory)),
   ],
   rewrite: bracedText,
-  turns: {
+  conversions: {
     ...COMMON,
-    headersHelper: same,
-    timeout: same,
-    alwaysLoad: same,
-    oauth: told('sign in here once that is possible'),
+    headersHelper: unchanged,
+    timeout: unchanged,
+    alwaysLoad: unchanged,
+    oauth: notImported('sign in here once that is possible'),
   },
 };
 
 /** It starts commands only, and puts no variables in. */
-const CLAUDE_DESKTOP: ForeignTool = {
+const CLAUDE_DESKTOP: ImportProgram = {
   id: 'claude-desktop',
   title: 'Claude Desktop',
   format: 'json',
-  places: (world) => [
-    { path: join(applicationData(world), 'Claude', 'claude_desktop_config.json'), from: 'user' },
+  places: (context) => [
+    { path: join(applicationData(context), 'Claude', 'claude_desktop_config.json'), from: 'user' },
   ],
   servers: (file, { from }) => serversAt(file, ['mcpServers'], from),
   rewrite: plainText,
-  turns: { ...COMMON, extensionId: told('it comes with an extension') },
+  conversions: { ...COMMON, extensionId: notImported('it comes with an extension') },
 };
 
-const CURSOR: ForeignTool = {
+const CURSOR: ImportProgram = {
   id: 'cursor',
   title: 'Cursor',
   format: 'json',
@@ -61,29 +61,29 @@ const CURSOR: ForeignTool = {
   ],
   servers: (file, { from }) => serversAt(file, ['mcpServers'], from),
   rewrite: editorText,
-  turns: {
+  conversions: {
     ...COMMON,
     // It finds out what is spoken there, as we do without a type.
     type: (value) => (value === 'streamableHttp' || value === 'http' ? {} : { put: { type: value } }),
-    disabled: offIf(true),
-    envFile: told('put its variables into "env"'),
-    auth: told('sign in here once that is possible'),
-    autoApprove: told('allow tools by rules: permissions.allow of the settings'),
+    disabled: disabledIf(true),
+    envFile: notImported('put its variables into "env"'),
+    auth: notImported('sign in here once that is possible'),
+    autoApprove: notImported('allow tools by rules: permissions.allow of the settings'),
   },
 };
 
 /** `servers` in files of their own, and in the settings of older versions. */
-const VSCODE: ForeignTool = {
+const VSCODE: ImportProgram = {
   id: 'vscode',
   title: 'VS Code',
   format: 'json',
-  places: (world) => {
-    const user = join(applicationData(world), 'Code', 'User');
+  places: (context) => {
+    const user = join(applicationData(context), 'Code', 'User');
     return [
       { path: join(user, 'mcp.json'), from: 'user' },
       { path: join(user, 'settings.json'), from: 'user' },
-      { path: join(world.project, '.vscode', 'mcp.json'), from: 'project' },
-      { path: join(world.project, '.vscode', 'settings.json'), from: 'project' },
+      { path: join(context.project, '.vscode', 'mcp.json'), from: 'project' },
+      { path: join(context.project, '.vscode', 'settings.json'), from: 'project' },
     ];
   },
   servers: (file, { path, from }) =>
@@ -91,21 +91,21 @@ const VSCODE: ForeignTool = {
       ? [['mcp', 'servers'], ['mcp.servers']].flatMap((way) => serversAt(file, way, from))
       : serversAt(file, ['servers'], from),
   rewrite: editorText,
-  turns: {
+  conversions: {
     ...COMMON,
     // Its "http" falls back to server-sent events, as ours does without a type.
     type: (value) => (value === 'http' ? {} : { put: { type: value } }),
-    gallery: silent,
-    version: silent,
-    envFile: told('put its variables into "env"'),
-    dev: told(),
+    gallery: dropped,
+    version: dropped,
+    envFile: notImported('put its variables into "env"'),
+    dev: notImported(),
   },
 };
 
-const APPROVAL = told('allow tools by rules: permissions.allow of the settings');
+const APPROVAL = notImported('allow tools by rules: permissions.allow of the settings');
 
 /** TOML; what comes from variables is named by members of their own. */
-const CODEX: ForeignTool = {
+const CODEX: ImportProgram = {
   id: 'codex',
   title: 'Codex',
   format: 'toml',
@@ -115,34 +115,34 @@ const CODEX: ForeignTool = {
   ],
   servers: (file, { from }) => serversAt(file, ['mcp_servers'], from),
   rewrite: plainText,
-  turns: {
+  conversions: {
     ...COMMON,
     url: (url) => ({ put: { type: 'http', url } }),
     bearer_token_env_var: (variable, name) =>
       isVariableName(variable)
         ? { put: { headers: { Authorization: `Bearer \${${variable}}` } } }
         : { fault: `"${name}" must be the name of a variable` },
-    http_headers: as('headers'),
+    http_headers: renamedTo('headers'),
     env_http_headers: fromVariables('headers'),
     env_vars: passedOn,
     startup_timeout_sec: seconds('connectTimeoutMs'),
-    startup_timeout_ms: as('connectTimeoutMs'),
+    startup_timeout_ms: renamedTo('connectTimeoutMs'),
     tool_timeout_sec: seconds('timeout'),
-    enabled: offIf(false),
-    required: same,
-    enabled_tools: as('includeTools'),
-    disabled_tools: as('excludeTools'),
+    enabled: disabledIf(false),
+    required: unchanged,
+    enabled_tools: renamedTo('includeTools'),
+    disabled_tools: renamedTo('excludeTools'),
     default_tools_approval_mode: APPROVAL,
     tools: APPROVAL,
-    scopes: told('sign in here once that is possible'),
-    oauth_resource: told('sign in here once that is possible'),
-    bearer_token: told('name a variable or a secret in "headers"'),
+    scopes: notImported('sign in here once that is possible'),
+    oauth_resource: notImported('sign in here once that is possible'),
+    bearer_token: notImported('name a variable or a secret in "headers"'),
   },
 };
 
-const SIGN_IN = told('sign in here once that is possible');
+const SIGN_IN = notImported('sign in here once that is possible');
 
-const GEMINI: ForeignTool = {
+const GEMINI: ImportProgram = {
   id: 'gemini',
   title: 'Gemini CLI',
   format: 'json',
@@ -158,14 +158,14 @@ const GEMINI: ForeignTool = {
     }));
   },
   rewrite: dollarText,
-  turns: {
+  conversions: {
     ...COMMON,
-    timeout: same,
-    includeTools: same,
-    excludeTools: same,
-    description: silent,
-    trust: told('it would spare every question; say so here on purpose: "trust": true'),
-    tcp: told('there is no such transport here'),
+    timeout: unchanged,
+    includeTools: unchanged,
+    excludeTools: unchanged,
+    description: dropped,
+    trust: notImported('it would spare every question; say so here on purpose: "trust": true'),
+    tcp: notImported('there is no such transport here'),
     oauth: SIGN_IN,
     authProviderType: SIGN_IN,
     targetAudience: SIGN_IN,
@@ -173,7 +173,7 @@ const GEMINI: ForeignTool = {
   },
 };
 
-const WINDSURF: ForeignTool = {
+const WINDSURF: ImportProgram = {
   id: 'windsurf',
   title: 'Windsurf',
   format: 'json',
@@ -182,22 +182,22 @@ const WINDSURF: ForeignTool = {
   ],
   servers: (file, { from }) => serversAt(file, ['mcpServers'], from),
   rewrite: editorText,
-  turns: {
+  conversions: {
     ...COMMON,
-    serverUrl: as('url'),
-    disabled: offIf(true),
-    disabledTools: as('excludeTools'),
-    alwaysAllow: told('allow tools by rules: permissions.allow of the settings'),
+    serverUrl: renamedTo('url'),
+    disabled: disabledIf(true),
+    disabledTools: renamedTo('excludeTools'),
+    alwaysAllow: notImported('allow tools by rules: permissions.allow of the settings'),
   },
 };
 
-const ZED: ForeignTool = {
+const ZED: ImportProgram = {
   id: 'zed',
   title: 'Zed',
   format: 'json',
-  places: (world) => {
-    const { platform, userHome, project } = world;
-    const user = platform === 'darwin' ? join(userHome, '.config', 'zed') : applicationData(world);
+  places: (context) => {
+    const { platform, userHome, project } = context;
+    const user = platform === 'darwin' ? join(userHome, '.config', 'zed') : applicationData(context);
     const directory = platform === 'darwin' ? user : join(user, platform === 'win32' ? 'Zed' : 'zed');
     return [
       { path: join(directory, 'settings.json'), from: 'user' },
@@ -206,7 +206,7 @@ const ZED: ForeignTool = {
   },
   servers: (file, { from }) => serversAt(file, ['context_servers'], from),
   rewrite: plainText,
-  turns: {
+  conversions: {
     ...COMMON,
     // Once the command was an object of its own.
     command: (value) => {
@@ -216,14 +216,14 @@ const ZED: ForeignTool = {
     },
     source: (value) =>
       value === 'extension' ? { fault: 'it comes with an extension of Zed, which starts it' } : {},
-    enabled: offIf(false),
-    settings: told('they are those of an extension'),
-    remote: silent,
+    enabled: disabledIf(false),
+    settings: notImported('they are those of an extension'),
+    remote: dropped,
   },
 };
 
 /** Every program whose files are read; of servers with one name, the earlier row's comes first. */
-export const FOREIGN_TOOLS: readonly ForeignTool[] = [
+export const IMPORT_PROGRAMS: readonly ImportProgram[] = [
   CLAUDE_CODE,
   CLAUDE_DESKTOP,
   CURSOR,
@@ -244,7 +244,7 @@ function ofDirectory(file: Readonly<Record<string, unknown>>, directory: string)
   }));
 }
 
-function fromVariables(ours: string): (value: unknown, name: string) => Turned {
+function fromVariables(ours: string): (value: unknown, name: string) => ConvertedMember {
   return (value, name) => {
     if (!isRecord(value) || !Object.values(value).every(isVariableName)) {
       return { fault: `"${name}" must map names to names of variables` };
@@ -258,7 +258,7 @@ function fromVariables(ours: string): (value: unknown, name: string) => Turned {
 }
 
 /** Variables a server is given as they are. */
-function passedOn(value: unknown, name: string): Turned {
+function passedOn(value: unknown, name: string): ConvertedMember {
   if (!Array.isArray(value) || !value.every(isVariableName)) {
     return { fault: `"${name}" must be a list of names of variables` };
   }
@@ -278,7 +278,7 @@ function asWeb(server: RawServer): RawServer {
 function serversAt(
   file: Readonly<Record<string, unknown>>,
   way: readonly string[],
-  from: ForeignFrom,
+  from: ImportScope,
 ): RawServer[] {
   let at: unknown = file;
   for (const step of way) at = isRecord(at) && Object.hasOwn(at, step) ? at[step] : undefined;
@@ -288,7 +288,7 @@ function serversAt(
 }
 
 /** Where programs keep what belongs to a person. */
-function applicationData({ platform, userHome, env }: ForeignWorld): string {
+function applicationData({ platform, userHome, env }: ImportContext): string {
   if (platform === 'darwin') return join(userHome, 'Library', 'Application Support');
   if (platform === 'win32') return env.APPDATA || join(userHome, 'AppData', 'Roaming');
   return env.XDG_CONFIG_HOME || join(userHome, '.config');

@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { visibleText } from '../../base/text/display-text.ts';
 import { redactText } from '../../base/text/redact.ts';
 import { literalText } from '../expand/template.ts';
-import type { ForeignPlace, ForeignWorld, Rewritten } from './importer.ts';
+import type { ImportContext, ImportFile, Rewritten } from './importer.ts';
 
 /** What any system calls a variable, and `${NAME}` takes. */
 export function isVariableName(name: unknown): name is string {
@@ -26,7 +26,7 @@ function plainNote(inner: string): string {
 }
 
 /** The variables of editors: `${env:NAME}`, `${userHome}`, `${workspaceFolder}` and what is asked for, `${input:id}`. */
-export function editorText(text: string, place: ForeignPlace, world: ForeignWorld): Rewritten {
+export function editorText(text: string, place: ImportFile, context: ImportContext): Rewritten {
   const notes: string[] = [];
   const ours: string[] = [];
   let [fault, at]: [string | undefined, number] = [undefined, 0];
@@ -34,7 +34,7 @@ export function editorText(text: string, place: ForeignPlace, world: ForeignWorl
     const before = at === index ? (ours.at(-1) ?? '') : literalText(text.slice(at, index));
     if (at < index) ours.push(before);
     at = index + whole.length;
-    const { put = whole, note } = editorVariable(inner, place, world);
+    const { put = whole, note } = editorVariable(inner, place, context);
     if (note !== undefined) notes.push(note);
     if (before.endsWith('$') && put.startsWith('${')) fault ??= AFTER_DOLLAR;
     ours.push(put);
@@ -46,15 +46,15 @@ export function editorText(text: string, place: ForeignPlace, world: ForeignWorl
 /** What a secret may be called, of any text. */
 export function secretName(text: string): string {
   const name = text.replace(/[^A-Za-z0-9_.-]+/g, '-').replace(/^[-.]+/, '');
-  return name.slice(0, LONGEST_SECRET) || 'secret';
+  return name.slice(0, MAX_SECRET_NAME_LENGTH) || 'secret';
 }
 
-const LONGEST_SECRET = 128;
+const MAX_SECRET_NAME_LENGTH = 128;
 
 function editorVariable(
   inner: string,
-  place: ForeignPlace,
-  world: ForeignWorld,
+  place: ImportFile,
+  context: ImportContext,
 ): { readonly put?: string; readonly note?: string } {
   const [, kind, name = ''] = /^([A-Za-z]+):(.*)$/s.exec(inner) ?? [];
   if (kind === 'env' && isVariableName(name)) return { put: `\${${name}}` };
@@ -66,7 +66,7 @@ function editorVariable(
     };
   }
   if (inner === 'userHome') return { put: '${HOME}' };
-  if (inner === '/' || inner === 'pathSeparator') return { put: world.platform === 'win32' ? '\\' : '/' };
+  if (inner === '/' || inner === 'pathSeparator') return { put: context.platform === 'win32' ? '\\' : '/' };
   const folder = place.from === 'project' ? dirname(dirname(place.path)) : undefined;
   if ((inner === 'workspaceFolder' || inner === 'workspaceRoot') && folder !== undefined) {
     return { put: literalText(folder), note: `\${${inner}} became ${visibleText(folder)}` };
@@ -84,7 +84,7 @@ function shownPlace(inner: string): string {
   return isName ? `\${${inner}}` : '${…}';
 }
 
-type Rewrite = (text: string, place: ForeignPlace, world: ForeignWorld) => Rewritten;
+type Rewrite = (text: string, place: ImportFile, context: ImportContext) => Rewritten;
 
 /** A program whose variables are written as ours, `${NAME}` and `${NAME:-default}`. */
 export const bracedText: Rewrite = (text, _, { env }) => rewrite(text, /\$\{([^}]+)\}/g, env);
@@ -96,7 +96,7 @@ export const dollarText: Rewrite = (text, _, { env }) => rewrite(text, /\$(?:\{(
  * Such programs leave what is not set as it stands, and know no way to write a text that looks like a variable; ours is
  * `$${`, so that a "$" right before a variable means something else here.
  */
-function rewrite(text: string, pattern: RegExp, env: ForeignWorld['env']): Rewritten {
+function rewrite(text: string, pattern: RegExp, env: ImportContext['env']): Rewritten {
   const notes: string[] = [];
   const ours: string[] = [];
   let [fault, at]: [string | undefined, number] = [undefined, 0];

@@ -1,27 +1,29 @@
-import type { Choices } from '../approval/approvals.ts';
+import type { Approvals } from '../approval/approvals.ts';
 import { SCOPES, type Source, type WrittenServer } from '../model.ts';
 
 /** An entry that was written, and whether it may have its name at all. */
-export type Standing = {
+export type Candidate = {
   readonly written: WrittenServer;
-  readonly stands: 'counts' | 'pending' | 'rejected' | 'left-out' | 'managed';
+  readonly eligibility: 'eligible' | 'pending' | 'rejected' | 'left-out' | 'managed';
   /** What a person would be asked about. */
   readonly choice?: 'new' | 'changed';
 };
 
 /** Every entry, the highest first. */
-export function standingsOf(input: {
+export function rankCandidates(input: {
   readonly sources: readonly Source[];
-  readonly choices: Pick<Choices, 'ofServer'>;
+  readonly approvals: Pick<Approvals, 'ofServer'>;
   readonly isStrict?: boolean;
-}): Standing[] {
-  const { sources, choices, isStrict = false } = input;
-  const ruling = rulingSource(sources);
+}): Candidate[] {
+  const { sources, approvals, isStrict = false } = input;
+  const ruling = managedSource(sources);
   return highestFirst(sources).flatMap((source) =>
-    source.servers.toReversed().map((written): Standing => {
-      if (ruling && source !== ruling) return { written, stands: 'managed' };
-      if (isStrict && !EVEN_IF_STRICT.has(written.scope)) return { written, stands: 'left-out' };
-      return BY_APPROVAL.has(written.scope) ? approval(written, choices) : { written, stands: 'counts' };
+    source.servers.toReversed().map((written): Candidate => {
+      if (ruling && source !== ruling) return { written, eligibility: 'managed' };
+      if (isStrict && !EVEN_IF_STRICT.has(written.scope)) return { written, eligibility: 'left-out' };
+      return BY_APPROVAL.has(written.scope)
+        ? approval(written, approvals)
+        : { written, eligibility: 'eligible' };
     }),
   );
 }
@@ -30,7 +32,7 @@ export function standingsOf(input: {
  * The managed file that excludes all others (R168), also if nothing of it can be read: who cannot know what is allowed
  * starts nothing. It is the first, since one that a variable names must not add to what the system's own says.
  */
-export function rulingSource(sources: readonly Source[]): Source | undefined {
+export function managedSource(sources: readonly Source[]): Source | undefined {
   return sources.find(({ scope, state }) => scope === 'managed' && state !== 'absent');
 }
 
@@ -39,16 +41,16 @@ const EVEN_IF_STRICT: ReadonlySet<string> = new Set(['program', 'managed']);
 /** What lies in a project comes from elsewhere (R169, C18). */
 const BY_APPROVAL: ReadonlySet<string> = new Set(['project', 'local']);
 
-function approval(written: WrittenServer, choices: Pick<Choices, 'ofServer'>): Standing {
-  const choice = choices.ofServer(written);
+function approval(written: WrittenServer, approvals: Pick<Approvals, 'ofServer'>): Candidate {
+  const choice = approvals.ofServer(written);
   switch (choice) {
     case 'approved':
-      return { written, stands: 'counts' };
+      return { written, eligibility: 'eligible' };
     case 'rejected':
-      return { written, stands: 'rejected' };
+      return { written, eligibility: 'rejected' };
     case 'new':
     case 'changed':
-      return { written, stands: 'pending', choice };
+      return { written, eligibility: 'pending', choice };
   }
 }
 

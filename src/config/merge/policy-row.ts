@@ -4,8 +4,8 @@ import { normalizeName } from '../../protocol/tool-name.ts';
 import {
   allowsUrl,
   deniesUrl,
-  type NormalUrl,
-  normalUrl,
+  type NormalizedUrl,
+  normalizeUrl,
   parseUrlPattern,
   type UrlPattern,
 } from './url-pattern.ts';
@@ -74,7 +74,7 @@ const RULES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** What the policy looks at: where the server is, as written or as it is dialled. */
-export type Judged = {
+export type PolicySubject = {
   readonly name: string;
   readonly entry: ExternalServerEntry;
   /** `written`: what stands in `${…}` is not known yet, and may be anything. */
@@ -85,12 +85,12 @@ export type Judged = {
 export type Match = 'yes' | 'no' | 'maybe';
 
 /** Which rows of an allow list a server must match, if the list has such. */
-export function ownKind({ entry }: Judged): 'serverCommand' | 'serverUrl' {
+export function ownKind({ entry }: PolicySubject): 'serverCommand' | 'serverUrl' {
   return argvOf(entry) ? 'serverCommand' : 'serverUrl';
 }
 
 /** Names match to the letter; in doubt about an address it is not allowed. */
-export function matchAllowed(row: PolicyRow, judged: Judged): Match {
+export function matchAllowed(row: PolicyRow, judged: PolicySubject): Match {
   switch (row.by) {
     case 'serverName':
       return row.name === judged.name ? 'yes' : 'no';
@@ -102,7 +102,7 @@ export function matchAllowed(row: PolicyRow, judged: Judged): Match {
 }
 
 /** Whether an entry runs where the row says; a row without `cwd` means an entry without one. */
-export function matchDirectory({ cwd: wanted }: CommandRow, { entry, stage }: Judged): Match {
+export function matchDirectory({ cwd: wanted }: CommandRow, { entry, stage }: PolicySubject): Match {
   const { cwd } = entry as { readonly cwd?: unknown };
   if (cwd === undefined) return wanted === undefined ? 'yes' : 'no';
   if (wanted === undefined) return 'no';
@@ -111,12 +111,12 @@ export function matchDirectory({ cwd: wanted }: CommandRow, { entry, stage }: Ju
 }
 
 /** Names match if a model could not tell them apart; in doubt about an address it is denied. */
-export function matchDenied(row: PolicyRow, judged: Judged): Match {
+export function matchDenied(row: PolicyRow, judged: PolicySubject): Match {
   switch (row.by) {
     case 'serverName':
       return normalizeName(row.name) === normalizeName(judged.name) ? 'yes' : 'no';
     case 'serverCommand':
-      return surest([matchCommand(row.argv, judged), matchHelper(row.argv, judged)]);
+      return anyMatch([matchCommand(row.argv, judged), matchHelper(row.argv, judged)]);
     case 'serverUrl':
       return matchUrl(judged, 'yes', (urls) => urls.some((url) => deniesUrl(row.pattern, url)));
   }
@@ -129,7 +129,7 @@ export function helperOf(entry: ExternalServerEntry): string | undefined {
 }
 
 /** A helper is one text for a shell: a row names it as that, or word by word. */
-export function matchHelper(wanted: readonly string[], { entry, stage }: Judged): Match {
+export function matchHelper(wanted: readonly string[], { entry, stage }: PolicySubject): Match {
   const helper = helperOf(entry);
   if (helper === undefined) return 'no';
   if (stage === 'written' && helper.includes('${')) return 'maybe';
@@ -139,22 +139,22 @@ export function matchHelper(wanted: readonly string[], { entry, stage }: Judged)
 }
 
 /** What one that matches is enough for. */
-export function surest(matches: readonly Match[]): Match {
+export function anyMatch(matches: readonly Match[]): Match {
   return matches.find((it) => it === 'yes') ?? matches.find((it) => it === 'maybe') ?? 'no';
 }
 
 /** What all have to match for. */
-export function leastSure(matches: readonly Match[]): Match {
+export function allMatch(matches: readonly Match[]): Match {
   return matches.find((it) => it === 'no') ?? matches.find((it) => it === 'maybe') ?? 'yes';
 }
 
 /** Whether the headers of an entry choose among the servers at its address. */
-export function namesHost(entry: ExternalServerEntry): boolean {
+export function setsHostHeader(entry: ExternalServerEntry): boolean {
   const { headers } = entry as { readonly headers?: unknown };
   return isRecord(headers) && Object.keys(headers).some((name) => name.toLowerCase() === 'host');
 }
 
-function matchCommand(wanted: readonly string[], { entry, stage }: Judged): Match {
+function matchCommand(wanted: readonly string[], { entry, stage }: PolicySubject): Match {
   const argv = argvOf(entry);
   if (argv?.length !== wanted.length) return 'no';
   const isOpen = (text: string) => stage === 'written' && text.includes('${');
@@ -163,15 +163,15 @@ function matchCommand(wanted: readonly string[], { entry, stage }: Judged): Matc
 }
 
 function matchUrl(
-  { entry, stage }: Judged,
+  { entry, stage }: PolicySubject,
   unreadable: Match,
-  test: (urls: readonly NormalUrl[]) => boolean,
+  test: (urls: readonly NormalizedUrl[]) => boolean,
 ): Match {
   if (argvOf(entry)) return 'no';
   if (isEditor(entry) && entry.url === undefined) return test(EDITORS[entry.type]) ? 'yes' : 'no';
   if (!('url' in entry) || !isString(entry.url)) return 'no';
   if (stage === 'written' && entry.url.includes('${')) return 'maybe';
-  const url = normalUrl(entry.url);
+  const url = normalizeUrl(entry.url);
   if (!url) return unreadable;
   return test([url]) ? 'yes' : 'no';
 }
@@ -181,12 +181,12 @@ function isEditor(entry: ExternalServerEntry): entry is IdeServerEntry {
 }
 
 /** Without an address an editor is looked for on this machine, at the first of its names; which port it has is not known. */
-const EDITORS: Readonly<Record<IdeServerEntry['type'], readonly NormalUrl[]>> = {
+const EDITORS: Readonly<Record<IdeServerEntry['type'], readonly NormalizedUrl[]>> = {
   'ws-ide': ['127.0.0.1', '[::1]', 'localhost'].map((host) => ofEditor('ws', host, '/')),
   'sse-ide': ['127.0.0.1', '[::1]', 'localhost'].map((host) => ofEditor('http', host, '/sse')),
 };
 
-function ofEditor(scheme: string, host: string, path: string): NormalUrl {
+function ofEditor(scheme: string, host: string, path: string): NormalizedUrl {
   return { scheme, host, port: undefined, path, query: '' };
 }
 

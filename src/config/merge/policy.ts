@@ -1,26 +1,26 @@
 import type { ExternalServerEntry } from '../../protocol/server-entry.ts';
-import type { ConfigFault, Source } from '../model.ts';
+import type { ConfigDiagnostic, Source } from '../model.ts';
 import type { SettingsSource } from '../sources/source-types.ts';
-import { rulingSource } from './eligibility.ts';
+import { managedSource } from './eligibility.ts';
 import {
+  allMatch,
+  anyMatch,
   helperOf,
-  type Judged,
-  leastSure,
   type Match,
   matchAllowed,
   matchDenied,
   matchDirectory,
   matchHelper,
-  namesHost,
   ownKind,
   type PolicyRow,
+  type PolicySubject,
   readPolicyRow,
-  surest,
+  setsHostHeader,
   unlistedVariable,
 } from './policy-row.ts';
 
 /** What the policy says of a server. `undecided`: it depends on what is put in for `${…}`; ask again when it is dialled. */
-export type Judgement =
+export type PolicyDecision =
   | { readonly kind: 'allowed' }
   | { readonly kind: 'forbidden'; readonly rule: string; readonly row?: ForbiddingRow }
   | { readonly kind: 'undecided' };
@@ -31,7 +31,7 @@ export type ForbiddingRow = { readonly key: string; readonly index: number; read
 /** Which servers those who run the machine let anybody use. */
 export type Policy = {
   /** Of an entry as written: what is known without what is put in for `${…}`. */
-  judge(name: string, entry: ExternalServerEntry): Judgement;
+  judge(name: string, entry: ExternalServerEntry): PolicyDecision;
   /**
    * The last word, of an entry as it is dialled: why it may not be used, such as
    * `deniedMcpServers[0] of /etc/toolplane/managed-settings.json`; undefined if it may.
@@ -51,19 +51,19 @@ export type Policy = {
 export function readPolicy(
   managed: readonly SettingsSource[],
   unread: readonly string[] = [],
-): { readonly policy: Policy; readonly faults: readonly ConfigFault[] } {
+): { readonly policy: Policy; readonly faults: readonly ConfigDiagnostic[] } {
   const lists = managed.flatMap((source) =>
     LISTS.map((key) => readList(source, key)).filter((it) => it !== undefined),
   );
   const unreadable = [...unread, ...lists.flatMap(({ unreadable }) => unreadable)][0];
-  const judge = (judged: Judged): Judgement => {
+  const judge = (judged: PolicySubject): PolicyDecision => {
     if (unreadable !== undefined) return { kind: 'forbidden', rule: `the unreadable ${unreadable}` };
-    const said = lists.map((list) =>
+    const context = lists.map((list) =>
       list.key === 'deniedMcpServers' ? denial(list, judged) : allowance(list, judged),
     );
     return (
-      said.find(({ kind }) => kind === 'forbidden') ??
-      said.find(({ kind }) => kind === 'undecided') ?? { kind: 'allowed' }
+      context.find(({ kind }) => kind === 'forbidden') ??
+      context.find(({ kind }) => kind === 'undecided') ?? { kind: 'allowed' }
     );
   };
   const policy: Policy = {
@@ -85,10 +85,10 @@ type List = {
   readonly rows: readonly PolicyRow[];
   /** What of it cannot be read, such as `deniedMcpServers[1] of …`. */
   readonly unreadable: readonly string[];
-  readonly faults: readonly ConfigFault[];
+  readonly faults: readonly ConfigDiagnostic[];
 };
 
-function denial({ key, label, rows }: List, judged: Judged): Judgement {
+function denial({ key, label, rows }: List, judged: PolicySubject): PolicyDecision {
   const matches = rows.map((row) => matchDenied(row, judged));
   const denied = matches.indexOf('yes');
   if (denied >= 0) {
@@ -98,7 +98,7 @@ function denial({ key, label, rows }: List, judged: Judged): Judgement {
   return { kind: matches.includes('maybe') ? 'undecided' : 'allowed' };
 }
 
-function allowance({ key, label, rows }: List, judged: Judged): Judgement {
+function allowance({ key, label, rows }: List, judged: PolicySubject): PolicyDecision {
   const own = rows.filter(({ by }) => by === ownKind(judged));
   // Whoever lists commands does not want a name to be a way around them; likewise addresses.
   const telling = own.length > 0 ? own : rows.filter(({ by }) => by === 'serverName');
@@ -116,11 +116,11 @@ function allowance({ key, label, rows }: List, judged: Judged): Judgement {
     return forbidden(
       ` (its "env" sets ${variables[0]}, which may change what its command runs; the row has to name it in "env")`,
     );
-  if (own.length > 0 && namesHost(judged.entry))
+  if (own.length > 0 && setsHostHeader(judged.entry))
     return forbidden(' (its "headers" set Host, which may lead to another server)');
   const matches = fitting.map((row) =>
     row.by === 'serverCommand'
-      ? leastSure([matchAllowed(row, judged), matchDirectory(row, judged)])
+      ? allMatch([matchAllowed(row, judged), matchDirectory(row, judged)])
       : matchAllowed(row, judged),
   );
   const helped = helperAllowance(rows, judged);
@@ -129,35 +129,35 @@ function allowance({ key, label, rows }: List, judged: Judged): Judgement {
 }
 
 /** Whoever lists commands does not want others to run, whatever for. */
-function helperAllowance(rows: readonly PolicyRow[], judged: Judged): Match {
+function helperAllowance(rows: readonly PolicyRow[], judged: PolicySubject): Match {
   const commands = rows.filter((row) => row.by === 'serverCommand');
   if (commands.length === 0 || helperOf(judged.entry) === undefined) return 'yes';
-  return surest(commands.map(({ argv }) => matchHelper(argv, judged)));
+  return anyMatch(commands.map(({ argv }) => matchHelper(argv, judged)));
 }
 
 function readList(source: SettingsSource, key: List['key']): List | undefined {
   const { label, value } = source;
   if (!Object.hasOwn(value, key) || value[key] === undefined) return undefined;
   const faultAt = (
-    level: ConfigFault['level'],
+    level: ConfigDiagnostic['level'],
     way: readonly (string | number)[],
     message: string,
-  ): ConfigFault => {
+  ): ConfigDiagnostic => {
     const position = source.locate(way);
     const shown = way.length === 1 ? key : `${key}[${way[1]}]`;
     return { level, scope: 'managed', label, key: shown, ...(position && { position }), message };
   };
   const raw: unknown = value[key];
   if (!Array.isArray(raw)) {
-    const fault = faultAt('error', [key], `it must be a list of rows; ${UNTIL_MENDED}`);
+    const fault = faultAt('error', [key], `it must be a list of rows; ${UNTIL_FIXED}`);
     return { key, label, rows: [], unreadable: [`${key} of ${label}`], faults: [fault] };
   }
-  const [rows, unreadable, faults]: [PolicyRow[], string[], ConfigFault[]] = [[], [], []];
+  const [rows, unreadable, faults]: [PolicyRow[], string[], ConfigDiagnostic[]] = [[], [], []];
   for (const [index, written] of raw.entries()) {
     const row = readPolicyRow(written);
     if (row.by === 'nothing') {
       unreadable.push(`${key}[${index}] of ${label}`);
-      faults.push(faultAt('error', [key, index], `${row.fault}; ${UNTIL_MENDED}`));
+      faults.push(faultAt('error', [key, index], `${row.fault}; ${UNTIL_FIXED}`));
       continue;
     }
     rows.push(row);
@@ -169,7 +169,7 @@ function readList(source: SettingsSource, key: List['key']): List | undefined {
   return { key, label, rows, unreadable, faults };
 }
 
-const UNTIL_MENDED = 'until it is mended no server may be used';
+const UNTIL_FIXED = 'until it is mended no server may be used';
 
 /** What those who run the machine say. */
 type Rule = { readonly policy: Pick<Policy, 'key'>; readonly sources: readonly Source[] };
@@ -179,7 +179,7 @@ type Rule = { readonly policy: Pick<Policy, 'key'>; readonly sources: readonly S
  * find all of them: what an entry leads to may be known only when it is dialled, and others than configured ones run.
  * `mayDial` says whether the entry, with what is put in, may be dialled now; who cannot say so says no.
  */
-export function forbiddenNow<T>(
+export function newlyForbidden<T>(
   before: Rule,
   now: Rule,
   running: Iterable<readonly [name: string, entry: T]>,
@@ -190,5 +190,5 @@ export function forbiddenNow<T>(
 }
 
 function keyOf({ policy, sources }: Rule): string {
-  return JSON.stringify([policy.key, rulingSource(sources)?.label ?? null]);
+  return JSON.stringify([policy.key, managedSource(sources)?.label ?? null]);
 }

@@ -1,9 +1,9 @@
 import { isRecord } from '../../base/json-value.ts';
 import type { ExternalServerEntry } from '../../protocol/server-entry.ts';
 import { mcpToolName } from '../../protocol/tool-name.ts';
-import { keyText } from '../files/diagnostics.ts';
+import { formatKeyPath } from '../files/diagnostics.ts';
 import {
-  type ConfigFault,
+  type ConfigDiagnostic,
   type ConfiguredServer,
   hasOwnDirectory,
   type Scope,
@@ -11,10 +11,10 @@ import {
   type Verdict,
   type WrittenServer,
 } from '../model.ts';
-import type { Standing } from './eligibility.ts';
+import type { Candidate } from './eligibility.ts';
 import type { Policy } from './policy.ts';
 
-type Said = {
+type ResolveContext = {
   readonly policy: Pick<Policy, 'judge'>;
   readonly overrides: readonly ServerOverride[];
   /** Whether managed settings come after the managed file that an entry is of. */
@@ -22,41 +22,41 @@ type Said = {
 };
 
 /** What becomes of the entry that has a name: what settings say of it, then what the policy does. */
-export function settle(
-  standing: Standing,
-  { policy, overrides, isBelow }: Said,
-): { readonly server: Omit<ConfiguredServer, 'lost'>; readonly faults: readonly ConfigFault[] } {
-  const { written } = standing;
+export function resolveServer(
+  candidate: Candidate,
+  { policy, overrides, isBelow }: ResolveContext,
+): { readonly server: Omit<ConfiguredServer, 'lost'>; readonly faults: readonly ConfigDiagnostic[] } {
+  const { written } = candidate;
   const { name } = written;
   const own = overrides.filter((override) => override.name === name);
-  const heard = written.entry && heardOf(written, written.entry);
-  const { entry, settled } = heard
-    ? layOver(heard.entry, own, (override) => powerOf(override, written, isBelow))
+  const effective = written.entry && dropClaims(written, written.entry);
+  const { entry, settled } = effective
+    ? applyOverrides(effective.entry, own, (override) => powerOf(override, written, isBelow))
     : { settled: [] };
-  const verdict = verdictOf(standing, entry, policy, own);
+  const verdict = verdictOf(candidate, entry, policy, own);
   const server = { name, written, verdict, ...(entry && { entry }), settled };
-  const isSaid = ({ member }: Unheard) => settled.some((it) => it.member === member);
-  const vain = verdict.kind === 'ready' ? (heard?.unheard ?? []).filter((it) => !isSaid(it)) : [];
+  const isSaid = ({ member }: IgnoredMember) => settled.some((it) => it.member === member);
+  const vain = verdict.kind === 'ready' ? (effective?.unheard ?? []).filter((it) => !isSaid(it)) : [];
   const relative = verdict.kind === 'ready' && entry ? relativePath(written.scope, entry) : undefined;
   return {
     server,
     faults: [
-      ...vain.map((it) => unheardFault(written, it)),
+      ...vain.map((it) => ignoredMemberWarning(written, it)),
       ...(relative ? [warning(written, relative.where, relative.message)] : []),
     ],
   };
 }
 
 function verdictOf(
-  { written, stands, choice = 'new' }: Standing,
+  { written, eligibility, choice = 'new' }: Candidate,
   entry: ExternalServerEntry | undefined,
   policy: Pick<Policy, 'judge'>,
   own: readonly ServerOverride[],
 ): Verdict {
-  if (stands === 'rejected') return { kind: 'rejected' };
+  if (eligibility === 'rejected') return { kind: 'rejected' };
   // Whoever is to approve it needs to mend it first.
   if (!entry) return { kind: 'broken', fault: written.fault ?? noEntry(written) };
-  if (stands === 'pending') return { kind: 'pending', choice };
+  if (eligibility === 'pending') return { kind: 'pending', choice };
   const judged = policy.judge(written.name, entry);
   if (judged.kind === 'forbidden') return { kind: 'blocked', rule: judged.rule };
   // What an entry says of itself holds in every scope: it only takes away.
@@ -71,7 +71,11 @@ function verdictOf(
  */
 type Power = { readonly sets: 'anything' | 'what is unsaid'; readonly adds: boolean };
 
-function powerOf(override: ServerOverride, written: WrittenServer, isBelow: Said['isBelow']): Power {
+function powerOf(
+  override: ServerOverride,
+  written: WrittenServer,
+  isBelow: ResolveContext['isBelow'],
+): Power {
   const { scope, isAdded } = override;
   if (written.scope === 'managed' && scope !== 'managed') return { sets: 'what is unsaid', adds: false };
   if (written.scope === 'managed' && isBelow(override, written))
@@ -81,7 +85,7 @@ function powerOf(override: ServerOverride, written: WrittenServer, isBelow: Said
 
 const IN_PROJECT: ReadonlySet<string> = new Set(['project', 'local']);
 
-function layOver(
+function applyOverrides(
   given: ExternalServerEntry,
   own: readonly ServerOverride[],
   power: (override: ServerOverride) => Power,
@@ -110,7 +114,7 @@ function joined(before: unknown, value: unknown): unknown {
   return more.length === 0 ? before : [...before, ...more];
 }
 
-function unheardFault(written: WrittenServer, { member, message }: Unheard): ConfigFault {
+function ignoredMemberWarning(written: WrittenServer, { member, message }: IgnoredMember): ConfigDiagnostic {
   return warning(written, [member], message);
 }
 
@@ -118,13 +122,13 @@ function warning(
   { scope, label, position, name }: WrittenServer,
   way: readonly (string | number)[],
   message: string,
-): ConfigFault {
-  const key = keyText(['mcpServers', name, ...way]);
+): ConfigDiagnostic {
+  const key = formatKeyPath(['mcpServers', name, ...way]);
   return { level: 'warning', scope, label, key, ...(position && { position }), message };
 }
 
-function noEntry({ scope, label, position, name }: WrittenServer): ConfigFault {
-  const key = keyText(['mcpServers', name]);
+function noEntry({ scope, label, position, name }: WrittenServer): ConfigDiagnostic {
+  const key = formatKeyPath(['mcpServers', name]);
   return {
     level: 'error',
     scope,
@@ -136,29 +140,29 @@ function noEntry({ scope, label, position, name }: WrittenServer): ConfigFault {
 }
 
 /** What an entry says that does not count, and what to tell about it. */
-type Unheard = { readonly member: string; readonly message: string };
+type IgnoredMember = { readonly member: string; readonly message: string };
 
 /**
  * The entry without what servers from elsewhere cannot say for themselves: whoever approves or installs one lets it run,
  * and no more. What takes away is always heard.
  */
-function heardOf(
+function dropClaims(
   { scope, name }: Pick<WrittenServer, 'scope' | 'name'>,
   entry: ExternalServerEntry,
-): { readonly entry: ExternalServerEntry; readonly unheard: readonly Unheard[] } {
-  const said: Readonly<Record<string, unknown>> = entry;
+): { readonly entry: ExternalServerEntry; readonly unheard: readonly IgnoredMember[] } {
+  const context: Readonly<Record<string, unknown>> = entry;
   const claims = CLAIMS.filter(
     ({ member, scopes, isClaimed }) =>
-      scopes.has(scope) && Object.hasOwn(said, member) && isClaimed(said[member]),
+      scopes.has(scope) && Object.hasOwn(context, member) && isClaimed(context[member]),
   );
   if (claims.length === 0) return { entry, unheard: [] };
-  const heard: Record<string, unknown> = { ...said };
+  const effective: Record<string, unknown> = { ...context };
   for (const { member, rest } of claims) {
-    if (rest) heard[member] = rest(said[member]);
-    else delete heard[member];
+    if (rest) effective[member] = rest(context[member]);
+    else delete effective[member];
   }
   return {
-    entry: heard as ExternalServerEntry,
+    entry: effective as ExternalServerEntry,
     unheard: claims.map(({ member, told }) => ({
       member,
       message: `a server of a ${scope} cannot ${told(name)}`,
@@ -180,7 +184,7 @@ const FROM_ELSEWHERE: ReadonlySet<Scope> = new Set(['project', 'plugin', 'connec
 /** Nobody here has even seen those. */
 const FROM_THE_NETWORK: ReadonlySet<Scope> = new Set(['connector']);
 
-const SAY_SO = 'say so in "serverSettings" of your own settings';
+const IN_YOUR_SETTINGS = 'say so in "serverSettings" of your own settings';
 const isTrue = (value: unknown) => value === true;
 const isAnything = () => true;
 
@@ -189,13 +193,13 @@ const CLAIMS: readonly Claim[] = [
     member: 'trust',
     scopes: FROM_ELSEWHERE,
     isClaimed: isTrue,
-    told: () => `ask to be trusted; if you do, ${SAY_SO}`,
+    told: () => `ask to be trusted; if you do, ${IN_YOUR_SETTINGS}`,
   },
   {
     member: 'required',
     scopes: FROM_ELSEWHERE,
     isClaimed: isTrue,
-    told: () => `keep everything from starting without it; if it should, ${SAY_SO}`,
+    told: () => `keep everything from starting without it; if it should, ${IN_YOUR_SETTINGS}`,
   },
   {
     member: 'tools',
@@ -209,7 +213,7 @@ const CLAIMS: readonly Claim[] = [
     member: 'connectTimeoutMs',
     scopes: FROM_THE_NETWORK,
     isClaimed: isAnything,
-    told: () => `say how long everybody waits for it; if you know, ${SAY_SO}`,
+    told: () => `say how long everybody waits for it; if you know, ${IN_YOUR_SETTINGS}`,
   },
   {
     member: 'maxFrameBytes',

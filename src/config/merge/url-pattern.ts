@@ -21,7 +21,7 @@ export function parseUrlPattern(text: string): UrlPattern | undefined {
   const known = scheme.toLowerCase();
   if (known !== '*' && !DEFAULT_PORTS.has(known)) return undefined;
   if (Number(port) > 65_535) return undefined;
-  const normal = normalUrl(`https://${host}${path ?? ''}${query ?? ''}`);
+  const normal = normalizeUrl(`https://${host}${path ?? ''}${query ?? ''}`);
   if (!normal || normal.host === '') return undefined;
   return {
     scheme: known,
@@ -33,27 +33,28 @@ export function parseUrlPattern(text: string): UrlPattern | undefined {
 }
 
 /** Whether a pattern that allows says so of this address; in doubt it does not. */
-export function allowsUrl(pattern: UrlPattern, url: NormalUrl): boolean {
+export function allowsUrl(pattern: UrlPattern, url: NormalizedUrl): boolean {
   const { scheme, host, port = DEFAULT_PORTS.get(url.scheme), path = '/', query } = pattern;
   if (scheme !== '*' && scheme !== url.scheme) return false;
   if (port !== '*' && port !== url.port) return false;
   if (!isHostAllowed(host, url.host)) return false;
-  if (path !== url.path && path !== '/*' && (isTricky(url.path) || !isLike(path, url.path))) return false;
-  if (query !== undefined) return isLike(query, url.query);
+  if (path !== url.path && path !== '/*' && (isAmbiguousPath(url.path) || !matchesWildcard(path, url.path)))
+    return false;
+  if (query !== undefined) return matchesWildcard(query, url.query);
   return url.query === '' || path.endsWith('*');
 }
 
 /** Whether a pattern that forbids means this address; in doubt it does. */
-export function deniesUrl(pattern: UrlPattern, url: NormalUrl): boolean {
+export function deniesUrl(pattern: UrlPattern, url: NormalizedUrl): boolean {
   const { scheme, host, port = '*', path, query } = pattern;
   // Any host without encryption is about that, and any other pattern about the host.
   if (host === '*' && PLAIN.has(scheme) && !PLAIN.has(url.scheme)) return false;
   if (port !== '*' && url.port !== undefined && port !== url.port) return false;
-  if (!isLike(host, url.host)) return false;
-  if (query !== undefined && !isLike(query, url.query)) return false;
-  if (path === undefined || isTricky(url.path)) return true;
+  if (!matchesWildcard(host, url.host)) return false;
+  if (query !== undefined && !matchesWildcard(query, url.query)) return false;
+  if (path === undefined || isAmbiguousPath(url.path)) return true;
   const bare = url.path.replace(/\/$/, '').toLowerCase();
-  return [bare, `${bare}/`].some((it) => isLike(path.toLowerCase(), it));
+  return [bare, `${bare}/`].some((it) => matchesWildcard(path.toLowerCase(), it));
 }
 
 const PLAIN: ReadonlySet<string> = new Set(['http', 'ws']);
@@ -65,15 +66,18 @@ function isHostAllowed(pattern: string, host: string): boolean {
   if (labels.includes('')) return false;
   if (wanted[0] === '*') {
     if (labels.length < wanted.length) return false;
-    return wanted.slice(1).every((label, index) => isLike(label, labels.at(1 - wanted.length + index) ?? ''));
+    return wanted
+      .slice(1)
+      .every((label, index) => matchesWildcard(label, labels.at(1 - wanted.length + index) ?? ''));
   }
   return (
-    labels.length === wanted.length && wanted.every((label, index) => isLike(label, labels[index] ?? ''))
+    labels.length === wanted.length &&
+    wanted.every((label, index) => matchesWildcard(label, labels[index] ?? ''))
   );
 }
 
 /** A path that some servers take for another: hidden slashes and dots, or empty segments. */
-function isTricky(path: string): boolean {
+function isAmbiguousPath(path: string): boolean {
   let text = path;
   for (let depth = 0; depth < DEEPEST; depth += 1) {
     if (/\/\/|\\|%2f|%5c|\/\.\.?(\/|$)/i.test(text)) return true;
@@ -87,7 +91,7 @@ function isTricky(path: string): boolean {
 const DEEPEST = 4;
 
 /** `*` is any characters, or none; the time it takes grows with the length only, however many there are. */
-function isLike(pattern: string, text: string): boolean {
+function matchesWildcard(pattern: string, text: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.pop();
   if (last === undefined) return text === pattern;
@@ -101,7 +105,7 @@ function isLike(pattern: string, text: string): boolean {
   return text.length - last.length >= from && text.endsWith(last);
 }
 /** An address as it is dialled: what a person may write in several ways is the same here. */
-export type NormalUrl = {
+export type NormalizedUrl = {
   readonly scheme: string;
   /** In small letters, without a dot at its end. */
   readonly host: string;
@@ -120,7 +124,7 @@ const DEFAULT_PORTS: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** Undefined if nobody could dial it. Who we say we are there (`user:password@`) and a fragment are left out. */
-export function normalUrl(text: string): NormalUrl | undefined {
+export function normalizeUrl(text: string): NormalizedUrl | undefined {
   if (!URL.canParse(text)) return undefined;
   const url = new URL(text);
   const scheme = url.protocol.slice(0, -1);

@@ -50,7 +50,7 @@ export function fileSecretStore(path: string): SecretStore {
     names: () => [...load().keys()].toSorted(),
     set(name, value) {
       if (!isSecretName(name)) throw new HostError('bad-config', '', NAME_RULE);
-      const fault = secretFault(value);
+      const fault = validateSecret(value);
       if (fault !== undefined) {
         throw new HostError('bad-config', '', `the value of ${name} cannot be kept: ${fault}`);
       }
@@ -79,26 +79,27 @@ function readSecretFile(
   try {
     value = JSON.parse(text.replace(/^\ufeff/, ''));
   } catch {
-    return { fault: `it is no JSON; ${MEND}` };
+    return { fault: `it is no JSON; ${FIX_BY_HAND}` };
   }
-  if (!isRecord(value) || typeof value.version !== 'number') return { fault: `it has no "version"; ${MEND}` };
+  if (!isRecord(value) || typeof value.version !== 'number')
+    return { fault: `it has no "version"; ${FIX_BY_HAND}` };
   if (value.version > VERSION) {
     return { fault: `its version ${value.version} is newer than this program knows; update Toolplane` };
   }
   const { secrets } = value;
   if (value.version !== VERSION || !isRecord(secrets) || Array.isArray(secrets)) {
-    return { fault: `it has no "secrets" of version ${VERSION}; ${MEND}` };
+    return { fault: `it has no "secrets" of version ${VERSION}; ${FIX_BY_HAND}` };
   }
   const entries = Object.entries(secrets);
-  const odd = entries.find(([name, it]) => !isSecretName(name) || secretFault(it) !== undefined);
-  if (odd) return { fault: `one of its secrets cannot be one; ${MEND}` };
+  const odd = entries.find(([name, it]) => !isSecretName(name) || validateSecret(it) !== undefined);
+  if (odd) return { fault: `one of its secrets cannot be one; ${FIX_BY_HAND}` };
   return { secrets: new Map(entries as [string, string][]) };
 }
 
-const MEND = 'mend it by hand, or remove it and set the secrets anew';
+const FIX_BY_HAND = 'mend it by hand, or remove it and set the secrets anew';
 
 /** Why a value cannot be kept; undefined if it can. */
-function secretFault(value: unknown): string | undefined {
+function validateSecret(value: unknown): string | undefined {
   if (typeof value !== 'string' || value === '') return 'it is empty';
   if (value.includes('\0')) return 'it holds a NUL character, which no variable or header can';
   if (!value.isWellFormed()) return 'it is no Unicode text';

@@ -5,19 +5,19 @@ import type { RuleDiagnostic } from '../../permissions/rule.ts';
 import { applyUpdate, type RuleSet, type RuleStore } from '../../permissions/rule-store.ts';
 import type { PermissionUpdate, PermissionUpdateDestination } from '../../protocol/permission.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
-import { approveSettings, loadChoices, NO_CHOICES } from '../approval/approval-store.ts';
-import { choicesOf } from '../approval/approvals.ts';
+import { approveSettings, loadApprovals, NO_APPROVALS } from '../approval/approval-store.ts';
+import { approvalsOf } from '../approval/approvals.ts';
 import { approvablePart } from '../approval/approved-content.ts';
-import type { ConfigWorld } from '../config-context.ts';
+import type { ConfigContext } from '../config-context.ts';
 import { editDocument } from '../files/edit-document.ts';
-import { findPlaces, homeLabel, projectLabel } from '../sources/config-paths.ts';
-import { fileOptions } from '../write/file-options.ts';
-import { forgetWritten, noteWritten, type WrittenValue } from '../write/inventory.ts';
-import { keepLocal } from '../write/write-servers.ts';
+import { findConfigPaths, homeLabel, projectLabel } from '../sources/config-paths.ts';
+import { editOptionsFor } from '../write/file-options.ts';
+import { forgetWrite, recordWrite, type WrittenValue } from '../write/inventory.ts';
+import { ignoreLocalSettings } from '../write/write-servers.ts';
 import { permissionEdits } from './permission-edits.ts';
 
 type FileRuleOptions = {
-  readonly world: ConfigWorld;
+  readonly world: ConfigContext;
   /** What is in force at the start, of files and flags alike. */
   readonly initial: RuleSet;
   /** Hears which file a change was noted in, and what could not be noted. */
@@ -31,7 +31,7 @@ export type FileRuleStore = RuleStore & {
 };
 
 /** What is for the person or the project goes to their settings files, the rest is kept as long as the object. */
-export function fileRuleStore({ world, initial, note }: FileRuleOptions): FileRuleStore {
+export function fileRuleStore({ world: context, initial, note }: FileRuleOptions): FileRuleStore {
   let set = initial;
   const take = (updates: readonly PermissionUpdate[]): RuleDiagnostic[] =>
     updates.flatMap((update) => {
@@ -41,7 +41,7 @@ export function fileRuleStore({ world, initial, note }: FileRuleOptions): FileRu
     });
   return {
     current: () => set,
-    keeps: (destination) => isFileDestination(destination) && ruleFiles(world, destination) !== undefined,
+    keeps: (destination) => isFileDestination(destination) && ruleFiles(context, destination) !== undefined,
     renew: (settings) => {
       set = renewed(set, settings);
     },
@@ -61,14 +61,14 @@ export function fileRuleStore({ world, initial, note }: FileRuleOptions): FileRu
     destination: FileDestination,
     updates: readonly PermissionUpdate[],
   ): { readonly text: string | undefined; unwritten(update: PermissionUpdate): boolean } {
-    const files = ruleFiles(world, destination);
+    const files = ruleFiles(context, destination);
     const all = () => true;
     if (!files) return { text: sessionOnly('there is no project here'), unwritten: all };
     const isLasting = (it: PermissionUpdate) => !isBypass(it);
     const lasting = updates.filter(isLasting);
     try {
       const written = [files.target, ...files.others].map((path) =>
-        writePermissions(world, files, path, lasting),
+        writePermissions(context, files, path, lasting),
       );
       const changed = written.filter(({ outcome }) => outcome === 'written').map(({ path }) => path);
       const pending = written.find(({ outcome }) => outcome === 'pending');
@@ -142,10 +142,10 @@ function isFileDestination(destination: PermissionUpdateDestination): destinatio
 }
 
 /** Undefined in a directory that has no project's files of its own, such as a person's home. */
-function ruleFiles(world: ConfigWorld, destination: FileDestination): RuleFiles | undefined {
-  const places = findPlaces(world);
+function ruleFiles(context: ConfigContext, destination: FileDestination): RuleFiles | undefined {
+  const places = findConfigPaths(context);
   if (destination === 'userSettings') {
-    const label = (path: string) => homeLabel(path, world);
+    const label = (path: string) => homeLabel(path, context);
     return { target: places.user, others: [], scope: 'user', label };
   }
   const all = destination === 'localSettings' ? places.local : places.shared;
@@ -156,7 +156,7 @@ function ruleFiles(world: ConfigWorld, destination: FileDestination): RuleFiles 
     target,
     others: there.slice(0, -1),
     scope: destination === 'localSettings' ? 'local' : 'project',
-    label: (path) => projectLabel(path, world),
+    label: (path) => projectLabel(path, context),
   };
 }
 
@@ -168,13 +168,13 @@ type Written = { readonly path: string; readonly outcome: 'written' | 'unchanged
  * before was: a person has just said so. Throws a `HostError` if it cannot be written; then nothing was changed.
  */
 function writePermissions(
-  world: ConfigWorld,
+  context: ConfigContext,
   { target, scope }: RuleFiles,
   path: string,
   updates: readonly PermissionUpdate[],
 ): Written {
-  const { cwd, home, userHome } = world;
-  const options = fileOptions(world, path);
+  const { cwd, home, userHome } = context;
+  const options = editOptionsFor(context, path);
   const isCreated = !existsSync(path);
   const edited = (value: Values) =>
     permissionEdits(value, updates, {
@@ -182,7 +182,7 @@ function writePermissions(
       absolute: (it) => absolutePath(it, { cwd, home: userHome, directories: [] }),
     });
   if (isCreated && edited({}).edits.length === 0) return { path, outcome: 'unchanged' };
-  if (isCreated) keepLocal(world, path);
+  if (isCreated) ignoreLocalSettings(context, path);
   let isPending = false;
   let gone: readonly Listed[] = [];
   const { isChanged } = editDocument(
@@ -192,16 +192,16 @@ function writePermissions(
       isPending = scope !== 'user' && !mayChange(home, { scope, path }, value, after);
       if (isPending || edits.length === 0) return [];
       // Before it is there: what is written and not noted nobody would ever remove.
-      noteWritten(home, path, { isCreated });
-      for (const list of more(value, after)) noteWritten(home, path, { isCreated, list });
+      recordWrite(home, path, { isCreated });
+      for (const list of more(value, after)) recordWrite(home, path, { isCreated, list });
       const mode = newMode(value, after);
-      if (mode) noteWritten(home, path, { isCreated, value: mode });
+      if (mode) recordWrite(home, path, { isCreated, value: mode });
       gone = more(after, value);
       return edits;
     },
     options,
   );
-  if (isChanged) for (const list of gone) forgetWritten(home, path, list);
+  if (isChanged) for (const list of gone) forgetWrite(home, path, list);
   return { path, outcome: isPending ? 'pending' : isChanged ? 'written' : 'unchanged' };
 }
 
@@ -219,8 +219,8 @@ function mayChange(
   after: Values,
 ): boolean {
   if (isEqualJson(approvablePart(before), approvablePart(after))) return true;
-  const said = loadChoices(home);
-  const choices = choicesOf('fault' in said ? NO_CHOICES : said);
+  const said = loadApprovals(home);
+  const choices = approvalsOf('fault' in said ? NO_APPROVALS : said);
   if (choices.isTrusted(file.path)) return true;
   if (choices.ofSettings({ ...file, value: before }) !== 'approved') return false;
   approveSettings(home, { ...file, value: after });

@@ -2,13 +2,13 @@ import { isRecord } from '../../base/json-value.ts';
 import { nearest } from '../../base/text/nearest.ts';
 import { matcherFault, type RegisteredHook } from '../../hooks/match-hooks.ts';
 import { HOOK_EVENTS } from '../../protocol/hook.ts';
-import type { SettingFaults } from './setting-keys.ts';
+import type { SettingDiagnostics } from './setting-keys.ts';
 
 /**
  * The shell commands of `{ Event: [{ matcher, hooks: [{ type: "command", command, timeout }] }] }`, time-outs in seconds.
  * Whatever cannot be read is an error: a guard that is not understood does not guard.
  */
-export function readHookSettings(raw: unknown, faults: SettingFaults): RegisteredHook[] {
+export function readHookSettings(raw: unknown, faults: SettingDiagnostics): RegisteredHook[] {
   if (raw === undefined) return [];
   if (!isRecord(raw) || Array.isArray(raw)) {
     faults.error(['hooks'], 'it must be an object of lists');
@@ -28,7 +28,7 @@ type Event = RegisteredHook['event'];
 /** Of each event: compiling takes time, and a repository's file is read before anybody approved it. */
 const MAX_CHECKED_MATCHERS = 20;
 
-function readGroups(event: Event, groups: unknown, faults: SettingFaults): RegisteredHook[] {
+function readGroups(event: Event, groups: unknown, faults: SettingDiagnostics): RegisteredHook[] {
   const path = ['hooks', event];
   if (!Array.isArray(groups)) {
     faults.error(path, 'it must be a list');
@@ -52,7 +52,7 @@ function readGroup(
   event: Event,
   { matcher, hooks }: Group,
   path: readonly (string | number)[],
-  faults: SettingFaults,
+  faults: SettingDiagnostics,
 ): RegisteredHook[] {
   return hooks.flatMap((hook, at) => {
     if (!isCommand(hook)) {

@@ -2,19 +2,19 @@ import type { RegisteredHook } from '../../hooks/match-hooks.ts';
 import type { Rule } from '../../permissions/rule.ts';
 import type { RuleSet } from '../../permissions/rule-store.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
-import type { Choices } from '../approval/approvals.ts';
-import { onlyForbids } from '../approval/approved-content.ts';
-import { fewFaults, keyText } from '../files/diagnostics.ts';
-import type { ConfigFault, ServerOverride } from '../model.ts';
+import type { Approvals } from '../approval/approvals.ts';
+import { isRestriction } from '../approval/approved-content.ts';
+import { formatKeyPath, limitDiagnostics } from '../files/diagnostics.ts';
+import type { ConfigDiagnostic, ServerOverride } from '../model.ts';
 import type { SettingsSource } from '../sources/source-types.ts';
 import {
-  type OneSettings,
+  type FileSettings,
   RULE_SOURCES,
-  readOneSettings,
+  readSettings,
   TIMEOUTS,
   type TimeoutName,
 } from './read-settings.ts';
-import type { SettingFault } from './setting-keys.ts';
+import type { SettingDiagnostic } from './setting-keys.ts';
 
 /** What all settings together say; of single values the highest counts. */
 export type Settings = {
@@ -28,7 +28,7 @@ export type Settings = {
   readonly env: Readonly<Record<string, string>>;
   readonly model?: string;
   /** `timeouts` of settings, each with the file that says so. */
-  readonly timeouts: { readonly [name in TimeoutName]?: Told<number> };
+  readonly timeouts: { readonly [name in TimeoutName]?: Sourced<number> };
   /** `serverSettings` of settings: what they say of servers beside their entries. */
   readonly overrides: readonly ServerOverride[];
   /** Settings files in the project of which only what forbids counts, since nobody approved them. */
@@ -40,16 +40,16 @@ export type Settings = {
 };
 
 /** A value and where it stands. */
-export type Told<T> = { readonly value: T; readonly label: string };
+export type Sourced<T> = { readonly value: T; readonly label: string };
 
 /** One file or flag, read, and as far as it counts. */
 type Part = {
   readonly source: SettingsSource;
-  readonly settings: OneSettings;
+  readonly settings: FileSettings;
   /** What it forbids of servers although managed settings that stand above it may say otherwise. */
-  readonly added: OneSettings['servers'];
+  readonly added: FileSettings['servers'];
   readonly pending?: 'new' | 'changed';
-  readonly faults: readonly ConfigFault[];
+  readonly faults: readonly ConfigDiagnostic[];
   readonly elsewhere: readonly string[];
 };
 
@@ -59,10 +59,10 @@ type Part = {
  */
 export function mergeSettings(
   sources: readonly SettingsSource[],
-  choices: Pick<Choices, 'ofSettings'>,
+  choices: Pick<Approvals, 'ofSettings'>,
 ): {
   readonly settings: Settings;
-  readonly faults: readonly ConfigFault[];
+  readonly faults: readonly ConfigDiagnostic[];
   readonly notes: readonly string[];
 } {
   const ruling = sources.findLast(({ scope }) => scope === 'managed');
@@ -99,7 +99,7 @@ export function mergeSettings(
 }
 
 /** Whether also what allows, runs or sets something counts: a file of the project has to be approved for that. */
-export function countsWhole(
+export function isFullyActive(
   { pending }: Pick<Settings, 'pending'>,
   { path }: Pick<SettingsSource, 'path'>,
 ): boolean {
@@ -108,34 +108,34 @@ export function countsWhole(
 
 function readPart(
   source: SettingsSource,
-  choices: Pick<Choices, 'ofSettings'>,
+  choices: Pick<Approvals, 'ofSettings'>,
   ruling: SettingsSource | undefined,
 ): Part {
-  const { settings, faults, elsewhere } = readOneSettings(source.value, source.scope);
+  const { settings, faults, elsewhere } = readSettings(source.value, source.scope);
   const isFromElsewhere = source.scope === 'project' || source.scope === 'local';
   const choice = isFromElsewhere ? choices.ofSettings(source) : 'approved';
   const isBelow = source.scope === 'managed' && source !== ruling;
   const vain = isBelow ? allowingParts(settings) : [];
   const message = `it has no effect: beside ${ruling?.label} managed settings can only forbid more`;
-  const told = vain.map((path): SettingFault => ({ level: 'warning', path, message }));
+  const warnings = vain.map((path): SettingDiagnostic => ({ level: 'warning', path, message }));
   return {
     source,
     settings: partOf(settings, { isBelow, isApproved: choice === 'approved' }),
-    added: isBelow ? onlyWhatForbids(settings).servers : [],
+    added: isBelow ? restrictionsOnly(settings).servers : [],
     ...((choice === 'new' || choice === 'changed') && { pending: choice }),
-    faults: fewFaults([...faults, ...told].map((fault) => configFault(fault, source))),
+    faults: limitDiagnostics([...faults, ...warnings].map((fault) => configFault(fault, source))),
     elsewhere,
   };
 }
 
-function partOf(settings: OneSettings, { isBelow, isApproved }: { isBelow: boolean; isApproved: boolean }) {
-  if (!isApproved) return onlyWhatForbids(settings);
+function partOf(settings: FileSettings, { isBelow, isApproved }: { isBelow: boolean; isApproved: boolean }) {
+  if (!isApproved) return restrictionsOnly(settings);
   return isBelow ? withoutAllowing(settings) : settings;
 }
 
 function overridesOf(
   { scope, label, path }: SettingsSource,
-  servers: OneSettings['servers'],
+  servers: FileSettings['servers'],
   more: Pick<ServerOverride, 'isAdded'> = {},
 ): ServerOverride[] {
   return servers.map((it) => ({ ...it, scope, label, ...(path !== undefined && { path }), ...more }));
@@ -145,7 +145,7 @@ function overridesOf(
  * What was given for this run, or by those who run the machine, is taken whole or not at all: a guard that cannot be read
  * would not guard. So is a wish for a sandbox of the person's own.
  */
-function configFault({ level, path, message }: SettingFault, source: SettingsSource): ConfigFault {
+function configFault({ level, path, message }: SettingDiagnostic, source: SettingsSource): ConfigDiagnostic {
   const { scope, label } = source;
   const position = locate(path, source);
   const isFatal =
@@ -154,7 +154,7 @@ function configFault({ level, path, message }: SettingFault, source: SettingsSou
     level,
     scope,
     label,
-    key: keyText(path),
+    key: formatKeyPath(path),
     ...(position && { position }),
     message,
     ...(level === 'error' && isFatal && { isFatal: true }),
@@ -162,7 +162,7 @@ function configFault({ level, path, message }: SettingFault, source: SettingsSou
 }
 
 /** The place of the thing itself, or of the nearest around it. */
-function locate(path: SettingFault['path'], source: SettingsSource): ConfigFault['position'] {
+function locate(path: SettingDiagnostic['path'], source: SettingsSource): ConfigDiagnostic['position'] {
   for (let length = path.length; length > 0; length--) {
     const position = source.locate(path.slice(0, length));
     if (position) return position;
@@ -188,15 +188,15 @@ function placedDirectories({ source: { scope }, settings }: Part): RuleSet['dire
 
 function timeoutsOf(parts: readonly Part[]): Settings['timeouts'] {
   const pairs = TIMEOUTS.flatMap((name) => {
-    const told = parts.findLast(({ settings }) => settings.timeouts[name] !== undefined);
-    const value = told?.settings.timeouts[name];
-    return told && value !== undefined ? [[name, { value, label: told.source.label }] as const] : [];
+    const warnings = parts.findLast(({ settings }) => settings.timeouts[name] !== undefined);
+    const value = warnings?.settings.timeouts[name];
+    return warnings && value !== undefined ? [[name, { value, label: warnings.source.label }] as const] : [];
   });
   return Object.fromEntries(pairs);
 }
 
 /** What counts of settings nobody approved: whatever takes away, and nothing that allows, runs or sets something. */
-function onlyWhatForbids({ rules, forbidsBypass, servers }: OneSettings): OneSettings {
+function restrictionsOnly({ rules, forbidsBypass, servers }: FileSettings): FileSettings {
   return {
     rules: rules.filter(({ effect }) => effect !== 'allow'),
     ...(forbidsBypass && { forbidsBypass }),
@@ -204,24 +204,24 @@ function onlyWhatForbids({ rules, forbidsBypass, servers }: OneSettings): OneSet
     hooks: [],
     env: {},
     timeouts: {},
-    servers: membersThat(onlyForbids, servers),
+    servers: membersThat(isRestriction, servers),
   };
 }
 
 /** The rest of settings that may forbid and set something, and allow nothing: what forbids of servers is not in it. */
-function withoutAllowing(settings: OneSettings): OneSettings {
+function withoutAllowing(settings: FileSettings): FileSettings {
   return {
     ...settings,
     rules: settings.rules.filter(({ effect }) => effect !== 'allow'),
     directories: [],
-    servers: membersThat((member, value) => !onlyForbids(member, value), settings.servers),
+    servers: membersThat((member, value) => !isRestriction(member, value), settings.servers),
   };
 }
 
 function membersThat(
   isKept: (member: string, value: unknown) => boolean,
-  servers: OneSettings['servers'],
-): OneSettings['servers'] {
+  servers: FileSettings['servers'],
+): FileSettings['servers'] {
   return servers.flatMap(({ name, members }) => {
     const kept = Object.entries(members).filter(([member, value]) => isKept(member, value));
     if (kept.length === 0) return [];
@@ -230,7 +230,7 @@ function membersThat(
 }
 
 /** Where such settings allow something in vain. */
-function allowingParts({ rules, directories }: OneSettings): (readonly string[])[] {
+function allowingParts({ rules, directories }: FileSettings): (readonly string[])[] {
   return [
     ...(rules.some(({ effect }) => effect === 'allow') ? [['permissions', 'allow']] : []),
     ...(directories.length > 0 ? [['permissions', 'additionalDirectories']] : []),
@@ -238,7 +238,7 @@ function allowingParts({ rules, directories }: OneSettings): (readonly string[])
 }
 
 /** The mode a session begins in, if anybody named one: policy beats a flag, and a flag all other settings. */
-export function modeInForce(
+export function effectiveMode(
   { permissions, defaultMode }: Pick<Settings, 'permissions' | 'defaultMode'>,
   flag: PermissionMode | undefined,
 ): PermissionMode | undefined {

@@ -3,7 +3,7 @@ import { nearest } from '../../base/text/nearest.ts';
 import { parseRule, type Rule, type RuleSource, ruleText } from '../../permissions/rule.ts';
 import { PERMISSION_MODES, type PermissionBehavior, type PermissionMode } from '../../protocol/permission.ts';
 import { isMcpToolName } from '../../protocol/tool-name.ts';
-import { checkMembers, type SettingFaults } from './setting-keys.ts';
+import { checkMembers, type SettingDiagnostics } from './setting-keys.ts';
 
 export type PermissionSettings = {
   readonly rules: readonly Rule[];
@@ -16,10 +16,14 @@ const EFFECTS = ['allow', 'ask', 'deny'] as const;
 const MEMBERS = [...EFFECTS, 'defaultMode', 'additionalDirectories', 'disableBypassPermissionsMode'];
 
 /** What `permissions` of settings says; each rule and each directory counts on its own. */
-export function readPermissions(raw: unknown, source: RuleSource, faults: SettingFaults): PermissionSettings {
+export function readPermissions(
+  raw: unknown,
+  source: RuleSource,
+  faults: SettingDiagnostics,
+): PermissionSettings {
   const value = faults.check(raw, ['permissions'], isRecord, 'it must be an object') ?? {};
   checkMembers(value, MEMBERS, ['permissions'], faults);
-  const counts = countingItems(value, source);
+  const counts = activeRuleCounts(value, source);
   const rules = EFFECTS.flatMap((effect) => {
     const path = ['permissions', effect];
     const list = value[effect];
@@ -58,7 +62,7 @@ export function readPermissions(raw: unknown, source: RuleSource, faults: Settin
  * How many items of each list count. A repository's file is read before anybody approved it, and every call is compared
  * with every rule: only so many count, those that deny first.
  */
-function countingItems(
+function activeRuleCounts(
   value: Readonly<Record<string, unknown>>,
   source: RuleSource,
 ): Readonly<Record<string, number>> {
@@ -97,7 +101,7 @@ type ReadRule = { readonly rule?: Rule; readonly fault?: string; readonly remark
 function readRule(text: string, effect: PermissionBehavior, source: RuleSource): ReadRule {
   const parsed = parseRule(text, effect, source);
   if (parsed.ok) {
-    const remark = misspeltTool(parsed.rule);
+    const remark = unknownToolWarning(parsed.rule);
     return { rule: parsed.rule, ...(remark !== undefined && { remark }) };
   }
   const { message } = parsed.diagnostic;
@@ -119,13 +123,13 @@ export function readRules(
 }
 
 /** What to tell about a rule whose tool nobody knows; nothing if it is known here or elsewhere, or is a server's. */
-export function misspeltTool(rule: Rule): string | undefined {
+export function unknownToolWarning(rule: Rule): string | undefined {
   const { tool } = rule;
   if (tool === '*' || isMcpToolName(tool) || BUILT_IN_TOOLS.includes(tool) || ELSEWHERE.has(tool))
     return undefined;
   const guess = nearest(tool, BUILT_IN_TOOLS);
-  const told = `rule "${ruleText(rule)}" is about no tool there is`;
-  return guess === undefined ? told : `${told}; did you mean "${guess}"?`;
+  const warnings = `rule "${ruleText(rule)}" is about no tool there is`;
+  return guess === undefined ? warnings : `${warnings}; did you mean "${guess}"?`;
 }
 
 /** The built-in tools by name: settings are read where the tools themselves are not known yet. */

@@ -5,10 +5,16 @@ import type { ServerOverride } from '../model.ts';
 import type { SettingsSource } from '../sources/source-types.ts';
 import { readHookSettings } from './hook-settings.ts';
 import { type PermissionSettings, readPermissions } from './permission-settings.ts';
-import { checkKeys, checkMembers, isText, type SettingFault, SettingFaults } from './setting-keys.ts';
+import {
+  checkKeys,
+  checkMembers,
+  isText,
+  type SettingDiagnostic,
+  SettingDiagnostics,
+} from './setting-keys.ts';
 
 /** All that one file or flag says. */
-export type OneSettings = PermissionSettings & {
+export type FileSettings = PermissionSettings & {
   readonly hooks: readonly RegisteredHook[];
   readonly env: Readonly<Record<string, string>>;
   readonly model?: string;
@@ -29,15 +35,15 @@ export const RULE_SOURCES: Readonly<Record<SettingsSource['scope'], RuleSource>>
 };
 
 /** Reads every member on its own, so that a bad one harms no other; `elsewhere` are the keys that only other programs know. */
-export function readOneSettings(
+export function readSettings(
   raw: Readonly<Record<string, unknown>>,
   scope: SettingsSource['scope'],
 ): {
-  readonly settings: OneSettings;
-  readonly faults: readonly SettingFault[];
+  readonly settings: FileSettings;
+  readonly faults: readonly SettingDiagnostic[];
   readonly elsewhere: readonly string[];
 } {
-  const faults = new SettingFaults();
+  const faults = new SettingDiagnostics();
   const elsewhere = checkKeys(raw, scope, faults);
   const permissions = readPermissions(raw.permissions, RULE_SOURCES[scope], faults);
   const hooks = readHookSettings(raw.hooks, faults);
@@ -60,7 +66,7 @@ export function readOneSettings(
 
 const NO_SANDBOX = 'there is no sandbox for "sandbox.enabled": run the agent in a container instead';
 
-function readEnv(raw: unknown, faults: SettingFaults): Record<string, string> {
+function readEnv(raw: unknown, faults: SettingDiagnostics): Record<string, string> {
   const env = faults.check(raw, ['env'], isRecord, 'it must map names to texts') ?? {};
   const pairs = Object.entries(env).flatMap(([name, value]) => {
     const text = faults.check(value ?? null, ['env', name], isText, 'it must be a text');
@@ -69,7 +75,7 @@ function readEnv(raw: unknown, faults: SettingFaults): Record<string, string> {
   return Object.fromEntries(pairs);
 }
 
-function readTimeouts(raw: unknown, faults: SettingFaults): Partial<Record<TimeoutName, number>> {
+function readTimeouts(raw: unknown, faults: SettingDiagnostics): Partial<Record<TimeoutName, number>> {
   const given = faults.check(raw, ['timeouts'], isRecord, 'it must be an object') ?? {};
   checkMembers(given, TIMEOUTS, ['timeouts'], faults);
   const pairs = TIMEOUTS.flatMap((name) => {
@@ -84,7 +90,7 @@ type Members = ServerOverride['members'];
 /** What settings say of servers by name; a member that is not as it should be does not count. */
 function readServerSettings(
   raw: unknown,
-  faults: SettingFaults,
+  faults: SettingDiagnostics,
 ): { readonly name: string; readonly members: Members }[] {
   const rule = 'it must map names of servers to objects';
   const servers = faults.check(raw, ['serverSettings'], isRecord, rule) ?? {};

@@ -1,5 +1,5 @@
 import { nearest } from '../../base/text/nearest.ts';
-import { keyText } from '../files/diagnostics.ts';
+import { formatKeyPath } from '../files/diagnostics.ts';
 import type { SettingsSource } from '../sources/source-types.ts';
 
 type Scope = SettingsSource['scope'];
@@ -73,7 +73,7 @@ const ELSEWHERE: ReadonlySet<string> = new Set([
 export function checkKeys(
   value: Readonly<Record<string, unknown>>,
   scope: Scope,
-  faults: SettingFaults,
+  faults: SettingDiagnostics,
 ): string[] {
   return Object.keys(value).flatMap((key) => {
     if (ELSEWHERE.has(key)) return [key];
@@ -89,7 +89,7 @@ export function checkMembers(
   value: Readonly<Record<string, unknown>>,
   known: readonly string[],
   path: readonly string[],
-  faults: SettingFaults,
+  faults: SettingDiagnostics,
 ): void {
   for (const key of Object.keys(value)) {
     if (!known.includes(key)) warnUnused(key, known, path, faults);
@@ -100,18 +100,18 @@ function warnUnused(
   key: string,
   known: readonly string[],
   path: readonly string[],
-  faults: SettingFaults,
+  faults: SettingDiagnostics,
 ): void {
   // Where so much is wrong nobody mistyped, and to guess takes longer than to read.
-  const isGuessed = faults.all.length < MOST_GUESSES;
+  const isGuessed = faults.all.length < MAX_GUESSES;
   const guess = isGuessed ? (nearest(key, known) ?? nearest(`${key}Ms`, known)) : undefined;
-  const hint = guess === undefined ? '' : `; did you mean "${keyText([...path, guess])}"?`;
+  const hint = guess === undefined ? '' : `; did you mean "${formatKeyPath([...path, guess])}"?`;
   faults.warning([...path, key], `it is not used${hint}`);
 }
 
-const MOST_GUESSES = 50;
+const MAX_GUESSES = 50;
 /** What is wrong at one place of settings; it shows nothing of values, which may be secret. */
-export type SettingFault = {
+export type SettingDiagnostic = {
   /** An `error` means that it does not count, a `warning` that it does or would not matter. */
   readonly level: 'error' | 'warning';
   readonly path: readonly (string | number)[];
@@ -120,21 +120,21 @@ export type SettingFault = {
 };
 
 /** Reads members one by one and gathers what is wrong with them. */
-export class SettingFaults {
-  readonly all: SettingFault[] = [];
+export class SettingDiagnostics {
+  readonly all: SettingDiagnostic[] = [];
 
-  error(path: SettingFault['path'], message: string): void {
+  error(path: SettingDiagnostic['path'], message: string): void {
     this.all.push({ level: 'error', path, message });
   }
 
-  warning(path: SettingFault['path'], message: string): void {
+  warning(path: SettingDiagnostic['path'], message: string): void {
     this.all.push({ level: 'warning', path, message });
   }
 
   /** The value if it is as it should be, or not there. */
   check<T>(
     value: unknown,
-    path: SettingFault['path'],
+    path: SettingDiagnostic['path'],
     isFine: (value: unknown) => value is T,
     rule: string,
   ): T | undefined {
@@ -145,7 +145,7 @@ export class SettingFaults {
   }
 
   /** The texts of a list, each with its place; what is none does not count. */
-  texts(value: unknown, path: SettingFault['path']): { readonly text: string; readonly at: number }[] {
+  texts(value: unknown, path: SettingDiagnostic['path']): { readonly text: string; readonly at: number }[] {
     const list = this.check(value, path, Array.isArray, 'it must be a list of texts') ?? [];
     return list.flatMap((item: unknown, at) => {
       const text = this.check(item ?? null, [...path, at], isText, 'it must be a text');

@@ -2,10 +2,10 @@ import { existsSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { visibleText } from '../../base/text/display-text.ts';
 import { redactText } from '../../base/text/redact.ts';
-import type { ConfigWorld } from '../config-context.ts';
+import type { ConfigContext } from '../config-context.ts';
 
 /** The files that configuration may stand in; the lowest first, so of directories the farthest. */
-export type Places = {
+export type ConfigPaths = {
   /** The repository, if there is one. */
   readonly root?: string;
   /** What no file of the project may lead out of. */
@@ -22,9 +22,9 @@ export type Places = {
 };
 
 /** Where to look, for a person who works in `cwd`. */
-export function findPlaces(world: ConfigWorld): Places {
-  const root = repositoryRoot(world.cwd, existsSync);
-  return placesOf(world, { ...(root !== undefined && { root }), realHome: realPath(world.home) });
+export function findConfigPaths(context: ConfigContext): ConfigPaths {
+  const root = repositoryRoot(context.cwd, existsSync);
+  return configPathsFor(context, { ...(root !== undefined && { root }), realHome: realPath(context.home) });
 }
 
 /** The nearest directory upwards that has a `.git`: a directory, or a file as work trees and submodules have it. */
@@ -34,11 +34,11 @@ export function repositoryRoot(cwd: string, exists: (path: string) => boolean): 
 }
 
 /** Without a repository only the directory itself counts: what lies above it is anybody's. */
-export function placesOf(
-  world: Pick<ConfigWorld, 'cwd' | 'home' | 'managed'>,
+export function configPathsFor(
+  context: Pick<ConfigContext, 'cwd' | 'home' | 'managed'>,
   known: { readonly root?: string; readonly realHome: string },
-): Places {
-  const { cwd, home, managed } = world;
+): ConfigPaths {
+  const { cwd, home, managed } = context;
   const { root, realHome } = known;
   const all = upwards(cwd);
   const directories = (root === undefined ? [cwd] : all.slice(0, all.indexOf(root) + 1)).reverse();
@@ -72,21 +72,21 @@ function realPath(path: string): string {
 }
 
 /** A path of the person's or of the machine's, with `~` for their home. */
-export function homeLabel(path: string, { userHome }: Pick<ConfigWorld, 'userHome'>): string {
+export function homeLabel(path: string, { userHome }: Pick<ConfigContext, 'userHome'>): string {
   const way = relative(userHome, path);
   return visibleText(way === '' || isOutside(way) ? path : `~${sep}${way}`);
 }
 
 /** A path of the project's, as it is seen from where people work. */
-export function projectLabel(path: string, { cwd }: Pick<ConfigWorld, 'cwd'>): string {
+export function projectLabel(path: string, { cwd }: Pick<ConfigContext, 'cwd'>): string {
   const way = relative(cwd, path);
   return visibleText(isAbsolute(way) ? path : way);
 }
 
 /** A path of anybody's: as it is seen from where people work, if it is in there, else as `homeLabel` has it. */
-export function pathLabel(path: string, world: Pick<ConfigWorld, 'cwd' | 'userHome'>): string {
-  const way = relative(world.cwd, path);
-  return way === '' || isOutside(way) ? homeLabel(path, world) : visibleText(way);
+export function pathLabel(path: string, context: Pick<ConfigContext, 'cwd' | 'userHome'>): string {
+  const way = relative(context.cwd, path);
+  return way === '' || isOutside(way) ? homeLabel(path, context) : visibleText(way);
 }
 
 /** A file that a flag names. What is no path may be anything, a secret too, and is not shown. */

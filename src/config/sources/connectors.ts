@@ -6,9 +6,9 @@ import { replaceFile } from '../../base/files/replace-file.ts';
 import { isRecord } from '../../base/json-value.ts';
 import { isLoopback } from '../../mcp/transports/http/proxy.ts';
 import type { EntryFault } from '../../protocol/server-entry.ts';
-import { keyText } from '../files/diagnostics.ts';
-import { readPlain } from '../files/plain-json.ts';
-import type { ConfigFault, Source } from '../model.ts';
+import { formatKeyPath } from '../files/diagnostics.ts';
+import { parseStrictJson } from '../files/plain-json.ts';
+import type { ConfigDiagnostic, Source } from '../model.ts';
 import { addressLabel } from './config-paths.ts';
 import { readServers } from './read-servers.ts';
 import { type ConnectorSetting, contentOfValue, type SettingsSource } from './source-types.ts';
@@ -16,18 +16,18 @@ import { type ConnectorSetting, contentOfValue, type SettingsSource } from './so
 /** The catalogues that settings name in `connectors`; one that cannot be used harms no other. */
 export function connectorSettings({ scope, label, value, locate }: SettingsSource): {
   readonly connectors: readonly ConnectorSetting[];
-  readonly faults: readonly ConfigFault[];
+  readonly faults: readonly ConfigDiagnostic[];
 } {
   const { connectors: list } = value;
   if (list === undefined) return { connectors: [], faults: [] };
-  const fault = (way: readonly (string | number)[], message: string): ConfigFault => {
+  const fault = (way: readonly (string | number)[], message: string): ConfigDiagnostic => {
     const position = locate(way) ?? locate(way.slice(0, -1));
-    return { level: 'error', scope, label, key: keyText(way), ...(position && { position }), message };
+    return { level: 'error', scope, label, key: formatKeyPath(way), ...(position && { position }), message };
   };
   if (!Array.isArray(list))
     return { connectors: [], faults: [fault(['connectors'], 'it must be a list of { "url": "https://…" }')] };
   const connectors: ConnectorSetting[] = [];
-  const faults: ConfigFault[] = [];
+  const faults: ConfigDiagnostic[] = [];
   for (const [index, it] of (list as unknown[]).entries()) {
     const read = readConnector(it);
     if ('connector' in read) connectors.push(read.connector);
@@ -71,13 +71,13 @@ export async function connectorSource(connector: ConnectorSetting, home: string)
     label: connector.label,
     owner: new URL(connector.url).host,
     kind: 'given',
-    refuse: connectorEntryFault,
+    refuse: validateConnectorEntry,
   });
   return { ...source, path };
 }
 
 /** Why an entry from the network is not taken: it could run something here, read our files, or send our variables away. */
-export function connectorEntryFault(entry: Readonly<Record<string, unknown>>): EntryFault | undefined {
+export function validateConnectorEntry(entry: Readonly<Record<string, unknown>>): EntryFault | undefined {
   const { type, headersHelper, tls } = entry;
   if (entry.command !== undefined)
     return {
@@ -129,7 +129,7 @@ export function cachePath(home: string, { url }: Pick<ConnectorSetting, 'url'>):
 export async function readCache(path: string): Promise<CachedCatalogue | undefined> {
   try {
     if ((await stat(path)).size > LARGEST) return undefined;
-    const value = readPlain(await readFile(path, 'utf8'))?.value;
+    const value = parseStrictJson(await readFile(path, 'utf8'))?.value;
     if (!isRecord(value) || value.version !== VERSION || !isRecord(value.body)) return undefined;
     const { etag, fetchedAt, body } = value;
     return { ...(typeof etag === 'string' && { etag }), fetchedAt: String(fetchedAt), body };

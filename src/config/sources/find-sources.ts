@@ -1,29 +1,29 @@
 import { resolve } from 'node:path';
-import type { ConfigWorld } from '../config-context.ts';
+import type { ConfigContext } from '../config-context.ts';
 import { SCOPES, type Scope } from '../model.ts';
-import { findPlaces, pathLabel } from './config-paths.ts';
+import { findConfigPaths, pathLabel } from './config-paths.ts';
 import { connectorSettings, connectorSource } from './connectors.ts';
 import { pluginDirectories, readPlugin } from './plugins.ts';
 import { readFiles } from './read-files.ts';
 import { readFlags } from './read-flags.ts';
-import type { Found, SettingsSource, Wanted } from './source-types.ts';
+import type { ConfigFlags, FoundSources, SettingsSource } from './source-types.ts';
 
 /** Looks everywhere; never rejects, and asks nobody on the network. */
-export async function findSources(world: ConfigWorld, wanted: Wanted): Promise<Found> {
-  const places = findPlaces(world);
-  const [files, flags] = await Promise.all([
-    readFiles(world, places, wanted.scopes),
-    readFlags(wanted, world.cwd),
+export async function findSources(context: ConfigContext, flags: ConfigFlags): Promise<FoundSources> {
+  const places = findConfigPaths(context);
+  const [files, fromFlags] = await Promise.all([
+    readFiles(context, places, flags.scopes),
+    readFlags(flags, context.cwd),
   ]);
-  const settings = lowestFirst([...files.settings, ...flags.settings]);
+  const settings = lowestFirst([...files.settings, ...fromFlags.settings]);
   // What leads to servers from elsewhere is for the person and for those who run the machine to say.
   const naming = settings.filter(({ scope }) => scope === 'user' || scope === 'managed');
-  const ofPlugins = naming.map((it) => pluginDirectories(it, world));
+  const ofPlugins = naming.map((it) => pluginDirectories(it, context));
   const ofConnectors = naming.map((it) => connectorSettings(it));
   const directories = [
     ...ofPlugins.flatMap((it) => it.directories),
     // An empty one names nothing.
-    ...(wanted.pluginDirs ?? []).filter((it) => it !== '').map((it) => resolve(world.cwd, it)),
+    ...(flags.pluginDirs ?? []).filter((it) => it !== '').map((it) => resolve(context.cwd, it)),
   ];
   const connectors = lastOfEach(
     ofConnectors.flatMap((it) => it.connectors),
@@ -31,9 +31,9 @@ export async function findSources(world: ConfigWorld, wanted: Wanted): Promise<F
   );
   const [plugins, catalogues] = await Promise.all([
     Promise.all(
-      lastOfEach(directories, (it) => it).map((it) => readPlugin(it, (path) => pathLabel(path, world))),
+      lastOfEach(directories, (it) => it).map((it) => readPlugin(it, (path) => pathLabel(path, context))),
     ),
-    Promise.all(connectors.map((it) => connectorSource(it, world.home))),
+    Promise.all(connectors.map((it) => connectorSource(it, context.home))),
   ]);
   const { root } = places;
   return {
@@ -42,16 +42,20 @@ export async function findSources(world: ConfigWorld, wanted: Wanted): Promise<F
       ...catalogues,
       ...plugins.flatMap((it) => it.sources),
       ...files.servers,
-      ...flags.servers,
+      ...fromFlags.servers,
     ]),
     settings,
     connectors,
-    program: Object.fromEntries(flags.program),
-    faults: [...files.faults, ...flags.faults, ...[...ofPlugins, ...ofConnectors].flatMap((it) => it.faults)],
+    program: Object.fromEntries(fromFlags.program),
+    faults: [
+      ...files.faults,
+      ...fromFlags.faults,
+      ...[...ofPlugins, ...ofConnectors].flatMap((it) => it.faults),
+    ],
     unreadPolicies: files.unreadPolicies,
     files: [
       ...files.files,
-      ...flags.files,
+      ...fromFlags.files,
       ...plugins.flatMap((it) => it.files),
       ...catalogues.flatMap(({ path, label, state }) => (path === undefined ? [] : [{ path, label, state }])),
     ],

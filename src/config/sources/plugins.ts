@@ -2,15 +2,15 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { isRecord } from '../../base/json-value.ts';
 import { visibleText } from '../../base/text/display-text.ts';
-import type { ConfigWorld } from '../config-context.ts';
+import type { ConfigContext } from '../config-context.ts';
 import { literalText } from '../expand/template.ts';
-import { keyText } from '../files/diagnostics.ts';
+import { formatKeyPath } from '../files/diagnostics.ts';
 import { readDocument } from '../files/read-document.ts';
-import type { ConfigFault, Source } from '../model.ts';
+import type { ConfigDiagnostic, Source } from '../model.ts';
 import { isOutside } from './config-paths.ts';
 import { type Origin, readServers } from './read-servers.ts';
 import { type Content, type FileState, fileState, type SettingsSource } from './source-types.ts';
-import { nameFault } from './validate-entry.ts';
+import { validateServerName } from './validate-entry.ts';
 
 /** What a plugin says, the lowest first, and the files that were looked at. */
 type Plugin = { readonly sources: readonly Source[]; readonly files: readonly FileState[] };
@@ -79,24 +79,26 @@ async function missingDirectory(path: string): Promise<string | undefined> {
 
 function pluginName(manifest: Content | undefined, directory: string): string {
   const name = manifest?.state === 'read' ? manifest.value.name : undefined;
-  return typeof name === 'string' && nameFault(name) === undefined ? name : visibleText(basename(directory));
+  return typeof name === 'string' && validateServerName(name) === undefined
+    ? name
+    : visibleText(basename(directory));
 }
 
 /** The directories that settings name in `plugins`, seen from the file they stand in; `~/` is the person's home. */
 export function pluginDirectories(
   { scope, label, path, value, locate }: SettingsSource,
-  { cwd, userHome }: Pick<ConfigWorld, 'cwd' | 'userHome'>,
-): { readonly directories: readonly string[]; readonly faults: readonly ConfigFault[] } {
+  { cwd, userHome }: Pick<ConfigContext, 'cwd' | 'userHome'>,
+): { readonly directories: readonly string[]; readonly faults: readonly ConfigDiagnostic[] } {
   const { plugins } = value;
   if (plugins === undefined) return { directories: [], faults: [] };
-  const fault = (way: readonly (string | number)[], message: string): ConfigFault => {
+  const fault = (way: readonly (string | number)[], message: string): ConfigDiagnostic => {
     const position = locate(way);
-    return { level: 'error', scope, label, key: keyText(way), ...(position && { position }), message };
+    return { level: 'error', scope, label, key: formatKeyPath(way), ...(position && { position }), message };
   };
   if (!Array.isArray(plugins))
     return { directories: [], faults: [fault(['plugins'], 'it must be a list of directories')] };
   const directories: string[] = [];
-  const faults: ConfigFault[] = [];
+  const faults: ConfigDiagnostic[] = [];
   const base = path === undefined ? cwd : dirname(path);
   for (const [index, it] of (plugins as unknown[]).entries()) {
     if (typeof it !== 'string' || it === '' || it.includes('\0'))

@@ -1,7 +1,7 @@
-import type { ConfigWorld } from '../config-context.ts';
+import type { ConfigContext } from '../config-context.ts';
 import { type Document, MIGRATIONS, readDocument } from '../files/read-document.ts';
-import type { ConfigFault, Source } from '../model.ts';
-import { homeLabel, type Places, projectLabel } from './config-paths.ts';
+import type { ConfigDiagnostic, Source } from '../model.ts';
+import { type ConfigPaths, homeLabel, projectLabel } from './config-paths.ts';
 import { contentFaults, readServers, type ServersKind } from './read-servers.ts';
 import { type FileState, fileState, type SettingsSource } from './source-types.ts';
 
@@ -9,13 +9,13 @@ import { type FileState, fileState, type SettingsSource } from './source-types.t
 export type FoundFiles = {
   readonly servers: readonly Source[];
   readonly settings: readonly SettingsSource[];
-  readonly faults: readonly ConfigFault[];
+  readonly faults: readonly ConfigDiagnostic[];
   readonly unreadPolicies: readonly string[];
   readonly files: readonly FileState[];
 };
 
 /** One file that is looked for, and what it may hold. */
-type Wish = {
+type ConfigFile = {
   readonly scope: SettingsSource['scope'];
   readonly path: string;
   readonly label: string;
@@ -25,40 +25,40 @@ type Wish = {
 
 /** Reads all of them; of user, project and local only the `scopes` that are given, if they are. */
 export async function readFiles(
-  world: ConfigWorld,
-  places: Places,
+  context: ConfigContext,
+  places: ConfigPaths,
   scopes: readonly string[] | undefined,
 ): Promise<FoundFiles> {
-  const wishes = wishesOf(world, places);
-  const isLeftOut = ({ scope }: Wish) =>
+  const files = configFiles(context, places);
+  const isLeftOut = ({ scope }: ConfigFile) =>
     scope !== 'managed' && scopes !== undefined && !scopes.includes(scope);
-  const files = await Promise.all(
-    wishes.map(async (wish) => ({ wish, document: isLeftOut(wish) ? undefined : await read(wish) })),
+  const found = await Promise.all(
+    files.map(async (file) => ({ wish: file, document: isLeftOut(file) ? undefined : await read(file) })),
   );
-  const settings = files.filter(({ wish }) => wish.holds !== 'servers');
+  const settings = found.filter(({ wish: file }) => file.holds !== 'servers');
   const broken = settings.filter(({ document }) => document?.state === 'unusable');
   return {
-    servers: files.flatMap(({ wish, document }) => serversOf(wish, document)),
-    settings: settings.flatMap(({ wish, document }) => settingsOf(wish, document)),
+    servers: found.flatMap(({ wish: file, document }) => serversOf(file, document)),
+    settings: settings.flatMap(({ wish: file, document }) => settingsOf(file, document)),
     // What is wrong with a file that may hold servers stands with those.
-    faults: settings.flatMap(({ wish, document }) =>
-      wish.holds === 'both' || !document ? [] : contentFaults(document, wish),
+    faults: settings.flatMap(({ wish: file, document }) =>
+      file.holds === 'both' || !document ? [] : contentFaults(document, file),
     ),
-    unreadPolicies: broken.flatMap(({ wish }) => (wish.scope === 'managed' ? [wish.label] : [])),
-    files: files.flatMap(({ wish: { path, label }, document }) =>
+    unreadPolicies: broken.flatMap(({ wish: file }) => (file.scope === 'managed' ? [file.label] : [])),
+    files: found.flatMap(({ wish: { path, label }, document }) =>
       document ? [fileState(path, label, document)] : [],
     ),
   };
 }
 
-function wishesOf(world: ConfigWorld, places: Places): Wish[] {
+function configFiles(context: ConfigContext, places: ConfigPaths): ConfigFile[] {
   const { within, user, project, shared, local, managedServers, managedSettings } = places;
-  const inProject = (scope: 'project' | 'local', holds: Wish['holds']) => (path: string) =>
-    ({ scope, path, label: projectLabel(path, world), holds, within }) as const;
-  const ofMachine = (holds: Wish['holds']) => (path: string) =>
-    ({ scope: 'managed', path, label: homeLabel(path, world), holds }) as const;
+  const inProject = (scope: 'project' | 'local', holds: ConfigFile['holds']) => (path: string) =>
+    ({ scope, path, label: projectLabel(path, context), holds, within }) as const;
+  const ofMachine = (holds: ConfigFile['holds']) => (path: string) =>
+    ({ scope: 'managed', path, label: homeLabel(path, context), holds }) as const;
   return [
-    { scope: 'user', path: user, label: homeLabel(user, world), holds: 'both' },
+    { scope: 'user', path: user, label: homeLabel(user, context), holds: 'both' },
     ...project.map(inProject('project', 'servers')),
     ...shared.map(inProject('project', 'settings')),
     ...local.map(inProject('local', 'both')),
@@ -67,7 +67,7 @@ function wishesOf(world: ConfigWorld, places: Places): Wish[] {
   ];
 }
 
-function read({ path, holds, within }: Wish): Promise<Document> {
+function read({ path, holds, within }: ConfigFile): Promise<Document> {
   return readDocument(path, {
     ...(within !== undefined && { within }),
     // `.mcp.json` is everybody's, and its version, should it have one, not ours.
@@ -75,14 +75,14 @@ function read({ path, holds, within }: Wish): Promise<Document> {
   });
 }
 
-function serversOf({ scope, label, path, holds }: Wish, document: Document | undefined): Source[] {
+function serversOf({ scope, label, path, holds }: ConfigFile, document: Document | undefined): Source[] {
   if (holds === 'settings') return [];
   if (!document) return [{ scope, label, path, state: 'absent', leftOut: true, servers: [], faults: [] }];
   const kind: ServersKind = holds === 'both' ? 'settings' : 'file';
   return [readServers(document, { scope, label, path, kind })];
 }
 
-function settingsOf({ scope, label, path }: Wish, document: Document | undefined): SettingsSource[] {
+function settingsOf({ scope, label, path }: ConfigFile, document: Document | undefined): SettingsSource[] {
   if (document?.state !== 'read') return [];
   const { value, locate } = document;
   return [{ scope, label, path, value, locate }];

@@ -3,16 +3,16 @@ import { isRecord } from '../../base/json-value.ts';
 import type { SdkServerEntry } from '../../mcp/connection/connect-context.ts';
 import { sdkEntry } from '../../mcp/servers/server-entry.ts';
 import { documentOf, MIGRATIONS, type Migration, readDocumentNow } from '../files/read-document.ts';
-import type { ConfigFault, Source } from '../model.ts';
+import type { ConfigDiagnostic, Source } from '../model.ts';
 import { flagLabel } from './config-paths.ts';
 import { contentFaults, readServers } from './read-servers.ts';
 import {
+  type ConfigFlags,
   type Content,
   contentOfValue,
   type FileState,
   fileState,
   type SettingsSource,
-  type Wanted,
 } from './source-types.ts';
 
 /** What flags and the program give. */
@@ -20,13 +20,13 @@ type FoundFlags = {
   readonly servers: readonly Source[];
   readonly program: ReadonlyMap<string, SdkServerEntry>;
   readonly settings: readonly SettingsSource[];
-  readonly faults: readonly ConfigFault[];
+  readonly faults: readonly ConfigDiagnostic[];
   readonly files: readonly FileState[];
 };
 
 /** Reads `--mcp-config`, `--settings` and `--managed-settings`; a file that a flag names must be there. */
-export async function readFlags(wanted: Wanted, cwd: string): Promise<FoundFlags> {
-  const { mcpConfigs = [], settings, managedSettings } = wanted;
+export async function readFlags(flags: ConfigFlags, cwd: string): Promise<FoundFlags> {
+  const { mcpConfigs = [], settings, managedSettings } = flags;
   const [configs, given] = await Promise.all([
     Promise.all(mcpConfigs.map((it) => readFlag('--mcp-config', it, cwd))),
     // An empty one names nothing.

@@ -7,10 +7,10 @@ import {
   unknownMembers,
 } from '../../protocol/server-entry.ts';
 
-import { fewFaults, keyText } from '../files/diagnostics.ts';
-import type { ConfigFault, Position, Scope, Source, WrittenServer } from '../model.ts';
+import { formatKeyPath, limitDiagnostics } from '../files/diagnostics.ts';
+import type { ConfigDiagnostic, Position, Scope, Source, WrittenServer } from '../model.ts';
 import type { Content, ReadContent } from './source-types.ts';
-import { entryFault, meantEntry, nameFault } from './validate-entry.ts';
+import { normalizeEntry, validateEntry, validateServerName } from './validate-entry.ts';
 
 /** Where servers are read from, and what holds for those from there. */
 export type Origin = {
@@ -46,7 +46,7 @@ export function readServers(content: Content, origin: Origin): Source {
     const message = `${entries.length} servers stand here, and only ${MAX_SERVERS} of them are read; take the others out`;
     faults.unshift(faultAt(content, origin, 'error', object.way, message));
   }
-  return { ...place, state: 'read', servers: reader.servers, faults: fewFaults(faults) };
+  return { ...place, state: 'read', servers: reader.servers, faults: limitDiagnostics(faults) };
 }
 
 /** More than anybody can use; whoever writes more of them means to keep us busy. */
@@ -55,8 +55,8 @@ const MAX_SERVERS = 2000;
 /** What is wrong with the whole of it, whatever it is about. */
 export function contentFaults(
   content: Content,
-  { scope, label }: Pick<ConfigFault, 'scope' | 'label'>,
-): ConfigFault[] {
+  { scope, label }: Pick<ConfigDiagnostic, 'scope' | 'label'>,
+): ConfigDiagnostic[] {
   if (content.state === 'absent') return [];
   if (content.state === 'read')
     return content.warnings.map((warning) => ({ level: 'warning', scope, label, ...warning }));
@@ -69,7 +69,7 @@ type Reader = {
   readonly origin: Origin;
   readonly place: Pick<WrittenServer, 'scope' | 'label' | 'path' | 'owner'>;
   readonly servers: WrittenServer[];
-  readonly faults: ConfigFault[];
+  readonly faults: ConfigDiagnostic[];
 };
 
 function readOne(
@@ -78,7 +78,7 @@ function readOne(
   raw: unknown,
 ): void {
   const name = way.at(-1) ?? '';
-  const unusableName = nameFault(name);
+  const unusableName = validateServerName(name);
   if (unusableName !== undefined) {
     // A name that cannot be shown is in no list; only what is wrong with it is told.
     faults.push(faultAt(content, origin, 'error', way, unusableName));
@@ -96,8 +96,8 @@ function readOne(
     return;
   }
   add(judged);
-  for (const { name: member, meant } of unknownMembers(judged.entry)) {
-    const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
+  for (const { name: member, meant: suggestion } of unknownMembers(judged.entry)) {
+    const hint = suggestion === undefined ? '' : `; did you mean "${suggestion}"?`;
     const message = `it ${foreignMember(name, member) ?? `means nothing here${hint}`}`;
     faults.push(faultAt(content, origin, 'warning', [...way, member], message));
   }
@@ -110,8 +110,8 @@ function judge(
 ): EntryFault | (Pick<WrittenServer, 'off'> & { readonly entry: ExternalServerEntry }) {
   if (!isRecord(raw))
     return { message: 'it must be an object, such as { "command": "npx" } or { "url": "https://…" }' };
-  const { entry, off } = meantEntry(raw);
-  const fault = refuse?.(entry) ?? entryFault(raw);
+  const { entry, off } = normalizeEntry(raw);
+  const fault = refuse?.(entry) ?? validateEntry(raw);
   if (fault) return { ...fault, message: [fault.message, ...foreignMembers(name, raw)].join('; ') };
   return { entry: (adapt?.(entry) ?? entry) as ExternalServerEntry, ...(off !== undefined && { off }) };
 }
@@ -130,12 +130,12 @@ function located(written: WrittenServer, locate: () => Position | undefined): Wr
 function faultAt(
   { locate }: ReadContent,
   { scope, label }: Pick<Origin, 'scope' | 'label'>,
-  level: ConfigFault['level'],
+  level: ConfigDiagnostic['level'],
   way: readonly (string | number)[],
   message: string,
-): ConfigFault {
+): ConfigDiagnostic {
   const position = locate(way) ?? (way.length > 1 ? locate(way.slice(0, -1)) : undefined);
-  const key = way.length === 0 ? undefined : keyText(way);
+  const key = way.length === 0 ? undefined : formatKeyPath(way);
   return { level, scope, label, ...(key !== undefined && { key }), ...(position && { position }), message };
 }
 

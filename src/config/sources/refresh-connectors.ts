@@ -6,10 +6,10 @@ import { checkProxy } from '../../mcp/transports/http/open-http.ts';
 import { proxyFor } from '../../mcp/transports/http/proxy.ts';
 import { VERIFIED } from '../../mcp/transports/http/tls-options.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
-import type { ConfigWorld } from '../config-context.ts';
+import type { ConfigContext } from '../config-context.ts';
 import type { Configuration } from '../configuration.ts';
-import { makeExpander } from '../expand/expand-entry.ts';
-import { readPlain } from '../files/plain-json.ts';
+import { createExpander } from '../expand/expand-entry.ts';
+import { parseStrictJson } from '../files/plain-json.ts';
 import { fileSecretStore } from '../secrets/secret-store.ts';
 import { cachePath, readCache, writeCache } from './connectors.ts';
 import type { ConnectorSetting } from './source-types.ts';
@@ -18,16 +18,16 @@ import type { ConnectorSetting } from './source-types.ts';
 type Refreshing = { readonly signal: AbortSignal; note(text: string): void };
 
 /** Asks the catalogues that settings name what they say now; true if one says something else. Never rejects. */
-export async function refreshCatalogues(
-  { world, settings, connectors }: Configuration,
+export async function refreshConnectors(
+  { context, settings, connectors }: Configuration,
   { signal, note }: Refreshing,
 ): Promise<boolean> {
   if (connectors.length === 0) return false;
-  const expand = makeExpander({
-    env: { ...world.env, ...settings.env },
-    secrets: () => fileSecretStore(join(world.home, 'secrets.json')),
+  const expand = createExpander({
+    env: { ...context.env, ...settings.env },
+    secrets: () => fileSecretStore(join(context.home, 'secrets.json')),
   });
-  const { changed } = await refreshConnectors(world, connectors, {
+  const { changed } = await refreshCaches(context, connectors, {
     signal,
     note,
     expandHeaders(headers, { label, url }) {
@@ -50,14 +50,14 @@ export type RefreshOptions = {
 };
 
 /** Asks every catalogue, all at once and each on its own; never rejects. `changed`: one of them says something else now. */
-export async function refreshConnectors(
-  world: Pick<ConfigWorld, 'home' | 'env'>,
+export async function refreshCaches(
+  context: Pick<ConfigContext, 'home' | 'env'>,
   connectors: readonly ConnectorSetting[],
   options: RefreshOptions,
 ): Promise<{ readonly changed: boolean }> {
   const changes = await Promise.all(
     connectors.map(async (connector) => {
-      const outcome = await refresh(world, connector, options).catch(() => ({
+      const outcome = await refresh(context, connector, options).catch(() => ({
         fault: 'it could not be kept',
       }));
       // Who gave up need not hear why.
@@ -69,7 +69,7 @@ export async function refreshConnectors(
 }
 
 async function refresh(
-  { home, env }: Pick<ConfigWorld, 'home' | 'env'>,
+  { home, env }: Pick<ConfigContext, 'home' | 'env'>,
   connector: ConnectorSetting,
   { signal, expandHeaders, now = Date.now }: RefreshOptions,
 ): Promise<{ readonly isChanged: boolean } | { readonly fault: string }> {
@@ -122,8 +122,8 @@ type ConnectorAnswer =
   | { readonly kind: 'failed'; readonly fault: string };
 
 const LIMIT_MS = 10_000;
-const MOST_BYTES = 2 * 1024 * 1024;
-const MOST_REDIRECTS = 5;
+const MAX_BODY_BYTES = 2 * 1024 * 1024;
+const MAX_REDIRECTS = 5;
 
 /** Asks a catalogue once; never rejects. */
 export async function fetchConnector(asked: ConnectorRequest): Promise<ConnectorAnswer> {
@@ -160,7 +160,7 @@ async function follow(
     ...(etag !== undefined && { 'if-none-match': etag }),
   };
   let url = new URL(asked.url);
-  for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
     const answer = await request(url, { dispatcher: agent, headers, signal });
     const { statusCode: status } = answer;
     if (status === 200) return await readBody(answer);
@@ -185,10 +185,11 @@ async function readBody({ body, headers }: Dispatcher.ResponseData): Promise<Con
   let bytes = 0;
   for await (const chunk of body as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > MOST_BYTES) return failed(`its answer is longer than ${MOST_BYTES / 1024 / 1024} MiB`);
+    if (bytes > MAX_BODY_BYTES)
+      return failed(`its answer is longer than ${MAX_BODY_BYTES / 1024 / 1024} MiB`);
     chunks.push(chunk);
   }
-  const value = readPlain(Buffer.concat(chunks).toString('utf8'))?.value;
+  const value = parseStrictJson(Buffer.concat(chunks).toString('utf8'))?.value;
   if (!isRecord(value) || !isRecord(value.mcpServers))
     return failed('its answer is no JSON object with "mcpServers"');
   const { etag } = headers;

@@ -1,5 +1,5 @@
 import type { SdkServerEntry } from '../../mcp/connection/connect-context.ts';
-import type { ConfigFault, Position, Scope, Source } from '../model.ts';
+import type { ConfigDiagnostic, Position, Scope, Source } from '../model.ts';
 
 /** One settings file or flag that is there and could be read. */
 export type SettingsSource = {
@@ -20,7 +20,7 @@ export type ConnectorSetting = {
 };
 
 /** Everything that was found. */
-export type Found = {
+export type FoundSources = {
   /** The repository the directory belongs to; where projects' files are looked for up to. */
   readonly root?: string;
   /** The lowest first; within a scope, the nearest directory and the later flag last. */
@@ -32,14 +32,14 @@ export type Found = {
   /** Servers in the program itself that `--mcp-config` names: the driver's own, which have a name before all others. */
   readonly program: Readonly<Record<string, SdkServerEntry>>;
   /** Of settings files that could not be read, and of what they name; those of `sources` stand there. */
-  readonly faults: readonly ConfigFault[];
+  readonly faults: readonly ConfigDiagnostic[];
   /** Managed settings that are there and cannot be read: nobody knows what they forbid. */
   readonly unreadPolicies: readonly string[];
   /** Every file that was looked at, whether it is there or not. */
   readonly files: readonly FileState[];
 };
 /** What flags and programs say about configuration. */
-export type Wanted = {
+export type ConfigFlags = {
   /** `--setting-sources`; all of them by default. */
   readonly scopes?: readonly string[];
   /** `--mcp-config`: JSON texts and paths, in the order given. */

@@ -8,9 +8,9 @@ import {
 import type { WrittenServer } from '../model.ts';
 
 /** What is wrong with an entry as it was written; where something is put in later, that is judged then. */
-export function entryFault(raw: Readonly<Record<string, unknown>>): EntryFault | undefined {
+export function validateEntry(raw: Readonly<Record<string, unknown>>): EntryFault | undefined {
   if (raw.type === 'sdk') return { member: 'type', message: IN_PROGRAM };
-  const { entry } = meantEntry(raw);
+  const { entry } = normalizeEntry(raw);
   if (!isExternalType(entry.type ?? 'stdio'))
     return { member: 'type', message: unknownType(entry.type, 'file') };
   return writtenEntryFault(entry) ?? faultOfSwitch(raw);
@@ -31,7 +31,7 @@ type Values = Readonly<Record<string, unknown>>;
  * An entry as it is meant: what others call a type is the one we have, and whether it is turned off stands apart, since
  * that is nothing to dial with.
  */
-export function meantEntry(raw: Values): Pick<WrittenServer, 'off'> & { readonly entry: Values } {
+export function normalizeEntry(raw: Values): Pick<WrittenServer, 'off'> & { readonly entry: Values } {
   const { disabled, enabled, ...entry } = raw;
   const off = disabled === true ? 'disabled' : enabled === false ? 'enabled' : undefined;
   const isAlias = typeof entry.type === 'string' && HTTP.test(entry.type);
@@ -42,9 +42,10 @@ export function meantEntry(raw: Values): Pick<WrittenServer, 'off'> & { readonly
 /** As it is called elsewhere. */
 const HTTP = /^streamable[-_]?http$/i;
 /** Why a server cannot be called so, or undefined if it can. Names of every script are fine. */
-export function nameFault(name: string): string | undefined {
+export function validateServerName(name: string): string | undefined {
   if (name.trim() === '') return 'a server needs a name that is not empty';
-  if (name.length > LONGEST) return `the name of a server has at most ${LONGEST} characters; shorten it`;
+  if (name.length > MAX_NAME_LENGTH)
+    return `the name of a server has at most ${MAX_NAME_LENGTH} characters; shorten it`;
   if (!name.isWellFormed() || name.search(UNSEEN) !== -1)
     return 'the name of a server has no control characters; take them out';
   if (name.startsWith('-'))
@@ -54,5 +55,5 @@ export function nameFault(name: string): string | undefined {
   return undefined;
 }
 
-const LONGEST = 200;
+const MAX_NAME_LENGTH = 200;
 

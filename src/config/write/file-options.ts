@@ -1,10 +1,10 @@
 import { basename, join, resolve } from 'node:path';
 import { HostError } from '../../mcp/errors/host-error.ts';
-import type { ConfigWorld } from '../config-context.ts';
+import type { ConfigContext } from '../config-context.ts';
 import type { EditOptions } from '../files/edit-document.ts';
 import { MIGRATIONS } from '../files/read-document.ts';
-import { isWithin, realPlace } from '../files/real-path.ts';
-import { findPlaces } from '../sources/config-paths.ts';
+import { isWithin, realPath } from '../files/real-path.ts';
+import { findConfigPaths } from '../sources/config-paths.ts';
 
 /** The version of the settings we write. */
 const SETTINGS_VERSION = MIGRATIONS.settings.length + 1;
@@ -14,12 +14,12 @@ const SETTINGS_VERSION = MIGRATIONS.settings.length + 1;
  * them; `.mcp.json` is everybody's format and carries no version; and no link leads a write out of the project. Throws a
  * `HostError` if one leads from a project into the person's own.
  */
-export function fileOptions(world: ConfigWorld, path: string): EditOptions {
-  const { home } = world;
+export function editOptionsFor(context: ConfigContext, path: string): EditOptions {
+  const { home } = context;
   const own = { version: SETTINGS_VERSION, migrations: MIGRATIONS.settings };
   const locks = locksPath(home);
   if (isUserFile(home, path)) return { ...own, locks, mode: 0o600, directoryMode: 0o700 };
-  const { within } = findPlaces(world);
+  const { within } = findConfigPaths(context);
   if (leadsHome(path, home, within)) {
     const why = `a link leads from it into ${home}, which is your own and no project's; remove the link`;
     throw new HostError('bad-config', '', `${path} was not changed: ${why}`);
@@ -47,6 +47,6 @@ export function isUserFile(home: string, path: string): boolean {
 
 /** A repository may hold the home, so that no link has to lead out of it. */
 function leadsHome(path: string, home: string, within: string): boolean {
-  const own = realPlace(home);
-  return isWithin(realPlace(path), own) && !isWithin(realPlace(within), own);
+  const own = realPath(home);
+  return isWithin(realPath(path), own) && !isWithin(realPath(within), own);
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { isRecord } from '../../base/json-value.ts';
 import { type Edit, editDocument } from '../files/edit-document.ts';
 import { MIGRATIONS, readDocumentNow } from '../files/read-document.ts';
-import { realPlace } from '../files/real-path.ts';
+import { realPath } from '../files/real-path.ts';
 
 import { isUserFile } from './file-options.ts';
 
@@ -27,7 +27,7 @@ export type WrittenValue = { readonly is: string; readonly was?: string };
 export type Inventory = { readonly files: readonly WrittenFile[]; readonly fault?: string };
 
 /** What is known of one file that is about to be written. */
-export type Note = {
+export type WriteRecord = {
   readonly isCreated: boolean;
   readonly server?: { readonly name: string; readonly hash: string };
   readonly list?: { readonly key: string; readonly values: readonly string[] };
@@ -50,9 +50,9 @@ export function readInventory(home: string): Inventory {
 }
 
 /** Remembers what is about to be written, before it is: what was written and not noted would stay for ever. */
-export function noteWritten(home: string, path: string, note: Note): void {
+export function recordWrite(home: string, path: string, note: WriteRecord): void {
   if (isUserFile(home, path)) return;
-  const place = realPlace(path);
+  const place = realPath(path);
   change(home, (files) => {
     const before = fileOf(place, files[place]);
     const { server, list, value, text } = note;
@@ -68,13 +68,13 @@ export function noteWritten(home: string, path: string, note: Note): void {
 }
 
 /** What was taken out again by us is ours no more. */
-export function forgetWritten(
+export function forgetWrite(
   home: string,
   path: string,
   what: { readonly server: string } | { readonly key: string; readonly values: readonly string[] } | 'all',
 ): void {
   if (isUserFile(home, path)) return;
-  const place = realPlace(path);
+  const place = realPath(path);
   change(home, (files) => {
     if (!isRecord(files[place])) return [];
     if (what === 'all') return [{ path: ['files', place], value: undefined }];

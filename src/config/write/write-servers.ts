@@ -4,13 +4,13 @@ import { createFile } from '../../base/files/replace-file.ts';
 import { isRecord } from '../../base/json-value.ts';
 import { HostError } from '../../mcp/errors/host-error.ts';
 import { decideServers, forgetServer } from '../approval/approval-store.ts';
-import { hashEntry } from '../approval/approved-content.ts';
-import type { ConfigWorld } from '../config-context.ts';
+import { hashContent } from '../approval/approved-content.ts';
+import type { ConfigContext } from '../config-context.ts';
 import { editDocument } from '../files/edit-document.ts';
 import { readText } from '../files/read-text.ts';
-import { findPlaces } from '../sources/config-paths.ts';
-import { fileOptions, isUserFile } from './file-options.ts';
-import { forgetWritten, noteWritten } from './inventory.ts';
+import { findConfigPaths } from '../sources/config-paths.ts';
+import { editOptionsFor, isUserFile } from './file-options.ts';
+import { forgetWrite, recordWrite } from './inventory.ts';
 
 /** Where a person may put a server. */
 export type WritableScope = 'local' | 'project' | 'user';
@@ -25,26 +25,26 @@ type ServerWritten = {
 };
 
 /** Where a scope is written to: the nearest file there is, else that of the repository, else that of the directory. */
-export function pathOfScope(world: ConfigWorld, scope: WritableScope): string {
-  const places = findPlaces(world);
+export function pathOfScope(context: ConfigContext, scope: WritableScope): string {
+  const places = findConfigPaths(context);
   if (scope === 'user') return places.user;
   const path = places[scope].findLast((it) => existsSync(it)) ?? places[scope][0];
   if (path !== undefined) return path;
-  const fault = `${world.cwd} is no project: its .toolplane is your own; use --scope user, or another directory`;
+  const fault = `${context.cwd} is no project: its .toolplane is your own; use --scope user, or another directory`;
   throw new HostError('bad-config', '', fault);
 }
 
 /** Writes an entry; one in the project is approved by that, since a person of this machine wrote it. */
 export function writeServer(
-  world: ConfigWorld,
+  context: ConfigContext,
   scope: WritableScope,
   name: string,
   entry: Readonly<Record<string, unknown>>,
 ): ServerWritten {
-  const path = pathOfScope(world, scope);
-  const options = fileOptions(world, path);
+  const path = pathOfScope(context, scope);
+  const options = editOptionsFor(context, path);
   const raw = asWritten(entry);
-  keepLocal(world, path);
+  ignoreLocalSettings(context, path);
   let hadOne = false;
   const { isNew } = editDocument(
     path,
@@ -52,9 +52,9 @@ export function writeServer(
       hadOne = isRecord(value.mcpServers) && Object.hasOwn(value.mcpServers, name);
       // Only of what can be written, and before it is: what is there and not noted nobody would ever remove.
       if (scope !== 'user') {
-        decideServers(world.home, [{ scope, path, name, raw }], 'approved');
-        const hash = hashEntry(raw) ?? '';
-        noteWritten(world.home, path, { isCreated: !existsSync(path), server: { name, hash } });
+        decideServers(context.home, [{ scope, path, name, raw }], 'approved');
+        const hash = hashContent(raw) ?? '';
+        recordWrite(context.home, path, { isCreated: !existsSync(path), server: { name, hash } });
       }
       return [{ path: ['mcpServers', name], value: raw }];
     },
@@ -64,12 +64,12 @@ export function writeServer(
 }
 
 /** Takes the entry out of the file at `path`, with what was decided about it; false if there was none. */
-export function removeServer(world: ConfigWorld, path: string, name: string): boolean {
+export function removeServer(context: ConfigContext, path: string, name: string): boolean {
   const edits = () => [{ path: ['mcpServers', name], value: undefined }];
-  const { isChanged } = editDocument(path, edits, fileOptions(world, path));
+  const { isChanged } = editDocument(path, edits, editOptionsFor(context, path));
   if (!isChanged) return false;
-  forgetServer(world.home, path, name);
-  forgetWritten(world.home, path, { server: name });
+  forgetServer(context.home, path, name);
+  forgetWrite(context.home, path, { server: name });
   return true;
 }
 
@@ -85,14 +85,14 @@ const TEXT = `${LOCAL}\n`;
  * Before the first file is made in `.toolplane` of a project: what is the person's own there is kept out of the
  * repository, so that nobody commits it unawares. Where somebody sees to that already, nothing is done.
  */
-export function keepLocal(world: ConfigWorld, path: string): void {
-  const { home } = world;
+export function ignoreLocalSettings(context: ConfigContext, path: string): void {
+  const { home } = context;
   const folder = dirname(path);
   if (basename(folder) !== '.toolplane' || isUserFile(home, path)) return;
   if (existsSync(folder) && (basename(path) !== LOCAL || existsSync(path))) return;
   const ignore = join(folder, '.gitignore');
-  if (readText(ignore, fileOptions(world, ignore)).state !== 'absent') return;
-  noteWritten(home, ignore, { isCreated: true, text: hashEntry(TEXT) ?? '' });
+  if (readText(ignore, editOptionsFor(context, ignore)).state !== 'absent') return;
+  recordWrite(home, ignore, { isCreated: true, text: hashContent(TEXT) ?? '' });
   try {
     mkdirSync(folder, { recursive: true, mode: 0o755 });
     createFile(ignore, TEXT, { mode: 0o644 });

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { isRecord } from '../../base/json-value.ts';
-import type { ConfigWorld } from '../config-context.ts';
+import type { ConfigContext } from '../config-context.ts';
 import { type Edit, editDocument } from '../files/edit-document.ts';
 import { documentOf, readDocumentNow } from '../files/read-document.ts';
-import { fileOptions } from './file-options.ts';
-import { forgetWritten, noteWritten } from './inventory.ts';
-import { keepLocal } from './write-servers.ts';
+import { editOptionsFor } from './file-options.ts';
+import { forgetWrite, recordWrite } from './inventory.ts';
+import { ignoreLocalSettings } from './write-servers.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -21,17 +21,17 @@ export type ListWritten = {
 
 /** Adds to a list of a settings file what it does not hold yet, such as rules to `permissions.allow`. Approves nothing. */
 export function addToList(
-  world: ConfigWorld,
+  context: ConfigContext,
   path: string,
   key: readonly string[],
   values: readonly string[],
 ): ListWritten {
   // Noted before it is written; what was there already is none of ours.
-  const added = missing(valueNow(world, path), key, values);
+  const added = missing(valueNow(context, path), key, values);
   const list = { key: key.join('.'), values: added };
-  if (added.length > 0) noteWritten(world.home, path, { isCreated: !existsSync(path), list });
-  if (added.length > 0) keepLocal(world, path);
-  return edit(world, path, (before) => {
+  if (added.length > 0) recordWrite(context.home, path, { isCreated: !existsSync(path), list });
+  if (added.length > 0) ignoreLocalSettings(context, path);
+  return edit(context, path, (before) => {
     const { length } = listAt(before, key);
     const changed = missing(before, key, values);
     return { changed, edits: changed.map((value, at) => ({ path: [...key, length + at], value })) };
@@ -40,23 +40,23 @@ export function addToList(
 
 /** Takes out of a list of a settings file what it holds of the values. */
 export function removeFromList(
-  world: ConfigWorld,
+  context: ConfigContext,
   path: string,
   key: readonly string[],
   values: readonly string[],
 ): ListWritten {
-  const written = edit(world, path, (before) => {
+  const written = edit(context, path, (before) => {
     const all = listAt(before, key);
     const found = [...all.keys()].filter((at) => values.includes(all[at] as string));
     const edits = found.reverse().map((at) => ({ path: [...key, at], value: undefined }));
     return { changed: values.filter((it) => all.includes(it)), edits };
   });
-  if (written.changed.length > 0) forgetWritten(world.home, path, { key: key.join('.'), values });
+  if (written.changed.length > 0) forgetWrite(context.home, path, { key: key.join('.'), values });
   return written;
 }
 
 function edit(
-  world: ConfigWorld,
+  context: ConfigContext,
   path: string,
   change: (before: Values) => { readonly changed: readonly string[]; readonly edits: readonly Edit[] },
 ): ListWritten {
@@ -68,14 +68,14 @@ function edit(
       done = { before, changed };
       return edits;
     },
-    fileOptions(world, path),
+    editOptionsFor(context, path),
   );
   const now = documentOf(path, text);
   return { ...done, path, isNew, after: now.state === 'read' ? now.value : {} };
 }
 
-function valueNow(world: ConfigWorld, path: string): Values {
-  const found = readDocumentNow(path, fileOptions(world, path));
+function valueNow(context: ConfigContext, path: string): Values {
+  const found = readDocumentNow(path, editOptionsFor(context, path));
   return found.state === 'read' ? found.value : {};
 }
 

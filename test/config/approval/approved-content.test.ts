@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { approvablePart, hashEntry } from '../../../src/config/approval/approved-content.ts';
+import { approvablePart, hashContent } from '../../../src/config/approval/approved-content.ts';
 
 describe('hash entry', () => {
   test('the order of members means nothing, that of lists does', () => {
-    expect(hashEntry({ a: 1, b: { c: 2, d: 3 } })).toBe(hashEntry({ b: { d: 3, c: 2 }, a: 1 }));
-    expect(hashEntry({ args: ['a', 'b'] })).not.toBe(hashEntry({ args: ['b', 'a'] }));
-    expect(hashEntry({ type: ['a', 'b'] })).not.toBe(hashEntry({ type: ['b', 'a'] }));
+    expect(hashContent({ a: 1, b: { c: 2, d: 3 } })).toBe(hashContent({ b: { d: 3, c: 2 }, a: 1 }));
+    expect(hashContent({ args: ['a', 'b'] })).not.toBe(hashContent({ args: ['b', 'a'] }));
+    expect(hashContent({ type: ['a', 'b'] })).not.toBe(hashContent({ type: ['b', 'a'] }));
   });
 
   test.each([
@@ -16,13 +16,13 @@ describe('hash entry', () => {
     ['an object and the pairs of it', { a: 1 }, { members: [['a', 1]] }],
     ['a member called __proto__', JSON.parse('{"__proto__":{"command":"x"}}'), {}],
   ])('%s differ', (_, one, other) => {
-    expect(hashEntry(one)).not.toBe(hashEntry(other));
+    expect(hashContent(one)).not.toBe(hashContent(other));
   });
 
   test('equal hashes mean equal JSON', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (one, other) => {
-        const isSame = hashEntry(one) === hashEntry(other);
+        const isSame = hashContent(one) === hashContent(other);
         expect(isSame).toBe(JSON.stringify(sorted(one)) === JSON.stringify(sorted(other)));
       }),
     );
@@ -31,7 +31,7 @@ describe('hash entry', () => {
   test('what is nested too deeply has no hash, and is no crash', () => {
     let deep: unknown = 1;
     for (let n = 0; n < 200_000; n++) deep = [deep];
-    expect(hashEntry(deep)).toBeUndefined();
+    expect(hashContent(deep)).toBeUndefined();
   });
 
   function sorted(value: unknown): unknown {

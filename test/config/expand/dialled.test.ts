@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { makeExpander } from '../../../src/config/expand/expand-entry.ts';
+import { createExpander } from '../../../src/config/expand/expand-entry.ts';
 import { fileSecretStore } from '../../../src/config/secrets/secret-store.ts';
 import type { ServerEntry, ToolCache } from '../../../src/mcp/connection/connect-context.ts';
 import type { Connection } from '../../../src/mcp/connection/connection.ts';
@@ -25,7 +25,7 @@ function serversWith(env: Record<string, string | undefined> = VALUES) {
   const told: unknown[] = [];
   const tell = (...what: unknown[]) => void told.push(what);
   const world = testWorld({
-    expand: makeExpander({ env, secrets: store }),
+    expand: createExpander({ env, secrets: store }),
     onStderr: tell,
     onUnexpectedOutput: tell,
     eraCache: fileEraCache(join(home, 'eras.json')),
@@ -166,7 +166,7 @@ test.each<[string, ServerEntry, string]>([
 test('what is missing is not retried by itself; a reconnect takes what is there then', async () => {
   const env: Record<string, string | undefined> = {};
   const store = fileSecretStore(join(configPlace().home, 'secrets.json'));
-  const fleet = new Fleet({}, { expand: makeExpander({ env, secrets: store }) });
+  const fleet = new Fleet({}, { expand: createExpander({ env, secrets: store }) });
   const entry: ServerEntry = { command: '${BIN}', env: { A: '${secret:key}' } };
   fleet.servers.add({ srv: entry }, 'dynamic');
   await fleet.clock.advance(1_000_000);
@@ -205,7 +205,7 @@ test('what was listed with other credentials does not stand in', async () => {
   const fleet = () =>
     new Fleet(
       {},
-      { toolCache: catalogue, expand: makeExpander({ env, secrets: () => fileSecretStore('/') }) },
+      { toolCache: catalogue, expand: createExpander({ env, secrets: () => fileSecretStore('/') }) },
     );
   const dialled = async (entry: ServerEntry) => {
     await using own = fleet();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { expandEntry, type Lookup, makeExpander } from '../../../src/config/expand/expand-entry.ts';
+import { createExpander, expandEntry, type Lookup } from '../../../src/config/expand/expand-entry.ts';
 import type { SecretStore } from '../../../src/config/secrets/secret-store.ts';
 import type { ServerEntry } from '../../../src/mcp/connection/connect-context.ts';
 import type { ExternalServerEntry } from '../../../src/protocol/server-entry.ts';
@@ -281,7 +281,7 @@ describe('expander', () => {
   test('an entry and the values to hide are given, each time anew', () => {
     const env: Record<string, string | undefined> = { A: 'one', GONE: undefined };
     const store = storeOf({ s: 'first-secret' });
-    const expand = makeExpander({ env, secrets: store });
+    const expand = createExpander({ env, secrets: store });
     const entry: ServerEntry = { command: 'x', args: ['${A}', '${secret:s}', '${GONE:-default}'] };
     expect(expand('srv', entry)).toMatchObject({
       entry: { command: 'x', args: ['one', 'first-secret', 'default'] },
@@ -296,7 +296,7 @@ describe('expander', () => {
   });
 
   test('all that is wrong is one error of the server, and nothing has run', () => {
-    const expand = makeExpander({ env: {}, secrets: () => storeOf({}) });
+    const expand = createExpander({ env: {}, secrets: () => storeOf({}) });
     expect(() => expand('srv', { command: '${A}', args: ['${secret:s}'] })).toThrow(
       expect.objectContaining({
         code: 'bad-config',
@@ -310,17 +310,17 @@ describe('expander', () => {
   });
 
   test('what objects have by nature is no variable', () => {
-    const expand = makeExpander({ env: {}, secrets: UNUSED });
+    const expand = createExpander({ env: {}, secrets: UNUSED });
     expect(() => expand('srv', { command: '${constructor}' })).toThrow('the variable constructor');
   });
 
   test('a store nobody refers to is not asked', () => {
-    const expand = makeExpander({ env: { A: 'one' }, secrets: UNUSED });
+    const expand = createExpander({ env: { A: 'one' }, secrets: UNUSED });
     expect(expand('srv', { command: '${A}' })).toMatchObject({ entry: { command: 'one' }, secrets: [] });
   });
 
   test('servers in the program and literal entries are not expanded; an entry that is no object is refused', () => {
-    const expand = makeExpander({
+    const expand = createExpander({
       env: { A: 'one' },
       secrets: UNUSED,
       literal: (server) => server === 'net',

@@ -5,7 +5,7 @@ import { decideServers } from '../../../src/config/approval/approval-store.ts';
 import { readConfiguration } from '../../../src/config/configuration.ts';
 import { serverDirectory } from '../../../src/config/expand/server-directory.ts';
 import { RunningConfiguration } from '../../../src/config/running-configuration.ts';
-import type { Wanted } from '../../../src/config/sources/source-types.ts';
+import type { ConfigFlags } from '../../../src/config/sources/source-types.ts';
 import type { ServerEntry } from '../../../src/mcp/connection/connect-context.ts';
 import { Servers } from '../../../src/mcp/servers/servers.ts';
 import { rawServer } from '../../mcp/support/raw-servers.ts';
@@ -23,7 +23,7 @@ const TELLING = rawServer(`(message, send, greet) => {
 }`);
 
 /** The servers that are configured at a place, dialled as a session does. */
-async function dialled(place: ConfigPlace, wanted: Wanted = {}, more: Record<string, ServerEntry> = {}) {
+async function dialled(place: ConfigPlace, wanted: ConfigFlags = {}, more: Record<string, ServerEntry> = {}) {
   const env = { ...place.env, PATH: process.env.PATH ?? '' };
   const running = new RunningConfiguration(await readConfiguration(place.world(env), wanted));
   const world = testWorld({ cwd: place.project, env, expand: running.expand });

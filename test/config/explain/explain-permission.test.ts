@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { approveSettings } from '../../../src/config/approval/approval-store.ts';
 import { type Configuration, readConfiguration } from '../../../src/config/configuration.ts';
 import { explainPermission } from '../../../src/config/explain/explain-permission.ts';
-import { explainTimeout, msText } from '../../../src/config/explain/explain-timeout.ts';
+import { explainTimeout, formatDuration } from '../../../src/config/explain/explain-timeout.ts';
 import { explainTool } from '../../../src/config/explain/explain-tool.ts';
 import { resolveTool } from '../../../src/config/explain/resolve-tool.ts';
 import { type ConfigPlace, configPlace } from '../config-place.ts';
@@ -47,7 +47,7 @@ test('a deny rule is named with its file and line, and the rules it beat are tol
     permissions: { ask: ['mcp__x'] },
   });
   const told = explainPermission(await readConfiguration(place.world()), 'mcp__x__drop');
-  expect(told).toMatchObject({ decision: 'deny', standing: 'unusable', mode: { mode: 'default' } });
+  expect(told).toMatchObject({ decision: 'deny', status: 'unusable', mode: { mode: 'default' } });
   expect(told.rules).toMatchObject([
     { effect: 'deny', rule: 'mcp__x__drop', part: 'decides', at: { scope: 'managed', line: 4 } },
     { effect: 'ask', rule: 'mcp__x', part: 'beaten', at: { scope: 'user' } },
@@ -99,7 +99,7 @@ test('an allow rule in a project’s file counts once somebody approved the file
 test('a mode is told with where it stands, and a tool nobody knows is no tool', async () => {
   const [configuration] = await configured({ permissions: { defaultMode: 'plan' } });
   const told = explainPermission(configuration, 'mcp__none__x');
-  expect(told).toMatchObject({ standing: 'unknown', decision: 'deny', mode: { mode: 'plan' } });
+  expect(told).toMatchObject({ status: 'unknown', decision: 'deny', mode: { mode: 'plan' } });
   expect(told.mode.says).toMatch(/settings\.json:3:\d+$/);
   expect(explainPermission(configuration, 'mcp__none__x', { mode: 'default' }).mode.says).toBe(
     'by --permission-mode',
@@ -212,7 +212,7 @@ test.each([
   const told = explainPermission(configuration, name, { isBuiltIn: false, builtIns: ['Bash', 'Read'] });
   const guess = meant === undefined ? '.' : `; did you mean "${meant}"?`;
   expect(told).toMatchObject({
-    standing: 'unknown',
+    status: 'unknown',
     answer: `No tool "${name}" is known here${guess} A tool of this name requires approval: no rule allows it, and what it does is unknown.`,
   });
   if (meant !== undefined) expect(told.next).toEqual([`toolplane explain permission ${meant}`]);
@@ -232,10 +232,10 @@ test('limits in a file that nobody approved are told as such, and count for noth
     },
   );
   const { limits, next } = explainTimeout(configuration, 'x', 'slow');
-  const pending = limits.map(({ limit, ms, said }) => [
+  const pending = limits.map(({ limit, ms, candidates }) => [
     limit,
     ms,
-    said.filter((it) => it.isPending).map((it) => [it.ms, it.by, it.counts]),
+    candidates.filter((it) => it.isPending).map((it) => [it.ms, it.by, it.isActive]),
   ]);
   expect(pending).toEqual([
     ['connect', 30_000, [[8, 'timeouts.connectMs of settings', false]]],
@@ -250,7 +250,7 @@ test('limits in a file that nobody approved are told as such, and count for noth
     ],
     ['idle', undefined, [[9, 'serverSettings.x.idleTimeoutMs', false]]],
   ]);
-  expect(limits[0]?.said.at(-1)?.at).toMatchObject({ scope: 'project', line: 4 });
+  expect(limits[0]?.candidates.at(-1)?.at).toMatchObject({ scope: 'project', line: 4 });
   expect(next.at(-1)).toBe(
     'if you trust .toolplane/settings.json, approve it: toolplane mcp approve --settings',
   );
@@ -263,20 +263,20 @@ test('each limit is told with what it beat, the nearest first', async () => {
     timeouts: { callMs: 3000, connectMs: 4000 },
   });
   const { limits, answer } = explainTimeout(configuration, 'x');
-  expect(limits.map(({ limit, ms, said }) => [limit, ms, said.map((it) => it.ms)])).toEqual([
+  expect(limits.map(({ limit, ms, candidates }) => [limit, ms, candidates.map((it) => it.ms)])).toEqual([
     ['connect', 4000, [4000, 30_000]],
     ['call', 2000, [2000, 1000, 3000, 100_000_000]],
     ['idle', 50, [50]],
   ]);
-  expect(limits[1]?.said[0]).toMatchObject({
+  expect(limits[1]?.candidates[0]).toMatchObject({
     by: 'serverSettings.x.timeout',
-    counts: true,
+    isActive: true,
     at: { scope: 'user' },
   });
   expect(answer).toContain('is ended after 2 s, or after 50 ms of silence');
   expect(explainTimeout(configuration, 'x', 'slow').limits[1]).toMatchObject({ ms: 9000 });
   expect(explainTimeout(configuration, 'mcp__x__slow').limits[1]).toMatchObject({ ms: 9000 });
-  expect(explainTimeout(configuration, 'y')).toMatchObject({ standing: 'unknown', limits: [] });
+  expect(explainTimeout(configuration, 'y')).toMatchObject({ status: 'unknown', limits: [] });
 });
 
 test('what a managed entry says of its limits is not for others to change, and told so', async () => {
@@ -289,16 +289,16 @@ test('what a managed entry says of its limits is not for others to change, and t
   place.write(join(place.home, 'settings.json'), { serverSettings: { x: mine } });
   const configuration = await readConfiguration(place.world());
   const { limits } = explainTimeout(configuration, 'x');
-  expect(limits.map(({ limit, ms, said }) => [limit, ms, said.map((it) => it.ms)])).toEqual([
+  expect(limits.map(({ limit, ms, candidates }) => [limit, ms, candidates.map((it) => it.ms)])).toEqual([
     ['connect', 30_000, [30_000]],
     ['call', 1000, [1000, 9000, 100_000_000]],
     ['idle', 50, [50]],
   ]);
-  expect(limits[1]?.said[0]).toMatchObject({ by: '"timeout" of its entry', at: { scope: 'managed' } });
+  expect(limits[1]?.candidates[0]).toMatchObject({ by: '"timeout" of its entry', at: { scope: 'managed' } });
   expect(explainTimeout(configuration, 'x', 'slow').limits[1]).toMatchObject({ ms: 7000 });
   place.write(join(place.managed, 'managed-settings.json'), { serverSettings: { x: { timeout: 5000 } } });
   const ruled = explainTimeout(await readConfiguration(place.world()), 'x').limits[1];
-  expect(ruled?.said.map((it) => it.ms)).toEqual([5000, 9000, 1000, 100_000_000]);
+  expect(ruled?.candidates.map((it) => it.ms)).toEqual([5000, 9000, 1000, 100_000_000]);
 });
 
 test.each([
@@ -310,7 +310,7 @@ test.each([
   [100_000_000, 'about a day (100,000,000 ms)'],
   [200_000_000, 'about 2 days (200,000,000 ms)'],
 ])('%i ms are %s', (ms, text) => {
-  expect(msText(ms)).toBe(text);
+  expect(formatDuration(ms)).toBe(text);
 });
 
 const live = {
@@ -332,7 +332,7 @@ test('a tool is told with its price, its permission and its limits', async () =>
   const [configuration] = await configured({ mcpServers: { x: node({ trust: true }) } });
   const told = explainTool(configuration, 'mcp__x__read', { live, status: connected });
   expect(told).toMatchObject({
-    standing: 'usable',
+    status: 'usable',
     server: 'x',
     tool: 'read',
     tokens: 7,
@@ -361,7 +361,7 @@ test.each([
 ])('a tool that %s leaves out says where that stands', async (member, entry, settings) => {
   const [configuration] = await configured({ mcpServers: { x: node(entry) }, ...settings });
   const told = explainTool(configuration, 'mcp__x__read', { live, status: connected });
-  expect(told).toMatchObject({ standing: 'unusable', offered: { is: false } });
+  expect(told).toMatchObject({ status: 'unusable', offered: { is: false } });
   expect(told.offered.says).toMatch(new RegExp(`^"${member}" at .*settings\\.json:\\d+:\\d+ leaves it out$`));
 });
 
@@ -369,10 +369,10 @@ test.each([
   ['mcp__x__nope', 'unknown', 'its server does not list it'],
   ['nope', 'unknown', 'no server of that name is configured'],
   ['Bash', 'usable', 'it is built in'],
-])('%s: %s', async (name, standing, says) => {
+])('%s: %s', async (name, status, says) => {
   const [configuration] = await configured({ mcpServers: { x: node() } });
   expect(explainTool(configuration, name, { live, status: connected })).toMatchObject({
-    standing,
+    status,
     offered: { says },
   });
 });
@@ -392,7 +392,7 @@ test.each([
   const told = explainTool(configuration, name, { live: { ...live, dropped }, status: connected });
   expect(told.permission?.reason).not.toContain('was not asked');
   expect(told).toMatchObject({
-    standing: 'unusable',
+    status: 'unusable',
     server: 'x',
     offered: { is: false, says: `its server lists it, but ${fault}` },
     next: [expect.stringContaining('report this to the server’s author')],
@@ -404,7 +404,7 @@ test('a tool beyond what was read of a list says that the list was not read to i
   const [configuration] = await configured({ mcpServers: { x: node() } });
   const dropped = [{ server: 'x', fault: 'its list of tools has more than 20000 entries' }];
   const told = explainTool(configuration, 'mcp__x__far', { live: { ...live, dropped }, status: connected });
-  expect(told).toMatchObject({ standing: 'unknown', offered: { is: false } });
+  expect(told).toMatchObject({ status: 'unknown', offered: { is: false } });
   expect(told.offered.says).toBe(
     'its server does not list it in the part that was read: its list of tools has more than 20000 entries',
   );
@@ -415,11 +415,11 @@ test.each([
   ['mcp__x__read', 'mcp__x', 'unusable'],
   ['Bash', 'Bash', 'unusable'],
   ['mcp__x__nope', 'mcp__x', 'unknown'],
-])('%s with the deny rule %s: models do not get it', async (name, rule, standing) => {
+])('%s with the deny rule %s: models do not get it', async (name, rule, status) => {
   const [configuration] = await configured({ mcpServers: { x: node() }, permissions: { deny: [rule] } });
   const told = explainTool(configuration, name, { live, status: connected });
-  expect(told).toMatchObject({ standing, offered: { is: false } });
-  if (standing === 'unknown') return;
+  expect(told).toMatchObject({ status, offered: { is: false } });
+  if (status === 'unknown') return;
   expect(told.offered.says).toBe(`deny rule "${rule}" removes it`);
   expect(told.answer).toContain('settings.json');
 });
@@ -432,7 +432,7 @@ test('a deny rule about some arguments leaves the tool offered', async () => {
 test('a tool of a server that cannot be used says why, and what to do about the server', async () => {
   const [configuration] = await configured({}, { '.mcp.json': { mcpServers: { x: node() } } });
   const told = explainTool(configuration, 'mcp__x__read');
-  expect(told.standing).toBe('unusable');
+  expect(told.status).toBe('unusable');
   expect(told.answer).toContain('is not approved yet');
   expect(told.next[0]).toContain('toolplane mcp approve x');
 });

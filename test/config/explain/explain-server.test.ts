@@ -30,7 +30,7 @@ test('every source is told, the highest first, with who counts and why the other
   await approve(place);
   const told = explainServer(await readConfiguration(place.world()), 'x');
   expect(told).toMatchObject({
-    standing: 'usable',
+    status: 'usable',
     verdict: 'ready',
     winner: { scope: 'local', line: 3, column: 5 },
   });
@@ -54,7 +54,7 @@ test('every source is told, the highest first, with who counts and why the other
 test('what nobody approved takes no name, and it is told how to approve it (R169, C18)', async () => {
   const place = three();
   const told = explainServer(await readConfiguration(place.world()), 'x');
-  expect(told).toMatchObject({ standing: 'usable', winner: { scope: 'user' } });
+  expect(told).toMatchObject({ status: 'usable', winner: { scope: 'user' } });
   expect(told.answer).toContain('is pending your approval');
   expect(told.next.some((step) => step.endsWith('toolplane mcp approve x'))).toBe(true);
 });
@@ -69,7 +69,7 @@ test('an entry that changed since it was approved is told from a new one, with t
   expect([before.approval.choice, after.approval.choice]).toEqual(['new', 'changed']);
   expect(after.approval.hash).toMatch(/^[0-9a-f]{64}$/);
   expect(after.approval.hash).not.toBe(before.approval.hash);
-  expect(after).toMatchObject({ standing: 'unusable', verdict: 'pending' });
+  expect(after).toMatchObject({ status: 'unusable', verdict: 'pending' });
 });
 
 test('in a trusted repository nothing waits, and a rejection still counts', async () => {
@@ -111,7 +111,7 @@ test('a missing variable is named with its place, and no value of another is sho
     { where: 'headers.C', reference: '${REGION}', from: 'missing' },
     { where: 'headers.D', reference: '${secret:s}', from: 'missing' },
   ]);
-  expect(told).toMatchObject({ standing: 'unusable', verdict: 'ready' });
+  expect(told).toMatchObject({ status: 'unusable', verdict: 'ready' });
   expect(told.next).toEqual([
     'set it in this shell: export API_TOKEN=…',
     expect.stringContaining('toolplane secret set API_TOKEN, and write "${secret:API_TOKEN}" in headers.A'),
@@ -132,7 +132,7 @@ test('what is put in can lead where policy forbids, which is told before anythin
   });
   const known = { ...lookup, variable: () => 'bad.example' };
   const told = explainServer(await readConfiguration(place.world()), 'x', { lookup: known });
-  expect(told).toMatchObject({ standing: 'unusable', verdict: 'ready' });
+  expect(told).toMatchObject({ status: 'unusable', verdict: 'ready' });
   expect(told.answer).toContain('policy forbids the resolved entry: deniedMcpServers[0] of ');
 });
 
@@ -152,7 +152,7 @@ test.each([
   const place = configPlace();
   place.write(join(place.home, 'settings.json'), settings);
   const told = explainServer(await readConfiguration(place.world()), 'x', { lookup });
-  expect(told).toMatchObject({ verdict, standing: 'unusable' });
+  expect(told).toMatchObject({ verdict, status: 'unusable' });
   expect(told.next[0]).toMatch(new RegExp(`^${step}.*settings\\.json:\\d+:\\d+$`));
 });
 
@@ -162,7 +162,7 @@ test('a name that nobody wrote is compared with those there are, and files that 
   place.write(join(place.project, '.mcp.json'), '{ "mcpServers": { "y": 1 "z": 2 } }');
   const configuration = await readConfiguration(place.world());
   expect(explainServer(configuration, 'github')).toMatchObject({
-    standing: 'unknown',
+    status: 'unknown',
     answer: 'There is no server "github" here; did you mean "GitHub"?',
   });
   const other = explainServer(configuration, 'something-else');
@@ -197,11 +197,11 @@ test.each([
   ],
   ['timeout', failed('timeout'), 'unusable', /serverSettings\.x\.connectTimeoutMs/],
   ['unreachable', failed('unreachable'), 'unusable', /^check "url"/],
-])('what came of a dial: %s', async (_, live, standing, step) => {
+])('what came of a dial: %s', async (_, live, status, step) => {
   const place = configPlace();
   place.write(join(place.home, 'settings.json'), { mcpServers: { x: node('a.js') } });
   const told = explainServer(await readConfiguration(place.world()), 'x', { lookup, status: live });
-  expect(told).toMatchObject({ standing, connection: { state: live.state } });
+  expect(told).toMatchObject({ status, connection: { state: live.state } });
   if (step) {
     expect(told.next[0]).toMatch(step);
     expect(told.answer).toBe('"x" is not connected: it went wrong.');

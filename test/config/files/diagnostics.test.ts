@@ -1,10 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fewFaults, keyText } from '../../../src/config/files/diagnostics.ts';
-import type { ConfigFault } from '../../../src/config/model.ts';
+import { formatKeyPath, limitDiagnostics } from '../../../src/config/files/diagnostics.ts';
+import type { ConfigDiagnostic } from '../../../src/config/model.ts';
 
 describe('few faults', () => {
-  const fault = (level: ConfigFault['level'], at: number, more: Partial<ConfigFault> = {}): ConfigFault => ({
+  const fault = (
+    level: ConfigDiagnostic['level'],
+    at: number,
+    more: Partial<ConfigDiagnostic> = {},
+  ): ConfigDiagnostic => ({
     level,
     scope: 'project',
     label: '.mcp.json',
@@ -15,13 +19,13 @@ describe('few faults', () => {
 
   test('as many as anybody reads are all told', () => {
     const faults = Array.from({ length: 50 }, (_, at) => fault('warning', at));
-    expect(fewFaults(faults)).toEqual(faults);
+    expect(limitDiagnostics(faults)).toEqual(faults);
   });
 
   test('of more, what does not count comes before warnings, in the order of the file, and the rest is a number', () => {
     const warnings = Array.from({ length: 60 }, (_, at) => fault('warning', at));
     const errors = [fault('error', 60), fault('error', 61, { isFatal: true })];
-    expect(fewFaults([...warnings, ...errors])).toEqual([
+    expect(limitDiagnostics([...warnings, ...errors])).toEqual([
       ...warnings.slice(0, 48),
       ...errors,
       {
@@ -36,7 +40,7 @@ describe('few faults', () => {
 
   test('if those left out keep an agent from starting, the number does too', () => {
     const faults = Array.from({ length: 51 }, (_, at) => fault('error', at, { isFatal: true }));
-    expect(fewFaults(faults).at(-1)).toMatchObject({ level: 'error', isFatal: true });
+    expect(limitDiagnostics(faults).at(-1)).toMatchObject({ level: 'error', isFatal: true });
   });
 });
 
@@ -50,13 +54,13 @@ describe('key text', () => {
     [['bare'], 'bare'],
     [['x', 'y'.repeat(300)], `x["${'y'.repeat(80)}…"]`],
   ])('%j is written %s', (way, text) => {
-    expect(keyText(way)).toBe(text);
+    expect(formatKeyPath(way)).toBe(text);
   });
 
   test('whatever a name is, it stays on one line and shows what it is', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'binary' })), (way) => {
-        expect(keyText(way)).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u);
+        expect(formatKeyPath(way)).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u);
       }),
     );
   });

@@ -3,17 +3,17 @@ import { mkdirSync, readFileSync, symlinkSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { faultText } from '../../../src/config/files/diagnostics.ts';
-import { findForeign, readForeign } from '../../../src/config/import/find-servers.ts';
-import type { ForeignFrom, ForeignServer, ForeignWorld } from '../../../src/config/import/importer.ts';
-import { FOREIGN_TOOLS } from '../../../src/config/import/programs.ts';
+import { formatDiagnostic } from '../../../src/config/files/diagnostics.ts';
+import { findServers, readImportFile } from '../../../src/config/import/find-servers.ts';
+import type { ImportContext, ImportedServer, ImportScope } from '../../../src/config/import/importer.ts';
+import { IMPORT_PROGRAMS } from '../../../src/config/import/programs.ts';
 import { configPlace } from '../config-place.ts';
 
 describe('find foreign', () => {
   /** Every place of every program, by its word. */
-  function places(world: ForeignWorld): Record<string, string[]> {
+  function places(world: ImportContext): Record<string, string[]> {
     return Object.fromEntries(
-      FOREIGN_TOOLS.map((tool) => [tool.id, tool.places(world).map(({ path }) => path)]),
+      IMPORT_PROGRAMS.map((tool) => [tool.id, tool.places(world).map(({ path }) => path)]),
     );
   }
 
@@ -64,12 +64,12 @@ describe('find foreign', () => {
     write(join(userHome, '.cursor/mcp.json'), '\ufeff{ "mcpServers": { "one": { "command": "x" } } }');
     mkdirSync(join(project, '.cursor/mcp.json'), { recursive: true });
     truncateSync(write(join(userHome, '.claude.json'), ''), 40 * 1024 * 1024);
-    const found = await findForeign(FOREIGN_TOOLS, { ...world(), project });
+    const found = await findServers(IMPORT_PROGRAMS, { ...world(), project });
     expect(
       found.map(({ tool, servers, faults }) => [
         tool.id,
         servers.map((it) => it.name),
-        faults.map(faultText),
+        faults.map(formatDiagnostic),
       ]),
     ).toEqual([
       ['claude-code', [], [`${userHome}/.claude.json: it is bigger than 32 MiB, and nothing of it is read`]],
@@ -85,9 +85,9 @@ describe('find foreign', () => {
     execFileSync('mkfifo', [join(project, '.zed/settings.json')]);
     symlinkSync(own, join(project, '.cursor/mcp.json'));
     truncateSync(write(join(project, '.vscode/mcp.json'), ''), 2 ** 20 + 1);
-    const found = await findForeign(FOREIGN_TOOLS, { ...world(), project });
+    const found = await findServers(IMPORT_PROGRAMS, { ...world(), project });
     expect(found.flatMap(({ servers }) => servers.map((it) => it.name))).toEqual(['mine']);
-    expect(found.flatMap(({ faults }) => faults.map(faultText))).toEqual([
+    expect(found.flatMap(({ faults }) => faults.map(formatDiagnostic))).toEqual([
       `${project}/.cursor/mcp.json: it is reached by a link that leads out of ${project}, and such links are not followed`,
       `${project}/.vscode/mcp.json: it is bigger than 1 MiB, and nothing of it is read`,
       `${project}/.zed/settings.json: it is no regular file`,
@@ -97,13 +97,13 @@ describe('find foreign', () => {
   test('a TOML file may begin with a byte order mark', async () => {
     const { userHome, project, write, world } = configPlace();
     write(join(userHome, '.codex/config.toml'), '\ufeff[mcp_servers.one]\ncommand = "x"\n');
-    const [found] = await findForeign(FOREIGN_TOOLS, { ...world(), project });
+    const [found] = await findServers(IMPORT_PROGRAMS, { ...world(), project });
     expect(found).toMatchObject({ servers: [{ name: 'one' }], faults: [] });
   });
 });
 
 describe('read foreign', () => {
-  const WORLD: ForeignWorld = {
+  const WORLD: ImportContext = {
     cwd: '/home/mia/shop/src',
     project: '/home/mia/shop',
     userHome: '/home/mia',
@@ -114,18 +114,18 @@ describe('read foreign', () => {
   const fixture = (name: string) => readFileSync(new URL(`./fixtures/${name}`, import.meta.url), 'utf8');
 
   function toolOf(id: string) {
-    const tool = FOREIGN_TOOLS.find((it) => it.id === id);
+    const tool = IMPORT_PROGRAMS.find((it) => it.id === id);
     if (!tool) throw new Error(`no tool ${id}`);
     return tool;
   }
 
   /** The servers without what a table does not show, and the faults as people read them. */
-  async function read(id: string, text: string, from: ForeignFrom = 'user', path = '/f') {
-    const { servers, faults } = await readForeign(toolOf(id), text, { path, from }, WORLD);
-    return { servers: servers.map(shown), faults: faults.map(faultText) };
+  async function read(id: string, text: string, from: ImportScope = 'user', path = '/f') {
+    const { servers, faults } = await readImportFile(toolOf(id), text, { path, from }, WORLD);
+    return { servers: servers.map(shown), faults: faults.map(formatDiagnostic) };
   }
 
-  function shown({ name, entry, from, notes, isOff }: ForeignServer) {
+  function shown({ name, entry, from, notes, isOff }: ImportedServer) {
     return [name, from, entry, notes, ...(isOff ? ['off'] : [])];
   }
 
@@ -421,7 +421,7 @@ describe('read foreign', () => {
         file,
         async (id, rest) => {
           const text = JSON.stringify({ mcpServers: { ...rest, good } });
-          const { servers, faults } = await readForeign(
+          const { servers, faults } = await readImportFile(
             toolOf(id),
             text,
             { path: '/f', from: 'user' },
@@ -433,8 +433,8 @@ describe('read foreign', () => {
       ),
     );
     await fc.assert(
-      fc.asyncProperty(fc.constantFrom(...FOREIGN_TOOLS), fc.string(), async (tool, text) => {
-        await readForeign(tool, text, { path: '/f', from: 'user' }, WORLD);
+      fc.asyncProperty(fc.constantFrom(...IMPORT_PROGRAMS), fc.string(), async (tool, text) => {
+        await readImportFile(tool, text, { path: '/f', from: 'user' }, WORLD);
       }),
     );
   });
@@ -463,7 +463,7 @@ describe('read foreign', () => {
     };
     const text = JSON.stringify({ mcpServers: { good: entry, [evil]: entry, bad: { type: `t${evil}` } } });
     for (const id of ['claude-desktop', 'cursor', 'gemini', 'claude-code']) {
-      const { servers, faults } = await readForeign(
+      const { servers, faults } = await readImportFile(
         toolOf(id),
         text,
         { path: `/f${evil}`, from: 'user' },
@@ -472,7 +472,7 @@ describe('read foreign', () => {
       expect(servers).toHaveLength(1);
       expect(servers[0]?.notes.length).toBeGreaterThan(1);
       expect(faults).toHaveLength(2);
-      for (const line of [...(servers[0]?.notes ?? []), ...faults.map(faultText)]) {
+      for (const line of [...(servers[0]?.notes ?? []), ...faults.map(formatDiagnostic)]) {
         expect(line).toMatch(/^[\x20-\x7e…]+$/);
         expect(line).not.toContain('s3cret');
       }
@@ -483,7 +483,7 @@ describe('read foreign', () => {
     const args = Array.from({ length: 200_000 / 4 }, (_, at) => `\${v${at}}`).join('');
     const bad = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`b${at}`, 1]));
     const text = JSON.stringify({ mcpServers: { a: { command: 'x', args: [args] }, ...bad } });
-    const { servers, faults } = await readForeign(
+    const { servers, faults } = await readImportFile(
       toolOf('claude-desktop'),
       text,
       { path: '/f', from: 'user' },

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Part, parseTemplate } from '../../../src/config/expand/template.ts';
-import type { ForeignPlace, ForeignWorld } from '../../../src/config/import/importer.ts';
+import type { ImportContext, ImportFile } from '../../../src/config/import/importer.ts';
 import { AFTER_DOLLAR, bracedText, dollarText, editorText } from '../../../src/config/import/variables.ts';
 
 const ENV = { SET: 'value', X: 'x' };
-const PLACE: ForeignPlace = { path: '/p/.vscode/mcp.json', from: 'project' };
-const WORLD: ForeignWorld = { cwd: '/p', project: '/p', userHome: '/h', env: ENV, platform: 'linux' };
+const PLACE: ImportFile = { path: '/p/.vscode/mcp.json', from: 'project' };
+const WORLD: ImportContext = { cwd: '/p', project: '/p', userHome: '/h', env: ENV, platform: 'linux' };
 
 const TEXT = '"$$" before a name is taken for text; for a variable, write ${NAME}';
 
@@ -43,7 +43,7 @@ test.each([
 });
 
 test('an editor’s folder is put in as it is called, and what is no variable stays text', () => {
-  const place: ForeignPlace = { path: '/a${b}/.vscode/mcp.json', from: 'project' };
+  const place: ImportFile = { path: '/a${b}/.vscode/mcp.json', from: 'project' };
   expect(editorText('${workspaceFolder}/${', place, WORLD).text).toBe('/a$${b}/$${');
 });
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { faultText } from '../../../src/config/files/diagnostics.ts';
+import { formatDiagnostic } from '../../../src/config/files/diagnostics.ts';
 import {
   type Choice,
-  type LostServer,
+  type IgnoredServer,
   type Merged,
   SCOPES,
   type Scope,
@@ -76,7 +76,10 @@ const world = (scopes = scope): fc.Arbitrary<World> =>
 
 const mergeIt = ({ sources, ...rest }: World) => merge(sources, rest);
 const winners = ({ servers }: Merged) => new Map(servers.map((it) => [it.name, it.written]));
-const allLost = ({ servers, lost }: Merged): LostServer[] => [...servers.flatMap((it) => it.lost), ...lost];
+const allLost = ({ servers, lost }: Merged): IgnoredServer[] => [
+  ...servers.flatMap((it) => it.lost),
+  ...lost,
+];
 const COUNTING = new Set(['ready', 'blocked', 'disabled', 'broken']);
 
 test('every entry is there once, as the one that has the name or as one that lost', () => {
@@ -190,7 +193,7 @@ test('hostile names neither throw nor break a line, and reach nothing but their 
   expect(merged.servers.some(({ name: it }) => it === '__proto__')).toBe(true);
   expect(merged.faults.length).toBeGreaterThan(5);
   for (const fault of merged.faults) {
-    expect(faultText(fault)).toMatch(/^.{1,500}$/);
+    expect(formatDiagnostic(fault)).toMatch(/^.{1,500}$/);
   }
   expect(({} as Record<string, unknown>).timeout).toBeUndefined();
 });

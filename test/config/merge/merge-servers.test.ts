@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readConfiguration } from '../../../src/config/configuration.ts';
 import { explainServer } from '../../../src/config/explain/explain-server.ts';
-import { faultText } from '../../../src/config/files/diagnostics.ts';
+import { formatDiagnostic } from '../../../src/config/files/diagnostics.ts';
 import { signatureOf } from '../../../src/config/merge/merge-servers.ts';
 import { readPolicy } from '../../../src/config/merge/policy.ts';
 import type { Scope, ServerOverride, Source } from '../../../src/config/model.ts';
@@ -13,7 +13,7 @@ import { merge, sourceOf, told, written } from './written.ts';
 
 describe('merge', () => {
   const faults = (merged: ReturnType<typeof merge>) =>
-    merged.faults.map((it) => `${it.level} ${it.scope} ${faultText(it)}`);
+    merged.faults.map((it) => `${it.level} ${it.scope} ${formatDiagnostic(it)}`);
 
   const none = (scope: Source['scope'], state: Source['state']): Source => ({
     scope,
@@ -499,7 +499,7 @@ describe('nameless settings', () => {
       override('local', 'zzz'),
     ];
     const { faults } = merge([everything], { overrides, placeOf: () => ({ line: 7, column: 3 }) });
-    expect(faults.map((it) => [it.level, faultText(it)])).toEqual([
+    expect(faults.map((it) => [it.level, formatDiagnostic(it)])).toEqual([
       [
         'warning',
         'user settings:7:3: serverSettings.everthing: no server is called so; did you mean "everything"?',
@@ -535,7 +535,7 @@ describe('nameless settings', () => {
       serverSettings: { everthing: { timeout: 5 } },
     });
     const { faults } = await readConfiguration(place.world());
-    expect(faults.map(faultText)).toEqual([
+    expect(faults.map(formatDiagnostic)).toEqual([
       expect.stringMatching(
         /settings\.json:\d+:\d+: serverSettings\.everthing: no server is called so; did you mean "everything"\?$/,
       ),
@@ -563,7 +563,7 @@ describe('program names', () => {
   test('one whose name a model could not tell from it does not count, and that is told', () => {
     const merged = merge([sourceOf(written('user', 'a b'))], { programNames: ['a_b'] });
     expect(told(merged)).toEqual(['nobody has a b: user same-name to the program itself']);
-    expect(merged.faults.map(faultText)).toEqual([
+    expect(merged.faults.map(formatDiagnostic)).toEqual([
       'user:3:5: mcpServers["a b"]: it does not count, since a model cannot tell its name from a_b of the program itself; ' +
         'rename one of them',
     ]);
@@ -608,7 +608,7 @@ describe('program names', () => {
       '"a b" in ~/.toolplane/settings.json:7:5 (user) is ignored: its name and "a_b" in the program itself normalize to the same identifier.',
     );
     expect(explainServer(configuration, 'alone').answer).toBe(
-      '"alone" is a server in the program itself, and stands in no file.',
+      '"alone" is a server in the program itself, not in a file.',
     );
   });
 });

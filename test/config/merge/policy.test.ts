@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Configuration, readConfiguration } from '../../../src/config/configuration.ts';
-import { faultText } from '../../../src/config/files/diagnostics.ts';
-import { forbiddenNow, readPolicy } from '../../../src/config/merge/policy.ts';
+import { formatDiagnostic } from '../../../src/config/files/diagnostics.ts';
+import { newlyForbidden, readPolicy } from '../../../src/config/merge/policy.ts';
 import { RunningConfiguration } from '../../../src/config/running-configuration.ts';
 import type { SettingsSource } from '../../../src/config/sources/source-types.ts';
 import type { ExternalServerEntry } from '../../../src/protocol/server-entry.ts';
@@ -291,7 +291,7 @@ describe('policy', () => {
       ],
     ])('%j', (deniedMcpServers, expected) => {
       const { policy, faults } = readPolicy([managed({ deniedMcpServers })]);
-      expect(faults.map(faultText)).toEqual([`managed-settings.json:${expected}; ${list}`]);
+      expect(faults.map(formatDiagnostic)).toEqual([`managed-settings.json:${expected}; ${list}`]);
       expect(faults[0]).toMatchObject({ level: 'error', scope: 'managed' });
       expect(policy.forbids('anybody', RUN)).toMatch(
         /^the unreadable deniedMcpServers.* of managed-settings.json$/,
@@ -318,7 +318,7 @@ describe('policy', () => {
 
   test('an allowed address without a path allows less than people think, and that is told', () => {
     const { faults } = readPolicy([managed({ allowedMcpServers: [address('https://a.example')] })]);
-    expect(faults.map((it) => `${it.level} ${faultText(it)}`)).toEqual([
+    expect(faults.map((it) => `${it.level} ${formatDiagnostic(it)}`)).toEqual([
       'warning managed-settings.json:10:3: allowedMcpServers[0]: it allows the path / only; end it with /* for all paths',
     ]);
   });
@@ -350,7 +350,12 @@ describe('forbidden now', () => {
     const before = await read();
     for (const [name, content] of Object.entries(managed)) place.write(join(place.managed, name), content);
     const now = await read();
-    return forbiddenNow(before, now, Object.entries(new RunningConfiguration(before).servers), mayDial(now));
+    return newlyForbidden(
+      before,
+      now,
+      Object.entries(new RunningConfiguration(before).servers),
+      mayDial(now),
+    );
   }
 
   const mayDial = (now: Configuration) => {
@@ -388,6 +393,6 @@ describe('forbidden now', () => {
       deniedMcpServers: [{ serverName: 'x' }],
     });
     const now = await readConfiguration(place.world());
-    expect(forbiddenNow(before, now, [['a', 1]], () => expect.unreachable())).toEqual([]);
+    expect(newlyForbidden(before, now, [['a', 1]], () => expect.unreachable())).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { faultText } from '../../../src/config/files/diagnostics.ts';
+import { formatDiagnostic } from '../../../src/config/files/diagnostics.ts';
 import { SCOPES, type Scope, type ServerOverride } from '../../../src/config/model.ts';
 import { policyRules } from '../../../src/permissions/rule.ts';
 import type { ExternalServerEntry } from '../../../src/protocol/server-entry.ts';
@@ -16,7 +16,7 @@ describe('unheard', () => {
     const source = sourceOf(written(scope, 'my x', { ...url, ...entry } as ExternalServerEntry));
     const merged = merge([source], { overrides });
     const { type: _, url: __, ...rest } = (merged.servers[0]?.entry ?? {}) as Record<string, unknown>;
-    return { entry: rest, faults: merged.faults.map((it) => `${it.level} ${faultText(it)}`) };
+    return { entry: rest, faults: merged.faults.map((it) => `${it.level} ${formatDiagnostic(it)}`) };
   }
 
   const TOOLS = [

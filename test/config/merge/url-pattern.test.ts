@@ -3,15 +3,15 @@ import { describe, expect, test } from 'vitest';
 import {
   allowsUrl,
   deniesUrl,
-  type NormalUrl,
-  normalUrl,
+  type NormalizedUrl,
+  normalizeUrl,
   parseUrlPattern,
   type UrlPattern,
 } from '../../../src/config/merge/url-pattern.ts';
 
 describe('url pattern', () => {
   const pattern = (text: string) => parseUrlPattern(text) as UrlPattern;
-  const url = (text: string) => normalUrl(text) as NormalUrl;
+  const url = (text: string) => normalizeUrl(text) as NormalizedUrl;
   const allows = (wanted: string, text: string) => allowsUrl(pattern(wanted), url(text));
   const denies = (wanted: string, text: string) => deniesUrl(pattern(wanted), url(text));
 
@@ -186,7 +186,7 @@ describe('url pattern', () => {
       .filter((it) => it !== undefined);
     const urls = fc
       .tuple(host, fc.constantFrom('', ':1'), path, fc.constantFrom('', '?q'))
-      .map((parts) => normalUrl(`https://${parts.join('')}`))
+      .map((parts) => normalizeUrl(`https://${parts.join('')}`))
       .filter((it) => it !== undefined);
 
     test('what a pattern would allow it would also deny: in doubt nobody is let in', () => {
@@ -218,7 +218,7 @@ describe('url pattern', () => {
 
 describe('normal url', () => {
   const show = (text: string) => {
-    const url = normalUrl(text);
+    const url = normalizeUrl(text);
     return url && `${url.scheme} ${url.host} ${url.port} ${url.path} ${url.query}`.trimEnd();
   };
 

@@ -1,5 +1,12 @@
 import { type MergeInput, mergeServers } from '../../../src/config/merge/merge-servers.ts';
-import type { Choice, LostServer, Merged, Scope, Source, WrittenServer } from '../../../src/config/model.ts';
+import type {
+  Choice,
+  IgnoredServer,
+  Merged,
+  Scope,
+  Source,
+  WrittenServer,
+} from '../../../src/config/model.ts';
 import type { ExternalServerEntry } from '../../../src/protocol/server-entry.ts';
 
 /** One entry in a source of its own kind; by default a command that only this label has. */
@@ -38,7 +45,7 @@ export function merge(
     policy: { judge: () => ({ kind: 'allowed' }) },
     overrides: [],
     ...rest,
-    choices: { ofServer: ({ label }) => choices[label] ?? 'approved' },
+    approvals: { ofServer: ({ label }) => choices[label] ?? 'approved' },
   });
 }
 
@@ -53,6 +60,6 @@ export function told({ servers, lost }: Merged): string[] {
   ];
 }
 
-function tellLoss({ written: { label }, why, winner }: LostServer): string {
+function tellLoss({ written: { label }, why, winner }: IgnoredServer): string {
   return `${label} ${why}${winner ? ` to ${winner.label}` : ''}`;
 }

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { keyText } from '../../../src/config/files/diagnostics.ts';
+import { formatKeyPath } from '../../../src/config/files/diagnostics.ts';
 import { readHookSettings } from '../../../src/config/settings/hook-settings.ts';
-import { SettingFaults } from '../../../src/config/settings/setting-keys.ts';
+import { SettingDiagnostics } from '../../../src/config/settings/setting-keys.ts';
 
 function read(raw: unknown) {
-  const faults = new SettingFaults();
+  const faults = new SettingDiagnostics();
   const hooks = readHookSettings(raw, faults);
-  return { hooks, faults: faults.all.map(({ path, message }) => `"${keyText(path)}" ${message}`) };
+  return { hooks, faults: faults.all.map(({ path, message }) => `"${formatKeyPath(path)}" ${message}`) };
 }
 
 const command = (text: string, more = {}) => ({ type: 'command', command: text, ...more });

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Configuration, readConfiguration } from '../../../src/config/configuration.ts';
-import { faultText } from '../../../src/config/files/diagnostics.ts';
+import { formatDiagnostic } from '../../../src/config/files/diagnostics.ts';
 import { configPlace } from '../config-place.ts';
 
 type Said = Record<string, unknown>;
@@ -188,7 +188,7 @@ test('what they would allow beside the system’s is told to have no effect', as
   const { faults } = await configured({ system: {}, flag });
   const says =
     'it has no effect: beside ~/system/managed-settings.json managed settings can only forbid more';
-  expect(faults.map((it) => `${it.level} ${faultText(it)}`)).toEqual([
+  expect(faults.map((it) => `${it.level} ${formatDiagnostic(it)}`)).toEqual([
     `warning --managed-settings: permissions.allow: ${says}`,
     `warning --managed-settings: permissions.additionalDirectories: ${says}`,
   ]);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { BUILT_INS } from '../../../src/agent/builtins/table.ts';
-import { BUILT_IN_TOOLS, misspeltTool } from '../../../src/config/settings/permission-settings.ts';
+import { BUILT_IN_TOOLS, unknownToolWarning } from '../../../src/config/settings/permission-settings.ts';
 import { rule } from '../../permissions/situation.ts';
 
 test.each([
@@ -16,7 +16,7 @@ test.each([
   ['read', 'rule "read" is about no tool there is; did you mean "Read"?'],
   ['Everything', 'rule "Everything" is about no tool there is'],
 ])('%s: %s', (text, told) => {
-  expect(misspeltTool(rule(text, 'deny'))).toBe(told);
+  expect(unknownToolWarning(rule(text, 'deny'))).toBe(told);
 });
 
 test('the tools known by name are those there are', () => {

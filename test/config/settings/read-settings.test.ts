@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest';
-import { keyText } from '../../../src/config/files/diagnostics.ts';
-import { readOneSettings } from '../../../src/config/settings/read-settings.ts';
+import { formatKeyPath } from '../../../src/config/files/diagnostics.ts';
+import { readSettings } from '../../../src/config/settings/read-settings.ts';
 
 const SECRET = 'hush-hush';
 
 function read(raw: Record<string, unknown>, scope: 'program' | 'managed' = 'program') {
-  const { settings, faults, elsewhere } = readOneSettings(raw, scope);
+  const { settings, faults, elsewhere } = readSettings(raw, scope);
   const texts = (wanted: string) =>
-    faults.filter(({ level }) => level === wanted).map(({ path, message }) => `${keyText(path)} ${message}`);
+    faults
+      .filter(({ level }) => level === wanted)
+      .map(({ path, message }) => `${formatKeyPath(path)} ${message}`);
   return { settings, errors: texts('error'), warnings: texts('warning'), elsewhere };
 }
 

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
   addressLabel,
-  findPlaces,
+  configPathsFor,
+  findConfigPaths,
   flagLabel,
   homeLabel,
   pathLabel,
-  placesOf,
   projectLabel,
   repositoryRoot,
 } from '../../../src/config/sources/config-paths.ts';
@@ -27,7 +27,7 @@ describe('places', () => {
   const WORLD = { home: '/h/.toolplane', managed: ['/etc/toolplane', '/more'] };
 
   test('C17: in a repository every directory up to its root is looked into, the farthest first', () => {
-    const places = placesOf({ ...WORLD, cwd: '/r/a/b' }, { root: '/r', realHome: '/h/.toolplane' });
+    const places = configPathsFor({ ...WORLD, cwd: '/r/a/b' }, { root: '/r', realHome: '/h/.toolplane' });
     expect(places).toEqual({
       root: '/r',
       within: '/r',
@@ -41,7 +41,7 @@ describe('places', () => {
   });
 
   test('without a repository nothing above the directory counts', () => {
-    expect(placesOf({ ...WORLD, cwd: '/a/b' }, { realHome: '/h/.toolplane' })).toMatchObject({
+    expect(configPathsFor({ ...WORLD, cwd: '/a/b' }, { realHome: '/h/.toolplane' })).toMatchObject({
       within: '/a/b',
       project: ['/a/b/.mcp.json'],
       local: ['/a/b/.toolplane/settings.local.json'],
@@ -52,7 +52,7 @@ describe('places', () => {
     ['/h/.toolplane', '/h/.toolplane'],
     ['/link/.toolplane', '/h/.toolplane'],
   ])('the person’s own folder %s is not that of a project', (home, realHome) => {
-    const places = placesOf({ ...WORLD, home, cwd: '/h' }, { realHome });
+    const places = configPathsFor({ ...WORLD, home, cwd: '/h' }, { realHome });
     expect(places.shared).toEqual([]);
     expect(places.local).toEqual([]);
     expect(places.project).toEqual(['/h/.mcp.json']);
@@ -63,7 +63,7 @@ describe('places', () => {
     const tree = join(place.project, 'tree');
     mkdirSync(join(tree, 'deep'), { recursive: true });
     writeFileSync(join(tree, '.git'), 'gitdir: ../.git/worktrees/tree');
-    expect(findPlaces(place.world({}, join(tree, 'deep')))).toMatchObject({
+    expect(findConfigPaths(place.world({}, join(tree, 'deep')))).toMatchObject({
       root: tree,
       project: [join(tree, '.mcp.json'), join(tree, 'deep', '.mcp.json')],
     });
@@ -75,9 +75,9 @@ describe('places', () => {
     const link = join(place.managed, 'link');
     symlinkSync(place.userHome, link);
     const world = place.world({ TOOLPLANE_HOME: join(link, '.toolplane') }, place.userHome);
-    expect(findPlaces(world).local).toEqual([]);
+    expect(findConfigPaths(world).local).toEqual([]);
     rmSync(place.home, { recursive: true });
-    expect(findPlaces(world).local).toEqual([join(place.home, 'settings.local.json')]);
+    expect(findConfigPaths(world).local).toEqual([join(place.home, 'settings.local.json')]);
   });
 });
 

@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { documentOf } from '../../../src/config/files/read-document.ts';
 import {
   cachePath,
-  connectorEntryFault,
   connectorSettings,
   readCache,
+  validateConnectorEntry,
   writeCache,
 } from '../../../src/config/sources/connectors.ts';
 import { configPlace } from '../config-place.ts';
@@ -74,7 +74,7 @@ describe('connector entry', () => {
     [{ type: 'sse', url: 'https://h/sse' }],
     [{ type: 'ws', url: 'wss://h', tls: { ca: PEM, serverName: 'h' } }],
   ])('%j may come from a connector', (entry) => {
-    expect(connectorEntryFault(entry as Record<string, unknown>)).toBeUndefined();
+    expect(validateConnectorEntry(entry as Record<string, unknown>)).toBeUndefined();
   });
 
   test.each<[object, string]>([
@@ -92,7 +92,7 @@ describe('connector entry', () => {
     [{ url: 'https://h', tools: [{ name: '${A}' }] }, 'tools'],
     [{ url: 'https://h', '${A}': 1 }, '${A}'],
   ])('%j may not: its %s is refused', (entry, member) => {
-    expect(connectorEntryFault(entry as Record<string, unknown>)).toMatchObject({ member });
+    expect(validateConnectorEntry(entry as Record<string, unknown>)).toMatchObject({ member });
   });
 });
 

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { cachePath, writeCache } from '../../../src/config/sources/connectors.ts';
 import { findSources } from '../../../src/config/sources/find-sources.ts';
-import type { Found, Wanted } from '../../../src/config/sources/source-types.ts';
+import type { ConfigFlags, FoundSources } from '../../../src/config/sources/source-types.ts';
 
 import { type ConfigPlace, configPlace } from '../config-place.ts';
 
 const server = (command: string) => ({ mcpServers: { [command]: { command } } });
 
 /** Every source there is, each with one server that is called as the source. */
-function everywhere(): { place: ConfigPlace; deep: string; wanted: Wanted } {
+function everywhere(): { place: ConfigPlace; deep: string; wanted: ConfigFlags } {
   const place = configPlace();
   const { project, home, managed, write } = place;
   const deep = join(project, 'deep');
@@ -45,7 +45,7 @@ function everywhere(): { place: ConfigPlace; deep: string; wanted: Wanted } {
 }
 
 /** Scope, label and servers of each source that is there. */
-const seen = ({ sources }: Found) =>
+const seen = ({ sources }: FoundSources) =>
   sources
     .filter(({ state }) => state === 'read')
     .map(({ scope, label, servers }) => [scope, label, servers.map(({ name }) => name).join()]);

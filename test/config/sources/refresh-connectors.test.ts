@@ -8,7 +8,7 @@ import {
   type ConnectorRequest,
   fetchConnector,
   type RefreshOptions,
-  refreshConnectors,
+  refreshCaches,
 } from '../../../src/config/sources/refresh-connectors.ts';
 import { configPlace } from '../config-place.ts';
 import { answering, catalogueServer } from './catalogue-server.ts';
@@ -38,7 +38,7 @@ describe('refresh connectors', () => {
       notes,
       named,
       refresh: (urls: readonly string[], more: Partial<RefreshOptions> = {}) =>
-        refreshConnectors({ home, env: {} }, urls.map(named), { ...options, ...more }),
+        refreshCaches({ home, env: {} }, urls.map(named), { ...options, ...more }),
       source: (url: string) => connectorSource(named(url), home),
     };
   }
@@ -158,7 +158,7 @@ describe('refresh connectors', () => {
     const { url } = await catalogueServer(answering(BODY));
     const place = configPlace();
     const home = place.write(`${place.project}/file`, 'x');
-    const found = refreshConnectors({ home, env: {} }, [named(url)], {
+    const found = refreshCaches({ home, env: {} }, [named(url)], {
       signal: AbortSignal.timeout(5_000),
       expandHeaders: (headers) => headers,
       note: (text) => void notes.push(text),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { documentOf } from '../../../src/config/files/read-document.ts';
 import { type Origin, readServers } from '../../../src/config/sources/read-servers.ts';
-import { meantEntry, nameFault } from '../../../src/config/sources/validate-entry.ts';
+import { normalizeEntry, validateServerName } from '../../../src/config/sources/validate-entry.ts';
 
 describe('meant entry', () => {
   const FILE: Origin = { scope: 'project', label: '.mcp.json', path: '/r/.mcp.json', kind: 'file' };
@@ -24,7 +24,7 @@ describe('meant entry', () => {
     [{ disabled: false, enabled: true }, {}],
   ])('%j turns an entry off or leaves it on, and is nothing to dial with', (members, off) => {
     const raw = { ...A, ...members };
-    expect(meantEntry(raw)).toEqual({ entry: A, ...off });
+    expect(normalizeEntry(raw)).toEqual({ entry: A, ...off });
     expect(readOne(raw)).toMatchObject({ server: { raw, entry: A, ...off }, told: [] });
   });
 
@@ -47,7 +47,7 @@ describe('meant entry', () => {
 
   test('an entry that says nothing of this is the one that was written', () => {
     const raw = { type: 'http', url: 'https://h' };
-    expect(meantEntry(raw).entry).toBe(raw);
+    expect(normalizeEntry(raw).entry).toBe(raw);
   });
 
   test('a type that nobody knows is told with those that a file may have', () => {
@@ -75,7 +75,7 @@ describe('server name', () => {
   test.each(['github', 'a b', 'Größe', '日本語', 'my.server/2', 'x'.repeat(200), 'constructor', '👩‍💻'])(
     'a server may be called %s',
     (name) => {
-      expect(nameFault(name)).toBeUndefined();
+      expect(validateServerName(name)).toBeUndefined();
     },
   );
 
@@ -92,6 +92,6 @@ describe('server name', () => {
     ['-', 'does not begin with "-"'],
     ['__proto__', 'JavaScript'],
   ])('%j is no name: %s', (name, fault) => {
-    expect(nameFault(name)).toContain(fault);
+    expect(validateServerName(name)).toContain(fault);
   });
 });

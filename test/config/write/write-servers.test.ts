@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readChoices } from '../../../src/config/approval/approvals.ts';
+import { readApprovals } from '../../../src/config/approval/approvals.ts';
 import { readInventory } from '../../../src/config/write/inventory.ts';
 import { pathOfScope, removeServer, writeServer } from '../../../src/config/write/write-servers.ts';
 import { addToList } from '../../../src/config/write/write-settings.ts';
@@ -48,7 +48,7 @@ test('an entry for the project goes to a file that all may read, without a versi
   expect(readFileSync(path, 'utf8')).toBe(
     '{\n  // the team’s\n  "mcpServers": {\n    "old": { "command": "a" },\n    "x": {\n      "command": "npx",\n      "args": [\n        "-y",\n        "x"\n      ]\n    }\n  }\n}\n',
   );
-  const { choices } = await readChoices(home);
+  const { choices } = await readApprovals(home);
   const of = (name: string, raw: unknown) =>
     choices.ofServer({ name, scope: 'project', label: path, path, raw });
   expect([of('x', RAW), of('x', { command: 'other' }), of('old', { command: 'a' })]).toEqual([
@@ -70,7 +70,7 @@ test('a local entry is the person’s own, kept out of the repository, and appro
     0o600, 0o755, 0o644,
   ]);
   expect(readFileSync(join(folder, '.gitignore'), 'utf8')).toBe('settings.local.json\n');
-  const { choices } = await readChoices(home);
+  const { choices } = await readApprovals(home);
   expect(choices.ofServer({ name: 'x', scope: 'local', label: path, path, raw: RAW })).toBe('approved');
   expect(readInventory(home)).toEqual({
     files: [
@@ -116,7 +116,7 @@ test('an entry that is removed takes along what was decided about it', async () 
   expect(removeServer(world(), path, 'x')).toBe(true);
   expect(removeServer(world(), path, 'x')).toBe(false);
   expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({ mcpServers: {} });
-  const { choices } = await readChoices(home);
+  const { choices } = await readApprovals(home);
   expect(choices.ofServer({ name: 'x', scope: 'project', label: path, path, raw: RAW })).toBe('new');
   expect(readInventory(home).files).toMatchObject([{ path, servers: {} }]);
   expect(removeServer(world(), join(project, 'none', '.mcp.json'), 'x')).toBe(false);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { readConfiguration } from '../../../config/configuration.ts';
-import { FOREIGN_TOOLS } from '../../../config/import/programs.ts';
+import { IMPORT_PROGRAMS } from '../../../config/import/programs.ts';
 import { fileSecretStore } from '../../../config/secrets/secret-store.ts';
 import { cliContext } from '../../host/config-context.ts';
 import type { CompletionItem } from './next-words.ts';
@@ -27,5 +27,5 @@ export async function secretItems(env: NodeJS.ProcessEnv): Promise<CompletionIte
 
 /** The programs whose servers can be imported. */
 export function sourceItems(): CompletionItem[] {
-  return FOREIGN_TOOLS.map(({ id, title }) => ({ word: id, description: title }));
+  return IMPORT_PROGRAMS.map(({ id, title }) => ({ word: id, description: title }));
 }

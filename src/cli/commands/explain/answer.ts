@@ -12,7 +12,7 @@ import { explainTool, type LiveTools, namedTools } from '../../../config/explain
 import type { Explanation, ServerExplanation } from '../../../config/explain/explanation.ts';
 import { resolveTool } from '../../../config/explain/resolve-tool.ts';
 import { type Observed, serverNames } from '../../../config/explain/server-record.ts';
-import type { Wanted } from '../../../config/sources/source-types.ts';
+import type { ConfigFlags } from '../../../config/sources/source-types.ts';
 import type { ServerStatus } from '../../../mcp/servers/server-status.ts';
 import { absolutePath } from '../../../permissions/path.ts';
 import { parseRule, policyRules, type Rule } from '../../../permissions/rule.ts';
@@ -30,7 +30,7 @@ export type ExplainRequest = {
   readonly name?: string;
   /** The server's own name of a tool, where `name` is a server. */
   readonly more?: string;
-  readonly wanted: Wanted;
+  readonly wanted: ConfigFlags;
   readonly connects: boolean;
   readonly format: 'text' | 'json';
   /** The arguments of a call that is to be decided. */
@@ -111,7 +111,7 @@ function allOfServer({ merged }: Configuration, name: string): string {
 const CODES = { usable: 0, unusable: 1, unknown: 2 } as const;
 
 function explained<T extends Explanation>(explanation: T, text: (it: T) => Piece[]): Explained {
-  return { document: explanation, pieces: text(explanation), code: CODES[explanation.standing] };
+  return { document: explanation, pieces: text(explanation), code: CODES[explanation.status] };
 }
 
 /** A tool as people name it: by one word, or by its server and its own name. */
@@ -178,7 +178,7 @@ type RealCall = Pick<CallFacts, 'input' | 'fault' | 'path' | 'links'>;
 
 /** The arguments as a session decides on them: links lead where they lead. */
 export async function realCall(
-  configuration: Pick<Configuration, 'world' | 'settings'>,
+  configuration: Pick<Configuration, 'context' | 'settings'>,
   { about, name, input }: ExplainRequest,
 ): Promise<RealCall> {
   const builtIn = BUILT_INS.find(({ listed }) => listed.name === name);

@@ -84,7 +84,12 @@ export function liveTools(
   const dropped = droppedTools(warnings).filter(
     (it) => !live.some(({ server, tool }) => server === it.server && tool === it.tool),
   );
-  return { tools: live, dropped, builtIns: BUILT_IN_NAMES, ...(meant !== undefined && { meant }) };
+  return {
+    tools: live,
+    dropped,
+    builtIns: BUILT_IN_NAMES,
+    ...(meant !== undefined && { suggestion: meant }),
+  };
 }
 
 /** What discovery set aside of the lists of tools. */

@@ -1,17 +1,17 @@
 import { isRecord } from '../../../base/json-value.ts';
 import { untoldWords } from '../../../base/process/last-words.ts';
-import { msText } from '../../../config/explain/explain-timeout.ts';
+import { formatDuration } from '../../../config/explain/explain-timeout.ts';
 import {
   type ConnectionRow,
+  formatLocation,
   type HookRow,
   type LimitRow,
   type PermissionExplanation,
+  type ReferenceRow,
   type RuleRow,
   type ServerExplanation,
-  standText,
   type TimeoutExplanation,
   type ToolExplanation,
-  type UseRow,
 } from '../../../config/explain/explanation.ts';
 import { formatCount, pluralize } from '../../output/format.ts';
 import { line, type Piece, type Tone } from '../../terminal/render.ts';
@@ -25,10 +25,10 @@ export function serverText(it: ServerExplanation): Piece[] {
     section('entry, as written', it.entry ? entryRows(it.entry) : []),
     section(
       'changed by settings',
-      it.settled.map(({ member, at }) => [member, standText(at)]),
+      it.settled.map(({ member, at }) => [member, formatLocation(at)]),
     ),
     section('put in when it is started', it.expansion.map(useRow)),
-    it.verdict === 'unknown' ? [] : standing(it),
+    it.verdict === 'unknown' ? [] : statusFacts(it),
     it.verdict === 'ready' ? limitSection(it.timeouts, 'brief') : [],
     section(
       'problems',
@@ -56,9 +56,9 @@ export function serversText(all: readonly ServerExplanation[]): Piece[] {
 }
 
 /** What a server is, in a sign. */
-function signOf({ standing, verdict }: ServerExplanation): readonly [string, Tone] {
+function signOf({ status, verdict }: ServerExplanation): readonly [string, Tone] {
   const waits = verdict === 'pending' || verdict === 'rejected' || verdict === 'disabled';
-  return MARKS[waits ? 'waiting' : standing];
+  return MARKS[waits ? 'waiting' : status];
 }
 
 function sourceSection({ sources }: ServerExplanation): Piece[] {
@@ -69,7 +69,7 @@ function sourceSection({ sources }: ServerExplanation): Piece[] {
     there.map((row) => [
       row.has === 'winner' ? '→' : ' ',
       row.owner === undefined ? row.scope : `${row.scope} ${row.owner}`,
-      standText(row),
+      formatLocation(row),
       row.says,
     ]),
     absent.length === 0 ? [] : [`not there: ${absent.join(', ')}`],
@@ -90,12 +90,12 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 }
 
-function useRow({ where, reference, from }: UseRow): string[] {
+function useRow({ where, reference, from }: ReferenceRow): string[] {
   const says = { value: 'is set', default: 'is not set, its default counts', missing: 'is NOT SET' }[from];
   return [where, reference, says];
 }
 
-function standing({ policy, approval, connection }: ServerExplanation): Piece[] {
+function statusFacts({ policy, approval, connection }: ServerExplanation): Piece[] {
   return facts([
     ['policy', policy.says],
     ['approval', approval.says],
@@ -137,7 +137,7 @@ export function permissionText(it: PermissionExplanation): Piece[] {
 
 export function timeoutText(it: TimeoutExplanation): Piece[] {
   return apart([
-    [answerLine(MARKS[it.standing], it.answer)],
+    [answerLine(MARKS[it.status], it.answer)],
     limitSection(it.limits, 'whole'),
     nextLines(it.next),
   ]);
@@ -145,7 +145,7 @@ export function timeoutText(it: TimeoutExplanation): Piece[] {
 
 /** One tool: where it comes from, what it costs, whether it may run. */
 export function toolText(it: ToolExplanation): Piece[] {
-  if (it.standing === 'unknown' && it.server === undefined) {
+  if (it.status === 'unknown' && it.server === undefined) {
     return apart([[answerLine(MARKS.unknown, it.answer)], nextLines(it.next)]);
   }
   const rows: (readonly [string, string])[] = [
@@ -163,7 +163,7 @@ export function toolText(it: ToolExplanation): Piece[] {
     ...(it.permission ? [['permission', `${it.permission.decision}: ${it.permission.reason}`] as const] : []),
   ];
   return apart([
-    [answerLine(MARKS[it.standing], it.answer)],
+    [answerLine(MARKS[it.status], it.answer)],
     facts(rows),
     it.permission ? hookSection(it.permission.hooks) : [],
     it.permission ? ruleSection(it.permission.rules) : [],
@@ -184,7 +184,7 @@ function hookSection(hooks: readonly HookRow[]): Piece[] {
     hooks.map(({ command, matcher, at }) => [
       matcher ? `PreToolUse ${matcher}` : 'PreToolUse',
       command,
-      `${standText(at)} (${at.scope})`,
+      `${formatLocation(at)} (${at.scope})`,
     ]),
   );
 }
@@ -196,7 +196,7 @@ function ruleSection(rules: readonly RuleRow[]): Piece[] {
       part === 'decides' ? '→' : ' ',
       effect,
       rule,
-      at ? `${standText(at)} (${at.scope})` : of,
+      at ? `${formatLocation(at)} (${at.scope})` : of,
       PARTS[part],
     ]),
     rules.length === 0 ? ['none'] : [],
@@ -224,7 +224,7 @@ function limitSection(limits: readonly LimitRow[], detail: 'brief' | 'whole'): P
   return section(
     'time-outs',
     limits.flatMap((row) => [
-      [LIMITS[row.limit], row.ms === undefined ? 'none' : msText(row.ms), placed(row, detail)],
+      [LIMITS[row.limit], row.ms === undefined ? 'none' : formatDuration(row.ms), placed(row, detail)],
       ...(detail === 'whole' ? beatenRows(row) : []),
     ]),
   );
@@ -236,20 +236,20 @@ const LIMITS: Readonly<Record<LimitRow['limit'], string>> = {
   idle: 'silence',
 };
 
-function placed({ by, said }: LimitRow, detail: 'brief' | 'whole'): string {
-  const at = said.find(({ counts }) => counts)?.at;
+function placed({ by, candidates: said }: LimitRow, detail: 'brief' | 'whole'): string {
+  const at = said.find(({ isActive }) => isActive)?.at;
   const beaten =
-    detail === 'whole' ? 0 : said.filter((it) => !it.counts && !it.isPending && it.at !== undefined).length;
+    detail === 'whole' ? 0 : said.filter((it) => !it.isActive && !it.isPending && it.at !== undefined).length;
   const beats = beaten === 0 ? '' : `, which beats ${beaten === 1 ? 'another' : `${beaten} others`}`;
-  return `${by}${at ? ` at ${standText(at)}` : ''}${beats}`;
+  return `${by}${at ? ` at ${formatLocation(at)}` : ''}${beats}`;
 }
 
-function beatenRows({ said }: LimitRow): string[][] {
+function beatenRows({ candidates: said }: LimitRow): string[][] {
   return said
-    .filter(({ counts }) => !counts)
+    .filter(({ isActive }) => !isActive)
     .map(({ ms, by, at, isPending }) => [
       isPending ? '  idle' : '  beaten',
-      msText(ms),
-      `${by}${at ? ` at ${standText(at)}` : ''}${isPending ? `, ${NOT_APPROVED}` : ''}`,
+      formatDuration(ms),
+      `${by}${at ? ` at ${formatLocation(at)}` : ''}${isPending ? `, ${NOT_APPROVED}` : ''}`,
     ]);
 }

@@ -1,13 +1,13 @@
 import { rmdirSync, unlinkSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { isRecord } from '../../../base/json-value.ts';
-import { hashEntry } from '../../../config/approval/approved-content.ts';
+import { hashContent } from '../../../config/approval/approved-content.ts';
 import { type Edit, editDocument } from '../../../config/files/edit-document.ts';
 import { documentOf } from '../../../config/files/read-document.ts';
 import { readText } from '../../../config/files/read-text.ts';
-import { realPlace } from '../../../config/files/real-path.ts';
+import { realPath } from '../../../config/files/real-path.ts';
 import { locksPath } from '../../../config/write/file-options.ts';
-import { forgetWritten, readInventory, type WrittenFile } from '../../../config/write/inventory.ts';
+import { forgetWrite, readInventory, type WrittenFile } from '../../../config/write/inventory.ts';
 import { messageOf } from '../../../protocol/sdk-error.ts';
 
 /** What uninstalling does with a file of a project: removes it, removes Toolplane's part of it, or leaves it. */
@@ -52,7 +52,7 @@ export function removeFromProjects(home: string): string[] {
       const { action, path } = undoNow(file);
       if (action === 'remove') removeFile(path);
       if (action === 'edit') editDocument(path, () => undoNow(file).edits, { locks: locksPath(home) });
-      forgetWritten(home, path, 'all');
+      forgetWrite(home, path, 'all');
       return [];
     } catch (cause) {
       return [messageOf(cause)];
@@ -84,7 +84,7 @@ function undoNow(file: WrittenFile): Undo {
 }
 
 function foundAt({ path, text: hash }: WrittenFile): Found {
-  if (realPlace(path) !== path) {
+  if (realPath(path) !== path) {
     return { state: 'unusable', fault: 'it is a symbolic link now, which is not followed' };
   }
   const found = readText(path);
@@ -114,12 +114,12 @@ export function undoOf(file: WrittenFile, found: Found): Undo {
   if (found.state === 'absent') return { ...none, action: 'gone' };
   if (found.state === 'unusable') return leave(found.fault);
   if (file.text !== undefined) {
-    return hashEntry(found.text) === file.text ? { ...none, action: 'remove' } : leave(CHANGED);
+    return hashContent(found.text) === file.text ? { ...none, action: 'remove' } : leave(CHANGED);
   }
   const { mcpServers } = found.value;
   const there = isRecord(mcpServers) ? mcpServers : {};
   const names = Object.keys(file.servers).filter((name) => Object.hasOwn(there, name));
-  const servers = names.filter((name) => hashEntry(there[name]) === file.servers[name]);
+  const servers = names.filter((name) => hashContent(there[name]) === file.servers[name]);
   const left = names
     .filter((name) => !servers.includes(name))
     .map((name) => ({ what: `the server "${name}"`, why: CHANGED }));

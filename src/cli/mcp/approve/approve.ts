@@ -3,13 +3,13 @@ import type { Command } from 'commander';
 import {
   approveSettings,
   decideServers,
-  forgetChoices,
+  forgetApprovals,
   rejectSettings,
   trustDirectory,
 } from '../../../config/approval/approval-store.ts';
 import { type Configuration, readConfiguration } from '../../../config/configuration.ts';
-import { faultText } from '../../../config/files/diagnostics.ts';
-import { isWithin, realPlace } from '../../../config/files/real-path.ts';
+import { formatDiagnostic } from '../../../config/files/diagnostics.ts';
+import { isWithin, realPath } from '../../../config/files/real-path.ts';
 import { repositoryRoot } from '../../../config/sources/config-paths.ts';
 import type { SettingsSource } from '../../../config/sources/source-types.ts';
 import { addJsonFlag, formatOf, type McpFormat } from '../../flags/flag-values.ts';
@@ -180,7 +180,7 @@ async function nothingWaits({ answer, report }: Session, { faults }: Configurati
     pieces: [line('nothing waits for approval')],
   });
   const ofProject = faults.filter(({ scope, level }) => level === 'error' && scope !== 'user');
-  for (const fault of ofProject) report(faultText(fault));
+  for (const fault of ofProject) report(formatDiagnostic(fault));
   return 0;
 }
 
@@ -281,7 +281,7 @@ function decisionPieces({ approved, rejected, settings, rejectedSettings, truste
 export function startReset(format: McpFormat, env: NodeJS.ProcessEnv): Promise<number> {
   return inSession(format, env, async ({ context, answer }) => {
     const directory = repositoryRoot(context.cwd, existsSync) ?? context.cwd;
-    const forgotten = forgetChoices(context.home, directory);
+    const forgotten = forgetApprovals(context.home, directory);
     const count = `${forgotten} ${forgotten === 1 ? 'choice' : 'choices'}`;
     await answer({
       document: { directory, forgotten },
@@ -300,14 +300,14 @@ export function startReset(format: McpFormat, env: NodeJS.ProcessEnv): Promise<n
 /** The repository that may be trusted as a whole, or why there is none: who trusts a home trusts all projects in it. */
 export function trustable({
   root,
-  world: context,
+  context,
 }: {
   readonly root?: string;
-  readonly world: Pick<Configuration['world'], 'cwd' | 'userHome'>;
+  readonly context: Pick<Configuration['context'], 'cwd' | 'userHome'>;
 }): { readonly directory: string } | { readonly fault: string } {
   if (root === undefined)
     return { fault: `${context.cwd} is in no repository that could be trusted; name the servers` };
-  if (isWithin(realPlace(context.userHome), realPlace(root))) {
+  if (isWithin(realPath(context.userHome), realPath(root))) {
     return {
       fault: `${root} holds your home and all projects in it, so it is not trusted as a whole; name the servers`,
     };

@@ -1,6 +1,6 @@
 import { approvablePart } from '../../../config/approval/approved-content.ts';
 import type { Configuration } from '../../../config/configuration.ts';
-import { faultText } from '../../../config/files/diagnostics.ts';
+import { formatDiagnostic } from '../../../config/files/diagnostics.ts';
 import type { WrittenServer } from '../../../config/model.ts';
 import type { SettingsSource } from '../../../config/sources/source-types.ts';
 import { UsageError } from '../../output/failure.ts';
@@ -25,7 +25,7 @@ export type Decisions = {
 
 /** All that waits: servers in the order of the sources, then settings files. A broken entry cannot be approved. */
 export function allPending(configuration: Configuration): Pending[] {
-  const { sources, settingsSources, settings, choices } = configuration;
+  const { sources, settingsSources, settings, approvals: choices } = configuration;
   const written = sources.flatMap(({ servers }) => servers).filter(isOfProject);
   const servers = written.flatMap((it) => {
     const choice = it.entry === undefined ? 'approved' : choices.ofServer(it);
@@ -50,7 +50,7 @@ export function namedEntries(
     const own = entriesOfProject(configuration, name);
     const chosen = shownOf(configuration, own);
     if (chosen.entry === undefined) {
-      const why = chosen.fault ? faultText(chosen.fault) : whereText(chosen);
+      const why = chosen.fault ? formatDiagnostic(chosen.fault) : whereText(chosen);
       throw new UsageError(`"${name}" is broken and cannot be approved: ${why}`);
     }
     return { meant: chosen, waiting: own.filter((it) => it !== chosen && isUndecided(configuration, it)) };
@@ -65,7 +65,7 @@ export function rejectedEntries(configuration: Configuration, names: readonly st
 
 /** The settings files of the project that would be others by the choice, whatever was decided before. */
 export function otherSettings(
-  { settingsSources, choices }: Configuration,
+  { settingsSources, approvals: choices }: Configuration,
   choice: 'approved' | 'rejected',
 ): SettingsSource[] {
   return settingsSources.filter(
@@ -86,11 +86,11 @@ function entriesOfProject(configuration: Configuration, name: string): OneOrMore
 
 /** As it is merged: the highest that waits, else the highest that was rejected. */
 function shownOf(configuration: Configuration, own: OneOrMore<WrittenServer>): WrittenServer {
-  const isRejected = (it: WrittenServer) => configuration.choices.ofServer(it) === 'rejected';
+  const isRejected = (it: WrittenServer) => configuration.approvals.ofServer(it) === 'rejected';
   return own.find((it) => isUndecided(configuration, it)) ?? own.find(isRejected) ?? own[0];
 }
 
-function isUndecided({ choices }: Configuration, written: WrittenServer): boolean {
+function isUndecided({ approvals: choices }: Configuration, written: WrittenServer): boolean {
   const choice = choices.ofServer(written);
   return choice === 'new' || choice === 'changed';
 }

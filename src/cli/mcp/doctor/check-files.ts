@@ -6,8 +6,8 @@ import { shellWord } from '../../../base/text/display-text.ts';
 import type { Configuration } from '../../../config/configuration.ts';
 import { explainServer } from '../../../config/explain/explain-server.ts';
 import { literalSecrets } from '../../../config/explain/mask-entry.ts';
-import { faultText } from '../../../config/files/diagnostics.ts';
-import type { ConfigFault, ConfiguredServer, Scope } from '../../../config/model.ts';
+import { formatDiagnostic } from '../../../config/files/diagnostics.ts';
+import type { ConfigDiagnostic, ConfiguredServer, Scope } from '../../../config/model.ts';
 import { fileSecretStore } from '../../../config/secrets/secret-store.ts';
 import { withoutProjectPath } from '../../../mcp/transports/stdio/server-environment.ts';
 import { messageOf } from '../../../protocol/sdk-error.ts';
@@ -21,7 +21,7 @@ export async function checkFiles(
   configuration: Configuration,
   reported: readonly ConfiguredServer[],
 ): Promise<Checked[]> {
-  const { sources, settingsSources, faults, world: context } = configuration;
+  const { sources, settingsSources, faults, context } = configuration;
   const labels = new Map<string, string | undefined>();
   for (const { label, path, state } of sources) if (state !== 'absent') labels.set(label, path);
   for (const { label, path } of settingsSources) labels.set(label, path);
@@ -71,10 +71,11 @@ export function fileFaults(
   const broken = reported.flatMap(({ name, verdict }) =>
     verdict.kind === 'broken' ? [{ name, fault: verdict.fault }] : [],
   );
-  const ofBroken = new Set(broken.map(({ fault }) => faultText(fault)));
+  const ofBroken = new Set(broken.map(({ fault }) => formatDiagnostic(fault)));
   const ofEntries = new Set(reported.flatMap(({ name }) => explainServer(configuration, name).faults));
-  const isReported = (fault: ConfigFault) =>
-    ofBroken.has(faultText(fault)) || (fault.level === 'warning' && ofEntries.has(faultText(fault)));
+  const isReported = (fault: ConfigDiagnostic) =>
+    ofBroken.has(formatDiagnostic(fault)) ||
+    (fault.level === 'warning' && ofEntries.has(formatDiagnostic(fault)));
   const own = configuration.faults.filter((fault) => fault.label === label && !isReported(fault));
   const names = broken.filter(({ fault }) => fault.label === label).map(({ name }) => name);
   const pointer: Finding[] =
@@ -82,13 +83,15 @@ export function fileFaults(
       ? []
       : [{ check: 'entries', level: 'error', text: `broken entries, told below: ${names.join(', ')}` }];
   return [
-    ...unique(own).map((fault): Finding => ({ check: 'file', level: fault.level, text: faultText(fault) })),
+    ...unique(own).map(
+      (fault): Finding => ({ check: 'file', level: fault.level, text: formatDiagnostic(fault) }),
+    ),
     ...pointer,
   ];
 }
 
-function unique(faults: readonly ConfigFault[]): ConfigFault[] {
-  return [...new Map(faults.map((it) => [faultText(it), it])).values()];
+function unique(faults: readonly ConfigDiagnostic[]): ConfigDiagnostic[] {
+  return [...new Map(faults.map((it) => [formatDiagnostic(it), it])).values()];
 }
 
 function pendingFinding({ choice }: { readonly choice: 'new' | 'changed' }): Finding {
@@ -162,10 +165,7 @@ const run = promisify(execFile);
  * Without git, or outside of a repository, nothing is tracked. The repository may be anybody's: its own configuration must
  * not name a command that git runs, and its files must not be taken for git.
  */
-async function isTracked(
-  { world: context, root = context.cwd }: Configuration,
-  path: string,
-): Promise<boolean> {
+async function isTracked({ context, root = context.cwd }: Configuration, path: string): Promise<boolean> {
   const args = ['-c', 'core.fsmonitor=false', '-C', dirname(path), 'ls-files', '--error-unmatch', '--'];
   const env = withoutProjectPath(context.env, root);
   return run('git', [...args, basename(path)], { timeout: 5_000, env: { ...env } }).then(

@@ -21,7 +21,7 @@ export type Live = {
 
 /** What a server that was dialled is, and what is odd about it. */
 export function checkLive(
-  configuration: Pick<Configuration, 'world'>,
+  configuration: Pick<Configuration, 'context'>,
   server: ConfiguredServer,
   live: Live,
 ): Finding[] {
@@ -88,7 +88,7 @@ function handshake({ serverInfo, era, protocolVersion }: ServerStatus): Finding 
 }
 
 function failure(
-  configuration: Pick<Configuration, 'world'>,
+  configuration: Pick<Configuration, 'context'>,
   server: ConfiguredServer,
   fault: string,
   { status }: Live,

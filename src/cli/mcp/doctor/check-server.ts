@@ -5,12 +5,12 @@ import { connect, isIP } from 'node:net';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { shellWord } from '../../../base/text/display-text.ts';
-import type { ConfigWorld } from '../../../config/config-context.ts';
+import type { ConfigContext } from '../../../config/config-context.ts';
 import type { Configuration } from '../../../config/configuration.ts';
 import { expandEntry } from '../../../config/expand/expand-entry.ts';
 import { resolvePaths, workingDirectory } from '../../../config/expand/server-directory.ts';
 import { explainServer } from '../../../config/explain/explain-server.ts';
-import { faultText } from '../../../config/files/diagnostics.ts';
+import { formatDiagnostic } from '../../../config/files/diagnostics.ts';
 import type { ConfiguredServer } from '../../../config/model.ts';
 import { Secrets } from '../../../mcp/connection/secrets.ts';
 import { NETWORK_ERRORS } from '../../../mcp/errors/classify-failure.ts';
@@ -50,7 +50,7 @@ export async function checkBefore(
 
 /** What is odd about the entry; what breaks it is told first, or where its file is. */
 function entryWarnings({ faults: all }: Configuration, faults: readonly string[]): Finding[] {
-  const errors = new Set(all.filter(({ level }) => level === 'error').map(faultText));
+  const errors = new Set(all.filter(({ level }) => level === 'error').map(formatDiagnostic));
   return faults
     .filter((text) => !errors.has(text))
     .map((text) => ({ check: 'entry', level: 'warning', text }));
@@ -63,13 +63,13 @@ function removal({ name, written: { scope } }: ConfiguredServer): string[] {
 }
 
 async function checkPlace(
-  { world: context }: Configuration,
+  { context }: Configuration,
   { name, written }: ConfiguredServer,
   expanded: NonNullable<ConfiguredServer['entry']>,
 ): Promise<Finding[]> {
-  const entry = resolvePaths(written, expanded, { world: context });
+  const entry = resolvePaths(written, expanded, { context });
   if ('command' in entry && entry.command !== undefined)
-    return [await checkCommand(entry, workingDirectory(written, entry, { world: context }), context)];
+    return [await checkCommand(entry, workingDirectory(written, entry, { context }), context)];
   return 'url' in entry && entry.url !== undefined
     ? checkUrl(name, { ...entry, url: entry.url }, context)
     : [];
@@ -85,7 +85,7 @@ function fixOf([first]: readonly string[]): { fix?: string } {
 }
 
 /** Whether the command of a server can be run; the entry is expanded. */
-async function checkCommand(entry: StdioServerEntry, cwd: string, context: ConfigWorld): Promise<Finding> {
+async function checkCommand(entry: StdioServerEntry, cwd: string, context: ConfigContext): Promise<Finding> {
   const { command } = entry;
   const { PATH } = serverEnvironment(context.env, entry, context.platform);
   const found = await onPath(command, { path: PATH, cwd, platform: context.platform });
@@ -182,7 +182,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
 export async function checkUrl(
   name: string,
   { url, tls }: { readonly url: string; readonly tls?: Parameters<typeof tlsOptions>[1] },
-  { env }: Pick<ConfigWorld, 'env'>,
+  { env }: Pick<ConfigContext, 'env'>,
 ): Promise<Finding[]> {
   const target = new URL(url);
   const proxy = proxyFor(target, env);

@@ -1,7 +1,7 @@
-import { hashEntry } from '../../../config/approval/approved-content.ts';
+import { hashContent } from '../../../config/approval/approved-content.ts';
 import type { Configuration } from '../../../config/configuration.ts';
 import type { FoundFile } from '../../../config/import/find-servers.ts';
-import type { ForeignServer } from '../../../config/import/importer.ts';
+import type { ImportedServer } from '../../../config/import/importer.ts';
 import { signatureOf } from '../../../config/merge/merge-servers.ts';
 import type { Scope, WrittenServer } from '../../../config/model.ts';
 import type { WritableScope } from '../../../config/write/write-servers.ts';
@@ -26,7 +26,7 @@ export type Candidate = {
   readonly path: string;
   /** It stands in a file of the project, which anybody may have written. */
   readonly isOfProject: boolean;
-  readonly server: ForeignServer;
+  readonly server: ImportedServer;
   readonly comparison: Comparison;
 };
 
@@ -67,7 +67,7 @@ export function candidatesOf(found: readonly FoundFile[], existing: readonly Exi
 }
 
 function compareWithExisting(
-  { name, entry }: ForeignServer,
+  { name, entry }: ImportedServer,
   existing: readonly ExistingServer[],
 ): Comparison | undefined {
   const isSame = sameAs(entry);
@@ -75,18 +75,18 @@ function compareWithExisting(
   if (named) {
     const { where } = named;
     if (!isSame(named)) return { kind: 'differs', where };
-    return { kind: 'there', where, replaces: hashEntry(named.raw) !== hashEntry(entry) };
+    return { kind: 'there', where, replaces: hashContent(named.raw) !== hashContent(entry) };
   }
   const same = existing.find((it) => it.reachesAsFar && isSame(it));
   return same && { kind: 'there', where: whereOf(same, name), replaces: false };
 }
 
-function newComparison({ name, entry }: ForeignServer, existing: readonly ExistingServer[]): Comparison {
+function newComparison({ name, entry }: ImportedServer, existing: readonly ExistingServer[]): Comparison {
   const same = existing.find(sameAs(entry));
   return { kind: 'new', ...(same && { also: whereOf(same, name) }) };
 }
 
-function sameAs(entry: ForeignServer['entry']): (it: ExistingServer) => boolean {
+function sameAs(entry: ImportedServer['entry']): (it: ExistingServer) => boolean {
   const signature = signatureIn(entry);
   return (it) => it.signature === signature;
 }
@@ -96,7 +96,7 @@ function whereOf(existing: ExistingServer, name: string): string {
 }
 
 function compareWithOthers(
-  { name, entry }: ForeignServer,
+  { name, entry }: ImportedServer,
   before: readonly Omit<Candidate, 'comparison'>[],
 ): Comparison | undefined {
   const signature = signatureIn(entry);

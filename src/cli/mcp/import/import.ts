@@ -1,11 +1,11 @@
 import { type Command, Option } from 'commander';
 import { nearest } from '../../../base/text/nearest.ts';
-import type { ConfigWorld } from '../../../config/config-context.ts';
+import type { ConfigContext } from '../../../config/config-context.ts';
 import { readConfiguration } from '../../../config/configuration.ts';
-import { faultText } from '../../../config/files/diagnostics.ts';
-import { type FoundFile, findForeign } from '../../../config/import/find-servers.ts';
-import type { ForeignPlace, ForeignTool } from '../../../config/import/importer.ts';
-import { FOREIGN_TOOLS } from '../../../config/import/programs.ts';
+import { formatDiagnostic } from '../../../config/files/diagnostics.ts';
+import { type FoundFile, findServers } from '../../../config/import/find-servers.ts';
+import type { ImportFile, ImportProgram } from '../../../config/import/importer.ts';
+import { IMPORT_PROGRAMS } from '../../../config/import/programs.ts';
 import { pathLabel } from '../../../config/sources/config-paths.ts';
 import { pathOfScope, type WritableScope } from '../../../config/write/write-servers.ts';
 import { addJsonFlag, formatOf, type McpFormat, scopeName } from '../../flags/flag-values.ts';
@@ -147,7 +147,7 @@ export function startImport(
     const tools = wantedTools(request.sources);
     const configuration = await readConfiguration(context);
     const around = { ...context, project: configuration.root ?? context.cwd };
-    const found = await findForeign(tools, around);
+    const found = await findServers(tools, around);
     const target = pathOfScope(context, request.scope);
     const candidates = candidatesOf(
       found,
@@ -189,7 +189,7 @@ function rowOf(
   candidate: Candidate,
   chosen: ReadonlySet<Candidate> | 'by-rule' | 'nothing',
   request: ImportRequest,
-  context: ConfigWorld,
+  context: ConfigContext,
 ): Row {
   const writes = request.asks !== 'dry-run';
   if (chosen === 'nothing') return { candidate, done: { kind: 'left', why: 'nobody chose it' } };
@@ -210,7 +210,7 @@ async function show(
   await answer({ document: {}, pieces: foundPieces(found, candidates, context, columns) });
 }
 
-function reportNothingFound({ context, report }: Session, places: readonly ForeignPlace[]): void {
+function reportNothingFound({ context, report }: Session, places: readonly ImportFile[]): void {
   const looked = places.map(({ path }) => pathLabel(path, context));
   report(`no servers of other programs were found; looked for ${looked.join(', ')}`);
 }
@@ -245,7 +245,7 @@ async function answer(session: Session, { rows, found, target, request, writes }
         : []),
     ],
   });
-  for (const fault of faults) session.report(faultText(fault));
+  for (const fault of faults) session.report(formatDiagnostic(fault));
   const literal = taken.flatMap(({ candidate, done }) =>
     done.kind === 'written' && done.literal.length > 0
       ? [`${candidate.server.name} (${done.literal.join(', ')})`]
@@ -268,9 +268,9 @@ function exitCode(rows: readonly Row[], found: readonly FoundFile[], { asks }: I
   return isBroken || isLeft ? 1 : 0;
 }
 
-function wantedTools(sources: readonly string[]): readonly ForeignTool[] {
-  if (sources.length === 0) return FOREIGN_TOOLS;
-  const known = FOREIGN_TOOLS.map(({ id }) => id);
+function wantedTools(sources: readonly string[]): readonly ImportProgram[] {
+  if (sources.length === 0) return IMPORT_PROGRAMS;
+  const known = IMPORT_PROGRAMS.map(({ id }) => id);
   for (const source of sources) {
     if (known.includes(source)) continue;
     const closest =
@@ -278,5 +278,5 @@ function wantedTools(sources: readonly string[]): readonly ForeignTool[] {
     const hint = closest === undefined ? '' : `; did you mean ${closest}?`;
     throw new UsageError(`there is no source "${source}"${hint} (there are ${known.join(', ')})`);
   }
-  return FOREIGN_TOOLS.filter(({ id }) => sources.includes(id));
+  return IMPORT_PROGRAMS.filter(({ id }) => sources.includes(id));
 }

@@ -1,4 +1,4 @@
-import type { ConfigWorld } from '../../../config/config-context.ts';
+import type { ConfigContext } from '../../../config/config-context.ts';
 import { maskEntry } from '../../../config/explain/mask-entry.ts';
 import type { FoundFile } from '../../../config/import/find-servers.ts';
 import { pathLabel } from '../../../config/sources/config-paths.ts';
@@ -18,7 +18,7 @@ export type Row = {
 export function foundPieces(
   found: readonly FoundFile[],
   candidates: readonly Candidate[],
-  context: ConfigWorld,
+  context: ConfigContext,
   columns: number | undefined,
 ): Piece[] {
   const files = found.filter(({ servers }) => servers.length > 0);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { isRecord } from '../../../base/json-value.ts';
-import type { ConfigWorld } from '../../../config/config-context.ts';
+import type { ConfigContext } from '../../../config/config-context.ts';
 import { literalSecrets } from '../../../config/explain/mask-entry.ts';
 import { secretName } from '../../../config/import/variables.ts';
 import { fileSecretStore } from '../../../config/secrets/secret-store.ts';
@@ -30,7 +30,7 @@ type StoreOptions = {
 
 /** Writes one server, its secrets first; what cannot be written is told and harms no other. */
 export function storeCandidate(
-  context: ConfigWorld,
+  context: ConfigContext,
   { server, comparison }: Candidate,
   options: StoreOptions,
 ): Stored {

@@ -35,7 +35,7 @@ test('the record for programs is the whole derivation, and has no secret in it',
   expect(JSON.parse(stdout)).toMatchObject({
     kind: 'server',
     name: 'broken',
-    standing: 'unusable',
+    status: 'unusable',
     verdict: 'ready',
     winner: { scope: 'user', line: 3, column: 5 },
     entry: { env: { API_TOKEN: '[hidden]' } },
@@ -70,7 +70,7 @@ test('a tool is told as its server lists it, and a typo is guessed', async () =>
   const { explain } = place({ mcpServers: { docs } });
   const found = await explain('tool', 'docs', 'search', '--json');
   expect(JSON.parse(found.stdout)).toMatchObject({
-    standing: 'usable',
+    status: 'usable',
     server: 'docs',
     tool: 'search',
     pooledName: 'mcp__docs__search',
@@ -174,7 +174,7 @@ test('a permission is decided on where a path leads, as a session decides it', a
   expect(led.stdout).toContain(`it leads to ${join(userHome, 'private', 'key')}\n`);
   expect(JSON.parse(loop.stdout)).toMatchObject({
     decision: 'deny',
-    standing: 'unusable',
+    status: 'unusable',
     next: ['name another path'],
   });
   expect(JSON.parse(plain.stdout)).toMatchObject({ decision: 'allow' });
@@ -249,7 +249,7 @@ test('a permission is asked for by a call that is written as in a rule', async (
   expect(push).toMatchObject({ code: 1, name: 'Bash', decision: 'deny', input: { command: 'git push' } });
   expect(log).toMatchObject({ code: 0, decision: 'allow' });
   expect(key).toMatchObject({ code: 1, decision: 'deny' });
-  expect(server).toMatchObject({ code: 0, decision: 'allow', standing: 'usable' });
+  expect(server).toMatchObject({ code: 0, decision: 'allow', status: 'usable' });
   expect(twice).toEqual({ code: 2, error: { message: expect.stringContaining('given twice') } });
   expect(broken).toEqual({ code: 2, error: { message: expect.stringContaining('is not "Tool"') } });
 });

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { type Found, undoOf } from '../../../../src/cli/commands/uninstall/project-files.ts';
-import { hashEntry } from '../../../../src/config/approval/approved-content.ts';
+import { hashContent } from '../../../../src/config/approval/approved-content.ts';
 import type { WrittenFile } from '../../../../src/config/write/inventory.ts';
 
 const OURS = { command: 'ours' };
 const FILE: WrittenFile = {
   path: '/p/.mcp.json',
   isCreated: true,
-  servers: { x: hashEntry(OURS) ?? '' },
+  servers: { x: hashContent(OURS) ?? '' },
   lists: { 'permissions.allow': ['Read', 'Bash'] },
   values: { 'permissions.defaultMode': { is: 'acceptEdits' } },
 };
@@ -108,7 +108,7 @@ test.each<[string, Partial<WrittenFile>, Found, object]>([
     { action: 'gone', values: [], edits: [] },
   ],
   ['one of others without ours', { isCreated: false }, read({ model: 'm' }), { action: 'gone' }],
-  ['a text as it was', { text: hashEntry('{}') ?? '' }, read({}), { action: 'remove' }],
+  ['a text as it was', { text: hashContent('{}') ?? '' }, read({}), { action: 'remove' }],
   [
     'a text that was changed',
     { text: 'other' },

@@ -252,7 +252,7 @@ describe('approve terminal', () => {
 
 describe('trustable', () => {
   const at = (root: string | undefined, userHome = '/home/me') =>
-    trustable({ ...(root !== undefined && { root }), world: { cwd: '/home/me/p/a', userHome } });
+    trustable({ ...(root !== undefined && { root }), context: { cwd: '/home/me/p/a', userHome } });
 
   test('a repository may be trusted', () => {
     expect(at('/home/me/p')).toEqual({ directory: '/home/me/p' });

@@ -33,7 +33,7 @@ test('the worst of what was found is what a thing is; warnings break nothing', (
   ]);
 });
 
-const configuration = { world: { cwd: '/work', home: '/home/me/.toolplane' } } as Configuration;
+const configuration = { context: { cwd: '/work', home: '/home/me/.toolplane' } } as Configuration;
 const server: ConfiguredServer = {
   name: 'x',
   written: {

@@ -7,7 +7,7 @@ import {
 } from '../../../../src/cli/mcp/import/candidate.ts';
 
 import type { FoundFile } from '../../../../src/config/import/find-servers.ts';
-import { FOREIGN_TOOLS } from '../../../../src/config/import/programs.ts';
+import { IMPORT_PROGRAMS } from '../../../../src/config/import/programs.ts';
 import { signatureOf } from '../../../../src/config/merge/merge-servers.ts';
 import type { ConfiguredServer } from '../../../../src/config/model.ts';
 import type { WritableScope } from '../../../../src/config/write/write-servers.ts';
@@ -19,7 +19,7 @@ function file(
   from: 'user' | 'project',
   servers: Record<string, Entry & { isOff?: true }>,
 ): FoundFile {
-  const tool = FOREIGN_TOOLS.find((it) => it.id === id);
+  const tool = IMPORT_PROGRAMS.find((it) => it.id === id);
   if (!tool) throw new Error(id);
   return {
     tool,

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { FOREIGN_TOOLS } from '../../../../src/config/import/programs.ts';
+import { IMPORT_PROGRAMS } from '../../../../src/config/import/programs.ts';
 import { type ConfigPlace, configPlace } from '../../../config/config-place.ts';
 import { CLI } from '../../../support/built-package.ts';
 import { commandTerminal } from '../../support/command-terminal.ts';
@@ -192,7 +192,7 @@ test.each([
 
 test('help names every source there is', async () => {
   const { stdout } = await run(person(), '--help');
-  for (const { id } of FOREIGN_TOOLS) expect(stdout).toContain(`\n  ${id} `);
+  for (const { id } of IMPORT_PROGRAMS) expect(stdout).toContain(`\n  ${id} `);
 });
 
 test('below the root of a repository its files are found too', async () => {

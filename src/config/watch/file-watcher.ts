@@ -5,7 +5,7 @@ import { startTimer } from '../../base/async/timers.ts';
 /** Editors write in several steps; they are done after this. */
 const QUIET_MS = 60;
 /** In a directory where something is always written, this is the end of waiting for them. */
-const PATIENCE_MS = 1_000;
+const MAX_WAIT_MS = 1_000;
 /** The clock of files is behind the other one by as much. */
 const COARSE_MS = 20;
 /** How often is looked where the system cannot tell. */
@@ -17,7 +17,7 @@ type Watcher = { readonly watcher: FSWatcher; readonly identity: string };
  * Hears that files have changed, come or gone, some moments after the last step; also of those that are not there yet.
  * Keeps no process alive.
  */
-export class FileWatch implements Disposable {
+export class FileWatcher implements Disposable {
   readonly #onChange: () => void;
   readonly #watchers = new Map<string, Watcher>();
   #seen: ReadonlyMap<string, string> = new Map();
@@ -83,7 +83,7 @@ export class FileWatch implements Disposable {
 
   #stir(): void {
     this.#stirredAt ??= performance.now();
-    if (performance.now() - this.#stirredAt > PATIENCE_MS) return;
+    if (performance.now() - this.#stirredAt > MAX_WAIT_MS) return;
     clearTimeout(this.#quiet);
     this.#quiet = startTimer(QUIET_MS, () => this.#settle());
     this.#quiet.unref();
@@ -126,7 +126,7 @@ function look(path: string): BigIntStats | 'absent' | 'unreadable' {
 }
 
 /** More links than a system follows. */
-const MOST_LINKS = 40;
+const MAX_LINKS = 40;
 
 /**
  * The directories in which a change can make other files of these. A file is replaced rather than written, so it is the
@@ -158,7 +158,7 @@ function wayTo(path: string, targetOf: (path: string) => string | undefined): st
   let rest = stepsOf(path);
   for (let step = rest.shift(); step !== undefined; step = rest.shift()) {
     const next = join(at, step);
-    const target = linked.length < MOST_LINKS ? targetOf(next) : undefined;
+    const target = linked.length < MAX_LINKS ? targetOf(next) : undefined;
     if (target === undefined) {
       at = next;
       continue;

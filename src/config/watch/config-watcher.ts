@@ -1,13 +1,13 @@
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { type Configuration, configurationOf, type Gathered, readConfiguration } from '../configuration.ts';
 import { fatalDiagnostics } from '../explain/startup-messages.ts';
-import { faultText } from '../files/diagnostics.ts';
-import { type ConfigFault, SCOPES, type Source } from '../model.ts';
-import type { FileState, Found, SettingsSource } from '../sources/source-types.ts';
-import { FileWatch } from './watch-files.ts';
+import { formatDiagnostic } from '../files/diagnostics.ts';
+import { type ConfigDiagnostic, SCOPES, type Source } from '../model.ts';
+import type { FileState, FoundSources, SettingsSource } from '../sources/source-types.ts';
+import { FileWatcher } from './file-watcher.ts';
 
 /** Who hears of a configuration that changed. */
-export type Followed = {
+export type ConfigListener = {
   /** Everything as it is now, never half of it; called for one change at a time. */
   apply(now: Configuration, before: Configuration): void | Promise<void>;
   /** Hears why a change that was saved does not count yet; one line each, each once. */
@@ -18,9 +18,9 @@ export type Followed = {
  * Applies what is saved in any of the files. While one that was good is broken, as in the middle of an edit, what it said
  * before counts.
  */
-export class Following implements Disposable {
-  readonly #followed: Followed;
-  readonly #watch: FileWatch;
+export class ConfigWatcher implements Disposable {
+  readonly #followed: ConfigListener;
+  readonly #watch: FileWatcher;
   #current: Configuration;
   #told: ReadonlySet<string>;
   /** Files of which nothing could be read since something was last applied. */
@@ -28,12 +28,12 @@ export class Following implements Disposable {
   #work: Promise<void> = Promise.resolve();
   #isOver = false;
 
-  constructor(first: Configuration, followed: Followed) {
+  constructor(first: Configuration, followed: ConfigListener) {
     this.#current = first;
     this.#followed = followed;
-    this.#told = new Set(first.faults.map(faultText));
+    this.#told = new Set(first.faults.map(formatDiagnostic));
     this.#unusable = unusableFiles(first);
-    this.#watch = new FileWatch(pathsOf(first), first.readAt, () => void this.refresh());
+    this.#watch = new FileWatcher(pathsOf(first), first.readAt, () => void this.refresh());
   }
 
   /** What counts now. */
@@ -58,19 +58,19 @@ export class Following implements Disposable {
   async #read(): Promise<void> {
     if (this.#isOver) return;
     const before = this.#current;
-    const now = await readConfiguration(before.world, before.wanted);
+    const now = await readConfiguration(before.context, before.flags);
     if (this.#isOver) return;
     this.#watch.set(pathsOf(now), now.readAt);
     const held = heldFiles(before, now);
-    const texts = [...now.faults.map(faultText), ...held.why];
+    const texts = [...now.faults.map(formatDiagnostic), ...held.why];
     const news = texts.filter((text) => !this.#told.has(text));
     this.#told = new Set(texts);
     for (const text of news) this.#note(text);
-    for (const text of sayMended(this.#unusable, now)) this.#note(text);
+    for (const text of recoveredMessages(this.#unusable, now)) this.#note(text);
     this.#unusable = unusableFiles(now);
     if (this.#isOver) return;
     // Of a broken file what it said before counts; whatever others say counts as they say it now, denials above all.
-    this.#current = keepHeld(before, now, held.paths);
+    this.#current = withHeldFiles(before, now, held.paths);
     await this.#followed.apply(this.#current, before);
   }
 
@@ -125,7 +125,7 @@ function unusableFiles(read: Read): Map<string, string> {
 }
 
 /** Which of the files that could not be read can be now, a line each; one that is gone is gone. */
-function sayMended(unusable: ReadonlyMap<string, string>, now: Read): string[] {
+function recoveredMessages(unusable: ReadonlyMap<string, string>, now: Read): string[] {
   const states = statesOf(now);
   const mended = [...unusable].filter(([path]) => states.get(path)?.state === 'read');
   return mended.map(([, label]) => `${label} can be read again, and what it says counts`);
@@ -142,24 +142,26 @@ function statesOf({ files, sources }: Read): ReadonlyMap<string, FileState> {
 }
 
 /** The same fault, wherever it has moved to in its file. */
-function textOf({ label, key, message }: ConfigFault): string {
+function textOf({ label, key, message }: ConfigDiagnostic): string {
   return JSON.stringify([label, key, message]);
 }
 
 /** What is configured now, but of the files that are held, as they said before. */
-function keepHeld(before: Configuration, now: Configuration, held: ReadonlySet<string>): Configuration {
+function withHeldFiles(before: Configuration, now: Configuration, held: ReadonlySet<string>): Configuration {
   if (held.size === 0) return now;
-  const { choicesFault, ...rest } = now.gathered;
-  const isOfChoices = choicesFault !== undefined && before.gathered.choicesFault === undefined;
+  const { approvalsFault: choicesFault, ...rest } = now.gathered;
+  const isOfChoices = choicesFault !== undefined && before.gathered.approvalsFault === undefined;
   const gathered: Gathered = {
     ...rest,
     found: mixed(before.gathered.found, now.gathered.found, held),
-    ...(isOfChoices ? { choices: before.choices } : choicesFault !== undefined && { choicesFault }),
+    ...(isOfChoices
+      ? { approvals: before.approvals }
+      : choicesFault !== undefined && { approvalsFault: choicesFault }),
   };
   return configurationOf(gathered);
 }
 
-function mixed(before: Found, now: Found, held: ReadonlySet<string>): Found {
+function mixed(before: FoundSources, now: FoundSources, held: ReadonlySet<string>): FoundSources {
   const isHeld = ({ path }: { readonly path?: string }) => path !== undefined && held.has(path);
   const labels = new Set(now.files.filter(isHeld).map(({ label }) => label));
   const past = (source: Source) =>

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { FileWatch } from '../../../src/config/watch/watch-files.ts';
+import { FileWatcher } from '../../../src/config/watch/file-watcher.ts';
 
 /** A directory, and a watch on files in it that tells how often it heard something. */
 function watched(...names: string[]) {
@@ -20,7 +20,7 @@ function watched(...names: string[]) {
   writeFileSync(join(directory, 'there.json'), '1');
   let next = Promise.withResolvers<void>();
   let heard = 0;
-  const watch = new FileWatch(paths, Date.now() + 1_000, () => {
+  const watch = new FileWatcher(paths, Date.now() + 1_000, () => {
     heard++;
     next.resolve();
     next = Promise.withResolvers();
@@ -82,7 +82,7 @@ describe('a watch on files', () => {
     const readAt = Date.now() - 1;
     writeFileSync(path, '1');
     const { promise, resolve } = Promise.withResolvers<void>();
-    using _watch = new FileWatch([path], readAt, resolve);
+    using _watch = new FileWatcher([path], readAt, resolve);
     await promise;
   });
 
@@ -108,7 +108,7 @@ describe('a watch on files', () => {
       link(directory);
       prepare(directory);
       const { promise, resolve } = Promise.withResolvers<void>();
-      const watch = new FileWatch([join(directory, 'near/file.json')], Date.now() + 1_000, resolve);
+      const watch = new FileWatcher([join(directory, 'near/file.json')], Date.now() + 1_000, resolve);
       onTestFinished(() => {
         watch[Symbol.dispose]();
         rmSync(directory, { recursive: true, force: true });
@@ -160,7 +160,7 @@ describe('a watch on files', () => {
       mkdirSync(join(directory, 'later'));
       writeFileSync(join(directory, 'later/file.json'), '1');
       await news;
-      using _watch = new FileWatch([join(directory, 'near/circle')], Date.now(), () => {});
+      using _watch = new FileWatcher([join(directory, 'near/circle')], Date.now(), () => {});
     });
   });
 

@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { decideServers } from '../../../src/config/approval/approval-store.ts';
 import { type Configuration, readConfiguration } from '../../../src/config/configuration.ts';
-import type { Wanted } from '../../../src/config/sources/source-types.ts';
-import { type Followed, Following } from '../../../src/config/watch/follow-files.ts';
+import type { ConfigFlags } from '../../../src/config/sources/source-types.ts';
+import { type ConfigListener, ConfigWatcher } from '../../../src/config/watch/config-watcher.ts';
 import { type ConfigPlace, configPlace } from '../config-place.ts';
 
 /** Follows what is configured in the place; what was applied, by the names of servers, and what was said. */
-async function following(place: ConfigPlace, wanted: Wanted = {}, apply?: Followed['apply']) {
+async function following(place: ConfigPlace, wanted: ConfigFlags = {}, apply?: ConfigListener['apply']) {
   const applied: string[][] = [];
   const notes: string[] = [];
-  const it = new Following(await readConfiguration(place.world(), wanted), {
+  const it = new ConfigWatcher(await readConfiguration(place.world(), wanted), {
     apply(now, before) {
       // The watch has everything read anew as well, whenever it is its turn.
       if (contentOf(now) !== contentOf(before)) applied.push(namesOf(now));
@@ -164,7 +164,7 @@ test('who throws when told something hears of the next change all the same', asy
   const place = configPlace();
   const path = place.write(join(place.home, 'settings.json'), servers('a'));
   const applied: string[][] = [];
-  using it = new Following(await readConfiguration(place.world()), {
+  using it = new ConfigWatcher(await readConfiguration(place.world()), {
     apply: (now, before) => void (contentOf(now) !== contentOf(before) && applied.push(namesOf(now))),
     note: () => {
       throw new Error('deaf');
