@@ -59,7 +59,7 @@ const PROVOKE: Record<SdkErrorCode, () => unknown> = {
     withClient(
       async (agent) => {
         await agent.prompt();
-        agent.say('Let me think.');
+        agent.assistant('Let me think.');
       },
       async (client) => {
         for await (const _ of client.turn('What is the answer?')) await client.ask('And the question?');

@@ -59,7 +59,7 @@ test('a program, with an agent the test scripts', async () => {
     assert.equal(await agent.prompt(), 'What is tea?');
     const { content } = await agent.callTool('shop', 'price', { item: 'tea' });
     assert.deepEqual(content, [{ type: 'text', text: '3' }]);
-    agent.say('Three.');
+    agent.assistant('Three.');
     agent.result('Tea costs 3.');
   });
   assert.equal(await askPrice('What is tea?', { link }), 'Tea costs 3.');

@@ -138,7 +138,7 @@ const PURE = [
   'src/sdk/options/mcp-servers.ts',
   'src/sdk/options/option-table.ts',
   'src/sdk/conversation/tool-uses.ts',
-  'src/sdk/conversation/turn-end.ts',
+  'src/sdk/conversation/turn-state.ts',
   'src/tool-server/result.ts',
 ];
 

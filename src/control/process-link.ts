@@ -187,7 +187,7 @@ export class ProcessLink implements AgentLink {
     const { code, signal } = this.#exit ?? { code: null, signal: null };
     if (this.#failure) return;
     if (code === 0 || this.#closing !== undefined) this.frames.end();
-    else this.#fail(new ExitFault(code, signal, this.#stderr.lines.map(redactText)));
+    else this.#fail(new ProcessExitError(code, signal, this.#stderr.lines.map(redactText)));
     this.#over.resolve();
   }
 
@@ -217,7 +217,7 @@ export class ProcessLink implements AgentLink {
 }
 
 /** The process ended by itself with a code other than 0, or by a signal. */
-export class ExitFault extends SdkError {
+export class ProcessExitError extends SdkError {
   readonly exitCode: number | null;
 
   constructor(exitCode: number | null, signal: string | null, stderr: readonly string[]) {
@@ -346,8 +346,8 @@ export function streamLink(
       else options.onNoise?.(line);
     },
     onTooLong: (length) => {
-      const most = options.maxLineLength;
-      frames.fail(new SdkError('line-too-long', `A line of ${length} characters came; the most is ${most}`));
+      const max = options.maxLineLength;
+      frames.fail(new SdkError('line-too-long', `A line of ${length} characters came; the most is ${max}`));
     },
   });
   streams.input.setEncoding('utf8');

@@ -21,7 +21,7 @@ export class ScriptedAgent {
   /** Every frame the program sent, in order. */
   readonly sent: Frame[] = [];
   /** Every frame the agent sent, in order. */
-  readonly said: Frame[] = [];
+  readonly emitted: Frame[] = [];
   readonly #toProgram = new Queue<Frame>();
   readonly #arrived: (() => void)[] = [];
   readonly #untaken: Frame[] = [];
@@ -66,10 +66,10 @@ export class ScriptedAgent {
   }
 
   /** Sends a frame to the program. */
-  say(frame: Frame): void {
-    const said = JSON.parse(encodeFrame(frame)) as Frame;
-    this.said.push(said);
-    this.#toProgram.push(said);
+  emit(frame: Frame): void {
+    const frameCopy = JSON.parse(encodeFrame(frame)) as Frame;
+    this.emitted.push(frameCopy);
+    this.#toProgram.push(frameCopy);
   }
 
   /**

@@ -4,11 +4,11 @@ import type { AgentClient as Client } from '../sdk/agent-client.ts';
 import { createAgentClient } from '../sdk/agent-client.ts';
 import { refused } from '../sdk/official-exports.ts';
 import { createQuery } from '../sdk/query.ts';
-import { realWorld } from './sdk-world.ts';
+import { sdkDeps } from './sdk-deps.ts';
 
-const world = realWorld();
+const deps = sdkDeps();
 
-const functions = createQuery(world);
+const functions = createQuery(deps);
 
 /** Starts an agent with a prompt: a string for one turn, or a stream of user messages, one turn each. */
 export const query = functions.query;
@@ -16,7 +16,7 @@ export const query = functions.query;
 export const startup = functions.startup;
 
 /** A lasting conversation with an agent: `await using client = await AgentClient.open(options)`. */
-export const AgentClient = { open: createAgentClient(world) };
+export const AgentClient = { open: createAgentClient(deps) };
 export type AgentClient = Client;
 
 export type {

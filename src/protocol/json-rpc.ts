@@ -64,7 +64,7 @@ export function unsendable(result: RpcResult, cause: unknown): RpcFailure {
 }
 
 /** Thrown inside a method handler to answer with that JSON-RPC error. */
-export class RpcFault extends Error {
+export class RpcMethodError extends Error {
   readonly code: number;
   constructor(code: number, message: string) {
     super(message);

@@ -95,16 +95,16 @@ export type ExternalServerEntry =
   | IdeServerEntry;
 
 /** What is wrong with an entry; `member` is where, if it is one member of it that can be pointed at. */
-export type EntryFault = { readonly member?: string; readonly message: string };
+export type EntryError = { readonly member?: string; readonly message: string };
 
 /** The first thing that is wrong with an external entry, or undefined if it can be used. */
-export function externalEntryFault(entry: unknown): EntryFault | undefined {
+export function findEntryError(entry: unknown): EntryError | undefined {
   if (isRecord(entry)) return faultOfKind(entry) ?? faultOfMembers(entry);
   return { message: 'it must be an object: an sdk server, or a stdio, http, sse or ws entry' };
 }
 
 /** What is wrong with where the server is. */
-function faultOfKind(entry: Record<string, unknown>): EntryFault | undefined {
+function faultOfKind(entry: Record<string, unknown>): EntryError | undefined {
   const { type, url } = entry;
   if (entry.command !== undefined && url !== undefined && (type === undefined || type === 'stdio'))
     return { member: 'url', message: 'it has both "command" and "url"; a server has one of them' };
@@ -133,7 +133,7 @@ function faultOfKind(entry: Record<string, unknown>): EntryFault | undefined {
 const WEB = ['http:', 'https:'];
 const SOCKET = ['ws:', 'wss:'];
 
-function faultOfUrl(kind: string, url: unknown, schemes: readonly string[]): EntryFault | undefined {
+function faultOfUrl(kind: string, url: unknown, schemes: readonly string[]): EntryError | undefined {
   const fault = (message: string) => ({ member: 'url', message });
   if (typeof url !== 'string' || !URL.canParse(url))
     return fault(`${aKind(kind)} server needs "url", a full URL`);
@@ -148,7 +148,7 @@ function aKind(kind: string): string {
   return `${kind.startsWith('ws') ? 'a' : 'an'} ${kind}`;
 }
 
-function faultOfMembers(entry: Record<string, unknown>): EntryFault | undefined {
+function faultOfMembers(entry: Record<string, unknown>): EntryError | undefined {
   for (const [member, [isFine, rule]] of CHECKS) {
     if (entry[member] !== undefined && !isFine(entry[member]))
       return { member, message: `"${member}" ${rule}` };
@@ -242,8 +242,8 @@ export function checkWritten(name: string, raw: unknown): ExternalServerEntry {
 }
 
 /** The first thing that is wrong with an entry whose references are not resolved yet, or undefined if it can be used. */
-export function writtenEntryFault(raw: unknown): EntryFault | undefined {
-  return externalEntryFault(isRecord(raw) && isOpen(raw.url) ? { ...raw, url: standIn(raw) } : raw);
+export function writtenEntryFault(raw: unknown): EntryError | undefined {
+  return findEntryError(isRecord(raw) && isOpen(raw.url) ? { ...raw, url: standIn(raw) } : raw);
 }
 
 function isOpen(value: unknown): value is string {
@@ -271,18 +271,18 @@ export function unknownType(type: unknown, place: 'program' | 'file' = 'program'
   const known = `known are ${[...(place === 'program' ? ['sdk'] : []), ...EXTERNAL].join(', ')}`;
   if (typeof type !== 'string') return `its type must be a text, and it is ${kindOf(type)}; ${known}`;
   const word = type
-    .slice(0, LONGEST)
+    .slice(0, MAX_TYPE_LENGTH)
     .toLowerCase()
     .replaceAll(/[^a-z]/g, '');
-  const hint = Object.hasOwn(MEANT, word) ? `; did you mean "${MEANT[word]}"?` : '';
+  const hint = Object.hasOwn(TYPE_ALIASES, word) ? `; did you mean "${TYPE_ALIASES[word]}"?` : '';
   return `unknown type${isShown(type) ? ` ${JSON.stringify(type)}` : ''}; ${known}${hint}`;
 }
 
-const LONGEST = 40;
+const MAX_TYPE_LENGTH = 40;
 
 /** What is long, steers a terminal or looks like a credential is no slip of the pen, and is not for everybody's eyes. */
 function isShown(type: string): boolean {
-  return type.length <= LONGEST && /^[\x20-\x7e]*$/.test(type) && redactText(type) === type;
+  return type.length <= MAX_TYPE_LENGTH && /^[\x20-\x7e]*$/.test(type) && redactText(type) === type;
 }
 
 function kindOf(value: unknown): string {
@@ -292,7 +292,7 @@ function kindOf(value: unknown): string {
 }
 
 /** What others call the types. */
-const MEANT: Readonly<Record<string, string>> = {
+const TYPE_ALIASES: Readonly<Record<string, string>> = {
   streamablehttp: 'http',
   httpstream: 'http',
   https: 'http',
@@ -309,21 +309,21 @@ const MEANT: Readonly<Record<string, string>> = {
  * has.
  */
 export function foreignMember(server: string, member: string): string | undefined {
-  return Object.hasOwn(ELSEWHERE, member) ? ELSEWHERE[member]?.(server) : undefined;
+  return Object.hasOwn(FOREIGN_MEMBERS, member) ? FOREIGN_MEMBERS[member]?.(server) : undefined;
 }
 
 /** The same of all such members of an entry, each with its name. */
 export function foreignMembers(server: string, entry: object): string[] {
   return Object.keys(entry).flatMap((member) => {
-    const said = foreignMember(server, member);
-    return said === undefined ? [] : [`"${member}" ${said}`];
+    const hint = foreignMember(server, member);
+    return hint === undefined ? [] : [`"${member}" ${hint}`];
   });
 }
 
 const rules = (server: string) =>
   `means nothing here; what runs without a question stands in settings: "permissions": {"allow": ["${mcpToolPrefix(server)}<tool>"]}`;
 
-const ELSEWHERE: Readonly<Record<string, (server: string) => string>> = {
+const FOREIGN_MEMBERS: Readonly<Record<string, (server: string) => string>> = {
   transport: () => 'is "type" here, which is "stdio", "http", "sse" or "ws"',
   httpUrl: () => 'is "url" here, with "type": "http"',
   serverUrl: () => 'is "url" here',

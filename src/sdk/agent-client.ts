@@ -1,6 +1,6 @@
 import type { SDKMessage, SDKResultMessage, SDKUserMessage } from '../protocol/agent-message.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
-import { Conversation, type SdkWorld } from './conversation/conversation.ts';
+import { Conversation, type SdkDeps } from './conversation/conversation.ts';
 import type { Options } from './options/options.ts';
 import { userMessage } from './query.ts';
 import { QueryMethods } from './query-methods.ts';
@@ -107,9 +107,9 @@ export class AgentClient extends QueryMethods implements AsyncDisposable {
 }
 
 /** Opens clients in these surroundings. Resolves once the agent is initialised. */
-export function createAgentClient(world: SdkWorld): (options?: Options) => Promise<AgentClient> {
+export function createAgentClient(deps: SdkDeps): (options?: Options) => Promise<AgentClient> {
   return async (options = {}) => {
-    const conversation = new Conversation(options, world);
+    const conversation = new Conversation(options, deps);
     try {
       await conversation.initialized;
     } catch (cause) {

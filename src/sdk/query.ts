@@ -1,7 +1,7 @@
 import { startTimer } from '../base/async/timers.ts';
 import type { SDKMessage, SDKUserMessage } from '../protocol/agent-message.ts';
 import { SdkError } from '../protocol/sdk-error.ts';
-import { Conversation, type SdkWorld } from './conversation/conversation.ts';
+import { Conversation, type SdkDeps } from './conversation/conversation.ts';
 import type { Options } from './options/options.ts';
 import { QueryMethods } from './query-methods.ts';
 
@@ -11,7 +11,7 @@ export type Prompt = string | AsyncIterable<SDKUserMessage>;
 /** A conversation: an async iterable of messages with control methods. */
 export class Query extends QueryMethods implements AsyncGenerator<SDKMessage, void> {
   /** Streams that are being sent; they are left when the query is over. */
-  readonly #feeds = new Set<Feed>();
+  readonly #feeds = new Set<PromptFeed>();
 
   constructor(conversation: Conversation, prompt: Prompt) {
     super(conversation);
@@ -66,17 +66,17 @@ export class Query extends QueryMethods implements AsyncGenerator<SDKMessage, vo
   }
 
   async #pour(stream: AsyncIterable<SDKUserMessage>): Promise<'ended' | 'left'> {
-    const feed = new Feed(stream);
+    const feed = new PromptFeed(stream);
     this.#feeds.add(feed);
     try {
-      return await feed.pour((message) => this.conversation.send(message));
+      return await feed.sendAll((message) => this.conversation.send(message));
     } finally {
       this.#feeds.delete(feed);
     }
   }
 
   #leaveInput(): void {
-    for (const feed of this.#feeds) feed.leave();
+    for (const feed of this.#feeds) feed.stop();
   }
 }
 
@@ -95,15 +95,15 @@ type QueryFunctions = {
 };
 
 /** Binds `query()` to its surroundings: the default agent, the environment, where to warn. */
-export function createQuery(world: SdkWorld): QueryFunctions {
+export function createQuery(deps: SdkDeps): QueryFunctions {
   return {
     query({ prompt, options = {} }) {
       checkPrompt(prompt);
-      return new Query(new Conversation(options, world), prompt);
+      return new Query(new Conversation(options, deps), prompt);
     },
     async startup({ options = {}, initializeTimeoutMs = 60_000 } = {}) {
       checkLimit(initializeTimeoutMs);
-      const conversation = new Conversation(options, world, initializeTimeoutMs);
+      const conversation = new Conversation(options, deps, initializeTimeoutMs);
       await within(conversation, initializeTimeoutMs);
       let query: Query | undefined;
       return {
@@ -161,7 +161,7 @@ function ignore(): void {}
 type Next = IteratorResult<SDKUserMessage, unknown>;
 
 /** A stream of the user's on its way to the agent. Who leaves it before its end tells it so, as a loop that breaks does. */
-class Feed {
+class PromptFeed {
   readonly #iterator: AsyncIterator<SDKUserMessage, unknown> | Iterator<SDKUserMessage, unknown>;
   #isOver = false;
   #isLeft = false;
@@ -173,7 +173,7 @@ class Feed {
   }
 
   /** Sends every message in order. Resolves with how it came to an end; rejects if the stream or a sending fails. */
-  async pour(send: (message: SDKUserMessage) => Promise<void>): Promise<'ended' | 'left'> {
+  async sendAll(send: (message: SDKUserMessage) => Promise<void>): Promise<'ended' | 'left'> {
     while (!this.#isLeft) {
       const next = await this.#next();
       if (this.#isLeft) break;
@@ -181,7 +181,7 @@ class Feed {
       try {
         await send(next.value);
       } catch (cause) {
-        this.leave();
+        this.stop();
         throw cause;
       }
     }
@@ -189,12 +189,12 @@ class Feed {
   }
 
   /** Takes no more of the stream. It is not waited for: a generator ends only when what it awaits has come. */
-  leave(): void {
+  stop(): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#isLeft = true;
-    const tell = async () => this.#iterator.return?.();
-    tell().catch(() => {});
+    const endIterator = async () => this.#iterator.return?.();
+    endIterator().catch(() => {});
   }
 
   async #next(): Promise<Next> {

@@ -117,7 +117,7 @@ export class Multiplexer {
   readonly #users = new Set<SessionUser>();
   /** Users' requests, by the id the server knows them by. */
   readonly #calls = new Map<number, Call>();
-  readonly #questions = new ServerQuestions();
+  readonly #questions = new ServerRequests();
   #connection: Connection | undefined;
   #nextId = 0;
 
@@ -295,7 +295,7 @@ function withParams<Message extends RpcMessage>(
 export type SessionUser = { readonly port: SessionPort };
 
 /** What a shared server asks of its users. Each question has an id of its own there, and only the one asked can answer. */
-export class ServerQuestions {
+export class ServerRequests {
   readonly #open = new Map<RpcId, { user: SessionUser; id: RpcId }>();
   #nextId = 0;
 

@@ -1,4 +1,4 @@
-import { INVALID_PARAMS, RpcFault } from '../protocol/json-rpc.ts';
+import { INVALID_PARAMS, RpcMethodError } from '../protocol/json-rpc.ts';
 import { type ListedTool, negotiateVersion, type ResourceContents } from '../protocol/mcp.ts';
 import type { CallContext, ToolContext } from './context.ts';
 import type { CompiledTool } from './tool.ts';
@@ -25,7 +25,7 @@ export const METHODS: { readonly [name: string]: Method | undefined } = {
   'resources/read': (server, params, ctx) => {
     if (server.resources.size === 0) return undefined;
     const resource = server.resources.get(String(params.uri));
-    if (!resource) throw new RpcFault(INVALID_PARAMS, `Resource '${params.uri}' not found`);
+    if (!resource) throw new RpcMethodError(INVALID_PARAMS, `Resource '${params.uri}' not found`);
     return Promise.resolve(resource.read(ctx)).then((reading) => ({
       contents: resourceContents(resource, reading),
     }));
@@ -37,13 +37,16 @@ export const METHODS: { readonly [name: string]: Method | undefined } = {
   'prompts/get': (server, params, ctx) => {
     if (server.prompts.size === 0) return undefined;
     const prompt = server.prompts.get(String(params.name));
-    if (!prompt) throw new RpcFault(INVALID_PARAMS, `Prompt '${params.name}' not found`);
+    if (!prompt) throw new RpcMethodError(INVALID_PARAMS, `Prompt '${params.name}' not found`);
     const args = (params.arguments ?? {}) as Record<string, string>;
     const missing = prompt.arguments?.find(
       (argument) => argument.required && args[argument.name] === undefined,
     );
     if (missing)
-      throw new RpcFault(INVALID_PARAMS, `Prompt '${prompt.name}' needs the argument '${missing.name}'`);
+      throw new RpcMethodError(
+        INVALID_PARAMS,
+        `Prompt '${prompt.name}' needs the argument '${missing.name}'`,
+      );
     return Promise.resolve(prompt.get(args, ctx)).then((reading) => ({
       ...(prompt.description && { description: prompt.description }),
       messages: promptMessages(reading),

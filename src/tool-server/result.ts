@@ -101,8 +101,8 @@ function passResult(value: WholeResult): CallToolResult {
 
 /** A result without content is told to the model as JSON text, so that nothing of it is lost. */
 function impliedContent({ structuredContent = {} }: WholeResult): ContentBlock[] {
-  const told = structuredContent as Record<string, unknown>;
-  return Object.keys(told).length === 0 ? [] : jsonResult(told, { structured: false }).content;
+  const structured = structuredContent as Record<string, unknown>;
+  return Object.keys(structured).length === 0 ? [] : jsonResult(structured, { structured: false }).content;
 }
 
 function resultFault({ content = [], structuredContent = {}, _meta = {} }: WholeResult): string | undefined {

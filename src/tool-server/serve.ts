@@ -70,9 +70,9 @@ export async function serveStdio(
   for await (const chunk of streams.input) splitter.write(chunk as string);
   splitter.end();
   // Who pipes its requests in closes at once and still wants the answers; who has gone is not waited for long.
-  const patience = startTimer(streams.graceMs ?? 5_000, () => session.close());
+  const graceTimer = startTimer(streams.graceMs ?? 5_000, () => session.close());
   await Promise.all(calls);
-  clearTimeout(patience);
+  clearTimeout(graceTimer);
   session.close();
   await written;
 }

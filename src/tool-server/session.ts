@@ -5,9 +5,9 @@ import {
   INVALID_PARAMS,
   INVALID_REQUEST,
   METHOD_NOT_FOUND,
-  RpcFault,
   type RpcId,
   type RpcMessage,
+  RpcMethodError,
   type RpcResponse,
   readRpc,
   rpcFailure,
@@ -220,7 +220,7 @@ function observedAnswer(observed: ObservedCall, answer: Answer): (response: RpcR
 }
 
 function faultOf(id: RpcId, thrown: unknown): RpcResponse {
-  return rpcFailure(id, thrown instanceof RpcFault ? thrown.code : INTERNAL, messageOf(thrown));
+  return rpcFailure(id, thrown instanceof RpcMethodError ? thrown.code : INTERNAL, messageOf(thrown));
 }
 
 /** How a session reaches its user, and what it was attached with. */

@@ -2,11 +2,10 @@ import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { AgentLink } from '../../src/control/link.ts';
+import { logFrames } from '../../src/control/logged-link.ts';
 import { memoryLinks } from '../../src/control/memory-link.ts';
 import { spawnAgent, streamLink } from '../../src/control/process-link.ts';
 import { ScriptedAgent } from '../../src/control/scripted-link.ts';
-
-import { watchLink } from '../../src/control/watched-link.ts';
 import { collect } from '../support/collect.ts';
 
 const AGENT = fileURLToPath(new URL('../support/fixtures/agent.mjs', import.meta.url));
@@ -17,7 +16,7 @@ const LINKS: [string, () => AgentLink][] = [
   ['memory', toMemory],
   ['scripted', toScript],
   ['stream', toStream],
-  ['watched', () => watchLink(toScript(), () => {})],
+  ['watched', () => logFrames(toScript(), () => {})],
 ];
 
 function toProcess(): AgentLink {
@@ -44,7 +43,7 @@ function toStream(): AgentLink {
 function toScript(): AgentLink {
   const agent = new ScriptedAgent();
   const echo = async () => {
-    for (;;) agent.say(await agent.take());
+    for (;;) agent.emit(await agent.take());
   };
   echo().catch(() => agent.leave());
   return agent.link;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
-  ExitFault,
+  ProcessExitError,
   ProcessLink,
   type ProcessLinkOptions,
   type SpawnAgentOptions,
@@ -82,8 +82,8 @@ describe('process link', () => {
         link.noteStderr('fatal: token sk-ant-0123456789abcdef');
         stderrEnded.resolve();
       });
-      const fault = await collect(link.frames).catch((error: ExitFault) => error);
-      expect(fault).toBeInstanceOf(ExitFault);
+      const fault = await collect(link.frames).catch((error: ProcessExitError) => error);
+      expect(fault).toBeInstanceOf(ProcessExitError);
       expect(fault).toMatchObject({
         code: 'process-exited',
         exitCode: 2,

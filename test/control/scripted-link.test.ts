@@ -51,7 +51,7 @@ test('a frame that has not come yet is waited for; the program’s end fails who
 
 test('the agent leaves as expected, or dies', async () => {
   const [leaves, dies] = [new ScriptedAgent(), new ScriptedAgent()];
-  leaves.say({ n: 1 });
+  leaves.emit({ n: 1 });
   leaves.leave();
   expect(await collect(leaves.link.frames)).toEqual([{ n: 1 }]);
   dies.leave(new Error('died'));

@@ -9,7 +9,7 @@ import { OFFICIAL_OPTIONS } from '../../src/sdk/options/option-table.ts';
 import type { AgentLaunch, OfficialOptions, Options } from '../../src/sdk/options/options.ts';
 import { createQuery, Query } from '../../src/sdk/query.ts';
 import type { AgentScript } from '../../src/sdk/testing/agent-script.ts';
-import { fakeWorld } from '../sdk/support/fake-world.ts';
+import { fakeDeps } from '../sdk/support/fake-deps.ts';
 import { collect } from '../support/collect.ts';
 import { publishedMembers, publishedValues } from './published-types.ts';
 
@@ -44,7 +44,7 @@ async function converse(
   play: (agent: AgentScript) => Promise<void>,
 ): Promise<{ launch: AgentLaunch; sent: Frame[] }> {
   const agent = scriptAgent(play);
-  const { query } = createQuery(fakeWorld());
+  const { query } = createQuery(fakeDeps());
   await collect(query({ prompt: 'hello', options: { ...given, link: agent.link } }));
   await agent.played;
   return { launch: agent.script.launch as AgentLaunch, sent: agent.script.agent.sent };

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   checkWritten,
-  externalEntryFault,
+  findEntryError,
   unknownMembers,
   unknownType,
 } from '../../src/protocol/server-entry.ts';
@@ -113,11 +113,11 @@ describe('server entry', () => {
     [{ type: 'http', url: '/x' }, 'url'],
     [{ command: 'x', env: { A: 1 } }, 'env'],
   ])('the fault of %j points at %s', (entry, member) => {
-    expect(externalEntryFault(entry)).toEqual({ ...(member && { member }), message: expect.any(String) });
+    expect(findEntryError(entry)).toEqual({ ...(member && { member }), message: expect.any(String) });
   });
 
   test('an entry that can be used has no fault', () => {
-    expect(externalEntryFault({ command: 'x' })).toBeUndefined();
+    expect(findEntryError({ command: 'x' })).toBeUndefined();
   });
 });
 
@@ -170,7 +170,7 @@ describe('unknown type', () => {
     [true, `its type must be a text, and it is a boolean; ${KNOWN}`],
   ])('%j is told without what may be secret or steer a terminal', (type, message) => {
     expect(unknownType(type)).toBe(message);
-    if (type !== null) expect(externalEntryFault({ type })).toEqual({ member: 'type', message });
+    if (type !== null) expect(findEntryError({ type })).toEqual({ member: 'type', message });
   });
 
   test('whatever stands there, one short line that can be shown comes of it', () => {

@@ -6,7 +6,7 @@ import { type AgentScript, scriptAgent } from '../../src/sdk/testing/agent-scrip
 import { createSdkMcpServer } from '../../src/tool-server/sdk-server.ts';
 import { tool } from '../../src/tool-server/tool.ts';
 import { collect } from '../support/collect.ts';
-import { fakeWorld, playClient } from './support/fake-world.ts';
+import { fakeDeps, playClient } from './support/fake-deps.ts';
 
 /** Answers every prompt with what it says, as many times as there are prompts. */
 function echo(turns: number) {
@@ -14,7 +14,7 @@ function echo(turns: number) {
     await agent.start();
     for (let n = 0; n < turns; n += 1) {
       const said = await agent.prompt();
-      agent.say(`heard ${said}`);
+      agent.assistant(`heard ${said}`);
       agent.result(said);
     }
   };
@@ -50,7 +50,7 @@ test('a turn gives its result as its value too', async () => {
 
 test('it is closed with its block, whatever happens inside', async () => {
   const agent = scriptAgent(echo(1));
-  const open = createAgentClient(fakeWorld());
+  const open = createAgentClient(fakeDeps());
   const work = async () => {
     await using client = await open({ link: agent.link });
     await client.ask('one');
@@ -150,7 +150,7 @@ test('an interrupted turn has a result, and the next turn works', async () => {
   const { client, played } = await playClient(async (agent) => {
     await agent.start();
     await agent.prompt();
-    agent.say('thinking');
+    agent.assistant('thinking');
     await agent.answer('interrupt', { still_queued: [] });
     agent.result('', { subtype: 'error_during_execution', is_error: true, errors: [] });
     agent.result(await agent.prompt());
@@ -210,14 +210,14 @@ test('an agent that ends in a turn fails it; what it died of is the reason', asy
 
 test('one that cannot start is no client', async () => {
   const refusing = scriptAgent(async (it) => void (await it.answer('initialize', { error: 'not today' })));
-  await expect(createAgentClient(fakeWorld())({ link: refusing.link })).rejects.toThrow('not today');
+  await expect(createAgentClient(fakeDeps())({ link: refusing.link })).rejects.toThrow('not today');
   await refusing.script.agent.ended();
-  await expect(createAgentClient(fakeWorld())()).rejects.toMatchObject({ code: 'spawn-failed' });
+  await expect(createAgentClient(fakeDeps())()).rejects.toMatchObject({ code: 'spawn-failed' });
   const abortController = new AbortController();
   const aborted = scriptAgent(async (it) => {
     await it.agent.take();
     abortController.abort();
   });
-  const opening = createAgentClient(fakeWorld())({ link: aborted.link, abortController });
+  const opening = createAgentClient(fakeDeps())({ link: aborted.link, abortController });
   await expect(opening).rejects.toThrow(AbortError);
 });

@@ -3,7 +3,7 @@ import type { Frame } from '../../src/protocol/control-frame.ts';
 import type { Query } from '../../src/sdk/query.ts';
 import { toolServer } from '../../src/tool-server/sdk-server.ts';
 import { collect } from '../support/collect.ts';
-import { playQuery, turn } from './support/fake-world.ts';
+import { playQuery, turn } from './support/fake-deps.ts';
 
 type Row = readonly [
   name: string,
@@ -247,7 +247,7 @@ test('a failure of the agent rejects with its words and its code', async () => {
   const { query, played } = playQuery(
     turn(async ({ agent }) => {
       const { request_id } = await agent.take({ type: 'control_request', request: { subtype: 'set_model' } });
-      agent.say({
+      agent.emit({
         type: 'control_response',
         response: { subtype: 'error', request_id, error: 'no such model', error_code: 'bad_model' },
       });
@@ -284,7 +284,7 @@ test('methods wait until the agent is initialised', async () => {
   const { query, script, played } = playQuery(async (agent) => {
     await agent.agent.take();
     expect(agent.agent.sent).toHaveLength(1);
-    agent.agent.say({
+    agent.agent.emit({
       type: 'control_response',
       response: { subtype: 'success', request_id: agent.agent.sent[0]?.request_id, response: {} },
     });

@@ -6,7 +6,7 @@ import { type AgentScript, scriptAgent } from '../../src/sdk/testing/agent-scrip
 import { createSdkMcpServer } from '../../src/tool-server/sdk-server.ts';
 import { tool } from '../../src/tool-server/tool.ts';
 import { collect } from '../support/collect.ts';
-import { fakeWorld, playQuery, playThrough, turn } from './support/fake-world.ts';
+import { fakeDeps, playQuery, playThrough, turn } from './support/fake-deps.ts';
 
 describe('query', () => {
   const user = (content: string, more = {}): SDKUserMessage => ({
@@ -29,10 +29,10 @@ describe('query', () => {
   test('what the agent says arrives in order, whole, and the loop ends with the turn', async () => {
     const { messages, script } = await playThrough(
       turn(async (agent) => {
-        agent.say('one');
-        agent.agent.say({ type: 'never_heard_of', x: 1 });
-        agent.agent.say({ type: 'keep_alive' });
-        agent.say('two');
+        agent.assistant('one');
+        agent.agent.emit({ type: 'never_heard_of', x: 1 });
+        agent.agent.emit({ type: 'keep_alive' });
+        agent.assistant('two');
       }),
     );
     expect(kinds(messages)).toEqual(['assistant', 'never_heard_of', 'assistant', 'result']);
@@ -88,7 +88,7 @@ describe('query', () => {
       const { request_id } = await agent.agent.take({ request: { subtype: 'initialize' } });
       // Answered in order: had the prompt been sent, it would stand before this answer.
       await expect(agent.ask({ subtype: 'fence' })).rejects.toThrow('Unsupported');
-      agent.agent.say({
+      agent.agent.emit({
         type: 'control_response',
         response: { subtype: 'success', request_id, response: {} },
       });
@@ -130,7 +130,7 @@ describe('query', () => {
         isStarted = true;
         throw new Error('started');
       };
-      const { query } = createQuery(fakeWorld());
+      const { query } = createQuery(fakeDeps());
       expect(() => query({ prompt: prompt as never, options: { link } })).toThrow(
         expect.objectContaining({
           code: 'bad-option',
@@ -142,7 +142,7 @@ describe('query', () => {
   );
 
   test('without an agent the default one is asked for; its refusal is thrown at once', () => {
-    expect(() => createQuery(fakeWorld()).query({ prompt: 'x' })).toThrow(
+    expect(() => createQuery(fakeDeps()).query({ prompt: 'x' })).toThrow(
       'there is no default agent in tests',
     );
   });
@@ -178,11 +178,11 @@ describe('query', () => {
       async (agent) => {
         await agent.start();
         await agent.prompt();
-        agent.agent.say(state('running'));
+        agent.agent.emit(state('running'));
         agent.result('first');
         expect(await agent.callTool('calc', 'add')).toEqual({ content: [{ type: 'text', text: 'served' }] });
         agent.result('second');
-        agent.agent.say(state('idle'));
+        agent.agent.emit(state('idle'));
       },
       { mcpServers: { calc } },
     );
@@ -195,14 +195,14 @@ describe('query', () => {
         await agent.start();
         await agent.prompt();
         await agent.prompt();
-        agent.agent.say(state('running'));
+        agent.agent.emit(state('running'));
         agent.result('first');
-        agent.agent.say(state('idle'));
+        agent.agent.emit(state('idle'));
         const { request_id } = await agent.agent.take({ request: { subtype: 'mcp_status' } });
-        agent.agent.say(state('running'));
-        agent.agent.say({ type: 'control_response', response: { subtype: 'success', request_id } });
+        agent.agent.emit(state('running'));
+        agent.agent.emit({ type: 'control_response', response: { subtype: 'success', request_id } });
         agent.result('second');
-        agent.agent.say(state('idle'));
+        agent.agent.emit(state('idle'));
       },
       {},
       yields(user('one'), user('two')),
@@ -217,9 +217,9 @@ describe('query', () => {
         await agent.start();
         await agent.prompt();
         await agent.prompt();
-        agent.agent.say(state('running'));
+        agent.agent.emit(state('running'));
         agent.result('both');
-        agent.agent.say(state('idle'));
+        agent.agent.emit(state('idle'));
         await agent.answer('mcp_status', { error: 'not known here' });
       },
       {},
@@ -231,8 +231,8 @@ describe('query', () => {
   test('a state only the host is meant to see is not yielded; one for everybody is', async () => {
     const { messages } = await playThrough(
       turn(async ({ agent }) => {
-        agent.say({ ...state('running'), sdk_host_only: false });
-        agent.say(state('idle'));
+        agent.emit({ ...state('running'), sdk_host_only: false });
+        agent.emit(state('idle'));
       }),
     );
     expect(messages[0]).toMatchObject({ subtype: 'session_state_changed', state: 'running' });
@@ -243,8 +243,8 @@ describe('query', () => {
     const { query, played } = playQuery(async (agent) => {
       await agent.start();
       await agent.prompt();
-      agent.say('one');
-      agent.say('two');
+      agent.assistant('one');
+      agent.assistant('two');
       await agent.answer('mcp_status');
       await agent.agent.ended();
     });
@@ -276,7 +276,7 @@ describe('query', () => {
   });
 
   test('leaving the loop ends the agent', async () => {
-    const { query, script, played } = playQuery(turn(async (agent) => agent.say('one')));
+    const { query, script, played } = playQuery(turn(async (agent) => agent.assistant('one')));
     for await (const message of query) {
       expect(message.type).toBe('assistant');
       break;
@@ -306,7 +306,7 @@ describe('query', () => {
       isStarted = true;
       throw new Error('started');
     };
-    const { query } = createQuery(fakeWorld());
+    const { query } = createQuery(fakeDeps());
     expect(() => query({ prompt: 'x', options: { abortController, link } })).toThrow(AbortError);
     expect(isStarted).toBe(false);
   });
@@ -317,7 +317,7 @@ describe('query', () => {
       async (agent) => {
         await agent.start();
         await agent.prompt();
-        agent.say('one');
+        agent.assistant('one');
         await agent.agent.ended();
       },
       { abortController },
@@ -339,8 +339,8 @@ describe('query', () => {
   });
 
   test('a stderr listener that throws is told as a warning and does not take the agent down', async () => {
-    const world = fakeWorld();
-    const dying = createQuery(world).query({
+    const deps = fakeDeps();
+    const dying = createQuery(deps).query({
       prompt: 'hello',
       options: {
         pathToClaudeCodeExecutable: process.execPath,
@@ -354,14 +354,14 @@ describe('query', () => {
       code: 'process-exited',
       message: 'Claude Code process exited with code 3. stderr: last words',
     });
-    expect(world.warnings).toEqual([
+    expect(deps.warnings).toEqual([
       { code: 'TOOLPLANE_LISTENER_THREW', message: 'options.stderr threw: mine' },
     ]);
   });
 
   test('startup() gives an agent that waits for its prompt, once (R26)', async () => {
     const agent = scriptAgent(turn());
-    const { startup } = createQuery(fakeWorld());
+    const { startup } = createQuery(fakeDeps());
     await using warm = await startup({ options: { link: agent.link } });
     expect(agent.script.agent.sent).toHaveLength(1);
     expect(() => warm.query(7 as never)).toThrow('prompt must be');
@@ -373,7 +373,7 @@ describe('query', () => {
   test('startup() that is not used is closed with its block, or by close()', async () => {
     for (const end of ['block', 'close'] as const) {
       const agent = scriptAgent(async (it) => void (await it.start()));
-      const warm = await createQuery(fakeWorld()).startup({ options: { link: agent.link } });
+      const warm = await createQuery(fakeDeps()).startup({ options: { link: agent.link } });
       if (end === 'block') await warm[Symbol.asyncDispose]();
       else warm.close();
       await agent.played;
@@ -382,14 +382,14 @@ describe('query', () => {
 
   test('startup() rejects with what kept the agent from starting, and ends it', async () => {
     const agent = scriptAgent(async (it) => void (await it.answer('initialize', { error: 'not today' })));
-    const started = createQuery(fakeWorld()).startup({ options: { link: agent.link } });
+    const started = createQuery(fakeDeps()).startup({ options: { link: agent.link } });
     await expect(started).rejects.toMatchObject({ code: 'control-failed', message: 'not today' });
     await agent.script.agent.ended();
   });
 
   test('startup() does not wait longer than it is told', async () => {
     const agent = scriptAgent(async (it) => void (await it.agent.take()));
-    const started = createQuery(fakeWorld()).startup({
+    const started = createQuery(fakeDeps()).startup({
       options: { link: agent.link },
       initializeTimeoutMs: 5,
     });
@@ -408,12 +408,12 @@ describe('query', () => {
       const agent = scriptAgent(async (it) => {
         const { request_id } = await it.agent.take({ request: { subtype: 'initialize' } });
         await vi.advanceTimersByTimeAsync(50_000);
-        it.agent.say({
+        it.agent.emit({
           type: 'control_response',
           response: { subtype: 'success', request_id, response: {} },
         });
       });
-      const { startup } = createQuery(fakeWorld());
+      const { startup } = createQuery(fakeDeps());
       await using _ = await startup({ options: { link: agent.link }, initializeTimeoutMs: ms });
       expect(vi.getTimerCount()).toBe(0);
     },
@@ -423,7 +423,7 @@ describe('query', () => {
     'a limit for startup() that is none (%j) is refused by name',
     async (ms) => {
       const link = () => expect.unreachable('nothing is started');
-      const started = createQuery(fakeWorld()).startup({
+      const started = createQuery(fakeDeps()).startup({
         options: { link },
         initializeTimeoutMs: ms as number,
       });
@@ -440,7 +440,7 @@ describe('query', () => {
       await it.agent.take();
       abortController.abort();
     });
-    const started = createQuery(fakeWorld()).startup({ options: { link: agent.link, abortController } });
+    const started = createQuery(fakeDeps()).startup({ options: { link: agent.link, abortController } });
     await expect(started).rejects.toThrow(AbortError);
     await agent.script.agent.ended();
   });
@@ -455,8 +455,8 @@ describe('query end', () => {
     const { query, played } = playQuery(async (agent) => {
       await agent.start();
       await agent.prompt();
-      agent.say('one');
-      agent.say('two');
+      agent.assistant('one');
+      agent.assistant('two');
       await agent.answer('mcp_status');
       await agent.agent.ended();
     });
@@ -529,7 +529,7 @@ describe('query end', () => {
       await it.agent.ended();
     });
     const prompt = new Waiting();
-    const warm = await createQuery(fakeWorld()).startup({ options: { link: agent.link } });
+    const warm = await createQuery(fakeDeps()).startup({ options: { link: agent.link } });
     warm.query(prompt);
     await isRunning.promise;
     warm.close();
@@ -579,7 +579,7 @@ describe('query end', () => {
       const link: typeof agent.link = (launch) => ({ ...agent.link(launch), close });
       return { link };
     };
-    const { query, startup } = createQuery(fakeWorld());
+    const { query, startup } = createQuery(fakeDeps());
     const asked = query({ prompt: 'hello', options: stuck() });
     asked.close();
     expect(await collect(asked)).toEqual([]);

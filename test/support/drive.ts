@@ -12,7 +12,7 @@ import type { PermissionBehavior } from '../../src/protocol/permission.ts';
 import type { Options } from '../../src/sdk/options/options.ts';
 import { createQuery, type Prompt, type Query } from '../../src/sdk/query.ts';
 import { toolServer } from '../../src/tool-server/sdk-server.ts';
-import { fakeWorld } from '../sdk/support/fake-world.ts';
+import { fakeDeps } from '../sdk/support/fake-deps.ts';
 
 /** What a test drives: our SDK half, the memory link and our host half, in one process. */
 export type Drive = {
@@ -36,7 +36,7 @@ export function drive(
     session = new AgentSession(agent, sessionOptions(model, host));
     return watched(program, frames);
   };
-  const world = fakeWorld(options.env as Record<string, string> | undefined);
+  const world = fakeDeps(options.env as Record<string, string> | undefined);
   const query = createQuery(world).query({ prompt, options: { ...options, link } });
   onTestFinished(async () => {
     query.close();

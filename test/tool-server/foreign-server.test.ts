@@ -5,7 +5,7 @@ import {
   isForeignServer,
   Multiplexer,
   openForeignSession,
-  ServerQuestions,
+  ServerRequests,
   type SessionUser,
 } from '../../src/tool-server/foreign-server.ts';
 import type { Transport } from '../../src/tool-server/serve.ts';
@@ -460,7 +460,7 @@ describe('server questions', () => {
   const roots = (id: number) => ({ jsonrpc: '2.0' as const, id, method: 'roots/list' });
 
   test('each question has an id of its own, and only the one asked can answer, once', () => {
-    const questions = new ServerQuestions();
+    const questions = new ServerRequests();
     const [one, other] = [user(), user()];
     questions.ask(one, roots(7));
     questions.ask(other, roots(8));
@@ -472,7 +472,7 @@ describe('server questions', () => {
   });
 
   test('a question taken back is taken back from the one who was asked; an unknown one from nobody', () => {
-    const questions = new ServerQuestions();
+    const questions = new ServerRequests();
     const [one, other] = [user(), user()];
     questions.ask(one, roots(7));
     questions.takeBack({ requestId: 7, reason: 'late' });
@@ -486,7 +486,7 @@ describe('server questions', () => {
   });
 
   test('who leaves leaves its own questions open, and nobody else’s', () => {
-    const questions = new ServerQuestions();
+    const questions = new ServerRequests();
     const [one, other] = [user(), user()];
     questions.ask(one, roots(7));
     questions.ask(other, roots(8));

@@ -1,4 +1,4 @@
-import { textTokens } from '../../base/text/display-text.ts';
+import { estimateTextTokens } from '../../base/text/display-text.ts';
 import { definitionTokens } from '../../pool/token-cost.ts';
 import type { ModelBlock, Usage, UserBlock } from '../../protocol/agent-message.ts';
 import type { ModelLimits, ModelMessage, ModelTool } from '../models/model.ts';
@@ -71,7 +71,7 @@ export function contextUsage(context: {
     .filter(({ server }) => server === undefined)
     .map(({ name, tokens }) => ({ name, tokens }));
   const used = [
-    row('system_prompt', 'System prompt', textTokens(system), 'cyan'),
+    row('system_prompt', 'System prompt', estimateTextTokens(system), 'cyan'),
     row('system_tools', 'System tools', total(builtIn), 'blue'),
     row('mcp_tools', 'MCP tools', total(ofServers.filter((it) => it.isLoaded)), 'magenta'),
     row(
@@ -197,7 +197,7 @@ export function usedTokens(lastUsage: Usage, added: readonly ModelMessage[]): nu
   return counted + estimateTokens({ messages: added });
 }
 
-export { textTokens };
+export { estimateTextTokens };
 
 /** Bytes of JSON per token; punctuation makes JSON denser than text. */
 const JSON_BYTES_PER_TOKEN = 3;
@@ -213,7 +213,7 @@ export function estimateTokens(request: {
   readonly messages?: readonly ModelMessage[];
 }): number {
   const { system = '', tools = [], messages = [] } = request;
-  return textTokens(system) + sum(tools, toolTokens) + sum(messages, messageTokens);
+  return estimateTextTokens(system) + sum(tools, toolTokens) + sum(messages, messageTokens);
 }
 
 export function toolTokens({ name, description, input_schema }: ModelTool): number {
@@ -228,14 +228,16 @@ export function messageTokens(message: ModelMessage): number {
 export function blockTokens(block: ModelBlock | UserBlock): number {
   switch (block.type) {
     case 'text':
-      return textTokens(block.text);
+      return estimateTextTokens(block.text);
     case 'thinking':
-      return OVERHEAD + textTokens(block.thinking);
+      return OVERHEAD + estimateTextTokens(block.thinking);
     case 'tool_use':
-      return OVERHEAD + textTokens(block.name) + jsonTokens(block.input);
+      return OVERHEAD + estimateTextTokens(block.name) + jsonTokens(block.input);
     case 'tool_result': {
       const { content = '' } = block;
-      return OVERHEAD + (typeof content === 'string' ? textTokens(content) : sum(content, blockTokens));
+      return (
+        OVERHEAD + (typeof content === 'string' ? estimateTextTokens(content) : sum(content, blockTokens))
+      );
     }
     case 'image':
       return IMAGE_TOKENS;
@@ -248,7 +250,7 @@ export function blockTokens(block: ModelBlock | UserBlock): number {
 
 function documentTokens({ type, data }: Record<string, unknown>): number {
   if (typeof data !== 'string') return TOKENS_PER_PAGE;
-  if (type === 'text') return textTokens(data);
+  if (type === 'text') return estimateTextTokens(data);
   const bytes = (data.length * 3) / 4;
   return TOKENS_PER_PAGE * Math.max(1, Math.ceil(bytes / BYTES_PER_PAGE));
 }

@@ -2,7 +2,7 @@ import type { ModelBlock, Usage, UserBlock } from '../../protocol/agent-message.
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { type CollectedMessage, MessageCollector } from '../models/message-collector.ts';
 import { type Model, ModelError, type ModelMessage } from '../models/model.ts';
-import { textTokens } from './context-usage.ts';
+import { estimateTextTokens } from './context-usage.ts';
 import { shortenText } from './cut-conversation.ts';
 
 export type SummaryOptions = {
@@ -42,7 +42,7 @@ export async function summarize(
   const { contextTokens, outputTokens } = options.model.limits;
   const maxTokens = Math.max(1, Math.min(MAX_SUMMARY_TOKENS, outputTokens, Math.floor(contextTokens / 4)));
   const task = options.instructions ? `${TASK}\n\nThe user adds: ${options.instructions}` : TASK;
-  const taken = maxTokens + textTokens(options.system) + textTokens(task);
+  const taken = maxTokens + estimateTextTokens(options.system) + estimateTextTokens(task);
   let room = Math.max(MIN_RECORD_TOKENS, Math.floor((contextTokens - taken) * ESTIMATE_MARGIN));
   for (let attempt = 1; ; attempt++) {
     const collector = new MessageCollector();
@@ -91,10 +91,10 @@ export function renderMessages(messages: readonly ModelMessage[], room: number):
   const [first, ...others] = messages.map(renderMessage);
   if (first === undefined) return '';
   const start = shortenText(first, room);
-  let left = room - textTokens(start);
+  let left = room - estimateTextTokens(start);
   const kept: string[] = [];
   for (const text of others.toReversed()) {
-    left -= textTokens(text);
+    left -= estimateTextTokens(text);
     if (left < 0) break;
     kept.unshift(text);
   }

@@ -1,4 +1,4 @@
-import { BYTES_OF_TOKEN, textTokens } from '../../base/text/display-text.ts';
+import { BYTES_PER_TOKEN, estimateTextTokens } from '../../base/text/display-text.ts';
 
 /** How much of one result a model is given, in the unit in which somebody said so. */
 export type ResultLimit = { readonly most: number; readonly unit: 'tokens' | 'characters' };
@@ -21,17 +21,20 @@ export function resultLimit(
 }
 
 export function sizeOf(text: string, unit: ResultLimit['unit']): number {
-  return unit === 'tokens' ? textTokens(text) : text.length;
+  return unit === 'tokens' ? estimateTextTokens(text) : text.length;
 }
 
 /** An image in the same unit. */
 export function imageCost(unit: ResultLimit['unit']): number {
-  return unit === 'tokens' ? IMAGE_TOKENS : IMAGE_TOKENS * BYTES_OF_TOKEN;
+  return unit === 'tokens' ? IMAGE_TOKENS : IMAGE_TOKENS * BYTES_PER_TOKEN;
 }
 
 /** How much of what goes elsewhere is shown all the same. */
 export function previewSize({ most, unit }: ResultLimit): number {
-  return Math.min(unit === 'tokens' ? PREVIEW_TOKENS : PREVIEW_TOKENS * BYTES_OF_TOKEN, Math.floor(most / 2));
+  return Math.min(
+    unit === 'tokens' ? PREVIEW_TOKENS : PREVIEW_TOKENS * BYTES_PER_TOKEN,
+    Math.floor(most / 2),
+  );
 }
 
 const PREVIEW_TOKENS = 500;
@@ -39,8 +42,8 @@ const PREVIEW_TOKENS = 500;
 /** As much of the beginning as has this size, in whole characters. */
 export function headOf(text: string, size: number, unit: ResultLimit['unit']): string {
   if (unit === 'characters') return text.slice(0, size).replace(/[\uD800-\uDBFF]$/, '');
-  const bytes = Buffer.from(text.slice(0, size * BYTES_OF_TOKEN));
-  let end = Math.min(bytes.length, size * BYTES_OF_TOKEN);
+  const bytes = Buffer.from(text.slice(0, size * BYTES_PER_TOKEN));
+  let end = Math.min(bytes.length, size * BYTES_PER_TOKEN);
   while (end < bytes.length && isInside(bytes[end])) end--;
   return bytes.toString('utf8', 0, end);
 }
@@ -49,8 +52,8 @@ export function headOf(text: string, size: number, unit: ResultLimit['unit']): s
 export function tailOf(text: string, size: number, unit: ResultLimit['unit']): string {
   if (size <= 0) return '';
   if (unit === 'characters') return text.slice(-size).replace(/^[\uDC00-\uDFFF]/, '');
-  const bytes = Buffer.from(text.slice(-size * BYTES_OF_TOKEN));
-  let start = Math.max(0, bytes.length - size * BYTES_OF_TOKEN);
+  const bytes = Buffer.from(text.slice(-size * BYTES_PER_TOKEN));
+  let start = Math.max(0, bytes.length - size * BYTES_PER_TOKEN);
   while (isInside(bytes[start])) start++;
   return bytes.toString('utf8', start);
 }

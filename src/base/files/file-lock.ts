@@ -14,33 +14,33 @@ const EMPTY_STALE_MS = 200;
  * work is done in place, too. Where no lock can be made, the work is done without one; what is in its place and no lock of
  * ours is told at once, for nobody would ever give it up.
  */
-export function underLock<T>(path: string, work: () => T, staleMs = STALE_MS): T {
-  const mine = `${process.pid} ${hostname()} ${randomUUID()}`;
-  const isHeld = take(path, mine, staleMs);
+export function withFileLock<T>(path: string, work: () => T, staleMs = STALE_MS): T {
+  const ownText = `${process.pid} ${hostname()} ${randomUUID()}`;
+  const isHeld = take(path, ownText, staleMs);
   try {
     return work();
   } finally {
     // Somebody may have thought that it was left behind.
-    if (isHeld && textOf(path) === mine) rmSync(path, { force: true });
+    if (isHeld && textOf(path) === ownText) rmSync(path, { force: true });
   }
 }
 
-function take(path: string, mine: string, staleMs: number): boolean {
+function take(path: string, ownText: string, staleMs: number): boolean {
   let [since, seen] = [performance.now(), ''];
   for (;;) {
     try {
-      createFile(path, mine, { mode: 0o600 });
+      createFile(path, ownText, { mode: 0o600 });
       // Another process may have removed it as stale before its content was written.
-      if (textOf(path) === mine) return true;
+      if (textOf(path) === ownText) return true;
       continue;
     } catch (cause) {
       if (!(cause instanceof Error && 'code' in cause && cause.code === 'EEXIST')) return false;
     }
-    const theirs = lockAt(path);
-    if (theirs !== seen) [since, seen] = [performance.now(), theirs];
-    const limit = /^\0*$/.test(theirs) ? Math.min(staleMs, EMPTY_STALE_MS) : staleMs;
-    if (performance.now() - since > limit || isAbandoned(theirs)) {
-      if (!remove(path, theirs)) return false;
+    const foundText = lockAt(path);
+    if (foundText !== seen) [since, seen] = [performance.now(), foundText];
+    const limit = /^\0*$/.test(foundText) ? Math.min(staleMs, EMPTY_STALE_MS) : staleMs;
+    if (performance.now() - since > limit || isAbandoned(foundText)) {
+      if (!remove(path, foundText)) return false;
     } else pause(2 + Math.random() * 8);
   }
 }
@@ -50,7 +50,7 @@ function lockAt(path: string): string {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (!found) return '';
   // Asked before it is read: to open a pipe may take for ever.
-  const text = found.isFile() && found.size <= LONGEST ? textOf(path) : undefined;
+  const text = found.isFile() && found.size <= MAX_LOCK_BYTES ? textOf(path) : undefined;
   if (text === undefined || !isLockText(text)) {
     throw new Error(`${path} is no lock of Toolplane's but in the place of one; move or remove it`);
   }
@@ -58,7 +58,7 @@ function lockAt(path: string): string {
 }
 
 /** Bytes of the longest lock. */
-const LONGEST = 1024;
+const MAX_LOCK_BYTES = 1024;
 
 /** Whether a text is that of a lock; one that was cut short holds nothing. */
 export function isLockText(text: string): boolean {
@@ -102,16 +102,16 @@ function remove(path: string, text: string): boolean {
 
 /** Takes away this very lock: one that came in its place meanwhile is put back. */
 function removeGuarded(path: string, text: string): boolean {
-  const aside = `${path}.${randomUUID()}`;
+  const displaced = `${path}.${randomUUID()}`;
   try {
-    renameSync(path, aside);
-    if (textOf(aside) !== text) linkSync(aside, path);
+    renameSync(path, displaced);
+    if (textOf(displaced) !== text) linkSync(displaced, path);
   } catch (cause) {
     // Gone already, or there again.
     const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
     return code === 'ENOENT' || code === 'EEXIST';
   } finally {
-    rmSync(aside, { force: true });
+    rmSync(displaced, { force: true });
   }
   return true;
 }

@@ -44,11 +44,11 @@ export function killOnDeath(id: number, how: 'at-once' | 'gently' = 'at-once'): 
   if (process.platform === 'win32') return () => {};
   const one = how === 'gently' && id < 0 ? `g${id}` : String(id);
   held.add(one);
-  if (watcher) tell(watcher, `hold ${one}\n`);
+  if (watcher) writeLine(watcher, `hold ${one}\n`);
   else watcher = startWatcher();
   return () => {
     if (!held.delete(one) || !watcher) return;
-    tell(watcher, `drop ${one}\n`);
+    writeLine(watcher, `drop ${one}\n`);
     dismissIdle();
   };
 }
@@ -110,11 +110,11 @@ function startWatcher(): ChildProcess {
   // Whoever ended it ended the watch only.
   child.stdin?.on('error', () => {});
   (child.stdin as Socket | undefined)?.unref();
-  for (const one of held) tell(child, `hold ${one}\n`);
+  for (const one of held) writeLine(child, `hold ${one}\n`);
   return child;
 }
 
-function tell(child: ChildProcess, line: string): void {
+function writeLine(child: ChildProcess, line: string): void {
   child.stdin?.write(line);
 }
 /** What must not outlive this process. One listener for all: many agents at once are no leak of listeners. */

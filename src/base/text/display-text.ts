@@ -3,20 +3,22 @@
  * there), DEL, separators that break lines, marks that reorder text, zero-width characters, tag characters, and halves of
  * surrogate pairs. Joiners are not among them: emoji and many scripts are written with them.
  */
-export const UNSEEN =
+export const INVISIBLE_CHARACTERS =
   /\p{Cc}|[\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]|\p{Cs}/gu;
 
 /** A name or path as it can be shown: it neither breaks a line, nor steers a terminal, nor turns the direction of a text. */
 export function visibleText(text: string): string {
-  return text.replaceAll(UNSEEN, escaped);
+  return text.replaceAll(INVISIBLE_CHARACTERS, escaped);
 }
 
 /** JSON text with every invisible character escaped, joiners and variation selectors included: it stays the same JSON. */
 export function visibleJson(json: string): string {
-  return json.replaceAll(INVISIBLE, (character) => (character === '\n' ? character : escaped(character)));
+  return json.replaceAll(INVISIBLE_IN_JSON, (character) =>
+    character === '\n' ? character : escaped(character),
+  );
 }
 
-const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+const INVISIBLE_IN_JSON = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
 /** As JSON escapes it, in two parts where it takes two. */
 function escaped(character: string): string {
@@ -38,19 +40,19 @@ export function truncate(text: string, max: number, mark = '…'): string {
   return text.length > max ? `${sliceText(text, max)}${mark}` : text;
 }
 /** Bytes a token takes in prose; by bytes, since a sign of Chinese is nearly a token of its own. */
-export const BYTES_OF_TOKEN = 4;
+export const BYTES_PER_TOKEN = 4;
 
 /** About how many tokens a text takes: cheap, and the same every time. */
-export function textTokens(text: string): number {
-  return Math.ceil(Buffer.byteLength(text) / BYTES_OF_TOKEN);
+export function estimateTextTokens(text: string): number {
+  return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
 }
 
 /** A name as a shell takes it: what is a stranger's does nothing within these quotes, and what is pasted steers no terminal. */
-export function shellWord(word: string): string {
+export function shellQuote(word: string): string {
   if (/^[\w/.][\w@%+=:,./-]*$/.test(word)) return word;
-  if (word.search(UNSEEN) === -1) return `'${word.replaceAll("'", "'\\''")}'`;
+  if (word.search(INVISIBLE_CHARACTERS) === -1) return `'${word.replaceAll("'", "'\\''")}'`;
   // As bash and zsh write it; other shells refuse it, and nothing is done.
-  const escaped = word.replaceAll(/[\\']/g, '\\$&').replaceAll(UNSEEN, codeOf);
+  const escaped = word.replaceAll(/[\\']/g, '\\$&').replaceAll(INVISIBLE_CHARACTERS, codeOf);
   return `$'${escaped}'`;
 }
 
@@ -60,7 +62,7 @@ function codeOf(sign: string): string {
 }
 
 /** The names after a command, as they are typed: one that begins as a flag does is not taken for one. */
-export function shellWords(...words: readonly string[]): string {
+export function shellArguments(...words: readonly string[]): string {
   const isOver = words.some((word) => word.startsWith('-')) ? ['--'] : [];
-  return [...isOver, ...words.map(shellWord)].join(' ');
+  return [...isOver, ...words.map(shellQuote)].join(' ');
 }

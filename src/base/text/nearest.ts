@@ -1,8 +1,8 @@
 /** The word a person most likely meant, or none if nothing is close. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
-  if (word.length > LONGEST) return undefined;
+  if (word.length > MAX_WORD_LENGTH) return undefined;
   // Among words of a letter or two any is close to any other.
-  const limit = word.length <= 2 ? 0 : Math.min(MOST_SLIPS, Math.max(1, Math.floor(word.length / 3)));
+  const limit = word.length <= 2 ? 0 : Math.min(MAX_EDITS, Math.max(1, Math.floor(word.length / 3)));
   const ranked = known
     // What differs more in length than that is not close, and need not be compared.
     .filter((candidate) => Math.abs(candidate.length - word.length) <= limit)
@@ -16,9 +16,9 @@ export function nearest(word: string, known: readonly string[]): string | undefi
 }
 
 /** Who errs oftener in one word means another. */
-const MOST_SLIPS = 6;
+const MAX_EDITS = 6;
 /** Nobody errs by a letter in a word that is longer. */
-const LONGEST = 200;
+const MAX_WORD_LENGTH = 200;
 
 /** Whether two neighbouring letters changed places. */
 function isSwapped(a: string, b: string): boolean {

@@ -1,4 +1,4 @@
-const SECRET_WORDS =
+const SECRET_NAME =
   /(^|[-_. ])(tokens?|secrets?|passwords?|passwd|passphrase|credentials?|authorization|cookies?|(api|access|private)[-_]?keys?)($|[-_. ])|(token|secret|password|apikey)s?$|(^|[-_. ])(auth|pwd|bearer)$/;
 
 /** What is said about a secret is none: `apiKeySource`, `token_type`. */
@@ -48,8 +48,8 @@ export function redactText(text: string): string {
 }
 
 function isSecretName(key: string): boolean {
-  const words = key.replace(/([a-z0-9])([A-Z])/g, '$1-$2').toLowerCase();
-  return SECRET_WORDS.test(words) && !ABOUT_SECRETS.test(words);
+  const name = key.replace(/([a-z0-9])([A-Z])/g, '$1-$2').toLowerCase();
+  return SECRET_NAME.test(name) && !ABOUT_SECRETS.test(name);
 }
 
 function maskTexts(value: unknown): unknown {

@@ -1,5 +1,5 @@
 import { firstName, resolveModelName } from '../../agent/launch/model-name.ts';
-import { realWorld } from '../../entry/sdk-world.ts';
+import { sdkDeps } from '../../entry/sdk-deps.ts';
 import type { SDKMessage, SDKResultMessage } from '../../protocol/agent-message.ts';
 import { SdkError } from '../../protocol/sdk-error.ts';
 import { type AgentClient, createAgentClient } from '../../sdk/agent-client.ts';
@@ -63,7 +63,7 @@ export class ChatConversation implements AsyncDisposable {
 
 /** Opens an agent for a command. What warns programmers about their options would only puzzle the user of a command. */
 export function openAgent(options: Options): Promise<AgentClient> {
-  return createAgentClient({ ...realWorld(), warn: () => {} })(options);
+  return createAgentClient({ ...sdkDeps(), warn: () => {} })(options);
 }
 
 /** Why there would be no model, naming the settings that were looked for; `undefined` if there is one. */

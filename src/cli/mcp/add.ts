@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Command, Option } from 'commander';
-import { shellWord } from '../../base/text/display-text.ts';
+import { shellQuote } from '../../base/text/display-text.ts';
 import { readConfiguration } from '../../config/configuration.ts';
 import { literalSecrets, maskEntry } from '../../config/explain/mask-entry.ts';
 import { formatKeyPath } from '../../config/files/diagnostics.ts';
@@ -231,7 +231,7 @@ export async function storeServer(session: Session, request: StoreRequest): Prom
   if (before && !force) {
     const there = `${whereText(before)} has a server "${name}" (${entryText(before.raw)})`;
     throw new CommandFailed(
-      `${there}; --force replaces it, toolplane mcp remove ${shellWord(name)} -s ${scope} removes it`,
+      `${there}; --force replaces it, toolplane mcp remove ${shellQuote(name)} -s ${scope} removes it`,
     );
   }
   const written = writeServer(context, scope, name, entry);

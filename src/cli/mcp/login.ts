@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { shellWord } from '../../base/text/display-text.ts';
+import { shellQuote } from '../../base/text/display-text.ts';
 import { addJsonFlag, formatOf, type McpFormat } from '../flags/flag-values.ts';
 import { CommandFailed, ExitCode } from '../output/failure.ts';
 import { inSession } from './session.ts';
@@ -33,7 +33,7 @@ export function startLogin(
   const works = `-H 'Authorization: Bearer \${secret:NAME}', or "headersHelper" in its entry`;
   const now =
     word === 'login'
-      ? `give ${shellWord(name)} a token by ${works}`
+      ? `give ${shellQuote(name)} a token by ${works}`
       : 'toolplane secret remove NAME takes a token away';
   return inSession(format, env, () =>
     Promise.reject(new CommandFailed(`${word} comes with a later version of Toolplane; until then ${now}`)),

@@ -1,4 +1,4 @@
-import { UNSEEN } from '../../base/text/display-text.ts';
+import { INVISIBLE_CHARACTERS } from '../../base/text/display-text.ts';
 
 /**
  * Text of a model, a tool or a server as a terminal may be given it: it can neither move the cursor nor change colours,
@@ -6,7 +6,7 @@ import { UNSEEN } from '../../base/text/display-text.ts';
  * a sequence that comes in pieces is as harmless as a whole one. Newlines and tabs stay.
  */
 export function sanitize(text: string): string {
-  return text.replace(/\r(?=\n|$)/g, '').replace(UNSEEN, picture);
+  return text.replace(/\r(?=\n|$)/g, '').replace(INVISIBLE_CHARACTERS, picture);
 }
 
 /** The same on one line: any white space becomes one space. */

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { underLock } from '../../base/files/file-lock.ts';
+import { withFileLock } from '../../base/files/file-lock.ts';
 import { replaceFile } from '../../base/files/replace-file.ts';
 import { isRecord } from '../../base/json-value.ts';
 import { HostError } from '../../mcp/errors/host-error.ts';
@@ -107,7 +107,7 @@ function change(home: string, next: (file: ApprovalFile) => ApprovalFile): void 
   const path = approvalsPath(home);
   try {
     mkdirSync(home, { recursive: true, mode: 0o700 });
-    underLock(`${path}.lock`, () => {
+    withFileLock(`${path}.lock`, () => {
       const file = loadApprovals(home);
       if ('fault' in file) throw new HostError('bad-config', '', file.fault);
       const text = formatApprovalFile(next(file));

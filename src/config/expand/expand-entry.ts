@@ -6,7 +6,7 @@ import { HostError } from '../../mcp/errors/host-error.ts';
 import { validateEntry } from '../../mcp/servers/server-entry.ts';
 import { isInherited } from '../../mcp/transports/stdio/server-environment.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
-import { type ExternalServerEntry, externalEntryFault } from '../../protocol/server-entry.ts';
+import { type ExternalServerEntry, findEntryError } from '../../protocol/server-entry.ts';
 import type { Configuration } from '../configuration.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
 import { type Part, parseTemplate } from './template.ts';
@@ -52,7 +52,7 @@ export function expandEntry(entry: ExternalServerEntry, lookup: Lookup): Expande
   const faults = [...work.faults, ...missingFaults(uses)];
   if (faults.length > 0) return { kind: 'faulty', faults, uses };
   // Messages of the validator name members, never their values.
-  const invalid = externalEntryFault(expanded);
+  const invalid = findEntryError(expanded);
   if (invalid) {
     const when = uses.length === 0 ? '' : ', once what it refers to is put in';
     return { kind: 'faulty', faults: [`${invalid.message}${when}`], uses };

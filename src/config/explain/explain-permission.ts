@@ -1,5 +1,5 @@
 import { isRecord } from '../../base/json-value.ts';
-import { shellWord } from '../../base/text/display-text.ts';
+import { shellQuote } from '../../base/text/display-text.ts';
 import { redactText } from '../../base/text/redact.ts';
 import { matchingHooks } from '../../hooks/match-hooks.ts';
 import { type Decision, decide, type Situation } from '../../permissions/decide.ts';
@@ -181,7 +181,7 @@ function nextOf(ref: ToolRef, decision: Decision, rows: readonly RuleRow[], know
   const steps = stepsOf(ref, decision, rows, known);
   if (!isOpen || kind === undefined) return steps;
   const example = `${ref.name}(<${kind === 'word' ? 'name' : kind}>)`;
-  return [...steps, `some rules depend on its arguments: toolplane explain permission ${shellWord(example)}`];
+  return [...steps, `some rules depend on its arguments: toolplane explain permission ${shellQuote(example)}`];
 }
 
 /** A rule of others cannot be taken back here; one's own can, where it stands. */
@@ -192,7 +192,7 @@ function stepsOf(
   { facts, workspace, meant: suggestion }: Known,
 ): string[] {
   if (facts.fault !== undefined) return ['name another path'];
-  if (suggestion !== undefined) return [`toolplane explain permission ${shellWord(suggestion)}`];
+  if (suggestion !== undefined) return [`toolplane explain permission ${shellQuote(suggestion)}`];
   const [first] = rows;
   const decides = first?.part === 'decides' ? first : undefined;
   const where = decides?.at ? formatLocation(decides.at) : undefined;
@@ -216,8 +216,8 @@ function stepsOf(
 
 /** A pattern stands for several tools, which can only be listed. */
 function askServerStep(name: string, server: string): string {
-  if (name.includes('*')) return `to see the tools it stands for: toolplane tools -s ${shellWord(server)}`;
-  return `to ask its server what it does: toolplane explain tool ${shellWord(name)}`;
+  if (name.includes('*')) return `to see the tools it stands for: toolplane tools -s ${shellQuote(server)}`;
+  return `to ask its server what it does: toolplane explain tool ${shellQuote(name)}`;
 }
 
 /** The rules that a prompt would offer; without arguments, what kind of rule it would be. */

@@ -1,4 +1,4 @@
-import { shellWord } from '../../base/text/display-text.ts';
+import { shellQuote } from '../../base/text/display-text.ts';
 import { hashContent } from '../approval/approved-content.ts';
 import type { Configuration } from '../configuration.ts';
 import { formatDiagnostic, formatKeyPath } from '../files/diagnostics.ts';
@@ -94,14 +94,14 @@ function explainUnknown(configuration: Configuration, name: string): ServerExpla
     timeouts: [],
     faults: unread,
     next: [
-      ...near.map((other) => `toolplane explain server ${shellWord(other)}`),
+      ...near.map((other) => `toolplane explain server ${shellQuote(other)}`),
       ...unread.map((diagnostic) => `fix ${diagnostic}`),
       ...(configuration.flags.scopes
         ? ['run without --setting-sources, which leaves the files of other scopes unread']
         : []),
       'see all: toolplane mcp list',
       ...(validateServerName(name) === undefined
-        ? [`add it: toolplane mcp add ${shellWord(name)} -- <command>`]
+        ? [`add it: toolplane mcp add ${shellQuote(name)} -- <command>`]
         : []),
     ],
   };

@@ -1,4 +1,4 @@
-import { shellWords } from '../../base/text/display-text.ts';
+import { shellArguments } from '../../base/text/display-text.ts';
 import { CALL_TIMEOUT_MS, CONNECT_TIMEOUT_MS } from '../../mcp/calls/time-limits.ts';
 import type { Configuration } from '../configuration.ts';
 import type { ConfiguredServer, ServerOverride } from '../model.ts';
@@ -91,8 +91,8 @@ function unknownTimeout(configuration: Configuration, name: string, isBroken: bo
     limits: [],
     next: [
       isBroken || near === undefined
-        ? `toolplane explain server ${shellWords(name)}`
-        : `toolplane explain timeout ${shellWords(near)}`,
+        ? `toolplane explain server ${shellArguments(name)}`
+        : `toolplane explain timeout ${shellArguments(near)}`,
     ],
   };
 }

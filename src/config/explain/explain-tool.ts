@@ -1,4 +1,4 @@
-import { shellWord, shellWords } from '../../base/text/display-text.ts';
+import { shellQuote, shellArguments } from '../../base/text/display-text.ts';
 import { isIncluded } from '../../mcp/discovery/tool-filter.ts';
 import { removingRule, type ToolRef } from '../../permissions/match.ts';
 import { type Rule, ruleText } from '../../permissions/rule.ts';
@@ -199,7 +199,7 @@ function withoutServer(
     status: 'unknown',
     offered: { is: false, says: 'no server of that name is configured' },
     next: [
-      ...(server === undefined ? [] : [`toolplane explain server ${shellWords(server)}`]),
+      ...(server === undefined ? [] : [`toolplane explain server ${shellArguments(server)}`]),
       'see all: toolplane tools',
     ],
   };
@@ -222,8 +222,8 @@ function nextOf(
   if (offered.isDenied) return [...permission.next];
   if (offered.isDropped) return ['report this to the server’s author: the tool has to be listed correctly'];
   if (offered.choice !== undefined) return [`change the list at ${offered.choice}`];
-  if (suggestion !== undefined) return [`toolplane explain tool ${shellWords(suggestion)}`];
+  if (suggestion !== undefined) return [`toolplane explain tool ${shellArguments(suggestion)}`];
   if (its.status !== 'usable') return [...its.next];
-  if (!offered.is) return [`see what it has: toolplane tools -s ${shellWord(server.name)}`];
+  if (!offered.is) return [`see what it has: toolplane tools -s ${shellQuote(server.name)}`];
   return [...permission.next];
 }

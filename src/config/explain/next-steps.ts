@@ -1,5 +1,5 @@
 import { isRecord } from '../../base/json-value.ts';
-import { shellWord } from '../../base/text/display-text.ts';
+import { shellQuote } from '../../base/text/display-text.ts';
 import { isCredentialName } from '../../base/text/redact.ts';
 import type { MissingVariable } from '../../mcp/transports/stdio/server-environment.ts';
 import type { Configuration } from '../configuration.ts';
@@ -28,7 +28,7 @@ type Situation = {
 export function nextSteps(situation: Situation): string[] {
   const { configuration, server, missing } = situation;
   const { name, written, verdict, lost } = server;
-  const word = shellWord(name);
+  const word = shellQuote(name);
   const place = formatLocation(locationOf(written));
   switch (verdict.kind) {
     case 'pending':
@@ -62,7 +62,7 @@ export function nextSteps(situation: Situation): string[] {
 function unlessMissing({ configuration, missing, server, connection }: Situation): string[] {
   if (missing.length > 0) return [];
   if (connection === 'not asked')
-    return [`to see whether it answers: toolplane mcp doctor ${shellWord(server.name)}`];
+    return [`to see whether it answers: toolplane mcp doctor ${shellQuote(server.name)}`];
   return connection.state === 'connected' ? [] : [connectionStep(server, connection, configuration)];
 }
 
@@ -76,7 +76,7 @@ function stepForLoss({ written, why, winner }: IgnoredServer, managed: string): 
   switch (why) {
     case 'pending':
     case 'rejected':
-      return waiting([{ written, why }], shellWord(written.name));
+      return waiting([{ written, why }], shellQuote(written.name));
     case 'duplicate':
       return winner ? [`use "${winner.name}", which connects to the same server`] : [];
     case 'same-name':
@@ -103,7 +103,7 @@ function waiting(lost: readonly IgnoredServer[], word: string): string[] {
 /** The value itself belongs into the environment or into the store, never into the file. */
 function fillIn({ reference, where }: ReferenceRow, place: string): string[] {
   const secret = /^\$\{secret:(.*)\}$/.exec(reference)?.[1];
-  if (secret !== undefined) return [`set it: toolplane secret set ${shellWord(secret)}`];
+  if (secret !== undefined) return [`set it: toolplane secret set ${shellQuote(secret)}`];
   const name = reference.slice(2, -1);
   const other = isCredentialName(name)
     ? `or keep it for good: toolplane secret set ${name}, and write "\${secret:${name}}" in ${where} at ${place}`
@@ -118,7 +118,7 @@ function uncovering({ name, written, lost }: ConfiguredServer): string[] {
   const other = formatLocation(locationOf(below.written));
   const isOurs = written.scope === 'local' || written.scope === 'project' || written.scope === 'user';
   return isOurs && below.written.scope !== written.scope
-    ? [`to use the one in ${other} instead: toolplane mcp remove ${shellWord(name)} --scope ${written.scope}`]
+    ? [`to use the one in ${other} instead: toolplane mcp remove ${shellQuote(name)} --scope ${written.scope}`]
     : [];
 }
 
@@ -166,13 +166,13 @@ function commandByHand(server: ConfiguredServer, configuration: Pick<Configurati
     'HOME="$HOME" PATH="$PATH"',
     ...(Array.isArray(inheritEnv) ? inheritEnv : []).map((name) => `${name}="$${name}"`),
     ...Object.entries(isRecord(env) ? env : {}).map(
-      ([name, value]) => `${shellWord(name)}=${quoted(String(value))}`,
+      ([name, value]) => `${shellQuote(name)}=${quoted(String(value))}`,
     ),
   ];
   const words = [command, ...(Array.isArray(args) ? args : [])].map((word) =>
     quoted(String(word).replaceAll('${TOOLPLANE_PROJECT_DIR}', configuration.context.cwd)),
   );
-  const change = directory === undefined ? '' : `cd ${shellWord(directory)} && `;
+  const change = directory === undefined ? '' : `cd ${shellQuote(directory)} && `;
   return `${change}env -i ${[...variables, ...words].join(' ')}`;
 }
 
@@ -190,5 +190,5 @@ function otherDirectory(
 /** A variable is one for a shell, too, and a flag is no name of a stranger's. */
 function quoted(word: string): string {
   if (/^--?[\w-]+$/.test(word)) return word;
-  return /^\$\{\w+\}$/.test(word) ? `"${word}"` : shellWord(word);
+  return /^\$\{\w+\}$/.test(word) ? `"${word}"` : shellQuote(word);
 }

@@ -1,4 +1,4 @@
-import { shellWord } from '../../base/text/display-text.ts';
+import { shellQuote } from '../../base/text/display-text.ts';
 import type { ServerStatus } from '../../mcp/servers/server-status.ts';
 import type { Configuration } from '../configuration.ts';
 import { expandEntry, type Lookup, type Reference, withSettingsEnv } from '../expand/expand-entry.ts';
@@ -191,7 +191,7 @@ function withFirstStep(text: string, { next }: ServerRecord): string {
 }
 
 function approveCommand(name: string): string {
-  return `toolplane mcp approve ${shellWord(name)}`;
+  return `toolplane mcp approve ${shellQuote(name)}`;
 }
 
 function stateOf(

@@ -1,4 +1,4 @@
-import { shellWord } from '../../base/text/display-text.ts';
+import { shellQuote } from '../../base/text/display-text.ts';
 import type { Configuration } from '../configuration.ts';
 import { formatDiagnostic, formatPosition } from '../files/diagnostics.ts';
 import { managedSource } from '../merge/eligibility.ts';
@@ -89,7 +89,7 @@ function pendingNotices({ merged: { servers, lost } }: Configuration): Notice[] 
     const why = choice === 'new' ? 'is not approved' : 'changed since it was approved';
     return ofEntry(
       written,
-      `${why} and was not started: run toolplane mcp approve ${shellWord(written.name)}`,
+      `${why} and was not started: run toolplane mcp approve ${shellQuote(written.name)}`,
     );
   });
   const more = pending.length - notices.length;

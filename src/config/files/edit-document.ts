@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, rmdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { underLock } from '../../base/files/file-lock.ts';
+import { withFileLock } from '../../base/files/file-lock.ts';
 import { fileState, followLinks, replaceFile } from '../../base/files/replace-file.ts';
 import { HostError } from '../../mcp/errors/host-error.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
@@ -53,7 +53,7 @@ export function editDocument(
     // Before anything is made: not even a lock belongs where a link leads out to.
     textAt(path, options);
     made = mkdirSync(dirname(path), { recursive: true, mode: options.directoryMode ?? 0o700 });
-    const edited = underLock(lockOf(path, options), () => rewrite(path, change, options), STALE_MS);
+    const edited = withFileLock(lockOf(path, options), () => rewrite(path, change, options), STALE_MS);
     if (edited.isChanged) made = undefined;
     return edited;
   } catch (cause) {

@@ -1,9 +1,9 @@
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync, type Stats } from 'node:fs';
 import { dirname } from 'node:path';
-import { underLock } from '../../base/files/file-lock.ts';
+import { withFileLock } from '../../base/files/file-lock.ts';
 import { replaceFile } from '../../base/files/replace-file.ts';
 import { isRecord } from '../../base/json-value.ts';
-import { shellWord } from '../../base/text/display-text.ts';
+import { shellQuote } from '../../base/text/display-text.ts';
 import { HostError } from '../../mcp/errors/host-error.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 
@@ -34,7 +34,7 @@ export function fileSecretStore(path: string): SecretStore {
   const rewrite = (change: (secrets: Map<string, string>) => boolean): boolean => {
     try {
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-      return underLock(`${path}.lock`, () => {
+      return withFileLock(`${path}.lock`, () => {
         const secrets = load();
         if (!change(secrets)) return false;
         replaceFile(path, secretFileText(secrets), { mode: 0o600 });
@@ -140,7 +140,7 @@ function faultOf(stats: Stats, path: string): string | undefined {
   if (me === undefined) return undefined;
   if (stats.uid !== me)
     return `it belongs to another user (${stats.uid}); remove it and set the secrets anew`;
-  if ((stats.mode & 0o077) !== 0) return `others may read it; run: chmod 600 ${shellWord(path)}`;
+  if ((stats.mode & 0o077) !== 0) return `others may read it; run: chmod 600 ${shellQuote(path)}`;
   return undefined;
 }
 const SECRET_NAME = /^[A-Za-z0-9_.][A-Za-z0-9_.-]{0,127}$/;

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { replaceFile } from '../../base/files/replace-file.ts';
 import { isRecord } from '../../base/json-value.ts';
 import { isLoopback } from '../../mcp/transports/http/proxy.ts';
-import type { EntryFault } from '../../protocol/server-entry.ts';
+import type { EntryError } from '../../protocol/server-entry.ts';
 import { formatKeyPath } from '../files/diagnostics.ts';
 import { parseStrictJson } from '../files/plain-json.ts';
 import type { ConfigDiagnostic, Source } from '../model.ts';
@@ -77,7 +77,7 @@ export async function connectorSource(connector: ConnectorSetting, home: string)
 }
 
 /** Why an entry from the network is not taken: it could run something here, read our files, or send our variables away. */
-export function validateConnectorEntry(entry: Readonly<Record<string, unknown>>): EntryFault | undefined {
+export function validateConnectorEntry(entry: Readonly<Record<string, unknown>>): EntryError | undefined {
   const { type, headersHelper, tls } = entry;
   if (entry.command !== undefined)
     return {

@@ -1,6 +1,6 @@
 import { isRecord } from '../../base/json-value.ts';
 import {
-  type EntryFault,
+  type EntryError,
   type ExternalServerEntry,
   foreignMember,
   foreignMembers,
@@ -20,7 +20,7 @@ export type Origin = {
   readonly owner?: string;
   readonly kind: ServersKind;
   /** What else is wrong with an entry from there. */
-  readonly refuse?: (raw: Readonly<Record<string, unknown>>) => EntryFault | undefined;
+  readonly refuse?: (raw: Readonly<Record<string, unknown>>) => EntryError | undefined;
   /** The entry as it is meant there. */
   readonly adapt?: (raw: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
   /** Takes an entry for itself; then it is none of the source's. */
@@ -107,7 +107,7 @@ function judge(
   name: string,
   raw: unknown,
   { refuse, adapt }: Origin,
-): EntryFault | (Pick<WrittenServer, 'off'> & { readonly entry: ExternalServerEntry }) {
+): EntryError | (Pick<WrittenServer, 'off'> & { readonly entry: ExternalServerEntry }) {
   if (!isRecord(raw))
     return { message: 'it must be an object, such as { "command": "npx" } or { "url": "https://…" }' };
   const { entry, off } = normalizeEntry(raw);

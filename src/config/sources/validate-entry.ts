@@ -1,6 +1,6 @@
-import { UNSEEN } from '../../base/text/display-text.ts';
+import { INVISIBLE_CHARACTERS } from '../../base/text/display-text.ts';
 import {
-  type EntryFault,
+  type EntryError,
   isExternalType,
   unknownType,
   writtenEntryFault,
@@ -8,7 +8,7 @@ import {
 import type { WrittenServer } from '../model.ts';
 
 /** What is wrong with an entry as it was written; where something is put in later, that is judged then. */
-export function validateEntry(raw: Readonly<Record<string, unknown>>): EntryFault | undefined {
+export function validateEntry(raw: Readonly<Record<string, unknown>>): EntryError | undefined {
   if (raw.type === 'sdk') return { member: 'type', message: IN_PROGRAM };
   const { entry } = normalizeEntry(raw);
   if (!isExternalType(entry.type ?? 'stdio'))
@@ -20,7 +20,7 @@ const IN_PROGRAM =
   'a server in a program cannot be in a file: give it to query() there, or write a stdio, http, sse or ws entry';
 
 /** Who wrote something else there may have meant to turn it off, so it is not started. */
-function faultOfSwitch(raw: Readonly<Record<string, unknown>>): EntryFault | undefined {
+function faultOfSwitch(raw: Readonly<Record<string, unknown>>): EntryError | undefined {
   const member = ['disabled', 'enabled'].find((it) => raw[it] !== undefined && typeof raw[it] !== 'boolean');
   return member === undefined ? undefined : { member, message: `"${member}" is true or false` };
 }
@@ -46,7 +46,7 @@ export function validateServerName(name: string): string | undefined {
   if (name.trim() === '') return 'a server needs a name that is not empty';
   if (name.length > MAX_NAME_LENGTH)
     return `the name of a server has at most ${MAX_NAME_LENGTH} characters; shorten it`;
-  if (!name.isWellFormed() || name.search(UNSEEN) !== -1)
+  if (!name.isWellFormed() || name.search(INVISIBLE_CHARACTERS) !== -1)
     return 'the name of a server has no control characters; take them out';
   if (name.startsWith('-'))
     return 'the name of a server does not begin with "-", which commands take for a flag; rename it';

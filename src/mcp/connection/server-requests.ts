@@ -1,6 +1,6 @@
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import { isRecord } from '../../base/json-value.ts';
-import { INTERNAL, INVALID_PARAMS, RpcFault } from '../../protocol/json-rpc.ts';
+import { INTERNAL, INVALID_PARAMS, RpcMethodError } from '../../protocol/json-rpc.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { formatValue } from './normalize-message.ts';
 
@@ -42,7 +42,7 @@ function elicitation(
   return async (params, signal) => {
     const mode = params.mode ?? 'form';
     if ((mode !== 'form' && mode !== 'url') || !modes[mode]) {
-      throw new RpcFault(
+      throw new RpcMethodError(
         INVALID_PARAMS,
         `elicitation of mode ${formatValue(mode).slice(0, 100)} is not offered here`,
       );
@@ -60,7 +60,7 @@ const MAX_CONCURRENT_REQUESTS = 64;
 function guard(answer: RequestHandler, running: { count: number }): RequestHandler {
   return async (params, signal) => {
     if (running.count >= MAX_CONCURRENT_REQUESTS) {
-      throw new RpcFault(
+      throw new RpcMethodError(
         INTERNAL,
         `only ${MAX_CONCURRENT_REQUESTS} requests are answered at once; ask again later`,
       );
@@ -69,8 +69,8 @@ function guard(answer: RequestHandler, running: { count: number }): RequestHandl
     try {
       return await answer(params, signal);
     } catch (failure) {
-      if (failure instanceof RpcFault) throw failure;
-      throw new RpcFault(INTERNAL, messageOf(failure));
+      if (failure instanceof RpcMethodError) throw failure;
+      throw new RpcMethodError(INTERNAL, messageOf(failure));
     } finally {
       running.count--;
     }
@@ -159,7 +159,7 @@ export class RequestLimiter {
     if (Number.isInteger(Math.log10(this.#refused)))
       this.#report(refusalText(method, where, limit, this.#refused));
     if (method === 'elicitation/create') return { action: 'cancel' };
-    throw new RpcFault(INTERNAL, refusalText(method, where, limit, 1));
+    throw new RpcMethodError(INTERNAL, refusalText(method, where, limit, 1));
   }
 
   #stateOf(key: string): State {

@@ -1,4 +1,4 @@
-import { lastWords } from '../../base/process/last-words.ts';
+import { summarizeStderr } from '../../base/process/stderr-summary.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { Secrets } from '../connection/secrets.ts';
 import type { Wire } from '../connection/wire.ts';
@@ -40,7 +40,7 @@ export function classifyConnectFailure(server: string, failure: unknown, last: A
     return fail('unreachable', `it refused to start: ${secrets.brief(describeRefusal(known))}`);
   const hasDied = code === 'ERA_NEGOTIATION_FAILED' && last.isUnanswered;
   if (last.isProcess && (known.code === 'closed' || hasDied)) {
-    const text = last.stderr.length === 0 ? '' : `; it said: ${lastWords(last.stderr)}`;
+    const text = last.stderr.length === 0 ? '' : `; it said: ${summarizeStderr(last.stderr)}`;
     const detail = `it ended before it was ready${text}; ${howToGoOn(last.missing)}`;
     const { missing: missingVariable } = last;
     return new HostError('spawn-failed', server, detail, { cause: failure, hasRun: 'no', missingVariable });
@@ -86,6 +86,6 @@ export function describeTimeout(
     : wire.unanswered === undefined
       ? 'it was still being greeted'
       : `it did not answer "${wire.unanswered}"`;
-  const said = stderr.length === 0 ? '' : `; it said: ${lastWords(stderr)}`;
+  const said = stderr.length === 0 ? '' : `; it said: ${summarizeStderr(stderr)}`;
   return `it was not ready within ${limitMs} ms: ${stage}; raise connectTimeoutMs if it is slow to start${said}`;
 }

@@ -1,4 +1,4 @@
-import { lastWords } from '../../base/process/last-words.ts';
+import { summarizeStderr } from '../../base/process/stderr-summary.ts';
 import { LineRing } from '../../base/text/lines.ts';
 import { redactText } from '../../base/text/redact.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
@@ -341,7 +341,7 @@ function connectionEndedError(key: string, lane: Lane, stderr: readonly string[]
 const REMOTE = 'the connection closed; see whether the server still runs';
 
 function describeProcessEnd(stderr: readonly string[]): string {
-  const said = stderr.length === 0 ? '' : `; it said: ${lastWords(stderr)}`;
+  const said = stderr.length === 0 ? '' : `; it said: ${summarizeStderr(stderr)}`;
   return `its process ended${said}; see why, or run its command by hand`;
 }
 

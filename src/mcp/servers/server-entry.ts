@@ -1,5 +1,5 @@
 import { isRecord } from '../../base/json-value.ts';
-import { checkWritten, externalEntryFault, type ToolPolicy } from '../../protocol/server-entry.ts';
+import { checkWritten, findEntryError, type ToolPolicy } from '../../protocol/server-entry.ts';
 import type { SdkServerEntry, ServerEntry, ServerManifest } from '../connection/connect-context.ts';
 import { toolFilterError } from '../discovery/tool-filter.ts';
 import { HostError } from '../errors/host-error.ts';
@@ -60,7 +60,7 @@ const OWN_MEMBERS: ReadonlySet<string> = new Set([
 /** Validates an entry that nothing has validated yet; throws a `bad-config` error, so that only this server fails. */
 export function validateEntry(key: string, entry: ServerEntry): ServerEntry {
   const isSdk = isRecord(entry) && entry.type === 'sdk';
-  const detail = isSdk ? toolFilterError(entry) : externalEntryFault(entry)?.message;
+  const detail = isSdk ? toolFilterError(entry) : findEntryError(entry)?.message;
   if (detail === undefined) return entry;
   throw new HostError('bad-config', key, detail, { hasRun: 'no' });
 }

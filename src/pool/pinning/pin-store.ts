@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { underLock } from '../../base/files/file-lock.ts';
+import { withFileLock } from '../../base/files/file-lock.ts';
 import { replaceFile } from '../../base/files/replace-file.ts';
 import { isRecord } from '../../base/json-value.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
@@ -127,7 +127,7 @@ export function filePinStore(directory: string, { mode = 'write', note }: FilePi
       makeDirectory(directory);
       const lock = `${pathOf(directory, server)}.lock`;
       try {
-        return underLock(lock, () => rewrite(server, change));
+        return withFileLock(lock, () => rewrite(server, change));
       } catch (cause) {
         tell(
           server,

@@ -1,5 +1,5 @@
 import { isEqualJson } from '../../base/json-value.ts';
-import { shellWords } from '../../base/text/display-text.ts';
+import { shellArguments } from '../../base/text/display-text.ts';
 import type { ListedTool } from '../../protocol/mcp.ts';
 import { boundedJson, canonicalValue, type Definition, definitionOf, hashOf } from './definition.ts';
 import { canonicalDifferences, type Difference, excerpt, formatDifferences } from './differences.ts';
@@ -148,5 +148,5 @@ function descriptionWords({ description = '' }: Definition): ReadonlySet<string>
 /** What a person types to accept a tool as it is now; a name that cannot be typed stands for all of its server. */
 export function acceptCommand({ server, tool }: { readonly server: string; readonly tool: string }): string {
   const words = /\p{C}/u.test(tool) ? [server] : [server, tool];
-  return `toolplane tools accept ${shellWords(...words)}`;
+  return `toolplane tools accept ${shellArguments(...words)}`;
 }

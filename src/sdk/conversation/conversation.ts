@@ -1,7 +1,7 @@
 import { Queue } from '../../base/async/queue.ts';
 import { ControlChannel } from '../../control/channel.ts';
 import type { AgentLink } from '../../control/link.ts';
-import { watchLink } from '../../control/watched-link.ts';
+import { logFrames } from '../../control/logged-link.ts';
 import type { SDKMessage, SDKUserMessage } from '../../protocol/agent-message.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
 import { AbortError, messageOf } from '../../protocol/sdk-error.ts';
@@ -27,7 +27,7 @@ import {
 import { exitReason, isDefaultAgent, openLink } from './open-link.ts';
 import { openTelemetry } from './telemetry.ts';
 import { ToolUses } from './tool-uses.ts';
-import { BEFORE_FIRST, ending, nextTurnState, type TurnEvent, type TurnState } from './turn-end.ts';
+import { endingOf, INITIAL_TURN_STATE, nextTurnState, type TurnEvent, type TurnState } from './turn-state.ts';
 
 /** One agent and everything it asks of this process: the part that `query()` and `AgentClient` share. */
 export class Conversation {
@@ -40,7 +40,7 @@ export class Conversation {
   readonly #toolUses: ToolUses;
   readonly #initializeMs: number;
   #servers: SplitServers;
-  #turn: TurnState = BEFORE_FIRST;
+  #turn: TurnState = INITIAL_TURN_STATE;
   #lastResult: Frame | undefined;
   #aborted: AbortError | undefined;
   #confirming: Promise<void> | undefined;
@@ -51,16 +51,16 @@ export class Conversation {
   readonly initialized: Promise<Frame>;
 
   /** `initializeTimeoutMs` may only raise the limit for the agent's first answer. */
-  constructor(options: Options, world: SdkWorld, initializeTimeoutMs = 0) {
+  constructor(options: Options, deps: SdkDeps, initializeTimeoutMs = 0) {
     checkOptions(options);
-    for (const warning of optionWarnings(options)) world.warn(warning);
+    for (const warning of optionWarnings(options)) deps.warn(warning);
     if (options.abortController?.signal.aborted) throw new AbortError('Operation aborted');
     this.#options = options;
     this.#servers = splitServers(options.mcpServers);
     this.#hooks = registerHooks(options.hooks);
-    const telemetry = openTelemetry(world.version);
+    const telemetry = openTelemetry(deps.version);
     this.#toolUses = new ToolUses([
-      ...(options.onToolUse ? [{ finished: guarded('onToolUse', options.onToolUse, world.warn) }] : []),
+      ...(options.onToolUse ? [{ finished: guarded('onToolUse', options.onToolUse, deps.warn) }] : []),
       ...(telemetry ? [telemetry.watcher] : []),
     ]);
     this.#bridge = new Bridge(this.#servers.sdk, {
@@ -71,7 +71,7 @@ export class Conversation {
       },
       observer: telemetry?.observer,
     });
-    const inherited = world.environment();
+    const inherited = deps.environment();
     const launch: LaunchPlan = {
       flags: launchFlags(options, configText(this.#servers, options)),
       cwd: options.cwd,
@@ -82,19 +82,19 @@ export class Conversation {
       initializeLimit(inherited.CLAUDE_CODE_STREAM_CLOSE_TIMEOUT),
       initializeTimeoutMs,
     );
-    const isWatched = world.debug || options.debug === true;
-    const stderr = options.stderr && guarded('stderr', options.stderr, world.warn);
+    const isWatched = deps.debug || options.debug === true;
+    const stderr = options.stderr && guarded('stderr', options.stderr, deps.warn);
     const note = (text: string) => stderr?.(`[toolplane] ${text}\n`);
     const onNoise = (line: string) => note(`not a frame: ${line}`);
     const link = owned(this.#bridge, () =>
-      openLink(options, launch, world.openDefault, { onNoise, onStderr: stderr }),
+      openLink(options, launch, deps.openDefault, { onNoise, onStderr: stderr }),
     );
-    this.#link = isWatched ? watchLink(link, world.print) : link;
-    const servants = { bridge: this.#bridge, hooks: this.#hooks, options };
+    this.#link = isWatched ? logFrames(link, deps.print) : link;
+    const context = { bridge: this.#bridge, hooks: this.#hooks, options };
     this.#channel = new ControlChannel(this.#link, {
-      request: (subtype, body, served) => serveAgent(servants, subtype, body, served),
+      request: (subtype, body, served) => serveAgent(context, subtype, body, served),
       message: (message) => this.#receive(message),
-      replace: (subtype, body, cause) => replaceReply(servants, subtype, body, cause),
+      replace: (subtype, body, cause) => replaceReply(context, subtype, body, cause),
       fault: note,
     });
     this.#channel.done.then(
@@ -199,7 +199,7 @@ export class Conversation {
 
   #step(event: TurnEvent): void {
     this.#turn = nextTurnState(this.#turn, event);
-    const end = ending(this.#turn);
+    const end = endingOf(this.#turn);
     if (end === 'over') this.#link.end();
     else if (end === 'doubtful') this.#confirm();
   }
@@ -250,7 +250,7 @@ function configText(servers: SplitServers, options: Options): string | undefined
 }
 
 /** What the SDK half gets from its surroundings, so that nothing below reads them. */
-export type SdkWorld = {
+export type SdkDeps = {
   readonly version: string;
   /** The environment a started agent inherits, read anew for each conversation. */
   environment(): Environment;

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { basename, isAbsolute, resolve } from 'node:path';
 import type { AgentLink } from '../../control/link.ts';
-import { ExitFault, spawnAgent } from '../../control/process-link.ts';
+import { ProcessExitError, spawnAgent } from '../../control/process-link.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
 import { launchArgv } from '../../protocol/launch-flag.ts';
 import { messageOf, SdkError } from '../../protocol/sdk-error.ts';
 import type { LaunchPlan, Options } from '../options/options.ts';
-import type { TurnState } from './turn-end.ts';
+import type { TurnState } from './turn-state.ts';
 
 const DEFAULT_LINE_LENGTH = 64 * 1024 * 1024;
 const SCRIPT = /\.([cm]?[jt]s|[jt]sx)$/;
@@ -99,13 +99,13 @@ function leftEarly(before: string): SdkError {
 
 /** An agent that ends with a failed result says more by it than by its exit code. */
 export function explainExit(cause: unknown, lastResult: Frame | undefined): unknown {
-  if (!(cause instanceof ExitFault) || lastResult?.is_error !== true) return cause;
+  if (!(cause instanceof ProcessExitError) || lastResult?.is_error !== true) return cause;
   const { errors, result, subtype } = lastResult;
   const listed = Array.isArray(errors)
     ? errors.filter((it) => typeof it === 'string' && it.trim() !== '')
     : [];
-  const said = listed.length > 0 ? listed.join('; ') : result || subtype;
-  return new SdkError('process-exited', `Claude Code returned an error result: ${messageOf(said)}`, {
+  const text = listed.length > 0 ? listed.join('; ') : result || subtype;
+  return new SdkError('process-exited', `Claude Code returned an error result: ${messageOf(text)}`, {
     cause,
   });
 }

@@ -14,13 +14,13 @@ import type { Bridge } from './bridge.ts';
 import { type RegisteredHooks, runHook } from './hooks.ts';
 
 /** What the program has at hand to serve its agent with. */
-export type Servants = {
+export type HandlerContext = {
   readonly bridge: Bridge;
   readonly hooks: RegisteredHooks;
   readonly options: Options;
 };
 
-type Serve = (servants: Servants, body: Frame, served: ServedRequest) => Reply | Promise<Reply>;
+type Serve = (context: HandlerContext, body: Frame, served: ServedRequest) => Reply | Promise<Reply>;
 
 /** Everything an agent may ask, by subtype; tool calls come under two names (R46, C4). */
 const REQUESTS: ReadonlyMap<string, Serve> = new Map<string, Serve>([
@@ -34,13 +34,13 @@ const REQUESTS: ReadonlyMap<string, Serve> = new Map<string, Serve>([
 
 /** Serves one request of the agent; an unknown one is refused by name. */
 export function serveAgent(
-  servants: Servants,
+  context: HandlerContext,
   subtype: string,
   body: Frame,
   served: ServedRequest,
 ): Reply | Promise<Reply> {
   const serve = REQUESTS.get(subtype);
-  if (serve) return serve(servants, body, served);
+  if (serve) return serve(context, body, served);
   throw new SdkError('control-failed', `Unsupported control request subtype: ${subtype}`, {
     errorCode: 'unsupported_request',
   });
@@ -48,7 +48,7 @@ export function serveAgent(
 
 /** What to say instead of a reply that cannot be written as JSON. */
 export function replaceReply(
-  { bridge }: Servants,
+  { bridge }: HandlerContext,
   subtype: string,
   body: Frame,
   cause: unknown,

@@ -146,7 +146,7 @@ function unite(a: unknown[], b: unknown[]): unknown[] {
 }
 
 /** The version of the official SDK whose protocol is spoken here, which is what agents gate their behaviour on. */
-export const PROTOCOL_OF = '0.3.325';
+export const OFFICIAL_SDK_VERSION = '0.3.325';
 
 export type Environment = { [name: string]: string | undefined };
 
@@ -157,7 +157,7 @@ export function buildEnvironment(options: Options, inherited: Environment): Envi
     if (value !== undefined) env[name] = value;
   }
   env.CLAUDE_CODE_ENTRYPOINT ??= 'sdk-ts';
-  if (!options.env?.CLAUDE_AGENT_SDK_VERSION) env.CLAUDE_AGENT_SDK_VERSION = PROTOCOL_OF;
+  if (!options.env?.CLAUDE_AGENT_SDK_VERSION) env.CLAUDE_AGENT_SDK_VERSION = OFFICIAL_SDK_VERSION;
   env.CLAUDE_CODE_SDK_READS_SESSION_STATE = '1';
   delete env.NODE_OPTIONS;
   if (env.DEBUG_CLAUDE_AGENT_SDK) env.DEBUG = '1';

@@ -203,15 +203,15 @@ export function countFrom(least: number): Check {
   };
 }
 
-export function oneOf(...words: readonly string[]): Check {
+export function oneOf(...values: readonly string[]): Check {
   return {
-    what: `one of ${words.map((word) => `"${word}"`).join(', ')}`,
-    holds: (value) => words.includes(value as string),
+    what: `one of ${values.map((word) => `"${word}"`).join(', ')}`,
+    holds: (value) => values.includes(value as string),
   };
 }
 
-export function listOf(words: readonly string[]): Check {
-  const one = oneOf(...words);
+export function listOf(values: readonly string[]): Check {
+  const one = oneOf(...values);
   return { what: `a list, each ${one.what}`, holds: (value) => isListOf(value, one.holds) };
 }
 

@@ -42,7 +42,7 @@ export class AgentScript {
   /** Receives `initialize`, answers it and returns it. */
   async start(answer: Frame = {}): Promise<Frame> {
     const frame = await this.agent.take({ type: 'control_request', request: { subtype: 'initialize' } });
-    this.agent.say(successFrame(String(frame.request_id), { ...READY, ...answer }));
+    this.agent.emit(successFrame(String(frame.request_id), { ...READY, ...answer }));
     return frame.request as Frame;
   }
 
@@ -51,7 +51,7 @@ export class AgentScript {
     const frame = await this.agent.take({ type: 'user' });
     const { content } = frame.message as { content: string | { text?: string }[] };
     const prompt = typeof content === 'string' ? content : content.map((block) => block.text ?? '').join('');
-    this.#turn = { prompt, at: this.agent.said.length };
+    this.#turn = { prompt, at: this.agent.emitted.length };
     return prompt;
   }
 
@@ -91,7 +91,7 @@ export class AgentScript {
   async ask(request: Frame & { subtype: string }): Promise<Frame> {
     const id = `agent-${++this.#requests}`;
     const answered = this.agent.takeAnswer(id);
-    this.agent.say(requestFrame(id, request));
+    this.agent.emit(requestFrame(id, request));
     const frame = await answered;
     const response = frame.response as Frame;
     if (response.subtype === 'error') throw new SdkError('control-failed', String(response.error));
@@ -103,13 +103,13 @@ export class AgentScript {
     const frame = await this.agent.take({ type: 'control_request', request: { subtype } });
     const id = String(frame.request_id);
     const failure = typeof outcome.error === 'string' ? outcome.error : undefined;
-    this.agent.say(failure === undefined ? successFrame(id, outcome) : failureFrame(id, failure));
+    this.agent.emit(failure === undefined ? successFrame(id, outcome) : failureFrame(id, failure));
     return frame.request as Frame;
   }
 
   /** Sends an assistant message. */
-  say(text: string): void {
-    this.agent.say({
+  assistant(text: string): void {
+    this.agent.emit({
       type: 'assistant',
       message: { id: 'msg', type: 'message', role: 'assistant', content: [{ type: 'text', text }] },
       parent_tool_use_id: null,
@@ -120,7 +120,7 @@ export class AgentScript {
 
   /** Ends the turn. */
   result(text: string, more: Frame = {}): void {
-    this.agent.say({
+    this.agent.emit({
       type: 'result',
       subtype: 'success',
       is_error: false,
@@ -155,7 +155,7 @@ export class AgentScript {
   #unanswered(): string | undefined {
     if (!this.#turn) return undefined;
     const { prompt, at } = this.#turn;
-    return this.agent.said.slice(at).some((frame) => frame.type === 'result') ? undefined : prompt;
+    return this.agent.emitted.slice(at).some((frame) => frame.type === 'result') ? undefined : prompt;
   }
 }
 

@@ -4,9 +4,9 @@ import {
   blockTokens,
   compactThreshold,
   contextUsage,
+  estimateTextTokens,
   estimateTokens,
   shouldCompact,
-  textTokens,
   usedTokens,
 } from '../../../src/agent/loop/context-usage.ts';
 import type { ModelBlock, UserBlock } from '../../../src/protocol/agent-message.ts';
@@ -150,7 +150,7 @@ describe('estimate tokens', () => {
       estimateTokens({ tools: [tool] }) +
       estimateTokens({ messages });
     expect(estimateTokens({ system: 'Be kind', tools: [tool], messages })).toBe(apart);
-    expect(estimateTokens({ tools: [tool] })).toBeGreaterThan(textTokens('ReadReads'));
+    expect(estimateTokens({ tools: [tool] })).toBeGreaterThan(estimateTextTokens('ReadReads'));
   });
 
   test('one more message never makes a conversation smaller', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { headOf, resultLimit, tailOf } from '../../../src/agent/results/limit.ts';
-import { textTokens } from '../../../src/base/text/display-text.ts';
+import { estimateTextTokens } from '../../../src/base/text/display-text.ts';
 
 const tokens = { most: 25_000, unit: 'tokens' };
 
@@ -34,7 +34,7 @@ test('a head and a tail are parts of the text, in whole characters, and no large
       for (const part of [headOf(text, size, 'tokens'), tailOf(text, size, 'tokens')]) {
         expect(text).toContain(part);
         expect(part.isWellFormed()).toBe(true);
-        expect(textTokens(part)).toBeLessThanOrEqual(size);
+        expect(estimateTextTokens(part)).toBeLessThanOrEqual(size);
       }
       expect(text.startsWith(headOf(text, size, 'tokens'))).toBe(true);
       expect(text.endsWith(tailOf(text, size, 'tokens'))).toBe(true);

@@ -5,7 +5,7 @@ import type { ModelContent } from '../../../src/agent/results/pieces.ts';
 import { toModel } from '../../../src/agent/results/to-model.ts';
 import { toProgram } from '../../../src/agent/results/tool-result.ts';
 import { isRecord } from '../../../src/base/json-value.ts';
-import { textTokens } from '../../../src/base/text/display-text.ts';
+import { estimateTextTokens } from '../../../src/base/text/display-text.ts';
 import { FULL, memoryStore, PNG, sourceWith } from './sources.ts';
 
 /** What our own words about a file or a cut take, whatever the limit: a label, a path, a sentence. */
@@ -66,7 +66,7 @@ function blocksOf({ content }: ModelContent) {
 
 function tokensOf(told: ModelContent): number {
   return blocksOf(told).reduce(
-    (sum, it) => sum + (it.type === 'text' ? textTokens(it.text) : IMAGE_TOKENS),
+    (sum, it) => sum + (it.type === 'text' ? estimateTextTokens(it.text) : IMAGE_TOKENS),
     0,
   );
 }

@@ -5,14 +5,14 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { underLock } from '../../../src/base/files/file-lock.ts';
+import { withFileLock } from '../../../src/base/files/file-lock.ts';
 import { temporaryRoot } from '../../agent/transcript/sessions.ts';
 
 test('the lock is there while the work is done, and gone after it, also if it fails', async () => {
   const path = join(await temporaryRoot(), 'lock');
-  expect(underLock(path, () => existsSync(path))).toBe(true);
+  expect(withFileLock(path, () => existsSync(path))).toBe(true);
   expect(() =>
-    underLock(path, () => {
+    withFileLock(path, () => {
       throw new Error('no');
     }),
   ).toThrow('no');
@@ -30,7 +30,7 @@ test.each([
     const child = spawn(process.execPath, ['-e', ''], { stdio: 'ignore' });
     await once(child, 'exit');
     writeFileSync(path, text(child.pid as number));
-    expect(underLock(path, () => readFileSync(path, 'utf8'), staleMs)).toMatch(
+    expect(withFileLock(path, () => readFileSync(path, 'utf8'), staleMs)).toMatch(
       new RegExp(`^${process.pid} `),
     );
     expect(readdirSync(root)).toEqual([]);
@@ -44,7 +44,7 @@ test.each([
 ])('a lock that is %s is not waited for as long as one that a process holds', async (_, text) => {
   const path = join(await temporaryRoot(), 'lock');
   writeFileSync(path, text);
-  expect(underLock(path, () => 7, 20_000)).toBe(7);
+  expect(withFileLock(path, () => 7, 20_000)).toBe(7);
   expect(existsSync(path)).toBe(false);
 });
 
@@ -69,12 +69,12 @@ test('of many who find locks left behind, one at a time works under its own', as
 });
 
 test('where no lock can be made the work is done', async () => {
-  expect(underLock(join(await temporaryRoot(), 'none', 'lock'), () => 7)).toBe(7);
+  expect(withFileLock(join(await temporaryRoot(), 'none', 'lock'), () => 7)).toBe(7);
 });
 
 test('a lock that is somebody else’s by now is left', async () => {
   const path = join(await temporaryRoot(), 'lock');
-  underLock(path, () => writeFileSync(path, 'theirs'));
+  withFileLock(path, () => writeFileSync(path, 'theirs'));
   expect(readFileSync(path, 'utf8')).toBe('theirs');
 });
 
@@ -88,7 +88,7 @@ test.each<[string, (path: string) => void]>([
   const path = join(root, 'lock');
   make(path);
   let isDone = false;
-  expect(() => underLock(path, () => (isDone = true), 60_000)).toThrow(
+  expect(() => withFileLock(path, () => (isDone = true), 60_000)).toThrow(
     `${path} is no lock of Toolplane's but in the place of one; move or remove it`,
   );
   expect([isDone, readdirSync(root)]).toEqual([false, ['lock']]);

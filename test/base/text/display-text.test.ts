@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  shellWord,
-  shellWords,
+  shellArguments,
+  shellQuote,
   sliceText,
   visibleJson,
   visibleText,
@@ -88,12 +88,12 @@ describe('shell word', () => {
     ["a'\nb\\", "$'a\\'\\u000ab\\\\'"],
     ['a\u202eb', "$'a\\u202eb'"],
   ])('%j is typed as %s', (word, typed) => {
-    expect(shellWord(word)).toBe(typed);
+    expect(shellQuote(word)).toBe(typed);
   });
 
   test('a name that begins as a flag does stands after --', () => {
-    expect(shellWords('github', '--json')).toBe("-- github '--json'");
-    expect(shellWords('github', 'create_issue')).toBe('github create_issue');
+    expect(shellArguments('github', '--json')).toBe("-- github '--json'");
+    expect(shellArguments('github', 'create_issue')).toBe('github create_issue');
   });
 
   test('a shell takes any word for what it is, and what is printed steers no terminal', () => {
@@ -103,7 +103,7 @@ describe('shell word', () => {
     );
     fc.assert(
       fc.property(words, (all) => {
-        const typed = all.map(shellWord).join(' ');
+        const typed = all.map(shellQuote).join(' ');
         expect(typed).not.toMatch(/\p{Cc}/u);
         const said = execFileSync('bash', ['--norc', '-c', `printf '%s\\0' ${typed}`], {
           encoding: 'utf8',

@@ -10,12 +10,12 @@ describe('chat', () => {
     const { terminal, agent } = await openChat();
     terminal.type('hello\r');
     expect(await agent.prompt()).toBe('hello');
-    agent.agent.say(messageStart('msg'));
-    agent.agent.say(delta('Good '));
+    agent.agent.emit(messageStart('msg'));
+    agent.agent.emit(delta('Good '));
     await terminal.until('Good ');
-    agent.agent.say(delta('day'));
+    agent.agent.emit(delta('day'));
     await terminal.until('day');
-    agent.say('Good day');
+    agent.assistant('Good day');
     agent.result('Good day');
     expect(await terminal.until('› ')).not.toContain('Good');
   });
@@ -24,11 +24,11 @@ describe('chat', () => {
     const { terminal, agent } = await openChat();
     terminal.type('add\r');
     await agent.prompt();
-    agent.agent.say(toolUse('t1', 'mcp__calc__add', { a: 2, b: 40 }));
+    agent.agent.emit(toolUse('t1', 'mcp__calc__add', { a: 2, b: 40 }));
     await terminal.until('● mcp__calc__add a: 2, b: 40\n');
     terminal.pass(3_000);
     await terminal.until('mcp__calc__add 3.0 s · Ctrl-C interrupts');
-    agent.agent.say({
+    agent.agent.emit({
       type: 'tool_progress',
       tool_use_id: 't1',
       tool_name: 'mcp__calc__add',
@@ -38,14 +38,14 @@ describe('chat', () => {
       session_id: 's',
       uuid: 'u',
     });
-    agent.agent.say(system('notification', { text: 'on it goes' }));
+    agent.agent.emit(system('notification', { text: 'on it goes' }));
     await terminal.until('on it goes\n');
     terminal.pass(0);
     await terminal.until('mcp__calc__add 3.0 s · 50 % carrying · Ctrl-C interrupts');
-    agent.agent.say(toolResult('t1', '42'));
+    agent.agent.emit(toolResult('t1', '42'));
     await terminal.until('✓ mcp__calc__add 3.0 s 42\n');
-    agent.agent.say(toolUse('t2', 'mcp__calc__div'));
-    agent.agent.say(toolResult('t2', 'by zero\nat line 1', { is_error: true }));
+    agent.agent.emit(toolUse('t2', 'mcp__calc__div'));
+    agent.agent.emit(toolResult('t2', 'by zero\nat line 1', { is_error: true }));
     await terminal.until('✗ failed mcp__calc__div 0.0 s by zero (+1 lines)\n');
     agent.result('');
     await terminal.until('› ');
@@ -64,7 +64,7 @@ describe('chat', () => {
     const { terminal, agent } = await openChat();
     terminal.type('add\r');
     await agent.prompt();
-    agent.agent.say(toolUse('t1', 'mcp__calc__add', { a: 2 }));
+    agent.agent.emit(toolUse('t1', 'mcp__calc__add', { a: 2 }));
     const once = agent.ask(ask({ decision_reason: 'it may be destructive' }));
     const question = await terminal.until('allow? ');
     expect(question).toMatch(
@@ -92,7 +92,7 @@ describe('chat', () => {
     await terminal.until('allow? ');
     terminal.type('n use the other one\r');
     expect(await never).toMatchObject({ behavior: 'deny', message: 'use the other one' });
-    agent.agent.say(toolResult('t1', 'use the other one', { is_error: true }));
+    agent.agent.emit(toolResult('t1', 'use the other one', { is_error: true }));
     await terminal.until('⊘ denied mcp__calc__add');
     agent.result('');
     await terminal.until('› ');
@@ -196,13 +196,13 @@ describe('chat', () => {
     const evil = '\u001b]52;c;cm0=\u0007\u001b[2J\u009b1A\u202e';
     terminal.type('go\r');
     await agent.prompt();
-    agent.agent.say(
+    agent.agent.emit(
       system('init', { tools: [], mcp_servers: [{ name: `srv${evil}`, status: 'failed' }], model: 'm' }),
     );
     await agent.answer('mcp_status', { mcpServers: [{ name: `srv${evil}`, status: 'failed', error: evil }] });
-    agent.agent.say(messageStart('m1'));
-    for (const character of evil) agent.agent.say(delta(character));
-    agent.agent.say(toolUse('t1', `mcp__x__${evil}`, { [evil]: evil }));
+    agent.agent.emit(messageStart('m1'));
+    for (const character of evil) agent.agent.emit(delta(character));
+    agent.agent.emit(toolUse('t1', `mcp__x__${evil}`, { [evil]: evil }));
     const asked = agent.ask(
       ask({ tool_name: `mcp__x__${evil}`, input: { [evil]: evil }, title: evil, description: evil }),
     );
@@ -225,8 +225,8 @@ describe('chat', () => {
     await terminal.until('may be empty): ');
     terminal.type('x\r');
     await elicited;
-    agent.agent.say(toolResult('t1', evil));
-    agent.agent.say(system('informational', { content: evil, level: 'warning' }));
+    agent.agent.emit(toolResult('t1', evil));
+    agent.agent.emit(system('informational', { content: evil, level: 'warning' }));
     agent.result('', { subtype: 'error_during_execution', is_error: true, errors: [evil] });
     await terminal.until('› ');
     terminal.type('/mcp\r');
@@ -288,13 +288,13 @@ describe('chat', () => {
     const { terminal, agent } = await openChat();
     terminal.type('one\r');
     expect(await agent.prompt()).toBe('one');
-    agent.agent.say(messageStart('m'));
-    agent.agent.say(delta('The first half '));
+    agent.agent.emit(messageStart('m'));
+    agent.agent.emit(delta('The first half '));
     await terminal.until('The first half ');
     terminal.type('tw');
     await terminal.until('queue › ');
     await terminal.until('w');
-    agent.agent.say(delta('and the second.\nLast'));
+    agent.agent.emit(delta('and the second.\nLast'));
     // Above the line that is typed.
     await terminal.until('and the second.\n');
     await terminal.until('queue › tw');
@@ -416,11 +416,11 @@ describe('chat', () => {
     const { terminal, agent } = await openChat();
     terminal.type('half a tho');
     await terminal.until('half a tho');
-    agent.agent.say(system('notification', { text: 'docs is back' }));
+    agent.agent.emit(system('notification', { text: 'docs is back' }));
     await terminal.until('docs is back\n');
     await terminal.until('› half a tho');
-    agent.agent.say(messageStart('by itself'));
-    agent.agent.say(delta('I woke up'));
+    agent.agent.emit(messageStart('by itself'));
+    agent.agent.emit(delta('I woke up'));
     expect(await terminal.until('› half a tho')).toContain('I woke up\n');
     terminal.type('ught\r');
     expect(await agent.prompt()).toBe('half a thought');

@@ -117,7 +117,7 @@ describe('commands', () => {
     expect(await terminal.until('› ')).toMatch(/Model: the first turn will tell\n {2}there are opus/);
     terminal.type('hi\r');
     await agent.prompt();
-    agent.agent.say(system('init', { tools: [], mcp_servers: [], model: 'opus', permissionMode: 'plan' }));
+    agent.agent.emit(system('init', { tools: [], mcp_servers: [], model: 'opus', permissionMode: 'plan' }));
     await agent.answer('mcp_status', { mcpServers: [] });
     agent.result('hi');
     await terminal.until('› ');

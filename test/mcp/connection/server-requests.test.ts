@@ -7,7 +7,7 @@ import {
   RequestLimiter,
   type RequestOrigin,
 } from '../../../src/mcp/connection/server-requests.ts';
-import { INVALID_PARAMS, RpcFault } from '../../../src/protocol/json-rpc.ts';
+import { INVALID_PARAMS, RpcMethodError } from '../../../src/protocol/json-rpc.ts';
 import { open } from '../support/attempt.ts';
 import { rawServer } from '../support/raw-servers.ts';
 import { testWorld } from '../support/servers.ts';
@@ -112,7 +112,7 @@ describe('server asks', () => {
         undefined,
         {
           'roots/list': async () => {
-            throw new RpcFault(INVALID_PARAMS, 'mine');
+            throw new RpcMethodError(INVALID_PARAMS, 'mine');
           },
         },
         -32602,

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { ExitFault } from '../../../src/control/process-link.ts';
+import { ProcessExitError } from '../../../src/control/process-link.ts';
 import type { Frame } from '../../../src/protocol/control-frame.ts';
 import { guarded } from '../../../src/sdk/conversation/conversation.ts';
 import type { Options, ToolUse } from '../../../src/sdk/options/options.ts';
@@ -15,7 +15,7 @@ import {
 import { tool } from '../../../src/tool-server/tool.ts';
 import { collect } from '../../support/collect.ts';
 import { type Gate, gate } from '../../support/gate.ts';
-import { fakeWorld, playQuery, playThrough, turn } from '../support/fake-world.ts';
+import { fakeDeps, playQuery, playThrough, turn } from '../support/fake-deps.ts';
 
 describe('conversation', () => {
   const text = (content: string) => ({ content: [{ type: 'text', text: content }] });
@@ -39,14 +39,14 @@ describe('conversation', () => {
 
   test('what the agent is started with: arguments, directory, environment (R28, R34)', async () => {
     const agent = scriptAgent(turn());
-    const world = fakeWorld({ INHERITED: '1', CLAUDECODE: 'x' });
+    const deps = fakeDeps({ INHERITED: '1', CLAUDECODE: 'x' });
     const options: Options = {
       link: agent.link,
       cwd: '/somewhere',
       model: 'm',
       mcpServers: { st: { command: 'x' } },
     };
-    await collect(createQuery(world).query({ prompt: 'x', options }));
+    await collect(createQuery(deps).query({ prompt: 'x', options }));
     await agent.played;
     expect(agent.script.launch).toMatchObject({
       cwd: '/somewhere',
@@ -76,8 +76,8 @@ describe('conversation', () => {
     const initialize = script.agent.sent[0]?.request as Frame;
     expect(Object.keys(initialize.sdkMcpServerManifests as object)).toEqual(['calc']);
     const agent = scriptAgent(turn());
-    const world = fakeWorld({ CLAUDE_AGENT_SDK_DISABLE_MCP_MANIFESTS: '1' });
-    await collect(createQuery(world).query({ prompt: 'x', options: { link: agent.link, mcpServers } }));
+    const deps = fakeDeps({ CLAUDE_AGENT_SDK_DISABLE_MCP_MANIFESTS: '1' });
+    await collect(createQuery(deps).query({ prompt: 'x', options: { link: agent.link, mcpServers } }));
     expect(agent.script.agent.sent[0]?.request).toEqual({
       subtype: 'initialize',
       sdkMcpServers: ['calc'],
@@ -97,7 +97,7 @@ describe('conversation', () => {
       async (agent) => {
         const { request_id } = await agent.agent.take({ request: { subtype: 'initialize' } });
         expect(await agent.callTool('calc', 't', { a: 1 })).toEqual(text('got 1'));
-        agent.agent.say({
+        agent.agent.emit({
           type: 'control_response',
           response: { subtype: 'success', request_id, response: {} },
         });
@@ -136,7 +136,7 @@ describe('conversation', () => {
     await playThrough(
       turn(async ({ agent }) => {
         for (const n of [1, 2]) {
-          agent.say(
+          agent.emit(
             asks(`ask-${n}`, { subtype: 'mcp_message', server_name: 'calc', message: calls(n, { n }) }),
           );
         }
@@ -179,7 +179,7 @@ describe('conversation', () => {
     await playThrough(
       turn(async ({ agent }) => {
         const message = { ...calls(1), params: { name: 't', arguments: {}, _meta: { progressToken: 'p' } } };
-        agent.say(asks('m-1', { subtype: 'mcp_message', server_name: 'calc', message }));
+        agent.emit(asks('m-1', { subtype: 'mcp_message', server_name: 'calc', message }));
         expect((await agent.take({ request: { subtype: 'mcp_message' } })).request).toEqual({
           subtype: 'mcp_message',
           server_name: 'calc',
@@ -229,14 +229,14 @@ describe('conversation', () => {
     await playThrough(
       turn(async (script) => {
         const { agent } = script;
-        agent.say(asks('m-1', { subtype: 'mcp_message', server_name: 'calc', message: calls(2) }));
+        agent.emit(asks('m-1', { subtype: 'mcp_message', server_name: 'calc', message: calls(2) }));
         await started.reached;
         const cancel = {
           jsonrpc: '2.0',
           method: 'notifications/cancelled',
           params: { requestId: 2, reason: 'enough' },
         };
-        agent.say(asks('m-2', { subtype: 'mcp_message', server_name: 'calc', message: cancel }));
+        agent.emit(asks('m-2', { subtype: 'mcp_message', server_name: 'calc', message: cancel }));
         const answers = [await agent.take(), await agent.take()].map((frame) => frame.response as Frame);
         expect(answers.find((it) => it.request_id === 'm-1')).toEqual({
           subtype: 'success',
@@ -431,10 +431,10 @@ describe('conversation', () => {
     };
     const { script } = await playThrough(
       turn(async (agent) => {
-        agent.agent.say(asks('ask-1', request));
+        agent.agent.emit(asks('ask-1', request));
         await started.promise;
-        agent.agent.say({ type: 'control_cancel_request', request_id: 'ask-1' });
-        agent.agent.say({ type: 'control_cancel_request', request_id: 'never asked' });
+        agent.agent.emit({ type: 'control_cancel_request', request_id: 'ask-1' });
+        agent.agent.emit({ type: 'control_cancel_request', request_id: 'never asked' });
         await fence(agent);
       }),
       options(waits),
@@ -446,7 +446,7 @@ describe('conversation', () => {
   test('null means that somebody else answers: no reply is sent', async () => {
     const { script } = await playThrough(
       turn(async (agent) => {
-        agent.agent.say(asks('ask-1', { subtype: 'can_use_tool', tool_name: 'T' }));
+        agent.agent.emit(asks('ask-1', { subtype: 'can_use_tool', tool_name: 'T' }));
         await fence(agent);
       }),
       { canUseTool: async () => null },
@@ -463,7 +463,7 @@ describe('conversation', () => {
         expect((request as Frame).servers).toEqual({ late: { type: 'sdk', name: 'late' } });
         expect(await agent.callTool('late', 't')).toEqual(text('late'));
         expect(await agent.callTool('early', 't')).toEqual(text('early'));
-        agent.agent.say({
+        agent.agent.emit({
           type: 'control_response',
           response: { subtype: 'success', request_id, response: {} },
         });
@@ -505,7 +505,7 @@ describe('conversation', () => {
       turn(async ({ agent }) => {
         const { request_id } = await agent.take({ request: { subtype: 'initialize' } });
         const pending = asks('ask-7', { subtype: 'can_use_tool', tool_name: 'T', tool_use_id: 'u' });
-        agent.say({
+        agent.emit({
           type: 'control_response',
           response: {
             subtype: 'success',
@@ -546,13 +546,13 @@ describe('conversation', () => {
       async ({ agent }) => {
         const { request_id } = await agent.take({ request: { subtype: 'initialize' } });
         const pending = asks('old', { subtype: 'elicitation', message: '?' });
-        agent.say({
+        agent.emit({
           type: 'control_response',
           response: { subtype: 'success', request_id, response: {}, pending_user_dialog_requests: [pending] },
         });
         const frames = [await agent.take(), await agent.take()];
         expect(frames.map((frame) => frame.type).sort()).toEqual(['control_response', 'user']);
-        agent.say({ type: 'result', subtype: 'success' });
+        agent.emit({ type: 'result', subtype: 'success' });
       },
       {},
       'hello',
@@ -587,7 +587,7 @@ describe('conversation', () => {
     await playThrough(
       turn(async (agent) => {
         const use = { type: 'tool_use', id: 'u', name: 'mcp__calc__t', input: {} };
-        agent.agent.say({ type: 'assistant', message: { content: [use] }, parent_tool_use_id: null });
+        agent.agent.emit({ type: 'assistant', message: { content: [use] }, parent_tool_use_id: null });
         await fence(agent);
         expect(calls).toBe(0);
         expect(await agent.callTool('calc', 't', {})).toEqual(text('1'));
@@ -600,12 +600,12 @@ describe('conversation', () => {
     const uses: ToolUse[] = [];
     await playThrough(
       turn(async ({ agent }) => {
-        agent.say({
+        agent.emit({
           type: 'assistant',
           message: { content: [{ type: 'tool_use', id: 'u', name: 'Bash', input: { command: 'ls' } }] },
           parent_tool_use_id: null,
         });
-        agent.say({
+        agent.emit({
           type: 'user',
           message: {
             content: [{ type: 'tool_result', tool_use_id: 'u', content: 'files', is_error: false }],
@@ -641,13 +641,13 @@ describe('conversation', () => {
       },
     ],
   ])('an onToolUse that %s is warned about and disturbs nothing', async (_, onToolUse) => {
-    const { messages, world } = await playThrough(
+    const { messages, world: deps } = await playThrough(
       turn(async ({ agent }) => {
-        agent.say({
+        agent.emit({
           type: 'assistant',
           message: { content: [{ type: 'tool_use', id: 'u', name: 'T', input: {} }] },
         });
-        agent.say({
+        agent.emit({
           type: 'user',
           message: { content: [{ type: 'tool_result', tool_use_id: 'u', content: '' }] },
         });
@@ -655,7 +655,7 @@ describe('conversation', () => {
       { onToolUse },
     );
     expect(messages.map((it) => it.type)).toEqual(['assistant', 'user', 'result']);
-    expect(world.warnings).toEqual([
+    expect(deps.warnings).toEqual([
       { code: 'TOOLPLANE_LISTENER_THREW', message: 'options.onToolUse threw: mine' },
     ]);
   });
@@ -669,10 +669,10 @@ describe('conversation', () => {
     });
     const { query, played } = playQuery(
       turn(async (agent) => {
-        agent.agent.say(asks('m-1', { subtype: 'mcp_message', server_name: 'calc', message: calls(1) }));
+        agent.agent.emit(asks('m-1', { subtype: 'mcp_message', server_name: 'calc', message: calls(1) }));
         await started.reached;
         await agent.agent.take({ request: { subtype: 'set_model' } });
-        agent.agent.leave(new ExitFault(null, 'SIGKILL', ['out of memory']));
+        agent.agent.leave(new ProcessExitError(null, 'SIGKILL', ['out of memory']));
       }),
       { mcpServers: { calc } },
     );
@@ -694,7 +694,7 @@ describe('conversation', () => {
   test('an agent that dies before it is initialised fails the loop and initialize with the same words', async () => {
     const { query } = playQuery(async (agent) => {
       await agent.agent.take();
-      agent.agent.leave(new ExitFault(3, null, []));
+      agent.agent.leave(new ProcessExitError(3, null, []));
     });
     const death = { code: 'process-exited', message: 'Claude Code process exited with code 3' };
     await expect(query.initializationResult()).rejects.toMatchObject(death);
@@ -709,7 +709,7 @@ describe('conversation', () => {
           is_error: true,
           errors: ['Reached maximum number of turns (1)'],
         });
-        agent.agent.leave(new ExitFault(1, null, []));
+        agent.agent.leave(new ProcessExitError(1, null, []));
       }),
     );
     await expect(collect(failing.query)).rejects.toMatchObject({
@@ -722,7 +722,7 @@ describe('conversation', () => {
         await agent.prompt();
         agent.result('', { is_error: true, errors: ['first'] });
         agent.result('fine');
-        agent.agent.leave(new ExitFault(1, null, []));
+        agent.agent.leave(new ProcessExitError(1, null, []));
       },
       {},
       (async function* () {
@@ -746,8 +746,8 @@ describe('conversation', () => {
     vi.useFakeTimers();
     try {
       const agent = scriptAgent(async (it) => void (await it.agent.take()));
-      const world = fakeWorld({ CLAUDE_CODE_STREAM_CLOSE_TIMEOUT: override });
-      const query = createQuery(world).query({
+      const deps = fakeDeps({ CLAUDE_CODE_STREAM_CLOSE_TIMEOUT: override });
+      const query = createQuery(deps).query({
         prompt: 'x',
         options: { link: agent.link, controlTimeoutMs: 1 },
       });
@@ -774,47 +774,47 @@ describe('conversation', () => {
   ])('%s prints every frame, secrets masked (R115)', async (_, options, debug) => {
     const agent = scriptAgent(
       turn(async (it) => {
-        it.agent.say({ type: 'assistant', message: { content: [] }, api_key: 'sk-ant-0123456789' });
+        it.agent.emit({ type: 'assistant', message: { content: [] }, api_key: 'sk-ant-0123456789' });
       }),
     );
-    const world = fakeWorld({}, { debug });
+    const deps = fakeDeps({}, { debug });
     const mcpServers = {
       web: { type: 'http', url: 'http://127.0.0.1:1/', headers: { Authorization: 'Bearer abcdef' } },
     } as const;
-    const query = createQuery(world).query({
+    const query = createQuery(deps).query({
       prompt: 'my password=hunter2',
       options: { link: agent.link, ...options },
     });
     await query.initializationResult();
     void query.setMcpServers(mcpServers).catch(() => {});
     await collect(query);
-    const printed = world.printed.join('\n');
-    expect(world.printed[0]).toMatch(
+    const printed = deps.printed.join('\n');
+    expect(deps.printed[0]).toMatch(
       /^> \{"request_id":"\w+","type":"control_request","request":\{"subtype":"initialize"/,
     );
-    expect(world.printed.at(-1)).toBe('< end');
+    expect(deps.printed.at(-1)).toBe('< end');
     expect(printed).toContain('< {"type":"assistant"');
     expect(printed).not.toMatch(/hunter2|0123456789|abcdef/);
   });
 
   test('without it nothing is printed', async () => {
-    const { world } = await playThrough(turn());
-    expect(world.printed).toEqual([]);
+    const { world: deps } = await playThrough(turn());
+    expect(deps.printed).toEqual([]);
   });
 
   test('options are checked and warned about before anything is started', async () => {
-    const { query } = createQuery(fakeWorld());
+    const { query } = createQuery(fakeDeps());
     expect(() => query({ prompt: 'x', options: { maxTurns: -1 } })).toThrow('options.maxTurns');
     expect(() => query({ prompt: 'x', options: { mcpServers: { x: {} as never } } })).toThrow(
       'mcpServers["x"]',
     );
-    const { world } = await playThrough(turn(), { mcpConfig: '/x.json' });
-    expect(world.warnings.map((it) => it.code)).toEqual(['TOOLPLANE_MCP_CONFIG_DEPRECATED']);
+    const { world: deps } = await playThrough(turn(), { mcpConfig: '/x.json' });
+    expect(deps.warnings.map((it) => it.code)).toEqual(['TOOLPLANE_MCP_CONFIG_DEPRECATED']);
   });
 
   test('a query that cannot open its link leaves no session behind', async () => {
     const server = serverOf(() => 1);
-    const { query } = createQuery(fakeWorld());
+    const { query } = createQuery(fakeDeps());
     expect(() => query({ prompt: 'x', options: { mcpServers: { server } } })).toThrow(
       expect.objectContaining({ code: 'spawn-failed' }),
     );
@@ -826,7 +826,7 @@ describe('conversation', () => {
     const broken = () => {
       throw new Error('no server today');
     };
-    const { query } = createQuery(fakeWorld());
+    const { query } = createQuery(fakeDeps());
     const { link } = scriptAgent(turn());
     const mcpServers = { server, broken: { type: 'sdk' as const, name: 'broken', instance: broken } };
     expect(() => query({ prompt: 'x', options: { link, mcpServers } })).toThrow('no server today');
@@ -850,7 +850,7 @@ describe('conversation', () => {
     ],
   ])('an agent that ends before it %s is a failure, though it ended well', async (_, play, before) => {
     const { link } = scriptAgent(play);
-    const { query } = createQuery(fakeWorld());
+    const { query } = createQuery(fakeDeps());
     await expect(collect(query({ prompt: 'x', options: { link } }))).rejects.toMatchObject({
       code: 'process-exited',
       message: `The agent ended before ${before}`,

@@ -7,7 +7,7 @@ import type { Options } from '../../../src/sdk/options/options.ts';
 import { attach, createSdkMcpServer, type SdkServerEntry } from '../../../src/tool-server/sdk-server.ts';
 import type { McpSession } from '../../../src/tool-server/session.ts';
 import { tool } from '../../../src/tool-server/tool.ts';
-import { entryOf } from '../support/fake-world.ts';
+import { entryOf } from '../support/fake-deps.ts';
 
 describe('initialize', () => {
   const NONE: ReadonlyMap<string, Manifest> = new Map();

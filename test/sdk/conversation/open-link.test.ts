@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { ExitFault, type SpawnRequest } from '../../../src/control/process-link.ts';
+import { ProcessExitError, type SpawnRequest } from '../../../src/control/process-link.ts';
 import { launchArgv } from '../../../src/protocol/launch-flag.ts';
 import { SdkError } from '../../../src/protocol/sdk-error.ts';
 import { commandFor, explainExit, openLink } from '../../../src/sdk/conversation/open-link.ts';
@@ -131,7 +131,7 @@ describe('open link', () => {
 });
 
 describe('exit reason', () => {
-  const exit = new ExitFault(1, null, ['last words']);
+  const exit = new ProcessExitError(1, null, ['last words']);
   const failed = { type: 'result', is_error: true, subtype: 'error_during_execution' };
 
   test.each<[string, object, string]>([

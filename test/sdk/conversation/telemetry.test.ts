@@ -28,7 +28,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openTelemetry } from '../../../src/sdk/conversation/telemetry.ts';
 import { createSdkMcpServer } from '../../../src/tool-server/sdk-server.ts';
 import { tool } from '../../../src/tool-server/tool.ts';
-import { playThrough, turn } from '../support/fake-world.ts';
+import { playThrough, turn } from '../support/fake-deps.ts';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const SPAN = 'b7ad6b7169203331';
@@ -177,12 +177,12 @@ test('tools the agent runs elsewhere have a span too, those of this process not 
         content: SECRET,
         is_error,
       });
-      agent.agent.say({
+      agent.agent.emit({
         type: 'assistant',
         message: { content: [use('1', 'Bash'), use('toolu_1', 'mcp__calc__good')] },
       });
       await agent.callTool('calc', 'good');
-      agent.agent.say({ type: 'user', message: { content: [result('1', true), result('toolu_1', false)] } });
+      agent.agent.emit({ type: 'user', message: { content: [result('1', true), result('toolu_1', false)] } });
     }),
     { mcpServers: { calc: calc() } },
   );

@@ -6,8 +6,8 @@ import {
   askDialog,
   askElicitation,
   askPermission,
+  type HandlerContext,
   replaceReply,
-  type Servants,
   serveAgent,
 } from '../../../src/sdk/handlers/agent-requests.ts';
 import { Bridge } from '../../../src/sdk/handlers/bridge.ts';
@@ -21,7 +21,7 @@ describe('agent requests', () => {
   const served = { id: 'ask-1', signal: new AbortController().signal, reply() {} };
   const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
 
-  function servants(options: Options = {}): Servants {
+  function servants(options: Options = {}): HandlerContext {
     const { sdk } = splitServers({ calc: createSdkMcpServer({ name: 'calc' }) });
     const bridge = new Bridge(sdk, {
       assigns: {},

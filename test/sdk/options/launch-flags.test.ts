@@ -6,7 +6,7 @@ import {
   buildEnvironment,
   type Environment,
   launchFlags,
-  PROTOCOL_OF,
+  OFFICIAL_SDK_VERSION,
   settingsText,
 } from '../../../src/sdk/options/launch-flags.ts';
 import type { Options } from '../../../src/sdk/options/options.ts';
@@ -438,7 +438,7 @@ describe('settings', () => {
 
 describe('environment', () => {
   const OWN = {
-    CLAUDE_AGENT_SDK_VERSION: PROTOCOL_OF,
+    CLAUDE_AGENT_SDK_VERSION: OFFICIAL_SDK_VERSION,
     CLAUDE_CODE_ENTRYPOINT: 'sdk-ts',
     CLAUDE_CODE_SDK_READS_SESSION_STATE: '1',
   };

@@ -10,7 +10,7 @@ import {
 } from '../../../src/sdk/options/mcp-servers.ts';
 import type { McpServerConfig } from '../../../src/sdk/options/options.ts';
 import { attach, createSdkMcpServer, type SdkServerEntry } from '../../../src/tool-server/sdk-server.ts';
-import { entryOf } from '../support/fake-world.ts';
+import { entryOf } from '../support/fake-deps.ts';
 
 const calc = createSdkMcpServer({ name: 'my-tools', version: '2.0.0', timeout: 7 });
 const state = attach(calc, { assigns: { secret: 'hush' } });

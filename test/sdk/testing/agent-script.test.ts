@@ -19,7 +19,7 @@ test('a user’s own test: the tool is called through the whole channel, and its
     expect(await it.start({ models: [] })).toMatchObject({ subtype: 'initialize', sdkMcpServers: ['calc'] });
     expect(await it.prompt()).toBe('5 + 3?');
     const sum = await it.callTool('calc', 'add', { a: 5, b: 3 });
-    it.say(`It is ${sum.content.map((block) => block.type === 'text' && block.text)}.`);
+    it.assistant(`It is ${sum.content.map((block) => block.type === 'text' && block.text)}.`);
     it.result('8');
   });
   const messages = await collect(
@@ -199,7 +199,7 @@ test('a script that forgets the result fails both sides and says so', async () =
   const agent = scriptAgent(async (it) => {
     await it.start();
     await it.prompt();
-    it.say('Hello.');
+    it.assistant('Hello.');
   });
   const fault = {
     code: 'script-mismatch',
@@ -213,7 +213,7 @@ test('a result said as a frame of one’s own ends the turn too', async () => {
   const agent = scriptAgent(async (it) => {
     await it.start();
     await it.prompt();
-    it.agent.say({ type: 'result', subtype: 'error_max_turns', is_error: true, errors: [] });
+    it.agent.emit({ type: 'result', subtype: 'error_max_turns', is_error: true, errors: [] });
   });
   await collect(query({ prompt: 'hi', options: { link: agent.link } })).catch(() => {});
   await agent.played;

@@ -1,5 +1,5 @@
 import { isRecord } from '../../../base/json-value.ts';
-import { untoldWords } from '../../../base/process/last-words.ts';
+import { stderrDetail } from '../../../base/process/stderr-summary.ts';
 import { formatDuration } from '../../../config/explain/explain-timeout.ts';
 import {
   type ConnectionRow,
@@ -108,7 +108,7 @@ function connectionText(connection: ConnectionRow | 'not asked'): string {
   if (connection === 'not asked') return 'it was not dialled';
   const { state, lastError, serverInfo, era, protocolVersion, tools, stderr } = connection;
   if (state !== 'connected') {
-    const stderrText = untoldWords(lastError ?? '', stderr ?? []);
+    const stderrText = stderrDetail(lastError ?? '', stderr ?? []);
     const said = stderrText === undefined ? '' : `; its last words: ${stderrText}`;
     return `${state}${lastError === undefined ? '' : `: ${lastError}`}${said}`;
   }

@@ -1,4 +1,4 @@
-import { textTokens } from '../../../base/text/display-text.ts';
+import { estimateTextTokens } from '../../../base/text/display-text.ts';
 import type { HostTool } from '../../../host/host-options.ts';
 import type { ServerStatus } from '../../../mcp/servers/server-status.ts';
 import { divide, sayDeferred, toolBudget } from '../../../pool/disclosure.ts';
@@ -155,7 +155,7 @@ export function totalsOf(servers: readonly ServerReport[], pool: Pool): Totals {
     tools: servers.reduce((sum, { tools }) => sum + tools.length, 0),
     tokens: total - builtIns,
     window: WINDOW,
-    withToolSearch: definitions + textTokens(sayDeferred(searchable)),
+    withToolSearch: definitions + estimateTextTokens(sayDeferred(searchable)),
     searchAbove: toolBudget(undefined, WINDOW),
   };
 }

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { shellWord } from '../../../base/text/display-text.ts';
+import { shellQuote } from '../../../base/text/display-text.ts';
 import type { Configuration } from '../../../config/configuration.ts';
 import { explainServer } from '../../../config/explain/explain-server.ts';
 import { literalSecrets } from '../../../config/explain/mask-entry.ts';
@@ -129,7 +129,7 @@ async function checkSecrets(
   const mode = await modeOf(path);
   if (scope !== 'project' && mode !== undefined && (mode & 0o044) !== 0) {
     const text = `others on this machine may read it, and secrets are written out in it (${where})`;
-    found.push(warn('mode', text, `chmod 600 ${shellWord(path)}`));
+    found.push(warn('mode', text, `chmod 600 ${shellQuote(path)}`));
   }
   return found;
 }
@@ -142,7 +142,7 @@ function checkStore(path: string): Finding[] {
     const names = fileSecretStore(path).names();
     return [{ check: 'secrets', level: 'ok', text: `${names.length} kept, and only you may read them` }];
   } catch (cause) {
-    const fix = `chmod 600 ${shellWord(path)}, or mend the file`;
+    const fix = `chmod 600 ${shellQuote(path)}, or mend the file`;
     return [{ check: 'secrets', level: 'error', text: messageOf(cause), fix }];
   }
 }

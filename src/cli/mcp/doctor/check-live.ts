@@ -1,5 +1,5 @@
-import { untoldWords } from '../../../base/process/last-words.ts';
-import { shellWord } from '../../../base/text/display-text.ts';
+import { stderrDetail } from '../../../base/process/stderr-summary.ts';
+import { shellQuote } from '../../../base/text/display-text.ts';
 import type { Configuration } from '../../../config/configuration.ts';
 import { connectionStep } from '../../../config/explain/next-steps.ts';
 import type { ConfiguredServer } from '../../../config/model.ts';
@@ -77,7 +77,7 @@ function dear(name: string, tokens: number): Finding {
     check: 'cost',
     level: 'warning',
     text: `its definitions take about ${tokens.toLocaleString('en-US')} tokens, so that models have to search for its tools`,
-    fix: `keep those you need: "includeTools" of serverSettings.${name}; see toolplane tools --cost -s ${shellWord(name)}`,
+    fix: `keep those you need: "includeTools" of serverSettings.${name}; see toolplane tools --cost -s ${shellQuote(name)}`,
   };
 }
 
@@ -94,7 +94,7 @@ function failure(
   { status }: Live,
 ): Finding {
   const { cause, stderr } = status;
-  const stderrText = untoldWords(fault, stderr);
+  const stderrText = stderrDetail(fault, stderr);
   return {
     check: cause?.code === 'unauthorized' ? 'auth' : 'handshake',
     level: 'error',

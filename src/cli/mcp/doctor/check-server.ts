@@ -4,7 +4,7 @@ import { access, stat } from 'node:fs/promises';
 import { connect, isIP } from 'node:net';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { connect as connectTls } from 'node:tls';
-import { shellWord } from '../../../base/text/display-text.ts';
+import { shellQuote } from '../../../base/text/display-text.ts';
 import type { ConfigContext } from '../../../config/config-context.ts';
 import type { Configuration } from '../../../config/configuration.ts';
 import { expandEntry } from '../../../config/expand/expand-entry.ts';
@@ -59,7 +59,7 @@ function entryWarnings({ faults: all }: Configuration, faults: readonly string[]
 /** The fault says what to mend and where; who does not want it any more can be helped. */
 function removal({ name, written: { scope } }: ConfiguredServer): string[] {
   const isOurs = scope === 'user' || scope === 'project' || scope === 'local';
-  return isOurs ? [`mend it, or take it out: toolplane mcp remove ${shellWord(name)} --scope ${scope}`] : [];
+  return isOurs ? [`mend it, or take it out: toolplane mcp remove ${shellQuote(name)} --scope ${scope}`] : [];
 }
 
 async function checkPlace(
@@ -99,7 +99,7 @@ async function checkCommand(entry: StdioServerEntry, cwd: string, context: Confi
     case 'found':
       return finding('ok', `${command} is ${found.path}`);
     case 'not-executable':
-      return finding('error', `${found.path} may not be run`, `chmod +x ${shellWord(found.path)}`);
+      return finding('error', `${found.path} may not be run`, `chmod +x ${shellQuote(found.path)}`);
     case 'missing':
       if (/^\.{0,2}[\\/]/.test(command))
         return finding(

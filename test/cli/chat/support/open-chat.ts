@@ -4,7 +4,7 @@ import type { Frame } from '../../../../src/protocol/control-frame.ts';
 import { createAgentClient } from '../../../../src/sdk/agent-client.ts';
 import type { Options } from '../../../../src/sdk/options/options.ts';
 import { AgentScript } from '../../../../src/sdk/testing/agent-script.ts';
-import { fakeWorld } from '../../../sdk/support/fake-world.ts';
+import { fakeDeps } from '../../../sdk/support/fake-deps.ts';
 import { FakeTerminal } from '../../support/fake-terminal.ts';
 
 /** A chat on streams, with an agent in the test's hands; it is at its first prompt. */
@@ -13,7 +13,7 @@ export async function openChat(
   terminal = new FakeTerminal(),
 ): Promise<{ terminal: FakeTerminal; agent: AgentScript; agents: AgentScript[]; left: Promise<number> }> {
   const agents: AgentScript[] = [];
-  const open = createAgentClient(fakeWorld());
+  const open = createAgentClient(fakeDeps());
   const chat = new Chat(terminal, (given) => {
     const agent = new AgentScript();
     agents.push(agent);

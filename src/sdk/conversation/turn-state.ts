@@ -15,7 +15,7 @@ export type TurnState = {
   readonly confirmed: boolean;
 };
 
-export const BEFORE_FIRST: TurnState = {
+export const INITIAL_TURN_STATE: TurnState = {
   inputEnded: false,
   sent: 0,
   results: 0,
@@ -58,7 +58,7 @@ export function nextTurnState(now: TurnState, event: TurnEvent): TurnState {
  * An agent that reports its state is done when idle after a result; one that does not, when every message has its result.
  * Idle with fewer results than messages is `doubtful`: the agent took several in one turn, or has not read the last one yet.
  */
-export function ending(now: TurnState): 'open' | 'doubtful' | 'over' {
+export function endingOf(now: TurnState): 'open' | 'doubtful' | 'over' {
   if (!now.inputEnded) return 'open';
   if (now.sent === 0) return 'over';
   const hasAll = now.results >= now.sent;

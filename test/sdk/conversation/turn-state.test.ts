@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import {
-  BEFORE_FIRST,
-  ending,
+  endingOf,
+  INITIAL_TURN_STATE,
   nextTurnState,
   type TurnEvent,
   type TurnState,
-} from '../../../src/sdk/conversation/turn-end.ts';
+} from '../../../src/sdk/conversation/turn-state.ts';
 
 const sent: TurnEvent = { kind: 'sent' };
 const inputEnded: TurnEvent = { kind: 'input-ended' };
@@ -16,7 +16,7 @@ const says = (state: string) => received({ type: 'system', subtype: 'session_sta
 const [running, idle, asking] = [says('running'), says('idle'), says('requires_action')];
 const other = received({ type: 'assistant' });
 
-const after = (events: readonly TurnEvent[]): TurnState => events.reduce(nextTurnState, BEFORE_FIRST);
+const after = (events: readonly TurnEvent[]): TurnState => events.reduce(nextTurnState, INITIAL_TURN_STATE);
 
 test.each<[string, TurnEvent[], 'open' | 'doubtful' | 'over']>([
   ['nothing was sent yet', [], 'open'],
@@ -75,7 +75,7 @@ test.each<[string, TurnEvent[], 'open' | 'doubtful' | 'over']>([
     'doubtful',
   ],
 ])('%s', (_, events, expected) => {
-  expect(ending(after(events))).toBe(expected);
+  expect(endingOf(after(events))).toBe(expected);
 });
 
 test('a state is a whole value, and stays as it was when nothing of it changed', () => {

@@ -1,7 +1,7 @@
 import type { SDKMessage } from '../../../src/protocol/agent-message.ts';
 import { SdkError } from '../../../src/protocol/sdk-error.ts';
 import { type AgentClient, createAgentClient } from '../../../src/sdk/agent-client.ts';
-import type { SdkWorld } from '../../../src/sdk/conversation/conversation.ts';
+import type { SdkDeps } from '../../../src/sdk/conversation/conversation.ts';
 import type { Environment } from '../../../src/sdk/options/launch-flags.ts';
 import { splitServers } from '../../../src/sdk/options/mcp-servers.ts';
 import type { McpServerConfig, Options } from '../../../src/sdk/options/options.ts';
@@ -11,12 +11,12 @@ import type { SdkServerEntry } from '../../../src/tool-server/sdk-server.ts';
 import { collect } from '../../support/collect.ts';
 
 /** Surroundings with nothing in them, that remember what they were told. */
-export type FakeWorld = SdkWorld & {
+export type FakeWorld = SdkDeps & {
   readonly warnings: { code: string; message: string }[];
   readonly printed: string[];
 };
 
-export function fakeWorld(environment: Environment = {}, more: Partial<SdkWorld> = {}): FakeWorld {
+export function fakeDeps(environment: Environment = {}, more: Partial<SdkDeps> = {}): FakeWorld {
   const warnings: { code: string; message: string }[] = [];
   const printed: string[] = [];
   return {
@@ -47,11 +47,11 @@ export function playQuery(
   play: (agent: AgentScript) => Promise<void>,
   options: Options = {},
   prompt: Prompt = 'hello',
-  world: FakeWorld = fakeWorld(),
+  deps: FakeWorld = fakeDeps(),
 ): Played {
   const agent = scriptAgent(play);
-  const query = createQuery(world).query({ prompt, options: { link: agent.link, ...options } });
-  return { query, script: agent.script, world, played: agent.played };
+  const query = createQuery(deps).query({ prompt, options: { link: agent.link, ...options } });
+  return { query, script: agent.script, world: deps, played: agent.played };
 }
 
 /** Runs a query to its end: what was seen, and what the script did. */
@@ -60,10 +60,10 @@ export async function playThrough(
   options: Options = {},
   prompt: Prompt = 'hello',
 ): Promise<{ messages: SDKMessage[]; script: AgentScript; world: FakeWorld }> {
-  const { query, script, world, played } = playQuery(play, options, prompt);
+  const { query, script, world: deps, played } = playQuery(play, options, prompt);
   const messages = await collect(query);
   await played;
-  return { messages, script, world };
+  return { messages, script, world: deps };
 }
 
 /** The entry a server is kept as once the options are read. */
@@ -87,6 +87,6 @@ export async function playClient(
   options: Options = {},
 ): Promise<{ client: AgentClient; script: AgentScript; played: Promise<void> }> {
   const agent = scriptAgent(play);
-  const client = await createAgentClient(fakeWorld())({ link: agent.link, ...options });
+  const client = await createAgentClient(fakeDeps())({ link: agent.link, ...options });
   return { client, script: agent.script, played: agent.played };
 }

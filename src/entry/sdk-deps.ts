@@ -3,19 +3,19 @@ import { resolve } from 'node:path';
 import { startTimer } from '../base/async/timers.ts';
 import type { AgentLink } from '../control/link.ts';
 import { memoryLinks } from '../control/memory-link.ts';
-import { ExitFault } from '../control/process-link.ts';
+import { ProcessExitError } from '../control/process-link.ts';
 import { messageOf, SdkError } from '../protocol/sdk-error.ts';
-import { guarded, type SdkWorld } from '../sdk/conversation/conversation.ts';
+import { guarded, type SdkDeps } from '../sdk/conversation/conversation.ts';
 import type { LaunchPlan, Options } from '../sdk/options/options.ts';
 import { VERSION } from './version.ts';
 
-const DEBUG_WORDS = new Set(['1', 'true', 'frames', '*']);
+const DEBUG_VALUES = new Set(['1', 'true', 'frames', '*']);
 
 /** The real surroundings: the only place of the package that reads the environment. */
-export function realWorld(): SdkWorld {
+export function sdkDeps(): SdkDeps {
   const warned = new Set<string>();
-  const debug = (process.env.TOOLPLANE_DEBUG ?? '').split(',').some((word) => DEBUG_WORDS.has(word.trim()));
-  const warn: SdkWorld['warn'] = ({ code, message }) => {
+  const debug = (process.env.TOOLPLANE_DEBUG ?? '').split(',').some((word) => DEBUG_VALUES.has(word.trim()));
+  const warn: SdkDeps['warn'] = ({ code, message }) => {
     if (warned.has(message)) return;
     warned.add(message);
     process.emitWarning(message, { type: 'ToolplaneWarning', code });
@@ -33,7 +33,7 @@ export function realWorld(): SdkWorld {
 const DEFAULT_GRACE_MS = 5_000;
 
 /** The agent of this package, in this process. It is loaded now and not before, so that importing the package costs nothing. */
-function openOwnAgent(launched: LaunchPlan, options: Options, warn: SdkWorld['warn']): AgentLink {
+function openOwnAgent(launched: LaunchPlan, options: Options, warn: SdkDeps['warn']): AgentLink {
   const { program, agent, fail } = memoryLinks();
   const stop = new AbortController();
   const stderr = options.stderr && guarded('stderr', options.stderr, warn);
@@ -55,7 +55,7 @@ function openOwnAgent(launched: LaunchPlan, options: Options, warn: SdkWorld['wa
     });
     await session.done;
     // As a process of its own would end.
-    if (session.hasFailed) fail(new ExitFault(1, null, []));
+    if (session.hasFailed) fail(new ProcessExitError(1, null, []));
   };
   const over = run().catch(fail);
   return {
@@ -63,7 +63,7 @@ function openOwnAgent(launched: LaunchPlan, options: Options, warn: SdkWorld['wa
     async close() {
       stop.abort();
       await program.close();
-      await atMost(options.closeGraceMs ?? DEFAULT_GRACE_MS, over);
+      await settleWithin(options.closeGraceMs ?? DEFAULT_GRACE_MS, over);
     },
   };
 }
@@ -83,7 +83,7 @@ async function load() {
 }
 
 /** Waits, but not for ever: a tool that does not end must not keep the program. */
-async function atMost(ms: number, work: Promise<void>): Promise<void> {
+async function settleWithin(ms: number, work: Promise<void>): Promise<void> {
   const { promise, resolve: giveUp } = Promise.withResolvers<void>();
   const timer = startTimer(ms, giveUp);
   await Promise.race([work, promise]);

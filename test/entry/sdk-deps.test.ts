@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { realWorld } from '../../src/entry/sdk-world.ts';
+import { sdkDeps } from '../../src/entry/sdk-deps.ts';
 import { VERSION } from '../../src/entry/version.ts';
 
 const source = (path: string) => JSON.stringify(fileURLToPath(new URL(path, import.meta.url)));
@@ -21,7 +21,7 @@ async function run(env: Record<string, string>): Promise<{ stdout: string; stder
 }
 
 test('the real surroundings', () => {
-  const world = realWorld();
+  const world = sdkDeps();
   expect(world.version).toBe(VERSION);
   expect(world.environment()).toEqual({ ...process.env });
   expect(world.environment()).not.toBe(process.env);

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { lastWords, untoldWords } from '../../../src/base/process/last-words.ts';
+import { stderrDetail, summarizeStderr } from '../../../src/base/process/stderr-summary.ts';
 
 test('the last five lines, each cut, in one', () => {
   const lines = Array.from({ length: 20 }, (_, n) => `line ${n} ${'x'.repeat(500)}`);
-  const words = lastWords([...lines, '(exited with code 3)']);
+  const words = summarizeStderr([...lines, '(exited with code 3)']);
   expect(words.split(' | ')).toHaveLength(5);
   expect(words.length).toBeLessThan(600);
   expect(words.endsWith('| (exited with code 3)')).toBe(true);
@@ -185,20 +185,20 @@ npm error A complete log of this run can be found in: /home/ada/.npm/_logs/2026-
 
 test.each(SAID)('%s: the reason is told, and how it ended', (_, stderr, words) => {
   const ending = '(exited with code 1)';
-  expect(lastWords([...stderr.split('\n'), ending])).toBe(`${words} | ${ending}`);
-  expect(lastWords(stderr.split('\n'))).toBe(words);
+  expect(summarizeStderr([...stderr.split('\n'), ending])).toBe(`${words} | ${ending}`);
+  expect(summarizeStderr(stderr.split('\n'))).toBe(words);
 });
 
 test('a reason is told though much was said after it, and never instead of the very last', () => {
   const after = Array.from({ length: 12 }, (_, n) => `closing ${n}`);
-  expect(lastWords(['Error: no database', ...after])).toBe(
+  expect(summarizeStderr(['Error: no database', ...after])).toBe(
     'Error: no database | closing 8 | closing 9 | closing 10 | closing 11',
   );
 });
 
 test('of lines that say nothing the last are told all the same', () => {
-  expect(lastWords(['}', 'Node.js v24.21.0'])).toBe('} | Node.js v24.21.0');
-  expect(lastWords([])).toBe('');
+  expect(summarizeStderr(['}', 'Node.js v24.21.0'])).toBe('} | Node.js v24.21.0');
+  expect(summarizeStderr([])).toBe('');
 });
 
 test.each([
@@ -211,5 +211,5 @@ test.each([
   ['it wants the word "no key"', ['no key'], undefined],
   ['it stayed silent', [], undefined],
 ])('%s, after %j: %j is added', (message, lines, words) => {
-  expect(untoldWords(message, lines)).toBe(words);
+  expect(stderrDetail(message, lines)).toBe(words);
 });

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { watchLink } from '../../src/control/watched-link.ts';
+import { logFrames } from '../../src/control/logged-link.ts';
 import { collect } from '../support/collect.ts';
 import { FakeLink } from '../support/fake-link.ts';
 
 test('every frame is printed with its direction, secrets masked, and passes unchanged', async () => {
   const link = new FakeLink();
   const printed: string[] = [];
-  const watched = watchLink(link, (line) => printed.push(line));
+  const watched = logFrames(link, (line) => printed.push(line));
   const secret = { type: 'x', env: { KEY: 'hunter2' } };
   await watched.send(secret);
   link.say({ type: 'y', token: 'hunter2' });
@@ -25,7 +25,7 @@ test('every frame is printed with its direction, secrets masked, and passes unch
 test('a death is printed and passed on; what cannot be sent is refused as before', async () => {
   const link = new FakeLink();
   const printed: string[] = [];
-  const watched = watchLink(link, (line) => printed.push(line));
+  const watched = logFrames(link, (line) => printed.push(line));
   expect(() => watched.send({ n: 1n })).toThrow(expect.objectContaining({ code: 'unsendable' }));
   link.frames.fail(new Error('died'));
   await expect(collect(watched.frames)).rejects.toThrow('died');
@@ -36,7 +36,7 @@ test('a death is printed and passed on; what cannot be sent is refused as before
 test('what a frame or a death holds cannot steer the terminal, and stays readable JSON', async () => {
   const link = new FakeLink();
   const printed: string[] = [];
-  const watched = watchLink(link, (line) => printed.push(line));
+  const watched = logFrames(link, (line) => printed.push(line));
   const text = 'a\u009b2J\u001b[2J\u202eb\u2066\u200f\u061c\u200b\u200d\u2028\u0085\ufeff\u{e0041}';
   await watched.send({ type: text });
   link.say({ [text]: 1 });

@@ -1,6 +1,6 @@
 import { truncate } from '../text/display-text.ts';
 
-const MOST = 5;
+const MAX_LINES = 5;
 const WIDTH = 120;
 /** The reason itself may take more: it ends with a path, often. */
 const REASON_WIDTH = 300;
@@ -31,13 +31,14 @@ const NOISE: readonly RegExp[] = [
  * Why a process ended, by its last lines, as it fits into one line of ours: what it gave as a reason, what it said after
  * that, and the very last line, which tells how it ended.
  */
-export function lastWords(lines: readonly string[]): string {
-  const spoken = lines.filter((line) => !NOISE.some((noise) => noise.test(line)));
-  const at = reasonAt(spoken);
-  const reason = spoken[at];
-  if (reason === undefined) return (spoken.length > 0 ? spoken : lines).slice(-MOST).map(brief).join(' | ');
-  const place = spoken.slice(Math.max(0, at - PLACE_ABOVE), at).findLast((line) => PLACE.test(line));
-  const after = spoken.slice(at + 1).slice(1 - MOST);
+export function summarizeStderr(lines: readonly string[]): string {
+  const relevant = lines.filter((line) => !NOISE.some((noise) => noise.test(line)));
+  const at = reasonAt(relevant);
+  const reason = relevant[at];
+  if (reason === undefined)
+    return (relevant.length > 0 ? relevant : lines).slice(-MAX_LINES).map(brief).join(' | ');
+  const place = relevant.slice(Math.max(0, at - PLACE_ABOVE), at).findLast((line) => PLACE.test(line));
+  const after = relevant.slice(at + 1).slice(1 - MAX_LINES);
   return [
     ...(place === undefined ? [] : [brief(place)]),
     truncate(reason.trim(), REASON_WIDTH),
@@ -46,9 +47,9 @@ export function lastWords(lines: readonly string[]): string {
 }
 
 /** What is to be added to a message about the process: nothing if it said nothing, or the message tells it. */
-export function untoldWords(message: string, lines: readonly string[]): string | undefined {
-  const words = lastWords(lines);
-  return words === '' || message.includes('it said: ') || message.includes(words) ? undefined : words;
+export function stderrDetail(message: string, lines: readonly string[]): string | undefined {
+  const summary = summarizeStderr(lines);
+  return summary === '' || message.includes('it said: ') || message.includes(summary) ? undefined : summary;
 }
 
 /** The last one; what is indented belongs to one above it, if that is still there. */

@@ -4,7 +4,7 @@ import type { Frame } from '../protocol/control-frame.ts';
 import type { AgentLink } from './link.ts';
 
 /** The same link with every frame printed, secrets masked and invisible characters escaped: `>` is what we send, `<` what the agent sends. */
-export function watchLink(link: AgentLink, print: (line: string) => void): AgentLink {
+export function logFrames(link: AgentLink, print: (line: string) => void): AgentLink {
   async function* frames(): AsyncGenerator<Frame> {
     try {
       for await (const frame of link.frames) {
