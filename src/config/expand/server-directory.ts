@@ -54,11 +54,11 @@ export function isolateServer(
   written: Pick<WrittenServer, 'name' | 'scope' | 'path'>,
   given: ExternalServerEntry,
   { context, root = context.cwd }: Situation,
-): { readonly entry: ExternalServerEntry; readonly apart: Isolation } {
+): { readonly entry: ExternalServerEntry; readonly isolation: Isolation } {
   const entry = resolvePaths(written, given, { context });
   const own = serverDirectory(context.home, written.name);
   const cwd = 'cwd' in entry && entry.cwd ? entry.cwd : prepared(written.name, own, { context, root });
-  return { entry, apart: { cwd, project: root } };
+  return { entry, isolation: { cwd, project: root } };
 }
 
 function baseOf(path: string | undefined, home: string): string {
