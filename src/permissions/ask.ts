@@ -82,11 +82,14 @@ const ABORTED = 'The question was withdrawn before anybody answered.';
 
 function nobody(question: Question, failures: readonly { asker: string; message: string }[]): string {
   if (failures.length === 0) {
-    const told = ['Permission is needed and there is nobody to ask', ...whatWouldAllow(question)];
+    const told = [
+      'Permission required, but there is no user or callback to ask',
+      ...whatWouldAllow(question),
+    ];
     return `${told.join('; ')}.`;
   }
   const each = failures.map(({ asker, message }) => `${asker}: ${message}`).join('; ');
-  return `Permission is needed and nobody could be asked (${each}).`;
+  return `Permission required, but no approval could be requested (${each}).`;
 }
 
 /** No other rule overrides an ask rule, or a deny rule that cannot be checked. */

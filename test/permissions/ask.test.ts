@@ -102,7 +102,7 @@ test.each([
 ] satisfies [string, Partial<Question>, string][])(
   'with nobody to ask the call is denied, with what would allow it: %s',
   async (_, changes, advice) => {
-    const message = `Permission is needed and there is nobody to ask${advice}.`;
+    const message = `Permission required, but there is no user or callback to ask${advice}.`;
     expect(await askPeople([], { ...question, ...changes }, live())).toEqual({
       result: { behavior: 'deny', message },
       failures: [],

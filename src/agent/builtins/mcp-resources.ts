@@ -12,7 +12,7 @@ const LONGEST_URI = 2_000;
 export const LIST_MCP_RESOURCES = defineBuiltIn({
   name: 'ListMcpResourcesTool',
   description:
-    'Lists what connected MCP servers have to be read: resources with their URIs, and templates of URIs. Read one with ReadMcpResourceTool.',
+    'Lists the resources of connected MCP servers with their URIs, and URI templates. Read one with ReadMcpResourceTool.',
   annotations: { title: 'List resources', readOnlyHint: true, openWorldHint: true },
   required: {},
   optional: {
@@ -79,7 +79,7 @@ function fitting(lines: readonly string[]): string[] {
 export const READ_MCP_RESOURCE = defineBuiltIn({
   name: 'ReadMcpResourceTool',
   description:
-    'Reads a resource of a connected MCP server by its URI, or by a URI made of one of its templates. Text comes as it is; other data goes to a file that is named.',
+    'Reads a resource of a connected MCP server by its URI, or by a URI built from one of its templates. Text comes as it is; other data goes to a file that is named.',
   annotations: { title: 'Read a resource', readOnlyHint: true, openWorldHint: true },
   required: {
     server: {

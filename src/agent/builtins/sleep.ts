@@ -4,7 +4,7 @@ import { defineBuiltIn } from './built-in.ts';
 export const SLEEP = defineBuiltIn({
   name: 'Sleep',
   description:
-    'Waits without working. Ends after the given time, or at once when an event arrives, which it then reports. Better ' +
+    'Waits for a period of time. Ends after the given time, or at once when an event arrives, which it then reports. Better ' +
     'than sleep in Bash, which no event ends.',
   annotations: { title: 'Wait', readOnlyHint: true },
   required: {

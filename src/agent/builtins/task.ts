@@ -4,7 +4,7 @@ import { defineBuiltIn } from './built-in.ts';
 export const TASK = defineBuiltIn({
   name: 'Task',
   description:
-    'Hands a piece of work to a sub-agent and gives its last words. It knows nothing of this conversation: the prompt must ' +
+    'Gives a task to a sub-agent and returns its final message. It knows nothing of this conversation: the prompt must ' +
     'hold everything it needs, and say what to report. Several calls in one message run side by side.',
   annotations: { title: 'Delegate', readOnlyHint: false, destructiveHint: false },
   required: {

@@ -10,10 +10,10 @@ const LONGEST_DESCRIPTION = 160;
 export const TOOL_SEARCH = defineBuiltIn({
   name: 'ToolSearch',
   description:
-    'Finds tools of connected servers that are not among those you were told of, and loads them: their definitions are ' +
-    'there from your next message on. Describe what is to be done in a few words, in any language; or name tools: ' +
-    '"select:mcp__github__create_issue,mcp__github__list_issues". "server:github" keeps to one server, "+word" wants the ' +
-    'word, "readonly:true" and "destructive:false" keep to tools whose servers say so; alone, these list by name.',
+    'Finds and loads deferred tools of connected servers; their definitions are available from your next message on. ' +
+    'Describe the task in a few words, in any language, or name tools: ' +
+    '"select:mcp__github__create_issue,mcp__github__list_issues". "server:github" searches one server, "+word" requires ' +
+    'the word, "readonly:true" and "destructive:false" require that annotation; filters without words list by name.',
   annotations: { title: 'Search for tools', readOnlyHint: true, openWorldHint: false },
   required: {
     query: { type: 'string', minLength: 1, description: 'What is to be done, or "select:" and names.' },

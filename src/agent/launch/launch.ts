@@ -124,7 +124,10 @@ function configuredNames(running: RunningConfiguration): ConfiguredNames {
 }
 
 /** What is remembered about servers between sessions: their protocol version and their tools. */
-function serverCaches(root: string, where: 'disk' | 'memory'): Pick<ConnectContext, 'eraCache' | 'toolCache'> {
+function serverCaches(
+  root: string,
+  where: 'disk' | 'memory',
+): Pick<ConnectContext, 'eraCache' | 'toolCache'> {
   if (where === 'memory') return { eraCache: memoryEraCache() };
   const cache = join(root, 'cache');
   return {

@@ -29,7 +29,7 @@ type Command = {
 
 /** The chat's own commands, by name; one row each. */
 export const COMMANDS: Readonly<Record<string, Command>> = {
-  help: { takes: '', description: 'what can be typed', run: ({ view }) => helpText(view.commands) },
+  help: { takes: '', description: 'list commands', run: ({ view }) => helpText(view.commands) },
   mcp: {
     takes: MCP_USAGE,
     description: 'server status; reconnect, enable or disable one',
@@ -37,12 +37,12 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   },
   tools: {
     takes: '',
-    description: 'the tools by server, with what servers claim about them',
+    description: 'tools by server, with their annotations',
     run: async ({ client, view }) => toolList(await client.mcpServerStatus(), view.init.tools),
   },
   cost: {
     takes: '',
-    description: 'tokens, turns and money so far',
+    description: 'tokens, turns and cost so far',
     run: async ({ client, view }) =>
       // Not every agent gives an account of its window.
       usageText(view.totals, await client.getContextUsage({ detail: 'summary' }).catch(() => undefined)),
@@ -52,7 +52,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     description: 'why a call was allowed, asked about or denied',
     run: ({ view }, argument) => explain(view.calls, argument),
   },
-  model: { takes: '[name]', description: 'which model answers, or another one', run: chooseModel },
+  model: { takes: '[name]', description: 'show or change the model', run: chooseModel },
   mode: {
     takes: '[mode]',
     description: `the permission mode: ${PERMISSION_MODES.join(', ')}`,
@@ -60,13 +60,13 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   },
   clear: {
     takes: '',
-    description: 'begin anew',
+    description: 'start a new conversation',
     async run({ restart }) {
       await restart();
       return [line(['A new conversation.', 'dim'])];
     },
   },
-  quit: { takes: '', description: 'leave, as Ctrl-D does', run: () => 'leave' },
+  quit: { takes: '', description: 'exit (also Ctrl-D)', run: () => 'leave' },
 };
 
 /** What a line begins with a slash for: a command of the chat, one of the agent (sent as it is), or neither. */

@@ -2,7 +2,7 @@ import { acceptCommand } from '../../pool/pinning/tool-change.ts';
 import type { PermissionUpdate } from '../../protocol/permission.ts';
 import type { CanUseTool, OnElicitation } from '../../sdk/options/options.ts';
 
-const NON_INTERACTIVE = 'Permission is needed and nobody is there to give it';
+const NON_INTERACTIVE = 'Permission required, but this run is non-interactive';
 
 /** Answers for a person who is not there, and remembers what they would have been asked. */
 export class Unattended {
@@ -42,9 +42,12 @@ export class Unattended {
   get lines(): string[] {
     return [
       ...[...this.#rules].map(
-        ([tool, rules]) => `${tool} was denied, nobody could be asked: allow it with ${flagsFor(rules)}`,
+        ([tool, rules]) =>
+          `${tool} was denied because this run is non-interactive: allow it with ${flagsFor(rules)}`,
       ),
-      ...[...this.#others].map(([tool, why]) => `${tool} was denied, nobody could be asked: ${why}`),
+      ...[...this.#others].map(
+        ([tool, why]) => `${tool} was denied because this run is non-interactive: ${why}`,
+      ),
       ...[...this.#servers].map((server) => `server ${server} asked something and was declined`),
     ];
   }

@@ -25,45 +25,45 @@ type FlagRow = {
 const ROWS: readonly FlagRow[] = [
   {
     flags: '-m, --model <name>',
-    description: 'the model, such as opus, openai:<name> or rehearsal (offline, needs no key)',
+    description: 'the model, such as opus, openai:<name> or rehearsal (an offline stand-in)',
     option: (model: string) => ({ model }),
   },
   {
     flags: '--fallback-model <name>',
-    description: 'the model when the first is overloaded',
+    description: 'the model to use when the first one is overloaded',
     option: (fallbackModel: string) => ({ fallbackModel }),
   },
   {
     flags: '--mcp-config <file>',
-    description: 'servers: a file with "mcpServers", or its text; may be repeated',
+    description: 'a file with "mcpServers", or its JSON text; may be repeated',
     parse: collect,
     option: (given: string[]) => ({ mcpServers: parseMcpConfigs(given) }),
   },
   {
     flags: '--strict-mcp-config',
-    description: 'no servers but those of --mcp-config',
+    description: 'use only servers from --mcp-config',
     option: (strictMcpConfig: boolean) => ({ strictMcpConfig }),
   },
   {
     flags: '--permission-mode <mode>',
-    description: 'what runs without a question (auto is the same as default with our own agent)',
+    description: 'which calls run without approval (auto equals default with Toolplane’s agent)',
     choices: PERMISSION_MODES,
     option: (permissionMode) => ({ permissionMode }),
   },
   {
     flags: '--allow-dangerously-skip-permissions',
-    description: 'lets the mode bypassPermissions be chosen',
+    description: 'permit the mode bypassPermissions',
     option: (allowDangerouslySkipPermissions: boolean) => ({ allowDangerouslySkipPermissions }),
   },
   {
     flags: '--allowed-tools, --allowedTools <rules>',
-    description: 'what may run without a question, such as mcp__docs,Read; may be repeated',
+    description: 'rules for calls that run without approval, such as mcp__docs,Read; may be repeated',
     parse: rules,
     option: (allowedTools: string[]) => ({ allowedTools: parseRules('--allowedTools', allowedTools) }),
   },
   {
     flags: '--disallowed-tools, --disallowedTools <rules>',
-    description: 'what may never run; may be repeated',
+    description: 'rules for calls that are denied; may be repeated',
     parse: rules,
     option: (disallowedTools: string[]) => ({
       disallowedTools: parseRules('--disallowedTools', disallowedTools),
@@ -77,80 +77,80 @@ const ROWS: readonly FlagRow[] = [
   },
   {
     flags: '-c, --continue',
-    description: 'go on with the last conversation of this directory',
+    description: 'continue the last conversation of this directory',
     option: (on: boolean) => ({ continue: on }),
   },
   {
     flags: '-r, --resume <session>',
-    description: 'go on with this conversation',
+    description: 'resume this conversation',
     option: (resume: string) => ({ resume }),
   },
   {
     flags: '--fork-session',
-    description: 'leave the conversation that is resumed as it is',
+    description: 'with --resume or --continue: continue in a copy',
     option: (forkSession: boolean) => ({ forkSession }),
   },
   {
     flags: '--no-session-persistence',
-    description: 'do not keep the conversation, so that it cannot be resumed',
+    description: 'do not store the conversation',
     // A flag that begins with no- is true unless it is given.
     option: (isKept: boolean) => (isKept ? {} : { persistSession: false }),
   },
   {
     flags: '--agents <file>',
-    description: 'sub-agents by name, each with "description" and "prompt": a JSON file, or its text',
+    description: 'sub-agents by name, each with "description" and "prompt": a JSON file, or its JSON text',
     option: (given: string) => ({ agents: parseAgents(given) }),
   },
   {
     flags: '--lead-only',
-    description: 'keep the servers to the lead: sub-agents have only their own (our own agent)',
+    description: 'reserve the session’s servers for the main agent (Toolplane’s agent only)',
     option: () => ({ extraArgs: { 'lead-only': null } }),
   },
   {
     flags: '--tool-search <when>',
-    description: `when servers’ tools have to be searched for: ${TOOL_SEARCH_WORDS} (our own agent)`,
+    description: `when tools are deferred to tool search: ${TOOL_SEARCH_WORDS} (Toolplane’s agent only)`,
     parse: searchWhen,
     option: (when: string) => ({ extraArgs: { 'tool-search': when } }),
   },
   {
     flags: '--add-dir <directory>',
-    description: 'another directory to work in; may be repeated',
+    description: 'an additional working directory; may be repeated',
     parse: collect,
     option: (additionalDirectories: string[]) => ({ additionalDirectories }),
   },
   {
     flags: '--max-turns <n>',
-    description: 'how often the model may be asked for one prompt',
+    description: 'maximum number of model requests per prompt',
     parse: count,
     option: (maxTurns: number) => ({ maxTurns }),
   },
   {
     flags: '--max-retries <n>',
     description:
-      'how often a failed model request is repeated, 0 or more; by default 10, or 5 without any response (our own agent)',
+      'how often a failed model request is repeated, 0 or more; by default 10, or 5 without a response (Toolplane’s agent only)',
     parse: retries,
     option: (given: number) => ({ extraArgs: { 'max-retries': String(given) } }),
   },
   {
     flags: '--max-thinking-tokens <n>',
-    description: 'how long the model may think',
+    description: 'maximum number of thinking tokens',
     parse: count,
     option: (maxThinkingTokens: number) => ({ maxThinkingTokens }),
   },
   {
     flags: '--settings <file>',
-    description: 'a settings file, or its text',
+    description: 'a settings file, or its JSON text',
     option: (settings: string) => ({ settings }),
   },
   {
     flags: '--setting-sources <scopes>',
-    description: 'which files are read, of user,project,local; by default all',
+    description: 'which settings files are read: user,project,local; default all',
     parse: settingSources,
     option: (sources: NonNullable<Options['settingSources']>) => ({ settingSources: sources }),
   },
   {
     flags: '--plugin-dir <directory>',
-    description: 'a plugin, whose .mcp.json names servers; may be repeated',
+    description: 'a plugin directory with an .mcp.json; may be repeated',
     parse: collect,
     option: (directories: string[]) => ({
       plugins: directories.map((path) => ({ type: 'local', path })),
@@ -158,7 +158,7 @@ const ROWS: readonly FlagRow[] = [
   },
   {
     flags: '--agent-executable <path>',
-    description: 'drive this agent CLI instead of the agent of this package',
+    description: 'start this agent CLI instead of Toolplane’s agent',
     option: (pathToClaudeCodeExecutable: string) => ({ pathToClaudeCodeExecutable }),
   },
   {
@@ -180,8 +180,8 @@ export function addAgentFlags(command: Command): Command {
     command.addOption(option);
   }
   return command
-    .option('--system-prompt <text>', 'instead of the agent’s own system prompt')
-    .option('--append-system-prompt <text>', 'after the system prompt');
+    .option('--system-prompt <text>', 'replace the system prompt')
+    .option('--append-system-prompt <text>', 'append to the system prompt');
 }
 
 /** The options that the flags of this command stand for. A value that cannot be used is told, and ends the command with 2. */

@@ -56,4 +56,3 @@ export function validateServerName(name: string): string | undefined {
 }
 
 const MAX_NAME_LENGTH = 200;
-

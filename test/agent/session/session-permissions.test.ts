@@ -305,7 +305,8 @@ describe('session permissions', () => {
     expect(results(model.requests[1])).toEqual({ t1: '3' });
   });
 
-  const NOBODY = 'Permission is needed and there is nobody to ask; the rule "mcp__calc__add" would allow it.';
+  const NOBODY =
+    'Permission required, but there is no user or callback to ask; the rule "mcp__calc__add" would allow it.';
 
   test('nobody to ask: denied, told in a message, to a hook, and counted in the result', async () => {
     const heard: unknown[] = [];
@@ -363,7 +364,9 @@ describe('session permissions', () => {
     const { request_id } = await asked('can_use_tool');
     await answer(request_id, { behavior: 'allow', updatedInput: 'none' });
     await result();
-    expect(results(model.requests[1]).t1).toMatch(/^!Permission is needed and nobody could be asked/);
+    expect(results(model.requests[1]).t1).toMatch(
+      /^!Permission required, but no approval could be requested/,
+    );
   });
 
   const policed = (permission_policy: 'always_allow' | 'always_ask' | 'always_deny') => ({

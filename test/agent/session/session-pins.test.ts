@@ -85,7 +85,7 @@ test('without anybody to ask it is denied, and told how to accept it; who accept
   list(CHANGED, RELOAD);
   const remedy = 'to accept it: toolplane tools accept s find';
   expect(await session(1, {}, { asksProgram: false })).toEqual([
-    `!Permission is needed and there is nobody to ask; mcp__s__find is not what was accepted; ${DIFFERENCE}; ${remedy}.`,
+    `!Permission required, but there is no user or callback to ask; mcp__s__find is not what was accepted; ${DIFFERENCE}; ${remedy}.`,
   ]);
   expect(await session(1, {}, { permissionMode: 'dontAsk' })).toEqual([
     `!mode dontAsk denies what would be asked: mcp__s__find is not what was accepted; ${DIFFERENCE}; ${remedy}`,

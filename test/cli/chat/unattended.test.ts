@@ -29,8 +29,8 @@ test('every call is denied and each thing is told once, with the narrowest rule 
     action: 'decline',
   });
   expect(unasked.lines).toEqual([
-    "mcp__a__b was denied, nobody could be asked: allow it with --allowedTools 'mcp__a__b'",
-    "Bash was denied, nobody could be asked: allow it with --allowedTools 'Bash(echo '\\''x'\\'')' --allowedTools 'Bash(ls:*)'",
+    "mcp__a__b was denied because this run is non-interactive: allow it with --allowedTools 'mcp__a__b'",
+    "Bash was denied because this run is non-interactive: allow it with --allowedTools 'Bash(echo '\\''x'\\'')' --allowedTools 'Bash(ls:*)'",
     'server crm asked something and was declined',
   ]);
   expect(denied).toHaveLength(4);
@@ -48,12 +48,12 @@ test('a tool that no rule would allow is denied with the reason, and with how to
   );
   expect(first).toEqual({
     behavior: 'deny',
-    message: `Permission is needed and nobody is there to give it: ${changed}; ${remedy}`,
+    message: `Permission required, but this run is non-interactive: ${changed}; ${remedy}`,
   });
   const person = { suppressAlwaysAllowRule: true, decisionReason: 'mcp__s__pay requires a person' };
   await unasked.canUseTool('mcp__s__pay', {}, { ...context([suggest('x')]), ...person });
   expect(unasked.lines).toEqual([
-    `mcp__s__find was denied, nobody could be asked: ${changed}; ${remedy}`,
-    'mcp__s__pay was denied, nobody could be asked: mcp__s__pay requires a person',
+    `mcp__s__find was denied because this run is non-interactive: ${changed}; ${remedy}`,
+    'mcp__s__pay was denied because this run is non-interactive: mcp__s__pay requires a person',
   ]);
 });

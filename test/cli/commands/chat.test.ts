@@ -275,7 +275,7 @@ test('lines through a pipe are answered one after the other, without escape sequ
   expect({ code, stderr }).toEqual({
     code: 0,
     stderr:
-      "toolplane: mcp__deploy__trigger was denied, nobody could be asked: allow it with --allowedTools 'mcp__deploy__trigger'\n",
+      "toolplane: mcp__deploy__trigger was denied because this run is non-interactive: allow it with --allowedTools 'mcp__deploy__trigger'\n",
   });
   expect(stdout).toMatch(/mcp__deploy__trigger[\s\S]*⊘ denied mcp__deploy__trigger[\s\S]*it was denied/);
   expect(stdout).not.toContain('\u001b');

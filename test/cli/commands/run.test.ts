@@ -104,7 +104,7 @@ describe('run', () => {
     const prompt = 'call trigger with {"service":"api"}';
     const denied = await runCli([...WITH_SERVERS, prompt]);
     expect(denied.stderr).toBe(
-      "toolplane: mcp__deploy__trigger was denied, nobody could be asked: allow it with --allowedTools 'mcp__deploy__trigger'\n",
+      "toolplane: mcp__deploy__trigger was denied because this run is non-interactive: allow it with --allowedTools 'mcp__deploy__trigger'\n",
     );
     expect(denied.stdout).not.toContain('api is live');
     const allowed = await runCli([...WITH_SERVERS, '--allowedTools', 'mcp__deploy__trigger', prompt]);
@@ -134,7 +134,7 @@ describe('run', () => {
     const denied = await run();
     expect(denied.stderr).toMatch(
       new RegExp(
-        `toolplane: mcp__odd__raw was denied, nobody could be asked: .*added "what it was sent"; ${remedy}\n`,
+        `toolplane: mcp__odd__raw was denied because this run is non-interactive: .*added "what it was sent"; ${remedy}\n`,
       ),
     );
     expect(denied.stderr).not.toContain('--allowedTools');

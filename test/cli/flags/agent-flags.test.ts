@@ -112,7 +112,7 @@ describe('agent flags', () => {
 
   test('the help says what mode auto is here', () => {
     const help = addAgentFlags(new Command('x')).configureHelp({ helpWidth: 500 }).helpInformation();
-    expect(help).toMatch(/--permission-mode <mode> .*auto is the same as default with our own agent/);
+    expect(help).toMatch(/--permission-mode <mode> .*auto equals default with Toolplane’s agent/);
   });
 });
 

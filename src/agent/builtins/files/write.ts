@@ -6,7 +6,7 @@ import { staleness } from './file-memory.ts';
 export const WRITE = defineBuiltIn({
   name: 'Write',
   description:
-    'Writes a whole file, with the directories above it where they are missing. A file that exists must have been read ' +
+    'Writes a complete file and creates missing parent directories. A file that exists must have been read ' +
     'with Read before, and is replaced; to change a part of it use Edit.',
   annotations: { title: 'Write a file', readOnlyHint: false, destructiveHint: true, idempotentHint: true },
   required: {

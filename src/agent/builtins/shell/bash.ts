@@ -7,7 +7,7 @@ const USUAL_LIMIT_MS = 120_000;
 export const BASH = defineBuiltIn({
   name: 'Bash',
   description:
-    'Runs a command in a new shell in the working directory and gives what it printed, to both streams, and its exit code. ' +
+    'Runs a command in a new shell in the working directory and returns its output (stdout and stderr) and exit code. ' +
     'It has no input and no terminal. Output is cut in the middle beyond 30000 characters. Use Read, Grep and Glob to look ' +
     'at files.',
   annotations: { title: 'Run a command', readOnlyHint: false, destructiveHint: true, openWorldHint: true },
