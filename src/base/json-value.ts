@@ -3,8 +3,8 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 /**
- * Levels of objects and lists that data from a server, a tool or a model may have. Code that walks such data may
- * recurse, as `JSON.stringify` does: it runs out of stack at several thousand levels.
+ * Maximum nesting depth of data from a server, a tool or a model, so that code may recurse over it, as `JSON.stringify`
+ * does: the stack overflows at several thousand levels.
  */
 export const MAX_NESTING = 512;
 

@@ -14,10 +14,10 @@ import {
 import { messageOf, SdkError } from '../protocol/sdk-error.ts';
 import type { AgentLink } from './link.ts';
 
-/** Somebody else answers this request, out of band. */
+/** The request is answered out of band. */
 export const NO_REPLY: unique symbol = Symbol('no reply');
 
-/** The handler answers by the request's own `reply`, which spares the promise of an answer. */
+/** The handler answers by the request's `reply`, which saves a promise. */
 export const REPLIES_LATER: unique symbol = Symbol('replies later');
 
 export type Reply = Frame | undefined | typeof NO_REPLY | typeof REPLIES_LATER;
@@ -27,9 +27,9 @@ export type ChannelHandlers = {
   request(subtype: string, body: Frame, served: ServedRequest): Reply | Promise<Reply>;
   /** Every frame that is not the protocol's own. */
   message(message: Frame): void;
-  /** A reply that cannot be written as JSON: what to say instead, or nothing for a plain failure. */
+  /** The reply to send in place of one that is not serializable; undefined for a plain failure. */
   replace?(subtype: string, body: Frame, cause: unknown): Frame | undefined;
-  /** Frames that could not be read, for whoever debugs. */
+  /** Receives errors in frames, for debugging. */
   fault?(reason: string): void;
 };
 
@@ -53,11 +53,11 @@ export class ControlChannel {
     this.#link = link;
     this.#handlers = handlers;
     this.done = this.#pump();
-    // Whoever needs it waits for it; the rest learns of a death by their own requests.
+    // Not every caller awaits `done`: pending requests reject on their own.
     this.done.catch(() => {});
   }
 
-  /** Asks the far end. Rejects on its failure, on `timeoutMs`, on abort (the far end is told), and at once when the link dies. */
+  /** Sends a request. Rejects on a failure response, on `timeoutMs`, on abort (with a cancel frame), and at once when the link ends. */
   request(body: Frame & { subtype: string }, options: RequestOptions = {}): Promise<ControlAnswer> {
     if (this.#over) return Promise.reject(this.#over);
     if (options.signal?.aborted) return Promise.reject(options.signal.reason);
@@ -74,7 +74,7 @@ export class ControlChannel {
     return settle.promise;
   }
 
-  /** A request whose acknowledgement nobody waits for. Never throws: what cannot be sent is a fault. */
+  /** Sends a request without waiting for its response. Never throws: a send error goes to `fault`. */
   post(body: Frame): void {
     try {
       this.#post({ type: 'control_request', request_id: randomUUID(), request: body });
@@ -88,13 +88,13 @@ export class ControlChannel {
     return this.#over ? Promise.reject(this.#over) : this.#link.send(frame);
   }
 
-  /** A request the far end reported as still open, met a second time or late: served unless it already is. */
+  /** Serves a request that the far end reports as still open, unless it is being served already. */
   redeliver(frame: unknown): void {
     this.#receive(readFrame(frame));
   }
 
   async #pump(): Promise<void> {
-    // Frames may be waiting already, and whoever makes the channel does not have it yet.
+    // Frames may be queued already, and the constructor's caller does not have the channel yet.
     await Promise.resolve();
     try {
       const { frames } = this.#link;
@@ -148,7 +148,7 @@ export class ControlChannel {
     }
   }
 
-  /** False if the request was taken back meanwhile, or answered before. */
+  /** False if the request was cancelled or already answered. */
   #isAwaited(serving: Serving): boolean {
     if (serving.isOver) return false;
     serving.isOver = true;
@@ -255,7 +255,7 @@ class Serving implements ServedRequest {
   readonly id: string;
   readonly subtype: string;
   readonly body: Frame;
-  /** Answered or taken back: nobody waits for it any more. */
+  /** Whether the request was answered or cancelled. */
   isOver = false;
   readonly #answer: (serving: Serving, response: Frame) => void;
   #controller: AbortController | undefined;

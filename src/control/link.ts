@@ -1,6 +1,6 @@
 import type { Frame } from '../protocol/control-frame.ts';
 
-/** Frames in order, for one reader. A source that can hand them over at once spares each a trip through the microtask queue. */
+/** Frames in order, for one reader. `drainTo` delivers them synchronously, which saves a microtask per frame. */
 export type FrameSource = AsyncIterable<Frame> & {
   /** Gives every frame to `take` as it comes; settles as iterating would end. */
   drainTo?(take: (frame: Frame) => void): Promise<void>;
@@ -10,13 +10,13 @@ export type FrameSource = AsyncIterable<Frame> & {
 export interface AgentLink {
   /** What the far end sends, in order. Ends when it closed as expected, throws when it died. One reader. */
   readonly frames: FrameSource;
-  /** Frames leave in the order given; the promise settles when there is room for more. Throws at once for what is no JSON. */
+  /** Sends frames in order; the promise settles when there is room for more. Throws at once if the frame is not JSON. */
   send(frame: Frame): Promise<void>;
-  /** The same for a frame nobody waits for: it makes no promise, and a link that breaks tells so by its end. */
+  /** Sends without a promise; a broken link is reported by the end of `frames`. */
   post?(frame: Frame): void;
-  /** Settles when the far end has room for more; undefined if it has now. What must arrive may be sent all the same. */
+  /** Settles when the far end has room for more; undefined if it has room now. Sending without room is allowed. */
   room?(): Promise<void> | undefined;
-  /** Has the far end's `room()` wait until then: whoever reads here is behind. */
+  /** Makes the far end's `room()` wait for the promise, because the reader here is behind. */
   hold?(until: Promise<void>): void;
   /** Nothing more will be sent: the far end finishes what it has and closes. */
   end(): void;

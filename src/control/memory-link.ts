@@ -33,7 +33,7 @@ export function memoryLinks(): MemoryLinks {
 export type MemoryLinks = {
   readonly program: AgentLink;
   readonly agent: AgentLink;
-  /** The agent died, or never came: the program's frames throw this after what was said before. */
+  /** Ends the program's frames with this error, after the frames sent before, because the agent failed or never started. */
   fail(cause: unknown): void;
 };
 

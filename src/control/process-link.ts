@@ -14,17 +14,17 @@ import type { AgentLink } from './link.ts';
 export type ProcessLinkOptions = {
   /** Longest line in characters the process may send. */
   maxLineLength: number;
-  /** How long each step of the ending may take: stdin end, SIGTERM, SIGKILL. */
+  /** Time for each step of the termination: stdin end, SIGTERM, SIGKILL. */
   graceMs: number;
-  /** Settles when stderr is read to its end, so that a death can be told with its last words. */
+  /** Settles when stderr has been read to its end, so that an exit error can include its last lines. */
   stderrEnded?: Promise<void>;
-  /** Lines on stdout that are no frames. */
+  /** Receives lines on stdout that are not frames. */
   onNoise?: (line: string) => void;
-  /** Aborted when the gentle ending did not help, for custom spawners. */
+  /** Called before the first signal is sent, for custom spawners. */
   onForce?: () => void;
 };
 
-/** How long a dead process's pipes may be silent before its end is believed. */
+/** How long the pipes of an exited process may be silent before the link ends. */
 const QUIET_MS = 500;
 
 /** A link to an agent CLI that speaks the protocol on its stdin and stdout. */
@@ -89,7 +89,7 @@ export class ProcessLink implements AgentLink {
       await this.#writer.write(line);
     } catch (cause) {
       if (this.#isEnded) throw cause;
-      // Input that breaks is mostly the first sign of a death, whose own words say more.
+      // A broken stdin is usually the first sign of an exit, whose error says more.
       await Promise.race([this.#over.promise, quiet()]);
       throw this.#failure ?? cause;
     }
@@ -134,7 +134,7 @@ export class ProcessLink implements AgentLink {
       this.#exited.resolve();
       this.#outEnded.resolve();
     } else if (this.#closing || this.#exit) {
-      // A signal that could not be sent, or our own abort told to a custom spawner: the ending goes on.
+      // A signal that could not be sent, or our own abort signal in a custom spawner: the termination continues.
       this.noteStderr(`[toolplane] ${cause.message}`);
     } else {
       this.#fail(new SdkError('process-exited', `The agent's process failed: ${cause.message}`, { cause }));
@@ -142,7 +142,7 @@ export class ProcessLink implements AgentLink {
     }
   }
 
-  /** One that was never started has no id and says nothing; it fails at once, before any signal is due. */
+  /** A process that failed to start has no id and no output, and fails before any signal is sent. */
   #isStarted(): boolean {
     const { pid } = this.#process as { pid?: unknown };
     return pid !== undefined || this.#chunks > 0 || this.#isForced || this.#exit !== undefined;

@@ -6,7 +6,7 @@ import { SdkError } from '../protocol/sdk-error.ts';
 
 import type { AgentLink } from './link.ts';
 
-/** What a server of the program said by itself: progress, a log line, a list that changed. */
+/** A notification of one of the program's servers: progress, a log message, a changed list. */
 export type ServerNotification = {
   readonly server: string;
   readonly method: string;
@@ -146,7 +146,7 @@ function answeredId({ type, response }: Frame): string | undefined {
   return typeof response.request_id === 'string' ? response.request_id : undefined;
 }
 
-/** A question of a server is none: it wants an answer, so it is taken as any request. */
+/** Undefined for a request of a server, which needs an answer and is taken like any request. */
 function notificationOf({ type, request }: Frame): ServerNotification | undefined {
   if (type !== 'control_request' || !isRecord(request) || request.subtype !== 'mcp_message') return undefined;
   const read = readRpc(request.message);

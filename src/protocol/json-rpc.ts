@@ -1,7 +1,7 @@
 import { isRecord } from '../base/json-value.ts';
 import { messageOf } from './sdk-error.ts';
 
-/** Strings and whole numbers; anything else in `id` is no id (a request with one is read as a notification). */
+/** A string or an integer. Any other value of `id` is ignored, so that such a request is read as a notification. */
 export type RpcId = string | number;
 
 export type RpcRequest = { jsonrpc: '2.0'; id: RpcId; method: string; params?: Record<string, unknown> };
@@ -58,7 +58,7 @@ export function rpcFailure(id: RpcId, code: number, message: string, data?: unkn
   return { jsonrpc: '2.0', id, error };
 }
 
-/** What is answered instead of a result that cannot be written: every request gets its answer. */
+/** The error response for a result that cannot be serialized, so that every request is answered. */
 export function unsendable(result: RpcResult, cause: unknown): RpcFailure {
   return rpcFailure(result.id, INTERNAL, `The result cannot be sent: ${messageOf(cause)}`);
 }

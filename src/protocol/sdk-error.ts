@@ -111,7 +111,7 @@ export class AbortError extends Error {
 export function messageOf(thrown: unknown): string {
   if (typeof thrown === 'string') return thrown;
   try {
-    // Errors of another realm are no `Error` here, but have a message all the same.
+    // Errors of another realm are not `instanceof Error`, but have a message.
     if (isRecord(thrown) && typeof thrown.message === 'string') return thrown.message || String(thrown.name);
     return (thrown instanceof Error ? undefined : JSON.stringify(thrown)) ?? String(thrown);
   } catch {

@@ -17,31 +17,31 @@ type Common = {
   alwaysLoad?: boolean;
 } & HostSettings;
 
-/** What only Toolplane's own host understands; other agents read past it. */
+/** Settings that only Toolplane's host uses; other agents ignore them. */
 type HostSettings = {
-  /** Dialled only once somebody asks for it. */
+  /** Connect at first use instead of at start. */
   start?: 'on-demand';
   /** `ready()` fails without it. */
   required?: boolean;
-  /** What it says of its tools is believed: those it calls read-only or idempotent are repeated after a lost connection. */
+  /** Trust the server's annotations: calls of tools marked read-only or idempotent are repeated after a lost connection. */
   trust?: boolean;
-  /** Longest time from dialling to the first list of tools. */
+  /** Maximum time from connecting to the first list of tools. */
   connectTimeoutMs?: number;
-  /** Longest time one call may stay silent; progress begins it anew. */
+  /** Maximum time without progress of one call; each progress notification restarts it. */
   idleTimeoutMs?: number;
   /** Hard limits of single tools, by the server's own name for them; they beat `timeout`. */
   toolTimeoutsMs?: Record<string, number>;
-  /** Only these of its tools are offered, by the server's own names, in which `*` stands for any characters; by default all. */
+  /** Offer only these tools, by the server's own names; `*` matches any characters. By default all are offered. */
   includeTools?: string[];
-  /** These of its tools are not offered and cannot be called, named as in `includeTools`, which they beat. */
+  /** Never offer or call these tools, named as in `includeTools`; takes precedence over it. */
   excludeTools?: string[];
-  /** Which protocol it speaks, where asking it does harm; by default it is asked. */
+  /** The protocol era of the server, for servers that fail on the probe; by default the server is probed. */
   era?: 'auto' | 'legacy' | 'modern';
-  /** Longest message taken from it; by default 16 MiB. */
+  /** Maximum size of a message from the server; 16 MiB by default. */
   maxFrameBytes?: number;
 };
 
-/** How a server on the network is reached and told who we are. */
+/** Address and credentials of a remote server. */
 type Remote = {
   url: string;
   headers?: Record<string, string>;
@@ -77,7 +77,7 @@ export type HttpServerEntry = Common & Remote & { type: 'http' };
 export type WsServerEntry = Common & Remote & { type: 'ws' };
 /** Streamable HTTP if it is spoken there, else the older HTTP with server-sent events. */
 type UrlServerEntry = Common & Remote & { type?: undefined };
-/** A running editor; `url` and `authToken` are what its lock file says. Without `url` the lock file is looked for. */
+/** A running editor; `url` and `authToken` come from its lock file. Without `url` the lock file is searched for. */
 export type IdeServerEntry = Common & {
   type: 'sse-ide' | 'ws-ide';
   url?: string;
@@ -143,7 +143,7 @@ function faultOfUrl(kind: string, url: unknown, schemes: readonly string[]): Ent
   return fault(`the url of ${aKind(kind)} server starts with ${schemes.join('// or ')}//`);
 }
 
-/** As it is spoken. */
+/** The type with its article. */
 function aKind(kind: string): string {
   return `${kind.startsWith('ws') ? 'a' : 'an'} ${kind}`;
 }
@@ -177,7 +177,7 @@ const NAMES: Check = [
 ];
 const FLAG: Check = [oneOf(true, false), 'is true or false'];
 
-/** What each member may be, where it is given; a member that is not here is for others to read. */
+/** Validation of optional members; members that are not listed here are not validated. */
 const MEMBERS: Readonly<Record<string, Check>> = {
   args: [(value) => Array.isArray(value) && value.every(isString), 'must be a list of strings'],
   env: [isMapOf(isString), 'must map names to strings'],
@@ -219,11 +219,11 @@ const KNOWN: readonly string[] = [
 
 const MOST_GUESSES = 50;
 
-/** Members that mean nothing here, each with the one that may be meant: a typo must not go unnoticed. */
+/** Unknown members of an entry, each with the closest known name, so that typos are reported. */
 export function unknownMembers(entry: object): { readonly name: string; readonly meant?: string }[] {
   const unknown = Object.keys(entry).filter((name) => !KNOWN.includes(name));
   return unknown.map((name, at) => {
-    // Who has more of them did not mistype ours.
+    // An entry with more unknown members is not one with typos.
     const meant = at < MOST_GUESSES ? (nearest(name, KNOWN) ?? nearest(`${name}Ms`, KNOWN)) : undefined;
     return { name, ...(meant !== undefined && { meant }) };
   });
@@ -250,13 +250,13 @@ function isOpen(value: unknown): value is string {
   return typeof value === 'string' && value.includes('${');
 }
 
-/** A whole url of the kind it may become; a scheme that stands there already is kept, so that a wrong one is told now. */
+/** A complete placeholder URL. A scheme that is already written is kept, so that a wrong one is reported now. */
 function standIn({ type, url }: Readonly<Record<string, unknown>>): string {
   const scheme = /^[a-z][a-z0-9+.-]*:(?=\/\/)/i.exec(String(url))?.[0];
-  return `${scheme ?? (type === 'ws' || type === 'ws-ide' ? 'ws:' : 'http:')}//stands.in`;
+  return `${scheme ?? (type === 'ws' || type === 'ws-ide' ? 'ws:' : 'http:')}//placeholder.invalid`;
 }
 
-/** What an entry can be that is dialled. */
+/** Types of servers that the agent connects to. */
 const EXTERNAL = ['stdio', 'http', 'sse', 'ws', 'sse-ide', 'ws-ide'];
 
 export function isExternalType(type: unknown): boolean {
@@ -264,12 +264,12 @@ export function isExternalType(type: unknown): boolean {
 }
 
 /**
- * What is wrong with a `type` that nobody knows: with what was meant, if others call one of ours so. In a file there is no
- * server of a program.
+ * The error for an unknown `type`, with a suggestion if other programs use that name for one of the known types. `sdk` is
+ * only valid in a program.
  */
 export function unknownType(type: unknown, place: 'program' | 'file' = 'program'): string {
   const known = `known are ${[...(place === 'program' ? ['sdk'] : []), ...EXTERNAL].join(', ')}`;
-  if (typeof type !== 'string') return `its type must be a text, and it is ${kindOf(type)}; ${known}`;
+  if (typeof type !== 'string') return `"type" must be a string, but is ${kindOf(type)}; ${known}`;
   const word = type
     .slice(0, MAX_TYPE_LENGTH)
     .toLowerCase()
@@ -280,7 +280,7 @@ export function unknownType(type: unknown, place: 'program' | 'file' = 'program'
 
 const MAX_TYPE_LENGTH = 40;
 
-/** What is long, steers a terminal or looks like a credential is no slip of the pen, and is not for everybody's eyes. */
+/** Long values, control characters and values that look like credentials are not echoed in messages. */
 function isShown(type: string): boolean {
   return type.length <= MAX_TYPE_LENGTH && /^[\x20-\x7e]*$/.test(type) && redactText(type) === type;
 }
@@ -291,7 +291,7 @@ function kindOf(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-/** What others call the types. */
+/** Names that other programs use for the types. */
 const TYPE_ALIASES: Readonly<Record<string, string>> = {
   streamablehttp: 'http',
   httpstream: 'http',
@@ -312,7 +312,7 @@ export function foreignMember(server: string, member: string): string | undefine
   return Object.hasOwn(FOREIGN_MEMBERS, member) ? FOREIGN_MEMBERS[member]?.(server) : undefined;
 }
 
-/** The same of all such members of an entry, each with its name. */
+/** The hints for all such members of an entry, each with its name. */
 export function foreignMembers(server: string, entry: object): string[] {
   return Object.keys(entry).flatMap((member) => {
     const hint = foreignMember(server, member);

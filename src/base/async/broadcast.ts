@@ -1,13 +1,13 @@
-/** How much a slow reader may miss, and how it is told. */
+/** Limit of unread events for slow readers, and the event that replaces dropped ones. */
 export type Backlog<T> = {
-  /** From so many unread events on, minor ones are dropped. */
+  /** With this many unread events, minor events are dropped. */
   readonly limit: number;
   isMinor(event: T): boolean;
-  /** What a reader is told instead of what was dropped. */
+  /** The event delivered in place of `count` dropped ones. */
   dropped(count: number): T;
 };
 
-/** Events for whoever listens: by a function, or by `for await` from then on. A listener that throws harms no other. */
+/** Delivers events to listener functions and to `for await` loops, from the time they subscribe. A listener that throws does not affect others. */
 export class Broadcast<T> implements AsyncIterable<T> {
   readonly #listeners = new Set<(event: T) => void>();
   readonly #readers = new Set<Reader<T>>();
@@ -21,7 +21,7 @@ export class Broadcast<T> implements AsyncIterable<T> {
   /** Stops with `using`, or by `[Symbol.dispose]()`. */
   on(listener: (event: T) => void): Disposable {
     if (typeof listener !== 'function')
-      throw new TypeError('on() takes the function that hears of every event');
+      throw new TypeError('on() takes a listener function');
     if (!this.#isOver) this.#listeners.add(listener);
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
   }
@@ -31,7 +31,7 @@ export class Broadcast<T> implements AsyncIterable<T> {
     for (const listener of [...this.#listeners]) {
       try {
         const given: unknown = listener(event);
-        // One that is asynchronous fails later.
+        // An asynchronous listener fails later.
         if (given instanceof Promise) given.catch(warn);
       } catch (fault) {
         warn(fault);

@@ -56,7 +56,7 @@ export class Coalescer<T> {
     for (const item of kept) this.send(item);
   }
 
-  /** A receiver that has gone has room: what it is sent is lost. */
+  /** A rejected promise means that the receiver is gone: items sent to it are lost, so it counts as having room. */
   #await(room: Promise<void>): void {
     this.#room = room;
     const settled = () => {

@@ -1,9 +1,9 @@
-/** How many entries come before the table is made anew. */
+/** Insertions after which the map is rebuilt. */
 const RENEW_AFTER = 512;
 
 /**
- * A map for what comes and goes all the time. An engine links every outgrown table of a `Map` to its successor, so one
- * that reached the old generation keeps all that came after it from being freed young; a new map now and then cuts that chain.
+ * A map for short-lived entries. V8 links each outgrown backing table of a `Map` to its successor, so that one table in
+ * the old generation keeps all later ones from being collected young; rebuilding the map now and then breaks that chain.
  */
 export class InFlight<Key, Value> {
   #entries = new Map<Key, Value>();

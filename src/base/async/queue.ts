@@ -1,6 +1,6 @@
-/** Items of which only the latest matters to a reader that is behind. */
+/** For items of which only the latest per key matters to a slow reader. */
 export type QueueCoalescing<T> = {
-  /** From so many unread items on, an item replaces the unread one of the same key. */
+  /** With this many unread items, a new item replaces the unread one with the same key. */
   readonly limit: number;
   keyOf(item: T): string | undefined;
 };
@@ -133,7 +133,7 @@ export class Queue<T> implements AsyncIterableIterator<T> {
     const item = this.#items[this.#head] as T;
     const key = this.#coalescing?.keyOf(item);
     if (key !== undefined && this.#places.get(key) === this.#removed + this.#head) this.#places.delete(key);
-    // A large item must not live on until the next tidying.
+    // Cleared so that a large item can be collected before the next compaction.
     this.#items[this.#head++] = undefined;
     if (this.#head > 1024 && this.#head * 2 > this.#items.length) {
       this.#items = this.#items.slice(this.#head);

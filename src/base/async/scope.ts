@@ -1,14 +1,14 @@
-/** Owns what was opened and closes it newest first, on any throw; `keep` hands the ownership to the caller. */
+/** Owns opened resources and closes them in reverse order; `keep` transfers the ownership to the caller. */
 export class Scope implements AsyncDisposable {
   #closers: (() => unknown)[] = [];
 
-  /** Returns the value, to be closed by `close` with the scope. */
+  /** Registers a value to be closed by `close` with the scope, and returns it. */
   own<T>(value: T, close: (value: T) => unknown): T {
     this.#closers.push(() => close(value));
     return value;
   }
 
-  /** The caller owns everything from here on; this scope closes nothing any more. */
+  /** Moves all resources to a new scope, which the caller owns; this scope closes nothing any more. */
   keep(): Scope {
     const kept = new Scope();
     kept.#closers = this.#closers;
@@ -16,7 +16,7 @@ export class Scope implements AsyncDisposable {
     return kept;
   }
 
-  /** Closes all, whatever single closers throw; the first failure is rethrown at the end. */
+  /** Closes every resource even if some fail to close; rethrows the first failure at the end. */
   async [Symbol.asyncDispose](): Promise<void> {
     const failures: unknown[] = [];
     for (let close = this.#closers.pop(); close; close = this.#closers.pop()) {

@@ -1,12 +1,12 @@
-/** The longest delay a timer can have; anything above would fire at once. */
+/** Maximum delay of a Node timer; a longer one would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** `setTimeout` for a limit a person gave: one beyond what timers can count, or `Infinity`, waits as long as they can. */
+/** `setTimeout` that caps delays at the maximum of a timer, `Infinity` included. */
 export function startTimer(ms: number, onElapsed: () => void): NodeJS.Timeout {
   return setTimeout(onElapsed, Math.min(ms, MAX_TIMER_MS));
 }
 
-/** Waits for the work, but no longer than so many milliseconds nor beyond the signal; the work itself goes on. Rejects as it does. */
+/** Waits for work to settle, at most `ms` milliseconds and until the signal aborts; the work itself continues. Rejects if the work rejects. */
 export async function within(ms: number, work: Promise<unknown>, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -3,16 +3,16 @@ import { linkSync, lstatSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { createFile } from './replace-file.ts';
 
-/** A lock nobody gave up for so long was left behind; whoever works under one needs milliseconds. */
+/** A lock held for longer is considered abandoned: work under a lock takes milliseconds. */
 const STALE_MS = 3_000;
 
-/** The same for a lock without content: its process ended, or its disk was full, between creating and writing it. */
+/** The same for an empty lock file: its process ended, or the disk was full, before the content was written. */
 const EMPTY_STALE_MS = 200;
 
 /**
- * Does the work while no other process does work under the same lock, a file that exists as long. Waits in place, since the
- * work is done in place, too. Where no lock can be made, the work is done without one; what is in its place and no lock of
- * ours is told at once, for nobody would ever give it up.
+ * Runs synchronous work while holding a lock file. Waits synchronously for other processes. If no lock file can be
+ * created, such as in a read-only directory, the work runs without one. Throws if the path holds something that is not a
+ * lock file of Toolplane, since that would never be released.
  */
 export function withFileLock<T>(path: string, work: () => T, staleMs = STALE_MS): T {
   const ownText = `${process.pid} ${hostname()} ${randomUUID()}`;
@@ -20,7 +20,7 @@ export function withFileLock<T>(path: string, work: () => T, staleMs = STALE_MS)
   try {
     return work();
   } finally {
-    // Somebody may have thought that it was left behind.
+    // Another process may have removed the lock as stale and taken it.
     if (isHeld && textOf(path) === ownText) rmSync(path, { force: true });
   }
 }
@@ -45,27 +45,27 @@ function take(path: string, ownText: string, staleMs: number): boolean {
   }
 }
 
-/** Who holds it, in its words; none while it is being written, or if it is gone by now. */
+/** The content of the lock file, which names its holder; empty while it is being written or if it is gone. */
 function lockAt(path: string): string {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (!found) return '';
-  // Asked before it is read: to open a pipe may take for ever.
+  // Checked before reading: opening a named pipe could block.
   const text = found.isFile() && found.size <= MAX_LOCK_BYTES ? textOf(path) : undefined;
   if (text === undefined || !isLockText(text)) {
-    throw new Error(`${path} is no lock of Toolplane's but in the place of one; move or remove it`);
+    throw new Error(`${path} is not a lock file of Toolplane, but has the name of one; move or remove it`);
   }
   return text;
 }
 
-/** Bytes of the longest lock. */
+/** Maximum size of a lock file. */
 const MAX_LOCK_BYTES = 1024;
 
-/** Whether a text is that of a lock; one that was cut short holds nothing. */
+/** Whether a text is the content of a lock file. One cut off by a full disk is empty or all zeros. */
 export function isLockText(text: string): boolean {
   return /^(?:\d+ .* [0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\0*)$/.test(text);
 }
 
-/** Its process ran here and is no more. */
+/** Whether the holder was a process of this machine that has ended. */
 function isAbandoned(text: string): boolean {
   const [pid, host] = text.split(' ');
   if (host !== hostname()) return false;
@@ -78,8 +78,8 @@ function isAbandoned(text: string): boolean {
 }
 
 /**
- * Takes away a lock that was left behind. One at a time, under a lock of its own: of two, the second would take away what
- * somebody took after the first. False if it cannot be taken away.
+ * Removes an abandoned lock, under a guard file so that only one process does so at a time: a second one could remove a
+ * lock taken after the first removal. False if the lock cannot be removed.
  */
 function remove(path: string, text: string): boolean {
   const guard = `${path}.taking`;
@@ -88,7 +88,7 @@ function remove(path: string, text: string): boolean {
   } catch (cause) {
     if (!(cause instanceof Error && 'code' in cause && cause.code === 'EEXIST')) return false;
     const since = lstatSync(guard, { throwIfNoEntry: false })?.mtimeMs;
-    // Who took it away died of it.
+    // The process that held the guard died.
     if (since !== undefined && Date.now() - since > STALE_MS) rmSync(guard, { force: true });
     pause(2);
     return true;
@@ -100,14 +100,14 @@ function remove(path: string, text: string): boolean {
   }
 }
 
-/** Takes away this very lock: one that came in its place meanwhile is put back. */
+/** Removes the lock if it still has this content; a newer lock that took its place is restored. */
 function removeGuarded(path: string, text: string): boolean {
   const displaced = `${path}.${randomUUID()}`;
   try {
     renameSync(path, displaced);
     if (textOf(displaced) !== text) linkSync(displaced, path);
   } catch (cause) {
-    // Gone already, or there again.
+    // ENOENT: already removed; EEXIST: taken again.
     const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
     return code === 'ENOENT' || code === 'EEXIST';
   } finally {

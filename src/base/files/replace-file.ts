@@ -15,14 +15,14 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
-/** As many links in a row as systems follow. */
+/** The usual limit of systems for chains of symbolic links. */
 const MAX_LINKS = 40;
 
 /**
- * Puts a file in place as a whole, in place: a reader sees the old content or the new one, and whatever fails leaves the
- * old one and nothing beside it. One that exists keeps its mode and, where we may, its owner; `mode` is that of a new one.
- * A link stays: what it leads to is replaced. `isStill` is asked last of all whether the file is still the one that is to
- * be replaced; if it is not, it is left and false is given.
+ * Replaces a file atomically: a reader sees the old content or the new, and a failure leaves the old file and no
+ * temporary file. An existing file keeps its mode and, where permitted, its owner; `mode` is for a new file. A symbolic
+ * link is kept and its target replaced. `isStill` is called last; if it returns false, the file is left unchanged and
+ * the result is false.
  */
 export function replaceFile(
   path: string,
@@ -44,13 +44,13 @@ export function replaceFile(
   }
 }
 
-/** A text that is another one after each write to the file, and after each that takes its place. */
+/** A fingerprint of the file's identity and times, which changes with each write and each replacement. */
 export function fileState(path: string): string {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
   return found ? [found.dev, found.ino, found.size, found.mtimeNs, found.ctimeNs].join(' ') : 'absent';
 }
 
-/** Where a path leads in the end, also if there is nothing yet. */
+/** The path after following symbolic links; its target need not exist. */
 export function followLinks(path: string): string {
   let at = path;
   for (let links = 0; links <= MAX_LINKS; links++) {
@@ -65,7 +65,7 @@ function linkAt(path: string): string | undefined {
   try {
     return readlinkSync(path);
   } catch {
-    // No link, or nothing at all: whoever opens it is told.
+    // Not a link, or missing: opening the path reports that.
     return undefined;
   }
 }
@@ -76,12 +76,12 @@ function writeDraft(
   before: Stats | undefined,
   mode: number,
 ): void {
-  // Nobody else may read it before it is known who may.
+  // Private until the final mode is set.
   const file = openSync(draft, 'wx', 0o600);
   try {
     writeFileSync(file, content);
     if (before) keepOwner(file, before);
-    // Not by `open`: the umask would take bits away.
+    // `open` would apply the umask.
     fchmodSync(file, before ? before.mode & 0o7777 : mode);
     fsyncSync(file);
   } finally {

@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 
 /**
- * A shell that hears by the end of its input that this process is gone, also by a signal that nobody can catch. Groups
- * are ended at once; a process of its own account, and a group that is held gently (`g`), has seen the end of its input
- * too: it gets a second to heed it, and one more after being asked.
+ * Watchdog script. The end of its stdin means that this process is gone, even by SIGKILL. It kills groups at once. A
+ * single process, and a group marked `g`, has seen its own stdin end: it gets SIGTERM after a second and SIGKILL after
+ * another.
  */
 const WATCH = `
 held=
@@ -24,21 +24,20 @@ for how in TERM KILL; do
   for one in $late; do kill -s $how -- "$one"; done
 done`;
 
-/** What the watcher knows each of them by. */
+/** Registered processes and groups, in the watchdog's notation. */
 const held = new Set<string>();
-/** Those who are about to start something. */
+/** Number of callers that are about to start a process. */
 let armed = 0;
 let watcher: ChildProcess | undefined;
-/** When a watcher that was gone was replaced last, by `performance.now()`. */
+/** When the watchdog was last restarted, by `performance.now()`. */
 let replacedAt = Number.NEGATIVE_INFINITY;
-/** One that is ended as soon as it is there is not started over and over. */
+/** Minimum time between restarts of the watchdog. */
 const APART_MS = 1000;
 
 /**
- * Ends a process (its id), or a group (its leader's, negative), if this process dies before the returned function was
- * called, whatever it dies of. A group is ended at once, or `gently`, as a process is: asked after a second, made to
- * after another. Signals and their listeners stay as they are: one other process watches for all, as long as there is
- * something to watch.
+ * Ends a process (its id) or a process group (the leader's id, negative) if this process dies, for any reason, before
+ * the returned function is called. A group is killed at once, or `gently` like a process: SIGTERM after a second,
+ * SIGKILL after another. No signal listeners are added: one watchdog process serves all registrations.
  */
 export function killOnDeath(id: number, how: 'at-once' | 'gently' = 'at-once'): () => void {
   if (process.platform === 'win32') return () => {};
@@ -54,8 +53,8 @@ export function killOnDeath(id: number, how: 'at-once' | 'gently' = 'at-once'): 
 }
 
 /**
- * Has the watcher there before there is something to watch, until the returned function is called: starting it takes a
- * moment, in which this process might die.
+ * Keeps the watchdog running until the returned function is called. Call it before starting a process, since this
+ * process could die while the watchdog starts.
  */
 export function armKillOnDeath(): () => void {
   if (process.platform === 'win32') return () => {};
@@ -77,7 +76,7 @@ function isWanted(): boolean {
   return held.size > 0 || armed > 0;
 }
 
-/** The watcher is gone, and what it watched is still there. */
+/** Restarts a watchdog that was killed while something is registered. */
 function replaceWatcher(): void {
   if (!isWanted()) return;
   const wait = Math.max(0, replacedAt + APART_MS - performance.now());
@@ -87,7 +86,7 @@ function replaceWatcher(): void {
     try {
       watcher = startWatcher();
     } catch {
-      // There is no room for another process now.
+      // The process limit is reached; try again later.
       replaceWatcher();
     }
   }, wait).unref();
@@ -97,7 +96,7 @@ function startWatcher(): ChildProcess {
   const child = spawn('/bin/sh', ['-c', WATCH], {
     cwd: '/',
     env: { PATH: '/usr/bin:/bin' },
-    // Out of reach of what ends the terminal's programs together with this one.
+    // Its own group, so that Ctrl+C or a closing terminal does not reach the watchdog.
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   });
@@ -107,7 +106,7 @@ function startWatcher(): ChildProcess {
     replaceWatcher();
   };
   child.once('error', onGone).once('exit', onGone).unref();
-  // Whoever ended it ended the watch only.
+  // EPIPE: the watchdog was killed; `onGone` restarts it.
   child.stdin?.on('error', () => {});
   (child.stdin as Socket | undefined)?.unref();
   for (const one of held) writeLine(child, `hold ${one}\n`);
@@ -117,7 +116,7 @@ function startWatcher(): ChildProcess {
 function writeLine(child: ChildProcess, line: string): void {
   child.stdin?.write(line);
 }
-/** What must not outlive this process. One listener for all: many agents at once are no leak of listeners. */
+/** Callbacks to run at exit. One shared listener, so that many agents do not trigger a listener-leak warning. */
 const alive = new Set<() => void>();
 
 const killAll = () => {
@@ -125,7 +124,7 @@ const killAll = () => {
     try {
       kill();
     } catch {
-      // A spawner's own kill that throws spares only its own process.
+      // A custom spawner's kill may throw; the other processes are still killed.
     }
   }
 };

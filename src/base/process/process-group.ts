@@ -1,18 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** What a group gets between being asked and being made to end. */
+/** Time between SIGTERM and SIGKILL. */
 const GRACE_MS = 1000;
-/** What was made to end is gone as soon as the system gets to it. */
+/** Time for the system to remove killed processes. */
 const LAST_MS = 300;
-/** The first looks come sooner: most groups end at once. */
+/** Polling starts fast, since most groups end at once. */
 const FIRST_LOOK_MS = 2;
 const LOOK_EVERY_MS = 25;
 
-/** A process that leads a group, and all it started there; whoever left the group on purpose (`setsid`) is not in it. */
+/** A process group leader and all processes in its group. A process that left the group with `setsid` is not included. */
 export class ProcessGroup {
   readonly leader: number;
-  /** Those that ran at the last look: while one of them does, nobody has to search for others. */
+  /** Members that ran at the last check. While one of them runs, /proc need not be scanned. */
   #known: readonly string[];
 
   constructor(leader: number) {
@@ -20,19 +20,19 @@ export class ProcessGroup {
     this.#known = [String(leader)];
   }
 
-  /** False when nobody of the group is there any more. */
+  /** Sends a signal to the group; false if the group has no members left. */
   signal(signal: TerminationSignal | 0): boolean {
     try {
       return process.kill(process.platform === 'win32' ? this.leader : -this.leader, signal);
     } catch (thrown) {
-      // A member that took another user's rights is there, though not ours to end.
+      // EPERM: a member runs as another user. It exists, but cannot be signalled.
       return (thrown as NodeJS.ErrnoException).code === 'EPERM';
     }
   }
 
   /**
-   * What has ended is there until its parent has collected it, which the first process of a container does late or
-   * never: where the system tells, such members do not count.
+   * Zombies do not count as running where /proc shows them: the init process of a container may reap them late or
+   * never.
    */
   isRunning(): boolean {
     if (!this.signal(0)) return false;
@@ -57,7 +57,7 @@ export class ProcessGroup {
   }
 
   #has(id: string): 'running' | 'ended' | undefined {
-    // After the name, which is in parentheses and may hold anything: state, parent, group.
+    // The fields after the name, which is in parentheses and may contain anything: state, parent, group.
     const [state = '', , group] = statOf(id)
       .replace(/^.*\) /s, '')
       .split(' ');
@@ -101,7 +101,7 @@ export async function terminate(
   return false;
 }
 
-/** Linux has them as files; elsewhere there are none. */
+/** Process ids from /proc; empty on systems without it. */
 function processes(): string[] {
   try {
     return readdirSync('/proc').filter((name) => /^\d+$/.test(name));
@@ -114,7 +114,7 @@ function statOf(id: string): string {
   try {
     return readFileSync(`/proc/${id}/stat`, 'utf8');
   } catch {
-    // It has ended and was collected.
+    // The process has ended and was reaped.
     return '';
   }
 }

@@ -2,16 +2,16 @@ import { truncate } from '../text/display-text.ts';
 
 const MAX_LINES = 5;
 const WIDTH = 120;
-/** The reason itself may take more: it ends with a path, often. */
+/** The error line may be longer, since it often ends with a path. */
 const REASON_WIDTH = 300;
-/** So far above its reason a program says where in its text it is. */
+/** How many lines above the error its source location may be. */
 const PLACE_ABOVE = 4;
 
-/** How Node, Python and many others begin to tell why they end. */
+/** How Node, Python and others start the line that names an uncaught error. */
 const REASON = /\b\w*(?:Error|Exception)\b.*:/;
 const PLACE = /^(?!node:)\S*:\d+$|^\s*File ".*", line \d+/;
 
-/** Lines that programs add to a reason, and that say nothing to those who did not write them. */
+/** Stack frames and boilerplate around an error, which do not help users. */
 const NOISE: readonly RegExp[] = [
   /^[\s{}[\]^~]*$/,
   /^\s*at (?:\S+ )*\(?(?:node:|file:|<anonymous>|[^()]*:\d+)/,
@@ -28,8 +28,8 @@ const NOISE: readonly RegExp[] = [
 ];
 
 /**
- * Why a process ended, by its last lines, as it fits into one line of ours: what it gave as a reason, what it said after
- * that, and the very last line, which tells how it ended.
+ * One line that summarizes why a process ended, from the last lines of its stderr: the source location and the error,
+ * then the lines after it.
  */
 export function summarizeStderr(lines: readonly string[]): string {
   const relevant = lines.filter((line) => !NOISE.some((noise) => noise.test(line)));
@@ -46,13 +46,13 @@ export function summarizeStderr(lines: readonly string[]): string {
   ].join(' | ');
 }
 
-/** What is to be added to a message about the process: nothing if it said nothing, or the message tells it. */
+/** The stderr summary to append to a message; undefined if stderr was empty or the message already contains it. */
 export function stderrDetail(message: string, lines: readonly string[]): string | undefined {
   const summary = summarizeStderr(lines);
   return summary === '' || message.includes('it said: ') || message.includes(summary) ? undefined : summary;
 }
 
-/** The last one; what is indented belongs to one above it, if that is still there. */
+/** Index of the last error line. An indented one belongs to an error above it, so an unindented one is preferred. */
 function reasonAt(lines: readonly string[]): number {
   const own = lines.findLastIndex((line) => /^\S/.test(line) && REASON.test(line));
   return own >= 0 ? own : lines.findLastIndex((line) => REASON.test(line));

@@ -39,7 +39,7 @@ export function sliceText(text: string, max: number): string {
 export function truncate(text: string, max: number, mark = '…'): string {
   return text.length > max ? `${sliceText(text, max)}${mark}` : text;
 }
-/** Bytes a token takes in prose; by bytes, since a sign of Chinese is nearly a token of its own. */
+/** Average bytes per token in prose. Counted in bytes because one Chinese character is about one token. */
 export const BYTES_PER_TOKEN = 4;
 
 /** About how many tokens a text takes: cheap, and the same every time. */

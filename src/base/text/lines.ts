@@ -20,7 +20,7 @@ export class LineSplitter {
 
   constructor(options: {
     maxLength: number;
-    /** Lines may come with their line end: who reads JSON does not mind, and cutting it off costs half as much as reading. */
+    /** Deliver lines with their line end: a JSON parser ignores it, and removing it costs half as much as parsing. */
     keepsEnds?: boolean;
     onLine: (line: string) => void;
     onTooLong: (length: number) => void;

@@ -1,4 +1,4 @@
-/** The word a person most likely meant, or none if nothing is close. */
+/** The known word closest to a misspelled one, for "did you mean" hints; undefined if none is close. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   if (word.length > MAX_WORD_LENGTH) return undefined;
   // Among words of a letter or two any is close to any other.
@@ -15,9 +15,9 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   );
 }
 
-/** Who errs oftener in one word means another. */
+/** Words that differ by more edits are different words. */
 const MAX_EDITS = 6;
-/** Nobody errs by a letter in a word that is longer. */
+/** Longer input is not a misspelled name; comparing it would only take time. */
 const MAX_WORD_LENGTH = 200;
 
 /** Whether two neighbouring letters changed places. */

@@ -19,7 +19,7 @@ export const MAX_PATTERN_LENGTH = 2000;
 
 /**
  * Compiles a regular expression that comes from a file, a server or a model, which `RegExp` would run by backtracking: one
- * such as `(a+)+$` takes longer than anybody waits. The syntax is RE2: as in JavaScript, without lookaround and
+ * such as `(a+)+$` can take longer than any time limit. The syntax is RE2: as in JavaScript, without lookaround and
  * backreferences. A string is what is wrong with the expression.
  */
 export function compilePattern(source: string, options: PatternOptions = {}): LinearPattern | string {

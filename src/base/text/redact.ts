@@ -1,7 +1,7 @@
 const SECRET_NAME =
   /(^|[-_. ])(tokens?|secrets?|passwords?|passwd|passphrase|credentials?|authorization|cookies?|(api|access|private)[-_]?keys?)($|[-_. ])|(token|secret|password|apikey)s?$|(^|[-_. ])(auth|pwd|bearer)$/;
 
-/** What is said about a secret is none: `apiKeySource`, `token_type`. */
+/** Names of facts about a secret, which are not secret: `apiKeySource`, `token_type`. */
 const ABOUT_SECRETS = /[-_. ](source|type|count|limit|usage|mode)s?$/;
 
 /** Members whose every value is private: environment variables and request headers. */
@@ -33,7 +33,7 @@ const SECRET_TEXT: readonly (readonly [RegExp, string])[] = [
   [/((?:password|passwd|passphrase|api[-_]?key):\s*)[^\s"',;&}\\]+/gi, '$1[redacted]'],
 ];
 
-/** JSON text of a value for people's eyes: secrets by key name, by shape, and all of `env` and `headers` are masked. Numbers stay: a count of tokens is no secret. */
+/** JSON text of a value with secrets masked: by key name, by shape, and all of `env` and `headers`. Numbers are kept, such as token counts. */
 export function redactedJson(value: unknown): string {
   return JSON.stringify(value, (key, member: unknown) => {
     if (typeof member === 'bigint') return String(member);
@@ -58,7 +58,7 @@ function maskTexts(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, maskTexts(member)]));
 }
-/** Whether a variable's name says that nobody else may see its value; too many rather than too few. */
+/** Whether the name of an environment variable suggests a credential; errs on the side of yes. */
 export function isCredentialName(name: string): boolean {
   return CREDENTIAL.test(name);
 }
