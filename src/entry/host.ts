@@ -54,13 +54,13 @@ export async function loadConfiguration(options: ConfigurationOptions = {}): Pro
   return loadedConfiguration(configuration, options.changes ? { changes: options.changes } : {});
 }
 
-/** Projects are told apart by the directory's own path. */
+/** The canonical path of the directory, by which projects are identified. */
 function directory(cwd: string): string {
   const path = resolve(cwd);
   try {
     if (statSync(path).isDirectory()) return realpathSync.native(path);
   } catch {
-    // It is not there, or nobody may look at it.
+    // The directory is missing or not readable.
   }
   throw new HostError('bad-config', '', `"cwd" is ${path}, which is no directory that can be read`);
 }

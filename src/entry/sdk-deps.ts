@@ -11,7 +11,7 @@ import { VERSION } from './version.ts';
 
 const DEBUG_VALUES = new Set(['1', 'true', 'frames', '*']);
 
-/** The real surroundings: the only place of the package that reads the environment. */
+/** The dependencies of the SDK; only this folder and the CLI read the environment. */
 export function sdkDeps(): SdkDeps {
   const warned = new Set<string>();
   const debug = (process.env.TOOLPLANE_DEBUG ?? '').split(',').some((word) => DEBUG_VALUES.has(word.trim()));
@@ -32,7 +32,7 @@ export function sdkDeps(): SdkDeps {
 
 const DEFAULT_GRACE_MS = 5_000;
 
-/** The agent of this package, in this process. It is loaded now and not before, so that importing the package costs nothing. */
+/** Runs the agent of this package in this process. The agent's code is loaded here, so that importing the package stays cheap. */
 function openOwnAgent(launched: LaunchPlan, options: Options, warn: SdkDeps['warn']): AgentLink {
   const { program, agent, fail } = memoryLinks();
   const stop = new AbortController();
@@ -82,7 +82,7 @@ async function load() {
   }
 }
 
-/** Waits, but not for ever: a tool that does not end must not keep the program. */
+/** Waits at most `ms` milliseconds, so that a tool that does not end cannot block the program. */
 async function settleWithin(ms: number, work: Promise<void>): Promise<void> {
   const { promise, resolve: giveUp } = Promise.withResolvers<void>();
   const timer = startTimer(ms, giveUp);

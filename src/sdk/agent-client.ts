@@ -11,7 +11,7 @@ import { QueryMethods } from './query-methods.ts';
  */
 export class AgentClient extends QueryMethods implements AsyncDisposable {
   #inTurn = false;
-  /** Results that are still to come, one for each message sent. */
+  /** Number of results still expected, one for each message sent. */
   #owed = 0;
 
   /** Sends a message without waiting for the turn; read the messages with `messages()`. */
@@ -83,7 +83,7 @@ export class AgentClient extends QueryMethods implements AsyncDisposable {
     try {
       const { done, value } = await this.conversation.messages.next();
       if (!done) {
-        // Agents also give results nobody asked for, of work they began themselves.
+        // Agents also send results of work that they started on their own.
         if (value.type === 'result' && this.#owed > 0) this.#owed -= 1;
         return value;
       }

@@ -1,8 +1,8 @@
 import { SdkError } from '../protocol/sdk-error.ts';
 
-/** Stands for something of the official package that is not offered: any use of it fails with its name and what to do instead. */
+/** A placeholder for an export of the official package that is not supported: any use throws an error with an alternative. */
 export function refused(name: keyof typeof OFFICIAL_EXPORTS): never {
-  // Not an arrow function: of those `new` says only that they are no constructors.
+  // Not an arrow function, for which `new` would throw its own TypeError.
   function fail(): never {
     throw new SdkError(
       'unsupported-method',

@@ -21,7 +21,7 @@ export type McpServerStatus = {
 /** The result of `setMcpServers()`. */
 export type McpSetServersResult = { added: string[]; removed: string[]; errors: Record<string, string> };
 
-/** What can be asked of a running agent. Each method is one control request; a failure of the agent rejects it. */
+/** Control requests to a running agent, one per method; a failure response rejects the promise. */
 export class QueryMethods {
   protected readonly conversation: Conversation;
 

@@ -155,12 +155,12 @@ async function within(conversation: Conversation, ms: number): Promise<void> {
   }
 }
 
-/** For an ending that failed: the query is over all the same, and nobody waits for it. */
+/** Ignores a failed close: the query is over and no caller waits for it. */
 function ignore(): void {}
 
 type Next = IteratorResult<SDKUserMessage, unknown>;
 
-/** A stream of the user's on its way to the agent. Who leaves it before its end tells it so, as a loop that breaks does. */
+/** Sends a user's stream of messages to the agent. Stopping early calls the iterator's `return()`, as `break` does. */
 class PromptFeed {
   readonly #iterator: AsyncIterator<SDKUserMessage, unknown> | Iterator<SDKUserMessage, unknown>;
   #isOver = false;
@@ -188,7 +188,7 @@ class PromptFeed {
     return 'left';
   }
 
-  /** Takes no more of the stream. It is not waited for: a generator ends only when what it awaits has come. */
+  /** Stops reading the stream, without waiting: a generator ends only when its pending await settles. */
   stop(): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -204,7 +204,7 @@ class PromptFeed {
       return next;
     } catch (cause) {
       this.#isOver = true;
-      // What it failed of after it was left concerns nobody.
+      // An error after stopping is ignored.
       if (this.#isLeft) return { done: true, value: undefined };
       throw cause;
     }

@@ -25,7 +25,7 @@ export interface ToolContext<State extends object = Assigns> {
   sendNotification(notification: { method: string; params?: Record<string, unknown> }): Promise<void>;
 }
 
-/** What a context needs from whoever runs the call. */
+/** The callbacks of a call context, implemented by the session or the direct call that runs it. */
 export type CallPort = {
   readonly server: string;
   readonly assigns: object;
@@ -34,11 +34,11 @@ export type CallPort = {
     meta: Readonly<Record<string, unknown>>,
   ): void;
   onLog?(level: LogLevel, data: unknown): void;
-  /** Gives a promise if there is no room for more, settled when there is. */
+  /** Returns a promise that settles when there is room for more; undefined if there is room now. */
   onNotification?(method: string, params?: Record<string, unknown>): Promise<void> | undefined;
 };
 
-/** The context of one call. The abort signal is made only if somebody asks for it: most handlers do not. */
+/** The context of one call. The abort signal is created on first access, since most handlers do not use it. */
 export class CallContext implements ToolContext {
   readonly assigns: Assigns;
   readonly server: string;
@@ -52,7 +52,7 @@ export class CallContext implements ToolContext {
 
   constructor(port: CallPort, meta: Record<string, unknown>, requestId?: string | number) {
     this.#port = port;
-    // What it is only the handler says, by the type it asks for.
+    // Only the handler knows its type.
     this.assigns = port.assigns as Assigns;
     this.server = port.server;
     this._meta = meta;
@@ -94,7 +94,7 @@ export class CallContext implements ToolContext {
     this.#controller?.abort(reason);
   }
 
-  /** The call is answered: progress that comes later is dropped. */
+  /** Marks the call as answered; later progress is dropped. */
   finish(): void {
     this.#isOver = true;
   }
@@ -102,7 +102,7 @@ export class CallContext implements ToolContext {
 
 export type CallOutcome = 'ok' | 'error' | 'cancelled';
 
-/** Watches tool calls, for tracing. It is told names and outcomes; arguments only if it reads them itself. */
+/** Observes tool calls for tracing: names and outcomes, no arguments. */
 export type CallObserver = {
   start(call: { server: string; tool: string; ctx: CallContext }): ObservedCall;
 };

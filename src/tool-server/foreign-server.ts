@@ -92,7 +92,7 @@ class SharedSession implements McpSession {
   }
 }
 
-/** A request of a user at the server. The shared `initialize` has no user: nobody's leaving takes it back. */
+/** A forwarded request. The shared `initialize` has no user, so that no user's leaving cancels it. */
 type Call = {
   user: SessionUser | undefined;
   server: string;
@@ -101,10 +101,10 @@ type Call = {
   settle: (response: RpcResponse) => void;
 };
 
-/** One life of the server, from its connecting to its closing. */
+/** One connection of the server, from connect to close. */
 type Connection = {
   readonly transport: Transport;
-  /** What kept it from starting, if anything did. */
+  /** The error that kept the server from starting, if any. */
   readonly fault: Promise<string | undefined>;
   initialized: Promise<RpcResponse> | undefined;
   isAnnounced: boolean;
@@ -115,7 +115,7 @@ type Connection = {
 export class Multiplexer {
   readonly #connectServer: (transport: Transport) => Promise<void>;
   readonly #users = new Set<SessionUser>();
-  /** Users' requests, by the id the server knows them by. */
+  /** Forwarded requests by the id used toward the server. */
   readonly #calls = new Map<number, Call>();
   readonly #questions = new ServerRequests();
   #connection: Connection | undefined;
@@ -130,7 +130,7 @@ export class Multiplexer {
     this.#users.add(user);
   }
 
-  /** The last one to leave ends the connection: the instance is its owner's again. */
+  /** Removes a user; when the last one leaves, the connection ends and the owner can use the instance again. */
   detach(user: SessionUser): void {
     this.#users.delete(user);
     const closed = `server '${user.port.server}' is closed`;
@@ -171,7 +171,7 @@ export class Multiplexer {
       }
       return;
     }
-    // The server learns once that its session has begun.
+    // The server gets one `initialized` notification.
     if (method === 'notifications/initialized' && connection.isAnnounced) return;
     connection.isAnnounced ||= method === 'notifications/initialized';
     this.#toServer(withParams({ jsonrpc: '2.0', method }, params));
@@ -223,7 +223,7 @@ export class Multiplexer {
     });
   }
 
-  /** The server is told to stop, the caller is answered now; what the server still says of it is dropped. */
+  /** Cancels a request at the server and answers the caller now; a later response of the server is dropped. */
   #takeBack(inner: number, call: Call, params: Record<string, unknown>, answer: RpcResponse): void {
     this.#calls.delete(inner);
     this.#toServer({
@@ -252,7 +252,7 @@ export class Multiplexer {
     }
   }
 
-  /** Progress goes to the one whose call it is, a question taken back to the one who was asked, everything else to all. */
+  /** Routes a notification: progress to the caller, a cancellation to the user that was asked, everything else to all users. */
   #tell(method: string, params: Record<string, unknown>): void {
     if (method === 'notifications/progress') {
       const call = this.#calls.get(params.progressToken as number);
@@ -291,10 +291,10 @@ function withParams<Message extends RpcMessage>(
   return params && Object.keys(params).length > 0 ? { ...message, params } : message;
 }
 
-/** Whoever shares the session; its identity is what answers and progress are routed by. */
+/** One user of the shared session; responses and progress are routed by its identity. */
 export type SessionUser = { readonly port: SessionPort };
 
-/** What a shared server asks of its users. Each question has an id of its own there, and only the one asked can answer. */
+/** Pending requests of a shared server to its users. Each gets its own id, and only the user that was asked can answer. */
 export class ServerRequests {
   readonly #open = new Map<RpcId, { user: SessionUser; id: RpcId }>();
   #nextId = 0;
@@ -313,7 +313,7 @@ export class ServerRequests {
     return question.id;
   }
 
-  /** The server wants no answer any more: the one asked is told. */
+  /** Forwards a cancellation by the server to the user that was asked. */
   takeBack(params: Record<string, unknown>): void {
     const question = [...this.#open].find(([, { id }]) => id === params.requestId);
     if (!question) return;

@@ -9,7 +9,7 @@ type Method = (
   ctx: CallContext,
 ) => Record<string, unknown> | undefined | Promise<Record<string, unknown>>;
 
-/** What a tool server answers beside `tools/call`; `undefined` means it has no such method. No prototype: `toString` is no method. */
+/** Methods of a tool server beside `tools/call`; a handler returns undefined if the server lacks the feature. Without a prototype, so that `toString` is not found. */
 export const METHODS: { readonly [name: string]: Method | undefined } = {
   __proto__: null as never,
   initialize: (server, params) => server.initializeResult(negotiateVersion(params.protocolVersion)),

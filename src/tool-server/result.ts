@@ -37,7 +37,7 @@ function textResult(text: string): CallToolResult {
   return { content: [{ type: 'text', text }] };
 }
 
-/** Data that says it is a failure is one. */
+/** Wraps data; an `isError` member marks the result as failed. */
 function dataResult(value: object, options: { structured: boolean }): CallToolResult {
   const result = jsonResult(value, options);
   const { isError, is_error } = value as WholeResult;
@@ -64,7 +64,7 @@ type WholeResult = {
 
 const SAYS_RESULT = new Set(['content', 'structuredContent', 'isError', 'is_error']);
 
-/** Blocks MCP knows, or nothing but members of a result (with typed blocks, if there is content); any other object is data. */
+/** Whether an object is a complete tool result: known content blocks, or only members of a result. Any other object is data. */
 function isWholeResult(value: object): value is WholeResult {
   const { content } = value as { content?: unknown };
   if (Array.isArray(content) && content.length > 0 && content.every(isKnownBlock)) return true;
@@ -99,7 +99,7 @@ function passResult(value: WholeResult): CallToolResult {
   return typeof flag === 'boolean' ? { ...result, isError: flag } : result;
 }
 
-/** A result without content is told to the model as JSON text, so that nothing of it is lost. */
+/** Content for a result without any: its structured content as JSON text. */
 function impliedContent({ structuredContent = {} }: WholeResult): ContentBlock[] {
   const structured = structuredContent as Record<string, unknown>;
   return Object.keys(structured).length === 0 ? [] : jsonResult(structured, { structured: false }).content;
@@ -143,7 +143,7 @@ function resourceFault(resource: unknown, at: string): string | undefined {
   const hasBody = typeof resource.text === 'string' || typeof resource.blob === 'string';
   return hasBody ? undefined : `${at} (resource) has no string "text" or "blob"`;
 }
-/** JSON text of data in which maps and sets keep what they hold, and the data as a reader of that text has it. Throws for what JSON cannot say. */
+/** JSON text of data and the data parsed from it; maps and sets become objects and arrays. Throws if the data is not serializable. */
 export function plainJson(value: object): { text: string; data: unknown } {
   const text = JSON.stringify(value) ?? '';
   // Both are written as an empty object, so only such a text needs the slower way.
@@ -157,7 +157,7 @@ export function plainJson(value: object): { text: string; data: unknown } {
   return isConverted ? { text: full, data: JSON.parse(full) } : { text, data: value };
 }
 
-/** Keys that are no strings would meet each other as text. */
+/** A map with other keys than strings becomes a list of pairs, since keys could collide as text. */
 function entriesOf(map: ReadonlyMap<unknown, unknown>): unknown {
   const isNamed = [...map.keys()].every((key) => typeof key === 'string');
   return isNamed ? Object.fromEntries(map) : [...map];

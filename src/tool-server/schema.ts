@@ -69,7 +69,7 @@ function kindOf(schema: unknown): string {
   return Array.isArray(schema) ? 'an array' : typeof schema;
 }
 
-/** Fields of another library, beside something that is no schema, or of words, would pass as unknown JSON Schema keywords that check nothing. */
+/** Rejects an object whose fields are not schemas: as JSON Schema they would be unknown keywords that validate nothing. */
 function refuseShape(schema: JsonSchema): JsonSchema {
   const keys = Object.keys(schema);
   const field = keys.find((key) => isStandardSchema(schema[key]));
@@ -85,7 +85,7 @@ function refuseShape(schema: JsonSchema): JsonSchema {
   );
 }
 
-/** What a JSON Schema can say at its root, in any draft. */
+/** Keywords at the root of a JSON Schema, in any draft. */
 const KEYWORDS = new Set(
   `type properties required additionalProperties patternProperties propertyNames unevaluatedProperties
   minProperties maxProperties dependencies dependentRequired dependentSchemas anyOf oneOf allOf not if then else
@@ -93,7 +93,7 @@ const KEYWORDS = new Set(
   $comment title description default examples deprecated readOnly writeOnly`.split(/\s+/),
 );
 
-/** Arguments are always an object, and an agent drops a whole server for one schema that does not say so. */
+/** Adds `type: "object"`: agents reject a whole server for one tool schema without it. */
 function objectRoot(schema: JsonSchema): JsonSchema {
   if (schema.type === 'object') return schema;
   const { type, ...rest } = schema;
@@ -124,7 +124,7 @@ export function compileJsonSchema(json: JsonSchema): CompiledSchema {
 
 function compile(json: JsonSchema): ValidateFunction | { fault: string } {
   try {
-    // The engine knows only its own dialect by name.
+    // ajv rejects a `$schema` other than that of its own dialect.
     const { $schema, ...schema } = json;
     const engine = dialect($schema);
     const validate = engine.compile(schema);

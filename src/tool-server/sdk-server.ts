@@ -125,10 +125,10 @@ export function attach(server: SdkServer | SdkServerEntry, options: { assigns: o
   };
 }
 
-/** Opens a session on whatever kind of instance an entry holds. */
+/** Opens a session on the instance of an entry. */
 export function openSession(instance: SdkServerEntry['instance'], port: SessionPort): McpSession {
   if (instance instanceof ToolServer) return instance.open(port);
-  // What createSdkMcpServer() returns is an entry already; whoever makes an entry of it means the same.
+  // An entry whose instance is itself what createSdkMcpServer() returned.
   if (instance instanceof SdkServer) return instance.instance.open(port);
   if (isForeignServer(instance)) return openForeignSession(instance, port);
   if (typeof instance === 'function') return openOwnSession(instance, port);
@@ -139,7 +139,7 @@ export function openSession(instance: SdkServerEntry['instance'], port: SessionP
   );
 }
 
-/** What was made for one session ends with it. */
+/** A server created by a factory for one session is closed with it. */
 function openOwnSession(make: () => ForeignServer, port: SessionPort): McpSession {
   const server = make();
   const session = openSession(server, port);
@@ -152,7 +152,7 @@ function openOwnSession(make: () => ForeignServer, port: SessionPort): McpSessio
   };
 }
 
-/** Nobody is left to tell; and what only connects has nothing to close. */
+/** Ignores errors, since the session is over; a server without `close()` needs none. */
 function closeQuietly(server: { close?: unknown }): void {
   if (typeof server.close !== 'function') return;
   try {

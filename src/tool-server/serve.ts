@@ -25,7 +25,7 @@ export async function serveStdio(
   const writer = new LineWriter(streams.output);
   let written = Promise.resolve();
   const write = (message: object) => {
-    // A client that has gone is noticed by the end of the input.
+    // A closed client is detected by the end of the input.
     written = writer.write(JSON.stringify(message)).catch(() => {});
   };
   const send = (message: RpcMessage) => {
@@ -69,7 +69,7 @@ export async function serveStdio(
   streams.input.setEncoding('utf8');
   for await (const chunk of streams.input) splitter.write(chunk as string);
   splitter.end();
-  // Who pipes its requests in closes at once and still wants the answers; who has gone is not waited for long.
+  // A client that pipes its requests in ends the input at once and still reads the answers, so calls get some time.
   const graceTimer = startTimer(streams.graceMs ?? 5_000, () => session.close());
   await Promise.all(calls);
   clearTimeout(graceTimer);
@@ -77,7 +77,7 @@ export async function serveStdio(
   await written;
 }
 
-/** What is wrong with a message that wants an answer but has no id to answer to. Answers are never answered. */
+/** The error of a malformed request that has no id to respond to; undefined for notifications and responses. */
 function unanswerable(message: unknown): string | undefined {
   if (Array.isArray(message)) return 'batches are not served: send one message a line';
   const read = readRpc(message);
@@ -98,7 +98,7 @@ export type Transport = {
   onerror?: ((error: Error) => void) | undefined;
 };
 
-/** Puts a session behind a transport: what arrives is received, what is answered is sent. Resolves once it is started. */
+/** Connects a session to a transport. Resolves when the transport has started. */
 export async function serveTransport(
   open: (port: SessionPort) => McpSession,
   transport: Transport,
@@ -116,7 +116,7 @@ export async function serveTransport(
   transport.onmessage = ((message: unknown) => {
     void session.receive(message).then((response) => response && send(response));
   }) as NonNullable<Transport['onmessage']>;
-  // Whoever owns the transport may listen for its end too.
+  // The owner of the transport may have set its own handler.
   const closed = transport.onclose;
   transport.onclose = () => {
     closed?.();

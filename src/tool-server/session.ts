@@ -170,7 +170,7 @@ export class ToolSession implements McpSession {
     return running;
   }
 
-  /** Whoever takes the request back before has answered it; what comes late is dropped. */
+  /** Answers a request once; the result of a cancelled request is dropped, since the cancellation answered it. */
   #finish(running: Running, response: RpcResponse): void {
     if (running.isOver) return;
     running.isOver = true;
@@ -225,7 +225,7 @@ function faultOf(id: RpcId, thrown: unknown): RpcResponse {
 
 /** How a session reaches its user, and what it was attached with. */
 export type SessionPort = {
-  /** The key under which the user knows the server. */
+  /** The key of the server in the user's configuration. */
   readonly server: string;
   readonly assigns: object;
   /** Carries notifications to the user; must not throw. A promise it gives settles when there is room for more. */
@@ -234,10 +234,10 @@ export type SessionPort = {
   readonly observer?: CallObserver | undefined;
 };
 
-/** What a message is answered with, if it is one that is answered. */
+/** The response to a message; undefined for notifications and responses. */
 export type RpcAnswer = RpcResponse | undefined;
 
-/** Every MCP server behind a link is spoken to through this, ours or a foreign one. */
+/** One session of an in-process MCP server, ours or a foreign one. */
 export interface McpSession {
   /** Takes one message. A request gives its answer; a notification or a response gives nothing. Never rejects. */
   receive(message: unknown): Promise<RpcAnswer>;

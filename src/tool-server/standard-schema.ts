@@ -26,7 +26,7 @@ type StandardIssue = {
 /** A plain object of field schemas, as `z.object()` takes it. */
 export type RawShape = { readonly [field: string]: StandardSchema };
 
-/** A JSON Schema somebody wrote by hand: told from a shape of fields by a keyword at its root. */
+/** A JSON Schema; a keyword at its root distinguishes it from a shape of fields. */
 export type PlainJsonSchema = JsonSchema &
   ({ readonly type: string } | { readonly properties: object } | { readonly $ref: string });
 
@@ -62,7 +62,7 @@ export function isStandardSchema(value: unknown): value is StandardSchema {
   );
 }
 
-/** A schema made ready: what the model is told, and the check before the handler runs (defaults applied). */
+/** A compiled schema: the JSON Schema sent to the model, and the validation of arguments, which applies defaults. */
 export type CompiledSchema = {
   readonly json: JsonSchema;
   check(value: unknown): Checked | Promise<Checked>;

@@ -50,7 +50,7 @@ export class ToolServer {
     return this.#tools.get(name);
   }
 
-  /** Offers more tools; open sessions are told. All or none: a bad one adds nothing. */
+  /** Adds tools and notifies open sessions. An invalid tool adds none of them. */
   add(...definitions: AnyTool[]): void {
     const added: string[] = [];
     try {
@@ -65,7 +65,7 @@ export class ToolServer {
     if (added.length > 0) this.#changed();
   }
 
-  /** Withdraws a tool; open sessions are told, calls that run go on. */
+  /** Removes a tool and notifies open sessions; running calls continue. */
   remove(name: string): void {
     if (!this.#tools.delete(name)) throw this.#unknown(name);
     this.#changed();
@@ -161,7 +161,7 @@ export class ToolServer {
     this.#listed = undefined;
   }
 
-  /** Changes made in one go are announced once, to the sessions that were open then: later ones list what is. */
+  /** Changes in the same tick are announced once, to the sessions open at that time; later sessions list the new tools anyway. */
   #changed(): void {
     this.#listed = undefined;
     if (this.#stale.size === 0) queueMicrotask(() => this.#announce());
@@ -233,7 +233,7 @@ export function checkServerOptions(options: SdkServerOptions): void {
   if (fault) throw new SdkError('bad-server', `server "${options.name}": ${fault}`);
 }
 
-/** A value in a few words, for an error's line. */
+/** A short description of a value for an error message. */
 export function show(value: unknown): string {
   if (typeof value === 'function') return 'a function';
   if (Array.isArray(value)) return 'a list';

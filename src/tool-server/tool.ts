@@ -172,8 +172,8 @@ function checkDefinition(definition: AnyTool): void {
 }
 
 /**
- * Checks the arguments, runs the handler, wraps what it gave and settles the call with it, once: whatever fails is a
- * failed result. A callback, since a promise of the result would cost every call one more trip through the queue.
+ * Validates the arguments, runs the handler, wraps its return value and calls `settle` exactly once; any failure is an
+ * error result. Takes a callback, since a promise would cost each call one more microtask.
  */
 export async function runTool(
   tool: CompiledTool,
@@ -187,7 +187,7 @@ export async function runTool(
     const pending = tool.input.check(args);
     const checked = pending instanceof Promise ? await pending : pending;
     if (checked.ok) {
-      // Taken back while the arguments were checked: what has not begun need not.
+      // Cancelled during validation: the handler need not start.
       if (ctx.isAborted) throw ctx.signal.reason;
       const returned = (handler as Handler)(checked.value, ctx);
       const value = timeoutMs === undefined ? await returned : await within(timeoutMs, returned, name, ctx);
@@ -218,7 +218,7 @@ async function checkOutput(tool: CompiledTool, result: CallToolResult): Promise<
   );
 }
 
-/** The handler is told by its signal; whether it listens or not, the call ends now. */
+/** Aborts the handler's signal at the time limit and ends the call, even if the handler ignores the signal. */
 async function within(ms: number, returned: unknown, name: string, ctx: CallContext): Promise<unknown> {
   const late = Promise.withResolvers<never>();
   const timer = startTimer(ms, () => {

@@ -23,7 +23,7 @@ export function isZodSchema(value: unknown): value is Zod.core.$ZodType {
   return isRecord(value) && '_zod' in value;
 }
 
-/** Checked as if it were asynchronous unless it surely is not: trying otherwise first would leave a rejecting refinement to nobody. */
+/** Validates asynchronously unless the schema is surely synchronous: a synchronous attempt would leave a rejected promise of an async refinement unhandled. */
 export function compileZod(schema: Zod.core.$ZodType, io: 'input' | 'output'): CompiledSchema {
   const z = loadZod();
   return {
@@ -38,7 +38,7 @@ function toChecked(parsed: Zod.ZodSafeParseResult<unknown>): Checked {
   return parsed.success ? { ok: true, value: parsed.data } : { ok: false, message: parsed.error.message };
 }
 
-/** Loaded at the first zod schema, and then the very module its author imported: nobody pays for zod who does not use it. */
+/** Loads zod at the first zod schema, as the same module instance that the tool's author imported. */
 function loadZod(): typeof Zod {
   zod ??= createRequire(import.meta.url)(fileURLToPath(import.meta.resolve('zod'))) as typeof Zod;
   return zod;
@@ -46,7 +46,7 @@ function loadZod(): typeof Zod {
 
 let zod: typeof Zod | undefined;
 
-/** Zod 3 is loaded only for those who still use it. */
+/** Compiles a zod 3 shape; zod 3 is loaded only here. */
 function compileV3(shape: RawShape): CompiledSchema {
   const require = createRequire(import.meta.url);
   const z3: typeof import('zod/v3') = require('zod/v3');
@@ -103,7 +103,7 @@ export function isSurelySync(schema: unknown, seen: Set<unknown> = new Set()): b
   return inner.every((it) => isSurelySync(it, seen));
 }
 
-/** Formats, lengths, ranges: everything but a function somebody passed. */
+/** Formats, lengths and ranges; false for a custom function. */
 function isBuiltIn(check: unknown): boolean {
   const name = definitionOf(check)?.check;
   return typeof name === 'string' && name !== 'custom';

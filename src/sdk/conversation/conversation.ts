@@ -204,7 +204,7 @@ export class Conversation {
     else if (end === 'doubtful') this.#confirm();
   }
 
-  /** Lines are read in order: an agent that answers this has read every message before it, and says so if it runs one. */
+  /** Sends a request to confirm that the agent has read all messages before it: frames are read in order. */
   #confirm(): void {
     const step = () => {
       this.#confirming = undefined;
@@ -234,7 +234,7 @@ export class Conversation {
   }
 }
 
-/** What is opened after the bridge and fails takes it along. */
+/** Closes the bridge if opening the link fails. */
 function owned<T>(bridge: Bridge, open: () => T): T {
   try {
     return open();
@@ -252,12 +252,12 @@ function configText(servers: SplitServers, options: Options): string | undefined
 /** What the SDK half gets from its surroundings, so that nothing below reads them. */
 export type SdkDeps = {
   readonly version: string;
-  /** The environment a started agent inherits, read anew for each conversation. */
+  /** The environment that a started agent inherits, read for each conversation. */
   environment(): Environment;
   /** The agent when the options name none. */
   openDefault(launch: LaunchPlan, options: Options): AgentLink;
   warn(warning: { code: string; message: string }): void;
-  /** Where frames are printed when somebody debugs. */
+  /** Prints frames for debugging. */
   print(line: string): void;
   /** Print frames though no option asks for it. */
   readonly debug: boolean;
@@ -286,7 +286,7 @@ function progressKey(message: SDKMessage): string | undefined {
   return message.type === 'tool_progress' ? String(message.tool_use_id) : undefined;
 }
 
-/** A listener of the user's, asynchronous or not: what it throws is told once, and disturbs nothing. */
+/** Wraps a listener, asynchronous or not, so that its errors become a warning. */
 export function guarded<T>(
   option: string,
   listener: (value: T) => void,

@@ -9,7 +9,7 @@ import type { RegisteredHooks } from '../handlers/hooks.ts';
 import { type SplitServers, sdkServerSettings } from '../options/mcp-servers.ts';
 import type { Options } from '../options/options.ts';
 
-/** The `initialize` request for these options. Members stand in the incumbent's order; what is not set is left out. */
+/** The `initialize` request for these options, in the official SDK's member order, without undefined members. */
 export function buildInitialize(
   options: Options,
   hooks: RegisteredHooks['wire'],
@@ -74,8 +74,8 @@ export function initializeLimit(override: string | undefined): number {
 }
 
 /**
- * The handshakes of in-process servers, made side by side; one that takes too long is left to the agent. Our own host
- * makes those of foreign servers itself: it offers them more than a handshake made beforehand could promise.
+ * Makes the handshakes of in-process servers in parallel; a slow one is left to the agent. Our own host makes those of
+ * foreign servers itself, since it offers more client capabilities than a handshake made here could.
  */
 export async function gatherManifests(
   servers: SplitServers,
@@ -92,7 +92,7 @@ export async function gatherManifests(
   return new Map(manifests.filter((it): it is readonly [string, Manifest] => it[1] !== undefined));
 }
 
-/** Hooks that must block cannot be left to an agent that does not know how. */
+/** Fails if a hook must block on failure and the agent does not support that. */
 export function checkSupport({ hooks }: Options, response: Frame): void {
   const mustBlock = Object.values(hooks ?? {}).some((matchers) =>
     matchers.some((it) => it.onFailure === 'block'),
@@ -110,7 +110,7 @@ export type Manifest = { initializeResult: object; toolsListResult?: object };
 /** How long a server that is not ours may take; after that the agent does the handshake itself. */
 const FOREIGN_LIMIT_MS = 250;
 
-/** Our own servers answer at once; a foreign one is asked as the agent would ask it. */
+/** The manifest of one server: ours answers at once, a foreign one gets the requests that the agent would send. */
 export async function makeManifest(
   entry: SdkServerEntry,
   session: McpSession,

@@ -11,9 +11,9 @@ import type { TurnState } from './turn-state.ts';
 const DEFAULT_LINE_LENGTH = 64 * 1024 * 1024;
 const SCRIPT = /\.([cm]?[jt]s|[jt]sx)$/;
 
-/** Who hears what the agent says beside the protocol. Neither may throw. */
+/** Listeners for the agent's output outside the protocol. They must not throw. */
 type AgentListeners = {
-  /** Lines on stdout that are no frames. */
+  /** Receives lines on stdout that are not frames. */
   onNoise(line: string): void;
   /** Text on stderr. */
   onStderr?: ((text: string) => void) | undefined;
@@ -66,14 +66,14 @@ export function commandFor(
   return { command: options.executable ?? 'node', args: [...before, path, ...argv] };
 }
 
-/** A bare command is looked for on the PATH by who starts it; for a relative path a missing `cwd` is the fault to tell. */
+/** Whether the executable is missing. A bare command is searched on the PATH at spawn; with a missing `cwd`, that is the error to report. */
 function isMissing(path: string, cwd = '.'): boolean {
   if (isAbsolute(path)) return !existsSync(path);
   const isCommand = basename(path) === path && !SCRIPT.test(path);
   return !isCommand && existsSync(cwd) && !existsSync(resolve(cwd, path));
 }
 
-/** What is known when the agent is gone. */
+/** State of the conversation when the agent exited. */
 type Exit = {
   /** Why the link ended; `undefined` if it ended without a fault. */
   readonly cause: unknown;
@@ -97,7 +97,7 @@ function leftEarly(before: string): SdkError {
   return new SdkError('process-exited', `The agent ended before ${before}`);
 }
 
-/** An agent that ends with a failed result says more by it than by its exit code. */
+/** Replaces an exit error by the error of the failed result before it, which says more than the exit code. */
 export function explainExit(cause: unknown, lastResult: Frame | undefined): unknown {
   if (!(cause instanceof ProcessExitError) || lastResult?.is_error !== true) return cause;
   const { errors, result, subtype } = lastResult;

@@ -4,13 +4,13 @@ import type { ToolUse } from '../options/options.ts';
 
 type Started = { name: string; input: unknown; parent: string | null };
 
-/** Told when the model asked for a tool and when its result is known. */
+/** Notified when the model requests a tool and when its result arrives. */
 export type ToolUseWatcher = {
   started?(use: Pick<ToolUse, 'toolUseId' | 'name'>): void;
   finished?(use: ToolUse): void;
 };
 
-/** Follows the conversation and pairs every tool use with its result, whatever kind of server ran it (R59). */
+/** Pairs every tool use of the conversation with its result, for all kinds of servers (R59). */
 export class ToolUses {
   readonly #started = new Map<string, Started>();
   readonly #watchers: readonly ToolUseWatcher[];

@@ -1,6 +1,6 @@
 import type { Frame } from '../../protocol/control-frame.ts';
 
-/** What is known about the end of the conversation. */
+/** The facts that decide whether the conversation is over. */
 export type TurnState = {
   /** No more input will come. */
   readonly inputEnded: boolean;
@@ -11,7 +11,7 @@ export type TurnState = {
   readonly answered: boolean;
   /** The agent's own word, if it gives one; `undefined` if it never did, `stale` if the last one is older than the last message or result. */
   readonly state: 'running' | 'idle' | 'stale' | undefined;
-  /** The agent answered something that was asked after the last message: it has read them all. */
+  /** The agent answered a request sent after the last message, so it has read all messages. */
   readonly confirmed: boolean;
 };
 

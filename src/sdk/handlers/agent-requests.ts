@@ -22,7 +22,7 @@ export type HandlerContext = {
 
 type Serve = (context: HandlerContext, body: Frame, served: ServedRequest) => Reply | Promise<Reply>;
 
-/** Everything an agent may ask, by subtype; tool calls come under two names (R46, C4). */
+/** Handlers of the agent's requests by subtype; tool calls have two names (R46, C4). */
 const REQUESTS: ReadonlyMap<string, Serve> = new Map<string, Serve>([
   ['mcp_message', ({ bridge }, body, served) => bridge.serve(body, served)],
   ['sdk_mcp_request', ({ bridge }, body, served) => bridge.serve(body, served)],
@@ -46,7 +46,7 @@ export function serveAgent(
   });
 }
 
-/** What to say instead of a reply that cannot be written as JSON. */
+/** The reply to send in place of one that is not serializable. */
 export function replaceReply(
   { bridge }: HandlerContext,
   subtype: string,
@@ -56,7 +56,7 @@ export function replaceReply(
   return subtype === 'mcp_message' || subtype === 'sdk_mcp_request' ? bridge.replace(body, cause) : undefined;
 }
 
-/** Asks the person's callback about one call. Fails closed: without a callback, or with an answer that is none, the call is denied. */
+/** Asks `canUseTool` about one call. Fails closed: without a callback or a valid decision, the call is denied. */
 export async function askPermission(
   canUseTool: CanUseTool | undefined,
   body: Frame,
@@ -78,7 +78,7 @@ export async function askPermission(
   };
 }
 
-/** The members people know, in camel case; absent ones stay absent. */
+/** The request's members in camel case, as `canUseTool` gets them; absent ones stay absent. */
 function permissionContext(body: Frame, served: ServedRequest): Record<string, unknown> {
   const context: Record<string, unknown> = { signal: served.signal };
   for (const [name, member] of MEMBERS) {
@@ -111,7 +111,7 @@ function isDecision(value: unknown): value is Frame {
   return value.behavior === 'deny' && typeof value.message === 'string';
 }
 
-/** A server's question to the user. Nobody to ask, or no answer, is a decline. */
+/** Forwards a server's elicitation to the callback. Without a callback or a valid answer, it is declined. */
 export async function askElicitation(
   onElicitation: OnElicitation | undefined,
   body: Frame,
@@ -134,7 +134,7 @@ export async function askElicitation(
   return isRecord(answer) && typeof answer.action === 'string' ? answer : { action: 'decline' };
 }
 
-/** A dialog the agent wants shown. Nobody to show it, or no answer, cancels it. */
+/** Forwards a dialog to the callback. Without a callback or a valid answer, it is cancelled. */
 export async function askDialog(
   onUserDialog: OnUserDialog | undefined,
   body: Frame,

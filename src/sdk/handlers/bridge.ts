@@ -35,7 +35,7 @@ export class Bridge {
     this.set(servers);
   }
 
-  /** Replaces the servers; one that stays the same keeps its session. All or none; once closed, nothing opens any more. */
+  /** Replaces the servers, all or none; an unchanged server keeps its session. Does nothing once closed. */
   set(servers: ReadonlyMap<string, SdkServerEntry>): void {
     if (this.#closed) return;
     const added = [...servers].filter(([key, entry]) => this.#entries.get(key) !== entry);

@@ -42,7 +42,7 @@ export function registerHooks(hooks: Options['hooks']): RegisteredHooks {
 
 /**
  * Runs one hook for the agent. A hook that guards an action and fails blocks it, since agents would go on:
- * `onFailure: 'continue'` says otherwise. The failure of any other hook is told to the agent.
+ * `onFailure: 'continue'` overrides that. The failure of any other hook is reported to the agent.
  */
 export async function runHook(
   hooks: RegisteredHooks,
@@ -68,7 +68,7 @@ export async function runHook(
   }
 }
 
-/** How each event that guards an action says no. */
+/** The output that blocks the action, for each event that guards one. */
 const BLOCKS: Readonly<Record<string, (reason: string) => Frame>> = {
   PreToolUse: (reason) => ({
     hookSpecificOutput: {

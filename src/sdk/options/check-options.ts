@@ -100,7 +100,7 @@ function show(value: unknown): string {
   return typeof value === 'function' ? 'a function' : String(value);
 }
 
-/** What is worth telling about options that are legal but do not do what one might think. */
+/** Warnings about valid options that do not have the expected effect. */
 export function optionWarnings(options: Options): { code: string; message: string }[] {
   const warnings: { code: string; message: string }[] = [];
   if (options.mcpConfig !== undefined) {

@@ -15,7 +15,7 @@ const set = (name: string, value: string | number | undefined): Flags =>
 const on = (name: string, isOn: boolean | undefined): Flags => (isOn ? [{ name, value: true }] : []);
 const list = (name: string, value: readonly string[] | undefined): Flags =>
   value && value.length > 0 ? [{ name, value }] : [];
-/** The same for a list of which an empty one says something. */
+/** A list that is also sent when it is empty. */
 const mayBeEmpty = (name: string, value: readonly string[] | undefined): Flags =>
   value ? [{ name, value }] : [];
 const json = (name: string, value: Settings | undefined): Flags => (value ? [{ name, value }] : []);
@@ -103,7 +103,7 @@ export function settingsText(options: Options): string | undefined {
   return JSON.stringify({ ...base, sandbox: merged });
 }
 
-/** Restrictions of both sides hold; members the option sets replace these; two are replaced whole. */
+/** Restriction lists are merged; other members of the option replace those of the settings; two are replaced as a whole. */
 const UNITED = new Set(['denyRead', 'denyWrite', 'deniedDomains', 'files', 'envVars']);
 const WHOLE = new Set(['ripgrep', 'tlsTerminate']);
 
@@ -119,7 +119,7 @@ function mergeSandbox(base: Settings, option: Settings): Settings {
   return merged;
 }
 
-/** A switch in the settings that would turn off what the option restricts does not survive. */
+/** Removes settings that would disable a restriction set by the option. */
 function dropLoosening(base: Settings, option: Settings): Settings {
   const kept = { ...base };
   const { filesystem, network, credentials } = option as Record<string, Settings | undefined>;
@@ -145,7 +145,7 @@ function unite(a: unknown[], b: unknown[]): unknown[] {
   return [...a, ...b.filter((item) => !seen.has(JSON.stringify(item)))];
 }
 
-/** The version of the official SDK whose protocol is spoken here, which is what agents gate their behaviour on. */
+/** The official SDK version whose protocol this SDK implements; agents enable features by it. */
 export const OFFICIAL_SDK_VERSION = '0.3.325';
 
 export type Environment = { [name: string]: string | undefined };

@@ -7,13 +7,13 @@ import type { SdkServerEntry } from '../../tool-server/sdk-server.ts';
 import { ToolServer } from '../../tool-server/tool-server.ts';
 import type { McpServerConfig } from './options.ts';
 
-/** The servers of a query by who runs them: this process, or the agent (R36–R41). */
+/** The servers of a query, split by whether this process or the agent runs them (R36–R41). */
 export type SplitServers = {
   readonly sdk: ReadonlyMap<string, SdkServerEntry>;
   readonly external: Readonly<Record<string, ExternalServerEntry>>;
 };
 
-/** Checks every entry and tells the kinds apart. The key is the server's name to the agent, whatever its own is (C24). */
+/** Validates all entries and splits them. The agent knows a server by its key, not by its own name (C24). */
 export function splitServers(servers: Readonly<Record<string, McpServerConfig>> = {}): SplitServers {
   const sdk = new Map<string, SdkServerEntry>();
   const external: Record<string, ExternalServerEntry> = {};

@@ -23,7 +23,7 @@ export const text: Check = { what: 'a string', holds: (value) => typeof value ==
 export const flag: Check = { what: 'true or false', holds: (value) => typeof value === 'boolean' };
 export const record: Check = { what: 'an object', holds: isRecord };
 
-/** Rules are joined with commas on their way: one that is not whole could smuggle in another. */
+/** Rules are joined with commas on the command line; an unbalanced rule could add another rule. */
 export const toolRules: Check = {
   what: 'a list of tool rules, each a name or a name with one balanced pair of parentheses at its end',
   holds: (value) => isListOf(value, (rule) => isText(rule) && isWholeRule(rule)),
@@ -52,7 +52,7 @@ export const flagMap: Check = {
 };
 export const anything: Check = { what: 'anything', holds: () => true };
 
-/** Skills become rules, so their names may hold nothing that a rule is made of. */
+/** Skill names become rules, so they must not contain rule syntax. */
 export const skillNames: Check = {
   what: 'a list of skill names without commas and parentheses',
   holds: (value) => isListOf(value, (name) => isText(name) && !/[(),]/.test(name)),
@@ -186,7 +186,7 @@ function isBudget(value: unknown): boolean {
   return record.holds(value) && numberFrom(0).holds((value as { total?: unknown }).total);
 }
 
-/** A claim about an option's value, in words a person reads after "it must be". */
+/** Validation of an option's value; `what` completes "must be …" in the error message. */
 export type Check = { readonly what: string; holds(value: unknown): boolean };
 
 export function numberFrom(least: number): Check {

@@ -7,7 +7,7 @@ import type { AgentLaunch, Options } from '../options/options.ts';
 
 const SESSION = '00000000-0000-4000-8000-000000000000';
 
-/** What `initialize` is answered with unless a test says otherwise. */
+/** The default answer to `initialize`. */
 const READY: Frame = {
   commands: [],
   agents: [],
@@ -26,7 +26,7 @@ export class AgentScript {
   launch: AgentLaunch | undefined;
   #calls = 0;
   #requests = 0;
-  /** The last prompt taken, and how much had been said by then. */
+  /** The last prompt taken, and the number of frames emitted by then. */
   #turn: { prompt: string; at: number } | undefined;
 
   /** Pass this to `query()` or `AgentClient.open()`. */
@@ -172,7 +172,7 @@ export function scriptAgent(
   return { link: script.options.link, played, script };
 }
 
-/** The program learns of what went wrong, too: it must not wait for an agent that is no more. */
+/** Reports a failure of the script to the program too, so that it does not wait for an agent that has ended. */
 async function playThrough(script: AgentScript, play: (agent: AgentScript) => Promise<void> | void) {
   try {
     await play(script);

@@ -224,7 +224,7 @@ test('what is in the place of a lock fails the edit at once', () => {
   const path = file('{"a": 1}');
   mkdirSync(`${path}.lock`);
   expect(() => editDocument(path, ADD)).toThrow(
-    `${path} was not changed: ${path}.lock is no lock of Toolplane's but in the place of one; move or remove it`,
+    `${path} was not changed: ${path}.lock is not a lock file of Toolplane, but has the name of one; move or remove it`,
   );
   expect(readdirSync(dirname(path)).sort()).toEqual(['.git', 'settings.json', 'settings.json.lock']);
 });
