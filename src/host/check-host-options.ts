@@ -22,7 +22,7 @@ const CHECKS: Readonly<Record<keyof HostOptions, Check>> = {
   connectTimeoutMs: ABOVE_0,
   callTimeoutMs: ABOVE_0,
   idleTimeoutMs: ABOVE_0,
-  dialling: RECORD,
+  concurrency: RECORD,
   retry: RECORD,
   heartbeatMs: FROM_0,
   maxFrameBytes: ABOVE_0,
@@ -111,7 +111,7 @@ const CONFIGURATION: Readonly<Record<keyof ConfigurationOptions, Check>> = {
 };
 
 const PARTS: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
-  dialling: { local: ABOVE_0, remote: ABOVE_0, yieldAfterMs: ABOVE_0 },
+  concurrency: { local: ABOVE_0, remote: ABOVE_0, yieldAfterMs: ABOVE_0 },
   retry: { firstMs: ABOVE_0, ceilingMs: ABOVE_0, attempts: FROM_0 },
   handlers: { elicitation: FUNCTION, sampling: FUNCTION, roots: ROOTS },
   clientInfo: { name: TEXT, version: TEXT, title: TEXT, websiteUrl: TEXT, icons: ['a list', Array.isArray] },

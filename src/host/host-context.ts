@@ -17,11 +17,11 @@ export type HostEnvironment = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly version: string;
-  /** Where it is kept which protocol each server speaks, unless the options say otherwise; by default only in memory. */
+  /** The default directory for the remembered protocol version of each server; without it they stay in memory. */
   readonly cacheDirectory?: string | undefined;
 };
 
-/** How the servers of a host are reached, and who hears and answers them. */
+/** What connections of a host need; server output and logs become events. */
 export function hostConnectDeps(
   options: HostOptions,
   { env, cwd, version, cacheDirectory: ownCache }: HostEnvironment,
@@ -36,7 +36,7 @@ export function hostConnectDeps(
       configuredTimeouts(options.configuration).connectTimeoutMs ??
       CONNECT_TIMEOUT_MS,
     clientInfo: options.clientInfo ?? { name: 'toolplane', version },
-    eraCache: erasIn(cacheDirectory ?? ownCache),
+    eraCache: eraCacheIn(cacheDirectory ?? ownCache),
     ...(cacheDirectory && { toolCache: fileToolCache(join(cacheDirectory, 'catalogue')) }),
     clientFeatures: (server) => hostRequestHandlers(server, handlers),
     onStderr: (server, line) => events.emit({ type: 'stderr', server, line }),
@@ -49,11 +49,11 @@ export function hostConnectDeps(
   };
 }
 
-function erasIn(directory: string | false | undefined): EraCache {
+function eraCacheIn(directory: string | false | undefined): EraCache {
   return directory ? fileEraCache(join(directory, 'eras.json')) : memoryEraCache();
 }
 
-/** What a host's user lets servers ask: what has no handler is neither declared nor answered. */
+/** The handlers of servers' requests. A capability without a handler is not declared. */
 export function hostRequestHandlers(
   server: string,
   { elicitation, sampling, roots }: HostHandlers,
@@ -78,10 +78,10 @@ export function hostRequestHandlers(
   };
 }
 
-/** How many new tools of one list are events of their own; `changes()` has all. */
-const MAX_EVENTS = 20;
+/** How many new tools of one list produce an event; `changes()` has all. */
+const MAX_CHANGE_EVENTS = 20;
 
-/** What tools of a host were when they were accepted, and who looks at them. */
+/** The accepted definitions of tools, and the watch that compares them with the listed ones. */
 export function hostPins(
   { pinsDirectory }: HostOptions,
   cwd: string | undefined,
@@ -89,10 +89,11 @@ export function hostPins(
 ): { readonly pins: Pins; readonly watch: PinWatch } {
   const warn = (message: string, server: string) => events.emit({ type: 'warning', server, message });
   const pins = pinsDirectory === undefined ? processPins() : openPins(pinsDirectory, { note: warn });
-  const tell = ({ server, tool, text }: ToolChange) => events.emit({ type: 'changed', server, tool, text });
+  const emitChange = ({ server, tool, text }: ToolChange) =>
+    events.emit({ type: 'changed', server, tool, text });
   const watch = new PinWatch(pins, cwd, {
-    changed: tell,
-    added: (_, changes) => changes.slice(0, MAX_EVENTS).forEach(tell),
+    changed: emitChange,
+    added: (_, changes) => changes.slice(0, MAX_CHANGE_EVENTS).forEach(emitChange),
     remark: (server, message) => events.emit({ type: 'warning', server, message }),
   });
   return { pins, watch };

@@ -29,7 +29,7 @@ export type HostOptions = {
   /** Maximum time without progress in one call. Default: no limit. */
   idleTimeoutMs?: number;
   /** How many servers connect at a time. */
-  dialling?: {
+  concurrency?: {
     /** Local processes. Default: 3. */
     local?: number;
     /** Remote servers. Default: 20. */

@@ -7,7 +7,7 @@ import {
   type LoadedConfiguration,
   type RunningConfiguration,
 } from '../config/running-configuration.ts';
-import { type CallRefusal, callTool } from '../mcp/calls/call-tool.ts';
+import { type CallRefusal, callTool, type ServerCall } from '../mcp/calls/call-tool.ts';
 
 import { type CallRecord, memoryJournal } from '../mcp/calls/journal.ts';
 import type { EraCache, ServerEntry, WarningSubject } from '../mcp/connection/connect-context.ts';
@@ -57,37 +57,37 @@ export class Host extends HostFeatures implements AsyncDisposable {
   readonly #pins: Pins;
   readonly #watch: PinWatch;
   readonly #following: Disposable | undefined;
-  readonly #whyAside: InactiveReason = (name) => this.#options.configuration?.running.inactiveReason(name);
+  readonly #inactiveReason: InactiveReason = (name) => this.#options.configuration?.running.inactiveReason(name);
   #emit: (event: HostEvent) => void;
   #closing: Promise<void> | undefined;
 
-  constructor(options: HostOptions, world: HostEnvironment) {
+  constructor(options: HostOptions, environment: HostEnvironment) {
     super();
     checkHostOptions(options);
     this.#options = options;
-    // Whoever listens as soon as there is a host hears of everything.
+    // Events of the constructor are delayed, so that a listener added right after it gets them.
     this.#emit = (event) => queueMicrotask(() => this.#events.emit(event));
     const emit = (event: HostEvent) => this.#emit(event);
     const onWarning = (server: string, message: string, subject?: WarningSubject) =>
       emit({ type: 'warning', server, message, ...(subject && { subject }) });
-    const { dialling = {}, retry = {}, heartbeatMs } = options;
-    const connectWorld = hostConnectDeps(options, world, { emit });
-    this.#eras = connectWorld.eraCache;
-    const { pins, watch } = hostPins(options, connectWorld.cwd, { emit });
+    const { concurrency = {}, retry = {}, heartbeatMs } = options;
+    const connectDeps = hostConnectDeps(options, environment, { emit });
+    this.#eras = connectDeps.eraCache;
+    const { pins, watch } = hostPins(options, connectDeps.cwd, { emit });
     this.#pins = pins;
     this.#watch = watch;
-    this.#servers = new Servers(connectWorld, {
-      dialling,
+    this.#servers = new Servers(connectDeps, {
+      concurrency,
       retry,
       ...(heartbeatMs !== undefined && { heartbeatMs }),
       readEntry: programEntry,
       onState: (server, _, status) => {
-        this.#compare(server);
+        this.#checkPins(server);
         this.#features.follow(server);
         emit({ type: 'state', server, status });
       },
       onTools: (server) => {
-        this.#compare(server);
+        this.#checkPins(server);
         emit({ type: 'tools', server });
       },
       onWarning,
@@ -98,7 +98,11 @@ export class Host extends HostFeatures implements AsyncDisposable {
       watch,
       call: (...call) => this.callTool(...call),
     });
-    this.#features = new Features(this.#servers, { ...options, onWarning, inactiveReason: this.#whyAside });
+    this.#features = new Features(this.#servers, {
+      ...options,
+      onWarning,
+      inactiveReason: this.#inactiveReason,
+    });
     const { mcpServers = {} } = options;
     for (const warning of entryWarnings(mcpServers)) emit(warning);
     const own = Object.entries(mcpServers).map(([key, value]) => [key, programEntry(key, value)] as const);
@@ -121,7 +125,7 @@ export class Host extends HostFeatures implements AsyncDisposable {
     checkReady(options);
     const signal = AbortSignal.any([this.#over.signal, ...(options.signal ? [options.signal] : [])]);
     try {
-      await this.#servers.ready({ ...options, inactiveReason: this.#whyAside, signal });
+      await this.#servers.ready({ ...options, inactiveReason: this.#inactiveReason, signal });
     } finally {
       this.#checkOpen();
     }
@@ -148,8 +152,13 @@ export class Host extends HostFeatures implements AsyncDisposable {
     checkCallOptions(args, options);
     const target = this.#servers.target(server);
     if (!target) throw this.#unknown(server);
-    const whyNot = () => this.#whyNotCall(server, tool);
-    const call = { server, tool, args, ...options, whyNot };
+    const call: ServerCall = {
+      server,
+      tool,
+      args,
+      ...options,
+      refusal: () => this.#changedToolRefusal(server, tool),
+    };
     const limits = { ...configuredTimeouts(this.#options.configuration), ...this.#options };
     return (await callTool(target, call, this.#journal, limits)) as CallToolResult;
   }
@@ -236,25 +245,25 @@ export class Host extends HostFeatures implements AsyncDisposable {
     this.#events.end();
   }
 
-  /** What a server lists, with what was accepted of it. */
-  #compare(key: string): void {
+  /** Compares the tools that a server lists with the accepted definitions. */
+  #checkPins(key: string): void {
     const server = this.#servers?.all.get(key);
     if (server) this.#watch.check(key, server);
   }
 
-  /** Asked just before a call is sent, with what the server lists then. */
-  #whyNotCall(name: string, tool: string): CallRefusal | undefined {
+  /** Checked just before a call is sent, against the tool as the server lists it then. */
+  #changedToolRefusal(name: string, tool: string): CallRefusal | undefined {
     const server = this.#servers.all.get(name);
     const listed = this.#servers.target(name)?.tool(tool);
     if (this.#options.changedTools === 'allow' || !server || !listed) return undefined;
     const change = this.#watch.changeOf(name, server, listed);
-    // A tool that hides something from the start is not another one than before: `changes()` has it.
+    // A tool with hidden text that has not changed is only listed in `changes()`.
     return change?.before || change?.isNew ? changedTool(change) : undefined;
   }
 
   #checkOpen(): void {
     if (this.#closing !== undefined)
-      throw new HostError('closed', '', 'The host is closed; make another with createHost()');
+      throw new HostError('closed', '', 'The host is closed; create another with createHost()');
   }
 
   protected override features(): Features {
@@ -270,52 +279,52 @@ export class Host extends HostFeatures implements AsyncDisposable {
   }
 
   #unknown(name: string): HostError {
-    return unknownServerError(name, this.#servers.all.keys(), this.#whyAside(name));
+    return unknownServerError(name, this.#servers.all.keys(), this.#inactiveReason(name));
   }
 }
 
 function changedTool({ server, tool, text }: ToolChange): CallRefusal {
-  const words = [server, tool].map((it) => JSON.stringify(it)).join(', ');
-  const fault = `tool ${JSON.stringify(tool)} is not what was accepted: ${text}; nothing was sent. Accept it with accept(${words}), or make the host with changedTools: "allow"`;
+  const args = [server, tool].map((it) => JSON.stringify(it)).join(', ');
+  const fault = `tool ${JSON.stringify(tool)} is not what was accepted: ${text}; nothing was sent. Accept it with accept(${args}), or create the host with changedTools: "allow"`;
   return { code: 'tool-changed', detail: fault };
 }
 
 const NEVER = new AbortController().signal;
 
-/** Every server of a host by its name: first those it runs, then those that are configured and may not be started. */
+/** The status of all servers by name: first the running ones, then configured ones that may not be started. */
 function hostStatus(
   servers: ReadonlyMap<string, KnownServer>,
   running: RunningConfiguration | undefined,
   host: 'open' | 'closed',
 ): Record<string, ServerStatus> {
-  const aside = (running?.inactive() ?? []).filter(({ name }) => !servers.has(name));
+  const inactive = (running?.inactive() ?? []).filter(({ name }) => !servers.has(name));
   const all = [
     ...[...servers].map(([name, { status }]) => [name, status] as const),
-    ...aside.map(({ name }) => [name, asideStatus(name, running)] as const),
+    ...inactive.map(({ name }) => [name, inactiveStatus(name, running)] as const),
   ];
   return Object.fromEntries(
     all.map(([name, status]) => [name, host === 'open' ? status : closedStatus(status)]),
   );
 }
 
-function asideStatus(name: string, running: RunningConfiguration | undefined): ServerStatus {
+function inactiveStatus(name: string, running: RunningConfiguration | undefined): ServerStatus {
   const { code, message, detail } = unknownServerError(name, [], running?.inactiveReason(name));
   const since = running?.current.readAt ?? 0;
   return { state: 'disabled', since, attempt: 0, cause: { code, message, detail }, stderr: [] };
 }
 
-/** What servers say in floods may be missed by a slow reader; what becomes of servers may not. */
+/** A slow reader may miss output of servers, but no change of a server's state. */
 const EVENT_BACKLOG: Backlog<HostEvent> = {
   limit: 1_000,
   isMinor: ({ type }) => type === 'stderr' || type === 'log' || type === 'warning' || type === 'tools',
   dropped: (count) => ({
     type: 'warning',
     server: '',
-    message: `${count} events of what servers said were dropped, since they were not read in time`,
+    message: `${count} events with server output were dropped because they were not read in time`,
   }),
 };
 
-/** Members of entries that nobody knows: each is most likely a typo. */
+/** Warnings about unknown keys in server entries. */
 function entryWarnings(servers: Readonly<Record<string, unknown>>): HostEvent[] {
   return Object.entries(servers).flatMap(([server, entry]) => warningsOf(server, entry));
 }
@@ -324,11 +333,11 @@ function warningsOf(server: string, entry: unknown): HostEvent[] {
   if (!isRecord(entry)) return [];
   return unknownMembers(entry).map(({ name, meant }) => {
     const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
-    return { type: 'warning', server, message: `"${name}" of its entry means nothing here${hint}` };
+    return { type: 'warning', server, message: `unknown key "${name}" in its entry${hint}` };
   });
 }
 
-/** Runs what is configured, now and whenever something is saved, until what it gives is disposed of. */
+/** Runs the configured servers, and applies changes of the configuration until the result is disposed of. */
 function followConfiguration(
   servers: Servers,
   { running }: LoadedConfiguration,
@@ -339,7 +348,7 @@ function followConfiguration(
   return running.follow({
     configure: (entries, now, before) => {
       const { added, removed, restarted } = servers.configure(entries);
-      // Dialled anew they fail, and say why.
+      // The reconnect of a server that is now forbidden fails with the reason.
       for (const name of running.forbidden(before, now, servers.all)) void servers.reconnect(name);
       if (added.length + removed.length + restarted.length > 0)
         emit({ type: 'configured', added, removed, restarted });

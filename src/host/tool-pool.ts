@@ -45,8 +45,8 @@ export type PoolSearch = Partial<SearchOptions>;
 type PoolParts = {
   readonly pool: Pool;
   readonly index: ToolIndex;
-  /** Does the work while nobody else uses the index. */
-  alone<T>(work: () => Promise<T>): Promise<T>;
+  /** Runs the work while no other search uses the index. */
+  exclusive<T>(work: () => Promise<T>): Promise<T>;
   changeOf(server: string, tool: ListedTool): string | undefined;
   call(
     server: string,
@@ -73,8 +73,8 @@ export class ToolPool {
   constructor(parts: PoolParts) {
     this.#parts = parts;
     for (const tool of parts.pool.tools) {
-      const told = poolTool(tool, parts);
-      if (told) this.#shown.set(tool, told);
+      const shown = poolTool(tool, parts);
+      if (shown) this.#shown.set(tool, shown);
     }
     this.tools = [...this.#shown.values()];
     this.tokens = this.tools.reduce((sum, { tokens }) => sum + tokens, 0);
@@ -108,7 +108,7 @@ export class ToolPool {
    */
   async search(text: string, options: PoolSearch = {}): Promise<PoolTool[]> {
     const search = () => searchPool(text, { limit: FEW, ...options }, this.#parts);
-    const { tools, unknownServer } = await this.#parts.alone(search);
+    const { tools, unknownServer } = await this.#parts.exclusive(search);
     if (unknownServer) throw unknown(unknownServer.name, serversOf(this.#parts.pool));
     return tools.flatMap((tool) => this.#shown.get(tool) ?? []);
   }
@@ -125,44 +125,43 @@ function poolTool(tool: PooledTool, { changeOf }: PoolParts): PoolTool | undefin
     tool: origin.tool,
     tokens: tokenCost(tool),
     ...(listed.annotations && { annotations: listed.annotations }),
-    // Looked up when somebody asks: of thousands of tools few are called.
+    // Computed on access: of thousands of tools few are called.
     get change() {
       return changeOf(origin.server, listed);
     },
   };
 }
 
-/** The longest name of a tool that most models take. */
+/** The maximum length of tool names with most models. */
 const MAX_NAME_LENGTH = 128;
 
-type PoolsWorld = Pick<PoolParts, 'call'> & {
+type HostPoolsDeps = Pick<PoolParts, 'call'> & {
   readonly servers: Servers;
   readonly watch: PinWatch;
 };
 
-/** Makes the pools of a host; what one is made of is not made again for the next. */
+/** Creates the pools of a host. Unchanged parts are shared with the pool before. */
 export class HostPools {
-  readonly #world: PoolsWorld;
+  readonly #deps: HostPoolsDeps;
   readonly #index = new ToolIndex();
-  /** By the options: who asks in two ways by turns is served as fast. */
+  /** One assembler for each combination of options, so that alternating between them costs nothing. */
   readonly #assemblers = new Map<string, Assembler>();
 
   #searching: Promise<unknown> = Promise.resolve();
 
-  constructor(world: PoolsWorld) {
-    this.#world = world;
+  constructor(deps: HostPoolsDeps) {
+    this.#deps = deps;
   }
 
-  /** Pools share an index, which is about the tools of one: they search one after the other. */
-  #alone<T>(work: () => Promise<T>): Promise<T> {
+  /** Pools share an index that covers one pool at a time, so searches run one after the other. */
+  #exclusive<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#searching.then(work);
     this.#searching = done.catch(() => {});
     return done;
   }
 
-  /** The tools there are now. */
   make({ maxNameLength = MAX_NAME_LENGTH, marks = false }: PoolOptions): ToolPool {
-    const { servers, watch, call } = this.#world;
+    const { servers, watch, call } = this.#deps;
     const key = `${maxNameLength} ${marks}`;
     const assembler = this.#assemblers.get(key) ?? new Assembler();
     this.#assemblers.set(key, assembler);
@@ -170,7 +169,7 @@ export class HostPools {
     return new ToolPool({
       pool,
       index: this.#index,
-      alone: (work) => this.#alone(work),
+      exclusive: (work) => this.#exclusive(work),
       call,
       changeOf: (name, tool) => {
         const server = servers.all.get(name);

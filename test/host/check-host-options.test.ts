@@ -3,7 +3,7 @@ import { checkHostOptions } from '../../src/host/check-host-options.ts';
 
 test.each([
   [{}],
-  [{ mcpServers: { docs: { command: 7 } }, connectTimeoutMs: 1, heartbeatMs: 0, dialling: { local: 1 } }],
+  [{ mcpServers: { docs: { command: 7 } }, connectTimeoutMs: 1, heartbeatMs: 0, concurrency: { local: 1 } }],
   [{ callTimeoutMs: Number.POSITIVE_INFINITY, retry: { attempts: 0 }, cwd: undefined }],
 ])('these can be meant: %o', (options) => {
   expect(() => checkHostOptions(options)).not.toThrow();
@@ -16,7 +16,7 @@ test.each([
   [{ callTimeoutMs: Number.NaN }, '"callTimeoutMs" must be a number above 0'],
   [{ heartbeatMs: -1 }, '"heartbeatMs" must be a number, 0 or more'],
   [{ conectTimeoutMs: 5 }, '"conectTimeoutMs" is no option; did you mean "connectTimeoutMs"?'],
-  [{ dialling: { remot: 5 } }, '"dialling.remot" is no option; did you mean "dialling.remote"?'],
+  [{ concurrency: { remot: 5 } }, '"concurrency.remot" is no option; did you mean "concurrency.remote"?'],
   [{ retry: { firstMs: '1' } }, '"retry.firstMs" must be a number above 0'],
   [{ toString: 1 }, '"toString" is no option'],
 ])('%o is refused: %s', (options, message) => {

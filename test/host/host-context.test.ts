@@ -4,7 +4,7 @@ import { hostRequestHandlers } from '../../src/host/host-context.ts';
 const NEVER = new AbortController().signal;
 
 test('what has no handler is neither declared nor answered', () => {
-  expect(hostRequestHandlers('srv', {})).toEqual({ capabilities: {}, answers: {} });
+  expect(hostRequestHandlers('srv', {})).toEqual({ capabilities: {}, handlers: {} });
 });
 
 test('a handler learns which server asks', async () => {

@@ -129,7 +129,7 @@ test('a member of an entry that nobody knows is warned of, with the one that may
     if (event.type === 'warning') warnings.push(`${event.server}: ${event.message}`);
   });
   await host.ready();
-  expect(warnings).toEqual(['fix: "requried" of its entry means nothing here; did you mean "required"?']);
+  expect(warnings).toEqual(['fix: unknown key "requried" in its entry; did you mean "required"?']);
 });
 
 test.each([

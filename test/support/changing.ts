@@ -60,6 +60,6 @@ export async function scene() {
   };
   const { connect } = sessionOptions(scriptedModel([]));
   /** A session that remembers what servers listed in an earlier one. */
-  const cached = () => ({ connect: { ...connect, catalogue: fileToolCache(join(root, 'catalogue')) } });
+  const cached = () => ({ connect: { ...connect, toolCache: fileToolCache(join(root, 'catalogue')) } });
   return { root, file, list, asked, notes, answering, host, session, directory, cached };
 }

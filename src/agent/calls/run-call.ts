@@ -1,6 +1,6 @@
 import { isRecord } from '../../base/json-value.ts';
 import type { HookEffect } from '../../hooks/hook-effect.ts';
-import { callTool } from '../../mcp/calls/call-tool.ts';
+import { callTool, type ServerCall } from '../../mcp/calls/call-tool.ts';
 import type { UserBlock } from '../../protocol/agent-message.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
 import { failedOutcome, INTERRUPTED, type ToolOutcome } from '../loop/run-calls.ts';
@@ -30,14 +30,14 @@ export async function runCall(
     } else {
       const target = agent.target(server);
       if (!target) throw removedServer(server);
-      const request = {
+      const request: ServerCall = {
         server,
         tool,
         args: { ...call.input },
         signal,
         meta: { 'claudecode/toolUseId': call.id },
-        whyNot: () => sendObstacle(call, target, context),
-        onProgress: (progress: object) =>
+        refusal: () => sendObstacle(call, target, context),
+        onProgress: (progress) =>
           session.emit(progressMessage(call, agent, progress, performance.now() - startedAt)),
       };
       const result = await callTool(target, request, session.journal, session.callLimits);

@@ -29,7 +29,7 @@ const RULES: readonly Rule[] = [
     ([name = '', json], tools) => call(name, json, tools),
   ],
   [/\btrigger (?:an? |the )?([\w-]+)/i, ([what = ''], tools) => trigger(what, tools)],
-  [/\bsearch (?:for )?["'`]?(.+?)["'`]?[.!?]?$/is, ([words = ''], tools) => search(words, tools)],
+  [/\bsearch (?:for )?["'`]?(.+?)["'`]?[.!?]?$/is, ([query = ''], tools) => search(query, tools)],
   [/\bsearch[.!?]?$/i, (_, tools) => search(DEFAULT_QUERY, tools)],
 ];
 
@@ -134,12 +134,12 @@ function call(name: string, json: string | undefined, tools: readonly ModelTool[
   return text(`The input for ${name} is no JSON object: ${json}`);
 }
 
-function search(words: string, tools: readonly ModelTool[]): MessageReply {
+function search(query: string, tools: readonly ModelTool[]): MessageReply {
   // A search tool of a server is preferred to the search for tools.
   const found = tools.filter(({ name }) => /search/i.test(name));
   const tool = found.find(({ name }) => isMcpToolName(name)) ?? found[0];
   if (!tool) return text('There is no tool to search with; connect to a server that has one.');
-  return toolUse(tool.name, { [firstField(tool) ?? 'query']: words });
+  return toolUse(tool.name, { [firstField(tool) ?? 'query']: query });
 }
 
 function quote(texts: readonly string[]): MessageReply {

@@ -52,8 +52,8 @@ function imagesIn(blocks: readonly UserBlock[]): Image[] {
 /** How many of the oldest images to drop because of their number. A large image counts even after it is dropped. */
 function tooMany(images: readonly Image[]): number {
   if (images.length <= MAX_IMAGES_IF_LARGE) return 0;
-  const most = images.some(isLarge) ? MAX_IMAGES_IF_LARGE : MAX_IMAGES;
-  return stepsOf(images.length - most, most / 2);
+  const max = images.some(isLarge) ? MAX_IMAGES_IF_LARGE : MAX_IMAGES;
+  return stepsOf(images.length - max, max / 2);
 }
 
 /** How many of the oldest images to drop because of their size. */

@@ -44,7 +44,7 @@ export class AgentSession implements Session {
   readonly channel: ControlChannel;
   readonly ports: ProgramPorts;
   readonly servers: Servers;
-  readonly connectWorld: ConnectContext;
+  readonly connectDeps: ConnectContext;
   readonly hooks: SessionHooks;
   readonly conversation: Conversation;
   readonly context: SessionContext;
@@ -93,8 +93,8 @@ export class AgentSession implements Session {
     this.#turns = new TurnQueue((message, turn) => this.#handle(message, turn), this.state);
     this.ports = new ProgramPorts((body, signal) => this.channel.request(body, { signal }));
     this.hooks = createHooks(options, { id: this.id, rules, promptId: () => this.#promptId, channel });
-    this.connectWorld = createConnectDeps(options, this);
-    this.servers = new Servers(this.connectWorld, {
+    this.connectDeps = createConnectDeps(options, this);
+    this.servers = new Servers(this.connectDeps, {
       onTools: (server) => this.#checkPins(server),
       onWarning: (server, message) => options.note?.(`MCP server "${server}": ${message}`),
       onState: (server, { kind, attempt }) => {
@@ -233,7 +233,7 @@ export class AgentSession implements Session {
       await Promise.all(this.#background);
       await this.hooks.run('SessionEnd', { reason: 'other' }, AbortSignal.timeout(SESSION_END_TIMEOUT_MS));
       await Promise.all([this.servers, this.context.leftOvers].map((it) => it[Symbol.asyncDispose]()));
-      await this.connectWorld.eraCache?.flush?.();
+      await this.connectDeps.eraCache?.flush?.();
       await this.options.transcript?.[Symbol.asyncDispose]();
       await link.close();
     }

@@ -1,7 +1,7 @@
 import { isRecord } from '../../base/json-value.ts';
 import type { Reply, ServedRequest } from '../../control/channel.ts';
 import { readCallbackHooks } from '../../hooks/session-hooks.ts';
-import { type CallRefusal, callTool } from '../../mcp/calls/call-tool.ts';
+import { type CallRefusal, callTool, type ServerCall } from '../../mcp/calls/call-tool.ts';
 
 import type { ServerEntry } from '../../mcp/connection/connect-context.ts';
 import { sdkEntry } from '../../mcp/servers/server-entry.ts';
@@ -157,8 +157,13 @@ async function serveCallTool(
   const given = isRecord(body.arguments) ? body.arguments : {};
   // The server's own parameter names, as for calls of the model.
   const args = tool ? serverArguments(tool.listed.inputSchema, given) : given;
-  const whyNot = () => changedTool(session, server);
-  const call = { ...server, args: { ...args }, signal, whyNot };
+  const call: ServerCall = {
+    server: server.server,
+    tool: server.tool,
+    args: { ...args },
+    signal,
+    refusal: () => changedTool(session, server),
+  };
   return (await callTool(target, call, session.context.journal, session.context.callLimits)) as Frame;
 }
 

@@ -82,18 +82,18 @@ export class Conversation {
     signal: AbortSignal,
     instructions?: string,
   ): Promise<boolean> {
-    const { model, modelName, hooks, emit: say } = this.#options;
+    const { model, modelName, hooks, emit } = this.#options;
     const fields = { trigger, custom_instructions: instructions ?? null };
     const before = await hooks.run('PreCompact', fields, signal);
     if (before.decision === 'deny' && trigger === 'manual') return false;
-    say({ type: 'system', subtype: 'status', status: 'compacting' });
+    emit({ type: 'system', subtype: 'status', status: 'compacting' });
     const done = await compact(this.messages, {
       model,
       modelName: modelName(),
       system,
       signal,
       ...(instructions !== undefined && { instructions }),
-    }).finally(() => say({ type: 'system', subtype: 'status', status: null }));
+    }).finally(() => emit({ type: 'system', subtype: 'status', status: null }));
     if (done.usage.input_tokens + done.usage.output_tokens > 0) {
       this.#options.onUsage(modelName(), done.usage);
     }
@@ -103,7 +103,7 @@ export class Conversation {
     const { preTokens, summary, messages } = done;
     this.#save({ type: 'compaction', trigger, preTokens, summary, messages });
     const compact_metadata = { trigger, pre_tokens: preTokens, post_tokens: done.postTokens };
-    say({ type: 'system', subtype: 'compact_boundary', compact_metadata });
+    emit({ type: 'system', subtype: 'compact_boundary', compact_metadata });
     await hooks.run('PostCompact', { trigger, compact_summary: summary } as never, signal);
     return true;
   }

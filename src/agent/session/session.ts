@@ -29,7 +29,7 @@ export type Session = {
   readonly servers: Servers;
   /** Passes on messages from servers in the program. */
   readonly ports: { deliver(server: string, message: unknown): void };
-  readonly connectWorld: ConnectContext;
+  readonly connectDeps: ConnectContext;
   readonly hooks: SessionHooks;
   readonly conversation: Conversation;
   readonly context: SessionContext;
@@ -82,7 +82,7 @@ export type SessionOptions = {
   readonly configured?: ConfiguredNames;
   /** Default time limits of calls; a limit of the call or of the server's entry wins. */
   readonly callLimits?: { readonly callTimeoutMs?: number; readonly idleTimeoutMs?: number };
-  readonly connect: Omit<ConnectContext, 'openPort' | 'offerTo'>;
+  readonly connect: Omit<ConnectContext, 'openPort' | 'clientFeatures'>;
   /** The environment of shell commands of tools and hooks; by default `connect.env`. */
   readonly shellEnv?: Readonly<Record<string, string | undefined>>;
   readonly includePartialMessages?: boolean;

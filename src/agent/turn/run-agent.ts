@@ -106,12 +106,12 @@ export async function runAgent(
 
 /** The system prompt and tools of one request. For the same list of tools it is the same array. */
 export function roundOf(
-  told: readonly PooledTool[],
+  disclosed: readonly PooledTool[],
   { cacheAfter }: Pick<Pool, 'cacheAfter'>,
   system: string,
 ): Round {
-  const tools = modelTools.get(told) ?? told.map(toModelTool);
-  modelTools.set(told, tools);
+  const tools = modelTools.get(disclosed) ?? disclosed.map(toModelTool);
+  modelTools.set(disclosed, tools);
   return { system, tools, ...(cacheAfter >= 0 && { cacheAfterTool: cacheAfter }) };
 }
 

@@ -76,7 +76,7 @@ type CommandDeps = Pick<SessionContext, 'results'> & {
   readonly builtIns: readonly { readonly listed: { readonly name: string } }[];
 };
 
-/** Expands `/mcp__server__prompt one "two words"` to its prompt; undefined if the text is not such a command. */
+/** Expands `/mcp__server__prompt one "two parts"` to its prompt; undefined if the text is not such a command. */
 export async function expandCommand(
   text: string,
   deps: CommandDeps,
@@ -85,10 +85,10 @@ export async function expandCommand(
   const [, name, rest = ''] = /^\/(\S+)\s*(.*)$/s.exec(text.trim()) ?? [];
   const command = name === undefined ? undefined : promptCommands(deps.servers.all).get(name);
   if (!command) return undefined;
-  const words = [...rest.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+  const parts = [...rest.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
   const names = command.prompt.arguments.map((it) => it.name);
-  // The last argument takes all remaining words, so that a sentence needs no quotes.
-  const values = names.map((_, at) => (at === names.length - 1 ? words.slice(at).join(' ') : words[at]));
+  // The last argument takes all remaining parts, so that a sentence needs no quotes.
+  const values = names.map((_, at) => (at === names.length - 1 ? parts.slice(at).join(' ') : parts[at]));
   const given = names.flatMap((it, at) => (values[at] ? [[it, values[at]] as const] : []));
   const missing = command.prompt.arguments.find(({ required }, at) => required && !values[at]);
   if (missing) {

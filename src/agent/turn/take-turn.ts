@@ -115,7 +115,7 @@ async function runLead(
           {
             session: session.context,
             definitions: session.agents,
-            connect: session.connectWorld,
+            connect: session.connectDeps,
             modelName: () => session.modelName,
             report: (event, parent) => report.handle(event, parent),
             denied: (denials) => void report.denials.push(...denials),

@@ -130,8 +130,8 @@ export class TurnReport {
   }
 }
 
-function programResultOf({ programResult: told, content, isError }: ToolOutcome): unknown {
-  if (!isError) return told ?? content;
+function programResultOf({ programResult, content, isError }: ToolOutcome): unknown {
+  if (!isError) return programResult ?? content;
   const texts =
     typeof content === 'string' ? [content] : content.map((it) => (it.type === 'text' ? it.text : ''));
   return `Error: ${texts.join('\n')}`;

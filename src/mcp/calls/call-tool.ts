@@ -8,7 +8,7 @@ import { retryingRequest } from './retrying-request.ts';
 import { type LimitSources, timeLimits } from './time-limits.ts';
 
 /** One call of a server's tool. */
-export type ToolCall = {
+export type ServerCall = {
   readonly server: string;
   readonly tool: string;
   readonly args: Record<string, unknown>;
@@ -29,7 +29,7 @@ export type CallRefusal = { readonly code: HostErrorCode; readonly detail: strin
  */
 export async function callTool(
   target: CallTarget,
-  call: ToolCall,
+  call: ServerCall,
   journal: Journal,
   host: LimitSources['host'] = {},
 ): Promise<Partial<CallToolResult>> {

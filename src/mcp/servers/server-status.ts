@@ -90,7 +90,7 @@ export type ServerStatus = {
 
 /** What is left of a server when its host is closed. */
 export function closedStatus({ since, stderr }: ServerStatus): ServerStatus {
-  const message = 'The host is closed; make another with createHost()';
+  const message = 'The host is closed; create another with createHost()';
   const cause = { code: 'closed' as const, message, detail: message };
   return { state: 'disabled', since, attempt: 0, cause, stderr };
 }

@@ -16,7 +16,7 @@ import type { ServerStatus } from './server-status.ts';
 
 /** How many servers are kept over time, and who hears of it; listeners must not throw. */
 export type ServersOptions = {
-  dialling?: Partial<ConnectConcurrency>;
+  concurrency?: Partial<ConnectConcurrency>;
   retry?: Partial<RetryPolicy>;
   /** Limits shared with others that start servers from the same entries; by default each server has its own. */
   connectLimits?: SharedConnectLimits;
@@ -59,7 +59,7 @@ export function makeServerDeps(
     context: { skipProbeOnce: new Set(), requestLimiters: new Map(), ...context },
     clock,
     connect: options.connect ?? connect,
-    queue: new ConnectQueue({ ...CONNECT_CONCURRENCY, ...options.dialling }, clock),
+    queue: new ConnectQueue({ ...CONNECT_CONCURRENCY, ...options.concurrency }, clock),
     limitOf: (key) => options.connectLimits?.of(key) ?? new ConnectRateLimit(clock),
     heartbeat: new HealthChecks(options.heartbeatMs ?? HEARTBEAT_MS, clock, onClockJump),
     random: options.random ?? Math.random,

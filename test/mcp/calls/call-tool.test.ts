@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { callTool, type ToolCall } from '../../../src/mcp/calls/call-tool.ts';
+import { callTool, type ServerCall } from '../../../src/mcp/calls/call-tool.ts';
 import { memoryJournal } from '../../../src/mcp/calls/journal.ts';
 import type { Connection, RequestOptions } from '../../../src/mcp/connection/connection.ts';
 import { HostError } from '../../../src/mcp/errors/host-error.ts';
@@ -36,7 +36,7 @@ function scripted(script: (unknown | typeof ok)[], more: Partial<CallTarget> = {
   return { target, seen, reports, journal: memoryJournal() };
 }
 
-const call: ToolCall = {
+const call: ServerCall = {
   server: 'srv',
   tool: 'act',
   args: {},

@@ -44,7 +44,7 @@ describe('servers that do not come', () => {
         silent: { ...SILENT, connectTimeoutMs: 1000 },
         ws: ws.entry,
       },
-      { dialling: { yieldAfterMs: 200 } },
+      { concurrency: { yieldAfterMs: 200 } },
     );
     await host.ready();
     const status = host.status();
@@ -109,7 +109,7 @@ describe('servers that do not come', () => {
     await using http = await start('http modern');
     await using host = hostWith(
       { mute: gates.entry(0), http: http.entry },
-      { dialling: { remote: 1, yieldAfterMs: 100 } },
+      { concurrency: { remote: 1, yieldAfterMs: 100 } },
     );
     await host.ready({ servers: ['http'] });
     expect(gates.waiting()).toBe(1);
@@ -150,7 +150,7 @@ describe('many servers', () => {
       ...Array.from({ length: 7 }, (_, index) => [`local-${index}`, local.entry(index)] as const),
       ...Array.from({ length: 26 }, (_, index) => [`remote-${index}`, remote.entry(index)] as const),
     ];
-    await using host = hostWith(Object.fromEntries(servers), { dialling: { yieldAfterMs: 60_000 } });
+    await using host = hostWith(Object.fromEntries(servers), { concurrency: { yieldAfterMs: 60_000 } });
     const most = await Promise.all([
       admitAll(local, { total: 7, atOnce: 3 }),
       admitAll(remote, { total: 26, atOnce: 20 }),
@@ -168,7 +168,7 @@ describe('many servers', () => {
       (_, index) => [`remote-${index}`, remote.entry(index)] as const,
     );
     await using host = hostWith(Object.fromEntries(servers), {
-      dialling: { remote: 2, yieldAfterMs: 60_000 },
+      concurrency: { remote: 2, yieldAfterMs: 60_000 },
     });
     expect(await admitAll(remote, { total: 6, atOnce: 2 })).toBe(2);
     await host.ready();

@@ -58,7 +58,7 @@ describe('wishes', () => {
 });
 
 test('closing ends a dial under way, one in the queue, and one that waits for its retry', async () => {
-  const fleet = new Fleet({ dialling: { local: 1 } });
+  const fleet = new Fleet({ concurrency: { local: 1 } });
   fleet.set('a', hang);
   fleet.set('c', refuse('unreachable'));
   fleet.servers.add({ a: stdio, b: stdio, c: http }, 'dynamic');

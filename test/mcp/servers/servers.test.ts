@@ -163,8 +163,8 @@ test('one that hangs among thirty holds up no other for long, and nothing of it 
     era: 'legacy',
   };
   const others = Object.fromEntries(Array.from({ length: 29 }, (_, n) => [`s${n}`, web.entry]));
-  const dialling = { remote: 1, yieldAfterMs: 100 };
-  const { servers } = heal({ hung, ...others }, { dialling });
+  const concurrency = { remote: 1, yieldAfterMs: 100 };
+  const { servers } = heal({ hung, ...others }, { concurrency });
   await servers.ready({ servers: Object.keys(others), deadline: 10_000 });
   expect(servers.all.get('hung')?.status.state).toBe('connecting');
   const closed = Promise.withResolvers<void>();
