@@ -1,5 +1,10 @@
 import { defineConfig } from 'vitest/config';
 
+/** Folders whose tests change nothing outside themselves: one process runs many of their files, and loads modules once. */
+const SHARED = ['base', 'protocol', 'permissions', 'pool'].map((folder) => `test/${folder}/**/*.test.ts`);
+
+const TIMEOUTS = { testTimeout: 60_000, hookTimeout: 60_000 };
+
 export default defineConfig({
   test: {
     globalSetup: [
@@ -7,10 +12,11 @@ export default defineConfig({
       'test/support/build-package.ts',
       'test/support/own-home.ts',
     ],
-    include: ['test/**/*.test.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
     maxWorkers: 2,
     reporters: ['default'],
+    projects: [
+      { test: { ...TIMEOUTS, name: 'shared', include: SHARED, isolate: false } },
+      { test: { ...TIMEOUTS, name: 'isolated', include: ['test/**/*.test.ts'], exclude: SHARED } },
+    ],
   },
 });

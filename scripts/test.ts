@@ -1,8 +1,10 @@
 // npm test: everything. Installs what it needs, checks, tests, runs the examples, ends with the totals.
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text as readText } from 'node:stream/consumers';
 import { installDebianPackages } from './debian-packages.ts';
 import { installPeers } from './peers.ts';
 import { bin, ROOT, step } from './step.ts';
@@ -20,11 +22,11 @@ function counted(isDone: boolean): void {
 }
 
 /** A command that judges by itself: each of its rows is a test, except those it does not count. */
-function countRows(title: string, args: readonly string[]): void {
+async function countRows(title: string, args: readonly string[]): Promise<void> {
+  const { stdout } = await output(args);
   console.log(`\n── ${title}`);
-  const { stdout } = spawnSync(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'ignore'] });
   try {
-    const rows = JSON.parse(stdout.toString()) as { name: string; pass: boolean | null; note: string }[];
+    const rows = JSON.parse(stdout) as { name: string; pass: boolean | null; note: string }[];
     const failed = rows.filter(({ pass }) => pass === false);
     for (const { name, note } of failed) console.error(`✗ ${name}: ${note}`);
     const passed = rows.filter(({ pass }) => pass === true).length;
@@ -37,6 +39,19 @@ function countRows(title: string, args: readonly string[]): void {
     console.error(`✗ ${title} gave no rows: ${cause}`);
     totals.failed++;
   }
+}
+
+/** A command that counts as one test; what it printed is shown in one piece when it has ended. */
+async function countWhole(args: readonly string[]): Promise<void> {
+  const { code, stdout } = await output(args);
+  process.stdout.write(stdout);
+  counted(code === 0);
+}
+
+async function output(args: readonly string[]): Promise<{ code: number | null; stdout: string }> {
+  const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'ignore'] });
+  const [stdout, [code]] = await Promise.all([readText(child.stdout), once(child, 'close')]);
+  return { code: code as number | null, stdout };
 }
 
 const unrun = installDebianPackages();
@@ -60,9 +75,13 @@ try {
   console.error(`The tests left no report: ${cause}`);
   totals.failed++;
 }
-counted(step('examples', process.execPath, [`${ROOT}scripts/examples.ts`]));
-countRows('conformance', [`${ROOT}conformance/run.ts`, '--json']);
-countRows('chaos', [`${ROOT}chaos/run.ts`, '--json', '--quick', '--ours']);
+// Most of what these do is wait, so they run side by side.
+await Promise.all([
+  countRows('chaos', [`${ROOT}chaos/run.ts`, '--json', '--quick', '--ours']),
+  countRows('conformance', [`${ROOT}conformance/run.ts`, '--json']).then(() =>
+    countWhole([`${ROOT}scripts/examples.ts`]),
+  ),
+]);
 rmSync(scratch, { recursive: true, force: true });
 
 if (unrun.length > 0) console.log(`\nnot run, for want of Debian packages: tests of ${unrun.join(', ')}`);
