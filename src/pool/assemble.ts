@@ -2,7 +2,7 @@ import type { ListedTool } from '../protocol/mcp.ts';
 import { mcpToolPrefix, normalizeName } from '../protocol/tool-name.ts';
 import { aliasOf, SHORTEST_LIMIT } from './alias.ts';
 import type { Origin, Pool, PoolDiagnostic, PooledTool, PoolInput } from './pool.ts';
-import { aliased, pooled, type Telling } from './pooled-tool.ts';
+import { aliased, pooled, type ToolMarks } from './pooled-tool.ts';
 
 /** Merges all tools into one pool of unique names; the same input gives the same bytes. */
 export function assemble(input: PoolInput): Pool {
@@ -41,7 +41,7 @@ export class Assembler {
 /** The tools of one origin, and what was made of them. */
 type Group = {
   readonly tools: readonly ListedTool[];
-  readonly telling: Telling;
+  readonly telling: ToolMarks;
   /** All of them, also those that are denied. */
   readonly candidates: readonly Candidate[];
   readonly isJudged: boolean;
@@ -57,20 +57,20 @@ function groupOf(
 ): Group {
   const { isDenied, rulesKey, marks = false, alwaysLoadServers } = input;
   const isJudged = isDenied !== undefined;
-  const telling = { marks, alwaysLoad: server !== undefined && alwaysLoadServers?.has(server) === true };
-  const isSame = before && isSameList(before.tools, tools) && isSameTelling(before.telling, telling);
+  const options = { marks, alwaysLoad: server !== undefined && alwaysLoadServers?.has(server) === true };
+  const isSame = before && isSameList(before.tools, tools) && isSameTelling(before.telling, options);
   const isJudgedAlike =
     before?.isJudged === isJudged && (!isJudged || (rulesKey !== undefined && before.rulesKey === rulesKey));
   if (isSame && isJudgedAlike) return before;
   const lister = server === undefined ? ({ kind: 'builtin' } as const) : ({ kind: 'mcp', server } as const);
-  const all = isSame ? before.candidates : candidates(lister, tools, telling);
+  const all = isSame ? before.candidates : candidates(lister, tools, options);
   const left = isDenied ? all.filter(({ name, tool }) => !isDenied(name, tool.origin)) : all;
   const offer =
     isSame && isSameList(before.offer.candidates, left) ? before.offer : { server, candidates: left };
-  return { tools, telling, candidates: all, isJudged, rulesKey, offer };
+  return { tools, telling: options, candidates: all, isJudged, rulesKey, offer };
 }
 
-function isSameTelling(a: Telling, b: Telling): boolean {
+function isSameTelling(a: ToolMarks, b: ToolMarks): boolean {
   return a.marks === b.marks && a.alwaysLoad === b.alwaysLoad;
 }
 
@@ -81,7 +81,7 @@ function isSameList(a: readonly unknown[], b: readonly unknown[]): boolean {
 /** A tool and the name it would like. */
 type Candidate = {
   readonly name: string;
-  readonly weight: string;
+  readonly sortKey: string;
   readonly tool: PooledTool;
   /** The one its origin has listed by that name before; it knows both by one name, so there is one tool to call. */
   readonly first: PooledTool | undefined;
@@ -91,14 +91,14 @@ type Candidate = {
 type Lister = { readonly kind: 'builtin' } | { readonly kind: 'mcp'; readonly server: string };
 
 /** The tools of one origin in the order of their names; of two that want one name, the first by its own name comes first. */
-function candidates(lister: Lister, tools: readonly ListedTool[], telling: Telling): Candidate[] {
+function candidates(lister: Lister, tools: readonly ListedTool[], options: ToolMarks): Candidate[] {
   const prefix = lister.kind === 'mcp' ? mcpToolPrefix(lister.server) : '';
-  const prefixWeight = weigh(prefix);
+  const prefixWeight = sortKey(prefix);
   const found = tools.map((listed): Candidate => {
     const own = normalizeName(listed.name);
     const name = prefix + own;
-    const tool = pooled(name, originOf(lister, listed.name), listed, telling);
-    return { name, weight: prefixWeight + weigh(own), tool, first: undefined };
+    const tool = pooled(name, originOf(lister, listed.name), listed, options);
+    return { name, sortKey: prefixWeight + sortKey(own), tool, first: undefined };
   });
   found.sort((a, b) => compareNames(a, b) || compareUnits(ownName(a), ownName(b)));
   return withRepeats(found);
@@ -153,7 +153,7 @@ function merge(offers: readonly Offer[], limit: number): Pool {
     const name = aliasOf(wanted, origin, limit, byName);
     const renamed = aliased(tool, name);
     byName.set(name, renamed);
-    part.push({ ...candidate, name, weight: weigh(name), tool: renamed });
+    part.push({ ...candidate, name, sortKey: sortKey(name), tool: renamed });
     aliases.set(tool, name);
     diagnostics.push({ fault, origin, wanted, name });
   }
@@ -198,12 +198,12 @@ function indexByServer(offers: readonly Offer[], tools: readonly PooledTool[]): 
   return index;
 }
 /** The order of names within a pool: as English collation puts ASCII names, whatever the machine's locale is. */
-function compareNames(a: Weighed, b: Weighed): number {
-  return compareUnits(a.weight, b.weight) || compareUnits(b.name, a.name);
+function compareNames(a: Sortable, b: Sortable): number {
+  return compareUnits(a.sortKey, b.sortKey) || compareUnits(b.name, a.name);
 }
 
 /** A name and what it weighs, so that it is weighed once and not at every comparison. */
-type Weighed = { readonly name: string; readonly weight: string };
+type Sortable = { readonly name: string; readonly sortKey: string };
 
 /** The order of UTF-16 units: total, and the same everywhere. */
 export function compareUnits(a: string, b: string): number {
@@ -211,7 +211,7 @@ export function compareUnits(a: string, b: string): number {
 }
 
 /** What a name is ordered by, sign for sign: both marks come before digits, digits before letters; case decides last. */
-function weigh(name: string): string {
+function sortKey(name: string): string {
   // Only the underscore is not where it belongs among ASCII.
   return name.toLowerCase().replace(/_/g, ' ');
 }

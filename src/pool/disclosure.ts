@@ -2,15 +2,15 @@ import type { Pool, PooledTool } from './pool.ts';
 import { tokenCost } from './token-cost.ts';
 
 /** What a model is told of a pool at once, and what it has to search for. */
-export type Division = {
+export type Disclosure = {
   /** Built-ins and servers' tools as the pool has them, then those that were searched for, the latest last. */
-  readonly told: readonly PooledTool[];
+  readonly disclosed: readonly PooledTool[];
   /** Servers' tools that only a search finds. Those it has loaded stay here too, so that what is said of them all never changes by a search. */
   readonly searchable: readonly PooledTool[];
 };
 
 /** What was told before, by name: what a model knows is not taken from it again. */
-type Told = {
+type Disclosed = {
   readonly names: ReadonlySet<string>;
   /** What searches found, in the order they found it. */
   readonly loaded: ReadonlySet<string>;
@@ -23,24 +23,24 @@ const ALLOWANCE_TOKENS = 20_000;
  * All tools are told while the definitions of servers' tools fit the budget. Above it, those that were not told before
  * have to be searched for, unless they say that they are always loaded and there is room for that.
  */
-export function divide(pool: Pool, budgetTokens: number, told: Told): Division {
-  if (budgetTokens === Infinity) return { told: pool.tools, searchable: [] };
+export function disclose(pool: Pool, budgetTokens: number, disclosed: Disclosed): Disclosure {
+  if (budgetTokens === Infinity) return { disclosed: pool.tools, searchable: [] };
   const ofServers = pool.tools.filter(({ origin }) => origin.kind === 'mcp');
-  if (fitsBudget(ofServers, budgetTokens)) return { told: pool.tools, searchable: [] };
-  const kept = keptOf(ofServers, Math.max(budgetTokens, ALLOWANCE_TOKENS), told.names);
-  const isTold = (tool: PooledTool) => tool.origin.kind === 'builtin' || kept.has(tool);
-  const loaded = [...told.loaded].flatMap((name) => {
+  if (fitsBudget(ofServers, budgetTokens)) return { disclosed: pool.tools, searchable: [] };
+  const kept = keptTools(ofServers, Math.max(budgetTokens, ALLOWANCE_TOKENS), disclosed.names);
+  const isDisclosed = (tool: PooledTool) => tool.origin.kind === 'builtin' || kept.has(tool);
+  const loaded = [...disclosed.loaded].flatMap((name) => {
     const tool = pool.byName.get(name);
-    return tool && !isTold(tool) ? [tool] : [];
+    return tool && !isDisclosed(tool) ? [tool] : [];
   });
   return {
-    told: [...pool.tools.filter(isTold), ...loaded],
+    disclosed: [...pool.tools.filter(isDisclosed), ...loaded],
     searchable: ofServers.filter((tool) => !kept.has(tool)),
   };
 }
 
 /** What was told stays, unless it has grown beyond everything; what asks to be loaded is, as far as there is room. */
-function keptOf(
+function keptTools(
   tools: readonly PooledTool[],
   allowance: number,
   names: ReadonlySet<string>,
@@ -68,17 +68,17 @@ function fitsBudget(tools: readonly PooledTool[], budgetTokens: number): boolean
 }
 
 /** While all names fit into so many characters they are told; above it, only how many each server has. */
-const MOST_CHARACTERS = 8_000;
+const MAX_NAMES_LENGTH = 8_000;
 
 /** What a system prompt says of tools that only a search finds; it stays the same while servers offer the same. */
-export function sayDeferred(searchable: readonly PooledTool[]): string {
+export function describeDeferred(searchable: readonly PooledTool[]): string {
   if (searchable.length === 0) return '';
   const names = searchable.map(({ name }) => name).join(', ');
-  const told = names.length <= MOST_CHARACTERS ? names : countsOf(searchable);
+  const disclosed = names.length <= MAX_NAMES_LENGTH ? names : countsOf(searchable);
   return [
     '# Tools you can search for',
     'Servers offer more tools than you were told of. ToolSearch finds them by what they do and loads them; one whose name you know can also be called at once.',
-    told,
+    disclosed,
   ].join('\n');
 }
 
@@ -102,10 +102,10 @@ export function toolBudget(setting: ToolSearchSetting = { percent: PERCENT }, co
   return 'tokens' in setting ? setting.tokens : Math.floor((contextTokens * setting.percent) / 100);
 }
 
-export const TOOL_SEARCH_WORDS = 'on, off, auto, auto:<percent of the window> or a number of tokens';
+export const TOOL_SEARCH_VALUES = 'on, off, auto, auto:<percent of the window> or a number of tokens';
 
-/** Reads what a flag or a variable says; undefined if it is none of `TOOL_SEARCH_WORDS`. */
-export function readToolSearch(text: string): ToolSearchSetting | undefined {
+/** Reads what a flag or a variable says; undefined if it is none of `TOOL_SEARCH_VALUES`. */
+export function parseToolSearch(text: string): ToolSearchSetting | undefined {
   const word = text.trim().toLowerCase();
   if (word === 'on' || word === 'true') return 'on';
   if (word === 'off' || word === 'false') return 'off';

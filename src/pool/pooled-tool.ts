@@ -7,20 +7,20 @@ import { modelSchema } from './schema/model-schema.ts';
 import { openRoot, TOO_LARGE } from './schema/subschemas.ts';
 
 /** What a model is told of a tool that does not follow from its definition alone. */
-export type Telling = { readonly marks: boolean; readonly alwaysLoad: boolean };
+export type ToolMarks = { readonly marks: boolean; readonly alwaysLoad: boolean };
 
 /** One tool under the name it is offered by. */
-export function pooled(name: string, origin: Origin, listed: ListedTool, telling: Telling): PooledTool {
+export function pooled(name: string, origin: Origin, listed: ListedTool, options: ToolMarks): PooledTool {
   const searchHint = listed._meta?.['anthropic/searchHint'];
   const tool = {
     name,
     origin,
     listed,
-    alwaysLoad: telling.alwaysLoad || listed._meta?.['anthropic/alwaysLoad'] === true,
+    alwaysLoad: options.alwaysLoad || listed._meta?.['anthropic/alwaysLoad'] === true,
     ...(typeof searchHint === 'string' && { searchHint }),
   };
   // Of thousands of tools a model is told a few: the texts of a tool are put in form when they are first read.
-  Object.defineProperty(tool, 'description', telling.marks ? MARKED_DESCRIPTION : DESCRIPTION);
+  Object.defineProperty(tool, 'description', options.marks ? MARKED_DESCRIPTION : DESCRIPTION);
   return Object.defineProperty(tool, 'inputSchema', INPUT_SCHEMA) as PooledTool;
 }
 

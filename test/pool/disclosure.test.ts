@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Division, divide, readToolSearch, toolBudget } from '../../src/pool/disclosure.ts';
+import { type Disclosure, disclose, parseToolSearch, toolBudget } from '../../src/pool/disclosure.ts';
 import { tokenCost } from '../../src/pool/token-cost.ts';
 import { listed, pool } from './pool-of.ts';
 
 describe('divide', () => {
   const NOTHING = { names: new Set<string>(), loaded: new Set<string>() };
-  const shown = ({ told, searchable }: Division) => ({
+  const shown = ({ disclosed: told, searchable }: Disclosure) => ({
     told: told.map(({ name }) => name),
     searchable: searchable.map(({ name }) => name),
   });
@@ -15,12 +15,12 @@ describe('divide', () => {
   const ALL = ['Read', 'ToolSearch', 'mcp__a__x', 'mcp__a__y', 'mcp__b__z'];
 
   test('everything is told while it fits', () => {
-    expect(shown(divide(TWO, 1_000, NOTHING))).toEqual({ told: ALL, searchable: [] });
-    expect(divide(TWO, Infinity, NOTHING).told).toBe(TWO.tools);
+    expect(shown(disclose(TWO, 1_000, NOTHING))).toEqual({ told: ALL, searchable: [] });
+    expect(disclose(TWO, Infinity, NOTHING).disclosed).toBe(TWO.tools);
   });
 
   test('above the budget all tools of servers have to be searched for', () => {
-    expect(shown(divide(TWO, 1, NOTHING))).toEqual({
+    expect(shown(disclose(TWO, 1, NOTHING))).toEqual({
       told: ['Read', 'ToolSearch'],
       searchable: ['mcp__a__x', 'mcp__a__y', 'mcp__b__z'],
     });
@@ -30,15 +30,15 @@ describe('divide', () => {
     const sum = TWO.tools
       .filter(({ origin }) => origin.kind === 'mcp')
       .reduce((all, it) => all + tokenCost(it), 0);
-    expect(divide(TWO, sum, NOTHING).searchable).toEqual([]);
-    expect(divide(TWO, sum - 1, NOTHING).searchable).toHaveLength(3);
+    expect(disclose(TWO, sum, NOTHING).searchable).toEqual([]);
+    expect(disclose(TWO, sum - 1, NOTHING).searchable).toHaveLength(3);
   });
 
   test('what says so is always loaded', () => {
     const meta = { _meta: { 'anthropic/alwaysLoad': true } };
     const servers = new Map([['a', [listed('x'), listed('y', meta)]]]);
     const some = pool(['ToolSearch'], {}, { servers });
-    expect(shown(divide(some, 0, NOTHING))).toEqual({
+    expect(shown(disclose(some, 0, NOTHING))).toEqual({
       told: ['ToolSearch', 'mcp__a__y'],
       searchable: ['mcp__a__x'],
     });
@@ -47,7 +47,7 @@ describe('divide', () => {
   test('what was told stays, what was found comes last in the order it was found, and stays searchable', () => {
     const names = new Set(['mcp__b__z']);
     const loaded = new Set(['mcp__gone__q', 'mcp__a__y', 'mcp__a__x']);
-    expect(shown(divide(TWO, 0, { names, loaded }))).toEqual({
+    expect(shown(disclose(TWO, 0, { names, loaded }))).toEqual({
       told: ['Read', 'ToolSearch', 'mcp__b__z', 'mcp__a__y', 'mcp__a__x'],
       searchable: ['mcp__a__x', 'mcp__a__y'],
     });
@@ -56,7 +56,7 @@ describe('divide', () => {
   test('a server does not fill the window by asking to be loaded', () => {
     const meta = { _meta: { 'anthropic/alwaysLoad': true }, description: 'x '.repeat(5_000) };
     const servers = new Map([['a', Array.from({ length: 100 }, (_, at) => listed(`t${at}`, meta))]]);
-    const { told } = divide(pool([], {}, { servers }), 1_000, NOTHING);
+    const { disclosed: told } = disclose(pool([], {}, { servers }), 1_000, NOTHING);
     const tokens = told.reduce((sum, tool) => sum + tokenCost(tool), 0);
     expect(told.length).toBeGreaterThan(0);
     expect(tokens).toBeLessThanOrEqual(20_000);
@@ -65,7 +65,7 @@ describe('divide', () => {
   test('what was told and has grown beyond everything is told no more', () => {
     const grown = new Map([['a', [listed('x', { description: 'word '.repeat(50_000) }), listed('y')]]]);
     const told = { names: new Set(['mcp__a__x', 'mcp__a__y']), loaded: new Set<string>() };
-    expect(shown(divide(pool([], {}, { servers: grown }), 1_000, told))).toEqual({
+    expect(shown(disclose(pool([], {}, { servers: grown }), 1_000, told))).toEqual({
       told: ['mcp__a__y'],
       searchable: ['mcp__a__x'],
     });
@@ -80,12 +80,12 @@ describe('divide', () => {
         fc.constantFrom(0, 10, 40, 1_000),
         fc.constantFrom(...all),
         (names, loaded, budget, more) => {
-          const before = divide(TWO, budget, { names: new Set(names), loaded: new Set(loaded) });
-          const after = divide(TWO, budget, { names: new Set(names), loaded: new Set([...loaded, more]) });
-          const told = before.told.map(({ name }) => name);
+          const before = disclose(TWO, budget, { names: new Set(names), loaded: new Set(loaded) });
+          const after = disclose(TWO, budget, { names: new Set(names), loaded: new Set([...loaded, more]) });
+          const told = before.disclosed.map(({ name }) => name);
           expect(new Set(told).size).toBe(told.length);
-          expect(new Set([...before.told, ...before.searchable])).toEqual(new Set(TWO.tools));
-          expect(after.told.slice(0, told.length)).toEqual(before.told);
+          expect(new Set([...before.disclosed, ...before.searchable])).toEqual(new Set(TWO.tools));
+          expect(after.disclosed.slice(0, told.length)).toEqual(before.disclosed);
           expect(after.searchable).toEqual(before.searchable);
         },
       ),
@@ -105,13 +105,13 @@ describe('tool budget', () => {
     ['auto:0', 0],
     ['12000', 12_000],
   ])('%s', (text, budget) => {
-    expect(toolBudget(readToolSearch(text), 200_000)).toBe(budget);
+    expect(toolBudget(parseToolSearch(text), 200_000)).toBe(budget);
   });
 
   test.each(['', 'yes', 'auto:', 'auto:101', '-1', '1.5', 'auto:x', '99999999999'])(
     '%j says nothing',
     (text) => {
-      expect(readToolSearch(text)).toBeUndefined();
+      expect(parseToolSearch(text)).toBeUndefined();
     },
   );
 

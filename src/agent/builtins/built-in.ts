@@ -3,14 +3,14 @@ import type { Workspace } from '../../permissions/path.ts';
 import type { ListedTool, ToolAnnotations } from '../../protocol/mcp.ts';
 import { failedOutcome, type ToolOutcome } from '../loop/run-calls.ts';
 import type { FileMemory } from './files/file-memory.ts';
-import type { LeftOvers } from './shell/left-overs.ts';
+import type { BackgroundProcesses } from './shell/background-processes.ts';
 import type { WakeQueue } from './wake-queue.ts';
 
 /** One built-in tool: what a model is told of it, and what a call does. A file each, and a row in `table.ts`. */
 export type BuiltIn = {
   readonly listed: ListedTool;
   /** Calls that may run beside their neighbours though they change something: each has its own corner. */
-  readonly beside?: 'others';
+  readonly concurrency?: 'others';
   /** The member of the input that names a file or directory: `realInput` resolves it before permission is decided. */
   readonly pathMember?: string;
   /** The member of the input that names a resource, of the server that `server` names: one that its server does not list is asked about. */
@@ -18,13 +18,13 @@ export type BuiltIn = {
   /** Never rejects for what the model can mend: that is a failed outcome. */
   run(
     input: Readonly<Record<string, unknown>>,
-    world: BuiltInWorld,
+    context: BuiltInContext,
     signal: AbortSignal,
   ): Promise<ToolOutcome>;
 };
 
 /** What built-in tools take from the session they run in. */
-export type BuiltInWorld = {
+export type BuiltInContext = {
   readonly workspace: Workspace;
   /** What commands inherit. */
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -33,7 +33,7 @@ export type BuiltInWorld = {
   /** What this conversation has read, and in which state. */
   readonly files: FileMemory;
   readonly wake: WakeQueue;
-  readonly leftOvers: LeftOvers;
+  readonly background: BackgroundProcesses;
   /** Dials a server that waits to be asked for. */
   connect(name: string, signal: AbortSignal): Promise<ConnectOutcome>;
   /** Finds tools that were not told yet, and has them told from the next round on. */
@@ -57,7 +57,7 @@ export type FoundTools = {
   readonly tools: readonly {
     readonly name: string;
     readonly description: string;
-    readonly isTold: boolean;
+    readonly isDisclosed: boolean;
   }[];
   /** Names that were asked for and are none, with what may be meant. */
   readonly unknown: readonly UnknownName[];
@@ -69,7 +69,7 @@ export type FoundTools = {
   readonly waiting: readonly string[];
 };
 
-type UnknownName = { readonly name: string; readonly meant?: string };
+type UnknownName = { readonly name: string; readonly suggestion?: string };
 
 /** What servers have to be read. */
 export type ResourceReader = {
@@ -111,19 +111,28 @@ type BuiltInDefinition<R extends Members, O extends Members> = {
   readonly annotations: ToolAnnotations;
   readonly required: R;
   readonly optional: O;
-  readonly beside?: 'others';
+  readonly concurrency?: 'others';
   readonly pathMember?: keyof (R & O) & string;
   readonly uriMember?: keyof (R & O) & string;
   /** May throw what the system threw, and anything once the signal is aborted. */
-  run(input: InputOf<R, O>, world: BuiltInWorld, signal: AbortSignal): Promise<ToolOutcome>;
+  run(input: InputOf<R, O>, context: BuiltInContext, signal: AbortSignal): Promise<ToolOutcome>;
 };
 
 /** Makes the built-in: wrong input, a refusal of the system and an abort are failed outcomes of one line. */
 export function defineBuiltIn<const R extends Members, const O extends Members>(
   definition: BuiltInDefinition<R, O>,
 ): BuiltIn {
-  const { name, description, annotations, required, optional, beside, pathMember, uriMember, run } =
-    definition;
+  const {
+    name,
+    description,
+    annotations,
+    required,
+    optional,
+    concurrency: beside,
+    pathMember,
+    uriMember,
+    run,
+  } = definition;
   const inputSchema = {
     type: 'object',
     properties: { ...required, ...optional },
@@ -132,15 +141,15 @@ export function defineBuiltIn<const R extends Members, const O extends Members>(
   };
   return {
     listed: { name, description, inputSchema, annotations },
-    ...(beside && { beside }),
+    ...(beside && { concurrency: beside }),
     ...(pathMember && { pathMember }),
     ...(uriMember && { uriMember }),
-    async run(input, world, signal) {
+    async run(input, context, signal) {
       const fault = inputFault(input, required, optional);
       if (fault !== undefined) return failedOutcome(`${name}: ${fault}`);
       try {
         signal.throwIfAborted();
-        return await run(input as InputOf<R, O>, world, signal);
+        return await run(input as InputOf<R, O>, context, signal);
       } catch (thrown) {
         if (signal.aborted) return failedOutcome(`${name} was interrupted`);
         const refusal = systemFault(thrown);
@@ -209,8 +218,8 @@ function isWithin({ minimum = -Infinity, maximum = Infinity }: Member, value: nu
   return value >= minimum && value <= maximum;
 }
 
-function expected({ type, enum: words, minLength, minimum, maximum }: Member): string {
-  if (words) return `one of ${words.join(', ')}`;
+function expected({ type, enum: allowed, minLength, minimum, maximum }: Member): string {
+  if (allowed) return `one of ${allowed.join(', ')}`;
   if (minLength !== undefined) return 'a string that is not empty';
   const kind = type === 'integer' ? 'an integer' : `a ${type}`;
   if (minimum === undefined) return kind;

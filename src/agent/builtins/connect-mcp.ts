@@ -1,7 +1,7 @@
 import { failedOutcome } from '../loop/run-calls.ts';
 import { type ConnectOutcome, defineBuiltIn } from './built-in.ts';
 
-const MOST_NAMES = 100;
+const MAX_NAMES = 100;
 
 export const CONNECT_MCP = defineBuiltIn({
   name: 'connect_mcp',
@@ -17,13 +17,13 @@ export const CONNECT_MCP = defineBuiltIn({
     name: { type: 'string', minLength: 1, description: "The server's name in the configuration." },
   },
   optional: {},
-  async run({ name }, world, signal) {
-    const outcome = await world.connect(name, signal);
+  async run({ name }, context, signal) {
+    const outcome = await context.connect(name, signal);
     switch (outcome.kind) {
       case 'connected':
-        return said(`Connected to '${name}'. Discovered: ${discovered(outcome)}`);
+        return succeeded(`Connected to '${name}'. Discovered: ${discovered(outcome)}`);
       case 'already-connected':
-        return said(`MCP server '${name}' already connected`);
+        return succeeded(`MCP server '${name}' already connected`);
       case 'unknown':
         return failedOutcome(`Unknown server '${name}'. Available: ${listed(outcome.available)}`);
       case 'failed':
@@ -34,8 +34,8 @@ export const CONNECT_MCP = defineBuiltIn({
 
 /** Of a server with very many tools some are named: the others are found by what they do. */
 function discovered({ tools, searchable = 0 }: Extract<ConnectOutcome, { kind: 'connected' }>): string {
-  const more = tools.length - MOST_NAMES;
-  const named = more > 0 ? `${listed(tools.slice(0, MOST_NAMES))} and ${more} more` : listed(tools);
+  const more = tools.length - MAX_NAMES;
+  const named = more > 0 ? `${listed(tools.slice(0, MAX_NAMES))} and ${more} more` : listed(tools);
   return searchable > 0 ? `${named}. ToolSearch finds and loads them` : named;
 }
 
@@ -43,6 +43,6 @@ function listed(names: readonly string[]): string {
   return names.join(', ') || '(none)';
 }
 
-function said(content: string) {
+function succeeded(content: string) {
   return { content, isError: false };
 }

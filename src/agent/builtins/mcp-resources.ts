@@ -3,11 +3,11 @@ import { failedOutcome } from '../loop/run-calls.ts';
 import { defineBuiltIn, type ListedResource } from './built-in.ts';
 
 /** How many are told in one answer, and in how many characters: a server may have thousands. */
-const MOST = 200;
-const MOST_CHARACTERS = 40_000;
-const LONGEST_TEXT = 200;
+const MAX_RESOURCES = 200;
+const MAX_CHARACTERS = 40_000;
+const MAX_TEXT_LENGTH = 200;
 /** One that is longer nobody can copy. */
-const LONGEST_URI = 2_000;
+const MAX_URI_LENGTH = 2_000;
 
 export const LIST_MCP_RESOURCES = defineBuiltIn({
   name: 'ListMcpResourcesTool',
@@ -23,16 +23,16 @@ export const LIST_MCP_RESOURCES = defineBuiltIn({
       description: 'Only those whose URI, name or description has this text.',
     },
   },
-  async run({ server, contains = '' }, world, signal) {
-    const listed = await world.resources.list(server, signal);
+  async run({ server, contains = '' }, context, signal) {
+    const listed = await context.resources.list(server, signal);
     if ('fault' in listed) return failedOutcome(listed.fault);
-    const faults = listed.faults.map((fault) => sliceText(fault, LONGEST_URI));
-    const all = [...listed.resources, ...listed.templates].filter(isMeant(contains)).map(told);
+    const faults = listed.faults.map((fault) => sliceText(fault, MAX_URI_LENGTH));
+    const all = [...listed.resources, ...listed.templates].filter(matching(contains)).map(summarize);
     if (all.length === 0) {
       if (faults.length > 0) return failedOutcome(faults.join('\n'));
       return { content: 'No resources were found.', isError: false, programResult: [] };
     }
-    const lines = fitting(all.slice(0, MOST).map((it) => JSON.stringify(it)));
+    const lines = fitting(all.slice(0, MAX_RESOURCES).map((it) => JSON.stringify(it)));
     const more = all.length - lines.length;
     const rest = more > 0 ? [`… and ${more} more: give "server" or "contains" to see them.`] : [];
     return {
@@ -43,18 +43,18 @@ export const LIST_MCP_RESOURCES = defineBuiltIn({
   },
 });
 
-function isMeant(contains: string): (it: ListedResource) => boolean {
+function matching(contains: string): (it: ListedResource) => boolean {
   const asked = contains.toLowerCase();
   return ({ uri, uriTemplate, name, title, description }) => {
     const texts = [uri, uriTemplate, name, title, description];
-    return `${uri ?? uriTemplate}`.length <= LONGEST_URI && texts.join('\n').toLowerCase().includes(asked);
+    return `${uri ?? uriTemplate}`.length <= MAX_URI_LENGTH && texts.join('\n').toLowerCase().includes(asked);
   };
 }
 
 /** What a model chooses by; long texts are cut, what programs use is left out. */
-function told({ server, uri, uriTemplate, name, title, description, mimeType, size }: ListedResource) {
+function summarize({ server, uri, uriTemplate, name, title, description, mimeType, size }: ListedResource) {
   const short = (text: string | undefined) =>
-    text === undefined ? undefined : sliceText(text, LONGEST_TEXT);
+    text === undefined ? undefined : sliceText(text, MAX_TEXT_LENGTH);
   return {
     server,
     uri,
@@ -68,7 +68,7 @@ function told({ server, uri, uriTemplate, name, title, description, mimeType, si
 }
 
 function fitting(lines: readonly string[]): string[] {
-  let left = MOST_CHARACTERS;
+  let left = MAX_CHARACTERS;
   const end = lines.findIndex((line) => {
     left -= line.length;
     return left < 0;
@@ -91,5 +91,5 @@ export const READ_MCP_RESOURCE = defineBuiltIn({
   },
   optional: {},
   uriMember: 'uri',
-  run: ({ server, uri }, world, signal) => world.resources.read(server, uri, signal),
+  run: ({ server, uri }, context, signal) => context.resources.read(server, uri, signal),
 });

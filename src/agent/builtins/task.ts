@@ -13,12 +13,12 @@ export const TASK = defineBuiltIn({
     subagent_type: { type: 'string', minLength: 1, description: 'Which kind of sub-agent.' },
   },
   optional: { model: { type: 'string', minLength: 1, description: 'Another model than its kind asks for.' } },
-  beside: 'others',
-  async run({ description, prompt, subagent_type: type, model }, world, signal) {
-    if (!Object.hasOwn(world.agents, type)) {
-      return failedOutcome(`Unknown subagent_type "${type}". ${kinds(world.agents)}`);
+  concurrency: 'others',
+  async run({ description, prompt, subagent_type: type, model }, context, signal) {
+    if (!Object.hasOwn(context.agents, type)) {
+      return failedOutcome(`Unknown subagent_type "${type}". ${kinds(context.agents)}`);
     }
-    return world.delegate({ description, prompt, type, ...(model !== undefined && { model }) }, signal);
+    return context.delegate({ description, prompt, type, ...(model !== undefined && { model }) }, signal);
   },
 });
 

@@ -2,10 +2,10 @@ import { truncate } from '../../base/text/display-text.ts';
 import { failedOutcome } from '../loop/run-calls.ts';
 import { defineBuiltIn, type FoundTools } from './built-in.ts';
 
-const FEW = 5;
-const MOST = 20;
+const DEFAULT_RESULTS = 5;
+const MAX_RESULTS = 20;
 /** What is said of a tool before it is loaded: its definition follows in the next round anyway. */
-const LONGEST_DESCRIPTION = 160;
+const MAX_DESCRIPTION_LENGTH = 160;
 
 export const TOOL_SEARCH = defineBuiltIn({
   name: 'ToolSearch',
@@ -22,42 +22,49 @@ export const TOOL_SEARCH = defineBuiltIn({
     max_results: {
       type: 'integer',
       minimum: 1,
-      maximum: MOST,
-      description: `How many tools to load at most; ${FEW} when left out.`,
+      maximum: MAX_RESULTS,
+      description: `How many tools to load at most; ${DEFAULT_RESULTS} when left out.`,
     },
   },
-  async run({ query, max_results: limit = FEW }, world, signal) {
-    const found = await world.findTools(query, limit, signal);
+  async run({ query, max_results: limit = DEFAULT_RESULTS }, context, signal) {
+    const found = await context.findTools(query, limit, signal);
     const matches = found.tools.map(({ name }) => name);
-    const told = { matches, query, total_deferred_tools: found.searchable };
-    if (matches.length === 0) return { ...failedOutcome(nothing(found)), programResult: told };
-    return { content: [said(found), ...unknown(found)].join('\n'), isError: false, programResult: told };
+    const summary = { matches, query, total_deferred_tools: found.searchable };
+    if (matches.length === 0) return { ...failedOutcome(formatNothingFound(found)), programResult: summary };
+    return {
+      content: [formatFound(found), ...formatUnknown(found)].join('\n'),
+      isError: false,
+      programResult: summary,
+    };
   },
 });
 
-function said({ tools }: FoundTools): string {
+function formatFound({ tools }: FoundTools): string {
   const lines = tools.map(
-    ({ name, description, isTold }) => `- ${name}${isTold ? ' (you have it)' : ''}: ${short(description)}`,
+    ({ name, description, isDisclosed }) =>
+      `- ${name}${isDisclosed ? ' (you have it)' : ''}: ${short(description)}`,
   );
   return ['These can be called from your next message on, best match first:', ...lines].join('\n');
 }
 
-function nothing(found: FoundTools): string {
+function formatNothingFound(found: FoundTools): string {
   const { servers, waiting, unknownServer } = found;
   const there = servers.length > 0 ? ` Servers there are: ${servers.join(', ')}.` : '';
   const more = waiting.length > 0 ? ` connect_mcp can connect: ${waiting.join(', ')}.` : '';
-  const hint = unknownServer?.meant === undefined ? '' : `; did you mean ${unknownServer.meant}?`;
+  const hint = unknownServer?.suggestion === undefined ? '' : `; did you mean ${unknownServer.suggestion}?`;
   const why = unknownServer ? `There is no server ${unknownServer.name}${hint}` : 'Try other words';
-  return [`No tool was found. ${why}.${there}${more}`.replace('?.', '?'), ...unknown(found)].join('\n');
+  return [`No tool was found. ${why}.${there}${more}`.replace('?.', '?'), ...formatUnknown(found)].join('\n');
 }
 
-function unknown({ unknown }: FoundTools): string[] {
-  return unknown.map(({ name, meant }) =>
-    meant === undefined ? `There is no tool ${name}.` : `There is no tool ${name}; did you mean ${meant}?`,
+function formatUnknown({ unknown }: FoundTools): string[] {
+  return unknown.map(({ name, suggestion }) =>
+    suggestion === undefined
+      ? `There is no tool ${name}.`
+      : `There is no tool ${name}; did you mean ${suggestion}?`,
   );
 }
 
 function short(description: string): string {
   const line = description.replace(/\s+/g, ' ').trim();
-  return truncate(line, LONGEST_DESCRIPTION);
+  return truncate(line, MAX_DESCRIPTION_LENGTH);
 }

@@ -2,7 +2,7 @@
 export type WakeEvent = { readonly source: string; readonly text: string };
 
 /** Beyond this the oldest are dropped, and the next take says so. */
-const MOST_KEPT = 1000;
+const MAX_KEPT = 1000;
 
 /** The host's one queue of events an agent is woken for. They are kept until somebody takes them. */
 export class WakeQueue {
@@ -13,7 +13,7 @@ export class WakeQueue {
   /** Wakes everybody who waits, at once; all of them are given the event. */
   push(event: WakeEvent): void {
     this.#kept.push(event);
-    if (this.#kept.length > MOST_KEPT) {
+    if (this.#kept.length > MAX_KEPT) {
       this.#kept.shift();
       this.#dropped += 1;
     }

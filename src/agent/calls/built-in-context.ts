@@ -1,6 +1,6 @@
 import { matchesCall } from '../../permissions/match.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
-import type { BuiltInWorld, ResourceReader } from '../builtins/built-in.ts';
+import type { BuiltInContext, ResourceReader } from '../builtins/built-in.ts';
 import { failedOutcome, type ToolOutcome } from '../loop/run-calls.ts';
 import { type ResultSource, resultSource } from '../results/result-store.ts';
 import { contentsToModel, failureToModel } from '../results/to-model.ts';
@@ -11,15 +11,15 @@ import { readableServers, SERVER_REPLACED } from './resolve-call.ts';
 import { findTools } from './tool-disclosure.ts';
 
 /** The services of the session and the agent that a built-in tool works with. */
-export function builtInContext(call: PoolCall, context: CallContext): BuiltInWorld {
+export function builtInContext(call: PoolCall, context: CallContext): BuiltInContext {
   const { session, agent } = context;
-  const { env, files, wake, leftOvers, agents } = session;
+  const { env, files, wake, background, agents } = session;
   return {
     workspace: session.workspace(),
     env,
     files,
     wake,
-    leftOvers,
+    background,
     agents,
     isReadable: readFilter(call, session),
     connect: agent.connectServer,

@@ -7,14 +7,14 @@ import type { Servers } from '../../mcp/servers/servers.ts';
 import type { Asker } from '../../permissions/ask.ts';
 import type { Workspace } from '../../permissions/path.ts';
 import type { RuleStore } from '../../permissions/rule-store.ts';
-import type { Division } from '../../pool/disclosure.ts';
+import type { Disclosure } from '../../pool/disclosure.ts';
 import type { PinWatch } from '../../pool/pinning/pin-watch.ts';
 import type { Pool } from '../../pool/pool.ts';
 import type { ToolIndex } from '../../pool/search/tool-index.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
-import type { BuiltIn, BuiltInWorld } from '../builtins/built-in.ts';
+import type { BuiltIn, BuiltInContext } from '../builtins/built-in.ts';
 import type { FileMemory } from '../builtins/files/file-memory.ts';
-import type { LeftOvers } from '../builtins/shell/left-overs.ts';
+import type { BackgroundProcesses } from '../builtins/shell/background-processes.ts';
 import type { WakeQueue } from '../builtins/wake-queue.ts';
 import type { LoopConfig } from '../loop/loop.ts';
 import type { Model, ModelMessage } from '../models/model.ts';
@@ -52,8 +52,8 @@ export type Agent = {
   pool(): Pool;
   /** Which tools of the pool its model has been sent. */
   readonly disclosure: {
-    divide(pool: Pool): Division;
-    disclose(pool: Pool): Division;
+    divide(pool: Pool): Disclosure;
+    disclose(pool: Pool): Disclosure;
     load(names: Iterable<string>): void;
   };
   /** The search index for the deferred tools. */
@@ -70,14 +70,14 @@ export type Agent = {
   readonly compactIfNeeded?: LoopConfig['compactIfNeeded'];
   /** A text that the agent must answer before it may end, if a Stop hook sends it on. */
   beforeEnd?(signal: AbortSignal): Promise<string | undefined>;
-  readonly connectServer: BuiltInWorld['connect'];
+  readonly connectServer: BuiltInContext['connect'];
   /** The keys of the connected servers whose resources it may read. */
   readableServers(): string[];
   featuresOf(server: string): Features;
   delegate(
     call: PoolCall,
-    ...args: Parameters<BuiltInWorld['delegate']>
-  ): ReturnType<BuiltInWorld['delegate']>;
+    ...args: Parameters<BuiltInContext['delegate']>
+  ): ReturnType<BuiltInContext['delegate']>;
 };
 
 /** The scopes of configured servers; undefined for a server that no file or flag configures. */
@@ -103,7 +103,7 @@ export type SessionContext = {
   readonly askers: readonly Asker[];
   readonly builtIns: readonly BuiltIn[];
   /** The kinds of sub-agents, by name. */
-  readonly agents: BuiltInWorld['agents'];
+  readonly agents: BuiltInContext['agents'];
   /** Whether the program gets a message about each permission decision. */
   readonly reportsDecisions: boolean;
   /** Whether tool descriptions include the annotations of servers. */
@@ -117,7 +117,7 @@ export type SessionContext = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly files: FileMemory;
   readonly wake: WakeQueue;
-  readonly leftOvers: LeftOvers;
+  readonly background: BackgroundProcesses;
   /** How results that are too long or binary are stored. */
   readonly results: ResultKeeping;
   /** Reports something the user should know that no message carries. */

@@ -46,7 +46,9 @@ export async function prepareCall(
 
 /** Read-only tools of trusted servers and built-in tools that declare it run side by side. */
 export function isConcurrent({ definition, isTrusted, builtIn }: PoolCall): boolean {
-  return builtIn?.beside === 'others' || (isTrusted && definition.listed.annotations?.readOnlyHint === true);
+  return (
+    builtIn?.concurrency === 'others' || (isTrusted && definition.listed.annotations?.readOnlyHint === true)
+  );
 }
 
 function toPoolCall(

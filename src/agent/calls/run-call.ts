@@ -133,7 +133,7 @@ export async function hookOutputContent(
   if (!Array.isArray(given) || given.length === 0 || !given.every(isBlock)) return jsonText(value);
   const unlimited: ResultSource = {
     ...source,
-    limit: { most: Number.POSITIVE_INFINITY, unit: 'characters' },
+    limit: { max: Number.POSITIVE_INFINITY, unit: 'characters' },
   };
   const blocks: UserBlock[] = [];
   for (const block of given) {

@@ -1,4 +1,4 @@
-import { type Division, divide } from '../../pool/disclosure.ts';
+import { type Disclosure, disclose } from '../../pool/disclosure.ts';
 import type { Pool } from '../../pool/pool.ts';
 import { searchPool, serversOf } from '../../pool/search/search-pool.ts';
 import type { FoundTools } from '../builtins/built-in.ts';
@@ -16,25 +16,25 @@ export class ToolDisclosure {
   readonly #budgetTokens: number;
   readonly #sent = new Set<string>();
   readonly #loaded = new Set<string>();
-  #last: { readonly pool: Pool; readonly loaded: number; readonly division: Division } | undefined;
+  #last: { readonly pool: Pool; readonly loaded: number; readonly division: Disclosure } | undefined;
 
   constructor(budgetTokens: number) {
     this.#budgetTokens = budgetTokens;
   }
 
   /** The division of the pool now; for the same pool the same value, until more tools are loaded. */
-  divide(pool: Pool): Division {
+  divide(pool: Pool): Disclosure {
     if (this.#last?.pool === pool && this.#last.loaded === this.#loaded.size) return this.#last.division;
     const budget = pool.byName.has(TOOL_SEARCH) ? this.#budgetTokens : Infinity;
-    const division = divide(pool, budget, { names: this.#sent, loaded: this.#loaded });
+    const division = disclose(pool, budget, { names: this.#sent, loaded: this.#loaded });
     this.#last = { pool, loaded: this.#loaded.size, division };
     return division;
   }
 
   /** Divides the pool for a request to the model, and remembers which tools it sends. */
-  disclose(pool: Pool): Division {
+  disclose(pool: Pool): Disclosure {
     const division = this.divide(pool);
-    for (const { name } of division.told) if (!this.#loaded.has(name)) this.#sent.add(name);
+    for (const { name } of division.disclosed) if (!this.#loaded.has(name)) this.#sent.add(name);
     return division;
   }
 
@@ -60,7 +60,7 @@ export async function findTools(
   agent: Pick<Agent, 'pool' | 'index' | 'disclosure' | 'servers'>,
 ): Promise<FoundTools> {
   const pool = agent.pool();
-  const { told, searchable } = agent.disclosure.divide(pool);
+  const { disclosed: told, searchable } = agent.disclosure.divide(pool);
   const disclosed = new Set(told);
   const { tools, unknown, unknownServer } = await searchPool(query, { limit }, { pool, index: agent.index });
   agent.disclosure.load(tools.map(({ name }) => name));
@@ -68,7 +68,7 @@ export async function findTools(
     tools: tools.map((tool) => ({
       name: tool.name,
       description: tool.description,
-      isTold: disclosed.has(tool),
+      isDisclosed: disclosed.has(tool),
     })),
     unknown,
     ...(unknownServer && { unknownServer }),

@@ -1,5 +1,5 @@
 import { isRecord } from '../../base/json-value.ts';
-import { readToolSearch, TOOL_SEARCH_WORDS, type ToolSearchSetting } from '../../pool/disclosure.ts';
+import { parseToolSearch, TOOL_SEARCH_VALUES, type ToolSearchSetting } from '../../pool/disclosure.ts';
 import { PERMISSION_MODES, type PermissionMode } from '../../protocol/permission.ts';
 
 /** The parsed flags of an agent; a list is empty if its flag was given without items. */
@@ -88,8 +88,8 @@ const refused = <T>(kind: FlagKind<T>, instead: string, member?: MembersOf<T>) =
 
 const toolSearch: FlagKind<ToolSearchSetting> = {
   takes: 'one',
-  what: TOOL_SEARCH_WORDS,
-  read: readToolSearch,
+  what: TOOL_SEARCH_VALUES,
+  read: parseToolSearch,
 };
 
 const on: FlagKind<boolean> = {

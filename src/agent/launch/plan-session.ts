@@ -9,7 +9,7 @@ import type { ConfigFlags } from '../../config/sources/source-types.ts';
 import { CONNECT_TIMEOUT_MS } from '../../mcp/calls/time-limits.ts';
 import type { ServerEntry } from '../../mcp/connection/connect-context.ts';
 import { absolutePath } from '../../permissions/path.ts';
-import { readToolSearch, TOOL_SEARCH_WORDS } from '../../pool/disclosure.ts';
+import { parseToolSearch, TOOL_SEARCH_VALUES } from '../../pool/disclosure.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
 import type { RetryOptions } from '../models/retry.ts';
 import { parseAgents } from '../session/agent-definition.ts';
@@ -41,7 +41,7 @@ export function planSession(flags: AgentFlags, files: PlanFiles, around: LaunchE
   const denied = readRules(flags.disallowedTools ?? [], 'deny', 'cliArg');
   const mode = modeOf(flags, settings);
   const requested = flags.toolSearch === undefined ? (env.ENABLE_TOOL_SEARCH?.trim() ?? '') : '';
-  const toolSearch = flags.toolSearch ?? readToolSearch(requested);
+  const toolSearch = flags.toolSearch ?? parseToolSearch(requested);
   const results = readResultSettings(env);
   const agents = parseAgents(flags.agents);
   const invalidAgents = Object.keys(flags.agents ?? {}).filter((name) => !Object.hasOwn(agents, name));
@@ -96,7 +96,7 @@ export function planSession(flags: AgentFlags, files: PlanFiles, around: LaunchE
       ...prefixed('--allowedTools', allowed.notes),
       ...prefixed('--disallowedTools', denied.notes),
       ...results.notes,
-      ...(requested === '' || toolSearch ? [] : [`ENABLE_TOOL_SEARCH must be ${TOOL_SEARCH_WORDS}; ignored`]),
+      ...(requested === '' || toolSearch ? [] : [`ENABLE_TOOL_SEARCH must be ${TOOL_SEARCH_VALUES}; ignored`]),
       ...(mode.mode === 'auto' ? ['mode auto is not supported; using mode default'] : []),
     ],
   };

@@ -7,38 +7,41 @@ import type { ResultSource } from './result-store.ts';
  * Keeps binary data in a file. What a model can look at is an image as well; anything else it is told of in words. What
  * is a text and says so needs no file.
  */
-export async function keepBinary(
+export async function saveBinary(
   label: string,
   data: string,
-  said: unknown,
+  declaredType: unknown,
   source: ResultSource,
 ): Promise<Piece> {
   const decoded = decodeBase64(data);
-  const named = typeof said === 'string' && said !== '' ? said : decoded?.mimeType;
+  const named = typeof declaredType === 'string' && declaredType !== '' ? declaredType : decoded?.mimeType;
   const claimed = (named ?? 'application/octet-stream').slice(0, 100);
-  const told = (text: string): TextPiece => ({ kind: 'text', label, text });
+  const textPiece = (text: string): TextPiece => ({ kind: 'text', label, text });
   if (!decoded) {
-    const kept = await keep(Buffer.from(data), '.txt', source);
-    return told(`Data that is no base64 (${claimed}, ${data.length} characters) ${whereabouts(kept)}`);
+    const saved = await saveBytes(Buffer.from(data), '.txt', source);
+    return textPiece(
+      `Data that is no base64 (${claimed}, ${data.length} characters) ${describeSaved(saved)}`,
+    );
   }
   const { bytes } = decoded;
-  if (bytes.length === 0) return told(`Binary content (${claimed}, 0 bytes): there is nothing in it`);
+  if (bytes.length === 0) return textPiece(`Binary content (${claimed}, 0 bytes): there is nothing in it`);
   const seen = checkImage(bytes);
   const text = seen.kind === 'none' ? textIn(bytes, claimed) : undefined;
-  if (text !== undefined) return told(text);
+  if (text !== undefined) return textPiece(text);
   const type = seen.kind === 'none' ? claimed : seen.type;
-  const kept = await keep(bytes, extensionOf(type), source);
+  const saved = await saveBytes(bytes, extensionOf(type), source);
   if (seen.kind === 'image') {
     const image = {
       type: 'image' as const,
       source: { type: 'base64' as const, media_type: seen.type, data: bytes.toString('base64') },
     };
-    return { kind: 'image', image, kept };
+    return { kind: 'image', image, saved: saved };
   }
-  const content = `Binary content (${type}, ${bytes.length} bytes) ${whereabouts(kept)}`;
-  if (seen.kind === 'too-large') return told(`${content}. It is too large to be shown: ${seen.why}`);
-  if (seen.kind === 'truncated') return told(`${content}. It is not shown: the end of the image is missing`);
-  return told(isImageType(claimed) ? `${content}. It is not shown: the data is no ${claimed}` : content);
+  const content = `Binary content (${type}, ${bytes.length} bytes) ${describeSaved(saved)}`;
+  if (seen.kind === 'too-large') return textPiece(`${content}. It is too large to be shown: ${seen.why}`);
+  if (seen.kind === 'truncated')
+    return textPiece(`${content}. It is not shown: the end of the image is missing`);
+  return textPiece(isImageType(claimed) ? `${content}. It is not shown: the data is no ${claimed}` : content);
 }
 
 function textIn(bytes: Buffer, mimeType: string): string | undefined {
@@ -53,7 +56,7 @@ function textIn(bytes: Buffer, mimeType: string): string | undefined {
 const TEXT = /^text\/|^application\/(?:.+\+)?(?:json|xml|yaml)\b/i;
 
 /** A disk that is full costs the file, not the result. */
-export async function keep(
+export async function saveBytes(
   bytes: Uint8Array,
   extension: string,
   { store }: ResultSource,
@@ -65,12 +68,12 @@ export async function keep(
   }
 }
 
-function whereabouts(kept: SavedFile): string {
-  return 'path' in kept ? `saved to ${kept.path}` : `could not be saved: ${kept.fault}`;
+function describeSaved(saved: SavedFile): string {
+  return 'path' in saved ? `saved to ${saved.path}` : `could not be saved: ${saved.fault}`;
 }
 const DATA_URL = /^data:([^,;]*)[^,]*;base64,/i;
 /** What comes before the data: a type and a parameter or two. */
-const LONGEST_HEAD = 200;
+const MAX_URL_HEAD = 200;
 const DIGITS = /^[A-Za-z0-9+/]*={0,2}$/;
 
 /** The bytes, and the type where a `data:` URL names one. Line ends and the URL-safe alphabet pass; anything else is no base64. */
@@ -78,7 +81,7 @@ export function decodeBase64(
   given: string,
 ): { readonly bytes: Buffer; readonly mimeType?: string } | undefined {
   const text = given.trim();
-  const url = DATA_URL.exec(text.slice(0, LONGEST_HEAD));
+  const url = DATA_URL.exec(text.slice(0, MAX_URL_HEAD));
   const digits = (url ? text.slice(url[0].length) : text)
     .replace(/\s+/g, '')
     .replaceAll('-', '+')

@@ -20,21 +20,21 @@ export async function fitPieces(
   pieces: readonly Piece[],
   source: ResultSource,
 ): Promise<(ModelText | ModelImage)[]> {
-  const { most, unit } = source.limit;
+  const { max, unit } = source.limit;
   const shown = shownImages(pieces, source.limit);
   const items = pieces.flatMap((piece) => itemsOf(piece, shown));
   const texts = items.filter((item) => item.kind === 'text');
-  const room = Math.max(most - shown.size * imageCost(unit), Math.floor(most / 2));
-  const moved = movedTexts(texts, { most: room, unit });
+  const room = Math.max(max - shown.size * imageCost(unit), Math.floor(max / 2));
+  const moved = movedTexts(texts, { max: room, unit });
   if (moved.size === 0) return items.map(toBlock);
   const staying = texts.filter((text) => !moved.has(text));
   const going = texts.filter((text) => moved.has(text));
-  const told: TextPiece = {
+  const summary: TextPiece = {
     kind: 'text',
     text: await spill(going, { room: room - totalSize(staying, unit), isAll: staying.length === 0 }, source),
   };
   return items.flatMap((item) => {
-    if (item === going[0]) return [toBlock(told)];
+    if (item === going[0]) return [toBlock(summary)];
     return item.kind === 'text' && moved.has(item) ? [] : [toBlock(item)];
   });
 }
@@ -58,20 +58,20 @@ function toBlock(item: Item): ModelText | ModelImage {
 }
 
 /** More images in one request are refused, or only taken if they are small. */
-const MOST_IMAGES = 20;
+const MAX_IMAGES = 20;
 /** Of all images of a result, in base64; a whole request may have 32 MB. */
-const MOST_IMAGE_DATA = 10_000_000;
+const MAX_IMAGE_DATA = 10_000_000;
 
 /** The images that are shown: what texts leave, and at least half, is for them. The first is shown whatever it takes. */
-function shownImages(pieces: readonly Piece[], { most, unit }: ResultLimit): ReadonlySet<Piece> {
+function shownImages(pieces: readonly Piece[], { max, unit }: ResultLimit): ReadonlySet<Piece> {
   const texts = pieces.filter((it) => it.kind === 'text');
-  const room = Math.max(most - totalSize(texts, unit), most / 2);
+  const room = Math.max(max - totalSize(texts, unit), max / 2);
   const shown = new Set<Piece>();
   let data = 0;
   for (const piece of pieces.filter((it): it is ImagePiece => it.kind === 'image')) {
     const length = piece.image.source.data.length;
-    const fits = (shown.size + 1) * imageCost(unit) <= room && data + length <= MOST_IMAGE_DATA;
-    if (shown.size > 0 && (!fits || shown.size === MOST_IMAGES)) continue;
+    const fits = (shown.size + 1) * imageCost(unit) <= room && data + length <= MAX_IMAGE_DATA;
+    if (shown.size > 0 && (!fits || shown.size === MAX_IMAGES)) continue;
     shown.add(piece);
     data += length;
   }
@@ -80,14 +80,14 @@ function shownImages(pieces: readonly Piece[], { most, unit }: ResultLimit): Rea
 
 /** The texts that go elsewhere: the largest, of equal ones the last, as few as leave room for the rest and a word about them. */
 function movedTexts(texts: readonly TextPiece[], limit: ResultLimit): ReadonlySet<TextPiece> {
-  const { most, unit } = limit;
+  const { max, unit } = limit;
   const sizes = texts.map((text, at) => ({ text, at, size: sizeOf(textOf(text), unit) }));
   let total = sizes.reduce((sum, { size }) => sum + size, 0);
   const moved = new Set<TextPiece>();
-  if (total <= most) return moved;
+  if (total <= max) return moved;
   const word = previewSize(limit);
   for (const { text, size } of sizes.sort((a, b) => b.size - a.size || b.at - a.at)) {
-    if (total + word <= most) break;
+    if (total + word <= max) break;
     total -= size;
     moved.add(text);
   }

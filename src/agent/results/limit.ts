@@ -1,11 +1,11 @@
 import { BYTES_PER_TOKEN, estimateTextTokens } from '../../base/text/display-text.ts';
 
 /** How much of one result a model is given, in the unit in which somebody said so. */
-export type ResultLimit = { readonly most: number; readonly unit: 'tokens' | 'characters' };
+export type ResultLimit = { readonly max: number; readonly unit: 'tokens' | 'characters' };
 
 /** In tokens, if neither the tool nor the session says otherwise. */
-export const MOST_TOKENS = 25_000;
-const UTMOST_CHARACTERS = 500_000;
+export const DEFAULT_MAX_TOKENS = 25_000;
+const MAX_CHARACTERS = 500_000;
 /** What the largest image comes to after a model has scaled it. */
 export const IMAGE_TOKENS = 1_600;
 
@@ -16,8 +16,8 @@ export function resultLimit(
 ): ResultLimit {
   const own = meta?.['anthropic/maxResultSizeChars'];
   return typeof own === 'number' && own > 0
-    ? { most: Math.min(own, UTMOST_CHARACTERS), unit: 'characters' }
-    : { most: maxTokens, unit: 'tokens' };
+    ? { max: Math.min(own, MAX_CHARACTERS), unit: 'characters' }
+    : { max: maxTokens, unit: 'tokens' };
 }
 
 export function sizeOf(text: string, unit: ResultLimit['unit']): number {
@@ -30,10 +30,10 @@ export function imageCost(unit: ResultLimit['unit']): number {
 }
 
 /** How much of what goes elsewhere is shown all the same. */
-export function previewSize({ most, unit }: ResultLimit): number {
+export function previewSize({ max, unit }: ResultLimit): number {
   return Math.min(
     unit === 'tokens' ? PREVIEW_TOKENS : PREVIEW_TOKENS * BYTES_PER_TOKEN,
-    Math.floor(most / 2),
+    Math.floor(max / 2),
   );
 }
 

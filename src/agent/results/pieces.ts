@@ -14,7 +14,7 @@ export type ImagePiece = {
   readonly kind: 'image';
   readonly label?: string;
   readonly image: ModelImage;
-  readonly kept: SavedFile;
+  readonly saved: SavedFile;
 };
 
 /** Where data went, or why it could not. */
@@ -25,12 +25,12 @@ export function textOf({ label, text }: TextPiece): string {
 }
 
 /** The words beside an image that is shown; none if it is nowhere else. */
-export function besideImage({ kept }: ImagePiece): string | undefined {
+export function besideImage({ saved: kept }: ImagePiece): string | undefined {
   return 'path' in kept ? `[Image: source: ${kept.path}]` : undefined;
 }
 
 /** The words in the place of an image that is not shown. */
-export function insteadOfImage({ label, kept }: ImagePiece, why: string): TextPiece {
+export function insteadOfImage({ label, saved: kept }: ImagePiece, why: string): TextPiece {
   const at =
     'path' in kept ? `[Image: source: ${kept.path}]` : `[Image that could not be saved: ${kept.fault}]`;
   return { kind: 'text', ...(label !== undefined && { label }), text: `${at} It is not shown: ${why}.` };

@@ -3,7 +3,7 @@ import { realpathSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { MOST_TOKENS, type ResultLimit, resultLimit } from './limit.ts';
+import { DEFAULT_MAX_TOKENS, type ResultLimit, resultLimit } from './limit.ts';
 
 /** What a session does with results: how much a model is given, and where the rest goes. */
 export type ResultKeeping = {
@@ -34,7 +34,7 @@ export type ResultSource = ResultPolicy & {
 export function keepResults(
   store: ResultStore,
   {
-    maxTokens = MOST_TOKENS,
+    maxTokens = DEFAULT_MAX_TOKENS,
     hasFiles = true,
     mayRead = () => true,
   }: Partial<Omit<ResultKeeping, 'store'>> = {},

@@ -1,4 +1,4 @@
-import { keep } from './binary.ts';
+import { saveBytes } from './binary.ts';
 import { headOf, previewSize, type ResultLimit, sizeOf, tailOf } from './limit.ts';
 import { type TextPiece, textOf } from './pieces.ts';
 import type { ResultSource } from './result-store.ts';
@@ -26,34 +26,37 @@ export async function spill(
       ? 'A part of the result'
       : 'A part of the result, in several texts,';
   if (!source.hasFiles || !source.canUse('Read') || !source.mayRead()) {
-    return label + cut(joined(texts, { indented: false }), room, limit, { what, ending: '' });
+    return label + truncateMiddle(joined(texts, { indented: false }), room, limit, { what, ending: '' });
   }
   const whole = joined(texts, { indented: true });
-  const kept = await keepText(whole, source);
-  if ('fault' in kept) {
-    return label + cut(whole, room, limit, { what, ending: `, and it could not be saved: ${kept.fault}` });
+  const saved = await saveText(whole, source);
+  if ('fault' in saved) {
+    return (
+      label +
+      truncateMiddle(whole, room, limit, { what, ending: `, and it could not be saved: ${saved.fault}` })
+    );
   }
   const search = source.canUse('Grep') ? ', or search it with Grep' : '';
   const parts = hasLongLine(whole) ? 'offset, limit and, for its long lines, column' : 'offset and limit';
   const size = Math.min(previewSize(limit), room);
   return (
-    `${label}${what} has ${measures(whole, limit)}. All of it is in ${kept.paths.join(', then ')}: ` +
+    `${label}${what} has ${measures(whole, limit)}. All of it is in ${saved.paths.join(', then ')}: ` +
     `read it in parts, with Read and its ${parts}${search}. It begins and ends so:\n` +
     ends(whole, size, limit, (left) => `[… ${shown(left)} characters in between …]`)
   );
 }
 
 /** In as many files as `Read` needs to take each. */
-async function keepText(
+async function saveText(
   whole: string,
   source: ResultSource,
 ): Promise<{ readonly paths: readonly string[] } | { readonly fault: string }> {
   const paths: string[] = [];
   for (const part of splitText(whole)) {
     // A file with a NUL in it is taken for binary, and then nobody reads it.
-    const kept = await keep(Buffer.from(part.replaceAll('\0', '\u2400')), '.txt', source);
-    if ('fault' in kept) return kept;
-    paths.push(kept.path);
+    const saved = await saveBytes(Buffer.from(part.replaceAll('\0', '\u2400')), '.txt', source);
+    if ('fault' in saved) return saved;
+    paths.push(saved.path);
   }
   return { paths };
 }
@@ -81,7 +84,7 @@ function hasLongLine(text: string): boolean {
   return false;
 }
 
-function cut(
+function truncateMiddle(
   whole: string,
   room: number,
   limit: ResultLimit,
@@ -103,12 +106,12 @@ function ends(whole: string, size: number, { unit }: ResultLimit, note: (left: n
   return [head, note(left), tail].filter((part) => part !== '').join('\n');
 }
 
-function measures(whole: string, { most, unit }: ResultLimit): string {
+function measures(whole: string, { max, unit }: ResultLimit): string {
   let lines = 1;
   for (let at = whole.indexOf('\n'); at >= 0; at = whole.indexOf('\n', at + 1)) lines++;
   const tokens = unit === 'tokens' ? `, about ${shown(sizeOf(whole, unit))} tokens` : '';
   const inLines = `${shown(whole.length)} characters in ${shown(lines)} ${lines === 1 ? 'line' : 'lines'}`;
-  return `${inLines}${tokens}, and of one result at most ${shown(most)} ${unit} are given`;
+  return `${inLines}${tokens}, and of one result at most ${shown(max)} ${unit} are given`;
 }
 
 function shown(count: number): string {
@@ -154,16 +157,16 @@ function isJson(text: string): boolean {
 }
 
 /** In characters, of which each may take three bytes: `Read` takes files up to 32 MB. */
-const LONGEST_PART = 10_000_000;
+const MAX_PART_LENGTH = 10_000_000;
 
 /** A text in parts of a length that can be read, which together are the text: at line ends where there are any. */
-export function splitText(text: string, longest = LONGEST_PART): string[] {
+export function splitText(text: string, maxLength = MAX_PART_LENGTH): string[] {
   const parts: string[] = [];
   let at = 0;
-  while (text.length - at > longest) {
-    const end = text.lastIndexOf('\n', at + longest - 1) + 1;
-    const isPair = /[\uD800-\uDBFF]/.test(text[at + longest - 1] as string);
-    const next = end > at ? end : at + longest - (isPair && longest > 1 ? 1 : 0);
+  while (text.length - at > maxLength) {
+    const end = text.lastIndexOf('\n', at + maxLength - 1) + 1;
+    const isPair = /[\uD800-\uDBFF]/.test(text[at + maxLength - 1] as string);
+    const next = end > at ? end : at + maxLength - (isPair && maxLength > 1 ? 1 : 0);
     parts.push(text.slice(at, next));
     at = next;
   }

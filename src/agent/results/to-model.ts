@@ -1,10 +1,10 @@
 import { isRecord } from '../../base/json-value.ts';
 import { truncate } from '../../base/text/display-text.ts';
-import { keepBinary } from './binary.ts';
+import { saveBinary } from './binary.ts';
 import { fitPieces } from './fit-pieces.ts';
 import { insteadOfImage, isBlank, type ModelContent, type Piece, textOf } from './pieces.ts';
 import type { ResultSource } from './result-store.ts';
-import { jsonText, readResult } from './tool-result.ts';
+import { jsonText, parseResult } from './tool-result.ts';
 
 /**
  * Turns what a tool gave, whatever it is, into what the model is told, within the limit. `structuredContent` stands for
@@ -15,13 +15,13 @@ export async function toModel(
   source: ResultSource,
   signal?: AbortSignal,
 ): Promise<ModelContent> {
-  const { blocks, structure, isError } = readResult(result);
+  const { blocks, structure, isError } = parseResult(result);
   const repeats = structure && repetitionOf(structure.value);
-  const said = repeats ? blocks.filter((block) => !isText(block) || !repeats(block.text)) : blocks;
-  const pieces = await piecesOf(said, (block) => blockPieces(block, source), signal);
+  const kept = repeats ? blocks.filter((block) => !isText(block) || !repeats(block.text)) : blocks;
+  const pieces = await piecesOf(kept, (block) => blockPieces(block, source), signal);
   if (structure) pieces.push({ kind: 'text', text: jsonText(structure.value) });
-  const told = await contentOf(pieces, source, { isError });
-  return structure && pieces.length === 1 ? bare(told) : told;
+  const content = await contentOf(pieces, source, { isError });
+  return structure && pieces.length === 1 ? bare(content) : content;
 }
 
 /** Turns what `resources/read` gave into what the model is told, within the limit. */
@@ -37,8 +37,8 @@ export async function contentsToModel(
 
 /** Turns a call that brought no result at all, a JSON-RPC error for one, into what the model is told. */
 export function failureToModel(failure: unknown, source: ResultSource): Promise<ModelContent> {
-  const isTold = isRecord(failure) && typeof failure.message === 'string';
-  const text = isTold ? String(failure.message) : jsonText(failure);
+  const hasMessage = isRecord(failure) && typeof failure.message === 'string';
+  const text = hasMessage ? String(failure.message) : jsonText(failure);
   return contentOf([{ kind: 'text', text }], source, { isError: true });
 }
 
@@ -48,12 +48,12 @@ export async function contentOf(
   source: ResultSource,
   { isError }: { readonly isError: boolean },
 ): Promise<ModelContent> {
-  const told = pieces.filter((piece) => piece.kind === 'image' || !isBlank(textOf(piece)));
-  if (told.length === 0) {
+  const content = pieces.filter((piece) => piece.kind === 'image' || !isBlank(textOf(piece)));
+  if (content.length === 0) {
     return { content: isError ? 'Unknown error' : `(${source.name} completed with no output)`, isError };
   }
-  if (!isError) return { content: await fitPieces(told, source), isError };
-  const texts = told.map((it) => (it.kind === 'image' ? insteadOfImage(it, 'the call failed') : it));
+  if (!isError) return { content: await fitPieces(content, source), isError };
+  const texts = content.map((it) => (it.kind === 'image' ? insteadOfImage(it, 'the call failed') : it));
   const blocks = await fitPieces(texts, source);
   return { content: blocks.map((it) => (it.type === 'text' ? it.text : '')).join('\n'), isError };
 }
@@ -142,7 +142,7 @@ export async function blockPieces(block: unknown, source: ResultSource): Promise
       const { data, mimeType } = block;
       if (typeof data !== 'string') return unreadable(block.type, block, source);
       const label = block.type === 'image' ? `[Image from ${server}]` : `[Audio from ${server}]`;
-      return [await keepBinary(label, data, mimeType, source)];
+      return [await saveBinary(label, data, mimeType, source)];
     }
     case 'resource_link':
       return typeof block.uri === 'string'
@@ -172,7 +172,7 @@ async function resourcePieces(resource: unknown, source: ResultSource): Promise<
   const pieces: Piece[] = [];
   if (typeof text === 'string') pieces.push({ kind: 'text', label, text: text === '' ? '(empty)' : text });
   if (typeof blob === 'string') {
-    const kept = await keepBinary(label, blob, mimeType, source);
+    const kept = await saveBinary(label, blob, mimeType, source);
     pieces.push(kept.kind === 'image' ? { ...kept, label } : kept);
   }
   return pieces;

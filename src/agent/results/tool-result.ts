@@ -2,14 +2,14 @@ import { isRecord } from '../../base/json-value.ts';
 import type { CallToolResult } from '../../protocol/mcp.ts';
 
 /** A result as far as it says anything to a model. */
-type SaidResult = {
+type ParsedResult = {
   readonly blocks: readonly unknown[];
   readonly structure?: { readonly value: unknown };
   readonly isError: boolean;
 };
 
 /** Members that are no news for a model. */
-const ASIDE: ReadonlySet<string> = new Set([
+const ENVELOPE: ReadonlySet<string> = new Set([
   'content',
   'structuredContent',
   'isError',
@@ -18,7 +18,7 @@ const ASIDE: ReadonlySet<string> = new Set([
 ]);
 
 /** Reads whatever a server sent as a result: also one of no known form says something, and is not lost. */
-export function readResult(result: unknown): SaidResult {
+export function parseResult(result: unknown): ParsedResult {
   if (result === undefined || result === null) return { blocks: [], isError: false };
   if (!isRecord(result)) return { blocks: [result], isError: false };
   const { content, structuredContent } = result;
@@ -26,7 +26,7 @@ export function readResult(result: unknown): SaidResult {
   const structure = structuredContent == null ? {} : { structure: { value: structuredContent } };
   if (Array.isArray(content)) return { blocks: content, ...structure, isError };
   if (content != null) return { blocks: [content], ...structure, isError };
-  const rest = Object.entries(result).filter(([name]) => !ASIDE.has(name));
+  const rest = Object.entries(result).filter(([name]) => !ENVELOPE.has(name));
   const isOdd = structuredContent == null && rest.length > 0;
   return { blocks: isOdd ? [Object.fromEntries(rest)] : [], ...structure, isError };
 }
@@ -39,7 +39,7 @@ export function jsonText(value: unknown): string {
   }
 }
 
-/** What a program is told of a result: what the model was told, and beside it what only programs can use. */
+/** A result as programs receive it: the model's content, and the members that only programs use. */
 export function toProgram(
   result: Partial<CallToolResult> | null | undefined,
   { content, isError }: { readonly content: unknown; readonly isError: boolean },
@@ -53,11 +53,12 @@ export function toProgram(
     const { type: _, ...link } = block;
     return [link];
   });
-  const told = readResult(result).blocks.length === 0 && structuredContent === undefined ? [] : content;
+  const isEmpty = parseResult(result).blocks.length === 0 && structuredContent === undefined;
+  const shown = isEmpty ? [] : content;
   const more = {
     ...(structuredContent !== undefined && { structuredContent }),
     ...(_meta !== undefined && { _meta }),
     ...(resourceLinks.length > 0 && { resourceLinks }),
   };
-  return Object.keys(more).length > 0 ? { content: told, ...more } : told;
+  return Object.keys(more).length > 0 ? { content: shown, ...more } : shown;
 }

@@ -232,7 +232,7 @@ export class AgentSession implements Session {
       await this.#turns.done();
       await Promise.all(this.#background);
       await this.hooks.run('SessionEnd', { reason: 'other' }, AbortSignal.timeout(SESSION_END_TIMEOUT_MS));
-      await Promise.all([this.servers, this.context.leftOvers].map((it) => it[Symbol.asyncDispose]()));
+      await Promise.all([this.servers, this.context.background].map((it) => it[Symbol.asyncDispose]()));
       await this.connectDeps.eraCache?.flush?.();
       await this.options.transcript?.[Symbol.asyncDispose]();
       await link.close();

@@ -184,7 +184,7 @@ function readContextUsage(session: Session): Frame {
   const { model } = session.options;
   const { lastUsage, messages } = session.conversation;
   const pool = session.pool();
-  const disclosed = new Set(session.disclosure.divide(pool).told.map(({ name }) => name));
+  const disclosed = new Set(session.disclosure.divide(pool).disclosed.map(({ name }) => name));
   return contextUsage({
     model: session.modelName,
     system: currentSystemPrompt(session),

@@ -17,7 +17,7 @@ import type { Usage } from '../../protocol/agent-message.ts';
 import type { Frame } from '../../protocol/control-frame.ts';
 import { messageOf } from '../../protocol/sdk-error.ts';
 import { FileMemory } from '../builtins/files/file-memory.ts';
-import { LeftOvers } from '../builtins/shell/left-overs.ts';
+import { BackgroundProcesses } from '../builtins/shell/background-processes.ts';
 import { BUILT_INS } from '../builtins/table.ts';
 import { WakeQueue } from '../builtins/wake-queue.ts';
 import type { SessionContext } from '../calls/call-context.ts';
@@ -145,7 +145,7 @@ export function createSessionContext(
     callLimits: options.callLimits ?? {},
     files: new FileMemory(),
     wake: new WakeQueue(),
-    leftOvers: new LeftOvers(results.store),
+    background: new BackgroundProcesses(results.store),
     results: { ...results, mayRead: () => canReadResults(rules.current().rules, directory, workspace) },
   };
 }

@@ -62,7 +62,7 @@ export async function runAgent(
     round: async () => {
       await within(LIST_WAIT_MS, agent.listed(), turn.signal);
       pool = agent.pool();
-      const { told, searchable } = agent.disclosure.disclose(pool);
+      const { disclosed: told, searchable } = agent.disclosure.disclose(pool);
       // The lead's index is built in the background, so that the first search finds it ready.
       if (searchable.length > 0 && agent.parentToolUseId === null) agent.index.sync(ofServers(pool));
       return roundOf(told, pool, agent.system());

@@ -3,7 +3,7 @@ import { within } from '../../base/async/timers.ts';
 import type { ConnectContext } from '../../mcp/connection/connect-context.ts';
 import { Features } from '../../mcp/features/features.ts';
 import { Servers } from '../../mcp/servers/servers.ts';
-import { type Division, sayDeferred } from '../../pool/disclosure.ts';
+import { type Disclosure, describeDeferred } from '../../pool/disclosure.ts';
 
 import { ToolIndex } from '../../pool/search/tool-index.ts';
 import type { Delegation } from '../builtins/built-in.ts';
@@ -115,8 +115,8 @@ export async function runSubAgent(
 }
 
 /** Its prompt, followed by the tools it can search for. */
-function withDeferred(prompt: string, { searchable }: Division): string {
-  return [prompt, sayDeferred(searchable)].filter((part) => part !== '').join('\n\n');
+function withDeferred(prompt: string, { searchable }: Disclosure): string {
+  return [prompt, describeDeferred(searchable)].filter((part) => part !== '').join('\n\n');
 }
 
 /** Tells the sub-agent which of its own servers are missing, so that it can report it. */

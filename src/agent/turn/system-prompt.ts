@@ -1,6 +1,6 @@
 import { truncate } from '../../base/text/display-text.ts';
 import type { Server } from '../../mcp/servers/server-status.ts';
-import { sayDeferred } from '../../pool/disclosure.ts';
+import { describeDeferred } from '../../pool/disclosure.ts';
 import { stripHidden } from '../../pool/pinning/hidden-text.ts';
 import type { PooledTool } from '../../pool/pool.ts';
 import type { Session } from '../session/session.ts';
@@ -28,7 +28,7 @@ export function systemPrompt({ own, append, servers, canConnect, searchable }: P
     append,
     instructions(servers),
     canConnect ? connectableServers(servers) : '',
-    sayDeferred(searchable),
+    describeDeferred(searchable),
   ]
     .filter((part) => part !== '')
     .join('\n\n');

@@ -3,7 +3,7 @@ import { isRecord } from '../../base/json-value.ts';
 import { formatDiagnostic } from '../../config/files/diagnostics.ts';
 import { readFlagNow } from '../../config/sources/read-flags.ts';
 import { contentFaults, readServers } from '../../config/sources/read-servers.ts';
-import { readToolSearch, TOOL_SEARCH_WORDS } from '../../pool/disclosure.ts';
+import { parseToolSearch, TOOL_SEARCH_VALUES } from '../../pool/disclosure.ts';
 import { PERMISSION_MODES } from '../../protocol/permission.ts';
 import { SdkError } from '../../protocol/sdk-error.ts';
 import { toolRules } from '../../sdk/options/option-table.ts';
@@ -108,7 +108,7 @@ const ROWS: readonly FlagRow[] = [
   },
   {
     flags: '--tool-search <when>',
-    description: `when tools are deferred to tool search: ${TOOL_SEARCH_WORDS} (Toolplane’s agent only)`,
+    description: `when tools are deferred to tool search: ${TOOL_SEARCH_VALUES} (Toolplane’s agent only)`,
     parse: searchWhen,
     option: (when: string) => ({ extraArgs: { 'tool-search': when } }),
   },
@@ -235,7 +235,7 @@ function retries(value: string): number {
 }
 
 function searchWhen(value: string): string {
-  if (!readToolSearch(value)) throw new InvalidArgumentError(`It takes ${TOOL_SEARCH_WORDS}.`);
+  if (!parseToolSearch(value)) throw new InvalidArgumentError(`It takes ${TOOL_SEARCH_VALUES}.`);
   return value;
 }
 

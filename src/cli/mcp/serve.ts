@@ -2,7 +2,7 @@ import { realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import type { BuiltIn, BuiltInWorld } from '../../agent/builtins/built-in.ts';
+import type { BuiltIn, BuiltInContext } from '../../agent/builtins/built-in.ts';
 import { EDIT } from '../../agent/builtins/files/edit.ts';
 import { FileMemory } from '../../agent/builtins/files/file-memory.ts';
 import { READ } from '../../agent/builtins/files/read.ts';
@@ -10,8 +10,8 @@ import { realInput } from '../../agent/builtins/files/real-path.ts';
 import { WRITE } from '../../agent/builtins/files/write.ts';
 import { GLOB } from '../../agent/builtins/search/glob.ts';
 import { GREP } from '../../agent/builtins/search/grep.ts';
+import { BackgroundProcesses } from '../../agent/builtins/shell/background-processes.ts';
 import { BASH } from '../../agent/builtins/shell/bash.ts';
-import { LeftOvers } from '../../agent/builtins/shell/left-overs.ts';
 import { WakeQueue } from '../../agent/builtins/wake-queue.ts';
 import type { ToolOutcome } from '../../agent/loop/run-calls.ts';
 import { nearest } from '../../base/text/nearest.ts';
@@ -103,8 +103,8 @@ export async function startServe(request: ServeRequest, env: NodeJS.ProcessEnv):
   const home = env.HOME || homedir();
   const { builtIns, cwd } = understood(request, home);
   const output = claimStdout();
-  await using leftOvers = new LeftOvers();
-  const context = servedContext({ cwd, home, directories: [] }, env, leftOvers);
+  await using background = new BackgroundProcesses();
+  const context = servedContext({ cwd, home, directories: [] }, env, background);
   const server = new ToolServer({
     name: NAME,
     version: VERSION,
@@ -129,7 +129,11 @@ function understood({ tools, opened, cwd: given }: ServeRequest, home: string) {
 }
 
 /** There is no agent around: what belongs to one says so. */
-function servedContext(workspace: Workspace, env: NodeJS.ProcessEnv, leftOvers: LeftOvers): BuiltInWorld {
+function servedContext(
+  workspace: Workspace,
+  env: NodeJS.ProcessEnv,
+  background: BackgroundProcesses,
+): BuiltInContext {
   const fault = 'there is no agent here';
   return {
     workspace,
@@ -137,7 +141,7 @@ function servedContext(workspace: Workspace, env: NodeJS.ProcessEnv, leftOvers: 
     isReadable: (path) => isInWorkspace(path, workspace),
     files: new FileMemory(),
     wake: new WakeQueue(),
-    leftOvers,
+    background,
     agents: {},
     connect: async () => ({ kind: 'failed', fault }),
     findTools: async () => ({ tools: [], unknown: [], searchable: 0, servers: [], waiting: [] }),
@@ -208,7 +212,7 @@ function realDirectory(path: string): string | undefined {
 }
 
 /** A built-in tool in the form that MCP clients call. */
-export function asTool(builtIn: BuiltIn, context: BuiltInWorld): AnyTool {
+export function asTool(builtIn: BuiltIn, context: BuiltInContext): AnyTool {
   const { name, description = '', inputSchema } = builtIn.listed;
   const handler = async (args: Record<string, unknown>, { signal }: ToolContext): Promise<CallToolResult> => {
     const kept = await keptIn(builtIn, args, context.workspace);

@@ -1,5 +1,5 @@
 import { decodeBase64 } from '../../agent/results/binary.ts';
-import { jsonText, readResult } from '../../agent/results/tool-result.ts';
+import { jsonText, parseResult } from '../../agent/results/tool-result.ts';
 
 import { isRecord } from '../../base/json-value.ts';
 import { sanitizeLine } from '../terminal/text.ts';
@@ -82,7 +82,7 @@ function joinTexts(...given: readonly unknown[]): string {
 
 /** What a tool gave, whatever it is, as a person sees it: the structured form is shown only where there is no text. */
 export function resultParts(result: unknown): Part[] {
-  const { blocks, structure } = readResult(result);
+  const { blocks, structure } = parseResult(result);
   const parts = partsOf(blocks);
   const hasText = parts.some((part) => part.kind === 'text' && part.text.trim() !== '');
   if (hasText || !structure) return parts;

@@ -44,7 +44,7 @@ type OnHidden = (kind: HiddenKind, at: number, end: number) => 'on' | 'enough';
  * them: in emoji, in Persian, Arabic and Indic words, after symbols and ideographs, and direction marks beside letters that
  * run from right to left.
  */
-export function eachHidden(text: string, hear: OnHidden): void {
+export function eachHidden(text: string, onHidden: OnHidden): void {
   if (isPlain(text)) return;
   /** What was found ends here: nothing leans on it. */
   let floor = 0;
@@ -60,7 +60,7 @@ export function eachHidden(text: string, hear: OnHidden): void {
     const kind = command.length > 1 ? 'escape-sequence' : oddKind(text, at, char, floor);
     if (kind === undefined) continue;
     floor = from;
-    if (hear(kind, at, from) === 'enough') return;
+    if (onHidden(kind, at, from) === 'enough') return;
   }
 }
 

@@ -63,13 +63,13 @@ export type FilePinOptions = {
  * two processes each keeps what the other wrote. Read and written in place: a call waits for the answer, and files are small.
  */
 export function filePinStore(directory: string, { mode = 'write', note }: FilePinOptions = {}): PinStore {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   /** Servers whose file must not or cannot be written. */
   const unwritten = memoryPinStore();
   const kept = new Set<string>();
-  const tell = (server: string, text: string) => {
-    if (!told.has(text)) note?.(text, server);
-    told.add(text);
+  const report = (server: string, text: string) => {
+    if (!reported.has(text)) note?.(text, server);
+    reported.add(text);
   };
   const keep = (server: string, pins: ServerPins) => {
     kept.add(server);
@@ -81,13 +81,13 @@ export function filePinStore(directory: string, { mode = 'write', note }: FilePi
     const text = readText(path);
     if (text === undefined) return { pins: NO_PINS, isWritable: true };
     if (typeof text !== 'string') {
-      tell(server, `what tools of "${server}" were is not known: ${path} cannot be read (${text.fault})`);
+      report(server, `what tools of "${server}" were is not known: ${path} cannot be read (${text.fault})`);
       return { pins: NO_PINS, isWritable: false };
     }
     const file = parsePinFile(text);
     if (file.kind === 'pins' && file.server === server) return { pins: file.pins, isWritable: true };
     const fault = file.kind === 'pins' ? `it is of the server "${file.server}"` : file.fault;
-    tell(
+    report(
       server,
       `what tools of "${server}" were is not known, they are taken as new: ${path} is of no use: ${fault}`,
     );
@@ -105,7 +105,10 @@ export function filePinStore(directory: string, { mode = 'write', note }: FilePi
       replaceFile(pathOf(directory, server), formatPinFile(server, next));
       return next;
     } catch (cause) {
-      tell(server, `what tools of "${server}" are is remembered for this session only: ${messageOf(cause)}`);
+      report(
+        server,
+        `what tools of "${server}" are is remembered for this session only: ${messageOf(cause)}`,
+      );
       return keep(server, next);
     }
   };
@@ -129,7 +132,7 @@ export function filePinStore(directory: string, { mode = 'write', note }: FilePi
       try {
         return withFileLock(lock, () => rewrite(server, change));
       } catch (cause) {
-        tell(
+        report(
           server,
           `what tools of "${server}" are is remembered for this session only: ${messageOf(cause)}`,
         );

@@ -264,8 +264,8 @@ const MAX_PENDING: Room = { tools: 1_000, characters: 2_000_000 };
  * What is remembered once a list was seen. What others accepted meanwhile counts. Tools there is no room for are not
  * accepted but wait, and so does every unknown one from then on: a server that lists ever more cannot make pins be forgotten.
  */
-export function withSeen(now: PlacePins, { fresh, changed, listed }: Seen, most = MAX_ACCEPTED): PlacePins {
-  const room = { ...most };
+export function withSeen(now: PlacePins, { fresh, changed, listed }: Seen, limit = MAX_ACCEPTED): PlacePins {
+  const room = { ...limit };
   if (fresh.size > 0) for (const it of now.accepted.values()) take(room, it);
   const accepted = new Map(now.accepted);
   const waiting = new Map<string, Definition>();
@@ -299,7 +299,7 @@ function goneFrom(
 export function withAccepted(
   now: PlacePins,
   definitions: readonly Definition[],
-  most = MAX_ACCEPTED,
+  limit = MAX_ACCEPTED,
 ): PlacePins {
   const accepted = new Map(now.accepted);
   const pending = new Map(now.pending);
@@ -309,7 +309,7 @@ export function withAccepted(
     const waiting = pending.get(it.name);
     if (waiting && isEquivalent(waiting, it)) pending.delete(it.name);
   }
-  const kept = fitting([...accepted].reverse(), most);
+  const kept = fitting([...accepted].reverse(), limit);
   const isFull = now.isFull === true || kept.size < accepted.size;
   return {
     accepted: new Map([...kept].reverse()),
@@ -329,8 +329,8 @@ function listedLast(
 }
 
 /** The first that fit. */
-function fitting(all: readonly (readonly [string, Definition])[], most: Room): Map<string, Definition> {
-  const room = { ...most };
+function fitting(all: readonly (readonly [string, Definition])[], limit: Room): Map<string, Definition> {
+  const room = { ...limit };
   const end = all.findIndex(([, it]) => !take(room, it));
   return new Map(end < 0 ? all : all.slice(0, end));
 }

@@ -130,13 +130,13 @@ function renamedFrom(fresh: Definition, gone: readonly Definition[]): Definition
 
 /** 0 unless most words of the shorter description are in the other, or some of them and the parameters are the same. */
 function likeness(one: Definition, other: Definition): number {
-  const [a, b] = [descriptionWords(one), descriptionWords(other)];
+  const [a, b] = [termsIn(one), termsIn(other)];
   const shared = [...a].filter((word) => b.has(word)).length / Math.max(1, Math.min(a.size, b.size));
   const hasSameParameters = isEqualJson(one.inputSchema, other.inputSchema);
   return shared >= (hasSameParameters ? 0.3 : 0.6) ? shared + (hasSameParameters ? 1 : 0) : 0;
 }
 
-function descriptionWords({ description = '' }: Definition): ReadonlySet<string> {
+function termsIn({ description = '' }: Definition): ReadonlySet<string> {
   return new Set(
     description
       .slice(0, MAX_DESCRIPTION)
@@ -147,6 +147,6 @@ function descriptionWords({ description = '' }: Definition): ReadonlySet<string>
 
 /** What a person types to accept a tool as it is now; a name that cannot be typed stands for all of its server. */
 export function acceptCommand({ server, tool }: { readonly server: string; readonly tool: string }): string {
-  const words = /\p{C}/u.test(tool) ? [server] : [server, tool];
-  return `toolplane tools accept ${shellArguments(...words)}`;
+  const names = /\p{C}/u.test(tool) ? [server] : [server, tool];
+  return `toolplane tools accept ${shellArguments(...names)}`;
 }

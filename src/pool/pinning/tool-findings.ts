@@ -37,13 +37,13 @@ export function toolFindings(tool: ListedTool | Definition): ToolFinding[] {
 export function formatFindings(findings: readonly ToolFinding[]): string | undefined {
   const places = [...Map.groupBy(findings, ({ where }) => where)];
   if (places.length === 0) return undefined;
-  const said = places.slice(0, MAX_PLACES).map(([where, all]) => {
+  const parts = places.slice(0, MAX_PLACES).map(([where, all]) => {
     const kinds = all.slice(0, MAX_KINDS).map(formatFinding);
     return `${where} has ${[...kinds, ...(all.length > MAX_KINDS ? ['more'] : [])].join(' and ')}`;
   });
   const more = places.length - MAX_PLACES;
   const count = findings.length < MAX_FINDINGS ? `${more}` : `at least ${more}`;
-  return [...said, ...(more > 0 ? [`so do ${count} more places`] : [])].join('; ');
+  return [...parts, ...(more > 0 ? [`so do ${count} more places`] : [])].join('; ');
 }
 
 const MAX_PLACES = 3;

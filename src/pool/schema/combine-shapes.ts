@@ -112,8 +112,8 @@ function closed(schema: Schema, shape: Shape): Shape {
   return isKnown ? { ...shape, additional: rest } : wider(shape, FURTHER_CONDITIONS);
 }
 
-function wider(shape: Shape, words: string): Shape {
-  return { ...shape, notes: [...new Set([...shape.notes, words])], isWider: true };
+function wider(shape: Shape, note: string): Shape {
+  return { ...shape, notes: [...new Set([...shape.notes, note])], isWider: true };
 }
 
 function takesObjects({ type }: Schema): boolean {
@@ -233,7 +233,7 @@ function unite(shapes: readonly Shape[], merging: Merging): Shape | undefined {
     additional: rest.some(isAnything) ? undefined : rest.length === 0 ? false : anyOf(rest, meter),
     names: others.every((it) => isSameSchema(it.names, first.names, meter)) ? first.names : undefined,
     minProperties: shapes.reduce((fewest, it) => Math.min(fewest, it.minProperties), first.minProperties),
-    maxProperties: shapes.reduce((most, it) => Math.max(most, it.maxProperties), first.maxProperties),
+    maxProperties: shapes.reduce((max, it) => Math.max(max, it.maxProperties), first.maxProperties),
     dependentRequired: shared((it) => it.dependentRequired),
     dependentSchemas: shared((it) => it.dependentSchemas),
     isWider: true,

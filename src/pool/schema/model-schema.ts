@@ -43,9 +43,9 @@ export function serverArguments(schema: JsonSchema, args: Record<string, unknown
   if (!given.some((name) => names.has(name))) return args;
   const renamed = given.filter((name) => names.has(name));
   // The name that was offered wins over the server's own, should a model send both.
-  const meant = new Set(renamed.map((alias) => names.get(alias)));
+  const renamedTo = new Set(renamed.map((alias) => names.get(alias)));
   const entries = given
-    .filter((name) => names.has(name) || !meant.has(name))
+    .filter((name) => names.has(name) || !renamedTo.has(name))
     .map((name): [string, unknown] => [names.get(name) ?? name, args[name]]);
   return Object.fromEntries(entries);
 }
@@ -85,14 +85,14 @@ function normalForm(schema: JsonSchema): NormalForm {
   if (facts.isDeep) return open(TOO_DEEP);
   if (facts.isLarge) return open(TOO_LARGE);
   const meter = new Meter(MAX_STEPS);
-  const most = Math.min(MAX_SCHEMA_LENGTH, 4 * facts.size + SPARE);
+  const maxLength = Math.min(MAX_SCHEMA_LENGTH, 4 * facts.size + SPARE);
   try {
     const plain = plainSchema(schema, facts, meter);
     const aliases = argumentAliases(plain, meter);
     const named = withAliases(plain, aliases, meter);
-    const normal = facts.hasBareArrays ? withArrayItems(named, most) : named;
+    const normal = facts.hasBareArrays ? withArrayItems(named, maxLength) : named;
     if (normal === schema) return { schema, aliases };
-    const { isDeep, isLarge } = survey(normal, most);
+    const { isDeep, isLarge } = survey(normal, maxLength);
     if (isDeep) return open(TOO_DEEP);
     return isLarge ? open(TOO_LARGE) : { schema: normal, aliases };
   } catch (cause) {
@@ -117,8 +117,8 @@ function plainSchema(schema: Schema, facts: Survey, meter: Meter): Schema {
  * Some APIs refuse an array that says nothing of its items; `unevaluatedItems` would no longer see any of them. A schema
  * that grew beyond `most` characters is of no use, and left as it is.
  */
-function withArrayItems(schema: Schema, most: number): Schema {
-  const { isLarge, isDeep, hasUnevaluatedItems } = survey(schema, most);
+function withArrayItems(schema: Schema, maxLength: number): Schema {
+  const { isLarge, isDeep, hasUnevaluatedItems } = survey(schema, maxLength);
   return isLarge || isDeep || hasUnevaluatedItems ? schema : withItems(schema);
 }
 

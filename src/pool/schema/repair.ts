@@ -177,8 +177,8 @@ function repairType(type: unknown, nullable: unknown): { type?: unknown; note?: 
   const names: unknown[] = Array.isArray(type) ? type : [type];
   const unknown = names.filter((name) => !TYPES.has(name));
   if (unknown.length > 0) {
-    const words = unknown.filter((name) => typeof name === 'string' && name !== 'any' && name !== '');
-    return words.length === 0 ? {} : { note: `Type: ${words.join(' or ')}.` };
+    const typeNames = unknown.filter((name) => typeof name === 'string' && name !== 'any' && name !== '');
+    return typeNames.length === 0 ? {} : { note: `Type: ${typeNames.join(' or ')}.` };
   }
   if (names.length === 0) return {};
   const once = new Set(names);

@@ -64,21 +64,13 @@ export function ownShape(schema: Schema): Shape {
 
 /** About what it takes to go through all that a shape says. */
 export function stepsOf(shape: Shape): number {
-  const {
-    properties,
-    required,
-    patterns,
-    dependentRequired,
-    dependentSchemas,
-    remarks,
-    notes: words,
-  } = shape;
-  let steps = words.length + 1;
+  const { properties, required, patterns, dependentRequired, dependentSchemas, remarks, notes } = shape;
+  let steps = notes.length + 1;
   for (const { size } of [properties, required, patterns, dependentRequired, dependentSchemas, remarks]) {
     steps += STEPS_PER_ENTRY * size;
   }
   for (const needs of dependentRequired.values()) steps += needs.length;
-  for (const text of [remarks.get('description'), ...words]) {
+  for (const text of [remarks.get('description'), ...notes]) {
     if (typeof text === 'string') steps += text.length / 16;
   }
   return steps;
@@ -228,8 +220,8 @@ export function describeAlternatives(lead: string, branches: readonly Shape[], m
   const shared = [...(branches[0]?.required ?? [])].filter((name) =>
     branches.every((branch) => branch.required.has(name)),
   );
-  const said = branches.map((branch) => describeBranch(branch, new Set(shared), meter));
-  const text = `${lead}: ${said.join('; ')}.`;
+  const parts = branches.map((branch) => describeBranch(branch, new Set(shared), meter));
+  const text = `${lead}: ${parts.join('; ')}.`;
   return truncate(text, 4 * MAX_NOTE_LENGTH);
 }
 

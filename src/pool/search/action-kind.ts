@@ -2,11 +2,11 @@ import type { QueryTerm } from './expand-query.ts';
 import { splitWords, stem } from './tokenize.ts';
 
 /** What kind of thing a tool does. */
-export type Act = 'make' | 'remove' | 'change' | 'read';
+export type ActionKind = 'make' | 'remove' | 'change' | 'read';
 /** How surely each kind is asked for, from 0 to 1, and whether the query is a question. */
-export type AskedActs = { acts: Record<Act, number>; isQuestion: boolean };
+export type RequestedActions = { acts: Record<ActionKind, number>; isQuestion: boolean };
 
-const WORDS: Readonly<Record<Act, string>> = {
+const VERBS: Readonly<Record<ActionKind, string>> = {
   make: 'create add new insert make register generate upload post send submit write put append publish invite schedule book compose import draw launch deploy build',
   remove:
     'delete remove archive drop destroy unassign clear purge cancel revoke disable kill terminate stop uninstall detach suspend close unlink erase',
@@ -15,27 +15,27 @@ const WORDS: Readonly<Record<Act, string>> = {
   read: 'get list search find read retrieve query fetch show describe count view check lookup browse inspect explore report stat status history analyze compare preview export download',
 };
 
-const ACTS = new Map(
-  (Object.keys(WORDS) as Act[]).flatMap((act) =>
-    WORDS[act].split(' ').map((word) => [stem(word), act] as const),
+const KIND_BY_VERB = new Map(
+  (Object.keys(VERBS) as ActionKind[]).flatMap((act) =>
+    VERBS[act].split(' ').map((word) => [stem(word), act] as const),
   ),
 );
 
 /** What a tool's name says that it does, by its first word that says so. */
-export function actOf(name: string, stemOf = stem): Act | undefined {
+export function actionKindOf(name: string, stemOf = stem): ActionKind | undefined {
   for (const word of splitWords(name)) {
-    const act = ACTS.get(stemOf(word));
+    const act = KIND_BY_VERB.get(stemOf(word));
     if (act !== undefined) return act;
   }
   return undefined;
 }
 
 /** What a query wants done. Who asks a question wants to read, unless it is only a polite request. */
-export function askedActs(text: string, terms: readonly QueryTerm[]): AskedActs {
+export function requestedActions(text: string, terms: readonly QueryTerm[]): RequestedActions {
   const acts = { make: 0, remove: 0, change: 0, read: 0 };
   for (const { weight, options } of terms) {
     for (const [term, closeness] of options) {
-      const act = ACTS.get(term);
+      const act = KIND_BY_VERB.get(term);
       if (act !== undefined) acts[act] = Math.max(acts[act], Math.min(1, weight * closeness));
     }
   }
@@ -53,13 +53,13 @@ const OTHER = 0.15;
 const NO_ANSWER = 0.18;
 
 /** What of its score a tool of each kind keeps. */
-export function actShares({ acts, isQuestion }: AskedActs): Record<Act, number> {
-  const most = Math.max(acts.make, acts.remove, acts.change, acts.read);
+export function actionFactors({ acts, isQuestion }: RequestedActions): Record<ActionKind, number> {
+  const strongest = Math.max(acts.make, acts.remove, acts.change, acts.read);
   const lost = isQuestion ? NO_ANSWER : 0;
   return {
-    make: 1 - OTHER * (most - acts.make) - lost,
-    remove: 1 - OTHER * (most - acts.remove) - lost,
-    change: 1 - OTHER * (most - acts.change) - lost,
-    read: 1 - OTHER * (most - acts.read),
+    make: 1 - OTHER * (strongest - acts.make) - lost,
+    remove: 1 - OTHER * (strongest - acts.remove) - lost,
+    change: 1 - OTHER * (strongest - acts.change) - lost,
+    read: 1 - OTHER * (strongest - acts.read),
   };
 }

@@ -5,7 +5,7 @@ import { languageOf, type Translated, translate } from './translate.ts';
 /** What a translation is to the word itself. */
 const TRANSLATED = 0.9;
 /** As close as this, a term is what was said, in whatever language. */
-const SAID = 0.89;
+const LITERAL = 0.89;
 /** What the words of a known phrase count by themselves: together they may mean something else. */
 const IN_PHRASE = 0.6;
 /** What a phrase is worth that was put together from translated words. */
@@ -46,8 +46,8 @@ function english(
 ): QueryTerm[] {
   const stops = dictionary.stopWords.get('en');
   const content = words.filter((word) => !stops?.has(word));
-  const said = words.map((word) => ({ stems: [stem(word)], isSmall: isSmall(word, stops) }));
-  const phrases = findPhrases(said, concepts);
+  const queryWords = words.map((word) => ({ stems: [stem(word)], isSmall: isSmall(word, stops) }));
+  const phrases = findPhrases(queryWords, concepts);
   const inPhrases = new Set(phrases.flatMap(({ places }) => places.map((place) => words[place])));
   const terms: QueryTerm[] = phrases.map(({ key, share }) => ({
     weight: share,
@@ -85,8 +85,8 @@ function foreign(words: readonly string[], language: string, { concepts, diction
   ];
 }
 
-function inEnglish({ word, english }: Translated, stops: ReadonlySet<string> | undefined): Said {
-  const parts = english.flatMap((meant) => meant.split('_')).filter((part) => !isSmall(part, stops));
+function inEnglish({ word, english }: Translated, stops: ReadonlySet<string> | undefined): QueryWord {
+  const parts = english.flatMap((meanings) => meanings.split('_')).filter((part) => !isSmall(part, stops));
   return { stems: (parts.length === 0 ? [word] : parts).map(stem), isSmall: false };
 }
 
@@ -94,8 +94,8 @@ function translations({ word, english }: Translated, concepts: Concepts): Map<st
   const options = new Map<string, number>();
   if (lacksSpaces(word)) for (const pair of characterPairs(word)) raise(options, pair, 0.8);
   else raise(options, stem(word), 1);
-  for (const meant of english) {
-    const parts = meant.split('_').map(stem);
+  for (const meanings of english) {
+    const parts = meanings.split('_').map(stem);
     for (const part of parts) {
       const share = parts.length === 1 ? TRANSLATED : 0.8 * TRANSLATED;
       raise(options, part, share);
@@ -119,13 +119,15 @@ function raise(options: Map<string, number>, term: string, closeness: number): v
 
 /** A word said twice is asked for once, and what was said is no guess for another word. */
 function distinct(terms: readonly QueryTerm[]): QueryTerm[] {
-  const said = new Set<string>();
+  const queryWords = new Set<string>();
   for (const { options } of terms) {
-    for (const [term, closeness] of options) if (closeness >= SAID) said.add(term);
+    for (const [term, closeness] of options) if (closeness >= LITERAL) queryWords.add(term);
   }
   const byKey = new Map<string, QueryTerm>();
   for (const { weight, options } of terms) {
-    const left = new Map([...options].filter(([term, closeness]) => closeness >= SAID || !said.has(term)));
+    const left = new Map(
+      [...options].filter(([term, closeness]) => closeness >= LITERAL || !queryWords.has(term)),
+    );
     if (left.size > 0) byKey.set([...left.keys()].join(' '), { weight, options: left });
   }
   return [...byKey.values()];
@@ -134,7 +136,7 @@ function distinct(terms: readonly QueryTerm[]): QueryTerm[] {
 export type QueryTerm = { weight: number; options: ReadonlyMap<string, number> };
 
 /** What is written in a form of its own says what it is; terms are stems. */
-const SHAPES: readonly (readonly [shape: RegExp, meant: string])[] = [
+const SHAPES: readonly (readonly [shape: RegExp, meanings: string])[] = [
   [/\bhttps?:\/\/|\b[a-z0-9-]+\.(?:com|org|net|io|dev|de|fr|co|ai|app)\b/i, 'url web page navigat fetch'],
   [/\b(?:youtube\.com|youtu\.be)\//i, 'youtub video'],
   [/[\w.+-]+@[\w-]+\.\w/, 'email user'],
@@ -162,14 +164,14 @@ const SHAPES: readonly (readonly [shape: RegExp, meant: string])[] = [
 
 /** What an address, a number or the name of a file in a query lets one guess. */
 export function readShapes(text: string): QueryTerm[] {
-  return SHAPES.filter(([shape]) => shape.test(text)).map(([, meant]) => ({
+  return SHAPES.filter(([shape]) => shape.test(text)).map(([, meanings]) => ({
     weight: 0.7,
-    options: new Map(meant.split(' ').map((term) => [term, 0.6])),
+    options: new Map(meanings.split(' ').map((term) => [term, 0.6])),
   }));
 }
 
 /** A word of a query: what it may be as a stem, the likeliest first, and whether it can be left out of a phrase. */
-type Said = { stems: readonly string[]; isSmall: boolean };
+type QueryWord = { stems: readonly string[]; isSmall: boolean };
 /** A phrase by its key, where its words stand, and how sure it is that it was meant. */
 type FoundPhrase = { key: string; places: readonly number[]; share: number };
 
@@ -182,14 +184,14 @@ const INCOMPLETE = 0.4;
 const FEWEST = 3;
 
 /** The known phrases of a text: word for word, from each word on the longest, or by the words that count. */
-export function findPhrases(said: readonly Said[], concepts: Concepts): FoundPhrase[] {
+export function findPhrases(queryWords: readonly QueryWord[], concepts: Concepts): FoundPhrase[] {
   const found = new Map<string, FoundPhrase>();
-  for (const phrase of wordForWord(said, concepts)) found.set(phrase.key, phrase);
-  const places = [...said.keys()].filter((place) => !said[place]?.isSmall);
+  for (const phrase of wordForWord(queryWords, concepts)) found.set(phrase.key, phrase);
+  const places = [...queryWords.keys()].filter((place) => !queryWords[place]?.isSmall);
   for (const at of places.keys()) {
-    for (const first of said[places[at] as number]?.stems ?? []) {
+    for (const first of queryWords[places[at] as number]?.stems ?? []) {
       for (const { key, stems } of concepts.phrases.get(first) ?? []) {
-        const phrase = within(places, at, said, stems);
+        const phrase = within(places, at, queryWords, stems);
         if (phrase && phrase.share > (found.get(key)?.share ?? 0)) found.set(key, { key, ...phrase });
       }
     }
@@ -197,10 +199,13 @@ export function findPhrases(said: readonly Said[], concepts: Concepts): FoundPhr
   return [...found.values()];
 }
 
-function wordForWord(said: readonly Said[], { meanings, longest }: Concepts): FoundPhrase[] {
-  const stems = said.map((word) => word.stems[0] ?? '');
+function wordForWord(
+  queryWords: readonly QueryWord[],
+  { meanings, maxPhraseWords: maxWords }: Concepts,
+): FoundPhrase[] {
+  const stems = queryWords.map((word) => word.stems[0] ?? '');
   return stems.flatMap((first, at) => {
-    for (let length = longest.get(first) ?? 0; length > 1; length--) {
+    for (let length = maxWords.get(first) ?? 0; length > 1; length--) {
       const key = stems.slice(at, at + length).join(' ');
       if (at + length > stems.length || !meanings.has(key)) continue;
       return [{ key, places: Array.from({ length }, (_, next) => at + next), share: 1 }];
@@ -213,7 +218,7 @@ function wordForWord(said: readonly Said[], { meanings, longest }: Concepts): Fo
 function within(
   places: readonly number[],
   from: number,
-  said: readonly Said[],
+  queryWords: readonly QueryWord[],
   stems: readonly string[],
 ): Omit<FoundPhrase, 'key'> | undefined {
   const end = Math.min(places.length, from + stems.length + GAP);
@@ -221,7 +226,8 @@ function within(
   let missing = stems.length < FEWEST ? 0 : 1;
   for (const stem of stems) {
     let at = from;
-    while (at < end && (taken.includes(at) || !said[places[at] as number]?.stems.includes(stem))) at += 1;
+    while (at < end && (taken.includes(at) || !queryWords[places[at] as number]?.stems.includes(stem)))
+      at += 1;
     if (at < end) taken.push(at);
     else if (missing-- === 0) return undefined;
   }

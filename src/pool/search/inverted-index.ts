@@ -1,5 +1,5 @@
 import type { PooledTool } from '../pool.ts';
-import { type Act, actOf } from './action-kind.ts';
+import { type ActionKind, actionKindOf } from './action-kind.ts';
 import { termsOf, toolTerms, toolText } from './tool-terms.ts';
 
 /** A tool as it is searched. */
@@ -8,7 +8,7 @@ export type Entry = {
   server: string;
   /** The terms of the server's key, by number. */
   serverTerms: readonly number[];
-  act: Act | undefined;
+  action: ActionKind | undefined;
   /** Names as they are compared: see `fold`. */
   ownName: string;
   poolName: string;
@@ -30,7 +30,7 @@ export function makeEntry(tool: PooledTool, vocabulary: Vocabulary, stemOf: (wor
     tool,
     server: texts.server,
     serverTerms,
-    act: actOf(texts.name, stemOf),
+    action: actionKindOf(texts.name, stemOf),
     ownName: fold(texts.name),
     poolName: fold(tool.name),
     postings,

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
-import { remembered, stem } from './tokenize.ts';
+import { memoized, stem } from './tokenize.ts';
 import { addStopWords, addTranslations, type Dictionary } from './translate.ts';
 
 /** What the search knows about words: their meanings to tools, and their translations. */
@@ -20,7 +20,7 @@ async function load(): Promise<Lexicon> {
   const dictionary: Lexicon['dictionary'] = { words: new Map(), stopWords: new Map() };
   await forEachLine('stop-words.txt', (line) => addStopWords(line, dictionary));
   await forEachLine('languages.txt', (line) => addTranslations(line, dictionary));
-  const options = { stopWords: dictionary.stopWords.get('en'), stemOf: remembered(stem) };
+  const options = { stopWords: dictionary.stopWords.get('en'), stemOf: memoized(stem) };
   for (const name of ['concepts.txt', 'phrases.txt']) {
     await forEachLine(name, (line) => addConcept(line, concepts, options));
   }
@@ -50,7 +50,7 @@ export type Concepts = {
   /** A stem, or several joined by spaces, to the stems it may stand for, by line: what stands in one is held once. */
   meanings: Map<string, readonly Meaning[]>;
   /** Stems that begin a phrase of several words, and how long the longest such phrase is. */
-  longest: Map<string, number>;
+  maxPhraseWords: Map<string, number>;
   /** By each stem that counts in it: the phrases that are known by their words wherever these stand. */
   phrases: Map<string, Phrase[]>;
 };
@@ -72,7 +72,7 @@ const TURNING = new Set(
 );
 
 export function noConcepts(): Concepts {
-  return { meanings: new Map(), longest: new Map(), phrases: new Map() };
+  return { meanings: new Map(), maxPhraseWords: new Map(), phrases: new Map() };
 }
 
 /** Whether a word can be left out of a phrase, or stand between its words. */
@@ -90,16 +90,16 @@ export function addConcept(line: string, concepts: Concepts, options: LineOption
   const [left = '', right] = line.replaceAll(' = ', ' ').split(' > ');
   const isSame = line.includes(' = ');
   const closeness = isSame ? CLOSENESS.same : right === undefined ? CLOSENESS.near : CLOSENESS.oneWay;
-  const meant = split(right ?? left);
+  const phrases = split(right ?? left);
   const words = unique(
-    meant
+    phrases
       .filter(({ length }) => length === 1)
       .flat()
       .map(stemOf),
   );
   // Of a phrase every word is meant: tools put them together in their own way.
   const ofPhrases = unique(
-    meant
+    phrases
       .filter(({ length }) => length > 1)
       .flat()
       .map(stemOf),
@@ -142,11 +142,11 @@ function split(side: string): string[][] {
 function addPhrase(
   key: string,
   words: readonly string[],
-  { longest, phrases }: Concepts,
+  { maxPhraseWords, phrases }: Concepts,
   { stopWords, stemOf = stem }: LineOptions,
 ): void {
   const first = stemOf(words[0] ?? '');
-  longest.set(first, Math.max(longest.get(first) ?? 0, words.length));
+  maxPhraseWords.set(first, Math.max(maxPhraseWords.get(first) ?? 0, words.length));
   const stems = words.filter((word) => !isSmall(word, stopWords)).map(stemOf);
   // One word that counts is not a phrase: without the others it would be said too often.
   if (stems.length < 2) return;

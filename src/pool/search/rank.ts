@@ -1,4 +1,4 @@
-import { type AskedActs, actShares } from './action-kind.ts';
+import { actionFactors, type RequestedActions } from './action-kind.ts';
 import type { QueryTerm } from './expand-query.ts';
 import type { Entry, Inverted } from './inverted-index.ts';
 
@@ -8,7 +8,7 @@ export type RankOptions = {
   numberOf: (term: string) => number | undefined;
   isAsked: (entry: Entry) => boolean;
   limit: number;
-  asked: AskedActs;
+  asked: RequestedActions;
 };
 
 /** What a server's name in the query is worth, if no other server speaks of it. */
@@ -26,23 +26,26 @@ const WHOLE_NAME = 0.8;
 
 /** The best entries, best first; those that have nothing of the query are left out. */
 export function rank(index: Inverted, terms: readonly QueryTerm[], options: RankOptions): Ranked[] {
-  const numbered = terms.map(({ weight, options: meant }) => ({ weight, meant: numbers(meant, options) }));
+  const numbered = terms.map(({ weight, options: meanings }) => ({
+    weight,
+    meanings: numbers(meanings, options),
+  }));
   const scores = shares(index, numbered);
   const closest = closestOf(numbered);
   addNames(scores, index, closest);
   addServers(scores, index, closest);
-  const kept = actShares(options.asked);
+  const kept = actionFactors(options.asked);
   for (let at = 0; at < scores.length; at++) {
-    const act = index.entries[at]?.act;
+    const act = index.entries[at]?.action;
     if (act !== undefined) scores[at] = (scores[at] as number) * kept[act];
   }
   return best(index, scores, options);
 }
 
-type Numbered = { weight: number; meant: (readonly [number: number, closeness: number])[] };
+type Numbered = { weight: number; meanings: (readonly [number: number, closeness: number])[] };
 
-function numbers(meant: ReadonlyMap<string, number>, { numberOf }: RankOptions): Numbered['meant'] {
-  return [...meant].flatMap(([term, closeness]) => {
+function numbers(meanings: ReadonlyMap<string, number>, { numberOf }: RankOptions): Numbered['meanings'] {
+  return [...meanings].flatMap(([term, closeness]) => {
     const number = numberOf(term);
     return number === undefined ? [] : [[number, closeness] as const];
   });
@@ -55,19 +58,19 @@ function shares(index: Inverted, terms: readonly Numbered[]): Float32Array {
   const found = new Float32Array(entries.length);
   const sums = new Float32Array(entries.length);
   let total = 0;
-  for (const { weight, meant } of terms) {
-    let most = UNKNOWN_RARITY;
-    for (const [number, closeness] of meant) {
+  for (const { weight, meanings } of terms) {
+    let strongest = UNKNOWN_RARITY;
+    for (const [number, closeness] of meanings) {
       const worth = closeness * (rarities[number] as number);
-      most = Math.max(most, worth);
+      strongest = Math.max(strongest, worth);
       forEachUse(index, number, (at, use) => {
         const value = (worth * (use & 255)) / 255;
         sums[at] = (sums[at] as number) + value;
         if (value > (found[at] as number)) found[at] = value;
       });
     }
-    total += weight * most;
-    for (const [number] of meant) {
+    total += weight * strongest;
+    for (const [number] of meanings) {
       forEachUse(index, number, (at) => {
         const value = (1 - FURTHER) * (found[at] as number) + FURTHER * (sums[at] as number);
         scores[at] = (scores[at] as number) + weight * value;
@@ -82,8 +85,8 @@ function shares(index: Inverted, terms: readonly Numbered[]): Float32Array {
 /** By number: how close the term is to a word of the query. */
 function closestOf(terms: readonly Numbered[]): Map<number, number> {
   const closest = new Map<number, number>();
-  for (const { meant } of terms) {
-    for (const [number, closeness] of meant)
+  for (const { meanings } of terms) {
+    for (const [number, closeness] of meanings)
       closest.set(number, Math.max(closest.get(number) ?? 0, closeness));
   }
   return closest;

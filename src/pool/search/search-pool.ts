@@ -5,8 +5,8 @@ import { filterOf, parseQuery, type SearchFilter } from './search-query.ts';
 import type { ToolIndex } from './tool-index.ts';
 
 /** How many tools can be selected by name at once, and how many of those that are none are worth a guess. */
-const MOST_NAMES = 20;
-const MOST_GUESSES = 5;
+const MAX_NAMES = 20;
+const MAX_SUGGESTIONS = 5;
 
 /** What narrows a search beside what the query itself says. */
 export type SearchOptions = Omit<SearchFilter, 'required'> & {
@@ -15,7 +15,7 @@ export type SearchOptions = Omit<SearchFilter, 'required'> & {
 };
 
 /** A name that was asked for and is none, with what may be meant. */
-type UnknownName = { readonly name: string; readonly meant?: string };
+type UnknownName = { readonly name: string; readonly suggestion?: string };
 
 /** What a query came to, best first. */
 type SearchedPool = {
@@ -65,11 +65,11 @@ function given(options: Omit<SearchOptions, 'limit'>): Omit<SearchOptions, 'limi
 function select(names: readonly string[], pool: Pool): SearchedPool {
   const tools: PooledTool[] = [];
   const unknown: UnknownName[] = [];
-  for (const name of [...new Set(names)].slice(0, MOST_NAMES)) {
+  for (const name of [...new Set(names)].slice(0, MAX_NAMES)) {
     const tool = pool.byName.get(name) ?? byOwnName(name, pool);
     if (tool) tools.push(tool);
     else {
-      const isGuessed = unknown.length < MOST_GUESSES;
+      const isGuessed = unknown.length < MAX_SUGGESTIONS;
       unknown.push(unknownName(name, isGuessed ? nearestToolName(name, [...pool.byName.keys()]) : undefined));
     }
   }
@@ -87,8 +87,8 @@ function missingServer(name: string, pool: Pool): UnknownName | undefined {
   return ofServers(pool).some(isThere) ? undefined : unknownName(name, nearest(name, serversOf(pool)));
 }
 
-function unknownName(name: string, meant: string | undefined): UnknownName {
-  return { name, ...(meant !== undefined && { meant }) };
+function unknownName(name: string, suggestion: string | undefined): UnknownName {
+  return { name, ...(suggestion !== undefined && { suggestion: suggestion }) };
 }
 
 /** The tool of a pool that was most likely meant. Names of one server begin alike, so that only their ends are compared. */
@@ -97,9 +97,9 @@ export function nearestToolName(name: string, known: readonly string[]): string 
   const prefix = end > 2 ? name.slice(0, end) : '';
   const siblings = prefix === '' ? [] : known.filter((it) => it.startsWith(prefix));
   if (siblings.length === 0) return nearest(name, known);
-  const meant = nearest(
+  const suggestion = nearest(
     name.slice(end),
     siblings.map((it) => it.slice(end)),
   );
-  return meant === undefined ? undefined : prefix + meant;
+  return suggestion === undefined ? undefined : prefix + suggestion;
 }

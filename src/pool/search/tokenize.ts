@@ -35,8 +35,8 @@ const CJK = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}ー';
 const PIECE = new RegExp(`[${CJK}]+|(?:(?![${CJK}])[\\p{L}\\p{M}\\p{N}])+(?:['’]\\p{L}+)*`, 'gu');
 const WITHOUT_SPACES = new RegExp(`^[${CJK}]`, 'u');
 const CAMEL = /\b(?:[A-Z][a-z]+(?:[A-Z][a-z]*)+\d*|[A-Z]{2,}[a-z]{2,}|[a-z]{1,2}[A-Z][a-z]+)\b/g;
-const MAX_WORD = 40;
-const LONGEST_PIECE = 200;
+const MAX_WORD_LENGTH = 40;
+const MAX_PIECE_LENGTH = 200;
 
 /** What is left of a word after an apostrophe; but people write `dont` and `whats` as well. */
 const SHORTENED = /(?<!^(?:what|who|where|how|that))['’](?!t$)\p{L}{1,2}$/iu;
@@ -44,11 +44,11 @@ const SHORTENED = /(?<!^(?:what|who|where|how|that))['’](?!t$)\p{L}{1,2}$/iu;
 /** `getURLForItems` is `get url for items`, `URLs` are `url`; digits stay with a short word before them: `v4`, `d1`. */
 function splitCase(piece: string, words: string[]): void {
   if (/^[a-z]+$/.test(piece)) {
-    if (piece.length <= MAX_WORD) words.push(piece);
+    if (piece.length <= MAX_WORD_LENGTH) words.push(piece);
     return;
   }
   // Nobody types such a word, and taking it apart would take long.
-  if (piece.length > LONGEST_PIECE) return;
+  if (piece.length > MAX_PIECE_LENGTH) return;
   const parts = piece
     .replace(SHORTENED, '')
     .replace(/['’]/g, '')
@@ -58,7 +58,7 @@ function splitCase(piece: string, words: string[]): void {
     .replace(/(\p{L}{4,})(\d)/gu, '$1 $2')
     .toLowerCase()
     .split(' ');
-  for (const part of parts) if (part !== '' && part.length <= MAX_WORD) words.push(part);
+  for (const part of parts) if (part !== '' && part.length <= MAX_WORD_LENGTH) words.push(part);
 }
 /** The common part of a word's forms, so that `files`, `filing` and `filed` meet; not always a word itself. */
 export function stem(word: string): string {
@@ -146,7 +146,7 @@ function oneSpelling(root: string): string {
     .replace(/ll$/, 'l');
 }
 /** Does the work for each word once, as long as it is held; equal results are one string in memory. */
-export function remembered(make: (word: string) => string): (word: string) => string {
+export function memoized(make: (word: string) => string): (word: string) => string {
   const known = new Map<string, string>();
   return (word) => {
     const before = known.get(word);

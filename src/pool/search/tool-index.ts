@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import type { PooledTool } from '../pool.ts';
-import { askedActs } from './action-kind.ts';
+import { requestedActions } from './action-kind.ts';
 import { expandQuery } from './expand-query.ts';
 import { dropEntry, type Entry, fold, invert, makeEntry, NOTHING, Vocabulary } from './inverted-index.ts';
 import { loadLexicon } from './lexicon.ts';
 import { rank } from './rank.ts';
 import { filterOf, type SearchFilter } from './search-query.ts';
-import { remembered, stem } from './tokenize.ts';
+import { memoized, stem } from './tokenize.ts';
 
 export type SearchQuery = SearchFilter & {
   text: string /** How many at most; 5 if not said. */;
@@ -17,7 +17,7 @@ export type SearchHit = { tool: PooledTool; score: number };
 /** Longest that indexing keeps others waiting, in milliseconds. */
 const SLICE_MS = 4;
 /** A query is a sentence; what is beyond is not read, so that nobody can make a search long. */
-const LONGEST_QUERY = 1000;
+const MAX_QUERY_LENGTH = 1000;
 
 /** Finds tools by what people say they need. The pool's order makes no difference. */
 export class ToolIndex {
@@ -39,7 +39,7 @@ export class ToolIndex {
   async search({ text, limit = 5, ...filter }: SearchQuery): Promise<SearchHit[]> {
     const lexicon = await loadLexicon();
     while (this.#building !== undefined) await this.#building;
-    const asked = text.slice(0, LONGEST_QUERY);
+    const asked = text.slice(0, MAX_QUERY_LENGTH);
     const isAskedFor = filterOf(filter);
     const numberOf = (term: string) => this.#vocabulary.numberOf(term);
     const terms = expandQuery(asked, lexicon, (term) => numberOf(term) !== undefined);
@@ -47,7 +47,7 @@ export class ToolIndex {
     const named = this.#named(fold(asked)).filter(isAsked);
     const hits = [
       ...named.map((entry) => ({ entry, score: NAMED })),
-      ...rank(this.#index, terms, { numberOf, isAsked, limit, asked: askedActs(asked, terms) }).filter(
+      ...rank(this.#index, terms, { numberOf, isAsked, limit, asked: requestedActions(asked, terms) }).filter(
         ({ entry }) => !named.includes(entry),
       ),
     ];
@@ -63,7 +63,7 @@ export class ToolIndex {
     // Whoever calls goes on first.
     await setImmediate();
     const rest = inSlices();
-    const stemOf = remembered(stem);
+    const stemOf = memoized(stem);
     let tools: readonly PooledTool[] = [];
     while (tools !== this.#tools) {
       tools = this.#tools;

@@ -63,10 +63,10 @@ export function termsOf(text: string, stemOf = stem): string[] {
 type Field = 'name' | 'title' | 'hint' | 'lead' | 'rest' | 'parameter' | 'detail' | 'server';
 
 /** Longest text of one field that is read, in characters: what matters stands first. */
-const LONGEST = 3000;
-const MOST_PARAMETERS = 100;
-const MOST_DETAILS = 60;
-const DEEPEST = 3;
+const MAX_FIELD_LENGTH = 3000;
+const MAX_PARAMETERS = 100;
+const MAX_DETAILS = 60;
+const MAX_DEPTH = 3;
 
 /** What is said about a tool, by field. Nothing a server declares makes it throw. */
 export function toolText({ description, listed, origin, searchHint }: PooledTool): Record<Field, string> {
@@ -80,9 +80,9 @@ export function toolText({ description, listed, origin, searchHint }: PooledTool
     title: `${text(listed.title)} ${text(listed.annotations?.title)}`,
     hint: `${text(searchHint)} ${text(listed._meta?.['toolplane/searchHint'])}`,
     lead,
-    rest: full.slice(lead.length, lead.length + LONGEST),
-    parameter: parameters.join(' ').slice(0, LONGEST),
-    detail: details.join(' ').slice(0, LONGEST),
+    rest: full.slice(lead.length, lead.length + MAX_FIELD_LENGTH),
+    parameter: parameters.join(' ').slice(0, MAX_FIELD_LENGTH),
+    detail: details.join(' ').slice(0, MAX_FIELD_LENGTH),
     server: origin.kind === 'mcp' ? origin.server : '',
   };
 }
@@ -92,17 +92,17 @@ function leadOf(description: string): string {
   const begin = description.search(/\S/);
   if (begin < 0) return '';
   const end = /[.!?](?=\s|$)|[。！？]|\n\s*\n|\n(?=[-*#])/.exec(
-    description.slice(begin, begin + LONGEST_LEAD),
+    description.slice(begin, begin + MAX_LEAD_LENGTH),
   );
-  return description.slice(0, begin + (end === null ? LONGEST_LEAD : end.index + 1));
+  return description.slice(0, begin + (end === null ? MAX_LEAD_LENGTH : end.index + 1));
 }
 
-const LONGEST_LEAD = 240;
+const MAX_LEAD_LENGTH = 240;
 
 function collectParameters(schema: unknown, names: string[], details: string[], depth: number): void {
-  if (!isRecord(schema) || depth > DEEPEST || details.length > MOST_DETAILS) return;
+  if (!isRecord(schema) || depth > MAX_DEPTH || details.length > MAX_DETAILS) return;
   if (isRecord(schema.properties)) {
-    for (const [name, property] of Object.entries(schema.properties).slice(0, MOST_PARAMETERS)) {
+    for (const [name, property] of Object.entries(schema.properties).slice(0, MAX_PARAMETERS)) {
       (depth < 2 ? names : details).push(name);
       if (!isRecord(property)) continue;
       details.push(text(property.description).slice(0, 200), ...words(property.enum));
@@ -122,5 +122,5 @@ function words(values: unknown): string[] {
 }
 
 function text(value: unknown): string {
-  return typeof value === 'string' ? value.slice(0, 2 * LONGEST) : '';
+  return typeof value === 'string' ? value.slice(0, 2 * MAX_FIELD_LENGTH) : '';
 }

@@ -39,7 +39,7 @@ export function translate(words: readonly string[], language: string, dictionary
       found.push(...cut(word, known, stops));
       continue;
     }
-    const phrase = longestPhrase(words, at, known);
+    const phrase = phraseAt(words, at, known);
     if (phrase) {
       found.push(phrase);
       at += phrase.word.split(' ').length - 1;
@@ -56,7 +56,7 @@ export function translate(words: readonly string[], language: string, dictionary
 type Words = ReadonlyMap<string, readonly string[]>;
 type LookUp = (word: string) => Translated[] | undefined;
 
-function longestPhrase(words: readonly string[], at: number, known: Words): Translated | undefined {
+function phraseAt(words: readonly string[], at: number, known: Words): Translated | undefined {
   for (let length = 4; length > 1; length--) {
     if (at + length > words.length) continue;
     const word = words
@@ -79,7 +79,7 @@ function cut(run: string, known: Words, stops: ReadonlySet<string>): Translated[
     rest = '';
   };
   for (let at = 0; at < characters.length; ) {
-    const length = longestKnown(characters, at, known, stops);
+    const length = knownPrefixLength(characters, at, known, stops);
     if (length === 0) {
       rest += characters[at];
       at += 1;
@@ -95,7 +95,12 @@ function cut(run: string, known: Words, stops: ReadonlySet<string>): Translated[
   return found;
 }
 
-function longestKnown(characters: readonly string[], at: number, known: Words, stops: ReadonlySet<string>) {
+function knownPrefixLength(
+  characters: readonly string[],
+  at: number,
+  known: Words,
+  stops: ReadonlySet<string>,
+) {
   for (let length = Math.min(8, characters.length - at); length > 0; length--) {
     const word = characters.slice(at, at + length).join('');
     if (known.has(word) || stops.has(word)) return length;
@@ -153,7 +158,7 @@ const LANGUAGES = ['de', 'fr', 'es', 'pt', 'it', 'nl', 'ru', 'zh', 'ja', 'ko'] a
 /** Adds a line of `data/languages.txt`, whose head says how it is written. */
 export function addTranslations(line: string, { words }: Dictionary): void {
   const [english = '', ...cells] = line.split('|');
-  const meant = english.trim().split(' ');
+  const translations = english.trim().split(' ');
   for (const [at, cell] of cells.entries()) {
     const language = LANGUAGES[at] ?? '';
     const known = words.get(language) ?? new Map<string, readonly string[]>();
@@ -162,7 +167,7 @@ export function addTranslations(line: string, { words }: Dictionary): void {
       if (word === '') continue;
       const phrase = plain(word.replaceAll('_', ' '));
       const before = known.get(phrase);
-      known.set(phrase, before === undefined ? meant : [...new Set([...before, ...meant])]);
+      known.set(phrase, before === undefined ? translations : [...new Set([...before, ...translations])]);
     }
   }
 }

@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { BuiltIn, BuiltInWorld } from '../../../src/agent/builtins/built-in.ts';
+import type { BuiltIn, BuiltInContext } from '../../../src/agent/builtins/built-in.ts';
 import { FileMemory } from '../../../src/agent/builtins/files/file-memory.ts';
-import { LeftOvers } from '../../../src/agent/builtins/shell/left-overs.ts';
+import { BackgroundProcesses } from '../../../src/agent/builtins/shell/background-processes.ts';
 import { WakeQueue } from '../../../src/agent/builtins/wake-queue.ts';
 import type { ToolOutcome } from '../../../src/agent/loop/run-calls.ts';
 
@@ -22,14 +22,14 @@ export function put(path: string, content: string | Buffer): void {
 }
 
 /** A session's surroundings in which nothing is hidden and nothing can be dialled. */
-export function worldIn(cwd: string, parts: Partial<BuiltInWorld> = {}): BuiltInWorld {
+export function worldIn(cwd: string, parts: Partial<BuiltInContext> = {}): BuiltInContext {
   return {
     workspace: { cwd, home: cwd, directories: [] },
     env: { PATH: process.env.PATH, HOME: cwd },
     isReadable: () => true,
     files: new FileMemory(),
     wake: new WakeQueue(),
-    leftOvers: new LeftOvers(),
+    background: new BackgroundProcesses(),
     connect: async () => ({ kind: 'unknown', available: [] }),
     findTools: async () => ({ tools: [], unknown: [], searchable: 0, servers: [], waiting: [] }),
     resources: {
@@ -46,7 +46,7 @@ export function worldIn(cwd: string, parts: Partial<BuiltInWorld> = {}): BuiltIn
 export function call(
   tool: BuiltIn,
   input: Readonly<Record<string, unknown>>,
-  world: BuiltInWorld,
+  world: BuiltInContext,
 ): Promise<ToolOutcome> {
   return tool.run(input, world, new AbortController().signal);
 }

@@ -34,5 +34,5 @@ test.each([
 });
 
 test('sub-agents may run side by side', () => {
-  expect(TASK.beside).toBe('others');
+  expect(TASK.concurrency).toBe('others');
 });

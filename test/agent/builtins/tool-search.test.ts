@@ -19,8 +19,8 @@ function search(found: FoundTools, input: Record<string, unknown> = { query: 'se
 test('what was found is told with a short description, the best first', async () => {
   const description = `Sends\n  a mail ${'x'.repeat(1_000)}`;
   const tools = [
-    { name: 'mcp__a__send', description, isTold: false },
-    { name: 'mcp__b__mail', description: 'Mails', isTold: true },
+    { name: 'mcp__a__send', description, isDisclosed: false },
+    { name: 'mcp__b__mail', description: 'Mails', isDisclosed: true },
   ];
   const { outcome, asked } = search({ ...NONE, tools });
   const { content, isError, programResult: told } = await outcome;
@@ -35,7 +35,7 @@ test('what was found is told with a short description, the best first', async ()
 });
 
 test('nothing found says where to look, and what may be meant', async () => {
-  const unknown = [{ name: 'sned', meant: 'send' }, { name: 'q' }];
+  const unknown = [{ name: 'sned', suggestion: 'send' }, { name: 'q' }];
   expect(await search({ ...NONE, unknown }).outcome).toMatchObject(
     failed(
       'No tool was found. Try other words. Servers there are: a, b.\nThere is no tool sned; did you mean send?\nThere is no tool q.',
@@ -44,7 +44,7 @@ test('nothing found says where to look, and what may be meant', async () => {
 });
 
 test('an unknown server, and servers that could be connected, are told', async () => {
-  const found = { ...NONE, waiting: ['c'], unknownServer: { name: 'aa', meant: 'a' } };
+  const found = { ...NONE, waiting: ['c'], unknownServer: { name: 'aa', suggestion: 'a' } };
   expect(await search(found).outcome).toMatchObject(
     failed(
       'No tool was found. There is no server aa; did you mean a? Servers there are: a, b. connect_mcp can connect: c.',

@@ -28,7 +28,7 @@ test.each<[string, PoolCall, boolean]>([
   ['reads, by a server that is trusted', call({ isTrusted: true }, { readOnlyHint: true }), true],
   ['says it reads, by a server that is not', call({}, { readOnlyHint: true }), false],
   ['does not say that it reads', call({ isTrusted: true }), false],
-  ['is a built-in that says so', call({ builtIn: { beside: 'others' } as BuiltIn }), true],
+  ['is a built-in that says so', call({ builtIn: { concurrency: 'others' } as BuiltIn }), true],
 ])('whether a call may run concurrently: one that %s', (_, it, expected) => {
   expect(isConcurrent(it)).toBe(expected);
 });

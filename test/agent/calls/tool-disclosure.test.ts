@@ -19,7 +19,7 @@ describe('tool shelf', () => {
     shelf.load(['mcp__s__a']);
     shelf.disclose(all);
     shelf.load(['mcp__s__b']);
-    const { told, searchable } = shelf.disclose(all);
+    const { disclosed: told, searchable } = shelf.disclose(all);
     expect(names(told)).toEqual(['ToolSearch', 'mcp__s__z', 'mcp__s__a', 'mcp__s__b']);
     expect(names(searchable)).toEqual(['mcp__s__a', 'mcp__s__b', 'mcp__s__z']);
   });
@@ -27,10 +27,10 @@ describe('tool shelf', () => {
   test('what was only looked at is not told yet', () => {
     const shelf = new ToolDisclosure(60);
     const few = pool(['ToolSearch'], { s: ['a'] });
-    expect(names(shelf.divide(few).told)).toContain('mcp__s__a');
-    expect(names(shelf.divide(pool(['ToolSearch'], SOME)).told)).toEqual(['ToolSearch']);
+    expect(names(shelf.divide(few).disclosed)).toContain('mcp__s__a');
+    expect(names(shelf.divide(pool(['ToolSearch'], SOME)).disclosed)).toEqual(['ToolSearch']);
     shelf.disclose(few);
-    expect(names(shelf.divide(pool(['ToolSearch'], SOME)).told)).toEqual(['ToolSearch', 'mcp__s__a']);
+    expect(names(shelf.divide(pool(['ToolSearch'], SOME)).disclosed)).toEqual(['ToolSearch', 'mcp__s__a']);
   });
 
   test('of the same pool the same value is given until something is loaded', () => {
@@ -239,7 +239,7 @@ describe('session tool search', () => {
     expect(
       session()
         .disclosure.divide(session().pool())
-        .told.map(({ name }) => name),
+        .disclosed.map(({ name }) => name),
     ).toContain('mcp__weather__forecast');
   });
 });

@@ -8,7 +8,7 @@ const text = (it: string, label?: string): Piece => ({ kind: 'text', text: it, .
 const image = (name: string, size = 4): Piece & { image: ModelImage } => ({
   kind: 'image',
   image: { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'A'.repeat(size) } },
-  kept: { path: `/${name}.png` },
+  saved: { path: `/${name}.png` },
 });
 const block = (it: unknown) => ({ type: 'text', text: it });
 const lines = (count: number) => Array.from({ length: count }, (_, at) => `line ${at + 1}`).join('\n');

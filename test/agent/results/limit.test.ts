@@ -3,14 +3,14 @@ import { expect, test } from 'vitest';
 import { headOf, resultLimit, tailOf } from '../../../src/agent/results/limit.ts';
 import { estimateTextTokens } from '../../../src/base/text/display-text.ts';
 
-const tokens = { most: 25_000, unit: 'tokens' };
+const tokens = { max: 25_000, unit: 'tokens' };
 
 test.each([
   [undefined, tokens],
   [{}, tokens],
-  [{ 'anthropic/maxResultSizeChars': 400_000 }, { most: 400_000, unit: 'characters' }],
-  [{ 'anthropic/maxResultSizeChars': 4_000_000 }, { most: 500_000, unit: 'characters' }],
-  [{ 'anthropic/maxResultSizeChars': 10 }, { most: 10, unit: 'characters' }],
+  [{ 'anthropic/maxResultSizeChars': 400_000 }, { max: 400_000, unit: 'characters' }],
+  [{ 'anthropic/maxResultSizeChars': 4_000_000 }, { max: 500_000, unit: 'characters' }],
+  [{ 'anthropic/maxResultSizeChars': 10 }, { max: 10, unit: 'characters' }],
   [{ 'anthropic/maxResultSizeChars': '400000' }, tokens],
   [{ 'anthropic/maxResultSizeChars': -1 }, tokens],
   [{ 'anthropic/maxResultSizeChars': null }, tokens],

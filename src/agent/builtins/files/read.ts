@@ -24,14 +24,14 @@ export const READ = defineBuiltIn({
     column: { type: 'integer', minimum: 1, description: 'Where in the first line to begin, counted from 1.' },
   },
   pathMember: 'file_path',
-  async run({ file_path, offset = 1, limit, column }, world, signal) {
-    const path = absolutePath(file_path, world.workspace);
+  async run({ file_path, offset = 1, limit, column }, context, signal) {
+    const path = absolutePath(file_path, context.workspace);
     const { readReal, missingFault } = await import('./real-file.ts');
     const file = await readReal(path, signal);
     if (file.kind === 'refused') return failedOutcome(file.fault);
-    if (file.kind === 'missing') return failedOutcome(await missingFault(path, world));
+    if (file.kind === 'missing') return failedOutcome(await missingFault(path, context));
     const outcome = outcomeOf(path, file.bytes, { offset, limit, column });
-    if (!outcome.isError) world.files.remember(path, file.digest);
+    if (!outcome.isError) context.files.remember(path, file.digest);
     return outcome;
   },
 });
@@ -69,12 +69,12 @@ function textOutcome(path: string, bytes: Buffer, part: LinePart): ToolOutcome {
   }
   return { content: numbered.text, isError: false };
 }
-const MOST_LINES = 2000;
-const LONGEST_LINE = 2000;
+const MAX_LINES = 2000;
+const MAX_LINE_LENGTH = 2000;
 /** Of a line that is asked for by column. */
-const LONGEST_PART = 50_000;
+const MAX_PART_LENGTH = 50_000;
 /** Together; what is beyond is for the next call. */
-const MOST_CHARACTERS = 256_000;
+const MAX_CHARACTERS = 256_000;
 
 /** Where to begin, and how far; all count from 1. */
 type LinePart = {
@@ -91,7 +91,7 @@ type NumberedLines =
 
 /** A part of a text as `cat -n` shows it, with a note where something was left out and how to get it. */
 export function numberLines(text: string, part: LinePart): NumberedLines {
-  const { offset, limit = MOST_LINES, column = 1 } = part;
+  const { offset, limit = MAX_LINES, column = 1 } = part;
   const lines = text.replace(/^\uFEFF/, '').split('\n');
   if (lines.at(-1) === '') lines.pop();
   if (offset > lines.length) return { kind: 'beyond', lines: lines.length };
@@ -103,7 +103,7 @@ export function numberLines(text: string, part: LinePart): NumberedLines {
     const number = offset + shown.length;
     const numbered = `${String(number).padStart(6)}\t${cut(ended(line), number, shown.length === 0 ? column : 1)}`;
     characters += numbered.length + 1;
-    if (characters > MOST_CHARACTERS) break;
+    if (characters > MAX_CHARACTERS) break;
     shown.push(numbered);
   }
   const next = offset + shown.length;
@@ -118,10 +118,10 @@ function ended(line: string): string {
 }
 
 function cut(line: string, number: number, column: number): string {
-  const longest = column > 1 ? LONGEST_PART : LONGEST_LINE;
+  const maxLength = column > 1 ? MAX_PART_LENGTH : MAX_LINE_LENGTH;
   const start = column - 1;
-  if (line.length - start <= longest) return line.slice(start);
-  const part = sliceText(line.slice(start), longest);
+  if (line.length - start <= maxLength) return line.slice(start);
+  const part = sliceText(line.slice(start), maxLength);
   const next = start + part.length;
   const more = `${line.length - next} more characters of this line were left out`;
   return `${part} [${more}: Read again with offset ${number} and column ${next + 1} for them]`;

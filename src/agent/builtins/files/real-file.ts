@@ -3,10 +3,10 @@ import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { nearest } from '../../../base/text/nearest.ts';
-import type { BuiltInWorld } from '../built-in.ts';
+import type { BuiltInContext } from '../built-in.ts';
 
 /** Larger files are for commands that read a part: these tools hold the whole of it. */
-export const LARGEST_FILE = 32 * 1024 * 1024;
+export const MAX_FILE_BYTES = 32 * 1024 * 1024;
 
 export type RealFile =
   | { readonly kind: 'file'; readonly bytes: Buffer; readonly digest: string; readonly mode: number }
@@ -25,9 +25,9 @@ export async function readReal(path: string, signal: AbortSignal): Promise<RealF
   const stat = await file.stat();
   if (stat.isDirectory()) return refused(`${path} is a directory: look into it with Glob`);
   if (!stat.isFile()) return refused(`${path} is no regular file`);
-  if (stat.size > LARGEST_FILE) {
+  if (stat.size > MAX_FILE_BYTES) {
     return refused(
-      `${path} has ${stat.size} bytes, more than the ${LARGEST_FILE} that fit: use Grep or Bash on it`,
+      `${path} has ${stat.size} bytes, more than the ${MAX_FILE_BYTES} that fit: use Grep or Bash on it`,
     );
   }
   if ((await realpath(path)) !== path) return refused(await linkFault(path));
@@ -93,12 +93,15 @@ async function writeDraft(draft: string, bytes: Buffer, mode: number | undefined
 }
 
 /** Says that a file does not exist, and which one beside it was perhaps meant. */
-export async function missingFault(path: string, world: Pick<BuiltInWorld, 'isReadable'>): Promise<string> {
+export async function missingFault(
+  path: string,
+  context: Pick<BuiltInContext, 'isReadable'>,
+): Promise<string> {
   const directory = dirname(path);
   const names = await readdir(directory).catch(() => []);
-  const meant = nearest(
+  const suggestion = nearest(
     basename(path),
-    names.filter((name) => world.isReadable(join(directory, name))),
+    names.filter((name) => context.isReadable(join(directory, name))),
   );
-  return `${path} does not exist${meant === undefined ? '' : `: did you mean ${join(directory, meant)}?`}`;
+  return `${path} does not exist${suggestion === undefined ? '' : `: did you mean ${join(directory, suggestion)}?`}`;
 }

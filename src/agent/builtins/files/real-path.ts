@@ -32,13 +32,13 @@ export async function realInput(
 }
 
 /** More links than any system follows in one path. */
-const MOST_LINKS = 40;
+const MAX_LINKS = 40;
 
 /**
  * Resolves links also for what does not exist yet: from the root down to the first name that is missing, and through
  * dangling links. Of a path with many missing names only the first is looked up.
  */
-async function realPath(path: string, linksLeft = MOST_LINKS): Promise<string> {
+async function realPath(path: string, linksLeft = MAX_LINKS): Promise<string> {
   try {
     return await realpath(path);
   } catch (thrown) {

@@ -2,7 +2,7 @@ import type { Dirent } from 'node:fs';
 import { lstat, readdir, realpath, stat } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { absolutePath, type Workspace } from '../../../permissions/path.ts';
-import type { BuiltInWorld } from '../built-in.ts';
+import type { BuiltInContext } from '../built-in.ts';
 import { linkFault } from '../files/real-file.ts';
 import type { GlobPattern } from './glob-pattern.ts';
 
@@ -10,25 +10,25 @@ import type { GlobPattern } from './glob-pattern.ts';
 export async function findFiles(
   root: string,
   glob: GlobPattern,
-  world: Pick<BuiltInWorld, 'isReadable'>,
+  context: Pick<BuiltInContext, 'isReadable'>,
   signal: AbortSignal,
 ): Promise<string[]> {
   const found: string[] = [];
   const rules = {
-    isReadable: (path: string) => world.isReadable(path),
+    isReadable: (path: string) => context.isReadable(path),
     enters: (segments: readonly string[]) =>
       glob.reachesInto(segments) && (!isUsuallySkipped(segments) || glob.names(segments.at(-1) ?? '')),
   };
   for await (const { path, segments, kind } of walk(root, rules, signal)) {
     if (!glob.matches(segments)) continue;
-    if (kind === 'file' || (await leadsToReadable(path, world))) found.push(path);
+    if (kind === 'file' || (await leadsToReadable(path, context))) found.push(path);
   }
   return newestFirst(found, signal);
 }
 
-async function leadsToReadable(link: string, world: Pick<BuiltInWorld, 'isReadable'>): Promise<boolean> {
+async function leadsToReadable(link: string, context: Pick<BuiltInContext, 'isReadable'>): Promise<boolean> {
   return realpath(link).then(
-    (path) => world.isReadable(path),
+    (path) => context.isReadable(path),
     () => false,
   );
 }

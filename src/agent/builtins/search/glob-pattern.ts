@@ -15,7 +15,7 @@ export type GlobPattern = {
  * Matching takes time by length of pattern times length of path, whatever the pattern.
  */
 export function parseGlob(pattern: string): GlobPattern | string {
-  if (pattern.length > LONGEST_PATTERN) return `it is longer than ${LONGEST_PATTERN} characters`;
+  if (pattern.length > MAX_PATTERN_LENGTH) return `it is longer than ${MAX_PATTERN_LENGTH} characters`;
   const alternatives = expandBraces(pattern);
   if (typeof alternatives === 'string') return alternatives;
   const globs = alternatives.map((it) =>
@@ -31,7 +31,7 @@ export function parseGlob(pattern: string): GlobPattern | string {
   };
 }
 
-const LONGEST_PATTERN = 1000;
+const MAX_PATTERN_LENGTH = 1000;
 
 type Character = (character: string) => boolean;
 type Segment = readonly (Character | typeof ANY)[] | typeof ANY;
@@ -68,7 +68,7 @@ function reaches(pattern: readonly Segment[], directory: readonly string[]): boo
   }
   return true;
 }
-const MOST_ALTERNATIVES = 256;
+const MAX_ALTERNATIVES = 256;
 
 /** `a{b,c{d,e}}` as `ab`, `acd`, `ace`; braces without a comma or without an end stand for themselves. */
 function expandBraces(pattern: string): readonly string[] | string {
@@ -78,8 +78,8 @@ function expandBraces(pattern: string): readonly string[] | string {
     const expanded = open.map((it) => ({ it, parts: expandFirst(it) }));
     done = [...done, ...expanded.filter(({ parts }) => parts === undefined).map(({ it }) => it)];
     open = expanded.flatMap(({ parts }) => parts ?? []);
-    if (done.length + open.length > MOST_ALTERNATIVES)
-      return `it has more than ${MOST_ALTERNATIVES} alternatives in braces`;
+    if (done.length + open.length > MAX_ALTERNATIVES)
+      return `it has more than ${MAX_ALTERNATIVES} alternatives in braces`;
   }
   return done;
 }

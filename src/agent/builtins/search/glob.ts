@@ -19,9 +19,9 @@ export const GLOB = defineBuiltIn({
     },
   },
   pathMember: 'path',
-  async run({ pattern, path }, world, signal) {
+  async run({ pattern, path }, context, signal) {
     const { findFiles, searchRoot, shownPath } = await import('./find-files.ts');
-    const root = await searchRoot(path, world.workspace);
+    const root = await searchRoot(path, context.workspace);
     if (root.kind === 'refused') return failedOutcome(root.fault);
     if (root.kind === 'file') return failedOutcome(`${root.path} is a file: Glob searches a directory`);
     const below = belowRoot(pattern, root.path);
@@ -30,16 +30,16 @@ export const GLOB = defineBuiltIn({
     }
     const glob = parseGlob(below);
     if (typeof glob === 'string') return failedOutcome(`The pattern "${pattern}" cannot be used: ${glob}`);
-    const found = await findFiles(root.path, glob, world, signal);
+    const found = await findFiles(root.path, glob, context, signal);
     if (found.length === 0) return { content: `No file in ${root.path} matches ${pattern}`, isError: false };
-    const shown = found.slice(0, MOST_SHOWN).map((it) => shownPath(it, world.workspace));
+    const shown = found.slice(0, MAX_SHOWN).map((it) => shownPath(it, context.workspace));
     const more = found.length - shown.length;
     if (more > 0) shown.push(`[${more} older files were left out: narrow the pattern or the path]`);
     return { content: shown.join('\n'), isError: false };
   },
 });
 
-const MOST_SHOWN = 100;
+const MAX_SHOWN = 100;
 
 /** A pattern that starts at the root of the file system could lead out of what was decided on. */
 function belowRoot(pattern: string, root: string): string | undefined {

@@ -3,11 +3,11 @@ import { failedOutcome, type ToolOutcome } from '../../loop/run-calls.ts';
 import { defineBuiltIn } from '../built-in.ts';
 import type { GrepEnd } from './run-grep.ts';
 
-const USUAL_HEAD = 250;
-const MOST_CHARACTERS = 30_000;
+const DEFAULT_HEAD_LIMIT = 250;
+const MAX_CHARACTERS = 30_000;
 /** Files with matches are put in order of time, for which all of them have to be known. */
-const MOST_FILES = 10_000;
-const LIMIT_MS = 20_000;
+const MAX_FILES = 10_000;
+const TIMEOUT_MS = 20_000;
 
 const COUNT = { type: 'integer', minimum: 0, maximum: 1000 } as const;
 
@@ -59,8 +59,12 @@ export const GREP = defineBuiltIn({
     multiline: { type: 'boolean', description: 'A match may span lines, and "." takes line ends.' },
   },
   pathMember: 'path',
-  async run(input, world, signal) {
-    const { pattern, output_mode: mode = 'files_with_matches', head_limit: head = USUAL_HEAD } = input;
+  async run(input, context, signal) {
+    const {
+      pattern,
+      output_mode: mode = 'files_with_matches',
+      head_limit: head = DEFAULT_HEAD_LIMIT,
+    } = input;
     const options = { ignoreCase: input['-i'] ?? false, multiline: input.multiline ?? false };
     const compiled = compilePattern(pattern, options);
     if (typeof compiled === 'string') {
@@ -69,14 +73,14 @@ export const GREP = defineBuiltIn({
         `The regular expression cannot be used: ${compiled}. It is in RE2 syntax; ${members}`,
       );
     }
-    const [{ newestFirst, searchRoot, shownPath }, search, { LARGEST_FILE }] = await Promise.all([
+    const [{ newestFirst, searchRoot, shownPath }, search, { MAX_FILE_BYTES }] = await Promise.all([
       import('./find-files.ts'),
       import('./run-grep.ts'),
       import('../files/real-file.ts'),
     ]);
-    const root = await searchRoot(input.path, world.workspace);
+    const root = await searchRoot(input.path, context.workspace);
     if (root.kind === 'refused') return failedOutcome(root.fault);
-    const files = await search.grepFiles(root, input, world, signal);
+    const files = await search.grepFiles(root, input, context, signal);
     if (files.kind === 'refused') return failedOutcome(files.fault);
     const before = input['-B'] ?? input['-C'] ?? 0;
     const after = input['-A'] ?? input['-C'] ?? 0;
@@ -84,18 +88,18 @@ export const GREP = defineBuiltIn({
     const enough =
       mode === 'content'
         ? ({ of: 'lines', count: head + 1 } as const)
-        : ({ of: 'files', count: mode === 'count' ? head + 1 : MOST_FILES } as const);
+        : ({ of: 'files', count: mode === 'count' ? head + 1 : MAX_FILES } as const);
     const job = {
       source: pattern,
       ...options,
       before,
       after,
       files: files.paths,
-      largestFile: LARGEST_FILE,
+      largestFile: MAX_FILE_BYTES,
       enough,
     };
-    const end = await search.runGrep(job, LIMIT_MS, signal);
-    const shown = (path: string) => shownPath(path, world.workspace);
+    const end = await search.runGrep(job, TIMEOUT_MS, signal);
+    const shown = (path: string) => shownPath(path, context.workspace);
     const paths = end.hits.map(({ path }) => path);
     const entries = {
       content: () =>
@@ -103,16 +107,16 @@ export const GREP = defineBuiltIn({
       count: () => search.countLines(end.hits, shown),
       files_with_matches: async () => (await newestFirst(paths, signal)).map(shown),
     };
-    return told(end, search.limited(await entries[mode](), head, MOST_CHARACTERS), files.paths.length);
+    return outcomeOf(end, search.limited(await entries[mode](), head, MAX_CHARACTERS), files.paths.length);
   },
 });
 
-function told(end: GrepEnd, found: string, searched: number): ToolOutcome {
+function outcomeOf(end: GrepEnd, found: string, searched: number): ToolOutcome {
   const lines = [found || (searched === 0 ? 'No file fits the path, the glob and the type' : 'No match')];
   if (end.tooLarge > 0) lines.push(`[${end.tooLarge} files were too large to search: use Bash on them]`);
   if (end.timedOut) {
     lines.push(
-      `[Stopped after ${LIMIT_MS / 1000} seconds, not all was searched: narrow the path or simplify the pattern]`,
+      `[Stopped after ${TIMEOUT_MS / 1000} seconds, not all was searched: narrow the path or simplify the pattern]`,
     );
   }
   return { content: lines.join('\n'), isError: end.timedOut };

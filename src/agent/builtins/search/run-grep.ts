@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { BuiltInWorld } from '../built-in.ts';
+import type { BuiltInContext } from '../built-in.ts';
 import { isUsuallySkipped, type SearchRoot, walk } from './find-files.ts';
 import { parseGlob } from './glob-pattern.ts';
 import type { GrepJob, GrepReport } from './grep-worker.ts';
@@ -21,7 +21,7 @@ export async function runGrep(job: GrepJob, limitMs: number, signal: AbortSignal
   cutOff.throwIfAborted();
   const hits: GrepHit[] = [];
   const end = Promise.withResolvers<GrepEnd>();
-  const worker = new Worker(beside(import.meta.url, 'grep-worker'), {
+  const worker = new Worker(siblingModule(import.meta.url, 'grep-worker'), {
     workerData: job,
     env: {},
     execArgv: [],
@@ -44,7 +44,7 @@ export async function runGrep(job: GrepJob, limitMs: number, signal: AbortSignal
 }
 
 /** A module in the folder of `here`, with its ending: sources are run as they are, the package is compiled. */
-export function beside(here: string, name: string): URL {
+export function siblingModule(here: string, name: string): URL {
   return new URL(`./${name}${here.endsWith('.ts') ? '.ts' : '.js'}`, here);
 }
 
@@ -56,7 +56,7 @@ export type GrepFiles =
 export async function grepFiles(
   root: Exclude<SearchRoot, { kind: 'refused' }>,
   wanted: { readonly glob?: string | undefined; readonly type?: string | undefined },
-  world: Pick<BuiltInWorld, 'isReadable'>,
+  context: Pick<BuiltInContext, 'isReadable'>,
   signal: AbortSignal,
 ): Promise<GrepFiles> {
   const accepts = filterOf(wanted);
@@ -65,7 +65,7 @@ export async function grepFiles(
     return { kind: 'files', paths: accepts([basename(root.path)]) ? [root.path] : [] };
   }
   const rules = {
-    isReadable: (path: string) => world.isReadable(path),
+    isReadable: (path: string) => context.isReadable(path),
     enters: (segments: readonly string[]) => !isUsuallySkipped(segments),
   };
   const paths: string[] = [];
@@ -126,7 +126,7 @@ export const FILE_TYPES: Readonly<Record<string, string>> = {
   yaml: '*.{yaml,yml}',
 };
 
-const LONGEST_LINE = 500;
+const MAX_LINE_LENGTH = 500;
 /** How much of a long line is shown before its match. */
 const BEFORE_MATCH = 100;
 
@@ -155,12 +155,12 @@ export function countLines(hits: readonly GrepHit[], shown: (path: string) => st
 }
 
 /** The first entries, as many as are wanted and as fit, with a note when there are more. */
-export function limited(entries: readonly string[], most: number, mostCharacters: number): string {
+export function limited(entries: readonly string[], maxEntries: number, maxCharacters: number): string {
   const kept: string[] = [];
   let characters = 0;
-  for (const entry of entries.slice(0, most)) {
+  for (const entry of entries.slice(0, maxEntries)) {
     characters += entry.length + 1;
-    if (characters > mostCharacters) break;
+    if (characters > maxCharacters) break;
     kept.push(entry);
   }
   if (kept.length < entries.length) {
@@ -171,12 +171,12 @@ export function limited(entries: readonly string[], most: number, mostCharacters
 
 /** A long line is shown around its match, and says where that is, so that it can be read on from there. */
 function cut(text: string, line: number, column: number): string {
-  if (text.length <= LONGEST_LINE) return text;
-  if (column + BEFORE_MATCH <= LONGEST_LINE) {
-    return `${text.slice(0, LONGEST_LINE)} [${text.length - LONGEST_LINE} more characters]`;
+  if (text.length <= MAX_LINE_LENGTH) return text;
+  if (column + BEFORE_MATCH <= MAX_LINE_LENGTH) {
+    return `${text.slice(0, MAX_LINE_LENGTH)} [${text.length - MAX_LINE_LENGTH} more characters]`;
   }
-  const start = Math.min(column - 1 - BEFORE_MATCH, text.length - LONGEST_LINE);
-  const shown = text.slice(start, start + LONGEST_LINE);
+  const start = Math.min(column - 1 - BEFORE_MATCH, text.length - MAX_LINE_LENGTH);
+  const shown = text.slice(start, start + MAX_LINE_LENGTH);
   const how = `Read it with offset ${line} and column ${column}`;
   return `[match at column ${column} of ${text.length}] …${shown}… [${how}]`;
 }

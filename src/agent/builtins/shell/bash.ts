@@ -2,7 +2,7 @@ import type { ToolOutcome } from '../../loop/run-calls.ts';
 import { defineBuiltIn } from '../built-in.ts';
 import type { ShellEnd } from './run-shell.ts';
 
-const USUAL_LIMIT_MS = 120_000;
+const DEFAULT_TIMEOUT_MS = 120_000;
 
 export const BASH = defineBuiltIn({
   name: 'Bash',
@@ -21,20 +21,23 @@ export const BASH = defineBuiltIn({
     },
     description: { type: 'string', description: 'What it does in five to ten words, for whoever watches.' },
   },
-  async run({ command, timeout = USUAL_LIMIT_MS }, { workspace, env, leftOvers }, signal) {
+  async run({ command, timeout = DEFAULT_TIMEOUT_MS }, { workspace, env, background }, signal) {
     const { runShell } = await import('./run-shell.ts');
-    const end = await runShell(command, { cwd: workspace.cwd, env, limitMs: timeout, leftOvers }, signal);
-    const { text, isError } = told(end, timeout);
+    const end = await runShell(command, { cwd: workspace.cwd, env, limitMs: timeout, background }, signal);
+    const { text, isError } = describeEnd(end, timeout);
     const notes = [
       ...(text === undefined ? [] : [text]),
-      ...(end.leftRunning === undefined ? [] : [leftNote(end.leftRunning)]),
+      ...(end.leftRunning === undefined ? [] : [backgroundNote(end.leftRunning)]),
     ];
     const output = end.output.replace(/\n$/, '');
     return { content: [...(output === '' ? [] : [output]), ...notes].join('\n') || '(no output)', isError };
   },
 });
 
-function told({ how }: ShellEnd, limitMs: number): { readonly text?: string } & Pick<ToolOutcome, 'isError'> {
+function describeEnd(
+  { how }: ShellEnd,
+  limitMs: number,
+): { readonly text?: string } & Pick<ToolOutcome, 'isError'> {
   switch (how.kind) {
     case 'exited':
       return how.code === 0 ? { isError: false } : { text: `Exit code ${how.code}`, isError: true };
@@ -49,6 +52,6 @@ function told({ how }: ShellEnd, limitMs: number): { readonly text?: string } & 
   }
 }
 
-function leftNote(group: number): string {
+function backgroundNote(group: number): string {
   return `[It left processes running; "kill -- -${group}" ends them, as does the end of this session]`;
 }

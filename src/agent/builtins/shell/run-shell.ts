@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { killOnDeath, killOnExit } from '../../../base/process/kill-on-death.ts';
 import { ProcessGroup } from '../../../base/process/process-group.ts';
 
-import type { LeftOvers } from './left-overs.ts';
+import type { BackgroundProcesses } from './background-processes.ts';
 
 export type ShellEnd = {
   /** Both streams, in the order they were written. */
@@ -18,14 +18,14 @@ export type ShellEnd = {
   readonly leftRunning?: number;
 };
 
-type Surroundings = {
+type ShellOptions = {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly limitMs: number;
-  readonly leftOvers: LeftOvers;
+  readonly background: BackgroundProcesses;
 };
 
-const MOST_OUTPUT = 30_000;
+const MAX_OUTPUT = 30_000;
 /** What is in the pipe when the command has ended comes at once; who holds it open longer runs in the background. */
 const DRAIN_MS = 300;
 
@@ -46,17 +46,17 @@ const START =
  */
 export async function runShell(
   command: string,
-  around: Surroundings,
+  options: ShellOptions,
   signal: AbortSignal,
 ): Promise<ShellEnd> {
-  const timedOut = AbortSignal.timeout(around.limitMs);
+  const timedOut = AbortSignal.timeout(options.limitMs);
   const cutOff = AbortSignal.any([signal, timedOut]);
-  const output = new HeadTail(MOST_OUTPUT);
-  const child = start(command, around);
+  const output = new HeadTail(MAX_OUTPUT);
+  const child = start(command, options);
   child.stdout?.setEncoding('utf8').on('data', (text: string) => output.push(text));
   const { fault, ended, how } = endOf(child);
   if (child.pid === undefined) {
-    return { output: '', how: { kind: 'not-started', fault: `${await fault} in ${around.cwd}` } };
+    return { output: '', how: { kind: 'not-started', fault: `${await fault} in ${options.cwd}` } };
   }
   const group = new ProcessGroup(child.pid);
   const release = endWithHost(group);
@@ -72,12 +72,12 @@ export async function runShell(
     release();
     return { output: String(output), how: how() };
   }
-  letGo(child);
-  around.leftOvers.add(group, release);
+  detach(child);
+  options.background.add(group, release);
   return { output: String(output), how: how(), leftRunning: group.leader };
 }
 
-function start(command: string, { cwd, env }: Surroundings): ChildProcess {
+function start(command: string, { cwd, env }: ShellOptions): ChildProcess {
   return spawn('/bin/sh', ['-c', START, command], {
     cwd,
     env: { ...env },
@@ -132,7 +132,7 @@ async function unlessAborted(work: Promise<unknown>, signal: AbortSignal): Promi
 }
 
 /** What was left running may write on, heard by nobody: closing its pipe would kill it. */
-function letGo(child: ChildProcess): void {
+function detach(child: ChildProcess): void {
   child.stdout?.removeAllListeners('data').resume();
   for (const pipe of [child.stdio[1], child.stdio[3]]) (pipe as Socket).unref();
   child.unref();

@@ -1,7 +1,7 @@
 import { estimateTextTokens } from '../../../base/text/display-text.ts';
 import type { HostTool } from '../../../host/host-options.ts';
 import type { ServerStatus } from '../../../mcp/servers/server-status.ts';
-import { divide, sayDeferred, toolBudget } from '../../../pool/disclosure.ts';
+import { describeDeferred, disclose, toolBudget } from '../../../pool/disclosure.ts';
 import type { ToolChange } from '../../../pool/pinning/tool-change.ts';
 import type { Pool, PoolDiagnostic, PooledTool } from '../../../pool/pool.ts';
 import { poolTokenCost, tokenCost } from '../../../pool/token-cost.ts';
@@ -147,7 +147,7 @@ const WINDOW = 200_000;
 /** `pool` has the search as its only built-in. */
 export function totalsOf(servers: readonly ServerReport[], pool: Pool): Totals {
   const { total, builtIns } = poolTokenCost(pool);
-  const { told: sent, searchable } = divide(pool, 0, { names: new Set(), loaded: new Set() });
+  const { disclosed: sent, searchable } = disclose(pool, 0, { names: new Set(), loaded: new Set() });
   const definitions = sent.reduce((sum, tool) => sum + tokenCost(tool), 0);
   return {
     servers: servers.length,
@@ -155,7 +155,7 @@ export function totalsOf(servers: readonly ServerReport[], pool: Pool): Totals {
     tools: servers.reduce((sum, { tools }) => sum + tools.length, 0),
     tokens: total - builtIns,
     window: WINDOW,
-    withToolSearch: definitions + estimateTextTokens(sayDeferred(searchable)),
+    withToolSearch: definitions + estimateTextTokens(describeDeferred(searchable)),
     searchAbove: toolBudget(undefined, WINDOW),
   };
 }

@@ -3,7 +3,7 @@ import { numberLines } from '../../../../src/agent/builtins/files/read.ts';
 import { GREP } from '../../../../src/agent/builtins/search/grep.ts';
 import type { GrepJob } from '../../../../src/agent/builtins/search/grep-worker.ts';
 import { matchLines } from '../../../../src/agent/builtins/search/match-lines.ts';
-import { beside, contentLines, runGrep } from '../../../../src/agent/builtins/search/run-grep.ts';
+import { contentLines, runGrep, siblingModule } from '../../../../src/agent/builtins/search/run-grep.ts';
 import { directoryWith, failed, worldIn } from '../built-in-world.ts';
 import { compiled } from '../compiled.ts';
 
@@ -73,7 +73,7 @@ describe('run grep', () => {
     ['file:///p/src/run-grep.ts', 'file:///p/src/grep-worker.ts'],
     ['file:///p/dist/run-grep.js', 'file:///p/dist/grep-worker.js'],
   ])('the thread of %s is %s', (here, expected) => {
-    expect(beside(here, 'grep-worker').href).toBe(expected);
+    expect(siblingModule(here, 'grep-worker').href).toBe(expected);
   });
 
   test('a pattern that makes a regular expression backtrack is searched for at once', async () => {

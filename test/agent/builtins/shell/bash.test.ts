@@ -108,9 +108,9 @@ test('what was left running does not keep the host alive, and ends with it', asy
   const tool = new URL('../../../../src/agent/builtins/shell/bash.ts', import.meta.url).href;
   const script = `
     const { BASH } = await import(${JSON.stringify(tool)});
-    const { LeftOvers } = await import(${JSON.stringify(new URL('left-overs.ts', tool).href)});
-    const leftOvers = new LeftOvers();
-    const world = { workspace: { cwd: ${JSON.stringify(cwd)} }, env: process.env, leftOvers };
+    const { BackgroundProcesses } = await import(${JSON.stringify(new URL('background-processes.ts', tool).href)});
+    const background = new BackgroundProcesses();
+    const world = { workspace: { cwd: ${JSON.stringify(cwd)} }, env: process.env, background };
     await BASH.run({ command: 'sleep 600 & echo $! > child' }, world, new AbortController().signal);
   `;
   const { status } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { timeout: 15_000 });
@@ -126,8 +126,8 @@ test.each([
   const { hold, started, ended } = lifeline();
   const host = startHost(`
     const { BASH } = await import('#agent/builtins/shell/bash.ts');
-    const { LeftOvers } = await import('#agent/builtins/shell/left-overs.ts');
-    const world = { workspace: { cwd: '/' }, env: process.env, leftOvers: new LeftOvers() };
+    const { BackgroundProcesses } = await import('#agent/builtins/shell/background-processes.ts');
+    const world = { workspace: { cwd: '/' }, env: process.env, background: new BackgroundProcesses() };
     const input = { command: ${JSON.stringify(hold + command)} };
     const running = BASH.run(input, world, new AbortController().signal);
     if (input.command.endsWith('&')) await running;
@@ -148,7 +148,7 @@ test('what was left running ends with the session, and a stubborn one too', asyn
     { command: `${stubborn.hold} (trap "" TERM; while :; do sleep 0.05; done) > /dev/null 2>&1 &` },
     world,
   );
-  await world.leftOvers[Symbol.asyncDispose]();
+  await world.background[Symbol.asyncDispose]();
   await Promise.all([meek.ended, stubborn.ended]);
 });
 

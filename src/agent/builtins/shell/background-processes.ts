@@ -1,9 +1,9 @@
 import type { ProcessGroup } from '../../../base/process/process-group.ts';
 
-const LOOK_EVERY_MS = 1000;
+const POLL_INTERVAL_MS = 1000;
 
 /** What commands of a session left running in the background: it ends with the session. */
-export class LeftOvers implements AsyncDisposable {
+export class BackgroundProcesses implements AsyncDisposable {
   readonly #forgets = new Map<ProcessGroup, () => void>();
   readonly #afterwards: readonly AsyncDisposable[];
 
@@ -16,7 +16,7 @@ export class LeftOvers implements AsyncDisposable {
   add(group: ProcessGroup, onGone: () => void): void {
     const look = setInterval(() => {
       if (!group.isRunning()) this.#forget(group);
-    }, LOOK_EVERY_MS);
+    }, POLL_INTERVAL_MS);
     look.unref();
     this.#forgets.set(group, () => {
       clearInterval(look);
