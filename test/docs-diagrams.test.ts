@@ -63,20 +63,20 @@ describe('docs/how-it-works.md', () => {
 
 /** Every change of state that events cause, as `from → to`. */
 function explore(): Set<string> {
-  const trouble = { code: 'unreachable', message: 'x', detail: 'x', retry: 'later' } as const;
-  const locked = { ...trouble, code: 'unauthorized' } as const;
-  const said = { era: 'legacy', protocolVersion: '2025-11-25', tools: 1 } as const;
+  const failure = { code: 'unreachable', message: 'x', detail: 'x', retry: 'later' } as const;
+  const locked = { ...failure, code: 'unauthorized' } as const;
+  const handshake = { era: 'legacy', protocolVersion: '2025-11-25', tools: 1 } as const;
   const events: ServerEvent[] = [
-    { kind: 'asked' },
-    { kind: 'renewed' },
-    { kind: 'dialled' },
-    { kind: 'came', said },
-    { kind: 'refused', trouble, stderr: [] },
-    { kind: 'refused', trouble: locked, stderr: [] },
-    { kind: 'lost', trouble, stderr: [] },
-    { kind: 'lost', trouble: locked, stderr: [] },
+    { kind: 'requested' },
+    { kind: 'reconnect-requested' },
+    { kind: 'connect-started' },
+    { kind: 'connect-succeeded', handshake },
+    { kind: 'connect-failed', failure, stderr: [] },
+    { kind: 'connect-failed', failure: locked, stderr: [] },
+    { kind: 'connection-lost', failure, stderr: [] },
+    { kind: 'connection-lost', failure: locked, stderr: [] },
     { kind: 'retry-due' },
-    { kind: 'woken' },
+    { kind: 'retry-requested' },
     { kind: 'disabled' },
     { kind: 'enabled' },
   ];

@@ -39,7 +39,7 @@ export async function callTool(
     throw new HostError('excluded', server, detail, { hasRun: 'no' });
   }
   const limits = timeLimits(tool, {
-    call: { timeoutMs, hearsProgress: onProgress !== undefined },
+    call: { timeoutMs, hasProgressListener: onProgress !== undefined },
     entry: target.entry,
     host,
   });

@@ -12,7 +12,7 @@ export type LimitSources = {
   readonly call: {
     readonly timeoutMs?: number | undefined;
     /** Whether the caller hears of progress: its limit is then one of silence. */
-    readonly hearsProgress: boolean;
+    readonly hasProgressListener: boolean;
   };
   readonly entry: {
     readonly timeout?: number;
@@ -32,7 +32,7 @@ export const CONNECT_TIMEOUT_MS = 30_000;
 export function timeLimits(tool: string, { call, entry, host }: LimitSources): TimeLimits {
   const ofTool = entry.toolTimeoutsMs;
   const byTool = ofTool && Object.hasOwn(ofTool, tool) ? ofTool[tool] : undefined;
-  const byCall = call.hearsProgress ? undefined : call.timeoutMs;
+  const byCall = call.hasProgressListener ? undefined : call.timeoutMs;
   const [totalMs, totalBy] = nearest([
     [byCall, BY_CALL],
     [byTool, '"toolTimeoutsMs" of its entry'],
@@ -40,7 +40,7 @@ export function timeLimits(tool: string, { call, entry, host }: LimitSources): T
     [host.callTimeoutMs ?? CALL_TIMEOUT_MS, 'callTimeoutMs'],
   ]) as Limit;
   const idle = nearest([
-    [call.hearsProgress ? call.timeoutMs : undefined, BY_CALL],
+    [call.hasProgressListener ? call.timeoutMs : undefined, BY_CALL],
     [entry.idleTimeoutMs, '"idleTimeoutMs" of its entry'],
     [host.idleTimeoutMs, 'idleTimeoutMs'],
   ]);

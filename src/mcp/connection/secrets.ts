@@ -20,7 +20,7 @@ export class Secrets {
   #values: readonly string[] = [];
   readonly #credentials = new Set<string>();
   #credentialForms: readonly string[] = [];
-  #shortestForm = Number.POSITIVE_INFINITY;
+  #minFormLength = Number.POSITIVE_INFINITY;
 
   constructor(values: Iterable<string> = [], credentials: Iterable<string> = []) {
     this.add(values, credentials);
@@ -38,7 +38,7 @@ export class Secrets {
     }
     this.#values = longestFirst(this.#known);
     this.#credentialForms = longestFirst(this.#credentials);
-    this.#shortestForm = this.#credentialForms.at(-1)?.length ?? Number.POSITIVE_INFINITY;
+    this.#minFormLength = this.#credentialForms.at(-1)?.length ?? Number.POSITIVE_INFINITY;
   }
 
   /** Everything an entry entrusts its server with. */
@@ -56,7 +56,7 @@ export class Secrets {
 
   /** Without credentials; every other text stays as it is. */
   maskCredentials(text: string): string {
-    if (text.length < this.#shortestForm) return text;
+    if (text.length < this.#minFormLength) return text;
     let masked = text;
     for (const form of this.#credentialForms) {
       if (masked.includes(form)) masked = masked.replaceAll(form, '[redacted]');
@@ -117,7 +117,7 @@ export class Secrets {
 
   /** A key of letters alone is a word of the protocol or of a schema. */
   #maskKey(key: string): string {
-    return key.length < this.#shortestForm || /^[A-Za-z]+$/.test(key) ? key : this.maskCredentials(key);
+    return key.length < this.#minFormLength || /^[A-Za-z]+$/.test(key) ? key : this.maskCredentials(key);
   }
 
   /** Of a text that somebody cut before, the end may be the beginning of a secret. */

@@ -49,7 +49,9 @@ export class StatelessRequests {
   async #complete(question: OutgoingRequest, options: RequestOptions): Promise<Record<string, unknown>> {
     const started = performance.now();
     const first = await this.#requests.request(question, options);
-    const result = isInputRequired(first) ? await this.#askThrough(question, first, options, started) : first;
+    const result = isInputRequired(first)
+      ? await this.#completeInput(question, first, options, started)
+      : first;
     const { resultType, ...rest } = result;
     if (resultType !== undefined && resultType !== 'complete') {
       const detail = `it answered "${question.method}" with a result of type ${formatValue(resultType).slice(0, 100)}, which is not supported`;
@@ -88,7 +90,7 @@ export class StatelessRequests {
   }
 
   /** The limit in all holds for all rounds, people's answers included; silence counts only while the server is asked. */
-  async #askThrough(
+  async #completeInput(
     question: OutgoingRequest,
     first: Record<string, unknown>,
     options: RequestOptions,
@@ -115,7 +117,7 @@ export class StatelessRequests {
     signal?.addEventListener('abort', abort);
     if (signal?.aborted) abort();
     const { timeoutMs: _, ...each } = options;
-    const ask = (params: Record<string, unknown>) =>
+    const send = (params: Record<string, unknown>) =>
       this.#requests.request({ ...question, params }, { ...each, signal: over.signal });
     try {
       const answered = answerInputRequests(
@@ -123,7 +125,7 @@ export class StatelessRequests {
         question.params,
         first,
         this.#answers,
-        ask,
+        send,
         over.signal,
       );
       answered.catch(() => {});

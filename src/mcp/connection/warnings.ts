@@ -7,19 +7,19 @@ const MAX_WARNINGS = 200;
 
 /** Tells each fault once: a server lists the same again and again. */
 export class UniqueWarnings {
-  readonly #tell: (message: string, subject?: WarningSubject) => void;
-  readonly #told = new Set<string>();
+  readonly #report: (message: string, subject?: WarningSubject) => void;
+  readonly #reported = new Set<string>();
 
   constructor(report: (message: string, subject?: WarningSubject) => void) {
-    this.#tell = report;
+    this.#report = report;
   }
 
   tell(message: string, subject?: WarningSubject): void {
-    if (this.#told.has(message) || this.#told.size > MAX_WARNINGS) return;
-    this.#told.add(message);
-    if (this.#told.size > MAX_WARNINGS) {
-      this.#tell(`what it lists has more than ${MAX_WARNINGS} faults; the others are not told one by one`);
-    } else this.#tell(message, subject);
+    if (this.#reported.has(message) || this.#reported.size > MAX_WARNINGS) return;
+    this.#reported.add(message);
+    if (this.#reported.size > MAX_WARNINGS) {
+      this.#report(`what it lists has more than ${MAX_WARNINGS} faults; the others are not told one by one`);
+    } else this.#report(message, subject);
   }
 }
 
@@ -33,13 +33,13 @@ const LOOKED_AT = 100_000;
  * shortened and without secrets.
  */
 export class ThrottledWarnings {
-  readonly #tell: (what: string) => void;
+  readonly #report: (what: string) => void;
   readonly #secrets: Pick<Secrets, 'mask'>;
   #count = 0;
   #next = 1;
 
   constructor(report: (what: string) => void, secrets: Pick<Secrets, 'mask'> = new Secrets()) {
-    this.#tell = report;
+    this.#report = report;
     this.#secrets = secrets;
   }
 
@@ -51,7 +51,7 @@ export class ThrottledWarnings {
     const safe = this.#secrets.mask(what.slice(0, LOOKED_AT));
     const short = truncate(safe, WIDTH);
     try {
-      this.#tell(this.#count > FIRST ? `${short} (number ${this.#count} of its kind)` : short);
+      this.#report(this.#count > FIRST ? `${short} (number ${this.#count} of its kind)` : short);
     } catch {
       // What a listener throws is no fault of the server's.
     }

@@ -27,8 +27,8 @@ export class Wire implements Transport {
   lastMessageAt = 0;
   readonly #inner: Transport;
   readonly #secrets: Secrets;
-  readonly #told = new WeakSet<object>();
-  readonly #asked = new Map<unknown, string>();
+  readonly #reportedErrors = new WeakSet<object>();
+  readonly #handshakeRequests = new Map<unknown, string>();
   readonly #replies = new ReplyQueue();
   #lateDiscovery: Record<string, unknown> | undefined;
   #isOpen = false;
@@ -61,12 +61,12 @@ export class Wire implements Transport {
 
   /** What was asked last in the handshake and not answered yet. */
   get unanswered(): string | undefined {
-    return [...this.#asked.values()].at(-1);
+    return [...this.#handshakeRequests.values()].at(-1);
   }
 
   /** Whether it was asked for its era and has not answered that. */
   get isProbeUnanswered(): boolean {
-    return [...this.#asked.values()].includes(PROBE);
+    return [...this.#handshakeRequests.values()].includes(PROBE);
   }
 
   /** What it said of itself when nobody waited for that any more. */
@@ -92,7 +92,7 @@ export class Wire implements Transport {
     this.#inner.onerror = (error) => {
       // A failed request is complained of first and rejected with the same error afterwards.
       setImmediate(() => {
-        if (!this.#told.has(error) && !this.#isClosed) this.onTransportError();
+        if (!this.#reportedErrors.has(error) && !this.#isClosed) this.onTransportError();
       });
       this.onerror?.(error);
     };
@@ -102,7 +102,7 @@ export class Wire implements Transport {
 
   send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
     if ('method' in message && 'id' in message && HANDSHAKE.has(message.method)) {
-      this.#asked.set(message.id, message.method);
+      this.#handshakeRequests.set(message.id, message.method);
     }
     if ('method' in message) return this.#inner.send(message, options);
     return this.#replies.send(message.id, async () => this.#inner.send(message, options));
@@ -110,7 +110,7 @@ export class Wire implements Transport {
 
   /** Somebody was told of this failure: it is no trouble of its own. */
   markReported(failure: unknown): void {
-    if (typeof failure === 'object' && failure !== null) this.#told.add(failure);
+    if (typeof failure === 'object' && failure !== null) this.#reportedErrors.add(failure);
   }
 
   close(): Promise<void> {
@@ -138,7 +138,7 @@ export class Wire implements Transport {
       this.onOtherMessage(message);
       // A server that sends pings and does not read the replies gets no more replies until it has read some.
       if (this.#replies.isBusy && message.method === 'ping' && 'id' in message) return;
-      if (this.#asked.size > 0 && !('method' in message)) this.#note(message);
+      if (this.#handshakeRequests.size > 0 && !('method' in message)) this.#note(message);
       this.onmessage?.(message as JSONRPCMessage, extra);
     } catch {
       // Whatever a server says, whoever brings it must not fall over it.
@@ -147,9 +147,9 @@ export class Wire implements Transport {
   }
 
   #note(message: Record<string, unknown>): void {
-    const isProbe = this.#asked.get(message.id) === PROBE;
+    const isProbe = this.#handshakeRequests.get(message.id) === PROBE;
     const isLate = isProbe && this.unanswered !== PROBE;
-    this.#asked.delete(message.id);
+    this.#handshakeRequests.delete(message.id);
     if (isLate && isRecord(message.result) && Array.isArray(message.result.supportedVersions)) {
       this.#lateDiscovery = message.result;
     }

@@ -26,15 +26,15 @@ export function dropInvalidMembers(
   item: Record<string, unknown>,
   rules: MemberRules,
   within = '',
-): { readonly value: Record<string, unknown>; readonly mended: readonly string[] } {
+): { readonly value: Record<string, unknown>; readonly repairs: readonly string[] } {
   const bad = new Map<string, string | undefined>();
   for (const [name, [isFine, what]] of Object.entries(rules)) {
     if (!Object.hasOwn(item, name) || item[name] === undefined || isFine(item[name])) continue;
     bad.set(name, item[name] === null ? undefined : `"${within}${name}" is not ${what} and was left out`);
   }
-  if (bad.size === 0) return { value: item, mended: [] };
+  if (bad.size === 0) return { value: item, repairs: [] };
   const value = Object.fromEntries(Object.entries(item).filter(([name]) => !bad.has(name)));
-  return { value, mended: [...bad.values()].filter((fault) => fault !== undefined) };
+  return { value, repairs: [...bad.values()].filter((fault) => fault !== undefined) };
 }
 
 /** Real names have a few dozen characters; whatever is made of one takes its time with every character. */

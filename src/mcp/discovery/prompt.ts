@@ -40,7 +40,11 @@ export function parsePrompt(listed: unknown, room?: SizeBudget): ReadEntry<Promp
   const read = (Array.isArray(given) ? given : []).map(readArgument);
   const { description = '' } = cleaned.value;
   const item = { ...cleaned.value, name, description, arguments: read.flatMap(({ argument }) => argument) };
-  return { item: item as Prompt, name, mended: [...cleaned.mended, ...read.flatMap(({ mended }) => mended)] };
+  return {
+    item: item as Prompt,
+    name,
+    repairs: [...cleaned.repairs, ...read.flatMap(({ repairs }) => repairs)],
+  };
 }
 
 const OPTIONAL: MemberRules = {
@@ -56,15 +60,15 @@ const OPTIONAL_OF_ARGUMENT: MemberRules = { title: TEXT, description: TEXT, requ
 function readArgument(
   value: unknown,
   at: number,
-): { argument: readonly PromptArgument[]; mended: readonly string[] } {
+): { argument: readonly PromptArgument[]; repairs: readonly string[] } {
   const where = `arguments[${at}].`;
   if (!isRecord(value) || typeof value.name !== 'string' || value.name === '') {
-    return { argument: [], mended: [`"arguments[${at}]" has no name and was left out`] };
+    return { argument: [], repairs: [`"arguments[${at}]" has no name and was left out`] };
   }
   const cleaned = dropInvalidMembers(value, OPTIONAL_OF_ARGUMENT, where);
   const required = cleaned.value.required === true;
   return {
     argument: [{ ...cleaned.value, name: value.name, required }],
-    mended: cleaned.mended,
+    repairs: cleaned.repairs,
   };
 }

@@ -131,8 +131,8 @@ function keep<T>(
   if ('fault' in entry) return aside(entry.fault);
   if (items.has(entry.name)) return aside('it is listed twice; the first is used');
   items.set(entry.name, entry.item);
-  const faults = entry.mended.slice(0, MAX_REPAIRS_REPORTED);
-  const more = entry.mended.length - faults.length;
+  const faults = entry.repairs.slice(0, MAX_REPAIRS_REPORTED);
+  const more = entry.repairs.length - faults.length;
   if (more > 0) faults.push(`it has ${more} more faults, which are not told one by one`);
   return faults.map((fault) => ({ entry: name, fault, outcome: 'kept' }));
 }
@@ -180,9 +180,9 @@ export type Discovered<T> = {
   readonly failure?: unknown;
 };
 
-/** What became of one entry: an item, with what was mended in it, or the fault that makes it unusable. */
+/** What became of one entry: an item, with what was repairs in it, or the fault that makes it unusable. */
 export type ReadEntry<T> =
-  | { readonly item: T; readonly name: string; readonly mended: readonly string[] }
+  | { readonly item: T; readonly name: string; readonly repairs: readonly string[] }
   | { readonly name?: string; readonly fault: string };
 
 /** A diagnostic in one line; the server's name is left to whoever shows it. */

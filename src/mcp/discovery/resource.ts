@@ -69,6 +69,6 @@ function readAddressed<T>(value: unknown, member: 'uri' | 'uriTemplate', room?: 
   return {
     item: (isNamed ? cleaned.value : { ...cleaned.value, name: address }) as T,
     name: address,
-    mended: [...cleaned.mended, ...unnamed],
+    repairs: [...cleaned.repairs, ...unnamed],
   };
 }

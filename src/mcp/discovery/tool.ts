@@ -13,7 +13,7 @@ import {
 import type { ReadEntry } from './read-list.ts';
 
 /**
- * Reads one entry of `tools/list`. What is wrong with a member that can be spared is mended, since the tool works without it;
+ * Reads one entry of `tools/list`. What is wrong with a member that can be spared is repairs, since the tool works without it;
  * one whose arguments are no object can never be called and is set aside.
  */
 export function parseTool(listed: unknown, room?: SizeBudget): ReadEntry<ListedTool> {
@@ -34,7 +34,7 @@ export function parseTool(listed: unknown, room?: SizeBudget): ReadEntry<ListedT
   return {
     item: item as ListedTool,
     name,
-    mended: [...schema.mended, ...cleaned.mended, ...(hints?.mended ?? [])],
+    repairs: [...schema.repairs, ...cleaned.repairs, ...(hints?.repairs ?? [])],
   };
 }
 
@@ -58,12 +58,12 @@ const HINTS: MemberRules = {
 };
 
 type ReadSchema =
-  | { readonly schema: JsonSchema; readonly mended: readonly string[] }
+  | { readonly schema: JsonSchema; readonly repairs: readonly string[] }
   | { readonly fault: string };
 
 function readSchema(given: unknown): ReadSchema {
   if (isNothing(given)) {
-    return { schema: { type: 'object' }, mended: ['"inputSchema" is missing; any arguments are taken'] };
+    return { schema: { type: 'object' }, repairs: ['"inputSchema" is missing; any arguments are taken'] };
   }
   if (!isRecord(given)) return { fault: '"inputSchema" must be an object' };
   const { type } = given;
@@ -73,9 +73,9 @@ function readSchema(given: unknown): ReadSchema {
   const isNoted = type !== 'object';
   return {
     schema: cleaned.value,
-    mended: [
+    repairs: [
       ...(isNoted ? ['"inputSchema" does not have the type "object", which is assumed'] : []),
-      ...cleaned.mended,
+      ...cleaned.repairs,
     ],
   };
 }

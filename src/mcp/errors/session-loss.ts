@@ -16,7 +16,7 @@ export class SessionLossCheck {
   readonly #server: string;
   readonly #secrets: Secrets;
   readonly #ping: () => Promise<unknown>;
-  #asking: Promise<Pinged> | undefined;
+  #pinging: Promise<Pinged> | undefined;
 
   /** `ping` asks for a sign of life in the session concerned. */
   constructor(server: string, secrets: Secrets, ping: () => Promise<unknown>) {
@@ -27,8 +27,8 @@ export class SessionLossCheck {
 
   /** What a request of that method is told that failed as if the session were lost; those that fail meanwhile share one ping. */
   async confirm(detail: HostError, method: string): Promise<Error> {
-    this.#asking ??= this.#ask();
-    const pinged = await this.#asking;
+    this.#pinging ??= this.#pingSession();
+    const pinged = await this.#pinging;
     const facts = readFailure(detail.cause);
     if (pinged.kind === 'refused' && isSameRefusal(pinged, facts)) return detail;
     const { status = 0, message: said } = facts;
@@ -46,7 +46,7 @@ export class SessionLossCheck {
     return new HostError('unreachable', this.#server, `${text}; ${SEE}`, { cause: detail.cause });
   }
 
-  async #ask(): Promise<Pinged> {
+  async #pingSession(): Promise<Pinged> {
     try {
       await this.#ping();
       return { kind: 'known' };
@@ -56,7 +56,7 @@ export class SessionLossCheck {
       if (!isSessionLost(failure)) return { kind: 'unclear' };
       return { kind: 'refused', ...readFailure(failure.cause) };
     } finally {
-      this.#asking = undefined;
+      this.#pinging = undefined;
     }
   }
 }

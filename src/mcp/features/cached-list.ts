@@ -7,7 +7,7 @@ type Source<T> = {
   readonly offer: 'resources' | 'prompts';
   list(connection: Connection): Promise<Discovered<T>>;
   /** Hears what is wrong with entries, as often as they are listed. */
-  onFault(server: string, detail: string): void;
+  onWarning(server: string, detail: string): void;
   /** In milliseconds; only differences count. */
   now(): number;
 };
@@ -18,7 +18,7 @@ type Kept<T> = { held: Held<T> | undefined; last: readonly T[] | undefined };
 /** How long a list is believed that nobody promised to tell the changes of. */
 const UNTOLD_MS = 10_000;
 
-/** One kind of list: asked for when it is wanted, kept as long as its connection until it changes or is too old. */
+/** One kind of list: loading for when it is wanted, kept as long as its connection until it changes or is too old. */
 export class CachedList<T> {
   readonly #source: Source<T>;
   readonly #kept = new WeakMap<Connection, Kept<T>>();
@@ -40,7 +40,7 @@ export class CachedList<T> {
   get(connection: Connection): Promise<readonly T[]> {
     if (!this.isOffered(connection)) return Promise.resolve([]);
     const kept = this.#keptOf(connection);
-    if (!kept.held || this.#source.now() >= kept.held.freshUntil) this.#ask(connection, kept);
+    if (!kept.held || this.#source.now() >= kept.held.freshUntil) this.#load(connection, kept);
     return (kept.held as Held<T>).items;
   }
 
@@ -56,18 +56,18 @@ export class CachedList<T> {
     return kept;
   }
 
-  #ask(connection: Connection, kept: Kept<T>): void {
-    const { list, onFault, now, offer } = this.#source;
-    const asked = list(connection).catch(nothingIfUnknown<T>);
-    const held: Held<T> = { items: asked.then(({ items }) => items), freshUntil: Number.POSITIVE_INFINITY };
+  #load(connection: Connection, kept: Kept<T>): void {
+    const { list, onWarning, now, offer } = this.#source;
+    const loading = list(connection).catch(nothingIfUnknown<T>);
+    const held: Held<T> = { items: loading.then(({ items }) => items), freshUntil: Number.POSITIVE_INFINITY };
     kept.held = held;
-    asked.then(
+    loading.then(
       ({ items, diagnostics, ttlMs, failure }) => {
         kept.last = items;
         const hasNotifications = connection.capabilities[offer]?.listChanged === true;
         const heldMs = ttlMs ?? (hasNotifications ? Number.POSITIVE_INFINITY : UNTOLD_MS);
         held.freshUntil = failure === undefined ? now() + heldMs : now();
-        for (const it of diagnostics) onFault(connection.name, formatDiagnostic(it));
+        for (const it of diagnostics) onWarning(connection.name, formatDiagnostic(it));
       },
       () => {
         if (kept.held === held) kept.held = undefined;

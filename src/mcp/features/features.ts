@@ -60,14 +60,14 @@ export class Features implements Disposable {
       connection: (server) => servers.connection(server),
       onWarning: (server, message) => this.#warn(server, message),
     });
-    const onFault = (server: string, detail: string) => this.#warnOnce(server, detail);
+    const onWarning = (server: string, detail: string) => this.#warnOnce(server, detail);
     const kept = <T>(
       offer: 'resources' | 'prompts',
       list: (connection: Connection) => Promise<Discovered<T>>,
-      onFault: (server: string, detail: string) => void,
-    ) => new CachedList<T>({ offer, list, onFault, now: () => performance.now() });
-    this.#resources = kept('resources', (it) => listResources(it), onFault);
-    this.#templates = kept('resources', (it) => listResourceTemplates(it), onFault);
+      onWarning: (server: string, detail: string) => void,
+    ) => new CachedList<T>({ offer, list, onWarning, now: () => performance.now() });
+    this.#resources = kept('resources', (it) => listResources(it), onWarning);
+    this.#templates = kept('resources', (it) => listResourceTemplates(it), onWarning);
     // Prompts are listed as a server comes, and what is wrong with them is told then.
     this.#prompts = kept(
       'prompts',
@@ -202,7 +202,7 @@ export class Features implements Disposable {
       server,
       subject,
       limits: timeLimits('', {
-        call: { timeoutMs, hearsProgress: onProgress !== undefined },
+        call: { timeoutMs, hasProgressListener: onProgress !== undefined },
         entry: target.entry,
         host: this.#options,
       }),

@@ -168,7 +168,7 @@ export class SubscribedResources {
 
   /** A server may tell of thousands in one go: whoever is concerned hears once, still in this tick. */
   changed(uri: string): void {
-    if (this.#changed.size === 0) queueMicrotask(() => this.#tellChanged());
+    if (this.#changed.size === 0) queueMicrotask(() => this.#notifyChanged());
     this.#changed.add(uri);
   }
 
@@ -181,7 +181,7 @@ export class SubscribedResources {
     this.#topics.clear();
   }
 
-  #tellChanged(): void {
+  #notifyChanged(): void {
     const hasNotifications = isAffectedBy(Array.from(this.#changed, hrefOf));
     this.#changed.clear();
     const concerned = [...this.#topics].filter(([, { href }]) => hasNotifications(href));

@@ -42,7 +42,7 @@ export function callTargetOf(key: string, slot: ManagedServer): CallTarget {
       const now = slot.connection;
       if (now) return now;
       if (slot.state.kind === 'waiting') void slot.open();
-      else slot.retryNow('asked');
+      else slot.retryNow('requested');
       await within(Number.POSITIVE_INFINITY, slot.whenIdle(), signal);
       throwIfAborted(signal);
       const { connection } = slot;

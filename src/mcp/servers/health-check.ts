@@ -8,14 +8,14 @@ const MAX_FAILURES = 3;
 /** A server that works on a call and cannot answer meanwhile is left in peace for about five minutes. */
 const MAX_FAILURES_DURING_CALL = 30;
 
-/** Whether one connection is still good for anything, judged by what came of calls and signs of life. */
+/** Whether one connection is still good for anything, judged by what result of calls and signs of life. */
 export class ConnectionHealth implements CheckedConnection {
   readonly #connection: Connection;
   readonly #heartbeat: HealthChecks | undefined;
   readonly #onDead: (failure: unknown) => void;
   readonly #unlisten: () => void;
   #strikes = 0;
-  #heardAt: number;
+  #lastMessageAt: number;
   /** Questions in a row that it has not answered. */
   #silences = 0;
   /** A call has ended without an answer: who does not answer calls either is not at work. */
@@ -30,21 +30,21 @@ export class ConnectionHealth implements CheckedConnection {
     this.#connection = connection;
     this.#heartbeat = heartbeat;
     this.#onDead = onDead;
-    this.#heardAt = connection.lastMessageAt();
+    this.#lastMessageAt = connection.lastMessageAt();
     heartbeat?.watch(this);
     this.#unlisten = heartbeat ? connection.onTransportError(() => heartbeat.suspect(this)) : () => {};
   }
 
-  /** What a call came to: a terminal failure is counted, anything else ends the count. */
+  /** What a call result to: a terminal failure is counted, anything else ends the count. */
   report(failure?: unknown): void {
-    const isFault = failure instanceof HostError;
-    if (isFault && (failure.isTerminal || isFatal(failure))) {
+    const isHostError = failure instanceof HostError;
+    if (isHostError && (failure.isTerminal || isFatal(failure))) {
       this.#strike(failure);
       return;
     }
     this.#strikes = 0;
     if (failure === undefined || isAnswer(failure)) this.#live();
-    if (isFault && failure.code === 'timeout') {
+    if (isHostError && failure.code === 'timeout') {
       this.#hasTimedOut = true;
       this.#heartbeat?.suspect(this);
     }
@@ -82,11 +82,11 @@ export class ConnectionHealth implements CheckedConnection {
     this.#heartbeat?.seen(this);
   }
 
-  /** Whether anything came from it since the last look: progress of a call is a sign of life too. */
+  /** Whether anything result from it since the last look: progress of a call is a sign of life too. */
   #hasSpoken(): boolean {
-    const before = this.#heardAt;
-    this.#heardAt = this.#connection.lastMessageAt();
-    return this.#heardAt > before;
+    const before = this.#lastMessageAt;
+    this.#lastMessageAt = this.#connection.lastMessageAt();
+    return this.#lastMessageAt > before;
   }
 
   #isAtWork(): boolean {
@@ -109,7 +109,7 @@ function isAnswer(failure: unknown): boolean {
   return failure instanceof Error && 'code' in failure && typeof failure.code === 'number';
 }
 
-/** What is listened to: `ping` asks for a sign of life, `beat` hears what came of it. */
+/** What is listened to: `ping` asks for a sign of life, `beat` hears what result of it. */
 export type CheckedConnection = {
   ping(signal: AbortSignal): Promise<void>;
   /** `failure` is why there was no sign of life; without it there was one. */
@@ -124,13 +124,13 @@ const RECHECK_MS = 1_000;
 /** Trouble comes in bursts; one question answers for all of it. */
 const ERROR_BURST_MS = 100;
 
-type Watch = { dueAt: number; hasMissed: boolean; asking: AbortController | undefined };
+type Watch = { dueAt: number; hasMissed: boolean; pending: AbortController | undefined };
 
 /** Asks servers that have said nothing for a while for a sign of life, all by one timer that keeps no process alive. */
 export class HealthChecks {
   readonly #everyMs: number;
   readonly #clock: Clock;
-  readonly #onWake: () => void;
+  readonly #onClockJump: () => void;
   readonly #watches = new Map<CheckedConnection, Watch>();
   #isOver = false;
   #timer: { at: number; stop: () => void } | undefined;
@@ -139,7 +139,7 @@ export class HealthChecks {
   constructor(everyMs: number, clock: Clock, onClockJump: () => void) {
     this.#everyMs = everyMs;
     this.#clock = clock;
-    this.#onWake = onClockJump;
+    this.#onClockJump = onClockJump;
     this.#plan();
   }
 
@@ -147,13 +147,13 @@ export class HealthChecks {
     this.#watches.set(patient, {
       dueAt: this.#clock.now() + this.#everyMs,
       hasMissed: false,
-      asking: undefined,
+      pending: undefined,
     });
     this.#plan();
   }
 
   unwatch(patient: CheckedConnection): void {
-    this.#watches.get(patient)?.asking?.abort();
+    this.#watches.get(patient)?.pending?.abort();
     this.#watches.delete(patient);
   }
 
@@ -169,7 +169,7 @@ export class HealthChecks {
   suspect(patient: CheckedConnection): void {
     const watch = this.#watches.get(patient);
     // Whoever is being asked, or asked again, is suspected already.
-    if (!watch || watch.asking || watch.hasMissed) return;
+    if (!watch || watch.pending || watch.hasMissed) return;
     watch.dueAt = Math.min(watch.dueAt, this.#clock.now() + ERROR_BURST_MS);
     this.#plan();
   }
@@ -185,7 +185,7 @@ export class HealthChecks {
     if (this.#everyMs === 0 || this.#isOver) return;
     const now = this.#clock.now();
     let at = now + this.#everyMs;
-    for (const { dueAt, asking: pending } of this.#watches.values()) if (!pending) at = Math.min(at, dueAt);
+    for (const { dueAt, pending } of this.#watches.values()) if (!pending) at = Math.min(at, dueAt);
     if (this.#timer && this.#timer.at <= at) return;
     this.#timer?.stop();
     this.#timer = { at, stop: this.#clock.after(Math.max(0, at - now), () => this.#tick(at), 'background') };
@@ -196,17 +196,17 @@ export class HealthChecks {
     const now = this.#clock.now();
     const hasSlept = now - plannedAt > 2 * this.#everyMs;
     for (const [patient, watch] of this.#watches) {
-      if (!watch.asking && (hasSlept || watch.dueAt <= now)) void this.#ask(patient, watch);
+      if (!watch.pending && (hasSlept || watch.dueAt <= now)) void this.#check(patient, watch);
     }
-    if (hasSlept) this.#onWake();
+    if (hasSlept) this.#onClockJump();
     this.#plan();
   }
 
-  async #ask(patient: CheckedConnection, watch: Watch): Promise<void> {
+  async #check(patient: CheckedConnection, watch: Watch): Promise<void> {
     const pending = new AbortController();
-    watch.asking = pending;
+    watch.pending = pending;
     const failure = await this.#answer(patient, pending);
-    watch.asking = undefined;
+    watch.pending = undefined;
     if (this.#watches.get(patient) !== watch) return;
     watch.hasMissed = failure !== undefined;
     watch.dueAt = this.#clock.now() + (watch.hasMissed ? RECHECK_MS : this.#everyMs);
@@ -219,8 +219,8 @@ export class HealthChecks {
     const tooLate = Promise.withResolvers<'too-late'>();
     const stop = this.#clock.after(limitMs, () => tooLate.resolve('too-late'), 'background');
     try {
-      const came = await Promise.race([patient.ping(pending.signal), tooLate.promise]);
-      return came === 'too-late' ? new Error('it gives no sign of life') : undefined;
+      const result = await Promise.race([patient.ping(pending.signal), tooLate.promise]);
+      return result === 'too-late' ? new Error('it gives no sign of life') : undefined;
     } catch (failure) {
       return isResponse(failure) ? undefined : failure;
     } finally {
@@ -233,7 +233,7 @@ export class HealthChecks {
 /** Whoever refuses the question, by the protocol or by a status of HTTP, has answered it. */
 function isResponse(failure: unknown): boolean {
   if (!(failure instanceof HostError)) return true;
-  const isFaultOfConnection =
+  const isConnectionError =
     failure.isTerminal || failure.code === 'timeout' || failure.code === 'unauthorized';
-  return !isFaultOfConnection;
+  return !isConnectionError;
 }

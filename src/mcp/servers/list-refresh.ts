@@ -36,7 +36,7 @@ export class ServerLists {
   readonly #connection: Connection;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #dueAt = new Map<RefreshedList, number>();
-  readonly #asked = { tools: 0, prompts: 0 };
+  readonly #requested = { tools: 0, prompts: 0 };
   readonly #taken = { tools: 0, prompts: 0 };
   #listing: Listing = { tools: NOTHING, prompts: NOTHING };
 
@@ -75,7 +75,7 @@ export class ServerLists {
 
   /** An answer to an older question never replaces one to a newer. */
   async #read<K extends RefreshedList>(list: K, ask: () => Promise<Listing[K]>): Promise<void> {
-    const turn = ++this.#asked[list];
+    const turn = ++this.#requested[list];
     if (this.#dueAt.has(list)) this.#dueAt.set(list, this.#clock.now() + RETRY_MS);
     const found = await ask();
     if (turn < this.#taken[list]) return;

@@ -37,7 +37,7 @@ export class ManagedServer implements KnownServer {
   readonly lane: Lane;
   readonly #key: string;
   readonly #given: ServerDeps;
-  readonly #world: ConnectContext;
+  readonly #context: ConnectContext;
   readonly #keeper: ServerStateMachine;
   readonly #offers: OfferedTools;
   readonly #past: RememberedTools;
@@ -48,7 +48,7 @@ export class ManagedServer implements KnownServer {
   #life = new AbortController();
   #changes: Promise<void> = Promise.resolve();
   /** Grows with everything that is asked for: a dial that is no longer wanted is not made. */
-  #wish = 0;
+  #generation = 0;
   #isFresh = true;
 
   constructor(
@@ -72,7 +72,7 @@ export class ManagedServer implements KnownServer {
       },
       retryDue: () => this.retryNow('retry-due'),
     });
-    this.#world = this.#stderr.listenIn(given.context);
+    this.#context = this.#stderr.listenIn(given.context);
   }
 
   get state(): ServerView {
@@ -119,20 +119,20 @@ export class ManagedServer implements KnownServer {
     if (isBusy(state) || state.kind === 'connected') return this.whenIdle();
     const isDialable = state.kind !== 'failed' || this.#waitMs() <= 0;
     if (isDialable && !('nextRetryAt' in state)) return this.reopen();
-    this.retryNow('asked');
+    this.retryNow('requested');
     return this.whenIdle();
   }
 
   /** Ends what there is and dials anew. */
-  reopen(why: 'renewed' | 'enabled' = 'renewed'): Promise<void> {
-    this.#wishAnew();
+  reopen(why: 'reconnect-requested' | 'enabled' = 'reconnect-requested'): Promise<void> {
+    this.#supersede();
     this.#keeper.enter({ kind: why });
     this.#redial();
     return this.whenIdle();
   }
 
   /** Dials one that waits for its next retry; anything else stays as it is. */
-  retryNow(why: 'asked' | 'woken' | 'retry-due'): void {
+  retryNow(why: 'requested' | 'retry-requested' | 'retry-due'): void {
     const { state } = this.#keeper;
     if (isBusy(state)) return;
     // A server that has failed stays so until it may be dialled: calls fail at once instead of waiting for that.
@@ -146,7 +146,7 @@ export class ManagedServer implements KnownServer {
   }
 
   disable(): Promise<void> {
-    this.#wishAnew();
+    this.#supersede();
     this.#keeper.enter({ kind: 'disabled' });
     return this.#change(() => this.#close());
   }
@@ -165,7 +165,7 @@ export class ManagedServer implements KnownServer {
 
   /** Ends it for good. */
   end(): Promise<void> {
-    this.#wishAnew();
+    this.#supersede();
     this.#keeper.end();
     this.#offers.end();
     return this.#change(() => this.#close());
@@ -193,9 +193,9 @@ export class ManagedServer implements KnownServer {
     return this.lane === undefined ? 0 : this.#limit.waitMs();
   }
 
-  #wishAnew(): void {
+  #supersede(): void {
     this.#life.abort();
-    this.#wish++;
+    this.#generation++;
   }
 
   #change(work: () => Promise<void>): Promise<void> {
@@ -204,11 +204,11 @@ export class ManagedServer implements KnownServer {
   }
 
   #redial(): void {
-    const generation = this.#wish;
+    const generation = this.#generation;
     this.#past.recall((tools) => isBusy(this.#keeper.state) && this.#offers.assume(tools));
     void this.#change(async () => {
       await this.#close();
-      if (generation === this.#wish && !this.#keeper.isOver) await this.#dial();
+      if (generation === this.#generation && !this.#keeper.isOver) await this.#connect();
     });
   }
 
@@ -221,7 +221,7 @@ export class ManagedServer implements KnownServer {
     await live?.connection.close().catch(() => {});
   }
 
-  async #dial(): Promise<void> {
+  async #connect(): Promise<void> {
     this.#life = new AbortController();
     const { signal } = this.#life;
     const { queue, connect, clock } = this.#given;
@@ -232,10 +232,10 @@ export class ManagedServer implements KnownServer {
       const { connection, lists, listing, since } = await queue.run(this.lane, signal, () => {
         begin?.();
         this.#stderr.clear();
-        this.#keeper.enter({ kind: 'dialled' });
+        this.#keeper.enter({ kind: 'connect-started' });
         const entry = this.#isFresh ? this.entry : withoutManifest(this.entry);
         this.#isFresh = false;
-        return openServer(this.#key, entry, { connect, world: this.#world, clock, onClose }, signal);
+        return openServer(this.#key, entry, { connect, world: this.#context, clock, onClose }, signal);
       });
       const live = watchConnection(connection, this.#given, {
         heartbeat: this.lane === 'remote',
@@ -254,8 +254,8 @@ export class ManagedServer implements KnownServer {
       const stderr = this.#stderr.lines();
       await this.#close();
       this.#keeper.enter({
-        kind: 'refused',
-        trouble: toConnectFailure(this.#explained(failure, stderr)),
+        kind: 'connect-failed',
+        failure: toConnectFailure(this.#explained(failure, stderr)),
         stderr,
       });
     }
@@ -265,7 +265,11 @@ export class ManagedServer implements KnownServer {
     if (signal.aborted || this.#keeper.state.kind !== 'connected') return;
     this.#life.abort();
     const stderr = this.#live?.connection.stderr() ?? [];
-    this.#keeper.enter({ kind: 'lost', trouble: toConnectFailure(this.#explained(failure, stderr)), stderr });
+    this.#keeper.enter({
+      kind: 'connection-lost',
+      failure: toConnectFailure(this.#explained(failure, stderr)),
+      stderr,
+    });
     void this.#change(() => this.#close());
   }
 
@@ -283,8 +287,8 @@ export class ManagedServer implements KnownServer {
     this.#past.remember(listing.tools);
     const tools = this.tools?.length ?? 0;
     const isKnown = this.#keeper.state.kind === 'connected';
-    const said = introductionOf(this.#live.connection, tools);
-    this.#keeper.enter(isKnown ? { kind: 'listed', tools } : { kind: 'came', said });
+    const handshake = handshakeOf(this.#live.connection, tools);
+    this.#keeper.enter(isKnown ? { kind: 'listed', tools } : { kind: 'connect-succeeded', handshake });
   }
 }
 
@@ -315,12 +319,12 @@ function watchConnection(
 ): LiveConnection {
   const relist = new ListRefresh(clock, care.list, care.signal);
   connection.onListChanged((kind) => relist.changed(listsChangedBy(kind)));
-  const pulse = new ConnectionHealth(connection, care.heartbeat ? heartbeat : undefined, care.lose);
-  return { connection, health: pulse, lists: care.lists, relist };
+  const health = new ConnectionHealth(connection, care.heartbeat ? heartbeat : undefined, care.lose);
+  return { connection, health: health, lists: care.lists, relist };
 }
 
 /** What it said of itself, as it is told to people. */
-function introductionOf(connection: Connection, tools: number): Handshake {
+function handshakeOf(connection: Connection, tools: number): Handshake {
   const { era, protocolVersion, serverInfo, instructions } = connection;
   return {
     era,
@@ -341,8 +345,8 @@ function connectionEndedError(key: string, lane: Lane, stderr: readonly string[]
 const REMOTE = 'the connection closed; see whether the server still runs';
 
 function describeProcessEnd(stderr: readonly string[]): string {
-  const said = stderr.length === 0 ? '' : `; it said: ${summarizeStderr(stderr)}`;
-  return `its process ended${said}; see why, or run its command by hand`;
+  const output = stderr.length === 0 ? '' : `; it said: ${summarizeStderr(stderr)}`;
+  return `its process ended${output}; see why, or run its command by hand`;
 }
 
 /** So many lines of a process are kept, each so long at most. */

@@ -106,7 +106,7 @@ function isPermanentlyGone(state: ServerState): boolean {
 
 /** What one server listed in earlier lives; servers in the program have none, since they are there at once. */
 export class RememberedTools {
-  readonly #world: RememberedToolsDeps;
+  readonly #deps: RememberedToolsDeps;
   readonly #server: string;
   readonly #entry: ServerEntry;
   #key: string | undefined;
@@ -115,7 +115,7 @@ export class RememberedTools {
   constructor(server: string, entry: ServerEntry, context: RememberedToolsDeps) {
     this.#server = server;
     this.#entry = entry;
-    this.#world = context;
+    this.#deps = context;
   }
 
   /** Settles when what there is has been read. */
@@ -125,9 +125,9 @@ export class RememberedTools {
 
   /** Reads it when it is dialled, the first time only: whoever is dialled again has been heard of since. */
   recall(take: (tools: readonly ListedTool[]) => void): void {
-    const { toolCache: catalogue } = this.#world;
+    const { toolCache: catalogue } = this.#deps;
     if (!catalogue) return;
-    this.#key = cacheKey(this.#server, this.#entry, this.#world);
+    this.#key = cacheKey(this.#server, this.#entry, this.#deps);
     if (this.#key === undefined || this.#read !== undefined) return;
     this.#read = catalogue.recall(this.#key).then((tools) => {
       if (tools) take(tools);
@@ -136,7 +136,7 @@ export class RememberedTools {
 
   /** A list that ends early is no list to remember. */
   remember({ items, failure }: Discovered<ListedTool>): void {
-    if (this.#key !== undefined && failure === undefined) this.#world.toolCache?.remember(this.#key, items);
+    if (this.#key !== undefined && failure === undefined) this.#deps.toolCache?.remember(this.#key, items);
   }
 }
 

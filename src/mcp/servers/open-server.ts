@@ -56,9 +56,9 @@ export async function openServer(
   }
 }
 
-function placed(context: ConnectContext, { isolation: apart }: ExpandedEntry): ConnectContext {
-  return apart
-    ? { ...context, cwd: apart.cwd, env: withoutProjectPath(context.env, apart.project) }
+function placed(context: ConnectContext, { isolation }: ExpandedEntry): ConnectContext {
+  return isolation
+    ? { ...context, cwd: isolation.cwd, env: withoutProjectPath(context.env, isolation.project) }
     : context;
 }
 

@@ -61,7 +61,8 @@ export function retryDelay(
   random: number,
   { firstMs, ceilingMs }: RetryPolicy,
 ): number {
-  const wait = jitter(backoffMs({ firstMs, maxMs: ceilingMs }, past.failures), random, MIN_JITTER);
+  const delayMs = backoffMs({ firstMs, maxMs: ceilingMs }, past.failures);
+  const wait = jitter(delayMs, Math.max(random, MIN_JITTER), 0);
   if (!isFlapping(past)) return Math.round(wait);
   const pause = backoffMs({ firstMs, maxMs: ceilingMs * FLAPPING_FACTOR }, past.shortConnections + 1);
   return Math.round(Math.max(wait, jitter(pause, random)));

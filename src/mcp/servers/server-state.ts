@@ -39,9 +39,9 @@ type Facts = {
 
 /** One server, as far as it has come. */
 export type ServerState =
-  | (Facts & { readonly kind: 'pending'; readonly awaits: 'asking' | 'slot' })
+  | (Facts & { readonly kind: 'pending'; readonly awaits: 'request' | 'slot' })
   | (Facts & { readonly kind: 'connecting' })
-  | (Facts & { readonly kind: 'connected'; readonly said: Handshake })
+  | (Facts & { readonly kind: 'connected'; readonly handshake: Handshake })
   | (Facts & { readonly kind: 'needs-auth'; readonly cause: ConnectFailure })
   /** Without `nextRetryAt` it is dialled again only when somebody wishes it. */
   | (Facts & { readonly kind: 'failed'; readonly cause: ConnectFailure; readonly nextRetryAt?: number })
@@ -50,20 +50,20 @@ export type ServerState =
 /** What happened to it. */
 export type ServerEvent =
   /** Somebody needs it. */
-  | { readonly kind: 'asked' }
+  | { readonly kind: 'requested' }
   /** A person, or a program for one, wants a new connection, whatever there is and was. */
-  | { readonly kind: 'renewed' }
+  | { readonly kind: 'reconnect-requested' }
   /** Its turn to be dialled came. */
-  | { readonly kind: 'dialled' }
-  | { readonly kind: 'came'; readonly said: Handshake }
-  | { readonly kind: 'refused'; readonly trouble: ConnectFailure; readonly stderr: readonly string[] }
-  | { readonly kind: 'lost'; readonly trouble: ConnectFailure; readonly stderr: readonly string[] }
+  | { readonly kind: 'connect-started' }
+  | { readonly kind: 'connect-succeeded'; readonly handshake: Handshake }
+  | { readonly kind: 'connect-failed'; readonly failure: ConnectFailure; readonly stderr: readonly string[] }
+  | { readonly kind: 'connection-lost'; readonly failure: ConnectFailure; readonly stderr: readonly string[] }
   | { readonly kind: 'listed'; readonly tools: number }
   | { readonly kind: 'retry-due' }
   /** The limit on dials does not allow the next retry before this time. */
   | { readonly kind: 'postponed'; readonly until: number }
   /** The machine or the network came back: waiting on is pointless. */
-  | { readonly kind: 'woken' }
+  | { readonly kind: 'retry-requested' }
   | { readonly kind: 'disabled' }
   | { readonly kind: 'enabled' };
 
@@ -75,15 +75,15 @@ export type TransitionContext = {
 };
 
 export function initialState(now: number): ServerState {
-  return { kind: 'pending', awaits: 'asking', since: now, attempt: 0, past: NO_HISTORY, stderr: [] };
+  return { kind: 'pending', awaits: 'request', since: now, attempt: 0, past: NO_HISTORY, stderr: [] };
 }
 
 /** What a server is after something happened; the same state if that means nothing to it. */
 export function next(state: ServerState, event: ServerEvent, moment: TransitionContext): ServerState {
   switch (event.kind) {
-    case 'asked':
+    case 'requested':
       return isIdle(state) || mayReconnectForCall(state, moment) ? queuedState(state, moment) : state;
-    case 'renewed':
+    case 'reconnect-requested':
       return queuedState(
         { ...state, attempt: 0, past: { ...NO_HISTORY, hasConnected: state.past.hasConnected } },
         moment,
@@ -95,26 +95,26 @@ export function next(state: ServerState, event: ServerEvent, moment: TransitionC
     case 'postponed':
       if (state.kind !== 'failed' || state.nextRetryAt === undefined) return state;
       return state.nextRetryAt >= event.until ? state : { ...state, nextRetryAt: event.until };
-    case 'woken':
+    case 'retry-requested':
       return mayRetryEarly(state, moment) ? queuedState(state, moment) : state;
-    case 'dialled':
+    case 'connect-started':
       if (state.kind !== 'pending' || state.awaits !== 'slot') return state;
       return { ...factsOf(state), kind: 'connecting', since: moment.now, attempt: state.attempt + 1 };
-    case 'came':
-      return state.kind === 'connecting' ? connectedState(state, event.said, moment) : state;
-    case 'refused': {
+    case 'connect-succeeded':
+      return state.kind === 'connecting' ? connectedState(state, event.handshake, moment) : state;
+    case 'connect-failed': {
       if (state.kind !== 'connecting') return state;
       const past = { ...state.past, failures: state.past.failures + 1 };
-      return failedState({ ...factsOf(state), past, stderr: event.stderr }, event.trouble, moment);
+      return failedState({ ...factsOf(state), past, stderr: event.stderr }, event.failure, moment);
     }
-    case 'lost': {
+    case 'connection-lost': {
       if (state.kind !== 'connected') return state;
       const past = afterLoss(state.past, moment.now - state.since);
-      return failedState({ ...factsOf(state), past, stderr: event.stderr }, event.trouble, moment);
+      return failedState({ ...factsOf(state), past, stderr: event.stderr }, event.failure, moment);
     }
     case 'listed':
-      if (state.kind !== 'connected' || state.said.tools === event.tools) return state;
-      return { ...state, said: { ...state.said, tools: event.tools } };
+      if (state.kind !== 'connected' || state.handshake.tools === event.tools) return state;
+      return { ...state, handshake: { ...state.handshake, tools: event.tools } };
     case 'disabled':
       if (state.kind === 'disabled') return state;
       return {
@@ -134,7 +134,7 @@ export function isBusy(state: ServerState): boolean {
 
 /** Whether it waits for somebody who needs it. */
 export function isIdle(state: ServerState): boolean {
-  return state.kind === 'pending' && state.awaits === 'asking';
+  return state.kind === 'pending' && state.awaits === 'request';
 }
 
 /** Whether it waits to be dialled again and may be sooner. One that keeps coming and going is left its pause, and so is one that asked for it. */
@@ -158,7 +158,7 @@ function queuedState(state: ServerState, { now }: TransitionContext): ServerStat
   return { ...factsOf(state), kind: 'pending', awaits: 'slot', since: now };
 }
 
-function connectedState(state: ServerState, said: Handshake, { now }: TransitionContext): ServerState {
+function connectedState(state: ServerState, handshake: Handshake, { now }: TransitionContext): ServerState {
   const past = { ...state.past, hasCome: true };
   return {
     ...withoutCause(factsOf(state)),
@@ -167,8 +167,8 @@ function connectedState(state: ServerState, said: Handshake, { now }: Transition
     attempt: 0,
     past,
     stderr: [],
-    era: said.era,
-    said,
+    era: handshake.era,
+    handshake,
   };
 }
 
@@ -232,7 +232,7 @@ export class ServerStateMachine {
   #state: ServerState;
   #rest = Promise.withResolvers<void>();
   #stopRetry = noop;
-  #isWished = false;
+  #isConnectRequested = false;
   #isOver = false;
 
   constructor(given: StateDeps, listener: StateListener) {
@@ -247,7 +247,7 @@ export class ServerStateMachine {
 
   /** Whether a dial that somebody wished for is under way. */
   get isConnectRequested(): boolean {
-    return this.#isWished;
+    return this.#isConnectRequested;
   }
 
   /** Nothing is told of the end, and nothing after it. */
@@ -264,8 +264,9 @@ export class ServerStateMachine {
     this.#stopRetry();
     this.#stopRetry = this.#planRetry(state);
     if (isBusy(state) && !isBusy(before)) this.#rest = Promise.withResolvers();
-    this.#isWished =
-      isBusy(state) && (this.#isWished || event.kind === 'renewed' || event.kind === 'enabled');
+    this.#isConnectRequested =
+      isBusy(state) &&
+      (this.#isConnectRequested || event.kind === 'reconnect-requested' || event.kind === 'enabled');
     this.#listener.changed(before, state);
     if (!isBusy(this.#state)) this.#rest.resolve();
   }

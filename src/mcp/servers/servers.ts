@@ -36,27 +36,27 @@ export class Servers implements AsyncDisposable {
   readonly #options: ServersOptions;
   readonly #slots = new Map<string, ManagedServer>();
   readonly #start: StartTracker<ManagedServer>;
-  readonly #waker: RetryScheduler;
+  readonly #retries: RetryScheduler;
   /** Those that are gone, until nothing is left of them. */
   readonly #leaving = new Set<Promise<void>>();
   /** Also those whose names the program has taken: they come back when it gives them up. */
   #configured: Readonly<Record<string, ServerEntry>> = {};
   #version = 0;
-  #dialledAt = performance.now();
+  #lastConnectAt = performance.now();
   #isEnded = false;
 
   constructor(context: ConnectContext, options: ServersOptions = {}) {
     this.#options = options;
     const started = () => [...this.#slots].filter(([, slot]) => slot.state.kind !== 'waiting');
     this.#start = new StartTracker(started, options.onProgress);
-    this.#given = makeServerDeps(context, options, () => void this.#waker.retryFailed());
+    this.#given = makeServerDeps(context, options, () => void this.#retries.retryFailed());
     this.subAgentConnectLimits = new SharedConnectLimits(this.#given.clock);
-    this.#waker = new RetryScheduler(this.#slots, this.#given.clock);
+    this.#retries = new RetryScheduler(this.#slots, this.#given.clock);
   }
 
   /** When somebody's wish was last dialled, by the clock of `performance`. */
   get lastConnectAt(): number {
-    return this.#dialledAt;
+    return this.#lastConnectAt;
   }
 
   /** Another number after every change: what was made of an equal one is still right. */
@@ -230,16 +230,16 @@ export class Servers implements AsyncDisposable {
 
   #follow(key: string, slot: ManagedServer, before: ServerState, state: ServerState): void {
     this.#version++;
-    if (slot.isConnectRequested) this.#dialledAt = performance.now();
+    if (slot.isConnectRequested) this.#lastConnectAt = performance.now();
     this.#options.onState?.(key, state, slot.status);
     const isBack = state.kind === 'connected' && before.kind === 'connecting' && before.cause !== undefined;
-    if (isBack && slot.lane === 'remote') void this.#waker.retryAtMostEvery10s();
+    if (isBack && slot.lane === 'remote') void this.#retries.retryFailedSoon();
     if (!slot.isConnectRequested) this.#start.settle(slot);
   }
 
   /** Dials servers on the network that wait for their next retry, at most once every 10 s; settles when they have come or failed. */
   retryFailed(): Promise<void> {
-    return this.#waker.retryAtMostEvery10s();
+    return this.#retries.retryFailedSoon();
   }
 
   #drop(key: string): void {
@@ -258,7 +258,7 @@ class StartTracker<Slot> {
   /** Those whose first dial has not come to anything yet. */
   readonly #starting = new Set<Slot>();
   readonly #started: () => readonly (readonly [key: string, slot: Slot])[];
-  readonly #tell: ((progress: StartProgress) => void) | undefined;
+  readonly #report: ((progress: StartProgress) => void) | undefined;
 
   /** `started` gives those that do not wait to be asked for. */
   constructor(
@@ -266,7 +266,7 @@ class StartTracker<Slot> {
     report: ((progress: StartProgress) => void) | undefined,
   ) {
     this.#started = started;
-    this.#tell = report;
+    this.#report = report;
   }
 
   begin(slots: readonly Slot[]): void {
@@ -284,11 +284,11 @@ class StartTracker<Slot> {
   }
 
   tell(): void {
-    if (!this.#tell) return;
+    if (!this.#report) return;
     const started = this.#started();
     const waitingFor = started.flatMap(([key, slot]) => (this.#starting.has(slot) ? [key] : []));
     const total = started.length;
-    this.#tell({ settled: total - waitingFor.length, total, waitingFor });
+    this.#report({ settled: total - waitingFor.length, total, waitingFor });
   }
 }
 
@@ -299,7 +299,7 @@ const MIN_RETRY_INTERVAL_MS = 10_000;
 class RetryScheduler {
   readonly #slots: ReadonlyMap<string, ManagedServer>;
   readonly #clock: Clock;
-  #wokenAt = Number.NEGATIVE_INFINITY;
+  #retriedAt = Number.NEGATIVE_INFINITY;
 
   constructor(slots: ReadonlyMap<string, ManagedServer>, clock: Clock) {
     this.#slots = slots;
@@ -307,8 +307,8 @@ class RetryScheduler {
   }
 
   /** As `wake`, but at most once every 10 s. */
-  async retryAtMostEvery10s(): Promise<void> {
-    if (this.#clock.now() - this.#wokenAt >= MIN_RETRY_INTERVAL_MS) await this.retryFailed();
+  async retryFailedSoon(): Promise<void> {
+    if (this.#clock.now() - this.#retriedAt >= MIN_RETRY_INTERVAL_MS) await this.retryFailed();
   }
 
   /** Settles when that has come to something. */
@@ -316,8 +316,8 @@ class RetryScheduler {
     const waiting = [...this.#slots.values()].filter(
       ({ lane, state }) => lane === 'remote' && state.kind === 'failed',
     );
-    if (waiting.length > 0) this.#wokenAt = this.#clock.now();
-    for (const slot of waiting) slot.retryNow('woken');
+    if (waiting.length > 0) this.#retriedAt = this.#clock.now();
+    for (const slot of waiting) slot.retryNow('retry-requested');
     await Promise.all(waiting.map((slot) => slot.whenIdle()));
   }
 }

@@ -74,7 +74,7 @@ export class MessageScanner {
   #key: unknown;
   /** Raw bytes of the key or the id that is being read. */
   #captured: number[] | undefined;
-  #longest = 0;
+  #maxCaptured = 0;
   #id: RpcId | undefined;
   #hasMethod = false;
 
@@ -188,13 +188,13 @@ export class MessageScanner {
 
   #startCapture(maxLength: number): void {
     this.#captured = [];
-    this.#longest = maxLength;
+    this.#maxCaptured = maxLength;
   }
 
   /** What grows too long is none of what is looked for. */
   #capture(byte: number): void {
     if (!this.#captured) return;
-    if (this.#captured.length < this.#longest) this.#captured.push(byte);
+    if (this.#captured.length < this.#maxCaptured) this.#captured.push(byte);
     else this.#captured = undefined;
   }
 

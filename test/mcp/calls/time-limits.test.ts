@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { CALL_TIMEOUT_MS, timeLimits } from '../../../src/mcp/calls/time-limits.ts';
 
-const silent = { hearsProgress: false };
-const heard = { hearsProgress: true };
+const silent = { hasProgressListener: false };
+const heard = { hasProgressListener: true };
 
 test.each([
   [
@@ -27,12 +27,12 @@ test.each([
   ],
   [
     'the call beats all; without progress it is the total',
-    { call: { timeoutMs: 3, hearsProgress: false }, entry: { toolTimeoutsMs: { slow: 90 } }, host: {} },
+    { call: { timeoutMs: 3, hasProgressListener: false }, entry: { toolTimeoutsMs: { slow: 90 } }, host: {} },
     { totalMs: 3, totalBy: 'timeoutMs of the call' },
   ],
   [
     'with progress it is the silence, and the total stays what it was',
-    { call: { timeoutMs: 3, hearsProgress: true }, entry: { timeout: 4 }, host: { idleTimeoutMs: 9 } },
+    { call: { timeoutMs: 3, hasProgressListener: true }, entry: { timeout: 4 }, host: { idleTimeoutMs: 9 } },
     { totalMs: 4, totalBy: '"timeout" of its entry', idleMs: 3, idleBy: 'timeoutMs of the call' },
   ],
   [

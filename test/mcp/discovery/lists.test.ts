@@ -117,7 +117,7 @@ describe('list tools', () => {
     );
   });
 
-  test('a tool that can be mended is kept, and what was mended is told', async () => {
+  test('a tool that can be repairs is kept, and what was repairs is told', async () => {
     await using far = await openListing(() => ({
       tools: [{ name: 'bare' }, { ...good('told'), description: 5 }, good('a')],
     }));
@@ -268,7 +268,7 @@ describe('list resources', () => {
     expect(asked).toEqual(['resources/list']);
   });
 
-  test('a resource that can be mended is kept, one without an address is set aside', async () => {
+  test('a resource that can be repairs is kept, one without an address is set aside', async () => {
     const resources = [
       { uri: 'x:1' },
       { uri: 'x:2', name: 'two', size: 'big', mimeType: 7, annotations: [], description: null },

@@ -140,8 +140,8 @@ test('an entry with faults without end costs no other, and a few of them are tol
 });
 
 test('any number of faults in one entry stops nobody', async () => {
-  const mended = Array.from({ length: 500_000 }, (_, at) => `fault ${at}`);
-  const read = () => ({ item: {}, name: 'a', mended });
+  const repairs = Array.from({ length: 500_000 }, (_, at) => `fault ${at}`);
+  const read = () => ({ item: {}, name: 'a', repairs });
   const ask = async () => ({ tools: [{}] });
   const found = await readList<object>({ server: 's', list: 'tools', requestPage: ask, read });
   expect([found.items.length, found.diagnostics.length]).toEqual([1, 11]);
@@ -232,7 +232,7 @@ describe.each(READERS)('whatever a server lists as its %s', (list, read) => {
             true,
           );
           // What is kept is whole: it is read again without another word.
-          for (const item of found.items) expect(read(item)).toMatchObject({ mended: [] });
+          for (const item of found.items) expect(read(item)).toMatchObject({ repairs: [] });
           for (const item of found.items) expect(Object.getPrototypeOf(item)).toBe(Object.prototype);
         },
       ),

@@ -18,7 +18,7 @@ const servers: Recorded[] = readdirSync(ROOT)
 const discover = ({ server, capabilities, listResultExtra, tools }: Recorded) =>
   listTools({ name: server, capabilities, listTools: async () => ({ ...listResultExtra, tools }) });
 
-/** What is mended in real servers, by server: nothing else is. */
+/** What is repairs in real servers, by server: nothing else is. */
 const MENDED: Record<string, number> = { gitlab: 9 };
 
 describe('the tools of published servers', () => {

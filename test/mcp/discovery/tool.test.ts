@@ -27,9 +27,9 @@ test.each<[string, unknown, object | undefined, string[]]>([
     ['"inputSchema.required" is not a list of strings and was left out'],
   ],
   ['says null where it has nothing', { ...object, properties: null, required: null }, object, []],
-])('a schema that %s makes a tool', (_, inputSchema, schema, mended) => {
+])('a schema that %s makes a tool', (_, inputSchema, schema, repairs) => {
   const given = inputSchema === undefined ? { name: 't' } : { name: 't', inputSchema };
-  expect(parseTool(given)).toEqual({ item: { name: 't', inputSchema: schema }, name: 't', mended });
+  expect(parseTool(given)).toEqual({ item: { name: 't', inputSchema: schema }, name: 't', repairs });
 });
 
 test('what is whole is the very object the server sent', () => {
@@ -51,7 +51,7 @@ test.each<[string, unknown, string]>([
   expect(parseTool({ name: 't', inputSchema: object, [member]: value, own: 1 })).toEqual({
     item: { name: 't', inputSchema: object, own: 1 },
     name: 't',
-    mended: [`"${member}" is not ${what} and was left out`],
+    repairs: [`"${member}" is not ${what} and was left out`],
   });
 });
 
@@ -60,7 +60,7 @@ test('a member that is null is absent, and nobody is told', () => {
   expect(parseTool({ name: 't', inputSchema: object, ...nothings })).toEqual({
     item: { name: 't', inputSchema: object },
     name: 't',
-    mended: [],
+    repairs: [],
   });
 });
 
@@ -69,7 +69,7 @@ test('what only looks like a hint is none', () => {
   expect(parseTool({ name: 't', inputSchema: object, annotations })).toEqual({
     item: { name: 't', inputSchema: object, annotations: { destructiveHint: false, title: 'T', more: 1 } },
     name: 't',
-    mended: ['"annotations.readOnlyHint" is not true or false and was left out'],
+    repairs: ['"annotations.readOnlyHint" is not true or false and was left out'],
   });
 });
 
@@ -104,7 +104,7 @@ test.each<[string, unknown, object]>([
 });
 
 test('a name of any length is read, and one that nobody would write is set aside', async () => {
-  expect(parseTool({ name: 'n'.repeat(1_024), inputSchema: object })).toMatchObject({ mended: [] });
+  expect(parseTool({ name: 'n'.repeat(1_024), inputSchema: object })).toMatchObject({ repairs: [] });
   const name = 'n'.repeat(1_025);
   const fault = '"name" is longer than 1024 characters';
   expect(parseTool({ name, inputSchema: object })).toEqual({ name, fault });
@@ -117,7 +117,7 @@ test('a name of any length is read, and one that nobody would write is set aside
 
 test('names of prototypes are names, and members of prototypes are none', () => {
   for (const name of ['__proto__', 'constructor', 'toString']) {
-    expect(parseTool({ name, inputSchema: object })).toMatchObject({ name, mended: [] });
+    expect(parseTool({ name, inputSchema: object })).toMatchObject({ name, repairs: [] });
   }
   const odd = JSON.parse('{"name":"t","__proto__":{"title":7},"inputSchema":{"__proto__":{}},"title":7}');
   const read = parseTool(odd);

@@ -20,7 +20,7 @@ function listed(capabilities: object, answer: (times: number) => Answer = () => 
       if (given instanceof Error) throw given;
       return { items: [`list ${times}`], diagnostics: [], ...given };
     },
-    onFault: (server, fault) => state.faults.push(`${server}: ${fault}`),
+    onWarning: (server, fault) => state.faults.push(`${server}: ${fault}`),
     now: () => state.now,
   });
   return {

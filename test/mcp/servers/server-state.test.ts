@@ -18,7 +18,7 @@ import { unavailableReason } from '../../../src/mcp/servers/server-status.ts';
 
 describe('state', () => {
   const at = (now: number, luck = 0.5): TransitionContext => ({ now, random: luck, retry: RETRY });
-  const said: Handshake = { era: 'legacy', protocolVersion: '2025-11-25', tools: 3 };
+  const handshake: Handshake = { era: 'legacy', protocolVersion: '2025-11-25', tools: 3 };
   const later: ConnectFailure = { code: 'unreachable', message: 'no', detail: 'no', retry: 'later' };
   const locked: ConnectFailure = {
     code: 'unauthorized',
@@ -34,18 +34,18 @@ describe('state', () => {
   };
 
   const EVENTS = {
-    asked: { kind: 'asked' },
-    renewed: { kind: 'renewed' },
-    dialled: { kind: 'dialled' },
-    came: { kind: 'came', said },
-    refused: { kind: 'refused', trouble: later, stderr: ['x'] },
-    'refused for good': { kind: 'refused', trouble: broken, stderr: [] },
-    'refused 401': { kind: 'refused', trouble: locked, stderr: [] },
-    lost: { kind: 'lost', trouble: later, stderr: ['y'] },
-    'lost 401': { kind: 'lost', trouble: locked, stderr: [] },
+    requested: { kind: 'requested' },
+    'reconnect-requested': { kind: 'reconnect-requested' },
+    'connect-started': { kind: 'connect-started' },
+    'connect-succeeded': { kind: 'connect-succeeded', handshake },
+    'connect-failed': { kind: 'connect-failed', failure: later, stderr: ['x'] },
+    'connect-failed for good': { kind: 'connect-failed', failure: broken, stderr: [] },
+    'connect-failed 401': { kind: 'connect-failed', failure: locked, stderr: [] },
+    lost: { kind: 'connection-lost', failure: later, stderr: ['y'] },
+    'lost 401': { kind: 'connection-lost', failure: locked, stderr: [] },
     listed: { kind: 'listed', tools: 4 },
     'retry-due': { kind: 'retry-due' },
-    woken: { kind: 'woken' },
+    'retry-requested': { kind: 'retry-requested' },
     postponed: { kind: 'postponed', until: 1_000_000 },
     disabled: { kind: 'disabled' },
     enabled: { kind: 'enabled' },
@@ -59,19 +59,19 @@ describe('state', () => {
 
   /** One way to each state. */
   const STATES = {
-    asleep: stateAfter(),
-    queued: stateAfter('asked'),
-    connecting: stateAfter('asked', 'dialled'),
-    connected: stateAfter('asked', 'dialled', 'came'),
-    'needs-auth': stateAfter('asked', 'dialled', 'refused 401'),
-    retrying: stateAfter('asked', 'dialled', 'refused'),
-    lost: stateAfter('asked', 'dialled', 'came', 'lost'),
-    failed: stateAfter('asked', 'dialled', 'refused for good'),
+    idle: stateAfter(),
+    queued: stateAfter('requested'),
+    connecting: stateAfter('requested', 'connect-started'),
+    connected: stateAfter('requested', 'connect-started', 'connect-succeeded'),
+    'needs-auth': stateAfter('requested', 'connect-started', 'connect-failed 401'),
+    retrying: stateAfter('requested', 'connect-started', 'connect-failed'),
+    lost: stateAfter('requested', 'connect-started', 'connect-succeeded', 'lost'),
+    failed: stateAfter('requested', 'connect-started', 'connect-failed for good'),
     disabled: stateAfter('disabled'),
   } as const;
 
   const nameOf = (state: ServerState): string => {
-    if (state.kind === 'pending') return state.awaits === 'asking' ? 'asleep' : 'queued';
+    if (state.kind === 'pending') return state.awaits === 'request' ? 'idle' : 'queued';
     if (state.kind === 'failed' && state.nextRetryAt !== undefined)
       return state.past.hasConnected ? 'lost' : 'retrying';
     return state.kind;
@@ -79,41 +79,41 @@ describe('state', () => {
 
   /** What each event makes of each state; what is not here changes nothing. */
   const TABLE: Record<keyof typeof STATES, Partial<Record<Happened, string>>> = {
-    asleep: { asked: 'queued', renewed: 'queued', disabled: 'disabled' },
-    queued: { renewed: 'queued', dialled: 'connecting', disabled: 'disabled' },
+    idle: { requested: 'queued', 'reconnect-requested': 'queued', disabled: 'disabled' },
+    queued: { 'reconnect-requested': 'queued', 'connect-started': 'connecting', disabled: 'disabled' },
     connecting: {
-      renewed: 'queued',
-      came: 'connected',
-      refused: 'retrying',
-      'refused for good': 'failed',
-      'refused 401': 'needs-auth',
+      'reconnect-requested': 'queued',
+      'connect-succeeded': 'connected',
+      'connect-failed': 'retrying',
+      'connect-failed for good': 'failed',
+      'connect-failed 401': 'needs-auth',
       disabled: 'disabled',
     },
     connected: {
-      renewed: 'queued',
+      'reconnect-requested': 'queued',
       lost: 'lost',
       'lost 401': 'needs-auth',
       listed: 'connected',
       disabled: 'disabled',
     },
-    'needs-auth': { renewed: 'queued', disabled: 'disabled' },
+    'needs-auth': { 'reconnect-requested': 'queued', disabled: 'disabled' },
     retrying: {
-      renewed: 'queued',
+      'reconnect-requested': 'queued',
       'retry-due': 'queued',
-      woken: 'queued',
+      'retry-requested': 'queued',
       postponed: 'retrying',
       disabled: 'disabled',
     },
     lost: {
-      asked: 'queued',
-      renewed: 'queued',
+      requested: 'queued',
+      'reconnect-requested': 'queued',
       'retry-due': 'queued',
-      woken: 'queued',
+      'retry-requested': 'queued',
       postponed: 'lost',
       disabled: 'disabled',
     },
-    failed: { renewed: 'queued', disabled: 'disabled' },
-    disabled: { renewed: 'queued', enabled: 'queued' },
+    failed: { 'reconnect-requested': 'queued', disabled: 'disabled' },
+    disabled: { 'reconnect-requested': 'queued', enabled: 'queued' },
   };
 
   describe.each(Object.entries(STATES))('%s', (name, state) => {
@@ -140,60 +140,69 @@ describe('state', () => {
   });
 
   test('what is known of a server goes along with it', () => {
-    const failed = stateAfter('asked', 'dialled', 'came', 'lost');
+    const failed = stateAfter('requested', 'connect-started', 'connect-succeeded', 'lost');
     expect(failed).toMatchObject({ era: 'legacy', stderr: ['y'], cause: later, attempt: 0, since: 4 });
-    const again = [EVENTS['retry-due'], EVENTS.dialled].reduce((it, event) => next(it, event, at(9)), failed);
+    const again = [EVENTS['retry-due'], EVENTS['connect-started']].reduce(
+      (it, event) => next(it, event, at(9)),
+      failed,
+    );
     expect(again).toMatchObject({ kind: 'connecting', era: 'legacy', cause: later, attempt: 1, since: 9 });
-    const back = next(again, EVENTS.came, at(10));
-    expect(back).toMatchObject({ kind: 'connected', attempt: 0, stderr: [], said });
+    const back = next(again, EVENTS['connect-succeeded'], at(10));
+    expect(back).toMatchObject({ kind: 'connected', attempt: 0, stderr: [], handshake });
     expect(back).not.toHaveProperty('cause');
   });
 
   test('calls repair the first loss at once, and then wait for the backoff, but not longer than its ceiling', () => {
-    const redialled = [EVENTS.asked, EVENTS.dialled, EVENTS.came, EVENTS.lost].reduce(
-      (it, event) => next(it, event, at(200)),
-      STATES.lost,
-    );
+    const redialled = [
+      EVENTS.requested,
+      EVENTS['connect-started'],
+      EVENTS['connect-succeeded'],
+      EVENTS.lost,
+    ].reduce((it, event) => next(it, event, at(200)), STATES.lost);
     expect(redialled).toMatchObject({ kind: 'failed', past: { failures: 2 } });
-    expect(redialled).toMatchObject({ nextRetryAt: 825 });
-    expect(next(redialled, EVENTS.asked, at(824))).toBe(redialled);
-    expect(next(redialled, EVENTS.asked, at(825))).toMatchObject({ kind: 'pending' });
+    expect(redialled).toMatchObject({ nextRetryAt: 700 });
+    expect(next(redialled, EVENTS.requested, at(699))).toBe(redialled);
+    expect(next(redialled, EVENTS.requested, at(700))).toMatchObject({ kind: 'pending' });
     const seldom = { ...redialled, nextRetryAt: 10 * RETRY.ceilingMs };
-    expect(next(seldom, EVENTS.asked, at(200 + RETRY.ceilingMs - 1))).toBe(seldom);
-    expect(next(seldom, EVENTS.asked, at(200 + RETRY.ceilingMs))).toMatchObject({ kind: 'pending' });
+    expect(next(seldom, EVENTS.requested, at(200 + RETRY.ceilingMs - 1))).toBe(seldom);
+    expect(next(seldom, EVENTS.requested, at(200 + RETRY.ceilingMs))).toMatchObject({ kind: 'pending' });
   });
 
   test('the server’s own word when to come again is a lower bound', () => {
     const patient: ConnectFailure = { ...later, retryAfterMs: 7_000 };
-    const refused = next(STATES.connecting, { kind: 'refused', trouble: patient, stderr: [] }, at(100));
+    const refused = next(
+      STATES.connecting,
+      { kind: 'connect-failed', failure: patient, stderr: [] },
+      at(100),
+    );
     expect(refused).toMatchObject({ kind: 'failed', nextRetryAt: 7_100 });
     // That the network is back does not change its mind.
-    expect(next(refused, EVENTS.woken, at(7_099))).toBe(refused);
-    expect(next(refused, EVENTS.woken, at(7_100))).toMatchObject({ kind: 'pending' });
+    expect(next(refused, EVENTS['retry-requested'], at(7_099))).toBe(refused);
+    expect(next(refused, EVENTS['retry-requested'], at(7_100))).toMatchObject({ kind: 'pending' });
   });
 
   test('a lost session is made anew at once, the second time with a wait', () => {
     const gone: ServerEvent = {
-      kind: 'lost',
-      trouble: { code: 'session-lost', message: 'who?', detail: 'who?', retry: 'at-once' },
+      kind: 'connection-lost',
+      failure: { code: 'session-lost', message: 'who?', detail: 'who?', retry: 'at-once' },
       stderr: [],
     };
     const once = next(STATES.connected, gone, at(100));
     expect(once).toMatchObject({ kind: 'failed', nextRetryAt: 100 });
-    const back = [EVENTS['retry-due'], EVENTS.dialled, EVENTS.came].reduce(
+    const back = [EVENTS['retry-due'], EVENTS['connect-started'], EVENTS['connect-succeeded']].reduce(
       (it, e) => next(it, e, at(100)),
       once,
     );
-    expect(next(back, gone, at(200))).toMatchObject({ kind: 'failed', nextRetryAt: 200 + 625 });
+    expect(next(back, gone, at(200))).toMatchObject({ kind: 'failed', nextRetryAt: 200 + 500 });
   });
 
   /** Dials until it is given up; how often that was. */
-  function dials(state: ServerState, trouble: ConnectFailure, moment: TransitionContext, most = 50): number {
+  function dials(state: ServerState, failure: ConnectFailure, moment: TransitionContext, most = 50): number {
     let it = state;
     for (let count = 0; count < most; count++) {
       const refused = next(
-        next(it, EVENTS.dialled, moment),
-        { kind: 'refused', trouble, stderr: [] },
+        next(it, EVENTS['connect-started'], moment),
+        { kind: 'connect-failed', failure, stderr: [] },
         moment,
       );
       it = next(refused, EVENTS['retry-due'], moment);
@@ -207,7 +216,7 @@ describe('state', () => {
     [
       'one that did come up once, without end',
       'seldom',
-      stateAfter('asked', 'dialled', 'came', 'renewed'),
+      stateAfter('requested', 'connect-started', 'connect-succeeded', 'reconnect-requested'),
       {},
       50,
     ],
@@ -228,15 +237,15 @@ describe('state', () => {
       state = next(state, EVENTS.lost, at(now, 0));
       pauses.push((state.kind === 'failed' ? (state.nextRetryAt ?? 0) : 0) - now);
       if (life < 11)
-        for (const event of [EVENTS['retry-due'], EVENTS.dialled, EVENTS.came])
+        for (const event of [EVENTS['retry-due'], EVENTS['connect-started'], EVENTS['connect-succeeded']])
           state = next(state, event, at(now));
     }
     expect(pauses).toEqual([
       125, 125, 125, 125, 8_000, 16_000, 32_000, 64_000, 128_000, 150_000, 150_000, 150_000,
     ]);
-    expect(next(state, EVENTS.asked, at(now))).toBe(state);
-    expect(next(state, EVENTS.woken, at(now))).toBe(state);
-    expect(next(state, EVENTS.renewed, at(now))).toMatchObject({
+    expect(next(state, EVENTS.requested, at(now))).toBe(state);
+    expect(next(state, EVENTS['retry-requested'], at(now))).toBe(state);
+    expect(next(state, EVENTS['reconnect-requested'], at(now))).toMatchObject({
       kind: 'pending',
       awaits: 'slot',
       attempt: 0,
@@ -274,10 +283,10 @@ describe('state', () => {
     }
     // The only way to a dial is through the queue, and out of what somebody turned off only by somebody's wish.
     if (state.kind === 'connecting') expect(before).toMatchObject({ kind: 'pending', awaits: 'slot' });
-    if (before.kind === 'disabled') expect(['renewed', 'enabled']).toContain(event.kind);
-    if (before.kind === 'needs-auth') expect(['renewed', 'disabled']).toContain(event.kind);
+    if (before.kind === 'disabled') expect(['reconnect-requested', 'enabled']).toContain(event.kind);
+    if (before.kind === 'needs-auth') expect(['reconnect-requested', 'disabled']).toContain(event.kind);
     if (state.kind === 'connected') {
-      expect(state).toMatchObject({ attempt: 0, era: state.said.era, past: { hasCome: true } });
+      expect(state).toMatchObject({ attempt: 0, era: state.handshake.era, past: { hasCome: true } });
       expect(state).not.toHaveProperty('cause');
     }
     if (state.kind === 'failed' || state.kind === 'needs-auth') expect(state.cause.message).not.toBe('');
@@ -285,7 +294,7 @@ describe('state', () => {
   }
 });
 
-describe('trouble', () => {
+describe('failure', () => {
   const code = (it: string) => Object.assign(new Error('x'), { code: it });
   const status = (it: number) => Object.assign(new Error('x'), { status: it });
 
@@ -307,10 +316,10 @@ describe('trouble', () => {
     ['nobody there', new HostError('unreachable', 's', 'x', { retryAfterMs: 5 }), 'later'],
     ['silence', new HostError('timeout', 's', 'x'), 'later'],
     ['the unknown', 'what', 'later'],
-  ])('%s', (_, failure, retry) => {
-    const trouble = toConnectFailure(failure);
-    expect(trouble.retry).toBe(retry);
-    expect(trouble.retryAfterMs).toBe(failure instanceof HostError ? failure.retryAfterMs : undefined);
+  ])('%s', (_, error, retry) => {
+    const failure = toConnectFailure(error);
+    expect(failure.retry).toBe(retry);
+    expect(failure.retryAfterMs).toBe(error instanceof HostError ? error.retryAfterMs : undefined);
   });
 
   test.each([

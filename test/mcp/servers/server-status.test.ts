@@ -9,9 +9,9 @@ const cause = { code: 'unreachable', message: 'MCP server "s": no', detail: 'no'
 const CASES: [string, ServerState, object, object | undefined][] = [
   [
     'waiting to be asked for',
-    { ...facts, kind: 'pending', awaits: 'asking' },
+    { ...facts, kind: 'pending', awaits: 'request' },
     { state: 'pending', since: 7, attempt: 2, stderr: ['a line'] },
-    { code: 'timeout', fault: 'it waits to be asked for' },
+    { code: 'timeout', detail: 'it waits to be asked for' },
   ],
   [
     'dialled again',
@@ -23,7 +23,7 @@ const CASES: [string, ServerState, object, object | undefined][] = [
       stderr: ['a line'],
       cause: { code: 'unreachable', message: 'MCP server "s": no', detail: 'no' },
     },
-    { code: 'timeout', fault: 'it is still being dialled; before: no' },
+    { code: 'timeout', detail: 'it is still being dialled; before: no' },
   ],
   [
     'waiting for its next dial',
@@ -37,7 +37,7 @@ const CASES: [string, ServerState, object, object | undefined][] = [
       nextRetryAt: 4_500,
       cause: { code: 'unreachable', message: 'MCP server "s": no', detail: 'no' },
     },
-    { code: 'unreachable', fault: 'no; retrying in 4 s' },
+    { code: 'unreachable', detail: 'no; retrying in 4 s' },
   ],
   [
     'in a storm',
@@ -52,7 +52,7 @@ const CASES: [string, ServerState, object, object | undefined][] = [
     },
     {
       code: 'unreachable',
-      fault: 'it keeps coming and going; the last time: no; retrying in 4 s',
+      detail: 'it keeps coming and going; the last time: no; retrying in 4 s',
     },
   ],
   [
@@ -65,7 +65,7 @@ const CASES: [string, ServerState, object, object | undefined][] = [
       stderr: ['a line'],
       cause: { code: 'unreachable', message: 'MCP server "s": no', detail: 'no' },
     },
-    { code: 'unreachable', fault: 'no; reconnect it to try again' },
+    { code: 'unreachable', detail: 'no; reconnect it to try again' },
   ],
   [
     'without credentials',
@@ -77,13 +77,13 @@ const CASES: [string, ServerState, object, object | undefined][] = [
       stderr: ['a line'],
       cause: { code: 'unauthorized', message: 'MCP server "s": no', detail: 'no' },
     },
-    { code: 'unauthorized', fault: 'no; reconnect it once that is mended' },
+    { code: 'unauthorized', detail: 'no; reconnect it once that is repairs' },
   ],
   [
     'turned off',
     { ...facts, kind: 'disabled' },
     { state: 'disabled', since: 7, attempt: 2, stderr: ['a line'] },
-    { code: 'disabled', fault: 'it is turned off; turn it on to use it' },
+    { code: 'disabled', detail: 'it is turned off; turn it on to use it' },
   ],
   [
     'connected',
@@ -91,7 +91,7 @@ const CASES: [string, ServerState, object, object | undefined][] = [
       ...facts,
       kind: 'connected',
       era: 'legacy',
-      said: {
+      handshake: {
         era: 'legacy',
         protocolVersion: 'v',
         serverInfo: { name: 'n', version: '1' },

@@ -53,18 +53,18 @@ export async function dialHttp(
 
 /** Reaches a server by the older HTTP with server-sent events. The end of the stream is the end of the connection. */
 export async function dialSse(name: string, entry: HttpEntry, context: ConnectContext): Promise<Dialed> {
-  let streamFault: HttpError | undefined;
+  let streamError: HttpError | undefined;
   const watch = {
     onTooLong: (...dropped: Parameters<TrackedTransport['fail']>) => transport.fail(...dropped),
     onStreamEnd(method: string, failure?: unknown) {
       if (method !== 'GET') return;
       // The official transport opens another one, in which the server knows nothing of our handshake.
-      streamFault = new HttpError('it ended the stream', {
+      streamError = new HttpError('it ended the stream', {
         code: 'stream-ended',
         wasSent: true,
         cause: failure,
       });
-      void transport.lose(streamFault);
+      void transport.lose(streamError);
     },
   };
   const { fetch, url, prepare, close } = await openHttp('sse', name, entry, context, watch);
@@ -73,13 +73,13 @@ export async function dialSse(name: string, entry: HttpEntry, context: ConnectCo
     try {
       return await fetch(input, init);
     } catch (error) {
-      if ((init?.method ?? 'GET') === 'GET' && error instanceof HttpError) streamFault = error;
+      if ((init?.method ?? 'GET') === 'GET' && error instanceof HttpError) streamError = error;
       throw error;
     }
   };
   const inner = new SSEClientTransport(url, { fetch: noted, redirectPolicy: 'follow' });
   // Events that name no cause are made of what the stream itself met with.
-  const transport = new TrackedTransport(inner, { prepare, explain: () => streamFault });
+  const transport = new TrackedTransport(inner, { prepare, explain: () => streamError });
   return {
     transport,
     async close() {

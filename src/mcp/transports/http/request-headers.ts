@@ -29,7 +29,7 @@ export class RequestHeaders {
 
   /** At once if they are known, which they are but for the first time; names are in lower case. */
   get(): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>> {
-    return this.#known ?? this.#current ?? this.#ask();
+    return this.#known ?? this.#current ?? this.#runHelper();
   }
 
   /** Others than those a server refused; undefined if there can be none. Who is refused meanwhile shares them. */
@@ -48,14 +48,14 @@ export class RequestHeaders {
     await this.#current?.catch(() => {});
   }
 
-  async #ask(): Promise<Readonly<Record<string, string>>> {
-    const asking = (this.#help?.(this.#life.signal) ?? Promise.resolve({})).then((own) => ({
+  async #runHelper(): Promise<Readonly<Record<string, string>>> {
+    const running = (this.#help?.(this.#life.signal) ?? Promise.resolve({})).then((own) => ({
       ...this.#fixed,
       ...lowered(own),
     }));
-    this.#current = asking;
+    this.#current = running;
     try {
-      this.#known = await asking;
+      this.#known = await running;
       return this.#known;
     } finally {
       this.#current = undefined;

@@ -28,7 +28,7 @@ export class TrackedTransport implements Transport {
   readonly #posting = new Set<Promise<void>>();
   /** Rejects when the connection is lost, never resolves: the official transports may wait for their start for ever. */
   readonly #lost = Promise.withResolvers<never>();
-  #lastFault: HttpError | undefined;
+  #lastError: HttpError | undefined;
   #isLeaving = false;
   #isLost = false;
   #isClosed = false;
@@ -60,10 +60,10 @@ export class TrackedTransport implements Transport {
     this.#inner.onerror = (failure) => {
       // What breaks because we leave is nobody's trouble.
       if (this.#isLeaving) return;
-      if (failure instanceof HttpError) this.#lastFault = failure;
+      if (failure instanceof HttpError) this.#lastError = failure;
       this.onerror?.(failure);
     };
-    this.#inner.onclose = () => this.#end(this.#isLeaving ? undefined : this.#lastFault);
+    this.#inner.onclose = () => this.#end(this.#isLeaving ? undefined : this.#lastError);
     try {
       await Promise.race([this.#inner.start(), this.#lost.promise]);
     } catch (failure) {
@@ -83,7 +83,7 @@ export class TrackedTransport implements Transport {
     }
     const key = String(message.id);
     const answered = Promise.withResolvers<void>();
-    // It may be told before anybody waits for it.
+    // It may be settlers before anybody waits for it.
     answered.promise.catch(() => {});
     const settle = (error?: unknown) => (error === undefined ? answered.resolve() : answered.reject(error));
     const leave = () => answered.resolve();
@@ -142,10 +142,10 @@ export class TrackedTransport implements Transport {
   #end(error?: HttpError): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    const told = [...this.#waiting.values()];
-    for (const settle of told) settle(error);
+    const settlers = [...this.#waiting.values()];
+    for (const settle of settlers) settle(error);
     // Requests hear why before they hear that all is over.
-    if (error && told.length > 0) setImmediate(() => this.onclose?.());
+    if (error && settlers.length > 0) setImmediate(() => this.onclose?.());
     else this.onclose?.();
   }
 }

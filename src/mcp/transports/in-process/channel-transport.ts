@@ -26,7 +26,7 @@ export class ChannelTransport implements Transport {
     if (this.#ended.signal.aborted) throw new Error('the transport is closed');
     const read = readRpc(message);
     if (read.kind === 'request') {
-      void this.#ask(message, read.id);
+      void this.#request(message, read.id);
       return;
     }
     // Nobody answers a request after its cancellation, so it is not waited for either.
@@ -45,7 +45,7 @@ export class ChannelTransport implements Transport {
     this.onclose?.();
   }
 
-  async #ask(message: JSONRPCMessage, id: RpcId): Promise<void> {
+  async #request(message: JSONRPCMessage, id: RpcId): Promise<void> {
     const request = new AbortController();
     this.#pending.set(id, request);
     const reply = await this.#port.send(message, request.signal).then(

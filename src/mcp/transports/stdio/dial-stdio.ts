@@ -23,7 +23,7 @@ export async function dialStdio(
   secrets.addEntry({ env: namedVariables(entry, context) });
   const env = serverEnvironment(context.env, entry, process.platform);
   secrets.add([], credentialsOf({ env: addressesIn(env) }));
-  const noise = new ThrottledWarnings((what) => {
+  const stdoutWarnings = new ThrottledWarnings((what) => {
     // Many a server says on stdout why it will not run.
     transport.note(`(stdout) ${what}`);
     context.onUnexpectedOutput?.(name, `non-protocol output on stdout: ${what}`, {
@@ -31,7 +31,7 @@ export async function dialStdio(
       output: what,
     });
   }, secrets);
-  const faults = new ThrottledWarnings((what) => context.onUnexpectedOutput?.(name, what), secrets);
+  const messageWarnings = new ThrottledWarnings((what) => context.onUnexpectedOutput?.(name, what), secrets);
   const transport = new StdioTransport({
     processes: process.platform === 'win32' ? windowsProcesses() : POSIX_PROCESSES,
     command: {
@@ -43,7 +43,7 @@ export async function dialStdio(
     maxFrameBytes: maxFrameBytesOf(entry, context),
     secrets,
     onStderr: (line) => context.onStderr?.(name, line),
-    onUnexpectedOutput: (what, kind) => (kind === 'fault' ? faults : noise).report(what),
+    onUnexpectedOutput: (what, kind) => (kind === 'fault' ? messageWarnings : stdoutWarnings).report(what),
   });
   return { transport, close: () => transport.close(), stderr: () => transport.lastLines };
 }

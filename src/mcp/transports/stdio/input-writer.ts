@@ -15,7 +15,7 @@ export class InputWriter {
   #burst: Promise<void> | undefined;
   #held = '';
   #room: PromiseWithResolvers<void> | undefined;
-  #fault: Error | undefined;
+  #error: Error | undefined;
   /** Runs while something waits. */
   #stall: NodeJS.Timeout | undefined;
   #isStalled = false;
@@ -48,7 +48,7 @@ export class InputWriter {
   /** What was written before goes out first. */
   end(): void {
     void this.#endBurst();
-    if (this.#fault) return;
+    if (this.#error) return;
     this.#fail(notConnected());
     this.#stream.end();
   }
@@ -62,7 +62,7 @@ export class InputWriter {
   };
 
   #put(text: string): Promise<void> {
-    if (this.#fault) return handled(Promise.reject(this.#fault));
+    if (this.#error) return handled(Promise.reject(this.#error));
     if (this.#stream.write(text, this.#onWritten)) return DONE;
     this.#stall ??= setTimeout(() => {
       this.#isStalled = true;
@@ -86,8 +86,8 @@ export class InputWriter {
 
   #fail(error: Error): void {
     this.#endWatch();
-    this.#fault ??= error;
-    this.#room?.reject(this.#fault);
+    this.#error ??= error;
+    this.#room?.reject(this.#error);
     this.#room = undefined;
   }
 }

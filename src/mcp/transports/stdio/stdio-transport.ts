@@ -93,7 +93,7 @@ export class StdioTransport implements Transport {
 
   /** Resolves when nothing of the server is left, its own children included. Never rejects. */
   close(): Promise<void> {
-    this.#ending ??= this.#endAsked();
+    this.#ending ??= this.#endOnClose();
     return this.#ending;
   }
 
@@ -148,7 +148,7 @@ export class StdioTransport implements Transport {
     }
   }
 
-  async #endAsked(): Promise<void> {
+  async #endOnClose(): Promise<void> {
     const process = await this.#starting?.catch(() => undefined);
     // What never ran cannot end.
     if (!process) return;
@@ -157,14 +157,14 @@ export class StdioTransport implements Transport {
     await this.#drain();
     this.#stderr.end();
     letGo(process.child);
-    this.#tellClosed();
+    this.#emitClose();
   }
 
   /** It ended by itself, or cannot be spoken to any more. */
   async #endLost(process: ServerProcess): Promise<void> {
     await this.#drain();
     this.#stderr.end(epitaph(process.child));
-    this.#tellClosed();
+    this.#emitClose();
     this.#writer?.end();
     await endProcess(process);
     letGo(process.child);
@@ -176,7 +176,7 @@ export class StdioTransport implements Transport {
     clearTimeout(timer);
   }
 
-  #tellClosed(): void {
+  #emitClose(): void {
     this.#isClosed = true;
     try {
       this.onclose?.();
@@ -210,7 +210,7 @@ export class StderrLines {
   #headBytes = 0;
 
   constructor(onLine: (line: string) => void, secrets: Pick<Secrets, 'mask'>) {
-    const hear = (text: string, isTooLong = false) => {
+    const emit = (text: string, isTooLong = false) => {
       // Before it is cut: half a secret is not known for one.
       const masked = secrets.mask(text);
       const line = isTooLong ? `${masked.slice(0, 2 * WIDTH)}…` : masked;
@@ -225,7 +225,7 @@ export class StderrLines {
       maxBytes: MAX_LINE_BYTES,
       onLine: (text) => {
         const line = text.trimEnd();
-        if (line !== '') hear(line);
+        if (line !== '') emit(line);
       },
       onLongPiece: (bytes) => {
         const piece = Buffer.from(bytes.subarray(0, MAX_LINE_BYTES - this.#headBytes));
@@ -233,7 +233,7 @@ export class StderrLines {
         if (piece.length > 0) this.#head.push(piece);
       },
       onLongEnd: () => {
-        hear(Buffer.concat(this.#head).toString(), true);
+        emit(Buffer.concat(this.#head).toString(), true);
         this.#head = [];
         this.#headBytes = 0;
       },

@@ -37,7 +37,7 @@ export class WsTransport implements Transport {
   #missed = 0;
   #isClosed = false;
   /** Why the connection was lost, if it was. */
-  #fault: HttpError | undefined;
+  #error: HttpError | undefined;
 
   /** `open` gives a socket that is still connecting, or rejects; `renew` is asked whether to try again after a refusal. */
   constructor(open: () => Promise<WebSocket>, limits: WsLimits, renew = async () => false) {
@@ -67,7 +67,7 @@ export class WsTransport implements Transport {
     });
     // Whoever is let in may speak at once.
     socket.on('message', (data) => this.#receive(data));
-    socket.on('pong', () => this.#hear());
+    socket.on('pong', () => this.#markAlive());
     socket.on('unexpected-response', (request, response) => {
       void refusalOf(response).then((error) => {
         request.destroy();
@@ -76,7 +76,7 @@ export class WsTransport implements Transport {
       });
     });
     socket.on('error', (failure) => {
-      if (isOpen) this.onerror?.(this.#faultOf(failure));
+      if (isOpen) this.onerror?.(this.#toError(failure));
       else opened.reject(handshakeError(failure));
     });
     socket.on('close', (code, reason) => {
@@ -92,7 +92,7 @@ export class WsTransport implements Transport {
     const socket = this.#socket;
     if (!socket || this.#isClosed) return Promise.reject(notSentError());
     return new Promise((resolve, reject) => {
-      const refuse = (failure: Error) => reject(this.#fault ?? toNetworkError(failure));
+      const refuse = (failure: Error) => reject(this.#error ?? toNetworkError(failure));
       socket.send(JSON.stringify(message), (failure) => {
         if (!failure) return resolve();
         // A server that is closing the socket says why when the socket is closed.
@@ -118,7 +118,7 @@ export class WsTransport implements Transport {
   }
 
   #receive(data: RawData): void {
-    this.#hear();
+    this.#markAlive();
     const bytes = bytesOf(data);
     if (bytes.length > this.#limits.limit) {
       this.#pass(bytes);
@@ -147,7 +147,7 @@ export class WsTransport implements Transport {
     if (answered.length === 0) this.onerror?.(new Error(formatTooLarge(bytes.length, limit)));
   }
 
-  #hear(): void {
+  #markAlive(): void {
     this.#missed = 0;
   }
 
@@ -170,13 +170,13 @@ export class WsTransport implements Transport {
   #lose(error: HttpError): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#fault = error;
+    this.#error = error;
     clearInterval(this.#heartbeat);
     this.onerror?.(error);
     this.onclose?.();
   }
 
-  #faultOf(failure: Error): Error {
+  #toError(failure: Error): Error {
     const { code } = failure as NodeJS.ErrnoException;
     if (code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH')
       this.#lose(closedError(formatPayloadTooLarge(this.#limits.limit)));
