@@ -181,7 +181,10 @@ function nextOf(ref: ToolRef, decision: Decision, rows: readonly RuleRow[], know
   const steps = stepsOf(ref, decision, rows, known);
   if (!isOpen || kind === undefined) return steps;
   const example = `${ref.name}(<${kind === 'word' ? 'name' : kind}>)`;
-  return [...steps, `some rules depend on its arguments: toolplane explain permission ${shellQuote(example)}`];
+  return [
+    ...steps,
+    `some rules depend on its arguments: toolplane explain permission ${shellQuote(example)}`,
+  ];
 }
 
 /** A rule of others cannot be taken back here; one's own can, where it stands. */

@@ -1,4 +1,4 @@
-import { shellQuote, shellArguments } from '../../base/text/display-text.ts';
+import { shellArguments, shellQuote } from '../../base/text/display-text.ts';
 import { isIncluded } from '../../mcp/discovery/tool-filter.ts';
 import { removingRule, type ToolRef } from '../../permissions/match.ts';
 import { type Rule, ruleText } from '../../permissions/rule.ts';

@@ -118,7 +118,9 @@ function uncovering({ name, written, lost }: ConfiguredServer): string[] {
   const other = formatLocation(locationOf(below.written));
   const isOurs = written.scope === 'local' || written.scope === 'project' || written.scope === 'user';
   return isOurs && below.written.scope !== written.scope
-    ? [`to use the one in ${other} instead: toolplane mcp remove ${shellQuote(name)} --scope ${written.scope}`]
+    ? [
+        `to use the one in ${other} instead: toolplane mcp remove ${shellQuote(name)} --scope ${written.scope}`,
+      ]
     : [];
 }
 
