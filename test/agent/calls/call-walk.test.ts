@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Duplex } from 'node:stream';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { text, toolUse } from '../../../src/agent/models/scripted.ts';
@@ -40,4 +41,19 @@ test('a tool call goes from the loop to the transport in few steps, through each
     'mcp/transports',
   ]);
   expect(fromLoop.length).toBeLessThanOrEqual(16);
+});
+
+test('ARCHITECTURE.md lists at most 20 functions of the walk, and each exists', () => {
+  const root = new URL('../../../', import.meta.url);
+  const page = readFileSync(new URL('ARCHITECTURE.md', root), 'utf8');
+  const rows = [...page.matchAll(/^\| (\d+) \| `(#?\w+)` \| `([\w/-]+\.ts)` \|/gm)];
+  const section = page.slice(page.indexOf('## A tool call'), page.indexOf('## A configured server'));
+  const steps = rows.filter(([row]) => section.includes(row));
+  expect(steps.length).toBeGreaterThan(10);
+  expect(steps.length).toBeLessThanOrEqual(20);
+  const missing = steps.filter(([, , name, file]) => {
+    const source = readFileSync(new URL(`src/${file}`, root), 'utf8');
+    return !new RegExp(`(?:function |^ *(?:async )?)${name}(?:<T>)?(?:\\(|: )`, 'm').test(source);
+  });
+  expect(missing.map(([row]) => row)).toEqual([]);
 });
