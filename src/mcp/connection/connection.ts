@@ -45,7 +45,7 @@ export type Connection = {
   onNotification?(listener: (method: string, params: Readonly<Record<string, unknown>>) => void): () => void;
   /** Hears that the transport met with something that is nobody's answer: a stream that broke, a process that complains. */
   onTransportError(listener: () => void): () => void;
-  /** Hears of the end, whoever brought it about. */
+  /** Reports the end of the connection, whichever side closed it. */
   onClose(listener: () => void): () => void;
   close(): Promise<void>;
 };

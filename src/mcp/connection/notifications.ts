@@ -7,7 +7,7 @@ import type { ServerLog } from './connect-context.ts';
 /** Which list of a server changed; `all` after a gap, when nobody could hear which. */
 export type ListKind = 'tools' | 'prompts' | 'resources' | 'all';
 
-/** What a server says by itself, told apart. */
+/** Dispatches notifications of a server by kind. */
 export class Notifications {
   readonly listChanged = new Listeners<[kind: ListKind]>();
   readonly all = new Listeners<[method: string, params: Readonly<Record<string, unknown>>]>();

@@ -90,7 +90,7 @@ export class Requests {
     return true;
   }
 
-  /** The connection is over: whatever waits is told so at once. */
+  /** Rejects all pending requests, because the connection is closed. */
   end(): void {
     this.#isOver = true;
     for (const [id, waiting] of [...this.#waiting]) {

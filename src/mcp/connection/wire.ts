@@ -108,7 +108,7 @@ export class Wire implements Transport {
     return this.#replies.send(message.id, async () => this.#inner.send(message, options));
   }
 
-  /** Somebody was told of this failure: it is no trouble of its own. */
+  /** Marks a failure as reported to the caller, so that it does not count as a transport error. */
   markReported(failure: unknown): void {
     if (typeof failure === 'object' && failure !== null) this.#reportedErrors.add(failure);
   }

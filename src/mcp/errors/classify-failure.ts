@@ -14,7 +14,7 @@ type FailureContext = {
 
 const NONE = new Secrets();
 
-/** What a failed request means. A JSON-RPC error stays what it is: the server's own words. */
+/** Classifies a failed request as a `HostError`. A JSON-RPC error of the server is returned unchanged. */
 export function classifyFailure(server: string, failure: unknown, context: FailureContext = {}): Error {
   if (failure instanceof HostError) return failure;
   const { secrets = NONE } = context;
@@ -152,7 +152,7 @@ function remedyOf({ isTerminal }: Omit<StatusFailure, 'code'>): string {
 }
 
 const SEE = 'see what the request did before you repeat it';
-/** Nobody is told to wait for longer: it is asked again sooner. */
+/** Upper bound for a server-supplied Retry-After in messages. */
 const MAX_RETRY_AFTER_MS = 300_000;
 
 const STATUS: Readonly<Record<number, Omit<StatusFailure, 'code'>>> = {

@@ -74,7 +74,7 @@ function enter(batch: Batch, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** The place goes to whoever has waited longest. */
+/** Gives the free place to the attempt that has waited longest. */
 function pass(batch: Batch): void {
   const [first] = batch.waiting;
   if (!first) {

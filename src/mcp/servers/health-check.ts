@@ -3,9 +3,9 @@ import type { Connection } from '../connection/connection.ts';
 import { HostError } from '../errors/host-error.ts';
 import { isUnauthorized } from './server-state.ts';
 
-/** So many failures of the connection in a row, and it is given up (R181). */
+/** After this many connection failures in a row the connection is replaced (R181). */
 const MAX_FAILURES = 3;
-/** A server that works on a call and cannot answer meanwhile is left in peace for about five minutes. */
+/** A server that is processing a call may miss health checks for about five minutes. */
 const MAX_FAILURES_DURING_CALL = 30;
 
 /** Whether one connection is still good for anything, judged by what result of calls and signs of life. */
@@ -98,13 +98,13 @@ export class ConnectionHealth implements CheckedConnection {
   }
 }
 
-/** Some failures need no second and third to be believed. */
+/** Failures that replace the connection at once. */
 function isFatal(failure: HostError): boolean {
   const isOver = failure.code === 'closed' && failure.hasRun === 'no';
   return isOver || isUnauthorized(failure) || failure.code === 'session-lost';
 }
 
-/** Codes of JSON-RPC are numbers: the server has spoken. */
+/** JSON-RPC error codes are numbers, so the server has answered. */
 function isAnswer(failure: unknown): boolean {
   return failure instanceof Error && 'code' in failure && typeof failure.code === 'number';
 }
@@ -116,17 +116,17 @@ export type CheckedConnection = {
   checked(failure?: unknown): void;
 };
 
-/** How long a server may take to give a sign of life: as long as until the next question, within these. */
+/** Bounds of the health-check timeout, which otherwise equals the interval. */
 const MIN_PING_TIMEOUT_MS = 1_000;
 const MAX_PING_TIMEOUT_MS = 10_000;
-/** After a missed one the next is asked for soon: it is either back or gone. */
+/** After a missed health check the next one follows soon. */
 const RECHECK_MS = 1_000;
-/** Trouble comes in bursts; one question answers for all of it. */
+/** Transport errors come in bursts; one health check covers a burst. */
 const ERROR_BURST_MS = 100;
 
 type Watch = { dueAt: number; hasMissed: boolean; pending: AbortController | undefined };
 
-/** Asks servers that have said nothing for a while for a sign of life, all by one timer that keeps no process alive. */
+/** Sends health checks to idle servers, using one timer that does not keep the process alive. */
 export class HealthChecks {
   readonly #everyMs: number;
   readonly #clock: Clock;
@@ -157,7 +157,7 @@ export class HealthChecks {
     this.#watches.delete(patient);
   }
 
-  /** It has answered something else: there is no need to ask. */
+  /** The server answered another request, so the next health check is postponed. */
   seen(patient: CheckedConnection): void {
     const watch = this.#watches.get(patient);
     if (!watch) return;
@@ -165,10 +165,10 @@ export class HealthChecks {
     watch.dueAt = this.#clock.now() + this.#everyMs;
   }
 
-  /** Something about it is odd: it is asked soon. */
+  /** Checks the connection soon, after a transport error or a timeout. */
   suspect(patient: CheckedConnection): void {
     const watch = this.#watches.get(patient);
-    // Whoever is being asked, or asked again, is suspected already.
+    // A check is pending or will follow soon anyway.
     if (!watch || watch.pending || watch.hasMissed) return;
     watch.dueAt = Math.min(watch.dueAt, this.#clock.now() + ERROR_BURST_MS);
     this.#plan();
@@ -230,7 +230,7 @@ export class HealthChecks {
   }
 }
 
-/** Whoever refuses the question, by the protocol or by a status of HTTP, has answered it. */
+/** A server that rejects the health check with a JSON-RPC error or an HTTP status is alive. */
 function isResponse(failure: unknown): boolean {
   if (!(failure instanceof HostError)) return true;
   const isConnectionError =

@@ -30,7 +30,7 @@ import {
 } from './server-status.ts';
 import type { ServerDeps, ServerListener } from './servers-options.ts';
 
-/** The life of one server. Whatever is asked of it is done one after the other, and the last wish wins. */
+/** One configured server over its lifetime. Changes run one after the other; a later request supersedes an earlier one. */
 export class ManagedServer implements KnownServer {
   readonly entry: ServerEntry;
   readonly origin: Server['origin'];
@@ -171,7 +171,7 @@ export class ManagedServer implements KnownServer {
     return this.#change(() => this.#close());
   }
 
-  /** Settles when the dial somebody wished for has come to something; retries are nobody's wish. */
+  /** Settles when the requested connection attempt has succeeded or failed; retries in the background do not count. */
   settled(): Promise<void> {
     return this.#keeper.isConnectRequested ? this.whenIdle() : Promise.resolve();
   }

@@ -1,6 +1,6 @@
 import { backoffMs, jitter } from '../../base/async/backoff.ts';
 
-/** How servers that did not come, or were lost, are dialled again. */
+/** How failed and lost servers are reconnected. */
 export type RetryPolicy = {
   /** The first wait at most; each one after it is at most twice as long. */
   readonly firstMs: number;
@@ -19,7 +19,7 @@ export const RETRY: RetryPolicy = {
   startAttempts: 5,
 };
 
-/** What a server has been like. */
+/** The recent connections of a server. */
 export type ConnectionHistory = {
   readonly hasConnected: boolean;
   /** Dials and connections in a row that came to nothing. */
@@ -30,16 +30,16 @@ export type ConnectionHistory = {
 
 export const NO_HISTORY: ConnectionHistory = { hasConnected: false, failures: 0, shortConnections: 0 };
 
-/** Whoever stays as long as this has come back for good, so that the next wait is short again. */
+/** A connection that lasted this long resets the backoff. */
 const HEALTHY_MS = 10_000;
-/** A connection that was lost sooner than this had a short life. */
+/** A connection lost sooner than this counts as short. */
 const SHORT_CONNECTION_MS = 60_000;
-/** So many short lives in a row are a storm. */
+/** This many short connections in a row mean that the server is flapping. */
 const FLAPPING_THRESHOLD = 5;
-/** The pause in a storm may grow to so many times the longest wait. */
+/** The delay of a flapping server may grow to this multiple of the ordinary maximum. */
 const FLAPPING_FACTOR = 10;
 
-/** Whether it keeps coming and going: nobody but a person hurries its next dial then. */
+/** Whether the server keeps connecting and disconnecting; then only an explicit reconnect skips the delay. */
 export function isFlapping({ shortConnections: shortLives }: ConnectionHistory): boolean {
   return shortLives >= FLAPPING_THRESHOLD;
 }
@@ -52,10 +52,10 @@ export function afterLoss(past: ConnectionHistory, livedMs: number): ConnectionH
   };
 }
 
-/** The shortest wait is this part of the longest one. */
+/** Lower bound of the jitter factor. */
 const MIN_JITTER = 1 / 4;
 
-/** How long to wait after the last failure; `luck` in [0, 1) spreads those that failed together. */
+/** Delay before the next attempt; `random` in [0, 1) spreads servers that failed together. */
 export function retryDelay(
   past: ConnectionHistory,
   random: number,
@@ -68,7 +68,7 @@ export function retryDelay(
   return Math.round(Math.max(wait, jitter(pause, random)));
 }
 
-/** The wait of one that has hardly a chance. */
+/** Delay for a process that has never started successfully. */
 export function rareRetryDelay(random: number, { ceilingMs }: RetryPolicy): number {
   return Math.round(jitter(ceilingMs * FLAPPING_FACTOR, random));
 }

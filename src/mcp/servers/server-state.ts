@@ -322,7 +322,7 @@ export function toConnectFailure(failure: unknown): ConnectFailure {
   };
 }
 
-/** Whoever asks for more is asked again all the same. */
+/** Upper bound for a server-supplied Retry-After. */
 const MAX_RETRY_AFTER_MS = 300_000;
 
 /** Whether a failed request says that the whole server wants credentials; one it merely forbids says nothing of the others. */
@@ -338,7 +338,7 @@ const RETRIES: Partial<Record<HostErrorCode, ConnectFailure['retry']>> = {
   'session-lost': 'at-once',
 };
 
-/** A command that is not there, or no program, will not become one. */
+/** ENOENT and EACCES are permanent: the command does not exist or is not executable. */
 function isCommandMissing({ code, cause }: HostError): boolean {
   return code === 'spawn-failed' && isRecord(cause) && (cause.code === 'ENOENT' || cause.code === 'EACCES');
 }

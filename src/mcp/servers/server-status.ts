@@ -136,7 +136,7 @@ export type UnavailableReason = {
   readonly retryAfterMs?: number;
 };
 
-/** Why a server is not connected, in words that say what to do; undefined for one that is. */
+/** Why a server is not connected and what to do about it; undefined for a connected server. */
 export function unavailableReason(state: ServerState, now: number): UnavailableReason | undefined {
   switch (state.kind) {
     case 'connected':

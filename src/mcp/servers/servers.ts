@@ -28,7 +28,7 @@ export type Replaced = { added: string[]; removed: string[]; errors: Record<stri
 const FLUSH_MS = 1_000;
 const NEVER = new AbortController().signal;
 
-/** Many servers over time: each connects by itself and is kept alive, and one that fails takes no other along. */
+/** Connects many servers and keeps them connected; a failing server does not affect the others. */
 export class Servers implements AsyncDisposable {
   /** For sub-agents, which start servers of their own. */
   readonly subAgentConnectLimits: SharedConnectLimits;
@@ -37,7 +37,7 @@ export class Servers implements AsyncDisposable {
   readonly #slots = new Map<string, ManagedServer>();
   readonly #start: StartTracker<ManagedServer>;
   readonly #retries: RetryScheduler;
-  /** Those that are gone, until nothing is left of them. */
+  /** Removed servers that are still shutting down. */
   readonly #leaving = new Set<Promise<void>>();
   /** Also those whose names the program has taken: they come back when it gives them up. */
   #configured: Readonly<Record<string, ServerEntry>> = {};
@@ -153,7 +153,7 @@ export class Servers implements AsyncDisposable {
     return slot !== undefined;
   }
 
-  /** Settles when each dial that somebody wished for has come to something. */
+  /** Settles when every requested connection attempt has succeeded or failed. */
   async settled(): Promise<void> {
     await Promise.all([...this.#slots.values()].map((slot) => slot.settled()));
   }
@@ -292,10 +292,10 @@ class StartTracker<Slot> {
   }
 }
 
-/** Servers that come and go hurry the others no more often than this. */
+/** Failed servers are retried early at most this often. */
 const MIN_RETRY_INTERVAL_MS = 10_000;
 
-/** Dials servers on the network that wait to be dialled again: where one is back, others may be. */
+/** Retries failed remote servers early: when one is reachable again, others may be too. */
 class RetryScheduler {
   readonly #slots: ReadonlyMap<string, ManagedServer>;
   readonly #clock: Clock;

@@ -166,7 +166,7 @@ export class WsTransport implements Transport {
     this.#lose(closedError(`it closed the socket with code ${code}${why}`));
   }
 
-  /** The first reason stands. */
+  /** Keeps the first error. */
   #lose(error: HttpError): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
