@@ -48,7 +48,7 @@ test('of very many rules those that count are told', async () => {
   const args = ['run', '--model', 'rehearsal', '--allowedTools', 'Bash', call('Bash', { command: 'ls' })];
   const { stdout, stderr } = await runCli(args, '', place);
   expect(stdout).toContain('deny rule "Bash(ls)"');
-  expect(stderr).toMatch(/permissions\.deny\[2000\]: it and the rules after it are ignored/);
+  expect(stderr).toMatch(/permissions\.deny\[2000\]: this rule and those after it are ignored/);
 });
 
 test.each([

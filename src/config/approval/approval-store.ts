@@ -37,7 +37,7 @@ export function decideServers(
   }));
 }
 
-const NOT_IN_A_PROJECT = 'it cannot be approved: it stands in no file of a project, or is nested too deeply';
+const NOT_IN_A_PROJECT = 'cannot be approved: not in a project file, or nested too deeply';
 
 /** Forgets what was said about entries of the name in the file. */
 export function forgetServer(home: string, path: string, name: string): void {
@@ -149,8 +149,8 @@ export function loadApprovals(home: string): ApprovalFile | { readonly fault: st
   if (file === undefined) return NO_APPROVALS;
   const read = 'fault' in file ? file : parseApprovalFile(file.text);
   if (!('fault' in read)) return read;
-  const remedy = 'remedy' in read ? read.remedy : 'put it right, or remove it and approve again';
-  return { fault: `${path} cannot be used, so nothing of projects is approved: ${read.fault}; ${remedy}` };
+  const remedy = 'remedy' in read ? read.remedy : 'fix it, or remove it and approve again';
+  return { fault: `${path} cannot be used, so no project entry is approved: ${read.fault}; ${remedy}` };
 }
 
 type Read = { readonly text: string } | { readonly fault: string; readonly remedy?: string };
@@ -163,11 +163,11 @@ function readOwn(path: string): Read | undefined {
     file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     const stats = fstatSync(file);
     const { mode, size } = stats;
-    if (!stats.isFile()) return { fault: 'it is no file' };
+    if (!stats.isFile()) return { fault: 'not a regular file' };
     if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
-      return { fault: 'others may read or write it', remedy: `run chmod 600 ${path}` };
+      return { fault: 'other users can read or write it', remedy: `run chmod 600 ${path}` };
     }
-    if (size > MAX_BYTES) return { fault: 'it is too large to be a list of choices' };
+    if (size > MAX_BYTES) return { fault: 'too large for an approvals file' };
     return { text: readFileSync(file, 'utf8') };
   } catch (thrown) {
     const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : 'it cannot be read';
@@ -220,13 +220,13 @@ function parseApprovalFile(text: string): ApprovalFile | { readonly fault: strin
   try {
     value = JSON.parse(text);
   } catch {
-    return { fault: 'it is no JSON' };
+    return { fault: 'not valid JSON' };
   }
-  if (!isRecord(value) || typeof value.version !== 'number') return { fault: 'it has no "version"' };
+  if (!isRecord(value) || typeof value.version !== 'number') return { fault: 'has no "version"' };
   if (value.version > VERSION) {
-    return { fault: `its version is ${value.version}, and this Toolplane knows ${VERSION}` };
+    return { fault: `has version ${value.version}, but this Toolplane supports ${VERSION}` };
   }
-  if (value.version !== VERSION) return { fault: `there is no version ${value.version} of it` };
+  if (value.version !== VERSION) return { fault: `unknown version ${value.version}` };
   const { servers, settings, trusted } = value;
   if (!isListOf(servers, isServerChoice)) return { fault: '"servers" cannot be read' };
   if (!isListOf(settings, isSettingsChoice)) return { fault: '"settings" cannot be read' };

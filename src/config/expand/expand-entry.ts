@@ -54,7 +54,7 @@ export function expandEntry(entry: ExternalServerEntry, lookup: Lookup): Expande
   // Messages of the validator name members, never their values.
   const invalid = findEntryError(expanded);
   if (invalid) {
-    const when = uses.length === 0 ? '' : ', once what it refers to is put in';
+    const when = uses.length === 0 ? '' : ', after its variables are substituted';
     return { kind: 'faulty', faults: [`${invalid.message}${when}`], uses };
   }
   const [secrets, credentials] = [[...work.secrets], [...work.credentials]];
@@ -122,7 +122,7 @@ function missingFaults(uses: readonly Reference[]): string[] {
     const places = [...new Set(all.map(({ where }) => where))];
     const who = `which ${places.join(', ')} ${places.length === 1 ? 'refers' : 'refer'} to`;
     return kind === 'secret'
-      ? `there is no secret ${name}, ${who}; run "toolplane secret set ${name}"`
+      ? `secret ${name}, ${who}, does not exist; run "toolplane secret set ${name}"`
       : `the variable ${name}, ${who}, is not set; set it, or write \${${name}:-default}`;
   });
 }

@@ -81,7 +81,7 @@ function prepared(
     const isThere = statSync(userHome, { throwIfNoEntry: false })?.isDirectory() === true;
     if (isThere && !isWithin(realPath(userHome), realPath(root))) return userHome;
     const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
-    const fault = `its working directory ${directory} cannot be created (${code}); set "cwd" in its entry`;
+    const fault = `cannot create its working directory ${directory} (${code}); set "cwd" in its entry`;
     throw new HostError('bad-config', name, fault, { cause, hasRun: 'no' });
   }
 }

@@ -262,7 +262,7 @@ export function describeIgnored({ written, why, winner }: IgnoredServer): string
     case 'left-out':
       return 'left out by --strict-mcp-config or --setting-sources';
     case 'managed':
-      return 'the managed file of this machine excludes it';
+      return 'the managed file excludes it';
   }
 }
 

@@ -83,7 +83,7 @@ function rewrite(
     const isNew = before === undefined;
     if (text === (before ?? '')) return { text, isNew, isChanged: false };
     const most = maxBytesOf(options);
-    if (Buffer.byteLength(text) > most) throw refused(path, `it would be bigger than ${most / 2 ** 20} MiB`);
+    if (Buffer.byteLength(text) > most) throw refused(path, `would be larger than ${most / 2 ** 20} MiB`);
     const isReplaced = replaceFile(path, text, {
       ...(options.mode !== undefined && { mode: options.mode }),
       // The text too: clocks of disks are coarse.
@@ -91,7 +91,7 @@ function rewrite(
     });
     if (isReplaced) return { text, isNew, isChanged: true };
   }
-  throw refused(path, 'another program keeps writing it; try again');
+  throw refused(path, 'another program keeps writing to it; try again');
 }
 
 /** What the text becomes; the same if there is nothing to change. */
@@ -104,7 +104,7 @@ function edited(
   const found = documentOf(path, before);
   if (found.state !== 'read') {
     const { fault, position } = found.state === 'unusable' ? found : { fault: 'it is gone' };
-    throw refused(formatPosition(path, position), `${fault}; mend it first`);
+    throw refused(formatPosition(path, position), `${fault}; fix it first`);
   }
   const migrated = version === undefined ? undefined : migrate(found.value, migrations);
   if (migrated?.kind === 'unknown') throw refused(path, migrated.fault);

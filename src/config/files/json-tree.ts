@@ -59,27 +59,27 @@ class TreeReader {
 
   #step(character: string): TextFault | undefined {
     const top = this.#open.at(-1);
-    if (this.#expected === 'nothing') return this.#fault('there is more after the end of the value');
+    if (this.#expected === 'nothing') return this.#fault('unexpected content after the end of the value');
     if (this.#expected !== 'value' && character === CLOSING[top?.type ?? '']) return this.#close();
     if (this.#expected === 'more') {
-      if (character !== ',') return this.#fault('a comma or a closing bracket is missing before this');
+      if (character !== ',') return this.#fault('missing comma or closing bracket before this');
       this.#at++;
       this.#expected = top?.type === 'list' ? 'item' : 'name';
       return undefined;
     }
     if (this.#expected === 'name') return this.#readName(character);
-    if (++this.#values > MAX_VALUES) return this.#tooMuch(`it holds more than ${MAX_VALUES} values`);
+    if (++this.#values > MAX_VALUES) return this.#tooMuch(`contains more than ${MAX_VALUES} values`);
     return character === '{' || character === '[' ? this.#openNode(character) : this.#readScalar(character);
   }
 
   #readName(character: string): TextFault | undefined {
     if (character !== '"')
-      return this.#fault(/[\w'$]/.test(character) ? NOT_JSON : 'a name in double quotes is missing here');
+      return this.#fault(/[\w'$]/.test(character) ? NOT_JSON : 'missing key in double quotes');
     const name = readString(this.#text, this.#at);
     if ('message' in name) return name;
     const colon = skipTrivia(this.#text, name.end);
     if (typeof colon !== 'number') return colon;
-    if (this.#text[colon] !== ':') return { message: 'a colon is missing here', offset: colon };
+    if (this.#text[colon] !== ':') return { message: 'missing colon', offset: colon };
     this.#add({ type: 'member', offset: this.#at, length: 0, value: name.value, children: [], colon });
     this.#at = colon + 1;
     this.#expected = 'value';
@@ -88,7 +88,7 @@ class TreeReader {
 
   #openNode(character: '{' | '['): TextFault | undefined {
     if (++this.#depth > MAX_DEPTH)
-      return this.#tooMuch(`objects and lists stand in each other more than ${MAX_DEPTH} deep`);
+      return this.#tooMuch(`objects and lists are nested more than ${MAX_DEPTH} deep`);
     const type = character === '{' ? 'object' : 'list';
     this.#add({ type, offset: this.#at, length: 0, children: [] });
     this.#at++;
@@ -129,9 +129,9 @@ class TreeReader {
 
   #finish(): TextFault | undefined {
     if (!this.root || this.#expected === 'nothing') return undefined;
-    if (this.#expected === 'value') return this.#stop(this.#fault('a value is missing here'));
+    if (this.#expected === 'value') return this.#stop(this.#fault('missing value'));
     const type = this.#open.at(-1)?.type;
-    return this.#stop(this.#fault(`a closing ${CLOSING[type ?? '']} is missing`));
+    return this.#stop(this.#fault(`missing closing ${CLOSING[type ?? '']}`));
   }
 
   #tooMuch(message: string): TextFault {
@@ -231,7 +231,7 @@ function skipTrivia(text: string, from: number): number | TextFault {
     if (code === SLASH && text[at + 1] === '/') at = endOfLine(text, at) - 1;
     else if (code === SLASH && text[at + 1] === '*') {
       const end = text.indexOf('*/', at + 2);
-      if (end < 0) return { message: 'a comment does not end; */ is missing', offset: at };
+      if (end < 0) return { message: 'unterminated comment; */ is missing', offset: at };
       at = end + 1;
     } else if (code !== SPACE && code !== TAB && code !== LINE_FEED && code !== RETURN) return at;
   }
@@ -262,10 +262,10 @@ function readString(text: string, offset: number): Token | TextFault {
 function stringFault(written: string, offset: number, isOpen: boolean): TextFault {
   // Who forgets a quote has the rest of the line in the text.
   if (isOpen || /[\r\n]/.test(written))
-    return { message: 'a text does not end; a double quote is missing', offset };
+    return { message: 'unterminated string; a double quote is missing', offset };
   for (let at = 1; at < written.length; at++) {
     if (written.charCodeAt(at) < SPACE)
-      return { message: 'a control character in a text; write it as \\t or \\u', offset: offset + at };
+      return { message: 'control character in a string; write it as \\t or \\u', offset: offset + at };
     if (written[at] !== '\\') continue;
     if (!/^(?:["\\/bfnrt]|u[\da-f]{4})/i.test(written.slice(at + 1, at + 6)))
       return { message: ESCAPE, offset: offset + at };
@@ -274,7 +274,7 @@ function stringFault(written: string, offset: number, isOpen: boolean): TextFaul
   return { message: ESCAPE, offset };
 }
 
-const ESCAPE = 'a backslash before what needs none; write \\\\ for a backslash';
+const ESCAPE = 'invalid escape; write \\\\ for a backslash';
 
 /** A number, `true`, `false` or `null`. */
 function readLiteral(text: string, offset: number): Token | TextFault {
@@ -283,13 +283,13 @@ function readLiteral(text: string, offset: number): Token | TextFault {
   const written = pattern.exec(text)?.[0] ?? '';
   if (written === '') {
     const isMissing = /[,:}\]]/.test(text[offset] ?? '');
-    return { message: isMissing ? 'a value is missing here' : NOT_JSON, offset };
+    return { message: isMissing ? 'missing value' : NOT_JSON, offset };
   }
   try {
     return { value: JSON.parse(written), end: offset + written.length };
   } catch {
-    return { message: /^[-+.\d]/.test(written) ? 'this is no number' : NOT_JSON, offset };
+    return { message: /^[-+.\d]/.test(written) ? 'not a number' : NOT_JSON, offset };
   }
 }
 
-const NOT_JSON = 'a word that is no JSON; texts and names stand in double quotes';
+const NOT_JSON = 'not valid JSON; strings and keys need double quotes';

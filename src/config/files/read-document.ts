@@ -53,7 +53,7 @@ export function documentOf(path: string, text: string, migrations?: readonly Mig
   const { value = {}, locate } = parsed;
   if (!isRecord(value)) {
     const position = locate([]);
-    const about = 'it must hold one object, { … }';
+    const about = 'must hold one object, { … }';
     return { state: 'unusable', path, fault: about, ...(position && { position }) };
   }
   const migrated = migrations ? migrate(value, migrations) : { kind: 'current' as const, value };
@@ -69,7 +69,7 @@ export function documentOf(path: string, text: string, migrations?: readonly Mig
 function warningsOf({ duplicates }: ParsedJson): DocumentWarning[] {
   return duplicates.map(({ path, position }) => ({
     key: formatKeyPath(path),
-    message: 'it is written twice in the same object, and the later one counts; remove one',
+    message: 'duplicate key in the same object; the later one is used; remove one',
     position,
   }));
 }
@@ -104,9 +104,9 @@ export function migrate(
   const newest = migrations.length + 1;
   const { version = 1 } = value;
   if (typeof version !== 'number' || !Number.isInteger(version) || version < 1)
-    return { kind: 'unknown', fault: `its "version" is no whole number from 1 to ${newest}` };
+    return { kind: 'unknown', fault: `"version" must be an integer from 1 to ${newest}` };
   if (version > newest) {
-    const fault = `it is of version ${version}, and only versions up to ${newest} are known here; update toolplane`;
+    const fault = `has version ${version}, but this toolplane supports versions up to ${newest}; update toolplane`;
     return { kind: 'unknown', fault };
   }
   if (version === newest) return { kind: 'current', value, isChanged: false };

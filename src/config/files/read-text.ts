@@ -46,7 +46,7 @@ export function readText(path: string, options: TextOptions = {}): FileText {
   } catch (cause) {
     const code = codeOf(cause);
     if (code === 'ENOENT' || code === 'ENOTDIR') {
-      if (isLink(path)) return { state: 'unusable', fault: 'it is a link that leads to nothing' };
+      if (isLink(path)) return { state: 'unusable', fault: 'broken symbolic link' };
       // Whoever makes it must not make it elsewhere.
       if (leadsOut(realPath(path), within)) return { state: 'unusable', fault: outOf(within) };
       return { state: 'absent' };
@@ -56,12 +56,12 @@ export function readText(path: string, options: TextOptions = {}): FileText {
 }
 
 const FAULTS: Readonly<Record<string, string>> = {
-  EACCES: 'you may not read it; change its permissions',
-  EPERM: 'you may not read it; change its permissions',
-  EISDIR: 'it is a directory, not a file',
-  ELOOP: 'it is a link that leads in a circle',
+  EACCES: 'permission denied; change the permissions of the file',
+  EPERM: 'permission denied; change the permissions of the file',
+  EISDIR: 'is a directory, not a file',
+  ELOOP: 'circular symbolic link',
   // Opening a pipe or socket that nobody serves.
-  ENXIO: 'it is no regular file',
+  ENXIO: 'not a regular file',
 };
 
 function readRegular(path: string, most: number): FileText {
@@ -77,7 +77,7 @@ function readRegular(path: string, most: number): FileText {
     if (bytes === undefined) return { state: 'unusable', fault: tooBig(most) };
     return { state: 'read', text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) };
   } catch (cause) {
-    if (cause instanceof TypeError) return { state: 'unusable', fault: 'it is no UTF-8 text' };
+    if (cause instanceof TypeError) return { state: 'unusable', fault: 'not valid UTF-8' };
     throw cause;
   } finally {
     closeSync(file);
@@ -85,7 +85,7 @@ function readRegular(path: string, most: number): FileText {
 }
 
 function tooBig(most: number): string {
-  return `it is bigger than ${most / 2 ** 20} MiB, and nothing of it is read`;
+  return `is larger than ${most / 2 ** 20} MiB; the file is ignored`;
 }
 
 function kindFault(found: Pick<Stats, 'isFile' | 'isDirectory' | 'size'>, most: number): string | undefined {
@@ -112,7 +112,7 @@ function leadsOut(path: string, within: string | undefined): boolean {
 }
 
 function outOf(within: string | undefined): string {
-  return `it is reached by a link that leads out of ${within}, and such links are not followed`;
+  return `is a symbolic link that leads out of ${within}; such links are not followed`;
 }
 
 function isLink(path: string): boolean {

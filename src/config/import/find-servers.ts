@@ -75,7 +75,7 @@ function readServer(
   place: ImportFile,
   context: ImportContext,
 ): ImportedServer | string {
-  if (!isRecord(value)) return 'it must be an object';
+  if (!isRecord(value)) return 'must be an object';
   const ofText: string[] = [];
   const unsayable: string[] = [];
   const rewritten = mapTexts(value, (text) => {
@@ -149,19 +149,19 @@ function parseJson(text: string): ParsedFile {
   const object = value === undefined ? {} : value;
   return isRecord(object)
     ? { kind: 'read', value: object, locate }
-    : { kind: 'unusable', fault: 'it holds no JSON object' };
+    : { kind: 'unusable', fault: 'not a JSON object' };
 }
 
 async function parseToml(text: string): Promise<ParsedFile> {
   const { parse, TomlError } = await import('smol-toml');
   try {
     const value = parse(text.replace(BOM, ''));
-    if (isTooMuch(value)) return { kind: 'unusable', fault: 'it holds more than anybody writes' };
+    if (isTooMuch(value)) return { kind: 'unusable', fault: 'too large or too deeply nested' };
     return { kind: 'read', value, locate: () => undefined };
   } catch (thrown) {
     if (!(thrown instanceof TomlError)) throw thrown;
     const { line, column } = thrown;
-    return { kind: 'unusable', fault: 'it is no TOML', position: { line, column } };
+    return { kind: 'unusable', fault: 'not valid TOML', position: { line, column } };
   }
 }
 

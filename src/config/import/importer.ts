@@ -95,7 +95,7 @@ export const dropped: MemberConversion = () => ({});
 export const notImported =
   (why = ''): MemberConversion =>
   (_, name) => ({
-    note: `"${visibleText(sliceText(name, 80))}" is not taken over${why === '' ? '' : `: ${why}`}`,
+    note: `"${visibleText(sliceText(name, 80))}" is not imported${why === '' ? '' : `: ${why}`}`,
   });
 
 export const seconds =

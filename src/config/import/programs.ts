@@ -34,7 +34,7 @@ const CLAUDE_CODE: ImportProgram = {
     headersHelper: unchanged,
     timeout: unchanged,
     alwaysLoad: unchanged,
-    oauth: notImported('sign in here once that is possible'),
+    oauth: notImported('OAuth is not imported; sign in with toolplane'),
   },
 };
 
@@ -66,9 +66,9 @@ const CURSOR: ImportProgram = {
     // It finds out what is spoken there, as we do without a type.
     type: (value) => (value === 'streamableHttp' || value === 'http' ? {} : { put: { type: value } }),
     disabled: disabledIf(true),
-    envFile: notImported('put its variables into "env"'),
-    auth: notImported('sign in here once that is possible'),
-    autoApprove: notImported('allow tools by rules: permissions.allow of the settings'),
+    envFile: notImported('copy its variables to "env"'),
+    auth: notImported('OAuth is not imported; sign in with toolplane'),
+    autoApprove: notImported('allow tools with rules in permissions.allow'),
   },
 };
 
@@ -97,12 +97,12 @@ const VSCODE: ImportProgram = {
     type: (value) => (value === 'http' ? {} : { put: { type: value } }),
     gallery: dropped,
     version: dropped,
-    envFile: notImported('put its variables into "env"'),
+    envFile: notImported('copy its variables to "env"'),
     dev: notImported(),
   },
 };
 
-const APPROVAL = notImported('allow tools by rules: permissions.allow of the settings');
+const APPROVAL = notImported('allow tools with rules in permissions.allow');
 
 /** TOML; what comes from variables is named by members of their own. */
 const CODEX: ImportProgram = {
@@ -134,13 +134,13 @@ const CODEX: ImportProgram = {
     disabled_tools: renamedTo('excludeTools'),
     default_tools_approval_mode: APPROVAL,
     tools: APPROVAL,
-    scopes: notImported('sign in here once that is possible'),
-    oauth_resource: notImported('sign in here once that is possible'),
+    scopes: notImported('OAuth is not imported; sign in with toolplane'),
+    oauth_resource: notImported('OAuth is not imported; sign in with toolplane'),
     bearer_token: notImported('name a variable or a secret in "headers"'),
   },
 };
 
-const SIGN_IN = notImported('sign in here once that is possible');
+const SIGN_IN = notImported('OAuth is not imported; sign in with toolplane');
 
 const GEMINI: ImportProgram = {
   id: 'gemini',
@@ -164,8 +164,8 @@ const GEMINI: ImportProgram = {
     includeTools: unchanged,
     excludeTools: unchanged,
     description: dropped,
-    trust: notImported('it would spare every question; say so here on purpose: "trust": true'),
-    tcp: notImported('there is no such transport here'),
+    trust: notImported('it skips every prompt; set "trust": true here if you want that'),
+    tcp: notImported('this transport is not supported'),
     oauth: SIGN_IN,
     authProviderType: SIGN_IN,
     targetAudience: SIGN_IN,
@@ -187,7 +187,7 @@ const WINDSURF: ImportProgram = {
     serverUrl: renamedTo('url'),
     disabled: disabledIf(true),
     disabledTools: renamedTo('excludeTools'),
-    alwaysAllow: notImported('allow tools by rules: permissions.allow of the settings'),
+    alwaysAllow: notImported('allow tools with rules in permissions.allow'),
   },
 };
 

@@ -22,7 +22,7 @@ export function plainText(text: string): Rewritten {
 /** What is said of a `${…}` that was no variable. */
 function plainNote(inner: string): string {
   const shown = shownPlace(inner);
-  return `${shown} was plain text there, and stays so: $${shown}`;
+  return `${shown} was plain text there and stays plain text: $${shown}`;
 }
 
 /** The variables of editors: `${env:NAME}`, `${userHome}`, `${workspaceFolder}` and what is asked for, `${input:id}`. */
@@ -62,7 +62,7 @@ function editorVariable(
     const secret = secretName(name);
     return {
       put: `\${secret:${secret}}`,
-      note: `${shownPlace(inner)} is asked for there; set it here: toolplane secret set ${secret}`,
+      note: `${shownPlace(inner)} is prompted for there; set it here: toolplane secret set ${secret}`,
     };
   }
   if (inner === 'userHome') return { put: '${HOME}' };
@@ -73,7 +73,7 @@ function editorVariable(
   }
   // One of ours in a file of theirs: people copy entries.
   if (isVariableName(inner) && !EDITORS_OWN.test(inner)) return {};
-  return { note: `${shownPlace(inner)} has no counterpart here: put in what it stands for` };
+  return { note: `${shownPlace(inner)} has no equivalent here: replace it by its value` };
 }
 
 const EDITORS_OWN = /^(workspace|file|selected|relative|cwd|exec|default|line)/;

@@ -146,14 +146,14 @@ function nameConflict({ written }: Candidate, { written: winner }: Candidate): C
     label,
     key: formatKeyPath(['mcpServers', name]),
     ...(position && { position }),
-    message: `it does not count, since a model cannot tell its name from ${other}; rename one of them`,
+    message: `ignored: its name and ${other} normalize to the same identifier; rename one of them`,
   };
 }
 
 function unreadManaged(sources: readonly Source[]): readonly ConfigDiagnostic[] {
   const ruling = managedSource(sources);
   if (ruling?.state !== 'unusable') return [];
-  const message = 'no server is started before this file can be read: mend it, or have it removed';
+  const message = 'no server is started until this file can be read: fix or remove it';
   return [{ level: 'error', scope: 'managed', label: ruling.label, message }];
 }
 
@@ -209,7 +209,7 @@ function unknownServerSettings({
       label,
       key: formatKeyPath(['serverSettings', name]),
       ...(position && { position }),
-      message: `no server is called so${guess}`,
+      message: `no server has this name${guess}`,
     });
   }
   return [...faults.values()];

@@ -35,12 +35,14 @@ export function readPolicyRow(raw: unknown): PolicyRow | { readonly by: 'nothing
   const more = members.includes('serverCommand') ? members.filter((it) => it === 'cwd' || it === 'env') : [];
   if (!isRecord(raw) || members.length - more.length !== 1)
     return nothing(
-      'a row has one of serverName, serverCommand and serverUrl, serverCommand also cwd and env, and nothing else',
+      'a row must have exactly one of serverName, serverCommand and serverUrl; only serverCommand may also have cwd and env',
     );
   const { serverName, serverCommand, serverUrl } = raw;
   if (isText(serverName)) {
     if (!serverName.includes('*')) return { by: 'serverName', name: serverName };
-    return nothing('a name is no pattern; use serverCommand or serverUrl, or name each server');
+    return nothing(
+      'serverName does not support patterns; use serverCommand or serverUrl, or name each server',
+    );
   }
   if (Array.isArray(serverCommand) && isText(serverCommand[0]) && serverCommand.every(isString))
     return commandRow(serverCommand, raw);
@@ -49,7 +51,7 @@ export function readPolicyRow(raw: unknown): PolicyRow | { readonly by: 'nothing
   const [member = ''] = members;
   const rule = RULES.get(member);
   return nothing(
-    rule === undefined ? 'only serverName, serverCommand and serverUrl are known' : `${member} ${rule}`,
+    rule === undefined ? 'only serverName, serverCommand and serverUrl are supported' : `${member} ${rule}`,
   );
 }
 
@@ -58,9 +60,9 @@ function commandRow(
   { cwd, env = [] }: Readonly<Record<string, unknown>>,
 ): CommandRow | { readonly by: 'nothing'; readonly fault: string } {
   if (cwd !== undefined && !(isText(cwd) && /^(?:[\\/]|[a-z]:[\\/])/i.test(cwd)))
-    return { by: 'nothing', fault: 'cwd of a row is an absolute path' };
+    return { by: 'nothing', fault: 'cwd of a row must be an absolute path' };
   if (!Array.isArray(env) || !env.every(isText))
-    return { by: 'nothing', fault: 'env of a row is a list of names of variables' };
+    return { by: 'nothing', fault: 'env of a row must be a list of variable names' };
   return { by: 'serverCommand', argv, ...(cwd !== undefined && { cwd }), env };
 }
 
@@ -68,9 +70,9 @@ const isString = (value: unknown): value is string => typeof value === 'string';
 const isText = (value: unknown): value is string => isString(value) && value !== '';
 
 const RULES: ReadonlyMap<string, string> = new Map([
-  ['serverName', 'is the name of a server'],
-  ['serverCommand', 'is a list: the command and each of its arguments'],
-  ['serverUrl', 'is a pattern such as https://*.example.com/*, without user, fragment or blanks'],
+  ['serverName', 'must be the name of a server'],
+  ['serverCommand', 'must be a list: the command and each of its arguments'],
+  ['serverUrl', 'must be a pattern such as https://*.example.com/*, without user, fragment or spaces'],
 ]);
 
 /** What the policy looks at: where the server is, as written or as it is dialled. */

@@ -107,14 +107,14 @@ function allowance({ key, label, rows }: List, judged: PolicySubject): PolicyDec
   if (named.length === 0) return forbidden();
   const placed = named.filter((row) => row.by !== 'serverCommand' || matchDirectory(row, judged) !== 'no');
   if (placed.length === 0)
-    return forbidden(' (its "cwd" may change what its command runs; the row has to name it in "cwd")');
+    return forbidden(' (its "cwd" may change what its command runs; list it in "cwd" of the row)');
   const variables = placed.map((row) =>
     row.by === 'serverCommand' ? unlistedVariable(judged.entry, row.env) : undefined,
   );
   const fitting = placed.filter((_, at) => variables[at] === undefined);
   if (fitting.length === 0)
     return forbidden(
-      ` (its "env" sets ${variables[0]}, which may change what its command runs; the row has to name it in "env")`,
+      ` (its "env" sets ${variables[0]}, which may change what its command runs; list it in "env" of the row)`,
     );
   if (own.length > 0 && setsHostHeader(judged.entry))
     return forbidden(' (its "headers" set Host, which may lead to another server)');
@@ -149,7 +149,7 @@ function readList(source: SettingsSource, key: List['key']): List | undefined {
   };
   const raw: unknown = value[key];
   if (!Array.isArray(raw)) {
-    const fault = faultAt('error', [key], `it must be a list of rows; ${UNTIL_FIXED}`);
+    const fault = faultAt('error', [key], `must be a list of rows; ${UNTIL_FIXED}`);
     return { key, label, rows: [], unreadable: [`${key} of ${label}`], faults: [fault] };
   }
   const [rows, unreadable, faults]: [PolicyRow[], string[], ConfigDiagnostic[]] = [[], [], []];
@@ -162,14 +162,12 @@ function readList(source: SettingsSource, key: List['key']): List | undefined {
     }
     rows.push(row);
     if (key === 'allowedMcpServers' && row.by === 'serverUrl' && row.pattern.path === undefined)
-      faults.push(
-        faultAt('warning', [key, index], 'it allows the path / only; end it with /* for all paths'),
-      );
+      faults.push(faultAt('warning', [key, index], 'allows only the path /; end it with /* for all paths'));
   }
   return { key, label, rows, unreadable, faults };
 }
 
-const UNTIL_FIXED = 'until it is mended no server may be used';
+const UNTIL_FIXED = 'no server may be used until this is fixed';
 
 /** What those who run the machine say. */
 type Rule = { readonly policy: Pick<Policy, 'key'>; readonly sources: readonly Source[] };

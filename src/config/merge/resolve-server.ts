@@ -54,7 +54,7 @@ function verdictOf(
   own: readonly ServerOverride[],
 ): Verdict {
   if (eligibility === 'rejected') return { kind: 'rejected' };
-  // Whoever is to approve it needs to mend it first.
+  // Whoever is to approve it needs to fix it first.
   if (!entry) return { kind: 'broken', fault: written.fault ?? noEntry(written) };
   if (eligibility === 'pending') return { kind: 'pending', choice };
   const judged = policy.judge(written.name, entry);
@@ -135,7 +135,7 @@ function noEntry({ scope, label, position, name }: WrittenServer): ConfigDiagnos
     label,
     key,
     ...(position && { position }),
-    message: 'it is no server entry',
+    message: 'not a server entry',
   };
 }
 
@@ -184,7 +184,7 @@ const FROM_ELSEWHERE: ReadonlySet<Scope> = new Set(['project', 'plugin', 'connec
 /** Nobody here has even seen those. */
 const FROM_THE_NETWORK: ReadonlySet<Scope> = new Set(['connector']);
 
-const IN_YOUR_SETTINGS = 'say so in "serverSettings" of your own settings';
+const IN_YOUR_SETTINGS = 'set it in "serverSettings" of your own settings';
 const isTrue = (value: unknown) => value === true;
 const isAnything = () => true;
 
@@ -193,13 +193,13 @@ const CLAIMS: readonly Claim[] = [
     member: 'trust',
     scopes: FROM_ELSEWHERE,
     isClaimed: isTrue,
-    told: () => `ask to be trusted; if you do, ${IN_YOUR_SETTINGS}`,
+    told: () => `set "trust"; if you trust it, ${IN_YOUR_SETTINGS}`,
   },
   {
     member: 'required',
     scopes: FROM_ELSEWHERE,
     isClaimed: isTrue,
-    told: () => `keep everything from starting without it; if it should, ${IN_YOUR_SETTINGS}`,
+    told: () => `set "required"; if it should be, ${IN_YOUR_SETTINGS}`,
   },
   {
     member: 'tools',
@@ -207,19 +207,19 @@ const CLAIMS: readonly Claim[] = [
     isClaimed: (value) => Array.isArray(value) && value.some(allows),
     rest: (value) => (Array.isArray(value) ? value.map(withoutAllowing) : value),
     told: (name) =>
-      `allow its own tools; if you do, say so in "permissions.allow" of your own settings, such as "${mcpToolName(name, '')}*"`,
+      `allow its own tools; to allow them, add a rule to "permissions.allow" of your own settings, such as "${mcpToolName(name, '')}*"`,
   },
   {
     member: 'connectTimeoutMs',
     scopes: FROM_THE_NETWORK,
     isClaimed: isAnything,
-    told: () => `say how long everybody waits for it; if you know, ${IN_YOUR_SETTINGS}`,
+    told: () => `set its own connect time-out; if you need one, ${IN_YOUR_SETTINGS}`,
   },
   {
     member: 'maxFrameBytes',
     scopes: FROM_THE_NETWORK,
     isClaimed: isAnything,
-    told: () => 'say how much memory it may fill; if you know, name the server in your own settings',
+    told: () => 'set its own frame limit; if you need one, configure the server in your own settings',
   },
 ];
 
@@ -243,11 +243,11 @@ export function relativePath(scope: Scope, entry: ExternalServerEntry): Relative
   const { command, args = [], cwd } = entry;
   if (cwd !== undefined) {
     if (isFixed(cwd)) return undefined;
-    const message = `it starts at the directory of this file, not at the project; write an absolute path or ${PROJECT}`;
+    const message = `relative to the directory of this file, not to the project; write an absolute path or ${PROJECT}`;
     return { where: ['cwd'], message };
   }
   const instead = scope === 'plugin' ? '${TOOLPLANE_PLUGIN_ROOT}' : PROJECT;
-  const message = `it is relative to the server's own directory, since a server of scope ${scope} does not run in the project; write an absolute path or ${instead}, or set "cwd"`;
+  const message = `relative to the server's own directory, because a server of scope ${scope} does not run in the project; write an absolute path or ${instead}, or set "cwd"`;
   if (/[\\/]/.test(command) && !isFixed(command)) return { where: ['command'], message };
   const at = args.findIndex((arg, index) => DOTTED.test(arg) || isScript(command, args, index));
   return at < 0 ? undefined : { where: ['args', at], message };

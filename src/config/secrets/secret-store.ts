@@ -28,7 +28,7 @@ export function fileSecretStore(path: string): SecretStore {
     const read =
       'fault' in file ? file : file.text === undefined ? { secrets: new Map() } : readSecretFile(file.text);
     if ('secrets' in read) return read.secrets;
-    throw new HostError('bad-config', '', `the secrets in ${path} cannot be used: ${read.fault}`);
+    throw new HostError('bad-config', '', `cannot use the secrets in ${path}: ${read.fault}`);
   };
   /** Reads what is there now, and replaces it; what `change` calls no change is not written. */
   const rewrite = (change: (secrets: Map<string, string>) => boolean): boolean => {
@@ -79,31 +79,31 @@ function readSecretFile(
   try {
     value = JSON.parse(text.replace(/^\ufeff/, ''));
   } catch {
-    return { fault: `it is no JSON; ${FIX_BY_HAND}` };
+    return { fault: `not valid JSON; ${FIX_BY_HAND}` };
   }
   if (!isRecord(value) || typeof value.version !== 'number')
-    return { fault: `it has no "version"; ${FIX_BY_HAND}` };
+    return { fault: `has no "version"; ${FIX_BY_HAND}` };
   if (value.version > VERSION) {
-    return { fault: `its version ${value.version} is newer than this program knows; update Toolplane` };
+    return { fault: `version ${value.version} is newer than this Toolplane supports; update Toolplane` };
   }
   const { secrets } = value;
   if (value.version !== VERSION || !isRecord(secrets) || Array.isArray(secrets)) {
-    return { fault: `it has no "secrets" of version ${VERSION}; ${FIX_BY_HAND}` };
+    return { fault: `has no "secrets" of version ${VERSION}; ${FIX_BY_HAND}` };
   }
   const entries = Object.entries(secrets);
   const odd = entries.find(([name, it]) => !isSecretName(name) || validateSecret(it) !== undefined);
-  if (odd) return { fault: `one of its secrets cannot be one; ${FIX_BY_HAND}` };
+  if (odd) return { fault: `contains an invalid secret; ${FIX_BY_HAND}` };
   return { secrets: new Map(entries as [string, string][]) };
 }
 
-const FIX_BY_HAND = 'mend it by hand, or remove it and set the secrets anew';
+const FIX_BY_HAND = 'fix it by hand, or remove it and set the secrets again';
 
 /** Why a value cannot be kept; undefined if it can. */
 function validateSecret(value: unknown): string | undefined {
-  if (typeof value !== 'string' || value === '') return 'it is empty';
-  if (value.includes('\0')) return 'it holds a NUL character, which no variable or header can';
-  if (!value.isWellFormed()) return 'it is no Unicode text';
-  if (Buffer.byteLength(value) > MAX_SECRET_BYTES) return `it is longer than ${MAX_SECRET_BYTES / 1024} KiB`;
+  if (typeof value !== 'string' || value === '') return 'is empty';
+  if (value.includes('\0')) return 'contains a NUL character';
+  if (!value.isWellFormed()) return 'not valid Unicode';
+  if (Buffer.byteLength(value) > MAX_SECRET_BYTES) return `is longer than ${MAX_SECRET_BYTES / 1024} KiB`;
   return undefined;
 }
 
@@ -119,7 +119,7 @@ function readPrivateFile(path: string): { readonly text: string | undefined } | 
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
     if (code === 'ENOENT') return { text: undefined };
-    if (code === 'ELOOP') return { fault: 'it is a link; put the file itself there' };
+    if (code === 'ELOOP') return { fault: 'must not be a symbolic link' };
     return { fault: messageOf(cause) };
   }
   try {
@@ -133,14 +133,13 @@ function readPrivateFile(path: string): { readonly text: string | undefined } | 
 }
 
 function faultOf(stats: Stats, path: string): string | undefined {
-  if (!stats.isFile()) return 'it is no file';
-  if (stats.size > MAX_FILE_BYTES) return 'it is far too large';
+  if (!stats.isFile()) return 'not a regular file';
+  if (stats.size > MAX_FILE_BYTES) return 'too large';
   // Windows has neither owners nor modes as these; there the directory of the person protects it.
   const me = process.getuid?.();
   if (me === undefined) return undefined;
-  if (stats.uid !== me)
-    return `it belongs to another user (${stats.uid}); remove it and set the secrets anew`;
-  if ((stats.mode & 0o077) !== 0) return `others may read it; run: chmod 600 ${shellQuote(path)}`;
+  if (stats.uid !== me) return `belongs to another user (${stats.uid}); remove it and set the secrets again`;
+  if ((stats.mode & 0o077) !== 0) return `other users can read it; run: chmod 600 ${shellQuote(path)}`;
   return undefined;
 }
 const SECRET_NAME = /^[A-Za-z0-9_.][A-Za-z0-9_.-]{0,127}$/;
@@ -152,4 +151,4 @@ export function isSecretName(name: string): boolean {
 
 /** What is said of a name that can be none; it may be a value by mistake, so it is not shown. */
 export const NAME_RULE =
-  'the name of a secret has letters, digits, "_", "." and, but not first, "-": at most 128 of them';
+  'the name of a secret must have 1 to 128 letters, digits, "_", "." or "-", and not begin with "-"';

@@ -74,7 +74,7 @@ export function fileRuleStore({ world: context, initial, note }: FileRuleOptions
       const pending = written.find(({ outcome }) => outcome === 'pending');
       if (pending) return { text: sessionOnly(waiting(files.label(pending.path))), unwritten: all };
       if (lasting.length < updates.length) return { text: sessionOnly(NO_BYPASS), unwritten: isBypass };
-      const text = changed.length > 0 ? `noted in ${changed.map(files.label).join(', ')}` : undefined;
+      const text = changed.length > 0 ? `rule saved to ${changed.map(files.label).join(', ')}` : undefined;
       return { text, unwritten: () => false };
     } catch (thrown) {
       return { text: sessionOnly(messageOf(thrown)), unwritten: all };
@@ -83,11 +83,11 @@ export function fileRuleStore({ world: context, initial, note }: FileRuleOptions
 }
 
 function sessionOnly(why: string): string {
-  return `kept for this session only: ${why}`;
+  return `saved for this session only: ${why}`;
 }
 
 function waiting(label: string): string {
-  return `${label} waits for approval, so nothing was written to it: run "toolplane mcp approve --settings"`;
+  return `${label} is not approved, so nothing was written to it: run "toolplane mcp approve --settings"`;
 }
 
 /** It would keep agents from starting that are not launched for it. */

@@ -11,14 +11,14 @@ import type { SettingDiagnostics } from './setting-keys.ts';
 export function readHookSettings(raw: unknown, faults: SettingDiagnostics): RegisteredHook[] {
   if (raw === undefined) return [];
   if (!isRecord(raw) || Array.isArray(raw)) {
-    faults.error(['hooks'], 'it must be an object of lists');
+    faults.error(['hooks'], 'must be an object of lists');
     return [];
   }
   return Object.entries(raw).flatMap(([name, groups]) => {
     const event = HOOK_EVENTS.find((it) => it === name);
     if (event) return readGroups(event, groups, faults);
     const guess = nearest(name, HOOK_EVENTS);
-    faults.error(['hooks', name], `it is no event${guess ? `; did you mean "${guess}"?` : ''}`);
+    faults.error(['hooks', name], `unknown event${guess ? `; did you mean "${guess}"?` : ''}`);
     return [];
   });
 }
@@ -31,19 +31,19 @@ const MAX_CHECKED_MATCHERS = 20;
 function readGroups(event: Event, groups: unknown, faults: SettingDiagnostics): RegisteredHook[] {
   const path = ['hooks', event];
   if (!Array.isArray(groups)) {
-    faults.error(path, 'it must be a list');
+    faults.error(path, 'must be a list');
     return [];
   }
   return groups.flatMap((group: unknown, at) => {
     if (isGroup(group)) {
       const fault = at < MAX_CHECKED_MATCHERS ? matcherFault(group.matcher ?? '') : undefined;
       if (fault !== undefined) {
-        const why = `it is no regular expression that can be used (RE2 syntax): ${fault}`;
+        const why = `not a valid regular expression (RE2 syntax): ${fault}`;
         faults.warning([...path, at, 'matcher'], `${why}; its hooks run for every ${event}`);
       }
       return readGroup(event, group, [...path, at, 'hooks'], faults);
     }
-    faults.error([...path, at], 'it must be { "matcher": text, "hooks": list }');
+    faults.error([...path, at], 'must be { "matcher": string, "hooks": list }');
     return [];
   });
 }
@@ -56,7 +56,7 @@ function readGroup(
 ): RegisteredHook[] {
   return hooks.flatMap((hook, at) => {
     if (!isCommand(hook)) {
-      faults.error([...path, at], 'it must be { "type": "command", "command": text, "timeout": seconds }');
+      faults.error([...path, at], 'must be { "type": "command", "command": string, "timeout": seconds }');
       return [];
     }
     const { command, timeout } = hook;

@@ -116,7 +116,7 @@ function readPart(
   const choice = isFromElsewhere ? choices.ofSettings(source) : 'approved';
   const isBelow = source.scope === 'managed' && source !== ruling;
   const vain = isBelow ? allowingParts(settings) : [];
-  const message = `it has no effect: beside ${ruling?.label} managed settings can only forbid more`;
+  const message = `has no effect: beside ${ruling?.label} managed settings can only forbid more`;
   const warnings = vain.map((path): SettingDiagnostic => ({ level: 'warning', path, message }));
   return {
     source,

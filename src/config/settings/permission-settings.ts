@@ -21,7 +21,7 @@ export function readPermissions(
   source: RuleSource,
   faults: SettingDiagnostics,
 ): PermissionSettings {
-  const value = faults.check(raw, ['permissions'], isRecord, 'it must be an object') ?? {};
+  const value = faults.check(raw, ['permissions'], isRecord, 'must be an object') ?? {};
   checkMembers(value, MEMBERS, ['permissions'], faults);
   const counts = activeRuleCounts(value, source);
   const rules = EFFECTS.flatMap((effect) => {
@@ -42,13 +42,13 @@ export function readPermissions(
     value.defaultMode,
     ['permissions', 'defaultMode'],
     isMode,
-    `it must be one of ${PERMISSION_MODES.join(', ')}`,
+    `must be one of ${PERMISSION_MODES.join(', ')}`,
   );
   const bypass = faults.check(
     value.disableBypassPermissionsMode,
     ['permissions', 'disableBypassPermissionsMode'],
     (it): it is 'disable' => it === 'disable',
-    'it must be "disable" or left out',
+    'must be "disable" or left out',
   );
   return {
     rules,
@@ -84,7 +84,7 @@ function activeRuleCounts(
 const MAX_PROJECT_RULES = 2000;
 const MAX_PROJECT_RULE_CHARACTERS = 128 * 1024;
 const TOO_MANY_RULES =
-  'it and the rules after it are ignored: a file of a project has at most ' +
+  'this rule and those after it are ignored: a project file may have at most ' +
   `${MAX_PROJECT_RULES} rules of ${MAX_PROJECT_RULE_CHARACTERS} characters in all`;
 
 function isMode(value: unknown): value is PermissionMode {
@@ -128,7 +128,7 @@ export function unknownToolWarning(rule: Rule): string | undefined {
   if (tool === '*' || isMcpToolName(tool) || BUILT_IN_TOOLS.includes(tool) || ELSEWHERE.has(tool))
     return undefined;
   const guess = nearest(tool, BUILT_IN_TOOLS);
-  const warnings = `rule "${ruleText(rule)}" is about no tool there is`;
+  const warnings = `rule "${ruleText(rule)}" names an unknown tool`;
   return guess === undefined ? warnings : `${warnings}; did you mean "${guess}"?`;
 }
 

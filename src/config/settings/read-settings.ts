@@ -48,8 +48,8 @@ export function readSettings(
   const permissions = readPermissions(raw.permissions, RULE_SOURCES[scope], faults);
   const hooks = readHookSettings(raw.hooks, faults);
   const env = readEnv(raw.env, faults);
-  const model = faults.check(raw.model, ['model'], isText, 'it must be a text');
-  const sandbox = faults.check(raw.sandbox, ['sandbox'], isRecord, 'it must be an object');
+  const model = faults.check(raw.model, ['model'], isText, 'must be a string');
+  const sandbox = faults.check(raw.sandbox, ['sandbox'], isRecord, 'must be an object');
   if (sandbox?.enabled === true) faults.error(['sandbox', 'enabled'], NO_SANDBOX);
   const timeouts = readTimeouts(raw.timeouts, faults);
   const servers = readServerSettings(raw.serverSettings, faults);
@@ -64,19 +64,19 @@ export function readSettings(
   return { settings, faults: faults.all, elsewhere };
 }
 
-const NO_SANDBOX = 'there is no sandbox for "sandbox.enabled": run the agent in a container instead';
+const NO_SANDBOX = '"sandbox.enabled" is not supported: run the agent in a container instead';
 
 function readEnv(raw: unknown, faults: SettingDiagnostics): Record<string, string> {
-  const env = faults.check(raw, ['env'], isRecord, 'it must map names to texts') ?? {};
+  const env = faults.check(raw, ['env'], isRecord, 'must map names to strings') ?? {};
   const pairs = Object.entries(env).flatMap(([name, value]) => {
-    const text = faults.check(value ?? null, ['env', name], isText, 'it must be a text');
+    const text = faults.check(value ?? null, ['env', name], isText, 'must be a string');
     return text === undefined ? [] : [[name, text] as const];
   });
   return Object.fromEntries(pairs);
 }
 
 function readTimeouts(raw: unknown, faults: SettingDiagnostics): Partial<Record<TimeoutName, number>> {
-  const given = faults.check(raw, ['timeouts'], isRecord, 'it must be an object') ?? {};
+  const given = faults.check(raw, ['timeouts'], isRecord, 'must be an object') ?? {};
   checkMembers(given, TIMEOUTS, ['timeouts'], faults);
   const pairs = TIMEOUTS.flatMap((name) => {
     const ms = faults.check(given[name], ['timeouts', name], isTime, TIME_RULE);
@@ -92,12 +92,12 @@ function readServerSettings(
   raw: unknown,
   faults: SettingDiagnostics,
 ): { readonly name: string; readonly members: Members }[] {
-  const rule = 'it must map names of servers to objects';
+  const rule = 'must map server names to objects';
   const servers = faults.check(raw, ['serverSettings'], isRecord, rule) ?? {};
   return Object.entries(servers).flatMap(([name, value]) => {
     const path = ['serverSettings', name];
     if (!isRecord(value)) {
-      faults.error(path, 'it must be an object');
+      faults.error(path, 'must be an object');
       return [];
     }
     checkMembers(value, Object.keys(MEMBERS), path, faults);
@@ -116,15 +116,15 @@ function isTime(value: unknown): value is number {
   return typeof value === 'number' && value > 0 && Number.isFinite(value);
 }
 
-const TIME_RULE = 'it must be a number of milliseconds above 0';
+const TIME_RULE = 'must be a number of milliseconds above 0';
 
 type Check = readonly [(value: unknown) => boolean, string];
 
-const FLAG: Check = [(value) => typeof value === 'boolean', 'it must be true or false'];
+const FLAG: Check = [(value) => typeof value === 'boolean', 'must be true or false'];
 const TIME: Check = [isTime, TIME_RULE];
 const NAMES: Check = [
   (value) => Array.isArray(value) && value.every((it) => typeof it === 'string' && it !== ''),
-  'it must be a list of names of tools',
+  'must be a list of tool names',
 ];
 
 const MEMBERS: Readonly<Record<keyof Members, Check>> = {
@@ -135,11 +135,11 @@ const MEMBERS: Readonly<Record<keyof Members, Check>> = {
   idleTimeoutMs: TIME,
   toolTimeoutsMs: [
     (value) => isRecord(value) && Object.values(value).every(isTime),
-    'it must map names of tools to milliseconds above 0',
+    'must map tool names to milliseconds above 0',
   ],
   includeTools: NAMES,
   excludeTools: NAMES,
   alwaysLoad: FLAG,
-  start: [(value) => value === 'on-demand', 'it must be "on-demand" or left out'],
+  start: [(value) => value === 'on-demand', 'must be "on-demand" or left out'],
   required: FLAG,
 };

@@ -17,14 +17,14 @@ const KEYS: Readonly<Record<string, { readonly scopes?: readonly Scope[]; readon
   serverSettings: {},
   mcpServers: {
     scopes: ['user', 'local'],
-    instead: 'servers stand in .mcp.json, in managed-mcp.json or in what --mcp-config names',
+    instead: 'put servers in .mcp.json, in managed-mcp.json or in a file for --mcp-config',
   },
-  plugins: { scopes: ['user', 'managed'], instead: 'only user and managed settings name plugins' },
-  connectors: { scopes: ['user', 'managed'], instead: 'only user and managed settings name connectors' },
-  allowedMcpServers: { scopes: ['managed'], instead: 'only managed settings say what is allowed' },
+  plugins: { scopes: ['user', 'managed'], instead: 'only user and managed settings can name plugins' },
+  connectors: { scopes: ['user', 'managed'], instead: 'only user and managed settings can name connectors' },
+  allowedMcpServers: { scopes: ['managed'], instead: 'only managed settings can allow servers' },
   deniedMcpServers: {
     scopes: ['managed'],
-    instead: 'only managed settings forbid servers; "serverSettings" has "disabled"',
+    instead: 'only managed settings can deny servers; use "disabled" in "serverSettings"',
   },
 };
 
@@ -79,7 +79,7 @@ export function checkKeys(
     if (ELSEWHERE.has(key)) return [key];
     if (!Object.hasOwn(KEYS, key)) warnUnused(key, Object.keys(KEYS), [], faults);
     const { scopes, instead } = KEYS[key] ?? {};
-    if (scopes && !scopes.includes(scope)) faults.warning([key], `it has no effect here: ${instead}`);
+    if (scopes && !scopes.includes(scope)) faults.warning([key], `has no effect here: ${instead}`);
     return [];
   });
 }
@@ -106,7 +106,7 @@ function warnUnused(
   const isGuessed = faults.all.length < MAX_GUESSES;
   const guess = isGuessed ? (nearest(key, known) ?? nearest(`${key}Ms`, known)) : undefined;
   const hint = guess === undefined ? '' : `; did you mean "${formatKeyPath([...path, guess])}"?`;
-  faults.warning([...path, key], `it is not used${hint}`);
+  faults.warning([...path, key], `is not used${hint}`);
 }
 
 const MAX_GUESSES = 50;
@@ -146,9 +146,9 @@ export class SettingDiagnostics {
 
   /** The texts of a list, each with its place; what is none does not count. */
   texts(value: unknown, path: SettingDiagnostic['path']): { readonly text: string; readonly at: number }[] {
-    const list = this.check(value, path, Array.isArray, 'it must be a list of texts') ?? [];
+    const list = this.check(value, path, Array.isArray, 'must be a list of strings') ?? [];
     return list.flatMap((item: unknown, at) => {
-      const text = this.check(item ?? null, [...path, at], isText, 'it must be a text');
+      const text = this.check(item ?? null, [...path, at], isText, 'must be a string');
       return text === undefined ? [] : [{ text, at }];
     });
   }

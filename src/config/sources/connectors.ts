@@ -25,7 +25,7 @@ export function connectorSettings({ scope, label, value, locate }: SettingsSourc
     return { level: 'error', scope, label, key: formatKeyPath(way), ...(position && { position }), message };
   };
   if (!Array.isArray(list))
-    return { connectors: [], faults: [fault(['connectors'], 'it must be a list of { "url": "https://…" }')] };
+    return { connectors: [], faults: [fault(['connectors'], 'must be a list of { "url": "https://…" }')] };
   const connectors: ConnectorSetting[] = [];
   const faults: ConfigDiagnostic[] = [];
   for (const [index, it] of (list as unknown[]).entries()) {
@@ -39,12 +39,12 @@ export function connectorSettings({ scope, label, value, locate }: SettingsSourc
 type Wrong = { readonly way: readonly string[]; readonly message: string };
 
 function readConnector(value: unknown): { readonly connector: ConnectorSetting } | Wrong {
-  if (!isRecord(value)) return { way: [], message: 'it must be an object, such as { "url": "https://…" }' };
+  if (!isRecord(value)) return { way: [], message: 'must be an object, such as { "url": "https://…" }' };
   const { url, headers } = value;
   const wrong = addressFault(url);
   if (wrong !== undefined) return { way: ['url'], message: wrong };
   if (headers !== undefined && !(isRecord(headers) && Object.values(headers).every(isText)))
-    return { way: ['headers'], message: 'it must map names to strings' };
+    return { way: ['headers'], message: 'must map names to strings' };
   const connector = { url: String(url), label: addressLabel(String(url)) };
   return { connector: headers === undefined ? connector : { ...connector, headers: headers as Texts } };
 }
@@ -54,12 +54,12 @@ const isText = (value: unknown) => typeof value === 'string';
 
 /** What is fetched from elsewhere must come unchanged from there; only this machine may do without TLS. */
 function addressFault(url: unknown): string | undefined {
-  if (typeof url !== 'string' || !URL.canParse(url)) return 'it must be a full URL that starts with https://';
-  if (url.includes('${')) return 'variables are put into "headers" only; write the address itself';
+  if (typeof url !== 'string' || !URL.canParse(url)) return 'must be a full URL that starts with https://';
+  if (url.includes('${')) return 'variables are substituted in "headers" only; write the address itself';
   const { protocol, hostname, username, password } = new URL(url);
-  if (username !== '' || password !== '') return 'credentials stand in "headers", not in the address';
+  if (username !== '' || password !== '') return 'put credentials in "headers", not in the address';
   if (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))) return undefined;
-  return 'it must start with https://; only an address of this machine may do without';
+  return 'must start with https://; only a loopback address may use http://';
 }
 
 /** What a catalogue said when it was asked last; nobody is asked now. */
@@ -82,20 +82,20 @@ export function validateConnectorEntry(entry: Readonly<Record<string, unknown>>)
   if (entry.command !== undefined)
     return {
       member: 'command',
-      message: 'a connector cannot name a command to run here; only http, sse and ws servers',
+      message: 'a connector cannot name a command to run here; it can only provide http, sse and ws servers',
     };
   if (type !== undefined && !REMOTE.has(type))
-    return { member: 'type', message: 'a connector gives http, sse and ws servers only' };
+    return { member: 'type', message: 'a connector can only provide http, sse and ws servers' };
   if (headersHelper !== undefined)
     return { member: 'headersHelper', message: 'a connector cannot name a command to run here' };
   if (
     isRecord(tls) &&
     PEM.some((part) => tls[part] !== undefined && !String(tls[part]).includes('-----BEGIN '))
   )
-    return { member: 'tls', message: 'a connector cannot name files of this machine; it may give PEM texts' };
+    return { member: 'tls', message: 'a connector cannot name files of this machine; inline PEM is allowed' };
   const member = Object.keys(entry).find((name) => name.includes('${') || hasPlace(entry[name]));
   if (member === undefined) return undefined;
-  return { member, message: 'nothing is put into what comes from a connector, so it cannot have "${" in it' };
+  return { member, message: 'entries of a connector are taken literally, so "${" is not allowed' };
 }
 
 const REMOTE: ReadonlySet<unknown> = new Set(['http', 'sse', 'ws']);

@@ -60,19 +60,21 @@ export async function readPlugin(directory: string, labelOf: (path: string) => s
 
 async function readNamed(path: string, directory: string): Promise<Content> {
   if (isOutside(relative(directory, path)))
-    return { state: 'unusable', fault: 'plugin.json names it, and it is not in the plugin; move it there' };
+    return {
+      state: 'unusable',
+      fault: 'plugin.json names a file outside of the plugin; move the file into the plugin',
+    };
   const content = await readDocument(path, { within: directory });
   if (content.state !== 'absent') return content;
-  return { state: 'unusable', fault: 'plugin.json names it, and there is no such file' };
+  return { state: 'unusable', fault: 'plugin.json names a file that does not exist' };
 }
 
 async function missingDirectory(path: string): Promise<string | undefined> {
   try {
-    return (await stat(path)).isDirectory() ? undefined : 'a plugin is a directory, and this is none';
+    return (await stat(path)).isDirectory() ? undefined : 'a plugin must be a directory';
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR')
-      return 'there is no such directory; check the path of the plugin';
+    if (code === 'ENOENT' || code === 'ENOTDIR') return 'no such directory; check the path of the plugin';
     return `the directory of the plugin cannot be read (${code})`;
   }
 }
@@ -96,13 +98,13 @@ export function pluginDirectories(
     return { level: 'error', scope, label, key: formatKeyPath(way), ...(position && { position }), message };
   };
   if (!Array.isArray(plugins))
-    return { directories: [], faults: [fault(['plugins'], 'it must be a list of directories')] };
+    return { directories: [], faults: [fault(['plugins'], 'must be a list of directories')] };
   const directories: string[] = [];
   const faults: ConfigDiagnostic[] = [];
   const base = path === undefined ? cwd : dirname(path);
   for (const [index, it] of (plugins as unknown[]).entries()) {
     if (typeof it !== 'string' || it === '' || it.includes('\0'))
-      faults.push(fault(['plugins', index], 'it must be the path of a directory'));
+      faults.push(fault(['plugins', index], 'must be the path of a directory'));
     else directories.push(/^~[\\/]/.test(it) ? join(userHome, it.slice(2)) : resolve(base, it));
   }
   return { directories, faults };

@@ -88,5 +88,5 @@ export function readFlagNow(
   const label = flagLabel(flag, value);
   const content = readDocumentNow(path, { ...(migrations && { migrations }) });
   if (content.state !== 'absent') return { label, path, content };
-  return { label, path, content: { state: 'unusable', fault: 'there is no such file; check the path' } };
+  return { label, path, content: { state: 'unusable', fault: 'no such file; check the path' } };
 }

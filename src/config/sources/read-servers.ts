@@ -43,7 +43,7 @@ export function readServers(content: Content, origin: Origin): Source {
   const entries = Object.entries(object.servers);
   for (const [name, raw] of entries.slice(0, MAX_SERVERS)) readOne(reader, [...object.way, name], raw);
   if (entries.length > MAX_SERVERS) {
-    const message = `${entries.length} servers stand here, and only ${MAX_SERVERS} of them are read; take the others out`;
+    const message = `${entries.length} servers in one file; only the first ${MAX_SERVERS} are read; remove the others`;
     faults.unshift(faultAt(content, origin, 'error', object.way, message));
   }
   return { ...place, state: 'read', servers: reader.servers, faults: limitDiagnostics(faults) };
@@ -109,7 +109,7 @@ function judge(
   { refuse, adapt }: Origin,
 ): EntryError | (Pick<WrittenServer, 'off'> & { readonly entry: ExternalServerEntry }) {
   if (!isRecord(raw))
-    return { message: 'it must be an object, such as { "command": "npx" } or { "url": "https://…" }' };
+    return { message: 'must be an object, such as { "command": "npx" } or { "url": "https://…" }' };
   const { entry, off } = normalizeEntry(raw);
   const fault = refuse?.(entry) ?? validateEntry(raw);
   if (fault) return { ...fault, message: [fault.message, ...foreignMembers(name, raw)].join('; ') };
@@ -159,18 +159,18 @@ export function serversObject(value: Readonly<Record<string, unknown>>, kind: Se
   const { mcpServers } = value;
   if (isRecord(mcpServers)) return { kind: 'found', way: ['mcpServers'], servers: mcpServers };
   if (mcpServers !== undefined)
-    return faulty(['mcpServers'], 'it must be an object: names of servers, and an entry for each');
+    return faulty(['mcpServers'], 'must be an object that maps server names to entries');
   // What else stands in settings is for those to judge who read them.
   if (kind === 'settings' || (kind !== 'given' && Object.keys(value).length === 0)) return NONE;
   const misnamed = Object.keys(value).find((key) => MISNAMED.has(key.toLowerCase().replaceAll(/[-_ ]/g, '')));
-  if (misnamed !== undefined) return faulty([misnamed], 'servers stand in "mcpServers"; call it so');
+  if (misnamed !== undefined) return faulty([misnamed], 'servers belong in "mcpServers"; rename the key');
   if (!Object.values(value).some(isLikeEntry))
-    return faulty([], 'it has no "mcpServers" object; write { "mcpServers": { … } }');
+    return faulty([], 'has no "mcpServers" object; write { "mcpServers": { … } }');
   if (kind === 'plugin') {
     const { $schema: _, ...servers } = value;
     return { kind: 'found', way: [], servers };
   }
-  return faulty([], 'its servers stand there bare; write { "mcpServers": { … } } around them');
+  return faulty([], 'servers are not wrapped; write { "mcpServers": { … } } around them');
 }
 
 const NONE: ServersObject = { kind: 'found', way: ['mcpServers'], servers: {} };

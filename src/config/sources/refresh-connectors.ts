@@ -58,7 +58,7 @@ export async function refreshCaches(
   const changes = await Promise.all(
     connectors.map(async (connector) => {
       const outcome = await refresh(context, connector, options).catch(() => ({
-        fault: 'it could not be kept',
+        fault: 'the response could not be stored',
       }));
       // Who gave up need not hear why.
       if ('fault' in outcome && !options.signal.aborted) options.note(`${connector.label}: ${outcome.fault}`);
@@ -138,7 +138,7 @@ export async function fetchConnector(asked: ConnectorRequest): Promise<Connector
         : new ProxyAgent({ uri: checkProxy('', proxy).href, requestTls: VERIFIED, proxyTls: VERIFIED });
     return await follow(asked, agent, AbortSignal.any([asked.signal, limit]));
   } catch (cause) {
-    if (limit.aborted) return failed('it did not answer in time; it is asked again at the next start');
+    if (limit.aborted) return failed('no answer in time; retried at the next start');
     return failed(faultOf(cause));
   } finally {
     await agent?.destroy();
@@ -169,13 +169,15 @@ async function follow(
     if (status === 304 && etag !== undefined) return { kind: 'same' };
     const location = answer.headers.location;
     if (!REDIRECTS.has(status) || typeof location !== 'string') return failed(statusFault(status));
-    if (!URL.canParse(location, url.href)) return failed('it leads to an address that is none');
+    if (!URL.canParse(location, url.href)) return failed('redirects to an invalid URL');
     const next = new URL(location, url);
     if (next.origin !== url.origin)
-      return failed('it leads to another host, where nothing is sent; if that is meant, name that address');
+      return failed(
+        'redirects to another host, which is not followed; if that is intended, configure that URL',
+      );
     url = next;
   }
-  return failed('it leads from address to address without end');
+  return failed('too many redirects');
 }
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -186,29 +188,28 @@ async function readBody({ body, headers }: Dispatcher.ResponseData): Promise<Con
   for await (const chunk of body as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     if (bytes > MAX_BODY_BYTES)
-      return failed(`its answer is longer than ${MAX_BODY_BYTES / 1024 / 1024} MiB`);
+      return failed(`the response is longer than ${MAX_BODY_BYTES / 1024 / 1024} MiB`);
     chunks.push(chunk);
   }
   const value = parseStrictJson(Buffer.concat(chunks).toString('utf8'))?.value;
   if (!isRecord(value) || !isRecord(value.mcpServers))
-    return failed('its answer is no JSON object with "mcpServers"');
+    return failed('the response is not a JSON object with "mcpServers"');
   const { etag } = headers;
   return { kind: 'fresh', body: value, ...(typeof etag === 'string' && etag.length <= 1000 && { etag }) };
 }
 
 function statusFault(status: number): string {
-  if (status === 401 || status === 403) return `it refuses us (HTTP ${status}); check its "headers"`;
-  return `it answered with HTTP ${status}`;
+  if (status === 401 || status === 403) return `access denied (HTTP ${status}); check its "headers"`;
+  return `unexpected response: HTTP ${status}`;
 }
 
 /** Only the system's words for it: texts of libraries may show what was sent. */
 function faultOf(cause: unknown): string {
   const { code } = cause as NodeJS.ErrnoException;
-  if (code === 'UND_ERR_INVALID_ARG')
-    return 'its "headers" cannot be sent; look for line breaks in their values';
-  if (code === 'bad-config') return 'the environment names a proxy that cannot be used';
-  if (typeof code !== 'string') return 'it could not be asked';
-  return NETWORK_ERRORS[code]?.fault ?? `it could not be reached (${code})`;
+  if (code === 'UND_ERR_INVALID_ARG') return 'invalid "headers"; check their values for line breaks';
+  if (code === 'bad-config') return 'the proxy from the environment cannot be used';
+  if (typeof code !== 'string') return 'request failed';
+  return NETWORK_ERRORS[code]?.fault ?? `connection failed (${code})`;
 }
 
 function failed(fault: string): ConnectorAnswer {

@@ -43,15 +43,14 @@ export function normalizeEntry(raw: Values): Pick<WrittenServer, 'off'> & { read
 const HTTP = /^streamable[-_]?http$/i;
 /** Why a server cannot be called so, or undefined if it can. Names of every script are fine. */
 export function validateServerName(name: string): string | undefined {
-  if (name.trim() === '') return 'a server needs a name that is not empty';
+  if (name.trim() === '') return 'the name of a server must not be empty';
   if (name.length > MAX_NAME_LENGTH)
-    return `the name of a server has at most ${MAX_NAME_LENGTH} characters; shorten it`;
+    return `the name of a server must have at most ${MAX_NAME_LENGTH} characters; shorten it`;
   if (!name.isWellFormed() || name.search(INVISIBLE_CHARACTERS) !== -1)
-    return 'the name of a server has no control characters; take them out';
+    return 'the name of a server must not contain control characters; remove them';
   if (name.startsWith('-'))
-    return 'the name of a server does not begin with "-", which commands take for a flag; rename it';
-  if (name === '__proto__')
-    return 'a server cannot have this name, which JavaScript keeps for itself; rename it';
+    return 'the name of a server must not begin with "-", which commands read as a flag; rename it';
+  if (name === '__proto__') return '"__proto__" is reserved by JavaScript; rename the server';
   return undefined;
 }
 

@@ -46,7 +46,7 @@ export class ConfigWatcher implements Disposable {
     this.#work = this.#work
       .then(() => this.#read())
       // Whoever could not apply this change hears of the next one all the same.
-      .catch((cause) => this.#note(`what was saved was not applied in full: ${messageOf(cause)}`));
+      .catch((cause) => this.#note(`saved changes were not fully applied: ${messageOf(cause)}`));
     return this.#work;
   }
 
@@ -111,9 +111,9 @@ function heldFiles(
   return {
     paths: new Set([...is.values()].flatMap(({ path, label }) => (held.has(label) ? [path] : []))),
     why: [
-      ...broken.map((label) => `${label} cannot be read, ${STAYS}`),
-      ...emptied.map((label) => `${label} is empty, ${STAYS}; write {} to it if nothing is to count`),
-      ...unfit.map((label) => `${label} holds something that no session begins with, ${STAYS}`),
+      ...broken.map((label) => `${label} cannot be read; ${STAYS}`),
+      ...emptied.map((label) => `${label} is empty; ${STAYS}; write {} to it to remove all settings`),
+      ...unfit.map((label) => `${label} contains an error that prevents a start; ${STAYS}`),
     ],
   };
 }
@@ -128,10 +128,10 @@ function unusableFiles(read: Read): Map<string, string> {
 function recoveredMessages(unusable: ReadonlyMap<string, string>, now: Read): string[] {
   const states = statesOf(now);
   const mended = [...unusable].filter(([path]) => states.get(path)?.state === 'read');
-  return mended.map(([, label]) => `${label} can be read again, and what it says counts`);
+  return mended.map(([, label]) => `${label} can be read again and is active`);
 }
 
-const STAYS = 'so what it said before still counts';
+const STAYS = 'its previous content stays active';
 
 /** Every file by its path. One whose servers cannot be read is no better than one that is no JSON. */
 function statesOf({ files, sources }: Read): ReadonlyMap<string, FileState> {

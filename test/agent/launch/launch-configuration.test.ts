@@ -203,14 +203,14 @@ describe('configured', () => {
       place.write(path, '{ "mcpServers": { "a": ');
       await expect
         .poll(() => notes.join('\n'), { timeout: 10_000 })
-        .toContain('what it said before still counts');
+        .toContain('its previous content stays active');
       expect(names(session)).toEqual(['a', 'b']);
       expect(session.servers.connection('a')).toBe(before);
       place.write(path, servers({ a: odd() }));
       await until(session, 'a');
       expect(session.servers.connection('a')).toBe(before);
       expect(notes.slice(-2)).toEqual([
-        expect.stringMatching(/settings\.json can be read again, and what it says counts$/),
+        expect.stringMatching(/settings\.json can be read again and is active$/),
         'configuration: removed b',
       ]);
     });
@@ -328,14 +328,14 @@ describe('broken settings', () => {
       const { denials, said, notes } = await started(place);
       expect(await denials()).toBe(1);
       place.write(path, '{ "permissions": { "deny": ["Ba');
-      await said('cannot be read, so what it said before still counts');
+      await said('cannot be read; its previous content stays active');
       expect(await denials()).toBe(1);
       place.write(path, '');
-      await said('is empty, so what it said before still counts');
+      await said('is empty; its previous content stays active');
       expect(await denials()).toBe(1);
       place.write(path, {});
       await expect.poll(denials, { timeout: 10_000 }).toBe(0);
-      expect(notes.filter((it) => it.includes('still counts'))).toHaveLength(2);
+      expect(notes.filter((it) => it.includes('stays active'))).toHaveLength(2);
     },
   );
 
@@ -344,7 +344,7 @@ describe('broken settings', () => {
     const path = place.write(join(place.managed, 'managed-settings.json'), DENY);
     const { denials, said } = await started(place);
     place.write(path, { permissions: { deny: 'Bash(echo *)' } });
-    await said('holds something that no session begins with, so what it said before still counts');
+    await said('contains an error that prevents a start; its previous content stays active');
     expect(await denials()).toBe(1);
   });
 });

@@ -565,7 +565,7 @@ describe('session kept rules', () => {
         },
       ],
     ]);
-    expect(first).toMatchObject({ result: '3', notes: [`noted in ${LOCAL}`] });
+    expect(first).toMatchObject({ result: '3', notes: [`rule saved to ${LOCAL}`] });
 
     const { settings } = await readConfiguration(place.world());
     const second = await session(place, settings.permissions, { canUseTool });
@@ -635,7 +635,7 @@ describe('session kept rules', () => {
       }),
     });
     expect(result).toBe('3');
-    expect(notes).toEqual([expect.stringMatching(/^kept for this session only: .*settings\.local\.json/)]);
+    expect(notes).toEqual([expect.stringMatching(/^saved for this session only: .*settings\.local\.json/)]);
     expect(readFileSync(path, 'utf8')).toBe('{ broken');
   });
 });

@@ -45,7 +45,7 @@ describe('secret', () => {
   test.each([
     ['a value as a word', ['set', 'a', SECRET], 'not taken from the command line'],
     ['a value after =', ['set', `a=${SECRET}`], 'not taken from the command line'],
-    ['a name that can be none', ['set', 'a/b'], 'the name of a secret has letters'],
+    ['a name that can be none', ['set', 'a/b'], 'the name of a secret must have 1 to 128 letters'],
     ['a word that is none', ['sett', 'a'], 'did you mean set?'],
   ])('%s is refused, and not shown again', async (_, args, fault) => {
     const place = configPlace();
@@ -56,7 +56,7 @@ describe('secret', () => {
   });
 
   test.each<[string, string | Buffer, string]>([
-    ['nothing', '\n', 'it is empty'],
+    ['nothing', '\n', 'is empty'],
     ['what is no text', Buffer.from([0x66, 0xff, 0xfe]), 'no UTF-8 text'],
   ])('%s is no value', async (_, input, fault) => {
     const place = configPlace();
@@ -103,7 +103,7 @@ describe('secret', () => {
       expect(await run(place, args, 'x')).toEqual({
         code: 1,
         stdout: '',
-        stderr: `toolplane: the secrets in ${fileOf(place)} cannot be used: others may read it; run: chmod 600 ${fileOf(place)}\n`,
+        stderr: `toolplane: cannot use the secrets in ${fileOf(place)}: other users can read it; run: chmod 600 ${fileOf(place)}\n`,
       });
     }
     expect(keptIn(place).secrets).toEqual({ a: SECRET });

@@ -42,7 +42,7 @@ describe('add', () => {
     const place = mcpPlace();
     const { stderr } = await place.mcp('add', '-s', 'user', 'fs', '--', 'npx', '-y', 'server-fs', '.');
     expect(stderr).toBe(
-      'toolplane: args[2]: it is relative to the server\'s own directory, since a server of scope user does not run in the project; write an absolute path or ${TOOLPLANE_PROJECT_DIR}, or set "cwd"\n',
+      'toolplane: args[2]: relative to the server\'s own directory, because a server of scope user does not run in the project; write an absolute path or ${TOOLPLANE_PROJECT_DIR}, or set "cwd"\n',
     );
     await place.mcp('add', '-s', 'user', '--cwd', 'tools', 'here', '--', 'node', 'server.js');
     await place.mcp('add', '-s', 'local', '--cwd', 'tools', 'near', '--', 'node', 'server.js');
@@ -174,7 +174,7 @@ describe('add', () => {
     ['a flag of the command without --', ['x', 'npx', '-y', 'p'], /unknown option '-y'[\s\S]*come after --/],
     ['no command', ['x'], /^error: missing required argument 'commandOrUrl'\n\(see --help/],
     ['a scope that is none', ['x', 'y', '-s', 'globl'], /one of local, project, user/],
-    ['a name that cannot be', ['__proto__', 'y'], /a server cannot have this name/],
+    ['a name that cannot be', ['__proto__', 'y'], /is reserved by JavaScript/],
     ['trust in a file that is shared', ['x', 'y', '-s', 'project', '--trust'], /cannot ask to be trusted/],
   ])(
     '%s is not understood: 2, one document where one is wanted, and nothing is written',
@@ -268,8 +268,8 @@ describe('usable name', () => {
   });
 
   test.each<[string, RegExp]>([
-    ['', /not empty/],
-    ['  ', /not empty/],
+    ['', /not be empty/],
+    ['  ', /not be empty/],
     ['__proto__', /JavaScript/],
     ['a\u001b[31m', /control characters/],
     ['a\nb', /control characters/],

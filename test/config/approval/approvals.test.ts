@@ -371,12 +371,12 @@ test('where nothing was ever said, nothing is written', async () => {
 const VALID = JSON.stringify({ version: 1, servers: [], settings: [], trusted: ['/'] });
 
 test.each<[string, (path: string) => void, RegExp]>([
-  ['no JSON', (path) => writeFileSync(path, '{', { mode: 0o600 }), /it is no JSON/],
+  ['no JSON', (path) => writeFileSync(path, '{', { mode: 0o600 }), /not valid JSON/],
   ['no version', (path) => writeFileSync(path, '{}', { mode: 0o600 }), /no "version"/],
   [
     'a newer version',
     (path) => writeFileSync(path, '{"version":2}', { mode: 0o600 }),
-    /its version is 2, and this Toolplane knows 1/,
+    /has version 2, but this Toolplane supports 1/,
   ],
   [
     'one bad choice',
@@ -402,11 +402,11 @@ test.each<[string, (path: string) => void, RegExp]>([
         '{"version":1,"servers":[{"path":"/p","name":"n","hash":"h","choice":"approved"}],"settings":[],"trusted":[]}',
         { mode: 0o600 },
       ),
-    /"servers" cannot be read; put it right, or remove it and approve again/,
+    /"servers" cannot be read; fix it, or remove it and approve again/,
   ],
   ['loose modes', (path) => writeFileSync(path, VALID, { mode: 0o644 }), /run chmod 600 \//],
-  ['a directory', (path) => mkdirSync(path, { mode: 0o700 }), /it is no file|EISDIR/],
-  ['a pipe', (path) => execFileSync('mkfifo', ['-m', '600', path]), /it is no file/],
+  ['a directory', (path) => mkdirSync(path, { mode: 0o700 }), /not a regular file|EISDIR/],
+  ['a pipe', (path) => execFileSync('mkfifo', ['-m', '600', path]), /not a regular file/],
 ])(
   'a file of choices that is %s approves nothing, is told once and never written over',
   async (_, make, why) => {

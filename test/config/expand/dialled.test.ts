@@ -144,7 +144,7 @@ test.each<[string, ServerEntry, string]>([
   [
     'a url that is none',
     { type: 'http', url: '${TOKEN}' },
-    'needs "url", a full URL, once what it refers to is put in',
+    'needs "url", a full URL, after its variables are substituted',
   ],
   [
     'a header that can be none',

@@ -154,7 +154,7 @@ describe('expand entry', () => {
       faults: [
         'the variable BASE, which url refers to, is not set; set it, or write ${BASE:-default}',
         'the variable KEY, which headers.Authorization, headers.X-Key refer to, is not set; set it, or write ${KEY:-default}',
-        'there is no secret none, which headers["a b\\n"] refers to; run "toolplane secret set none"',
+        'secret none, which headers["a b\\n"] refers to, does not exist; run "toolplane secret set none"',
       ],
       uses: [
         { where: 'url', kind: 'variable', name: 'BASE', from: 'missing' },
@@ -196,7 +196,7 @@ describe('expand entry', () => {
     [
       'a url that is none',
       { url: '${TOKEN}/mcp' },
-      'needs "url", a full URL, once what it refers to is put in',
+      'needs "url", a full URL, after its variables are substituted',
     ],
     ['a url of another kind', { type: 'ws', url: 'https://${HOST}' }, 'starts with ws:// or wss://'],
     ['a command that is empty', { command: '${EMPTY}' }, 'needs "command", a non-empty string'],
@@ -304,7 +304,7 @@ describe('expander', () => {
         hasRun: 'no',
         message:
           'MCP server "srv": the variable A, which command refers to, is not set; set it, or write ${A:-default}; ' +
-          'there is no secret s, which args[0] refers to; run "toolplane secret set s"',
+          'secret s, which args[0] refers to, does not exist; run "toolplane secret set s"',
       }),
     );
   });

@@ -116,7 +116,7 @@ describe('where the process of a server runs', () => {
     mkdirSync(join(place.userHome, '.git'));
     const inside = new RunningConfiguration(await readConfiguration(place.world({}, place.userHome)));
     expect(() => inside.expand('mine', inside.servers.mine as ServerEntry)).toThrow(
-      /its working directory .*servers\/mine cannot be created \(\w+\); set "cwd" in its entry/,
+      /cannot create its working directory .*servers\/mine \(\w+\); set "cwd" in its entry/,
     );
   });
 });
@@ -265,7 +265,7 @@ test('relative paths of servers that do not run in the project are warned of', a
     'warning mcpServers.script.args[1]',
   ]);
   expect(faults[2]?.message).toBe(
-    'it is relative to the server\'s own directory, since a server of scope user does not run in the project; write an absolute path or ${TOOLPLANE_PROJECT_DIR}, or set "cwd"',
+    'relative to the server\'s own directory, because a server of scope user does not run in the project; write an absolute path or ${TOOLPLANE_PROJECT_DIR}, or set "cwd"',
   );
 });
 

@@ -82,20 +82,20 @@ test.each<[string, string, EditOptions, string]>([
     'broken',
     '{"a": 1,\n "sk-hidden',
     {},
-    ':2:2 was not changed: a text does not end; a double quote is missing; mend it first',
+    ':2:2 was not changed: unterminated string; a double quote is missing; fix it first',
   ],
-  ['a list', '[]', {}, ':1:1 was not changed: it must hold one object, { … }; mend it first'],
+  ['a list', '[]', {}, ':1:1 was not changed: must hold one object, { … }; fix it first'],
   [
     'of a newer version',
     '{"version": 2}',
     { version: 1 },
-    ' was not changed: it is of version 2, and only versions up to 1 are known here; update toolplane',
+    ' was not changed: has version 2, but this toolplane supports versions up to 1; update toolplane',
   ],
   [
     'of no version',
     '{"version": "x"}',
     { version: 1 },
-    ' was not changed: its "version" is no whole number from 1 to 1',
+    ' was not changed: "version" must be an integer from 1 to 1',
   ],
   [
     'one with what is changed in it twice',
@@ -152,7 +152,7 @@ test('a file that would become too big is left as it is', () => {
   const text = JSON.stringify({ text: 'x'.repeat(7 * 2 ** 20) });
   const path = file(text);
   expect(() => editDocument(path, () => [{ path: ['more'], value: 'x'.repeat(2 ** 21) }])).toThrow(
-    'it would be bigger than 8 MiB',
+    'would be larger than 8 MiB',
   );
   expect(statSync(path).size).toBe(text.length);
 });
@@ -160,7 +160,7 @@ test('a file that would become too big is left as it is', () => {
 test('a file in a project does not become bigger than it may be to be read', () => {
   const path = file('{}');
   const more = () => [{ path: ['more'], value: 'x'.repeat(2 ** 20) }];
-  expect(() => editDocument(path, more, { within: dirname(path) })).toThrow('it would be bigger than 1 MiB');
+  expect(() => editDocument(path, more, { within: dirname(path) })).toThrow('would be larger than 1 MiB');
   expect(editDocument(path, more).isChanged).toBe(true);
 });
 
@@ -177,7 +177,7 @@ test('who writes without a lock meanwhile loses nothing', () => {
       writeFileSync(path, `{"theirs": ${times++}}`);
       return [{ path: ['more'], value: 1 }];
     }),
-  ).toThrow('another program keeps writing it; try again');
+  ).toThrow('another program keeps writing to it; try again');
 });
 
 test('nor does who writes while the new file is on its way to the disk', () => {

@@ -120,7 +120,7 @@ test.each<[string, string, Edit, string]>([
 });
 
 test.each<[string, string, Edit, string]>([
-  ['broken', '{"a": 1,, }', set(['b'], 1), 'a name in double quotes is missing here'],
+  ['broken', '{"a": 1,, }', set(['b'], 1), 'missing key in double quotes'],
   [
     'written twice on the way',
     '{"a": {}, "a": {}}',
@@ -131,7 +131,7 @@ test.each<[string, string, Edit, string]>([
   ['a list on the way', '{"a": []}', set(['a', 'b'], 1), '"a" is no object'],
   ['an object where a list is meant', '{"a": 1}', set(['a', 0], 1), '"a" is no list'],
   ['a list as a whole', '[]', set(['a'], 1), 'the whole is no object'],
-  ['no object in the end', '{"a": 1}', set([], 1), 'it must hold one object'],
+  ['no object in the end', '{"a": 1}', set([], 1), 'must hold one object'],
 ])('%s is refused', (_, before, edit, message) => {
   expect(() => editText(before, [edit])).toThrow(message);
 });

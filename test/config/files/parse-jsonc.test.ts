@@ -31,32 +31,32 @@ test.each(['{"__proto__": {"x": 1}, "constructor": 2}', '{"__proto__": {"x": 1},
 );
 
 test.each([
-  ['{"a": "1" "b": 2}', 1, 11, 'a comma or a closing bracket is missing before this'],
-  ['{\n  "a": 1,\n  b: 2\n}', 3, 3, 'a word that is no JSON; texts and names stand in double quotes'],
-  ['{"a": 1', 1, 8, 'a closing } is missing'],
-  ['{"a": [1}', 1, 9, 'a comma or a closing bracket is missing before this'],
-  ['{"a": [1', 1, 9, 'a closing ] is missing'],
-  [`{"a": "${SECRET}`, 1, 7, 'a text does not end; a double quote is missing'],
-  ['{"a": }', 1, 7, 'a value is missing here'],
-  ['{"a" 1}', 1, 6, 'a colon is missing here'],
-  ['{} {}', 1, 4, 'there is more after the end of the value'],
-  ['{} /* x', 1, 4, 'a comment does not end; */ is missing'],
-  ['{"a": "\\q"}', 1, 8, 'a backslash before what needs none; write \\\\ for a backslash'],
-  ['{"a": "\\\\ \\u12"}', 1, 11, 'a backslash before what needs none; write \\\\ for a backslash'],
-  ['{"a": "\t"}', 1, 8, 'a control character in a text; write it as \\t or \\u'],
-  [`{"a": "${SECRET},\n "b": 1}`, 1, 7, 'a text does not end; a double quote is missing'],
-  ['{"a": 01}', 1, 7, 'this is no number'],
-  ['{"a": 1_000}', 1, 7, 'this is no number'],
-  ['{"a": NaN}', 1, 7, 'a word that is no JSON; texts and names stand in double quotes'],
-  ['[1,,2]', 1, 4, 'a value is missing here'],
-  ['{,}', 1, 2, 'a name in double quotes is missing here'],
-  ['{"a": 1}]', 1, 9, 'there is more after the end of the value'],
-  ['{"a": 1 /* x', 1, 9, 'a comment does not end; */ is missing'],
-  ['{"a" /* x', 1, 6, 'a comment does not end; */ is missing'],
-  ['{"a"', 1, 5, 'a colon is missing here'],
-  ['{"a":', 1, 6, 'a value is missing here'],
-  ['\uFEFF{\r\n\r"a"', 3, 4, 'a colon is missing here'],
-  [`{"a": ${SECRET}}`, 1, 7, 'a word that is no JSON; texts and names stand in double quotes'],
+  ['{"a": "1" "b": 2}', 1, 11, 'missing comma or closing bracket before this'],
+  ['{\n  "a": 1,\n  b: 2\n}', 3, 3, 'not valid JSON; strings and keys need double quotes'],
+  ['{"a": 1', 1, 8, 'missing closing }'],
+  ['{"a": [1}', 1, 9, 'missing comma or closing bracket before this'],
+  ['{"a": [1', 1, 9, 'missing closing ]'],
+  [`{"a": "${SECRET}`, 1, 7, 'unterminated string; a double quote is missing'],
+  ['{"a": }', 1, 7, 'missing value'],
+  ['{"a" 1}', 1, 6, 'missing colon'],
+  ['{} {}', 1, 4, 'unexpected content after the end of the value'],
+  ['{} /* x', 1, 4, 'unterminated comment; */ is missing'],
+  ['{"a": "\\q"}', 1, 8, 'invalid escape; write \\\\ for a backslash'],
+  ['{"a": "\\\\ \\u12"}', 1, 11, 'invalid escape; write \\\\ for a backslash'],
+  ['{"a": "\t"}', 1, 8, 'control character in a string; write it as \\t or \\u'],
+  [`{"a": "${SECRET},\n "b": 1}`, 1, 7, 'unterminated string; a double quote is missing'],
+  ['{"a": 01}', 1, 7, 'not a number'],
+  ['{"a": 1_000}', 1, 7, 'not a number'],
+  ['{"a": NaN}', 1, 7, 'not valid JSON; strings and keys need double quotes'],
+  ['[1,,2]', 1, 4, 'missing value'],
+  ['{,}', 1, 2, 'missing key in double quotes'],
+  ['{"a": 1}]', 1, 9, 'unexpected content after the end of the value'],
+  ['{"a": 1 /* x', 1, 9, 'unterminated comment; */ is missing'],
+  ['{"a" /* x', 1, 6, 'unterminated comment; */ is missing'],
+  ['{"a"', 1, 5, 'missing colon'],
+  ['{"a":', 1, 6, 'missing value'],
+  ['\uFEFF{\r\n\r"a"', 3, 4, 'missing colon'],
+  [`{"a": ${SECRET}}`, 1, 7, 'not valid JSON; strings and keys need double quotes'],
 ])('%j is a fault at %i:%i that shows nothing of the text', (text, line, column, message) => {
   const { faults } = parseJsonc(text);
   expect(faults[0]).toEqual({ message, position: { line, column } });
@@ -115,7 +115,7 @@ test.each([
 ])('%s that stand in each other without end are a fault, not a crash', (_, open) => {
   const { value, faults } = parseJsonc(open.repeat(300_000));
   expect(value).toBeUndefined();
-  expect(faults).toMatchObject([{ message: 'objects and lists stand in each other more than 200 deep' }]);
+  expect(faults).toMatchObject([{ message: 'objects and lists are nested more than 200 deep' }]);
 });
 
 test('a deep text that is closed again is too deep as well', () => {
@@ -190,7 +190,7 @@ test.each([
   expect(parseJsonc(zeros(199_999)).faults).toEqual([]);
   const { value, faults } = parseJsonc(zeros(200_000));
   expect(value).toBeUndefined();
-  expect(faults).toMatchObject([{ message: 'it holds more than 200000 values' }]);
+  expect(faults).toMatchObject([{ message: 'contains more than 200000 values' }]);
 });
 
 test('empty objects and lists are counted once', () => {

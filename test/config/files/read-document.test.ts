@@ -37,11 +37,11 @@ describe('read document', () => {
   });
 
   test.each([
-    ['broken', '{"a": 1,\n "b"}', 'a colon is missing here', { line: 2, column: 5 }],
-    ['a list', ' []', 'it must hold one object, { … }', { line: 1, column: 2 }],
-    ['a text', '"sk-hidden"', 'it must hold one object, { … }', { line: 1, column: 1 }],
-    ['no UTF-8', Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), 'it is no UTF-8 text', undefined],
-    ['UTF-16', Buffer.from('\uFEFF{}', 'utf16le'), 'it is no UTF-8 text', undefined],
+    ['broken', '{"a": 1,\n "b"}', 'missing colon', { line: 2, column: 5 }],
+    ['a list', ' []', 'must hold one object, { … }', { line: 1, column: 2 }],
+    ['a text', '"sk-hidden"', 'must hold one object, { … }', { line: 1, column: 1 }],
+    ['no UTF-8', Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), 'not valid UTF-8', undefined],
+    ['UTF-16', Buffer.from('\uFEFF{}', 'utf16le'), 'not valid UTF-8', undefined],
   ])('a file that is %s is told in few words', async (_, content, fault, position) => {
     const path = file(content);
     expect(await readDocument(path)).toEqual({
@@ -59,7 +59,7 @@ describe('read document', () => {
       warnings: [
         {
           key: 'mcpServers.x',
-          message: 'it is written twice in the same object, and the later one counts; remove one',
+          message: 'duplicate key in the same object; the later one is used; remove one',
           position: { line: 2, column: 2 },
         },
       ],
@@ -69,7 +69,7 @@ describe('read document', () => {
   test('a file that is too big is not read', async () => {
     const path = file('{}');
     truncateSync(path, 10 * 2 ** 20);
-    const fault = 'it is bigger than 8 MiB, and nothing of it is read';
+    const fault = 'is larger than 8 MiB; the file is ignored';
     expect(await readDocument(path)).toEqual({ state: 'unusable', path, fault });
   });
 
@@ -84,9 +84,9 @@ describe('read document', () => {
     execFileSync('mkfifo', [pipe]);
     const faults = await Promise.all([project, pipe, '/dev/zero'].map((path) => readDocument(path)));
     expect(faults.map((it) => it.state === 'unusable' && it.fault)).toEqual([
-      'it is a directory, not a file',
-      'it is no regular file',
-      'it is no regular file',
+      'is a directory, not a file',
+      'not a regular file',
+      'not a regular file',
     ]);
   });
 
@@ -108,7 +108,7 @@ describe('read document', () => {
     expect(JSON.parse(stdout)).toEqual({
       state: 'unusable',
       path,
-      fault: 'you may not read it; change its permissions',
+      fault: 'permission denied; change the permissions of the file',
     });
   });
 
@@ -128,14 +128,14 @@ describe('read document', () => {
       const document = await readDocument(path, within === undefined ? {} : { within });
       return document.state === 'unusable' ? document.fault : document.state;
     };
-    const leadsOut = `it is reached by a link that leads out of ${project}, and such links are not followed`;
+    const leadsOut = `is a symbolic link that leads out of ${project}; such links are not followed`;
     expect(await read(out)).toBe('read');
     expect(await read(out, project)).toBe(leadsOut);
     expect(await read(join(project, 'linked', 'outside.json'), project)).toBe(leadsOut);
     expect(await read(join(project, 'linked', 'absent.json'), project)).toBe(leadsOut);
     expect(await read(back, project)).toBe('read');
-    expect(await read(dangling, project)).toBe('it is a link that leads to nothing');
-    expect(await read(circle)).toBe('it is a link that leads in a circle');
+    expect(await read(dangling, project)).toBe('broken symbolic link');
+    expect(await read(circle)).toBe('circular symbolic link');
   });
 
   test('a directory that is reached by a link itself keeps its files inside', async () => {
@@ -154,7 +154,7 @@ describe('read document', () => {
     });
     expect(await readDocument(file('{\n"version": 3}'), { migrations })).toMatchObject({
       state: 'unusable',
-      fault: 'it is of version 3, and only versions up to 2 are known here; update toolplane',
+      fault: 'has version 3, but this toolplane supports versions up to 2; update toolplane',
       position: { line: 2, column: 1 },
     });
   });
@@ -183,7 +183,7 @@ describe('read document', () => {
     const sized = (bytes: number) => write(join(project, 'x.json'), `{"a": "${'x'.repeat(bytes - 9)}"}`);
     expect(await readDocument(sized(2 ** 20), { within: project })).toMatchObject({ state: 'read' });
     const path = sized(2 ** 20 + 1);
-    const fault = 'it is bigger than 1 MiB, and nothing of it is read';
+    const fault = 'is larger than 1 MiB; the file is ignored';
     expect(await readDocument(path, { within: project })).toEqual({ state: 'unusable', path, fault });
     expect(await readDocument(path)).toMatchObject({ state: 'read' });
   });
@@ -216,11 +216,11 @@ describe('versions', () => {
   });
 
   test.each([
-    [4, 'it is of version 4, and only versions up to 3 are known here; update toolplane'],
-    ['3', 'its "version" is no whole number from 1 to 3'],
-    [0, 'its "version" is no whole number from 1 to 3'],
-    [1.5, 'its "version" is no whole number from 1 to 3'],
-    [null, 'its "version" is no whole number from 1 to 3'],
+    [4, 'has version 4, but this toolplane supports versions up to 3; update toolplane'],
+    ['3', '"version" must be an integer from 1 to 3'],
+    [0, '"version" must be an integer from 1 to 3'],
+    [1.5, '"version" must be an integer from 1 to 3'],
+    [null, '"version" must be an integer from 1 to 3'],
   ])('the version %j is not known', (version, fault) => {
     expect(migrate({ version }, STEPS)).toEqual({ kind: 'unknown', fault });
   });

@@ -72,9 +72,9 @@ describe('find foreign', () => {
         faults.map(formatDiagnostic),
       ]),
     ).toEqual([
-      ['claude-code', [], [`${userHome}/.claude.json: it is bigger than 32 MiB, and nothing of it is read`]],
+      ['claude-code', [], [`${userHome}/.claude.json: is larger than 32 MiB; the file is ignored`]],
       ['cursor', ['one'], []],
-      ['cursor', [], [`${project}/.cursor/mcp.json: it is a directory, not a file`]],
+      ['cursor', [], [`${project}/.cursor/mcp.json: is a directory, not a file`]],
     ]);
   });
 
@@ -88,9 +88,9 @@ describe('find foreign', () => {
     const found = await findServers(IMPORT_PROGRAMS, { ...world(), project });
     expect(found.flatMap(({ servers }) => servers.map((it) => it.name))).toEqual(['mine']);
     expect(found.flatMap(({ faults }) => faults.map(formatDiagnostic))).toEqual([
-      `${project}/.cursor/mcp.json: it is reached by a link that leads out of ${project}, and such links are not followed`,
-      `${project}/.vscode/mcp.json: it is bigger than 1 MiB, and nothing of it is read`,
-      `${project}/.zed/settings.json: it is no regular file`,
+      `${project}/.cursor/mcp.json: is a symbolic link that leads out of ${project}; such links are not followed`,
+      `${project}/.vscode/mcp.json: is larger than 1 MiB; the file is ignored`,
+      `${project}/.zed/settings.json: not a regular file`,
     ]);
   });
 
@@ -152,7 +152,7 @@ describe('read foreign', () => {
           'drive',
           'user',
           { type: 'sse', url: 'https://drive.example.com/sse' },
-          ['"oauth" is not taken over: sign in here once that is possible'],
+          ['"oauth" is not imported: OAuth is not imported; sign in with toolplane'],
         ],
         ['db', 'project', { command: 'db-mcp', args: ['--dsn', '${DSN:-postgres://localhost/shop}'] }, []],
         ['old', 'project', { command: 'old-mcp' }, [], 'off'],
@@ -177,7 +177,7 @@ describe('read foreign', () => {
             command: '/usr/local/bin/weather-mcp',
             env: { WEATHER_KEY: 'wk-1234567890abcdef', UNITS: '$${metric}' },
           },
-          ['${metric} was plain text there, and stays so: $${metric}'],
+          ['${metric} was plain text there and stays plain text: $${metric}'],
         ],
       ],
       faults: [
@@ -205,9 +205,9 @@ describe('read foreign', () => {
             args: ['--home', '${HOME}', '--name', '${workspaceFolderBasename}'],
           },
           [
-            '"envFile" is not taken over: put its variables into "env"',
+            '"envFile" is not imported: copy its variables to "env"',
             '${workspaceFolder} became /home/mia/shop',
-            '${workspaceFolderBasename} has no counterpart here: put in what it stands for',
+            '${workspaceFolderBasename} has no equivalent here: replace it by its value',
           ],
         ],
         ['sleepy', 'project', { command: 'sleepy' }, [], 'off'],
@@ -229,8 +229,8 @@ describe('read foreign', () => {
             env: { PERPLEXITY_API_KEY: '${secret:perplexity-key}' },
           },
           [
-            '"dev" is not taken over',
-            '${input:perplexity-key} is asked for there; set it here: toolplane secret set perplexity-key',
+            '"dev" is not imported',
+            '${input:perplexity-key} is prompted for there; set it here: toolplane secret set perplexity-key',
           ],
         ],
         ['remote', 'user', { url: 'https://mcp.example.com/${TENANT}' }, []],
@@ -279,9 +279,7 @@ describe('read foreign', () => {
               'X-Team': '${FIGMA_TEAM}',
             },
           },
-          [
-            '"default_tools_approval_mode" is not taken over: allow tools by rules: permissions.allow of the settings',
-          ],
+          ['"default_tools_approval_mode" is not imported: allow tools with rules in permissions.allow'],
         ],
         ['off', 'user', { command: 'off-mcp' }, [], 'off'],
       ],
@@ -302,7 +300,7 @@ describe('read foreign', () => {
             env: { DATABASE_URL: '${DB_CONNECTION_STRING}', API_KEY: '${EXTERNAL_API_KEY}' },
             timeout: 15_000,
           },
-          ['"trust" is not taken over: it would spare every question; say so here on purpose: "trust": true'],
+          ['"trust" is not imported: it skips every prompt; set "trust": true here if you want that'],
         ],
         [
           'stream',
@@ -320,7 +318,7 @@ describe('read foreign', () => {
           'events',
           'user',
           { type: 'sse', url: 'https://events.example.com/sse' },
-          ['"oauth" is not taken over: sign in here once that is possible'],
+          ['"oauth" is not imported: OAuth is not imported; sign in with toolplane'],
         ],
         ['paused', 'user', { command: 'paused-mcp' }, [], 'off'],
       ],
@@ -341,7 +339,7 @@ describe('read foreign', () => {
           'shell',
           'user',
           { command: 'shell-mcp', excludeTools: ['rm'] },
-          ['"alwaysAllow" is not taken over: allow tools by rules: permissions.allow of the settings'],
+          ['"alwaysAllow" is not imported: allow tools with rules in permissions.allow'],
           'off',
         ],
       ],
@@ -357,7 +355,7 @@ describe('read foreign', () => {
           'older',
           'user',
           { command: 'older-mcp', args: ['-v'] },
-          ['"settings" is not taken over: they are those of an extension'],
+          ['"settings" is not imported: they are those of an extension'],
         ],
         ['remote', 'user', { url: 'https://zed.example.com/mcp' }, [], 'off'],
       ],
@@ -367,26 +365,16 @@ describe('read foreign', () => {
 
   test.each([
     ['broken JSON', 'claude-code', '{ "mcpServers": {', /^\/f:1:\d+: /],
-    ['a list', 'claude-code', '[]', /^\/f: it holds no JSON object$/],
-    [
-      'servers that are a list',
-      'cursor',
-      '{"mcpServers": []}',
-      /^\/f:1:2: mcpServers: it must be an object$/,
-    ],
-    [
-      'an entry that is a text',
-      'gemini',
-      '{"mcpServers": {"a": "b"}}',
-      /mcpServers\.a: it must be an object$/,
-    ],
+    ['a list', 'claude-code', '[]', /^\/f: not a JSON object$/],
+    ['servers that are a list', 'cursor', '{"mcpServers": []}', /^\/f:1:2: mcpServers: must be an object$/],
+    ['an entry that is a text', 'gemini', '{"mcpServers": {"a": "b"}}', /mcpServers\.a: must be an object$/],
     [
       'TOML without end',
       'codex',
       `[mcp_servers.a]\n${'b.'.repeat(5_000)}c = 1`,
-      /^\/f: it holds more than anybody writes$/,
+      /^\/f: too large or too deeply nested$/,
     ],
-    ['broken TOML', 'codex', 'x = \nsecret = "abc"', /^\/f:1:\d+: it is no TOML$/],
+    ['broken TOML', 'codex', 'x = \nsecret = "abc"', /^\/f:1:\d+: not valid TOML$/],
     [
       'an unknown type',
       'claude-code',
@@ -408,7 +396,7 @@ describe('read foreign', () => {
 
   test('a member nobody knows is told by name', async () => {
     const { servers } = await read('cursor', '{"mcpServers": {"a": {"command": "x", "colour": "red"}}}');
-    expect(servers).toEqual([['a', 'user', { command: 'x' }, ['"colour" is not taken over']]]);
+    expect(servers).toEqual([['a', 'user', { command: 'x' }, ['"colour" is not imported']]]);
   });
 
   test('any text gives servers and faults, and a bad entry harms no other one', async () => {

@@ -18,8 +18,8 @@ test.each<[string, string, string[]]>([
   ['pa$$$word', 'pa$$$word', [TEXT]],
   ['cost $5, $1abc, a$', 'cost $5, $1abc, a$', []],
   ['a${b', 'a$${b', []],
-  ['${a b}', '$${a b}', ['${a b} was plain text there, and stays so: $${a b}']],
-  ['a$${no}', 'a$$${no}', ['${no} was plain text there, and stays so: $${no}']],
+  ['${a b}', '$${a b}', ['${a b} was plain text there and stays plain text: $${a b}']],
+  ['a$${no}', 'a$$${no}', ['${no} was plain text there and stays plain text: $${no}']],
 ])('of %s, in which $NAME is a variable, comes %s', (text, ours, notes) => {
   expect(dollarText(text, PLACE, WORLD)).toEqual({ text: ours, notes });
 });

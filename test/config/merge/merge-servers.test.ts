@@ -141,7 +141,7 @@ describe('merge', () => {
       const merged = merge([...others, none('managed', 'unusable')]);
       expect(merged.servers).toEqual([]);
       expect(faults(merged)).toEqual([
-        'error managed managed: no server is started before this file can be read: mend it, or have it removed',
+        'error managed managed: no server is started until this file can be read: fix or remove it',
       ]);
     });
 
@@ -256,8 +256,8 @@ describe('merge', () => {
         'nobody has git hub: user.json same-name to local.json',
       ]);
       expect(faults(merged)).toEqual([
-        'error project .mcp.json:3:5: mcpServers["git hub"]: it does not count, since a model cannot tell its name from ' +
-          'git_hub of local.json:3:5; rename one of them',
+        'error project .mcp.json:3:5: mcpServers["git hub"]: ignored: its name and ' +
+          'git_hub of local.json:3:5 normalize to the same identifier; rename one of them',
       ]);
     });
 
@@ -353,8 +353,8 @@ describe('merge', () => {
         trust
           ? []
           : [
-              `warning ${scope} ${scope}:3:5: mcpServers.x.trust: a server of a ${scope} cannot ask to be trusted; ` +
-                'if you do, say so in "serverSettings" of your own settings',
+              `warning ${scope} ${scope}:3:5: mcpServers.x.trust: a server of a ${scope} cannot set "trust"; ` +
+                'if you trust it, set it in "serverSettings" of your own settings',
             ],
       );
       const said = scope === 'managed' ? scope : 'user';
@@ -454,7 +454,7 @@ describe('merge', () => {
         label: 'user',
         key: 'mcpServers.x',
         position: { line: 3, column: 5 },
-        message: 'it is no server entry',
+        message: 'not a server entry',
       },
     });
   });
@@ -502,9 +502,9 @@ describe('nameless settings', () => {
     expect(faults.map((it) => [it.level, formatDiagnostic(it)])).toEqual([
       [
         'warning',
-        'user settings:7:3: serverSettings.everthing: no server is called so; did you mean "everything"?',
+        'user settings:7:3: serverSettings.everthing: no server has this name; did you mean "everything"?',
       ],
-      ['warning', 'local settings:7:3: serverSettings.zzz: no server is called so'],
+      ['warning', 'local settings:7:3: serverSettings.zzz: no server has this name'],
     ]);
   });
 
@@ -537,7 +537,7 @@ describe('nameless settings', () => {
     const { faults } = await readConfiguration(place.world());
     expect(faults.map(formatDiagnostic)).toEqual([
       expect.stringMatching(
-        /settings\.json:\d+:\d+: serverSettings\.everthing: no server is called so; did you mean "everything"\?$/,
+        /settings\.json:\d+:\d+: serverSettings\.everthing: no server has this name; did you mean "everything"\?$/,
       ),
     ]);
   });
@@ -564,7 +564,7 @@ describe('program names', () => {
     const merged = merge([sourceOf(written('user', 'a b'))], { programNames: ['a_b'] });
     expect(told(merged)).toEqual(['nobody has a b: user same-name to the program itself']);
     expect(merged.faults.map(formatDiagnostic)).toEqual([
-      'user:3:5: mcpServers["a b"]: it does not count, since a model cannot tell its name from a_b of the program itself; ' +
+      'user:3:5: mcpServers["a b"]: ignored: its name and a_b of the program itself normalize to the same identifier; ' +
         'rename one of them',
     ]);
   });

@@ -50,7 +50,7 @@ describe('a headersHelper is a command', () => {
 describe('a command is not the listed one if its environment may have it run something else', () => {
   const allowed = { allowedMcpServers: [NPX] };
   const ruleFor = (shown: string) =>
-    `allowedMcpServers of m (its "env" sets ${shown}, which may change what its command runs; the row has to name it in "env")`;
+    `allowedMcpServers of m (its "env" sets ${shown}, which may change what its command runs; list it in "env" of the row)`;
   test.each([
     'PATH',
     'Path',
@@ -156,7 +156,7 @@ describe('a command is not the listed one if its environment may have it run som
 
 describe('a command is not the listed one in another directory, where it may load other code', () => {
   const not =
-    'allowedMcpServers of m (its "cwd" may change what its command runs; the row has to name it in "cwd")';
+    'allowedMcpServers of m (its "cwd" may change what its command runs; list it in "cwd" of the row)';
   test.each([
     ['none, as in the row', {}, undefined, 'allowed'],
     ['one that the row does not name', { cwd: '/evil' }, undefined, not],

@@ -238,56 +238,56 @@ describe('policy', () => {
   });
 
   describe('what cannot be read forbids everything', () => {
-    const list = 'until it is mended no server may be used';
+    const list = 'no server may be used until this is fixed';
     test.each([
-      [{}, '2:1: deniedMcpServers: it must be a list of rows'],
-      [null, '2:1: deniedMcpServers: it must be a list of rows'],
-      ['x', '2:1: deniedMcpServers: it must be a list of rows'],
+      [{}, '2:1: deniedMcpServers: must be a list of rows'],
+      [null, '2:1: deniedMcpServers: must be a list of rows'],
+      ['x', '2:1: deniedMcpServers: must be a list of rows'],
       [
         ['x'],
-        '10:3: deniedMcpServers[0]: a row has one of serverName, serverCommand and serverUrl, serverCommand also cwd and env, and nothing else',
+        '10:3: deniedMcpServers[0]: a row must have exactly one of serverName, serverCommand and serverUrl; only serverCommand may also have cwd and env',
       ],
       [
         [{}],
-        '10:3: deniedMcpServers[0]: a row has one of serverName, serverCommand and serverUrl, serverCommand also cwd and env, and nothing else',
+        '10:3: deniedMcpServers[0]: a row must have exactly one of serverName, serverCommand and serverUrl; only serverCommand may also have cwd and env',
       ],
       [
         [name('a'), { ...name('a'), ...command('b') }],
-        '11:3: deniedMcpServers[1]: a row has one of serverName, serverCommand and serverUrl, serverCommand also cwd and env, and nothing else',
+        '11:3: deniedMcpServers[1]: a row must have exactly one of serverName, serverCommand and serverUrl; only serverCommand may also have cwd and env',
       ],
       [
         [{ ...name('a'), note: 'b' }],
-        '10:3: deniedMcpServers[0]: a row has one of serverName, serverCommand and serverUrl, serverCommand also cwd and env, and nothing else',
+        '10:3: deniedMcpServers[0]: a row must have exactly one of serverName, serverCommand and serverUrl; only serverCommand may also have cwd and env',
       ],
       [
         [{ servername: 'a' }],
-        '10:3: deniedMcpServers[0]: only serverName, serverCommand and serverUrl are known',
+        '10:3: deniedMcpServers[0]: only serverName, serverCommand and serverUrl are supported',
       ],
       [
         [{ __proto__: null, toString: 'a' }],
-        '10:3: deniedMcpServers[0]: only serverName, serverCommand and serverUrl are known',
+        '10:3: deniedMcpServers[0]: only serverName, serverCommand and serverUrl are supported',
       ],
-      [[name('')], '10:3: deniedMcpServers[0]: serverName is the name of a server'],
-      [[{ serverName: 1 }], '10:3: deniedMcpServers[0]: serverName is the name of a server'],
+      [[name('')], '10:3: deniedMcpServers[0]: serverName must be the name of a server'],
+      [[{ serverName: 1 }], '10:3: deniedMcpServers[0]: serverName must be the name of a server'],
       [
         [name('*')],
-        '10:3: deniedMcpServers[0]: a name is no pattern; use serverCommand or serverUrl, or name each server',
+        '10:3: deniedMcpServers[0]: serverName does not support patterns; use serverCommand or serverUrl, or name each server',
       ],
       [
         [command()],
-        '10:3: deniedMcpServers[0]: serverCommand is a list: the command and each of its arguments',
+        '10:3: deniedMcpServers[0]: serverCommand must be a list: the command and each of its arguments',
       ],
       [
         [{ serverCommand: 'npx' }],
-        '10:3: deniedMcpServers[0]: serverCommand is a list: the command and each of its arguments',
+        '10:3: deniedMcpServers[0]: serverCommand must be a list: the command and each of its arguments',
       ],
       [
         [{ serverCommand: ['npx', 1] }],
-        '10:3: deniedMcpServers[0]: serverCommand is a list: the command and each of its arguments',
+        '10:3: deniedMcpServers[0]: serverCommand must be a list: the command and each of its arguments',
       ],
       [
         [address('evil.example')],
-        '10:3: deniedMcpServers[0]: serverUrl is a pattern such as https://*.example.com/*, without user, fragment or blanks',
+        '10:3: deniedMcpServers[0]: serverUrl must be a pattern such as https://*.example.com/*, without user, fragment or spaces',
       ],
     ])('%j', (deniedMcpServers, expected) => {
       const { policy, faults } = readPolicy([managed({ deniedMcpServers })]);
@@ -319,7 +319,7 @@ describe('policy', () => {
   test('an allowed address without a path allows less than people think, and that is told', () => {
     const { faults } = readPolicy([managed({ allowedMcpServers: [address('https://a.example')] })]);
     expect(faults.map((it) => `${it.level} ${formatDiagnostic(it)}`)).toEqual([
-      'warning managed-settings.json:10:3: allowedMcpServers[0]: it allows the path / only; end it with /* for all paths',
+      'warning managed-settings.json:10:3: allowedMcpServers[0]: allows only the path /; end it with /* for all paths',
     ]);
   });
 

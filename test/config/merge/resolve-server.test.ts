@@ -41,7 +41,7 @@ describe('unheard', () => {
         'deny mcp__x__d',
       ]);
       expect(faults).toEqual([
-        `${place}tools: a server of a ${scope} cannot allow its own tools; if you do, say so in "permissions.allow" of ` +
+        `${place}tools: a server of a ${scope} cannot allow its own tools; to allow them, add a rule to "permissions.allow" of ` +
           'your own settings, such as "mcp__my_x__*"',
       ]);
       expect(settled(scope, { tools: TOOLS.slice(1, 3) })).toEqual({
@@ -51,12 +51,12 @@ describe('unheard', () => {
       expect(settled(scope, { tools: 'always_allow' }).faults).toEqual([]);
     });
 
-    test('cannot keep everything from starting without it; settings can', () => {
+    test('cannot make itself required; settings can', () => {
       expect(settled(scope, { required: true })).toEqual({
         entry: {},
         faults: [
-          `${place}required: a server of a ${scope} cannot keep everything from starting without it; ` +
-            'if it should, say so in "serverSettings" of your own settings',
+          `${place}required: a server of a ${scope} cannot set "required"; ` +
+            'if it should be, set it in "serverSettings" of your own settings',
         ],
       });
       for (const required of [true, false])
@@ -92,15 +92,15 @@ describe('unheard', () => {
     expect(settled(scope, claims)).toEqual({ entry: claims, faults: [] });
   });
 
-  test('a connector cannot say how long everybody waits, nor how much memory its server fills', () => {
+  test('a connector cannot set its connect time-out or its frame limit', () => {
     const claims = { connectTimeoutMs: 1e9, maxFrameBytes: 1e12 };
     const { entry, faults } = settled('connector', claims);
     expect(entry).toEqual({});
     expect(faults).toEqual([
-      'warning connector:3:5: mcpServers["my x"].connectTimeoutMs: a server of a connector cannot say how long everybody ' +
-        'waits for it; if you know, say so in "serverSettings" of your own settings',
-      'warning connector:3:5: mcpServers["my x"].maxFrameBytes: a server of a connector cannot say how much memory it may ' +
-        'fill; if you know, name the server in your own settings',
+      'warning connector:3:5: mcpServers["my x"].connectTimeoutMs: a server of a connector cannot set its own ' +
+        'connect time-out; if you need one, set it in "serverSettings" of your own settings',
+      'warning connector:3:5: mcpServers["my x"].maxFrameBytes: a server of a connector cannot set its own ' +
+        'frame limit; if you need one, configure the server in your own settings',
     ]);
     expect(settled('connector', { connectTimeoutMs: 1e9 }, { connectTimeoutMs: 5 })).toEqual({
       entry: { connectTimeoutMs: 5 },

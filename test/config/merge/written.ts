@@ -18,7 +18,7 @@ export function written(
 ): WrittenServer {
   const place = { name, scope, label, position: { line: 3, column: 5 } };
   if (entry !== 'broken') return { ...place, raw: entry, entry };
-  return { ...place, raw: 7, fault: { level: 'error', scope, label, message: 'it must be an object' } };
+  return { ...place, raw: 7, fault: { level: 'error', scope, label, message: 'must be an object' } };
 }
 
 /** A file or flag with these entries, which all are of its scope and label. */

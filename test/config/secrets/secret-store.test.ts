@@ -61,9 +61,9 @@ test('only its owner may read it, and nothing else is left beside it', () => {
 
 const GOOD = '{"version":1,"secrets":{"a":"one"}}';
 
-test.each([0o640, 0o604, 0o620, 0o666])('with mode %o it is not used, and what to run is told', (mode) => {
+test.each([0o640, 0o604, 0o620, 0o666])('with mode %o is not used, and what to run is told', (mode) => {
   const { path, store } = written(GOOD, mode);
-  const fault = `the secrets in ${path} cannot be used: others may read it; run: chmod 600 ${path}`;
+  const fault = `cannot use the secrets in ${path}: other users can read it; run: chmod 600 ${path}`;
   expect(() => store.get('a')).toThrow(fault);
   expect(() => store.set('b', 'x')).toThrow(fault);
   expect(readFileSync(path, 'utf8')).toBe(GOOD);
@@ -74,8 +74,8 @@ test('a link is not followed, wherever it leads', () => {
   const link = join(directory, 'secrets.json');
   symlinkSync(path, link);
   expect(store.get('a')).toBe('one');
-  expect(() => fileSecretStore(link).get('a')).toThrow('it is a link');
-  expect(() => fileSecretStore(link).set('a', 'x')).toThrow('it is a link');
+  expect(() => fileSecretStore(link).get('a')).toThrow('must not be a symbolic link');
+  expect(() => fileSecretStore(link).set('a', 'x')).toThrow('must not be a symbolic link');
   expect(readFileSync(path, 'utf8')).toBe(GOOD);
 });
 
@@ -84,32 +84,28 @@ test.runIf(process.getuid?.() === 0 || statSync('/etc/passwd').uid !== process.g
   async () => {
     const { path, store } = written(GOOD);
     if (process.getuid?.() !== 0) {
-      expect(() => fileSecretStore('/etc/passwd').names()).toThrow('it belongs to another user');
+      expect(() => fileSecretStore('/etc/passwd').names()).toThrow('belongs to another user');
       return;
     }
     const { chownSync } = await import('node:fs');
     chownSync(path, 12_345, 12_345);
-    expect(() => store.get('a')).toThrow('it belongs to another user (12345)');
+    expect(() => store.get('a')).toThrow('belongs to another user (12345)');
   },
 );
 
 test.each([
-  ['no JSON', '{"version":1,"secrets":{"a":"hush-hush"', 'it is no JSON'],
-  ['an empty file', '', 'it is no JSON'],
-  ['no version', '{"secrets":{}}', 'it has no "version"'],
+  ['no JSON', '{"version":1,"secrets":{"a":"hush-hush"', 'not valid JSON'],
+  ['an empty file', '', 'not valid JSON'],
+  ['no version', '{"secrets":{}}', 'has no "version"'],
   [
     'a newer one',
     '{"version":2,"vault":"hush-hush"}',
-    'its version 2 is newer than this program knows; update',
+    'version 2 is newer than this Toolplane supports; update',
   ],
-  ['an older one that never was', '{"version":0,"secrets":{}}', 'it has no "secrets" of version 1'],
-  ['a list', '{"version":1,"secrets":["hush-hush"]}', 'it has no "secrets"'],
-  [
-    'a value that is none',
-    '{"version":1,"secrets":{"a":5,"b":"hush-hush"}}',
-    'one of its secrets cannot be one',
-  ],
-  ['a name that is none', '{"version":1,"secrets":{"hush-hush!":"x"}}', 'one of its secrets cannot be one'],
+  ['an older one that never was', '{"version":0,"secrets":{}}', 'has no "secrets" of version 1'],
+  ['a list', '{"version":1,"secrets":["hush-hush"]}', 'has no "secrets"'],
+  ['a value that is none', '{"version":1,"secrets":{"a":5,"b":"hush-hush"}}', 'contains an invalid secret'],
+  ['a name that is none', '{"version":1,"secrets":{"hush-hush!":"x"}}', 'contains an invalid secret'],
 ])('%s: told without its content, and never written over', (_, text, fault) => {
   const { path, store } = written(text);
   for (const use of [
@@ -126,7 +122,7 @@ test.each([
 
 test('a directory in its place is told', () => {
   const { directory } = place();
-  expect(() => fileSecretStore(directory).names()).toThrow('it is no file');
+  expect(() => fileSecretStore(directory).names()).toThrow('not a regular file');
 });
 
 test('a directory that cannot be made is told', () => {
@@ -135,12 +131,12 @@ test('a directory that cannot be made is told', () => {
 });
 
 test.each([
-  ['', 'x', 'the name of a secret has'],
-  ['a b', 'x', 'the name of a secret has'],
-  ['x'.repeat(129), 'x', 'the name of a secret has'],
-  ['a', '', 'it is empty'],
+  ['', 'x', 'the name of a secret must have'],
+  ['a b', 'x', 'the name of a secret must have'],
+  ['x'.repeat(129), 'x', 'the name of a secret must have'],
+  ['a', '', 'is empty'],
   ['a', 'a\0', 'NUL'],
-  ['a', '\ud800', 'no Unicode text'],
+  ['a', '\ud800', 'not valid Unicode'],
   ['a', 'é'.repeat(32 * 1024 + 1), 'longer than 64 KiB'],
 ])('%j with such a value is refused', (name, value, fault) => {
   const { store } = place();

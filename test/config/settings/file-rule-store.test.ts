@@ -50,7 +50,7 @@ test.each<[PermissionUpdateDestination, string, number]>([
   const { rules, pending } = await settingsNow(world());
   expect({ rules, pending }).toEqual({ rules: [rule], pending: [] });
   const label = file.replace('person', '~').replace('project/', '');
-  expect(notes).toEqual([`noted in ${label}`]);
+  expect(notes).toEqual([`rule saved to ${label}`]);
   expect(store.keeps?.(destination)).toBe(true);
 });
 
@@ -141,7 +141,7 @@ test('nothing is written to a file that waits for approval: the rule is for the 
     { tool: 'Bash', content: 'ls', effect: 'allow', source: 'session' },
   ]);
   expect(notes).toEqual([
-    'kept for this session only: .toolplane/settings.local.json waits for approval, so nothing was written to it: run "toolplane mcp approve --settings"',
+    'saved for this session only: .toolplane/settings.local.json is not approved, so nothing was written to it: run "toolplane mcp approve --settings"',
   ]);
   expect((await settingsNow(world())).pending).toMatchObject([{ choice: 'new' }]);
 });
@@ -199,7 +199,7 @@ test.each<[string, (made: ReturnType<typeof place>) => void, RegExp]>([
   const before = existsSync(made.local) ? readFileSync(made.local, 'utf8') : undefined;
   expect(await made.store.apply([allow('localSettings')])).toEqual([]);
   expect(made.store.current().rules).toMatchObject([{ tool: 'Bash', source: 'session' }]);
-  expect(made.notes).toEqual([expect.stringMatching(/^kept for this session only: /)]);
+  expect(made.notes).toEqual([expect.stringMatching(/^saved for this session only: /)]);
   expect(made.notes[0]).toMatch(why);
   expect(made.notes[0]).not.toContain('\n');
   expect(existsSync(made.local) ? readFileSync(made.local, 'utf8') : undefined).toBe(before);
@@ -209,7 +209,7 @@ test('mode bypassPermissions is in no file', async () => {
   const { store, local, notes } = place();
   await store.apply([{ type: 'setMode', mode: 'bypassPermissions', destination: 'localSettings' }]);
   expect([existsSync(local), modeOf(store.current())]).toEqual([false, 'bypassPermissions']);
-  expect(notes).toEqual(['kept for this session only: mode bypassPermissions is not written to settings']);
+  expect(notes).toEqual(['saved for this session only: mode bypassPermissions is not written to settings']);
 });
 
 test('the nearest file there is takes the rule; what is taken away goes from all of them', async () => {
@@ -242,7 +242,7 @@ test('in a person’s own home there is no project to write to', async () => {
   });
   expect(store.keeps?.('localSettings')).toBe(false);
   await store.apply([allow('localSettings')]);
-  expect(notes).toEqual(['kept for this session only: there is no project here']);
+  expect(notes).toEqual(['saved for this session only: there is no project here']);
   expect(store.current().rules).toMatchObject([{ source: 'session' }]);
 });
 
@@ -287,7 +287,7 @@ test.each(['localSettings', 'projectSettings'] as const)(
     expect(store.current().rules).toMatchObject([{ source: 'session' }]);
     expect(notes).toEqual([
       expect.stringMatching(
-        /^kept for this session only: \S*settings(\.local)?\.json was not changed: a link leads from it into/,
+        /^saved for this session only: \S*settings(\.local)?\.json was not changed: a link leads from it into/,
       ),
     ]);
   },
@@ -341,7 +341,7 @@ test('processes that allow at once lose no rule, and all of it is approved', asy
       return { code, lines: new Set(chunks.join('').trim().split('\n')) };
     }),
   );
-  const fine = { code: 0, lines: new Set(['noted in .toolplane/settings.local.json']) };
+  const fine = { code: 0, lines: new Set(['rule saved to .toolplane/settings.local.json']) };
   expect(told).toEqual([fine, fine, fine]);
   const all = who.flatMap((name) => Array.from({ length: count }, (_, n) => `Bash(${name} ${n})`));
   expect(new Set(json(local).permissions.allow)).toEqual(new Set(all));

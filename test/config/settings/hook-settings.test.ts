@@ -38,15 +38,15 @@ test('none at all', () => {
   expect(read(undefined)).toEqual({ hooks: [], faults: [] });
 });
 
-const SHAPE = 'it must be { "type": "command", "command": text, "timeout": seconds }';
+const SHAPE = 'must be { "type": "command", "command": string, "timeout": seconds }';
 
 test.each([
-  [[], '"hooks" it must be an object of lists'],
-  [{ PreToolUs: [] }, '"hooks.PreToolUs" it is no event; did you mean "PreToolUse"?'],
-  [{ Zzzzzzzz: [] }, '"hooks.Zzzzzzzz" it is no event'],
-  [{ Stop: {} }, '"hooks.Stop" it must be a list'],
-  [{ Stop: [{ hooks: [] }, { hook: [] }] }, '"hooks.Stop[1]" it must be { "matcher": text, "hooks": list }'],
-  [{ Stop: [{ matcher: 1, hooks: [] }] }, '"hooks.Stop[0]" it must be { "matcher": text, "hooks": list }'],
+  [[], '"hooks" must be an object of lists'],
+  [{ PreToolUs: [] }, '"hooks.PreToolUs" unknown event; did you mean "PreToolUse"?'],
+  [{ Zzzzzzzz: [] }, '"hooks.Zzzzzzzz" unknown event'],
+  [{ Stop: {} }, '"hooks.Stop" must be a list'],
+  [{ Stop: [{ hooks: [] }, { hook: [] }] }, '"hooks.Stop[1]" must be { "matcher": string, "hooks": list }'],
+  [{ Stop: [{ matcher: 1, hooks: [] }] }, '"hooks.Stop[0]" must be { "matcher": string, "hooks": list }'],
   [{ Stop: [{ hooks: [{ type: 'prompt', prompt: 'x' }] }] }, `"hooks.Stop[0].hooks[0]" ${SHAPE}`],
   [{ Stop: [{ hooks: [command('a'), command('b', { timeout: 0 })] }] }, `"hooks.Stop[0].hooks[1]" ${SHAPE}`],
 ])('%j is a fault: a guard that is not understood would not guard', (raw, fault) => {
@@ -57,6 +57,6 @@ test('a matcher that is no usable expression is warned of, and its hooks are kep
   const { hooks, faults } = read({ PreToolUse: [{ matcher: '^(?!Bash)', hooks: [command('a')] }] });
   expect(hooks).toHaveLength(1);
   expect(faults).toEqual([
-    '"hooks.PreToolUse[0].matcher" it is no regular expression that can be used (RE2 syntax): lookahead and lookbehind are not supported; its hooks run for every PreToolUse',
+    '"hooks.PreToolUse[0].matcher" not a valid regular expression (RE2 syntax): lookahead and lookbehind are not supported; its hooks run for every PreToolUse',
   ]);
 });

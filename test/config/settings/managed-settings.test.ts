@@ -186,8 +186,7 @@ test('what the system leaves open they may say, and whatever forbids more counts
 test('what they would allow beside the system’s is told to have no effect', async () => {
   const flag = { permissions: { allow: ['Read'], deny: ['Bash'], additionalDirectories: ['/x'] } };
   const { faults } = await configured({ system: {}, flag });
-  const says =
-    'it has no effect: beside ~/system/managed-settings.json managed settings can only forbid more';
+  const says = 'has no effect: beside ~/system/managed-settings.json managed settings can only forbid more';
   expect(faults.map((it) => `${it.level} ${formatDiagnostic(it)}`)).toEqual([
     `warning --managed-settings: permissions.allow: ${says}`,
     `warning --managed-settings: permissions.additionalDirectories: ${says}`,

@@ -175,18 +175,18 @@ test('what is wrong is told with its place, and harms nothing else', () => {
   const { settings, faults } = mergeSettings([settingsOf('user', value)], saying('new'));
   expect(faults.map(({ level, key, message }) => `${level} ${key} ${message}`)).toEqual([
     'warning permissions.allow[0] rule "*" would allow servers nobody named: write mcp__<server>__*; it allows nothing',
-    'error permissions.deny[1] it must be a text',
+    'error permissions.deny[1] must be a string',
     'error permissions.deny[2] rule "WebFetch(x)": WebFetch takes no pattern, write "WebFetch"',
-    'error permissions.defaultMode it must be one of default, acceptEdits, bypassPermissions, plan, dontAsk, auto',
-    'error hooks.Stop[0].hooks[1] it must be { "type": "command", "command": text, "timeout": seconds }',
-    'error env.BAD it must be a text',
-    'error model it must be a text',
-    'warning timeouts.idle it is not used; did you mean "timeouts.idleMs"?',
-    'error timeouts.callMs it must be a number of milliseconds above 0',
-    'warning serverSettings.s.disable it is not used; did you mean "serverSettings.s.disabled"?',
-    'error serverSettings.s.trust it must be true or false',
-    'error serverSettings.s.required it must be true or false',
-    'error serverSettings.t it must be an object',
+    'error permissions.defaultMode must be one of default, acceptEdits, bypassPermissions, plan, dontAsk, auto',
+    'error hooks.Stop[0].hooks[1] must be { "type": "command", "command": string, "timeout": seconds }',
+    'error env.BAD must be a string',
+    'error model must be a string',
+    'warning timeouts.idle is not used; did you mean "timeouts.idleMs"?',
+    'error timeouts.callMs must be a number of milliseconds above 0',
+    'warning serverSettings.s.disable is not used; did you mean "serverSettings.s.disabled"?',
+    'error serverSettings.s.trust must be true or false',
+    'error serverSettings.s.required must be true or false',
+    'error serverSettings.t must be an object',
   ]);
   expect(faults[1]).toEqual({
     level: 'error',
@@ -194,7 +194,7 @@ test('what is wrong is told with its place, and harms nothing else', () => {
     label: 'user.json',
     key: 'permissions.deny[1]',
     position: { line: 3, column: 1 },
-    message: 'it must be a text',
+    message: 'must be a string',
   });
   expect(settings.rules).toEqual([{ tool: 'Bash', effect: 'deny', source: 'userSettings' }]);
   expect({ ...settings.env }).toEqual({ GOOD: 'x' });
@@ -236,8 +236,8 @@ test('keys nobody knows are told with what was meant; those of other programs on
   };
   const { faults, notes } = mergeSettings([settingsOf('user', value)], saying('new'));
   expect(faults.map(({ key, message }) => `${key} ${message}`)).toEqual([
-    'modl it is not used; did you mean "model"?',
-    'constructor it is not used',
+    'modl is not used; did you mean "model"?',
+    'constructor is not used',
   ]);
   expect(notes).toEqual([
     'user.json: "enabledMcpjsonServers" is not used',

@@ -12,9 +12,9 @@ test.each([
   ['WebFetch', undefined],
   ['TodoWrite', undefined],
   ['Skill', undefined],
-  ['Bsh', 'rule "Bsh" is about no tool there is; did you mean "Bash"?'],
-  ['read', 'rule "read" is about no tool there is; did you mean "Read"?'],
-  ['Everything', 'rule "Everything" is about no tool there is'],
+  ['Bsh', 'rule "Bsh" names an unknown tool; did you mean "Bash"?'],
+  ['read', 'rule "read" names an unknown tool; did you mean "Read"?'],
+  ['Everything', 'rule "Everything" names an unknown tool'],
 ])('%s: %s', (text, told) => {
   expect(unknownToolWarning(rule(text, 'deny'))).toBe(told);
 });

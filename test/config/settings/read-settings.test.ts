@@ -57,33 +57,33 @@ test('keys that are not used are told, with what was likely meant', () => {
   const raw = { apiKeyHelper: SECRET, permission: {}, permissions: { alow: ['Read'] } };
   expect(read(raw)).toMatchObject({
     warnings: [
-      'permission it is not used; did you mean "permissions"?',
-      'permissions.alow it is not used; did you mean "permissions.allow"?',
+      'permission is not used; did you mean "permissions"?',
+      'permissions.alow is not used; did you mean "permissions.allow"?',
     ],
     elsewhere: ['apiKeyHelper'],
   });
 });
 
 test.each<[Record<string, unknown>, string]>([
-  [{ permissions: SECRET }, 'permissions it must be an object'],
-  [{ permissions: { deny: SECRET } }, 'permissions.deny it must be a list of texts'],
-  [{ permissions: { additionalDirectories: [1] } }, 'permissions.additionalDirectories[0] it must be a text'],
+  [{ permissions: SECRET }, 'permissions must be an object'],
+  [{ permissions: { deny: SECRET } }, 'permissions.deny must be a list of strings'],
+  [{ permissions: { additionalDirectories: [1] } }, 'permissions.additionalDirectories[0] must be a string'],
   [
     { permissions: { disableBypassPermissionsMode: true } },
-    'permissions.disableBypassPermissionsMode it must be "disable" or left out',
+    'permissions.disableBypassPermissionsMode must be "disable" or left out',
   ],
   [
     { permissions: { defaultMode: SECRET } },
-    'permissions.defaultMode it must be one of default, acceptEdits, bypassPermissions, plan, dontAsk, auto',
+    'permissions.defaultMode must be one of default, acceptEdits, bypassPermissions, plan, dontAsk, auto',
   ],
-  [{ env: { TOKEN: [SECRET] } }, 'env.TOKEN it must be a text'],
-  [{ env: [SECRET] }, 'env it must map names to texts'],
-  [{ timeouts: { callMs: 0 } }, 'timeouts.callMs it must be a number of milliseconds above 0'],
-  [{ model: 1 }, 'model it must be a text'],
-  [{ hooks: SECRET }, 'hooks it must be an object of lists'],
+  [{ env: { TOKEN: [SECRET] } }, 'env.TOKEN must be a string'],
+  [{ env: [SECRET] }, 'env must map names to strings'],
+  [{ timeouts: { callMs: 0 } }, 'timeouts.callMs must be a number of milliseconds above 0'],
+  [{ model: 1 }, 'model must be a string'],
+  [{ hooks: SECRET }, 'hooks must be an object of lists'],
   [
     { sandbox: { enabled: true } },
-    'sandbox.enabled there is no sandbox for "sandbox.enabled": run the agent in a container instead',
+    'sandbox.enabled "sandbox.enabled" is not supported: run the agent in a container instead',
   ],
 ])('%j is a fault that shows no value', (raw, fault) => {
   expect(read(raw).errors).toEqual([fault]);
@@ -105,7 +105,7 @@ test.each(['allow', 'ask', 'deny'] as const)('an %s rule about no known tool is 
   const { settings, warnings } = read({ permissions: { [effect]: ['Bsh', 'WebFetch'] } });
   expect(settings.rules.map(({ tool }) => tool)).toEqual(['Bsh', 'WebFetch']);
   expect(warnings).toEqual([
-    `permissions.${effect}[0] rule "Bsh" is about no tool there is; did you mean "Bash"?`,
+    `permissions.${effect}[0] rule "Bsh" names an unknown tool; did you mean "Bash"?`,
   ]);
 });
 

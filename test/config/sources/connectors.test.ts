@@ -39,16 +39,20 @@ describe('connector settings', () => {
   });
 
   test.each<[unknown, string, string]>([
-    ['https://h', 'connectors[0]', 'it must be an object'],
+    ['https://h', 'connectors[0]', 'must be an object'],
     [{}, 'connectors[0].url', 'a full URL'],
     [{ url: 'h.example' }, 'connectors[0].url', 'a full URL'],
-    [{ url: 'http://h.example/s3cret' }, 'connectors[0].url', 'it must start with https://'],
-    [{ url: 'http://127.0.0.1.evil.example' }, 'connectors[0].url', 'it must start with https://'],
-    [{ url: 'file:///etc/s3cret' }, 'connectors[0].url', 'it must start with https://'],
-    [{ url: 'https://me:s3cret@h.example' }, 'connectors[0].url', 'credentials stand in "headers"'],
-    [{ url: 'https://h.example/${TOKEN}' }, 'connectors[0].url', 'variables are put into "headers" only'],
-    [{ url: 'https://h', headers: ['s3cret'] }, 'connectors[0].headers', 'it must map names to strings'],
-    [{ url: 'https://h', headers: { a: 1 } }, 'connectors[0].headers', 'it must map names to strings'],
+    [{ url: 'http://h.example/s3cret' }, 'connectors[0].url', 'must start with https://'],
+    [{ url: 'http://127.0.0.1.evil.example' }, 'connectors[0].url', 'must start with https://'],
+    [{ url: 'file:///etc/s3cret' }, 'connectors[0].url', 'must start with https://'],
+    [{ url: 'https://me:s3cret@h.example' }, 'connectors[0].url', 'put credentials in "headers"'],
+    [
+      { url: 'https://h.example/${TOKEN}' },
+      'connectors[0].url',
+      'variables are substituted in "headers" only',
+    ],
+    [{ url: 'https://h', headers: ['s3cret'] }, 'connectors[0].headers', 'must map names to strings'],
+    [{ url: 'https://h', headers: { a: 1 } }, 'connectors[0].headers', 'must map names to strings'],
   ])('%j is told without what may be secret, the others count', (one, key, message) => {
     const { connectors, faults } = read(JSON.stringify({ connectors: [one, { url: 'https://good' }] }));
     expect(connectors.map(({ url }) => url)).toEqual(['https://good']);

@@ -145,11 +145,11 @@ test('servers in the program itself are the driver’s own; of one name the late
 });
 
 test.each([
-  ['missing.json', '--mcp-config missing.json', 'there is no such file; check the path'],
-  ['{"mcpServers": s3cret}', '--mcp-config', 'no JSON'],
-  ['[]', '--mcp-config', 'it must hold one object'],
-  ['{}', '--mcp-config', 'it has no "mcpServers" object'],
-  ['s3cret text: no path', 'the file of --mcp-config', 'there is no such file; check the path'],
+  ['missing.json', '--mcp-config missing.json', 'no such file; check the path'],
+  ['{"mcpServers": s3cret}', '--mcp-config', 'not valid JSON'],
+  ['[]', '--mcp-config', 'must hold one object'],
+  ['{}', '--mcp-config', 'has no "mcpServers" object'],
+  ['s3cret text: no path', 'the file of --mcp-config', 'no such file; check the path'],
 ])('of --mcp-config=%s nothing can be used, and it is told', async (text, label, message) => {
   const place = configPlace();
   const found = await findSources(place.world(), { mcpConfigs: [text, JSON.stringify(server('good'))] });

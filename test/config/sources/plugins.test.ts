@@ -73,9 +73,9 @@ describe('read plugin', () => {
   });
 
   test.each<[string, unknown, string]>([
-    ['leads out of the plugin', '../servers.json', 'it is not in the plugin'],
-    ['is not there', 'none.json', 'there is no such file'],
-    ['is no path', 5, 'it must be an object'],
+    ['leads out of the plugin', '../servers.json', 'outside of the plugin'],
+    ['is not there', 'none.json', 'does not exist'],
+    ['is no path', 5, 'must be an object'],
   ])('what plugin.json names and %s is told, the rest loads', async (_name, mcpServers, message) => {
     const { read } = plugin({
       'plugin.json': { mcpServers },
@@ -98,8 +98,8 @@ describe('read plugin', () => {
   });
 
   test.each([
-    ['missing', {}, 'there is no such directory; check the path of the plugin'],
-    ['a file', { '../kit': 'x' }, 'a plugin is a directory, and this is none'],
+    ['missing', {}, 'no such directory; check the path of the plugin'],
+    ['a file', { '../kit': 'x' }, 'a plugin must be a directory'],
   ])('a directory that is %s is told', async (_name, files, message) => {
     const { directory, read } = plugin(files);
     expect((await read()).sources).toMatchObject([
@@ -144,7 +144,7 @@ describe('plugin directories', () => {
           label: 'settings',
           key: 'plugins[1]',
           position: { line: 2, column: 18 },
-          message: 'it must be the path of a directory',
+          message: 'must be the path of a directory',
         },
         expect.objectContaining({ key: 'plugins[2]' }),
       ],

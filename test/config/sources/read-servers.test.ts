@@ -72,9 +72,9 @@ describe('read servers', () => {
   test.each<[string, unknown, string, string]>([
     ['an unknown type', { type: 'grpc' }, 'mcpServers.x.type', 'unknown type "grpc"'],
     ['a server in a program', { type: 'sdk', name: 'x' }, 'mcpServers.x.type', 'cannot be in a file'],
-    ['a text', 'npx server', 'mcpServers.x', 'it must be an object'],
-    ['a list', ['npx'], 'mcpServers.x', 'it must be an object'],
-    ['nothing', null, 'mcpServers.x', 'it must be an object'],
+    ['a text', 'npx server', 'mcpServers.x', 'must be an object'],
+    ['a list', ['npx'], 'mcpServers.x', 'must be an object'],
+    ['nothing', null, 'mcpServers.x', 'must be an object'],
     ['arguments that are none', { command: 'x', args: 'y' }, 'mcpServers.x.args', 'a list of strings'],
     ['a scheme that is none', { type: 'ws', url: 'https://${H}' }, 'mcpServers.x.url', 'ws:// or wss://'],
   ])('%s is a fault that says so', (_name, entry, key, message) => {
@@ -96,8 +96,8 @@ describe('read servers', () => {
     expect(state).toBe('read');
     expect(servers.map(({ name }) => name)).toEqual(['ok']);
     expect(faults.map(({ key, message }) => [key, message])).toEqual([
-      ['mcpServers[""]', 'a server needs a name that is not empty'],
-      ['mcpServers["a\\nb"]', 'the name of a server has no control characters; take them out'],
+      ['mcpServers[""]', 'the name of a server must not be empty'],
+      ['mcpServers["a\\nb"]', 'the name of a server must not contain control characters; remove them'],
     ]);
   });
 
@@ -120,12 +120,12 @@ describe('read servers', () => {
   });
 
   test.each([
-    ['{ "servers": {} }', 'servers', 'servers stand in "mcpServers"; call it so'],
-    ['{ "mcpServers": 5 }', 'mcpServers', 'it must be an object: names of servers, and an entry for each'],
+    ['{ "servers": {} }', 'servers', 'servers belong in "mcpServers"; rename the key'],
+    ['{ "mcpServers": 5 }', 'mcpServers', 'must be an object that maps server names to entries'],
     [
       '{ "a": { "command": "x" } }',
       undefined,
-      'its servers stand there bare; write { "mcpServers": { … } } around them',
+      'servers are not wrapped; write { "mcpServers": { … } } around them',
     ],
   ])('C5: of %s nothing can be used', (text, key, message) => {
     expect(read(text)).toMatchObject({
@@ -203,7 +203,7 @@ describe('read servers', () => {
           level: 'error',
           key: 'mcpServers',
           position: { line: 1, column: 2 },
-          message: '2001 servers stand here, and only 2000 of them are read; take the others out',
+          message: '2001 servers in one file; only the first 2000 are read; remove the others',
         },
       ],
     });
@@ -258,18 +258,18 @@ describe('servers object', () => {
   });
 
   test.each<[object, ServersKind, readonly string[], string]>([
-    [{ mcpServers: [] }, 'file', ['mcpServers'], 'it must be an object'],
-    [{ mcpServers: null }, 'settings', ['mcpServers'], 'it must be an object'],
-    [{ servers: { a: SERVER } }, 'file', ['servers'], 'call it so'],
-    [{ servers: { a: SERVER } }, 'plugin', ['servers'], 'call it so'],
-    [{ mcp_servers: {} }, 'file', ['mcp_servers'], 'call it so'],
-    [{ 'mcp-servers': {} }, 'given', ['mcp-servers'], 'call it so'],
-    [{ MCPServers: {} }, 'file', ['MCPServers'], 'call it so'],
+    [{ mcpServers: [] }, 'file', ['mcpServers'], 'must be an object'],
+    [{ mcpServers: null }, 'settings', ['mcpServers'], 'must be an object'],
+    [{ servers: { a: SERVER } }, 'file', ['servers'], 'rename the key'],
+    [{ servers: { a: SERVER } }, 'plugin', ['servers'], 'rename the key'],
+    [{ mcp_servers: {} }, 'file', ['mcp_servers'], 'rename the key'],
+    [{ 'mcp-servers': {} }, 'given', ['mcp-servers'], 'rename the key'],
+    [{ MCPServers: {} }, 'file', ['MCPServers'], 'rename the key'],
     [{ a: SERVER }, 'file', [], 'write { "mcpServers": { … } } around them'],
     [{ a: { url: 'https://h' } }, 'given', [], 'write { "mcpServers": { … } } around them'],
-    [{ a: 1 }, 'file', [], 'it has no "mcpServers" object'],
-    [{ a: 1 }, 'plugin', [], 'it has no "mcpServers" object'],
-    [{}, 'given', [], 'it has no "mcpServers" object'],
+    [{ a: 1 }, 'file', [], 'has no "mcpServers" object'],
+    [{ a: 1 }, 'plugin', [], 'has no "mcpServers" object'],
+    [{}, 'given', [], 'has no "mcpServers" object'],
   ])('C5: %j in a %s is told', (value, kind, way, message) => {
     expect(serversObject(value as Record<string, unknown>, kind)).toEqual({
       kind: 'faulty',

@@ -122,7 +122,7 @@ describe('refresh connectors', () => {
     await refresh([bad.url]);
     answer = (_request, response) => void response.writeHead(500).end();
     expect(await refresh([`${bad.url}`, good.url])).toEqual({ changed: true });
-    expect(notes).toEqual([`${bad.url}: it answered with HTTP 500`]);
+    expect(notes).toEqual([`${bad.url}: unexpected response: HTTP 500`]);
     expect(await source(bad.url)).toMatchObject({ servers: [{ name: 'a' }] });
     expect(await source(good.url)).toMatchObject({ servers: [{ name: 'a' }] });
   });
@@ -131,7 +131,7 @@ describe('refresh connectors', () => {
     const { notes, refresh } = setUp();
     const { url } = await catalogueServer((_request, response) => void response.writeHead(404).end());
     await refresh([`${url}?token=s3cret`]);
-    expect(notes).toEqual([`${url}: it answered with HTTP 404`]);
+    expect(notes).toEqual([`${url}: unexpected response: HTTP 404`]);
   });
 
   test('headers that cannot be made are told, and nothing is sent', async () => {
@@ -164,7 +164,7 @@ describe('refresh connectors', () => {
       note: (text) => void notes.push(text),
     });
     expect(await found).toEqual({ changed: false });
-    expect(notes).toEqual([`${url}: it could not be kept`]);
+    expect(notes).toEqual([`${url}: the response could not be stored`]);
   });
 });
 
@@ -195,7 +195,7 @@ describe('fetch connector', () => {
     });
     expect(asked[0]?.headers.accept).toBe('x/y');
     expect(asked[0]?.headers['if-none-match']).toBe('"1"');
-    expect(await fetch(url)).toEqual({ kind: 'failed', fault: 'it answered with HTTP 304' });
+    expect(await fetch(url)).toEqual({ kind: 'failed', fault: 'unexpected response: HTTP 304' });
   });
 
   const status = (code: number, headers: Record<string, string> = {}): RequestListener => {
@@ -203,26 +203,26 @@ describe('fetch connector', () => {
   };
 
   test.each<[string, RequestListener, string]>([
-    ['fails', status(500), 'it answered with HTTP 500'],
-    ['refuses us', status(401), 'it refuses us (HTTP 401); check its "headers"'],
-    ['gives no JSON', answering('s3cret'), 'its answer is no JSON object with "mcpServers"'],
-    ['gives a list', answering([1]), 'its answer is no JSON object with "mcpServers"'],
-    ['names no servers', answering({ servers: {} }), 'its answer is no JSON object with "mcpServers"'],
+    ['fails', status(500), 'unexpected response: HTTP 500'],
+    ['refuses us', status(401), 'access denied (HTTP 401); check its "headers"'],
+    ['gives no JSON', answering('s3cret'), 'the response is not a JSON object with "mcpServers"'],
+    ['gives a list', answering([1]), 'the response is not a JSON object with "mcpServers"'],
+    ['names no servers', answering({ servers: {} }), 'the response is not a JSON object with "mcpServers"'],
     [
       'gives servers that are none',
       answering({ mcpServers: [] }),
-      'its answer is no JSON object with "mcpServers"',
+      'the response is not a JSON object with "mcpServers"',
     ],
-    ['nests without end', answering('['.repeat(100_000)), 'its answer is no JSON object with "mcpServers"'],
-    ['says too much', answering(`"${'x'.repeat(3 * 2 ** 20)}"`), 'its answer is longer than 2 MiB'],
-    ['hangs up', (request) => request.socket.destroy(), 'the other side closed the connection'],
-    ['leads nowhere', status(302, { location: 'http://[' }), 'it leads to an address that is none'],
     [
-      'leads in a circle',
-      status(302, { location: '/again' }),
-      'it leads from address to address without end',
+      'nests without end',
+      answering('['.repeat(100_000)),
+      'the response is not a JSON object with "mcpServers"',
     ],
-    ['leads on without saying where', status(302), 'it answered with HTTP 302'],
+    ['says too much', answering(`"${'x'.repeat(3 * 2 ** 20)}"`), 'the response is longer than 2 MiB'],
+    ['hangs up', (request) => request.socket.destroy(), 'the other side closed the connection'],
+    ['leads nowhere', status(302, { location: 'http://[' }), 'redirects to an invalid URL'],
+    ['leads in a circle', status(302, { location: '/again' }), 'too many redirects'],
+    ['leads on without saying where', status(302), 'unexpected response: HTTP 302'],
   ])('one that %s has failed, and nothing of it is shown', async (_name, answer, fault) => {
     const { url } = await catalogueServer(answer);
     const found = await fetch(url);
@@ -256,7 +256,7 @@ describe('fetch connector', () => {
     const { url } = await catalogueServer(() => {});
     expect(await fetch(url, { limitMs: 50 })).toEqual({
       kind: 'failed',
-      fault: expect.stringContaining('did not answer in time'),
+      fault: expect.stringContaining('no answer in time'),
     });
   });
 
@@ -277,8 +277,12 @@ describe('fetch connector', () => {
   });
 
   test.each<[string, Partial<ConnectorRequest>, string]>([
-    ['a header that cannot be sent', { headers: { a: 's3cret\nb' } }, 'cannot be sent'],
-    ['a proxy that cannot be used', { env: { https_proxy: 'socks5://s3cret' } }, 'names a proxy'],
+    ['a header that cannot be sent', { headers: { a: 's3cret\nb' } }, 'invalid "headers"'],
+    [
+      'a proxy that cannot be used',
+      { env: { https_proxy: 'socks5://s3cret' } },
+      'the proxy from the environment',
+    ],
   ])('%s is told and not shown', async (_name, more, fault) => {
     const found = await fetch('https://catalogue.invalid/', more);
     expect(found).toEqual({ kind: 'failed', fault: expect.stringContaining(fault) });

@@ -80,16 +80,16 @@ describe('server name', () => {
   );
 
   test.each<[string, string]>([
-    ['', 'not empty'],
-    ['  ', 'not empty'],
+    ['', 'not be empty'],
+    ['  ', 'not be empty'],
     ['x'.repeat(201), 'at most 200'],
     ['a\nb', 'control'],
     ['a\u0000', 'control'],
     ['a\u2028b', 'control'],
     ['a\u202eb', 'control'],
     ['\ud800', 'control'],
-    ['--trust-repository', 'does not begin with "-"'],
-    ['-', 'does not begin with "-"'],
+    ['--trust-repository', 'not begin with "-"'],
+    ['-', 'not begin with "-"'],
     ['__proto__', 'JavaScript'],
   ])('%j is no name: %s', (name, fault) => {
     expect(validateServerName(name)).toContain(fault);

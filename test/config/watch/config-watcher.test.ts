@@ -38,7 +38,7 @@ describe('while a file that was good is none, what it said before counts, and th
   type Case = readonly [string, (place: ConfigPlace) => string, unknown, RegExp];
   const CASES: readonly Case[] = [
     ['half written', ({ managed }) => join(managed, 'managed-settings.json'), '{', /cannot be read/],
-    ['emptied', ({ project }) => join(project, '.toolplane/settings.json'), '', /is empty, .*write \{\}/],
+    ['emptied', ({ project }) => join(project, '.toolplane/settings.json'), '', /is empty; .*write \{\}/],
     ['blank', ({ home }) => join(home, 'settings.json'), ' \n\t\n', /is empty/],
     ['without an object', ({ home }) => join(home, 'settings.json'), { mcpServers: 3 }, /cannot be read/],
     [
@@ -59,7 +59,7 @@ describe('while a file that was good is none, what it said before counts, and th
       'fatal',
       ({ managed }) => join(managed, 'managed-settings.json'),
       { permissions: 1 },
-      /no session begins/,
+      /prevents a start/,
     ],
   ];
   test.each(CASES)('%s', async (_, fileOf, content, said) => {
@@ -76,7 +76,7 @@ describe('while a file that was good is none, what it said before counts, and th
     place.write(path, content);
     await it.refresh();
     await it.refresh();
-    const held = () => notes.filter((text) => text.includes('what it said before still counts'));
+    const held = () => notes.filter((text) => text.includes('its previous content stays active'));
     expect([contentOf(it.current), applied, held()]).toEqual([before, [], [expect.stringMatching(said)]]);
     place.write(path, servers('other'));
     await it.refresh();
@@ -97,7 +97,7 @@ describe('while a file that was good is none, what it said before counts, and th
     expect([namesOf(it.current), applied, notes.at(-1)]).toEqual([
       ['theirs'],
       [],
-      expect.stringMatching(/choices\.json cannot be read, so what it said before still counts/),
+      expect.stringMatching(/choices\.json cannot be read; its previous content stays active/),
     ]);
   });
 });
@@ -141,7 +141,7 @@ test('what was wrong from the beginning holds nothing back; a file that is gone 
   rmSync(path);
   await it.refresh();
   expect(applied).toEqual([['mine', 'more'], []]);
-  expect(notes.filter((text) => text.includes('still counts'))).toEqual([]);
+  expect(notes.filter((text) => text.includes('stays active'))).toEqual([]);
 });
 
 test('who fails at one change is told, and hears of the next', async () => {
@@ -153,7 +153,7 @@ test('who fails at one change is told, and hears of the next', async () => {
   });
   place.write(path, servers('b'));
   await it.refresh();
-  expect(new Set(notes)).toEqual(new Set(['what was saved was not applied in full: no room']));
+  expect(new Set(notes)).toEqual(new Set(['saved changes were not fully applied: no room']));
   isBad = false;
   place.write(path, servers('c'));
   await it.refresh();
@@ -213,7 +213,7 @@ test('a file that can be read again is told once what is said in it counts', asy
   place.write(mine, servers('a'));
   await it.refresh();
   const told = (name: string) =>
-    expect.stringMatching(new RegExp(`${name} can be read again, and what it says counts$`));
+    expect.stringMatching(new RegExp(`${name} can be read again and is active$`));
   expect([again(), applied]).toEqual([[told('/settings.json')], [['a']]]);
   place.write(theirs, {});
   await it.refresh();

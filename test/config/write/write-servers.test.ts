@@ -199,7 +199,7 @@ test('a lock that a repository brings holds nobody up', () => {
 test('what cannot be written is neither approved nor noted', () => {
   const { project, home, world, write } = configPlace();
   write(join(project, '.mcp.json'), '{ broken');
-  expect(() => writeServer(world(), 'project', 'x', ENTRY)).toThrow('mend it first');
+  expect(() => writeServer(world(), 'project', 'x', ENTRY)).toThrow('fix it first');
   expect(readdirSync(home)).toEqual(['locks']);
 });
 
@@ -207,7 +207,7 @@ test('what cannot be remembered is not written', () => {
   const { project, home, world, write } = configPlace();
   write(join(home, 'written.json'), '{"version": 2}');
   expect(() => writeServer(world(), 'project', 'x', ENTRY)).toThrow(
-    'written.json was not changed: it is of version 2',
+    'written.json was not changed: has version 2',
   );
   expect(existsSync(join(project, '.mcp.json'))).toBe(false);
   expect(readInventory(home)).toMatchObject({ files: [], fault: expect.stringContaining('version 2') });

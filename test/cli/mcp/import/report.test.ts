@@ -12,7 +12,7 @@ const ROW: Row = {
       name: 'one',
       entry: { command: 'a' },
       from: 'user',
-      notes: ['"x" is not taken over'],
+      notes: ['"x" is not imported'],
       isOff: false,
     },
     comparison: { kind: 'new', also: 'local, f' },
@@ -24,14 +24,14 @@ test.each<[boolean, boolean, string[]]>([
   [
     true,
     false,
-    ['✓ one of Cursor: written: stdio: a (this project has it too: local, f)', '    "x" is not taken over'],
+    ['✓ one of Cursor: written: stdio: a (this project has it too: local, f)', '    "x" is not imported'],
   ],
   [
     false,
     false,
     [
       '✓ one of Cursor: would write it: stdio: a (this project has it too: local, f)',
-      '    "x" is not taken over',
+      '    "x" is not imported',
     ],
   ],
   [true, true, ['✓ one of Cursor: written']],
