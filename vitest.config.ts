@@ -1,7 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
 /** Folders whose tests change nothing outside themselves: one process runs many of their files, and loads modules once. */
-const SHARED = ['base', 'protocol', 'permissions', 'pool'].map((folder) => `test/${folder}/**/*.test.ts`);
+const SHARED = ['base', 'protocol', 'control', 'tool-server', 'sdk', 'pool', 'permissions', 'hooks'].map(
+  (folder) => `test/${folder}/**/*.test.ts`,
+);
 
 const TIMEOUTS = { testTimeout: 60_000, hookTimeout: 60_000 };
 
